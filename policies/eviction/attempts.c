@@ -1,10 +1,10 @@
-/* When plans are tried: which class queues may ask, in what order, how often, and when again.
+/* When plans are tried: which class queues may ask for one, in what order, how often, and when again.
  *
- * A class queue whose head found nobody to evict backs off by state changes, twice as many each time, or until a
- * victim that was too young is ripe.  One that found victims, but none worth the wait, sleeps until they may be
- * (preemption_cost.c), whatever else happens, unless its queue comes to deserve what it asks.  Class queues that would
- * surely find nobody are refused without a search, and do not count.  Limits: attempts_per_cycle plans per cycle and
- * kind.
+ * A plan that finds no victims is tried again after a number of state changes that doubles with each failure, or when
+ * a victim that was too young may be evicted.  A plan that costs more than the preemptor's wait is worth is tried
+ * again when it may be worth it (preemption_cost.c).  Other events do not change that, unless the head comes to be in
+ * quota.  A class queue that would surely find no victims is refused without a search; that does
+ * not count as an attempt.  Limits: attempts_per_cycle plans per cycle and kind.
  * Cost: O(class queues due) a cycle (retry_queue.c). */
 #include "policies/eviction/eviction.h"
 #include "policies/eviction/moves.h"
@@ -24,7 +24,7 @@
 
 enum { BACKOFF_SHIFT_MAX = 12, BACKOFF_EAGER = 6 };
 
-/* Since when the class queue's head has waited long enough for anybody to be evicted, or moved. */
+/* From when on jobs may be evicted, or moved, for the head of the class queue: it has waited long enough then. */
 static time_ns patient_at(const struct sched *sched, const struct class_queue *class_queue, enum plan_kind kind)
 {
     const uint32_t head = class_queue->heap[0].slot;
@@ -32,7 +32,7 @@ static time_ns patient_at(const struct sched *sched, const struct class_queue *c
     return sched->jobs.facts[head].waiting_since + (kind == PLAN_CONSOLIDATE && wait > delay ? wait : delay);
 }
 
-/* When the class queue may ask: when it is due, and its head has waited long enough. */
+/* When the class queue may ask: it is due, and its head has waited long enough. */
 static time_ns ask_at(const struct sched *sched, uint32_t class_queue_id, enum plan_kind kind)
 {
     const struct class_queue *class_queue = &sched->pending.class_queues[class_queue_id];
@@ -66,7 +66,7 @@ time_ns plan_wake(struct sched *sched)
         first = awake < first ? awake : first;
         first = asleep < first ? asleep : first;
     }
-    return first <= sched->now ? sched->now + 1 : first; /* those the budget left over go on in the next cycle */
+    return first <= sched->now ? sched->now + 1 : first; /* class queues beyond the limit ask next cycle */
 }
 
 uint32_t plan_take_best_class_queue(struct sched *sched)
@@ -82,26 +82,27 @@ uint32_t plan_take_best_class_queue(struct sched *sched)
     return best;
 }
 
-/* Asleep for twice as many state changes each time. */
+/* The class queue sleeps; the number of state changes until its next attempt doubles with each failure. */
 static void back_off(struct sched *sched, uint32_t class_queue, enum plan_kind kind)
 {
     struct plan_memo *memo = &sched->pending.memos[class_queue][kind];
     if (memo->failed < BACKOFF_SHIFT_MAX)
         memo->failed++;
     memo->retry_change = sched->changes + (UINT64_C(1) << memo->failed);
-    if (sched->policy.quota->confines != NULL) /* who owns a place is asked again whenever anything has changed */
+    if (sched->policy.quota->confines != NULL) /* queues own GPUs: any change may help */
         memo->retry_change = sched->changes + 1;
     memo->tried_cycle = sched->cycle;
     retry_queue_sleep(sched, class_queue, kind);
 }
 
-/* A plan for the class queue's head came to nothing: what has to happen before the next? */
+/* A plan for the head failed: note what must happen before the next attempt. */
 static void note_failure(struct sched *sched, uint32_t class_queue, enum plan_kind kind)
 {
     const struct plan_scratch *plan = sched->plan;
     struct plan_memo *memo = &sched->pending.memos[class_queue][kind];
     uint32_t preemptor = pending_head(&sched->pending, class_queue);
-    /* A plan that keeps failing waits until all that are too young now are not: by then whoever it lacked is ripe. */
+    /* A plan that keeps failing waits until all candidates that are too young now may be taken: it may need them all.
+     */
     memo->eligible_at = memo->failed < BACKOFF_EAGER ? plan->eligible_at : plan->eligible_last_at;
     memo->awaits_affordable = plan->saw_dear;
     if (memo->awaits_affordable)
@@ -118,17 +119,16 @@ static void note_failure(struct sched *sched, uint32_t class_queue, enum plan_ki
     back_off(sched, class_queue, kind);
 }
 
-/* Cheap refusals: a plan would surely come to nothing, for the same reason as the last or for one that needs no
- * search. */
+/* Would a plan surely fail, for the same reason as the last one or for a reason that needs no search? */
 static bool is_hopeless(struct sched *sched, uint32_t class_queue, enum plan_kind kind)
 {
     uint32_t preemptor = pending_head(&sched->pending, class_queue);
     const struct sched_job *job = &sched->jobs.jobs[preemptor];
     const struct plan_memo *memo = &sched->pending.memos[class_queue][kind];
     if (memo->awaits_affordable && memo->eligible_at > sched->now && !sched_is_entitled(sched, preemptor))
-        return true; /* what merely happens does not make it worth more */
+        return true; /* state changes do not make its wait worth more */
     if (sched->leaving_count > 0)
-        return false; /* what comes may be enough */
+        return false; /* the space that is coming may be enough */
     if (memo->nobody_for == job->id && memo->nobody_until > sched->now &&
         memo->nobody_version == candidates_version(sched, job->queue))
         return true;
@@ -141,7 +141,7 @@ static void refuse(struct sched *sched, uint32_t class_queue, enum plan_kind kin
 {
     struct plan_memo *memo = &sched->pending.memos[class_queue][kind];
     if (memo->eligible_at <= sched->now)
-        memo->eligible_at = TIME_NEVER; /* its time has come in vain */
+        memo->eligible_at = TIME_NEVER; /* its retry time passed without success */
     back_off(sched, class_queue, kind);
 }
 
@@ -151,7 +151,7 @@ static void forget_notes(struct plan_scratch *plan)
     plan->saw_starting = plan->saw_dear = plan->saw_nobody = false;
 }
 
-/* The head has not waited long enough for any plan to be worth it: not before it may be. */
+/* Has the head waited too short a time for any plan to be worth it?  Then its class queue sleeps until one may be. */
 static bool await_affordable(struct sched *sched, uint32_t class_queue)
 {
     struct plan_memo *memo = &sched->pending.memos[class_queue][PLAN_RECLAIM];
@@ -223,7 +223,7 @@ bool plan_cycle(struct sched *sched, enum plan_kind kind)
         if (!plan_attempt(sched, plan_take_best_class_queue(sched), kind, false))
             continue;
         is_booked = true;
-        plan_gather_class_queues(sched, kind); /* the next head of the queue, and the class queue behind it */
+        plan_gather_class_queues(sched, kind); /* the class queue has another head now */
     }
     return is_booked;
 }

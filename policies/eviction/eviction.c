@@ -1,4 +1,4 @@
-/* The state of the eviction room: made, released, saved, checked. */
+/* The state of the eviction room: create, release, save and check it. */
 #include "policies/eviction/eviction.h"
 #include "policies/eviction/moves.h"
 #include "policies/eviction/node_search.h"
@@ -15,7 +15,7 @@ static bool has_action(const struct sched *sched, enum action action)
     return false;
 }
 
-/* A queue or a job may say when its gangs are stale, whatever the policy says. */
+/* Does the policy use this action?  Stale gangs are checked always: a queue or a job may set its own limit. */
 static bool may_act(const struct policy_config *policy, enum action action)
 {
     return action == ACTION_ALLOCATE || action == ACTION_STALE_GANG || policy->preemption->evicts;
@@ -53,7 +53,7 @@ void eviction_release(struct sched *sched)
     mem_free(sched->moves);
 }
 
-/* What disruption budgets remember. */
+/* The logs of the disruption budgets. */
 static void archive_evictions(struct archive *archive, struct sched *sched)
 {
     const uint32_t bound = (uint32_t)sched->policy.preempt.evictions_per_queue_h;

@@ -1,4 +1,4 @@
-/* policies/eviction/eviction.h -- running jobs give way: the eviction room as the cycle sees it.
+/* policies/eviction/eviction.h -- evicts running jobs to make room for others: the room as the cycle sees it.
  *
  *   eviction_init(sched);                       once
  *   while (...) plan_cycle(sched, kind);        an action of the cycle
@@ -10,37 +10,40 @@
 #include "policies/state/plan_kind.h"
 #include "policies/state/sched_state.h"
 
-void eviction_init(struct sched *sched); /* which kinds and actions the policy uses */
+void eviction_init(struct sched *sched); /* finds which kinds and actions the policy uses */
 void eviction_release(struct sched *sched);
 
-/* A cycle begins: no eviction yet in this one. */
+/* A cycle begins: set its counts of evictions and attempts to 0. */
 void eviction_begin_cycle(struct sched *sched);
 
-/* The attempts of one kind in one cycle; true if a plan was booked. */
+/* Make the attempts of one kind in this cycle.  True if a plan was booked. */
 bool plan_cycle(struct sched *sched, enum plan_kind kind);
-/* When to try again if nothing is told: for victims too young, or because the attempts were used up. */
+/* When to try again if no fact comes before: a victim that was too young may be evicted then, or the attempts of this
+ * cycle were used up. */
 time_ns plan_wake(struct sched *sched);
 
-/* The allocation step fits what is free and is leaving together: claim both, before those behind it.  False: it does
- * not. */
+/* If the job's allocation step fits in free and leaving space together, claim both before the jobs behind it can.
+ * False: it does not fit, or the policy does not place victims again (replaces_victims). */
 bool plan_await(struct sched *sched, uint32_t slot);
-/* Free what the headroom lacks.  True if a job was evicted. */
+/* Evict jobs where that costs least until the headroom has one of the GPUs or nodes it lacks.  True: evictions were
+ * booked. */
 bool headroom_refill(struct sched *sched);
 
-/* Jobs that one plan may move now; notes when it may be more. */
+/* How many jobs one plan may move now.  If the hourly limit lowers that number, notes when it rises again. */
 int64_t moves_bound(struct sched *sched);
-/* For the preemptor's sake move jobs off the nodes that are kept, as far as they find other places.  True if one is. */
+/* Move jobs off the nodes that are kept for the preemptor, where they find other places.  True if a job moves. */
 bool moves_vacate(struct sched *sched, uint32_t preemptor);
-/* From when on a reclaim for the preemptor might take all of this job, as it stands; TIME_NEVER: it may not. */
+/* From when on a reclaim for the preemptor might evict the whole job, if nothing else changes; TIME_NEVER: it may not.
+ */
 time_ns victims_eligible_at(struct sched *sched, uint32_t preemptor, uint32_t slot);
 
-/* A job that may be a victim one day is there, or was told to have saved; the queues changed. */
+/* A job that may become a victim was added, or its checkpoint was told. */
 void preemption_cost_know(struct sched *sched, uint32_t slot);
 void preemption_cost_queues_changed(struct sched *sched);
 
-/* Save or load (policies/util/archive.h); what is loaded into is empty, the queues are known. */
+/* Save or load (policies/util/archive.h).  Before a load the room's state is empty and the queues are known. */
 void eviction_archive(struct archive *archive, struct sched *sched);
-/* NULL: what is used within a plan alone is as the next expects it. */
+/* Are the marks of the last plan cleared?  NULL: they are; else what is wrong. */
 const char *eviction_check(const struct sched *sched);
 
 #endif

@@ -1,4 +1,4 @@
-/* Space comes back to the headroom by evictions, where they cost least. */
+/* Refills the headroom by evictions where they cost least. */
 #include "policies/eviction/eviction.h"
 #include "policies/eviction/node_search.h"
 #include "policies/eviction/plan.h"
@@ -8,7 +8,7 @@
 
 enum { HEADROOM_BACKOFF = 16 };
 
-/* All its GPUs are free, or will be for whoever comes. */
+/* Is each GPU of the node free, or will it be free for any job once evictions have ended? */
 static bool will_be_whole(const struct sched *sched, node_id node)
 {
     const struct ledger *ledger = sched->ledger;
@@ -20,7 +20,7 @@ static bool will_be_whole(const struct sched *sched, node_id node)
            !cluster_node_type(sched->cluster, node)->is_tainted;
 }
 
-/* With those that will be, where `nodes` that are free do not do. */
+/* The number of whole free nodes: `nodes` if the headroom needs no more, else also those that will be whole. */
 static int64_t count_whole(const struct sched *sched, int64_t nodes)
 {
     if (nodes >= sched->headroom.whole_nodes || sched->ledger->coming_milli == 0)
@@ -31,7 +31,8 @@ static int64_t count_whole(const struct sched *sched, int64_t nodes)
     return nodes;
 }
 
-/* Will the headroom lack a whole node, or GPUs, when all that leaves has left?  request: what. */
+/* Will the headroom lack a whole node, or GPUs, when all leaving space is free?  *request: what it lacks, a node or one
+ * GPU. */
 static bool is_short(const struct sched *sched, struct request *request)
 {
     const struct headroom *headroom = &sched->headroom;

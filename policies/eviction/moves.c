@@ -1,10 +1,10 @@
-/* Running jobs that move to other places: what that costs them, how many may in an hour, and the places they go to.
+/* Running jobs that move to other places: what that costs them, how many may move in an hour, and where they go.
  *
  * A move is an eviction whose victim was placed again in the after-state of the plan (policies/eviction/plan.c).  It
- * costs the job the grace to save its work, the restart, and what it ran since its work was last safe, if it cannot
- * save it in that grace. All that it ran in earlier attempts is taken to be saved, so that with true estimates none
- * ends sooner than is believed here.
- * Known limit: members above a minimum that move are not promised a place.
+ * costs the job the grace to save its work and the restart.  If the job cannot save in that grace, it also loses what
+ * it ran since its last checkpoint.  The run time of earlier attempts counts as saved, so with true estimates no job
+ * ends sooner than assumed here.
+ * Known limit: surplus members that move get no claim on their new place.
  * Cost: O(1) for the cost of a move; the log forgets each move once. */
 #include <string.h>
 
@@ -91,7 +91,7 @@ void moves_hold_places(struct sched *sched)
         return;
     for (uint32_t t = 0; t < plan->taken_count; t++) {
         const struct unit *unit = &plan->units[plan->taken[t]];
-        const bool has_left = sched->jobs.jobs[unit->slot].state != SJOB_PENDING; /* or was recalled */
+        const bool has_left = sched->jobs.jobs[unit->slot].state != SJOB_PENDING; /* false: it was recalled */
         if (unit->is_moved && unit->holding == UNIT_CORE && has_left)
             hold_place(sched, unit);
     }
@@ -106,8 +106,8 @@ static bool is_on_kept_node(struct sched *sched, const struct unit *unit)
     return false;
 }
 
-/* Take, in the trial, those that find another place; how many.  What shrinks instead would grow again anywhere: whole
- * jobs only. */
+/* In the trial, take the jobs on kept nodes that find another place.  Returns their number.  Only jobs without surplus
+ * are taken: surplus that is evicted could start again on any node. */
 static uint32_t vacate(struct sched *sched, uint32_t bound)
 {
     struct plan_scratch *plan = sched->plan;

@@ -1,9 +1,8 @@
 /* policies/eviction/moves.h -- running jobs that move to other places: what that costs, how many may, where they go.
  *
- * Part of the scheduler's inside: what plans (policies/eviction/plan.c) ask about moves, and the moves that empty
- * drained nodes.
+ * Plans (policies/eviction/plan.c) and the moves that empty drained nodes (moves_vacate) use it.
  *
- * Law: in no hour are more jobs moved than the policy allows.
+ * Law: no more jobs are moved within an hour than the policy allows.
  */
 #ifndef POLICIES_EVICTION_MOVES_H
 #define POLICIES_EVICTION_MOVES_H
@@ -13,19 +12,21 @@
 
 struct archive;
 
-/* Jobs moved in the last hour, the oldest first; policies/eviction/moves.c. */
+/* The times at which jobs were moved in the last hour, oldest first. */
 struct move_log {
     time_ns *at;
     size_t capacity;
     uint32_t count;
 };
 
-/* What a move throws away of the job's time, if it left now: the grace, the restart, and what it cannot save. */
+/* The job's time that a move would throw away now: the grace, the restart, and the run time that it cannot save. */
 time_ns moves_cost(struct sched *sched, uint32_t slot);
-/* It is better left where it is: by its planned end it has less to run than that. */
+/* Is the job better left where it is?  True if what is left of its run is no longer than moves_cost and the policy
+ * spares such jobs (spares_ending). */
 bool moves_spares(struct sched *sched, uint32_t slot);
 void moves_log(struct sched *sched); /* a job is being moved */
-/* The moved of the plan, which is booked, claim the places found for them, if the policy says so. */
+/* After a plan was booked: the jobs that it moves claim the places it found for them, if the policy says so
+ * (holds_places). */
 void moves_hold_places(struct sched *sched);
 
 #endif

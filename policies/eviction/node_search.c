@@ -1,10 +1,10 @@
-/* Victims node by node: the node where one more member can be had by evicting the least GPU time asked is emptied of
- * just the victims that takes, until all members fit.
+/* Searches victims node by node.  For each further member of the preemptor it finds the node where the victims hold the
+ * fewest GPUs (then lose the least work), and takes just these victims, until all members fit.
  *
- * Works for allocation steps of one group of whole GPUs or shares; who may share a GPU or a node
- * (policies/ledger/ledger_share.c) is seen as it would be with the victims gone.  What a core holds elsewhere counts
- * as its price, so that a large gang is never taken for a slice while anything smaller suffices.  A node whose victims
- * would together lose more than the preemptor's wait is worth offers nothing.
+ * Works for allocation steps of one group that asks for whole GPUs or shares.  Rules about which jobs may share a GPU
+ * or a node (policies/ledger/ledger_share.c) are applied as they would be with the victims gone.  GPUs that a core
+ * holds on other nodes count as its cost too, so that a large gang is not evicted for a small share while a smaller
+ * victim suffices.  A node whose victims together lose more than the preemptor's wait is worth makes no offer.
  * Cost: O(units + nodes) for the first member, then O(nodes) each. */
 #include <assert.h>
 #include <string.h>
@@ -67,22 +67,22 @@ static void unlink_units(struct sched *sched)
     scratch->link_count = scratch->listed_count = 0;
 }
 
-/* Those who would be gone of a GPU's or a node's clients: now, and next. */
+/* How many clients of a GPU or a node would be gone: those of now, and those of next (struct share_cell). */
 struct gone {
     uint32_t now, next;
 };
 
 /* A node as it would be with some victims gone. */
 struct node_view {
-    uint32_t free[NODE_GPUS_MAX]; /* of those not partitioned: no offer is for instances */
+    uint32_t free[NODE_GPUS_MAX]; /* free milli by GPU; 0 of partitioned ones: offers are not for MIG instances */
     uint16_t partitioned;
     uint32_t gpu_count, share;
-    uint32_t whole; /* of its GPUs are free */
+    uint32_t whole; /* count of its GPUs that are all free */
     uint64_t cpu, memory;
     const struct request *request;
     const struct ledger *ledger;
     node_id node;
-    struct gone gone[NODE_GPUS_MAX], node_gone; /* where the ledger keeps who shares */
+    struct gone gone[NODE_GPUS_MAX], node_gone; /* where jobs that share are kept apart */
 };
 
 static uint32_t clients_left(const struct node_view *view, uint32_t gpu_index)
@@ -131,7 +131,7 @@ static uint64_t view_members(const struct node_view *view)
     return members;
 }
 
-/* Do so many fit?  The same without a division. */
+/* Do `members` fit?  As view_members() >= members, without a division. */
 static bool view_holds(const struct node_view *view, uint64_t members)
 {
     const struct request *request = view->request;
@@ -218,7 +218,7 @@ static struct space link_space(struct sched *sched, const struct unit_link *link
                                unit->slot);
 }
 
-/* A unit with several pieces on the node is offered, and paid for, once. */
+/* A unit with several pieces on the node is offered once, and its cost counts once. */
 static void offer_unit(const struct sched *sched, struct eviction_offer *offer, uint32_t unit)
 {
     for (uint32_t i = 0; i < offer->count; i++)
@@ -229,7 +229,8 @@ static void offer_unit(const struct sched *sched, struct eviction_offer *offer, 
     offer->cost.loss_gpu_ns += unit_terms(sched->plan, &sched->plan->units[unit])->preemption_cost.loss_gpu_ns;
 }
 
-/* The links of a node whose units may still be taken, in the order of the keys; few enough for insertion. */
+/* List the links of a node whose units may still be taken, in the order of their keys.  There are few, so insertion
+ * sort is enough. */
 static uint32_t gather_node(struct sched *sched, node_id node, uint32_t links[OFFER_UNITS_MAX])
 {
     const struct node_search_scratch *scratch = sched->offers;
@@ -240,7 +241,7 @@ static uint32_t gather_node(struct sched *sched, node_id node, uint32_t links[OF
             continue;
         victims_rank(sched, unit);
         uint32_t at = count < OFFER_UNITS_MAX ? count++ : OFFER_UNITS_MAX;
-        for (; at > 0; at--) { /* of more than fit, the last in order fall off the end */
+        for (; at > 0; at--) { /* if there are too many, the last in order are dropped */
             if (victims_compare(sched->plan, &sched->plan->units[scratch->links[links[at - 1]].unit], unit) <= 0)
                 break;
             if (at < OFFER_UNITS_MAX)
@@ -252,8 +253,8 @@ static uint32_t gather_node(struct sched *sched, node_id node, uint32_t links[OF
     return count;
 }
 
-/* Take units of the node in order until one more member fits, then give back, last first, who was not
- * needed.  False if it never fits. */
+/* Take units of the node in order until one more member fits.  Then give back, last first, each unit that is not
+ * needed.  False: no more members ever fit. */
 static bool make_offer(struct sched *sched, node_id node, const struct request *request, struct eviction_offer *offer)
 {
     struct node_view view;
@@ -287,7 +288,7 @@ static bool is_cheaper(struct offer_cost a, struct offer_cost b)
     return a.milli != b.milli ? a.milli < b.milli : a.loss_gpu_ns < b.loss_gpu_ns;
 }
 
-/* What the cheapest offer of a node costs; kept while nobody leaves the node. */
+/* The cost of a node's cheapest offer.  It is kept until a unit with a piece on the node is taken. */
 static struct offer_cost offer_cost(struct sched *sched, node_id node, const struct request *request)
 {
     struct offer_cost *cost = &sched->offers->nodes[node].cost;
@@ -300,8 +301,8 @@ static struct offer_cost offer_cost(struct sched *sched, node_id node, const str
     return *cost;
 }
 
-/* No offer of this node can take fewer: of those of its GPUs that lack least to be whole, as many as another member
- * needs; INT64_MAX: or even all that may go hold too little. */
+/* A lower bound of the milli that an offer of this node takes.  One more member lacks some whole GPUs; the bound sums
+ * the used milli of the GPUs with the least use.  INT64_MAX: the node cannot make an offer. */
 static int64_t least_milli(const struct sched *sched, node_id node, const struct request *request)
 {
     const struct ledger *ledger = sched->ledger;
@@ -311,7 +312,7 @@ static int64_t least_milli(const struct sched *sched, node_id node, const struct
     int64_t least = 0;
     int lacking = request->gpus - ledger->index->free_count[node];
     if (lacking <= 0)
-        return 0; /* what lacks are shares, or no GPUs */
+        return 0; /* it lacks a share, CPUs or memory */
     if (request->gpus > gpus)
         return INT64_MAX;
     if (node_index_is_whole(ledger->index, type)) {
@@ -350,7 +351,8 @@ static void look_at(struct sched *sched, uint32_t place, const struct request *r
         *best = (struct cheapest){node, cost};
 }
 
-/* All nodes are passed by for each member: by what none of their offers can undercut, side by side. */
+/* The node with the cheapest offer.  It reads all lower bounds in one array, and computes an offer only if its bound is
+ * no higher than the best cost so far. */
 static node_id cheapest_node(struct sched *sched, const struct request *request)
 {
     const struct node_search_scratch *scratch = sched->offers;
@@ -365,7 +367,7 @@ static node_id cheapest_node(struct sched *sched, const struct request *request)
     return best.node;
 }
 
-/* The unit's nodes look different now. */
+/* The unit leaves: the costs of its nodes are no longer valid. */
 static void forget_costs(struct sched *sched, const struct unit *unit)
 {
     const struct sched_job *job = &sched->jobs.jobs[unit->slot];
@@ -397,7 +399,7 @@ bool node_search_take(struct sched *sched, uint32_t preemptor, const struct requ
         struct unit *unit = &sched->plan->units[offer.units[i]];
         forget_costs(sched, unit);
         if (!victims_may_take(sched, preemptor, unit, kind))
-            return true; /* its queue has given enough: look again without it */
+            return true; /* its queue may lose no more: search again without it */
         plan_take(sched, unit);
     }
     return true;

@@ -1,4 +1,4 @@
-/* policies/eviction/node_search.h -- victims sought node by node. */
+/* policies/eviction/node_search.h -- searches victims node by node. */
 #ifndef POLICIES_EVICTION_NODE_SEARCH_H
 #define POLICIES_EVICTION_NODE_SEARCH_H
 
@@ -6,10 +6,12 @@
 
 void node_search_init(struct sched *sched);
 void node_search_release(struct node_search_scratch *offers);
-/* Can victims for this allocation step be sought node by node? */
+/* Can the victims for this allocation step be searched node by node?  It must be of one group, ask for no MIG instance
+ * and be free to go to any node. */
 bool node_search_suit(const struct sched *sched, const struct request_class *ask);
-/* Take, in the trial, units that make room for one more member where that costs least; false: nowhere.  Between
- * victims_collect and node_search_end. */
+/* In the trial, take the units of the node where room for one more member costs least.  False: no node can have one.
+ * True also if a unit may not be taken: the search goes on without it.  Called between victims_collect and
+ * node_search_end. */
 bool node_search_take(struct sched *sched, uint32_t preemptor, const struct request *request, enum plan_kind kind);
 void node_search_end(struct sched *sched);
 

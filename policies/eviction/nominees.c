@@ -1,14 +1,13 @@
-/* Nominees: class queues whose heads found their victims in one state, and are booked in their turn.
+/* Nominees: class queues whose heads all searched their victims in the same state.
  *
- * Where a quota policy has rounds (quota.h), all class queues that may ask seek their victims in the same state; one
- * whose victims overlap with those of a plan booked meanwhile waits for the next cycle, and the others are planned
- * anew when it is their turn.
- *   In turn.  A plan of reclaim is booked when the queue selection comes to its class queue, so that the jobs behind
- *   it in the queue selection find
- * what it frees charged to its preemptor.  Before the first is booked the heads behind it that do not fit are found,
- * so that they seek their victims in the same state.
+ * Where a quota policy has rounds (quota.h), all class queues that may ask search their victims in the same state.
+ * Their plans are booked one after another, each planned again at its turn.  If a nominee's victims overlap with those
+ * of a plan booked before in this cycle, it waits for the next cycle.
+ *   In turn.  A plan of reclaim is booked when the queue selection comes to its class queue.  Jobs behind it in the
+ *   queue selection then see the freed space charged to the preemptor.  Before the first plan is booked, the heads
+ *   behind it that do not fit are found, so that they search their victims in the same state.
  * Source: Kueue, pkg/scheduler/scheduler.go (nominate, and then the entries in their order).
- * Cost: what the plans cost; for each class queue tried while others wait for their turn, O(those * depth). */
+ * Cost: that of the plans; for each class queue tried while N nominees wait for their turn, O(N * depth). */
 #include "policies/eviction/nominees.h"
 #include "policies/eviction/plan.h"
 #include "policies/eviction/plan_scratch.h"
@@ -31,7 +30,7 @@ static void nominate(struct sched *sched, uint32_t class_queue, enum plan_kind k
     plan->nominees[plan->nominee_count++] = nominee;
 }
 
-/* A plan of this cycle evicts one of its victims. */
+/* Does a plan booked in this cycle evict one of its victims? */
 static bool overlaps(const struct sched *sched, const struct nominee *nominee)
 {
     for (uint32_t t = nominee->first; t < nominee->first + nominee->count; t++) {
@@ -42,7 +41,7 @@ static bool overlaps(const struct sched *sched, const struct nominee *nominee)
     return false;
 }
 
-/* The class queues gathered seek their victims.  Returns the attempts made. */
+/* Search victims for each class queue gathered.  Returns the number of attempts. */
 static int64_t seek_all(struct sched *sched, enum plan_kind kind, int64_t attempts_max)
 {
     struct plan_scratch *plan = sched->plan;
@@ -52,7 +51,7 @@ static int64_t seek_all(struct sched *sched, enum plan_kind kind, int64_t attemp
     return attempts;
 }
 
-/* What a plan gives back may have opened the class queues behind it: they still hold their turn. */
+/* A class queue whose victims overlap with a booked plan is not tried again in this cycle. */
 int64_t nominees_try_all(struct sched *sched, enum plan_kind kind, bool *is_booked)
 {
     struct plan_scratch *plan = sched->plan;
@@ -93,7 +92,7 @@ static struct nominee *nominee_of(struct plan_scratch *plan, uint32_t class_queu
     return NULL;
 }
 
-/* The best of the class queues gathered, the nominees and this one. */
+/* The class queue that goes first among those gathered, the nominees and this one. */
 static uint32_t best_with(struct sched *sched, uint32_t class_queue)
 {
     struct plan_scratch *plan = sched->plan;
@@ -106,7 +105,7 @@ static uint32_t best_with(struct sched *sched, uint32_t class_queue)
     return queue_selection_best(&sched->tree, &sched->pending, plan->class_queues, count, &sched->queue_selection);
 }
 
-/* Those whose jobs all started since: a planned start let them. */
+/* Remove nominees whose class queue is empty: their jobs started meanwhile, with a planned start. */
 static void drop_empty(struct sched *sched)
 {
     struct plan_scratch *plan = sched->plan;
@@ -119,7 +118,7 @@ enum turn nominees_turn(struct sched *sched, uint32_t class_queue, uint32_t *who
 {
     struct plan_scratch *plan = sched->plan;
     if (plan->turn_attempts >= sched->policy.preempt.attempts_per_cycle)
-        plan->class_queue_count = 0; /* nobody seeks any more */
+        plan->class_queue_count = 0; /* the attempts of this cycle are used up */
     else if (plan->is_turn_stale)
         plan_gather_class_queues(sched, PLAN_RECLAIM);
     plan->is_turn_stale = false;
@@ -137,7 +136,7 @@ void nominees_seek(struct sched *sched)
     struct plan_scratch *plan = sched->plan;
     plan_gather_class_queues(sched, PLAN_RECLAIM);
     plan->is_turn_stale = false;
-    if (plan->class_queue_count == 1 && plan->nominee_count == 0) { /* it overlaps with none */
+    if (plan->class_queue_count == 1 && plan->nominee_count == 0) { /* no overlap is possible */
         plan->turn_attempts++;
         plan->is_turn_stale = plan_attempt(sched, plan->class_queues[--plan->class_queue_count], PLAN_RECLAIM, false);
         return;
@@ -145,7 +144,7 @@ void nominees_seek(struct sched *sched)
     const uint32_t first = plan->nominee_count;
     plan->turn_attempts +=
         seek_all(sched, PLAN_RECLAIM, sched->policy.preempt.attempts_per_cycle - plan->turn_attempts);
-    for (uint32_t n = first; n < plan->nominee_count; n++) /* they are not gathered again */
+    for (uint32_t n = first; n < plan->nominee_count; n++) /* do not gather them again */
         sched->pending.memos[plan->nominees[n].class_queue][PLAN_RECLAIM].tried_cycle = sched->cycle;
 }
 

@@ -1,15 +1,15 @@
-/* Plans: make room for a job by letting others go, in the ledger first.
+/* Plans: make room for a job by evicting others, first in a trial of the ledger.
  *
- *   collect   who may go, in the order of the keys (victims.c)
- *   look      does it fit what is free and what is being released already?  Then it only waits for that
+ *   look      does the preemptor fit in free and leaving space together?  Then it only waits for that
+ *   collect   list the units that may be evicted, in the order of their keys (victims.c)
  *   grow      take units until the preemptor fits and the after-state is valid
- *   trim      give back, dearest first, every unit without which the after-state is still good; validate again
- *   stay      give back the units whose new places are on the nodes where they are, if nobody needs what they hold
- *             (plan_places.c)
- *   book      or roll back; a booked preemptor claims its space, so that nobody else gets it
+ *   trim      give back, the last taken first, every unit that is not needed; validate again
+ *   stay      give back the units whose new places are on the nodes where they run, if no other place needs what they
+ *             hold (plan_places.c)
+ *   book      or roll back; the preemptor claims its space, so that no other job gets it
  *
- * The after-state is valid when the quota policy says so, the limits hold, and the order puts the preemptor before
- * every victim, so that none can take its place back.  A consolidation is valid when every victim fits elsewhere.
+ * The after-state is valid when the quota policy accepts it, the limits hold, and the order puts the preemptor before
+ * every victim, so that no victim can take its place back.  A consolidation is valid when every victim fits elsewhere.
  * Limits: victims_max jobs per plan, attempts_per_cycle plans per cycle and kind, evictions_per_cycle.
  * Cost: O(running jobs) to collect, a placement per unit taken. */
 #include <assert.h>
@@ -38,7 +38,7 @@ static struct sched_job *job_of(struct sched *sched, const struct unit *unit)
     return &sched->jobs.jobs[unit->slot];
 }
 
-/* Do this to every piece of the unit. */
+/* Apply the change of the ledger to every piece of the unit. */
 static void move_unit(struct sched *sched, const struct unit *unit, ledger_move_fn *move)
 {
     const struct sched_job *job = job_of(sched, unit);
@@ -99,7 +99,7 @@ bool plan_is_core_taken(const struct sched *sched, const struct unit *unit)
             continue;
         if (other->is_taken && unit_stands_on(sched, unit, other))
             return true;
-        if (!unit->has_sets) /* there is but the core to stand on */
+        if (!unit->has_sets) /* the job has no set: only its core matters */
             return false;
     }
     return false;
@@ -115,7 +115,7 @@ static uint32_t taken_jobs(const struct sched *sched)
     return count;
 }
 
-/* Give back at once whatever touches no node that the preemptor is to have. */
+/* Give back every unit that holds nothing on the nodes where the preemptor is placed. */
 static void drop_bystanders(struct sched *sched)
 {
     struct plan_scratch *plan = sched->plan;
@@ -145,7 +145,7 @@ void plan_charge_preemptor(struct sched *sched, uint32_t preemptor, int sign)
     ledger_charge(sched->ledger, own->queue, amounts);
 }
 
-/* With the victims gone and everybody waiting, does the preemptor go before each of them? */
+/* With the victims gone and waiting again, does the order put the preemptor before each of them? */
 static bool goes_first(struct sched *sched, uint32_t preemptor)
 {
     struct plan_scratch *plan = sched->plan;
@@ -178,7 +178,7 @@ static uint32_t list_touched(struct sched *sched)
     return count;
 }
 
-/* What the quota policy says of the after-state of a reclaim, and the order. */
+/* Do the quota policy and the order accept the after-state?  Only a reclaim is asked. */
 static bool is_quota_good(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
     const struct sched_job *own = &sched->jobs.jobs[preemptor];
@@ -197,8 +197,8 @@ static bool is_quota_good(struct sched *sched, uint32_t preemptor, enum plan_kin
     return is_valid;
 }
 
-/* Is what would be thrown away worth the time the preemptor has waited?  If not, notes when it may be.  What a queue
- * deserves is not weighed. */
+/* Is the preemption cost worth the time that the preemptor has waited?  If not, notes when it may be.  The cost
+ * does not matter if the preemptor's queue stays in quota. */
 static bool is_worth_it(struct sched *sched, uint32_t preemptor)
 {
     if (sched->policy.preempt.loss_ratio_milli == 0 || sched_is_entitled(sched, preemptor))
@@ -222,12 +222,13 @@ static bool is_worth_it(struct sched *sched, uint32_t preemptor)
     return false;
 }
 
-/* Those that found no other place are lost: may they be, one after another?  The moved are charged again. */
+/* Victims that found no other place are lost.  May each of them be lost, one after another?  The moved ones are charged
+ * again already. */
 static bool may_be_lost(struct sched *sched, uint32_t preemptor)
 {
     struct plan_scratch *plan = sched->plan;
     if (!plan->is_moving)
-        return true; /* was asked when they were taken */
+        return true; /* this was asked when each was taken */
     for (uint32_t t = 0; t < plan->taken_count; t++) {
         const struct unit *unit = &plan->units[plan->taken[t]];
         if (unit->is_taken && !unit->is_moved)
@@ -244,13 +245,13 @@ static bool may_be_lost(struct sched *sched, uint32_t preemptor)
     return is_lawful;
 }
 
-/* May victims of such a plan be put elsewhere? */
+/* May victims of such a plan be placed elsewhere? */
 static bool may_move(const struct sched *sched, enum plan_kind kind)
 {
     return kind == PLAN_CONSOLIDATE || sched->policy.preempt.replaces_victims;
 }
 
-/* The after-state of the units taken: everything but whether each is needed. */
+/* Is the after-state of the units taken valid?  It does not ask whether each unit is needed. */
 static bool is_good(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
     if (!may_move(sched, kind))
@@ -264,8 +265,8 @@ static bool is_good(struct sched *sched, uint32_t preemptor, enum plan_kind kind
     return is_valid;
 }
 
-/* Give back, dearest first, every unit without which the preemptor still fits; strictly: and the after-state is good.
- * True if there were some. */
+/* Give back, the last taken first, every unit without which the preemptor still fits and the rounds allow the rest.
+ * is_strict: the whole after-state must stay valid.  True if a unit was given back. */
 static bool give_back_spare(struct sched *sched, uint32_t preemptor, enum plan_kind kind, bool is_strict)
 {
     struct plan_scratch *plan = sched->plan;
@@ -284,7 +285,7 @@ static bool give_back_spare(struct sched *sched, uint32_t preemptor, enum plan_k
     return is_any;
 }
 
-/* Forget those that were taken and given back. */
+/* Remove units that were given back from the list of taken units. */
 static void forget_given_back(struct plan_scratch *plan)
 {
     uint32_t count = 0;
@@ -294,8 +295,9 @@ static void forget_given_back(struct plan_scratch *plan)
     plan->taken_count = count;
 }
 
-/* Spare every unit that is not needed; false: the plan is no good.  Where victims move, one that the preemptor can do
- * without may have to go so that another finds its place: if the plan is no good without those, they stay in it. */
+/* Give back every unit that is not needed.  False: the plan is not valid.  Where victims move, a unit that the
+ * preemptor does not need may have to go so that another victim finds a place.  If the plan is not valid without such
+ * units, they stay in it. */
 static bool trim(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
     struct plan_scratch *plan = sched->plan;
@@ -311,7 +313,7 @@ static bool trim(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
     for (uint32_t t = 0; t < plan->taken_count; t++)
         plan->units[plan->taken[t]].is_taken = true;
     while (give_back_spare(sched, preemptor, kind, true))
-        continue; /* where those that move go may depend on who else does */
+        continue; /* the places of moved victims may depend on which others move */
     return is_good(sched, preemptor, kind);
 }
 
@@ -326,15 +328,15 @@ uint32_t plan_job_bound(struct sched *sched, enum plan_kind kind)
     return bound > UINT32_MAX ? UINT32_MAX : bound < 0 ? 0 : (uint32_t)bound;
 }
 
-/* In a round the first units that suffice are trimmed before the rest is asked. */
+/* In a round, only the rules of the round are asked here.  The rest of the after-state is asked after trimming. */
 static bool is_acceptable(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
     return taken_jobs(sched) <= plan_job_bound(sched, kind) && plan_suffices(sched, preemptor) &&
            (plan_round(sched->plan) != NULL ? plan_is_lawful(sched, preemptor) : is_good(sched, preemptor, kind));
 }
 
-/* What is taken suffices: is the after-state good, best without those who stand where the preemptor does not go?  Else
- * all stays taken. */
+/* The units taken suffice.  Is the after-state valid?  It is tried first without the units on nodes where the preemptor
+ * is not placed, then with all of them. */
 static bool settle_for(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
     size_t mark = ledger_mark(sched->ledger);
@@ -352,7 +354,7 @@ static bool settle_for(struct sched *sched, uint32_t preemptor, enum plan_kind k
 /* Take units one by one until the preemptor fits in a valid after-state; false if that never comes. */
 static bool grow_in_order(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
-    /* Who moves is sought among the first of the order only. */
+    /* Victims to move are searched only among the first units of the order. */
     bool is_bounded = kind == PLAN_CONSOLIDATE || sched->plan->is_moving;
     uint32_t bound = is_bounded ? plan_job_bound(sched, PLAN_CONSOLIDATE) : UINT32_MAX;
     struct misfit misfit = {.keeper = QUEUE_NONE};
@@ -373,7 +375,7 @@ static bool grow_by_node(struct sched *sched, uint32_t preemptor, enum plan_kind
     uint32_t group = 0;
     while (ask->groups[group].count == 0)
         group++;
-    const struct request *request = &ask->groups[group].request; /* stays where it is; request classes may move */
+    const struct request *request = &ask->groups[group].request; /* stays valid when the class table grows */
     while (!is_found && may_go_on && taken_jobs(sched) <= plan_job_bound(sched, kind)) {
         may_go_on = node_search_take(sched, preemptor, request, kind);
         is_found = may_go_on && plan_suffices_by_now(sched, preemptor, &misfit) && settle_for(sched, preemptor, kind);
@@ -382,8 +384,8 @@ static bool grow_by_node(struct sched *sched, uint32_t preemptor, enum plan_kind
     return is_found;
 }
 
-/* All candidates and all that is free together: less than asked means no plan.  What memory asks differs by model:
- * of that nothing is said. */
+/* Do the candidates and the free space together hold as many GPUs as the preemptor asks?  If not, there is no plan.
+ * True also for a request by GPU memory: its number of GPUs depends on the model. */
 static bool could_suffice(struct sched *sched, const struct request_class *ask)
 {
     const struct ledger *ledger = sched->ledger;
@@ -397,10 +399,10 @@ static bool could_suffice(struct sched *sched, const struct request_class *ask)
     return room >= ask->charge[QUEUE_SUM_GPU];
 }
 
-/* A way to take units until the preemptor fits in a valid after-state; false if that never comes. */
+/* A way to take units until the preemptor fits in a valid after-state.  False: it never does. */
 typedef bool grow_fn(struct sched *sched, uint32_t preemptor, enum plan_kind kind);
 
-/* Grow from nothing, round by round; what was taken or refused before is forgotten. */
+/* Grow a victim set from nothing, round by round.  Units taken or refused before are reset. */
 static bool try_grow(struct sched *sched, uint32_t preemptor, enum plan_kind kind, grow_fn *way)
 {
     size_t mark = ledger_mark(sched->ledger);
@@ -417,8 +419,8 @@ static bool try_grow(struct sched *sched, uint32_t preemptor, enum plan_kind kin
     return false;
 }
 
-/* With all taken that may be lost the preemptor has room enough, but not in one place?  Then whoever finds another
- * place moves: that is no loss, whatever the quotas say. */
+/* With all units taken that may be lost, the preemptor may have enough space, but not in one place.  Then victims that
+ * find another place are moved.  The quotas do not forbid that, since these victims lose no space. */
 static bool grow_by_moving(struct sched *sched, uint32_t preemptor)
 {
     const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[preemptor]);
@@ -427,8 +429,8 @@ static bool grow_by_moving(struct sched *sched, uint32_t preemptor)
     return could_suffice(sched, ask) && try_grow(sched, preemptor, PLAN_RECLAIM, grow_in_order);
 }
 
-/* Collect the units; false if a plan could do nothing even with all of them.  Without room at home they are collected
- * too: when one of them may be taken later is noted. */
+/* Collect the units.  False: even all of them together would not suffice.  They are collected also if the home is too
+ * small, because that notes when units may be taken later. */
 static bool collect_enough(struct sched *sched, uint32_t preemptor, enum plan_kind kind, bool is_ordered)
 {
     sched->plan->is_moving = false;
@@ -438,7 +440,8 @@ static bool collect_enough(struct sched *sched, uint32_t preemptor, enum plan_ki
            (kind != PLAN_CONSOLIDATE || plan_job_bound(sched, kind) > 0);
 }
 
-/* In order, what a queue may lose can be spent on victims of different nodes: node by node may find others. */
+/* A search in order may take all that a queue can lose on many different nodes, without room on any.  A search node by
+ * node may then find other victims. */
 static bool grow_by_node_instead(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
     const struct quota_round *round = plan_round(sched->plan);
@@ -449,7 +452,8 @@ static bool grow_by_node_instead(struct sched *sched, uint32_t preemptor, enum p
     return try_grow(sched, preemptor, kind, grow_by_node);
 }
 
-/* As the policy searches; then by moving some victims; and if that was in order, at last node by node. */
+/* Search as the policy says, then with victims that move.  If the policy searches in order, search node by node last.
+ */
 static bool grow(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
     const bool suits_nodes = node_search_suit(sched, sched_ask(sched, &sched->jobs.jobs[preemptor]));
@@ -468,14 +472,14 @@ static bool find_victims(struct sched *sched, uint32_t preemptor, enum plan_kind
 {
     sched->plan->is_seeking = true;
     bool is_found = grow(sched, preemptor, kind) && trim(sched, preemptor, kind);
-    /* Beside victims that stay the preemptor has the place that the plan found: another search might find none. */
+    /* If victims stay, the preemptor keeps the place that the plan found: a new search might find none beside them. */
     const bool some_stay = is_found && may_move(sched, kind) && plan_leave_at_home(sched, preemptor);
     is_found = is_found && is_worth_it(sched, preemptor) && (some_stay || plan_suffices(sched, preemptor));
     sched->plan->is_seeking = false;
     return is_found;
 }
 
-/* In the ledger as it will be when all that leaves has left, does the preemptor fit without any victim? */
+/* Would the preemptor fit without any victim, in the ledger as it will be when all leaving space is free? */
 static bool fits_what_comes(struct sched *sched, uint32_t preemptor)
 {
     if (sched->leaving_count == 0 || !ledger_foresee(sched->ledger))
@@ -483,7 +487,8 @@ static bool fits_what_comes(struct sched *sched, uint32_t preemptor)
     return plan_suffices(sched, preemptor);
 }
 
-/* While owners are patient, nobody else is promised what comes: they could only take it back. */
+/* May the preemptor wait for space that is coming?  Where jobs wait before they evict others, the preemptor may
+ * do so only in quota: over quota, an owner of that space would take it back. */
 static bool may_await(const struct sched *sched, uint32_t preemptor)
 {
     return !sched->has_patience || sched_is_entitled(sched, preemptor);

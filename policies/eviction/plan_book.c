@@ -1,5 +1,4 @@
-/* A plan that was found good, written into the books: victims leave, or their START of this cycle is recalled, and the
- * preemptor claims their space. */
+/* Books a valid plan: victims leave, or their START of this cycle is recalled. */
 #include <assert.h>
 #include <string.h>
 
@@ -12,7 +11,8 @@
 #include "policies/state/candidates.h"
 #include "policies/state/sched_state.h"
 
-/* Of holdings let go whose EVICT is not written yet; what left before is not told again. */
+/* The decision id of holdings that leave by this plan until their EVICT is written.  Holdings that left before have
+ * another id, so they are not told again. */
 #define BEING_BOOKED UINT64_MAX
 
 void victims_log(struct sched *sched, queue_id queue)
@@ -39,8 +39,8 @@ void victims_release(struct sched *sched)
 bool plan_may_recall(const struct sched *sched, uint32_t slot, enum plan_kind kind)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
-    /* Where victims must find another place, others would be evicted for the place of a job that was never told to
-     * start. */
+    /* A plan that moves its victims must find each another place.  Running jobs would then be evicted to make a place
+     * for a job that was never told to start. */
     if (kind == PLAN_CONSOLIDATE || sched->plan->is_moving || sched->recalls_after == UINT64_MAX ||
         sched->jobs.facts[slot].displaced_cycle == sched->cycle)
         return false;
@@ -53,7 +53,7 @@ bool plan_may_recall(const struct sched *sched, uint32_t slot, enum plan_kind ki
     return true;
 }
 
-/* The piece is no part of the START, nor is the START of the cycle if that was all of it. */
+/* Remove the piece from its START of this cycle, and the START itself if it has no piece left. */
 static void untell(struct sched *sched, decision_id start, const struct piece *piece)
 {
     struct piece_list *told = &sched->told;
@@ -73,7 +73,7 @@ static void untell(struct sched *sched, decision_id start, const struct piece *p
     memmove(&sched->decisions[d], &sched->decisions[d + 1], (sched->decision_count - d) * sizeof *sched->decisions);
 }
 
-/* Members that start give back what they were given.  Are others on their way out? */
+/* Members that are starting give back their space.  True if other members of the job are evicted by this plan. */
 static bool recall(struct sched *sched, uint32_t slot)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
@@ -91,7 +91,7 @@ static bool recall(struct sched *sched, uint32_t slot)
     return is_evicted;
 }
 
-/* One EVICT per victim job of which some runs. */
+/* Append one EVICT for the victim job if members of it run; a job that is only starting is just recalled. */
 static void book_victim(struct sched *sched, uint32_t slot, job_id preemptor, enum reason reason, bool *needs_grace)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
@@ -123,7 +123,7 @@ static void book_victim(struct sched *sched, uint32_t slot, job_id preemptor, en
     victims_log(sched, job->queue);
 }
 
-/* The holding goes in the books; book_victim writes it into its EVICT, or recalls it. */
+/* The holding starts to leave.  book_victim then writes it into the job's EVICT, or recalls it. */
 static void let_go(struct sched *sched, uint32_t slot, uint32_t index)
 {
     struct holding *holding = &sched_job_holdings(&sched->jobs.jobs[slot])[index];
@@ -158,7 +158,7 @@ enum source plan_book(struct sched *sched, job_id preemptor, enum plan_kind kind
                              : unit->is_over_quota    ? REASON_RECLAIMED
                                                       : REASON_PREEMPTED;
         book_victim(sched, unit->slot, preemptor, reason, &needs_grace);
-        for (uint32_t u = t; u < plan->taken_count; u++) /* all units of the job are told */
+        for (uint32_t u = t; u < plan->taken_count; u++) /* this booked all units of the job */
             if (plan->units[plan->taken[u]].slot == unit->slot)
                 plan->units[plan->taken[u]].is_taken = false;
     }

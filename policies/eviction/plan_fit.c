@@ -1,4 +1,5 @@
-/* policies/eviction/plan_fit.c -- fitting in a trial, and what spares the asking where the preemptor is confined. */
+/* policies/eviction/plan_fit.c -- does the preemptor fit in a trial?  Avoids placements that would fail, where the
+ * preemptor is confined to its queue's GPUs. */
 #include "policies/eviction/plan_fit.h"
 #include "policies/booking/booking.h"
 
@@ -9,8 +10,8 @@
 #include "policies/state/kept_quota.h"
 #include "policies/state/sched_state.h"
 
-/* The one group of a request class whose members depend on their home alone; NULL.  They are alike, so that it makes
- * no difference which of them comes where. */
+/* The only group of the request class, if the places of its members depend on nothing outside their home; else NULL.
+ * The members of one group are alike, so it does not matter which of them is placed where. */
 static const struct job_group *homely_group(const struct request_class *ask)
 {
     const struct job_group *only = NULL;
@@ -24,7 +25,7 @@ static const struct job_group *homely_group(const struct request_class *ask)
     return ask->tags != NULL || domains_are_asked(ask) ? NULL : only;
 }
 
-/* *has_no_place: it was tried, and not for want of headroom alone. */
+/* *has_no_place: placement was tried and found no place; a lack of headroom does not count. */
 static bool fits(struct sched *sched, uint32_t preemptor, bool *has_no_place)
 {
     const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[preemptor]);
@@ -56,18 +57,18 @@ bool plan_suffices(struct sched *sched, uint32_t preemptor)
     return is_allowed(sched, preemptor) && fits(sched, preemptor, &has_no_place);
 }
 
-/* Nothing has changed at home since the preemptor found no place. */
+/* Has nothing changed at home since the preemptor found no place there? */
 static bool is_misfit_still(const struct ledger *ledger, struct misfit *misfit)
 {
     if (misfit->keeper == QUEUE_NONE || ledger->change_count - misfit->changes > ledger->change_mask + UINT64_C(1))
-        return false; /* the ledger forgets the oldest */
+        return false; /* the ledger keeps only the last changes */
     for (; misfit->changes < ledger->change_count; misfit->changes++)
         if (ledger_is_keeper(ledger, misfit->keeper, ledger->changes[misfit->changes & ledger->change_mask]))
             return false;
     return true;
 }
 
-/* The queue whose cells alone say where the preemptor may go; QUEUE_NONE: it is not confined so. */
+/* The queue whose cells alone decide where the preemptor may be placed; QUEUE_NONE: it is not confined. */
 static queue_id keeper_of(struct sched *sched, uint32_t preemptor)
 {
     const struct sched_job *job = &sched->jobs.jobs[preemptor];
@@ -90,7 +91,7 @@ bool plan_suffices_by_now(struct sched *sched, uint32_t preemptor, struct misfit
     return is_placed;
 }
 
-/* GPUs of the row where nobody is who is never a victim. */
+/* The number of GPUs of the row that hold no job which can never be a victim. */
 static uint32_t count_room(const struct sched *sched, const struct cell_row *row)
 {
     const uint8_t *firm = &sched->preemption_bound.firm[sched->cluster->nodes[row->node].first_gpu];
@@ -108,7 +109,7 @@ bool plan_home_suffices(struct sched *sched, uint32_t preemptor)
     const struct job_group *group = homely_group(ask);
     if (quota->confines == NULL || group == NULL || group->request.gpus == 0 || sched->leaving_count > 0 ||
         sched->policy.preempt.replaces_victims || sched->policy.preempt.loss_ratio_milli != 0)
-        /* what comes, and who stays beside shares, is not counted; else the search itself has more to tell */
+        /* The count below ignores leaving space and shares.  In the other cases the search also notes when to retry. */
         return true;
     const queue_id keeper = keeper_of(sched, preemptor);
     if (keeper == QUEUE_NONE)

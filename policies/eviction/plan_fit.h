@@ -1,33 +1,35 @@
-/* policies/eviction/plan_fit.h -- does the preemptor of a plan fit, with the units gone that are taken so far?
+/* policies/eviction/plan_fit.h -- does the preemptor of a plan fit once the units taken so far are gone?
  *
  * Words.  Where the quota policy confines the preemptor to GPUs that its queue keeps (quota_policy.confines), the
- * nodes of these are its home.
+ * nodes of these GPUs are its home.
  *
- * Law: whoever found no place, and whose members are alike and mind neither jobs elsewhere nor domains, finds none
- * before something changes at home.
+ * Law: a preemptor that found no place finds none before something changes at home.  This holds if its members are
+ * alike and its place depends neither on jobs elsewhere nor on domains.
  *
  *   struct misfit misfit = {.keeper = QUEUE_NONE};
  *   do plan_take(sched, ...); while (!plan_suffices_by_now(sched, preemptor, &misfit));
  *
- * Cost: a placement; by now, where nothing changed at home, O(changes).
+ * Cost: a placement; for plan_suffices_by_now O(changes) if nothing changed at home.
  */
 #ifndef POLICIES_EVICTION_PLAN_FIT_H
 #define POLICIES_EVICTION_PLAN_FIT_H
 
 #include "policies/state/sched_state.h"
 
-struct misfit {       /* the preemptor found no place */
-    queue_id keeper;  /* of the home where it did not; QUEUE_NONE: it was not asked, or more matters than its home */
-    uint64_t changes; /* of the ledger, so far known not to matter */
+struct misfit {       /* remembers that the preemptor found no place */
+    queue_id keeper;  /* the queue that keeps its home; QUEUE_NONE: not tried yet, or its home alone does not decide */
+    uint64_t changes; /* the ledger's changes up to this count are known not to matter */
 };
 
-/* Does it fit, within the limits of its queue and those above?  plan.pieces: where.  The ledger is as before. */
+/* Does the preemptor fit, within the limits of its queue and of the queues above?  plan.pieces: where.  The ledger is
+ * left as it was. */
 bool plan_suffices(struct sched *sched, uint32_t preemptor);
 
-/* The same while victims are taken one after another; what is known of it is kept in `misfit`. */
+/* As above, called after each unit that is taken.  `misfit` keeps what is known from one call to the next. */
 bool plan_suffices_by_now(struct sched *sched, uint32_t preemptor, struct misfit *misfit);
 
-/* False only if the preemptor has no room at home even when all have left it who may ever go.  O(nodes of the home). */
+/* False only if the home would be too small for the preemptor even if every job that may ever be evicted had left it.
+ * O(nodes of the home). */
 bool plan_home_suffices(struct sched *sched, uint32_t preemptor);
 
 #endif

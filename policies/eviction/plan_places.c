@@ -1,20 +1,20 @@
-/* Places: where a plan puts the preemptor and the victims that move, and which victims stay where they are.
+/* Places: where a plan places the preemptor and the victims that move, and which victims stay where they run.
  *
- * Victims that stay.  In a plan whose victims move, the new place of a victim may be on the very nodes where it runs.
- * To evict it there would throw its work away for nothing, so it is given back and keeps what it holds.
+ * Victims that stay.  In a plan whose victims move, the new place of a victim may be on the nodes where it runs.  To
+ * evict it would then throw its work away for nothing, so it is given back and keeps what it holds.
  *
- * Trimming (plan.c) does not find these victims, because placement does not look at every arrangement.  With the
- * victim where it is, the members of a gang, or the other victims, may be placed so that not all of them fit.  With
- * the victim away they are placed in another way, and its nodes keep room for it.  Here all others keep the places
- * that the plan found, and only the victim goes back.  The queues are charged for it either way, so the after-state
- * stays as good as it was.
+ * Trimming (plan.c) does not find these victims, because placement does not try every arrangement.  With the victim
+ * where it is, the members of a gang, or the other victims, may be placed so that not all of them fit.  With the
+ * victim away they are placed in another way, and its nodes keep space for it.  Here all others keep the places that
+ * the plan found, and only the victim goes back.  The queues are charged for it either way, so the after-state stays
+ * valid.
  *
- * A unit stays or goes as a whole.  It goes if the place of another needs a GPU that it holds.  It also goes if
- * another victim would find no place beside it, since victims whose places are not held (holds_places) are placed anew
- * when they have left.
+ * A unit stays or goes as a whole.  It goes if another place needs a GPU that it holds.  It also goes if another
+ * victim would find no place beside it: victims whose places are not held (holds_places) are placed again after they
+ * have left.
  *
- * Source: KAI-Scheduler, `framework/statement.go`: a pod that is put on its own node is not evicted.  There each pod
- * of a gang may stay by itself, and nobody asks whether the others find their places again.
+ * Source: KAI-Scheduler, `framework/statement.go`: a pod placed on its own node is not evicted.  There each pod of a
+ * gang may stay by itself, and it is not checked whether the others find their places again.
  * Cost: O(members^2) of a victim to compare its nodes; a placement of all, and of those that move, for each that may
  * stay. */
 #include "policies/booking/booking.h"
@@ -25,7 +25,7 @@
 #include "policies/state/headroom.h"
 #include "policies/state/sched_state.h"
 
-/* The victims' own allocation step, as a request class: of a core the job's minimum, of surplus one member or a set. */
+/* The request class of the members in the unit: a core's minimum, one surplus member, or a surplus set. */
 static uint32_t request_class_of_unit(struct sched *sched, const struct unit *unit)
 {
     const struct sched_job *job = &sched->jobs.jobs[unit->slot];
@@ -36,7 +36,7 @@ static uint32_t request_class_of_unit(struct sched *sched, const struct unit *un
     return request_class_of_step(&sched->request_classes, sched->cluster, job->request_class, step);
 }
 
-/* The victim is put where plan.moved says. */
+/* Store plan.moved as the unit's new place. */
 static void note_place(struct plan_scratch *plan, struct unit *unit)
 {
     unit->is_moved = true;
@@ -52,7 +52,7 @@ bool plan_seek_place(struct sched *sched, const struct unit *unit)
     const struct quota_policy *quota = sched->policy.quota;
     uint32_t kind = request_class_of_unit(sched, unit);
     const struct request_class *request_class = &sched->request_classes.at[kind]; /* the table may have moved */
-    /* What is left of its job where it was would count as another's. */
+    /* Tags: the members of its own job that stay behind would count as another job's. */
     bool is_allowed_back =
         request_class->tags == NULL &&
         (quota->forbids == NULL || quota->forbids(&sched->tree, unit->queue, request_class->charge) == QUEUE_NONE);
@@ -77,8 +77,9 @@ bool plan_replace(struct sched *sched, struct unit *unit)
     return true;
 }
 
-/* With the preemptor in place and charged, put victims elsewhere where they fit; the best first, as they would be
- * admitted.  The moved are charged again.  Returns how many have no place.  Lasts until the caller rolls back. */
+/* With the preemptor placed and charged, place the victims elsewhere where they fit: the last taken first, the order in
+ * which they would be admitted.  The moved victims are charged again.  Returns how many have no place.  The caller
+ * rolls back. */
 static uint32_t replace_victims(struct sched *sched)
 {
     struct plan_scratch *plan = sched->plan;
@@ -98,7 +99,7 @@ bool plan_put_all(struct sched *sched, uint32_t preemptor, uint32_t *homeless)
     *homeless = 0;
     if (!sched_place(sched, preemptor, &sched->plan->pieces))
         return false;
-    /* A victim that only moves comes back to its queue, whose limits must hold with the preemptor too. */
+    /* A victim that moves is charged to its queue again.  The limits must hold for it and the preemptor together. */
     plan_charge_preemptor(sched, preemptor, 1);
     *homeless = replace_victims(sched);
     plan_charge_preemptor(sched, preemptor, -1);
@@ -112,7 +113,8 @@ static const struct piece *piece_of(const struct sched *sched, const struct unit
     return &sched_job_holding(&sched->jobs.jobs[unit->slot], holding)->piece;
 }
 
-/* Members of the piece's group that the unit holds on the piece's node, less those that the plan puts there. */
+/* How many members of the piece's group the unit holds on the piece's node, minus those that the plan places there.
+ * Exact only if the plan places some there; else 1. */
 static int64_t members_less(const struct sched *sched, const struct unit *unit, const struct piece *at)
 {
     const struct plan_scratch *plan = sched->plan;
@@ -123,7 +125,7 @@ static int64_t members_less(const struct sched *sched, const struct unit *unit, 
         if (plan->places[p].node == at->node && plan->places[p].group == at->group)
             count -= plan->places[p].member_count;
     if (count == 0)
-        return 1; /* of most units the first piece tells */
+        return 1; /* true of most units at their first piece */
     for (uint32_t i = 0; i < job->holding_count; i++) {
         const struct piece *piece = &sched_job_holding(job, i)->piece;
         if (piece->node == at->node && piece->group == at->group && unit_has(sched, unit, i))
@@ -132,7 +134,7 @@ static int64_t members_less(const struct sched *sched, const struct unit *unit, 
     return count;
 }
 
-/* Does the plan put the unit on the nodes where it runs, with as many members of each group on each node? */
+/* Does the plan place the unit on the nodes where it runs, with as many members of each group on each node? */
 static bool is_at_home(const struct sched *sched, const struct unit *unit)
 {
     const struct sched_job *job = &sched->jobs.jobs[unit->slot];
@@ -144,7 +146,8 @@ static bool is_at_home(const struct sched *sched, const struct unit *unit)
     return true;
 }
 
-/* Are the GPUs of the space free?  CPUs, memory and tasks are: as much of them has just been given back on the node. */
+/* Are the GPUs of the space free?  CPUs, memory and tasks need no check: the same amount was just given back on the
+ * node. */
 static bool is_free(const struct ledger *ledger, const struct space *space)
 {
     const gpu_id first = ledger->cluster->nodes[space->node].first_gpu;
@@ -174,7 +177,7 @@ static void leave_places(struct sched *sched, const struct unit *unit)
     }
 }
 
-/* Would all victims that move find places if they were placed again?  Changes nothing. */
+/* Would all victims that move find places if all of them were placed again?  Changes nothing. */
 static bool find_places_again(struct sched *sched, uint32_t preemptor)
 {
     const struct plan_scratch *plan = sched->plan;
@@ -197,8 +200,7 @@ static bool find_places_again(struct sched *sched, uint32_t preemptor)
     return is_found;
 }
 
-/* In the trial, take back what the unit holds in exchange for its new places; false, with nothing changed: it is not
- * free. */
+/* In the trial, exchange the unit's new places for what it holds.  False: that is not free, and nothing has changed. */
 static bool take_back(struct sched *sched, const struct unit *unit)
 {
     const struct sched_job *job = &sched->jobs.jobs[unit->slot];
@@ -230,7 +232,7 @@ static bool is_any_at_home(const struct sched *sched)
     return false;
 }
 
-/* In the trial, let the unit stay if it can: it is not taken then, but still moved. */
+/* In the trial, let the unit stay if it can.  True: it stays, with is_taken false and is_moved still true. */
 static bool let_stay(struct sched *sched, uint32_t preemptor, struct unit *unit)
 {
     if (!is_at_home(sched, unit))
@@ -246,7 +248,8 @@ static bool let_stay(struct sched *sched, uint32_t preemptor, struct unit *unit)
     return !unit->is_taken;
 }
 
-/* In the trial where all have their places.  A unit that stays leaves its new place, which may let another stay. */
+/* In the trial where all have their places, let every unit stay that can.  A unit that stays gives up its new place;
+ * that may let another unit stay. */
 static void let_all_stay(struct sched *sched, uint32_t preemptor)
 {
     const struct plan_scratch *plan = sched->plan;

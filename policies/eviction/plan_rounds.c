@@ -1,7 +1,8 @@
-/* Rounds: in which ways the quota policy lets a plan seek victims (struct quota_round), one after another.
+/* Rounds: the ways in which the quota policy lets a plan search victims (struct quota_round), one after another.
  *
- * Where a quota policy has rounds, one plan of reclaim takes from the preemptor's own queue and from others; plans of
- * preemption are then not made.  A unit is judged in the round in which it was taken, also when the plan is validated.
+ * Where a quota policy has rounds, one plan of reclaim takes from the preemptor's own queue and from others; no plans
+ * of preemption are made then.  A unit is judged by the rules of the round in which it was taken, also when the plan is
+ * validated.
  * Cost: as a plan, once per round; a comparison of all queues per victim where a round goes by share. */
 #include "policies/eviction/plan_rounds.h"
 #include "policies/eviction/plan.h"
@@ -98,7 +99,7 @@ bool plan_next_round(struct sched *sched, size_t *mark)
     return true;
 }
 
-/* Each unit taken, in turn, with those before it gone: may it be taken in its round?  Charges as before. */
+/* May each taken unit be taken in its round, with the units before it gone?  Charges end as they were. */
 bool plan_is_lawful(struct sched *sched, uint32_t preemptor)
 {
     struct plan_scratch *plan = sched->plan;
@@ -141,7 +142,7 @@ static struct unit *first_left(struct plan_scratch *plan, queue_id queue)
     return NULL;
 }
 
-struct front { /* the unit that would be taken next in a part of the tree, and of which child there */
+struct front { /* the unit that would be taken next in a part of the tree, and the child queue it is below */
     struct unit *unit;
     queue_id queue;
 };
@@ -177,7 +178,7 @@ struct unit *plan_next_by_share(struct sched *sched, uint32_t preemptor, enum pl
     struct plan_scratch *plan = sched->plan;
     const bool is_once = plan_round(plan)->once_a_queue;
     for (;;) {
-        plan_charge_preemptor(sched, preemptor, 1); /* shares are compared as they will be */
+        plan_charge_preemptor(sched, preemptor, 1); /* compare shares as they will be with it */
         struct unit *unit = front_below(sched, QUEUE_ROOT);
         plan_charge_preemptor(sched, preemptor, -1);
         if (unit == NULL)

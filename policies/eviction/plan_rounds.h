@@ -1,28 +1,30 @@
-/* policies/eviction/plan_rounds.h -- in which rounds victims are sought, as the quota policy says. */
+/* policies/eviction/plan_rounds.h -- the rounds in which a plan searches victims, as the quota policy defines them. */
 #ifndef POLICIES_EVICTION_PLAN_ROUNDS_H
 #define POLICIES_EVICTION_PLAN_ROUNDS_H
 
 #include "policies/eviction/plan.h"
 
-/* May a plan of this kind evict anybody for the preemptor?  Fills plan.rounds. */
+/* May a plan of this kind evict any job for the preemptor?  Fills plan.rounds. */
 bool plan_may_evict(struct sched *sched, uint32_t preemptor, enum plan_kind kind);
-/* Does a plan of reclaim for the preemptor also take from this queue, for it is its own? */
+/* Is this the preemptor's own queue, and does a plan of reclaim take from that too? */
 bool plan_takes_own(const struct sched *sched, uint32_t preemptor, queue_id queue);
-/* Is what the preemptor takes from beyond this queue, its own or one above it, what that is entitled to in this round?
+/* Is this queue (the preemptor's or one above it) entitled in this round to what the preemptor takes from outside it?
  */
 bool plan_is_by_right(const struct sched *sched, queue_id preemptor_top);
 /* Do the rounds take from the queue of the largest share first? */
 bool plan_is_by_share(const struct sched *sched);
-/* Is what the preemptor takes from this queue its due in every round? */
+/* Is the preemptor's side entitled in every round to what it takes from this queue? */
 bool plan_is_all_by_right(const struct sched *sched, queue_id queue);
-/* The preemptor (a) and the job of the unit (b) as `compare` wants them, where their queues meet. */
+/* Fill the preemptor (a) and the unit's job (b) for `compare`: as siblings, just below the queue that both have in
+ * common. */
 void plan_contenders(struct sched *sched, uint32_t preemptor, const struct unit *unit, struct contender *a,
                      struct contender *b);
-/* Go on to the next round, from `mark` if it begins with nothing; false: this was the last. */
+/* Go on to the next round.  If it begins with no victims, the ledger is rolled back to `mark`.  False: this round was
+ * the last. */
 bool plan_next_round(struct sched *sched, size_t *mark);
-/* With only the units that are still taken, might each be taken in its round? */
+/* If only the units that are still taken had been taken, would each have been allowed in its round? */
 bool plan_is_lawful(struct sched *sched, uint32_t preemptor);
-/* victims_next in a round that goes by share. */
+/* As victims_next, for a round that takes from the queue of the largest share first. */
 struct unit *plan_next_by_share(struct sched *sched, uint32_t preemptor, enum plan_kind kind);
 
 #endif

@@ -1,12 +1,13 @@
-/* Is what an eviction throws away worth the time the preemptor has waited, and if not, when may it be?
+/* Is the preemption cost of a plan worth the time that the preemptor has waited, and if not, when may it be?
  *
- * A job may cost others loss_ratio GPU-seconds for each GPU-second that it waited, what its queue deserves excepted.
- * As it waits that grows by the GPUs it asks; what a victim would lose grows by those it holds, until it saves.  From
- * both follows when to look again, and nothing that merely happens meanwhile is taken for news: a plan that was too
- * dear is not sought again before (attempts.c).
- * Known limit: who saves is taken to save at its interval, and whoever starts meanwhile is found at the next look.
- * Before anybody is looked at: no victim loses less than the least that any job ever seen would, and what is kept free
- * must be freed by somebody; before the wait is worth that, there is no plan.
+ * A job may cost others loss_ratio GPU-seconds for each GPU-second that it waited.  For a job in quota the cost is not
+ * bounded.  What a job may cost grows with time by the GPUs that it asks; what a victim would lose grows by the GPUs
+ * that it holds, until it saves.  Both together give the time of the next look.  A plan that cost too much is not
+ * searched again before that time, whatever else happens (attempts.c).
+ * Known limit: a job is assumed to save at its interval.  Jobs that start meanwhile are seen at the next look.
+ * Before any candidate is looked at, a bound is tested.  No victim loses less than least_loss, the least that any job
+ * seen so far could lose, and the space that headroom keeps must be freed by victims.  Until the wait is worth that
+ * much, there is no plan.
  * Cost: O(1). */
 #include "policies/eviction/preemption_cost.h"
 #include "policies/eviction/eviction.h"
@@ -35,7 +36,7 @@ static time_ns waited(const struct sched *sched, uint32_t preemptor)
     return sched->now - sched->jobs.facts[preemptor].waiting_since;
 }
 
-/* GPUs times the ratio: by so much per ns grows what may be lost. */
+/* How many milli-GPU-ns more may be lost for each ns that the preemptor waits: its GPUs times the ratio. */
 static int64_t growth_of_worth(const struct sched *sched, uint32_t preemptor)
 {
     const struct request_class *ask = &sched->request_classes.at[sched->jobs.jobs[preemptor].ask];
@@ -48,7 +49,7 @@ int64_t preemption_cost_of_wait(const struct sched *sched, uint32_t preemptor)
     return worth > INT64_MAX ? INT64_MAX : (int64_t)worth;
 }
 
-/* The time it takes to make up `gap` at this speed. */
+/* The time in which `gap` closes at this speed, rounded up. */
 static time_ns time_to_close(int64_t gap_gpu_ns, int64_t speed_milli)
 {
     __int128 span = ((__int128)gap_gpu_ns * GPU_MILLI + speed_milli - 1) / speed_milli;
@@ -61,7 +62,7 @@ void preemption_cost_note(struct sched *sched, uint32_t preemptor, const struct 
     int64_t growth = growth_of_worth(sched, preemptor), speed = growth - preemption_cost->growth_milli;
     int64_t gap = preemption_cost->loss_gpu_ns - preemption_cost_of_wait(sched, preemptor);
     plan->saw_dear = true;
-    /* Most cannot beat what is known already; that takes no division to see. */
+    /* The product shows whether this gives an earlier time; most candidates do not, so most need no division. */
     if (speed > 0 && (plan->affordable_at == TIME_NEVER ||
                       (__int128)(plan->affordable_at - sched->now) * speed > (__int128)gap * GPU_MILLI))
         plan->affordable_at = earlier(plan->affordable_at, sched->now + time_to_close(gap, speed));
@@ -80,14 +81,14 @@ time_ns preemption_cost_retry_at(const struct sched *sched, uint32_t preemptor)
     return earlier(later(earlier(sched->plan->affordable_at, sched->plan->eligible_at), first), last);
 }
 
-/* Of jobs that are spared for so long, none loses less when its turn has come; those that were told to have saved do.
- */
+/* The least time that the job can lose when it is evicted.  A job that cannot save has run for the minimum run time at
+ * least; a job that saves may lose the restart only. */
 static time_ns least_of(const struct sched *sched, uint32_t slot)
 {
     const struct checkpoint_plan *plan = &sched->jobs.facts[slot].checkpoint;
     time_ns grace = sched_grace(sched, slot);
     if (!sched->request_classes.at[sched->jobs.jobs[slot].request_class].is_rigid)
-        return 0; /* what it has above its minimum goes for nothing */
+        return 0; /* its surplus goes at no cost */
     if (grace > 0 && plan->duration <= grace)
         return plan->restart + plan->duration;
     bool may_be_safe = plan->interval > 0 || sched->jobs.facts[slot].saved_at != TIME_NEVER;
@@ -113,13 +114,14 @@ void preemption_cost_queues_changed(struct sched *sched)
         sched->least_loss = sched->reclaim_least_runtime;
 }
 
-/* GPUs that victims must free: what is kept free for owners a borrower finds no less of afterwards. */
+/* The GPUs that victims must free for a borrower: what it asks, less the free space beyond what is kept (for the
+ * headroom and for owners), less what is coming.  0 if nothing is kept for owners. */
 static int64_t must_free_milli(const struct sched *sched, const struct request_class *ask)
 {
     const struct headroom *headroom = &sched->headroom;
     for (uint32_t g = 0; g < ask->group_count; g++)
         if (ask->groups[g].request.gpu_memory_mib != 0)
-            return 0; /* the model decides how much that is */
+            return 0; /* the GPUs it needs depend on the model */
     int64_t kept = headroom->gpu_milli + headroom->owners_milli;
     int64_t to_spare = headroom_free(sched).gpu_milli - kept;
     if (headroom->owners_milli == 0)

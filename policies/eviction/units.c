@@ -1,8 +1,8 @@
-/* The eviction units of a job: what of it may be taken, and what must go along.
+/* The eviction units of a job: which parts can be taken, and which must go together.
  *
- * A unit is a surplus member, a surplus set, or the core: all that the surplus leaves (policies/gang/gang.h says what
- * is surplus, and in which order it leaves).  A surplus set is what its members above its minimum, and surplus sets in
- * it, leave of it; those go before it, and all surplus goes before the core.
+ * A unit is a surplus member, a surplus set, or the core: all but the surplus (policies/gang/gang.h says what is
+ * surplus, and in which order it leaves).  A surplus set is a unit without its members above its minimum and without
+ * the surplus sets in it: those are units of their own and go before it.  All surplus goes before the core.
  * Cost: O(holdings * units of the job) for a job with surplus; a plan's units are searched for those of the job. */
 #include <string.h>
 
@@ -36,8 +36,8 @@ bool unit_stands_on(const struct sched *sched, const struct unit *unit, const st
     return (groups & ~all) == 0 && (unit->holding != UNIT_SET || groups != all);
 }
 
-/* Is the holding no part of what other units leave of the core, or of the set: of such a unit, or on its way out
- * already? */
+/* Is the holding not part of `base` (a core or a set): does it belong to a unit that goes before `base`, or is it
+ * leaving already? */
 static bool is_beyond(const struct sched *sched, const struct unit *base, uint32_t holding)
 {
     const struct holding *own = sched_job_holding(&sched->jobs.jobs[base->slot], holding);
@@ -95,7 +95,7 @@ static uint32_t last_of_group(const struct sched *sched, const struct sched_job 
     return UNIT_CORE;
 }
 
-/* Is the holding on its way out, or in one of these surplus units of the job? */
+/* Is the holding leaving, or part of one of the job's surplus units from `first` to before `end`? */
 static bool is_in_units(const struct sched *sched, uint32_t slot, uint32_t holding, uint32_t first, uint32_t end)
 {
     const struct holding *own = sched_job_holding(&sched->jobs.jobs[slot], holding);
@@ -108,7 +108,7 @@ static bool is_in_units(const struct sched *sched, uint32_t slot, uint32_t holdi
     return is_in;
 }
 
-/* What of the groups no surplus unit of the job has yet, as one unit. */
+/* Add one unit with those members of the groups that no surplus unit of the job has yet. */
 static struct unit *add_set(struct sched *sched, bool is_over_quota, uint32_t slot, uint64_t groups,
                             uint32_t first_unit)
 {

@@ -1,8 +1,7 @@
-/* policies/eviction/units.h -- the eviction units of a job: what of it may be taken, and what must go along.
+/* policies/eviction/units.h -- the eviction units of a job: which parts can be taken, and which must go together.
  *
- * A unit (policies/eviction/plan_scratch.h) is a surplus member, a surplus set, or the core: all that the surplus
- * leaves.
- * Law: of the units of a job each member in place is part of exactly one.
+ * A unit (policies/eviction/plan_scratch.h) is a surplus member, a surplus set, or the core: all but the surplus.
+ * Law: each member in place is part of exactly one unit of its job.
  */
 #ifndef POLICIES_EVICTION_UNITS_H
 #define POLICIES_EVICTION_UNITS_H
@@ -10,15 +9,15 @@
 #include "policies/eviction/plan_scratch.h"
 #include "policies/state/sched_state.h"
 
-/* Is the holding of the job part of the unit? */
+/* Is this holding of the unit's job part of the unit? */
 bool unit_has(const struct sched *sched, const struct unit *unit, uint32_t holding);
-/* Must the unit go when the other goes?  Surplus when the core does, members above the minimum of a set when that
- * does. */
+/* Must the unit go when `base` goes?  All surplus goes with the core; members of a set above its minimum go with the
+ * set. */
 bool unit_stands_on(const struct sched *sched, const struct unit *unit, const struct unit *base);
 
-/* Units for what is above the minimum, the last to come first. */
+/* Add a unit for each part of the job above its minimum, in the order in which the parts leave. */
 void units_add_surplus(struct sched *sched, uint32_t slot, bool is_over_quota);
-/* What is left of the job without its surplus, whose units are those from first_surplus on. */
+/* Add the core as a unit: the job without its surplus, whose units are those from first_surplus on. */
 void units_add_core(struct sched *sched, uint32_t slot, bool is_over_quota, const struct victim_candidate *candidate,
                     uint32_t first_surplus);
 

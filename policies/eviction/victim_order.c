@@ -1,7 +1,7 @@
-/* In what order victims are taken: the keys of the preset's chain, then the order of admission reversed.
+/* In what order victims are taken: by the policy's victim keys, then by the order chain reversed.
  *
- * Keys are found when units are put in order, or, where victims are sought node by node, of those on the nodes that
- * come into question: few of all that may go.
+ * Keys are computed when units are sorted.  A search node by node computes only those of the units on the nodes that it
+ * looks at: few of all candidates.
  * Cost: O(holdings) a unit, O(units log units) to put them in order. */
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static void fill_view(struct sched *sched, const struct unit *unit, struct victi
     }
 }
 
-/* All that its job has in place. */
+/* The charge of all that the core's job has in place. */
 static void charge_whole(struct sched *sched, const struct unit *core, int64_t charge[QUEUE_SUM_COUNT])
 {
     const struct sched_job *job = &sched->jobs.jobs[core->slot];
@@ -84,7 +84,7 @@ void victims_rank(struct sched *sched, struct unit *unit)
         view.own = sched->victim_own[k];
         terms->key[at++] = config->victims[k]->rank(&view);
     }
-    /* A core is looked at as it is when its surplus has gone. */
+    /* A core is ranked as if its surplus had gone. */
     uint8_t fill = view.is_surplus || unit->surplus_count == 0 ? job->fill : FILL_MINIMUM;
     const uint64_t *kept = job->rank;
     if (fill != job->fill && !sched->ranks_fixed) {
@@ -127,7 +127,7 @@ int victims_compare(const struct plan_scratch *plan, const struct unit *x, const
     return x->holding > y->holding ? -1 : 1; /* the last surplus first */
 }
 
-struct unit_order { /* what most comparisons need, apart from the bulky units */
+struct unit_order { /* what most comparisons need; much smaller than a unit */
     uint64_t key[2];
     uint32_t unit;
     queue_id queue; /* 0 when units are not ordered by queue */
@@ -170,7 +170,7 @@ void victims_order(struct sched *sched, bool by_queue)
     plan->sorted_capacity = capacity;
 }
 
-/* What the members of the surplus unit are charged, sign times. */
+/* Add the charge of the surplus unit's members, times sign, to `amounts`. */
 static void add_unit_charge(const struct sched *sched, const struct unit *unit, int sign,
                             int64_t amounts[QUEUE_SUM_COUNT])
 {
@@ -180,7 +180,7 @@ static void add_unit_charge(const struct sched *sched, const struct unit *unit, 
             sched_add_charge(sched, unit->slot, &sched_job_holding(job, i)->piece, sign, amounts);
 }
 
-/* Ranks of the victim without the unit and those of its job that are taken already. */
+/* The ranks of the victim job without the unit and without its units that are taken already. */
 static void rank_without(struct sched *sched, const struct unit *unit, uint64_t rank[ORDER_CHAIN_MAX])
 {
     const struct plan_scratch *plan = sched->plan;
@@ -204,7 +204,7 @@ static void rank_without(struct sched *sched, const struct unit *unit, uint64_t 
     sched_rank_with(sched, unit->slot, taken < unit->surplus_count ? FILL_ABOVE : FILL_MINIMUM, less, rank);
 }
 
-/* Does some rank turn with what a job holds, and not with time alone? */
+/* Does some rank depend on what a job holds, not on time alone? */
 static bool depends_on_holdings(const struct policy_config *policy)
 {
     for (uint32_t r = 0; r < policy->order_count; r++)
@@ -223,7 +223,7 @@ bool victims_keep_order(struct sched *sched, uint32_t preemptor, const struct un
                     sched_ask(sched, own)->charge, after);
     rank_without(sched, unit, victim);
     for (uint32_t r = 0; r < sched->policy.order_count; r++) {
-        if (sched->policy.order[r]->moves) { /* with time: as of its last period */
+        if (sched->policy.order[r]->moves) { /* changes with time: use the current ranks */
             after[r] = own->rank[r];
             victim[r] = job->rank[r];
         }

@@ -1,9 +1,9 @@
-/* Who may be evicted for a job, and in what order.
+/* Which units may be evicted for a job, and in what order.
  *
- * Candidates are units: a surplus member of a job above its minimum, a surplus set, or the core, all that its surplus
- * leaves.  To preempt means within the preemptor's line, to reclaim means from queues that borrow, to consolidate
- * means anybody that can be put elsewhere.  Guards: minimum run time, evictions per job, disruption budget per queue,
- * and that a job decided in this cycle is no victim in it, unless the policy says so (plan_may_recall). */
+ * A candidate is an eviction unit: a surplus member, a surplus set, or the core.  A plan of preemption takes from the
+ * preemptor's own queue, a plan of reclaim from queues that borrow, a consolidation from all jobs that find another
+ * place.  Guards protect a job: its minimum run time, the evictions per job, the disruption budget of its queue, and a
+ * START or EVICT in this cycle, unless the policy allows a recall (plan_may_recall). */
 #include <assert.h>
 #include <string.h>
 
@@ -22,7 +22,8 @@
 
 #define HOUR_NS (3600 * TIME_NS_PER_S)
 
-/* The minimum run time that protects a job of `queue`, from there upward; the policy's if nobody says. */
+/* The minimum run time that protects a job of `queue`: set by the queue or the nearest one above it, else by the
+ * policy. */
 static time_ns runtime_upward(const struct sched *sched, queue_id queue, bool is_reclaim)
 {
     for (queue_id q = queue; q != QUEUE_NONE; q = sched->tree.queues[q].parent) {
@@ -63,7 +64,8 @@ static bool is_within_rule(const struct sched *sched, uint32_t preemptor, uint32
     return false;
 }
 
-/* What cannot be preempted gives way only for what its queue holds of such beyond its entitlement. */
+/* Is the non-preemptible or protected job safe from plans of this kind?  Protected inference may still be reclaimed if
+ * its queue holds more than it deserves. */
 static bool is_firm_safe(const struct sched *sched, const struct sched_job *job, enum plan_kind kind)
 {
     const struct request_class *request_class = &sched->request_classes.at[job->request_class];
@@ -107,7 +109,7 @@ static job_id find_rival(const struct sched *sched, uint32_t preemptor)
     return sched->cycle - own->displaced_cycle > (uint64_t)cycles ? JOB_NONE : own->displaced_by;
 }
 
-/* What a plan may take of a job now, and what the plan has to remember of a job that it cannot take whole. */
+/* What a plan may take of a job now, and what it notes of a job that it cannot take whole. */
 struct verdict {
     enum { TAKES_NOTHING, TAKES_SURPLUS, TAKES_ALL } takes;
     bool awaits_start;   /* refused only until its START is confirmed */
@@ -126,7 +128,7 @@ static void note_verdict(struct plan_scratch *plan, struct verdict verdict)
         plan_note_eligible(plan, verdict.eligible_at);
 }
 
-/* Is the job the preemptor itself, or safe from every plan of this kind? */
+/* Is the job the preemptor itself, or safe from all plans of this kind? */
 static inline bool is_out_of_reach(const struct sched *sched, const struct victim_walk *walk, uint32_t slot,
                                    const struct victim_candidate *candidate)
 {
@@ -136,7 +138,8 @@ static inline bool is_out_of_reach(const struct sched *sched, const struct victi
            (candidate->is_non_preemptible && is_firm_safe(sched, &sched->jobs.jobs[slot], walk->kind));
 }
 
-/* Does the job end too soon to be worth a move, or may the preemptor not overtake it in their own queue? */
+/* Does the job end too soon for a move to be worth it?  Or, in the preemptor's own queue, may the preemptor not preempt
+ * it? */
 static inline bool is_left_alone(struct sched *sched, const struct victim_walk *walk, uint32_t slot)
 {
     if (walk->kind == PLAN_CONSOLIDATE)
@@ -145,7 +148,7 @@ static inline bool is_left_alone(struct sched *sched, const struct victim_walk *
                                           pending_compare(&sched->pending, walk->preemptor, slot) >= 0);
 }
 
-/* A job may lose all that it holds once it has run long enough, and its surplus even before. */
+/* A job may lose all that it holds once it has run for its minimum run time, and its surplus at any time. */
 static inline struct verdict judge_run_time(const struct sched *sched, const struct victim_walk *walk, uint32_t slot,
                                             const struct victim_candidate *candidate)
 {
@@ -153,10 +156,10 @@ static inline struct verdict judge_run_time(const struct sched *sched, const str
     const bool may_recall = is_decided_now && plan_may_recall(sched, slot, walk->kind);
     const time_ns eligible_at = candidate->decided + walk->protected_for;
     if (is_decided_now && !may_recall)
-        return refused_until(eligible_at); /* sure to run by then */
+        return refused_until(eligible_at); /* not now, but when it has run long enough */
     if (!is_decided_now && (candidate->is_claiming || candidate->is_starting))
         return (struct verdict){.awaits_start = !candidate->is_claiming, .eligible_at = TIME_NEVER};
-    /* Run time counts from the start, and what is recalled has none. */
+    /* The minimum run time does not protect a job that is recalled: it has not started. */
     if (eligible_at <= sched->now || (may_recall && sched->jobs.jobs[slot].state == SJOB_STARTING))
         return (struct verdict){.takes = TAKES_ALL, .eligible_at = TIME_NEVER};
     return (struct verdict){.takes = candidate->has_surplus ? TAKES_SURPLUS : TAKES_NOTHING,
@@ -169,7 +172,7 @@ static inline struct verdict judge(struct sched *sched, const struct victim_walk
     if (is_out_of_reach(sched, walk, slot, candidate))
         return refused_until(TIME_NEVER);
     if (walk->rival != JOB_NONE && walk->rival == sched->jobs.jobs[slot].id)
-        return refused_until(sched->now + SCHED_PATIENCE_MIN); /* the next cycle counts */
+        return refused_until(sched->now + SCHED_PATIENCE_MIN); /* try again next cycle */
     if (is_left_alone(sched, walk, slot))
         return refused_until(TIME_NEVER);
     const queue_id queue = sched->jobs.jobs[slot].queue;
@@ -180,7 +183,8 @@ static inline struct verdict judge(struct sched *sched, const struct victim_walk
     return judge_run_time(sched, walk, slot, candidate);
 }
 
-/* Reclaim takes from borrowers alone; where anybody may give way, its queue tells. */
+/* Does the queue count as over quota?  A reclaim takes from such queues only, a preemption from none; for the other
+ * kinds the queue's charge decides. */
 static bool does_borrow(const struct sched *sched, queue_id queue, enum plan_kind kind)
 {
     if (kind != PLAN_HEADROOM && kind != PLAN_CONSOLIDATE)
@@ -189,8 +193,8 @@ static bool does_borrow(const struct sched *sched, queue_id queue, enum plan_kin
     return deserved != QUOTA_UNLIMITED && queue_tree_charged(&sched->tree, queue, RESOURCE_GPU) > deserved;
 }
 
-/* GPU time that may be lost for the preemptor at all, as plan.c weighs it; without bound where that depends on who
- * goes: within its own line, and up to what its queue deserves. */
+/* The GPU-ns that victims may lose for the preemptor at most.  No bound (INT64_MAX) except in a reclaim by a preemptor
+ * that is over quota. */
 static int64_t loss_bound(const struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
     int64_t ratio = sched->policy.preempt.loss_ratio_milli;
@@ -232,7 +236,7 @@ static inline void add_job(struct sched *sched, const struct victim_walk *walk, 
         sched->plan->units[u].surplus_count = surplus;
 }
 
-/* May jobs of `queue` give way to the preemptor by a plan of this kind? */
+/* May a plan of this kind for a preemptor of queue `preemptor` take from `queue` at all? */
 static bool is_queue_meant(struct sched *sched, queue_id preemptor, queue_id queue, enum plan_kind kind)
 {
     bool is_flat = sched->policy.quota->is_flat;
@@ -244,10 +248,10 @@ static bool is_queue_meant(struct sched *sched, queue_id preemptor, queue_id que
         return !is_flat && sched->policy.quota->takes_own;
     queue_id below_preemptor, below_victim;
     queue_tree_below_common(&sched->tree, preemptor, queue, &below_preemptor, &below_victim);
-    return below_preemptor != below_victim; /* one above the other: nobody lends to himself */
+    return below_preemptor != below_victim; /* equal: one queue is above the other, which is no borrowing */
 }
 
-/* A quota that would not let go of nothing at all lets go of no unit: ask once per queue. */
+/* May the queue lose any unit?  It is asked once per queue, with a unit of charge 0: if that is refused, all are. */
 static bool may_queue_lose(struct sched *sched, uint32_t preemptor, queue_id queue)
 {
     static const int64_t nothing[QUEUE_SUM_COUNT] = {0};
@@ -261,7 +265,7 @@ static bool may_queue_lose(struct sched *sched, uint32_t preemptor, queue_id que
     if (plan_round(sched->plan) == NULL)
         return sched->policy.quota->may_take(&sched->tree, &taking);
     if (plan_is_by_share(sched) && sched->takes_both)
-        return true; /* what goes of the preemptor's own queue lessens its share */
+        return true; /* victims of the preemptor's own queue lower its share */
     bool may = false;
     for (uint32_t r = 0; r < sched->plan->round_count && !may; r++) {
         taking.round = &sched->plan->rounds[r];
@@ -270,8 +274,8 @@ static bool may_queue_lose(struct sched *sched, uint32_t preemptor, queue_id que
     return may;
 }
 
-/* May anything of the queue give way at all?  Siblings that meet the preemptor's queue only above their parent are
- * told by one of them. */
+/* May a plan take any unit of the queue?  Queues that meet the preemptor's queue only above their parent share the
+ * answer with their siblings. */
 static bool may_any_go(struct sched *sched, struct victim_walk *walk, queue_id own, queue_id queue)
 {
     const queue_id parent = sched->tree.queues[queue].parent;
@@ -308,7 +312,7 @@ static void span_queues(struct sched *sched)
     }
 }
 
-/* Would every job of the queue lose more than the preemptor's wait is worth?  Asked before anything that costs more. */
+/* Would every job of the queue lose more than the preemptor's wait is worth?  A cheap test, so it comes early. */
 static bool is_queue_dear(struct sched *sched, queue_id queue)
 {
     if (sched->plan->loss_bound == INT64_MAX)
@@ -400,7 +404,7 @@ static void uncharge(struct sched *sched, const struct unit *unit)
     ledger_charge(sched->ledger, unit->queue, less);
 }
 
-/* With the unit gone and waiting again, would the order let the preemptor go before it? */
+/* With the unit gone and waiting again, would the queue order put the preemptor before it? */
 static bool stays_behind(struct sched *sched, uint32_t preemptor, const struct unit *unit)
 {
     struct contender a, b;
@@ -425,14 +429,15 @@ bool victims_is_lawful(struct sched *sched, uint32_t preemptor, const struct uni
                             .victim_priority = sched->jobs.jobs[unit->slot].priority,
                             .round = plan_round(sched->plan)};
     if (plan_takes_own(sched, preemptor, unit->queue))
-        return true; /* what within_queue allows was collected */
+        return true; /* within_queue was asked when it was collected */
     bool may = sched->policy.quota->may_take(&sched->tree, &taking);
     if (may && !sched->policy.preempt.replaces_victims)
         may = stays_behind(sched, preemptor, unit);
     return may;
 }
 
-/* A core takes what is left of its surplus along: may its queue lose each of these, and then the core? */
+/* When a core (or a set) goes, its surplus that is left goes first.  May the queue lose each of these units, and then
+ * the core? */
 static bool may_go_with_surplus(struct sched *sched, uint32_t preemptor, const struct unit *core)
 {
     bool may = true;
@@ -472,7 +477,7 @@ static struct unit *next_of_span(struct sched *sched, uint32_t preemptor, struct
     return NULL;
 }
 
-/* Of siblings, is `a` to lose its unit before `b`? */
+/* Of two siblings, does `a` lose its unit before `b`? */
 static bool loses_first(struct sched *sched, struct contender a, struct contender b)
 {
     const struct quota_policy *quota = sched->policy.quota;
