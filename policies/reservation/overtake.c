@@ -105,41 +105,58 @@ static bool start_beside(struct sched *sched, uint32_t slot, const struct node_m
     return true;
 }
 
-/* Promises in the order of their starts: whose time has come starts, and when something left early each may move up. */
+/* The time of the promise has come: start the job where that was promised, else anywhere, else promise it a later
+ * time. */
+static void keep_due_promise(struct sched *sched, uint32_t index)
+{
+    const uint32_t slot = sched->planned_starts->of[index].slot;
+    planned_start_lift(sched, index);
+    if (planned_start_is_there(sched, index)) {
+        planned_start_fulfil(sched, index);
+        sched_start(sched, slot, SOURCE_FREE);
+        planned_start_started(sched, slot);
+    } else if (start_beside(sched, slot, NULL) || !planned_start_find(sched, slot, TIME_NEVER, NULL)) {
+        planned_start_drop(sched, index);
+    } else {
+        planned_start_replace(sched, index);
+    }
+}
+
+/* Something left before its time: start the job there now, or promise it an earlier time there, or leave the promise
+ * as it is. */
+static void move_promise_up(struct sched *sched, uint32_t index)
+{
+    const struct planned_start promise = sched->planned_starts->of[index];
+    const struct node_marks *eased = &sched->planned_starts->eased.nodes;
+    if (!planned_start_may_move_up(sched, index))
+        return;
+    if (!planned_start_may_fit_earlier(sched, index)) {
+        fits_beside_planned_starts(sched, promise.slot, eased); /* no, but why is noted */
+        return;
+    }
+    planned_start_lift(sched, index);
+    if (start_beside(sched, promise.slot, eased))
+        planned_start_drop(sched, index);
+    else if (planned_start_find(sched, promise.slot, promise.start - 1, eased))
+        planned_start_replace(sched, index);
+    else
+        planned_start_put_back(sched, index);
+}
+
+/* Promises in the order of their starts.  Those made in this pass come behind the first `count`. */
 static void keep_promises(struct sched *sched)
 {
     struct planned_start_book *book = sched->planned_starts;
     const uint32_t count = book->count;
     for (uint32_t f = 0; f < count; f++) {
-        const struct planned_start promise = book->of[f];
-        const bool is_due = promise.start <= sched->now;
-        if (promise.job == JOB_NONE)
+        if (book->of[f].job == JOB_NONE)
             continue;
-        if (!is_due && book->eased.nodes.count == 0)
-            break; /* nor is any later one */
-        if (!is_due && !planned_start_may_move_up(sched, f))
-            continue;
-        const struct node_marks *only = is_due ? NULL : &book->eased.nodes;
-        if (!is_due && !planned_start_may_fit_earlier(sched, f)) {
-            fits_beside_planned_starts(sched, promise.slot, only); /* no, but why is noted */
-            continue;
-        }
-        planned_start_lift(sched, f);
-        if (is_due && planned_start_is_there(sched, f)) {
-            planned_start_fulfil(sched, f);
-            sched_start(sched, promise.slot, SOURCE_FREE);
-            planned_start_started(sched, promise.slot);
-            continue;
-        }
-        const time_ns latest = is_due ? TIME_NEVER : promise.start - 1;
-        if (start_beside(sched, promise.slot, only))
-            planned_start_drop(sched, f);
-        else if (planned_start_find(sched, promise.slot, latest, only))
-            planned_start_replace(sched, f);
-        else if (is_due)
-            planned_start_drop(sched, f);
+        if (book->of[f].start <= sched->now)
+            keep_due_promise(sched, f);
+        else if (book->eased.nodes.count > 0)
+            move_promise_up(sched, f);
         else
-            planned_start_put_back(sched, f);
+            break; /* no later one is due either */
     }
 }
 
