@@ -52,6 +52,21 @@ static int compare_ends(const void *a, const void *b)
     return x->slot < y->slot ? -1 : x->slot > y->slot;
 }
 
+/* When the space of the job in `slot` comes free for the preemptor: at its planned end, or before if the preemptor may
+ * take back what was borrowed. */
+static time_ns end_for(struct sched *sched, uint32_t preemptor, uint32_t slot, bool takes_back)
+{
+    const time_ns end = planned_end(sched, slot);
+    const time_ns back = takes_back ? returns_at(sched, preemptor, slot) : TIME_NEVER;
+    return back < end ? back : end;
+}
+
+static void add_end(struct planned_start_book *book, time_ns end, uint32_t slot)
+{
+    MEM_GROW(book->ends, book->end_capacity, (size_t)book->end_count + 1);
+    book->ends[book->end_count++] = (struct running_end){end, slot};
+}
+
 /* In order, as they are for this job; what it holds itself stays. */
 static void list_ends(struct sched *sched, uint32_t preemptor)
 {
@@ -62,13 +77,9 @@ static void list_ends(struct sched *sched, uint32_t preemptor)
         const struct sched_job *job = &sched->jobs.jobs[slot];
         if (job->state == SJOB_NONE || job->holding_count == 0 || slot == preemptor)
             continue;
-        time_ns end = planned_end(sched, slot);
-        time_ns back = takes_back ? returns_at(sched, preemptor, slot) : TIME_NEVER;
-        end = back < end ? back : end;
-        if (end == TIME_NEVER)
-            continue;
-        MEM_GROW(book->ends, book->end_capacity, (size_t)book->end_count + 1);
-        book->ends[book->end_count++] = (struct running_end){end, slot};
+        const time_ns end = end_for(sched, preemptor, slot, takes_back);
+        if (end != TIME_NEVER)
+            add_end(book, end, slot);
     }
     if (book->end_count > 1)
         qsort(book->ends, book->end_count, sizeof *book->ends, compare_ends);
