@@ -236,46 +236,74 @@ static void add_short(struct look *look, uint32_t group, uint32_t fitting)
     look->out->gpu_milli_short += lacking * request_class_most_milli(&asked->request, cluster);
 }
 
+/* As room_of, but within the cells that the job is confined to. */
+static uint32_t room_in_cells(const struct look *look, const struct request *request, node_id node)
+{
+    look->sched->ledger->confine = look->confine;
+    const uint32_t room = room_of(look, request, node);
+    look->sched->ledger->confine = NULL;
+    return room;
+}
+
+/* What keeps a member off the node; look->room: how many fit there. */
+static enum explain_node look_at_node(struct look *look, const struct request *request, node_id node)
+{
+    const enum explain_node why = judge(look, request, node);
+    look->room[node] = 0;
+    if (why != EXPLAIN_FITS)
+        return why;
+    const uint32_t room = room_in_cells(look, request, node);
+    if (room == 0 && look->confine != NULL)
+        return EXPLAIN_CELLS;
+    if (look->minds_tags && !ledger_tags_met(look->sched->ledger, node))
+        return EXPLAIN_AFFINITY;
+    look->room[node] = room;
+    return EXPLAIN_FITS;
+}
+
+/* How much CPU or memory a member lacks on the node, if that is what keeps it off. */
+static void note_lack(struct look *look, const struct request *request, node_id node, enum explain_node why)
+{
+    const struct node_cell *cell = &look->sched->ledger->nodes[node];
+    if (why == EXPLAIN_CPUS)
+        note_least(&look->out->cpu_milli_short, (int64_t)request->cpu_milli - cell->cpu_free);
+    if (why == EXPLAIN_MEMORY)
+        note_least(&look->out->memory_mib_short, (int64_t)request->memory_mib - cell->memory_free);
+}
+
+/* How many members of the group fit, where each may go: within slices and domains.  Clears look->room of the nodes
+ * where they may not. */
+static uint32_t count_fitting(struct look *look, uint32_t group)
+{
+    const struct job_group *asked = &look->ask->groups[group];
+    const uint8_t required = narrowest(look->ask, group);
+    uint64_t fitting = 0;
+    for (node_id n = 0; n < look->sched->cluster->node_count; n++)
+        fitting += look->room[n];
+    if (asked->slice_members != 0)
+        fitting = confine_to_slices(look, asked);
+    if (required > 0 && required <= look->sched->cluster->level_count)
+        return confine_to_domains(look, group, required);
+    return fitting < asked->count ? (uint32_t)fitting : asked->count;
+}
+
 /* What keeps the group off each node; then what of it fits. */
 static void look_at_group(struct look *look, uint32_t group)
 {
     const struct request *request = &look->ask->groups[group].request;
-    const struct ledger *ledger = look->sched->ledger;
     const uint32_t node_count = look->sched->cluster->node_count;
-    uint64_t fitting = 0;
     for (node_id n = 0; n < node_count; n++) {
-        enum explain_node why = judge(look, request, n);
-        look->room[n] = why == EXPLAIN_FITS ? room_of(look, request, n) : 0;
-        if (why == EXPLAIN_FITS && look->confine != NULL) {
-            look->sched->ledger->confine = look->confine;
-            look->room[n] = room_of(look, request, n);
-            look->sched->ledger->confine = NULL;
-            why = look->room[n] == 0 ? EXPLAIN_CELLS : why;
-        }
-        if (why == EXPLAIN_FITS && look->minds_tags && !ledger_tags_met(ledger, n)) {
-            look->room[n] = 0;
-            why = EXPLAIN_AFFINITY;
-        }
-        if (why == EXPLAIN_CPUS)
-            note_least(&look->out->cpu_milli_short, (int64_t)request->cpu_milli - ledger->nodes[n].cpu_free);
-        if (why == EXPLAIN_MEMORY)
-            note_least(&look->out->memory_mib_short, (int64_t)request->memory_mib - ledger->nodes[n].memory_free);
-        fitting += look->room[n];
+        const enum explain_node why = look_at_node(look, request, n);
+        note_lack(look, request, n, why);
         look->now[n] = (uint8_t)why;
     }
-    if (look->ask->groups[group].slice_members != 0)
-        fitting = confine_to_slices(look, &look->ask->groups[group]);
-    uint8_t required = narrowest(look->ask, group);
-    uint32_t count = look->ask->groups[group].count;
-    uint32_t fits = fitting < count ? (uint32_t)fitting : count;
-    if (required > 0 && required <= look->sched->cluster->level_count)
-        fits = confine_to_domains(look, group, required);
+    const uint32_t fitting = count_fitting(look, group);
     for (node_id n = 0; n < node_count; n++) {
         if (look->now[n] == EXPLAIN_FITS && look->room[n] == 0)
             look->now[n] = EXPLAIN_DOMAIN;
         look->why[n] = look->now[n] > look->why[n] ? look->now[n] : look->why[n];
     }
-    add_short(look, group, fits);
+    add_short(look, group, fitting);
 }
 
 /* ---- What is kept ---- */
