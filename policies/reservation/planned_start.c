@@ -175,46 +175,61 @@ bool planned_start_fits_at(struct sched *sched, uint32_t slot, time_ns at, struc
     return fits;
 }
 
-/* The one group that is asked, if the profile tells all of it: whole GPUs or none, wherever they are. */
-static const struct job_group *plain_group(const struct sched *sched, uint32_t slot, uint8_t *index)
-{
-    const struct sched_job *job = &sched->jobs.jobs[slot];
-    const struct request_class *ask = &sched->request_classes.at[job->ask];
-    const struct placement_policy *placement = ask->is_preemptible || sched->policy.placement_firm == NULL
-                                                   ? sched->policy.placement
-                                                   : sched->policy.placement_firm;
-    const struct job_group *only = NULL;
-    if (sched->policy.quota->confines != NULL || sched->ledger->limits_tasks ||
-        !request_class_goes_anywhere(ask, sched->cluster) || placement->looks_at_nodes ||
-        placement->one_node == ONE_NODE_REQUIRED)
-        return NULL;
-    for (uint32_t g = 0; g < ask->group_count; g++) {
-        const struct request *request = &ask->groups[g].request;
-        if (ask->groups[g].count == 0)
-            continue;
-        if (only != NULL || request->gpu_milli != 0 || request->gpu_memory_mib != 0 || request->mig != 0)
-            return NULL;
-        only = &ask->groups[g];
-        *index = (uint8_t)g;
-    }
-    return only;
-}
-
 /* A bit longer than it is, where plans are made in multiples of something. */
 static time_ns plain_length(const struct sched *sched, uint32_t slot)
 {
     return planned_end_after(sched, 0, slot);
 }
 
+/* Does the profile tell all of where a request class may go, apart from what its groups ask? */
+static bool is_plain(const struct sched *sched, const struct request_class *ask)
+{
+    const struct placement_policy *placement = ask->is_preemptible || sched->policy.placement_firm == NULL
+                                                   ? sched->policy.placement
+                                                   : sched->policy.placement_firm;
+    return sched->policy.quota->confines == NULL && !sched->ledger->limits_tasks &&
+           request_class_goes_anywhere(ask, sched->cluster) && !placement->looks_at_nodes &&
+           placement->one_node != ONE_NODE_REQUIRED;
+}
+
+/* The index of the one group that is asked, if that is of whole GPUs or none; JOB_GROUPS_MAX. */
+static uint32_t plain_group(const struct request_class *ask)
+{
+    uint32_t only = JOB_GROUPS_MAX;
+    for (uint32_t g = 0; g < ask->group_count; g++) {
+        const struct request *request = &ask->groups[g].request;
+        if (ask->groups[g].count == 0)
+            continue;
+        if (only != JOB_GROUPS_MAX || request->gpu_milli != 0 || request->gpu_memory_mib != 0 || request->mig != 0)
+            return JOB_GROUPS_MAX;
+        only = g;
+    }
+    return only;
+}
+
+/* What to ask the profile for the job, at any time; false if the profile does not tell all: the ledger is asked. */
+static bool make_plain(const struct sched *sched, uint32_t slot, struct profile_ask *out)
+{
+    const struct request_class *ask = &sched->request_classes.at[sched->jobs.jobs[slot].ask];
+    const uint32_t group = is_plain(sched, ask) ? plain_group(ask) : JOB_GROUPS_MAX;
+    if (group == JOB_GROUPS_MAX)
+        return false;
+    *out = (struct profile_ask){.request = &ask->groups[group].request,
+                                .count = ask->groups[group].count,
+                                .group = (uint8_t)group,
+                                .from = sched->now,
+                                .latest = TIME_NEVER,
+                                .length = plain_length(sched, slot)};
+    return true;
+}
+
 /* One member is looked for on those nodes alone, if they are named. */
-static time_ns find_plain(struct sched *sched, uint32_t slot, const struct job_group *group, uint8_t index,
-                          time_ns from, time_ns latest, const struct node_marks *only, struct piece_list *pieces)
+static time_ns find_plain(struct sched *sched, const struct profile_ask *ask, const struct node_marks *only,
+                          struct piece_list *pieces)
 {
     struct profile *profile = &sched->planned_starts->profile;
-    const time_ns length = plain_length(sched, slot);
-    if (only != NULL && group->count == 1)
-        return profile_find_on(profile, &group->request, index, only->nodes, only->count, from, length, latest, pieces);
-    return profile_find(profile, &group->request, group->count, index, from, length, latest, pieces);
+    return only != NULL && ask->count == 1 ? profile_find_on(profile, ask, only, pieces)
+                                           : profile_find(profile, ask, pieces);
 }
 
 /* Where it fits now, with all taken that somebody is to have while it runs. */
@@ -237,12 +252,11 @@ static bool fits_in_profile(struct sched *sched, uint32_t slot, struct piece_lis
 bool planned_start_fits_now(struct sched *sched, uint32_t slot, const struct node_marks *only,
                             struct piece_list *pieces)
 {
-    uint8_t index;
-    const struct job_group *group = plain_group(sched, slot, &index);
-    if (group != NULL && find_plain(sched, slot, group, index, sched->now, sched->now, only, pieces) == TIME_NEVER)
-        return false;
-    return group != NULL ? fits_in_profile(sched, slot, pieces)
-                         : planned_start_fits_at(sched, slot, sched->now, pieces);
+    struct profile_ask ask;
+    if (!make_plain(sched, slot, &ask))
+        return planned_start_fits_at(sched, slot, sched->now, pieces);
+    ask.latest = sched->now;
+    return find_plain(sched, &ask, only, pieces) != TIME_NEVER && fits_in_profile(sched, slot, pieces);
 }
 
 bool planned_start_is_all(struct sched *sched, uint32_t slot)
@@ -285,15 +299,15 @@ static bool find_in_ledger(struct sched *sched, uint32_t slot, time_ns latest)
 
 bool planned_start_find(struct sched *sched, uint32_t slot, time_ns latest, const struct node_marks *only)
 {
-    uint8_t index;
-    const struct job_group *group = plain_group(sched, slot, &index);
-    if (group == NULL)
+    struct profile_ask ask;
+    if (!make_plain(sched, slot, &ask))
         return find_in_ledger(sched, slot, latest);
-    time_ns from = sched->planned_starts->end_count > 0 ? planned_start_end(sched, 0) : next_end(sched, 0, sched->now);
-    time_ns at = from > latest ? TIME_NEVER : find_plain(sched, slot, group, index, from, latest, only, &sched->pieces);
+    ask.from = sched->planned_starts->end_count > 0 ? planned_start_end(sched, 0) : next_end(sched, 0, sched->now);
+    ask.latest = latest;
+    const time_ns at = ask.from > latest ? TIME_NEVER : find_plain(sched, &ask, only, &sched->pieces);
     if (at == TIME_NEVER)
         return false;
-    planned_start_add(sched, slot, index, at);
+    planned_start_add(sched, slot, ask.group, at);
     return true;
 }
 
@@ -329,8 +343,12 @@ bool planned_start_may_fit_earlier(const struct sched *sched, uint32_t index)
                                         : &sched->request_classes.at[planned_start->ask].groups[planned_start->group];
     if (group == NULL || group->count == 1)
         return true; /* or as exact as it can be told by planned_start_may_move_up */
-    return profile_may_fit(&book->profile, &group->request, group->count, sched->now,
-                           plain_length(sched, planned_start->slot), planned_start->start);
+    const struct profile_ask ask = {.request = &group->request,
+                                    .count = group->count,
+                                    .from = sched->now,
+                                    .latest = planned_start->start - 1,
+                                    .length = plain_length(sched, planned_start->slot)};
+    return profile_may_fit(&book->profile, &ask);
 }
 
 /* ---- Asked for an explanation ---------------------------------------------------------------------- */

@@ -255,62 +255,60 @@ static time_ns first_on(const struct node_profile *node, const struct request *r
     return TIME_NEVER;
 }
 
-/* The earliest time, and the lowest node with room then. */
-static time_ns find_one(const struct profile *profile, const struct request *request, time_ns from, time_ns length,
-                        time_ns latest, node_id *node)
+/* The earliest time from `from` on, and the lowest node with room for a member then. */
+static time_ns find_one(const struct profile *profile, const struct profile_ask *ask, time_ns from, node_id *node)
 {
-    time_ns best = time_after(latest, 1);
+    time_ns best = time_after(ask->latest, 1);
     for (node_id n = 0; n < profile->node_count && best > from; n++) {
         if (!is_meant(profile, n))
             continue;
-        time_ns at = first_on(&profile->nodes[n], request, from, length, best);
+        time_ns at = first_on(&profile->nodes[n], ask->request, from, ask->length, best);
         if (at < best) {
             best = at;
             *node = n;
         }
     }
-    return best > latest ? TIME_NEVER : best;
+    return best > ask->latest ? TIME_NEVER : best;
 }
 
-static uint32_t room_at(const struct profile *profile, node_id n, const struct request *request, time_ns at,
-                        time_ns length)
+static uint32_t room_at(const struct profile *profile, node_id n, const struct profile_ask *ask, time_ns at)
 {
     const struct node_profile *node = &profile->nodes[n];
     uint16_t mask;
-    return room_from(node, step_of(node, at), time_after(at, length), request, &mask);
+    return room_from(node, step_of(node, at), time_after(at, ask->length), ask->request, &mask);
 }
 
-/* Has the cluster room for `count` members at that time?  A node without room is skipped until it may have some. */
-static bool has_rooms(struct profile *profile, const struct request *request, uint32_t count, time_ns at,
-                      time_ns length, time_ns latest)
+/* Has the cluster room for all members at that time?  A node without room is skipped until it may have some. */
+static bool has_rooms(struct profile *profile, const struct profile_ask *ask, time_ns at)
 {
     uint64_t sum = 0;
-    for (node_id n = 0; n < profile->node_count && sum < count; n++) {
+    for (node_id n = 0; n < profile->node_count && sum < ask->count; n++) {
         if (profile->earliest[n] > at)
             continue;
-        const uint32_t room = room_at(profile, n, request, at, length);
+        const uint32_t room = room_at(profile, n, ask, at);
         if (room == 0)
-            profile->earliest[n] = first_on(&profile->nodes[n], request, at, length, time_after(latest, 1));
+            profile->earliest[n] =
+                first_on(&profile->nodes[n], ask->request, at, ask->length, time_after(ask->latest, 1));
         sum += room;
     }
-    return sum >= count;
+    return sum >= ask->count;
 }
 
-static time_ns find_many(struct profile *profile, const struct request *request, uint32_t count, time_ns length,
-                         time_ns latest, struct free_search *search)
+static time_ns find_many(struct profile *profile, const struct profile_ask *ask, struct free_search *search)
 {
     for (node_id n = 0; n < profile->node_count; n++)
         profile->earliest[n] = is_meant(profile, n) ? 0 : TIME_NEVER;
     time_ns at = free_search_next(search);
-    while (at != TIME_NEVER && !has_rooms(profile, request, count, at, length, latest))
+    while (at != TIME_NEVER && !has_rooms(profile, ask, at))
         at = free_search_next(search);
     return at;
 }
 
-static struct free_amount needed(const struct request *request, uint32_t count)
+static struct free_amount needed(const struct profile_ask *ask)
 {
-    return (struct free_amount){(int64_t)count * request->gpus, (int64_t)count * request->cpu_milli,
-                                (int64_t)count * request->memory_mib};
+    const struct request *request = ask->request;
+    return (struct free_amount){(int64_t)ask->count * request->gpus, (int64_t)ask->count * request->cpu_milli,
+                                (int64_t)ask->count * request->memory_mib};
 }
 
 /* The GPUs that a member gets, chosen as policies/placement/placement.c does. */
@@ -324,20 +322,21 @@ static uint16_t gpus_of(const struct ledger *ledger, const struct piece_list *pi
     return gpu_choice_near(&ledger->cluster->pools[ledger->cluster->nodes[n].pool], mask, count);
 }
 
-/* Names the pieces of up to `count` members on the node; returns how many. */
-static uint32_t name_pieces(const struct profile *profile, node_id n, const struct request *request, uint32_t count,
-                            uint8_t group, time_ns at, time_ns length, struct piece_list *pieces)
+/* Names the pieces of up to `count` members that start on the node then; returns how many. */
+static uint32_t name_pieces(const struct profile *profile, node_id n, const struct profile_ask *ask, time_ns at,
+                            uint32_t count, struct piece_list *pieces)
 {
     const struct node_profile *node = &profile->nodes[n];
+    const uint16_t gpus = ask->request->gpus;
     uint16_t mask = 0;
-    uint32_t room = room_from(node, step_of(node, at), time_after(at, length), request, &mask);
+    uint32_t room = room_from(node, step_of(node, at), time_after(at, ask->length), ask->request, &mask);
     room = room < count ? room : count;
     for (uint32_t i = 0; i < room; i++) {
         struct piece piece = {.node = n,
-                              .gpu_mask = gpus_of(profile->ledger, pieces, n, mask, request->gpus),
-                              .gpu_milli = request->gpus > 0 ? GPU_MILLI : 0,
+                              .gpu_mask = gpus_of(profile->ledger, pieces, n, mask, gpus),
+                              .gpu_milli = gpus > 0 ? GPU_MILLI : 0,
                               .member_count = 1,
-                              .group = group};
+                              .group = ask->group};
         mask &= (uint16_t)~piece.gpu_mask;
         MEM_GROW(pieces->pieces, pieces->capacity, (size_t)pieces->count + 1);
         pieces->pieces[pieces->count++] = piece;
@@ -345,39 +344,40 @@ static uint32_t name_pieces(const struct profile *profile, node_id n, const stru
     return room;
 }
 
-time_ns profile_find(struct profile *profile, const struct request *request, uint32_t count, uint8_t group,
-                     time_ns from, time_ns length, time_ns latest, struct piece_list *pieces)
+time_ns profile_find(struct profile *profile, const struct profile_ask *ask, struct piece_list *pieces)
 {
-    mean_types(profile, request);
-    const struct free_amount need = needed(request, count);
-    struct free_search search = free_search_begin(&profile->total, &need, from, length, latest, TIME_NEVER);
+    mean_types(profile, ask->request);
+    const struct free_amount need = needed(ask);
+    struct free_search search =
+        free_search_begin(&profile->total, &need, ask->from, ask->length, ask->latest, TIME_NEVER);
     node_id first = 0;
     time_ns at;
-    if (count > 1)
-        at = find_many(profile, request, count, length, latest, &search);
+    if (ask->count > 1)
+        at = find_many(profile, ask, &search);
     else if ((at = free_search_next(&search)) != TIME_NEVER)
-        at = find_one(profile, request, at, length, latest, &first);
+        at = find_one(profile, ask, at, &first);
     if (at == TIME_NEVER)
         return at;
+    uint32_t left = ask->count;
     pieces->count = 0;
-    for (node_id n = first; n < profile->node_count && count > 0; n++)
+    for (node_id n = first; n < profile->node_count && left > 0; n++)
         if (is_meant(profile, n))
-            count -= name_pieces(profile, n, request, count, group, at, length, pieces);
+            left -= name_pieces(profile, n, ask, at, left, pieces);
     return at;
 }
 
-time_ns profile_find_on(struct profile *profile, const struct request *request, uint8_t group, const node_id *nodes,
-                        uint32_t node_count, time_ns from, time_ns length, time_ns latest, struct piece_list *pieces)
+time_ns profile_find_on(struct profile *profile, const struct profile_ask *ask, const struct node_marks *nodes,
+                        struct piece_list *pieces)
 {
     time_ns best = TIME_NEVER;
     node_id node = 0;
-    mean_types(profile, request);
-    for (uint32_t i = 0; i < node_count; i++) {
-        const node_id n = nodes[i];
-        const time_ns bound = best == TIME_NEVER ? latest : best; /* a later time is of no use */
+    mean_types(profile, ask->request);
+    for (uint32_t i = 0; i < nodes->count; i++) {
+        const node_id n = nodes->nodes[i];
+        const time_ns bound = best == TIME_NEVER ? ask->latest : best; /* a later time is of no use */
         if (!is_meant(profile, n))
             continue;
-        const time_ns at = first_on(&profile->nodes[n], request, from, length, time_after(bound, 1));
+        const time_ns at = first_on(&profile->nodes[n], ask->request, ask->from, ask->length, time_after(bound, 1));
         if (at < best || (at == best && n < node)) {
             best = at;
             node = n;
@@ -386,15 +386,15 @@ time_ns profile_find_on(struct profile *profile, const struct request *request, 
     if (best == TIME_NEVER)
         return best;
     pieces->count = 0;
-    name_pieces(profile, node, request, 1, group, best, length, pieces);
+    name_pieces(profile, node, ask, best, 1, pieces);
     return best;
 }
 
-bool profile_may_fit(const struct profile *profile, const struct request *request, uint32_t count, time_ns from,
-                     time_ns length, time_ns bound)
+bool profile_may_fit(const struct profile *profile, const struct profile_ask *ask)
 {
-    const struct free_amount need = needed(request, count);
-    struct free_search search = free_search_begin(&profile->total, &need, from, length, bound - 1, bound);
+    const struct free_amount need = needed(ask);
+    struct free_search search =
+        free_search_begin(&profile->total, &need, ask->from, ask->length, ask->latest, time_after(ask->latest, 1));
     return free_search_next(&search) != TIME_NEVER;
 }
 

@@ -9,7 +9,8 @@
  *
  *   profile_begin(&profile, ledger, node, now);                    for every node; again when what it holds changes
  *   profile_leaves(&profile, &space, at);                          for each holding there, in the order of `at`
- *   time_ns at = profile_find(&profile, &request, 2, 0, now, length, TIME_NEVER, &pieces);
+ *   struct profile_ask ask = {.request = &request, .count = 2, .from = now, .latest = TIME_NEVER, .length = length};
+ *   time_ns at = profile_find(&profile, &ask, &pieces);
  *   profile_take(&profile, &space, at, at + length);               for each of the pieces
  *
  * Cost: with m moments at which a step of some node begins, begin O(GPUs of the node + its steps * log m), leaves, take
@@ -23,6 +24,7 @@
 #include "policies/ledger/free_total.h"
 #include "policies/ledger/ledger.h"
 #include "policies/placement/placement.h"
+#include "policies/util/node_marks.h"
 
 struct profile_step {
     time_ns from;
@@ -48,6 +50,15 @@ struct profile {
     struct free_total total; /* of all steps of all nodes */
 };
 
+/* What is looked for: members of one group that start together, and hold their space for `length`. */
+struct profile_ask {
+    const struct request *request; /* of each: whole GPUs, or none; borrowed */
+    uint32_t count;                /* of the members */
+    uint8_t group;                 /* stands in their pieces */
+    time_ns from, latest;          /* they start then, or in between */
+    time_ns length;
+};
+
 void profile_begin(struct profile *profile, const struct ledger *ledger, node_id node, time_ns now);
 void profile_leaves(struct profile *profile, const struct space *space, time_ns at);
 
@@ -55,20 +66,17 @@ void profile_leaves(struct profile *profile, const struct space *space, time_ns 
 void profile_take(struct profile *profile, const struct space *space, time_ns from, time_ns until);
 void profile_give(struct profile *profile, const struct space *space, time_ns from, time_ns until);
 
-/* The first time from `from` on, and not after `latest`, at which `count` members of whole GPUs, or none, of group
- * `group` fit for `length`; TIME_NEVER: none.  Then *pieces says where, one piece a member, lowest nodes and GPUs
- * first. */
-time_ns profile_find(struct profile *profile, const struct request *request, uint32_t count, uint8_t group,
-                     time_ns from, time_ns length, time_ns latest, struct piece_list *pieces);
+/* The first time at which they all fit; TIME_NEVER: none.  Then *pieces says where, one piece a member, lowest nodes
+ * and GPUs first. */
+time_ns profile_find(struct profile *profile, const struct profile_ask *ask, struct piece_list *pieces);
 
 /* As above for one member on the given nodes alone.  O(their steps). */
-time_ns profile_find_on(struct profile *profile, const struct request *request, uint8_t group, const node_id *nodes,
-                        uint32_t node_count, time_ns from, time_ns length, time_ns latest, struct piece_list *pieces);
+time_ns profile_find_on(struct profile *profile, const struct profile_ask *ask, const struct node_marks *nodes,
+                        struct piece_list *pieces);
 
-/* False only if `count` members that hold their space from `bound` on cannot fit for that length at any time from
- * `from` on and before `bound`, because the total of all nodes is too small then.  Cost: O(m). */
-bool profile_may_fit(const struct profile *profile, const struct request *request, uint32_t count, time_ns from,
-                     time_ns length, time_ns bound);
+/* False only if members that hold their space anyhow after `latest` cannot fit, because the total of all nodes is too
+ * small before.  Cost: O(m). */
+bool profile_may_fit(const struct profile *profile, const struct profile_ask *ask);
 
 /* The first time from `from` on and before `bound` at which the node has room for a member for that length; TIME_NEVER:
  * none. */

@@ -52,7 +52,9 @@ static void change_lot(struct fixture *f, struct lot *lot)
     const struct request request = {.gpus = (uint16_t)(1 + random_below(&f->random, ASKS))};
     const time_ns length = 1 + random_below(&f->random, 40);
     struct piece_list pieces = {0};
-    const time_ns at = profile_find(&f->profile, &request, 1, 0, random_below(&f->random, 50), length, TIMES, &pieces);
+    const struct profile_ask ask = {
+        .request = &request, .count = 1, .from = random_below(&f->random, 50), .latest = TIMES, .length = length};
+    const time_ns at = profile_find(&f->profile, &ask, &pieces);
     if (at != TIME_NEVER) {
         *lot =
             (struct lot){{.node = pieces.pieces[0].node, .gpu_mask = pieces.pieces[0].gpu_mask, .gpu_milli = GPU_MILLI},

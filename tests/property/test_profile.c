@@ -461,14 +461,17 @@ static void compare_find(struct world *world, struct piece_list *pieces, uint32_
         return;
     compare_has_room(world, &request, from, length);
     const time_ns at = naive_find(world, &request, count, from, length, TIME_NEVER);
-    assert_int_equal(profile_find(&world->profile, &request, count, GROUP, from, length, TIME_NEVER, pieces), at);
+    struct profile_ask ask = {
+        .request = &request, .count = count, .group = GROUP, .from = from, .latest = TIME_NEVER, .length = length};
+    assert_int_equal(profile_find(&world->profile, &ask, pieces), at);
     if (at == TIME_NEVER)
         return;
     compare_pieces(world, &request, count, at, length, pieces);
+    ask.latest = at - 1;
     if (at > from)
-        assert_int_equal(profile_find(&world->profile, &request, count, GROUP, from, length, at - 1, pieces),
-                         TIME_NEVER);
-    assert_int_equal(profile_find(&world->profile, &request, count, GROUP, from, length, at, pieces), at);
+        assert_int_equal(profile_find(&world->profile, &ask, pieces), TIME_NEVER);
+    ask.latest = at;
+    assert_int_equal(profile_find(&world->profile, &ask, pieces), at);
     *waited += at > from;
     if (world->count + count < USES_MAX)
         plan(world, &request, pieces, at, length);

@@ -89,8 +89,12 @@ static void change_lot(struct fixture *f, struct lot *lot)
     struct request request = random_request(f);
     struct piece_list pieces = {0};
     time_ns length = random_below(&f->random, 12) == 0 ? TIME_NEVER : 1 + random_below(&f->random, 9);
-    time_ns from = profile_find(&f->profile, &request, 1, 0, random_below(&f->random, MOMENTS - 10), length,
-                                MOMENTS - 10, &pieces);
+    const struct profile_ask ask = {.request = &request,
+                                    .count = 1,
+                                    .from = random_below(&f->random, MOMENTS - 10),
+                                    .latest = MOMENTS - 10,
+                                    .length = length};
+    time_ns from = profile_find(&f->profile, &ask, &pieces);
     if (from != TIME_NEVER)
         *lot = (struct lot){.space = {.node = pieces.pieces[0].node,
                                       .gpu_mask = pieces.pieces[0].gpu_mask,
@@ -118,13 +122,15 @@ static void check_find(struct fixture *f, uint32_t *later, uint32_t *refused)
     const uint32_t count = 1 + random_below(&f->random, 5);
     const time_ns from = random_below(&f->random, 20), length = random_below(&f->random, 15);
     const time_ns latest = random_below(&f->random, 3) == 0 ? TIME_NEVER : from + random_below(&f->random, 20);
+    const struct profile_ask ask = {
+        .request = &request, .count = count, .from = from, .latest = latest, .length = length};
     struct piece_list pieces = {0};
-    time_ns at = profile_find(&f->profile, &request, count, 0, from, length, latest, &pieces);
+    time_ns at = profile_find(&f->profile, &ask, &pieces);
     /* of no length at all asks the moment itself */
     assert_int_equal(at, naive_find(f, &request, count, from, length > 0 ? length : 1, latest));
     assert_int_equal(pieces.count, at == TIME_NEVER ? 0 : count);
     if (latest != TIME_NEVER) {
-        bool may = profile_may_fit(&f->profile, &request, count, from, length, latest + 1);
+        bool may = profile_may_fit(&f->profile, &ask);
         assert_true(may || at == TIME_NEVER);
         *refused += !may;
     }
@@ -140,11 +146,14 @@ static void check_move_up(struct fixture *f, const struct lot *lot)
                                     .memory_mib = lot->space.memory_mib};
     if (lot->from >= lot->until || lot->from == 0)
         return;
-    const time_ns length = lot->until == TIME_NEVER ? TIME_NEVER : lot->until - lot->from;
+    const struct profile_ask ask = {.request = &request,
+                                    .count = 1,
+                                    .latest = lot->from - 1,
+                                    .length = lot->until == TIME_NEVER ? TIME_NEVER : lot->until - lot->from};
     struct piece_list pieces = {0};
-    bool may = profile_may_fit(&f->profile, &request, 1, 0, length, lot->from);
+    bool may = profile_may_fit(&f->profile, &ask);
     profile_give(&f->profile, &lot->space, lot->from, lot->until);
-    time_ns at = profile_find(&f->profile, &request, 1, 0, 0, length, lot->from - 1, &pieces);
+    time_ns at = profile_find(&f->profile, &ask, &pieces);
     profile_take(&f->profile, &lot->space, lot->from, lot->until);
     assert_true(may || at == TIME_NEVER);
     mem_free(pieces.pieces);
