@@ -1,29 +1,17 @@
-/* tests/golden/test_topology_show.c -- the drawing of dgx-h100-500 against topology_show.txt.
- *
- * With WINDTUNNEL_GOLDEN_UPDATE=1 (make golden-update) or GOLDEN_UPDATE=1 in the environment the
- * file is written anew instead of compared.
- */
+/* The drawing of dgx-h100-500 against topology_show.txt (tests/support/golden.h), and what other clusters show. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "tests/support/golden.h"
+#include "tests/support/json_text.h"
 #include "topologies/cluster_build.h"
 #include "topologies/cluster_load.h"
 #include "topologies/cluster_show.h"
-
-static const char golden_path[] = "tests/golden/topology_show.txt";
-
-static bool is_set(const char *variable)
-{
-    const char *value = getenv(variable);
-    return value != NULL && strcmp(value, "1") == 0;
-}
 
 static void draw(const char *path, struct buffer *out)
 {
@@ -33,37 +21,12 @@ static void draw(const char *path, struct buffer *out)
     cluster_free(cluster);
 }
 
-static void write_golden(const struct buffer *text)
-{
-    FILE *file = fopen(golden_path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(text->bytes, 1, text->length, file), text->length);
-    assert_int_equal(fclose(file), 0);
-    print_message("wrote %s\n", golden_path);
-}
-
-static void read_golden(struct buffer *out)
-{
-    FILE *file = fopen(golden_path, "rb");
-    assert_non_null(file);
-    char bytes[4096];
-    size_t length;
-    while ((length = fread(bytes, 1, sizeof bytes, file)) > 0)
-        buffer_bytes(out, bytes, length);
-    assert_int_equal(fclose(file), 0);
-}
-
 static void the_500_dgx_h100_are_drawn_as_before(void **state)
 {
     (void)state;
-    struct buffer drawn = {0}, golden = {0};
+    struct buffer drawn = {0};
     draw("topologies/dgx-h100-500.json", &drawn);
-    if (is_set("WINDTUNNEL_GOLDEN_UPDATE") || is_set("GOLDEN_UPDATE"))
-        write_golden(&drawn);
-    read_golden(&golden);
-    assert_string_equal(buffer_c_string(&drawn), buffer_c_string(&golden));
-    buffer_release(&drawn);
-    buffer_release(&golden);
+    golden_compare("tests/golden/topology_show.txt", &drawn);
 }
 
 static void check_has(struct buffer *text, const char *piece)
@@ -74,9 +37,8 @@ static void check_has(struct buffer *text, const char *piece)
 
 static struct cluster *cluster_of(const char *json)
 {
-    struct json_doc *doc;
     struct error error = ERROR_OK;
-    assert_false(error_is(json_doc_parse(&doc, "c.json", text_of(json), ERROR_CONFIG)));
+    struct json_doc *doc = json_text_parse("c.json", json);
     struct json_value root = json_doc_root(doc, &error);
     struct cluster *cluster = cluster_read(&root, NULL);
     json_doc_free(doc);
@@ -88,10 +50,9 @@ static void names_fold_where_numbers_follow(void **state)
 {
     (void)state;
     struct cluster *cluster =
-        cluster_of("{\"pools\": [{\"nodes\": 3, \"gpus_per_node\": 2, \"node_name\": \"a%03u\"},\n"
-                   " {\"nodes\": 8, \"gpus_per_node\": 0, \"node_name\": \"b%u\", \"cpus\": 1.5, "
-                   "\"memory_gb\": 8},\n"
-                   " {\"nodes\": 10, \"gpus_per_node\": 1, \"node_name\": \"c%u-x\"}]}");
+        cluster_of("{'pools': [{'nodes': 3, 'gpus_per_node': 2, 'node_name': 'a%03u'},\n"
+                   " {'nodes': 8, 'gpus_per_node': 0, 'node_name': 'b%u', 'cpus': 1.5, 'memory_gb': 8},\n"
+                   " {'nodes': 10, 'gpus_per_node': 1, 'node_name': 'c%u-x'}]}");
     struct buffer text = {0};
     cluster_show(cluster, &text);
     check_has(&text, "  a[000-002]\n");
@@ -145,9 +106,8 @@ static void many_pools_are_shown_by_their_types(void **state)
     struct buffer json = {0}, text = {0};
     for (unsigned i = 0; i < 50; i++)
         buffer_format(&json,
-                      "%s{\"nodes\": 2, \"gpus_per_node\": %u, \"cpus\": 4, \"memory_gb\": 0.5,"
-                      " \"labels\": {\"rack\": \"r%u\"}}",
-                      i == 0 ? "{\"pools\": [" : ",", i % 2, i % 2);
+                      "%s{'nodes': 2, 'gpus_per_node': %u, 'cpus': 4, 'memory_gb': 0.5, 'labels': {'rack': 'r%u'}}",
+                      i == 0 ? "{'pools': [" : ",", i % 2, i % 2);
     buffer_string(&json, "]}");
     struct cluster *cluster = cluster_of(buffer_c_string(&json));
     cluster_show(cluster, &text);

@@ -294,6 +294,7 @@ struct engine_result random_run_engine(struct random_run *run)
                                    .source = run->source,
                                    .policy = &run->policy.config,
                                    .world = run->world,
+                                   .listener = run->listener,
                                    .seed = run->seed,
                                    .sinks = &sink,
                                    .sink_count = 1,

@@ -1,5 +1,6 @@
 #include "tests/support/sched_case.h"
 #include "policies/policy_config.h"
+#include "tests/support/json_text.h"
 #include "tests/support/lawful.h"
 
 #include <setjmp.h>
@@ -11,10 +12,9 @@
 
 struct policy_config sched_case_policy(const char *text)
 {
-    struct json_doc *doc;
     struct policy_config config;
-    struct error error = json_doc_parse(&doc, "test", text_of(text), ERROR_CONFIG);
-    assert_false(error_is(error));
+    struct error error = ERROR_OK;
+    struct json_doc *doc = json_text_parse("test", text);
     struct json_value root = json_doc_root(doc, &error);
     policy_config_read(&config, &root);
     if (error_is(error))
