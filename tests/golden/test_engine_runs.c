@@ -55,7 +55,7 @@ static void step(struct play *play, uint64_t hash)
     if (play->is_printed)
         fwrite(play->line.bytes, 1, play->line.length, stdout);
     if (play->trails->steps == play->wanted_step)
-        print_error("%s", buffer_c_string(&play->line));
+        print_error("Now that step is: %s", buffer_c_string(&play->line));
 }
 
 static struct error on_cycle(void *self, time_ns now, const struct decision *decisions, size_t count,
@@ -157,7 +157,6 @@ static void print_difference(const struct golden_difference *first)
 {
     struct golden_trails trails = {0};
     struct play play = {.trails = &trails, .wanted_step = first->step};
-    print_error("That step is now\n");
     assert_true(run_named(first->run, &play));
     golden_trails_release(&trails);
     golden_print_replay(first->run);

@@ -175,7 +175,7 @@ bool golden_trails_differ(const char *path, struct golden_trails *trails, struct
 
 void golden_print_replay(const char *run)
 {
-    print_error("All that it does: %s '%s'\n"
+    print_error("All that it does: %s \"%s\"\n"
                 "To see what it did before, run that in a build of the last commit too, and compare the two.\n",
                 program_invocation_name, run);
 }

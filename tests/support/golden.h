@@ -36,7 +36,7 @@ struct golden_trails {
     uint32_t steps; /* of the run that was begun last */
 };                  /* {0} is empty */
 
-/* A run `GROUP/NAME`.  name: without blanks.  Runs of one group follow each other. */
+/* A run `GROUP/NAME`.  name: without a slash.  Runs of one group follow each other. */
 void golden_trails_begin(struct golden_trails *trails, const char *group, const char *name);
 void golden_trails_step(struct golden_trails *trails, uint64_t hash);
 void golden_trails_release(struct golden_trails *trails);

@@ -3,7 +3,9 @@
  *
  *   struct wire_lines wire;
  *   wire_lines_open(&wire);
- *   ... wire_read(wire.wire, "events", 1, wire_lines_text(wire_lines[0]), WIRE_TOLD | WIRE_ANSWERED, &line) ...
+ *   char *text = wire_lines_new(0);
+ *   ... wire_read(wire.wire, "events", 1, wire_lines_text(text), WIRE_TOLD | WIRE_ANSWERED, &line) ...
+ *   free(text);
  *   wire_lines_write(&wire, &line, &out);
  *   wire_lines_close(&wire);
  */
@@ -17,8 +19,9 @@ struct wire_lines {
     struct wire *wire;
 };
 
-extern const char wire_lines_header[];
-extern const char *const wire_lines[]; /* ends with NULL */
+/* The header, and the lines in their order; the caller's to free.  NULL: there is no line of that index. */
+char *wire_lines_header_new(void);
+char *wire_lines_new(size_t index);
 
 struct text wire_lines_text(const char *line); /* without the end of the line */
 
