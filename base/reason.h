@@ -22,13 +22,13 @@ enum reason {
     REASON_CONSOLIDATED,       /* evicted to run elsewhere, so that another fits */
     REASON_STALE_GANG,         /* evicted because its gang stayed below its minimum */
     REASON_HEADROOM,           /* evicted, or kept waiting, for the headroom of inference */
-    REASON_FRAGMENTATION,      /* enough GPUs are free, but not where and as it asks them */
-    REASON_TOPOLOGY,           /* they would do, but for the domain that it must stay within */
-    REASON_RESERVED_FOR_OTHER, /* they would be enough, but for those that reservations hold */
+    REASON_FRAGMENTATION,      /* enough GPUs are free, but not in the shape or the places it asks for */
+    REASON_TOPOLOGY,           /* they would suffice without the domain that it must stay within */
+    REASON_RESERVED_FOR_OTHER, /* they would suffice with the space that reservations hold */
     REASON_SCHEDULING,         /* no cycle has looked at it since it came to wait */
     REASON_CONFIGURING,        /* its START is decided and has not taken effect */
     REASON_GANG_ON_SLICES,     /* refused: its members must run together, on pieces of GPUs */
-    REASON_AFFINITY,           /* they would do, but for rules of tags: its own, or of those that are there */
+    REASON_AFFINITY,           /* they would suffice without rules of tags, its own or those of running jobs */
     REASON_COUNT
 };
 

@@ -1,17 +1,14 @@
-/* conservative.  Every job knows from its submission on when and where it will start at the latest, and nobody delays
- * anybody.
+/* conservative.  Every job gets a planned start when it is submitted, and no job delays another.
  *
- * Source: conservative backfilling (Mu'alem and Feitelson 2001).  When something ends before its time, jobs are gone
- * through in the order of their promises, and each may move up to the first hole that is large and long enough.
- * Departure: a promise names GPUs, not counts.  A promise that something outlived is made anew, later.  Only nodes
- * where something came free since the last pass are looked at for one who may move up, if he is a single member; a
- * hole that appears when somebody behind him moves waits until something comes free on that node again.  The
- * compression `replan` drops all promises instead, and makes them anew in the order of the chain: then only the first
- * job in line is surely not delayed.
- * Cost: a search of the profile (policies/state/profile.h) for each job that comes, and for each that waits whenever
- * something ends early; under `replan` for every job that waits, and a profile drawn anew for every node that was
- * promised. Known failure: fewer may overtake than under EASY; who waits is promised times that are as wrong as the
- * limits. */
+ * Source: conservative backfilling (Mu'alem and Feitelson 2001).  When a job ends early, the waiting jobs are tried in
+ * the order of their planned starts, and each may move forward into the first hole that is large and long enough.
+ * Departure: a planned start names GPUs, not counts.  If running jobs outlive it, it is planned again, later.  A job of
+ * one member is only tried on nodes where space came free since the last pass.  A hole that appears because a later job
+ * moved is not used before something comes free on that node again.  The compression `replan` drops all planned starts
+ * and plans them again in the order of the chain.  Then only the first job is surely not delayed.
+ * Cost: a search of the profile (policies/state/profile.h) for each job submitted, and for each waiting job whenever a
+ * job ends early.  Under `replan`: a search for every waiting job, and a new profile for every node with planned
+ * starts.  Known failure: fewer jobs overtake than under EASY, and planned starts are as wrong as the time limits. */
 #include "policies/backfill/backfills.h"
 
 const struct backfill_policy backfill_conservative = {
