@@ -89,15 +89,15 @@ static bool is_budget_spent(const struct sched *sched, queue_id queue)
     return log->count == bound && sched->now - log->at[log->next] < HOUR_NS;
 }
 
-/* For whom candidates are sought, and in which queue. */
+/* The preemptor, and the queue that is searched. */
 struct victim_walk {
     uint32_t preemptor;
     enum plan_kind kind;
-    job_id rival;          /* for whom the preemptor was evicted just now; JOB_NONE */
-    time_ns protected_for; /* of the queue's jobs */
+    job_id rival;          /* the job for which the preemptor was evicted a few cycles ago; JOB_NONE */
+    time_ns protected_for; /* the minimum run time of the queue's jobs */
     bool is_over_quota;    /* the queue */
-    queue_id siblings_of;  /* all that are below this one alike... */
-    bool may_lose;         /* ...may, or may not, lose anything; QUEUE_NONE: not known */
+    queue_id siblings_of;  /* may_lose is the same for all queues below this one; QUEUE_NONE: not known */
+    bool may_lose;         /* may a queue below siblings_of lose any unit? */
 };
 
 static job_id find_rival(const struct sched *sched, uint32_t preemptor)
