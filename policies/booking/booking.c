@@ -1,4 +1,4 @@
-/* What jobs hold and what they wait for: the books that facts and decisions are written into. */
+/* What jobs hold and what they wait for; see policies/booking/booking.h. */
 #include <assert.h>
 
 #include "policies/booking/booking.h"
@@ -22,7 +22,7 @@ struct decision *sched_decide(struct sched *sched, enum decision_kind kind, uint
         MEM_GROW(sched->decisions, sched->decision_capacity, (size_t)sched->decision_count + 1);
     struct sched_job *job = &sched->jobs.jobs[slot];
     struct decision *decision = &sched->decisions[sched->decision_count++];
-    /* The first piece is an index until the cycle ends: the array may still move. */
+    /* decision->pieces is set when the cycle ends: until then the array of pieces may be reallocated. */
     *decision = (struct decision){
         .id = ++sched->decision_sequence << 32 | job->id, .kind = kind, .job = job->id, .for_job = JOB_NONE};
     if (kind == DECISION_START)
@@ -39,7 +39,7 @@ void sched_tell_piece(struct sched *sched, const struct piece *piece)
     sched->decisions[sched->decision_count - 1].piece_count++;
 }
 
-/* Less is charged below a queue that closed class queues: they may try again. */
+/* Less is charged to the queue: reopen the class queues that a limit of it or of a queue above it closed. */
 static void reopen_class_queues(struct sched *sched, queue_id queue)
 {
     const bool keeps_for_owners = sched->headroom.owners_milli > 0;
@@ -68,7 +68,7 @@ void sched_reopen_quotas(struct sched *sched)
 static bool is_some_less(const int64_t amounts[QUEUE_SUM_COUNT])
 {
     int64_t signs = 0;
-    for (uint32_t r = 0; r < RESOURCE_COUNT; r++) /* the firm ones are as these, or 0 */
+    for (uint32_t r = 0; r < RESOURCE_COUNT; r++) /* the FIRM sums equal these, or are 0 */
         signs |= amounts[r];
     return signs < 0;
 }
@@ -78,7 +78,7 @@ void sched_charge(struct sched *sched, uint32_t slot, const int64_t amounts[QUEU
     const struct sched_job *job = &sched->jobs.jobs[slot];
     ledger_charge(sched->ledger, job->queue, amounts);
     if (sched->ledger->mark_depth > 0)
-        return; /* a trial: nobody may act on it */
+        return; /* a trial changes no state but the ledger */
     if (sched->needs_accounts)
         accounts_charge(&sched->accounts, job->queue, sched->jobs.facts[slot].user, amounts, 1, sched->now);
     const bool keeps_some = sched->tree.closing_count > 0 || sched->headroom.owners_milli > 0;
@@ -92,7 +92,7 @@ void sched_advance_quota(struct sched *sched, time_ns now)
     sched->quota_at = TIME_NEVER;
     sched->quota_change = sched->changes;
     if (sched->policy.quota->advance(&sched->tree, now, &sched->quota_at)) {
-        if (has_news) /* else a plan that came to nothing would, again and again */
+        if (has_news) /* else a plan that failed would fail again each time */
             sched_void_memos(sched);
         queue_tree_all_stale(&sched->tree);
         sched_reopen_quotas(sched);
@@ -100,7 +100,7 @@ void sched_advance_quota(struct sched *sched, time_ns now)
     sched->tree.now = now;
 }
 
-/* May the policy ever make a job of it a victim? */
+/* May the policy ever evict a job of this request class? */
 static bool is_evictable(const struct sched *sched, const struct request_class *request_class)
 {
     if (!sched->policy.preemption->evicts)
@@ -109,7 +109,8 @@ static bool is_evictable(const struct sched *sched, const struct request_class *
            (sched->policy.preempt.spares_inference && request_class->class == JOB_INFERENCE);
 }
 
-/* A piece comes to the job (sign 1) or has left it (-1): if it is never evicted the node is worth less to evictions. */
+/* A piece was added to the job (sign 1) or removed (-1).  If the job is never evicted, the piece lowers what evictions
+ * can free on the node. */
 static void note_piece(struct sched *sched, const struct sched_job *job, const struct piece *piece, int sign)
 {
     const struct request_class *request_class = &sched->request_classes.at[job->request_class];
@@ -132,11 +133,11 @@ static void hold_one(struct sched *sched, uint32_t slot, const struct piece *pie
     note_piece(sched, job, piece, 1);
 }
 
-/* Each member its lowest GPUs of the piece. */
+/* Split the piece into single members; each gets the lowest GPUs that are left. */
 static void hold_members(struct sched *sched, uint32_t slot, const struct piece *piece, enum holding_phase phase,
                          decision_id decision)
 {
-    /* Not the request's: memory may take whole GPUs too. */
+    /* Not request.gpus: a request by GPU memory may take whole GPUs too. */
     uint16_t gpus = (uint16_t)(bits_count16(piece->gpu_mask) / piece->member_count);
     uint16_t left = piece->gpu_mask;
     struct piece member = *piece;
@@ -183,13 +184,13 @@ void sched_unhold(struct sched *sched, uint32_t slot, uint32_t index)
         sched->claimed_piece_milli -= piece_milli(&holding.piece);
     sched->leaving_count -= holding.phase == HOLDING_LEAVING;
     if (holding.phase == HOLDING_LEAVING)
-        return; /* was given up when its EVICT was decided */
+        return; /* its charge was taken off when its EVICT was decided */
     sched_job_held(job)[holding.piece.group] -= holding.piece.member_count;
     sched_add_charge(sched, slot, &holding.piece, -1, amounts);
     sched_charge(sched, slot, amounts);
 }
 
-/* Append what the job holds in one of the phases, as bits; how many pieces. */
+/* Append the job's pieces in these phases (as bits) to `held`.  Returns how many. */
 static uint32_t list_held(const struct sched_job *job, uint32_t phases, struct piece_list *held)
 {
     const uint32_t before = held->count;
@@ -228,13 +229,13 @@ bool sched_place(struct sched *sched, uint32_t slot, struct piece_list *pieces)
     return is_placed;
 }
 
-/* Will it never want more than it holds? */
+/* Will the job never ask for more than it holds? */
 static inline bool is_full(struct sched *sched, const struct sched_job *job)
 {
     return job->fill != FILL_BELOW && sched_request_class(sched, job)->is_rigid;
 }
 
-/* The request class of what the job asks next; REQUEST_CLASS_NONE if it wants no more. */
+/* The request class of the job's next allocation step; REQUEST_CLASS_NONE: there is none. */
 static inline uint32_t next_ask(struct sched *sched, uint32_t slot)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
@@ -244,7 +245,7 @@ static inline uint32_t next_ask(struct sched *sched, uint32_t slot)
     return is_rigid && job->fill != FILL_BELOW ? REQUEST_CLASS_NONE : sched_next_step(sched, slot);
 }
 
-/* The class queue has another head: what was known of the last one does not hold. */
+/* The class queue has another head: forget what was known of the last one. */
 static inline void meet_head(struct sched *sched, uint32_t class_queue)
 {
     if (sched->policy.preemption->evicts)
@@ -342,7 +343,7 @@ static inline void list_below(struct sched *sched, uint32_t slot, bool is_below)
         turn_below(sched, slot, is_below);
 }
 
-/* Run time and GPU time up to now, at the rate of before; then at this one. */
+/* Integrate run time and GPU time up to now at the old rate, then set the new rate. */
 static void note_service(struct sched *sched, uint32_t slot)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
@@ -365,7 +366,7 @@ enum { /* phases as bits */
        HAS_LEAVING = 1 << HOLDING_LEAVING
 };
 
-/* Those of its holdings. */
+/* The phases of the job's holdings, as bits. */
 static uint32_t phases_of(const struct sched_job *job)
 {
     uint32_t phases = 0;
@@ -394,13 +395,13 @@ static uint8_t fill_of(struct sched *sched, uint32_t slot)
     return gang_fill(&view);
 }
 
-/* Does it wait for more, or again? */
+/* May the job be in a class queue? */
 static bool may_wait(const struct sched_job *job, uint32_t phases)
 {
     return (phases & HAS_CLAIMED) == 0 && job->state != SJOB_EVICTING;
 }
 
-/* State and fill of a job that holds something in these phases. */
+/* Set the state and the fill of the job from the phases of its holdings. */
 static void settle_state(struct sched *sched, uint32_t slot, uint32_t phases)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
@@ -411,26 +412,26 @@ static void settle_state(struct sched *sched, uint32_t slot, uint32_t phases)
     job->fill = fill_of(sched, slot);
 }
 
-/* Space claimed for surplus members must not start alone once the job is below its minimum.  A claim that is being
- * made is not listed yet. */
+/* Was the space claimed for surplus members, and is the job now below its minimum?  Surplus must not start alone.  A
+ * claim that is being made is not listed yet. */
 static bool is_claim_useless(const struct sched *sched, uint32_t slot, uint32_t phases)
 {
     return sched->jobs.jobs[slot].fill == FILL_BELOW && phases & HAS_CLAIMED && sched->policy.gang->is_all_or_nothing &&
            claims_has(sched, slot);
 }
 
-/* A claim that would complete the job may be dropped: until it starts, the time that it may be below its minimum runs
- * on. */
+/* Note whether the job is below its minimum.  A claim that would complete it may be dropped, so the job counts as below
+ * until the claim starts. */
 static void settle_below(struct sched *sched, uint32_t slot, uint32_t phases, bool was_booked)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
     const bool is_below = job->is_booked && (job->fill == FILL_BELOW || (job->is_below && phases & HAS_CLAIMED));
     if (is_below && was_booked && !job->is_below)
-        sched->jobs.facts[slot].stale_count = 0; /* it had its minimum until now */
+        sched->jobs.facts[slot].stale_count = 0; /* it held its minimum until now */
     list_below(sched, slot, is_below);
 }
 
-/* For what the job waits now, and at what rank: its service counts for that. */
+/* Put the job into the class queue of what it waits for now.  Its service comes first, since ranks depend on it. */
 static void settle_waiting(struct sched *sched, uint32_t slot, uint32_t phases)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
@@ -491,7 +492,6 @@ void sched_forget(struct sched *sched, uint32_t slot)
         eligible_left(sched, array);
 }
 
-/* The holding is on its way out: its space is coming, its charge is gone. */
 void sched_let_leave(struct sched *sched, uint32_t slot, uint32_t index, decision_id decision)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];

@@ -1,4 +1,4 @@
-/* policies/booking/booking.h -- what jobs hold and wait for, written into the books. */
+/* policies/booking/booking.h -- writes into the books what jobs hold and what they wait for. */
 #ifndef POLICIES_BOOKING_BOOKING_H
 #define POLICIES_BOOKING_BOOKING_H
 
@@ -7,16 +7,17 @@
 
 /* Append a decision about the job in `slot`. */
 struct decision *sched_decide(struct sched *sched, enum decision_kind kind, uint32_t slot);
-/* Say that the holding is part of the last decision. */
+/* Add the piece to the last decision. */
 void sched_tell_piece(struct sched *sched, const struct piece *piece);
 
-/* Charge the queue of the job (amounts may be negative); outside of trials reopens what that lets go, and the job is
- * settled or forgotten before the next queue selection. */
+/* Charge the job's queue; amounts may be negative.  Outside of trials a lower charge reopens the class queues that a
+ * limit closed.  The caller settles or forgets the job before the next queue selection. */
 void sched_charge(struct sched *sched, uint32_t slot, const int64_t amounts[QUEUE_SUM_COUNT]);
 
-void sched_advance_quota(struct sched *sched, time_ns now); /* of a policy that wants it */
+void sched_advance_quota(struct sched *sched,
+                         time_ns now); /* time has come to `now`; called if the quota policy has `advance` */
 
-/* At the beginning of each fact: what depends on time alone is integrated before anything changes. */
+/* Called at the beginning of each fact: brings what depends on time alone up to `now` before anything changes. */
 void sched_begin_fact(struct sched *sched, time_ns now);
 
 static inline void sched_pass_time(struct sched *sched, time_ns now)
@@ -30,30 +31,32 @@ static inline void sched_pass_time(struct sched *sched, time_ns now)
         sched_advance_quota(sched, now);
 }
 
-/* All class queues that a quota closed may try again. */
+/* Reopen all class queues that a quota closed. */
 void sched_reopen_quotas(struct sched *sched);
 
-/* Hold the pieces, whose space the ledger has given already, in this phase; charge them.  Pieces of jobs that may
- * shrink are split into single members. */
+/* Add the pieces to the job's holdings in this phase and charge them.  The caller has taken their space in the ledger.
+ * Pieces of jobs that can grow or shrink are split into single members. */
 void sched_hold(struct sched *sched, uint32_t slot, const struct piece_list *pieces, enum holding_phase phase,
                 decision_id decision);
-/* The holding leaves the books altogether: space free (or arrived), uncharged unless it was leaving. */
+/* Remove the holding: its space becomes free, and its charge is taken off unless it was leaving. */
 void sched_unhold(struct sched *sched, uint32_t slot, uint32_t holding);
-/* After holdings came or went: state, fill, lists and ranks of the job, and whether and for what it waits. */
+/* Called after holdings were added or removed: updates the job's state, fill, lists and ranks, and puts it into the
+ * class queue of its next allocation step if it asks for one. */
 void sched_settle(struct sched *sched, uint32_t slot);
 
-void sched_wait(struct sched *sched, uint32_t slot); /* for its next allocation step, if there is one */
+void sched_wait(struct sched *sched, uint32_t slot); /* enter the class queue of its next step, if any */
 void sched_unwait(struct sched *sched, uint32_t slot);
-/* Take space in the ledger for the allocation step that the job asks; false if it does not fit: roll back. */
+/* Take space in the ledger for the job's allocation step; *pieces: where.  False: it does not fit, and the caller rolls
+ * back. */
 bool sched_place(struct sched *sched, uint32_t slot, struct piece_list *pieces);
-/* `asking`: the request class and the queue of the job, which may be in no slot. */
+/* The request class and the queue of a job that may have no slot. */
 struct asking {
     uint32_t request_class;
     queue_id queue;
 };
 void sched_reject(struct sched *sched, job_id job, struct asking asking, enum reason reason);
-void sched_forget(struct sched *sched, uint32_t slot); /* it is over */
-/* The holding is on its way out: its space is coming, its charge is gone. */
+void sched_forget(struct sched *sched, uint32_t slot); /* the job has ended */
+/* The holding begins to leave: its space becomes coming, and its charge is taken off. */
 void sched_let_leave(struct sched *sched, uint32_t slot, uint32_t holding, decision_id decision);
 
 #endif

@@ -1,7 +1,7 @@
-/* Which jobs may stand in line at all: dependencies between jobs, and arrays whose elements run a few at a time.
+/* Which jobs may enter a class queue: dependencies between jobs, and arrays that run a few elements at a time.
  *
- * A job with open dependencies is held.  It is refused when one of them ended otherwise than asked, since it could
- * never start.  Of an array with a limit so many elements wait or run; the others are parked in the order of
+ * A job with open dependencies is held.  If one of them ended otherwise than asked, the job is rejected, since it could
+ * never start.  Of an array with a limit, at most that many elements wait or run; the others are parked in the order of
  * submission.  Cost: O(open dependencies) per job that ends while there are any. */
 #include <assert.h>
 
@@ -45,7 +45,7 @@ static struct job_array *array_of(struct sched *sched, uint32_t slot)
     return array;
 }
 
-/* Takes its place among the eligible elements, or parks it. */
+/* Count the job among the eligible elements of its array, or park it. */
 static enum reason join_array(struct sched *sched, uint32_t slot)
 {
     struct job_array *array = array_of(sched, slot);
@@ -77,7 +77,7 @@ enum reason eligible_submit(struct sched *sched, uint32_t slot, const struct job
     return job->is_held ? REASON_HELD : join_array(sched, slot);
 }
 
-/* Nothing holds it any more but perhaps its submitter or its array. */
+/* Its dependencies are met and it is not held: the job enters its class queue, unless its array has no room. */
 static void let_go(struct sched *sched, uint32_t slot)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
@@ -123,7 +123,7 @@ void eligible_ended(struct sched *sched, job_id job, enum ended end)
         struct job_facts *facts = &sched->jobs.facts[waiter];
         if (!is_met(dependency.kind, end)) {
             refuse_held(sched, waiter, dependency.waiter);
-            eligible_ended(sched, dependency.waiter, ENDED_OTHERWISE); /* and whoever waits for that */
+            eligible_ended(sched, dependency.waiter, ENDED_OTHERWISE); /* for jobs that depend on it */
             i = 0;
         } else if (--facts->after_left == 0) {
             if (facts->is_held) {
@@ -142,7 +142,7 @@ void eligible_left(struct sched *sched, uint32_t id)
     assert(array->eligible > 0);
     array->eligible--;
     if (array->limit != 0 && array->eligible >= array->limit)
-        return; /* more than it may have were running when the scheduler came */
+        return; /* jobs that ran before the scheduler started may exceed the limit */
     while (array->first < array->count) {
         uint32_t slot = array->parked[array->first++];
         if (slot == SLOT_NONE)
@@ -161,7 +161,7 @@ void eligible_unpark(struct sched *sched, uint32_t slot)
             if (array->parked[i] == slot)
                 array->parked[i] = SLOT_NONE;
     }
-    facts->array = 0; /* it is not counted among the eligible */
+    facts->array = 0; /* it does not count as eligible */
 }
 
 static void archive_array(struct archive *archive, struct job_array *array)
@@ -173,7 +173,7 @@ static void archive_array(struct archive *archive, struct job_array *array)
     ARCHIVE(archive, array->first);
 }
 
-/* Of arrays those up to the last of which anything is known. */
+/* The number of arrays to save: up to the last that is not empty. */
 static uint32_t known_arrays(const struct sched *sched)
 {
     size_t count = sched->array_capacity;

@@ -1,4 +1,4 @@
-/* Starts decided, and claims that start or run out. */
+/* Decides starts, and starts or drops claims. */
 #include "policies/booking/start.h"
 #include "policies/booking/booking.h"
 #include "policies/ledger/ledger_tags.h"
@@ -23,7 +23,7 @@ static void list_claim(struct sched *sched, uint32_t slot, enum source source)
     struct job_facts *facts = &sched->jobs.facts[slot];
     MEM_GROW(sched->claims, sched->claim_capacity, (size_t)sched->claim_count + 1);
     sched->claims[sched->claim_count++] = slot;
-    sched->claims_until = sched->now; /* found out when time passes */
+    sched->claims_until = sched->now; /* claims_expire sets it when time passes */
     facts->claimed_at = sched->now;
     facts->claim_source = (uint8_t)source;
 }
@@ -56,7 +56,7 @@ static time_ns earlier(time_ns a, time_ns b)
     return a < b ? a : b;
 }
 
-/* Start the job's holdings of this phase, booked before. */
+/* Append a START for the job's holdings of this phase that belong to no decision yet. */
 static void decide_start(struct sched *sched, uint32_t slot, enum holding_phase phase, enum source source)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
@@ -94,15 +94,15 @@ static bool has_all_its_space(const struct sched *sched, uint32_t slot)
         const struct holding *holding = sched_job_holding(job, i);
         struct space space = request_class_space(request_class, &holding->piece, slot);
         if (holding->phase == HOLDING_LEAVING && !job->is_booked)
-            return false; /* it is moved there, and has not left yet */
+            return false; /* it is moved, and still leaves its old place */
         if (holding->phase == HOLDING_CLAIMED && !ledger_is_there(sched->ledger, &space))
             return false;
     }
     return true;
 }
 
-/* When the reservation is given up if its space has not come by then.  Not before its victims were due to leave: else
- * they could take their place back while the job asks anew. */
+/* When the claim is dropped if its space has not arrived.  Not before its victims had time to leave: else they could
+ * take their place back while the job waits again. */
 static time_ns claim_expiry(const struct sched *sched, uint32_t slot)
 {
     const time_ns expiry = sched->policy.reservation_expiry;
