@@ -1,4 +1,4 @@
-/* The allocate action: the queue selection names a class queue, its head is placed or the class queue is closed. */
+/* The allocate action.  The queue selection names a class queue; its head starts, or it is closed. */
 #include "policies/allocate/allocate.h"
 #include "policies/booking/booking.h"
 #include "policies/booking/start.h"
@@ -20,8 +20,8 @@ static void close_class_queue(struct sched *sched, uint32_t class_queue_id, queu
     nominees_turn_moved(sched);
 }
 
-/* Place the allocation step; in the ledger it stays taken when it fits.  Returns 0, or how that closes the request
- * class. */
+/* Place the job's allocation step.  Returns 0 if it may start there; then its space stays taken in the ledger.  Else
+ * returns how its request class is to be closed. */
 static uint8_t try_place(struct sched *sched, uint32_t slot, enum source *source)
 {
     sched->attempts++;
@@ -46,7 +46,8 @@ static uint8_t try_place(struct sched *sched, uint32_t slot, enum source *source
     return 0;
 }
 
-/* The head does not go: close what that closes.  Others of its request class may fit where it may not. */
+/* The head does not start: close its request class.  A head confined to its queue's GPUs closes only its class queue,
+ * since jobs of other queues may fit elsewhere. */
 static void close_for(struct sched *sched, uint32_t class_queue_id, uint32_t slot, uint8_t closed)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
@@ -63,7 +64,7 @@ static void close_for(struct sched *sched, uint32_t class_queue_id, uint32_t slo
     nominees_turn_moved(sched);
 }
 
-/* Does a limit keep the head of the class queue, or what is kept for others?  Then the class queue is closed. */
+/* Does a limit forbid the head to start, or quota that is kept for other jobs?  Then the class queue is closed. */
 static bool is_forbidden(struct sched *sched, uint32_t class_queue_id, uint32_t slot)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
@@ -79,7 +80,6 @@ static bool is_forbidden(struct sched *sched, uint32_t class_queue_id, uint32_t 
     return forbids != QUEUE_NONE;
 }
 
-/* Try the head of the class queue; close the class queue if it cannot go. */
 void sched_try_head(struct sched *sched, uint32_t class_queue_id)
 {
     uint32_t slot = pending_head(&sched->pending, class_queue_id);
@@ -88,7 +88,7 @@ void sched_try_head(struct sched *sched, uint32_t class_queue_id)
     if (is_forbidden(sched, class_queue_id, slot))
         return;
     if (ask->closed != 0 && over_quota_find(sched, class_queue_id))
-        return; /* what is left is for owners */
+        return; /* free space is kept for owners */
     uint8_t closed = try_place(sched, slot, &source);
     const uint32_t shorter = closed == REQUEST_CLASS_PROMISED ? reserve_shorter(sched, class_queue_id) : SLOT_NONE;
     if (shorter != SLOT_NONE)
@@ -110,7 +110,7 @@ static void allocate_inference(struct sched *sched)
         sched_try_head(sched, class_queue);
 }
 
-/* Planned starts for the first heads in the queue selection that do not go now. */
+/* Plan starts for the first heads of the queue selection that do not start now. */
 static void reserve(struct sched *sched)
 {
     reserve_begin(sched);
@@ -123,7 +123,7 @@ static void reserve(struct sched *sched)
     }
 }
 
-/* Close the class queues whose head goes next in its line and does not fit as things stand. */
+/* Close each class queue that is next in its leaf queue and whose head does not fit now. */
 static void close_unfit(struct sched *sched)
 {
     for (queue_id leaf_queue = 0; leaf_queue < sched->pending.leaf_queue_count; leaf_queue++) {
@@ -142,7 +142,7 @@ static void close_unfit(struct sched *sched)
     }
 }
 
-/* A class queue that must evict goes before this one: it was its turn. */
+/* Does a class queue that needs a plan go before this one?  Then its plan is booked or its victims are searched. */
 static bool plan_in_turn(struct sched *sched, uint32_t class_queue)
 {
     uint32_t whose;
@@ -156,7 +156,8 @@ static bool plan_in_turn(struct sched *sched, uint32_t class_queue)
     return turn != TURN_NONE;
 }
 
-/* As soon as somebody does not go, who is in front is found out. */
+/* Try class queues in the order of the queue selection.  As soon as a head does not start, planned starts are made for
+ * the first heads. */
 static void allocate_selected(struct sched *sched)
 {
     if (sched->plans_in_turn)
@@ -189,7 +190,7 @@ void allocate(struct sched *sched)
     if (sched->policy.inference_first)
         allocate_inference(sched);
     headroom_close(sched);
-    if (sched->policy.backfill->keeps) { /* even the head may be in the way of a promise */
+    if (sched->policy.backfill->keeps) { /* even the head may delay a planned start */
         overtake(sched);
         return;
     }

@@ -1,4 +1,4 @@
-/* Trials without the headroom, or without reservations; see policies/allocate/kept_space.h. */
+/* Looks: trials without the headroom, or without reservations; see policies/allocate/kept_space.h. */
 #include "policies/allocate/kept_space.h"
 #include "policies/allocate/allocate.h"
 
@@ -17,7 +17,7 @@ enum { STEPS_PER_TRY = 18, CLASS_QUEUES_PER_STEP = 8, JOBS_PER_STEP = 8 };
 
 struct kept_space_class_queue {
     uint32_t taken;  /* jobs of the class queue that would start */
-    uint8_t instead; /* enum clock_hand: what holds up the next one then */
+    uint8_t instead; /* enum clock_hand: what holds up the next job after these */
 };
 
 struct kept_space_scratch { /* reused; {0} is empty */
@@ -29,12 +29,12 @@ struct kept_space_scratch { /* reused; {0} is empty */
     uint32_t taken_count;
 };
 
-/* What is looked at in one trial. */
+/* One trial. */
 struct look {
     struct sched *sched;
     struct kept_space_scratch *scratch;
-    enum clock_hand hand; /* HAND_HEADROOM or HAND_RESERVED_FOR_OTHER: what is gone */
-    uint64_t visits;      /* of jobs in heaps */
+    enum clock_hand hand; /* what the trial leaves out: HAND_HEADROOM or HAND_RESERVED_FOR_OTHER */
+    uint64_t visits;      /* count of jobs read in heaps */
     uint64_t tries;
 };
 
@@ -54,12 +54,12 @@ void kept_space_release(struct sched *sched)
 
 /* ---- Without reservations ---- */
 
-struct reservations { /* what was let go */
+struct reservations { /* the reservations set aside in a trial */
     size_t mark;
     uint32_t planned_start_count;
 };
 
-/* Until lent_end: claims, drained nodes and planned starts are gone; the jobs that they are for stand aside. */
+/* Set claims, drained nodes and planned starts aside until lent_end.  Their own jobs take no part in between. */
 static struct reservations lend(struct sched *sched)
 {
     return (struct reservations){lend_reservations(sched), planned_start_set_aside(sched)};
@@ -71,7 +71,7 @@ static void lent_end(struct sched *sched, struct reservations gone)
     planned_start_bring_back(sched, gone.planned_start_count);
 }
 
-/* Since a request class was found not to fit, reservations may have come or gone.  Returns what that cost, in steps. */
+/* Find again why closed request classes do not fit, since reservations may have changed.  Returns the cost in steps. */
 static int64_t judge_again(struct sched *sched)
 {
     int64_t tries = 0;
@@ -101,7 +101,7 @@ static bool is_not_behind(const struct sched_job *job)
     return job->wait.kind != WAIT_CLASS_QUEUE;
 }
 
-/* The first job from this place of the heap down that is not passed over, or `best` if that goes first. */
+/* The first job in order, among `best` and the jobs of the heap from position `at` down, that is not passed over. */
 static uint32_t first_job(const struct pending *pending, const struct class_queue *class_queue, uint32_t at,
                           passes_over *passes, uint32_t best, uint64_t *visits)
 {
@@ -110,7 +110,7 @@ static uint32_t first_job(const struct pending *pending, const struct class_queu
     const uint32_t slot = class_queue->heap[at].slot;
     ++*visits;
     if (best != SLOT_NONE && pending_compare(pending, best, slot) < 0)
-        return best; /* all below come later still */
+        return best; /* all jobs below come later */
     if (!passes(&pending->jobs->jobs[slot]))
         return slot;
     for (uint32_t child = 4 * at + 1; child <= 4 * at + 4; child++)
@@ -120,15 +120,16 @@ static uint32_t first_job(const struct pending *pending, const struct class_queu
 
 /* ---- The queue selection in the trial ---- */
 
-/* Is the class queue held up by what is gone, or by nothing (its turn is still to come), or, with reservations gone,
- * may it go since less of the headroom is used? */
+/* Does the class queue take part in the trial?  Yes if what the trial leaves out holds it up, or nothing does (its turn
+ * is still to come).  Without reservations less of the headroom is used, so those that the headroom holds up take part
+ * too. */
 static bool takes_part(const struct look *look, uint32_t class_queue)
 {
     const enum clock_hand hand = pending_hand(&look->sched->pending, class_queue, true);
     return hand == look->hand || hand == HAND_NONE || (look->hand == HAND_RESERVED_FOR_OTHER && hand == HAND_HEADROOM);
 }
 
-/* How many are held up by what is gone. */
+/* List the class queues that take part.  Returns how many are held up by what the trial leaves out. */
 static uint32_t list_class_queues(struct look *look)
 {
     const struct pending *pending = &look->sched->pending;
@@ -148,7 +149,7 @@ static uint32_t list_class_queues(struct look *look)
     return held_up;
 }
 
-/* In a strict line: does a job go before it that nothing of this lets go? */
+/* In a strict leaf queue: does a job go before it whose class queue takes no part? */
 static bool is_behind_another(const struct look *look, const struct queue_selection_entry *entry)
 {
     const struct pending *pending = &look->sched->pending;
@@ -162,7 +163,8 @@ static bool is_behind_another(const struct look *look, const struct queue_select
     return false;
 }
 
-/* No more jobs of the entry start, because of that; nor of others like it, or behind it. */
+/* No more jobs of the entry start; `hand` is the reason.  is_shape: nor of entries of the same request class.  In a
+ * strict leaf queue the entries behind it stop too. */
 static void drop(struct look *look, uint32_t index, enum clock_hand hand, bool is_shape)
 {
     struct sched *sched = look->sched;
@@ -184,7 +186,7 @@ static void drop(struct look *look, uint32_t index, enum clock_hand hand, bool i
     field->work += field->entry_count / CLASS_QUEUES_PER_STEP;
 }
 
-/* Take the space of the job in the trial; HAND_NONE, or why not. */
+/* Take the space of the job in the trial.  Returns HAND_NONE, or why it does not start. */
 static enum clock_hand place(struct look *look, uint32_t slot)
 {
     struct sched *sched = look->sched;
@@ -220,7 +222,7 @@ static void charge(struct sched *sched, uint32_t slot)
     ledger_charge(sched->ledger, sched->jobs.jobs[slot].queue, amounts);
 }
 
-/* The job of the entry starts in the trial; the next of its class queue follows. */
+/* The job of the entry starts in the trial; the entry goes on with the next job of its class queue. */
 static void take(struct look *look, uint32_t index)
 {
     struct sched *sched = look->sched;
@@ -257,12 +259,13 @@ static void try_next(struct look *look, uint32_t index)
     if (hand == HAND_NONE)
         take(look, index);
     else if (quota->confines != NULL && !sched_ask(sched, job)->is_preemptible)
-        drop(look, index, HAND_LIMIT, false); /* its cells do not hold it */
-    else                                      /* what is kept for owners is closed for borrowers alone */
+        drop(look, index, HAND_LIMIT, false); /* its queue's cells cannot hold it */
+    else                                      /* space kept for owners is closed to borrowers only */
         drop(look, index, hand, hand != HAND_HEADROOM);
 }
 
-/* With inference first, the first of its jobs; else the next of the queue selection. */
+/* The entry to try next: the first inference job, if the policy starts inference first; else that of the queue
+ * selection. */
 static uint32_t next_entry(const struct look *look)
 {
     const struct queue_selection_field *field = &look->scratch->field;
@@ -278,7 +281,7 @@ static uint32_t next_entry(const struct look *look)
 
 /* ---- What the class queues are told ---- */
 
-/* In front are exactly those that would start. */
+/* Put exactly the jobs in front that would start. */
 static void set_front(struct look *look, const struct class_queue *class_queue)
 {
     struct sched *sched = look->sched;
@@ -302,7 +305,7 @@ static void tell(struct look *look)
         if (pending_hand(&sched->pending, id, true) != look->hand)
             continue;
         const bool are_all_taken = field->entries[e].slot == SLOT_NONE;
-        /* With reservations gone the headroom holds it up: to remove either alone does not start it. */
+        /* Without reservations the headroom still holds it up: to remove either alone does not start it. */
         const bool is_by_both = look->hand == HAND_RESERVED_FOR_OTHER && found->instead == HAND_HEADROOM;
         pending_split(&sched->pending, id, look->hand,
                       is_by_both      ? HAND_RESOURCES
@@ -313,7 +316,7 @@ static void tell(struct look *look)
     }
 }
 
-/* One trial; the class queues are told what it found.  Returns what it cost, in steps. */
+/* Make one trial and tell the class queues what it found.  Returns its cost in steps. */
 static int64_t look_without(struct sched *sched, enum clock_hand hand)
 {
     struct look look = {.sched = sched, .scratch = sched->kept, .hand = hand};
@@ -348,7 +351,7 @@ static int64_t look_without(struct sched *sched, enum clock_hand hand)
 
 /* ---- Looks, and between them ---- */
 
-/* The next job of a class queue is in front in place of one that has left it. */
+/* For each job that has left the front of a class queue, put the next job in front. */
 static void follow(struct sched *sched)
 {
     struct waits *waits = &sched->waits;
@@ -364,7 +367,7 @@ static void follow(struct sched *sched)
     waits->thin_count = 0;
 }
 
-/* In steps: of a look at as many jobs as there are, or as free GPUs would hold. */
+/* The likely cost of a look, in steps: it tries each waiting job, but no more jobs than there are free GPUs. */
 static int64_t likely_cost(const struct sched *sched)
 {
     const int64_t gpus = sched_free_milli(sched) / GPU_MILLI, jobs = sched->pending.job_count;
@@ -391,5 +394,5 @@ void kept_space_look(struct sched *sched)
         waits->credit -= KEPT_SPACE_PRICE * judge_again(sched);
         waits->credit -= KEPT_SPACE_PRICE * look_without(sched, HAND_RESERVED_FOR_OTHER);
     }
-    waits->thin_count = 0; /* those in front who were made others */
+    waits->thin_count = 0; /* the look has set all fronts */
 }
