@@ -1,19 +1,16 @@
-/* Drains: nodes that are kept from everybody until they are empty, for a gang that waits for whole nodes.
+/* Drains: nodes that take no new jobs until they are empty, for a gang that waits for whole nodes.
  *
- *   seek     the first in the queue selection among the class queues whose heads may have one; as many nodes as it
- *            needs are chosen, those
- *            that are free among them, and leave the node index (ledger_keep_node)
- *   review   in each cycle: a kept node that still works is exchanged for one that came free elsewhere; when something
- *            has
- *            happened the nodes are opened for the gang, and if it does not fit, closed again
- *   end      the gang has started, here or elsewhere, or waits no more; or the time is over: then the class queue
- *            rests for as long
- *            before it may have another
+ *   seek     choose the class queue that the queue selection puts first among those that may have a drain; choose as
+ *            many nodes as its head needs, and take them out of the node index (ledger_keep_node)
+ *   review   in each cycle: exchange a kept node in use for one that came free elsewhere.  After a state change, open
+ *            the nodes for the gang; if it does not fit, close them again
+ *   end      the gang has started, here or elsewhere, or waits no more.  Or the drain has expired: then the class
+ *            queue rests for as long before it may have another
  *
- * Only members of one group that ask whole GPUs, without a required level, are drained for, and nobody whose places
- * are his queue's (cells).  One drain at a time.  Nodes of which the world says that they are not up are kept no more.
- * Cost: seek O(busy class queues), and O(nodes log nodes + holdings) when it chooses; review O(kept nodes * GPUs) and
- * a placement when something has happened. */
+ * A gang may have a drain if it is one group that asks whole GPUs without a required level.  Where the quota policy
+ * confines jobs to cells there are no drains.  There is one drain at a time.  A node that is not up is no longer kept.
+ * Cost: seek O(busy class queues), and O(nodes log nodes + holdings) when it chooses; review O(kept nodes * GPUs), and
+ * a placement after a state change. */
 #include <stdlib.h>
 
 #include "policies/allocate/allocate.h"
@@ -30,7 +27,7 @@ enum { DRAIN_BACKOFF = 16, PPM = 1000000 };
 
 /* ---- Kept nodes ---- */
 
-/* The least time that a drain lasts, so that drains do not come and go. */
+/* How long a drain may last.  Not shorter than SCHED_PATIENCE_MIN, so that drains do not come and go. */
 static time_ns expiry(const struct sched *sched)
 {
     const time_ns told = sched->policy.defrag_config.drain_expiry;
@@ -54,7 +51,7 @@ static uint32_t used_gpus(const struct sched *sched, node_id node)
     return cluster_node_gpus(sched->cluster, node) - free_gpus(sched, node);
 }
 
-/* All kept nodes are everybody's. */
+/* Open all kept nodes to all jobs. */
 static void end_drain(struct sched *sched)
 {
     for (uint32_t i = 0; i < sched->kept_nodes.count; i++)
@@ -62,7 +59,7 @@ static void end_drain(struct sched *sched)
     sched->kept_nodes.count = 0;
 }
 
-/* In vain: others have their turn. */
+/* The drain expired: end it, and let its class queue rest so that others may have a drain. */
 static void give_up(struct sched *sched)
 {
     struct drain *drain = sched->drain;
@@ -78,13 +75,13 @@ void drain_node_changed(struct sched *sched, node_id node, enum node_state state
         if (sched->kept_nodes.nodes[i] != node || state == NODE_UP)
             sched->kept_nodes.nodes[kept++] = sched->kept_nodes.nodes[i];
         else
-            sched->ledger->is_kept[node] = 0; /* it is out of the index, and soon not up */
+            sched->ledger->is_kept[node] = 0; /* it is not in the index, and the ledger learns next that it is not up */
     sched->kept_nodes.count = kept;
 }
 
-/* ---- For whom ---- */
+/* ---- Which gang ---- */
 
-/* The group of all that is asked. */
+/* The first group that is asked for; suits() tells whether it is the only one. */
 static const struct job_group *group_of(const struct request_class *ask)
 {
     uint32_t g = 0;
@@ -109,7 +106,7 @@ static time_ns patient_at(const struct sched *sched, uint32_t class_queue_id)
     return time_after(sched->jobs.facts[head].waiting_since, sched->policy.defrag_config.wait);
 }
 
-/* Nothing but space keeps the head waiting, and nodes may be kept for it once it has waited long enough. */
+/* May the class queue have a drain once its head has waited long enough?  Its head must wait for space only. */
 static bool may_have_one(const struct sched *sched, uint32_t class_queue_id)
 {
     const struct class_queue *class_queue = &sched->pending.class_queues[class_queue_id];
@@ -126,7 +123,7 @@ static time_ns due_at(const struct sched *sched, uint32_t class_queue_id)
     return class_queue_id == drain->resting_class_queue && drain->rests_until > patient ? drain->rests_until : patient;
 }
 
-/* The first of them in the queue selection; CLASS_QUEUE_NONE. */
+/* The class queue that goes first among those that may have a drain now; CLASS_QUEUE_NONE. */
 static uint32_t choose_class_queue(struct sched *sched)
 {
     struct drain *drain = sched->drain;
@@ -143,7 +140,7 @@ static uint32_t choose_class_queue(struct sched *sched)
 
 /* ---- Which nodes ---- */
 
-/* By node: when the last job there will have ended. */
+/* Fill drain->ends, by node: the latest planned end of a job there. */
 static void plan_ends(struct sched *sched)
 {
     struct drain *drain = sched->drain;
@@ -163,7 +160,7 @@ static void plan_ends(struct sched *sched)
     }
 }
 
-/* By what is used first if that is how they are chosen. */
+/* The node to choose first is smaller.  The policy says whether fewer used GPUs or an earlier end decides first. */
 static int compare_nodes(const void *a, const void *b, void *config)
 {
     const struct drain_node *x = a, *y = b;
@@ -177,7 +174,7 @@ static int compare_nodes(const void *a, const void *b, void *config)
     return x->node < y->node ? -1 : x->node > y->node;
 }
 
-/* Every node that takes new work and could hold members. */
+/* List every node that takes new work and could hold members when it is empty, the first to choose first. */
 static uint32_t list_choices(struct sched *sched, const struct request *request)
 {
     struct drain *drain = sched->drain;
@@ -196,7 +193,7 @@ static uint32_t list_choices(struct sched *sched, const struct request *request)
     return count;
 }
 
-/* Members that the kept nodes hold when they are empty. */
+/* How many members the kept nodes can hold when they are empty. */
 static uint64_t kept_members(const struct sched *sched, const struct request *request)
 {
     uint64_t members = 0;
@@ -206,7 +203,8 @@ static uint64_t kept_members(const struct sched *sched, const struct request *re
     return members;
 }
 
-/* Keep more nodes until they hold the gang when they are empty; false, with none kept: they would be too many. */
+/* Keep more nodes until the gang fits on them when they are empty.  False: too many would be needed, and none is kept.
+ */
 static bool choose_nodes(struct sched *sched, const struct request_class *ask)
 {
     struct drain *drain = sched->drain;
@@ -226,7 +224,7 @@ static bool choose_nodes(struct sched *sched, const struct request_class *ask)
     return false;
 }
 
-/* The kept node that most of is in use, the last of them; UINT32_MAX: all are empty. */
+/* The index of the kept node with the most used GPUs, the last one among equals; UINT32_MAX: all are empty. */
 static uint32_t find_fullest(const struct sched *sched)
 {
     uint32_t fullest = UINT32_MAX, most = 0;
@@ -238,7 +236,7 @@ static uint32_t find_fullest(const struct sched *sched)
     return fullest;
 }
 
-/* Keep what came wholly free elsewhere in the place of what still works. */
+/* Exchange kept nodes in use for nodes of the same type that are wholly free. */
 static void exchange(struct sched *sched)
 {
     for (;;) {
@@ -259,7 +257,7 @@ static void exchange(struct sched *sched)
 
 /* ---- A cycle ---- */
 
-/* Open the nodes to the head; if it does not start they are closed again. */
+/* Open the nodes and try the head.  If it does not start, close them again. */
 static void try_gang(struct sched *sched)
 {
     struct drain *drain = sched->drain;
@@ -274,7 +272,7 @@ static void try_gang(struct sched *sched)
                             closed & (uint8_t) ~(REQUEST_CLASS_BLOCKED | REQUEST_CLASS_PROMISED));
         sched_try_head(sched, class_queue);
     }
-    if (sched->changes != changes) { /* it starts, or is promised what comes; it may want to grow */
+    if (sched->changes != changes) { /* it starts, or claims leaving space */
         sched->kept_nodes.count = 0;
         drain->filled++;
         return;
@@ -299,7 +297,7 @@ void drain_review(struct sched *sched)
         return;
     }
     if (!choose_nodes(sched, &sched->request_classes.at[class_queue->request_class])) {
-        drain->retry_change = sched->changes + DRAIN_BACKOFF; /* nodes were lost, there are no others */
+        drain->retry_change = sched->changes + DRAIN_BACKOFF; /* nodes were lost, and no others can be kept */
         return;
     }
     exchange(sched);
@@ -357,7 +355,7 @@ time_ns drain_wake(const struct sched *sched)
         if (!may_have_one(sched, class_queue))
             continue;
         const time_ns due = due_at(sched, class_queue);
-        if (due > sched->now && due < wake) /* those that are due wait for something to happen */
+        if (due > sched->now && due < wake) /* those that are due wait for a state change */
             wake = due;
     }
     return wake;
