@@ -1,4 +1,4 @@
-/* policies/repartition/repartition_book.h -- which GPUs are being cut anew, and what a plan of cuts works on.
+/* policies/repartition/repartition_book.h -- the GPUs whose layout is being changed, and the scratch of a plan of cuts.
  *
  * Private to the room. */
 #ifndef POLICIES_REPARTITION_REPARTITION_BOOK_H
@@ -10,13 +10,13 @@
 
 struct repartition_places;
 
-struct recut { /* told to the world, not done yet */
+struct recut { /* a repartition that was told and is not done yet */
     decision_id decision;
     gpu_id gpu;
     struct gpu_cut before;
 };
 
-struct repartition_order { /* of a plan that is being made */
+struct repartition_order { /* one cut of the plan that is being made */
     gpu_id gpu;
     struct gpu_cut cut;
 };
@@ -27,20 +27,20 @@ struct repartition_book {
     struct recut *open;
     size_t capacity;
     uint32_t count;
-    time_ns *at; /* when GPUs were cut in the last hour, the oldest first; if the policy bounds that */
+    time_ns *at; /* the times of cuts in the last hour, oldest first; used if the policy bounds them */
     size_t at_capacity;
     uint32_t at_count;
     time_ns *cut_at; /* by gpu_id: when it was cut last, + 1; 0: never */
-    uint64_t told;   /* so far */
+    uint64_t told;   /* repartitions so far */
     struct repartition_order plan[REPARTITIONS_PER_PLAN];
     uint32_t plan_count;
-    uint32_t *class_queues; /* scratch: that may ask */
+    uint32_t *class_queues; /* scratch: those that may ask for a cut */
     size_t class_queue_capacity;
-    struct piece_list pieces; /* scratch: of the job that GPUs are cut for */
+    struct piece_list pieces; /* scratch: the pieces of the job that GPUs are cut for */
     uint8_t *hopes;           /* scratch, by request class: enum hope */
     size_t hope_capacity;
-    time_ns rested_at;                 /* when the first GPU that was left alone may be cut again; TIME_NEVER */
-    struct repartition_places *places; /* where a GPU is best cut: what is kept of it; not saved */
+    time_ns rested_at;                 /* when the first GPU that rests may be cut again; TIME_NEVER */
+    struct repartition_places *places; /* index of the best places for a cut; not saved */
 };
 
 #endif

@@ -8,29 +8,29 @@
 #include "policies/repartition/repartitions.h"
 #include "policies/state/sched_state.h"
 
-enum { WISHES = MIG_PROFILE_COUNT + NODE_GPUS_MAX }; /* profiles, then whole GPUs from one on */
+enum { WISHES = MIG_PROFILE_COUNT + NODE_GPUS_MAX }; /* profiles, then counts of whole GPUs from 1 on */
 
 #define NO_SCORE INT64_MIN
 
-/* What a node offers, or the best of several each by itself: not all need be of one node. */
+/* The offer of a node.  Of several nodes: the best value of each field, possibly of different nodes. */
 struct offer {
     int64_t score;     /* NO_SCORE: there is no place */
-    time_ns rested_at; /* when the first GPU that is left alone for now may be cut again; TIME_NEVER */
+    time_ns rested_at; /* when the first GPU that rests may be cut again; TIME_NEVER */
     uint64_t models;
     uint32_t cpu_milli, memory_mib;
 };
 static const struct offer no_offer = {NO_SCORE, TIME_NEVER, 0, 0, 0};
 
 struct tree {
-    struct offer *offers; /* of 2 x width: those of nodes from `width` on, above them that of both; NULL: no tree yet */
-    uint32_t *versions;   /* by node: of the ledger's when it was looked at */
+    struct offer *offers; /* 2 * width: the nodes' from `width` on; entry i sums up 2i and 2i + 1; NULL: no tree yet */
+    uint32_t *versions;   /* by node: its version in the ledger when it was looked at */
     uint8_t *free;        /* by node: free instances of the profile */
     uint32_t free_count;
-    uint64_t seen; /* of the ledger's changes */
+    uint64_t seen; /* count of the ledger's changes that it includes */
 };
 
 struct repartition_places {
-    uint32_t width; /* a power of two, at least the nodes */
+    uint32_t width; /* a power of two, not less than the number of nodes */
     struct tree trees[WISHES];
 };
 
@@ -45,7 +45,7 @@ static bool is_idle_node(const struct ledger *ledger, node_id node)
     return true;
 }
 
-/* Bits of the node's GPUs that may be cut, whatever for; those that rest lower *rested_at. */
+/* The node's GPUs that may be cut, as bits.  A GPU that rests lowers *rested_at to the end of its rest. */
 static uint16_t cuttable(const struct sched *sched, node_id node, time_ns *rested_at)
 {
     const struct ledger *ledger = sched->ledger;
@@ -90,7 +90,7 @@ static void consider_gpu(const struct sched *sched, gpu_id gpu, enum mig_profile
     for (uint32_t starts = mig_fit(place.busy, profile); starts != 0; starts &= starts - 1) {
         place.start = (uint32_t)__builtin_ctz(starts);
         if (cut.is_partitioned && cut.layout.profile[place.start] == profile + 1)
-            continue; /* it is there, and free */
+            continue; /* such an instance is there, and free */
         place.destroyed = count_starts(&cut.layout, mig_mask(profile, place.start));
         const int64_t score = sched->policy.geometry->score(&place);
         if (score > best->score)
@@ -107,7 +107,7 @@ static struct repartition_spot best_instance(const struct sched *sched, node_id 
     return best;
 }
 
-/* Partitioned GPUs of the node that are free in all and may be whole again, if they are enough. */
+/* The partitioned GPUs of the node that are wholly free and may be cut.  There is a score only if they are enough. */
 static struct repartition_spot best_whole(const struct sched *sched, node_id node, uint32_t gpus, time_ns *rested_at)
 {
     const struct ledger *ledger = sched->ledger;
@@ -176,7 +176,7 @@ static bool is_same(const struct offer *a, const struct offer *b)
            a->cpu_milli == b->cpu_milli && a->memory_mib == b->memory_mib;
 }
 
-/* What the node offers now.  False: the same as before. */
+/* Compute the offer of the node again.  True: it has changed. */
 static bool look_again(const struct sched *sched, struct tree *tree, node_id node, uint32_t wish)
 {
     struct offer *offer = &tree->offers[sched->repartitions->places->width + node];
@@ -202,7 +202,7 @@ static void refresh(const struct sched *sched, struct tree *tree, node_id node, 
     }
 }
 
-/* Many have changed, or nobody knows which. */
+/* Compute the whole tree again: many nodes have changed, or it is not known which. */
 static void refresh_all(const struct sched *sched, struct tree *tree, uint32_t wish)
 {
     for (node_id n = 0; n < sched->cluster->node_count; n++)
@@ -231,7 +231,7 @@ static node_id first_rested(const struct repartition_places *places, const struc
     return at - places->width;
 }
 
-/* The tree of that wish, as the ledger is now. */
+/* The tree of the wish, brought up to date with the ledger. */
 static struct tree *tree_of(struct sched *sched, uint32_t wish)
 {
     struct repartition_book *book = sched->repartitions;
@@ -245,7 +245,7 @@ static struct tree *tree_of(struct sched *sched, uint32_t wish)
     struct tree *tree = &book->places->trees[wish];
     if (tree->offers == NULL)
         init_tree(sched, tree, wish);
-    else if (ledger->change_count - tree->seen > nodes) /* the ledger forgets the oldest */
+    else if (ledger->change_count - tree->seen > nodes) /* the ledger keeps only the last changes */
         refresh_all(sched, tree, wish);
     else
         for (uint64_t c = tree->seen; c < ledger->change_count; c++) {
@@ -272,18 +272,18 @@ struct cut_search {
     const struct repartition_places *places;
     const struct tree *tree;
     const struct request *request;
-    uint32_t best; /* index of its leaf; 0: none yet */
+    uint32_t best; /* index of the best leaf so far; 0: none yet */
     time_ns rested_at;
 };
 
-/* Does the leaf's node suit the request, for all that labels and taints say? */
+/* Do labels and taints allow the request on the leaf's node? */
 static bool is_taken(const struct cut_search *search, uint32_t at)
 {
     return request_takes_nodes(search->request, search->cluster,
                                search->cluster->nodes[at - search->places->width].type);
 }
 
-/* Does a leaf under `at` promise more than the best, or the same on a lower node? */
+/* May a leaf under `at` be better than the best so far: a higher score, or an equal one on a lower node? */
 static bool may_be_better(const struct cut_search *search, uint32_t at)
 {
     const struct offer *offers = search->tree->offers;
@@ -294,7 +294,7 @@ static bool may_be_better(const struct cut_search *search, uint32_t at)
     return at < search->best;
 }
 
-/* Under `at`; of two halves the one that promises more first, so that the other is seldom looked at. */
+/* Find the best leaf under `at`.  The half with the better score comes first, so the other is seldom searched. */
 static void seek_best(struct cut_search *search, uint32_t at)
 {
     const struct offer *offers = search->tree->offers, *here = &offers[at];
@@ -368,7 +368,7 @@ static const char *check_tree(const struct sched *sched, const struct tree *tree
         const struct offer *kept = &tree->offers[width + n], now = offer_of(sched, n, wish);
         free += tree->free[n];
         if (tree->versions[n] != sched->ledger->node_version[n] || kept->rested_at <= sched->now)
-            continue; /* it will be looked at again */
+            continue; /* the next search computes it again */
         if (!is_same(kept, &now) || tree->free[n] != free_of(sched->ledger, n, wish))
             return "a node offers other places to cut than is kept";
     }

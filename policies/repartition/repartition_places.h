@@ -1,14 +1,14 @@
-/* policies/repartition/repartition_places.h -- where a GPU is best cut anew, of all nodes.
+/* policies/repartition/repartition_places.h -- finds the best place in the cluster to cut a GPU.
  *
- * Part of what policies/repartition/repartitions.c keeps.  A tree over the nodes for each kind of wish that was ever
- * looked for, an instance of a profile or so many whole GPUs: what a node offers is a leaf, what the best of many
- * offer stands above them.
+ * policies/repartition/repartitions.c uses it.  A wish is an instance of a profile, or a number of whole GPUs.  Each
+ * wish that was ever searched has a tree over the nodes: a leaf is the offer of one node, and an inner entry is the
+ * best of the two below it.
  *
- * Laws: what is found is what a look at each node would find: the best by score, of equals the lowest node, GPU and
- * start.  A tree follows the ledger's changes, trials included; it holds nothing that the ledger does not, and is not
- * saved.
- * Cost: O(log nodes) for each node that changed, O(log nodes) to find.  Known failure: nodes that offer the best
- * places but have no CPU or memory left are looked at one by one.
+ * Laws: a search finds what a look at each node would find: the place with the best score, among equals the lowest
+ * node, GPU and start.  A tree follows the ledger's changes, also in trials.  It can be computed from the ledger, so it
+ * is not saved.
+ * Cost: O(log nodes) for each changed node, O(log nodes) for a search.  Known failure: nodes that offer the best places
+ * but have no CPU or memory left are tried one by one.
  */
 #ifndef POLICIES_REPARTITION_REPARTITION_PLACES_H
 #define POLICIES_REPARTITION_REPARTITION_PLACES_H
@@ -17,25 +17,25 @@
 #include "workloads/job.h"
 
 struct sched;
-struct repartition_places; /* what is kept of all trees; NULL: nobody ever looked */
+struct repartition_places; /* all trees; NULL: no search yet */
 
 struct repartition_spot {
     int64_t score; /* of struct geometry_policy; of whole GPUs: minus those lacking */
-    gpu_id gpu;    /* of whole GPUs: the first of the node */
+    gpu_id gpu;    /* for whole GPUs: the first of the node */
     uint32_t start;
-    uint16_t gpu_mask; /* whole GPUs: those of the node that may be whole again; at least those lacking */
+    uint16_t gpu_mask; /* for whole GPUs: GPUs of the node that can be made whole; at least as many as lack */
 };
 
-/* Free instances of the profile asked, on nodes that take new work and its members.  O(nodes) if it says which nodes.
- */
+/* How many instances of the requested profile are free, on nodes that take new work and that the request allows.
+ * O(nodes) if the request names nodes or there are taints. */
 uint32_t repartition_places_instances(struct sched *sched, const struct request *request);
 
-/* Where one more instance for the request, or the last of its whole GPUs, is best made: not where a free one of its
- * profile is already.  False: nowhere.  A GPU that is left alone for now, where the request finds CPU and memory,
- * lowers repartitions.rested_at. */
+/* Find the best place to make one more instance for the request, or the whole GPUs that a node lacks.  A place with a
+ * free instance of the profile does not count.  False: there is none.  If a GPU that rests is on a node with CPU and
+ * memory for the request, rested_at of the book is lowered to the end of its rest. */
 bool repartition_places_best(struct sched *sched, const struct request *request, struct repartition_spot *spot);
 
-/* NULL: every tree says what its nodes offer.  O(nodes) for each tree. */
+/* NULL: every tree agrees with the ledger.  O(nodes) for each tree. */
 const char *repartition_places_check(const struct sched *sched);
 
 void repartition_places_free(struct repartition_places *places);

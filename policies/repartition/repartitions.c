@@ -1,8 +1,8 @@
-/* GPUs cut anew; see policies/repartition/repartitions.h.
+/* Repartitions GPUs; see policies/repartition/repartitions.h.
  *
- *   choose   in a trial of the ledger, where instances could be made, one after another, until the job fits
- *   check    headroom, planned starts and the budget allow it
- *   book     the cuts are told (REPARTITION), and the job claims its space: it starts when the world has made it
+ *   choose   in a trial of the ledger, cut one GPU after another until the job fits
+ *   check    do the headroom, planned starts and the hourly limit allow it?
+ *   book     append a REPARTITION for each cut; the job claims its space and starts when the cuts are done
  */
 #include <assert.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static const time_ns hour = 3600 * TIME_NS_PER_S;
 
 /* ---- An instance ---- */
 
-/* What is left of the GPU for those that wait, the largest profiles first. */
+/* Fill the rest of the GPU with instances that waiting jobs ask for, the largest profiles first. */
 static void fill_layout(const struct sched *sched, struct gpu_layout *layout, uint8_t *taken)
 {
     const struct pending *pending = &sched->pending;
@@ -46,7 +46,7 @@ static void fill_layout(const struct sched *sched, struct gpu_layout *layout, ui
         }
 }
 
-/* The layout of the GPU with the instance: those in use stay, and of the free ones those that are not in the way. */
+/* The layout of the GPU with the new instance.  Instances in use stay; free ones stay where there is still space. */
 static struct gpu_cut cut_with(const struct sched *sched, const struct repartition_spot *choice,
                                enum mig_profile_id profile)
 {
@@ -72,7 +72,7 @@ static struct gpu_cut cut_with(const struct sched *sched, const struct repartiti
 
 /* ---- A plan ---- */
 
-/* In the trial the GPU is cut so at once. */
+/* Add the cut to the plan; in the trial it is done at once. */
 static void order_cut(struct sched *sched, gpu_id gpu, const struct gpu_cut *cut)
 {
     struct repartition_book *book = sched->repartitions;
@@ -94,7 +94,7 @@ static bool make_instance(struct sched *sched, const struct request *request)
     return true;
 }
 
-/* On the node where the fewest GPUs lack. */
+/* Make GPUs whole on the node that lacks the fewest for the request. */
 static bool make_whole(struct sched *sched, const struct request *request)
 {
     const struct gpu_cut whole = {.is_partitioned = false};
@@ -109,7 +109,7 @@ static bool make_whole(struct sched *sched, const struct request *request)
     return true;
 }
 
-/* Of its groups the first that lacks instances, else the first that a cut could help; NULL: none. */
+/* The request of the first group that lacks instances, else of the first group that a cut could help; NULL: none. */
 static const struct request *next_wish(struct sched *sched, const struct request_class *ask)
 {
     const struct request *wanted = NULL;
@@ -124,7 +124,7 @@ static const struct request *next_wish(struct sched *sched, const struct request
     return wanted;
 }
 
-/* One step nearer to what it asks. */
+/* Make one cut, or the cuts on one node, that the job needs.  False: there is none. */
 static bool make_more(struct sched *sched, const struct request_class *ask)
 {
     const struct request *wanted = next_wish(sched, ask);
@@ -133,7 +133,7 @@ static bool make_more(struct sched *sched, const struct request_class *ask)
     return wanted->mig != 0 ? make_instance(sched, wanted) : make_whole(sched, wanted);
 }
 
-/* In the trial: cut GPUs until the job has its pieces. */
+/* In the trial, cut GPUs until the job is placed. */
 static bool plan_cuts(struct sched *sched, uint32_t slot)
 {
     const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[slot]);
@@ -160,7 +160,7 @@ static void forget_old(struct sched *sched)
     memmove(book->at, book->at + old, book->at_count * sizeof *book->at);
 }
 
-/* GPUs that may be cut now. */
+/* How many GPUs may be cut now. */
 static uint32_t budget_left(struct sched *sched)
 {
     const int64_t bound = sched->policy.geometry_config.recuts_per_h;
@@ -174,7 +174,7 @@ static uint32_t budget_left(struct sched *sched)
 
 /* ---- Booking ---- */
 
-/* Where all of a node must be free nothing comes to it meanwhile. */
+/* If all of a node must be free for a cut, keep new jobs off the node until the cut is done. */
 static void keep_node(struct sched *sched, node_id node)
 {
     if (sched->policy.geometry_config.needs == RECUT_NODE && !sched->ledger->is_kept[node])
@@ -220,8 +220,8 @@ static void tell_cut(struct sched *sched, uint32_t slot, const struct repartitio
     book->at[book->at_count++] = sched->now;
 }
 
-/* What may have made room for it: times that space grew, and that its rules of tags may say otherwise.  Both only
- * rise. */
+/* A version of all that may make a cut possible: space grew, or the tags that the job's rules read have changed.  Both
+ * counts only rise. */
 static uint64_t room_version(const struct sched *sched, const struct request_class *ask)
 {
     const struct ledger *ledger = sched->ledger;
@@ -229,7 +229,7 @@ static uint64_t room_version(const struct sched *sched, const struct request_cla
     return ledger->growth_count + (minds_tags ? ledger->tags->version : 0);
 }
 
-/* Only more space helps, or other rules of tags, or that a GPU has rested. */
+/* A cut failed: it is not tried again before room_version changes, unless a GPU rests that might help later. */
 static void note_failure(const struct sched *sched, struct request_class *ask)
 {
     if (sched->repartitions->rested_at == TIME_NEVER)
@@ -269,7 +269,7 @@ static bool could_help(const struct sched *sched, const struct request_class *as
     return false;
 }
 
-/* Since when its head waits, if cutting could help it; TIME_NEVER. */
+/* Since when the head of the class queue waits, if a cut could help it; else TIME_NEVER. */
 static time_ns asks_since(const struct sched *sched, uint32_t class_queue_id)
 {
     const struct class_queue *class_queue = &sched->pending.class_queues[class_queue_id];
@@ -297,7 +297,7 @@ static void drop_class_queue(struct repartition_book *book, uint32_t *count, uin
     book->class_queues[at] = book->class_queues[--*count];
 }
 
-/* What is known of a request class: nothing, that a GPU can be cut for it, that none can. */
+/* Can a GPU be cut for the request class? */
 enum hope { HOPE_UNKNOWN, HOPE_SOME, HOPE_NONE };
 
 static bool has_hope(const struct sched *sched, uint32_t count)
@@ -309,8 +309,8 @@ static bool has_hope(const struct sched *sched, uint32_t count)
     return false;
 }
 
-/* For whom of the class queues a GPU could be cut.  Not known if some GPU rests: when it has rested is found by asking
- * in turn. */
+/* Find for which of the class queues a GPU could be cut.  If some GPU rests it stays unknown: each class queue is then
+ * tried in turn, which finds the end of the rest. */
 static void look_for_hope(struct sched *sched, uint32_t count)
 {
     struct repartition_book *book = sched->repartitions;
@@ -331,7 +331,7 @@ static void look_for_hope(struct sched *sched, uint32_t count)
     book->rested_at = rested_at;
 }
 
-/* May the class queue be asked again? */
+/* Cut GPUs for the head of the class queue.  True: it was done, and the next head may ask. */
 static bool try_class_queue(struct sched *sched, uint32_t class_queue, uint32_t count)
 {
     struct repartition_book *book = sched->repartitions;
@@ -353,7 +353,8 @@ static bool try_class_queue(struct sched *sched, uint32_t class_queue, uint32_t 
     return since != TIME_NEVER && time_after(since, sched->policy.geometry_config.wait) <= sched->now;
 }
 
-/* Who comes before whom is asked only while somebody has hope: the others change nothing but what is remembered. */
+/* The order of the queue selection matters only while a cut is possible for some class queue.  The others only note
+ * their failure, in any order. */
 void repartitions_seek(struct sched *sched)
 {
     struct repartition_book *book = sched->repartitions;
@@ -393,7 +394,7 @@ time_ns repartitions_wake(struct sched *sched)
     return first;
 }
 
-/* ---- What the world says ---- */
+/* ---- Facts ---- */
 
 static void close_recut(struct repartition_book *book, uint32_t at)
 {
@@ -407,7 +408,7 @@ static bool is_same_cut(const struct gpu_cut *a, const struct gpu_cut *b)
            (!a->is_partitioned || memcmp(&a->layout, &b->layout, sizeof a->layout) == 0);
 }
 
-/* May the GPU be cut so: all that goes is free? */
+/* May the GPU get this layout: is every instance that goes free? */
 static bool is_possible(const struct ledger *ledger, gpu_id gpu, const struct gpu_cut *cut)
 {
     const struct gpu_cut now = ledger_cut_of(ledger, gpu);
@@ -448,7 +449,7 @@ void sched_gpu_changed(struct sched *sched, node_id node, uint32_t gpu_index, mi
     done(sched, sched->cluster->nodes[node].first_gpu + gpu_index, &cut);
 }
 
-/* Who claims something of what was to be made there. */
+/* Drop the claims of jobs on instances that were to be made on the GPU. */
 static void drop_claims_of(struct sched *sched, gpu_id gpu)
 {
     const node_id node = sched->ledger->index->gpu_node[gpu];
@@ -479,7 +480,7 @@ bool repartitions_refused(struct sched *sched, decision_id decision, time_ns now
     sched_begin_fact(sched, now);
     close_recut(book, at);
     drop_claims_of(sched, recut.gpu);
-    ledger_made(sched->ledger, recut.gpu); /* it is all free, and can be what it was */
+    ledger_made(sched->ledger, recut.gpu); /* nothing is in use, so the old layout can come back */
     if (is_possible(sched->ledger, recut.gpu, &recut.before))
         ledger_recut(sched->ledger, recut.gpu, &recut.before, true);
     repartitions_node_changed(sched, sched->ledger->index->gpu_node[recut.gpu]);
