@@ -1,6 +1,6 @@
-/* checkpoint.  Victims get grace_s to save their work, then go.
- * A job that can write its checkpoint within the grace loses only the time for that and its restart; one that cannot
- * loses what it did since its own last one.  The preemptor waits out the grace.  Cost: the search of the engine
+/* checkpoint.  Victims get grace_s to save their work; then they stop.
+ * A job that can write its checkpoint within the grace loses only the time for that and for its restart.  A job that
+ * cannot loses what it did since its last checkpoint.  The preemptor waits until the grace ends.  Cost: that of a plan
  * (policies/eviction/plan.c). */
 #include "policies/preemption/preemptions.h"
 

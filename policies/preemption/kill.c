@@ -1,7 +1,7 @@
-/* kill.  Victims go at once, without a grace.
- * The preemptor starts in the same instant; what the victim did since its own last checkpoint is lost, whatever it
- * could have saved.  Right for jobs that restart cheaply, and as the plain thing to compare with.  Cost: the search of
- * the engine (policies/eviction/plan.c). */
+/* kill.  Victims stop at once, without a grace.
+ * The preemptor starts in the same instant.  What the victim did since its last checkpoint is lost, even if it could
+ * have saved it.  Use it for jobs that restart cheaply, and as a baseline.  Cost: that of a plan
+ * (policies/eviction/plan.c). */
 #include "policies/preemption/preemptions.h"
 
 const struct preemption_policy preemption_kill = {

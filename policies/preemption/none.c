@@ -1,5 +1,5 @@
-/* none.  What runs, runs to its end.
- * No work is ever lost; a queue that lent its share waits until the borrower is done.  Cost: nothing. */
+/* none.  No job is evicted.
+ * No work is ever lost.  A queue that lent its share waits until the borrower ends.  Cost: nothing. */
 #include "policies/preemption/preemptions.h"
 
 const struct preemption_policy preemption_none = {

@@ -24,7 +24,7 @@ struct preemption_config preemption_config_default(void)
     };
 }
 
-/* ["queue", "priority", "youngest"]: "queue" is no key but a manner, and stands first or not at all. */
+/* For example ["queue", "priority", "youngest"].  "queue" is not a key but sets by_queue; it may only stand first. */
 static void read_victims(struct preemption_config *config, const void *keys, struct json_object *object)
 {
     const void *chosen[VICTIM_CHAIN_MAX];
@@ -37,7 +37,7 @@ static void read_victims(struct preemption_config *config, const void *keys, str
         struct json_value first = json_array_item(&victims, 0);
         config->by_queue = strcmp(json_value_string(&first), "queue") == 0;
     }
-    if (count == (config->by_queue ? 1 : 0)) { /* the order chain reversed, alone */
+    if (count == (config->by_queue ? 1 : 0)) { /* only the order chain reversed */
         config->victim_key_count = 0;
         return;
     }

@@ -1,4 +1,4 @@
-/* policies/preemption/preemptions.h -- the preemption policies there are. */
+/* policies/preemption/preemptions.h -- the built-in preemption policies. */
 #ifndef POLICIES_PREEMPTIONS_H
 #define POLICIES_PREEMPTIONS_H
 

@@ -1,8 +1,8 @@
-/* The victim keys: one question each; a smaller rank is taken first.
+/* The victim keys.  Each ranks by one property; the unit with the smaller rank is taken first.
  *
- * Put what is owed before what is lost: borrowers or priority, then cost or size.  A key is dynamic when its
- * rank can change between two events of the victim itself (its start, growth and shrinking): with time, with
- * the preemptor, with what its queue holds, or as a plan goes on.  Cost: O(1) each. */
+ * In a chain, put keys about rights first (borrowers, priority), then keys about cost (cost, smallest).  Some ranks
+ * change without an event of the victim itself: with time, with the preemptor, with what the victim's queue holds, or
+ * during a plan.  Cost: O(1) each. */
 #include "policies/preemption/victim_keys.h"
 
 #include "policies/order/order.h"

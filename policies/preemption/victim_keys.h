@@ -1,4 +1,4 @@
-/* policies/preemption/victim_keys.h -- the keys that victims can be ordered by. */
+/* policies/preemption/victim_keys.h -- the built-in victim keys. */
 #ifndef POLICIES_VICTIM_KEYS_H
 #define POLICIES_VICTIM_KEYS_H
 
