@@ -1,15 +1,15 @@
-/* binpack.  As KAI-Scheduler packs: the node with the least GPU left, what is being released counted as left.
- * A share of a GPU goes to a node with a fitting GPU that is shared already, then to the node with the least left, then
- * to the GPU that is used most; a whole GPU is broken only if there is none.  Members without GPUs prefer nodes
- * without GPUs, then the node with the least CPU left.
- * It is not best_fit: that one counts wholly free GPUs only (a node with two free and one half used equals a node with
- * two free), and takes the fullest GPU of all for a share, whatever its node.
+/* binpack.  Packs as KAI-Scheduler does: the node with the least GPU left; space that is coming counts as left.
+ * A share of a GPU goes first to GPUs that are shared already; among these to the node with the least left, then to the
+ * GPU with the least left.  A whole GPU is used for a share only if no shared one fits.  Members without GPUs prefer
+ * nodes without GPUs, then the node with the least CPU left.
+ * best_fit differs: it counts wholly free GPUs only (a node with two free and one half used equals a node with two
+ * free), and takes the fullest GPU of the cluster for a share, whatever its node.
  * Source: KAI-Scheduler, plugins nodeplacement (binpack, 9 * (1 - (free - min) / (max - min)) over fitting nodes: the
  * same order), gpusharingorder (band 1000 above it), gpupack, resourcetype (band 10).  Departures: no other bands, ties
  * to the lowest node; a MIG instance counts as a share.
- * Works as best_fit does, and keeps shares together; leaves slivers when requests are odd.
- * Cost: O(nodes with as few free GPUs as the best) a member; where these are many, and of members without GPUs, a score
- * once for each state of a node (policies/placement/by_node.h). */
+ * Works as best_fit does, and keeps shares together; leaves small unusable shares if requests are of odd sizes.
+ * Cost: O(nodes with as few free GPUs as the best) a member.  If these are many, or the member has no GPUs: one score
+ * for each state of a node (policies/placement/by_node.h). */
 #include "policies/placement/placements.h"
 
 enum {
@@ -23,7 +23,7 @@ static bool is_share(const struct spot *spot)
     return spot->milli != 0;
 }
 
-/* node_left: milli of the node's GPUs that nobody holds or will hold. */
+/* node_left: milli of the node's GPUs that are free or coming. */
 static int64_t gpu_score(const struct spot *spot, int64_t node_left)
 {
     int64_t is_shared = is_share(spot) && spot->gpu_left < GPU_MILLI;
@@ -54,7 +54,7 @@ static int64_t score(const struct spot *spot)
     return gpu_score(spot, left);
 }
 
-/* At least the free whole GPUs, or the GPU itself, are left of the node. */
+/* The node has at least its free whole GPUs left, or what is left of the GPU itself. */
 static int64_t bound(const struct spot *spot)
 {
     if (!asks_gpu(spot))

@@ -1,11 +1,11 @@
-/* buddy.  GPUs in cells of 1, 2, 4, 8 or 16 with aligned indices: a member gets GPUs of the smallest free cell that
- * has as many, of the fullest node that has such a cell; larger cells are split only when there is none. Works where
- * sizes are powers of two: what is freed merges again and whole nodes come back.  Odd sizes leave the rest of their
- * cell to smaller members; a member no free cell has room for takes GPUs as close together as it can.
+/* buddy.  GPUs form cells of 1, 2, 4, 8 or 16 with aligned indices.  A member gets GPUs of the smallest free cell that
+ * is large enough, on the fullest node that has such a cell.  Larger cells are split only if there is none.  Works
+ * where sizes are powers of two: freed cells merge again, and whole nodes become free.  A member of another size leaves
+ * the rest of its cell to smaller members.  A member that fits no free cell takes GPUs as close together as possible.
  * Source: Knuth, TAOCP 1, 2.5 (the buddy system); HiveD (OSDI 2020) for cells of GPUs.  Departures from HiveD: cells
- * end at the node; a gang goes to few racks only if it asks for that in its topology.  Shares go where best_fit puts
- * them.
- * Cost: O(nodes with room) a member at worst; a node with a cell of just the right size ends the search. */
+ * end at the node; a gang goes to few racks only if it asks for that in its topology.  Shares are placed as best_fit
+ * does.
+ * Cost: O(nodes with room) a member at worst; a node with a cell of exactly the right size ends the search. */
 #include "policies/placement/placements.h"
 #include "policies/quota/cells.h"
 

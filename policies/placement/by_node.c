@@ -1,4 +1,4 @@
-/* The best spot, node after node; see policies/placement/by_node.h. */
+/* Kept scores of nodes; see policies/placement/by_node.h. */
 #include "policies/placement/by_node.h"
 
 #include "policies/placement/draw.h"
@@ -20,7 +20,7 @@ static bool is_drawn(const struct node_offers *kind)
     return kind->policy->draw != NULL;
 }
 
-/* The members left to place; numbers above members_max are one to the kind, members_max + 1. */
+/* The members left, as the kind distinguishes them: all numbers above members_max count as members_max + 1. */
 static uint32_t told_left(const struct node_offers *kind, const struct search *search)
 {
     if (!kind->policy->joins_members)
@@ -64,7 +64,7 @@ static struct node_offers *kind_new(struct by_node *memory, const struct search 
     return &memory->kinds[k];
 }
 
-/* What is remembered for such a member; NULL: nothing. */
+/* The kind of such a member; NULL: none is kept. */
 static struct node_offers *kind_of(struct by_node *memory, const struct search *search)
 {
     const struct ledger *ledger = search->ledger;
@@ -97,7 +97,7 @@ static void offer(struct node_offer *best, int64_t score, int32_t gpu_index, uin
     best->milli = (uint16_t)milli;
 }
 
-/* A share of each GPU that others use in part, or of the first that is free. */
+/* Offer a share of each partly used GPU, and of the first GPU that is free. */
 static void offer_shares(struct search *search, node_id node, uint32_t share, struct node_offer *best)
 {
     const struct ledger *ledger = search->ledger;
@@ -116,7 +116,7 @@ static void offer_shares(struct search *search, node_id node, uint32_t share, st
     }
 }
 
-/* The best that the node has for such a member as it is now. */
+/* The best offer of the node for such a member now. */
 static struct node_offer look_at(struct search *search, node_id node)
 {
     const struct ledger *ledger = search->ledger;
@@ -145,7 +145,7 @@ static struct node_offer look_at(struct search *search, node_id node)
 
 /* ---- the tournament ---- */
 
-/* Who comes out of match `at`, or the node that stands there; NODE_NONE beyond the last node. */
+/* The winner of match `at`; from `width` on, the node itself.  NODE_NONE: beyond the last node. */
 static node_id winner_at(const struct node_offers *kind, uint32_t node_count, uint32_t at)
 {
     if (at < kind->width)
@@ -153,7 +153,7 @@ static node_id winner_at(const struct node_offers *kind, uint32_t node_count, ui
     return at - kind->width < node_count ? at - kind->width : NODE_NONE;
 }
 
-/* Of equals the lower node wins, which comes from the lower match. */
+/* Of two equal nodes the lower one wins; it comes from the lower match. */
 static node_id play(const struct node_offers *kind, uint32_t node_count, uint32_t at)
 {
     const node_id low = winner_at(kind, node_count, 2 * at);
@@ -161,7 +161,7 @@ static node_id play(const struct node_offers *kind, uint32_t node_count, uint32_
     return high != NODE_NONE && kind->of[high].score > kind->of[low].score ? high : low;
 }
 
-/* The node offers something else: its matches are played again, up to one that has the same winner, another node. */
+/* The node's offer has changed.  Play its matches again, up to one that another node won and wins again. */
 static void replay(struct node_offers *kind, uint32_t node_count, node_id node)
 {
     for (uint32_t at = (kind->width + node) / 2; at > 0; at /= 2) {
@@ -180,7 +180,7 @@ static struct node_offer room_of(const struct search *search, node_id node)
                                .seen = search->ledger->node_version[node] + 1};
 }
 
-/* Nodes with room of match `at`, or of the one that stands there. */
+/* The number of nodes with room below match `at`; from `width` on, of the node itself. */
 static uint32_t count_at(const struct node_offers *kind, uint32_t node_count, uint32_t at)
 {
     if (at < kind->width)
@@ -193,7 +193,7 @@ static uint32_t sum(const struct node_offers *kind, uint32_t node_count, uint32_
     return count_at(kind, node_count, 2 * at) + count_at(kind, node_count, 2 * at + 1);
 }
 
-/* The node has room and had none, or the reverse. */
+/* The node has gained or lost its room. */
 static void recount(struct node_offers *kind, node_id node, bool has_room)
 {
     for (uint32_t at = (kind->width + node) / 2; at > 0; at /= 2)
@@ -207,7 +207,7 @@ static bool is_seen(const struct node_offers *kind, const struct ledger *ledger,
     return kind->of[node].seen == ledger->node_version[node] + 1;
 }
 
-/* Many have changed, or nobody knows which. */
+/* Compute all offers that are not valid, and all matches: many nodes have changed, or it is not known which. */
 static void look_at_all(struct node_offers *kind, struct search *search)
 {
     const uint32_t node_count = search->ledger->cluster->node_count;
@@ -248,8 +248,8 @@ static void look_at_changed(struct node_offers *kind, struct search *search)
     kind->change_count = ledger->change_count;
 }
 
-/* The best of the region among the nodes of match `at`, `width` of them from `first` on, if it beats the best so far.
- */
+/* Find the best node of the region below match `at` (nodes `first` to `first + width - 1`), if it beats the best so
+ * far. */
 static void find_in(const struct node_offers *kind, struct search *search, uint32_t at, node_id first, uint32_t width)
 {
     const struct region *region = &search->region;
@@ -268,8 +268,8 @@ static void find_in(const struct node_offers *kind, struct search *search, uint3
     }
 }
 
-/* Count nodes of the region with room among those of match `at`, `width` of them from `first` on, up to `wanted` of
- * them; the last is *node if there are as many. */
+/* Count the nodes of the region with room below match `at` (nodes `first` to `first + width - 1`), up to `wanted`.  If
+ * there are that many, *node is the last one counted. */
 static uint32_t count_in(const struct node_offers *kind, const struct search *search, uint32_t at, node_id first,
                          uint32_t width, uint32_t wanted, node_id *node)
 {

@@ -1,4 +1,4 @@
-/* Members over domains; see policies/placement/domain_shares.h. */
+/* Deals members to domains; see policies/placement/domain_shares.h. */
 #include "policies/placement/domain_shares.h"
 
 #include <assert.h>
@@ -29,7 +29,8 @@ static int compare_fullest(const void *a, const void *b)
     return x->room != y->room ? (x->room < y->room ? -1 : 1) : compare_ids(x, y);
 }
 
-/* The fewest domains that hold `count` members, of those in the order of their room, the roomiest first; n: none do. */
+/* How many domains are needed for `count` members; `shares` stand in the order of their room, the most first.  n also
+ * if even all hold too few. */
 static uint32_t fewest(const struct domain_share *shares, uint32_t n, uint32_t count)
 {
     uint64_t room = 0;
@@ -39,7 +40,7 @@ static uint32_t fewest(const struct domain_share *shares, uint32_t n, uint32_t c
     return taken;
 }
 
-/* One after another as they stand. */
+/* Fill the domains one after another in their present order. */
 static uint32_t deal_in_order(struct domain_share *shares, uint32_t n, uint32_t count)
 {
     uint32_t used = 0;
@@ -73,7 +74,7 @@ static uint32_t deal_balanced(struct domain_share *shares, uint32_t n, uint32_t 
 {
     qsort(shares, n, sizeof *shares, compare_roomiest);
     const uint32_t used = fewest(shares, n, count);
-    for (uint32_t left = used; left > 0; left--) { /* the fullest first: what it cannot take goes on */
+    for (uint32_t left = used; left > 0; left--) { /* the fullest first: what it cannot take goes to the next */
         struct domain_share *share = &shares[left - 1];
         const uint32_t even = left == 1 ? count : count / left / step * step;
         share->quota = lesser(share->room, even);
@@ -82,7 +83,7 @@ static uint32_t deal_balanced(struct domain_share *shares, uint32_t n, uint32_t 
     return used;
 }
 
-/* The aligned run of 2^order numbers that `shares[at]` is of, as far as they are here. */
+/* The domains of `shares` whose numbers are in one aligned run of 2^order numbers. */
 struct aggregate {
     uint32_t first, count; /* positions, in the order of the numbers */
     uint64_t room;
@@ -103,7 +104,7 @@ static int compare_numbers(const void *a, const void *b)
     return compare_ids(a, b);
 }
 
-/* Domains that the members would take in it. */
+/* How many domains of the aggregate `count` members need. */
 static uint32_t needed_in(const struct domain_share *shares, const struct aggregate *aggregate, uint32_t count)
 {
     struct domain_share *own = mem_alloc(aggregate->count * sizeof *own);
@@ -115,7 +116,7 @@ static uint32_t needed_in(const struct domain_share *shares, const struct aggreg
     return needed;
 }
 
-/* The best of the aggregates of that order; room 0: none holds `count` members. */
+/* The best aggregate of that order; room 0: none holds `count` members. */
 static struct aggregate best_aggregate(const struct domain_share *shares, uint32_t n, uint32_t order, uint32_t count)
 {
     struct aggregate best = {0};

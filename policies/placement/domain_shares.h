@@ -1,15 +1,16 @@
-/* policies/placement/domain_shares.h -- how many members go to which domain, where no domain holds them all.
+/* policies/placement/domain_shares.h -- how many members each domain gets, if no single domain holds them all.
  *
  *   best_fit    not dealt: one domain after another, the emptiest first
  *   nested      not dealt: as best_fit, but all domains of a wider domain before those of the next (domains.h)
- *   least_free  one after another, the one with the least room first: whole domains stay whole, members come far apart
- *   fewest      the fewest domains: the roomiest first, the last of them the fullest that holds the rest
- *   balanced    over the fewest domains, as evenly as their room allows: the smallest share is as large as can be
- *   block       domains in the order of their numbers are base blocks, and 2, 4, 8, ... of them, aligned, aggregates:
- *               into the
- *               smallest aggregates that hold all, of these into the one that needs the fewest blocks, then the fullest
+ *   least_free  one domain after another, the one with the least room first: empty domains stay empty, and members are
+ *               far apart
+ *   fewest      the fewest domains: those with the most room first, and last the fullest that holds the rest
+ *   balanced    the fewest domains, as evenly as their room allows: the smallest share is as large as possible
+ *   block       each domain is a base block; 2, 4, 8, ... blocks with aligned numbers form an aggregate.  Takes the
+ *               smallest aggregate that holds all members; among these the one that needs the fewest blocks, then the
+ *               fullest
  *
- * Law: pure; among equals the lowest number.  What is dealt is all, if there is room.
+ * Law: pure; among equals the lowest number.  All members are dealt if there is room.
  * Source: Kueue, topology-aware scheduling (BestFit, LeastFreeCapacity, TASBalancedPlacement); Slurm, topology/block.
  * Departure from Kueue: `balanced` looks at one level.
  * Cost: O(n^2) for n domains. */
@@ -36,11 +37,12 @@ static inline bool domain_shares_are_dealt(enum topology_domains how)
 struct domain_share {
     uint32_t id;
     uint32_t room;  /* members, a multiple of step */
-    uint32_t quota; /* members dealt to it, likewise */
+    uint32_t quota; /* members dealt to it, a multiple of step */
 };
 
-/* Deal `count` members, a multiple of step, and put those domains that get some first, in the order in which they are
- * to be filled; how many these are.  Where there is too little room all of it is dealt.  how: one that deals. */
+/* Deal `count` members, a multiple of step.  Domains that get members are moved to the front of `shares`, in the order
+ * in which to fill them.  Returns their number.  If there is too little room, all of it is dealt.  how: a way for which
+ * domain_shares_are_dealt. */
 uint32_t domain_shares_deal(enum topology_domains how, struct domain_share *shares, uint32_t n, uint32_t count,
                             uint32_t step);
 

@@ -1,4 +1,4 @@
-/* policies/placement/domains.c -- sets of members into domains, level by level, best fit. */
+/* policies/placement/domains.c -- places sets of members in domains, level by level, best fit first. */
 #include "policies/placement/domains.h"
 
 #include <assert.h>
@@ -11,18 +11,18 @@
 
 enum amount { AMOUNT_GPU, AMOUNT_CPU, AMOUNT_MEMORY, AMOUNT_COUNT };
 
-/* What a set takes of a domain. */
+/* The part of a domain that a set takes. */
 struct part {
     uint32_t id;         /* of the domain; DOMAIN_NONE: the level has none here */
-    uint64_t need, free; /* of the amount of which the set takes the largest part */
+    uint64_t need, free; /* of the resource of which the set takes the largest part */
 };
 
 struct domain {
     uint32_t id;
-    bool holds;           /* members of the set */
+    bool holds;           /* the job holds members of the set there */
     bool has_all;         /* each group alone has room */
     bool has_any;         /* some group has room for a member */
-    uint32_t room, quota; /* members of the only group that it has room for, and that go there at most */
+    uint32_t room, quota; /* of the only group: members that it has room for; the most that go there */
     uint64_t need, free;  /* as in struct part */
     struct part *around;  /* the wider domains that it is ordered by first, the widest first */
     uint32_t around_count;
@@ -35,7 +35,7 @@ struct weighing {
     uint64_t groups;                /* bit g */
     uint32_t first, count;          /* domains first..first + count - 1 may lie in the region */
     uint64_t (*free)[AMOUNT_COUNT]; /* by domain - first */
-    uint32_t *rooms;                /* by domain - first and group: members, at most those asked */
+    uint32_t *rooms;                /* by domain - first and group: members that fit, at most those asked */
     uint8_t *holds;                 /* by domain - first */
     bool any_holds;
 };
@@ -62,7 +62,8 @@ static uint16_t set_of(const struct request_class *request_class, uint32_t group
     return request_class->set_count == 0 ? SET_NONE : request_class->groups[group].set;
 }
 
-/* The set itself, or the one just below `above` on the way to it; SET_NONE if it is not below it. */
+/* `above` itself if the set is `above`, else the set just below `above` that contains the set; SET_NONE: it is not
+ * below. */
 static uint16_t set_towards(const struct request_class *request_class, uint16_t set, uint16_t above)
 {
     while (set != SET_NONE && set != above && request_class->sets[set].parent != above)
@@ -87,22 +88,22 @@ static uint32_t domain_of(const struct weighing *weighing, node_id node)
     return weighing->level == NULL ? node : weighing->level->domain[node];
 }
 
-/* Do slices of the group lie in domains narrower than those that are weighed, so that what is left of one counts
- * nothing? */
+/* Do slices of the group lie in narrower domains than those that are weighed?  Then room for less than a slice does not
+ * count. */
 static bool has_slices_inside(const struct placing *placing, const struct weighing *weighing, uint32_t group)
 {
     const struct job_group *asked = &placing->request_class->groups[group];
     return asked->slice_members != 0 && weighing->level != NULL && weighing->level < slices_level(placing, group);
 }
 
-/* Slices need a domain of theirs. */
+/* May members of the group be on the node?  Slices need a domain of their level. */
 static bool may_stand(const struct placing *placing, uint32_t group, node_id node)
 {
     return placing->request_class->groups[group].slice_members == 0 ||
            slices_level(placing, group)->domain[node] != DOMAIN_NONE;
 }
 
-/* May members of the set stand on nodes of that type? */
+/* May members of the set be on nodes of that type? */
 static bool is_for(const struct placing *placing, const struct weighing *weighing, uint32_t type)
 {
     for (uint64_t left = weighing->groups; left != 0; left &= left - 1)
@@ -137,7 +138,7 @@ static void weigh_node(const struct placing *placing, struct weighing *weighing,
     }
 }
 
-/* Of a group in slices: whole ones, and what torn ones lack. */
+/* Add the room for a group in slices: whole slices, and the members that incomplete slices lack. */
 static void weigh_slices(const struct placing *placing, struct weighing *weighing, uint32_t group)
 {
     const struct cluster_level *level = slices_level(placing, group);
@@ -152,7 +153,7 @@ static void weigh_slices(const struct placing *placing, struct weighing *weighin
     }
 }
 
-/* Held members bind the set to the domains where they are. */
+/* Note the domains where the job holds members of the set: these bind the set. */
 static void weigh_held(const struct placing *placing, struct weighing *weighing)
 {
     for (uint32_t i = 0; i < placing->held.count; i++) {
@@ -166,7 +167,7 @@ static void weigh_held(const struct placing *placing, struct weighing *weighing)
     }
 }
 
-/* Domains are numbered in the order of their nodes, so that those of a region lie close together. */
+/* Find the range of domain numbers in the region.  Domains are numbered in the order of their nodes, so it is short. */
 static void bound_domains(struct weighing *weighing)
 {
     uint32_t last = 0;
@@ -212,8 +213,8 @@ static void add_need(const struct placing *placing, uint64_t groups, uint64_t ne
     }
 }
 
-/* need a / free a against need b / free b, by cross multiplication; what is needed where nothing is free is more
- * than all. */
+/* Compare need_a / free_a with need_b / free_b, by cross multiplication.  A need where nothing is free is the largest.
+ */
 static int compare_parts(uint64_t need_a, uint64_t free_a, uint64_t need_b, uint64_t free_b)
 {
     unsigned __int128 a = (unsigned __int128)need_a * free_b;
@@ -246,7 +247,7 @@ static struct domain weigh_domain(const struct placing *placing, const struct we
     return domain;
 }
 
-/* The largest part first (is_filling: the smallest), then the lowest number. */
+/* <0 if x goes first: the largest part first (is_filling: the smallest), then the lowest number. */
 static int compare_weights(struct part x, struct part y, bool is_filling)
 {
     if (x.id == y.id)
@@ -284,7 +285,7 @@ static bool is_nested(const struct placing *placing)
     return config != NULL && config->topology.domains == DOMAINS_NESTED;
 }
 
-/* Tell each domain of the list which domain of a wider level it is in. */
+/* Add to each domain of the list the domain of the wider level that it is in. */
 static void add_around(const struct placing *placing, const struct weighing *inner, const struct cluster_level *wider,
                        const uint64_t need[AMOUNT_COUNT], struct domain_list *list)
 {
@@ -302,7 +303,7 @@ static void add_around(const struct placing *placing, const struct weighing *inn
     }
 }
 
-/* The levels between the region and the one that was weighed, the widest first. */
+/* Add the levels between the region and the weighed level, the widest first. */
 static void add_wider_levels(const struct placing *placing, const struct weighing *inner,
                              const uint64_t need[AMOUNT_COUNT], struct domain_list *list)
 {
@@ -318,8 +319,8 @@ static void add_wider_levels(const struct placing *placing, const struct weighin
         add_around(placing, inner, level, need, list);
 }
 
-/* Domains that may hold all of the set, the fullest first; or, to fill one after another, those that may hold any of
- * it, the emptiest first.  Nested: in the order of the domains around them first. */
+/* List the domains that may hold all of the set, the fullest first.  is_filling: list those that may hold some of it,
+ * the emptiest first.  Nested: the order of the wider domains around them comes first. */
 static struct domain_list list_domains(const struct placing *placing, uint16_t set, const struct cluster_level *level,
                                        const struct region *region, bool is_filling)
 {
@@ -348,7 +349,7 @@ struct region domains_part(const struct region *region, const struct cluster_lev
     out.first = first > out.first ? first : out.first;
     out.last = last < out.last ? last : out.last;
     if (level != NULL && (out.level == NULL || level > out.level)) {
-        out.level = level; /* narrower: all of it is in the domain that the region is in */
+        out.level = level; /* narrower: it lies inside the region's domain */
         out.id = id;
     }
     return out;
@@ -356,17 +357,17 @@ struct region domains_part(const struct region *region, const struct cluster_lev
 
 /* ---- placing ---- */
 
-/* Where members go that could not have one domain of `level` for all: into its domains one after another, then
- * anywhere in the region. */
+/* Where members go if no domain of `level` holds them all: into its domains one after another, then anywhere in the
+ * region. */
 struct filling {
     const struct region *region;
-    const struct cluster_level *level; /* NULL: the region as it is */
+    const struct cluster_level *level; /* NULL: the region is not divided */
     struct domain_list list;
 };
 
 static bool place_set(struct placing *placing, uint16_t set, const struct region *region);
 
-/* The only group of the set that has members; UINT32_MAX: there are several. */
+/* The only group of the set that has members; UINT32_MAX: there is none, or several. */
 static uint32_t only_group(const struct request_class *request_class, uint64_t groups)
 {
     uint32_t only = UINT32_MAX;
@@ -379,7 +380,7 @@ static uint32_t only_group(const struct request_class *request_class, uint64_t g
     return only;
 }
 
-/* Deal the members of the set over the domains as the policy says; of several groups each is left to itself. */
+/* Deal the members of the set to the domains as the policy says.  Not done for a set of several groups. */
 static void deal(struct placing *placing, uint16_t set, struct domain_list *list)
 {
     const struct placement_config *config = placing->ledger->placement;
@@ -449,7 +450,8 @@ static bool place_child(struct placing *placing, uint16_t set, const struct fill
     return place_set(placing, set, filling->region);
 }
 
-/* The own groups of a set and the sets just below it, the scarcest group first. */
+/* Place the set's own groups and the sets just below it, in the order of the scarcest group.  missed: the preferred
+ * level of which no domain holds all; NULL: none. */
 static bool place_inside(struct placing *placing, uint16_t set, const struct region *region,
                          const struct cluster_level *missed)
 {
@@ -476,7 +478,7 @@ static bool place_inside(struct placing *placing, uint16_t set, const struct reg
     return true;
 }
 
-/* In one domain of the level; `missed`: a narrower one that is preferred. */
+/* Place the set in one domain of the level.  missed: the narrower preferred level, if no domain of that holds all. */
 static bool place_at_level(struct placing *placing, uint16_t set, const struct region *region,
                            const struct cluster_level *level, const struct cluster_level *missed)
 {

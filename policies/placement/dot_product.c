@@ -1,10 +1,10 @@
-/* dot_product.  The node whose free CPUs and GPUs point least in the direction of what the member asks: what it asks
- * much of is short there already, and nodes with much of it are kept.
- * Works a little better than chance; the measure mixes how full a node is with how well its rest is balanced.
+/* dot_product.  Takes the node whose vector of free CPUs and GPUs has the smallest dot product with the request: the
+ * node is short already of what the member asks most, and nodes with much of it stay free.
+ * Works a little better than random; the score mixes how full a node is with how balanced its free space is.
  * Source: Panigrahy et al., "Heuristics for Vector Bin Packing" (2011), in the form of the experiments in Weng et al.,
- * "Beware of Fragmentation" (USENIX ATC 2023): 100 * (1 - (v . w) / 2), v what is free and w what is asked, of the
- * largest node; ties to the lowest node.  In the node the GPU with least left.
- * Cost: a score once for each state of a node (policies/placement/by_node.h). */
+ * "Beware of Fragmentation" (USENIX ATC 2023): 100 * (1 - (v . w) / 2), v what is free and w what is asked, as parts
+ * of the largest node; ties to the lowest node.  On the node, the GPU with the least left.
+ * Cost: one score for each state of a node (policies/placement/by_node.h). */
 #include "policies/placement/placements.h"
 
 enum { SCORE_MAX = 100, GPU_BITS = 11, DIMENSIONS = 2 };

@@ -1,9 +1,9 @@
-/* policies/placement/draw.c -- counting what has room, and taking the one of the number that was drawn. */
+/* policies/placement/draw.c -- counts the nodes with room, and takes the one whose number was drawn. */
 #include "policies/placement/draw.h"
 
 #include <assert.h>
 
-/* The GPUs of the node that may be used and could hold the share or the instance, or are wholly free. */
+/* The GPUs of the node with room for the share or the instance; for whole GPUs those that are free and may be used. */
 static uint16_t gpus_with_room(const struct search *search, node_id node, uint32_t share)
 {
     const struct ledger *ledger = search->ledger;
@@ -74,8 +74,8 @@ void draw_take(struct search *search, node_id node)
         request->mig == 0 ? share : mig_slices((enum mig_profile_id)(request->mig - 1)) * MIG_SLICE_MILLI;
 }
 
-/* The node of that number, from 0, among those of the region with room; NODE_NONE: there are fewer.  *count: how
- * many came before it. */
+/* The node of that number, from 0, among the nodes of the region with room; NODE_NONE: there are fewer, and *count is
+ * how many. */
 static node_id node_of_number(const struct search *search, uint32_t number, uint32_t *count)
 {
     const struct region *region = &search->region;

@@ -1,11 +1,11 @@
-/* fgd.  Fragmentation gradient descent: the spot that leaves least more free GPU of no use for the jobs that usually
- * come (policies/jobs/fragmentation.h).
- * Knows what request classes come, so that it keeps for each what it needs; as good as what it knows of them; looks a
- * step ahead only.
+/* fgd.  Fragmentation gradient descent: takes the spot that adds the least to the free GPU space which typical jobs
+ * cannot use (policies/jobs/fragmentation.h).
+ * It uses the typical request classes, so it keeps the space that each of them needs.  It is as good as its knowledge
+ * of them, and looks only one step ahead.
  * Source: Weng et al., "Beware of Fragmentation: Scheduling GPU-Sharing Workloads with Fragmentation Gradient Descent"
  * (USENIX ATC 2023): 100 * sigmoid((before - after) / 1000), cut to an integer; a share tries every GPU; ties to the
- * lowest node and GPU.  As long as nothing is known of the jobs, as best_fit.
- * Cost: O(typical jobs * GPUs) once for each state of a node, and each GPU for a share (policies/placement/by_node.h).
+ * lowest node and GPU.  While no typical jobs are known it places as best_fit does.
+ * Cost: O(typical jobs * GPUs) for each state of a node, and for a share for each GPU (policies/placement/by_node.h).
  */
 #include <math.h>
 
@@ -14,7 +14,7 @@
 
 enum { SCORE_MAX = 100 };
 
-/* The view with the member there. */
+/* Take the member's space from the view. */
 static void put_in(struct idle_view *view, const struct spot *spot)
 {
     uint32_t left = spot->gpus > 0 ? (uint32_t)spot->gpus : spot->milli > 0;

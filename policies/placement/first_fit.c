@@ -1,6 +1,6 @@
-/* first-fit.  Take the first node, in the order of the cluster file, that has room.
- * Works when order carries meaning (e.g. fill rack by rack); scatters small jobs over half-full nodes and so
- * breaks up whole nodes that gangs need.
+/* first-fit.  Takes the first node with room, in the order of the cluster file.
+ * Works if that order has a meaning (e.g. fill rack by rack).  Small jobs go to any node with room, so few whole nodes
+ * stay free for gangs.
  * Source: folklore of memory allocation (Knuth, TAOCP 1, 2.5), applied to GPUs.  Cost: O(1) a spot. */
 #include "policies/placement/placements.h"
 

@@ -1,10 +1,10 @@
-/* gather.  Jobs that can never be evicted go where such jobs are already: the fullest shared GPU, else the node with
- * the most GPUs that are lost to evictions anyway, else the fullest node.
- * Idea: an eviction can give back a whole node only if nothing on it is firm; scattered replicas of inference would
- * leave no such node.  Meant for "placement_firm"; without a preemption policy nothing is known to be firm and it is
- * best_fit by nodes.  Known failure: a shared GPU that drains slowly pins its node for as long.
+/* gather.  Places jobs that can never be evicted beside such jobs: on the fullest shared GPU, else on the node with the
+ * most GPUs that evictions cannot free, else on the fullest node.
+ * Idea: evictions can free a whole node only if no such job is on it; inference replicas on many nodes would leave no
+ * such node.  Meant for "placement_firm".  Without a preemption policy it does not know which jobs these are, and
+ * places as best_fit by nodes.  Known failure: a shared GPU that becomes empty slowly keeps its node for as long.
  * Source: our own; the problem is that of anti-fragmentation by mobility in page allocators (M. Gorman, Linux 2.6.24).
- * Cost: O(nodes with room) a member; where these are many a score once for each state of a node
+ * Cost: O(nodes with room) a member; if these are many, one score for each state of a node
  * (policies/placement/by_node.h). */
 #include "policies/placement/placements.h"
 
@@ -32,7 +32,7 @@ static int64_t bound(const struct spot *spot)
         return SHARED_FIRST - spot->gpu_left;
     if (spot->ledger->room == NULL)
         return whole_score(spot, 0);
-    /* What is free is not firm. */
+    /* Free GPUs hold no such job. */
     int64_t gpus = spot->ledger->cluster->types[spot->type].gpu_count;
     return whole_score(spot, gpus - (spot->node_free > 0 ? spot->node_free : 0));
 }

@@ -1,4 +1,4 @@
-/* Close together; see policies/placement/gpu_choice.h. */
+/* Choices of GPUs; see policies/placement/gpu_choice.h. */
 #include "policies/placement/gpu_choice.h"
 
 #include <assert.h>
@@ -32,7 +32,7 @@ uint16_t gpu_choice_rails(uint16_t free_mask, uint16_t wanted, uint32_t count)
     return same | gpu_choice_lowest(free_mask & (uint16_t)~wanted, count - bits_count16(same));
 }
 
-struct parts { /* GPUs, parted by a number that each has */
+struct parts { /* GPUs, grouped by their island's or NUMA node's number */
     uint16_t of[NODE_GPUS_MAX];
     uint32_t count;
 };
@@ -57,7 +57,7 @@ static uint16_t mask_of(const struct parts *parts, uint32_t set)
     return mask;
 }
 
-/* The fewest parts that hold `count` of the GPUs: the largest ones. */
+/* The smallest number of parts that hold `count` of the GPUs: takes the largest parts. */
 static uint32_t fewest(const struct parts *parts, uint16_t gpus, uint32_t count)
 {
     uint32_t taken = 0, held = 0, set = 0;
@@ -106,7 +106,7 @@ static bool is_better(const struct choice *one, const struct choice *other)
     return (one->mask & differ & -differ) != 0;
 }
 
-/* The best inside these islands, if it is better than the best so far. */
+/* Find the best choice inside these islands, if it is better than the best so far. */
 static void choose_inside(const struct parts *numas, uint16_t island, uint32_t count, struct choice *best)
 {
     struct choice choice = {.numas = fewest(numas, island, count), .island_free = bits_count16(island)};

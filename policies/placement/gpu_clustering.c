@@ -1,12 +1,12 @@
-/* gpu_clustering.  Members that ask GPUs alike go to the same nodes: shares to nodes of shares, pairs to nodes of
- * pairs; to nodes where nothing else is first, then to mixed ones, then to idle ones, to nodes of others last; in each
- * of these bands to the node with least GPU left.
- * Odd sizes spoil fewer nodes; in a mixed cluster most nodes are mixed before long.
+/* gpu_clustering.  Members that ask for equal numbers of GPUs go to the same nodes: shares to nodes with shares, pairs
+ * to nodes with pairs.  Nodes with only such members come first, then mixed ones, then idle ones, and nodes with only
+ * other members last.  Within each of these bands, the node with the least GPU left comes first.
+ * Members of odd sizes are then on fewer nodes.  In a cluster with many sizes most nodes become mixed soon.
  * Source: the GPU clustering of the experiments in Weng et al., "Beware of Fragmentation" (USENIX ATC 2023), after
  * Gandiva (Xiao et al., OSDI 2018): bands of 25 in a score of 100.
- * Departure: the GPUs of a node tell what runs there, so that all shares are alike, whatever their size.  A member
- * that asks no GPU is of no kind: all nodes are alike for it, and it takes the lowest.
- * Cost: a score once for each state of a node (policies/placement/by_node.h). */
+ * Departure: what runs on a node is read from its GPUs, so all shares count as alike, whatever their size.  For a
+ * member without GPUs all nodes are equal, and it takes the lowest.
+ * Cost: one score for each state of a node (policies/placement/by_node.h). */
 #include "policies/placement/placements.h"
 
 enum { BANDS_LEAST = 25, GPU_BITS = 11, KIND_SHARE = 0 };
@@ -15,7 +15,7 @@ struct kinds {
     bool has_same, has_other;
 };
 
-/* The number of GPUs of the node that belong to the job that has this one. */
+/* How many GPUs of the node belong to the owner of this one. */
 static uint32_t gpus_with(const struct ledger *ledger, gpu_id first, uint32_t count, gpu_id gpu)
 {
     uint32_t gpus = 0;

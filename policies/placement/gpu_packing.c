@@ -1,9 +1,9 @@
-/* gpu_packing.  A share goes to a GPU that is shared already, the fullest first by tenths of a GPU; else, as whole
- * GPUs do, to a node in use, the one with the fewest free GPUs first; a node without use is broken last, small ones
- * first. Keeps idle nodes idle; looks at nothing but GPUs, so that CPUs may run out beside them.
+/* gpu_packing.  A share goes to a GPU that is shared already, the fullest first by tenths of a GPU.  If there is none,
+ * it goes where whole GPUs go: to a node in use, the one with the fewest free GPUs first, and to an idle node last, the
+ * one with the fewest GPUs first.  Keeps idle nodes idle.  It looks only at GPUs, so CPUs may run out beside them.
  * Source: the GPU packing of the experiments in Weng et al., "Beware of Fragmentation" (USENIX ATC 2023), after what
  * clusters do in production: three bands of a score, ties to the lowest node.
- * Cost: a score once for each state of a node (policies/placement/by_node.h). */
+ * Cost: one score for each state of a node (policies/placement/by_node.h). */
 #include "policies/placement/placements.h"
 
 enum { BAND = 1 << 12, STEP = GPU_MILLI / 10 };
@@ -13,7 +13,7 @@ static int64_t score(const struct spot *spot)
     const struct node_type *type = cluster_node_type(spot->ledger->cluster, spot->node);
     const int64_t free = spot->ledger->index->free_count[spot->node];
     if (spot->milli == 0 && spot->gpus == 0)
-        return 0; /* GPUs are all it looks at */
+        return 0; /* it looks only at GPUs */
     if (spot->milli != 0 && spot->gpu_left < GPU_MILLI)
         return 2 * BAND - spot->gpu_left / STEP;
     if (free == type->gpu_count)

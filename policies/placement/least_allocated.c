@@ -1,13 +1,13 @@
-/* least-allocated.  As kube-scheduler spreads by default: the node with the largest free part of CPU and memory after
- * the member is there; least_allocated_gpus counts GPUs as a third resource.
- * Works for services that share nodes; breaks up whole nodes, so that gangs starve, and where a cluster file names no
- * CPUs and memory all nodes look alike and the first with room is taken.
+/* least-allocated.  Spreads as kube-scheduler does by default: it takes the node with the largest free part of CPU and
+ * memory once the member is placed.  least_allocated_gpus counts GPUs as a third resource.
+ * Works for services that share nodes.  It leaves few whole nodes free, so gangs starve.  If the cluster file names no
+ * CPUs and no memory, all nodes are equal and the first with room is taken.
  * Source: Kubernetes, NodeResourcesFit with LeastAllocated (pkg/scheduler/framework/plugins/noderesources/
  * least_allocated.go): mean over resources of (capacity - requested) * 100 / capacity, each cut to an integer, weights
- * 1; default resources cpu and memory.  Departures: the other score plugins are left out; ties to the lowest node,
- * there by chance; amounts a member does not ask count as 0, there as 100 m CPU and 200 MB.
- * Cost: O(nodes with room that are not of the highest score) a member; where these are many a score once for each
- * state of a node (policies/placement/by_node.h). */
+ * 1; default resources cpu and memory.  Departures: the other score plugins are left out; ties go to the lowest
+ * node, there to a random one; amounts a member does not ask count as 0, there as 100 m CPU and 200 MB.
+ * Cost: O(nodes with room that are not of the highest score) a member; if these are many, one score for each state of a
+ * node (policies/placement/by_node.h). */
 #include "policies/placement/placements.h"
 
 enum { SCORE_MAX = 100 };
@@ -50,7 +50,7 @@ static int64_t score_with_gpus(const struct spot *spot)
     return (host_sum(spot, cell->cpu_free, cell->memory_free) + gpu_part(spot, placement_free_milli(spot))) / 3;
 }
 
-/* Where no GPU is used in part what is free of a node is its free GPUs. */
+/* If no GPU of the type is used in part, the free GPU space of a node is that of its free GPUs. */
 static int64_t bound_with_gpus(const struct spot *spot)
 {
     const struct ledger *ledger = spot->ledger;

@@ -1,12 +1,12 @@
-/* policies/placement/one_node.c -- the fullest node that holds all members, as a policy whose spot is one for them
- * all. */
+/* policies/placement/one_node.c -- finds the fullest node that holds all members, with a placement policy whose spot is
+ * for all of them. */
 #include "policies/placement/one_node.h"
 
 #include "policies/placement/placements.h"
 
 enum { AMOUNTS = 3 }; /* GPU, CPU, memory */
 
-/* What members_left of the request take. */
+/* What `count` members of the request need. */
 static void add_up(const struct request *request, const struct cluster *cluster, uint32_t count, int64_t need[AMOUNTS])
 {
     need[0] = request_class_most_milli(request, cluster) * count;
@@ -24,8 +24,8 @@ static int64_t greatest_divisor(int64_t a, int64_t b)
     return a;
 }
 
-/* How many times over all members would fit what is free: of free / need the least, times the least multiple of all
- * needs, so that it is an integer and no two different fractions become one.  False: too large a number. */
+/* *least: the smallest of free / need over all resources, times the least common multiple of the needs.  So it is an
+ * integer, and different fractions stay different.  False: the number is too large. */
 static bool times_over(const int64_t need[AMOUNTS], const int64_t free[AMOUNTS], int64_t *least)
 {
     int64_t multiple = 1;
@@ -56,7 +56,8 @@ static int64_t score(const struct spot *spot)
     return times_over(need, free, &least) ? -least : SPOT_NEVER;
 }
 
-/* Not in the registry: it places nobody, it finds a node.  What it says of members_left is as joins_members has it. */
+/* Not in the registry: it finds a node, it does not place members.  Its score depends on members_left as joins_members
+ * allows. */
 static const struct placement_policy fullest_node = {
     .name = "one node",
     .version = 1,
@@ -81,7 +82,7 @@ bool one_node_may_hold(const struct ledger *ledger, const struct request_class *
     return false;
 }
 
-/* Can times_over tell all that may be free? */
+/* Can times_over compute its number for every possible state of a node? */
 static bool is_small(const struct cluster *cluster, const struct job_group *group)
 {
     int64_t need[AMOUNTS], least;

@@ -1,13 +1,13 @@
-/* pack.  Keep a job's members on as few nodes as possible; strict_pack: all on one node, or nowhere. First any single
- * node that holds all of them, the fullest; else node after node: go on where members of the job are, then to the node
- * that holds the most of those left (or, if some hold all of them, to the tightest).  For members that are alike no
- * other choice takes fewer nodes.
- * Works for jobs that talk more inside a node than between nodes; wastes no links, but waits (strict_pack for ever, if
- * the job is larger than a node) and piles blast radius up.
+/* pack.  Keeps a job's members on as few nodes as possible; strict_pack: all on one node, or the job waits.  First it
+ * tries to place all members on one node, the fullest that holds them.  Else it goes on where members of the job are,
+ * then to the node that holds the most of those left (or, if some nodes hold all of them, to the fullest of these).
+ * For members that are alike no other choice takes fewer nodes.
+ * Works for jobs that communicate more inside a node than between nodes.  Jobs may wait longer (strict_pack for ever,
+ * if the job is larger than a node), and a node failure hits more members.
  * Source: Ray, placement groups PACK and STRICT_PACK (docs.ray.io, "Placement groups").  Departures: Ray sorts bundles
  * by resources and retries; here the groups of a job keep their order of scarcity.
- * Cost: a member: the nodes where members of the job are and that have room, else O(log nodes), and a score once for
- * each state of a node (policies/placement/by_node.h); for the single node as policies/placement/domains.h says. */
+ * Cost: for each member the nodes with room where members of the job are, else O(log nodes), and one score for each
+ * state of a node (policies/placement/by_node.h); for the single node see policies/placement/domains.h. */
 #include "policies/placement/placements.h"
 
 enum { ROOM_BITS = 21, FIT_BITS = 16 }; /* a score: tier, room, fit */

@@ -1,4 +1,4 @@
-/* policies/placement/placement.c -- members one after another, each on the best spot there is for it. */
+/* policies/placement/placement.c -- places members one after another, each on its best spot. */
 #include "policies/placement/placement.h"
 
 #include <assert.h>
@@ -11,7 +11,7 @@
 #include "policies/placement/placement_config.h"
 #include "policies/placement/placements.h"
 
-enum { LOOKS_MAX = 64 }; /* more cost about as much as to keep a memory up to date */
+enum { LOOKS_MAX = 64 }; /* more cost about as much as to keep scores up to date */
 
 void piece_list_release(struct piece_list *list)
 {
@@ -76,7 +76,7 @@ static const struct node_pool *pool_of(const struct ledger *ledger, node_id node
     return &ledger->cluster->pools[ledger->cluster->nodes[node].pool];
 }
 
-/* The GPUs that the job has on its first node. */
+/* The GPUs that the job has on its first node; 0 if that is `node`. */
 static uint16_t rails_of(const struct placing *placing, node_id node)
 {
     return placing->held.count > 0 ? pieces_rails(placing->held.pieces, placing->held.count, node)
@@ -98,7 +98,7 @@ static uint16_t choose_gpus(const struct placing *placing, const struct search *
                                    : gpu_choice_lowest(free_mask, gpus);
 }
 
-/* What the policy says of a share of that GPU of the node that was found. */
+/* The policy's score for a share of this GPU of the best node. */
 static int64_t score_share(const struct search *search, uint32_t gpu_index)
 {
     const struct ledger *ledger = search->ledger;
@@ -114,7 +114,7 @@ static int64_t score_share(const struct search *search, uint32_t gpu_index)
     return search->policy->score(&spot);
 }
 
-/* Of the GPUs of the node that was found, those as good as the one that was, the near one. */
+/* Among the GPUs of the best node with the best score, choose as `near` does. */
 static uint16_t choose_share(const struct search *search)
 {
     const struct ledger *ledger = search->ledger;
@@ -132,8 +132,9 @@ static uint16_t choose_share(const struct search *search)
                             (uint16_t)((1u << type->gpu_count) - 1));
 }
 
-/* Members on one node, each with the lowest of the GPUs that are left of a piece (policies/booking/booking.c): so they
- * are told apart again as they were placed only if each one's GPUs are above those before. */
+/* Can the member be added to the last piece?  When a piece is split, each member gets the lowest GPUs left
+ * (policies/booking/booking.c).  That gives each member its own GPUs only if they are above those of the members before
+ * it. */
 static bool is_one_piece(const struct placing *placing, const struct piece *last, const struct piece *piece)
 {
     return last->node == piece->node && last->group == piece->group && last->gpu_milli == GPU_MILLI &&
@@ -178,7 +179,7 @@ static struct piece piece_at(const struct placing *placing, const struct search 
     return piece;
 }
 
-/* Place a member on the spot that was found. */
+/* Place a member on the best spot. */
 static void take_best(struct placing *placing, const struct search *search, uint16_t group)
 {
     struct piece piece = piece_at(placing, search, group);
@@ -195,8 +196,8 @@ static const struct piece *joined_piece(const struct placing *placing, uint32_t 
                                        : &placing->out->pieces[index - placing->held.count];
 }
 
-/* The best of the nodes where members of the job are.  What has no room there has none until something is taken back.
- */
+/* Find the best of the nodes where members of the job are.  The first ones without room are skipped the next time: a
+ * node gets no room before a rollback. */
 static bool find_joined(struct placing *placing, struct search *search, uint16_t group)
 {
     const uint32_t count = placing->held.count + placing->out->count;
@@ -235,7 +236,7 @@ struct by_node *placing_memory(struct placing *placing)
     return *memory;
 }
 
-/* Does it pay to remember nodes, and can they be? */
+/* Can scores of nodes be kept for this search, and does the policy use them? */
 static bool is_by_node(const struct placing *placing, const struct search *search)
 {
     const struct placement_policy *policy = placing->policy;
@@ -244,7 +245,8 @@ static bool is_by_node(const struct placing *placing, const struct search *searc
            !search_minds_islands(placing->ledger, search->request) && !region_is_one_node(&search->region);
 }
 
-/* Where a bound spares most of the looking no memory is needed: it is made for a member for whom it does not. */
+/* A policy with a bound is searched without kept scores first, since the bound usually leaves few nodes.  Scores are
+ * kept from the first member for which it leaves more than LOOKS_MAX. */
 static bool find_by_node(struct placing *placing, struct search *search, uint16_t group, uint32_t members_left)
 {
     const struct by_node *memory = placing->out->by_node;
@@ -303,7 +305,7 @@ void placing_commit(struct placing *placing, const struct placing_mark *mark)
 
 /* ---- all members ---- */
 
-/* An upper bound that costs a few counts per type: members of a group the free whole GPUs could hold. */
+/* False only if the free whole GPUs cannot hold all members of the group. */
 static bool may_fit(const struct ledger *ledger, const struct job_group *group)
 {
     if (group->request.gpus == 0 || group->count == 0)
@@ -388,7 +390,7 @@ static bool place_once(struct placing *placing)
     return is_placed;
 }
 
-/* Where all members meet the most preferred rules that they can.  Apart, for few have rules. */
+/* Place all members where they all meet the most preferred rules possible.  Not inlined, since few jobs have rules. */
 static __attribute__((noinline)) bool place_by_rules(struct placing *placing)
 {
     struct ledger *ledger = placing->ledger;
@@ -404,7 +406,7 @@ static __attribute__((noinline)) bool place_by_rules(struct placing *placing)
     bool is_placed = false;
     for (uint32_t least = look.preferred_max + 1; least-- > 0 && !is_placed;) {
         if (look.count_of[least] == 0)
-            continue; /* no node more than before */
+            continue; /* no more nodes than before */
         size_t mark = ledger_mark(ledger);
         ledger->shut = ledger_tags_shut(ledger, least);
         is_placed = place_once(placing);
@@ -423,9 +425,8 @@ static bool place(struct placing *placing)
                                                                            : place_once(placing);
 }
 
-/* Where members differ, one may stand where another had to.  What is known of the jobs that usually come does not
- * shrink when the cluster empties, so that a job that is kept off by it alone would wait for ever: it is placed as if
- * nothing was known. */
+/* If members differ, one may take the only place where another fits.  The choice depends on the typical jobs, which do
+ * not change when the cluster empties, so the job could wait for ever.  If it does not fit, best_fit places it. */
 static __attribute__((noinline)) bool place_in_spite_of_typical(struct placing *placing)
 {
     struct ledger *ledger = placing->ledger;

@@ -1,18 +1,18 @@
-/* policies/placement/placement.h -- the seam "where": a score per kind of spot.
+/* policies/placement/placement.h -- the seam "where members are placed": a score for each spot.
  *
- * The engine enumerates spots, not nodes: all nodes of a type with the same number of free GPUs are one spot, all GPUs
- * of a type with the same share left another.  It takes the spot of the highest score; among equals, and inside a
- * spot, the lowest node, then the lowest GPU.  Members of a gang are placed one after another, each on the state that
+ * The search goes over spots, not nodes.  All nodes of a type with the same number of free GPUs are one spot; all GPUs
+ * of a type with the same share left are one spot.  It takes the spot with the highest score; among equals, and inside
+ * a spot, the lowest node, then the lowest GPU.  Members of a gang are placed one after another, each in the state that
  * the one before left.
  *
- * A policy that must know more of a node than that has it looked at one by one (`looks_at_nodes`).  One that leaves it
- * to chance is asked for the number of the node it takes (`draw`).
+ * A policy that needs to know more of a node scores node by node (`looks_at_nodes`).  A policy that chooses at random
+ * returns the number of the node to take (`draw`).
  *
- * Topology is not the policy's affair: what a job and its sets ask (struct topology_ask) confines the members to
- * domains first (policies/placement/domains.h), the policy scores the spots inside.
+ * The policy does not deal with topology: what a job and its sets ask (struct topology_ask) confines the members to
+ * domains first (policies/placement/domains.h), and the policy scores the spots inside.
  *
- * Nor are rules of tags (struct job_tags): they shut nodes first (policies/ledger/ledger_tags.h), and of what is left
- * the members go where the most of the preferred rules are met by all of them.
+ * Nor does it deal with rules of tags (struct job_tags).  They shut nodes first (policies/ledger/ledger_tags.h).  Then
+ * the members go where all of them meet the most preferred rules.
  *
  * A policy is one const struct; add it to placement_policies.
  */
@@ -27,11 +27,11 @@ struct spot {
     int32_t node_free; /* whole GPUs free on the node; -1: not known (a shared or partitioned GPU) */
     int32_t gpu_left;  /* milli free on the GPU that would be used; GPU_MILLI for whole ones */
     int32_t gpus;      /* whole GPUs asked; 0 for a share or an instance */
-    int32_t milli;     /* share asked, or what the MIG instance is of its GPU; 0 for whole GPUs */
+    int32_t milli;     /* the share asked, or the size of the MIG instance; 0 for whole GPUs */
     /* For policies that look at nodes. */
-    node_id node;          /* NODE_NONE: any of them (in `bound`) */
-    uint32_t members_here; /* of this job, on the node already */
-    uint32_t members_left; /* of the member's group, still to be placed, this one included */
+    node_id node;          /* NODE_NONE: any node of the spot (in `bound`) */
+    uint32_t members_here; /* members of this job that are on the node already */
+    uint32_t members_left; /* members of the group still to be placed, this one included */
     const struct ledger *ledger;
     const struct request *request;
     uint32_t owner;               /* slot of the job */
@@ -50,31 +50,31 @@ struct placement_policy {
      * once per node (and GPU, if it is shared or partitioned) that has room.  Higher is better; pure. */
     int64_t (*score)(const struct spot *spot);
     bool looks_at_nodes; /* or score may not return SPOT_NEVER */
-    /* Of a policy that looks at nodes: its score depends on the request and on what is on the node and its GPUs alone,
-     * so that it is computed once for each state of a node (policies/placement/by_node.h).  With a bound that is done
-     * only where the bound leaves many nodes to look at. */
+    /* Of a policy that looks at nodes: its score depends only on the request and on the state of the node and its GPUs.
+     * So it is computed once for each state of a node (policies/placement/by_node.h).  A policy with a bound uses that
+     * only if the bound leaves many nodes to score. */
     bool is_local;
-    /* The same of a policy that cares where members of the job are: a node where some are scores higher than any where
-     * none is; where none is, the score depends, beside what is_local names, on members_left, and no more on that
-     * where it is more than any node could hold when empty. */
+    /* As is_local, for a policy that looks at where members of the job are.  A node with such members scores higher
+     * than any node without.  On a node without, the score depends on what is_local names and on members_left; all
+     * values of members_left that no empty node could hold give the same score. */
     bool joins_members;
-    /* It reads ledger->typical (policies/jobs/fragmentation.h).  Unlike members of a job for whom it finds no room
-     * together are placed as best_fit does, so that what came before keeps no job off an empty cluster. */
+    /* It reads ledger->typical (policies/jobs/fragmentation.h).  If it finds no room for a job whose members differ,
+     * the job is placed as best_fit does: else the typical jobs could keep a job off an empty cluster for ever. */
     bool uses_typical;
-    /* Of spots that differ in nothing else, the one with more whole GPUs free scores lower: it is not asked about
-     * where the other has room.  Not of a policy that looks at nodes. */
+    /* Of spots that differ in nothing else, the one with more free whole GPUs scores lower, so it is not scored if the
+     * other has room.  Not for a policy that looks at nodes. */
     bool prefers_full;
-    /* Called once per spot, of policies that look at nodes, with node NODE_NONE: no node of it scores higher, and
-     * none is looked at if that cannot win.  NULL: all are looked at. */
+    /* An upper bound of the scores of a spot's nodes.  Called once per spot, with node NODE_NONE, for policies that
+     * look at nodes; a spot whose bound cannot win is skipped.  NULL: all nodes are scored. */
     int64_t (*bound)(const struct spot *spot);
-    enum one_node one_node; /* are nodes that hold all members tried first, or alone? */
-    /* Called once per member of whole GPUs: which of the node's free ones it gets: `gpus` of them; at least
-     * that number is free.  NULL: as `gpu_choice` of the policy file says. */
+    enum one_node one_node; /* are nodes that hold all members tried first, or only these? */
+    /* Called once per member that asks whole GPUs: returns which of the node's free GPUs it gets, `gpus` of them.  At
+     * least that many are free.  NULL: as `gpu_choice` of the policy file says. */
     uint16_t (*choose_gpus)(uint16_t free_mask, uint32_t gpus);
-    /* Of policies that look at nodes; NULL: the highest score wins.  Else it alone decides, and score is not called.
-     * Called once per member: which of the `count` nodes with room, in their order, is taken; the spot has node
-     * NODE_NONE.  Once more for a share or an instance, if the node that was taken has several GPUs with room for it:
-     * which of these. Below count; pure. */
+    /* Only for policies that look at nodes.  NULL: the highest score wins.  Else draw alone decides, and score is not
+     * called.  Called once per member, with node NODE_NONE: returns which of the `count` nodes with room, in their
+     * order, is taken.  For a share or an instance, if several GPUs of that node have room, it is called again to
+     * choose one.  Returns a number below count; pure. */
     uint32_t (*draw)(const struct spot *spot, uint32_t count);
 };
 
@@ -88,32 +88,33 @@ struct piece_list { /* reused; {0} is empty */
     uint32_t count;
     uint32_t *here; /* scratch: members by node, zero between calls */
     size_t here_capacity;
-    struct by_node *by_node; /* what is remembered of nodes; NULL: nothing yet */
+    struct by_node *by_node; /* kept scores of nodes; NULL: none yet */
     struct arena scratch;
 };
 
 void piece_list_release(struct piece_list *list);
 
-/* What a job holds already, and keeps: `group` of a piece counts in the groups of its request class. */
+/* The pieces that a job holds already and keeps; their `group` is that of the job's request class. */
 struct held_pieces {
     const struct piece *pieces;
     uint32_t count;
 };
 
-/* Take space for all members of the request class in the ledger, for the job in slot `owner`, and list it. False if
- * they do not all fit; then the ledger and the list hold a part: roll back to a mark of before. Without topology and
- * rules of tags, and with a policy that does not look at nodes, O(node types * GPUs of a node) a member. */
+/* Take space for all members of the request class in the ledger, for the job in slot `owner`, and list it in `out`.
+ * False: they do not all fit.  Then some may have been taken, and the caller rolls back to an earlier mark.
+ * O(node types * GPUs of a node) a member, without topology and rules of tags and with a policy that does not look at
+ * nodes. */
 bool placement_place(const struct placement_policy *policy, struct ledger *ledger,
                      const struct request_class *request_class, uint32_t owner, struct piece_list *out);
 
-/* The same for a job that holds members already: a set that requires (or prefers) one domain goes only where
- * those of them are that belong to it. */
+/* As above, for a job that holds members already.  A set that requires (or prefers) one domain may only go to the
+ * domain where its held members are. */
 bool placement_extend(const struct placement_policy *policy, struct ledger *ledger,
                       const struct request_class *request_class, struct held_pieces held, uint32_t owner,
                       struct piece_list *out);
 
-/* The same where the last of what is held is claimed, and behind it stands what is on its way out: pieces that the
- * job's own rules of tags do not mind. */
+/* As above.  The last `claimed` pieces of `held` are claimed, and `leaving` pieces stand behind them in the array: the
+ * job's own rules of tags ignore these. */
 struct passing_pieces {
     uint32_t claimed, leaving;
 };
@@ -121,11 +122,11 @@ bool placement_extend_leaving(const struct placement_policy *policy, struct ledg
                               const struct request_class *request_class, struct held_pieces held,
                               struct passing_pieces passing, uint32_t owner, struct piece_list *out);
 
-/* An upper bound that costs a few counts per type: false only if the request class cannot be placed now. */
+/* A cheap test: false only if the request class cannot be placed now.  O(node types * GPUs of a node). */
 bool placement_may_fit(const struct ledger *ledger, const struct request_class *request_class);
 
-/* The GPUs of the first node among the pieces, all of a job, if it is another than `node`; else 0.  Those of one node
- * stand together. */
+/* The GPUs that the pieces of a job use on its first node; 0 if that is `node`.  The pieces of one node stand together.
+ */
 uint16_t pieces_rails(const struct piece *pieces, uint32_t count, node_id node);
 
 #endif

@@ -1,7 +1,7 @@
-/* policies/placement/placement_config.h -- the parameters of where: which GPUs of a node a member gets, and what
- * weighs how much for the policies that weigh.
+/* policies/placement/placement_config.h -- the parameters of placement: which GPUs of a node a member gets, and the
+ * weights of the policies that use weights.
  *
- * Law: what the ledger borrows (struct ledger) is const as long as something is placed in it.
+ * Law: the configuration that the ledger borrows (struct ledger) does not change while the ledger is used.
  */
 #ifndef POLICIES_PLACEMENT_CONFIG_H
 #define POLICIES_PLACEMENT_CONFIG_H
@@ -13,7 +13,7 @@
 enum gpu_choice {
     GPU_CHOICE_LOWEST, /* the lowest that are free */
     GPU_CHOICE_NEAR,   /* close together (policies/placement/gpu_choice.h) */
-    GPU_CHOICE_RAILS   /* the same on each node of a job, so that its traffic stays on its rails (likewise) */
+    GPU_CHOICE_RAILS   /* the same GPUs on each node of a job, so that its traffic stays on its rails (gpu_choice.h) */
 };
 
 enum { PLACEMENT_WEIGHT_MAX = 1000 };
@@ -22,18 +22,19 @@ struct placement_weights { /* of weighted_binpack; 0..PLACEMENT_WEIGHT_MAX, not 
     int32_t gpu, cpu, memory;
 };
 
-/* What becomes of the levels that jobs and their sets ask; slices and islands are kept in any case. */
+/* How the levels that jobs and their sets ask for are used.  Slices and islands are always kept. */
 enum topology_mode {
     TOPOLOGY_AS_ASKED,
-    TOPOLOGY_LOOSE,     /* no level counts */
-    TOPOLOGY_PREFERRED, /* the required one is preferred: no job waits for a domain */
-    TOPOLOGY_REQUIRED   /* the preferred one is required, of jobs that an empty domain could hold */
+    TOPOLOGY_LOOSE,     /* levels are ignored */
+    TOPOLOGY_PREFERRED, /* a required level is only preferred: no job waits for a domain */
+    TOPOLOGY_REQUIRED   /* a preferred level is required, for jobs that an empty domain could hold */
 };
 
 struct topology_config {
     uint8_t mode;    /* enum topology_mode */
     uint8_t domains; /* enum topology_domains */
-    /* of clean units under the policy `topology`, 0..PLACEMENT_WEIGHT_MAX; the rest is of a tight pack */
+    /* the weight of clean units in the policy `topology`, 0..PLACEMENT_WEIGHT_MAX; the rest is the weight of tight
+     * packing */
     uint16_t weight;
 };
 
@@ -46,11 +47,11 @@ struct placement_config {
 /* The lowest GPUs; weights 5, 1, 1; topology as asked, best fit. */
 struct placement_config placement_config_default(void);
 
-/* Read "gpu_choice", "placement_weights" and "topology" of a policy's object; what is absent stays.  Fails through the
- * sticky error. */
+/* Read "gpu_choice", "placement_weights" and "topology" of a policy's object; absent fields keep their values.  Fails
+ * through the sticky error. */
 void placement_config_read(struct placement_config *config, struct json_object *object);
 
-/* What is asked under the mode. */
+/* The levels to use under the mode. */
 struct topology_ask topology_ask_under(enum topology_mode mode, struct topology_ask ask);
 
 #endif

@@ -1,4 +1,4 @@
-/* policies/placement/placements.h -- the placement policies there are; a new one adds a line here and in registry.c. */
+/* policies/placement/placements.h -- the built-in placement policies; a new one adds a line here and in registry.c. */
 #ifndef POLICIES_PLACEMENTS_H
 #define POLICIES_PLACEMENTS_H
 
@@ -25,7 +25,7 @@ extern const struct placement_policy placement_weighted_best_fit;
 extern const struct placement_policy placement_weighted_binpack;
 extern const struct placement_policy placement_worst_fit;
 
-/* Milli of all GPUs of the spot's node that are free, wholly or in part; milli that the member takes of them. */
+/* placement_free_milli: free milli of all GPUs of the spot's node.  placement_asked_milli: what the member takes. */
 int64_t placement_free_milli(const struct spot *spot);
 int64_t placement_asked_milli(const struct spot *spot);
 
@@ -35,7 +35,7 @@ struct node_size {
 /* The most that any node has of each.  O(node types). */
 struct node_size placement_largest_node(const struct cluster *cluster);
 
-/* What best_fit says of a spot: from -(GPU_MILLI + 1) * (NODE_GPUS_MAX + 1) to 0. */
+/* The score of best_fit: from -(GPU_MILLI + 1) * (NODE_GPUS_MAX + 1) to 0. */
 int64_t placement_fit_score(const struct spot *spot);
 
 #endif

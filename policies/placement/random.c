@@ -1,8 +1,10 @@
-/* random.  Any node that has room, each with the same chance, and any GPU there that has room, likewise: what others
- * must beat.  Chance is a function of the job's slot and of how much is used, so that the same run draws the same.
+/* random.  Takes any node with room, each with the same probability, and any GPU with room there.  It is a baseline for
+ * the other policies.  The draw is a function of the job's slot, the members left and the GPU space in use, so it is
+ * the same in each run.
  * Source: the baseline of packing experiments, such as those in Weng et al., "Beware of Fragmentation" (USENIX ATC
  * 2023).
- * Cost: O(log nodes) a member and for each change since its like was placed last (policies/placement/by_node.h). */
+ * Cost: O(log nodes) for a member and for each change since such a member was placed last
+ * (policies/placement/by_node.h). */
 #include "policies/placement/placements.h"
 
 static uint64_t mixed(uint64_t word)
@@ -14,7 +16,7 @@ static uint64_t mixed(uint64_t word)
     return word ^ word >> 31;
 }
 
-/* A fraction of 2^64, times the count. */
+/* The product of `count` and a random fraction (word / 2^64). */
 static uint32_t draw(const struct spot *spot, uint32_t count)
 {
     const uint64_t word =
@@ -23,7 +25,7 @@ static uint32_t draw(const struct spot *spot, uint32_t count)
     return (uint32_t)((unsigned __int128)word * count >> 64);
 }
 
-/* Nothing is better than anything else. */
+/* All spots are equal. */
 static int64_t score(const struct spot *spot)
 {
     (void)spot;

@@ -1,4 +1,4 @@
-/* policies/placement/search.c -- the best spot for one member, over the buckets of the node index. */
+/* policies/placement/search.c -- searches the best spot for one member in the buckets of the node index. */
 #include "policies/placement/search.h"
 #include "policies/own.h"
 
@@ -6,7 +6,8 @@
 
 #include "policies/placement/draw.h"
 
-/* The scans are compiled twice: plain, everywhere and by spots alone, and with all that may narrow them. */
+/* The scans are compiled twice: plain (is_plain: the whole cluster, without looks at single nodes), and with all that
+ * may narrow them. */
 #define SCAN static inline __attribute__((always_inline))
 
 static bool has_host_room(const struct search *search, node_id node)
@@ -16,8 +17,8 @@ static bool has_host_room(const struct search *search, node_id node)
            cell->tasks_free != 0 && ledger_node_admits(search->ledger, node, search->request);
 }
 
-/* Has a member enough of these GPUs, in one island if it asks that?  As many are free; only where it is confined may
- * it not have them all. */
+/* Are enough of these GPUs usable, on one island if the member asks that?  Enough are free; a confined member may not
+ * use all of them. */
 static bool has_gpus(const struct search *search, uint16_t usable, uint32_t least)
 {
     const struct request *request = search->request;
@@ -40,14 +41,14 @@ static void offer(struct search *search, int64_t score, node_id node, int32_t gp
     *best = (struct candidate){score, node, gpu_index, milli};
 }
 
-/* A spot cannot win any more: its score is lower, or equal and its first node is behind. */
+/* The spot cannot win: its score is lower, or it is equal and its first node comes later. */
 static bool cannot_win(const struct search *search, int64_t score, node_id first)
 {
     const struct candidate *best = &search->best;
     return best->node != NODE_NONE && (score < best->score || (score == best->score && first > best->node));
 }
 
-/* No node of the spot scores higher. */
+/* An upper bound of the scores of the spot's nodes. */
 static int64_t most_of(struct search *search)
 {
     const struct placement_policy *policy = search->policy;
@@ -65,14 +66,14 @@ static int64_t score_node(struct search *search, node_id node)
     return search->policy->score(&search->spot);
 }
 
-/* The node, which is to be looked at next, is behind the region, or too many were looked at. */
+/* The next node is beyond the region, or too many nodes were looked at. */
 static bool is_over(struct search *search, node_id node)
 {
     return node > search->region.last || search->looks_left == 0 || --search->looks_left == 0;
 }
 
-/* Nodes with `free` GPUs free, of which the member needs at least `least`.  True if no node with more of them free,
- * and nothing else known of it, can win. */
+/* Scan the nodes with `free` free GPUs; the member needs at least `least`.  True: no node with more free GPUs can win.
+ */
 SCAN bool scan_nodes(struct search *search, const struct type_index *index, uint32_t free, uint32_t least,
                      uint32_t share, bool is_plain)
 {
@@ -100,19 +101,19 @@ SCAN bool scan_nodes(struct search *search, const struct type_index *index, uint
             continue;
         offer(search, score, node, gpu, share);
         if (score == most)
-            return is_last; /* those behind it score no higher */
+            return is_last; /* the nodes after it score no higher */
     }
     return false;
 }
 
-/* May what is placed use the GPU, free or shared? */
+/* May the member use the GPU, if it is confined? */
 static bool is_in_confines(const struct search *search, node_id node, gpu_id gpu)
 {
     const struct ledger *ledger = search->ledger;
     return ledger->confine == NULL || (ledger->confine[node] >> (gpu - ledger->cluster->nodes[node].first_gpu) & 1);
 }
 
-/* GPUs of which `milli` is taken; `left` is free of each. */
+/* Scan the GPUs with `left` milli free, of which the member takes `milli`. */
 SCAN void scan_gpus(struct search *search, const struct bits *gpus, uint32_t left, uint32_t milli, bool is_plain)
 {
     const struct cluster *cluster = search->ledger->cluster;

@@ -1,26 +1,26 @@
-/* policies/placement/search.h -- the best spot for one member, in a part of the cluster.
+/* policies/placement/search.h -- finds the best spot for one member, in a part of the cluster.
  *
- * Law: the choice is that of looking at every node and GPU of the region in order and taking the first of the highest
- * score; the node index only spares the looking.  Of a policy that draws it is the node of that number among those
- * with room, in their order, and then the GPU.
+ * Law: the result is the first node and GPU of the region, in order, with the highest score; the node index only makes
+ * the search faster.  For a policy that draws it is the node whose number is drawn, among the nodes with room in their
+ * order, and then the GPU.
  */
 #ifndef POLICIES_PLACEMENT_SEARCH_H
 #define POLICIES_PLACEMENT_SEARCH_H
 
 #include "policies/placement/placement.h"
 
-/* Nodes first..last that are in the domain. */
+/* The nodes first..last that are in the domain. */
 struct region {
     node_id first, last;
-    const struct cluster_level *level; /* NULL: all of them are */
+    const struct cluster_level *level; /* NULL: all nodes first..last */
     uint32_t id;                       /* domain of that level */
 };
 
 struct candidate {
     int64_t score;
     node_id node;      /* NODE_NONE: none yet */
-    int32_t gpu_index; /* of the GPU a share or an instance is taken from; -1: whole GPUs, or none */
-    uint32_t milli;    /* of that GPU; 0: whole GPUs, or none */
+    int32_t gpu_index; /* the GPU of a share or an instance; -1: whole GPUs, or none */
+    uint32_t milli;    /* taken of that GPU; 0: whole GPUs, or none */
 };
 
 struct search {
@@ -29,8 +29,8 @@ struct search {
     const struct request *request;
     struct region region;
     const uint32_t *here; /* members of the job by node; NULL unless the policy looks at nodes */
-    bool is_plain;        /* everywhere, and by spots alone */
-    uint32_t looks_left;  /* nodes and GPUs that may still be looked at one by one; at 0 nothing was found */
+    bool is_plain;        /* the region is everywhere, and no node is looked at by itself */
+    uint32_t looks_left;  /* how many nodes and GPUs may still be looked at one by one; 0: the search was given up */
     struct spot spot;     /* the one being scored */
     struct candidate best;
 };
@@ -51,22 +51,23 @@ static inline struct region region_everywhere(const struct ledger *ledger)
     return (struct region){.first = 0, .last = ledger->cluster->node_count - 1};
 }
 
-/* Does it count which of a node's GPUs are free, not only how many? */
+/* Does it matter which of a node's GPUs are free, not only how many? */
 static inline bool search_minds_islands(const struct ledger *ledger, const struct request *request)
 {
     return request->one_island && ledger->cluster->has_split_nodes;
 }
 
-/* For members of that request; borrowed for the life of the search.  owner: slot of the job. */
+/* A search for members of the request.  All pointers are borrowed for the life of the search.  owner: slot of the job.
+ */
 struct search search_of(const struct placement_policy *policy, const struct ledger *ledger,
                         const struct request *request, const struct region *region, const uint32_t *here,
                         uint32_t owner);
 
-/* Find search->best; false if no spot has room, or too many had to be looked at.  members_left: see struct spot. */
+/* Find search->best.  False: no spot has room, or looks_left was used up.  members_left: see struct spot. */
 bool search_best(struct search *search, uint32_t members_left);
 
-/* Look at one node more, if it is in the region: search->best stays unless what the node has is better, and scores a
- * member as search->spot tells.  Not of a policy that draws. */
+/* Look at one more node, if it is in the region; search->best changes if the node is better.  search->spot describes
+ * the member.  Not for a policy that draws. */
 void search_node(struct search *search, node_id node);
 
 #endif

@@ -8,7 +8,7 @@ static uint32_t size_of(const struct placing *placing, uint32_t group)
     return placing->request_class->groups[group].slice_members;
 }
 
-/* Members that a torn slice of the domain lacks; 0: none is torn. */
+/* How many members an incomplete slice in the domain lacks; 0: none is incomplete. */
 static uint32_t lacking_in(const struct placing *placing, uint32_t group, uint32_t domain)
 {
     const struct cluster_level *level = slices_level(placing, group);
@@ -22,7 +22,7 @@ static uint32_t lacking_in(const struct placing *placing, uint32_t group, uint32
     return over == 0 ? 0 : size_of(placing, group) - over;
 }
 
-/* Members that domains have room for, slices or not. */
+/* By domain: how many members it has room for, without regard to slices. */
 static uint32_t *member_rooms(const struct placing *placing, uint32_t group, const struct region *region)
 {
     const struct cluster_level *level = slices_level(placing, group);
@@ -64,7 +64,7 @@ static bool place_together(struct placing *placing, uint16_t group, uint32_t cou
     return true;
 }
 
-/* The domain that a slice goes to; DOMAIN_NONE: none has room. */
+/* The domain for the next slice; DOMAIN_NONE: none has room. */
 static uint32_t next_domain(const uint32_t *rooms, uint32_t count, uint32_t slice, uint32_t left)
 {
     uint32_t best = DOMAIN_NONE;
@@ -92,7 +92,7 @@ static uint32_t fill_domain(struct placing *placing, uint16_t group, uint32_t mo
     return placed;
 }
 
-/* As the policy deals them; how many. */
+/* Place slices as the policy deals them to domains.  Returns how many members were placed. */
 static uint32_t place_dealt(struct placing *placing, uint16_t group, uint32_t left, const struct region *region,
                             uint32_t *rooms)
 {
@@ -138,7 +138,7 @@ uint32_t slices_place(struct placing *placing, uint16_t group, uint32_t left, co
     return placed;
 }
 
-/* Does the region reach into the domain?  One that is narrower than the level lies in one of its domains alone. */
+/* Does the region include nodes of the domain?  A region narrower than the level lies inside one domain. */
 static bool reaches(const struct region *region, const struct cluster_level *level, uint32_t domain)
 {
     return domain != DOMAIN_NONE && (region->level == NULL || region->level < level ||

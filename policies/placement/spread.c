@@ -1,15 +1,15 @@
-/* spread.  Put a job's members on as many different nodes as possible; strict_spread: each on a node of its own, or
- * nowhere.  Members of the job are counted, not those of others: among nodes that hold equally many of them the
- * fullest with room is taken, so that whole nodes stay free for gangs.
- * Works for replicas that must not fail together; slow for jobs that talk, and strict_spread waits for ever for more
- * nodes than there are.
+/* spread.  Places a job's members on as many different nodes as possible; strict_spread: each on its own node, or the
+ * job waits.  Only members of this job count: among nodes that hold equally many of them, the fullest with room is
+ * taken, so that whole nodes stay free for gangs.
+ * Works for replicas that must not fail together.  Jobs that communicate much run slowly.  Under strict_spread a job
+ * with more members than nodes waits for ever.
  * Source: Ray, placement groups SPREAD and STRICT_SPREAD (docs.ray.io, "Placement groups").
  * Cost: O(nodes that hold members of the job) a member. */
 #include "policies/placement/placements.h"
 
 enum { FIT_BITS = 16 };
 
-/* Members of the job on the node count more than all that best_fit can say. */
+/* One member of the job on the node weighs more than any score of best_fit. */
 static int64_t score(const struct spot *spot)
 {
     return placement_fit_score(spot) - ((int64_t)spot->members_here << FIT_BITS);

@@ -1,13 +1,12 @@
-/* topology.  A weight between two wishes: a tight pack (the fullest node that has room) and clean units (the unit that
- * some job is in already, so that empty ones stay empty for gangs).
+/* topology.  Weighs two goals: tight packing (the fullest node with room) and clean units (a unit in use already, so
+ * that empty units stay empty for gangs).
  *
  *   score = (1000 - w) * tight + w * broken,   w: "weight" of "topology", 0..1000, by default 500
- *   tight: thousandths of the node's GPUs in use, the member's included; broken: 1000 if a GPU of the unit is in use,
- *   else 0
+ *   tight: thousandths of the node's GPUs in use, with the member; broken: 1000 if a GPU of the unit is in use, else 0
  *
- * At 0 it packs as weighted_binpack on GPUs alone, at 1000 it takes the lowest node of the first broken unit.  Members
- * without GPUs count none of it: the lowest node.  What the job placed before counts, so its members follow each other
- * into a unit. Works where gangs wait for whole units; fails where nobody asks units: nodes are broken to spare them.
+ * At weight 0 it packs as weighted_binpack on GPUs alone; at 1000 it takes the lowest node of the first unit in use.
+ * Members without GPUs take the lowest node.  Members placed before count, so the members of a job go to the same unit.
+ * Works if gangs wait for whole units.  If no job asks for units, it breaks up whole nodes for nothing.
  * Source: the trade between packing and locality of HiveD (Zhao et al., OSDI 2020: cells are broken only if no broken
  * one will do) and of Slurm's topology/block (blocks in use first).  Departure: one level, one weight.
  * Cost: a look at each node that could win, and at the nodes of its unit until one is in use. */
@@ -26,7 +25,7 @@ static bool is_used(const struct ledger *ledger, node_id node)
     return false;
 }
 
-/* Nodes of a unit stand in a row. */
+/* Is a GPU of the node's unit in use?  The nodes of a unit have consecutive numbers. */
 static bool is_broken(const struct ledger *ledger, node_id node)
 {
     const struct cluster *cluster = ledger->cluster;
@@ -62,7 +61,7 @@ static int64_t score(const struct spot *spot)
     return weigh(spot, placement_free_milli(spot), broken);
 }
 
-/* At least the whole GPUs that are free, or the one, are free of the node. */
+/* The node has at least its free whole GPUs free, or what is left of the one GPU. */
 static int64_t bound(const struct spot *spot)
 {
     return weigh(spot, spot->node_free >= 0 ? (int64_t)spot->node_free * GPU_MILLI : spot->gpu_left, PER_MILLE);

@@ -1,11 +1,12 @@
-/* weighted_best_fit.  The node that has least left with the member there, of CPUs and of GPUs, each counted in those
- * of the cluster's largest node and weighed the same; in the node the GPU with least left. Unlike best_fit it looks at
- * CPUs, and at all that is left of shared GPUs.
- * Works where CPUs run short beside GPUs; packs tenants close, and leaves slivers when requests are odd.
+/* weighted_best_fit.  Takes the node with the least CPU and GPU left once the member is placed.  Both count as parts of
+ * the cluster's largest node, with equal weight.  On the node it takes the GPU with the least left.  Unlike best_fit it
+ * looks at CPUs, and at the free space of shared GPUs.
+ * Works if CPUs are scarce beside GPUs.  Packs jobs close, and leaves small unusable shares if requests are of odd
+ * sizes.
  * Source: the best fit of the experiments in Weng et al., "Beware of Fragmentation" (USENIX ATC 2023): 100 * (1 - left
- * of CPU / 2 - left of GPU / 2), cut to an integer; ties to the lowest node.  (That it is normalised there changes no
- * order.)
- * Cost: a score once for each state of a node (policies/placement/by_node.h). */
+ * of CPU / 2 - left of GPU / 2), cut to an integer; ties to the lowest node.  (There the score is normalised,
+ * which does not change the order.)
+ * Cost: one score for each state of a node (policies/placement/by_node.h). */
 #include "policies/placement/placements.h"
 
 enum { SCORE_MAX = 100, GPU_BITS = 11 };

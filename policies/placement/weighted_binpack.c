@@ -1,11 +1,12 @@
-/* weighted_binpack.  The node that is fullest with the member there: of each resource that the member asks the part in
- * use, the member's included, weighed and averaged by "placement_weights"; in the node the GPU with least left. Unlike
- * binpack it looks at CPU and memory, and at nothing that the member does not ask. Works where one resource runs short
- * and is weighed for that; what is weighed 0 may run out unseen.
+/* weighted_binpack.  Takes the node that is fullest once the member is placed: the mean, weighted by
+ * "placement_weights", of the used part of each resource that the member asks.  On the node it takes the GPU with the
+ * least left.  Unlike binpack it looks at CPU and memory; resources that the member does not ask do not count.  Works
+ * if one resource is scarce and has a high weight; a resource of weight 0 may run out unnoticed.
  * Source: Volcano's binpack plug-in (github.com/volcano-sh/volcano, pkg/scheduler/plugins/binpack/binpack.go): sum of
- * weight * (used + requested) / allocatable over the resources requested, by the sum of their weights.  Departures: in
- * whole millionths, each resource's cut; ties to the lowest node; a MIG instance and memory of a GPU count as shares.
- * Cost: a score once for each state of a node (policies/placement/by_node.h). */
+ * weight * (used + requested) / allocatable over the resources requested, by the sum of their weights.  Departures: the
+ * part of each resource is cut to whole millionths; ties go to the lowest node; MIG instances and GPU memory count as
+ * shares.
+ * Cost: one score for each state of a node (policies/placement/by_node.h). */
 #include "policies/placement/placement_config.h"
 #include "policies/placement/placements.h"
 

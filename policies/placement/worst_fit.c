@@ -1,5 +1,5 @@
-/* worst-fit.  Take the emptiest node and GPU: spread.
- * Small blast radius and little contention; fragments the cluster, so that gangs starve.
+/* worst-fit.  Takes the emptiest node and GPU.
+ * A node failure hits few jobs, and jobs compete little.  The cluster becomes fragmented, so gangs starve.
  * Source: folklore of memory allocation (Knuth, TAOCP 1, 2.5), applied to GPUs.  Cost: O(1) a spot. */
 #include "policies/placement/placements.h"
 
