@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/names.h"
+#include "policies/wire/wire_facts.h"
 #include "policies/wire/wire_fields.h"
 #include "policies/wire/wire_kinds.h"
 
@@ -65,85 +66,12 @@ static void end_line(struct buffer *out)
     buffer_string(out, "}\n");
 }
 
-static void put_members(struct buffer *out, const struct cluster *cluster, struct members which)
-{
-    if (which.decision != 0)
-        wire_put_int(out, "decision", (int64_t)which.decision);
-    if (which.node != NODE_NONE)
-        wire_put_text(out, "node", cluster->nodes[which.node].name);
-}
-
-/* What stands behind the kind, the time and the job. */
-static void put_rest(struct buffer *out, const struct cluster *cluster, const struct queue_table *queues,
-                     const struct fact *fact)
-{
-    switch (fact->kind) {
-    case FACT_JOB_SUBMITTED:
-    case FACT_JOB_ADOPTED:
-        wire_put_key(out, "job");
-        wire_put_job(out, cluster, queues, fact->job);
-        if (fact->kind == FACT_JOB_SUBMITTED)
-            break;
-        wire_put_int(out, "started_ns", fact->started);
-        wire_put_pieces(out, cluster, fact->pieces, fact->piece_count);
-        break;
-    case FACT_JOB_STARTED:
-        wire_put_int(out, "decision", (int64_t)fact->decision);
-        break;
-    case FACT_JOB_LEAVING:
-        put_members(out, cluster, fact->which);
-        break;
-    case FACT_JOB_EVICTED:
-        put_members(out, cluster, fact->which);
-        wire_put_text(out, "end", wire_evict_ends[fact->evicted]);
-        break;
-    case FACT_JOB_ENDED:
-        wire_put_text(out, "end", wire_job_ends[fact->end]);
-        if (fact->will_retry)
-            buffer_string(out, ",\"will_retry\":true");
-        break;
-    case FACT_DECISION_REFUSED:
-        wire_put_int(out, "decision", (int64_t)fact->decision);
-        wire_put_text(out, "why", wire_refusals[fact->refusal]);
-        break;
-    case FACT_NODE_CHANGED:
-        wire_put_text(out, "node", cluster->nodes[fact->node].name);
-        wire_put_text(out, "state", wire_node_states[fact->state]);
-        break;
-    case FACT_GPU_CHANGED:
-        wire_put_cut(out, cluster, fact->node, fact->gpu, fact->layout);
-        break;
-    case FACT_QUEUES_CHANGED:
-        wire_put_key(out, "queues");
-        queue_table_write(fact->queues, fact->first_queue, out);
-        break;
-    case FACT_TYPICAL_TOLD:
-        wire_put_key(out, "members");
-        wire_write_kinds(out, cluster, fact->kinds, fact->kind_count);
-        break;
-    case FACT_JOB_RELEASED:
-    case FACT_JOB_CANCELLED:
-    case FACT_JOB_CHECKPOINTED:
-    case FACT_COUNT:
-        break;
-    }
-}
-
-static bool names_job(enum fact_kind kind)
-{
-    return kind == FACT_JOB_RELEASED || kind == FACT_JOB_CANCELLED || kind == FACT_JOB_STARTED ||
-           kind == FACT_JOB_LEAVING || kind == FACT_JOB_EVICTED || kind == FACT_JOB_ENDED ||
-           kind == FACT_JOB_CHECKPOINTED;
-}
-
 void wire_write_fact(struct buffer *out, const struct cluster *cluster, const struct queue_table *queues,
                      const struct fact *fact)
 {
     buffer_char(out, '{');
     wire_put_int(out, wire_fact_keys[fact->kind], fact->now);
-    if (names_job(fact->kind))
-        wire_put_int(out, "job", fact->id);
-    put_rest(out, cluster, queues, fact);
+    wire_put_fact(out, cluster, queues, fact);
     end_line(out);
 }
 

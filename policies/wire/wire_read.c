@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/names.h"
+#include "policies/wire/wire_facts.h"
 #include "policies/wire/wire_fields.h"
 #include "policies/wire/wire_kinds.h"
 
@@ -38,112 +39,12 @@ static decision_id get_decision_id(struct json_object *object, const char *key)
     return (decision_id)json_get_int(object, key, 1, INT64_MAX, 0);
 }
 
-static struct members get_members(const struct wire *wire, struct json_object *object)
-{
-    return (struct members){get_decision_id(object, "decision"), wire_get_node(wire, object, "node")};
-}
-
-static int need_choice(struct json_object *object, const char *key, const char *const *names)
-{
-    json_need(object, key);
-    return json_get_choice(object, key, names, 0);
-}
-
 static enum reason get_reason(struct json_object *object)
 {
     const char *names[REASON_COUNT + 1] = {NULL};
     for (int r = 0; r < REASON_COUNT; r++)
         names[r] = reason_name((enum reason)r);
     return (enum reason)json_get_choice(object, "reason", names, REASON_NONE);
-}
-
-static void get_fact_job(struct wire *wire, struct json_object *object, struct fact *fact)
-{
-    json_need(object, "job");
-    struct json_value value = json_member(object, "job");
-    if (error_is(*object->value.error))
-        return;
-    fact->job = wire_get_job(wire, &value);
-    fact->id = fact->job->id;
-}
-
-static void get_queues(struct wire *wire, struct json_object *object, struct fact *fact)
-{
-    json_need(object, "queues");
-    struct json_value array = json_member(object, "queues");
-    fact->queues = wire->queues;
-    fact->first_queue = wire->queues->count;
-    if (!error_is(*object->value.error))
-        queue_table_merge(wire->queues, &array);
-}
-
-static void get_kinds(struct wire *wire, struct json_object *object, struct fact *fact)
-{
-    json_need(object, "members");
-    struct json_value array = json_member(object, "members");
-    if (!error_is(*object->value.error))
-        fact->kinds = wire_read_kinds(wire, &array, &fact->kind_count);
-}
-
-static void get_job_id(struct json_object *object, struct fact *fact)
-{
-    json_need(object, "job");
-    fact->id = (job_id)json_get_int(object, "job", 0, JOB_NONE - 1, 0);
-}
-
-/* Of a fact that names its job by number. */
-static void get_job_fact(struct wire *wire, struct json_object *object, struct fact *fact)
-{
-    get_job_id(object, fact);
-    if (fact->kind == FACT_JOB_STARTED) {
-        json_need(object, "decision");
-        fact->decision = get_decision_id(object, "decision");
-    } else if (fact->kind == FACT_JOB_LEAVING || fact->kind == FACT_JOB_EVICTED) {
-        fact->which = get_members(wire, object);
-    }
-    if (fact->kind == FACT_JOB_EVICTED)
-        fact->evicted = (enum evict_end)need_choice(object, "end", wire_evict_ends);
-    if (fact->kind != FACT_JOB_ENDED)
-        return;
-    fact->end = (enum job_end)need_choice(object, "end", wire_job_ends);
-    fact->will_retry = json_get_bool(object, "will_retry", false);
-}
-
-static void get_fact(struct wire *wire, struct json_object *object, struct fact *fact)
-{
-    fact->now = json_get_int(object, wire_fact_keys[fact->kind], 0, TIME_NEVER - 1, 0);
-    switch (fact->kind) {
-    case FACT_JOB_SUBMITTED:
-        get_fact_job(wire, object, fact);
-        break;
-    case FACT_JOB_ADOPTED:
-        get_fact_job(wire, object, fact);
-        json_need(object, "started_ns");
-        fact->started = json_get_int(object, "started_ns", 0, TIME_NEVER - 1, 0);
-        fact->pieces = wire_get_pieces(wire, object, &fact->piece_count);
-        break;
-    case FACT_DECISION_REFUSED:
-        json_need(object, "decision");
-        fact->decision = get_decision_id(object, "decision");
-        fact->refusal = (enum refusal)need_choice(object, "why", wire_refusals);
-        break;
-    case FACT_NODE_CHANGED:
-        json_need(object, "node");
-        fact->node = wire_get_node(wire, object, "node");
-        fact->state = (enum node_state)need_choice(object, "state", wire_node_states);
-        break;
-    case FACT_GPU_CHANGED:
-        wire_get_cut(wire, object, &fact->node, &fact->gpu, &fact->layout);
-        break;
-    case FACT_QUEUES_CHANGED:
-        get_queues(wire, object, fact);
-        break;
-    case FACT_TYPICAL_TOLD:
-        get_kinds(wire, object, fact);
-        break;
-    default:
-        get_job_fact(wire, object, fact);
-    }
 }
 
 /* Of a decision the GPU is a piece. */
@@ -191,7 +92,8 @@ static void get_line(struct wire *wire, struct json_object *object, unsigned wan
     if (wanted >> WIRE_FACT & 1 && (kind = find_kind(object, wire_fact_keys)) >= 0) {
         out->kind = WIRE_FACT;
         out->fact.kind = (enum fact_kind)kind;
-        get_fact(wire, object, &out->fact);
+        out->fact.now = json_get_int(object, wire_fact_keys[kind], 0, TIME_NEVER - 1, 0);
+        wire_get_fact(wire, object, &out->fact);
     } else if (wanted >> WIRE_CYCLE & 1 && json_has(object, WIRE_CYCLE_KEY)) {
         out->kind = WIRE_CYCLE;
         out->now = json_get_int(object, WIRE_CYCLE_KEY, 0, TIME_NEVER - 1, 0);
