@@ -2,6 +2,7 @@
 #include <assert.h>
 
 #include "policies/booking/booking.h"
+#include "policies/booking/decide.h"
 #include "policies/booking/eligible.h"
 #include "policies/gang/gang.h"
 #include "policies/order/order.h"
@@ -18,13 +19,13 @@
 
 struct decision *sched_decide(struct sched *sched, enum decision_kind kind, uint32_t slot)
 {
-    if (sched->decision_count == sched->decision_capacity)
-        MEM_GROW(sched->decisions, sched->decision_capacity, (size_t)sched->decision_count + 1);
+    if (sched->decided.count == sched->decided.capacity)
+        MEM_GROW(sched->decided.decisions, sched->decided.capacity, (size_t)sched->decided.count + 1);
     struct sched_job *job = &sched->jobs.jobs[slot];
-    struct decision *decision = &sched->decisions[sched->decision_count++];
+    struct decision *decision = &sched->decided.decisions[sched->decided.count++];
     /* decision->pieces is set when the cycle ends: until then the array of pieces may be reallocated. */
     *decision = (struct decision){
-        .id = ++sched->decision_sequence << 32 | job->id, .kind = kind, .job = job->id, .for_job = JOB_NONE};
+        .id = ++sched->decided.sequence << 32 | job->id, .kind = kind, .job = job->id, .for_job = JOB_NONE};
     if (kind == DECISION_START)
         job->decided_cycle = sched->cycle;
     sched->changes++;
@@ -33,10 +34,10 @@ struct decision *sched_decide(struct sched *sched, enum decision_kind kind, uint
 
 void sched_tell_piece(struct sched *sched, const struct piece *piece)
 {
-    if (sched->told.count == sched->told.capacity)
-        MEM_GROW(sched->told.pieces, sched->told.capacity, (size_t)sched->told.count + 1);
-    sched->told.pieces[sched->told.count++] = *piece;
-    sched->decisions[sched->decision_count - 1].piece_count++;
+    if (sched->decided.pieces.count == sched->decided.pieces.capacity)
+        MEM_GROW(sched->decided.pieces.pieces, sched->decided.pieces.capacity, (size_t)sched->decided.pieces.count + 1);
+    sched->decided.pieces.pieces[sched->decided.pieces.count++] = *piece;
+    sched->decided.decisions[sched->decided.count - 1].piece_count++;
 }
 
 /* Less is charged to the queue: reopen the class queues that a limit of it or of a queue above it closed. */
@@ -79,7 +80,7 @@ void sched_charge(struct sched *sched, uint32_t slot, const int64_t amounts[QUEU
     ledger_charge(sched->ledger, job->queue, amounts);
     if (sched->ledger->mark_depth > 0)
         return; /* a trial changes no state but the ledger */
-    if (sched->needs_accounts)
+    if (sched->ranks.need_accounts)
         accounts_charge(&sched->accounts, job->queue, sched->jobs.facts[slot].user, amounts, 1, sched->now);
     const bool keeps_some = sched->tree.closing_count > 0 || sched->headroom.owners_milli > 0;
     if (keeps_some && is_some_less(amounts))
@@ -88,10 +89,10 @@ void sched_charge(struct sched *sched, uint32_t slot, const int64_t amounts[QUEU
 
 void sched_advance_quota(struct sched *sched, time_ns now)
 {
-    const bool has_news = sched->quota_change != sched->changes || sched->quota_at <= now;
-    sched->quota_at = TIME_NEVER;
-    sched->quota_change = sched->changes;
-    if (sched->policy.quota->advance(&sched->tree, now, &sched->quota_at)) {
+    const bool has_news = sched->quota_advance.change != sched->changes || sched->quota_advance.at <= now;
+    sched->quota_advance.at = TIME_NEVER;
+    sched->quota_advance.change = sched->changes;
+    if (sched->policy.quota->advance(&sched->tree, now, &sched->quota_advance.at)) {
         if (has_news) /* else a plan that failed would fail again each time */
             sched_void_memos(sched);
         queue_tree_all_stale(&sched->tree);
@@ -129,7 +130,7 @@ static void hold_one(struct sched *sched, uint32_t slot, const struct piece *pie
     sched_job_hold(job, piece, phase, decision);
     sched_job_held(job)[piece->group] += piece->member_count;
     if (phase == HOLDING_CLAIMED)
-        sched->claimed_piece_milli += piece_milli(piece);
+        sched->claims.piece_milli += piece_milli(piece);
     note_piece(sched, job, piece, 1);
 }
 
@@ -181,8 +182,8 @@ void sched_unhold(struct sched *sched, uint32_t slot, uint32_t index)
     sched_job_unhold(job, index);
     note_piece(sched, job, &holding.piece, -1);
     if (holding.phase == HOLDING_CLAIMED)
-        sched->claimed_piece_milli -= piece_milli(&holding.piece);
-    sched->leaving_count -= holding.phase == HOLDING_LEAVING;
+        sched->claims.piece_milli -= piece_milli(&holding.piece);
+    sched->lists.leaving_count -= holding.phase == HOLDING_LEAVING;
     if (holding.phase == HOLDING_LEAVING)
         return; /* its charge was taken off when its EVICT was decided */
     sched_job_held(job)[holding.piece.group] -= holding.piece.member_count;
@@ -273,7 +274,7 @@ static void enter_class_queue(struct sched *sched, uint32_t slot, uint32_t ask)
 
 void sched_wait(struct sched *sched, uint32_t slot)
 {
-    if (!sched->ranks_fixed)
+    if (!sched->ranks.are_fixed)
         sched_rank(sched, slot);
     if (sched->run_times.is_used)
         run_times_expect(sched, slot);
@@ -305,9 +306,9 @@ static void turn_victim(struct sched *sched, uint32_t slot, bool is_listed)
     struct sched_job *job = &sched->jobs.jobs[slot];
     job->is_listed = is_listed;
     if (is_listed)
-        slot_list_add(&sched->running[job->queue], &sched->jobs, slot);
+        slot_list_add(&sched->lists.running[job->queue], &sched->jobs, slot);
     else
-        slot_list_remove(&sched->running[job->queue], &sched->jobs, slot);
+        slot_list_remove(&sched->lists.running[job->queue], &sched->jobs, slot);
     if (sched->policy.preemption->evicts)
         candidates_list(sched, slot, is_listed);
 }
@@ -324,15 +325,15 @@ static void turn_below(struct sched *sched, uint32_t slot, bool is_below)
     job->is_below = is_below;
     if (is_below) {
         sched->jobs.facts[slot].below_since = sched->now;
-        MEM_GROW(sched->below, sched->below_capacity, (size_t)sched->below_count + 1);
-        sched->below[sched->below_count++] = slot;
+        MEM_GROW(sched->lists.below, sched->lists.below_capacity, (size_t)sched->lists.below_count + 1);
+        sched->lists.below[sched->lists.below_count++] = slot;
         return;
     }
     if (job->fill != FILL_BELOW)
         sched->jobs.facts[slot].stale_count = 0;
-    for (uint32_t i = 0; i < sched->below_count; i++)
-        if (sched->below[i] == slot) {
-            sched->below[i] = sched->below[--sched->below_count];
+    for (uint32_t i = 0; i < sched->lists.below_count; i++)
+        if (sched->lists.below[i] == slot) {
+            sched->lists.below[i] = sched->lists.below[--sched->lists.below_count];
             return;
         }
 }
@@ -406,7 +407,7 @@ static void settle_state(struct sched *sched, uint32_t slot, uint32_t phases)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
     const bool is_booked = (phases & (HAS_RUNNING | HAS_STARTING)) != 0;
-    sched->booked_running += (uint32_t)is_booked - (uint32_t)job->is_booked;
+    sched->lists.booked_count += (uint32_t)is_booked - (uint32_t)job->is_booked;
     job->state = (uint8_t)state_of(phases);
     job->is_booked = is_booked;
     job->fill = fill_of(sched, slot);
@@ -437,11 +438,11 @@ static void settle_waiting(struct sched *sched, uint32_t slot, uint32_t phases)
     struct sched_job *job = &sched->jobs.jobs[slot];
     if (job->class_queue != CLASS_QUEUE_NONE)
         sched_unwait(sched, slot);
-    if (sched->notes_service)
+    if (sched->ranks.need_service)
         note_service(sched, slot);
     if (may_wait(job, phases) && !is_full(sched, job))
         sched_wait(sched, slot);
-    else if (!sched->ranks_fixed)
+    else if (!sched->ranks.are_fixed)
         sched_rank(sched, slot);
     waits_settle(sched, slot);
 }
@@ -466,18 +467,10 @@ void sched_settle(struct sched *sched, uint32_t slot)
         sched->listener.settles(sched, slot);
 }
 
-void sched_reject(struct sched *sched, job_id job, struct asking asking, enum reason reason)
-{
-    MEM_GROW(sched->rejects, sched->reject_capacity, (size_t)sched->reject_count + 1);
-    struct refusal_note *note = &sched->rejects[sched->reject_count++];
-    *note = (struct refusal_note){
-        .job = job, .reason = reason, .request_class = asking.request_class, .queue = asking.queue, .at = sched->now};
-    sched_waited(sched, job, sched->now, &note->waited);
-}
-
 void sched_forget(struct sched *sched, uint32_t slot)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
+    sched->lists.booked_count -= job->is_booked;
     uint32_t array = job->is_element ? sched->jobs.facts[slot].array : 0;
     if (queue_tree_is_asked(&sched->tree))
         queue_tree_demand(&sched->tree, job->queue, sched_request_class(sched, job)->charge, -1);
@@ -499,11 +492,23 @@ void sched_let_leave(struct sched *sched, uint32_t slot, uint32_t index, decisio
     int64_t amounts[QUEUE_SUM_COUNT] = {0};
     sched_move(sched, slot, index, ledger_vacate);
     holding->phase = HOLDING_LEAVING;
-    sched->leaving_count++;
+    sched->lists.leaving_count++;
     holding->decision = decision;
     sched_job_held(job)[holding->piece.group] -= holding->piece.member_count;
     sched_add_charge(sched, slot, &holding->piece, -1, amounts);
     sched_charge(sched, slot, amounts);
+}
+
+void sched_let_stay(struct sched *sched, uint32_t slot, uint32_t index, int64_t amounts[QUEUE_SUM_COUNT])
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    struct holding *holding = &sched_job_holdings(job)[index];
+    sched_move(sched, slot, index, ledger_restore);
+    holding->phase = HOLDING_RUNNING;
+    sched->lists.leaving_count--;
+    holding->decision = 0;
+    sched_job_held(job)[holding->piece.group] += holding->piece.member_count;
+    sched_add_charge(sched, slot, &holding->piece, 1, amounts);
 }
 
 void sched_begin_fact(struct sched *sched, time_ns now)
@@ -511,4 +516,60 @@ void sched_begin_fact(struct sched *sched, time_ns now)
     if (now != sched->now)
         sched_pass_time(sched, now);
     sched->changes++;
+}
+
+/* ---- The state of this room ---- */
+
+void booking_init(struct sched *sched)
+{
+    sched->quota_advance.at = TIME_NEVER;
+    eligible_init(sched);
+}
+
+void booking_release(struct sched *sched)
+{
+    struct job_lists *lists = &sched->lists;
+    for (size_t q = 0; q < lists->running_capacity; q++)
+        mem_free(lists->running[q].slots);
+    mem_free(lists->running);
+    mem_free(lists->below);
+    mem_free(sched->claims.slots);
+    piece_list_release(&sched->held_pieces);
+    decided_release_all(sched);
+    eligible_release(sched);
+}
+
+void booking_queues_changed(struct sched *sched, uint32_t queue_count)
+{
+    MEM_GROW(sched->lists.running, sched->lists.running_capacity, queue_count);
+}
+
+static void archive_lists(struct archive *archive, struct sched *sched)
+{
+    struct job_lists *lists = &sched->lists;
+    ARCHIVE_KNOWS(struct slot_list, 24);
+    ARCHIVE_KNOWS(struct job_lists, 48);
+    ARCHIVE_ROOM(archive, lists->running, lists->running_capacity, sched->tree.count);
+    for (queue_id q = 0; q < sched->tree.count; q++) {
+        struct slot_list *list = &lists->running[q];
+        ARCHIVE_ARRAY(archive, list->slots, list->capacity, list->count);
+    }
+    ARCHIVE_ARRAY(archive, lists->below, lists->below_capacity, lists->below_count);
+    ARCHIVE(archive, lists->booked_count);
+    ARCHIVE(archive, lists->held_count);
+    ARCHIVE(archive, lists->leaving_count);
+}
+
+void booking_archive(struct archive *archive, struct sched *sched)
+{
+    struct claim_list *claims = &sched->claims;
+    ARCHIVE(archive, sched->changes);
+    ARCHIVE(archive, sched->quota_advance.at);
+    ARCHIVE(archive, sched->quota_advance.change);
+    archive_lists(archive, sched);
+    ARCHIVE_KNOWS(struct claim_list, 40);
+    ARCHIVE_ARRAY(archive, claims->slots, claims->capacity, claims->count);
+    ARCHIVE(archive, claims->piece_milli);
+    decided_archive(archive, sched);
+    eligible_archive(archive, sched);
 }

@@ -2,6 +2,7 @@
 #ifndef POLICIES_BOOKING_BOOKING_H
 #define POLICIES_BOOKING_BOOKING_H
 
+#include "policies/booking/decide.h"
 #include "policies/booking/start.h"
 #include "policies/state/sched_state.h"
 
@@ -20,12 +21,18 @@ void sched_advance_quota(struct sched *sched,
 /* Called at the beginning of each fact: brings what depends on time alone up to `now` before anything changes. */
 void sched_begin_fact(struct sched *sched, time_ns now);
 
+/* A fact or a decision has changed the state; retries count them. */
+static inline void sched_count_change(struct sched *sched)
+{
+    sched->changes++;
+}
+
 static inline void sched_pass_time(struct sched *sched, time_ns now)
 {
     if (sched->kept_nodes.count > 0)
         kept_nodes_count_time(sched, now);
     sched->now = sched->request_classes.now = now;
-    if (sched->claim_count > 0 && now > sched->claims_until)
+    if (sched->claims.count > 0 && now > sched->claims.until)
         claims_expire(sched, false);
     if (sched->policy.quota->advance != NULL)
         sched_advance_quota(sched, now);
@@ -58,5 +65,7 @@ void sched_reject(struct sched *sched, job_id job, struct asking asking, enum re
 void sched_forget(struct sched *sched, uint32_t slot); /* the job has ended */
 /* The holding begins to leave: its space becomes coming, and its charge is taken off. */
 void sched_let_leave(struct sched *sched, uint32_t slot, uint32_t holding, decision_id decision);
+/* The holding, on its way out, stays and runs; adds its charge to `amounts`. */
+void sched_let_stay(struct sched *sched, uint32_t slot, uint32_t holding, int64_t amounts[QUEUE_SUM_COUNT]);
 
 #endif

@@ -10,6 +10,54 @@
 #include "policies/state/waits.h"
 #include "policies/util/archive.h"
 
+struct job_array {     /* elements of one array */
+    uint32_t limit;    /* 0: none */
+    uint32_t eligible; /* waiting or running */
+    uint32_t *parked;  /* slots, in order of submission */
+    size_t capacity;
+    uint32_t first, count;
+};
+
+struct dependency { /* `waiter` waits for the end of `on` */
+    job_id waiter, on;
+    uint8_t kind; /* enum after_kind */
+};
+
+struct eligible_books {
+    struct dependency *dependencies;
+    size_t dependency_capacity;
+    uint32_t dependency_count;
+    struct job_array *arrays; /* by id */
+    size_t array_capacity;
+};
+
+void eligible_init(struct sched *sched)
+{
+    sched->eligible = mem_zalloc(1, sizeof *sched->eligible);
+}
+
+void eligible_release(struct sched *sched)
+{
+    for (size_t a = 0; a < sched->eligible->array_capacity; a++)
+        mem_free(sched->eligible->arrays[a].parked);
+    mem_free(sched->eligible->arrays);
+    mem_free(sched->eligible->dependencies);
+    mem_free(sched->eligible);
+}
+
+uint32_t eligible_array_count(const struct sched *sched, uint32_t array)
+{
+    return sched->eligible->arrays[array].eligible;
+}
+
+uint32_t eligible_dependency_count(const struct sched *sched, job_id job)
+{
+    uint32_t count = 0;
+    for (uint32_t d = 0; d < sched->eligible->dependency_count; d++)
+        count += job == JOB_NONE || sched->eligible->dependencies[d].waiter == job;
+    return count;
+}
+
 static bool is_met(enum after_kind kind, enum ended end)
 {
     return kind == AFTER_ANY || (kind == AFTER_OK) == (end == ENDED_OK);
@@ -26,8 +74,9 @@ static enum reason depend(struct sched *sched, uint32_t slot, const struct job *
     for (uint32_t i = 0; i < job->after_count; i++) {
         if (job_table_end(&sched->jobs, job->after[i].job) != ENDED_NOT)
             continue;
-        MEM_GROW(sched->dependencies, sched->dependency_capacity, (size_t)sched->dependency_count + 1);
-        sched->dependencies[sched->dependency_count++] =
+        MEM_GROW(sched->eligible->dependencies, sched->eligible->dependency_capacity,
+                 (size_t)sched->eligible->dependency_count + 1);
+        sched->eligible->dependencies[sched->eligible->dependency_count++] =
             (struct dependency){job->id, job->after[i].job, job->after[i].kind};
         facts->after_left++;
     }
@@ -39,8 +88,8 @@ static struct job_array *array_of(struct sched *sched, uint32_t slot)
     const struct job_facts *facts = &sched->jobs.facts[slot];
     if (facts->array == 0)
         return NULL;
-    MEM_GROW(sched->arrays, sched->array_capacity, (size_t)facts->array + 1);
-    struct job_array *array = &sched->arrays[facts->array];
+    MEM_GROW(sched->eligible->arrays, sched->eligible->array_capacity, (size_t)facts->array + 1);
+    struct job_array *array = &sched->eligible->arrays[facts->array];
     array->limit = facts->array_max;
     return array;
 }
@@ -67,7 +116,7 @@ void eligible_adopt(struct sched *sched, uint32_t slot)
         array->eligible++;
 }
 
-enum reason eligible_submit(struct sched *sched, uint32_t slot, const struct job *job)
+static enum reason find_hold(struct sched *sched, uint32_t slot, const struct job *job)
 {
     if (job->after_count > 0) {
         enum reason reason = depend(sched, slot, job);
@@ -87,7 +136,7 @@ static void let_go(struct sched *sched, uint32_t slot)
         waits_review(sched, slot);
         return;
     }
-    sched->held_count--;
+    sched->lists.held_count--;
     job->state = SJOB_PENDING;
     sched->jobs.facts[slot].waiting_since = sched->now;
     sched_wait(sched, slot);
@@ -95,7 +144,7 @@ static void let_go(struct sched *sched, uint32_t slot)
 
 static void refuse_held(struct sched *sched, uint32_t slot, job_id job)
 {
-    sched->held_count--;
+    sched->lists.held_count--;
     sched_reject(sched, job, (struct asking){sched->jobs.jobs[slot].request_class, sched->jobs.jobs[slot].queue},
                  REASON_DEPENDENCY_NEVER);
     sched->jobs.facts[slot].array = 0; /* it never joined */
@@ -110,14 +159,14 @@ void eligible_released(struct sched *sched, uint32_t slot)
 void eligible_ended(struct sched *sched, job_id job, enum ended end)
 {
     job_table_note_end(&sched->jobs, job, end);
-    for (uint32_t i = 0; i < sched->dependency_count;) {
-        struct dependency dependency = sched->dependencies[i];
+    for (uint32_t i = 0; i < sched->eligible->dependency_count;) {
+        struct dependency dependency = sched->eligible->dependencies[i];
         uint32_t waiter = job_table_find(&sched->jobs, dependency.waiter);
         if (waiter != SLOT_NONE && dependency.on != job) {
             i++;
             continue;
         }
-        sched->dependencies[i] = sched->dependencies[--sched->dependency_count];
+        sched->eligible->dependencies[i] = sched->eligible->dependencies[--sched->eligible->dependency_count];
         if (waiter == SLOT_NONE)
             continue; /* it was cancelled or refused */
         struct job_facts *facts = &sched->jobs.facts[waiter];
@@ -138,7 +187,7 @@ void eligible_ended(struct sched *sched, job_id job, enum ended end)
 
 void eligible_left(struct sched *sched, uint32_t id)
 {
-    struct job_array *array = &sched->arrays[id];
+    struct job_array *array = &sched->eligible->arrays[id];
     assert(array->eligible > 0);
     array->eligible--;
     if (array->limit != 0 && array->eligible >= array->limit)
@@ -154,9 +203,10 @@ void eligible_left(struct sched *sched, uint32_t id)
 
 void eligible_unpark(struct sched *sched, uint32_t slot)
 {
+    sched->lists.held_count--;
     struct job_facts *facts = &sched->jobs.facts[slot];
     if (sched->jobs.jobs[slot].reason == REASON_ARRAY_LIMIT) {
-        struct job_array *array = &sched->arrays[facts->array];
+        struct job_array *array = &sched->eligible->arrays[facts->array];
         for (uint32_t i = array->first; i < array->count; i++)
             if (array->parked[i] == slot)
                 array->parked[i] = SLOT_NONE;
@@ -176,9 +226,10 @@ static void archive_array(struct archive *archive, struct job_array *array)
 /* The number of arrays to save: up to the last that is not empty. */
 static uint32_t known_arrays(const struct sched *sched)
 {
-    size_t count = sched->array_capacity;
-    while (count > 0 &&
-           sched->arrays[count - 1].eligible + sched->arrays[count - 1].limit + sched->arrays[count - 1].count == 0)
+    size_t count = sched->eligible->array_capacity;
+    while (count > 0 && sched->eligible->arrays[count - 1].eligible + sched->eligible->arrays[count - 1].limit +
+                                sched->eligible->arrays[count - 1].count ==
+                            0)
         count--;
     return (uint32_t)count;
 }
@@ -187,12 +238,13 @@ void eligible_archive(struct archive *archive, struct sched *sched)
 {
     uint32_t array_count = known_arrays(sched);
     ARCHIVE_KNOWS(struct dependency, 12);
-    ARCHIVE_ROOM(archive, sched->arrays, sched->array_capacity, array_count);
+    ARCHIVE_ROOM(archive, sched->eligible->arrays, sched->eligible->array_capacity, array_count);
     for (uint32_t a = 0; a < array_count; a++)
-        archive_array(archive, &sched->arrays[a]);
-    ARCHIVE_ROOM(archive, sched->dependencies, sched->dependency_capacity, sched->dependency_count);
-    for (uint32_t d = 0; d < sched->dependency_count; d++) {
-        struct dependency *dependency = &sched->dependencies[d];
+        archive_array(archive, &sched->eligible->arrays[a]);
+    ARCHIVE_ROOM(archive, sched->eligible->dependencies, sched->eligible->dependency_capacity,
+                 sched->eligible->dependency_count);
+    for (uint32_t d = 0; d < sched->eligible->dependency_count; d++) {
+        struct dependency *dependency = &sched->eligible->dependencies[d];
         ARCHIVE(archive, dependency->waiter);
         ARCHIVE(archive, dependency->on);
         ARCHIVE(archive, dependency->kind);

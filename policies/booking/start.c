@@ -12,8 +12,8 @@
 
 bool claims_has(const struct sched *sched, uint32_t slot)
 {
-    for (uint32_t c = 0; c < sched->claim_count; c++)
-        if (sched->claims[c] == slot)
+    for (uint32_t c = 0; c < sched->claims.count; c++)
+        if (sched->claims.slots[c] == slot)
             return true;
     return false;
 }
@@ -21,9 +21,9 @@ bool claims_has(const struct sched *sched, uint32_t slot)
 static void list_claim(struct sched *sched, uint32_t slot, enum source source)
 {
     struct job_facts *facts = &sched->jobs.facts[slot];
-    MEM_GROW(sched->claims, sched->claim_capacity, (size_t)sched->claim_count + 1);
-    sched->claims[sched->claim_count++] = slot;
-    sched->claims_until = sched->now; /* claims_expire sets it when time passes */
+    MEM_GROW(sched->claims.slots, sched->claims.capacity, (size_t)sched->claims.count + 1);
+    sched->claims.slots[sched->claims.count++] = slot;
+    sched->claims.until = sched->now; /* claims_expire sets it when time passes */
     facts->claimed_at = sched->now;
     facts->claim_source = (uint8_t)source;
 }
@@ -31,10 +31,10 @@ static void list_claim(struct sched *sched, uint32_t slot, enum source source)
 static void unlist_claim(struct sched *sched, uint32_t slot)
 {
     uint32_t at = 0;
-    while (sched->claims[at] != slot)
+    while (sched->claims.slots[at] != slot)
         at++;
-    for (sched->claim_count--; at < sched->claim_count; at++)
-        sched->claims[at] = sched->claims[at + 1];
+    for (sched->claims.count--; at < sched->claims.count; at++)
+        sched->claims.slots[at] = sched->claims.slots[at + 1];
 }
 
 void sched_drop_claim(struct sched *sched, uint32_t slot)
@@ -44,8 +44,7 @@ void sched_drop_claim(struct sched *sched, uint32_t slot)
     for (uint32_t i = job->holding_count; i-- > 0;)
         if (sched_job_holding(job, i)->phase == HOLDING_CLAIMED)
             sched_unhold(sched, slot, i);
-    MEM_GROW(sched->releases, sched->release_capacity, (size_t)sched->release_count + 1);
-    sched->releases[sched->release_count++] = job->id;
+    decided_release(sched, job->id);
     sched_settle(sched, slot);
 }
 
@@ -74,7 +73,7 @@ static void decide_start(struct sched *sched, uint32_t slot, enum holding_phase 
         if (holdings[i].phase != phase || holdings[i].decision != 0)
             continue;
         if (phase == HOLDING_CLAIMED)
-            sched->claimed_piece_milli -= piece_milli(&holdings[i].piece);
+            sched->claims.piece_milli -= piece_milli(&holdings[i].piece);
         holdings[i].phase = HOLDING_STARTING;
         if (phase == HOLDING_CLAIMED)
             sched_move(sched, slot, i, ledger_tags_join);
@@ -113,14 +112,14 @@ static time_ns claim_expiry(const struct sched *sched, uint32_t slot)
 
 void claims_expire(struct sched *sched, bool is_cycle)
 {
-    sched->claims_until = TIME_NEVER;
-    for (uint32_t c = sched->claim_count; c-- > 0;) {
-        const uint32_t slot = sched->claims[c];
+    sched->claims.until = TIME_NEVER;
+    for (uint32_t c = sched->claims.count; c-- > 0;) {
+        const uint32_t slot = sched->claims.slots[c];
         const time_ns expiry = claim_expiry(sched, slot);
         if (is_cycle && tags_shut_claims(sched, slot))
             sched_drop_claim(sched, slot);
         else if (expiry > sched->now)
-            sched->claims_until = earlier(sched->claims_until, expiry);
+            sched->claims.until = earlier(sched->claims.until, expiry);
         else if (!has_all_its_space(sched, slot))
             sched_drop_claim(sched, slot);
     }
@@ -129,14 +128,14 @@ void claims_expire(struct sched *sched, bool is_cycle)
 void claims_start(struct sched *sched)
 {
     uint32_t kept = 0;
-    for (uint32_t c = 0; c < sched->claim_count; c++) {
-        uint32_t slot = sched->claims[c];
+    for (uint32_t c = 0; c < sched->claims.count; c++) {
+        uint32_t slot = sched->claims.slots[c];
         if (has_all_its_space(sched, slot) && !tags_shut_claims(sched, slot))
             decide_start(sched, slot, HOLDING_CLAIMED, sched->jobs.facts[slot].claim_source);
         else
-            sched->claims[kept++] = slot;
+            sched->claims.slots[kept++] = slot;
     }
-    sched->claim_count = kept;
+    sched->claims.count = kept;
 }
 
 time_ns claim_wake(const struct sched *sched, uint32_t slot)

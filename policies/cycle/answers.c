@@ -1,24 +1,26 @@
 /* What the scheduler answers when asked, and changes nothing by it. */
 #include "policies/drain/drain.h"
+#include "policies/eviction/eviction.h"
 #include "policies/repartition/repartitions.h"
 #include "policies/reservation/reservation.h"
 #include "policies/state/sched_state.h"
 
 void sched_count(const struct sched *sched, struct sched_counts *counts)
 {
+    const struct eviction_counts plans = eviction_counts(sched);
     *counts = (struct sched_counts){
-        .pending_jobs = sched->pending.job_count + sched->claim_count + sched->held_count,
-        .reserved_jobs = sched->claim_count,
-        .running_jobs = sched->booked_running,
+        .pending_jobs = sched->pending.job_count + sched->claims.count + sched->lists.held_count,
+        .reserved_jobs = sched->claims.count,
+        .running_jobs = sched->lists.booked_count,
         .used_gpu_milli = sched->ledger->used_milli,
-        .reserved_gpu_milli = sched->claimed_piece_milli - sched->ledger->claimed_milli,
+        .reserved_gpu_milli = sched->claims.piece_milli - sched->ledger->claimed_milli,
         .releasing_gpu_milli = sched->ledger->coming_milli + sched->ledger->claimed_milli,
         .cycles = sched->cycle,
         .attempts = sched->attempts,
-        .plans = sched->plans,
-        .plans_tried = sched->plans_tried,
+        .plans = plans.plans,
+        .plans_tried = plans.tried,
         .recuts = repartitions_told(sched),
-        .kept_gpu_ns = sched->kept_nodes.kept_gpu_ns,
+        .kept_gpu_ns = sched->kept_gpu_ns,
     };
     reservation_count(sched, &counts->promised_starts, &counts->late_starts);
     drain_count(sched, &counts->drains, &counts->drains_filled);

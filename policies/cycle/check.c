@@ -5,6 +5,7 @@
  * lists of jobs, what stays for good.  The oracles are plain scans on purpose.
  * Cost: O(jobs * depth + class queues + GPUs). */
 #include "base/mem.h"
+#include "policies/booking/eligible.h"
 #include "policies/cycle/cycle_inside.h"
 #include "policies/eviction/eviction.h"
 #include "policies/order/order.h"
@@ -305,17 +306,17 @@ static const char *check_job(const struct sched *sched, uint32_t slot)
     for (uint32_t g = 0; g < request_class->group_count; g++)
         if ((job->held_more != NULL ? job->held_more[g] : job->held_one) != members[g])
             return "a job's members differ from its holdings";
-    for (uint32_t d = 0; d < sched->dependency_count && job->state == SJOB_HELD; d++)
-        open += sched->dependencies[d].waiter == job->id;
+    if (job->state == SJOB_HELD)
+        open = eligible_dependency_count(sched, job->id);
     if (job_table_find(&sched->jobs, job->id) != slot || open != sched->jobs.facts[slot].after_left)
         return "a job is not found, or waits for more or fewer than it says";
-    if (sched->ranks_fixed) {
+    if (sched->ranks.are_fixed) {
         sched_rank_as(sched, slot, job->fill, rank);
         for (uint32_t r = 0; r < sched->policy.order_count; r++)
             if (rank[r] != job->rank[r])
                 return "a rank that is fixed has moved";
     }
-    if (sched->notes_service && sched->jobs.facts[slot].is_serving != (job->state == SJOB_RUNNING))
+    if (sched->ranks.need_service && sched->jobs.facts[slot].is_serving != (job->state == SJOB_RUNNING))
         return "a job runs whose time is not counted, or the reverse";
     const char *broken = check_state(sched, slot);
     return broken != NULL ? broken : check_waiting(sched, slot);
@@ -425,7 +426,7 @@ static const char *check_queue(const struct sched *sched, queue_id q, const stru
             return "what jobs ask differs from the demand of their queue";
     if (!is_flat(sched) && queue->waiting != sched->tree.waits[q].jobs)
         return "jobs that wait below a queue are miscounted";
-    const struct slot_list *listed = &sched->running[q];
+    const struct slot_list *listed = &sched->lists.running[q];
     if (listed->count != queue->listed)
         return "possible victims are miscounted";
     for (uint32_t i = 0; i < listed->count; i++) {
@@ -471,16 +472,16 @@ static const char *check_class_queue(const struct sched *sched, uint32_t id, uin
 /* No possible victim of the queue loses less than its floor says, now or later. */
 static const char *check_floor(const struct sched *sched, queue_id q)
 {
-    const struct slot_list *listed = &sched->running[q];
-    if (q >= sched->candidate_queue_capacity || !sched->candidate_queues[q].is_floor_known)
+    const struct slot_list *listed = &sched->lists.running[q];
+    if (q >= sched->candidates.queue_capacity || !sched->candidates.of_queue[q].is_floor_known)
         return NULL;
     for (uint32_t i = 0; i < listed->count; i++) {
-        struct victim_candidate candidate = sched->candidates[listed->slots[i]];
+        struct victim_candidate candidate = sched->candidates.of_job[listed->slots[i]];
         struct preemption_cost preemption_cost = candidates_cost(&candidate, sched->now);
         int64_t least = candidate.has_surplus                    ? 0
                         : preemption_cost.saved_at != TIME_NEVER ? preemption_cost.least_gpu_ns
                                                                  : preemption_cost.loss_gpu_ns;
-        if (!candidate.is_known || (!candidate.is_spent && least < sched->candidate_queues[q].floor_gpu_ns))
+        if (!candidate.is_known || (!candidate.is_spent && least < sched->candidates.of_queue[q].floor_gpu_ns))
             return "somebody loses less than the floor of the queue";
     }
     return NULL;
@@ -501,15 +502,15 @@ static const char *check_lists(const struct sched *sched, const struct tally *ta
     }
     if (closed != sched->request_classes.closed_count)
         return "closed request classes are miscounted";
-    for (uint32_t i = 0; i < sched->below_count; i++)
-        if (!sched->jobs.jobs[sched->below[i]].is_below)
+    for (uint32_t i = 0; i < sched->lists.below_count; i++)
+        if (!sched->jobs.jobs[sched->lists.below[i]].is_below)
             return "a job stands among the stale that is not";
-    for (uint32_t c = 0; c < sched->claim_count; c++)
-        if (sched->jobs.jobs[sched->claims[c]].state == SJOB_NONE)
+    for (uint32_t c = 0; c < sched->claims.count; c++)
+        if (sched->jobs.jobs[sched->claims.slots[c]].state == SJOB_NONE)
             return "something is promised to nobody";
-    if (tally->below != sched->below_count || tally->claiming != sched->claim_count ||
-        tally->held != sched->held_count || tally->booked != sched->booked_running ||
-        tally->claimed_milli != sched->claimed_piece_milli)
+    if (tally->below != sched->lists.below_count || tally->claiming != sched->claims.count ||
+        tally->held != sched->lists.held_count || tally->booked != sched->lists.booked_count ||
+        tally->claimed_milli != sched->claims.piece_milli)
         return "jobs of some state are miscounted";
     for (uint8_t c = 0; c < JOB_CLASS_COUNT; c++) {
         uint32_t next = pending_next_of_class(pending, c);

@@ -40,37 +40,9 @@ static time_ns earlier(time_ns a, time_ns b)
 /* Ranks are computed anew at their period, when jobs are about to be compared. */
 static void refresh_ranks(struct sched *sched)
 {
-    if ((sched->ranks_move || sched->needs_accounts) &&
-        sched->now - sched->ranked_at >= sched->policy.order_config.period)
+    if ((sched->ranks.are_moving || sched->ranks.need_accounts) &&
+        sched->now - sched->ranks.at >= sched->policy.order_config.period)
         sched_rank_all(sched);
-}
-
-static void tell_rejects(struct sched *sched)
-{
-    for (uint32_t i = 0; i < sched->reject_count; i++) {
-        struct refusal_note *note = &sched->rejects[i];
-        if (!sched->waits.is_off)
-            wait_times_add(&note->waited, note->reason, sched->now - note->at);
-        MEM_GROW(sched->decisions, sched->decision_capacity, (size_t)sched->decision_count + 1);
-        sched->decisions[sched->decision_count++] =
-            (struct decision){.id = ++sched->decision_sequence << 32 | note->job,
-                              .kind = DECISION_REJECT,
-                              .job = note->job,
-                              .for_job = JOB_NONE,
-                              .reason = note->reason,
-                              .waited = &note->waited};
-    }
-    sched->reject_count = 0;
-}
-
-static void tell_releases(struct sched *sched)
-{
-    for (uint32_t i = 0; i < sched->release_count; i++) {
-        uint32_t slot = job_table_find(&sched->jobs, sched->releases[i]);
-        if (slot != SLOT_NONE)
-            sched_decide(sched, DECISION_RELEASE, slot);
-    }
-    sched->release_count = 0;
 }
 
 static bool fits_on_any(const struct sched *sched, const struct request_class *request_class, const node_id nodes[],
@@ -152,10 +124,10 @@ static bool is_stale(const struct sched *sched, uint32_t slot)
 
 static void evict_stale(struct sched *sched)
 {
-    for (uint32_t i = sched->below_count; i-- > 0;)
-        if (is_stale(sched, sched->below[i])) {
-            sched->jobs.facts[sched->below[i]].stale_count++;
-            evict_rest(sched, sched->below[i], REASON_STALE_GANG);
+    for (uint32_t i = sched->lists.below_count; i-- > 0;)
+        if (is_stale(sched, sched->lists.below[i])) {
+            sched->jobs.facts[sched->lists.below[i]].stale_count++;
+            evict_rest(sched, sched->lists.below[i], REASON_STALE_GANG);
         }
 }
 
@@ -164,7 +136,7 @@ static void act(struct sched *sched)
     const bool evicts = sched->policy.preemption->evicts;
     bool is_planned = false;
     if (sched->policy.preempt.victims_of_this_cycle)
-        sched->recalls_after = sched->decision_sequence;
+        decided_allow_recalls(sched, true);
     for (uint32_t a = 0; a < sched->act_count; a++) {
         enum action action = (enum action)sched->acts[a];
         if (action == ACTION_ALLOCATE)
@@ -176,7 +148,7 @@ static void act(struct sched *sched)
                                             : action == ACTION_RECLAIM     ? PLAN_RECLAIM
                                                                            : PLAN_PREEMPT);
     }
-    sched->recalls_after = UINT64_MAX; /* `allocate` below has the last word */
+    decided_allow_recalls(sched, false); /* `allocate` below has the last word */
     if (evicts && headroom_is_kept(sched))
         for (int64_t i = 0; i < sched->policy.preempt.attempts_per_cycle; i++)
             if (!headroom_refill(sched))
@@ -194,19 +166,19 @@ static void act(struct sched *sched)
  * the end not any more. */
 static time_ns find_turn(struct sched *sched)
 {
-    time_ns turn = sched->quota_at;
-    if (sched->ranks_move || sched->needs_accounts)
-        turn = earlier(turn, sched->ranked_at + sched->policy.order_config.period);
+    time_ns turn = sched->quota_advance.at;
+    if (sched->ranks.are_moving || sched->ranks.need_accounts)
+        turn = earlier(turn, sched->ranks.at + sched->policy.order_config.period);
     if (sched->policy.backfill->overtakes)
         turn = earlier(turn, sched->reserves ? reserve_wake(sched) : overtake_wake(sched));
     if (sched->policy.defrag->drains)
         turn = earlier(turn, drain_wake(sched));
-    if (sched->rest_change != sched->changes || sched->booked_running > sched->below_count ||
-        sched->leaving_count > 0 || sched->claim_count > 0) {
-        sched->rest_change = sched->changes;
-        sched->rest_since = sched->now;
+    if (sched->rest.change != sched->changes || sched->lists.booked_count > sched->lists.below_count ||
+        sched->lists.leaving_count > 0 || sched->claims.count > 0) {
+        sched->rest.change = sched->changes;
+        sched->rest.since = sched->now;
     }
-    const time_ns rested = sched->now - sched->rest_since;
+    const time_ns rested = sched->now - sched->rest.since;
     if (rested > REST_LONGEST)
         return TIME_NEVER;
     return turn < sched->now + rested ? sched->now + rested : turn;
@@ -223,23 +195,23 @@ static time_ns find_wake(struct sched *sched)
         if (sched->policy.geometry->score != NULL)
             wake = earlier(wake, repartitions_wake(sched));
     }
-    for (uint32_t i = 0; i < sched->below_count; i++) {
-        time_ns due = stale_at(sched, sched->below[i]);
+    for (uint32_t i = 0; i < sched->lists.below_count; i++) {
+        time_ns due = stale_at(sched, sched->lists.below[i]);
         if (due > sched->now) /* else it waits for what is on its way, which will be told */
             wake = earlier(wake, due);
     }
-    for (uint32_t c = 0; c < sched->claim_count; c++)
-        wake = earlier(wake, claim_wake(sched, sched->claims[c]));
+    for (uint32_t c = 0; c < sched->claims.count; c++)
+        wake = earlier(wake, claim_wake(sched, sched->claims.slots[c]));
     return wake <= sched->now ? sched->now + 1 : wake;
 }
 
 /* Nothing waits, nothing is promised and nobody is to be told: there is nothing to decide. */
 static bool is_idle(const struct sched *sched)
 {
-    return sched->pending.job_count + sched->claim_count + sched->below_count + sched->reject_count +
-                   sched->release_count + sched->request_classes.closed_count ==
+    return sched->pending.job_count + sched->claims.count + sched->lists.below_count + sched->decided.reject_count +
+                   sched->decided.release_count + sched->request_classes.closed_count ==
                0 &&
-           sched->ranks_fixed && !headroom_is_kept(sched) && sched->kept_nodes.count == 0;
+           sched->ranks.are_fixed && !headroom_is_kept(sched) && sched->kept_nodes.count == 0;
 }
 
 /* When to ask again if nothing is told.  Apart, so that an idle cycle costs next to nothing. */
@@ -248,8 +220,7 @@ static __attribute__((noinline)) time_ns decide(struct sched *sched)
     refresh_ranks(sched);
     if (sched->policy.reservation_expiry != TIME_NEVER || sched->ledger->tags != NULL)
         claims_expire(sched, true);
-    tell_rejects(sched);
-    tell_releases(sched);
+    decided_tell_notes(sched);
     if (sched->policy.defrag->drains)
         drain_review(sched);
     if (sched->pending.job_count > 0 || sched->request_classes.closed_count > 0)
@@ -258,12 +229,7 @@ static __attribute__((noinline)) time_ns decide(struct sched *sched)
     if (sched->keeps_quota)
         kept_reopen(sched);
     act(sched);
-    const struct piece *piece = sched->told.pieces;
-    for (uint32_t i = 0; i < sched->decision_count; i++) {
-        sched->decisions[i].pieces = piece;
-        if (sched->decisions[i].piece_count > 0)
-            piece += sched->decisions[i].piece_count;
-    }
+    decided_end_cycle(sched);
     waits_end_cycle(sched);
     if (sched->request_classes.closed_count > 0)
         kept_space_look(sched);
@@ -274,11 +240,9 @@ size_t sched_cycle(struct sched *sched, time_ns now, const struct decision **out
 {
     sched_pass_time(sched, now);
     sched->cycle++;
-    sched->decision_count = 0;
-    sched->told.count = 0;
+    decided_begin_cycle(sched);
     eviction_begin_cycle(sched);
-    sched->recalls_after = UINT64_MAX;
     *wake_at = is_idle(sched) ? TIME_NEVER : decide(sched);
-    *out = sched->decisions;
-    return sched->decision_count;
+    *out = sched->decided.decisions;
+    return sched->decided.count;
 }

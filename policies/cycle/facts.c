@@ -58,6 +58,19 @@ static void count_capacity(struct sched *sched, int64_t capacity[RESOURCE_COUNT]
     }
 }
 
+/* Does the policy use this action?  Stale gangs are checked always: a queue or a job may set its own limit. */
+static bool may_act(const struct policy_config *policy, enum action action)
+{
+    return action == ACTION_ALLOCATE || action == ACTION_STALE_GANG || policy->preemption->evicts;
+}
+
+static void choose_actions(struct sched *sched)
+{
+    for (uint32_t a = 0; a < sched->policy.action_count; a++)
+        if (may_act(&sched->policy, (enum action)sched->policy.actions[a]))
+            sched->acts[sched->act_count++] = sched->policy.actions[a];
+}
+
 struct sched *sched_blank_new(const struct cluster *cluster, const struct queue_table *queues,
                               const struct policy_config *policy)
 {
@@ -74,17 +87,16 @@ struct sched *sched_blank_new(const struct cluster *cluster, const struct queue_
                                       .is_strict = policy->is_strict};
     listeners_init(sched);
     sched_study_orders(sched);
-    sched->notes_service = !sched->ranks_by_fill || policy->defrag->moves;
     headroom_init(sched);
+    booking_init(sched);
     eviction_init(sched);
+    choose_actions(sched);
     kept_init(sched);
     run_times_init(sched);
     sched->typical.is_used = policy_uses_typical(policy);
     reservation_init(sched);
     drain_init(sched);
     kept_space_init(sched);
-    sched->quota_at = TIME_NEVER;
-    sched->least_loss = TIME_NEVER;
     if (policy->preemption->evicts) {
         preemption_bound_init(&sched->preemption_bound, cluster);
         sched->ledger->room = sched->preemption_bound.room;
@@ -92,7 +104,7 @@ struct sched *sched_blank_new(const struct cluster *cluster, const struct queue_
     repartitions_init(sched);
     if (sharing_is_used(policy->sharing, &policy->sharing_config))
         sched_share(sched, sched->ledger);
-    if (sched->needs_accounts)
+    if (sched->ranks.need_accounts)
         accounts_init(&sched->accounts, &sched->policy.order_config, queues);
     return sched;
 }
@@ -118,22 +130,13 @@ struct sched *sched_new(const struct cluster *cluster, const struct queue_table 
     return sched;
 }
 
-static void free_lists(struct slot_list *lists, size_t count)
-{
-    for (size_t i = 0; lists != NULL && i < count; i++)
-        mem_free(lists[i].slots);
-    mem_free(lists);
-}
-
 void sched_free(struct sched *sched)
 {
     if (sched == NULL)
         return;
-    free_lists(sched->running, sched->running_capacity);
-    for (size_t a = 0; a < sched->array_capacity; a++)
-        mem_free(sched->arrays[a].parked);
-    if (sched->needs_accounts)
+    if (sched->ranks.need_accounts)
         accounts_release(&sched->accounts);
+    booking_release(sched);
     eviction_release(sched);
     drain_release(sched);
     repartitions_release(sched);
@@ -143,16 +146,7 @@ void sched_free(struct sched *sched)
     queue_tree_release(&sched->tree);
     ledger_free(sched->ledger);
     ledger_free(sched->empty);
-    mem_free(sched->arrays);
-    mem_free(sched->dependencies);
-    mem_free(sched->claims);
-    mem_free(sched->below);
-    mem_free(sched->rejects);
-    mem_free(sched->releases);
-    mem_free(sched->decisions);
-    piece_list_release(&sched->told);
     piece_list_release(&sched->pieces);
-    piece_list_release(&sched->held_pieces);
     candidates_release(sched);
     retry_queue_release(sched);
     queue_selection_release(&sched->queue_selection);
@@ -162,7 +156,7 @@ void sched_free(struct sched *sched)
     preemption_bound_release(&sched->preemption_bound);
     waits_release(sched);
     kept_space_release(sched);
-    owns_release(&sched->owns);
+    owns_release(&sched->own.all);
     mem_free(sched);
 }
 
@@ -225,7 +219,7 @@ static uint32_t enroll(struct sched *sched, const struct job *job, const struct 
     own->state = SJOB_PENDING;
     own->fill = FILL_BELOW;
     own->is_element = job->array != 0;
-    sched->has_patience |= job->preemption_delay > 0;
+    sched_learn_delay(sched, job->preemption_delay);
     copy_facts(sched, slot, job);
     if (sched->run_times.is_used)
         run_times_enroll(sched, slot);
@@ -249,14 +243,10 @@ void sched_job_submitted(struct sched *sched, const struct job *job, time_ns now
         sched_wait(sched, slot);
         return;
     }
-    sched->held_count++;
-    sched->jobs.jobs[slot].state = SJOB_HELD;
-    sched->jobs.jobs[slot].reason = (uint8_t)reason;
     if (reason != REASON_DEPENDENCY_NEVER) {
         waits_review(sched, slot);
         return;
     }
-    sched->held_count--;
     sched_reject(sched, job->id, (struct asking){sched->jobs.jobs[slot].request_class, job->queue}, reason);
     sched->jobs.facts[slot].array = 0;
     sched_forget(sched, slot);
@@ -297,7 +287,7 @@ void sched_job_adopted(struct sched *sched, const struct job *job, const struct 
     sched_settle(sched, slot);
     struct job_facts *facts = &sched->jobs.facts[slot];
     facts->attained_at = started; /* its service counts from its start */
-    if (!sched->ranks_fixed)
+    if (!sched->ranks.are_fixed)
         sched_settle(sched, slot);
 }
 
@@ -310,14 +300,14 @@ static bool is_meant(const struct holding *holding, struct members which)
 /* Reservations that count on space of this node cannot be kept. */
 static void drop_claims_on(struct sched *sched, node_id node)
 {
-    for (uint32_t c = sched->claim_count; c-- > 0;) {
-        const struct sched_job *claimer = &sched->jobs.jobs[sched->claims[c]];
+    for (uint32_t c = sched->claims.count; c-- > 0;) {
+        const struct sched_job *claimer = &sched->jobs.jobs[sched->claims.slots[c]];
         uint32_t i = 0;
         while (i < claimer->holding_count && (sched_job_holding(claimer, i)->phase != HOLDING_CLAIMED ||
                                               sched_job_holding(claimer, i)->piece.node != node))
             i++;
         if (i < claimer->holding_count)
-            sched_drop_claim(sched, sched->claims[c]);
+            sched_drop_claim(sched, sched->claims.slots[c]);
     }
 }
 
@@ -331,7 +321,6 @@ void sched_job_cancelled(struct sched *sched, job_id id, time_ns now)
     if (job->state == SJOB_CLAIMING)
         sched_drop_claim(sched, slot);
     if (job->state == SJOB_HELD) {
-        sched->held_count--;
         eligible_unpark(sched, slot);
     } else if (job->state != SJOB_PENDING) {
         return; /* it runs: its end is told by sched_job_ended */
@@ -345,9 +334,9 @@ void sched_job_cancelled(struct sched *sched, job_id id, time_ns now)
 /* Of a job that stands as a whole only its state turns when that is confirmed. */
 static bool starts_quietly(struct sched *sched, const struct sched_job *job)
 {
-    return !sched->notes_service &&
-           (sched->ranks_fixed || (!sched->overtakes && job->holding_count == 1 && job->fill != FILL_BELOW &&
-                                   sched_request_class(sched, job)->is_rigid));
+    return !sched->ranks.need_service &&
+           (sched->ranks.are_fixed || (!sched->overtakes && job->holding_count == 1 && job->fill != FILL_BELOW &&
+                                       sched_request_class(sched, job)->is_rigid));
 }
 
 void sched_job_started(struct sched *sched, job_id id, decision_id decision, time_ns now)
@@ -460,7 +449,6 @@ void sched_job_ended(struct sched *sched, job_id id, enum job_end end, bool will
         run_times_ended(sched, slot);
     if (job->class_queue != CLASS_QUEUE_NONE)
         sched_unwait(sched, slot); /* a dropped claim made it wait */
-    sched->booked_running -= job->is_booked;
     sched_forget(sched, slot);
     eligible_ended(sched, id, end == JOB_END_COMPLETED ? ENDED_OK : ENDED_OTHERWISE);
 }
@@ -498,12 +486,7 @@ static void refuse_eviction(struct sched *sched, uint32_t slot, decision_id deci
             continue;
         drop_claims_on(sched, holding->piece.node);
         holding = &sched_job_holdings(job)[i];
-        sched_move(sched, slot, i, ledger_restore);
-        holding->phase = HOLDING_RUNNING;
-        sched->leaving_count--;
-        holding->decision = 0;
-        sched_job_held(job)[holding->piece.group] += holding->piece.member_count;
-        sched_add_charge(sched, slot, &holding->piece, 1, amounts);
+        sched_let_stay(sched, slot, i, amounts);
     }
     sched_charge(sched, slot, amounts);
 }
@@ -557,12 +540,12 @@ void sched_queues_changed(struct sched *sched, const struct queue_table *queues,
     sched_begin_fact(sched, now);
     ledger_queues(sched->ledger, queues);
     queue_tree_update(&sched->tree, queues);
-    if (sched->needs_accounts)
+    if (sched->ranks.need_accounts)
         accounts_queues(&sched->accounts, queues);
     preemption_cost_queues_changed(sched);
     sched_learn_times(sched);
     pending_lines(&sched->pending, queues->count);
-    MEM_GROW(sched->running, sched->running_capacity, queues->count);
+    booking_queues_changed(sched, queues->count);
     sched_reopen_quotas(sched); /* limits may have been raised */
 }
 

@@ -4,7 +4,7 @@
  * out is room for a single call (plans, offers, marks), the decisions of the last cycle, which nobody reads
  * again, what follows from cluster and policy, and the ledger of an empty cluster, which is always the same. */
 #include "base/hash.h"
-#include "policies/booking/eligible.h"
+#include "policies/booking/booking.h"
 #include "policies/config/digest.h"
 #include "policies/cycle/cycle_inside.h"
 #include "policies/drain/drain.h"
@@ -20,7 +20,7 @@
 #include "policies/state/waits.h"
 #include "policies/util/archive.h"
 
-enum { SAVE_VERSION = 15 };
+enum { SAVE_VERSION = 16 };
 #define SAVE_BYTE_ORDER UINT32_C(0x04030201)
 
 static const char save_magic[8] = {'w', 't', 's', 'c', 'h', 'e', 'd', '\n'};
@@ -39,75 +39,30 @@ struct save_header { /* no padding; then `length` bytes */
 static void archive_counts(struct archive *archive, struct sched *sched)
 {
     ARCHIVE(archive, sched->now);
-    ARCHIVE(archive, sched->ranked_at);
-    ARCHIVE(archive, sched->quota_at);
-    ARCHIVE(archive, sched->quota_change);
-    ARCHIVE(archive, sched->ranked_change);
-    ARCHIVE(archive, sched->rest_change);
-    ARCHIVE(archive, sched->rest_since);
-    ARCHIVE(archive, sched->reclaim_least_runtime);
-    ARCHIVE(archive, sched->least_loss);
-    ARCHIVE(archive, sched->leaving_count);
-    ARCHIVE(archive, sched->claimed_piece_milli);
-    ARCHIVE(archive, sched->decision_sequence);
+    ARCHIVE(archive, sched->ranks.at);
+    ARCHIVE(archive, sched->ranks.change);
+    ARCHIVE(archive, sched->rest.change);
+    ARCHIVE(archive, sched->rest.since);
     ARCHIVE(archive, sched->cycle);
-    ARCHIVE(archive, sched->changes);
-    ARCHIVE(archive, sched->held_count);
     ARCHIVE(archive, sched->starts);
-    ARCHIVE(archive, sched->booked_running);
     ARCHIVE(archive, sched->attempts);
-    ARCHIVE(archive, sched->plans);
-    ARCHIVE(archive, sched->plans_tried);
-    ARCHIVE(archive, sched->headroom_retry);
     ARCHIVE(archive, sched->has_own_times);
     ARCHIVE(archive, sched->has_patience);
 }
 
-static void archive_rejects(struct archive *archive, struct sched *sched)
-{
-    ARCHIVE_KNOWS(struct refusal_note, 24 + sizeof(struct wait_times));
-    ARCHIVE_ROOM(archive, sched->rejects, sched->reject_capacity, sched->reject_count);
-    for (uint32_t i = 0; i < sched->reject_count; i++) {
-        struct refusal_note *note = &sched->rejects[i];
-        ARCHIVE(archive, note->job);
-        ARCHIVE(archive, note->reason);
-        ARCHIVE(archive, note->request_class);
-        ARCHIVE(archive, note->queue);
-        ARCHIVE(archive, note->at);
-        waits_archive_times(archive, &note->waited);
-        archive_expect(archive, note->request_class < sched->request_classes.count);
-    }
-}
-
-static void archive_lists(struct archive *archive, struct sched *sched)
-{
-    ARCHIVE_KNOWS(struct slot_list, 24);
-    uint32_t queue_count = sched->tree.count;
-    ARCHIVE_ROOM(archive, sched->running, sched->running_capacity, queue_count);
-    for (queue_id q = 0; q < queue_count; q++) {
-        struct slot_list *list = &sched->running[q];
-        ARCHIVE_ARRAY(archive, list->slots, list->capacity, list->count);
-    }
-    ARCHIVE_ARRAY(archive, sched->claims, sched->claim_capacity, sched->claim_count);
-    ARCHIVE_ARRAY(archive, sched->below, sched->below_capacity, sched->below_count);
-    archive_rejects(archive, sched);
-    ARCHIVE_ARRAY(archive, sched->releases, sched->release_capacity, sched->release_count);
-}
-
 static void sched_archive(struct archive *archive, struct sched *sched)
 {
-    ARCHIVE_KNOWS(struct sched, 5280);
+    ARCHIVE_KNOWS(struct sched, 5192);
     archive_counts(archive, sched);
-    owns_archive(archive, &sched->owns);
+    owns_archive(archive, &sched->own.all);
     request_class_table_archive(archive, &sched->request_classes);
     job_table_archive(archive, &sched->jobs, &sched->request_classes);
     waits_archive(archive, sched);
     ledger_archive(archive, sched->ledger);
     queue_tree_archive(archive, &sched->tree);
     pending_archive(archive, &sched->pending);
-    archive_lists(archive, sched);
-    eligible_archive(archive, sched);
-    if (sched->needs_accounts)
+    booking_archive(archive, sched);
+    if (sched->ranks.need_accounts)
         accounts_archive(archive, &sched->accounts);
     if (sched->overtakes || sched->reserves)
         planned_start_archive(archive, sched);

@@ -391,7 +391,7 @@ void drain_archive(struct archive *archive, struct sched *sched)
     ARCHIVE(archive, drain->move_change);
     ARCHIVE(archive, drain->begun);
     ARCHIVE(archive, drain->filled);
-    ARCHIVE(archive, sched->kept_nodes.kept_gpu_ns);
+    ARCHIVE(archive, sched->kept_gpu_ns);
     for (uint32_t i = 0; i < sched->kept_nodes.count; i++)
         archive_expect(archive, sched->kept_nodes.nodes[i] < sched->cluster->node_count);
     archive_expect(archive,

@@ -127,7 +127,7 @@ static bool is_hopeless(struct sched *sched, uint32_t class_queue, enum plan_kin
     const struct plan_memo *memo = &sched->pending.memos[class_queue][kind];
     if (memo->awaits_affordable && memo->eligible_at > sched->now && !sched_is_entitled(sched, preemptor))
         return true; /* state changes do not make its wait worth more */
-    if (sched->leaving_count > 0)
+    if (sched->lists.leaving_count > 0)
         return false; /* the space that is coming may be enough */
     if (memo->nobody_for == job->id && memo->nobody_until > sched->now &&
         memo->nobody_version == candidates_version(sched, job->queue))

@@ -1,5 +1,6 @@
 /* The state of the eviction room: create, release, save and check it. */
 #include "policies/eviction/eviction.h"
+#include "policies/eviction/eviction_state.h"
 #include "policies/eviction/moves.h"
 #include "policies/eviction/node_search.h"
 #include "policies/eviction/plan_scratch.h"
@@ -15,14 +16,10 @@ static bool has_action(const struct sched *sched, enum action action)
     return false;
 }
 
-/* Does the policy use this action?  Stale gangs are checked always: a queue or a job may set its own limit. */
-static bool may_act(const struct policy_config *policy, enum action action)
-{
-    return action == ACTION_ALLOCATE || action == ACTION_STALE_GANG || policy->preemption->evicts;
-}
-
 void eviction_init(struct sched *sched)
 {
+    sched->eviction = mem_zalloc(1, sizeof *sched->eviction);
+    sched->eviction->least_loss = TIME_NEVER;
     sched->plan = mem_zalloc(1, sizeof *sched->plan);
     sched->offers = mem_zalloc(1, sizeof *sched->offers);
     sched->moves = mem_zalloc(1, sizeof *sched->moves);
@@ -33,15 +30,13 @@ void eviction_init(struct sched *sched)
     static const enum action actions[PLAN_KIND_COUNT] = {ACTION_CONSOLIDATION, ACTION_RECLAIM, ACTION_PREEMPT};
     for (int k = 0; k < PLAN_KIND_COUNT; k++)
         sched->retry_queues[k].is_used = sched->policy.preemption->evicts && has_action(sched, actions[k]);
-    sched->takes_both = sched->policy.quota->rounds != NULL && !sched->policy.quota->is_flat &&
-                        sched->retry_queues[PLAN_RECLAIM].is_used && sched->retry_queues[PLAN_PREEMPT].is_used &&
-                        sched->policy.preempt.within_queue != WITHIN_NEVER;
-    sched->retry_queues[PLAN_PREEMPT].is_used &= !sched->takes_both;
+    sched->eviction->takes_both = sched->policy.quota->rounds != NULL && !sched->policy.quota->is_flat &&
+                                  sched->retry_queues[PLAN_RECLAIM].is_used &&
+                                  sched->retry_queues[PLAN_PREEMPT].is_used &&
+                                  sched->policy.preempt.within_queue != WITHIN_NEVER;
+    sched->retry_queues[PLAN_PREEMPT].is_used &= !sched->eviction->takes_both;
     sched->plans_in_turn = sched->policy.quota->rounds != NULL && !sched->policy.quota->is_flat &&
                            sched->retry_queues[PLAN_RECLAIM].is_used;
-    for (uint32_t a = 0; a < sched->policy.action_count; a++)
-        if (may_act(&sched->policy, (enum action)sched->policy.actions[a]))
-            sched->acts[sched->act_count++] = sched->policy.actions[a];
 }
 
 void eviction_release(struct sched *sched)
@@ -51,6 +46,7 @@ void eviction_release(struct sched *sched)
     victims_release(sched);
     mem_free(sched->moves->at);
     mem_free(sched->moves);
+    mem_free(sched->eviction);
 }
 
 /* The logs of the disruption budgets. */
@@ -59,12 +55,12 @@ static void archive_evictions(struct archive *archive, struct sched *sched)
     const uint32_t bound = (uint32_t)sched->policy.preempt.evictions_per_queue_h;
     ARCHIVE_KNOWS(struct eviction_log, 16);
     for (queue_id q = 0; q < sched->tree.count && bound > 0; q++) {
-        uint32_t count = q < sched->eviction_capacity ? sched->evictions[q].count : 0;
+        uint32_t count = q < sched->eviction->log_capacity ? sched->eviction->logs[q].count : 0;
         ARCHIVE(archive, count);
         if (count == 0)
             continue;
-        MEM_GROW(sched->evictions, sched->eviction_capacity, (size_t)q + 1);
-        struct eviction_log *log = &sched->evictions[q];
+        MEM_GROW(sched->eviction->logs, sched->eviction->log_capacity, (size_t)q + 1);
+        struct eviction_log *log = &sched->eviction->logs[q];
         log->count = count;
         if (archive_is_reading(archive))
             log->at = mem_zalloc(bound, sizeof *log->at);
@@ -84,13 +80,25 @@ static void archive_moves(struct archive *archive, struct sched *sched)
 
 void eviction_archive(struct archive *archive, struct sched *sched)
 {
+    struct eviction_state *eviction = sched->eviction;
+    ARCHIVE_KNOWS(struct eviction_state, 72);
+    ARCHIVE(archive, eviction->reclaim_least_runtime);
+    ARCHIVE(archive, eviction->least_loss);
+    ARCHIVE(archive, eviction->headroom_retry);
+    ARCHIVE(archive, eviction->plans);
+    ARCHIVE(archive, eviction->plans_tried);
     archive_evictions(archive, sched);
     archive_moves(archive, sched);
 }
 
+struct eviction_counts eviction_counts(const struct sched *sched)
+{
+    return (struct eviction_counts){sched->eviction->plans, sched->eviction->plans_tried};
+}
+
 void eviction_begin_cycle(struct sched *sched)
 {
-    sched->evicted_in_cycle = sched->plan->turn_attempts = 0;
+    sched->eviction->evicted_in_cycle = sched->plan->turn_attempts = 0;
 }
 
 const char *eviction_check(const struct sched *sched)

@@ -41,6 +41,12 @@ time_ns victims_eligible_at(struct sched *sched, uint32_t preemptor, uint32_t sl
 void preemption_cost_know(struct sched *sched, uint32_t slot);
 void preemption_cost_queues_changed(struct sched *sched);
 
+/* Plans booked, and attempts to make one. */
+struct eviction_counts {
+    uint64_t plans, tried;
+};
+struct eviction_counts eviction_counts(const struct sched *sched);
+
 /* Save or load (policies/util/archive.h).  Before a load the room's state is empty and the queues are known. */
 void eviction_archive(struct archive *archive, struct sched *sched);
 /* Are the marks of the last plan cleared?  NULL: they are; else what is wrong. */

@@ -1,5 +1,6 @@
 /* Refills the headroom by evictions where they cost least. */
 #include "policies/eviction/eviction.h"
+#include "policies/eviction/eviction_state.h"
 #include "policies/eviction/node_search.h"
 #include "policies/eviction/plan.h"
 #include "policies/eviction/plan_scratch.h"
@@ -46,7 +47,7 @@ static bool is_short(const struct sched *sched, struct request *request)
 bool headroom_refill(struct sched *sched)
 {
     struct request request;
-    if (sched->changes < sched->headroom_retry || !is_short(sched, &request))
+    if (sched->changes < sched->eviction->headroom_retry || !is_short(sched, &request))
         return false;
     size_t mark = ledger_mark(sched->ledger);
     sched->plan->taken_count = 0;
@@ -59,6 +60,6 @@ bool headroom_refill(struct sched *sched)
     if (is_found)
         plan_book(sched, JOB_NONE, PLAN_HEADROOM);
     else
-        sched->headroom_retry = sched->changes + HEADROOM_BACKOFF;
+        sched->eviction->headroom_retry = sched->changes + HEADROOM_BACKOFF;
     return is_found;
 }

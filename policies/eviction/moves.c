@@ -77,7 +77,7 @@ void moves_log(struct sched *sched)
     log->at[log->count++] = sched->now;
 }
 
-static void hold_place(struct sched *sched, const struct unit *unit)
+static void claim_place(struct sched *sched, const struct unit *unit)
 {
     const struct unit_terms *terms = unit_terms(sched->plan, unit);
     const struct piece_list pieces = {.pieces = &sched->plan->places[terms->first_place], .count = terms->place_count};
@@ -93,7 +93,7 @@ void moves_hold_places(struct sched *sched)
         const struct unit *unit = &plan->units[plan->taken[t]];
         const bool has_left = sched->jobs.jobs[unit->slot].state != SJOB_PENDING; /* false: it was recalled */
         if (unit->is_moved && unit->holding == UNIT_CORE && has_left)
-            hold_place(sched, unit);
+            claim_place(sched, unit);
     }
 }
 

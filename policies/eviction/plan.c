@@ -17,6 +17,7 @@
 
 #include "policies/booking/booking.h"
 #include "policies/eviction/eviction.h"
+#include "policies/eviction/eviction_state.h"
 #include "policies/eviction/moves.h"
 #include "policies/eviction/node_search.h"
 #include "policies/eviction/plan.h"
@@ -323,8 +324,8 @@ uint32_t plan_job_bound(struct sched *sched, enum plan_kind kind)
     int64_t bound = config->victims_max;
     if (kind == PLAN_CONSOLIDATE)
         bound = moves_bound(sched);
-    if (config->evictions_per_cycle > 0 && config->evictions_per_cycle - sched->evicted_in_cycle < bound)
-        bound = config->evictions_per_cycle - sched->evicted_in_cycle;
+    if (config->evictions_per_cycle > 0 && config->evictions_per_cycle - sched->eviction->evicted_in_cycle < bound)
+        bound = config->evictions_per_cycle - sched->eviction->evicted_in_cycle;
     return bound > UINT32_MAX ? UINT32_MAX : bound < 0 ? 0 : (uint32_t)bound;
 }
 
@@ -482,7 +483,7 @@ static bool find_victims(struct sched *sched, uint32_t preemptor, enum plan_kind
 /* Would the preemptor fit without any victim, in the ledger as it will be when all leaving space is free? */
 static bool fits_what_comes(struct sched *sched, uint32_t preemptor)
 {
-    if (sched->leaving_count == 0 || !ledger_foresee(sched->ledger))
+    if (sched->lists.leaving_count == 0 || !ledger_foresee(sched->ledger))
         return false; /* nothing comes */
     return plan_suffices(sched, preemptor);
 }
@@ -513,7 +514,7 @@ bool plan_find(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
     bool may_evict = plan_may_evict(sched, preemptor, kind);
     if (!may_evict && sched->ledger->coming_milli == 0)
         return false;
-    sched->plans_tried++;
+    sched->eviction->plans_tried++;
     size_t mark = ledger_mark(sched->ledger);
     sched->plan->taken_count = 0;
     sched->plan->free_before = headroom_free(sched);
@@ -535,6 +536,6 @@ bool plan_make(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
     sched_claim(sched, preemptor, &sched->plan->pieces, source);
     if (has_victims && kind == PLAN_CONSOLIDATE)
         moves_hold_places(sched);
-    sched->plans++;
+    sched->eviction->plans++;
     return true;
 }

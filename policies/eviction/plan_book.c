@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "policies/booking/booking.h"
+#include "policies/eviction/eviction_state.h"
 #include "policies/eviction/moves.h"
 #include "policies/eviction/plan.h"
 #include "policies/eviction/plan_scratch.h"
@@ -20,8 +21,8 @@ void victims_log(struct sched *sched, queue_id queue)
     uint32_t bound = (uint32_t)sched->policy.preempt.evictions_per_queue_h;
     if (bound == 0)
         return;
-    MEM_GROW(sched->evictions, sched->eviction_capacity, (size_t)queue + 1);
-    struct eviction_log *log = &sched->evictions[queue];
+    MEM_GROW(sched->eviction->logs, sched->eviction->log_capacity, (size_t)queue + 1);
+    struct eviction_log *log = &sched->eviction->logs[queue];
     if (log->at == NULL)
         log->at = mem_zalloc(bound, sizeof *log->at);
     log->at[log->next] = sched->now;
@@ -31,9 +32,9 @@ void victims_log(struct sched *sched, queue_id queue)
 
 void victims_release(struct sched *sched)
 {
-    for (size_t q = 0; q < sched->eviction_capacity; q++)
-        mem_free(sched->evictions[q].at);
-    mem_free(sched->evictions);
+    for (size_t q = 0; q < sched->eviction->log_capacity; q++)
+        mem_free(sched->eviction->logs[q].at);
+    mem_free(sched->eviction->logs);
 }
 
 bool plan_may_recall(const struct sched *sched, uint32_t slot, enum plan_kind kind)
@@ -41,36 +42,16 @@ bool plan_may_recall(const struct sched *sched, uint32_t slot, enum plan_kind ki
     const struct sched_job *job = &sched->jobs.jobs[slot];
     /* A plan that moves its victims must find each another place.  Running jobs would then be evicted to make a place
      * for a job that was never told to start. */
-    if (kind == PLAN_CONSOLIDATE || sched->plan->is_moving || sched->recalls_after == UINT64_MAX ||
+    if (kind == PLAN_CONSOLIDATE || sched->plan->is_moving || sched->decided.recalls_after == UINT64_MAX ||
         sched->jobs.facts[slot].displaced_cycle == sched->cycle)
         return false;
     for (uint32_t i = 0; i < job->holding_count; i++) {
         const struct holding *holding = sched_job_holding(job, i);
         if (holding->phase == HOLDING_CLAIMED ||
-            (holding->phase == HOLDING_STARTING && holding->decision >> 32 <= sched->recalls_after))
+            (holding->phase == HOLDING_STARTING && holding->decision >> 32 <= sched->decided.recalls_after))
             return false;
     }
     return true;
-}
-
-/* Remove the piece from its START of this cycle, and the START itself if it has no piece left. */
-static void untell(struct sched *sched, decision_id start, const struct piece *piece)
-{
-    struct piece_list *told = &sched->told;
-    uint32_t d = 0, p = 0;
-    for (; sched->decisions[d].id != start; d++)
-        p += sched->decisions[d].piece_count;
-    const uint32_t end = p + sched->decisions[d].piece_count;
-    while (memcmp(&told->pieces[p], piece, sizeof *piece) != 0)
-        p++;
-    assert(p < end);
-    (void)end;
-    told->count--;
-    memmove(&told->pieces[p], &told->pieces[p + 1], (told->count - p) * sizeof *piece);
-    if (--sched->decisions[d].piece_count > 0)
-        return;
-    sched->decision_count--;
-    memmove(&sched->decisions[d], &sched->decisions[d + 1], (sched->decision_count - d) * sizeof *sched->decisions);
 }
 
 /* Members that are starting give back their space.  True if other members of the job are evicted by this plan. */
@@ -86,7 +67,7 @@ static bool recall(struct sched *sched, uint32_t slot)
         if (holding->phase != HOLDING_STARTING)
             continue;
         sched_unhold(sched, slot, i);
-        sched->changes++;
+        sched_count_change(sched);
     }
     return is_evicted;
 }
@@ -117,7 +98,7 @@ static void book_victim(struct sched *sched, uint32_t slot, job_id preemptor, en
         sched_tell_piece(sched, &holding->piece);
     }
     sched_settle(sched, slot);
-    sched->evicted_in_cycle++;
+    sched->eviction->evicted_in_cycle++;
     if (reason == REASON_CONSOLIDATED)
         moves_log(sched);
     victims_log(sched, job->queue);
@@ -131,14 +112,14 @@ static void let_go(struct sched *sched, uint32_t slot, uint32_t index)
         sched_let_leave(sched, slot, index, BEING_BOOKED);
         return;
     }
-    untell(sched, holding->decision, &holding->piece);
+    decided_untell(sched, holding->decision, &holding->piece);
     holding->decision = BEING_BOOKED;
 }
 
 enum source plan_book(struct sched *sched, job_id preemptor, enum plan_kind kind)
 {
     struct plan_scratch *plan = sched->plan;
-    const int64_t evicted = sched->evicted_in_cycle;
+    const int64_t evicted = sched->eviction->evicted_in_cycle;
     bool needs_grace = false;
     for (uint32_t t = 0; t < plan->taken_count; t++) {
         const struct unit *unit = &plan->units[plan->taken[t]];
@@ -162,7 +143,7 @@ enum source plan_book(struct sched *sched, job_id preemptor, enum plan_kind kind
             if (plan->units[plan->taken[u]].slot == unit->slot)
                 plan->units[plan->taken[u]].is_taken = false;
     }
-    if (sched->evicted_in_cycle == evicted)
+    if (sched->eviction->evicted_in_cycle == evicted)
         return SOURCE_FREE;
     return needs_grace ? SOURCE_EVICTION : SOURCE_GRACE_0;
 }

@@ -107,7 +107,7 @@ bool plan_home_suffices(struct sched *sched, uint32_t preemptor)
     const struct quota_policy *quota = sched->policy.quota;
     const struct request_class *ask = sched_ask(sched, own);
     const struct job_group *group = homely_group(ask);
-    if (quota->confines == NULL || group == NULL || group->request.gpus == 0 || sched->leaving_count > 0 ||
+    if (quota->confines == NULL || group == NULL || group->request.gpus == 0 || sched->lists.leaving_count > 0 ||
         sched->policy.preempt.replaces_victims || sched->policy.preempt.loss_ratio_milli != 0)
         /* The count below ignores leaving space and shares.  In the other cases the search also notes when to retry. */
         return true;

@@ -5,6 +5,7 @@
  * validated.
  * Cost: as a plan, once per round; a comparison of all queues per victim where a round goes by share. */
 #include "policies/eviction/plan_rounds.h"
+#include "policies/eviction/eviction_state.h"
 #include "policies/eviction/plan.h"
 #include "policies/eviction/plan_scratch.h"
 #include "policies/eviction/victims.h"
@@ -26,12 +27,12 @@ bool plan_may_evict(struct sched *sched, uint32_t preemptor, enum plan_kind kind
             return false;
     }
     return kind == PLAN_PREEMPT || quota->may_reclaim(&sched->tree, own->queue, ask) ||
-           (sched->takes_both && !victims_has_no_lower(sched, preemptor, own->queue));
+           (sched->eviction->takes_both && !victims_has_no_lower(sched, preemptor, own->queue));
 }
 
 bool plan_takes_own(const struct sched *sched, uint32_t preemptor, queue_id queue)
 {
-    return sched->takes_both && preemptor != SLOT_NONE && queue == sched->jobs.jobs[preemptor].queue;
+    return sched->eviction->takes_both && preemptor != SLOT_NONE && queue == sched->jobs.jobs[preemptor].queue;
 }
 
 static bool is_entitled(const struct sched *sched, const struct quota_round *round, queue_id preemptor_top)

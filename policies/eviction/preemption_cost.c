@@ -11,6 +11,7 @@
  * Cost: O(1). */
 #include "policies/eviction/preemption_cost.h"
 #include "policies/eviction/eviction.h"
+#include "policies/eviction/eviction_state.h"
 #include "policies/eviction/plan_scratch.h"
 #include "policies/state/candidates.h"
 #include "policies/state/headroom.h"
@@ -92,26 +93,26 @@ static time_ns least_of(const struct sched *sched, uint32_t slot)
     if (grace > 0 && plan->duration <= grace)
         return plan->restart + plan->duration;
     bool may_be_safe = plan->interval > 0 || sched->jobs.facts[slot].saved_at != TIME_NEVER;
-    return plan->restart + (may_be_safe ? 0 : sched->reclaim_least_runtime);
+    return plan->restart + (may_be_safe ? 0 : sched->eviction->reclaim_least_runtime);
 }
 
 void preemption_cost_know(struct sched *sched, uint32_t slot)
 {
     time_ns least = least_of(sched, slot);
-    if (least < sched->least_loss)
-        sched->least_loss = least;
+    if (least < sched->eviction->least_loss)
+        sched->eviction->least_loss = least;
 }
 
 void preemption_cost_queues_changed(struct sched *sched)
 {
-    sched->reclaim_least_runtime = sched->policy.preempt.reclaim_min_runtime;
+    sched->eviction->reclaim_least_runtime = sched->policy.preempt.reclaim_min_runtime;
     for (queue_id q = 0; q < sched->tree.count; q++) {
         time_ns own = queue_tree_spec(&sched->tree, q)->reclaim_min_runtime;
-        if (own >= 0 && own < sched->reclaim_least_runtime)
-            sched->reclaim_least_runtime = own;
+        if (own >= 0 && own < sched->eviction->reclaim_least_runtime)
+            sched->eviction->reclaim_least_runtime = own;
     }
-    if (sched->least_loss > sched->reclaim_least_runtime)
-        sched->least_loss = sched->reclaim_least_runtime;
+    if (sched->eviction->least_loss > sched->eviction->reclaim_least_runtime)
+        sched->eviction->least_loss = sched->eviction->reclaim_least_runtime;
 }
 
 /* The GPUs that victims must free for a borrower: what it asks, less the free space beyond what is kept (for the
@@ -136,7 +137,7 @@ time_ns preemption_cost_earliest(const struct sched *sched, uint32_t preemptor)
     if (sched->policy.preempt.loss_ratio_milli == 0 || growth == 0 || milli <= 0 || headroom_is_for(sched, preemptor) ||
         sched_is_entitled(sched, preemptor))
         return 0;
-    __int128 least = (__int128)sched->least_loss * milli / GPU_MILLI;
+    __int128 least = (__int128)sched->eviction->least_loss * milli / GPU_MILLI;
     return sched->jobs.facts[preemptor].waiting_since +
            time_to_close(least > INT64_MAX ? INT64_MAX : (int64_t)least, growth);
 }

@@ -81,13 +81,13 @@ void victims_rank(struct sched *sched, struct unit *unit)
         charge_whole(sched, unit, terms->charge);
     fill_view(sched, unit, &view);
     for (uint32_t k = 0; k < config->victim_key_count; k++) {
-        view.own = sched->victim_own[k];
+        view.own = sched->own.victim[k];
         terms->key[at++] = config->victims[k]->rank(&view);
     }
     /* A core is ranked as if its surplus had gone. */
     uint8_t fill = view.is_surplus || unit->surplus_count == 0 ? job->fill : FILL_MINIMUM;
     const uint64_t *kept = job->rank;
-    if (fill != job->fill && !sched->ranks_fixed) {
+    if (fill != job->fill && !sched->ranks.are_fixed) {
         sched_rank_as(sched, unit->slot, fill, rank);
         kept = rank;
     }
@@ -105,7 +105,7 @@ bool victims_spares(struct sched *sched, struct unit *unit)
         return false;
     victims_rank(sched, unit);
     fill_view(sched, unit, &view);
-    view.own = sched->preemption_own;
+    view.own = sched->own.preemption;
     unit->is_refused = sched->policy.preemption->spares(&view);
     return unit->is_refused;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "policies/eviction/eviction.h"
+#include "policies/eviction/eviction_state.h"
 #include "policies/eviction/moves.h"
 #include "policies/eviction/plan.h"
 #include "policies/eviction/plan_rounds.h"
@@ -83,9 +84,9 @@ static bool is_firm_safe(const struct sched *sched, const struct sched_job *job,
 static bool is_budget_spent(const struct sched *sched, queue_id queue)
 {
     int64_t bound = sched->policy.preempt.evictions_per_queue_h;
-    if (bound == 0 || queue >= sched->eviction_capacity)
+    if (bound == 0 || queue >= sched->eviction->log_capacity)
         return false;
-    const struct eviction_log *log = &sched->evictions[queue];
+    const struct eviction_log *log = &sched->eviction->logs[queue];
     return log->count == bound && sched->now - log->at[log->next] < HOUR_NS;
 }
 
@@ -177,7 +178,7 @@ static inline struct verdict judge(struct sched *sched, const struct victim_walk
         return refused_until(TIME_NEVER);
     const queue_id queue = sched->jobs.jobs[slot].queue;
     if (is_budget_spent(sched, queue)) {
-        const struct eviction_log *log = &sched->evictions[queue];
+        const struct eviction_log *log = &sched->eviction->logs[queue];
         return refused_until(log->at[log->next] + HOUR_NS);
     }
     return judge_run_time(sched, walk, slot, candidate);
@@ -264,7 +265,7 @@ static bool may_queue_lose(struct sched *sched, uint32_t preemptor, queue_id que
                             .victim_priority = INT32_MIN};
     if (plan_round(sched->plan) == NULL)
         return sched->policy.quota->may_take(&sched->tree, &taking);
-    if (plan_is_by_share(sched) && sched->takes_both)
+    if (plan_is_by_share(sched) && sched->eviction->takes_both)
         return true; /* victims of the preemptor's own queue lower its share */
     bool may = false;
     for (uint32_t r = 0; r < sched->plan->round_count && !may; r++) {
@@ -350,7 +351,7 @@ static void collect_queue(struct sched *sched, struct victim_walk *walk, queue_i
 {
     const uint32_t preemptor = walk->preemptor;
     const enum plan_kind kind = walk->kind;
-    const struct slot_list *running = &sched->running[queue];
+    const struct slot_list *running = &sched->lists.running[queue];
     queue_id own = preemptor == SLOT_NONE ? QUEUE_ROOT : sched->jobs.jobs[preemptor].queue;
     uint32_t first = sched->plan->unit_count;
     if (running->count == 0 || (kind == PLAN_PREEMPT && victims_has_no_lower(sched, preemptor, queue)) ||

@@ -46,8 +46,8 @@ void victims_order(struct sched *sched, bool by_queue);
 enum { ROSTER_AHEAD = 6 };
 static inline void candidates_foresee(const struct sched *sched, uint32_t slot)
 {
-    if (slot < sched->candidates_capacity)
-        __builtin_prefetch(&sched->candidates[slot]);
+    if (slot < sched->candidates.job_capacity)
+        __builtin_prefetch(&sched->candidates.of_job[slot]);
     __builtin_prefetch(&sched->jobs.jobs[slot]);
 }
 

@@ -134,9 +134,9 @@ static enum explain_node judge(const struct look *look, const struct request *re
 static void note_promises(struct look *look)
 {
     const struct sched *sched = look->sched;
-    for (uint32_t c = 0; c < sched->claim_count; c++) {
-        const struct sched_job *job = &sched->jobs.jobs[sched->claims[c]];
-        for (uint32_t i = 0; i < job->holding_count && sched->claims[c] != look->slot; i++) {
+    for (uint32_t c = 0; c < sched->claims.count; c++) {
+        const struct sched_job *job = &sched->jobs.jobs[sched->claims.slots[c]];
+        for (uint32_t i = 0; i < job->holding_count && sched->claims.slots[c] != look->slot; i++) {
             const struct holding *holding = sched_job_holding(job, i);
             if (holding->phase != HOLDING_CLAIMED || holding->piece.gpu_milli != GPU_MILLI)
                 continue;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "policies/booking/eligible.h"
 #include "policies/gang/gang.h"
 
 enum { AMOUNT_CHARS = 40, MEMBER_CHARS = 160 };
@@ -221,7 +222,7 @@ static void say_held(const struct sched *sched, const struct sched_job *job, str
     if (out->code == REASON_DEPENDENCY)
         say_dependencies(sched, job, out);
     else if (out->code == REASON_ARRAY_LIMIT)
-        say(out, "One of the %u elements of its array that run or wait must end.", sched->arrays[array].eligible);
+        say(out, "One of the %u elements of its array that run or wait must end.", eligible_array_count(sched, array));
     else
         say(out, "Its submitter holds it and must release it.");
 }

@@ -454,8 +454,8 @@ static void drop_claims_of(struct sched *sched, gpu_id gpu)
 {
     const node_id node = sched->ledger->index->gpu_node[gpu];
     const uint16_t bit = (uint16_t)(1u << (gpu - sched->cluster->nodes[node].first_gpu));
-    for (uint32_t c = sched->claim_count; c-- > 0;) {
-        const uint32_t slot = sched->claims[c];
+    for (uint32_t c = sched->claims.count; c-- > 0;) {
+        const uint32_t slot = sched->claims.slots[c];
         const struct sched_job *job = &sched->jobs.jobs[slot];
         bool is_there = false;
         for (uint32_t i = 0; i < job->holding_count; i++) {

@@ -13,16 +13,16 @@
 
 static struct queue_candidates *of_queue(struct sched *sched, queue_id queue)
 {
-    if (queue >= sched->candidate_queue_capacity)
-        MEM_GROW(sched->candidate_queues, sched->candidate_queue_capacity, (size_t)queue + 1);
-    return &sched->candidate_queues[queue];
+    if (queue >= sched->candidates.queue_capacity)
+        MEM_GROW(sched->candidates.of_queue, sched->candidates.queue_capacity, (size_t)queue + 1);
+    return &sched->candidates.of_queue[queue];
 }
 
 void candidates_forget(struct sched *sched, uint32_t slot)
 {
     struct queue_candidates *candidates = of_queue(sched, sched->jobs.jobs[slot].queue);
-    if (slot < sched->candidates_capacity)
-        sched->candidates[slot].is_known = false;
+    if (slot < sched->candidates.job_capacity)
+        sched->candidates.of_job[slot].is_known = false;
     candidates->version++;
     candidates->is_floor_known = false;
 }
@@ -46,9 +46,9 @@ void candidates_list(struct sched *sched, uint32_t slot, bool is_listed)
 
 bool candidates_has_lower(const struct sched *sched, queue_id queue, int32_t priority)
 {
-    if (queue >= sched->candidate_queue_capacity)
+    if (queue >= sched->candidates.queue_capacity)
         return false;
-    const struct queue_candidates *candidates = &sched->candidate_queues[queue];
+    const struct queue_candidates *candidates = &sched->candidates.of_queue[queue];
     for (uint32_t t = 0; t < candidates->tally_count; t++)
         if (candidates->tallies[t].priority < priority)
             return true;
@@ -57,7 +57,7 @@ bool candidates_has_lower(const struct sched *sched, queue_id queue, int32_t pri
 
 uint32_t candidates_version(const struct sched *sched, queue_id queue)
 {
-    return queue < sched->candidate_queue_capacity ? sched->candidate_queues[queue].version : 0;
+    return queue < sched->candidates.queue_capacity ? sched->candidates.of_queue[queue].version : 0;
 }
 
 time_ns sched_grace(const struct sched *sched, uint32_t slot)
@@ -112,9 +112,9 @@ static void read_candidate(const struct sched *sched, uint32_t slot, struct vict
 
 struct victim_candidate *candidates_get(struct sched *sched, uint32_t slot)
 {
-    if (slot >= sched->candidates_capacity)
-        MEM_GROW(sched->candidates, sched->candidates_capacity, (size_t)slot + 1);
-    struct victim_candidate *candidate = &sched->candidates[slot];
+    if (slot >= sched->candidates.job_capacity)
+        MEM_GROW(sched->candidates.of_job, sched->candidates.job_capacity, (size_t)slot + 1);
+    struct victim_candidate *candidate = &sched->candidates.of_job[slot];
     if (!candidate->is_known)
         read_candidate(sched, slot, candidate);
     return candidate;
@@ -156,7 +156,7 @@ static int64_t least_loss(struct victim_candidate *candidate, time_ns now)
 int64_t candidates_floor(struct sched *sched, queue_id queue)
 {
     struct queue_candidates *candidates = of_queue(sched, queue);
-    const struct slot_list *running = &sched->running[queue];
+    const struct slot_list *running = &sched->lists.running[queue];
     if (candidates->is_floor_known)
         return candidates->floor_gpu_ns;
     candidates->is_floor_known = true;
@@ -189,8 +189,8 @@ static bool is_same(const struct victim_candidate *a, const struct victim_candid
 /* True if the tallies hold each priority of the queue's possible victims with the right count. */
 static bool is_tallied(const struct sched *sched, queue_id queue)
 {
-    const struct slot_list *listed = &sched->running[queue];
-    const struct queue_candidates *candidates = &sched->candidate_queues[queue];
+    const struct slot_list *listed = &sched->lists.running[queue];
+    const struct queue_candidates *candidates = &sched->candidates.of_queue[queue];
     uint32_t jobs = 0;
     for (uint32_t t = 0; t < candidates->tally_count; t++) {
         uint32_t counted = 0;
@@ -206,7 +206,7 @@ static bool is_tallied(const struct sched *sched, queue_id queue)
 const char *candidates_check(const struct sched *sched)
 {
     uint32_t leaving = 0;
-    for (queue_id q = 0; q < sched->tree.count && q < sched->candidate_queue_capacity; q++)
+    for (queue_id q = 0; q < sched->tree.count && q < sched->candidates.queue_capacity; q++)
         if (!is_tallied(sched, q))
             return "the priorities of possible victims are miscounted";
     for (uint32_t s = 0; s < sched->jobs.used; s++) {
@@ -214,21 +214,21 @@ const char *candidates_check(const struct sched *sched)
         struct victim_candidate candidate;
         for (uint32_t i = 0; i < job->holding_count && job->state != SJOB_NONE; i++)
             leaving += sched_job_holding(job, i)->phase == HOLDING_LEAVING;
-        if (!job->is_listed || s >= sched->candidates_capacity || !sched->candidates[s].is_known)
+        if (!job->is_listed || s >= sched->candidates.job_capacity || !sched->candidates.of_job[s].is_known)
             continue;
         read_candidate(sched, s, &candidate);
-        if (!is_same(&candidate, &sched->candidates[s]))
+        if (!is_same(&candidate, &sched->candidates.of_job[s]))
             return "a possible victim is not as its card says";
     }
-    return leaving == sched->leaving_count ? NULL : "holdings on their way out are miscounted";
+    return leaving == sched->lists.leaving_count ? NULL : "holdings on their way out are miscounted";
 }
 
 void candidates_release(struct sched *sched)
 {
-    for (size_t q = 0; q < sched->candidate_queue_capacity; q++)
-        mem_free(sched->candidate_queues[q].tallies);
-    mem_free(sched->candidates);
-    mem_free(sched->candidate_queues);
+    for (size_t q = 0; q < sched->candidates.queue_capacity; q++)
+        mem_free(sched->candidates.of_queue[q].tallies);
+    mem_free(sched->candidates.of_job);
+    mem_free(sched->candidates.of_queue);
 }
 
 static void archive_candidate(struct archive *archive, struct victim_candidate *candidate)
@@ -263,18 +263,18 @@ static void archive_queue(struct archive *archive, struct queue_candidates *cand
 void candidates_archive(struct archive *archive, struct sched *sched)
 {
     for (uint32_t s = 0; s < sched->jobs.used; s++) {
-        bool is_known = s < sched->candidates_capacity && sched->candidates[s].is_known;
+        bool is_known = s < sched->candidates.job_capacity && sched->candidates.of_job[s].is_known;
         ARCHIVE(archive, is_known);
         if (!is_known)
             continue;
-        MEM_GROW(sched->candidates, sched->candidates_capacity, (size_t)s + 1);
-        sched->candidates[s].is_known = true;
-        archive_candidate(archive, &sched->candidates[s]);
+        MEM_GROW(sched->candidates.of_job, sched->candidates.job_capacity, (size_t)s + 1);
+        sched->candidates.of_job[s].is_known = true;
+        archive_candidate(archive, &sched->candidates.of_job[s]);
     }
     for (queue_id q = 0; q < sched->tree.count; q++) {
         struct queue_candidates none = {0};
         if (archive_is_reading(archive))
             of_queue(sched, q);
-        archive_queue(archive, q < sched->candidate_queue_capacity ? &sched->candidate_queues[q] : &none);
+        archive_queue(archive, q < sched->candidates.queue_capacity ? &sched->candidates.of_queue[q] : &none);
     }
 }

@@ -46,6 +46,13 @@ struct queue_candidates {           /* of the jobs that may be victims */
     int64_t floor_gpu_ns; /* least preemption cost of all of them, now and later */
 };
 
+struct candidates {
+    struct victim_candidate *of_job; /* by slot */
+    size_t job_capacity;
+    struct queue_candidates *of_queue; /* by queue_id */
+    size_t queue_capacity;
+};
+
 /* The job's holdings, their phases, its evictions or its saved work changed. */
 void candidates_forget(struct sched *sched, uint32_t slot);
 /* The candidate of a job that holds something; valid until the next call. */

@@ -7,7 +7,7 @@ void kept_nodes_count_time(struct sched *sched, time_ns now)
     int64_t gpus = 0;
     for (uint32_t i = 0; i < sched->kept_nodes.count; i++)
         gpus += sched->ledger->index->free_count[sched->kept_nodes.nodes[i]];
-    sched->kept_nodes.kept_gpu_ns += gpus * (now - sched->now);
+    sched->kept_gpu_ns += gpus * (now - sched->now);
 }
 
 int64_t kept_nodes_free_milli(const struct sched *sched)

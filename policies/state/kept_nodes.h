@@ -18,7 +18,6 @@ struct kept_nodes {
     size_t capacity;
     uint32_t count;       /* 0: none is kept */
     uint32_t class_queue; /* the class queue whose head they are kept for */
-    int64_t kept_gpu_ns;  /* of wholly free GPUs, over the time they were kept */
 };
 
 /* Add the time since the last call for the free GPUs of kept nodes.  O(kept nodes). */

@@ -7,8 +7,8 @@ size_t lend_reservations(struct sched *sched)
     for (uint32_t i = 0; i < sched->kept_nodes.count; i++)
         ledger_lend_node(sched->ledger, sched->kept_nodes.nodes[i], true);
     const size_t mark = ledger_mark(sched->ledger);
-    for (uint32_t c = 0; c < sched->claim_count; c++) {
-        const uint32_t slot = sched->claims[c];
+    for (uint32_t c = 0; c < sched->claims.count; c++) {
+        const uint32_t slot = sched->claims.slots[c];
         const struct sched_job *job = &sched->jobs.jobs[slot];
         int64_t amounts[QUEUE_SUM_COUNT] = {0};
         for (uint32_t i = 0; i < job->holding_count; i++)

@@ -13,7 +13,7 @@
 
 static inline bool lend_is_any(const struct sched *sched)
 {
-    return sched->claim_count + sched->kept_nodes.count > 0;
+    return sched->claims.count + sched->kept_nodes.count > 0;
 }
 
 /* O(claims + kept nodes). */

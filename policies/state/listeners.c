@@ -4,17 +4,17 @@
 
 void listeners_init(struct sched *sched)
 {
-    struct owns *owns = &sched->owns;
+    struct owns *owns = &sched->own.all;
     const struct policy_config *policy = &sched->policy;
     owns_init(owns, policy);
     for (uint32_t r = 0; r < policy->order_count; r++)
-        sched->order_own[r] = owns_of(owns, policy->order[r]);
+        sched->own.order[r] = owns_of(owns, policy->order[r]);
     for (uint32_t k = 0; k < policy->preempt.victim_key_count; k++)
-        sched->victim_own[k] = owns_of(owns, policy->preempt.victims[k]);
-    sched->gang_own = owns_of(owns, policy->gang);
-    sched->estimate_own = owns_of(owns, policy->estimate);
-    sched->preemption_own = owns_of(owns, policy->preemption);
-    sched->backfill_own = owns_of(owns, policy->backfill);
+        sched->own.victim[k] = owns_of(owns, policy->preempt.victims[k]);
+    sched->own.gang = owns_of(owns, policy->gang);
+    sched->own.estimate = owns_of(owns, policy->estimate);
+    sched->own.preemption = owns_of(owns, policy->preemption);
+    sched->own.backfill = owns_of(owns, policy->backfill);
     sched->tree.policy_own = owns_of(owns, policy->quota);
     sched->ledger->owns = owns->count > 0 ? owns : NULL;
 }
@@ -23,8 +23,8 @@ void listeners_tell(struct sched *sched, uint32_t slot, int event)
 {
     struct order_view view;
     sched_view(sched, slot, &view);
-    for (uint32_t i = 0; i < sched->owns.count; i++) {
-        const struct owned *owned = &sched->owns.of[i];
+    for (uint32_t i = 0; i < sched->own.all.count; i++) {
+        const struct owned *owned = &sched->own.all.of[i];
         if (owned->plugin->on_job == NULL)
             continue;
         view.own = &owned->own;
@@ -39,6 +39,6 @@ bool planned_start_is_wanted(struct sched *sched, uint32_t slot)
     if (backfill->reserves == NULL)
         return true;
     sched_view(sched, slot, &view);
-    view.own = sched->backfill_own;
+    view.own = sched->own.backfill;
     return backfill->reserves(&view);
 }

@@ -11,7 +11,7 @@ void listeners_init(struct sched *sched);
 void listeners_tell(struct sched *sched, uint32_t slot, int event);
 static inline void sched_tell_plugins(struct sched *sched, uint32_t slot, int event)
 {
-    if (sched->owns.listener_count > 0)
+    if (sched->own.all.listener_count > 0)
         listeners_tell(sched, slot, event);
 }
 /* Does the backfill policy give the job a planned start? */

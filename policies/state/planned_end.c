@@ -7,7 +7,7 @@ time_ns planned_length(const struct sched *sched, uint32_t slot)
     const struct job_facts *facts = &sched->jobs.facts[slot];
     const bool learns = sched->run_times.is_used;
     return sched->policy.estimate->length(facts->limit, learns ? sched->run_times.runs[slot].estimate : facts->estimate,
-                                          sched->estimate_own);
+                                          sched->own.estimate);
 }
 
 time_ns planned_end_rounded(const struct sched *sched, time_ns at)

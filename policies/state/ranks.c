@@ -11,13 +11,14 @@
 /* True if some policy of the chain gives ranks that change. */
 void sched_study_orders(struct sched *sched)
 {
-    sched->ranks_fixed = sched->ranks_by_fill = true;
+    sched->ranks.are_fixed = sched->ranks.are_by_fill = true;
     for (uint32_t r = 0; r < sched->policy.order_count; r++) {
-        sched->ranks_move |= sched->policy.order[r]->moves;
-        sched->needs_accounts |= sched->policy.order[r]->needs_accounts;
-        sched->ranks_fixed &= sched->policy.order[r]->is_constant;
-        sched->ranks_by_fill &= sched->policy.order[r]->is_constant || sched->policy.order[r]->is_by_fill;
+        sched->ranks.are_moving |= sched->policy.order[r]->moves;
+        sched->ranks.need_accounts |= sched->policy.order[r]->needs_accounts;
+        sched->ranks.are_fixed &= sched->policy.order[r]->is_constant;
+        sched->ranks.are_by_fill &= sched->policy.order[r]->is_constant || sched->policy.order[r]->is_by_fill;
     }
+    sched->ranks.need_service = !sched->ranks.are_by_fill || sched->policy.defrag->moves;
 }
 
 time_ns sched_ran(const struct sched *sched, uint32_t slot)
@@ -38,7 +39,7 @@ static void fill_history(const struct sched *sched, uint32_t slot, struct order_
         sched_add_charge(sched, slot, &sched_job_holding(job, i)->piece, 1, holds);
     for (int r = 0; r < RESOURCE_COUNT; r++)
         view->holds[r] = holds[r];
-    if (sched->needs_accounts)
+    if (sched->ranks.need_accounts)
         view->fair_share_ppm = accounts_fair_share(&sched->accounts, job->queue, facts->user);
 }
 
@@ -68,7 +69,7 @@ static void fill_view(const struct sched *sched, uint32_t slot, struct order_vie
     view->ran = view->attained_gpu_ns = 0;
     view->fair_share_ppm = 0;
     view->own = NULL;
-    if (!sched->ranks_by_fill)
+    if (!sched->ranks.are_by_fill)
         fill_history(sched, slot, view);
 }
 
@@ -87,7 +88,7 @@ void sched_rank_with(const struct sched *sched, uint32_t slot, uint8_t fill, con
     for (int r = 0; r < RESOURCE_COUNT; r++)
         view.holds[r] += more[r];
     for (uint32_t r = 0; r < sched->policy.order_count; r++) {
-        view.own = sched->order_own[r];
+        view.own = sched->own.order[r];
         rank[r] = sched->policy.order[r]->rank(&view, &sched->policy.order_config);
     }
 }
@@ -96,14 +97,14 @@ void sched_view(struct sched *sched, uint32_t slot, struct order_view *view)
 {
     fill_view(sched, slot, view);
     view->fill = sched->jobs.jobs[slot].fill;
-    if (sched->ranks_by_fill)
+    if (sched->ranks.are_by_fill)
         fill_history(sched, slot, view);
 }
 
 void sched_rank(struct sched *sched, uint32_t slot)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
-    if (sched->ranks_by_fill && job->ranked_fill == job->fill)
+    if (sched->ranks.are_by_fill && job->ranked_fill == job->fill)
         return;
     sched_rank_as(sched, slot, job->fill, job->rank);
     job->ranked_fill = job->fill;
@@ -111,10 +112,10 @@ void sched_rank(struct sched *sched, uint32_t slot)
 
 void sched_rank_all(struct sched *sched)
 {
-    bool has_news = sched->ranked_change != sched->changes;
-    sched->ranked_at = sched->now;
-    sched->ranked_change = sched->changes;
-    if (sched->needs_accounts)
+    bool has_news = sched->ranks.change != sched->changes;
+    sched->ranks.at = sched->now;
+    sched->ranks.change = sched->changes;
+    if (sched->ranks.need_accounts)
         accounts_refresh(&sched->accounts, sched->now);
     for (uint32_t slot = 0; slot < sched->jobs.used; slot++) {
         struct sched_job *job = &sched->jobs.jobs[slot];

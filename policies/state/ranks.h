@@ -2,7 +2,24 @@
 #ifndef POLICIES_STATE_RANKS_H
 #define POLICIES_STATE_RANKS_H
 
-#include "policies/state/sched_state.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/time.h"
+#include "policies/ledger/ledger.h"
+#include "policies/order/order.h"
+
+struct sched;
+
+struct ranks {
+    time_ns at;         /* when all ranks were last computed */
+    uint64_t change;    /* as of which state change */
+    bool are_moving;    /* some rank changes with time alone */
+    bool are_fixed;     /* none ever changes */
+    bool are_by_fill;   /* none changes but with the fill of its job (enum job_fill) */
+    bool need_accounts; /* some order policy reads the usage of users and queues */
+    bool need_service;  /* some policy reads how long jobs ran */
+};
 
 void sched_study_orders(struct sched *sched);
 /* Its run time over all attempts; kept where ranks change with it, or where defragmentation moves jobs. */

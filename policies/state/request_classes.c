@@ -150,8 +150,8 @@ uint32_t sched_next_step(struct sched *sched, uint32_t slot)
     uint32_t step[JOB_GROUPS_MAX];
     struct gang_view view;
     sched_gang_view(sched, slot, &view);
-    if (sched->leaving_count > 0 ? !next_beside_leaving(sched, slot, &view, step)
-                                 : !sched->policy.gang->next(&view, step))
+    if (sched->lists.leaving_count > 0 ? !next_beside_leaving(sched, slot, &view, step)
+                                       : !sched->policy.gang->next(&view, step))
         return REQUEST_CLASS_NONE;
     return request_class_of_step(&sched->request_classes, sched->cluster, sched->jobs.jobs[slot].request_class, step);
 }
@@ -166,7 +166,7 @@ void sched_gang_view(struct sched *sched, uint32_t slot, struct gang_view *view)
                                .group_count = request_class->group_count,
                                .set_count = request_class->set_count,
                                .min_sets = request_class->min_sets,
-                               .own = sched->gang_own};
+                               .own = sched->own.gang};
 }
 
 void sched_move(struct sched *sched, uint32_t slot, uint32_t holding, ledger_move_fn *move)

@@ -264,9 +264,9 @@ void waits_close_request_class(struct sched *sched, uint32_t id, uint8_t closed)
 
 const struct refusal_note *waits_rejection(const struct sched *sched, job_id id)
 {
-    for (uint32_t i = 0; i < sched->reject_count; i++)
-        if (sched->rejects[i].job == id)
-            return &sched->rejects[i];
+    for (uint32_t i = 0; i < sched->decided.reject_count; i++)
+        if (sched->decided.rejects[i].job == id)
+            return &sched->decided.rejects[i];
     return NULL;
 }
 

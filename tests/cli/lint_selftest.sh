@@ -122,7 +122,7 @@ file_breaks() { # file, text in the message, rule, body
     rm "$1"
 }
 
-for rule in includes headers texts sizes; do
+for rule in includes headers writers texts sizes; do
     passes $rule
 done
 passes symbols objects
@@ -143,6 +143,26 @@ mv books.saved policies/books/books.h
 printf '%s\npolicies/deep: policies/deeper\npolicies/deeper: policies/deep\n' "$law" >tools/lint/layers
 finds tools/lint/layers 'policies/deep may not use policies/deeper, which has no line above it' includes
 printf '%s\n' "$law" >tools/lint/layers
+
+# Members of the scheduler's state: each has one room that writes it.
+mkdir policies/state
+header policies/state/sched_state.h 'struct sched {
+    /* ---- books ---- */
+    int jobs;
+    /* ---- order ---- */
+    int ranks, at[MANY]; /* not books, cycle; */
+    /* ---- scratch ---- */
+    int pieces;
+};'
+for write in 'sched->ranks = 1' '++sched->ranks' 'sched->ranks.count--' 'sched->at[i].count += 2' 'sched->at[0]->x |= 1'; do
+    file_breaks policies/cycle/writes.c "writes sched->$(expr "$write" : '.*sched->\([a-z]*\)'), which policies/order alone writes" \
+        writers "void f(struct sched *sched) { $write; }"
+done
+printf 'void f(struct sched *sched) { sched->ranks = 1; }\n' >policies/order/writes.c
+printf 'bool f(struct sched *sched) { sched->pieces = 1; sched->jobs = 2; return sched->ranks == sched->at[1]; }\n' \
+    >policies/cycle/writes.c
+passes writers
+rm -r policies/state policies/order/writes.c policies/cycle/writes.c
 
 file_breaks reports/deep.c 'reports may not include sim/engine.h' includes '#include "sim/engine.h"'
 file_breaks reports/deep.c 'reports may not include policies/sched.h' includes '#include "policies/sched.h"'

@@ -63,8 +63,8 @@ static void keep_no_headroom(struct sched *copy)
 
 static void reserve_nothing(struct sched *copy)
 {
-    while (copy->claim_count > 0) {
-        const uint32_t slot = copy->claims[0];
+    while (copy->claims.count > 0) {
+        const uint32_t slot = copy->claims.slots[0];
         sched_drop_claim(copy, slot);
         if (copy->jobs.jobs[slot].class_queue != CLASS_QUEUE_NONE)
             sched_unwait(copy, slot);
@@ -138,7 +138,7 @@ static void on_tick(struct honest_world *world, bool had_cycle)
     }
     if (headroom_is_kept(sched))
         compare(world, REASON_HEADROOM);
-    if (sched->claim_count + sched->planned_starts->count > 0)
+    if (sched->claims.count + sched->planned_starts->count > 0)
         compare(world, REASON_RESERVED_FOR_OTHER);
 }
 

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "policies/booking/eligible.h"
 #include "policies/policy_config.h"
 #include "policies/reservation/planned_start.h"
 #include "policies/state/sched_state.h"
@@ -289,7 +290,7 @@ static void stop_twin(struct world *w, struct seen *seen)
     buffer_release(&b);
     compare_answers(w);
     seen->stops++;
-    seen->held += w->sched->dependency_count > 0;
+    seen->held += eligible_dependency_count(w->sched, JOB_NONE) > 0;
     seen->planned_start += w->sched->planned_starts->count > 0;
     for (queue_id q = 0; q < w->sched->pending.leaf_queue_count; q++)
         seen->borrowed += w->sched->pending.leaf_queues[q].over_quota_count > 0;

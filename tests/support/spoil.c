@@ -135,7 +135,7 @@ static void spoil_queue(struct sched *sched, queue_id q, struct random_stream *s
     for (int r = 0; r < RESOURCE_COUNT && queue_tree_is_asked(&sched->tree); r++)
         SPOIL(sched->tree.queues[q].demand[r], BY_CHECK);
     SPOIL(sched->pending.leaf_queues[q].job_count, BY_CHECK);
-    SPOIL(sched->running[q].count, BY_CHECK);
+    SPOIL(sched->lists.running[q].count, BY_CHECK);
 }
 
 static void spoil_class_queue(struct sched *sched, uint32_t l, struct random_stream *stream)
@@ -166,15 +166,15 @@ static void spoil_job(struct sched *sched, uint32_t slot, struct random_stream *
     if (job->is_listed)
         SPOIL(job->list_position, BY_CHECK);
     SPOIL(sched->jobs.facts[slot].after_left, BY_CHECK);
-    for (uint32_t r = 0; r < sched->policy.order_count && sched->ranks_fixed; r++)
+    for (uint32_t r = 0; r < sched->policy.order_count && sched->ranks.are_fixed; r++)
         SPOIL(job->rank[r], BY_CHECK);
 }
 
 static void spoil_sums(struct sched *sched, struct random_stream *stream)
 {
-    SPOIL(sched->held_count, BY_CHECK);
-    SPOIL(sched->booked_running, BY_CHECK);
-    SPOIL(sched->claimed_piece_milli, BY_CHECK);
+    SPOIL(sched->lists.held_count, BY_CHECK);
+    SPOIL(sched->lists.booked_count, BY_CHECK);
+    SPOIL(sched->claims.piece_milli, BY_CHECK);
     SPOIL(sched->ledger->used_milli, BY_CHECK);
     SPOIL(sched->ledger->coming_milli, BY_CHECK);
     SPOIL(sched->ledger->claimed_milli, BY_CHECK);

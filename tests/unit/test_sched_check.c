@@ -122,10 +122,10 @@ static void the_scene_is_rich(void **state)
     (void)state;
     struct fixture f;
     setup(&f);
-    assert_int_equal(f.sched->claim_count, 1);
-    assert_int_equal(f.sched->below_count, 1);
-    assert_int_equal(f.sched->held_count, 1);
-    assert_int_equal(f.sched->leaving_count, 1);
+    assert_int_equal(f.sched->claims.count, 1);
+    assert_int_equal(f.sched->lists.below_count, 1);
+    assert_int_equal(f.sched->lists.held_count, 1);
+    assert_int_equal(f.sched->lists.leaving_count, 1);
     assert_int_equal(job_at(&f, VICTIM)->state, SJOB_EVICTING);
     assert_int_equal(job_at(&f, ELASTIC)->fill, FILL_ABOVE);
     assert_true(f.sched->pending.class_queues[job_at(&f, BORROWS)->class_queue].is_over_quota);
@@ -241,15 +241,15 @@ static void who_is_on_which_list(void **state)
     (void)state;
     struct fixture f;
     setup(&f);
-    NOTICED_BOTH(&f, f.sched->held_count);
-    NOTICED_BOTH(&f, f.sched->booked_running);
-    NOTICED_BOTH(&f, f.sched->claimed_piece_milli);
-    NOTICED(&f, f.sched->claim_count, -1);
-    NOTICED(&f, f.sched->below_count, -1);
-    NOTICED(&f, f.sched->below[0], job_table_find(&f.sched->jobs, OLD) - f.sched->below[0]);
-    NOTICED_BOTH(&f, f.sched->leaving_count);
-    NOTICED(&f, f.sched->running[f.own].count, -1);
-    NOTICED(&f, f.sched->running[f.own].slots[0], 1);
+    NOTICED_BOTH(&f, f.sched->lists.held_count);
+    NOTICED_BOTH(&f, f.sched->lists.booked_count);
+    NOTICED_BOTH(&f, f.sched->claims.piece_milli);
+    NOTICED(&f, f.sched->claims.count, -1);
+    NOTICED(&f, f.sched->lists.below_count, -1);
+    NOTICED(&f, f.sched->lists.below[0], job_table_find(&f.sched->jobs, OLD) - f.sched->lists.below[0]);
+    NOTICED_BOTH(&f, f.sched->lists.leaving_count);
+    NOTICED(&f, f.sched->lists.running[f.own].count, -1);
+    NOTICED(&f, f.sched->lists.running[f.own].slots[0], 1);
     NOTICED(&f, f.sched->plan->node_mark[0], 1);
     NOTICED(&f, f.sched->offers->nodes[0].first, 1);
     NOTICED(&f, f.sched->offers->nodes[0].milli, 1);
@@ -278,7 +278,7 @@ static void what_victims_cards_say(void **state)
     NOTICED_BOTH(&f, candidate->unsaved_since);
     candidates_floor(f.sched, f.own);
     assert_lawful(sched_check(f.sched));
-    NOTICED(&f, f.sched->candidate_queues[f.own].floor_gpu_ns, INT64_C(1) << 60);
+    NOTICED(&f, f.sched->candidates.of_queue[f.own].floor_gpu_ns, INT64_C(1) << 60);
     teardown(&f);
 }
 

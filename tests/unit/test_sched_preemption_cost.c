@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "policies/allocate/allocate.h"
 #include "policies/eviction/eviction.h"
+#include "policies/eviction/eviction_state.h"
 #include "policies/eviction/plan_scratch.h"
 #include "policies/eviction/preemption_cost.h"
 #include "policies/state/sched_state.h"
@@ -201,12 +202,12 @@ static void the_least_that_is_lost(void **state)
         uint32_t slot = job_table_find(&f.sched->jobs, i + 1);
         if (rows[i].is_told)
             f.sched->jobs.facts[slot].saved_at = NOW;
-        f.sched->least_loss = SECONDS(5000);
+        f.sched->eviction->least_loss = SECONDS(5000);
         preemption_cost_know(f.sched, slot);
-        assert_int_equal(f.sched->least_loss, SECONDS(rows[i].expected));
-        f.sched->least_loss = SECONDS(rows[i].expected) - 1;
+        assert_int_equal(f.sched->eviction->least_loss, SECONDS(rows[i].expected));
+        f.sched->eviction->least_loss = SECONDS(rows[i].expected) - 1;
         preemption_cost_know(f.sched, slot);
-        assert_int_equal(f.sched->least_loss, SECONDS(rows[i].expected) - 1);
+        assert_int_equal(f.sched->eviction->least_loss, SECONDS(rows[i].expected) - 1);
     }
     teardown(&f);
 }
@@ -224,10 +225,10 @@ static void the_shortest_protection_counts(void **state)
         struct queue_spec *specs = f.c.queues->queues;
         specs[f.queue].reclaim_min_runtime = rows[i].own < 0 ? -1 : SECONDS(rows[i].own);
         specs[f.other].reclaim_min_runtime = rows[i].other < 0 ? -1 : SECONDS(rows[i].other);
-        f.sched->least_loss = SECONDS(650);
+        f.sched->eviction->least_loss = SECONDS(650);
         sched_queues_changed(f.sched, f.c.queues, NOW);
-        assert_int_equal(f.sched->reclaim_least_runtime, SECONDS(rows[i].expected));
-        assert_int_equal(f.sched->least_loss, SECONDS(rows[i].expected < 650 ? rows[i].expected : 650));
+        assert_int_equal(f.sched->eviction->reclaim_least_runtime, SECONDS(rows[i].expected));
+        assert_int_equal(f.sched->eviction->least_loss, SECONDS(rows[i].expected < 650 ? rows[i].expected : 650));
     }
     teardown(&f);
 }
@@ -239,7 +240,7 @@ static void the_shortest_protection_counts(void **state)
 static void setup_earliest(struct fixture *f, int64_t free_gpus, int64_t coming_gpus)
 {
     setup(f);
-    f->sched->least_loss = SECONDS(100);
+    f->sched->eviction->least_loss = SECONDS(100);
     f->sched->ledger->used_milli = (32 - free_gpus - coming_gpus) * GPU_MILLI;
     f->sched->ledger->coming_milli = coming_gpus * GPU_MILLI;
     set_waited(f, SECONDS(10));
@@ -294,7 +295,7 @@ static void some_plans_may_be_worth_it_at_once(void **state)
     assert_int_equal(preemption_cost_earliest(f.sched, f.preemptor), 0);
     f.c.queues->queues[f.queue].deserved[RESOURCE_GPU] = 8 * GPU_MILLI - 1;
     assert_true(preemption_cost_earliest(f.sched, f.preemptor) > NOW);
-    f.sched->least_loss = INT64_MAX / 1000; /* as good as never, and no overflow */
+    f.sched->eviction->least_loss = INT64_MAX / 1000; /* as good as never, and no overflow */
     assert_true(preemption_cost_earliest(f.sched, f.preemptor) > SECONDS(INT64_C(1000000)));
     teardown_earliest(&f);
 }

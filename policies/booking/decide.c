@@ -1,0 +1,152 @@
+/* The decisions of a cycle, and the notes that the next one tells. */
+#include <assert.h>
+
+#include "policies/booking/decide.h"
+#include "policies/state/waits.h"
+#include "policies/util/archive.h"
+
+struct decision *sched_decide(struct sched *sched, enum decision_kind kind, uint32_t slot)
+{
+    if (sched->decided.count == sched->decided.capacity)
+        MEM_GROW(sched->decided.decisions, sched->decided.capacity, (size_t)sched->decided.count + 1);
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    struct decision *decision = &sched->decided.decisions[sched->decided.count++];
+    /* The first piece is an index until the cycle ends: the array may still move. */
+    *decision = (struct decision){
+        .id = ++sched->decided.sequence << 32 | job->id, .kind = kind, .job = job->id, .for_job = JOB_NONE};
+    if (kind == DECISION_START)
+        job->decided_cycle = sched->cycle;
+    sched->changes++;
+    return decision;
+}
+
+void sched_tell_piece(struct sched *sched, const struct piece *piece)
+{
+    if (sched->decided.pieces.count == sched->decided.pieces.capacity)
+        MEM_GROW(sched->decided.pieces.pieces, sched->decided.pieces.capacity, (size_t)sched->decided.pieces.count + 1);
+    sched->decided.pieces.pieces[sched->decided.pieces.count++] = *piece;
+    sched->decided.decisions[sched->decided.count - 1].piece_count++;
+}
+
+void sched_reject(struct sched *sched, job_id job, struct asking asking, enum reason reason)
+{
+    MEM_GROW(sched->decided.rejects, sched->decided.reject_capacity, (size_t)sched->decided.reject_count + 1);
+    struct refusal_note *note = &sched->decided.rejects[sched->decided.reject_count++];
+    *note = (struct refusal_note){
+        .job = job, .reason = reason, .request_class = asking.request_class, .queue = asking.queue, .at = sched->now};
+    sched_waited(sched, job, sched->now, &note->waited);
+}
+
+void decided_untell(struct sched *sched, decision_id start, const struct piece *piece)
+{
+    struct decided *decided = &sched->decided;
+    struct piece_list *told = &decided->pieces;
+    uint32_t d = 0, p = 0;
+    for (; decided->decisions[d].id != start; d++)
+        p += decided->decisions[d].piece_count;
+    const uint32_t end = p + decided->decisions[d].piece_count;
+    while (memcmp(&told->pieces[p], piece, sizeof *piece) != 0)
+        p++;
+    assert(p < end);
+    (void)end;
+    told->count--;
+    memmove(&told->pieces[p], &told->pieces[p + 1], (told->count - p) * sizeof *piece);
+    if (--decided->decisions[d].piece_count > 0)
+        return;
+    decided->count--;
+    memmove(&decided->decisions[d], &decided->decisions[d + 1], (decided->count - d) * sizeof *decided->decisions);
+}
+
+void decided_release(struct sched *sched, job_id job)
+{
+    struct decided *decided = &sched->decided;
+    MEM_GROW(decided->releases, decided->release_capacity, (size_t)decided->release_count + 1);
+    decided->releases[decided->release_count++] = job;
+}
+
+static void tell_rejects(struct sched *sched)
+{
+    for (uint32_t i = 0; i < sched->decided.reject_count; i++) {
+        struct refusal_note *note = &sched->decided.rejects[i];
+        if (!sched->waits.is_off)
+            wait_times_add(&note->waited, note->reason, sched->now - note->at);
+        MEM_GROW(sched->decided.decisions, sched->decided.capacity, (size_t)sched->decided.count + 1);
+        sched->decided.decisions[sched->decided.count++] =
+            (struct decision){.id = ++sched->decided.sequence << 32 | note->job,
+                              .kind = DECISION_REJECT,
+                              .job = note->job,
+                              .for_job = JOB_NONE,
+                              .reason = note->reason,
+                              .waited = &note->waited};
+    }
+    sched->decided.reject_count = 0;
+}
+
+static void tell_releases(struct sched *sched)
+{
+    for (uint32_t i = 0; i < sched->decided.release_count; i++) {
+        uint32_t slot = job_table_find(&sched->jobs, sched->decided.releases[i]);
+        if (slot != SLOT_NONE)
+            sched_decide(sched, DECISION_RELEASE, slot);
+    }
+    sched->decided.release_count = 0;
+}
+
+void decided_begin_cycle(struct sched *sched)
+{
+    sched->decided.count = 0;
+    sched->decided.pieces.count = 0;
+    sched->decided.recalls_after = UINT64_MAX;
+}
+
+void decided_tell_notes(struct sched *sched)
+{
+    tell_rejects(sched);
+    tell_releases(sched);
+}
+
+void decided_end_cycle(struct sched *sched)
+{
+    const struct piece *piece = sched->decided.pieces.pieces;
+    for (uint32_t i = 0; i < sched->decided.count; i++) {
+        sched->decided.decisions[i].pieces = piece;
+        if (sched->decided.decisions[i].piece_count > 0)
+            piece += sched->decided.decisions[i].piece_count;
+    }
+}
+
+void decided_allow_recalls(struct sched *sched, bool may)
+{
+    sched->decided.recalls_after = may ? sched->decided.sequence : UINT64_MAX;
+}
+
+void decided_release_all(struct sched *sched)
+{
+    mem_free(sched->decided.rejects);
+    mem_free(sched->decided.releases);
+    mem_free(sched->decided.decisions);
+    piece_list_release(&sched->decided.pieces);
+}
+
+static void archive_rejects(struct archive *archive, struct sched *sched)
+{
+    ARCHIVE_KNOWS(struct refusal_note, 24 + sizeof(struct wait_times));
+    ARCHIVE_ROOM(archive, sched->decided.rejects, sched->decided.reject_capacity, sched->decided.reject_count);
+    for (uint32_t i = 0; i < sched->decided.reject_count; i++) {
+        struct refusal_note *note = &sched->decided.rejects[i];
+        ARCHIVE(archive, note->job);
+        ARCHIVE(archive, note->reason);
+        ARCHIVE(archive, note->request_class);
+        ARCHIVE(archive, note->queue);
+        ARCHIVE(archive, note->at);
+        waits_archive_times(archive, &note->waited);
+        archive_expect(archive, note->request_class < sched->request_classes.count);
+    }
+}
+
+void decided_archive(struct archive *archive, struct sched *sched)
+{
+    ARCHIVE(archive, sched->decided.sequence);
+    archive_rejects(archive, sched);
+    ARCHIVE_ARRAY(archive, sched->decided.releases, sched->decided.release_capacity, sched->decided.release_count);
+}
