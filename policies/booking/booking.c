@@ -16,29 +16,7 @@
 #include "policies/state/run_times.h"
 #include "policies/state/sched_state.h"
 #include "policies/state/waits.h"
-
-struct decision *sched_decide(struct sched *sched, enum decision_kind kind, uint32_t slot)
-{
-    if (sched->decided.count == sched->decided.capacity)
-        MEM_GROW(sched->decided.decisions, sched->decided.capacity, (size_t)sched->decided.count + 1);
-    struct sched_job *job = &sched->jobs.jobs[slot];
-    struct decision *decision = &sched->decided.decisions[sched->decided.count++];
-    /* decision->pieces is set when the cycle ends: until then the array of pieces may be reallocated. */
-    *decision = (struct decision){
-        .id = ++sched->decided.sequence << 32 | job->id, .kind = kind, .job = job->id, .for_job = JOB_NONE};
-    if (kind == DECISION_START)
-        job->decided_cycle = sched->cycle;
-    sched->changes++;
-    return decision;
-}
-
-void sched_tell_piece(struct sched *sched, const struct piece *piece)
-{
-    if (sched->decided.pieces.count == sched->decided.pieces.capacity)
-        MEM_GROW(sched->decided.pieces.pieces, sched->decided.pieces.capacity, (size_t)sched->decided.pieces.count + 1);
-    sched->decided.pieces.pieces[sched->decided.pieces.count++] = *piece;
-    sched->decided.decisions[sched->decided.count - 1].piece_count++;
-}
+#include "policies/util/archive.h"
 
 /* Less is charged to the queue: reopen the class queues that a limit of it or of a queue above it closed. */
 static void reopen_class_queues(struct sched *sched, queue_id queue)

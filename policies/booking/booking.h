@@ -6,17 +6,18 @@
 #include "policies/booking/start.h"
 #include "policies/state/sched_state.h"
 
-/* Append a decision about the job in `slot`. */
-struct decision *sched_decide(struct sched *sched, enum decision_kind kind, uint32_t slot);
-/* Add the piece to the last decision. */
-void sched_tell_piece(struct sched *sched, const struct piece *piece);
+void booking_init(struct sched *sched);
+void booking_release(struct sched *sched);
+void booking_queues_changed(struct sched *sched, uint32_t queue_count);
+/* Save or load (policies/util/archive.h).  Before a load the room's state is empty and the queues are known. */
+void booking_archive(struct archive *archive, struct sched *sched);
 
 /* Charge the job's queue; amounts may be negative.  Outside of trials a lower charge reopens the class queues that a
  * limit closed.  The caller settles or forgets the job before the next queue selection. */
 void sched_charge(struct sched *sched, uint32_t slot, const int64_t amounts[QUEUE_SUM_COUNT]);
 
-void sched_advance_quota(struct sched *sched,
-                         time_ns now); /* time has come to `now`; called if the quota policy has `advance` */
+/* Time has come to `now`; called if the quota policy has `advance`. */
+void sched_advance_quota(struct sched *sched, time_ns now);
 
 /* Called at the beginning of each fact: brings what depends on time alone up to `now` before anything changes. */
 void sched_begin_fact(struct sched *sched, time_ns now);
@@ -56,12 +57,6 @@ void sched_unwait(struct sched *sched, uint32_t slot);
 /* Take space in the ledger for the job's allocation step; *pieces: where.  False: it does not fit, and the caller rolls
  * back. */
 bool sched_place(struct sched *sched, uint32_t slot, struct piece_list *pieces);
-/* The request class and the queue of a job that may have no slot. */
-struct asking {
-    uint32_t request_class;
-    queue_id queue;
-};
-void sched_reject(struct sched *sched, job_id job, struct asking asking, enum reason reason);
 void sched_forget(struct sched *sched, uint32_t slot); /* the job has ended */
 /* The holding begins to leave: its space becomes coming, and its charge is taken off. */
 void sched_let_leave(struct sched *sched, uint32_t slot, uint32_t holding, decision_id decision);

@@ -126,6 +126,17 @@ static enum reason find_hold(struct sched *sched, uint32_t slot, const struct jo
     return job->is_held ? REASON_HELD : join_array(sched, slot);
 }
 
+enum reason eligible_submit(struct sched *sched, uint32_t slot, const struct job *job)
+{
+    const enum reason reason = find_hold(sched, slot, job);
+    if (reason == REASON_NONE)
+        return reason;
+    sched->jobs.jobs[slot].state = SJOB_HELD;
+    sched->jobs.jobs[slot].reason = (uint8_t)reason;
+    sched->lists.held_count += reason != REASON_DEPENDENCY_NEVER;
+    return reason;
+}
+
 /* Its dependencies are met and it is not held: the job enters its class queue, unless its array has no room. */
 static void let_go(struct sched *sched, uint32_t slot)
 {
