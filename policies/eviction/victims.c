@@ -97,8 +97,6 @@ struct victim_walk {
     job_id rival;          /* the job for which the preemptor was evicted a few cycles ago; JOB_NONE */
     time_ns protected_for; /* the minimum run time of the queue's jobs */
     bool is_over_quota;    /* the queue */
-    queue_id siblings_of;  /* may_lose is the same for all queues below this one; QUEUE_NONE: not known */
-    bool may_lose;         /* may a queue below siblings_of lose any unit? */
 };
 
 static job_id find_rival(const struct sched *sched, uint32_t preemptor)
@@ -275,25 +273,12 @@ static bool may_queue_lose(struct sched *sched, uint32_t preemptor, queue_id que
     return may;
 }
 
-/* May a plan take any unit of the queue?  Queues that meet the preemptor's queue only above their parent share the
- * answer with their siblings. */
-static bool may_any_go(struct sched *sched, struct victim_walk *walk, queue_id own, queue_id queue)
+/* May a plan take any unit of the queue? */
+static bool may_any_go(struct sched *sched, const struct victim_walk *walk, queue_id own, queue_id queue)
 {
-    const queue_id parent = sched->tree.queues[queue].parent;
-    if (walk->kind != PLAN_RECLAIM)
-        return is_queue_meant(sched, own, queue, walk->kind);
-    if (walk->siblings_of != QUEUE_NONE && walk->siblings_of == parent)
-        return walk->may_lose;
-    walk->may_lose = is_queue_meant(sched, own, queue, PLAN_RECLAIM) &&
-                     (sched->plan->is_moving || may_queue_lose(sched, walk->preemptor, queue));
-    walk->siblings_of = QUEUE_NONE;
-    if (sched->policy.quota->takes_by_side) {
-        queue_id below_own, below;
-        queue_tree_below_common(&sched->tree, own, queue, &below_own, &below);
-        if (below != queue)
-            walk->siblings_of = parent;
-    }
-    return walk->may_lose;
+    if (!is_queue_meant(sched, own, queue, walk->kind))
+        return false;
+    return walk->kind != PLAN_RECLAIM || sched->plan->is_moving || may_queue_lose(sched, walk->preemptor, queue);
 }
 
 static void span_queues(struct sched *sched)
@@ -377,8 +362,7 @@ void victims_collect(struct sched *sched, uint32_t preemptor, enum plan_kind kin
     sched->plan->unit_count = sched->plan->term_count = sched->plan->next = 0;
     sched->plan->preemptor = preemptor;
     sched->plan->loss_bound = loss_bound(sched, preemptor, kind);
-    struct victim_walk walk = {
-        .preemptor = preemptor, .kind = kind, .rival = find_rival(sched, preemptor), .siblings_of = QUEUE_NONE};
+    struct victim_walk walk = {.preemptor = preemptor, .kind = kind, .rival = find_rival(sched, preemptor)};
     if (kind == PLAN_PREEMPT && !sched->policy.quota->is_flat)
         collect_queue(sched, &walk, sched->jobs.jobs[preemptor].queue);
     else

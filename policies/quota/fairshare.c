@@ -288,7 +288,6 @@ const struct quota_policy quota_fairshare = {
                "back.  Works for teams that share a cluster; fails when quotas promise more than "
                "there is, and for large gangs among many small jobs",
     .state_size = sizeof(struct fairshare_queue),
-    .takes_by_side = true,
     .forbids = forbids,
     .compare = compare,
     .compare_victims = compare_victims,

@@ -62,10 +62,7 @@ struct quota_policy {
     size_t state_size;   /* bytes per queue that the tree keeps for it, zeroed: queue_tree_own() */
     bool compares_jobs;  /* `compare` looks at leaf, priority and submit of the contenders; else they may be unset */
     bool takes_own;      /* a reclaim may also take from the preemptor's own queue; may_take is asked */
-    bool takes_by_side;  /* for speed alone: of a unit of nothing, may_take looks only at the two queues just below what
-                           preemptor and victim have in common */
-
-    bool looks_above; /* `compare` also looks at queues above the parent of the two: in deep trees, at their charges */
+    bool looks_above;    /* in deep trees, `compare` also looks at the charges of queues above the parent of the two */
 
     /* What is wrong with this queue's quota on this cluster, or NULL; *queue: which.  Called once, by sched_new.
      * NULL: any will do. */
