@@ -76,9 +76,9 @@ struct quota_policy {
     /* Where alone may members of this request class be placed for a job of the leaf?  GPUs by node, borrowed until the
      * next call; NULL: anywhere.  Request classes that cannot be preempted, and only those, may be confined: what did
      * not fit is then the queue's affair, and asked again when advance says so.  Called for every job about to be
-     * placed, also in trials.  *keeper, QUEUE_NONE before: the queue whose cells (cells_index.h) the answer follows from,
-     * if it follows from the nodes where that queue keeps GPUs and from what is free there.  Then it need not be asked
-     * again for what happens elsewhere.  NULL: no job is confined. */
+     * placed, also in trials.  *keeper, QUEUE_NONE before: the queue whose cells (cells_index.h) the answer follows
+     * from, if it follows from the nodes where that queue keeps GPUs and from what is free there.  Then it need not be
+     * asked again for what happens elsewhere.  NULL: no job is confined. */
     const uint16_t *(*confines)(struct queue_tree *tree, queue_id leaf, const struct request_class *request_class,
                                 queue_id *keeper);
 
