@@ -97,7 +97,7 @@ static void make_room(struct queue_tree *tree, uint32_t count)
     MEM_GROW(tree->by_age, tree->by_age_capacity, count);
     if (tree->scratch_capacity < tree->queue_capacity) {
         tree->scratch = mem_resize(tree->scratch, tree->queue_capacity, QUEUE_SCRATCH_BYTES);
-        tree->shares_before = mem_resize(tree->shares_before, tree->queue_capacity, sizeof(int64_t) + sizeof(queue_id));
+        tree->shares_before = mem_resize(tree->shares_before, tree->queue_capacity, sizeof(int64_t));
         tree->scratch_capacity = tree->queue_capacity;
     }
     size_t own_bytes = tree->queue_capacity * tree->quota->state_size;
@@ -132,48 +132,6 @@ static int64_t share_now(const struct queue_tree *tree, queue_id queue, enum res
     return queue == QUEUE_ROOT ? tree->capacity[r] : tree->queues[queue].share[r];
 }
 
-struct path { /* from below the root down to a queue */
-    queue_id *queues;
-    uint32_t count;
-};
-
-/* Good until the next call. */
-static struct path find_path(struct queue_tree *tree, queue_id queue)
-{
-    struct path path = {(queue_id *)(tree->shares_before + tree->queue_capacity), tree->queues[queue].depth};
-    for (uint32_t d = path.count; d > 0; d--, queue = tree->queues[queue].parent)
-        path.queues[d - 1] = queue;
-    return path;
-}
-
-/* From the root down, for a queue's total may move before its own children are looked at.  Where the parent is not
- * stale and the policy can tell the new share without dividing, it stays so.  True: the share of the last queue of the
- * path has moved. */
-static bool move_demand(struct queue_tree *tree, struct path path, enum resource r, int64_t delta)
-{
-    queue_id parent = QUEUE_ROOT, moved = QUEUE_NONE;
-    int64_t total_before = tree->capacity[r];
-    tree->queues[QUEUE_ROOT].demand[r] += delta;
-    for (uint32_t d = 0; d < path.count; d++) {
-        const queue_id id = path.queues[d];
-        struct queue_state *queue = &tree->queues[id];
-        const int64_t demand_before = queue->demand[r], share_before = queue->share[r];
-        queue->demand[r] += delta;
-        assert(queue->demand[r] >= 0);
-        if (!tree->queues[parent].is_share_stale[r]) {
-            if (tree->quota->adjust == NULL || !tree->quota->adjust(tree, id, r, demand_before, total_before))
-                tree->queues[parent].is_share_stale[r] = true;
-            else if (queue->share[r] != share_before)
-                moved = id;
-        }
-        parent = id;
-        total_before = share_before;
-    }
-    if (moved != QUEUE_NONE)
-        queue_tree_touch(tree, moved); /* and so all above, if theirs moved or not */
-    return moved == parent;
-}
-
 bool queue_tree_is_asked(const struct queue_tree *tree)
 {
     return !tree->quota->is_flat || tree->quota->forbids != NULL;
@@ -181,16 +139,13 @@ bool queue_tree_is_asked(const struct queue_tree *tree)
 
 void queue_tree_demand(struct queue_tree *tree, queue_id queue, const int64_t ask[QUEUE_SUM_COUNT], int sign)
 {
-    if (tree->quota->divide == NULL) { /* no shares that could move */
-        for (queue_id q = queue; q != QUEUE_NONE; q = tree->queues[q].parent)
-            for (int r = 0; r < RESOURCE_COUNT; r++)
-                tree->queues[q].demand[r] += sign * ask[r];
-        return;
-    }
-    const struct path path = find_path(tree, queue);
-    for (int r = 0; r < RESOURCE_COUNT; r++)
-        if (ask[r] != 0 && move_demand(tree, path, (enum resource)r, sign * ask[r]))
-            tree->queues[queue].is_share_stale[r] = true; /* an inner queue's own job */
+    for (queue_id q = queue; q != QUEUE_NONE; q = tree->queues[q].parent)
+        for (int r = 0; r < RESOURCE_COUNT; r++) {
+            tree->queues[q].demand[r] += sign * ask[r];
+            assert(tree->queues[q].demand[r] >= 0);
+            if (q != queue && ask[r] != 0)
+                tree->queues[q].is_share_stale[r] = true;
+        }
 }
 
 /* Divide among the children of `parent`; a child whose share moved must divide again itself. */
@@ -206,7 +161,6 @@ static void divide(struct queue_tree *tree, queue_id parent, enum resource r, in
             queue_tree_touch(tree, c);
         }
     tree->queues[parent].is_share_stale[r] = false;
-    tree->division_count++;
 }
 
 static int64_t share_divided(struct queue_tree *tree, queue_id queue, enum resource r)
@@ -294,7 +248,7 @@ static void archive_queue(struct archive *archive, struct queue_state *queue)
 void queue_tree_archive(struct archive *archive, struct queue_tree *tree)
 {
     uint32_t count = tree->count;
-    ARCHIVE_KNOWS(struct queue_tree, 184);
+    ARCHIVE_KNOWS(struct queue_tree, 176);
     ARCHIVE_KNOWS(struct queue_waits, 2 * 8 + 4 * 4);
     ARCHIVE(archive, count);
     archive_expect(archive, count <= tree->table->count);
@@ -315,5 +269,4 @@ void queue_tree_archive(struct archive *archive, struct queue_tree *tree)
     ARCHIVE(archive, tree->capacity);
     ARCHIVE(archive, tree->version);
     ARCHIVE(archive, tree->now);
-    ARCHIVE(archive, tree->division_count);
 }

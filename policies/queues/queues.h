@@ -61,9 +61,8 @@ struct queue_tree {
     size_t own_capacity;
     time_ns now;                         /* of the last advance */
     const struct policy_own *policy_own; /* of a plug-in's quota policy; NULL: it is built in */
-    uint64_t division_count;
-    void *scratch;          /* of the quota policy's division: QUEUE_SCRATCH_BYTES for each queue */
-    int64_t *shares_before; /* by queue: of a division; behind them room for a path (find_path) */
+    void *scratch;                       /* of the quota policy's division: QUEUE_SCRATCH_BYTES for each queue */
+    int64_t *shares_before;              /* by queue: of a division */
     size_t scratch_capacity;
 };
 

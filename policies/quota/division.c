@@ -1,7 +1,6 @@
 #include "policies/quota/division.h"
 
 #include "policies/quota/quota_config.h"
-#include "policies/util/archive.h"
 
 enum {
     CPU_CORE_MILLI = 1000,
@@ -55,15 +54,12 @@ static __int128 part_of(const struct pot *pot, const struct portion *portion, in
     return part > 0 ? part : 0;
 }
 
-/* Phase 1, and what division_adjust wants to know. */
+/* Phase 1. */
 static void give_deserved(struct pot *pot, queue_id parent)
 {
     const struct queue_tree *tree = pot->tree;
-    struct fairshare_queue *own = queue_tree_own(tree, parent);
     const enum resource r = pot->resource;
     const int64_t total = pot->left;
-    int64_t weights = 0, requestable = 0;
-    own->are_apart[r] = own->are_served[r] = true;
     for (queue_id c = tree->queues[parent].first_child; c != QUEUE_NONE; c = tree->queues[c].next_sibling) {
         const struct queue_spec *spec = queue_tree_spec(tree, c);
         const int64_t deserved = spec->deserved[r] == QUOTA_UNLIMITED ? total : spec->deserved[r];
@@ -79,13 +75,7 @@ static void give_deserved(struct pot *pot, queue_id parent)
         portion->share = smaller(deserved, portion->requestable);
         portion->remainder = -1;
         pot->left -= portion->share;
-        weights += portion->weight;
-        requestable += portion->requestable;
-        own->are_apart[r] &= spec->deserved[r] == QUOTA_UNLIMITED;
     }
-    own->requestable[r] = requestable;
-    for (uint32_t i = 0; i < pot->count; i++) /* hungry among all, its part is least */
-        own->are_served[r] &= part_of(pot, &pot->portions[i], weights) > 0;
 }
 
 static uint32_t list_hungry(struct pot *pot, int32_t priority)
@@ -232,46 +222,4 @@ void division_divide(struct queue_tree *tree, queue_id parent, enum resource res
         deal_rest(&pot, priority);
     for (uint32_t i = 0; i < pot.count; i++)
         tree->queues[pot.portions[i].queue].share[resource] = pot.portions[i].share;
-}
-
-/* What may be said of the new shares without dividing:
- *  (a) what is requestable of the child has not changed: nothing has;
- *  (b) it stays hungry.  It was never satisfied in a pass, and with a unit or more above its share it is not now
- *      either (a pass gives less than a unit below what is due), so that every pass goes as before;
- *  (c) siblings that all deserve the whole total get min(total, requestable) each, and nothing else;
- *  (d) there is enough for all, before and after, and no part is zero: everybody gets what it asks.  (Parts add
- *      up to what is left, so that in each pass somebody is satisfied.) */
-bool division_adjust(struct queue_tree *tree, queue_id child, enum resource r, int64_t demand_before,
-                     int64_t total_before)
-{
-    const queue_id parent = tree->queues[child].parent;
-    struct fairshare_queue *own = queue_tree_own(tree, parent);
-    const int64_t total = parent == QUEUE_ROOT ? tree->capacity[r] : tree->queues[parent].share[r];
-    const int64_t before = capped(tree, child, r, demand_before);
-    const int64_t after = capped(tree, child, r, tree->queues[child].demand[r]);
-    const bool was_enough = own->requestable[r] <= total_before;
-    int64_t *due = &tree->queues[child].share[r];
-    own->requestable[r] += after - before;
-    if (total == total_before) {
-        if (before == after || (*due < before && after - *due >= division_unit[r]))
-            return true;
-        if (own->are_apart[r]) {
-            *due = smaller(total, after);
-            return true;
-        }
-    }
-    if (!own->are_served[r] || !was_enough || own->requestable[r] > total)
-        return false;
-    *due = after;
-    return true;
-}
-
-void division_archive(struct archive *archive, void *own)
-{
-    struct fairshare_queue *state = own;
-    ARCHIVE_KNOWS(struct fairshare_queue, 2912);
-    usage_archive(archive, &state->usage);
-    ARCHIVE(archive, state->requestable);
-    ARCHIVE(archive, state->are_apart);
-    ARCHIVE(archive, state->are_served);
 }

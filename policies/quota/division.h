@@ -20,21 +20,9 @@
 
 #include "policies/quota/usage.h"
 
-/* What `fairshare` keeps per queue. */
-struct fairshare_queue {
-    struct usage usage; /* first: usage.h says so */
-    /* Of its children, as of the division and the adjustments since: */
-    int64_t requestable[RESOURCE_COUNT]; /* the sum of theirs */
-    bool are_apart[RESOURCE_COUNT];      /* all deserve the whole total: none looks at another */
-    bool are_served[RESOURCE_COUNT];     /* all get what they ask when there is enough for all */
-};
-
 extern const int64_t division_unit[RESOURCE_COUNT];
 
-/* The hooks `divide`, `adjust` and `archive` of policies/quota/quota.h. */
+/* The hook `divide` of policies/quota/quota.h. */
 void division_divide(struct queue_tree *tree, queue_id parent, enum resource resource, int64_t total);
-bool division_adjust(struct queue_tree *tree, queue_id child, enum resource resource, int64_t demand_before,
-                     int64_t total_before);
-void division_archive(struct archive *archive, void *own);
 
 #endif

@@ -15,8 +15,8 @@
  *    There the share alone is reduced, and a queue whose only surplus is one large unit still counts as over-utilised.
  *  - Usage is integrated exactly, not sampled, and enters the division in steps.
  *
- * Cost: a comparison O(depth) when nothing is stale, a division O(children * passes), and most changes of demand need
- * none (division_adjust); with past usage O(queues) per instant.
+ * Cost: a comparison O(depth) when nothing is stale, a division O(children * passes) for each level of the tree above
+ * a queue whose demand changed; with past usage O(queues) per instant.
  *
  * Known failures
  *  - If deserved shares sum to more than there is, phase 1 hands out more than there is and the order decides.
@@ -287,15 +287,14 @@ const struct quota_policy quota_fairshare = {
     .summary = "a tree with deserved shares, limits and weights; idle shares are lent and taken "
                "back.  Works for teams that share a cluster; fails when quotas promise more than "
                "there is, and for large gangs among many small jobs",
-    .state_size = sizeof(struct fairshare_queue),
+    .state_size = sizeof(struct usage),
     .forbids = forbids,
     .compare = compare,
     .compare_victims = compare_victims,
     .divide = division_divide,
-    .adjust = division_adjust,
     .may_reclaim = may_reclaim,
     .may_take = may_take,
     .is_valid = is_valid,
     .advance = usage_advance,
-    .archive = division_archive,
+    .archive = usage_archive,
 };

@@ -6,8 +6,8 @@
  * uncharged already.
  *
  * Laws
- *  - All hooks are pure functions of the tree (sums, demand, shares, usage, spec, config) but for `divide`
- *    and `adjust`, which write shares of one resource, and `advance`; these, and `forbids` outside of trials
+ *  - All hooks are pure functions of the tree (sums, demand, shares, usage, spec, config) but for `divide`,
+ *    which writes shares of one resource, and `advance`; these, and `forbids` outside of trials
  *    (tree->ledger->mark_depth 0), may write the policy's own state.
  *  - Comparators are total; the last keys are the older queue, then the id.
  *  - The root (QUEUE_ROOT) has no quota of its own and is never asked.
@@ -92,12 +92,6 @@ struct quota_policy {
     /* Set tree->queues[c].share[resource] of all children c of `parent`, whose own share is `total`.  Called
      * when stale, once per resource.  NULL: shares are not used. */
     void (*divide)(struct queue_tree *tree, queue_id parent, enum resource resource, int64_t total);
-
-    /* For speed alone.  The demand of `child` was `demand_before` and its parent's share `total_before`; the tree
-     * holds both as they are now; the parent was divided before and is not stale.  True: a division would move no
-     * other child's share, and the child's own is written; false: divide.  NULL: always divide. */
-    bool (*adjust)(struct queue_tree *tree, queue_id child, enum resource resource, int64_t demand_before,
-                   int64_t total_before);
 
     /* Is the leaf entitled to this much more, so that other queues' jobs may be evicted for it?  Called once per
      * plan.  NULL: never; then jobs of other queues are victims only by priority across queues. */

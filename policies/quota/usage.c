@@ -267,8 +267,9 @@ int64_t usage_ppm(const struct queue_tree *tree, queue_id queue, enum resource r
                                                           : queue_tree_spec(tree, queue)->usage_ppm;
 }
 
-void usage_archive(struct archive *archive, struct usage *usage)
+void usage_archive(struct archive *archive, void *own)
 {
+    struct usage *usage = own;
     ARCHIVE_KNOWS(struct usage, 2880);
     ARCHIVE_KNOWS(struct usage_amounts, RESOURCE_COUNT * 16);
     ARCHIVE_KNOWS(struct usage_clock, 32);

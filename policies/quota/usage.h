@@ -35,7 +35,7 @@ struct usage_clock {
     uint32_t slot; /* of the ring: filled next, and the oldest */
 };
 
-/* The policy's own state of a queue begins with this one.  That of the root counts the cluster's capacity. */
+/* The policy's own state of a queue.  That of the root counts the cluster's capacity. */
 struct usage {
     struct usage_amounts open;                /* since bucket_start, whose weight is 1 */
     struct usage_amounts closed;              /* the closed buckets but the oldest, in the weights of bucket_start */
@@ -46,11 +46,9 @@ struct usage {
     struct usage_clock clock;                 /* of the root alone */
 };
 
-/* The hook of the same name in policies/quota/quota.h. */
+/* The hooks `advance` and `archive` of policies/quota/quota.h. */
 bool usage_advance(struct queue_tree *tree, time_ns now, time_ns *next);
-
-struct archive;
-void usage_archive(struct archive *archive, struct usage *usage);
+void usage_archive(struct archive *archive, void *own);
 
 /* As of the last step. */
 int64_t usage_ppm(const struct queue_tree *tree, queue_id queue, enum resource resource);

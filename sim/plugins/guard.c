@@ -344,10 +344,6 @@ static bool gang_next(int at, const struct gang_view *view, uint32_t chunk[])
     {                                                                                                                  \
         guard_quota_divide(n, t, q, r, total);                                                                         \
     }                                                                                                                  \
-    static bool adjust_##n(struct queue_tree *t, queue_id q, enum resource r, int64_t demand, int64_t total)           \
-    {                                                                                                                  \
-        return guard_quota_adjust(n, t, q, r, demand, total);                                                          \
-    }                                                                                                                  \
     static bool reclaim_##n(struct queue_tree *t, queue_id q, const int64_t ask[QUEUE_SUM_COUNT])                      \
     {                                                                                                                  \
         return guard_quota_may_reclaim(n, t, q, ask);                                                                  \
@@ -379,7 +375,6 @@ static bool gang_next(int at, const struct gang_view *view, uint32_t chunk[])
             .compare = compare_##n,                                                                                    \
             .compare_victims = victims_##n,                                                                            \
             .divide = divide_##n,                                                                                      \
-            .adjust = adjust_##n,                                                                                      \
             .may_reclaim = reclaim_##n,                                                                                \
             .may_take = take_##n,                                                                                      \
             .is_valid = valid_##n,                                                                                     \
@@ -422,7 +417,6 @@ static void arm_quota(struct quota_policy *policy, const struct quota_policy *ta
     KEEP(compare);
     KEEP(compare_victims);
     KEEP(divide);
-    KEEP(adjust);
     KEEP(may_reclaim);
     KEEP(may_take);
     KEEP(is_valid);

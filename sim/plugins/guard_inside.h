@@ -22,8 +22,6 @@ const uint16_t *guard_quota_confines(int at, struct queue_tree *tree, queue_id l
 int guard_quota_compare(int at, struct queue_tree *tree, struct contender a, struct contender b);
 int guard_quota_compare_victims(int at, struct queue_tree *tree, struct contender a, struct contender b);
 void guard_quota_divide(int at, struct queue_tree *tree, queue_id parent, enum resource resource, int64_t total);
-bool guard_quota_adjust(int at, struct queue_tree *tree, queue_id child, enum resource resource, int64_t demand_before,
-                        int64_t total_before);
 bool guard_quota_may_reclaim(int at, struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT]);
 bool guard_quota_may_take(int at, struct queue_tree *tree, const struct taking *taking);
 bool guard_quota_is_valid(int at, struct queue_tree *tree, queue_id gainer, const int64_t ask[QUEUE_SUM_COUNT],

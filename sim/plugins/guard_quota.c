@@ -98,17 +98,6 @@ void guard_quota_divide(int at, struct queue_tree *tree, queue_id parent, enum r
         check_share(slot, tree, child, resource);
 }
 
-bool guard_quota_adjust(int at, struct queue_tree *tree, queue_id child, enum resource resource, int64_t demand_before,
-                        int64_t total_before)
-{
-    HOOK(at, "adjust");
-    const struct quota_policy *policy = slot->own->policy;
-    bool is_adjusted = policy->adjust(tree, child, resource, demand_before, total_before);
-    DONE;
-    check_share(slot, tree, child, resource);
-    return is_adjusted;
-}
-
 bool guard_quota_may_reclaim(int at, struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT])
 {
     HOOK(at, "may_reclaim");

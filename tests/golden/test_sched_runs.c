@@ -400,8 +400,8 @@ static void print_work(const char *name, const struct sum *sum)
 
 static void print_work_columns(void)
 {
-    static const char *const columns[] = {"placed", "sought", "rank",    "key",  "score", "bound", "forbids", "compare",
-                                          "divide", "adjust", "reclaim", "take", "valid", "chunk", "length"};
+    static const char *const columns[] = {"placed",  "sought", "rank",    "key",  "score", "bound", "forbids",
+                                          "compare", "divide", "reclaim", "take", "valid", "chunk", "length"};
     struct buffer out = {0};
     buffer_format(&out, "%-23s", "policy");
     tell_columns(&out, columns, sizeof columns / sizeof *columns);

@@ -328,37 +328,6 @@ static void test_order_of_children_does_not_matter(void **state)
     }
 }
 
-/* Changes of demand that move nobody's share cost no division: deep queues, light load, CPUs without a quota. */
-static void test_adjusted_without_division(void **state)
-{
-    (void)state;
-    struct fixture f;
-    const int64_t job[QUEUE_SUM_COUNT] = {1000, 8000, 65536};
-    setup(&f, 100);
-    for (uint32_t i = 0; i < 4; i++)
-        queue_table_add(f.table, text_of((const char *[]){"a", "b", "c", "d"}[i]), i < 2 ? QUEUE_ROOT : i - 1);
-    ready(&f);
-    queue_tree_demand(&f.tree, 3, job, 1);
-    queue_tree_divide(&f.tree, 3);
-    queue_tree_divide(&f.tree, 4);
-    uint64_t light = f.tree.division_count;
-    for (int i = 0; i < 20; i++) {
-        queue_tree_demand(&f.tree, 3 + (queue_id)i % 2, job, 1);
-        check_against_naive(&f);
-    }
-    assert_int_equal(f.tree.division_count, light);
-    for (int i = 0; i < 400; i++)
-        queue_tree_demand(&f.tree, 3 + (queue_id)i % 2, job, 1);
-    check_against_naive(&f);
-    uint64_t deep = f.tree.division_count;
-    for (int i = 0; i < 40; i++) {
-        queue_tree_demand(&f.tree, 3 + (queue_id)i % 2, job, i < 20 ? 1 : -1);
-        check_against_naive(&f);
-    }
-    assert_int_equal(f.tree.division_count, deep);
-    teardown(&f);
-}
-
 /* ---- The two orders ---- */
 
 static int sign_of(int x)
@@ -430,7 +399,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lazy_equals_naive),
         cmocka_unit_test(test_order_of_children_does_not_matter),
-        cmocka_unit_test(test_adjusted_without_division),
         cmocka_unit_test(test_orders),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

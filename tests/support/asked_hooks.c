@@ -103,13 +103,6 @@ static void divide(struct queue_tree *tree, queue_id parent, enum resource resou
     true_of.quota->divide(tree, parent, resource, total);
 }
 
-static bool adjust(struct queue_tree *tree, queue_id child, enum resource resource, int64_t demand_before,
-                   int64_t total_before)
-{
-    count(ASKED_ADJUST);
-    return true_of.quota->adjust(tree, child, resource, demand_before, total_before);
-}
-
 static bool may_reclaim(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT])
 {
     count(ASKED_RECLAIM);
@@ -139,7 +132,6 @@ static void count_quota(const struct quota_policy *policy)
     quota.forbids = IN_PLACE(policy->forbids, forbids);
     quota.compare = IN_PLACE(policy->compare, compare);
     quota.divide = IN_PLACE(policy->divide, divide);
-    quota.adjust = IN_PLACE(policy->adjust, adjust);
     quota.may_reclaim = IN_PLACE(policy->may_reclaim, may_reclaim);
     quota.may_take = IN_PLACE(policy->may_take, may_take);
     quota.is_valid = IN_PLACE(policy->is_valid, is_valid);

@@ -21,7 +21,6 @@ enum asked_hook {
     ASKED_FORBIDS, /* the quota policy: may it be charged, */
     ASKED_COMPARE, /* which of two queues goes first, */
     ASKED_DIVIDE,  /* what queues deserve, */
-    ASKED_ADJUST,  /* does that stay, */
     ASKED_RECLAIM, /* may it take back, */
     ASKED_TAKE,    /* this unit, */
     ASKED_VALID,   /* and what is then */
