@@ -181,31 +181,36 @@ static uint32_t list_held(const struct sched_job *job, uint32_t phases, struct p
     return held->count - before;
 }
 
+/* What the job holds: kept, then claimed, then on its way out. */
+static void list_holdings(struct sched *sched, const struct sched_job *job, struct placement_request *asked)
+{
+    struct piece_list *held = &sched->held_pieces;
+    held->count = 0;
+    list_held(job, ~(1u << HOLDING_CLAIMED | 1u << HOLDING_LEAVING), held);
+    asked->passing.claimed = list_held(job, 1u << HOLDING_CLAIMED, held);
+    asked->held.count = held->count;
+    asked->passing.leaving = list_held(job, 1u << HOLDING_LEAVING, held);
+    asked->held.pieces = held->pieces;
+}
+
 bool sched_place(struct sched *sched, uint32_t slot, struct piece_list *pieces)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
-    struct piece_list *held = &sched->held_pieces;
-    uint32_t kept = 0;
-    struct passing_pieces passing = {0};
-    held->count = 0;
-    if (job->holding_count > 0) {
-        list_held(job, ~(1u << HOLDING_CLAIMED | 1u << HOLDING_LEAVING), held);
-        passing.claimed = list_held(job, 1u << HOLDING_CLAIMED, held);
-        kept = held->count;
-        passing.leaving = list_held(job, 1u << HOLDING_LEAVING, held);
-    }
+    const bool is_preemptible = sched_request_class(sched, job)->is_preemptible;
+    const bool is_firm = !is_preemptible && sched->policy.placement_firm != NULL;
     const struct quota_policy *quota = sched->policy.quota;
+    struct placement_request asked = {.policy = is_firm ? sched->policy.placement_firm : sched->policy.placement,
+                                      .request_class = &sched->request_classes.at[job->ask],
+                                      .owner = slot};
+    struct allowed_space allowed = {0};
     queue_id keeper = QUEUE_NONE;
-    sched->ledger->confine =
-        quota->confines != NULL ? quota->confines(&sched->tree, job->queue, sched_ask(sched, job), &keeper) : NULL;
-    bool is_placed =
-        placement_extend_leaving(sched_request_class(sched, job)->is_preemptible || sched->policy.placement_firm == NULL
-                                     ? sched->policy.placement
-                                     : sched->policy.placement_firm,
-                                 sched->ledger, &sched->request_classes.at[job->ask],
-                                 (struct held_pieces){held->pieces, kept}, passing, slot, pieces);
-    sched->ledger->confine = NULL;
-    return is_placed;
+    if (job->holding_count > 0)
+        list_holdings(sched, job, &asked);
+    if (quota->confines != NULL)
+        allowed.gpus = quota->confines(&sched->tree, job->queue, sched_ask(sched, job), &keeper);
+    if (allowed.gpus != NULL)
+        asked.allowed = &allowed;
+    return placement_place(sched->ledger, &asked, pieces);
 }
 
 /* Will the job never ask for more than it holds? */

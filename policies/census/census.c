@@ -32,7 +32,7 @@ static struct rooms rooms_new(const struct ledger *ledger, const struct typical_
         rooms.of[j] = mem_zalloc(level->domain_count + 1, sizeof *rooms.of[j]);
         for (node_id n = 0; n < cluster->node_count; n++)
             if (level->domain[n] != DOMAIN_NONE)
-                rooms.of[j][level->domain[n]] += request_class_room(&job->request, ledger, n);
+                rooms.of[j][level->domain[n]] += request_class_room(&job->request, ledger, n, NULL);
     }
     return rooms;
 }

@@ -525,7 +525,7 @@ static const char *check_lists(const struct sched *sched, const struct tally *ta
 static const char *check_scratch(const struct sched *sched)
 {
     const struct ledger *ledger = sched->ledger;
-    bool is_left = ledger->mark_depth != 0 || ledger->log_count != 0 || ledger->confine != NULL;
+    bool is_left = ledger->mark_depth != 0 || ledger->log_count != 0;
     for (size_t q = 0; q < sched->queue_selection.capacity; q++)
         is_left |= sched->queue_selection.marks[q].is_marked;
     return is_left ? "something is left of a trial" : eviction_check(sched);

@@ -56,10 +56,11 @@ bool plan_seek_place(struct sched *sched, const struct unit *unit)
     bool is_allowed_back =
         request_class->tags == NULL &&
         (quota->forbids == NULL || quota->forbids(&sched->tree, unit->queue, request_class->charge) == QUEUE_NONE);
+    const struct placement_request asked = {
+        .policy = sched->policy.placement, .request_class = request_class, .owner = unit->slot};
     const struct free_space before = headroom_free(sched);
     size_t mark = ledger_mark(sched->ledger);
-    if (is_allowed_back &&
-        placement_place(sched->policy.placement, sched->ledger, request_class, unit->slot, &sched->plan->moved) &&
+    if (is_allowed_back && placement_place(sched->ledger, &asked, &sched->plan->moved) &&
         headroom_lets_stay(sched, unit->slot, before)) {
         ledger_commit(sched->ledger, mark);
         plan_charge(sched, unit, 1);

@@ -26,13 +26,13 @@ struct look {
     const struct sched_job *job;
     uint32_t slot;
     const struct request_class *ask;
-    bool minds_tags;         /* ledger_tags_met tells of nodes */
-    const uint16_t *confine; /* see quota_policy.confines */
-    uint16_t *promised;      /* by node: GPUs that reservations hold and that are there */
-    uint8_t *why;            /* by node: enum explain_node */
-    uint8_t *now;            /* the same of the group being looked at */
-    uint32_t *room;          /* by node: members of that group that fit */
-    uint32_t *members;       /* by domain: likewise */
+    bool minds_tags;              /* ledger_tags_met tells of nodes */
+    struct allowed_space allowed; /* .gpus: see quota_policy.confines */
+    uint16_t *promised;           /* by node: GPUs that reservations hold and that are there */
+    uint8_t *why;                 /* by node: enum explain_node */
+    uint8_t *now;                 /* the same of the group being looked at */
+    uint32_t *room;               /* by node: members of that group that fit */
+    uint32_t *members;            /* by domain: likewise */
     struct explanation *out;
 };
 
@@ -90,13 +90,14 @@ static bool is_kept_for(const struct look *look, node_id node)
     return look->sched->ledger->is_kept[node] && look->job->class_queue == look->sched->kept_nodes.class_queue;
 }
 
-/* Members that the node holds, whatever is kept or belongs to cells. */
-static uint32_t room_of(const struct look *look, const struct request *request, node_id node)
+/* Members that the node holds on what is allowed, whatever is kept. */
+static uint32_t room_of(const struct look *look, const struct request *request, node_id node,
+                        const struct allowed_space *allowed)
 {
     if (is_kept_for(look, node) && request->gpus > 0)
         return request_class_members_in(request, cluster_node_type(look->sched->cluster, node),
                                         look->sched->ledger->index->free_mask[node]);
-    return request_class_room(request, look->sched->ledger, node);
+    return request_class_room(request, look->sched->ledger, node, allowed);
 }
 
 static enum explain_node judge(const struct look *look, const struct request *request, node_id node)
@@ -120,7 +121,7 @@ static enum explain_node judge(const struct look *look, const struct request *re
         return mismatch;
     if (request_class_members_of_node(request, ledger, node) == 0)
         return EXPLAIN_TOO_SMALL;
-    if (cell->tasks_free > 0 && room_of(look, &gpus_alone, node) == 0)
+    if (cell->tasks_free > 0 && room_of(look, &gpus_alone, node, NULL) == 0)
         return judge_gpus(look, request, node);
     if (cell->cpu_free < request->cpu_milli)
         return EXPLAIN_CPUS;
@@ -236,15 +237,6 @@ static void add_short(struct look *look, uint32_t group, uint32_t fitting)
     look->out->gpu_milli_short += lacking * request_class_most_milli(&asked->request, cluster);
 }
 
-/* As room_of, but within the cells that the job is confined to. */
-static uint32_t room_in_cells(const struct look *look, const struct request *request, node_id node)
-{
-    look->sched->ledger->confine = look->confine;
-    const uint32_t room = room_of(look, request, node);
-    look->sched->ledger->confine = NULL;
-    return room;
-}
-
 /* What keeps a member off the node; look->room: how many fit there. */
 static enum explain_node look_at_node(struct look *look, const struct request *request, node_id node)
 {
@@ -252,8 +244,8 @@ static enum explain_node look_at_node(struct look *look, const struct request *r
     look->room[node] = 0;
     if (why != EXPLAIN_FITS)
         return why;
-    const uint32_t room = room_in_cells(look, request, node);
-    if (room == 0 && look->confine != NULL)
+    const uint32_t room = room_of(look, request, node, &look->allowed);
+    if (room == 0 && look->allowed.gpus != NULL)
         return EXPLAIN_CELLS;
     if (look->minds_tags && !ledger_tags_met(look->sched->ledger, node))
         return EXPLAIN_AFFINITY;
@@ -321,7 +313,7 @@ static void note_planned_starts(struct look *look)
             continue;
         bool fits = false;
         for (uint32_t g = 0; g < look->ask->group_count; g++)
-            fits |= look->ask->groups[g].count > 0 && room_of(look, &look->ask->groups[g].request, n) > 0;
+            fits |= look->ask->groups[g].count > 0 && room_of(look, &look->ask->groups[g].request, n, NULL) > 0;
         look->why[n] = fits ? EXPLAIN_FITS : EXPLAIN_KEPT;
     }
     ledger_rollback(sched->ledger, mark);
@@ -402,7 +394,7 @@ static void look_at_queues(struct look *look)
     if (quota->forbids != NULL)
         queue = quota->forbids(&sched->tree, look->job->queue, look->ask->charge);
     queue_id keeper = QUEUE_NONE;
-    look->confine =
+    look->allowed.gpus =
         quota->confines != NULL ? quota->confines(&sched->tree, look->job->queue, look->ask, &keeper) : NULL;
     ledger_rollback(sched->ledger, mark);
     look->out->over_queue = QUEUE_NONE;

@@ -160,8 +160,9 @@ uint32_t request_class_most_of_node(const struct request *request, const struct 
 /* Does the node, as it is now, hold one member of any of the request class's groups? */
 bool request_class_fits_member(const struct request_class *request_class, const struct ledger *ledger, node_id node);
 
-/* How many such members the node holds beside what is on it now; 0 if it takes no new work. */
-uint32_t request_class_room(const struct request *request, const struct ledger *ledger, node_id node);
+/* How many such members the node holds beside what is on it now, where that is allowed; 0 if it takes no new work. */
+uint32_t request_class_room(const struct request *request, const struct ledger *ledger, node_id node,
+                            const struct allowed_space *allowed);
 
 /* What a piece of a job of the request class takes of its node. */
 struct space request_class_space(const struct request_class *request_class, const struct piece *piece, uint32_t owner);

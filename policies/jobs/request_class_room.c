@@ -270,7 +270,7 @@ static bool member_fits(const struct request *request, const struct ledger *ledg
 {
     const struct node_cell *cell = &ledger->nodes[node];
     if (cell->cpu_free < request->cpu_milli || cell->memory_free < request->memory_mib || cell->tasks_free == 0 ||
-        !ledger_node_admits(ledger, node, request))
+        !ledger_node_admits(ledger, node, request, NULL))
         return false;
     const struct node_type *type = cluster_node_type(ledger->cluster, node);
     uint32_t share = request_class_share_milli(request, &ledger->cluster->models[type->model]);
@@ -299,7 +299,8 @@ bool request_class_fits_member(const struct request_class *request_class, const 
 }
 
 /* Members by the GPUs of the node alone. */
-static uint32_t gpu_room(const struct request *request, const struct ledger *ledger, node_id node)
+static uint32_t gpu_room(const struct request *request, const struct ledger *ledger, node_id node,
+                         const struct allowed_space *allowed)
 {
     const struct node_type *type = cluster_node_type(ledger->cluster, node);
     uint32_t share = request_class_share_milli(request, &ledger->cluster->models[type->model]);
@@ -308,7 +309,7 @@ static uint32_t gpu_room(const struct request *request, const struct ledger *led
     if (request->gpus == 0 && share == 0 && request->mig == 0)
         return UINT32_MAX;
     if (request->gpus != 0)
-        return request_class_members_in(request, type, ledger_usable(ledger, node));
+        return request_class_members_in(request, type, ledger_usable(ledger, node, allowed));
     for (uint32_t i = 0; i < type->gpu_count; i++)
         if (request->mig != 0)
             room += (uint32_t)__builtin_popcount(
@@ -318,16 +319,17 @@ static uint32_t gpu_room(const struct request *request, const struct ledger *led
     return room;
 }
 
-uint32_t request_class_room(const struct request *request, const struct ledger *ledger, node_id node)
+uint32_t request_class_room(const struct request *request, const struct ledger *ledger, node_id node,
+                            const struct allowed_space *allowed)
 {
     const struct node_cell *cell = &ledger->nodes[node];
     if (!ledger->index->is_listed[node] ||
         !request_takes_type(request, ledger->cluster, ledger->cluster->nodes[node].type) ||
-        !ledger_node_admits(ledger, node, request))
+        !ledger_node_admits(ledger, node, request, allowed))
         return 0;
     uint32_t count =
         lesser(times_in(cell->cpu_free, request->cpu_milli), times_in(cell->memory_free, request->memory_mib));
-    return lesser(lesser(count, cell->tasks_free), gpu_room(request, ledger, node));
+    return lesser(lesser(count, cell->tasks_free), gpu_room(request, ledger, node, allowed));
 }
 
 bool request_class_goes_anywhere(const struct request_class *request_class, const struct cluster *cluster)

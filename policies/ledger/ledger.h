@@ -126,7 +126,6 @@ struct ledger {
     uint16_t *keep_mask;            /* by node: scratch of the quota policy */
     struct cell_index *cells; /* where the keepers' cells are (policies/quota/cells_index.h); NULL: not asked yet */
     const struct owns *owns;  /* of the placement policies; NULL: none has anything */
-    const uint16_t *confine;  /* by node: the GPUs that may be used for what is being placed; NULL: all */
     uint8_t *node_state;      /* enum node_state, as the world told it */
     uint8_t *is_kept;         /* by node: from everybody, for a gang (policies/drain/drain.c) */
     uint32_t *node_version;
@@ -155,11 +154,16 @@ struct ledger {
     uint32_t grown_count;
     uint64_t growth_count;    /* times that a node's free space grew, outside of marks */
     struct ledger_tags *tags; /* NULL: no rules of tags are minded */
-    const uint8_t *shut;      /* by node: not 0: closed to what is being placed, by rules of tags; NULL: none is */
     struct arena arena;
 };
 
 #define OWNER_NONE UINT32_MAX
+
+/* The part of the cluster that something may be placed on.  Where a function takes a pointer to it, NULL: all of it. */
+struct allowed_space {
+    const uint16_t *gpus; /* by node: the GPUs that may be used; NULL: all */
+    const uint8_t *shut;  /* by node: not 0: no member may go there, by rules of tags; NULL: no node is shut */
+};
 
 /* What a piece takes. */
 struct space {
@@ -238,13 +242,15 @@ static inline bool ledger_gpu_admits(const struct ledger *ledger, gpu_id gpu, co
 /* May what takes the space be beside those that are there? */
 bool ledger_admits(const struct ledger *ledger, const struct space *space);
 
-/* May such a member be on the node, by who is on it already, and by the rules of tags of what is being placed? */
+/* Does a member of another domain that is on the node already keep such a member out? */
 bool ledger_node_keeps_out(const struct ledger *ledger, node_id node, uint32_t domain);
 
-static inline bool ledger_node_admits(const struct ledger *ledger, node_id node, const struct request *request)
+/* May such a member be on the node, by the members that are on it already, and by what is allowed? */
+static inline bool ledger_node_admits(const struct ledger *ledger, node_id node, const struct request *request,
+                                      const struct allowed_space *allowed)
 {
     return (ledger->node_shares == NULL || !ledger_node_keeps_out(ledger, node, request->domain)) &&
-           (ledger->shut == NULL || ledger->shut[node] == 0);
+           (allowed == NULL || allowed->shut == NULL || allowed->shut[node] == 0);
 }
 
 struct gpu_cut ledger_cut_of(const struct ledger *ledger, gpu_id gpu);
@@ -281,11 +287,16 @@ static inline bool ledger_is_keeper(const struct ledger *ledger, queue_id queue,
     return any;
 }
 
-/* The whole GPUs of the node that are free for what is being placed. */
-static inline uint16_t ledger_usable(const struct ledger *ledger, node_id node)
+/* The GPUs of the node that may be used, as a mask. */
+static inline uint16_t allowed_gpus(const struct allowed_space *allowed, node_id node)
 {
-    uint16_t free = ledger->index->free_mask[node];
-    return ledger->confine == NULL ? free : free & ledger->confine[node];
+    return allowed == NULL || allowed->gpus == NULL ? UINT16_MAX : allowed->gpus[node];
+}
+
+/* The whole GPUs of the node that are free and may be used. */
+static inline uint16_t ledger_usable(const struct ledger *ledger, node_id node, const struct allowed_space *allowed)
+{
+    return ledger->index->free_mask[node] & allowed_gpus(allowed, node);
 }
 
 /* What the ledger shows of the node changed elsewhere (`room`). */

@@ -232,7 +232,7 @@ bool ledger_admits(const struct ledger *ledger, const struct space *space)
             ledger_gpu_admits(ledger,
                               ledger->cluster->nodes[space->node].first_gpu + (uint32_t)__builtin_ctz(space->gpu_mask),
                               &request)) &&
-           ledger_node_admits(ledger, space->node, &request);
+           ledger_node_admits(ledger, space->node, &request, NULL);
 }
 
 void ledger_share(struct ledger *ledger, const uint16_t clients_max[SHARE_KIND_COUNT], bool by_node)

@@ -11,9 +11,9 @@
  *  - Without ledger_tags_use no rule is minded and nothing is counted.
  *
  *   ledger_tags_use(ledger);
- *   struct tag_look look = ledger_tags_look(ledger, request class->tags, &own);
- *   if (look.shut_count > 0) ledger->shut = ledger_tags_shut(ledger, look.preferred_max);
- *   ...place...; ledger->shut = NULL;
+ *   struct tag_look look = ledger_tags_look(ledger, request_class->tags, own);
+ *   struct allowed_space allowed = {.shut = ledger_tags_shut(ledger, look.preferred_max)};
+ *   ...place on what is allowed...
  *
  * Cost: a piece of a job with tags O(levels * (tags + rules)); a look O(nodes * (rules + tags * levels)); a tag that
  * is used 12 bytes for each place.  Jobs without tags cost nothing.
@@ -69,7 +69,7 @@ bool ledger_tags_bind(const struct ledger *ledger, const struct job_tags *tags);
 /* Look at all nodes; what each meets is known until the next look. */
 struct tag_look ledger_tags_look(struct ledger *ledger, const struct job_tags *tags, struct own_spaces own);
 
-/* After a look: a mask for ledger->shut, of the nodes where fewer preferred rules than these are met.  Borrowed until
+/* After a look: the mask of struct allowed_space, of the nodes where fewer preferred rules than these are met.  Borrowed until
  * the next call. */
 const uint8_t *ledger_tags_shut(struct ledger *ledger, uint32_t preferred_min);
 

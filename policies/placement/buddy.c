@@ -19,7 +19,7 @@ static int64_t score(const struct spot *spot)
 {
     if (spot->gpus == 0)
         return placement_fit_score(spot);
-    uint16_t free = ledger_usable(spot->ledger, spot->node);
+    uint16_t free = ledger_usable(spot->ledger, spot->node, spot->allowed);
     uint32_t fit = cells_fit(free, (uint32_t)spot->gpus);
     return fit == CELL_NOWHERE ? SPOT_NEVER : worth(fit, spot->node_free);
 }

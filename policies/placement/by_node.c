@@ -129,7 +129,8 @@ static struct node_offer look_at(struct search *search, node_id node)
     if (!ledger->index->is_listed[node] || cell->cpu_free < request->cpu_milli ||
         cell->memory_free < request->memory_mib || cell->tasks_free == 0 || share > GPU_MILLI ||
         !request_takes_type(request, cluster, cluster->nodes[node].type) ||
-        !ledger_node_admits(ledger, node, request) || ledger->index->free_count[node] < request->gpus)
+        !ledger_node_admits(ledger, node, request, search->spot.allowed) ||
+        ledger->index->free_count[node] < request->gpus)
         return best;
     search->spot.node = node;
     search->spot.type = cluster->nodes[node].type;

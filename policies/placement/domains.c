@@ -92,14 +92,14 @@ static uint32_t domain_of(const struct weighing *weighing, node_id node)
  * count. */
 static bool has_slices_inside(const struct placing *placing, const struct weighing *weighing, uint32_t group)
 {
-    const struct job_group *asked = &placing->request_class->groups[group];
+    const struct job_group *asked = &placing->asked->request_class->groups[group];
     return asked->slice_members != 0 && weighing->level != NULL && weighing->level < slices_level(placing, group);
 }
 
 /* May members of the group be on the node?  Slices need a domain of their level. */
 static bool may_stand(const struct placing *placing, uint32_t group, node_id node)
 {
-    return placing->request_class->groups[group].slice_members == 0 ||
+    return placing->asked->request_class->groups[group].slice_members == 0 ||
            slices_level(placing, group)->domain[node] != DOMAIN_NONE;
 }
 
@@ -107,19 +107,25 @@ static bool may_stand(const struct placing *placing, uint32_t group, node_id nod
 static bool is_for(const struct placing *placing, const struct weighing *weighing, uint32_t type)
 {
     for (uint64_t left = weighing->groups; left != 0; left &= left - 1)
-        if (request_takes_nodes(&placing->request_class->groups[__builtin_ctzll(left)].request,
+        if (request_takes_nodes(&placing->asked->request_class->groups[__builtin_ctzll(left)].request,
                                 placing->ledger->cluster, type))
             return true;
     return false;
 }
 
+static bool is_shut(const struct placing *placing, node_id node)
+{
+    const struct allowed_space *allowed = placing->asked->allowed;
+    return allowed != NULL && allowed->shut != NULL && allowed->shut[node] != 0;
+}
+
 static void weigh_node(const struct placing *placing, struct weighing *weighing, node_id node)
 {
     const struct ledger *ledger = placing->ledger;
-    const struct request_class *request_class = placing->request_class;
+    const struct request_class *request_class = placing->asked->request_class;
     uint32_t domain = domain_of(weighing, node);
     const struct node *entry = &ledger->cluster->nodes[node];
-    if (domain == DOMAIN_NONE || !ledger->index->is_listed[node] || (ledger->shut != NULL && ledger->shut[node] != 0) ||
+    if (domain == DOMAIN_NONE || !ledger->index->is_listed[node] || is_shut(placing, node) ||
         !is_for(placing, weighing, entry->type))
         return;
     domain -= weighing->first;
@@ -132,7 +138,7 @@ static void weigh_node(const struct placing *placing, struct weighing *weighing,
         uint32_t g = (uint32_t)__builtin_ctzll(left);
         if (has_slices_inside(placing, weighing, g) || !may_stand(placing, g, node))
             continue;
-        uint32_t room = request_class_room(&request_class->groups[g].request, ledger, node);
+        uint32_t room = request_class_room(&request_class->groups[g].request, ledger, node, placing->asked->allowed);
         uint32_t lacking = request_class->groups[g].count - rooms[g];
         rooms[g] += room < lacking ? room : lacking;
     }
@@ -143,12 +149,12 @@ static void weigh_slices(const struct placing *placing, struct weighing *weighin
 {
     const struct cluster_level *level = slices_level(placing, group);
     const uint32_t *rooms = slices_rooms(placing, group, weighing->region);
-    const uint32_t count = placing->request_class->groups[group].count;
+    const uint32_t count = placing->asked->request_class->groups[group].count;
     for (uint32_t d = 0; d < level->domain_count; d++) {
         if (rooms[d] == 0)
             continue;
         const uint32_t domain = domain_of(weighing, level->first[d]) - weighing->first;
-        uint32_t *room = &weighing->rooms[(size_t)domain * placing->request_class->group_count + group];
+        uint32_t *room = &weighing->rooms[(size_t)domain * placing->asked->request_class->group_count + group];
         *room = rooms[d] < count - *room ? *room + rooms[d] : count;
     }
 }
@@ -156,8 +162,8 @@ static void weigh_slices(const struct placing *placing, struct weighing *weighin
 /* Note the domains where the job holds members of the set: these bind the set. */
 static void weigh_held(const struct placing *placing, struct weighing *weighing)
 {
-    for (uint32_t i = 0; i < placing->held.count; i++) {
-        const struct piece *piece = &placing->held.pieces[i];
+    for (uint32_t i = 0; i < placing->asked->held.count; i++) {
+        const struct piece *piece = &placing->asked->held.pieces[i];
         if (!(weighing->groups >> piece->group & 1))
             continue;
         uint32_t domain = domain_of(weighing, piece->node);
@@ -188,7 +194,7 @@ static void weigh(const struct placing *placing, struct weighing *weighing)
     bound_domains(weighing);
     size_t count = weighing->count;
     weighing->free = arena_alloc_many(scratch, count, sizeof *weighing->free);
-    weighing->rooms = arena_alloc_array(scratch, count * placing->request_class->group_count, uint32_t);
+    weighing->rooms = arena_alloc_array(scratch, count * placing->asked->request_class->group_count, uint32_t);
     weighing->holds = arena_alloc_array(scratch, count, uint8_t);
     for (node_id n = weighing->region->first; count > 0 && n <= weighing->region->last; n++)
         if (region_contains(weighing->region, n))
@@ -203,7 +209,7 @@ static void add_need(const struct placing *placing, uint64_t groups, uint64_t ne
 {
     const struct cluster *cluster = placing->ledger->cluster;
     for (; groups != 0; groups &= groups - 1) {
-        const struct job_group *group = &placing->request_class->groups[__builtin_ctzll(groups)];
+        const struct job_group *group = &placing->asked->request_class->groups[__builtin_ctzll(groups)];
         const struct request *request = &group->request;
         uint64_t milli = request->mig != 0 ? mig_slices((enum mig_profile_id)(request->mig - 1)) * MIG_SLICE_MILLI
                                            : (uint64_t)request_class_most_milli(request, cluster);
@@ -225,7 +231,7 @@ static int compare_parts(uint64_t need_a, uint64_t free_a, uint64_t need_b, uint
 static struct domain weigh_domain(const struct placing *placing, const struct weighing *weighing, uint32_t index,
                                   const uint64_t need[AMOUNT_COUNT])
 {
-    const struct request_class *request_class = placing->request_class;
+    const struct request_class *request_class = placing->asked->request_class;
     const uint64_t *free = weighing->free[index];
     struct domain domain = {.id = weighing->first + index,
                             .holds = weighing->holds[index] != 0,
@@ -324,7 +330,8 @@ static void add_wider_levels(const struct placing *placing, const struct weighin
 static struct domain_list list_domains(const struct placing *placing, uint16_t set, const struct cluster_level *level,
                                        const struct region *region, bool is_filling)
 {
-    struct weighing weighing = {.level = level, .region = region, .groups = groups_of(placing->request_class, set)};
+    struct weighing weighing = {
+        .level = level, .region = region, .groups = groups_of(placing->asked->request_class, set)};
     uint64_t need[AMOUNT_COUNT] = {0};
     weigh(placing, &weighing);
     add_need(placing, weighing.groups, need);
@@ -384,10 +391,10 @@ static uint32_t only_group(const struct request_class *request_class, uint64_t g
 static void deal(struct placing *placing, uint16_t set, struct domain_list *list)
 {
     const struct placement_config *config = placing->ledger->placement;
-    const uint32_t group = only_group(placing->request_class, groups_of(placing->request_class, set));
+    const uint32_t group = only_group(placing->asked->request_class, groups_of(placing->asked->request_class, set));
     if (config == NULL || !domain_shares_are_dealt(config->topology.domains) || group == UINT32_MAX)
         return;
-    const struct job_group *asked = &placing->request_class->groups[group];
+    const struct job_group *asked = &placing->asked->request_class->groups[group];
     const uint32_t step = asked->slice_members != 0 ? asked->slice_members : 1;
     struct domain_share *shares = arena_alloc_array(&placing->out->scratch, list->count, struct domain_share);
     for (uint32_t i = 0; i < list->count; i++)
@@ -402,7 +409,7 @@ static void deal(struct placing *placing, uint16_t set, struct domain_list *list
 
 static bool place_sliced(struct placing *placing, uint16_t group, const struct filling *filling)
 {
-    uint32_t left = placing->request_class->groups[group].count;
+    uint32_t left = placing->asked->request_class->groups[group].count;
     left -= slices_mend(placing, group, left, filling->region);
     for (uint32_t i = 0; i < filling->list.count && left > 0; i++) {
         struct region part = domains_part(filling->region, filling->level, filling->list.domains[i].id);
@@ -414,8 +421,8 @@ static bool place_sliced(struct placing *placing, uint16_t group, const struct f
 
 static bool place_group(struct placing *placing, uint16_t group, const struct filling *filling)
 {
-    uint32_t left = placing->request_class->groups[group].count;
-    if (placing->request_class->groups[group].slice_members != 0)
+    uint32_t left = placing->asked->request_class->groups[group].count;
+    if (placing->asked->request_class->groups[group].slice_members != 0)
         return place_sliced(placing, group, filling);
     for (uint32_t i = 0; i < filling->list.count && left > 0; i++) {
         struct region part = domains_part(filling->region, filling->level, filling->list.domains[i].id);
@@ -455,7 +462,7 @@ static bool place_child(struct placing *placing, uint16_t set, const struct fill
 static bool place_inside(struct placing *placing, uint16_t set, const struct region *region,
                          const struct cluster_level *missed)
 {
-    const struct request_class *request_class = placing->request_class;
+    const struct request_class *request_class = placing->asked->request_class;
     struct filling filling = {.region = region, .level = missed};
     uint64_t groups = groups_of(request_class, set), sets_done = 0;
     if (missed != NULL) {
@@ -499,7 +506,7 @@ static bool place_set(struct placing *placing, uint16_t set, const struct region
 {
     const struct cluster *cluster = placing->ledger->cluster;
     struct topology_ask ask =
-        set == SET_NONE ? placing->request_class->topology : placing->request_class->sets[set].topology;
+        set == SET_NONE ? placing->asked->request_class->topology : placing->asked->request_class->sets[set].topology;
     if (ask.required > cluster->level_count)
         return false;
     uint32_t widest = ask.required != 0 ? ask.required : 1;
@@ -531,7 +538,7 @@ static bool place_on_node(struct placing *placing, node_id node)
 bool domains_place_on_one_node(struct placing *placing)
 {
     struct region everywhere = region_everywhere(placing->ledger);
-    if (!one_node_may_hold(placing->ledger, placing->request_class))
+    if (!one_node_may_hold(placing->ledger, placing->asked->request_class))
         return false;
     const struct job_group *only = one_node_only_group(placing);
     if (only != NULL) {

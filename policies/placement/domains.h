@@ -31,14 +31,10 @@
 
 #include "policies/placement/search.h"
 
-/* One call of placement_place. */
+/* One attempt to place all members of a request. */
 struct placing {
-    const struct placement_policy *policy;
+    const struct placement_request *asked;
     struct ledger *ledger;
-    const struct request_class *request_class;
-    struct held_pieces held;
-    struct passing_pieces passing;
-    uint32_t owner;
     struct piece_list *out;
     uint32_t *here; /* members by node; NULL unless the policy looks at nodes */
     uint16_t joined_group;

@@ -12,7 +12,7 @@ static uint16_t gpus_with_room(const struct search *search, node_id node, uint32
     const gpu_id first = ledger->cluster->nodes[node].first_gpu;
     uint16_t out = 0;
     if (request->mig == 0 && share == 0)
-        return ledger_usable(ledger, node);
+        return ledger_usable(ledger, node, search->spot.allowed);
     for (uint32_t g = 0; g < type->gpu_count; g++) {
         const bool has_room = request->mig != 0
                                   ? ledger_mig_starts(ledger, node, g, (enum mig_profile_id)(request->mig - 1)) != 0
@@ -20,7 +20,7 @@ static uint16_t gpus_with_room(const struct search *search, node_id node, uint32
                                         ledger_gpu_admits(ledger, first + g, request);
         out |= (uint16_t)((unsigned)has_room << g);
     }
-    return ledger->confine == NULL ? out : out & ledger->confine[node];
+    return out & allowed_gpus(search->spot.allowed, node);
 }
 
 static uint32_t share_on(const struct search *search, node_id node)
@@ -37,7 +37,7 @@ bool draw_has_room(const struct search *search, node_id node)
     if (!ledger->index->is_listed[node] || cell->cpu_free < request->cpu_milli ||
         cell->memory_free < request->memory_mib || cell->tasks_free == 0 ||
         !request_takes_type(request, ledger->cluster, ledger->cluster->nodes[node].type) ||
-        !ledger_node_admits(ledger, node, request))
+        !ledger_node_admits(ledger, node, request, search->spot.allowed))
         return false;
     const uint32_t share = share_on(search, node);
     const bool asks_part = share != 0 || request->mig != 0;

@@ -50,7 +50,7 @@ static int64_t score(const struct spot *spot)
     const struct node_cell *cell = &ledger->nodes[spot->node];
     const int64_t free[AMOUNTS] = {placement_free_milli(spot), cell->cpu_free, cell->memory_free};
     int64_t need[AMOUNTS], least;
-    if (request_class_room(spot->request, ledger, spot->node) < spot->members_left)
+    if (request_class_room(spot->request, ledger, spot->node, spot->allowed) < spot->members_left)
         return SPOT_NEVER;
     add_up(spot->request, ledger->cluster, spot->members_left, need);
     return times_over(need, free, &least) ? -least : SPOT_NEVER;
@@ -98,7 +98,7 @@ static bool is_small(const struct cluster *cluster, const struct job_group *grou
 
 const struct job_group *one_node_only_group(const struct placing *placing)
 {
-    const struct request_class *request_class = placing->request_class;
+    const struct request_class *request_class = placing->asked->request_class;
     const struct job_group *only = NULL;
     for (uint32_t g = 0; g < request_class->group_count; g++) {
         if (request_class->groups[g].count == 0)
@@ -108,17 +108,17 @@ const struct job_group *one_node_only_group(const struct placing *placing)
         only = &request_class->groups[g];
     }
     if (only == NULL || only->request.mig != 0 || only->slice_members != 0 ||
-        search_minds_islands(placing->ledger, &only->request) || placing->ledger->confine != NULL ||
-        placing->ledger->shut != NULL || placing->held.count > 0 || domains_are_asked(request_class) ||
-        !is_small(placing->ledger->cluster, only))
+        search_minds_islands(placing->ledger, &only->request) || placing->asked->allowed != NULL ||
+        placing->asked->held.count > 0 || domains_are_asked(request_class) || !is_small(placing->ledger->cluster, only))
         return NULL;
     return only;
 }
 
 struct search one_node_search(const struct placing *placing, const struct job_group *group, const struct region *region)
 {
-    struct search search =
-        search_of(&fullest_node, placing->ledger, &group->request, region, placing->here, placing->owner);
+    struct placement_request asked = *placing->asked;
+    asked.policy = &fullest_node;
+    struct search search = search_of(&asked, placing->ledger, &group->request, region, placing->here);
     search.spot.members_left = group->count;
     return search;
 }

@@ -15,7 +15,7 @@ enum { ROOM_BITS = 21, FIT_BITS = 16 }; /* a score: tier, room, fit */
 static int64_t score(const struct spot *spot)
 {
     const int64_t room_max = (INT64_C(1) << ROOM_BITS) - 1;
-    int64_t room = request_class_room(spot->request, spot->ledger, spot->node);
+    int64_t room = request_class_room(spot->request, spot->ledger, spot->node, spot->allowed);
     int64_t left = spot->members_left < room_max ? spot->members_left : room_max;
     int64_t fit = placement_fit_score(spot) + (INT64_C(1) << FIT_BITS) - 1;
     int64_t tier = spot->members_here > 0 ? 2 : room >= left ? 1 : 0;

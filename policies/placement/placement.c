@@ -79,15 +79,15 @@ static const struct node_pool *pool_of(const struct ledger *ledger, node_id node
 /* The GPUs that the job has on its first node; 0 if that is `node`. */
 static uint16_t rails_of(const struct placing *placing, node_id node)
 {
-    return placing->held.count > 0 ? pieces_rails(placing->held.pieces, placing->held.count, node)
-                                   : pieces_rails(placing->out->pieces, placing->out->count, node);
+    return placing->asked->held.count > 0 ? pieces_rails(placing->asked->held.pieces, placing->asked->held.count, node)
+                                          : pieces_rails(placing->out->pieces, placing->out->count, node);
 }
 
 static uint16_t choose_gpus(const struct placing *placing, const struct search *search)
 {
     const node_id node = search->best.node;
     const uint32_t gpus = search->request->gpus;
-    uint16_t free_mask = ledger_usable(search->ledger, node);
+    uint16_t free_mask = ledger_usable(search->ledger, node, search->spot.allowed);
     if (search_minds_islands(search->ledger, search->request))
         free_mask = gpu_choice_island(cluster_node_type(search->ledger->cluster, node)->island_gpus, free_mask, gpus);
     if (search->policy->choose_gpus != NULL)
@@ -121,10 +121,10 @@ static uint16_t choose_share(const struct search *search)
     const node_id node = search->best.node;
     const struct node_type *type = cluster_node_type(ledger->cluster, node);
     const gpu_id first = ledger->cluster->nodes[node].first_gpu;
-    const uint16_t confine = ledger->confine != NULL ? ledger->confine[node] : UINT16_MAX;
+    const uint16_t allowed = allowed_gpus(search->spot.allowed, node);
     uint16_t equal = 0;
     for (uint32_t g = 0; g < type->gpu_count; g++)
-        if (!ledger_has_layout(ledger, node, g) && (confine >> g & 1) &&
+        if (!ledger_has_layout(ledger, node, g) && (allowed >> g & 1) &&
             ledger->gpus[first + g].free >= search->best.milli &&
             ledger_gpu_admits(ledger, first + g, search->request) && score_share(search, g) == search->best.score)
             equal |= (uint16_t)(1u << g);
@@ -183,7 +183,7 @@ static struct piece piece_at(const struct placing *placing, const struct search 
 static void take_best(struct placing *placing, const struct search *search, uint16_t group)
 {
     struct piece piece = piece_at(placing, search, group);
-    struct space space = request_class_space(placing->request_class, &piece, placing->owner);
+    struct space space = request_class_space(placing->asked->request_class, &piece, placing->asked->owner);
     ledger_take(placing->ledger, &space);
     append(placing, &piece, search->request->mig != 0);
     if (placing->here != NULL)
@@ -192,15 +192,15 @@ static void take_best(struct placing *placing, const struct search *search, uint
 
 static const struct piece *joined_piece(const struct placing *placing, uint32_t index)
 {
-    return index < placing->held.count ? &placing->held.pieces[index]
-                                       : &placing->out->pieces[index - placing->held.count];
+    return index < placing->asked->held.count ? &placing->asked->held.pieces[index]
+                                              : &placing->out->pieces[index - placing->asked->held.count];
 }
 
 /* Find the best of the nodes where members of the job are.  The first ones without room are skipped the next time: a
  * node gets no room before a rollback. */
 static bool find_joined(struct placing *placing, struct search *search, uint16_t group)
 {
-    const uint32_t count = placing->held.count + placing->out->count;
+    const uint32_t count = placing->asked->held.count + placing->out->count;
     bool all_full = true;
     node_id before = NODE_NONE;
     if (placing->joined_group != group)
@@ -212,7 +212,7 @@ static bool find_joined(struct placing *placing, struct search *search, uint16_t
         if (node == before)
             continue;
         before = node;
-        if (request_class_room(search->request, placing->ledger, node) > 0) {
+        if (request_class_room(search->request, placing->ledger, node, search->spot.allowed) > 0) {
             all_full = false;
             search_node(search, node);
         } else if (all_full) {
@@ -224,8 +224,8 @@ static bool find_joined(struct placing *placing, struct search *search, uint16_t
 
 static struct search search_for(const struct placing *placing, uint16_t group, const struct region *region)
 {
-    return search_of(placing->policy, placing->ledger, &placing->request_class->groups[group].request, region,
-                     placing->here, placing->owner);
+    return search_of(placing->asked, placing->ledger, &placing->asked->request_class->groups[group].request, region,
+                     placing->here);
 }
 
 struct by_node *placing_memory(struct placing *placing)
@@ -239,10 +239,10 @@ struct by_node *placing_memory(struct placing *placing)
 /* Can scores of nodes be kept for this search, and does the policy use them? */
 static bool is_by_node(const struct placing *placing, const struct search *search)
 {
-    const struct placement_policy *policy = placing->policy;
+    const struct placement_policy *policy = placing->asked->policy;
     return (policy->is_local || policy->joins_members || policy->draw != NULL) && search->request->mig == 0 &&
-           placing->ledger->confine == NULL && placing->ledger->shut == NULL &&
-           !search_minds_islands(placing->ledger, search->request) && !region_is_one_node(&search->region);
+           placing->asked->allowed == NULL && !search_minds_islands(placing->ledger, search->request) &&
+           !region_is_one_node(&search->region);
 }
 
 /* A policy with a bound is searched without kept scores first, since the bound usually leaves few nodes.  Scores are
@@ -251,9 +251,9 @@ static bool find_by_node(struct placing *placing, struct search *search, uint16_
 {
     const struct by_node *memory = placing->out->by_node;
     search->spot.members_left = members_left;
-    if (placing->policy->joins_members && find_joined(placing, search, group))
+    if (placing->asked->policy->joins_members && find_joined(placing, search, group))
         return true;
-    if (placing->policy->bound != NULL && (memory == NULL || !by_node_knows(placing_memory(placing), search))) {
+    if (placing->asked->policy->bound != NULL && (memory == NULL || !by_node_knows(placing_memory(placing), search))) {
         search->looks_left = LOOKS_MAX;
         bool is_found = search_best(search, members_left);
         if (search->looks_left > 0)
@@ -333,7 +333,7 @@ bool placement_may_fit(const struct ledger *ledger, const struct request_class *
 
 static bool place_in_order(struct placing *placing, const struct region *region)
 {
-    const struct request_class *request_class = placing->request_class;
+    const struct request_class *request_class = placing->asked->request_class;
     for (uint32_t i = 0; i < request_class->group_count; i++) {
         uint16_t g = request_class->order[i];
         struct search search = search_for(placing, g, region);
@@ -349,9 +349,9 @@ static bool place_in_order(struct placing *placing, const struct region *region)
 static bool place_all(struct placing *placing)
 {
     struct region everywhere = region_everywhere(placing->ledger);
-    bool is_alone = placing->request_class->member_count == 1 && placing->held.count == 0;
-    enum one_node one_node = is_alone ? ONE_NODE_NO : placing->policy->one_node;
-    bool is_confined = domains_are_asked(placing->request_class);
+    bool is_alone = placing->asked->request_class->member_count == 1 && placing->asked->held.count == 0;
+    enum one_node one_node = is_alone ? ONE_NODE_NO : placing->asked->policy->one_node;
+    bool is_confined = domains_are_asked(placing->asked->request_class);
     if (is_confined || one_node != ONE_NODE_NO)
         arena_reset(&placing->out->scratch);
     if (one_node != ONE_NODE_NO && domains_place_on_one_node(placing))
@@ -366,51 +366,60 @@ static void count_held(struct placing *placing)
     struct piece_list *out = placing->out;
     MEM_GROW(out->here, out->here_capacity, placing->ledger->cluster->node_count);
     placing->here = out->here;
-    for (uint32_t i = 0; i < placing->held.count; i++)
-        placing->here[placing->held.pieces[i].node] += placing->held.pieces[i].member_count;
+    for (uint32_t i = 0; i < placing->asked->held.count; i++)
+        placing->here[placing->asked->held.pieces[i].node] += placing->asked->held.pieces[i].member_count;
 }
 
 static void uncount_held(struct placing *placing)
 {
     forget_from(placing, 0);
-    for (uint32_t i = 0; i < placing->held.count; i++)
-        placing->here[placing->held.pieces[i].node] -= placing->held.pieces[i].member_count;
+    for (uint32_t i = 0; i < placing->asked->held.count; i++)
+        placing->here[placing->asked->held.pieces[i].node] -= placing->asked->held.pieces[i].member_count;
     placing->here = NULL;
 }
 
-static bool place_once(struct placing *placing)
+static bool place_once(struct ledger *ledger, const struct placement_request *asked, struct piece_list *out)
 {
-    placing->out->count = 0;
-    placing->joined_full = placing->first_growing = 0;
-    if (placing->policy->looks_at_nodes)
-        count_held(placing);
-    bool is_placed = place_all(placing);
-    if (placing->here != NULL)
-        uncount_held(placing);
+    struct placing placing = {.asked = asked, .ledger = ledger, .out = out};
+    out->count = 0;
+    if (asked->policy->looks_at_nodes)
+        count_held(&placing);
+    bool is_placed = place_all(&placing);
+    if (placing.here != NULL)
+        uncount_held(&placing);
     return is_placed;
 }
 
-/* Place all members where they all meet the most preferred rules possible.  Not inlined, since few jobs have rules. */
-static __attribute__((noinline)) bool place_by_rules(struct placing *placing)
+/* What the rules of tags say of each node; ledger_tags_shut() makes a mask of it. */
+static struct tag_look look_at_tags(struct ledger *ledger, const struct placement_request *asked)
 {
-    struct ledger *ledger = placing->ledger;
-    const uint32_t count = placing->held.count + placing->passing.leaving;
+    const struct passing_pieces passing = asked->passing;
+    const uint32_t count = asked->held.count + passing.leaving;
     struct space *spaces = mem_alloc(count * sizeof *spaces);
     for (uint32_t p = 0; p < count; p++)
-        spaces[p] = request_class_space(placing->request_class, &placing->held.pieces[p], placing->owner);
-    const struct tag_look look =
-        ledger_tags_look(ledger, placing->request_class->tags,
-                         (struct own_spaces){spaces, placing->held.count - placing->passing.claimed,
-                                             placing->passing.claimed + placing->passing.leaving});
+        spaces[p] = request_class_space(asked->request_class, &asked->held.pieces[p], asked->owner);
+    const struct tag_look look = ledger_tags_look(
+        ledger, asked->request_class->tags,
+        (struct own_spaces){spaces, asked->held.count - passing.claimed, passing.claimed + passing.leaving});
     mem_free(spaces);
+    return look;
+}
+
+/* Place all members where they all meet the most preferred rules possible.  Not inlined, since few jobs have rules. */
+static __attribute__((noinline)) bool place_by_rules(struct ledger *ledger, const struct placement_request *asked,
+                                                     struct piece_list *out)
+{
+    const struct tag_look look = look_at_tags(ledger, asked);
+    struct allowed_space allowed = {.gpus = asked->allowed != NULL ? asked->allowed->gpus : NULL};
+    struct placement_request within = *asked;
+    within.allowed = &allowed;
     bool is_placed = false;
     for (uint32_t least = look.preferred_max + 1; least-- > 0 && !is_placed;) {
         if (look.count_of[least] == 0)
             continue; /* no more nodes than before */
         size_t mark = ledger_mark(ledger);
-        ledger->shut = ledger_tags_shut(ledger, least);
-        is_placed = place_once(placing);
-        ledger->shut = NULL;
+        allowed.shut = ledger_tags_shut(ledger, least);
+        is_placed = place_once(ledger, &within, out);
         if (is_placed)
             ledger_commit(ledger, mark);
         else
@@ -419,54 +428,35 @@ static __attribute__((noinline)) bool place_by_rules(struct placing *placing)
     return is_placed;
 }
 
-static bool place(struct placing *placing)
+static bool place(struct ledger *ledger, const struct placement_request *asked, struct piece_list *out)
 {
-    return ledger_tags_bind(placing->ledger, placing->request_class->tags) ? place_by_rules(placing)
-                                                                           : place_once(placing);
+    return ledger_tags_bind(ledger, asked->request_class->tags) ? place_by_rules(ledger, asked, out)
+                                                                : place_once(ledger, asked, out);
 }
 
 /* If members differ, one may take the only place where another fits.  The choice depends on the typical jobs, which do
  * not change when the cluster empties, so the job could wait for ever.  If it does not fit, best_fit places it. */
-static __attribute__((noinline)) bool place_in_spite_of_typical(struct placing *placing)
+static __attribute__((noinline)) bool
+place_in_spite_of_typical(struct ledger *ledger, const struct placement_request *asked, struct piece_list *out)
 {
-    struct ledger *ledger = placing->ledger;
     const size_t mark = ledger_mark(ledger);
-    if (place(placing)) {
+    if (place(ledger, asked, out)) {
         ledger_commit(ledger, mark);
         return true;
     }
     ledger_rollback(ledger, mark);
-    placing->policy = &placement_best_fit;
-    return place(placing);
+    struct placement_request plain = *asked;
+    plain.policy = &placement_best_fit;
+    return place(ledger, &plain, out);
 }
 
-bool placement_extend_leaving(const struct placement_policy *policy, struct ledger *ledger,
-                              const struct request_class *request_class, struct held_pieces held,
-                              struct passing_pieces passing, uint32_t owner, struct piece_list *out)
+bool placement_place(struct ledger *ledger, const struct placement_request *asked, struct piece_list *out)
 {
-    struct placing placing = {.policy = policy,
-                              .ledger = ledger,
-                              .request_class = request_class,
-                              .held = held,
-                              .passing = passing,
-                              .owner = owner,
-                              .out = out};
+    const struct request_class *request_class = asked->request_class;
     out->count = 0;
     if (request_class->member_count > 1 && !placement_may_fit(ledger, request_class))
         return false;
-    const bool knows_typical = policy->uses_typical && ledger->typical != NULL && ledger->typical->count > 0;
-    return knows_typical && request_class->group_count > 1 ? place_in_spite_of_typical(&placing) : place(&placing);
-}
-
-bool placement_extend(const struct placement_policy *policy, struct ledger *ledger,
-                      const struct request_class *request_class, struct held_pieces held, uint32_t owner,
-                      struct piece_list *out)
-{
-    return placement_extend_leaving(policy, ledger, request_class, held, (struct passing_pieces){0}, owner, out);
-}
-
-bool placement_place(const struct placement_policy *policy, struct ledger *ledger,
-                     const struct request_class *request_class, uint32_t owner, struct piece_list *out)
-{
-    return placement_extend(policy, ledger, request_class, (struct held_pieces){0}, owner, out);
+    const bool knows_typical = asked->policy->uses_typical && ledger->typical != NULL && ledger->typical->count > 0;
+    return knows_typical && request_class->group_count > 1 ? place_in_spite_of_typical(ledger, asked, out)
+                                                           : place(ledger, asked, out);
 }

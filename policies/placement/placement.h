@@ -34,8 +34,9 @@ struct spot {
     uint32_t members_left; /* members of the group still to be placed, this one included */
     const struct ledger *ledger;
     const struct request *request;
-    uint32_t owner;               /* slot of the job */
-    const struct policy_own *own; /* of a plug-in's policy; NULL: it is built in */
+    const struct allowed_space *allowed; /* NULL: all of the cluster */
+    uint32_t owner;                      /* slot of the job */
+    const struct policy_own *own;        /* of a plug-in's policy; NULL: it is built in */
 };
 
 #define SPOT_NEVER INT64_MIN /* a score: not here */
@@ -100,27 +101,26 @@ struct held_pieces {
     uint32_t count;
 };
 
-/* Take space for all members of the request class in the ledger, for the job in slot `owner`, and list it in `out`.
- * False: they do not all fit.  Then some may have been taken, and the caller rolls back to an earlier mark.
- * O(node types * GPUs of a node) a member, without topology and rules of tags and with a policy that does not look at
- * nodes. */
-bool placement_place(const struct placement_policy *policy, struct ledger *ledger,
-                     const struct request_class *request_class, uint32_t owner, struct piece_list *out);
-
-/* As above, for a job that holds members already.  A set that requires (or prefers) one domain may only go to the
- * domain where its held members are. */
-bool placement_extend(const struct placement_policy *policy, struct ledger *ledger,
-                      const struct request_class *request_class, struct held_pieces held, uint32_t owner,
-                      struct piece_list *out);
-
-/* As above.  The last `claimed` pieces of `held` are claimed, and `leaving` pieces stand behind them in the array: the
- * job's own rules of tags ignore these. */
+/* Pieces that the job's own rules of tags ignore: the last `claimed` pieces of those held are claimed, and `leaving`
+ * pieces stand behind them in the array. */
 struct passing_pieces {
     uint32_t claimed, leaving;
 };
-bool placement_extend_leaving(const struct placement_policy *policy, struct ledger *ledger,
-                              const struct request_class *request_class, struct held_pieces held,
-                              struct passing_pieces passing, uint32_t owner, struct piece_list *out);
+
+/* Members to place, and where they may go. */
+struct placement_request {
+    const struct placement_policy *policy;
+    const struct request_class *request_class; /* all of its members are placed */
+    uint32_t owner;                            /* slot of the job */
+    struct held_pieces held; /* a set that requires (or prefers) one domain may only go to the domain of these */
+    struct passing_pieces passing;
+    const struct allowed_space *allowed; /* NULL: all of the cluster */
+};
+
+/* Take space for all members of the request in the ledger and list it in `out`.  False: they do not all fit.  Then some
+ * may have been taken, and the caller rolls back to an earlier mark.  O(node types * GPUs of a node) a member, without
+ * topology and rules of tags and with a policy that does not look at nodes. */
+bool placement_place(struct ledger *ledger, const struct placement_request *asked, struct piece_list *out);
 
 /* A cheap test: false only if the request class cannot be placed now.  O(node types * GPUs of a node). */
 bool placement_may_fit(const struct ledger *ledger, const struct request_class *request_class);

@@ -14,7 +14,12 @@ static bool has_host_room(const struct search *search, node_id node)
 {
     const struct node_cell *cell = &search->ledger->nodes[node];
     return cell->cpu_free >= search->request->cpu_milli && cell->memory_free >= search->request->memory_mib &&
-           cell->tasks_free != 0 && ledger_node_admits(search->ledger, node, search->request);
+           cell->tasks_free != 0 && ledger_node_admits(search->ledger, node, search->request, search->spot.allowed);
+}
+
+static bool is_confined(const struct allowed_space *allowed)
+{
+    return allowed != NULL && allowed->gpus != NULL;
 }
 
 /* Are enough of these GPUs usable, on one island if the member asks that?  Enough are free; a confined member may not
@@ -22,7 +27,7 @@ static bool has_host_room(const struct search *search, node_id node)
 static bool has_gpus(const struct search *search, uint16_t usable, uint32_t least)
 {
     const struct request *request = search->request;
-    if (search->ledger->confine == NULL && !request->one_island)
+    if (!is_confined(search->spot.allowed) && !request->one_island)
         return true;
     if (bits_count16(usable) < least || !request->one_island)
         return bits_count16(usable) >= least;
@@ -92,7 +97,7 @@ SCAN bool scan_nodes(struct search *search, const struct type_index *index, uint
             return false;
         if ((!is_plain && !region_contains(&search->region, node)) || !has_host_room(search, node))
             continue;
-        uint16_t usable = ledger_usable(search->ledger, node);
+        uint16_t usable = ledger_usable(search->ledger, node, search->spot.allowed);
         if (!is_plain && !has_gpus(search, usable, least))
             continue;
         int32_t gpu = share != 0 ? __builtin_ctz(usable) : -1;
@@ -106,11 +111,10 @@ SCAN bool scan_nodes(struct search *search, const struct type_index *index, uint
     return false;
 }
 
-/* May the member use the GPU, if it is confined? */
-static bool is_in_confines(const struct search *search, node_id node, gpu_id gpu)
+/* May the member use the GPU? */
+static bool is_allowed(const struct search *search, node_id node, gpu_id gpu)
 {
-    const struct ledger *ledger = search->ledger;
-    return ledger->confine == NULL || (ledger->confine[node] >> (gpu - ledger->cluster->nodes[node].first_gpu) & 1);
+    return allowed_gpus(search->spot.allowed, node) >> (gpu - search->ledger->cluster->nodes[node].first_gpu) & 1;
 }
 
 /* Scan the GPUs with `left` milli free, of which the member takes `milli`. */
@@ -129,7 +133,7 @@ SCAN void scan_gpus(struct search *search, const struct bits *gpus, uint32_t lef
             return;
         if ((!is_plain && !region_contains(&search->region, node)) || !has_host_room(search, node))
             continue;
-        if ((!is_plain && !is_in_confines(search, node, gpu)) ||
+        if ((!is_plain && !is_allowed(search, node, gpu)) ||
             (search->request->mig == 0 && !ledger_gpu_admits(search->ledger, gpu, search->request)))
             continue;
         int64_t score = is_plain || !search->policy->looks_at_nodes ? most : score_node(search, node);
@@ -176,16 +180,16 @@ SCAN void scan_type(struct search *search, uint32_t type_id, bool is_plain)
             return;
 }
 
-struct search search_of(const struct placement_policy *policy, const struct ledger *ledger,
-                        const struct request *request, const struct region *region, const uint32_t *here,
-                        uint32_t owner)
+struct search search_of(const struct placement_request *asked, const struct ledger *ledger,
+                        const struct request *request, const struct region *region, const uint32_t *here)
 {
+    const struct placement_policy *policy = asked->policy;
     return (struct search){.policy = policy,
                            .ledger = ledger,
                            .request = request,
                            .region = *region,
                            .here = here,
-                           .is_plain = !policy->looks_at_nodes && ledger->confine == NULL &&
+                           .is_plain = !policy->looks_at_nodes && !is_confined(asked->allowed) &&
                                        !search_minds_islands(ledger, request) && region->level == NULL &&
                                        region->first == 0 && region->last == ledger->cluster->node_count - 1,
                            .looks_left = UINT32_MAX,
@@ -194,7 +198,8 @@ struct search search_of(const struct placement_policy *policy, const struct ledg
                                     .node = NODE_NONE,
                                     .ledger = ledger,
                                     .request = request,
-                                    .owner = owner}};
+                                    .allowed = asked->allowed,
+                                    .owner = asked->owner}};
 }
 
 void search_node(struct search *search, node_id node)

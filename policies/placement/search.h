@@ -57,11 +57,10 @@ static inline bool search_minds_islands(const struct ledger *ledger, const struc
     return request->one_island && ledger->cluster->has_split_nodes;
 }
 
-/* A search for members of the request.  All pointers are borrowed for the life of the search.  owner: slot of the job.
- */
-struct search search_of(const struct placement_policy *policy, const struct ledger *ledger,
-                        const struct request *request, const struct region *region, const uint32_t *here,
-                        uint32_t owner);
+/* A search for members of the request, which is one of `asked`.  The ledger, the request and `here` are borrowed for the
+ * life of the search. */
+struct search search_of(const struct placement_request *asked, const struct ledger *ledger,
+                        const struct request *request, const struct region *region, const uint32_t *here);
 
 /* Find search->best.  False: no spot has room, or looks_left was used up.  members_left: see struct spot. */
 bool search_best(struct search *search, uint32_t members_left);

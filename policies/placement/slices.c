@@ -5,7 +5,7 @@
 
 static uint32_t size_of(const struct placing *placing, uint32_t group)
 {
-    return placing->request_class->groups[group].slice_members;
+    return placing->asked->request_class->groups[group].slice_members;
 }
 
 /* How many members an incomplete slice in the domain lacks; 0: none is incomplete. */
@@ -13,8 +13,8 @@ static uint32_t lacking_in(const struct placing *placing, uint32_t group, uint32
 {
     const struct cluster_level *level = slices_level(placing, group);
     uint32_t held = 0;
-    for (uint32_t i = 0; i < placing->held.count; i++) {
-        const struct piece *piece = &placing->held.pieces[i];
+    for (uint32_t i = 0; i < placing->asked->held.count; i++) {
+        const struct piece *piece = &placing->asked->held.pieces[i];
         if (piece->group == group && level->domain[piece->node] == domain)
             held += piece->member_count;
     }
@@ -26,13 +26,13 @@ static uint32_t lacking_in(const struct placing *placing, uint32_t group, uint32
 static uint32_t *member_rooms(const struct placing *placing, uint32_t group, const struct region *region)
 {
     const struct cluster_level *level = slices_level(placing, group);
-    const struct request *request = &placing->request_class->groups[group].request;
+    const struct request *request = &placing->asked->request_class->groups[group].request;
     uint32_t *rooms = arena_alloc_array(&placing->out->scratch, (size_t)level->domain_count + 1, uint32_t);
     for (node_id n = region->first; n <= region->last; n++) {
         const uint32_t domain = level->domain[n];
         if (domain == DOMAIN_NONE || !region_contains(region, n))
             continue;
-        const uint32_t room = request_class_room(request, placing->ledger, n);
+        const uint32_t room = request_class_room(request, placing->ledger, n, placing->asked->allowed);
         rooms[domain] += room < UINT32_MAX - rooms[domain] ? room : UINT32_MAX - rooms[domain];
     }
     return rooms;
@@ -149,12 +149,13 @@ uint32_t slices_mend(struct placing *placing, uint16_t group, uint32_t left, con
 {
     const struct cluster_level *level = slices_level(placing, group);
     uint32_t placed = 0;
-    for (uint32_t i = 0; i < placing->held.count; i++) {
-        const struct piece *piece = &placing->held.pieces[i];
+    for (uint32_t i = 0; i < placing->asked->held.count; i++) {
+        const struct piece *piece = &placing->asked->held.pieces[i];
         const uint32_t domain = level->domain[piece->node];
         bool is_first = piece->group == group && reaches(region, level, domain);
         for (uint32_t k = 0; k < i && is_first; k++)
-            is_first = placing->held.pieces[k].group != group || level->domain[placing->held.pieces[k].node] != domain;
+            is_first = placing->asked->held.pieces[k].group != group ||
+                       level->domain[placing->asked->held.pieces[k].node] != domain;
         if (!is_first)
             continue;
         const uint32_t lacking = lacking_in(placing, group, domain);

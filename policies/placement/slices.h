@@ -21,7 +21,7 @@
 /* The level of the group's slices.  The group has slices, and the cluster has that level. */
 static inline const struct cluster_level *slices_level(const struct placing *placing, uint32_t group)
 {
-    return &placing->ledger->cluster->levels[placing->request_class->groups[group].slice_level - 1];
+    return &placing->ledger->cluster->levels[placing->asked->request_class->groups[group].slice_level - 1];
 }
 
 /* By domain of the slices' level: how many members of the group the region has room for.  Counts whole slices, and the

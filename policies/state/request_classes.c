@@ -56,7 +56,8 @@ static bool fits_empty(struct sched *sched, const struct request_class *request_
             sched_share(sched, sched->empty);
     }
     size_t mark = ledger_mark(sched->empty);
-    const bool fits = placement_place(sched->policy.placement, sched->empty, request_class, 0, &sched->pieces);
+    const struct placement_request asked = {.policy = sched->policy.placement, .request_class = request_class};
+    const bool fits = placement_place(sched->empty, &asked, &sched->pieces);
     ledger_rollback(sched->empty, mark);
     return fits;
 }

@@ -218,7 +218,9 @@ static bool is_shut_out(struct sched *sched, const struct request_class *request
     struct piece_list pieces = {0};
     untagged.tags = NULL;
     size_t mark = ledger_mark(sched->ledger);
-    const bool fits = placement_place(sched->policy.placement, sched->ledger, &untagged, OWNER_NONE - 1, &pieces);
+    const struct placement_request asked = {
+        .policy = sched->policy.placement, .request_class = &untagged, .owner = OWNER_NONE - 1};
+    const bool fits = placement_place(sched->ledger, &asked, &pieces);
     ledger_rollback(sched->ledger, mark);
     piece_list_release(&pieces);
     return fits;
@@ -232,7 +234,7 @@ static bool has_instances(const struct sched *sched, const struct request_class 
         const bool is_asked = group->slice_members != 0 && group->request.mig != 0;
         uint64_t room = 0;
         for (node_id n = 0; is_asked && n < sched->cluster->node_count && room < group->count; n++)
-            room += request_class_room(&group->request, sched->ledger, n);
+            room += request_class_room(&group->request, sched->ledger, n, NULL);
         if (is_asked && room < group->count)
             return false;
     }

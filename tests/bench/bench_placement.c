@@ -218,7 +218,10 @@ static void decide(struct world *w, const struct placement_policy *policy, uint3
     if (name != NULL)
         CALLGRIND_TOGGLE_COLLECT;
     size_t mark = ledger_mark(w->ledger);
-    bool is_placed = placement_place(policy, w->ledger, &w->request_classes[kind], 1, &w->pieces);
+    bool is_placed = placement_place(
+        w->ledger,
+        &(struct placement_request){.policy = policy, .request_class = &w->request_classes[kind], .owner = 1},
+        &w->pieces);
     if (is_placed)
         ledger_commit(w->ledger, mark);
     else

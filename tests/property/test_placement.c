@@ -45,7 +45,7 @@ static void take_found(struct ledger *ledger, const struct search *search)
                           .cpu_milli = request->cpu_milli,
                           .memory_mib = request->memory_mib,
                           .member_count = 1};
-    uint16_t free = ledger_usable(ledger, space.node);
+    uint16_t free = ledger_usable(ledger, space.node, NULL);
     for (uint32_t g = 0; g < request->gpus; g++, free &= (uint16_t)(free - 1))
         space.gpu_mask |= (uint16_t)(free & -free);
     if (search->best.gpu_index >= 0) {
@@ -108,9 +108,11 @@ static void the_best_spot_is_that_of_looking_everywhere(void **state)
             struct request request = random_placement_request(&stream);
             struct region region = random_region(&stream, ledger);
             uint32_t left = 1 + random_below(&stream, 9);
-            struct search search =
-                search_of(random_placement_policies[random_below(&stream, RANDOM_PLACEMENT_POLICIES)], ledger, &request,
-                          &region, here, random_below(&stream, 50));
+            struct search search = search_of(
+                &(struct placement_request){
+                    .policy = random_placement_policies[random_below(&stream, RANDOM_PLACEMENT_POLICIES)],
+                    .owner = random_below(&stream, 50)},
+                ledger, &request, &region, here);
             struct candidate expected = random_placement_best(&search, left);
             bool is_found = search_best(&search, left), is_right = is_found_as(&search, is_found, &expected);
             if (is_remembered(search.policy) && request.mig == 0) {
@@ -210,10 +212,13 @@ static bool long_place(struct long_world *w, const struct placement_policy *poli
     random_placement_group(&ask, long_request(&w->stream), 1);
     ask.request_class.member_count = 1;
     struct region everywhere = region_everywhere(w->ledger);
-    struct search search = search_of(policy, w->ledger, &ask.groups[0].request, &everywhere, w->here, 1);
+    struct search search = search_of(&(struct placement_request){.policy = policy, .owner = 1}, w->ledger,
+                                     &ask.groups[0].request, &everywhere, w->here);
     const bool has_room = search_best(&search, 1);
     const size_t mark = ledger_mark(w->ledger);
-    const bool is_placed = placement_place(policy, w->ledger, &ask.request_class, 1, &w->pieces);
+    const bool is_placed = placement_place(
+        w->ledger, &(struct placement_request){.policy = policy, .request_class = &ask.request_class, .owner = 1},
+        &w->pieces);
     assert_int_equal(is_placed, has_room);
     if (is_placed) {
         const struct piece *piece = &w->pieces.pieces[0];
@@ -297,7 +302,7 @@ static node_id fullest_for_all(const struct ledger *ledger, const struct job_gro
     struct part best_part = {0, 1};
     node_id best = NODE_NONE;
     for (node_id n = 0; n < ledger->cluster->node_count; n++) {
-        if (request_class_room(&group->request, ledger, n) < group->count)
+        if (request_class_room(&group->request, ledger, n, NULL) < group->count)
             continue;
         const struct part part = part_taken(ledger, group, n);
         if (best != NODE_NONE && !is_larger(part, best_part))
@@ -321,7 +326,8 @@ static bool gang_by_looking(struct long_world *w, const struct placement_policy 
     const size_t mark = ledger_mark(w->ledger);
     uint32_t placed = 0;
     for (; placed < group->count; placed++) {
-        struct search search = search_of(policy, w->ledger, &group->request, &region, w->here, 1);
+        struct search search = search_of(&(struct placement_request){.policy = policy, .owner = 1}, w->ledger,
+                                         &group->request, &region, w->here);
         if (!search_best(&search, group->count - placed))
             break;
         nodes[placed] = search.best.node;
@@ -365,7 +371,9 @@ static uint32_t gang_round(struct long_world *w, const struct placement_policy *
     ask.request_class.member_count = ask.groups[0].count;
     const bool expected = gang_by_looking(w, policy, &ask.groups[0], nodes);
     const size_t mark = ledger_mark(w->ledger);
-    const bool is_placed = placement_place(policy, w->ledger, &ask.request_class, 1, &w->pieces);
+    const bool is_placed = placement_place(
+        w->ledger, &(struct placement_request){.policy = policy, .request_class = &ask.request_class, .owner = 1},
+        &w->pieces);
     assert_int_equal(is_placed, expected);
     if (!is_placed || w->count + w->pieces.count > LONG_JOBS) {
         ledger_rollback(w->ledger, mark);
@@ -436,7 +444,8 @@ static uint32_t nodes_with_room(const struct ledger *ledger, const struct reques
     uint32_t count = 0;
     for (node_id n = 0; n < ledger->cluster->node_count; n++) {
         struct region region = {.first = n, .last = n};
-        struct search search = search_of(&placement_first_fit, ledger, request, &region, NULL, 0);
+        struct search search = search_of(&(struct placement_request){.policy = &placement_first_fit, .owner = 0},
+                                         ledger, request, &region, NULL);
         count += random_placement_best(&search, 1).node != NODE_NONE;
     }
     return count;
@@ -464,8 +473,12 @@ static void pack_and_spread_are_exact_for_one_group(void **state)
             const uint32_t expected[] = {fewest, most, fewest == 1, most == count ? count : 0};
             for (uint32_t p = 0; p < 4; p++) {
                 size_t mark = ledger_mark(ledger);
-                bool is_placed = placement_place(random_placement_policies[RANDOM_PLACEMENT_PACK + p], ledger,
-                                                 &ask.request_class, 1, &pieces);
+                bool is_placed = placement_place(
+                    ledger,
+                    &(struct placement_request){.policy = random_placement_policies[RANDOM_PLACEMENT_PACK + p],
+                                                .request_class = &ask.request_class,
+                                                .owner = 1},
+                    &pieces);
                 ledger_rollback(ledger, mark);
                 uint32_t nodes = is_placed ? nodes_of(&pieces) : 0;
                 if (nodes != expected[p])

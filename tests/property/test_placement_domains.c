@@ -87,8 +87,13 @@ static void a_set_is_placed_if_a_domain_holds_it(void **state)
             uint64_t hash = ledger_hash(ledger);
             size_t mark = ledger_mark(ledger);
             const struct placement_policy *policy = random_placement_policies[order[random_below(&stream, 7)]];
-            bool is_placed = placement_extend(policy, ledger, &ask.request_class,
-                                              (struct held_pieces){held.pieces, held.count}, 1, &pieces);
+            bool is_placed =
+                placement_place(ledger,
+                                &(struct placement_request){.policy = policy,
+                                                            .request_class = &ask.request_class,
+                                                            .owner = 1,
+                                                            .held = (struct held_pieces){held.pieces, held.count}},
+                                &pieces);
             if (is_placed != may)
                 fail_msg("seed %d round %u, %s: %s, but room at level %u", (int)seed, round, policy->name,
                          is_placed ? "placed" : "not placed", number);
@@ -140,7 +145,9 @@ static void nested_sets_stay_in_their_domains(void **state)
             size_t mark = ledger_mark(ledger);
             const struct placement_policy *policy =
                 random_placement_policies[random_below(&stream, RANDOM_PLACEMENT_POLICIES)];
-            bool is_placed = placement_place(policy, ledger, &ask.request_class, 1, &pieces);
+            bool is_placed = placement_place(
+                ledger, &(struct placement_request){.policy = policy, .request_class = &ask.request_class, .owner = 1},
+                &pieces);
             assert_lawful(ledger_check(ledger));
             if (is_placed && pieces.count > 0) {
                 placed++;
@@ -200,7 +207,10 @@ static void never_fits_is_not_too_strict(void **state)
             uint32_t id = request_class_of(&table, cluster, &job);
             const struct request_class *request_class = &table.at[id];
             size_t mark = ledger_mark(ledger);
-            bool is_placed = placement_place(&placement_best_fit, ledger, request_class, 1, &pieces);
+            bool is_placed = placement_place(
+                ledger,
+                &(struct placement_request){.policy = &placement_best_fit, .request_class = request_class, .owner = 1},
+                &pieces);
             ledger_rollback(ledger, mark);
             assert_false(is_placed && request_class->never_fits);
             if (job.group_count == 1 && job.set_count == 0) /* exact */
@@ -222,7 +232,9 @@ static bool try_extend(const struct placement_policy *policy, struct ledger *led
                        const struct request_class *request_class, struct held_pieces held, struct piece_list *out)
 {
     const size_t mark = ledger_mark(ledger);
-    const bool is_placed = placement_extend(policy, ledger, request_class, held, 1, out);
+    const bool is_placed = placement_place(
+        ledger, &(struct placement_request){.policy = policy, .request_class = request_class, .owner = 1, .held = held},
+        out);
     ledger_rollback(ledger, mark);
     return is_placed;
 }
@@ -259,8 +271,12 @@ static void members_are_joined_as_if_all_nodes_were_looked_at(void **state)
             const size_t mark = ledger_mark(ledger);
             struct held_pieces held = {0};
             if (random_placement_once_in(&stream, 2) &&
-                placement_place(random_placement_policies[random_below(&stream, 3)], ledger, &ask.request_class, 1,
-                                &own))
+                placement_place(
+                    ledger,
+                    &(struct placement_request){.policy = random_placement_policies[random_below(&stream, 3)],
+                                                .request_class = &ask.request_class,
+                                                .owner = 1},
+                    &own))
                 held = (struct held_pieces){own.pieces, own.count};
             else
                 ledger_rollback(ledger, mark);
@@ -408,8 +424,12 @@ static void nested_domains_go_by_the_widest_level_first(void **state)
             draw_whole_gpus(&stream, &ask);
             const struct topology_ask asked = ask.request_class.topology;
             const size_t mark = ledger_mark(ledger);
-            const bool is_placed = placement_place(random_placement_policies[order[random_below(&stream, 7)]], ledger,
-                                                   &ask.request_class, 1, &pieces);
+            const bool is_placed = placement_place(
+                ledger,
+                &(struct placement_request){.policy = random_placement_policies[order[random_below(&stream, 7)]],
+                                            .request_class = &ask.request_class,
+                                            .owner = 1},
+                &pieces);
             ledger_rollback(ledger, mark);
             if (!is_placed)
                 continue;

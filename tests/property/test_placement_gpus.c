@@ -182,7 +182,10 @@ static void place(struct inside_world *w, struct request request, uint32_t count
     struct random_placement_ask ask;
     random_placement_group(&ask, request, count);
     ask.request_class.member_count = count;
-    assert_true(placement_place(&placement_best_fit, w->ledger, &ask.request_class, 1, &w->pieces));
+    assert_true(placement_place(
+        w->ledger,
+        &(struct placement_request){.policy = &placement_best_fit, .request_class = &ask.request_class, .owner = 1},
+        &w->pieces));
 }
 
 static const uint8_t odd_even[8] = {0, 1, 0, 1, 0, 1, 0, 1};

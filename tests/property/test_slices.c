@@ -167,7 +167,9 @@ static void slices_are_placed_if_there_is_room(void **state)
             ledger->placement = &config;
             uint64_t hash = ledger_hash(ledger);
             size_t mark = ledger_mark(ledger);
-            bool is_placed = placement_place(policy, ledger, &ask.request_class, 1, &pieces);
+            bool is_placed = placement_place(
+                ledger, &(struct placement_request){.policy = policy, .request_class = &ask.request_class, .owner = 1},
+                &pieces);
             if (is_placed != may)
                 fail_msg("seed %d round %u, %s: %s", (int)seed, round, policy->name,
                          is_placed ? "placed" : "not placed");
@@ -208,7 +210,11 @@ static void torn_slices_are_mended(void **state)
             ask.request_class.topology = (struct topology_ask){0};
             held.count = 0;
             size_t mark = ledger_mark(ledger);
-            bool is_placed = placement_place(&placement_best_fit, ledger, &ask.request_class, 1, &pieces);
+            bool is_placed =
+                placement_place(ledger,
+                                &(struct placement_request){
+                                    .policy = &placement_best_fit, .request_class = &ask.request_class, .owner = 1},
+                                &pieces);
             for (uint32_t i = 0; is_placed && i < pieces.count; i++) {
                 const struct piece piece = pieces.pieces[i];
                 if (random_placement_once_in(&stream, 2)) {
@@ -222,8 +228,13 @@ static void torn_slices_are_mended(void **state)
             }
             if (is_placed && ask.groups[0].count > 0) {
                 /* What it held is free again: there is room. */
-                assert_true(placement_extend(&placement_best_fit, ledger, &ask.request_class,
-                                             (struct held_pieces){held.pieces, held.count}, 1, &pieces));
+                assert_true(
+                    placement_place(ledger,
+                                    &(struct placement_request){.policy = &placement_best_fit,
+                                                                .request_class = &ask.request_class,
+                                                                .owner = 1,
+                                                                .held = (struct held_pieces){held.pieces, held.count}},
+                                    &pieces));
                 check_closeness(cluster, &ask.groups[0], &pieces, &held);
                 mended++;
                 torn += ask.groups[0].slice_members > 1 && ask.groups[0].count % ask.groups[0].slice_members != 0;

@@ -206,8 +206,12 @@ void random_placement_load(struct random_stream *stream, struct ledger *ledger)
     for (uint32_t i = 0; i < jobs; i++) {
         random_placement_group(&ask, random_placement_request(stream), 1);
         size_t mark = ledger_mark(ledger);
-        if (placement_place(random_placement_policies[random_below(stream, RANDOM_PLACEMENT_PLAIN)], ledger,
-                            &ask.request_class, 0, &pieces))
+        if (placement_place(ledger,
+                            &(struct placement_request){
+                                .policy = random_placement_policies[random_below(stream, RANDOM_PLACEMENT_PLAIN)],
+                                .request_class = &ask.request_class,
+                                .owner = 0},
+                            &pieces))
             ledger_commit(ledger, mark);
         else
             ledger_rollback(ledger, mark);
@@ -393,7 +397,8 @@ uint64_t random_placement_room(struct ledger *ledger, const struct request *requ
     size_t mark = ledger_mark(ledger);
     for (node_id n = 0; n < ledger->cluster->node_count; n++) {
         struct region region = {.first = n, .last = n};
-        struct search search = search_of(&placement_first_fit, ledger, request, &region, NULL, 0);
+        struct search search = search_of(&(struct placement_request){.policy = &placement_first_fit, .owner = 0},
+                                         ledger, request, &region, NULL);
         if (level != NULL && level->domain[n] != domain)
             continue;
         for (; room < ROOM_MAX; room++) {

@@ -70,7 +70,11 @@ static void check_nodes(struct world *world, const struct placement_policy *poli
 {
     struct buffer text = {0};
     size_t mark = ledger_mark(world->ledger);
-    if (!placement_extend(policy, world->ledger, request_class_for(world, job), held, 1, &world->pieces))
+    if (!placement_place(
+            world->ledger,
+            &(struct placement_request){
+                .policy = policy, .request_class = request_class_for(world, job), .owner = 1, .held = held},
+            &world->pieces))
         buffer_string(&text, "none");
     else
         for (uint32_t i = 0; i < world->pieces.count; i++)
@@ -377,7 +381,11 @@ static void instances_are_taken_one_by_one(void **state)
     whole.first.request.gpus = 2;
     assert_true(request_class_for(&world, &whole)->never_fits);
     size_t mark = ledger_mark(world.ledger);
-    assert_true(placement_place(&placement_best_fit, world.ledger, request_class_for(&world, &two), 1, &world.pieces));
+    assert_true(placement_place(world.ledger,
+                                &(struct placement_request){.policy = &placement_best_fit,
+                                                            .request_class = request_class_for(&world, &two),
+                                                            .owner = 1},
+                                &world.pieces));
     assert_int_equal(world.pieces.count, 2); /* one member a piece */
     assert_int_equal(world.pieces.pieces[0].mig_start, 0);
     assert_int_equal(world.pieces.pieces[1].mig_start, 4);
@@ -452,7 +460,10 @@ static uint32_t looks_at(struct world *world, const struct placement_policy *pol
     counted = policy;
     counting.score = counting_score;
     look_count = 0;
-    assert_true(placement_place(&counting, world->ledger, request_class_for(world, job), 1, &world->pieces));
+    assert_true(placement_place(
+        world->ledger,
+        &(struct placement_request){.policy = &counting, .request_class = request_class_for(world, job), .owner = 1},
+        &world->pieces));
     ledger_rollback(world->ledger, mark);
     return look_count;
 }

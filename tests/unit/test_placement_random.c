@@ -49,7 +49,10 @@ struct drawn {
 static struct piece draw_one(struct world *world, const struct request_class *request_class, uint32_t owner)
 {
     size_t mark = ledger_mark(world->ledger);
-    assert_true(placement_place(&placement_random, world->ledger, request_class, owner, &world->pieces));
+    assert_true(placement_place(
+        world->ledger,
+        &(struct placement_request){.policy = &placement_random, .request_class = request_class, .owner = owner},
+        &world->pieces));
     ledger_rollback(world->ledger, mark);
     return world->pieces.pieces[0];
 }

@@ -54,7 +54,7 @@ static void check_room(const struct world *world, struct request request, node_i
 {
     assert_int_equal(request_class_members_per_node(&request, world->cluster, world->cluster->nodes[node].type, false),
                      empty);
-    assert_int_equal(request_class_room(&request, world->ledger, node), now);
+    assert_int_equal(request_class_room(&request, world->ledger, node, NULL), now);
 }
 
 static void other_models_hold_nobody(void **state)
@@ -147,7 +147,11 @@ static void what_one_job_holds_is_nothing_to_the_next(void **state)
     const struct held_pieces all[] = {{&piece, 1}, {NULL, 0}};
     for (uint32_t i = 0; i < 2; i++) {
         size_t mark = ledger_mark(ledger);
-        assert_true(placement_extend(&placement_pack, ledger, request_class, all[i], 1, &pieces));
+        assert_true(
+            placement_place(ledger,
+                            &(struct placement_request){
+                                .policy = &placement_pack, .request_class = request_class, .owner = 1, .held = all[i]},
+                            &pieces));
         assert_int_equal(pieces.count, 1);
         assert_int_equal(pieces.pieces[0].node, 1 - i);
         ledger_rollback(ledger, mark);

@@ -22,7 +22,9 @@ static node_id place(struct ledger *ledger, uint16_t weight, uint16_t gpus, uint
     config.topology.weight = weight;
     ledger->placement = &config;
     size_t mark = ledger_mark(ledger);
-    assert_true(placement_place(&placement_topology, ledger, &request_class, 1, &pieces));
+    assert_true(placement_place(
+        ledger, &(struct placement_request){.policy = &placement_topology, .request_class = &request_class, .owner = 1},
+        &pieces));
     ledger_rollback(ledger, mark);
     ledger->placement = NULL;
     node_id first = pieces.pieces[0].node;

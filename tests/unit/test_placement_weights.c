@@ -150,8 +150,11 @@ static void the_fullest_node_is_taken(void **state)
             ask.request_class.member_count = 1;
             const node_id expected = fullest(&w, &request);
             const size_t mark = ledger_mark(w.ledger);
-            const bool is_placed =
-                placement_place(&placement_weighted_binpack, w.ledger, &ask.request_class, 1, &w.pieces);
+            const bool is_placed = placement_place(w.ledger,
+                                                   &(struct placement_request){.policy = &placement_weighted_binpack,
+                                                                               .request_class = &ask.request_class,
+                                                                               .owner = 1},
+                                                   &w.pieces);
             const node_id node = is_placed ? w.pieces.pieces[0].node : NODE_NONE;
             const uint16_t mask = is_placed ? w.pieces.pieces[0].gpu_mask : 0;
             ledger_rollback(w.ledger, mark);
