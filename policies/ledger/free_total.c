@@ -1,4 +1,4 @@
-/* What will be free of all nodes together; see policies/ledger/free_total.h. */
+/* The free amounts of all nodes over time; see policies/ledger/free_total.h. */
 #include "policies/ledger/free_total.h"
 
 #include <assert.h>
@@ -18,7 +18,7 @@ static time_ns last_of(const struct free_block *block)
     return block->changes[block->count - 1].at;
 }
 
-/* The first moment that is not before `at`. */
+/* The place of the first moment at or after `at`. */
 static struct free_place place_of(const struct free_total *total, time_ns at)
 {
     uint32_t low = 0, high = total->count;
@@ -58,7 +58,7 @@ static void move_changes(struct free_change *to, const struct free_change *from,
     memmove(to, from, count * sizeof *to);
 }
 
-/* A block of which the later half has become one of its own. */
+/* Move the later half of the block into a new block after it. */
 static void split_block(struct free_total *total, uint32_t at)
 {
     enum { HALF = FREE_BLOCK / 2 };
@@ -68,7 +68,7 @@ static void split_block(struct free_total *total, uint32_t at)
     early->count = HALF;
 }
 
-/* Room for a moment at that place, or just before; a moment behind all others goes into the last block. */
+/* Make room for a moment at that place.  A moment after all others goes into the last block. */
 static struct free_place make_room(struct free_total *total, struct free_place place)
 {
     if (total->count == 0)
@@ -133,7 +133,7 @@ static bool is_enough(const struct free_search *search)
            search->free.memory_mib >= search->need.memory_mib;
 }
 
-/* The change there; NULL behind the last. */
+/* The change at that place; NULL: it is after the last. */
 static const struct free_change *change_at(const struct free_search *search, struct free_place place)
 {
     const struct free_total *total = search->total;
@@ -164,7 +164,7 @@ struct free_search free_search_begin(const struct free_total *total, const struc
     return search;
 }
 
-/* Counts on as long as there is enough, what comes before `until`. */
+/* Count the changes before `until`, as long as enough is free. */
 static void count_while_enough(struct free_search *search, time_ns found, time_ns until)
 {
     const struct free_change *change;
@@ -173,7 +173,7 @@ static void count_while_enough(struct free_search *search, time_ns found, time_n
         count_next(search);
 }
 
-/* Counts on until there is enough: from then on may be the next. */
+/* Count changes until enough is free; the search goes on from that moment. */
 static void skip_lack(struct free_search *search)
 {
     const struct free_change *change = NULL;

@@ -1,19 +1,18 @@
-/* policies/ledger/free_total.h -- what will be free of all nodes together, and when.
+/* policies/ledger/free_total.h -- how much will be free on all nodes together, and when.
  *
- * The sum of the steps of a profile (policies/state/profile.h) over all its nodes, kept up to date as they change: the
- * moments at which some node's step begins, and what comes free or goes at each.  What is below 0 on a node counts as
- * 0.
+ * It sums up the steps of a profile (policies/state/profile.h) over all its nodes, and is kept up to date as they
+ * change.  It lists the moments at which a step of some node begins, and the change of the free amounts at each.  An
+ * amount below 0 on a node counts as 0.
  *
- * Law: where `count` members fit for a length, the sum of their requests is free all that time.  Not the reverse,
- * for the room may be now on one node and now on another: a search names the moments that are worth a look at every
- * node.
+ * Law: where `count` members fit for a length, the sum of their requests is free all that time.  The reverse does not
+ * hold, since the free space may be on one node first and on another later.  So a search finds the moments at which a
+ * look at every node is worth while.
  *
  *   struct free_search search = free_search_begin(&total, &need, now, length, latest, TIME_NEVER);
  *   for (time_ns at = free_search_next(&search); at != TIME_NEVER; at = free_search_next(&search))
  *       ...
  *
- * Cost: a change O(log moments), and O(moments / FREE_BLOCK) for one of thousands that comes or goes; a search
- * O(moments).
+ * Cost: a change O(log moments), plus O(moments / FREE_BLOCK) if a moment is added or removed; a search O(moments).
  */
 #ifndef POLICIES_LEDGER_FREE_TOTAL_H
 #define POLICIES_LEDGER_FREE_TOTAL_H
@@ -28,11 +27,11 @@ struct free_amount {
 
 struct free_change {
     time_ns at;
-    struct free_amount more; /* than before that moment */
-    int64_t steps;           /* of nodes that begin then */
+    struct free_amount more; /* what is added to the free amounts at that moment */
+    int64_t steps;           /* how many steps of nodes begin then */
 };
 
-/* Moments are kept in pieces, so that one more moves few of the others. */
+/* Moments are kept in blocks, so that to insert one moves few of the others. */
 enum { FREE_BLOCK = 64 };
 
 struct free_block {
@@ -47,7 +46,7 @@ struct free_total {
 };
 
 struct free_place {
-    uint32_t block, index; /* behind the last: block is the count of blocks, index 0 */
+    uint32_t block, index; /* after the last: block is the number of blocks, index is 0 */
 };
 
 struct free_search {
@@ -58,18 +57,17 @@ struct free_search {
     struct free_place next, ahead; /* the moment after `at`; the first change not yet counted */
 };
 
-/* At that moment `steps` steps more (negative: fewer) begin, and `more` is added to the free amounts from then on.  A
- * moment at which none begins any more is forgotten: what was told of it must then add up to nothing.  No search is
- * under way. */
+/* `steps` more steps (negative: fewer) begin at that moment, and `more` is added to the free amounts from then on.  A
+ * moment at which no step begins is removed; its changes must then add up to 0.  No search may be open. */
 void free_total_change(struct free_total *total, time_ns at, int32_t steps, const struct free_amount *more);
 void free_total_release(struct free_total *total);
 
-/* The moments from `from` on, and not after `latest`, from which on all that is needed is free for `length`, or until
- * `until` if that is sooner: `from` itself and those at which something changes.  The total must not change meanwhile.
- */
+/* Find the moments between `from` and `latest` from which all of `need` is free for `length`, or until `until` if that
+ * is earlier.  The moments tried are `from` itself and those at which something changes.  The total must not change
+ * while the search is open. */
 struct free_search free_search_begin(const struct free_total *total, const struct free_amount *need, time_ns from,
                                      time_ns length, time_ns latest, time_ns until);
-/* The next of them; TIME_NEVER: no more. */
+/* The next moment found; TIME_NEVER: there is no other. */
 time_ns free_search_next(struct free_search *search);
 
 #endif

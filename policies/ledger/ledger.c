@@ -27,7 +27,7 @@ size_t ledger_mark(struct ledger *ledger)
     return ledger->log_count;
 }
 
-/* Inlined where the direction is known: this is most of what a plain job does to the ledger. */
+/* Inlined where the direction is a constant: plain jobs cause mostly these changes. */
 #define DIRECTED static inline __attribute__((always_inline))
 
 DIRECTED void set_whole(struct ledger *ledger, node_id node, uint16_t gpu_mask, uint32_t owner, bool is_take)
@@ -182,12 +182,12 @@ static struct split moved(struct split s, enum move move, uint32_t amount)
     case MOVE_VACATE:
         s.coming += amount;
         break;
-    case MOVE_RESTORE: /* what was promised is taken back from the promise last */
+    case MOVE_RESTORE: /* takes what is coming first, then what is claimed */
         part = smaller(s.coming, amount);
         s.coming -= part;
         s.claimed -= amount - part;
         break;
-    case MOVE_ARRIVE: /* promises are served first: what was claimed becomes the claimer's, used */
+    case MOVE_ARRIVE: /* claims first: what was claimed is used by the claimant */
         part = smaller(s.claimed, amount);
         s.claimed -= part;
         s.coming -= amount - part;
@@ -280,14 +280,14 @@ static __attribute__((noinline)) void move_gpu(struct ledger *ledger, const stru
         assert(move != MOVE_TAKE || ledger->owner[gpu] == OWNER_NONE);
         set_owner(ledger, gpu, space->owner);
     } else if ((move == MOVE_GIVE || move == MOVE_UNCLAIM ||
-                /* not if the job had claimed what it left: then it has it again */
+                /* not if the job itself has claimed what it left */
                 (move == MOVE_ARRIVE && !(cell.free == 0 && cell.holders == 1))) &&
                ledger->owner[gpu] == space->owner) {
         set_owner(ledger, gpu, OWNER_NONE);
     }
 }
 
-/* The common case: whole GPUs, free -> used or back.  The same as move_gpu for each, in one pass and one entry. */
+/* The common case: whole GPUs, free -> used or back.  Does what move_gpu does for each, with one log entry. */
 DIRECTED void move_whole(struct ledger *ledger, const struct space *space, bool is_take)
 {
     log_word(ledger, TABLE_WHOLE, space->node, space->gpu_mask | (uint32_t)is_take << TAKE_SHIFT, space->owner);
@@ -395,8 +395,8 @@ static bool is_coming_on(struct ledger *ledger, node_id node)
     return coming != 0;
 }
 
-/* All that is coming on this node is free.  The first entry is of no GPU: it is undone last, so that what is free then
- * counts as a change even where no GPU was coming. */
+/* All that is coming on this node becomes free.  The first log entry is for no GPU.  It is undone last, and so notes a
+ * change of the node even if no GPU was coming. */
 static void foresee_node(struct ledger *ledger, node_id node)
 {
     gpu_id first = ledger->cluster->nodes[node].first_gpu;
@@ -449,7 +449,7 @@ static void add_sums(int64_t *restrict sums, const int64_t *restrict amounts)
 
 void ledger_charge(struct ledger *ledger, queue_id queue, const int64_t amounts[QUEUE_SUM_COUNT])
 {
-    if (ledger->mark_depth == 0) { /* nothing to take back */
+    if (ledger->mark_depth == 0) { /* no trial: nothing to log */
         for (queue_id q = queue; q != QUEUE_NONE; q = ledger->parent[q])
             add_sums(ledger->sums[q], amounts);
         return;
@@ -481,7 +481,7 @@ void ledger_note_non_preemptible(struct ledger *ledger, const struct piece *piec
     ledger->non_preemptible_mask[piece->node] = firm;
 }
 
-/* Put it into the index, or take it out, as it takes new work or not. */
+/* Put the node into the index if it takes new work, else take it out. */
 static void list_node(struct ledger *ledger, node_id node)
 {
     assert(ledger->mark_depth == 0);

@@ -1,25 +1,25 @@
-/* policies/ledger/ledger.h -- who has what: the one place where allocation state changes, with undo.
+/* policies/ledger/ledger.h -- the one place where allocation state changes, with undo.
  *
- * Words.  Of every GPU's 1000 milli: `free` can be taken now; `coming` is being released and promised to nobody;
- * `claimed` is being released and promised; the rest is used.  Nodes keep CPU and memory the same way.  Queues keep
- * what their jobs were charged, summed up the tree.
+ * Words.  A GPU has 1000 milli.  `free` can be taken now; `coming` is being released and is claimed by no job;
+ * `claimed` is being released and is claimed; the rest is used.  CPU and memory of nodes are counted the same way.  For
+ * each queue the ledger keeps the charges of its jobs and of the queues below it.
  *
  * Laws
- *  - Between a mark and its roll back or commit every change is logged with the old value.  After a roll back
- *    ledger_hash is what it was at the mark; versions only go up.
+ *  - Between a mark and its rollback or commit, every change is logged with the old value.  After a rollback
+ *    ledger_hash is as it was at the mark; versions only go up.
  *  - free + coming + claimed + used = 1000 for each GPU, whatever the state of its node.
  *  - The node index (policies/ledger/node_index.h) always shows exactly the free GPUs of nodes that are up and not
  *    kept.
- *  - A partitioned GPU's instances lie where its layout says; what is made of a GPU anew (`making`) is coming or
- *    claimed until the world says that it is there.
- *  - Whatever changes what is free, coming or claimed on a node, or its state, raises its version and is one of the
- *    changes: who knows of the first n changes learns what is new from the rest of them.
+ *  - The instances of a partitioned GPU are where its layout says.  New instances (`making`) are coming or claimed
+ *    until a fact says that they are made.
+ *  - Each change of a node's state, or of its free, coming or claimed amounts, raises the node's version and is added
+ *    to `changes`.  A reader that has seen the first n changes finds the new ones after them.
  *
  *   size_t mark = ledger_mark(ledger);
  *   if (place(...)) ledger_commit(ledger, mark); else ledger_rollback(ledger, mark);
  *
- * Cost: O(GPUs of the piece) each; logging adds one 16-byte entry per word changed, or one for all whole GPUs of a
- * piece.
+ * Cost: O(GPUs of the piece) for each operation.  In a trial each changed word adds a log entry of 16 bytes; all whole
+ * GPUs of a piece add one.
  */
 #ifndef POLICIES_LEDGER_LEDGER_H
 #define POLICIES_LEDGER_LEDGER_H
@@ -35,34 +35,35 @@ struct gpu_cell { /* 8 bytes, logged as one word */
 
 enum { MIG_SLICE_MILLI = GPU_MILLI / MIG_SLICES };
 
-/* Of a GPU with MIG instances, which of them are what: bit s is the one that starts at slice s.  The GPU's cell
- * counts MIG_SLICE_MILLI for each of their memory slices; slices in no instance count as free. */
+/* The states of the MIG instances of a GPU; bit s is the instance that starts at slice s.  The GPU's cell counts
+ * MIG_SLICE_MILLI for each of their memory slices.  Slices in no instance count as free. */
 struct mig_cell {
     uint8_t free, coming, claimed;
-    uint8_t making; /* those that the world has not made yet; MIG_MAKES_WHOLE: the GPU is on its way to be whole */
+    uint8_t making; /* instances that are not made yet; MIG_MAKES_WHOLE: the GPU is being made whole */
 };
 enum { MIG_MAKES_WHOLE = 0xff };
 
-/* Who shares a GPU, or a node: pieces of one kind and one domain.  Those who claim what is left by others of another
- * kind or domain stand behind them until all of these have left.  Who ran before the scheduler came
- * (sched_job_adopted) may be of several: such a cell is SHARE_MIXED and nobody joins it until all have left. */
+/* The clients that share a GPU or a node: members of one kind and one domain.  Members of another kind or domain may
+ * claim the space that the clients leave; they are the next clients, once all clients have left.  Adopted jobs
+ * (sched_job_adopted) on one GPU or node may be of several kinds and domains.  Such a cell is SHARE_MIXED, and no
+ * member joins it until all have left. */
 enum { SHARE_MIXED = SHARE_KIND_COUNT };
 struct share_cell {
     uint32_t domain;           /* of struct request; 0 if there are no clients */
-    uint32_t clients, leaving; /* members on it; of them those that are on their way out */
+    uint32_t clients, leaving; /* members on it; those of them that are leaving */
     uint32_t next_domain, next_clients;
     uint8_t kind, next_kind; /* enum share_kind; SHARE_MIXED, with domain 0 */
-    uint8_t was_mixed;       /* when the trial began: who comes in place of all takes it for himself */
+    uint8_t was_mixed;       /* when the trial began; a member that comes when all have left sets kind and domain */
     uint8_t unused;
 };
 
 /* How a GPU is cut. */
 struct gpu_cut {
-    bool is_partitioned; /* with no instance yet, perhaps; else it is whole */
+    bool is_partitioned; /* perhaps without any instance; false: it is whole */
     struct gpu_layout layout;
 };
 
-struct cut_undo { /* of a GPU that was cut anew in a trial: as it was */
+struct cut_undo { /* the old state of a GPU that was cut in a trial */
     struct gpu_cut cut;
     struct mig_cell mig;
     struct gpu_cell cell;
@@ -75,7 +76,7 @@ struct node_cell {
     uint32_t cpu_claimed, memory_claimed, tasks_claimed;
 };
 
-/* What queues are charged: per enum resource, and the part of it that cannot be preempted. */
+/* The charges of queues: for each enum resource all, and the non-preemptible (FIRM) part. */
 enum queue_sum {
     QUEUE_SUM_GPU,
     QUEUE_SUM_CPU,
@@ -89,62 +90,62 @@ enum queue_sum {
 enum { LEDGER_TABLE_SHIFT = 28 };
 
 struct ledger_entry {
-    uint32_t table_index; /* which table (from bit LEDGER_TABLE_SHIFT), which element */
+    uint32_t table_index; /* the table (from bit LEDGER_TABLE_SHIFT on), and the element in it */
     uint32_t word;
     uint64_t old;
 };
 
-/* What quota policies that keep places for their queues know of a GPU (policies/quota/cells.h).  Not part of trials:
- * only what is booked for good counts. */
+/* What quota policies that keep GPUs for queues know of a GPU (policies/quota/cells.h).  Trials do not change it. */
 struct gpu_keep {
-    queue_id keeper;                  /* whose cell it is part of; QUEUE_NONE */
-    queue_id holder;                  /* queue of the last of non_preemptible_holders to come */
-    uint16_t non_preemptible_holders; /* pieces on it of jobs that cannot be preempted, until they have left */
+    queue_id keeper;                  /* the queue whose cell it is part of; QUEUE_NONE */
+    queue_id holder;                  /* the queue of the last of non_preemptible_holders */
+    uint16_t non_preemptible_holders; /* pieces of non-preemptible jobs on it, also while they leave */
     uint8_t level;                    /* of the cell */
 };
 
 struct cell_index;       /* policies/quota/cells_index.h */
 struct ledger_tags;      /* policies/ledger/ledger_tags.h */
-struct typical_jobs;     /* policies/placement/typical.h */
+struct typical_jobs;     /* policies/jobs/fragmentation.h */
 struct placement_config; /* policies/placement/placement_config.h */
 
 struct ledger {
     const struct cluster *cluster;
     struct gpu_cell *gpus;                  /* by gpu_id */
-    struct mig_cell *migs;                  /* by gpu_id; NULL: no GPU is partitioned or may ever be */
-    struct gpu_layout *layouts;             /* the same */
+    struct mig_cell *migs;                  /* by gpu_id; NULL: no GPU is partitioned or can be */
+    struct gpu_layout *layouts;             /* by gpu_id; NULL as migs is */
     uint16_t *layout_mask;                  /* by node: GPUs that are partitioned; NULL as migs is */
-    struct share_cell *shares;              /* by gpu_id, of those in part; NULL: anybody shares with anybody */
-    struct share_cell *node_shares;         /* by node, of all members; NULL: the same */
-    uint32_t clients_max[SHARE_KIND_COUNT]; /* of a GPU; 0: no cap */
-    bool recuts;                            /* GPUs that may be cut anew are, for those who find no place */
+    struct share_cell *shares;              /* by gpu_id: clients of shares; NULL: any jobs may share */
+    struct share_cell *node_shares;         /* by node: all members; NULL: any jobs may share */
+    uint32_t clients_max[SHARE_KIND_COUNT]; /* on a GPU; 0: no limit */
+    bool recuts;                            /* GPUs are cut for jobs that find no place */
     uint32_t *owner;                        /* by gpu_id: slot of the job that holds the whole GPU, or OWNER_NONE */
     struct node_cell *nodes;
-    bool limits_tasks;              /* some node does */
+    bool limits_tasks;              /* some node limits its tasks */
     struct gpu_keep *keeps;         /* by gpu_id */
     uint16_t *non_preemptible_mask; /* by node: GPUs with non_preemptible_holders */
     uint16_t *keep_mask;            /* by node: scratch of the quota policy */
-    struct cell_index *cells; /* where the keepers' cells are (policies/quota/cells_index.h); NULL: not asked yet */
-    const struct owns *owns;  /* of the placement policies; NULL: none has anything */
+    struct cell_index *cells; /* where the keepers' cells are (policies/quota/cells_index.h); NULL: not used yet */
+    const struct owns *owns;  /* state of placement policies; NULL: none has any */
     uint8_t *node_state;      /* enum node_state, as the world told it */
     uint8_t *is_kept;         /* by node: from everybody, for a gang (policies/drain/drain.c) */
     uint32_t *node_version;
     node_id *changes; /* nodes whose version went up, the newest at changes[(change_count - 1) & change_mask] */
     uint32_t change_mask;
-    uint64_t change_count;            /* since ever: of more than change_mask + 1 the oldest are forgotten */
+    uint64_t change_count;            /* of all changes so far; `changes` keeps the last change_mask + 1 */
     int64_t (*sums)[QUEUE_SUM_COUNT]; /* by queue_id */
     queue_id *parent;                 /* by queue_id */
     size_t queue_capacity;
     uint32_t queue_count;
     struct node_index *index;
-    /* by node: GPUs without a job that is never evicted; borrowed; NULL: not known; who changes it notes that */
+    /* by node: count of GPUs without a job that is never evicted; borrowed; NULL: not known.  The owner of the array
+     * calls ledger_note_change after a change. */
     const uint8_t *room;
-    const struct typical_jobs *typical;       /* what jobs ask; borrowed; NULL: not known */
-    uint64_t typical_version;                 /* another when they are others */
+    const struct typical_jobs *typical;       /* the typical jobs; borrowed; NULL: not known */
+    uint64_t typical_version;                 /* changes when the typical jobs change */
     const struct placement_config *placement; /* borrowed; NULL: the defaults */
     struct ledger_entry *log;
     size_t log_count, log_capacity;
-    struct cut_undo *cuts; /* that log entries name */
+    struct cut_undo *cuts; /* log entries refer to them by index */
     size_t cut_capacity;
     uint32_t cut_count;
     uint32_t mark_depth;
@@ -181,23 +182,23 @@ struct space {
 
 struct ledger *ledger_new(const struct cluster *cluster);
 void ledger_free(struct ledger *ledger);
-void ledger_queues(struct ledger *ledger, const struct queue_table *queues); /* learn new queues */
+void ledger_queues(struct ledger *ledger, const struct queue_table *queues); /* add new queues */
 
 size_t ledger_mark(struct ledger *ledger);
 void ledger_rollback(struct ledger *ledger, size_t mark);
 void ledger_commit(struct ledger *ledger, size_t mark);
 
-void ledger_take(struct ledger *ledger, const struct space *space);    /* free -> used */
-void ledger_give(struct ledger *ledger, const struct space *space);    /* used -> free */
-void ledger_vacate(struct ledger *ledger, const struct space *space);  /* used -> coming */
-void ledger_restore(struct ledger *ledger, const struct space *space); /* coming or claimed -> used (a refusal) */
+void ledger_take(struct ledger *ledger, const struct space *space);   /* free -> used */
+void ledger_give(struct ledger *ledger, const struct space *space);   /* used -> free */
+void ledger_vacate(struct ledger *ledger, const struct space *space); /* used -> coming */
+void ledger_restore(struct ledger *ledger,
+                    const struct space *space); /* coming or claimed -> used (an EVICT was refused) */
 void ledger_arrive(struct ledger *ledger, const struct space *space);  /* coming -> free; claimed -> used */
 void ledger_claim(struct ledger *ledger, const struct space *space);   /* free -> used, the rest coming -> claimed */
 void ledger_unclaim(struct ledger *ledger, const struct space *space); /* the reverse of claim */
-bool ledger_is_there(const struct ledger *ledger, const struct space *space); /* nothing claimed is outstanding */
+bool ledger_is_there(const struct ledger *ledger, const struct space *space); /* none of it is claimed and coming */
 
-/* In a trial: all that is coming arrives on nodes that take new work, promised to nobody.  False if nothing does;
- * O(nodes). */
+/* In a trial: all that is coming becomes free, on nodes that take new work.  False: nothing is coming.  O(nodes). */
 bool ledger_foresee(struct ledger *ledger);
 
 /* Add the amounts (may be negative) to the queue and all above it. */
@@ -214,24 +215,24 @@ static inline bool ledger_has_layout(const struct ledger *ledger, node_id node, 
     return ledger_layout_mask(ledger, node) >> gpu_index & 1;
 }
 
-/* From now on GPUs, and nodes if by_node, are shared only by members of one kind and domain, and by no more than so
- * many of a kind.  Of a ledger that nothing is taken from yet. */
+/* From now on GPUs, and nodes if by_node, are shared only by members of one kind and domain; clients_max is the most
+ * clients of each kind on a GPU.  Nothing may be taken from the ledger yet. */
 void ledger_share(struct ledger *ledger, const uint16_t clients_max[SHARE_KIND_COUNT], bool by_node);
 
-/* A share of a GPU, not all of it, and no instance. */
+/* Is the space a share of a GPU: not a whole GPU, and not a MIG instance? */
 static inline bool ledger_is_share(const struct space *space)
 {
     return space->gpu_mask != 0 && space->gpu_milli < GPU_MILLI && space->mig == 0;
 }
 
-/* For questions without a trial.  is_now: does the holder of this space share it now, not next?  without: the cell
- * after `gone` holders of now and `next_gone` holders of next have left.  The last: how many more may then come, at
- * most. */
+/* These compute without a trial.  ledger_share_is_now: is the holder of the space one of the clients, not of the next?
+ * ledger_share_without: the cell after `gone` clients and `next_gone` next clients have left.  ledger_clients_left: how
+ * many more clients of the kind and domain may come; `most` is the limit, 0: none. */
 bool ledger_share_is_now(const struct share_cell *cell, const struct space *space, bool by_node);
 struct share_cell ledger_share_without(const struct share_cell *cell, uint32_t gone, uint32_t next_gone);
 uint32_t ledger_clients_left(const struct share_cell *cell, uint32_t most, uint8_t kind, uint32_t domain);
 
-/* How many more such shares may be on the GPU, by who is on it already; UINT32_MAX: any number. */
+/* How many more such shares its present clients allow on the GPU; UINT32_MAX: any number. */
 uint32_t ledger_gpu_clients_left(const struct ledger *ledger, gpu_id gpu, const struct request *request);
 
 static inline bool ledger_gpu_admits(const struct ledger *ledger, gpu_id gpu, const struct request *request)
@@ -239,7 +240,7 @@ static inline bool ledger_gpu_admits(const struct ledger *ledger, gpu_id gpu, co
     return ledger->shares == NULL || ledger_gpu_clients_left(ledger, gpu, request) > 0;
 }
 
-/* May what takes the space be beside those that are there? */
+/* Do the present clients allow a member that takes the space? */
 bool ledger_admits(const struct ledger *ledger, const struct space *space);
 
 /* Does a member of another domain that is on the node already keep such a member out? */
@@ -255,26 +256,27 @@ static inline bool ledger_node_admits(const struct ledger *ledger, node_id node,
 
 struct gpu_cut ledger_cut_of(const struct ledger *ledger, gpu_id gpu);
 
-/* Memory slices of a partitioned GPU in instances that are not free; of a whole one all, unless it is wholly free. */
+/* The memory slices of the GPU's instances that are not free.  For a whole GPU: all slices, or none if it is wholly
+ * free. */
 uint8_t ledger_busy_slices(const struct ledger *ledger, gpu_id gpu);
 
-/* How many instances of the profile the GPU could have besides those in use, if it were cut anew for them. */
+/* How many instances of the profile the GPU could have beside those in use, if it were cut for them. */
 uint32_t ledger_mig_room(const struct ledger *ledger, gpu_id gpu, enum mig_profile_id profile);
 
-/* Cut a GPU anew: instances that are not in `cut` with the same place are destroyed and must be free, a GPU that was
- * whole must be wholly free.  New instances are coming, or free at once (is_made). */
+/* Cut a GPU.  Instances that are not in `cut` at the same place are destroyed and must be free; a whole GPU must be
+ * wholly free.  New instances are coming, or free at once if is_made. */
 void ledger_recut(struct ledger *ledger, gpu_id gpu, const struct gpu_cut *cut, bool is_made);
 
-/* Of the GPU what the world has still to make: it is coming, or claimed. */
+/* The milli of the GPU's instances that are not made yet; they are coming or claimed. */
 uint32_t ledger_making_milli(const struct ledger *ledger, gpu_id gpu);
 
-/* The world has made what was being made of the GPU: coming -> free; claimed -> used. */
+/* The GPU's new instances are made: coming -> free; claimed -> used. */
 void ledger_made(struct ledger *ledger, gpu_id gpu);
 
-/* The instances of that profile that are free on the GPU, as bits of their starts. */
+/* The free instances of the profile on the GPU, as bits of their starts. */
 uint8_t ledger_mig_starts(const struct ledger *ledger, node_id node, uint32_t gpu_index, enum mig_profile_id profile);
 
-/* A piece of a job that cannot be preempted comes (sign 1) or has left (-1).  Outside of trials. */
+/* A piece of a non-preemptible job was added (sign 1) or has left (-1).  Outside of trials. */
 void ledger_note_non_preemptible(struct ledger *ledger, const struct piece *piece, queue_id queue, int sign);
 
 /* Does the queue keep a GPU of the node? */
@@ -299,16 +301,17 @@ static inline uint16_t ledger_usable(const struct ledger *ledger, node_id node, 
     return ledger->index->free_mask[node] & allowed_gpus(allowed, node);
 }
 
-/* What the ledger shows of the node changed elsewhere (`room`). */
+/* Data of the node that the ledger borrows (`room`) has changed. */
 void ledger_note_change(struct ledger *ledger, node_id node);
 
 /* Cordoned, draining, down and absent nodes leave the index; their cells stay. */
 void ledger_set_node(struct ledger *ledger, node_id node, enum node_state state);
 
-/* A kept node leaves the index as if it were cordoned, whatever the world says of it; one that is kept no more is there
- * again if it is up.  Outside of trials. */
+/* A kept node leaves the index as if it were cordoned.  A node that is no longer kept is in the index again if it is
+ * up.  Outside of trials. */
 void ledger_keep_node(struct ledger *ledger, node_id node, bool is_kept);
-/* For a trial, a kept node is there; then kept again.  No growth is noted.  Outside of trials. */
+/* Put a kept node into the index for a trial that follows (is_lent), and take it out after that.  No growth is noted.
+ * Outside of trials. */
 void ledger_lend_node(struct ledger *ledger, node_id node, bool is_lent);
 
 /* Does the node take new work? */
@@ -317,13 +320,13 @@ static inline bool ledger_is_open(const struct ledger *ledger, node_id node)
     return ledger->node_state[node] == NODE_UP && !ledger->is_kept[node];
 }
 
-/* The node has more free than before, for good; nothing inside of a trial. */
+/* Note that the node has more free space than before.  Does nothing in a trial. */
 void ledger_note_growth(struct ledger *ledger, node_id node);
 
-/* Nodes that gained free space outside of marks since the last call.  Borrowed until the next change. */
+/* List the nodes whose free space grew outside of marks since the last call.  Borrowed until the next change. */
 uint32_t ledger_take_grown(struct ledger *ledger, const node_id **nodes);
 
-/* Save or load (policies/util/archive.h), between trials; what is loaded into is new.  O(GPUs). */
+/* Save or load (policies/util/archive.h), outside of trials.  The ledger that is loaded into is new.  O(GPUs). */
 struct owns;
 struct archive;
 void ledger_archive(struct archive *archive, struct ledger *ledger);

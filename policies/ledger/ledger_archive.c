@@ -1,5 +1,5 @@
-/* The ledger saved and loaded.  Between calls no trial is open: there is no log.  The node index follows from the cells
- * and the states of nodes. */
+/* Saves and loads the ledger.  No trial is open, so there is no log.  The node index is made again from the cells and
+ * the states of nodes. */
 #include <assert.h>
 
 #include "policies/ledger/ledger_tags.h"
@@ -14,7 +14,7 @@ static void archive_keep(struct archive *archive, struct gpu_keep *keep)
     ARCHIVE(archive, keep->level);
 }
 
-/* What is known of the keeps besides follows from them. */
+/* Make non_preemptible_mask again from the loaded keeps. */
 static void find_firm(struct ledger *ledger)
 {
     ledger->cells = NULL;
@@ -26,14 +26,14 @@ static void find_firm(struct ledger *ledger)
     }
 }
 
-/* Of a new ledger: no node is in the index. */
+/* Take all nodes of a new ledger out of the index. */
 static void unlist_all(struct ledger *ledger)
 {
     for (node_id n = 0; n < ledger->cluster->node_count; n++)
         ledger_set_node(ledger, n, NODE_ABSENT);
 }
 
-/* The cells are as they shall be. */
+/* The cells are loaded: put the nodes into the index. */
 static void list_all(struct ledger *ledger)
 {
     const node_id *grown;
@@ -41,7 +41,7 @@ static void list_all(struct ledger *ledger)
         enum node_state state = (enum node_state)ledger->node_state[n];
         const bool is_kept = ledger->is_kept[n] != 0;
         ledger->is_kept[n] = 0;
-        ledger_set_node(ledger, n, NODE_UP); /* which GPUs are free is known of all nodes */
+        ledger_set_node(ledger, n, NODE_UP); /* the index knows the free GPUs of all nodes, also of those not up */
         if (state != NODE_UP)
             ledger_set_node(ledger, n, state);
         if (is_kept)

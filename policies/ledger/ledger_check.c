@@ -1,4 +1,4 @@
-/* policies/ledger/ledger_check.c -- the ledger's hash, and its laws recomputed from nothing but its cells. */
+/* policies/ledger/ledger_check.c -- the ledger's hash, and a check of its laws against its cells. */
 #include "base/hash.h"
 #include "policies/ledger/ledger_tags.h"
 
@@ -29,7 +29,7 @@ struct sums {
     int64_t used, coming, claimed;
 };
 
-/* A partitioned GPU: its cells say the same, and so does the index. */
+/* Do the cells of a partitioned GPU agree with each other and with the index? */
 static const char *check_mig(const struct ledger *ledger, node_id node, uint32_t gpu_index)
 {
     const struct node *entry = &ledger->cluster->nodes[node];
@@ -66,7 +66,7 @@ static const char *check_mig(const struct ledger *ledger, node_id node, uint32_t
     return NULL;
 }
 
-/* Of a GPU or of a node. */
+/* Check a share cell of a GPU or a node. */
 static const char *check_share(const struct share_cell *cell)
 {
     if (cell->leaving > cell->clients || (cell->clients == 0 && cell->next_clients > 0) ||

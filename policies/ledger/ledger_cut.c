@@ -1,4 +1,4 @@
-/* How GPUs are cut, and cut anew: the part of the ledger that knows the geometry; see policies/ledger/ledger.h. */
+/* The layouts of GPUs and their changes; see policies/ledger/ledger.h. */
 #include <assert.h>
 
 #include "policies/ledger/ledger_inside.h"
@@ -26,7 +26,7 @@ static uint32_t mig_word(const struct mig_cell *cell)
     return word;
 }
 
-/* The cells of a partitioned GPU, and its layout, change together. */
+/* Set the cells of a partitioned GPU, and its layout unless cut is NULL. */
 static void put_mig(struct ledger *ledger, gpu_id gpu, struct mig_cell mig, struct gpu_cell cell,
                     const struct gpu_cut *cut)
 {
@@ -114,7 +114,7 @@ uint8_t ledger_busy_slices(const struct ledger *ledger, gpu_id gpu)
     return busy;
 }
 
-/* Those of the profile that are in use. */
+/* How many instances of the profile are in use on the GPU. */
 static uint32_t used_instances(const struct ledger *ledger, gpu_id gpu, enum mig_profile_id profile)
 {
     uint32_t count = 0;
@@ -123,17 +123,17 @@ static uint32_t used_instances(const struct ledger *ledger, gpu_id gpu, enum mig
     return count;
 }
 
-/* Places where instances of one profile may lie do not overlap. */
+/* The possible places of one profile do not overlap, so they can be counted. */
 uint32_t ledger_mig_room(const struct ledger *ledger, gpu_id gpu, enum mig_profile_id profile)
 {
     const uint32_t places = bits_count16(mig_fit(ledger_busy_slices(ledger, gpu), profile));
-    const uint32_t most = mig_profiles(MIG_H100_80)[profile].max_count; /* in every family */
+    const uint32_t most = mig_profiles(MIG_H100_80)[profile].max_count; /* the same in every MIG family */
     const uint32_t used = used_instances(ledger, gpu, profile);
     const uint32_t left = used < most ? most - used : 0;
     return places < left ? places : left;
 }
 
-/* Instances of `now` that are in `then` too stay as they are. */
+/* Apply the cut to the cells: instances that are in `before` and in `cut` stay, the others go, new ones are added. */
 static void keep_instances(struct mig_cell *mig, struct gpu_cell *cell, const struct gpu_layout *before,
                            const struct gpu_cut *cut, bool is_made)
 {

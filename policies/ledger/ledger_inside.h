@@ -1,5 +1,4 @@
-/* policies/ledger/ledger_inside.h -- the ledger's log, shared by ledger.c (amounts), ledger_cut.c (how GPUs are cut).
- * Nobody else includes it. */
+/* policies/ledger/ledger_inside.h -- the ledger's log and helpers, for the ledger's own sources (ledger_*.c) only. */
 #ifndef POLICIES_LEDGER_LEDGER_INSIDE_H
 #define POLICIES_LEDGER_LEDGER_INSIDE_H
 
@@ -7,7 +6,7 @@
 
 #include "policies/ledger/ledger.h"
 
-/* Which array a log entry restores; the upper bits of table_index. */
+/* The array that a log entry restores: the upper bits of table_index. */
 enum table {
     TABLE_GPU,
     TABLE_OWNER,
@@ -21,7 +20,7 @@ enum table {
     TABLE_NODE_SHARE,
     TABLE_TAG
 };
-enum { TAKE_SHIFT = 16 }; /* of the word of TABLE_WHOLE: the mask, then whether it was taken */
+enum { TAKE_SHIFT = 16 }; /* in the word of TABLE_WHOLE: the mask in the lower bits, above them whether it was taken */
 enum total { TOTAL_USED, TOTAL_COMING, TOTAL_CLAIMED };
 
 static inline void log_word(struct ledger *ledger, enum table table, uint32_t element, uint32_t word, uint64_t old)
@@ -43,24 +42,25 @@ static inline uint64_t gpu_word(const struct gpu_cell *cell)
 
 void ledger_add_total(struct ledger *ledger, enum total which, int64_t delta);
 
-/* The cells of a partitioned GPU. */
+/* Set the cells of a partitioned GPU, with a log entry. */
 void ledger_set_mig(struct ledger *ledger, gpu_id gpu, struct mig_cell mig, struct gpu_cell cell);
 struct gpu_free ledger_gpu_free(const struct ledger *ledger, gpu_id gpu);
 
-/* How an amount moves between the three kept states and the used rest. */
+/* How an amount moves between free, coming, claimed and used. */
 enum move { MOVE_TAKE, MOVE_GIVE, MOVE_VACATE, MOVE_RESTORE, MOVE_ARRIVE, MOVE_CLAIM, MOVE_UNCLAIM };
 
-/* policies/ledger/ledger_share.c: who shares, when a member comes or goes; all that is coming on the node has come;
- * whether nobody of another kind or domain, or too many, are still where the space is. */
+/* policies/ledger/ledger_share.c.  ledger_move_share: update the clients when members come or go.
+ * ledger_foresee_shares: the clients when all that is coming on the node is free.  ledger_is_alone: are no clients of
+ * another kind or domain, and not too many, still where the space is? */
 void ledger_move_share(struct ledger *ledger, const struct space *space, enum move move);
 void ledger_foresee_shares(struct ledger *ledger, node_id node);
 void ledger_undo_share(struct ledger *ledger, const struct ledger_entry *entry);
 bool ledger_is_alone(const struct ledger *ledger, const struct space *space);
 
-/* policies/ledger/ledger_tags.c: the counts of tags, when a member comes or goes. */
+/* policies/ledger/ledger_tags.c: update the counts of tags when members come or go. */
 void ledger_move_tags(struct ledger *ledger, const struct space *space, enum move move);
 void ledger_undo_tag(struct ledger *ledger, uint32_t tag, const struct ledger_entry *entry);
-void ledger_tags_settle(struct ledger *ledger, bool is_undone); /* a trial is over */
+void ledger_tags_settle(struct ledger *ledger, bool is_undone); /* a trial has ended */
 
 void ledger_undo_mig(struct ledger *ledger, gpu_id gpu, const struct ledger_entry *entry);
 void ledger_undo_cut(struct ledger *ledger, gpu_id gpu);

@@ -1,4 +1,4 @@
-/* policies/ledger/ledger_new.c -- a ledger's life: all free, all nodes up, no queue known. */
+/* policies/ledger/ledger_new.c -- creates a ledger (all free, all nodes up, no queues) and frees it. */
 #include <assert.h>
 
 #include "policies/ledger/ledger_tags.h"
@@ -38,7 +38,7 @@ static void init_nodes(struct ledger *ledger)
     }
 }
 
-/* To remember more changes than there are nodes is of no use: then all nodes may be looked at. */
+/* Keep about as many changes as there are nodes: a reader that missed more can look at all nodes instead. */
 static void init_changes(struct ledger *ledger)
 {
     uint32_t count = 1;

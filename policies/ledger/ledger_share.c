@@ -1,9 +1,8 @@
-/* Who shares a GPU or a node with whom: the part of the ledger that knows kinds, domains and clients; see struct
- * share_cell in policies/ledger/ledger.h.
+/* Which members share a GPU or a node: kinds, domains and clients; see struct share_cell in policies/ledger/ledger.h.
  *
- * Law: all clients of a cell are of its kind and domain, unless it is mixed.  Who stands behind them (next) is there
- * only if all of them are leaving; when the last has left, he takes their place.  Space that is held for nobody yet
- * (member_count 0) has no client. */
+ * Law: all clients of a cell are of its kind and domain, unless it is mixed.  There are next clients only if all
+ * clients are leaving; they become the clients when the last client has left.  Space with member_count 0 has no client.
+ */
 #include <assert.h>
 
 #include "policies/ledger/ledger_inside.h"
@@ -46,7 +45,7 @@ void ledger_undo_share(struct ledger *ledger, const struct ledger_entry *entry)
     memcpy((char *)cell + entry->word * sizeof entry->old, &entry->old, sizeof entry->old);
 }
 
-/* Nobody is left: the next take their place. */
+/* If no client is left, the next clients become the clients. */
 static void settle(struct share_cell *cell)
 {
     if (cell->clients > 0)
@@ -55,8 +54,8 @@ static void settle(struct share_cell *cell)
     *cell = (struct share_cell){.domain = cell->next_domain, .clients = cell->next_clients, .kind = cell->next_kind};
 }
 
-/* In a trial some of those who were on a mixed cell may come back to it, spared: of whose kind it is then cannot be
- * told from who is on it now. */
+/* In a trial, clients of a mixed cell may leave and come back.  Once all have left, was_mixed keeps that the cell was
+ * mixed, since its clients no longer show it. */
 static void settle_trial(const struct ledger *ledger, struct share_cell *cell)
 {
     const bool was_mixed = cell->was_mixed || cell->kind == SHARE_MIXED;
@@ -87,7 +86,7 @@ static void join(struct share_cell *cell, struct key key, uint32_t members, bool
     }
 }
 
-/* Of a mixed cell only those who stand behind the others give up a claim. */
+/* Is the member one of the clients, not of the next?  On a mixed cell only next clients give up a claim. */
 static bool is_client(const struct share_cell *cell, struct key key, enum move move)
 {
     return cell->kind == SHARE_MIXED ? move != MOVE_UNCLAIM : is_now(cell, key);

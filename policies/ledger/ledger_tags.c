@@ -97,7 +97,7 @@ void ledger_undo_tag(struct ledger *ledger, uint32_t tag, const struct ledger_en
         (uint32_t)entry->old;
 }
 
-/* Add to the members of a job with such tags: those that stay on the node, and those present there. */
+/* Add members of the space's job to the counts of its tags and rules: `stay` that stay, `present` that are present. */
 static void count_members(struct ledger *ledger, const struct space *space, int64_t stay, int64_t present)
 {
     const struct job_tags *tags = space->tags;
@@ -211,7 +211,7 @@ static bool is_met(const struct ledger *ledger, const struct job_tags *tags, con
                              count_of(ledger, rule->tag, ledger->tags->everywhere).stay == 0);
 }
 
-/* Does anybody who is near refuse one of the tags? */
+/* Does a member near the node refuse one of the tags? */
 static bool is_refused(const struct ledger *ledger, const struct job_tags *tags, node_id node)
 {
     for (uint32_t t = 0; t < tags->tag_count; t++) {
@@ -224,7 +224,7 @@ static bool is_refused(const struct ledger *ledger, const struct job_tags *tags,
     return false;
 }
 
-/* Preferred rules that are met there; TAGS_SHUT. */
+/* How many preferred rules are met on the node; TAGS_SHUT: a required rule shuts it. */
 static uint8_t look_at(const struct ledger *ledger, const struct job_tags *tags, node_id node)
 {
     uint8_t met = 0;
@@ -252,7 +252,7 @@ bool ledger_tags_bind(const struct ledger *ledger, const struct job_tags *tags)
     return binds;
 }
 
-/* In a trial: without what the job holds itself. */
+/* In a trial, take the job's own members out of the counts. */
 static void leave_out(struct ledger *ledger, struct own_spaces own)
 {
     for (uint32_t s = 0; s < own.stay_count + own.passing_count; s++) {
@@ -290,9 +290,9 @@ const uint8_t *ledger_tags_shut(struct ledger *ledger, uint32_t preferred_min)
     return tags->shut;
 }
 
-/* ---- saved, hashed, checked ---- */
+/* ---- save, hash, check ---- */
 
-/* Each tag's places that count anything. */
+/* Save or load the places of the tag whose counts are not all 0. */
 static void archive_table(struct archive *archive, struct ledger_tags *tags, uint32_t tag)
 {
     uint32_t count = 0;
@@ -322,7 +322,7 @@ static void archive_table(struct archive *archive, struct ledger_tags *tags, uin
     }
 }
 
-/* Which tags have tables, and how many, follows from what was asked; a tag that counts nothing is as one without. */
+/* How many tags to save: up to the last with a count above 0.  A table with all counts 0 is the same as no table. */
 static uint32_t used_tags(const struct ledger_tags *tags)
 {
     uint32_t used = 0;
@@ -371,7 +371,7 @@ uint64_t ledger_tags_hash(const struct ledger *ledger, uint64_t hash)
     return hash;
 }
 
-/* Nodes add up to their domains, and to everywhere. */
+/* Checks that the counts of nodes add up to those of their domains and of everywhere. */
 const char *ledger_tags_check(const struct ledger *ledger)
 {
     const struct ledger_tags *tags = ledger->tags;

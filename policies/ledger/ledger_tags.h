@@ -1,22 +1,22 @@
-/* policies/ledger/ledger_tags.h -- who is near whom: members by tag and domain, and the nodes that rules of tags shut.
+/* policies/ledger/ledger_tags.h -- counts members by tag and domain, and finds the nodes that rules of tags shut.
  *
- * Words.  A place is a domain of a level of the cluster, a node, or everywhere.  Of a tag and a place are counted the
- * members that `stay` there and have it; those that are there, `present`, on their way out too; and those that are
- * there and `refuse` it, by a required rule of distance of which this is the domain.
+ * Words.  A place is a domain of a level of the cluster, a node, or everywhere.  For each tag and place there are three
+ * counts.  `stay`: members with the tag that stay there.  `present`: members with the tag that are there, also while
+ * they leave.  `refuse`: members there that refuse the tag, by a required rule of distance whose domain is this place.
  *
  * Laws (those of struct job_tags, workloads/job.h)
- *  - A member stays from when its space is taken, or its START on what was claimed is decided, until it is on its way
- *    out; it is present, and refuses, from when its space is taken or claimed until it has left.
+ *  - A member counts as `stay` from when its space is taken, or its START on claimed space is decided, until it begins
+ *    to leave.  It counts as `present`, and its rules count, from when its space is taken or claimed until it has left.
  *  - Counts change with the space they belong to (struct space), and are undone with it.
- *  - Without ledger_tags_use no rule is minded and nothing is counted.
+ *  - Without ledger_tags_use rules are ignored and nothing is counted.
  *
  *   ledger_tags_use(ledger);
  *   struct tag_look look = ledger_tags_look(ledger, request_class->tags, own);
  *   struct allowed_space allowed = {.shut = ledger_tags_shut(ledger, look.preferred_max)};
  *   ...place on what is allowed...
  *
- * Cost: a piece of a job with tags O(levels * (tags + rules)); a look O(nodes * (rules + tags * levels)); a tag that
- * is used 12 bytes for each place.  Jobs without tags cost nothing.
+ * Cost: a piece of a job with tags O(levels * (tags + rules)); a look O(nodes * (rules + tags * levels)).  Memory: 12
+ * bytes for each used tag and place.  Jobs without tags cost nothing.
  */
 #ifndef POLICIES_LEDGER_LEDGER_TAGS_H
 #define POLICIES_LEDGER_LEDGER_TAGS_H
@@ -37,36 +37,36 @@ struct ledger_tags {
     struct tag_table *tables;                     /* by tag */
     size_t capacity;
     uint32_t count;
-    uint64_t version, seen; /* raised when counts have changed for good; the last that was taken */
+    uint64_t version, seen; /* raised when counts change outside of trials; the version at the last take_changes */
     bool is_touched;        /* counts changed in the open trial */
-    uint8_t *met;           /* by node, of the last look: preferred rules that it meets; TAGS_SHUT */
+    uint8_t *met;           /* by node, of the last look: how many preferred rules it meets; TAGS_SHUT */
     uint8_t *shut;          /* by node */
 };
 
 enum { TAGS_SHUT = UINT8_MAX };
 
-/* From now on tags are counted and rules are minded.  Before anybody has tags. */
+/* From now on tags are counted and rules are used.  No job in the ledger may have tags yet. */
 void ledger_tags_use(struct ledger *ledger);
 void ledger_tags_free(struct ledger *ledger);
 
-/* What the job that is being placed holds already: it does not count for itself.  Those that stay, then those that are
- * claimed or on their way out. */
+/* The spaces that the job being placed holds already; they do not count for its own rules.  First those that stay, then
+ * those that are claimed or leaving. */
 struct own_spaces {
     const struct space *spaces;
     uint32_t stay_count, passing_count;
 };
 
-/* What a job's rules, and those of others, say of all nodes. */
+/* What the rules of the job and of the others say of all nodes. */
 struct tag_look {
     uint32_t shut_count;                      /* nodes where no member may go */
-    uint32_t count_of[JOB_TAG_RULES_MAX + 1]; /* of the others: by how many preferred rules they meet */
-    uint32_t preferred_max;                   /* the most that any of them meets */
+    uint32_t count_of[JOB_TAG_RULES_MAX + 1]; /* the other nodes, by how many preferred rules they meet */
+    uint32_t preferred_max;                   /* the most preferred rules that one of them meets */
 };
 
-/* May anything be shut to such a job, or preferred by it?  O(tags). */
+/* May rules shut nodes to such a job, or does it prefer some?  O(tags). */
 bool ledger_tags_bind(const struct ledger *ledger, const struct job_tags *tags);
 
-/* Look at all nodes; what each meets is known until the next look. */
+/* Look at all nodes.  The result of each node is kept until the next look. */
 struct tag_look ledger_tags_look(struct ledger *ledger, const struct job_tags *tags, struct own_spaces own);
 
 /* After a look: the mask of struct allowed_space, of the nodes where fewer preferred rules than these are met.  Borrowed until
@@ -79,20 +79,22 @@ static inline bool ledger_tags_met(const struct ledger *ledger, node_id node)
     return ledger->tags->met[node] != TAGS_SHUT;
 }
 
-/* May a member of such a job, of which no other is anywhere, be on the node? */
+/* May a member of such a job be on the node, if the job has no other members? */
 bool ledger_tags_admit(const struct ledger *ledger, const struct job_tags *tags, node_id node);
 
-/* In a trial: used -> free; the members that left still count as present for rules of tags.  And back. */
+/* In a trial, ledger_send_off: used -> free, but the members still count as present for rules of tags.
+ * ledger_call_back: the reverse. */
 void ledger_send_off(struct ledger *ledger, const struct space *space);
 void ledger_call_back(struct ledger *ledger, const struct space *space);
 
-/* Members of the space stay, or are present, besides those that are counted: for who counts again. */
+/* Count the members of the space as `stay` or `present`, in addition to the present counts.  For a check that counts
+ * again. */
 void ledger_tags_count(struct ledger *ledger, const struct space *space, bool stay, bool present);
 
-/* What was claimed stays from now on. */
+/* The claimed space starts: its members count as `stay` from now on. */
 void ledger_tags_join(struct ledger *ledger, const struct space *space);
 
-/* Have counts changed for good since the last call? */
+/* Have counts changed outside of trials since the last call? */
 bool ledger_tags_take_changes(struct ledger *ledger);
 
 struct archive;
@@ -100,7 +102,7 @@ void ledger_tags_archive(struct archive *archive, struct ledger *ledger);
 uint64_t ledger_tags_hash(const struct ledger *ledger, uint64_t hash);
 const char *ledger_tags_check(const struct ledger *ledger); /* NULL: all laws hold */
 
-/* Do both count the same? */
+/* Are all counts equal? */
 bool ledger_tags_are_same(const struct ledger *a, const struct ledger *b);
 
 #endif

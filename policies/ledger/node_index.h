@@ -1,12 +1,11 @@
-/* policies/ledger/node_index.h -- where free GPUs are: nodes by type and free whole GPUs, shared GPUs by what is left.
+/* policies/ledger/node_index.h -- finds free GPUs: nodes by type and number of free GPUs, shared GPUs by free milli.
  *
- * Law: whole[type][n] holds exactly the listed nodes of that type with n GPUs wholly free; shared[type][v]
- * the GPUs of such nodes with exactly v milli left, 0 < v < 1000; mig->open[type][p][e] those partitioned GPUs
- * of such nodes that have a free instance of profile p and e eighths free in all.  Partitioned GPUs are in
- * none of the former.  Listed are nodes that are up, those with taints among them: the caller says which types a
- * request takes (workloads/job.h).  Kept by the ledger at every change.
- * Which GPUs are partitioned, and how, may change: the caller that reports the free slices of one reports its layout
- * too.
+ * Law: whole[type][n] holds exactly the listed nodes of that type with n wholly free GPUs.  shared[type][v] holds the
+ * GPUs of listed nodes with exactly v milli left, 0 < v < 1000.  mig->open[type][p][e] holds the partitioned GPUs of
+ * listed nodes with a free instance of profile p and e eighths free in all.  Partitioned GPUs are in none of the first
+ * two.  The ledger lists the nodes that take new work, also those with taints: the caller says which types a request
+ * takes (workloads/job.h).  The ledger updates the index at every change.
+ * The layout of a GPU may change: a change of its free slices is reported with its layout.
  * Cost: a change O(1); the best bucket is found without looking at nodes.
  */
 #ifndef POLICIES_LEDGER_NODE_INDEX_H
@@ -24,7 +23,7 @@ struct mig_index {
 
 struct type_index {
     struct bits whole[NODE_GPUS_MAX + 1]; /* nodes, by free whole GPUs */
-    struct bits *shared[GPU_MILLI];       /* GPUs, by milli left; NULL until first needed */
+    struct bits *shared[GPU_MILLI];       /* GPUs, by free milli; NULL until first needed */
     uint64_t shared_any[SHARE_WORDS];     /* bit v: shared[v] is not empty */
     struct mig_index *mig;                /* NULL: no GPU of this type was ever partitioned */
 };
@@ -33,9 +32,9 @@ struct node_index {
     const struct cluster *cluster;
     struct type_index *types;
     uint16_t *free_mask; /* by node: GPUs wholly free */
-    uint8_t *free_count; /* by node: how many these are */
+    uint8_t *free_count; /* by node: their number */
     uint8_t *is_listed;  /* by node */
-    node_id *gpu_node;   /* by gpu_id: the node it sits in */
+    node_id *gpu_node;   /* by gpu_id: its node */
     struct arena arena;
 };
 
@@ -48,7 +47,7 @@ static inline bool node_index_is_whole(const struct node_index *index, uint32_t 
     return any == 0;
 }
 
-struct node_index *node_index_new(const struct cluster *cluster); /* everything free, all nodes up */
+struct node_index *node_index_new(const struct cluster *cluster); /* all free, all nodes listed */
 void node_index_free(struct node_index *index);
 
 /* GPU `gpu_index` of `node` had `before` milli free and now has `after`. */
@@ -58,14 +57,14 @@ void node_index_change(struct node_index *index, node_id node, uint32_t gpu_inde
 void node_index_change_whole(struct node_index *index, node_id node, uint16_t gpu_mask, uint32_t gpu_count,
                              bool is_free);
 
-/* What is free of a GPU. */
+/* The free part of a GPU. */
 struct gpu_free {
     uint16_t milli;           /* slices in no instance included */
-    bool is_partitioned;      /* the rest holds: */
-    uint8_t starts;           /* bit s: the instance that starts at slice s */
-    struct gpu_layout layout; /* of all instances */
+    bool is_partitioned;      /* only then the next fields are valid */
+    uint8_t starts;           /* free instances; bit s: the one that starts at slice s */
+    struct gpu_layout layout; /* all instances */
 };
-/* GPU `gpu_index` of `node`, one at least of the two partitioned: what is free of it changed, or its layout did. */
+/* The free part or the layout of GPU `gpu_index` of `node` changed.  It was partitioned, or is now. */
 void node_index_change_mig(struct node_index *index, node_id node, uint32_t gpu_index, const struct gpu_free *before,
                            const struct gpu_free *after);
 
