@@ -1,4 +1,4 @@
-/* Free GPU that is of no use; see policies/jobs/fragmentation.h. */
+/* Free GPU space that typical jobs cannot use; see policies/jobs/fragmentation.h. */
 #include "policies/jobs/fragmentation.h"
 
 #include "base/bits.h"
@@ -9,7 +9,7 @@ static uint32_t profile_milli(uint32_t profile)
     return mig_slices((enum mig_profile_id)profile) * MIG_SLICE_MILLI;
 }
 
-/* The slices that instances of the profile have from these starts. */
+/* The slices of the instances of the profile at these starts. */
 static uint8_t slices_from(uint32_t starts, enum mig_profile_id profile)
 {
     uint8_t slices = 0;
@@ -71,14 +71,14 @@ uint32_t idle_view_milli(const struct idle_view *view)
     return idle;
 }
 
-/* Milli that it asks of each GPU it has; 0: it asks none. */
+/* The milli that a member asks of each of its GPUs; 0: it asks no GPU. */
 static uint32_t asked_of_each(const struct idle_view *view, const struct request *request)
 {
     return request->gpus != 0 ? GPU_MILLI
                               : request_class_share_milli(request, &view->cluster->models[view->type->model]);
 }
 
-/* Of a member that fits beside the GPUs. */
+/* What a member cannot use, if CPUs, memory and the GPU model suffice for it. */
 static struct useless useless_of_gpus(const struct idle_view *view, const struct request *request, uint32_t each,
                                       uint32_t idle)
 {

@@ -36,7 +36,7 @@ static uint32_t new_slot(struct job_table *table)
     return table->used++;
 }
 
-/* There is such a job. */
+/* Make room in slot_of for this id and all below. */
 static void know(struct job_table *table, job_id id)
 {
     if (id < table->id_count)
@@ -64,7 +64,7 @@ void job_table_drop(struct job_table *table, uint32_t slot)
     struct sched_job *job = &table->jobs[slot];
     release_job(job);
     table->slot_of[job->id] = SLOT_NONE;
-    job->state = SJOB_NONE; /* all else is written when the slot is used again */
+    job->state = SJOB_NONE; /* the other fields are written when the slot is used again */
     if (table->free_count == table->free_capacity)
         MEM_GROW(table->free_slots, table->free_capacity, table->free_count + 1);
     table->free_slots[table->free_count++] = slot;
@@ -125,7 +125,7 @@ void slot_list_remove(struct slot_list *list, struct job_table *table, uint32_t 
     table->jobs[last].list_position = at;
 }
 
-/* ---- saved and loaded ---- */
+/* ---- save and load ---- */
 
 static void archive_holdings(struct archive *archive, struct sched_job *job)
 {
@@ -214,7 +214,7 @@ static void archive_facts(struct archive *archive, struct job_facts *facts)
     ARCHIVE(archive, facts->is_serving);
 }
 
-/* How each job ended that is over. */
+/* Save or load how each job ended that has ended. */
 static void archive_ends(struct archive *archive, struct job_table *table)
 {
     uint8_t *ends = NULL;
@@ -233,7 +233,7 @@ static void archive_ends(struct archive *archive, struct job_table *table)
     mem_free(ends);
 }
 
-/* Where each job is follows from the jobs. */
+/* Make slot_of again from the loaded jobs. */
 static void find_slots(struct archive *archive, struct job_table *table)
 {
     for (uint32_t slot = 0; slot < table->used && !archive->is_broken; slot++) {
@@ -255,7 +255,7 @@ void job_table_archive(struct archive *archive, struct job_table *table,
     for (uint32_t slot = 0; slot < table->used; slot++) {
         ARCHIVE(archive, table->jobs[slot].state);
         if (table->jobs[slot].state == SJOB_NONE)
-            continue; /* all is written when the slot is used again */
+            continue; /* its fields are written when it is used again */
         archive_job(archive, &table->jobs[slot], request_classes);
         archive_facts(archive, &table->facts[slot]);
     }

@@ -23,7 +23,7 @@ static bool is_kind(const struct member_kind *kind, const struct request *reques
     return kind->level == level && kind->together == together && request_is_same(&kind->request, request);
 }
 
-/* The slot of such a kind, or the empty one where it belongs. */
+/* The slot of the kind, or the empty slot where it belongs. */
 static uint32_t *slot_of(const struct member_kinds *kinds, const struct request *request, uint8_t level,
                          uint32_t together)
 {
@@ -46,7 +46,7 @@ static void rehash(struct member_kinds *kinds, uint32_t slot_count)
 
 uint32_t member_kinds_find(struct member_kinds *kinds, const struct request *request, uint8_t level, uint32_t together)
 {
-    struct request nobodys = *request; /* whose it is makes no kind of its own */
+    struct request nobodys = *request; /* members of different owners are of one kind */
     nobodys.domain = request->domain == 0 ? 0 : REQUEST_ANYBODYS;
     if (kinds->slot_count < 2 * (kinds->count + 1))
         rehash(kinds, kinds->slot_count == 0 ? 64 : 2 * kinds->slot_count);
@@ -92,7 +92,7 @@ void member_kinds_add_job(struct member_kinds *kinds, const struct job *job)
     }
 }
 
-/* Those of most members first, those that came first among equals. */
+/* The kind with the most members first; among equals the one that came first. */
 static int compare_kinds(const void *a, const void *b, void *kinds)
 {
     const uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;

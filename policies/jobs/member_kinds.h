@@ -1,10 +1,10 @@
-/* policies/jobs/member_kinds.h -- which kinds of members jobs have, and which of them most members are of.
+/* policies/jobs/member_kinds.h -- counts the kinds of members that jobs have, and finds the most frequent kinds.
  *
- * Members are of one kind that ask the same, and of which the same number must be together in a domain of the same
- * level of the cluster.
+ * Two members are of one kind if they ask the same, and the same number of them must be together in a domain of the
+ * same level.
  *
- * Law: those told are the kinds of most members, the first to come before others of as many, until they hold
- * TYPICAL_PERCENT of all members; their shares sum to 1.
+ * Law: member_kinds_tell returns the most frequent kinds, among equals the first to come, until they hold
+ * TYPICAL_PERCENT of all members.  Their shares sum to 1.
  *
  *   struct member_kinds kinds = {0};
  *   member_kinds_add_job(&kinds, &job);          of each job
@@ -23,11 +23,11 @@ struct member_kind {
     struct request request;
     uint32_t together; /* members that must be in one domain of the level; 1 without one */
     uint8_t level;     /* from 1, the widest; 0: anywhere */
-    uint64_t members;  /* that came */
+    uint64_t members;  /* count of members so far */
 };
 
 struct member_kinds {
-    struct member_kind *kinds; /* in the order they came */
+    struct member_kind *kinds; /* in the order of their first member */
     size_t capacity;
     uint32_t count;
     uint32_t *slots; /* open addressing by hash; 0: empty, else index + 1 */
@@ -35,16 +35,16 @@ struct member_kinds {
     uint64_t members; /* of all kinds */
 };
 
-/* The kind of members that ask this, made if new: its index. */
+/* The index of the kind of such members; the kind is made if it is new. */
 uint32_t member_kinds_find(struct member_kinds *kinds, const struct request *request, uint8_t level, uint32_t together);
 void member_kinds_add(struct member_kinds *kinds, uint32_t kind, uint64_t members);
-/* All members of the job.  Of a required level counts that of their set, else that of the job. */
+/* Add all members of the job.  Their level is the required one of their set, else that of the job. */
 void member_kinds_add_job(struct member_kinds *kinds, const struct job *job);
 
 void member_kinds_tell(const struct member_kinds *kinds, struct typical_jobs *typical);
 void member_kinds_release(struct member_kinds *kinds);
 
-/* Save or load; what is loaded into is empty. */
+/* Save or load; before a load it is empty. */
 struct archive;
 void member_kinds_archive(struct archive *archive, struct member_kinds *kinds);
 

@@ -31,7 +31,7 @@ static uint64_t key_of(uint32_t id, uint8_t closed)
     return closed == 0 ? 0 : hash_mix(UINT64_MAX, (uint64_t)id << 8 | closed);
 }
 
-/* For owners; what is closed for borrowers alone is no wait of theirs. */
+/* The hand that runs while it is closed so.  HAND_LIMIT: it is closed only to heads over quota. */
 static enum clock_hand hand_of(const struct request_class *request_class, uint8_t closed)
 {
     return closed == 0                             ? HAND_NONE
@@ -94,14 +94,14 @@ static uint64_t set_word(const struct job_set *set)
            (uint64_t)set->topology.preferred << 56;
 }
 
-/* What is not of a group. */
+/* The fields of the job that belong to no group. */
 static uint64_t head_word(const struct job *job)
 {
     return job->group_count | (uint64_t)job->set_count << 16 | (uint64_t)job->topology.required << 32 |
            (uint64_t)job->topology.preferred << 40 | (uint64_t)job->class << 48 | (uint64_t)job->is_preemptible << 56;
 }
 
-/* How many sets it needs, beside head_word and set_word: few jobs say so. */
+/* Add how many sets it needs.  Not in head_word and set_word, since few jobs say it. */
 static uint64_t hash_needs(const struct job *job, uint64_t hash)
 {
     if (job->min_sets > 0)
@@ -131,7 +131,7 @@ static inline uint64_t hash_job(const struct job *job)
     for (uint32_t g = 0; g < job->group_count; g++) {
         uint64_t words[GROUP_WORDS];
         group_words(job_group(job, g), words);
-        /* Odd multipliers keep the words apart, and the products do not wait for each other. */
+        /* Each word has its own odd multiplier, and the products are independent, so they can run in parallel. */
         uint64_t sum = words[0] * UINT64_C(0x9e3779b97f4a7c15) + words[1] * UINT64_C(0xc2b2ae3d27d4eb4f) +
                        words[2] * UINT64_C(0x165667b19e3779f9) + words[3] * UINT64_C(0xff51afd7ed558ccd) +
                        words[4] * UINT64_C(0xc4ceb9fe1a85ec53) + words[5] * UINT64_C(0x2545f4914f6cdd1d);
@@ -145,7 +145,7 @@ static inline uint64_t hash_job(const struct job *job)
     return hash;
 }
 
-/* The request class as a job that asks it. */
+/* A job that asks what the request class asks. */
 static struct job job_of_request_class(const struct request_class *request_class)
 {
     return (struct job){.group_count = request_class->group_count,
@@ -166,7 +166,7 @@ static bool is_same_group(const struct job_group *a, const struct job_group *b)
            a->set == b->set && a->slice_level == b->slice_level && a->slice_members == b->slice_members;
 }
 
-/* What hash_job looks at. */
+/* Are they equal in all that hash_job reads? */
 static bool is_same(const struct request_class *request_class, const struct job *job)
 {
     if (request_class->group_count != job->group_count || request_class->set_count != job->set_count ||
@@ -184,7 +184,7 @@ static bool is_same(const struct request_class *request_class, const struct job 
     return (request_class->tags == NULL && job->tags == NULL) || job_tags_are_same(request_class->tags, job->tags);
 }
 
-/* Groups by how many times over the empty cluster holds them, the scarcest first. */
+/* Order the groups by how many times the empty cluster could hold them, the scarcest first. */
 static const uint16_t *placing_order(struct request_class_table *table, const struct request_class *request_class,
                                      const struct cluster *cluster)
 {
@@ -223,7 +223,7 @@ static void add_charge(struct request_class_table *table, struct request_class *
     }
 }
 
-/* Is the minimum all of it? */
+/* Is its minimum all its members? */
 static bool is_rigid(const struct request_class *request_class)
 {
     uint32_t minimum = 0;
@@ -299,7 +299,7 @@ static uint32_t add_request_class(struct request_class_table *table, const struc
         memcpy(sets, job->sets, job->set_count * sizeof *sets);
     }
     for (uint32_t s = 0; s < job->set_count; s++)
-        sets[s].name = ""; /* borrowed from the job, which may go */
+        sets[s].name = ""; /* it belongs to the job, which may be freed */
     *request_class = (struct request_class){.groups = groups,
                                             .group_count = job->group_count,
                                             .sets = sets,
@@ -379,7 +379,7 @@ uint32_t request_class_of_step(struct request_class_table *table, const struct c
     return request_class_of(table, cluster, &job);
 }
 
-/* ---- saved and loaded ---- */
+/* ---- save and load ---- */
 
 void request_class_archive_request(struct archive *archive, struct request *request)
 {
@@ -402,7 +402,7 @@ void request_class_archive_request(struct archive *archive, struct request *requ
     request->nodes = ask == 0 || archive->is_broken ? NULL : archive->asks->asks[ask - 1];
 }
 
-/* One that is read, from its text and the types that it had among. */
+/* Load one node ask from its text and its types. */
 static void read_ask(struct archive *archive, struct node_asks *asks, char *text, uint32_t type_count)
 {
     const uint32_t words = (type_count + 63) / 64;
@@ -420,7 +420,7 @@ static void read_ask(struct archive *archive, struct node_asks *asks, char *text
     arena_release(&scratch);
 }
 
-/* Before the first request. */
+/* Save or load all node asks; this comes before the first request. */
 static void archive_asks(struct archive *archive, struct node_asks *asks)
 {
     ARCHIVE_KNOWS(struct node_asks, 48);
@@ -485,7 +485,7 @@ static void archive_tags(struct archive *archive, struct request_class_table *ta
         request_class->tags = copy_tags(table, &tags);
 }
 
-/* What the request class points to. */
+/* Save or load the arrays that the request class points to. */
 static void archive_parts(struct archive *archive, struct request_class_table *table,
                           struct request_class *request_class)
 {

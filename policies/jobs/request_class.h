@@ -1,9 +1,8 @@
-/* policies/jobs/request_class.h -- classes of requests: all jobs that ask the same share one request class.
+/* policies/jobs/request_class.h -- classes of requests: all jobs with equal requests share one request class.
  *
- * What can be said of one job's request can be said of its request class: whether it can ever fit, whether it fits now
- * (the placement memo), what it costs a queue.  Priority, user and queue are not part of it. What a job asks next (a
- * allocation step of it: policies/gang/gang.h) has a request class too: the same groups with other counts, some of
- * them zero.
+ * A request class answers for all its jobs: whether they can ever fit, whether they fit now (the placement memo), and
+ * what they cost a queue.  Priority, user and queue are not part of it.  An allocation step (policies/gang/gang.h) has
+ * a request class too: the same groups with other counts, some of them 0.
  * Law: ids are dense, from 0, in order of first appearance; two jobs have the same request class exactly when their
  * groups, sets, topology, tags and their rules, class and preemptibility are equal.
  */
@@ -13,18 +12,20 @@
 #include "policies/jobs/wait_clock.h"
 #include "policies/ledger/ledger.h"
 
-/* It did not fit, or only on space that is kept free, and nothing it could use has grown since. */
+/* Why a request class is closed: it did not fit, or only on kept space.  It stays closed until space that it can use
+ * grows. */
 enum request_class_closed {
     REQUEST_CLASS_BLOCKED = 1,
     REQUEST_CLASS_SPARES_NODES = 2,     /* it would break one of the last whole nodes */
-    REQUEST_CLASS_SPARES_OWNERS = 4,    /* it would take GPUs that borrowers must leave */
-    REQUEST_CLASS_SPARES_INFERENCE = 8, /* or those that all must leave */
-    REQUEST_CLASS_PROMISED = 16,        /* it would be in the way of a planned start */
+    REQUEST_CLASS_SPARES_OWNERS = 4,    /* it would take GPUs that are kept for owners */
+    REQUEST_CLASS_SPARES_INFERENCE = 8, /* it would take GPUs that are kept for inference */
+    REQUEST_CLASS_PROMISED = 16,        /* it would delay a planned start */
 };
 
 #define REQUEST_CLASS_NONE UINT32_MAX /* no request class's id */
 
-/* Request classes as bits, by their id modulo 64: such a set may hold more than is in it, never less. */
+/* A set of request classes as bits, by their id modulo 64.  It may contain more classes than were added, never fewer.
+ */
 typedef uint64_t request_class_set;
 enum { REQUEST_CLASS_SET_BITS = 64 };
 
@@ -33,33 +34,34 @@ static inline request_class_set request_class_bit(uint32_t id)
     return UINT64_C(1) << id % REQUEST_CLASS_SET_BITS;
 }
 
-/* Who asks: what is kept for owners is closed for borrowers alone (policies/state/over_quota.c). */
+/* Whether the head that asks is in quota.  Space kept for owners is closed only to heads over quota
+ * (policies/state/over_quota.c). */
 enum asker { ASKER_IN_QUOTA, ASKER_OVER_QUOTA, ASKER_COUNT };
 
 struct request_class {
     const struct job_group *groups; /* owned by the table */
-    const uint16_t *order;          /* of placing: the group with the least room to spare first */
+    const uint16_t *order;          /* the order of placement: the scarcest group first */
     uint16_t group_count;
     uint16_t set_count;          /* 0: each group is a set of its own */
-    uint16_t min_sets;           /* of those in no other that it needs, or of the groups; 0: all */
+    uint16_t min_sets;           /* how many of its outermost sets, or of its groups, it needs; 0: all */
     const struct job_set *sets;  /* owned by the table; names left out */
     const struct job_tags *tags; /* owned by the table; NULL: none */
     struct topology_ask topology;
     uint8_t class; /* enum job_class */
-    bool is_rigid; /* its minimum is all of it: it starts and leaves as a whole */
+    bool is_rigid; /* its minimum is all its members: it starts and leaves as a whole */
     bool is_preemptible;
     bool never_fits; /* no state of this cluster could hold it */
-    bool is_proven;  /* never_fits is the last word, by a placement where that says more */
-    /* the placement memo: why nobody who asks it is tried, enum request_class_closed; set by request_class_close */
+    bool is_proven;  /* never_fits is final: where needed, a placement has tested it */
+    /* the placement memo, enum request_class_closed: why its jobs are not tried; set by request_class_close */
     uint8_t closed;
-    uint8_t blocked_by;     /* enum clock_hand: what REQUEST_CLASS_BLOCKED means; set before it is */
-    bool is_by_model;       /* what a member is charged depends on the GPU model that it is placed on */
-    bool is_gang_on_pieces; /* more than one of those that must run together may be on pieces */
+    uint8_t blocked_by;     /* enum clock_hand: the reason of REQUEST_CLASS_BLOCKED; set before that is */
+    bool is_by_model;       /* the charge of a member depends on the GPU model that it is placed on */
+    bool is_gang_on_pieces; /* more than one member that must run together may be on a piece of a GPU */
     uint32_t member_count;
-    struct wait_clock clock; /* of what closed it */
-    /* what may have made room when cutting GPUs did not help (repartitions.c); UINT64_MAX: never tried */
+    struct wait_clock clock; /* of the reasons that closed it */
+    /* the version of the space when cutting GPUs did not help (repartitions.c); UINT64_MAX: never tried */
     uint64_t recut_seen;
-    int64_t whole_nodes;                       /* free in the cluster when it became REQUEST_CLASS_SPARES_NODES */
+    int64_t whole_nodes;                       /* whole nodes free when it became REQUEST_CLASS_SPARES_NODES */
     int64_t charge[QUEUE_SUM_COUNT];           /* of all members, before they are placed: request_class_most_milli */
     int64_t (*member_charge)[QUEUE_SUM_COUNT]; /* of one member, by group; owned by the table */
     uint32_t *class_queues;                    /* where its jobs wait (policies/queues/pending.h) */
@@ -74,26 +76,26 @@ struct request_class_table {
     uint32_t *slots; /* open addressing by hash; 0: empty, else id + 1 */
     uint32_t slot_count;
     uint32_t closed_count;
-    uint64_t *closed_words; /* by id, as bits: those that are closed */
+    uint64_t *closed_words; /* by id, as bits: the closed request classes */
     size_t closed_capacity;
-    bool recuts;                         /* of the policy: what never fits depends on it */
-    uint64_t closed_key;                 /* differs, but for a chance of 2^-64, with what is closed and how */
-    request_class_set open[ASKER_COUNT]; /* for whom */
+    bool recuts;                         /* the policy cuts GPUs; never_fits depends on it */
+    uint64_t closed_key;                 /* a hash of the closed request classes and their reasons */
+    request_class_set open[ASKER_COUNT]; /* the open request classes, by enum asker */
     uint32_t open_count[ASKER_COUNT][REQUEST_CLASS_SET_BITS];
     time_ns now; /* of the last fact or cycle */
     struct arena arena;
-    struct node_asks asks; /* those of all requests of the scheduler */
+    struct node_asks asks; /* of all requests in the scheduler */
 };
 
 void request_class_table_init(struct request_class_table *table);
 void request_class_table_release(struct request_class_table *table);
-/* Save or load (policies/util/archive.h); what is loaded into is empty, without slots. */
+/* Save or load (policies/util/archive.h).  Before a load the table is empty and has no slots. */
 struct archive;
 void request_class_table_archive(struct archive *archive, struct request_class_table *table);
-/* What it asks of nodes is one of archive->asks. */
+/* Save or load one request; its node ask is one of archive->asks. */
 void request_class_archive_request(struct archive *archive, struct request *request);
 
-/* The request class of a job, made if new.  O(groups). */
+/* The id of the job's request class, which is made if it is new.  O(groups). */
 uint32_t request_class_of(struct request_class_table *table, const struct cluster *cluster, const struct job *job);
 
 /* The request class of an allocation step of a job of request class `id`: counts[g] members of group g.  O(groups). */
@@ -107,7 +109,7 @@ static inline bool request_class_is_open(uint8_t closed, enum asker asker)
 
 void request_class_close(struct request_class_table *table, uint32_t id, uint8_t closed); /* 0: open again */
 
-/* The first request class from that id on that is closed; the count of request classes if there is none. */
+/* The first closed request class from that id on; the number of request classes if there is none. */
 static inline uint32_t request_class_next_closed(const struct request_class_table *table, uint32_t from)
 {
     for (uint32_t id = from; id < table->count; id = (id | 63) + 1) {
@@ -118,53 +120,53 @@ static inline uint32_t request_class_next_closed(const struct request_class_tabl
     return table->count;
 }
 
-/* The milli of one GPU that a member asks on this model: the share asked, or that of the memory asked;
+/* The milli of one GPU that a member asks on this model: the share, or the share that the requested memory is.
  * 0: none, or whole GPUs; GPU_MILLI + 1: more than the model has. */
 uint32_t request_class_share_milli(const struct request *request, const struct gpu_model *model);
 
-/* The milli that a member may take at most, by the GPU models that would do: what it asks of its queue before it is
- * placed.
- * Memory, and a MIG instance, are another share of another model.  GPU_MILLI if no model would do.  O(node types). */
+/* The most milli that a member may take on a GPU model that suits it: its charge before it is placed.  Requested memory
+ * and MIG instances are different shares of different models.  GPU_MILLI if no model suits.  O(node types). */
 int64_t request_class_most_milli(const struct request *request, const struct cluster *cluster);
 
-/* Members of whole GPUs that these GPUs of a node of that type hold: each in one island where the request says so. */
+/* How many members with whole GPUs these GPUs of a node of that type can hold, each on one island if the request says
+ * so. */
 uint32_t request_class_members_in(const struct request *request, const struct node_type *type, uint16_t gpus);
 
-/* Members that the empty cluster holds, whatever slices they come in. */
+/* How many members the empty cluster can hold, without regard to slices. */
 uint64_t request_class_room_empty(const struct request *request, const struct cluster *cluster, bool recuts);
 
-/* Could no state of the cluster hold it?  Each group alone must fit it empty, and those of a set that requires it one
- * empty domain: exact for one group, never too strict for several. */
+/* Can no state of the cluster hold it?  Tests whether each group alone fits in the empty cluster, and each set that
+ * requires a level in one empty domain.  True is always right; for several groups false may be wrong. */
 bool request_class_can_never_fit(const struct request_class *request_class, const struct cluster *cluster, bool recuts);
 
-/* May members go wherever GPUs are free: no domain, no set, no slices, no tags or rules of them,
- * and no island that a node could split? */
+/* May members go wherever GPUs are free?  It has no domain, no set, no slices, no tags or rules, and no island that a
+ * node could split. */
 bool request_class_goes_anywhere(const struct request_class *request_class, const struct cluster *cluster);
 
-/* The GPUs of such a node that members could be on, by their number and how they are cut alone, whatever model,
- * labels, CPUs and memory are asked; 0: none.  All GPUs (or, without any, one bit) for a request that asks none. */
+/* The GPUs of a node of the type that members could use, by their number and layout alone: model, labels, CPUs and
+ * memory are ignored.  0: none.  For a request without GPUs: all GPUs, or one bit if there are none. */
 uint16_t request_class_gpus_per_node(const struct request *request, const struct cluster *cluster, uint32_t type_id,
                                      bool recuts);
 
-/* Could a node of this type, all free, hold a member?  How many at once.  repartitions: GPUs that may be cut anew are
- * cut for it (policies/geometry/geometry.h). */
+/* How many members an empty node of this type can hold.  recuts: GPUs that may be cut are cut for them
+ * (policies/geometry/geometry.h). */
 uint32_t request_class_members_per_node(const struct request *request, const struct cluster *cluster, uint32_t type,
                                         bool recuts);
 
-/* The same of a node with its GPUs cut as they are now; those that the policy may cut are cut for it. */
+/* As above, for one node with the present layouts of its GPUs; GPUs that the policy may cut are cut for them. */
 uint32_t request_class_members_of_node(const struct request *request, const struct ledger *ledger, node_id node);
 
-/* Of the node that so holds most.  O(nodes). */
+/* The largest such number of all nodes.  O(nodes). */
 uint32_t request_class_most_of_node(const struct request *request, const struct ledger *ledger);
 
-/* Does the node, as it is now, hold one member of any of the request class's groups? */
+/* Has the node room now for a member of any group of the request class? */
 bool request_class_fits_member(const struct request_class *request_class, const struct ledger *ledger, node_id node);
 
 /* How many such members the node holds beside what is on it now, where that is allowed; 0 if it takes no new work. */
 uint32_t request_class_room(const struct request *request, const struct ledger *ledger, node_id node,
                             const struct allowed_space *allowed);
 
-/* What a piece of a job of the request class takes of its node. */
+/* The space that a piece of a job of the request class takes on its node. */
 struct space request_class_space(const struct request_class *request_class, const struct piece *piece, uint32_t owner);
 
 #endif

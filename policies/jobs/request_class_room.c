@@ -1,4 +1,4 @@
-/* policies/jobs/request_class_room.c -- how many members fit: an empty node or cluster, and a node as it is now. */
+/* policies/jobs/request_class_room.c -- how many members fit in an empty node or cluster, and on a node now. */
 #include <string.h>
 
 #include "base/bits.h"
@@ -46,10 +46,10 @@ static uint32_t lesser(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* How the GPUs of a node are cut, and which of them may be cut for a request. */
+/* The layouts of a node's GPUs, and which GPUs may be cut for a request. */
 struct cuts {
     uint16_t partitioned, may_recut;
-    const struct gpu_layout *layouts; /* by GPU, of those partitioned */
+    const struct gpu_layout *layouts; /* by GPU; valid for partitioned ones */
 };
 
 static struct cuts cuts_of_type(const struct node_type *type, bool recuts)
@@ -164,7 +164,7 @@ uint64_t request_class_room_empty(const struct request *request, const struct cl
     return room;
 }
 
-/* Members of the request by domain of the level, which the caller frees. */
+/* By domain of the level: how many members fit when it is empty.  The caller frees it. */
 static uint64_t *rooms_by_domain(const struct request *request, const struct cluster *cluster,
                                  const struct cluster_level *level, bool recuts)
 {
@@ -175,7 +175,8 @@ static uint64_t *rooms_by_domain(const struct request *request, const struct clu
     return room;
 }
 
-/* Members of the group by domain of the level (NULL: the cluster is one), in whole slices where these are narrower. */
+/* By domain of the level (NULL: the cluster is the only domain): how many members of the group fit.  If slices are
+ * narrower than the level, only whole slices count. */
 static uint64_t *group_rooms(const struct job_group *group, const struct cluster *cluster,
                              const struct cluster_level *level, bool recuts)
 {
@@ -190,7 +191,7 @@ static uint64_t *group_rooms(const struct job_group *group, const struct cluster
     return room;
 }
 
-/* The fewest members that must find room: of a group that was torn the rest may complete slices. */
+/* The fewest members that need room in whole slices.  A rest may complete slices that held members left incomplete. */
 static uint64_t least_of(const struct job_group *group)
 {
     return group->slice_members == 0 ? group->count : group->count - group->count % group->slice_members;
@@ -216,7 +217,7 @@ static bool is_below(const struct request_class *request_class, uint32_t group, 
     return at == set;
 }
 
-/* Domains of the level that hold all members of the group when they are empty stay in `may`. */
+/* Clear `may` of the domains that cannot hold all members of the group even when they are empty. */
 static void keep_domains(const struct job_group *group, const struct cluster *cluster,
                          const struct cluster_level *level, bool recuts, uint8_t *may)
 {
@@ -226,7 +227,7 @@ static void keep_domains(const struct job_group *group, const struct cluster *cl
     mem_free(room);
 }
 
-/* The set (SET_NONE: the job) requires one domain of that level, counted from 1, and none is large enough. */
+/* Does the set (SET_NONE: the job) require one domain of that level (counted from 1), and none is large enough? */
 static bool no_domain_holds(const struct request_class *request_class, const struct cluster *cluster, uint16_t set,
                             uint8_t required, bool recuts)
 {
@@ -298,7 +299,7 @@ bool request_class_fits_member(const struct request_class *request_class, const 
     return false;
 }
 
-/* Members by the GPUs of the node alone. */
+/* How many members fit on the node by its GPUs alone. */
 static uint32_t gpu_room(const struct request *request, const struct ledger *ledger, node_id node,
                          const struct allowed_space *allowed)
 {

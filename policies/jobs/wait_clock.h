@@ -1,16 +1,16 @@
-/* policies/jobs/wait_clock.h -- how long jobs waited, and why: running sums, not a count per job.
+/* policies/jobs/wait_clock.h -- how long jobs waited, and why: running sums, not a count for each job.
  *
- * What keeps the jobs of a class queue (policies/queues/pending.h) waiting is the same for all of them, so the time is
- * counted once: each request class has a clock of one hand per reason, of which the one that holds now runs.  A class
- * queue reads the clock of its request class, unless a limit closed it, plus an offset that was set when it began to
- * read otherwise.  What a job waited under a reason is the difference of two readings of its class queue's clock; what
- * no hand tells is Priority: its turn did not come. Where space that is kept for others holds up a class queue, it
- * shows two readings: one to the jobs in front, which that space would hold, and one to the others
+ * All jobs of a class queue (policies/queues/pending.h) wait for the same reason, so the time is counted once.  Each
+ * request class has a clock with one hand per reason; the hand of the present reason runs.  A class queue reads the
+ * clock of its request class plus an offset; while a limit closes it, only its HAND_LIMIT runs.  The offset keeps its
+ * reading continuous when that changes.  The time that a job waited under a reason is the difference of two readings of
+ * its class queue's clock.  Time that no hand counts is Priority: the job's turn did not come.  If kept space holds up
+ * a class queue, it has two readings: one for the jobs in front, which that space could hold, and one for the others
  * (policies/allocate/kept_space.h).
  *
- * Law: the readings of a class queue are continuous; a job's times add up to the time it waited, to the nanosecond.
- * Cost: O(1) per change of a request class, a class queue or a job; nothing per cycle but for jobs that came since the
- * last.
+ * Law: the readings of a class queue are continuous.  A job's times add up to the time it waited, to the nanosecond.
+ * Cost: O(1) for each change of a request class, a class queue or a job; in a cycle only jobs that came since the last
+ * cycle cost anything.
  */
 #ifndef POLICIES_JOBS_WAIT_CLOCK_H
 #define POLICIES_JOBS_WAIT_CLOCK_H
@@ -28,7 +28,7 @@ enum clock_hand {
     HAND_RESERVED_FOR_OTHER,
     HAND_HEADROOM,
     HAND_AFFINITY,
-    HAND_LIMIT, /* of a class queue: a quota closed it; of a request class: open to owners alone */
+    HAND_LIMIT, /* of a class queue: a quota closed it; of a request class: it is open only in quota */
     HAND_COUNT,
     HAND_NONE = HAND_COUNT /* open */
 };
@@ -50,7 +50,7 @@ struct wait_clock {
     uint8_t hand; /* enum clock_hand: runs since then */
 };
 
-/* From now on that hand runs. */
+/* From `now` on this hand runs. */
 static inline void wait_clock_set(struct wait_clock *clock, enum clock_hand hand, time_ns now)
 {
     if (clock->since != now) {
@@ -63,41 +63,42 @@ static inline void wait_clock_set(struct wait_clock *clock, enum clock_hand hand
 
 enum wait_kind {
     WAIT_NOT,
-    WAIT_FRESH,       /* in a class queue, and no cycle has seen it there */
-    WAIT_CLASS_QUEUE, /* its class queue says why */
-    WAIT_CODE,        /* `code` does */
-    WAIT_FRONT /* its class queue says why, to the jobs that kept space would hold: policies/allocate/kept_space.h */
+    WAIT_FRESH,       /* in a class queue, where no cycle has seen it yet */
+    WAIT_CLASS_QUEUE, /* the class queue's clock tells the reason */
+    WAIT_CODE,        /* `code` is the reason */
+    WAIT_FRONT /* in front (policies/allocate/kept_space.h): the class queue's clock for these jobs tells the reason */
 };
 
-/* What a job waits for since when; of each job the scheduler knows. */
+/* Why a job waits, and since when; one for each job that the scheduler knows. */
 struct wait_mark {
     time_ns since;
     uint32_t entry; /* see waits_entry; 0: it has not waited yet */
     uint8_t kind;   /* enum wait_kind */
     uint8_t code;   /* enum reason */
-    bool is_taken;  /* scratch of policies/allocate/kept_space.c: it would start */
+    bool is_taken;  /* scratch of policies/allocate/kept_space.c: it starts in the trial */
 };
 
-/* Of a job that has waited. */
+/* The times of a job that has waited. */
 struct wait_entry {
-    struct wait_times times;  /* up to the mark's `since` */
-    time_ns seen[HAND_COUNT]; /* WAIT_CLASS_QUEUE, WAIT_FRONT: the reading of its class queue's clock then */
+    struct wait_times times; /* up to the mark's `since` */
+    time_ns seen
+        [HAND_COUNT]; /* WAIT_CLASS_QUEUE, WAIT_FRONT: the reading of its class queue's clock at the mark's `since` */
 };
 
 enum { WAIT_BLOCK_SHIFT = 6, WAIT_BLOCK = 1 << WAIT_BLOCK_SHIFT };
 
 struct waits {
-    bool is_off;                /* nobody asks for times */
+    bool is_off;                /* times are not needed */
     struct wait_entry **blocks; /* of WAIT_BLOCK entries each, which stay where they are */
     size_t block_capacity;
     uint32_t count;
     uint32_t *free;
     size_t free_capacity;
     uint32_t free_count;
-    uint32_t *fresh; /* slots that became WAIT_FRESH since the last cycle; some are so no more */
+    uint32_t *fresh; /* slots that became WAIT_FRESH since the last cycle; some no longer are */
     size_t fresh_capacity;
     uint32_t fresh_count;
-    uint32_t *thin; /* class queues that a job in front left since the last cycle */
+    uint32_t *thin; /* class queues whose front a job has left since the last cycle */
     size_t thin_capacity;
     uint32_t thin_count;
     uint64_t seen_change, looked_change; /* see kept_space_look */
