@@ -31,7 +31,7 @@ void pending_lines(struct pending *pending, uint32_t count)
     pending->leaf_queue_count = count;
 }
 
-/* As long as nobody reads it. */
+/* Set the split of a new class queue, before its clock is read. */
 static void split_as_first(const struct pending *pending, struct class_queue *class_queue)
 {
     class_queue->split = pending->keeps_headroom ? HAND_HEADROOM : HAND_NONE;
@@ -67,7 +67,7 @@ uint32_t pending_class_queue(struct pending *pending, queue_id leaf_queue_id, ui
 {
     const struct leaf_queue *leaf_queue = &pending->leaf_queues[leaf_queue_id];
     const struct request_class *request_class = &pending->request_classes->at[request_class_id];
-    if (leaf_queue->class_queue_count <= request_class->class_queue_count) { /* look through the shorter list */
+    if (leaf_queue->class_queue_count <= request_class->class_queue_count) { /* search the shorter list */
         for (uint32_t i = 0; i < leaf_queue->class_queue_count; i++)
             if (leaf_queue->class_queues[i].request_class == request_class_id)
                 return leaf_queue->class_queues[i].class_queue;
@@ -95,7 +95,7 @@ static bool goes_before(const struct pending *pending, struct class_queue_entry 
     return pending_compare(pending, a.slot, b.slot) < 0;
 }
 
-/* Returns where it stands then. */
+/* Returns the new position of the entry. */
 static uint32_t sift_up(const struct pending *pending, struct class_queue *class_queue, uint32_t at)
 {
     struct class_queue_entry entry = class_queue->heap[at];
@@ -163,7 +163,7 @@ static enum asker asks_as(const struct class_queue *class_queue)
     return class_queue->is_over_quota ? ASKER_OVER_QUOTA : ASKER_IN_QUOTA;
 }
 
-/* The class queue may ask as somebody else now: count it so in its line. */
+/* Update the counts of the leaf queue if the class queue has begun or ceased to ask, or asks as another asker. */
 static void recount(struct pending *pending, struct class_queue *class_queue)
 {
     struct leaf_queue *leaf_queue = &pending->leaf_queues[class_queue->leaf_queue];
@@ -185,7 +185,7 @@ static void recount(struct pending *pending, struct class_queue *class_queue)
     pending->changed[pending->changed_count++] = class_queue->leaf_queue;
 }
 
-/* What a class queue that reads like that would show with no offset. */
+/* The reading that the class queue would have without an offset. */
 static void read_clock(const struct pending *pending, const struct class_queue *class_queue, time_ns now,
                        time_ns reading[HAND_COUNT])
 {
@@ -213,7 +213,7 @@ static void read_front(const struct pending *pending, const struct class_queue *
         reading[hand] += class_queue->offset[hand];
 }
 
-/* `span` goes from one hand to another, either of which may be none. */
+/* Move `span` from one hand to another; either may be HAND_NONE. */
 static void move_span(time_ns reading[HAND_COUNT], uint8_t from, uint8_t to, time_ns span)
 {
     if (from != HAND_NONE)
@@ -242,7 +242,7 @@ const time_ns *pending_clock_now(struct pending *pending, uint32_t class_queue_i
     struct wait_clock *clock = &pending->request_classes->at[class_queue->request_class].clock;
     wait_clock_set(clock, (enum clock_hand)clock->hand, pending->request_classes->now);
     if (!class_queue->is_offset && clock->ns[HAND_LIMIT] == 0)
-        return clock->ns; /* the same, as it is */
+        return clock->ns; /* it has the reading of its request class */
     pending_clock(pending, class_queue_id, is_front, pending->request_classes->now, scratch);
     return scratch;
 }
@@ -275,7 +275,7 @@ void pending_split(struct pending *pending, uint32_t class_queue_id, enum clock_
     class_queue->is_offset = true;
 }
 
-/* A limit closes it, or lets it go: its clock goes on from where it is. */
+/* A limit closes or reopens the class queue; the offset keeps its clock continuous. */
 static void turn(struct pending *pending, struct class_queue *class_queue, queue_id quota_block)
 {
     const time_ns now = pending->request_classes->now;
@@ -285,13 +285,13 @@ static void turn(struct pending *pending, struct class_queue *class_queue, queue
     class_queue->quota_block = quota_block;
     class_queue->is_offset = true;
     if (class_queue->count == 0)
-        return; /* nobody has read it */
+        return; /* no job has read the clock */
     read_clock(pending, class_queue, now, after);
     for (int hand = 0; hand < HAND_COUNT; hand++)
         class_queue->offset[hand] += before[hand] - after[hand];
 }
 
-/* The same of a class queue that turns from an owner's to a borrower's, or back: only one hand reads otherwise. */
+/* As above, when the head becomes over quota or in quota: then only the reading of HAND_HEADROOM changes. */
 static void turn_asker(struct pending *pending, struct class_queue *class_queue, bool is_over_quota)
 {
     const struct wait_clock *clock = &pending->request_classes->at[class_queue->request_class].clock;
@@ -411,7 +411,7 @@ static uint32_t first_busy(const struct pending *pending, queue_id leaf_queue_id
     return best;
 }
 
-/* Looks through the shorter list: the class queues that have jobs, or those of the line. */
+/* Searches the shorter list: the class queues that have jobs, or those of the leaf queue. */
 static inline uint32_t first_class_queue(const struct pending *pending, queue_id leaf_queue_id, bool only_open)
 {
     const struct leaf_queue *leaf_queue = &pending->leaf_queues[leaf_queue_id];
@@ -460,7 +460,7 @@ uint32_t pending_next_of_class(const struct pending *pending, uint8_t class)
     return best;
 }
 
-/* ---- saved and loaded ---- */
+/* ---- save and load ---- */
 
 static void archive_class_queue(struct archive *archive, struct class_queue *class_queue)
 {

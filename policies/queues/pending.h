@@ -1,14 +1,15 @@
-/* policies/queues/pending.h -- jobs that wait, in class queues: one class queue per line and request class.
+/* policies/queues/pending.h -- jobs that wait, in class queues: one for each leaf queue and request class.
  *
- * A line is where jobs wait for their turn: the leaf queue, or a single one when the quota policy is flat.  Within a
- * class queue all jobs ask the same, so that what blocks the head blocks all.
+ * If the quota policy is flat, all jobs wait in one leaf queue, the root.  All jobs of a class queue ask the same, so
+ * what blocks its head blocks all of them.
  *
- * Law: the head of a class queue is the first by (ranks of the order chain, id).  A class queue is closed while its
- * request class is (placement memo; where only owners may use what is left, for heads known to borrow), or while its
- * queue has no headroom (quota memo); the two are kept apart and ANDed.
- * What the class queues of a line ask is kept as a set of request classes, so that a line where nothing may go is not
- * looked at.
- * Cost: add and remove of the head O(log jobs of the class queue); the head of a line O(its class queues).
+ * Law: the head of a class queue is the first job by (ranks of the order chain, id).  A class queue is open if its
+ * request class is open to its head (placement memo; space kept for owners is closed to heads over quota), and no limit
+ * of its queue or of one above closes it (quota memo).
+ * Each leaf queue keeps the set of request classes that its class queues ask, so that a leaf queue where nothing can
+ * start is skipped.
+ * Cost: to add a job or remove the head O(log jobs of the class queue); the first head of a leaf queue O(its class
+ * queues).
  */
 #ifndef POLICIES_QUEUES_PENDING_H
 #define POLICIES_QUEUES_PENDING_H
@@ -27,22 +28,22 @@ enum { PLAN_KINDS_MAX = 3 };
 
 enum memo_state { MEMO_ABSENT, MEMO_AWAKE, MEMO_ASLEEP }; /* policies/state/retry_queue.c */
 
-/* What is remembered of eviction plans of one kind that came to nothing: back-off counts state changes. */
+/* What is known of failed plans of one kind for a class queue; the back-off counts state changes. */
 struct plan_memo {
-    uint32_t failed;         /* in a row */
+    uint32_t failed;         /* count of failures in a row */
     uint32_t sleep;          /* how often it slept */
     uint8_t state;           /* enum memo_state */
-    bool awaits_affordable;  /* it was too dear: only time, or what its queue deserves, helps */
-    bool awaits_start;       /* a victim was ripe but had not started; a start told voids the back-off */
-    bool is_dozing;          /* asleep for no failure, but because its head is not patient... */
-    time_ns dozes_until;     /* ...before that */
-    uint64_t starts_seen;    /* the scheduler's count of starts when that was */
+    bool awaits_affordable;  /* it cost too much: only time helps, or that the head is in quota */
+    bool awaits_start;       /* a victim's START was not confirmed; a confirmed START voids the back-off */
+    bool is_dozing;          /* it sleeps only because its head's delay ends later... */
+    time_ns dozes_until;     /* ...at this time */
+    uint64_t starts_seen;    /* the scheduler's count of starts when it failed */
     uint64_t tried_cycle;    /* the last cycle in which a plan failed */
-    uint64_t retry_change;   /* no plan before that state change... */
-    job_id nobody_for;       /* for this head nobody was found that may go... */
-    uint32_t nobody_version; /* ...until its queue's jobs change... */
-    time_ns nobody_until;    /* ...or one of them is ripe */
-    time_ns eligible_at;     /* ...or before a victim that was too young may be taken; TIME_NEVER */
+    uint64_t retry_change;   /* no plan before this state change, or before eligible_at */
+    job_id nobody_for;       /* there was no candidate for this head... */
+    uint32_t nobody_version; /* ...until the candidates of its queue change... */
+    time_ns nobody_until;    /* ...or one of them may be taken */
+    time_ns eligible_at;     /* when a victim that was too young may be taken; TIME_NEVER */
 };
 
 struct class_queue {
@@ -52,24 +53,24 @@ struct class_queue {
     size_t capacity;
     uint32_t count;
     uint32_t busy_position;       /* in pending.busy, while count > 0 */
-    uint32_t class_position;      /* in pending.by_class, likewise */
-    uint32_t leaf_queue_position; /* in its line's class queues */
+    uint32_t class_position;      /* in pending.by_class, while count > 0 */
+    uint32_t leaf_queue_position; /* in its leaf queue's class queues */
     queue_id quota_block;         /* the queue whose limit closed it, or QUEUE_NONE */
-    queue_id owed_by;             /* while is_over_quota: the queue that is beyond what it deserves with one more */
-    bool is_over_quota;           /* nothing that is kept for owners is for its head */
+    queue_id owed_by;             /* while is_over_quota: the queue that its head would take beyond what it deserves */
+    bool is_over_quota;           /* its head is over quota: space kept for owners is closed to it */
     uint8_t class;                /* enum job_class, of its request class */
-    bool is_kept_from;            /* a limit closed it for what is kept for others */
-    bool is_offset;               /* its clock has one: */
-    time_ns offset[HAND_COUNT];   /* from what it reads of its request class's */
-    uint8_t split;                /* enum clock_hand: of kept space; HAND_NONE: all read the same */
-    uint8_t instead;              /* enum clock_hand: what jobs not in front read for it */
+    bool is_kept_from;            /* it was closed because quota is kept for other jobs */
+    bool is_offset;               /* `offset` is valid */
+    time_ns offset[HAND_COUNT];   /* from the request class's clock to its own */
+    uint8_t split;                /* enum clock_hand: of kept space; HAND_NONE: all jobs have the same reading */
+    uint8_t instead;              /* enum clock_hand: runs for jobs not in front while `split` runs */
     uint32_t front_count;         /* jobs in front, WAIT_FRONT */
-    time_ns moved[HAND_COUNT];    /* from what is read in front to what the others read */
+    time_ns moved[HAND_COUNT];    /* from the reading of jobs in front to that of the others */
 };
 
-struct leaf_class_queue { /* what a look at the class queues of a line needs of those that cannot go */
+struct leaf_class_queue { /* enough to skip a class queue that cannot start a job */
     uint32_t class_queue, request_class;
-    uint32_t asks_as; /* enum asker; ASKER_COUNT: it does not ask: it has no jobs, or a limit closed it */
+    uint32_t asks_as; /* enum asker; ASKER_COUNT: it does not ask, since it has no jobs or a limit closed it */
 };
 
 /* A class queue asks while it has jobs and no queue's limit closed it. */
@@ -79,7 +80,7 @@ struct leaf_queue {
     size_t capacity;
     uint32_t class_queue_count;
     uint32_t job_count;
-    /* class queues that this queue, here or above theirs, made is_over_quota; some are so no more */
+    /* class queues of this queue or below whose heads it makes over quota; some no longer are */
     uint32_t *borrowers;
     size_t over_quota_capacity;
     uint32_t over_quota_count;
@@ -105,26 +106,26 @@ struct pending {
     struct leaf_queue *leaf_queues; /* by queue_id */
     size_t leaf_queue_capacity;
     uint32_t leaf_queue_count;
-    queue_id *changed; /* lines whose `asked` changed since the queue selection last looked */
+    queue_id *changed; /* leaf queues whose `asked` changed since the queue selection last looked */
     size_t changed_capacity;
     uint32_t changed_count;
     uint32_t job_count;
-    uint32_t *by_class[JOB_CLASS_COUNT]; /* those of `busy` whose jobs are of it, in no order */
+    uint32_t *by_class[JOB_CLASS_COUNT]; /* those of `busy` with jobs of the class, in no order */
     size_t by_class_capacity[JOB_CLASS_COUNT];
     uint32_t by_class_count[JOB_CLASS_COUNT];
-    uint32_t class_jobs[JOB_CLASS_COUNT];                         /* that wait */
-    request_class_set job_class_request_classes[JOB_CLASS_COUNT]; /* of its class queues */
-    bool keeps_headroom; /* class queues are split there until a look says otherwise */
+    uint32_t class_jobs[JOB_CLASS_COUNT];                         /* count of waiting jobs */
+    request_class_set job_class_request_classes[JOB_CLASS_COUNT]; /* those of its class queues */
+    bool keeps_headroom; /* new class queues have split HAND_HEADROOM until a look changes it */
 };
 
 void pending_release(struct pending *pending);
 /* Save or load (policies/util/archive.h). */
 struct archive;
 void pending_archive(struct archive *archive, struct pending *pending);
-void pending_lines(struct pending *pending, uint32_t count); /* there are now `count` queues */
+void pending_lines(struct pending *pending, uint32_t count); /* there are `count` queues now */
 
 uint32_t pending_class_queue(struct pending *pending, queue_id leaf_queue, uint32_t request_class); /* made if new */
-bool pending_add(struct pending *pending, uint32_t class_queue, uint32_t slot); /* is it the head now? */
+bool pending_add(struct pending *pending, uint32_t class_queue, uint32_t slot); /* true: it is the head now */
 void pending_remove_head(struct pending *pending, uint32_t class_queue);
 void pending_remove(struct pending *pending, uint32_t class_queue, uint32_t slot); /* O(class queue) */
 
@@ -133,12 +134,12 @@ static inline uint32_t pending_head(const struct pending *pending, uint32_t clas
     return pending->class_queues[class_queue].heap[0].slot;
 }
 
-/* Its head is for what is kept for owners, or is not. */
+/* Set whether its head is over quota. */
 void pending_set_over_quota(struct pending *pending, uint32_t class_queue, bool is_over_quota);
-/* Closed by the limit of this queue; QUEUE_NONE: by none any more. */
+/* Close it by the limit of this queue; QUEUE_NONE: no limit closes it any more. */
 void pending_block(struct pending *pending, uint32_t class_queue, queue_id queue);
 
-/* Does this set, of what class queues ask, hold anything that is open to them?  False: no such class queue is open. */
+/* May a request class of these sets be open to the class queues that ask it?  False: none is open. */
 static inline bool pending_may_go(const struct pending *pending, const request_class_set asked[ASKER_COUNT])
 {
     const request_class_set *open = pending->request_classes->open;
@@ -152,29 +153,30 @@ static inline bool pending_is_closed(const struct pending *pending, uint32_t cla
                                                                   l->is_over_quota ? ASKER_OVER_QUOTA : ASKER_IN_QUOTA);
 }
 
-/* What keeps its jobs waiting, those in front or the others; HAND_NONE: their turn has not come. */
+/* Why its jobs wait, those in front (is_front) or the others; HAND_NONE: their turn has not come. */
 enum clock_hand pending_hand(const struct pending *pending, uint32_t class_queue, bool is_front);
-/* Its clock at a time not before the last change, by hand: see policies/jobs/wait_clock.h. */
+/* The reading of its clock at `now`, which is not before the last change; see policies/jobs/wait_clock.h. */
 void pending_clock(const struct pending *pending, uint32_t class_queue, bool is_front, time_ns now,
                    time_ns reading[HAND_COUNT]);
-/* The same now; borrowed until the next change, of `scratch` or of its request class. */
+/* As above, at the time of the last fact or cycle.  Borrowed until `scratch` or the request class changes. */
 const time_ns *pending_clock_now(struct pending *pending, uint32_t class_queue, bool is_front,
                                  time_ns scratch[HAND_COUNT]);
-/* From now on its jobs that are not in front read `instead` while `split` runs; HAND_NONE: all read the same. */
+/* From now on `instead` runs for jobs that are not in front while `split` runs for those in front.  HAND_NONE: all jobs
+ * have the same reading. */
 void pending_split(struct pending *pending, uint32_t class_queue, enum clock_hand split, enum clock_hand instead);
 
-/* Ranks of waiting jobs were computed anew: put every class queue in order again.  O(jobs). */
+/* Ranks of waiting jobs have changed: sort every class queue again.  O(jobs). */
 void pending_reorder(struct pending *pending);
 
-/* The class queue with the first head of the line, open or closed. */
+/* The class queue with the first head of the leaf queue, open or closed. */
 uint32_t pending_first(const struct pending *pending, queue_id leaf_queue);
 
-/* The class queue whose head is next in the line: of the open class queues, or, when blocking is strict, of all, and
- * none if that one is closed.  CLASS_QUEUE_NONE if nothing can go. */
+/* The class queue whose head is tried next in the leaf queue: the first of the open class queues.  If blocking is
+ * strict: the first of all, if that is open.  CLASS_QUEUE_NONE: there is none. */
 uint32_t pending_next(const struct pending *pending, queue_id leaf_queue);
 
-/* The open class queue with the first head of all jobs of this class, whatever their line; CLASS_QUEUE_NONE.  O(class
- * queues with jobs of it). */
+/* The open class queue with the first head among all jobs of this class, in any leaf queue; CLASS_QUEUE_NONE: none.
+ * O(class queues with such jobs). */
 uint32_t pending_next_of_class(const struct pending *pending, uint8_t class);
 
 /* <0 if the job in slot a goes before that in slot b. */

@@ -40,8 +40,8 @@ void queue_selection_waiting(struct queue_tree *tree, queue_id queue, int32_t de
     }
 }
 
-/* What is asked in a queue changed from `before`: so it may in the one above.  What is asked no more is sought among
- * the others there.  False if nothing changed above. */
+/* The set `asked` of a queue changed from `before`; update that of its parent.  Classes that the queue asks no more may
+ * still be asked by the parent's other children.  False: the parent's set has not changed. */
 static bool sum_asked(struct queue_tree *tree, const struct pending *pending, queue_id queue, request_class_set before,
                       enum asker asker)
 {
@@ -89,7 +89,7 @@ static const int64_t *ask_of(const struct pending *pending, uint32_t class_queue
     return pending->request_classes->at[pending->class_queues[class_queue].request_class].charge;
 }
 
-/* A job of a class queue below `queue`. */
+/* The contender for `queue` with a job of a class queue in it or below. */
 static inline struct contender contender_with(const struct queue_tree *tree, const struct pending *pending,
                                               queue_id queue, uint32_t class_queue, uint32_t slot)
 {
@@ -102,7 +102,7 @@ static inline struct contender contender_with(const struct queue_tree *tree, con
     return contender;
 }
 
-/* The head of a class queue below `queue`. */
+/* The contender for `queue` with the head of a class queue in it or below. */
 static inline struct contender contender_of(const struct queue_tree *tree, const struct pending *pending,
                                             queue_id queue, uint32_t class_queue)
 {
@@ -122,14 +122,14 @@ static inline struct queue_winner winner_of(struct queue_tree *tree, const struc
     return find_winner(tree, pending, queue);
 }
 
-/* Equals go in the order of their ids. */
+/* Equal queues go in the order of their ids. */
 static bool goes_first(struct queue_tree *tree, struct contender a, struct contender b)
 {
     int order = tree->quota->compare(tree, a, b);
     return order != 0 ? order < 0 : a.queue < b.queue;
 }
 
-/* The first two of the children where a class queue may go at all, or QUEUE_NONE. */
+/* Find the first two children with a class queue that may start a job; QUEUE_NONE: there are fewer. */
 static void find_contenders(struct queue_tree *tree, const struct pending *pending, queue_id queue, queue_id found[2])
 {
     uint32_t count = 0;
@@ -139,7 +139,8 @@ static void find_contenders(struct queue_tree *tree, const struct pending *pendi
             found[count++] = child;
 }
 
-/* Shares are divided only where the outcome hangs on them: here, or below by what this queue's children are due. */
+/* Find the winner below the queue.  Shares are divided only if two or more children compete, since only then the result
+ * depends on them. */
 static struct queue_winner hold_selection(struct queue_tree *tree, const struct pending *pending, queue_id queue)
 {
     queue_id found[2];
@@ -152,7 +153,7 @@ static struct queue_winner hold_selection(struct queue_tree *tree, const struct 
         if (!winner.is_selected_from)
             return winner;
     }
-    queue_tree_divide(tree, found[0]); /* now: it may make winners below stale */
+    queue_tree_divide(tree, found[0]); /* before the comparison: it may make winners below stale */
     struct contender best = {.queue = QUEUE_NONE};
     winner = (struct queue_winner){.class_queue = CLASS_QUEUE_NONE, .is_selected_from = true};
     for (queue_id child = found[0]; child != QUEUE_NONE; child = tree->waits[child].next) {
@@ -168,7 +169,7 @@ static struct queue_winner hold_selection(struct queue_tree *tree, const struct 
     return winner;
 }
 
-/* The latest is in the first place, the others in no order. */
+/* Keep the winner as the first; the other kept ones are in no order. */
 static void keep_winner(struct queue_state *queue, struct queue_winner winner)
 {
     uint32_t at = queue->winner_count;
@@ -207,7 +208,7 @@ static uint32_t better_class_queue(const struct pending *pending, uint32_t a, ui
     return pending_compare(pending, pending_head(pending, a), pending_head(pending, b)) <= 0 ? a : b;
 }
 
-/* The best of the marked class queues in `queue` and below. */
+/* The best of the given class queues in `queue` and below. */
 static uint32_t best_below(struct queue_tree *tree, const struct pending *pending,
                            const struct queue_selection_mark marks[], queue_id queue)
 {
@@ -226,7 +227,7 @@ static uint32_t best_below(struct queue_tree *tree, const struct pending *pendin
     return best_class_queue;
 }
 
-/* Mark the queue and all above it; each links into its parent's list of marked children. */
+/* Mark the queue and all queues above it, and link each into its parent's list of marked children. */
 static void mark_up(const struct queue_tree *tree, struct queue_selection_mark marks[], queue_id queue)
 {
     queue_id child = QUEUE_NONE;
@@ -274,7 +275,7 @@ void queue_selection_release(struct queue_selection_scratch *scratch)
     *scratch = (struct queue_selection_scratch){0};
 }
 
-/* ---- Held again and again ---- */
+/* ---- Repeated in a trial ---- */
 
 static uint32_t best_entry(struct queue_selection_field *field, const struct pending *pending, queue_id queue)
 {
@@ -288,7 +289,7 @@ static uint32_t best_entry(struct queue_selection_field *field, const struct pen
     return best;
 }
 
-/* A job of an inner queue goes before those below it. */
+/* Find the best entry of the queue and below again.  A job of an inner queue goes before those below it. */
 static void hold_again(struct queue_selection_field *field, struct queue_tree *tree, const struct pending *pending,
                        queue_id queue)
 {
@@ -319,7 +320,7 @@ static void hold_below(struct queue_selection_field *field, struct queue_tree *t
     hold_again(field, tree, pending, queue);
 }
 
-/* The queue and all above it take part. */
+/* Let the queue and all queues above it take part. */
 static void take_part(struct queue_selection_field *field, const struct queue_tree *tree, queue_id queue)
 {
     queue_id child = QUEUE_NONE;
@@ -373,7 +374,7 @@ void queue_selection_field_changed(struct queue_selection_field *field, struct q
         hold_again(field, tree, pending, q);
 }
 
-/* In the queue and below: who is not the best leaves no other best. */
+/* In the queue and below, find the best entry again where it is out.  Other entries that are out change no best. */
 static void hold_where_best_left(struct queue_selection_field *field, struct queue_tree *tree,
                                  const struct pending *pending, queue_id queue)
 {

@@ -1,9 +1,9 @@
-/* policies/queues/queue_selection.h -- which class queue goes next: a queue selection of siblings at every level of
- * the queue tree.
+/* policies/queues/queue_selection.h -- finds the class queue to try next: siblings are compared at every level of the
+ * queue tree.
  *
- * Law: the same as comparing all waiting queues anew, level by level.  Winners are cached, for each of the last few
- * sets of closed request classes, and held again only where something else changed.  A job waiting in an inner queue
- * goes before those of the queues below it.
+ * Law: the result is that of a comparison of all queues with waiting jobs, level by level.  A queue keeps its winners
+ * for the last few sets of closed request classes; they are compared again only if something else changed.  A job in an
+ * inner queue goes before those of the queues below it.
  * Cost: O(siblings) per stale level.
  */
 #ifndef POLICIES_QUEUES_QUEUE_SELECTION_H
@@ -15,9 +15,9 @@
 /* The class queue whose head should be tried next, or CLASS_QUEUE_NONE. */
 uint32_t queue_selection_next(struct queue_tree *tree, struct pending *pending);
 
-struct queue_selection_mark { /* of a queue with one of the class queues given, or above it */
+struct queue_selection_mark { /* of a queue that has one of the given class queues, here or below */
     bool is_marked;
-    uint32_t best; /* of its own line */
+    uint32_t best; /* the best class queue of the queue itself */
     queue_id first_child, next_sibling;
 };
 
@@ -28,25 +28,24 @@ struct queue_selection_scratch { /* reused; {0} is empty */
 
 void queue_selection_release(struct queue_selection_scratch *scratch);
 
-/* The class queue, of those given, whose head goes first; CLASS_QUEUE_NONE if none is given.  O(class queues * depth
- * of the tree). */
+/* The given class queue whose head goes first; CLASS_QUEUE_NONE: none is given.  O(class queues * depth of the tree).
+ */
 uint32_t queue_selection_best(struct queue_tree *tree, const struct pending *pending, const uint32_t class_queues[],
                               uint32_t count, struct queue_selection_scratch *scratch);
 
-/* The same queue selection held again and again while jobs go out of it in a trial.  The caller fills `entries` (one
- * for each class queue) and opens; then whenever the job of an entry, or what its queue is charged, has changed, it
- * says so.
- * Cost: O(class queues * depth) to open; then O(siblings) per level for each change, or as to open where the quota
- * policy looks above those that compete in a deep tree. */
+/* A queue selection that is repeated in a trial while jobs start.  The caller fills `entries` (one for each class
+ * queue) and opens it.  Then it reports each entry whose job, or whose queue's charge, has changed.
+ * Cost: O(class queues * depth) to open, then O(siblings) per level for each change.  In a deep tree whose quota policy
+ * looks above the queues that compete, each change costs as much as to open. */
 struct queue_selection_entry {
-    uint32_t class_queue, slot; /* slot: the job of the class queue that would go next */
-    bool is_out;                /* none would */
-    uint32_t next;              /* scratch: the next of its line */
+    uint32_t class_queue, slot; /* slot: the next job of the class queue */
+    bool is_out;                /* no job of it takes part any more */
+    uint32_t next;              /* scratch: the next entry of its leaf queue */
 };
 
-struct queue_selection_node { /* of a queue */
+struct queue_selection_node { /* one for each queue */
     bool is_marked;
-    uint32_t first_entry, best; /* entries; best: of the queue and all below */
+    uint32_t first_entry, best; /* indices of entries; best: of the queue and all queues below */
     queue_id first_child, next_sibling;
 };
 
@@ -67,15 +66,15 @@ void queue_selection_field_open(struct queue_selection_field *field, struct queu
 uint32_t queue_selection_field_next(const struct queue_selection_field *field);
 void queue_selection_field_changed(struct queue_selection_field *field, struct queue_tree *tree,
                                    const struct pending *pending, uint32_t entry);
-/* Entries were put out; nothing else has changed since.  O(queues that take part), and O(siblings) where the best
- * left. */
+/* Entries were set is_out, and nothing else has changed.  O(queues that take part), and O(siblings) at each queue whose
+ * best entry is out. */
 void queue_selection_field_left(struct queue_selection_field *field, struct queue_tree *tree,
                                 const struct pending *pending);
 void queue_selection_field_close(struct queue_selection_field *field, struct queue_tree *tree,
                                  const struct pending *pending);
 void queue_selection_field_release(struct queue_selection_field *field);
 
-/* `delta` more jobs wait in the line of this queue. */
+/* `delta` more jobs wait in this leaf queue. */
 void queue_selection_waiting(struct queue_tree *tree, queue_id queue, int32_t delta);
 
 #endif

@@ -60,7 +60,7 @@ void queue_tree_touch_standing(struct queue_tree *tree, queue_id queue)
         tree->queues[q].winner_count = 0;
 }
 
-enum { DEPTH_DEEP = 4 }; /* the root, the top of a tree, two more, and a queue */
+enum { DEPTH_DEEP = 4 }; /* the depth of a queue with two queues between it and the top of its tree */
 
 static void link_queue(struct queue_tree *tree, queue_id id)
 {
@@ -82,14 +82,14 @@ static void link_queue(struct queue_tree *tree, queue_id id)
 static void order_by_age(struct queue_tree *tree)
 {
     for (queue_id q = 0; q < tree->count; q++) {
-        uint32_t at = q; /* most come in the order of their age: insertion is cheap */
+        uint32_t at = q; /* most queues come in the order of their age, so insertion is cheap */
         for (; at > 0 && queue_tree_compare_age(tree, tree->by_age[at - 1], q) > 0; at--)
             tree->by_age[at] = tree->by_age[at - 1];
         tree->by_age[at] = q;
     }
 }
 
-/* Room for `count` queues; new entries are zero. */
+/* Make room for `count` queues; new entries are zero. */
 static void make_room(struct queue_tree *tree, uint32_t count)
 {
     MEM_GROW(tree->queues, tree->queue_capacity, count);
@@ -148,7 +148,7 @@ void queue_tree_demand(struct queue_tree *tree, queue_id queue, const int64_t as
         }
 }
 
-/* Divide among the children of `parent`; a child whose share moved must divide again itself. */
+/* Divide among the children of `parent`.  A child whose share changed becomes stale. */
 static void divide(struct queue_tree *tree, queue_id parent, enum resource r, int64_t total)
 {
     int64_t *before = tree->shares_before;
@@ -182,7 +182,7 @@ static bool is_fresh(const struct queue_tree *tree, queue_id queue, enum resourc
     return true;
 }
 
-/* The same in all resources. */
+/* As above, for all resources. */
 static bool is_all_fresh(const struct queue_tree *tree, queue_id queue)
 {
     bool is_stale = false;
@@ -221,7 +221,7 @@ void queue_tree_below_common(const struct queue_tree *tree, queue_id a, queue_id
     *below_b = b;
 }
 
-/* ---- saved and loaded ---- */
+/* ---- save and load ---- */
 
 static void archive_queue(struct archive *archive, struct queue_state *queue)
 {

@@ -1,9 +1,9 @@
-/* policies/queues/queues.h -- the queue tree at work: demand, charge, and the share each queue is due.
+/* policies/queues/queues.h -- the queue tree: demand, charge and share of each queue.
  *
- * Law: demand of a queue = what its jobs ask, waiting and running, itself and all below, unless the policy never
- * looks at a queue; charge is the ledger's.  Shares are divided where they are used: a parent whose children's
- * demand changed is stale and is divided again when two children are compared or a share is asked for; the result
- * equals a full division.
+ * Law: the demand of a queue is what the waiting and running jobs of it and of all queues below ask; it is not counted
+ * if the policy never looks at queues.  The charge is in the ledger.  Shares are divided when they are needed: if the
+ * demand of its children changes, a parent becomes stale, and it is divided again when two children are compared or a
+ * share is read.  The result equals a full division.
  * Each resource is divided by itself.  Amounts are milli-GPUs, milli-CPUs and MiB.
  */
 #ifndef POLICIES_QUEUES_QUEUES_H
@@ -16,9 +16,9 @@ struct quota_policy;
 enum { QUEUE_WINNERS_MAX = 8, QUEUE_SCRATCH_BYTES = 80 };
 
 struct queue_winner {
-    uint64_t key;          /* of what was closed: request_class_table.closed_key */
-    uint32_t class_queue;  /* that goes next then, of this queue and all below; CLASS_QUEUE_NONE */
-    bool is_selected_from; /* others could have gone: another division of shares may make it another */
+    uint64_t key;          /* the request_class_table.closed_key for which it won */
+    uint32_t class_queue;  /* goes first among this queue and all below; CLASS_QUEUE_NONE */
+    bool is_selected_from; /* others competed: another division of shares may change the winner */
 };
 
 struct queue_state {
@@ -26,19 +26,19 @@ struct queue_state {
     queue_id first_child, next_sibling; /* QUEUE_NONE; siblings in order of id */
     uint32_t depth;                     /* of the root: 0 */
     int64_t demand[RESOURCE_COUNT];
-    int64_t share[RESOURCE_COUNT];       /* as of the last division of its parent */
-    bool is_share_stale[RESOURCE_COUNT]; /* its children's shares must be divided again */
-    bool has_closed_class_queues;        /* some class queue waits for headroom here */
-    uint8_t winner_count, winner_next;   /* 0: the queue selection below must be held again; then so must all above */
-    struct queue_winner winners[QUEUE_WINNERS_MAX]; /* those of late */
+    int64_t share[RESOURCE_COUNT];                  /* as of the last division of its parent */
+    bool is_share_stale[RESOURCE_COUNT];            /* its children's shares must be divided again */
+    bool has_closed_class_queues;                   /* a limit of this queue closed some class queue */
+    uint8_t winner_count, winner_next;              /* count 0: compare again below; then all queues above have 0 too */
+    struct queue_winner winners[QUEUE_WINNERS_MAX]; /* the last ones found */
 };
 
-/* Who waits in a queue and below it: what a queue selection looks at in all children, and so kept apart. */
+/* What waits in a queue and below it.  A queue selection reads this of all children, so it is kept in its own array. */
 struct queue_waits {
-    /* by class queues that no limit closed, or more: see policies/jobs/request_class.h */
+    /* request classes asked by class queues that no limit closed; may contain more (policies/jobs/request_class.h) */
     request_class_set asked[ASKER_COUNT];
     uint32_t jobs;
-    queue_id first, next, previous; /* of the children where some wait, in no order */
+    queue_id first, next, previous; /* the children with waiting jobs, as a list in no order */
 };
 
 struct queue_tree {
@@ -54,8 +54,8 @@ struct queue_tree {
     uint32_t count;
     uint32_t closing_count;           /* queues that have closed class queues */
     int64_t capacity[RESOURCE_COUNT]; /* of nodes that are up */
-    uint32_t version;                 /* of table and capacity: moves when either is set */
-    bool is_deep;                     /* some queue has two or more between itself and the top of its tree */
+    uint32_t version;                 /* changes when the table or the capacity is set */
+    bool is_deep;                     /* some queue has two or more queues between itself and the top of its tree */
     const struct quota_config *config;
     uint8_t *own; /* the quota policy's state, state_size bytes per queue; see queue_tree_own */
     size_t own_capacity;
@@ -67,34 +67,33 @@ struct queue_tree {
 };
 
 void queue_tree_release(struct queue_tree *tree);
-/* Save or load (policies/util/archive.h), the quota policy's state by its own hook; what is loaded into has table,
- * ledger, policy and config, and no queues.  O(queues). */
+/* Save or load (policies/util/archive.h); the quota policy's hook does its own state.  Before a load the tree has its
+ * table, ledger, policy and config, and no queues.  O(queues). */
 struct archive;
 void queue_tree_archive(struct archive *archive, struct queue_tree *tree);
 void queue_tree_update(struct queue_tree *tree, const struct queue_table *table); /* new or changed queues */
 void queue_tree_set_capacity(struct queue_tree *tree, const int64_t capacity[RESOURCE_COUNT]);
 
-/* Shares and winners all over the tree must be found again. */
+/* Make all shares and winners of the tree stale. */
 void queue_tree_all_stale(struct queue_tree *tree);
 
-/* Something below or in this queue changed: the queue that was next may no longer be.  O(depth). */
+/* Something in or below this queue changed: drop the winners of it and of all queues above.  O(depth). */
 void queue_tree_touch(struct queue_tree *tree, queue_id queue);
 
-/* What this queue is charged or asks changed: where it stands among its siblings.  Without children of its own it has
- * no queue selection that this could turn; where all jobs wait in one line there is none.  O(depth); O(queues) in a
+/* The charge or the demand of this queue changed, so its place among its siblings may have.  O(depth); O(queues) in a
  * deep tree whose policy looks above the queues that compete. */
 void queue_tree_touch_standing(struct queue_tree *tree, queue_id queue);
 
 /* Does the quota policy ever look at a queue?  If not, demand is not counted. */
 bool queue_tree_is_asked(const struct queue_tree *tree);
 
-/* sign (1 or -1) times `ask` more is asked by jobs of this queue.  Only where it is_asked. */
+/* Add sign (1 or -1) times `ask` to the demand of the queue.  Only if queue_tree_is_asked. */
 void queue_tree_demand(struct queue_tree *tree, queue_id queue, const int64_t ask[QUEUE_SUM_COUNT], int sign);
 
-/* The share of a queue, divided first where stale.  The root's share is the capacity. */
+/* The share of a queue; stale shares are divided first.  The root's share is the capacity. */
 int64_t queue_tree_share(struct queue_tree *tree, queue_id queue, enum resource resource);
 
-/* Make the shares of a queue and its siblings fresh in all resources: then queues[].share may be read. */
+/* Divide stale shares of a queue and its siblings in all resources, so that queues[].share may be read. */
 void queue_tree_divide(struct queue_tree *tree, queue_id queue);
 
 static inline const struct queue_spec *queue_tree_spec(const struct queue_tree *tree, queue_id queue)
@@ -102,7 +101,7 @@ static inline const struct queue_spec *queue_tree_spec(const struct queue_tree *
     return &tree->table->queues[queue];
 }
 
-/* What the queue and all below it are charged; firm: the part that cannot be preempted. */
+/* The charge of the queue and of all queues below.  queue_tree_non_preemptible: the non-preemptible part of it. */
 static inline int64_t queue_tree_charged(const struct queue_tree *tree, queue_id queue, enum resource resource)
 {
     return tree->ledger->sums[queue][resource];
@@ -113,17 +112,17 @@ static inline int64_t queue_tree_non_preemptible(const struct queue_tree *tree, 
     return tree->ledger->sums[queue][RESOURCE_COUNT + resource];
 }
 
-/* May a change anywhere turn a queue selection of queues that it does not touch?  */
+/* May a change in one queue change the result of a comparison between other queues? */
 bool queue_tree_looks_above(const struct queue_tree *tree);
 
 /* The quota policy's own state of a queue. */
 void *queue_tree_own(const struct queue_tree *tree, queue_id queue);
 
-/* The older of two queues, then the one of the smaller id; <0: a. */
+/* Compare by age, the older first, then by id.  <0: a goes first. */
 int queue_tree_compare_age(const struct queue_tree *tree, queue_id a, queue_id b);
 
-/* The children of the lowest common ancestor on each one's way up; equal to the queues themselves when
- * they are siblings.  a != b, neither above the other. */
+/* The children of the lowest common ancestor that contain a and b; the queues themselves if they are siblings.
+ * If one is above the other, both results are the upper one. */
 void queue_tree_below_common(const struct queue_tree *tree, queue_id a, queue_id b, queue_id *below_a,
                              queue_id *below_b);
 
