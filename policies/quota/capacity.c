@@ -1,21 +1,21 @@
-/* capacity.  What each queue deserves is said outright; what is over is anybody's until its owner wants it.
+/* capacity.  The spec says what each queue deserves; any queue may use the rest until its owner needs it.
  *
- * Idea: a queue may borrow up to its limit (Volcano's capability) as long as what others are guaranteed stays free.
- * Order: who stays within what it deserves with its job before who borrows, then higher queue priority, then the
- * smaller share: the largest part of what it deserves that it holds.  A queue that deserves nothing has share 1
- * whatever it holds, so that it neither jumps ahead nor thrashes.
- * Reclaim: a job may take from others if some resource it asks stays within what its queue deserves; a victim's
- * queue must hold more than it deserves of a resource both use, before it is taken, and its guarantee after.
+ * Idea: a queue may borrow up to its limit (Volcano's capability) as long as the guarantees of others stay free.
+ * Order: a queue that stays within what it deserves with its job goes before a queue that borrows; then higher queue
+ * priority; then the smaller share, which is the largest ratio of held to deserved over the resources.  A queue that
+ * deserves nothing has share 1 whatever it holds, so that it neither goes first nor changes its place all the time.
+ * Reclaim: a job may take from others if some resource that it asks stays within what its queue deserves.  The victim's
+ * queue must hold more than it deserves of a resource that both use before the unit is taken, and its guarantee after.
  * Source: the capacity plugin of Volcano (pkg/scheduler/plugins/capacity).
- * Reads: firm_needs_quota; of queues deserved, guarantee, limit, priority.  Unlimited means not said: such a resource
- * counts for nobody's share and entitles nobody, unless nothing the job asks is said.
- * Departures: Volcano orders by priority and share alone; then who lost a large job to an owner could go before him
- * in the next cycle.  Both sides are asked at every level below the one they have in common, and again after
- * trimming; an inner queue that deserves 0 deserves its children's sum; guarantees bound what all others hold
- * together, not each.
- * Cost: O(depth) a test, O(queues) where something is guaranteed; O(1) a comparison.
- * Known failure: a job that asks little of a resource its queue deserves much of is entitled though it is over in the
- * others; the comparison of shares after the fact is what stops a chain of that.
+ * Reads: firm_needs_quota; of queues deserved, guarantee, limit, priority.  An unlimited resource
+ * counts for no share and entitles no job, unless all that the job asks is unlimited.
+ * Departures: Volcano orders by priority and share alone; then a queue that lost a large job to an owner could go
+ * before the owner in the next cycle.  Both sides are tested at every level below the one they have in common, and
+ * again after trimming.  An inner queue that deserves 0 deserves its children's sum.  Guarantees bound what all others
+ * hold together, not each.
+ * Cost: O(depth) a test, O(queues) if there are guarantees; O(1) a comparison.
+ * Known failure: a job that asks little of a resource of which its queue deserves much is entitled even if it is over
+ * quota in the others; only the comparison of shares in the after-state stops a chain of such reclaims.
  */
 #include "policies/quota/guarantee.h"
 #include "policies/quota/quotas.h"
@@ -26,7 +26,8 @@ static queue_id forbids(struct queue_tree *tree, queue_id leaf, const int64_t as
     return limit != QUEUE_NONE ? limit : guarantee_forbids(tree, leaf, ask);
 }
 
-/* Of each resource said: held / deserved, where something of nothing is 1. */
+/* The largest held / deserved of the resources that are not unlimited; 1 if something is held of a resource of which
+ * nothing is deserved. */
 static struct ratio share(const struct queue_tree *tree, queue_id queue)
 {
     struct ratio most = RATIO_ZERO;
@@ -42,7 +43,7 @@ static struct ratio share(const struct queue_tree *tree, queue_id queue)
     return is_empty ? (struct ratio){1, 1} : most;
 }
 
-/* Would the queue hold no more than it deserves of anything that is asked? */
+/* With the ask, would the queue hold no more than it deserves of each resource that is asked? */
 static bool is_within(const struct queue_tree *tree, struct contender contender)
 {
     for (enum resource r = 0; r < RESOURCE_COUNT; r++)
@@ -65,8 +66,8 @@ static int compare(struct queue_tree *tree, struct contender a, struct contender
     return order != 0 ? order : queue_tree_compare_age(tree, a.queue, b.queue);
 }
 
-/* Does some resource that is asked, and said, stay within what the queue deserves?  more: of each, 0 or 1 times the
- * ask; 0 when it is charged already. */
+/* Does some resource that is asked and not unlimited stay within what the queue deserves?  more: 1 adds the ask to the
+ * charge; 0: it is charged already. */
 static bool is_entitled(const struct queue_tree *tree, queue_id queue, const int64_t *ask, int more)
 {
     bool is_said = false;
@@ -94,7 +95,7 @@ static bool may_reclaim(struct queue_tree *tree, queue_id leaf, const int64_t as
     return is_entitled(tree, leaf, ask, 1);
 }
 
-/* Does the queue hold more than it deserves of something both use? */
+/* Does the queue hold more than it deserves of a resource that both use? */
 static bool is_over(const struct queue_tree *tree, queue_id queue, const struct taking *taking)
 {
     for (enum resource r = 0; r < RESOURCE_COUNT; r++)

@@ -1,21 +1,21 @@
-/* cells.  Each leaf queue is a virtual cluster that owns buddy cells of GPUs and always finds them.
+/* cells.  Each leaf queue is a virtual cluster: it owns buddy cells of GPUs, and they are always free for it.
  *
  * Idea: a quota counts GPUs, but a gang needs whole ones of one node.  So the quota is cut into cells (whole nodes,
- * then halves, quarters...), and at any time every cell of every queue has a place of its own where no other queue's
- * guaranteed job stands (cells_assign.c).  That is HiveD's safety: at every level, free cells and those got by
- * splitting suffice for what the queues have not used.  A job that cannot be preempted is guaranteed: it starts inside
- * its queue's cells, and opportunistic jobs there give way.  One that can be preempted is opportunistic: it
- * starts wherever GPUs are free, whatever its queue owns, and never evicts.
- * Source: HiveD (Zhao et al., "HiveD: Sharing a GPU Cluster for Deep Learning with Guarantees", OSDI 2020). Reads:
- * quota_gpus and limits of the leaves; the quotas of inner queues say nothing.  No parameter. Departures: cells end at
- * the node (no racks above it); there, a cell is bound to a place when it is first used and unbound when empty, here
- * every cell has one and the empty ones move; guaranteed jobs do not preempt each other inside a queue; a cell on a
- * node that fails moves only while it is empty; shares of a GPU live in cells of their queue as whole GPUs do; the
- * request class of a cell does not depend on the GPU model.
- * Cost: O(depth) a test; for a guaranteed job that its quota admits cells are placed anew, O(GPUs), and then O(nodes
+ * then halves, quarters...).  At any time every cell of every queue has a place of its own, where no guaranteed job of
+ * another queue is (cells_assign.c).  That is HiveD's safety: at every level, the free cells and those from splitting
+ * suffice for what the queues have not used.  A non-preemptible job is guaranteed: it starts inside its queue's cells,
+ * and opportunistic jobs there are evicted for it.  A preemptible job is opportunistic: it starts wherever GPUs are
+ * free, whatever its queue owns, and no job is evicted for it.
+ * Source: HiveD (Zhao et al., "HiveD: Sharing a GPU Cluster for Deep Learning with Guarantees", OSDI 2020).  Reads:
+ * quota_gpus and limits of the leaves; the quotas of inner queues are not used.  No parameter.  Departures: cells end
+ * at the node (no racks above it).  In HiveD a cell is bound to a place when it is first used and unbound when it is
+ * empty; here every cell has a place, and empty cells move.  Guaranteed jobs do not preempt each other inside a queue.
+ * A cell on a node that fails moves only while it is empty.  Shares of a GPU are placed in cells of their queue as
+ * whole GPUs are.  A cell does not depend on the GPU model.
+ * Cost: O(depth) a test; for a guaranteed job that its quota admits, cells are placed again, O(GPUs), and then O(nodes
  * of its queue's cells) in a trial; O(queues) a fact.
- * Known failure: a queue can break its own cells into pieces too small for its next job; what runs there stays.  Where
- * all jobs are preemptible nobody is guaranteed anything.
+ * Known failure: a queue can break its own cells into pieces too small for its next job; running jobs are not moved.
+ * If all jobs are preemptible, no job is guaranteed anything.
  */
 #include "policies/quota/cells.h"
 
@@ -58,7 +58,7 @@ static queue_id forbids(struct queue_tree *tree, queue_id leaf, const int64_t as
     return firm > owned_milli(tree, leaf) ? leaf : QUEUE_NONE;
 }
 
-/* Before a guaranteed job is tried for good, empty cells move out of the way of opportunistic ones. */
+/* Before a guaranteed job is tried outside of trials, empty cells move to places with fewer opportunistic jobs. */
 static queue_id forbids_or_moves(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT])
 {
     queue_id by = forbids(tree, leaf, ask);
@@ -74,7 +74,7 @@ static const uint16_t *confines(struct queue_tree *tree, queue_id leaf, const st
     return is_free_to_go ? NULL : cells_confine(tree, leaf, request_class, keeper);
 }
 
-/* Guaranteed jobs first; then who holds the smaller part of what it owns. */
+/* Guaranteed jobs go first; then the queue that holds the smaller part of what it owns. */
 static int compare(struct queue_tree *tree, struct contender a, struct contender b)
 {
     if (is_guaranteed(a.ask) != is_guaranteed(b.ask))
@@ -90,15 +90,15 @@ static bool may_reclaim(struct queue_tree *tree, queue_id leaf, const int64_t as
     return is_guaranteed(ask) && forbids(tree, leaf, ask) == QUEUE_NONE;
 }
 
-/* Whatever is opportunistic, whosever it is. */
+/* Every opportunistic unit may be taken, of any queue. */
 static bool may_take(struct queue_tree *tree, const struct taking *taking)
 {
     (void)tree;
     return taking->victim_unit[QUEUE_SUM_FIRM_GPU] == 0;
 }
 
-/* The preemptor is charged: its queue still holds no more guaranteed GPUs than it owns.  Where they are needs no second
- * look: it was confined to its cells. */
+/* With the preemptor charged, does its queue hold no more guaranteed GPUs than it owns?  Their places need no test: the
+ * preemptor was confined to its queue's cells. */
 static bool is_valid(struct queue_tree *tree, queue_id preemptor, const int64_t ask[QUEUE_SUM_COUNT],
                      const queue_id *touched, uint32_t touched_count)
 {
@@ -108,7 +108,7 @@ static bool is_valid(struct queue_tree *tree, queue_id preemptor, const int64_t 
     return queue_tree_non_preemptible(tree, preemptor, RESOURCE_GPU) <= owned_milli(tree, preemptor);
 }
 
-/* A job that did not fit in its cells is tried again after every event. */
+/* Always true: a job that did not fit in its queue's cells is tried again after every event. */
 static bool advance(struct queue_tree *tree, time_ns now, time_ns *next)
 {
     (void)now;
@@ -117,7 +117,7 @@ static bool advance(struct queue_tree *tree, time_ns now, time_ns *next)
     return true;
 }
 
-/* Where the cells are stands in the ledger. */
+/* The places of cells are in the ledger and saved there. */
 static void archive_state(struct archive *archive, void *own)
 {
     struct cells_state *state = own;

@@ -1,9 +1,8 @@
 /* policies/quota/cells.h -- buddy cells: aligned runs of 1, 2, 4, 8 or 16 GPUs of a node.
  *
- * A cell of level l is 2^l GPUs from an index that is a multiple of 2^l.  Of a mask of GPUs the maximal cells are
- * those that lie wholly in it and in no larger one that does; splitting a cell and merging two free buddies are then
- * nothing but taking and giving bits.  A node whose number of GPUs is no power of two is several cells (6: one of 4,
- * one of 2).
+ * A cell of level l is 2^l GPUs from an index that is a multiple of 2^l.  The maximal cells of a mask of GPUs are those
+ * inside the mask that lie in no larger cell inside it.  So to split a cell or to merge two free buddies is only to
+ * clear or set bits.  A node whose number of GPUs is not a power of two is several cells (6: one of 4, one of 2).
  *
  *   uint16_t gpus = cells_choose(free_mask, 3);      3 GPUs of the smallest free cell of 4 or more
  */
@@ -21,25 +20,25 @@ static inline uint32_t cells_level(uint32_t gpus)
     return gpus <= 1 ? 0 : 32 - (uint32_t)__builtin_clz(gpus - 1);
 }
 
-/* The cells of that level inside the mask, as bits of their first GPUs; all, or the maximal ones alone. */
+/* The cells of that level inside the mask, as bits of their first GPUs: all, or only the maximal ones. */
 uint16_t cells_inside(uint16_t mask, uint32_t level);
 uint16_t cells_maximal(uint16_t mask, uint32_t level);
 
-/* How well `gpus` GPUs fit: the level of the smallest maximal cell that has them; if no cell has, CELL_LEVELS and more:
- * how far apart they would be; CELL_NOWHERE: the mask has fewer. */
+/* How well `gpus` GPUs fit: the level of the smallest maximal cell that has as many.  If no cell has, CELL_LEVELS plus
+ * the level of the smallest aligned window that has.  CELL_NOWHERE: the mask has fewer GPUs. */
 enum { CELL_NOWHERE = 2 * CELL_LEVELS };
 uint32_t cells_fit(uint16_t mask, uint32_t gpus);
 
-/* The lowest GPUs of the cell that cells_fit means, or of the smallest aligned window that has enough; 0: none. */
+/* The lowest GPUs of the cell, or of the window, that cells_fit found; 0: the mask has fewer GPUs. */
 uint16_t cells_choose(uint16_t mask, uint32_t gpus);
 
 /* ---- cells of queues; the state of the quota policy `cells` */
 
 struct cells_state {
     uint32_t owned[CELL_LEVELS]; /* cells cut from its quota */
-    uint32_t loose[CELL_LEVELS]; /* of them, those that are nowhere: every place they could have is broken */
-    bool is_cut_short;           /* the cluster has not what its quota says, or that is unlimited */
-    uint64_t cut;                /* of the root alone: hash of the quotas that were cut */
+    uint32_t loose[CELL_LEVELS]; /* those of them without a place: each possible place is broken */
+    bool is_cut_short;           /* the cluster has too few cells for its quota, or the quota is unlimited */
+    uint64_t cut;                /* of the root only: hash of the quotas that were cut */
 };
 
 static inline struct cells_state *cells_of(const struct queue_tree *tree, queue_id queue)
@@ -47,21 +46,21 @@ static inline struct cells_state *cells_of(const struct queue_tree *tree, queue_
     return queue_tree_own(tree, queue);
 }
 
-/* Is it a virtual cluster? */
+/* Is the queue a virtual cluster (a leaf)? */
 static inline bool cells_is_cluster(const struct queue_tree *tree, queue_id queue)
 {
     return queue != QUEUE_ROOT && tree->queues[queue].first_child == QUEUE_NONE;
 }
 
-/* Cut every quota into cells, if a quota has changed since.  O(queues), and O(cells) when it has. */
+/* Cut every quota into cells, if a quota has changed since the last call.  O(queues); O(cells) if one has. */
 void cells_cut(struct queue_tree *tree);
 
-/* Give each cell a place: one in use stays, the others go where least is in their way, those of `first` before the
- * other queues'.  Outside of trials, and not while a plan is being made. */
+/* Give each cell a place.  Cells in use stay.  The others go where the fewest busy GPUs are in their way; those of
+ * `first` are placed before those of the other queues.  Not in trials, and not during a plan. */
 void cells_assign(struct queue_tree *tree, queue_id first);
 
-/* The GPUs, by node, where a guaranteed job of this request class may go; borrowed until the next call.  They follow
- * from the nodes of the queue's cells alone: *keeper is the queue. */
+/* The GPUs, by node, where a guaranteed job of this request class may go; borrowed until the next call.  They depend
+ * only on the nodes of the queue's cells, so *keeper is the queue. */
 const uint16_t *cells_confine(struct queue_tree *tree, queue_id queue, const struct request_class *request_class,
                               queue_id *keeper);
 

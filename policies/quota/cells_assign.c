@@ -1,9 +1,10 @@
-/* Where the cells of the virtual clusters are: the proof, kept explicit, that all of them fit beside each other.
+/* The places of the virtual clusters' cells.  That each cell has a place shows that all of them fit beside each other.
  *
- * A cell with a guaranteed job in it stays; the others are given places anew by buddy allocation, the largest first:
- * in the smallest unbroken cell that has room, where the fewest GPUs are busy with jobs that would have to go.  GPUs
- * of nodes that take no work are no place; a cell without a place is `loose` until a node comes back. Nodes stand in
- * sets by the cost of their best place, so that a cell looks at one.  Cost: O(GPUs), and O(nodes) a level. */
+ * A cell with a guaranteed job in it stays.  The others are placed again by buddy allocation, the largest first: in the
+ * smallest unbroken cell with room, and there where the fewest GPUs are busy with jobs that would have to leave.  GPUs
+ * of nodes that take no new work are not used; a cell without a place is `loose` until a node comes back.  Nodes are in
+ * sets by the cost of their best place, so that one look finds the place of a cell.  Cost: O(GPUs), and O(nodes) a
+ * level. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -11,7 +12,8 @@
 
 /* ---- cutting quotas ---- */
 
-/* Take up to `count` cells of the level out of those free; the smallest larger one is split when none is left. */
+/* Take up to `count` cells of the level from the free ones.  If none is left, the smallest larger one is split.
+ * Returns how many were taken. */
 static uint32_t take_cells(uint32_t free[CELL_LEVELS], uint32_t level, uint32_t count)
 {
     uint32_t taken = 0;
@@ -22,14 +24,15 @@ static uint32_t take_cells(uint32_t free[CELL_LEVELS], uint32_t level, uint32_t 
         if (l == CELL_LEVELS)
             break;
         for (free[l]--; l > level; l--)
-            free[l - 1]++; /* the buddy of what is split on */
+            free[l - 1]++; /* the buddy of the half that is split further */
         taken++;
     }
     return taken;
 }
 
-/* Largest cells first: whole nodes, then buddies.  On equal nodes of 2^k GPUs this never fails while the quotas do not
- * exceed the cluster: splitting leaves at most one free cell of each level below the node. */
+/* Cut a quota into cells, the largest first: whole nodes, then buddies.  On equal nodes of 2^k GPUs this never fails
+ * while the quotas do not exceed the cluster, since splitting leaves at most one free cell of each level below the
+ * node. */
 static void cut_quota(struct cells_state *state, uint32_t free[CELL_LEVELS], int64_t gpus)
 {
     memset(state->owned, 0, sizeof state->owned);
@@ -90,7 +93,7 @@ static void set_keeper(struct queue_tree *tree, node_id node, uint32_t first, ui
     }
 }
 
-/* Does its owner have a guaranteed job there, and nobody else? */
+/* Does the cell's queue have a guaranteed job in it, and no other queue? */
 static bool is_in_use(const struct gpu_keep *keeps, uint32_t first, uint32_t level)
 {
     bool has_own = false, has_others = false;
@@ -101,7 +104,7 @@ static bool is_in_use(const struct gpu_keep *keeps, uint32_t first, uint32_t lev
     return has_own && !has_others;
 }
 
-/* No guaranteed job is in a cell of the node. */
+/* Remove all cells from the node; no guaranteed job is in them. */
 static void lift_all(struct ledger *ledger, node_id node)
 {
     const uint16_t kept = ledger->cells->kept[node];
@@ -111,7 +114,7 @@ static void lift_all(struct ledger *ledger, node_id node)
     cells_index_keep(ledger, node, kept, QUEUE_NONE);
 }
 
-/* Cells in use stay while the quota has them; the others are taken up. */
+/* Remove the cells of the node that are not in use, or that the queue's quota no longer has. */
 static void lift_unused(struct queue_tree *tree, node_id node)
 {
     struct gpu_keep *keeps = keeps_of(tree, node);
@@ -135,7 +138,8 @@ static void lift_unused(struct queue_tree *tree, node_id node)
     }
 }
 
-/* Could a cell of the queue stand here: inside the node, no other's cell or guaranteed job in it? */
+/* May a cell of the queue be placed here: inside the node, without another cell, and without a guaranteed job of
+ * another queue? */
 static bool may_stand(const struct gpu_keep *keeps, uint32_t count, uint32_t first, uint32_t level, queue_id queue)
 {
     if (first + (1u << level) > count)
@@ -146,8 +150,8 @@ static bool may_stand(const struct gpu_keep *keeps, uint32_t count, uint32_t fir
     return true;
 }
 
-/* A guaranteed job that stands in no cell of its queue, because it was there before the scheduler came or the quotas
- * changed: its queue's smallest loose cell is put around it, if one can be. */
+/* A guaranteed job may be in no cell of its queue, because it was adopted or the quotas changed.  Then the smallest
+ * loose cell of its queue that can be placed around it is placed there. */
 static void cover_strays(struct queue_tree *tree, node_id node)
 {
     struct gpu_keep *keeps = keeps_of(tree, node);
@@ -167,7 +171,7 @@ static void cover_strays(struct queue_tree *tree, node_id node)
     }
 }
 
-/* GPUs of the node that no cell and no guaranteed job has. */
+/* The GPUs of the node that are in no cell and hold no guaranteed job. */
 static uint16_t unkept(const struct ledger *ledger, node_id node)
 {
     const struct node_type *type = cluster_node_type(ledger->cluster, node);
@@ -178,7 +182,7 @@ static uint16_t unkept(const struct ledger *ledger, node_id node)
                               ledger_layout_mask(ledger, node));
 }
 
-/* The best place of the level on GPUs of a node, of which some are free; its cost is CELL_COSTS if there is none. */
+/* The best place for a cell of the level among the GPUs in `mask`; those in `free` are free.  Cost CELL_COSTS: none. */
 static struct cell_place place_on(uint16_t mask, uint16_t free, uint32_t level)
 {
     struct cell_place best = {CELL_COSTS, 0};
@@ -213,7 +217,7 @@ static void unlist_place(struct ledger *ledger, node_id node)
         bits_remove(&index->by_cost[index->places[node].cost], node);
 }
 
-/* The node of the cheapest place, of those alike the first from `from` on and then from the beginning; NODE_NONE. */
+/* The node with the cheapest place; among equals the first from `from` on, else the first of all.  NODE_NONE: none. */
 static node_id cheapest_from(const struct cell_index *index, node_id from)
 {
     uint32_t cost = 0;
@@ -225,8 +229,8 @@ static node_id cheapest_from(const struct cell_index *index, node_id from)
     return node != BITS_NONE ? node : bits_next(&index->by_cost[cost], 0);
 }
 
-/* Give the queue's loose cells of the level places, from `from` on: behind the last place that cost nothing, for none
- * is left before it; from the beginning if that cost something.  False: there is no place left. */
+/* Place the queue's loose cells of the level.  The search begins at `from`: the node of the last place if that had cost
+ * 0, since none of cost 0 is left before it; else the first node.  False: there is no place left. */
 static bool place_cells(struct queue_tree *tree, queue_id queue, uint32_t level, node_id *from)
 {
     struct ledger *ledger = tree->ledger;
@@ -244,7 +248,7 @@ static bool place_cells(struct queue_tree *tree, queue_id queue, uint32_t level,
     return true;
 }
 
-/* Give the loose cells of a level places, those of `first` before all. */
+/* Place the loose cells of a level, those of `first` before all others. */
 static void place_level(struct queue_tree *tree, uint32_t level, queue_id first)
 {
     const uint32_t node_count = tree->ledger->cluster->node_count;

@@ -1,9 +1,8 @@
-/* Where a guaranteed job may go: the smallest cells of its queue that have room; opportunistic jobs in them do not
- * count.
+/* Where a guaranteed job may go: the smallest cells of its queue that have room.
  *
- * The choice is made as if no opportunistic job were there, so that a queue does not break a large cell of its own
- * just because a guest is in a small one.  Of cells larger than the job needs no more are opened than it takes.
- * Cost: O(nodes where the queue has cells), and once after cells have moved O(GPUs). */
+ * Opportunistic jobs in the cells do not count, so that a queue does not break a large cell of its own because an
+ * opportunistic job is in a small one.  Of cells larger than the job needs, only as many are opened as it takes.
+ * Cost: O(nodes where the queue has cells); O(GPUs) once after cells have moved. */
 #include <string.h>
 
 #include "policies/quota/cells_index.h"
@@ -12,7 +11,7 @@ struct need { /* a number of cells of a level */
     uint32_t level, count;
 };
 
-/* GPUs of the row without a guaranteed job on them. */
+/* The GPUs of the row that hold no guaranteed job. */
 static uint16_t empty_gpus(const struct ledger *ledger, const struct cell_row *row)
 {
     return row->gpus & (uint16_t)~ledger->non_preemptible_mask[row->node];
@@ -23,7 +22,7 @@ static uint16_t cell_gpus(uint32_t first, uint32_t level)
     return (uint16_t)(((1u << (1u << level)) - 1) << first);
 }
 
-/* All cells of the level that are empty of guaranteed jobs are open. */
+/* Open all cells of the level without a guaranteed job. */
 static void open_level(struct ledger *ledger, struct cell_rows own, uint32_t level)
 {
     for (uint32_t r = 0; r < own.count; r++)
@@ -32,7 +31,7 @@ static void open_level(struct ledger *ledger, struct cell_rows own, uint32_t lev
             ledger->keep_mask[own.rows[r].node] |= cell_gpus((uint32_t)__builtin_ctz(cells), level);
 }
 
-/* Open `count` cells of the level, empty cells first. */
+/* Open `count` cells of the level without a guaranteed job, wholly free cells first. */
 static void open_some(struct ledger *ledger, struct cell_rows own, uint32_t level, uint32_t count)
 {
     for (int sweep = 0; sweep < 2; sweep++)
@@ -73,7 +72,7 @@ static void open_cells(struct ledger *ledger, struct cell_rows own, struct need 
         open_level(ledger, own, l);
         need.count -= cells[l] << shift;
     }
-    open_all(ledger, own); /* they are broken: as it can */
+    open_all(ledger, own); /* no cell is large enough: open all */
 }
 
 const uint16_t *cells_confine(struct queue_tree *tree, queue_id queue, const struct request_class *request_class,

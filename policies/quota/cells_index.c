@@ -1,4 +1,4 @@
-/* policies/quota/cells_index.c -- rows of kept GPUs by queue, counted from the keeps. */
+/* policies/quota/cells_index.c -- rows of kept GPUs by queue, computed from the keeps. */
 #include "policies/quota/cells_index.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@ static const struct gpu_keep *keeps_of(const struct ledger *ledger, node_id node
     return &ledger->keeps[ledger->cluster->nodes[node].first_gpu];
 }
 
-/* The GPUs of the cell that GPU `i` is the first of. */
+/* The GPUs of the cell whose first GPU is `i`. */
 static uint16_t cell_at(const struct gpu_keep *keeps, uint32_t i)
 {
     return (uint16_t)(((1u << (1u << keeps[i].level)) - 1) << i);
@@ -59,7 +59,7 @@ static void clear_spans(struct ledger *ledger, struct cell_index *index)
     memset(index->spans, 0, index->span_count * sizeof *index->spans);
 }
 
-/* A queue has at most as many rows as cells: that is the room it gets. */
+/* Compute the rows.  A queue has at most as many rows as cells, so it gets memory for that many. */
 static void draw_rows(struct ledger *ledger, struct cell_index *index)
 {
     const uint32_t node_count = ledger->cluster->node_count;
@@ -97,11 +97,11 @@ struct cell_rows cells_index_rows(struct ledger *ledger, queue_id queue)
     if (!index->has_rows)
         draw_rows(ledger, index);
     if (queue >= index->span_count)
-        return (struct cell_rows){NULL, 0}; /* newer than the rows: it keeps nothing */
+        return (struct cell_rows){NULL, 0}; /* the queue is newer than the rows: it keeps nothing */
     return (struct cell_rows){&index->rows[index->spans[queue].first], index->spans[queue].count};
 }
 
-/* What the rows say of the node, queue by queue: each GPU once, under its keeper. */
+/* Does the row list exactly the GPUs of the node that the queue keeps? */
 static bool is_row_right(const struct ledger *ledger, const struct cell_row *row, queue_id queue)
 {
     const struct gpu_keep *keeps = keeps_of(ledger, row->node);

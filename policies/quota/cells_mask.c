@@ -1,4 +1,4 @@
-/* Buddy cells of a node, in closed form on masks of GPUs. */
+/* Buddy cells of a node, computed on masks of GPUs. */
 #include "policies/quota/cells.h"
 
 static const uint16_t aligned[CELL_LEVELS] = {0xffff, 0x5555, 0x1111, 0x0101, 0x0001};

@@ -1,18 +1,18 @@
-/* cohort.  Quotas that queues lend each other within cohorts, as Kueue does it.
+/* cohort.  Queues lend each other quota within cohorts, as in Kueue.
  *
- * Idea: a job is admitted if it fits what its queue has available: its own quota, and what others of its cohort, or of
- * cohorts above, leave idle, up to its borrowing limit and their lending limits (cohort_tree.h).  What was lent is
- * taken back by the queues entitled to it, from queues that borrow, as far as reclaim_within_cohort allows.
+ * Idea: a job is admitted if it fits in what its queue has available: its own quota, and what others of its cohort or
+ * of cohorts above leave idle, up to its borrowing limit and their lending limits (cohort_tree.h).  A queue takes back
+ * what it is entitled to from queues that borrow, as far as reclaim_within_cohort allows.
  *   Classical: the job that borrows less far up the tree goes first, then priority, then age.
  *   Fair sharing: the smaller dominant resource share with the job goes first, at each level; then priority and age.
- * Who is evicted for whom: cohort_reclaim.h.
+ * Evictions: see cohort_reclaim.h.
  * Source: Kueue, pkg/cache/scheduler/{resource_node,fair_sharing}.go and pkg/scheduler/preemption. Reads:
  * fair_sharing, reclaim_within_cohort, borrow_within_cohort, borrow_max_priority, strategies, firm_needs_quota; of
  * queues deserved (the nominal quota), borrowing_limit, lending_limit, limit, over-quota weight. Departures: one
- * flavor per resource; `limit` bounds charges besides.  How far up a job borrows is asked as things stand, for a job
- * that must evict too, where Kueue asks as they are with its victims gone.  A share of nothing lendable is infinite,
- * not 0.  Within nominal means at the compared level, not at the leaf, because of the loop of Kueue's issue 3779.
- * Under lower_priority no equal is taken, even for a job that fits its queue's own quota.
+ * flavor per resource; `limit` bounds charges too.  How far up a job borrows is computed in the present state, also for
+ * a job that must evict; Kueue computes it with its victims gone.  If nothing is lendable, the share is infinite, not
+ * 0.  "Within nominal" is tested at the compared level, not at the leaf, because of the loop in Kueue's issue 3779.
+ * Under lower_priority no job of equal priority is taken, even for a job that fits its queue's own quota.
  * Cost: O(depth) a test or a comparison; O(queues below) instead where lending is limited. Known failure: quotas that
  * sum to less than the cluster leave the rest idle; a queue under no cohort never borrows.
  */
@@ -36,8 +36,8 @@ static struct cohort_change with(struct contender contender)
     return (struct cohort_change){contender.leaf, contender.ask, 1};
 }
 
-/* How far up it borrows: the height of the lowest queue, of its own and those above, that stays within its quota of the
- * resource; of the top of the tree if none does. */
+/* How far up the contender borrows: the height of the lowest queue, from its leaf up, that stays within its quota of
+ * the resource with the job.  If none does, the height of the top of the tree. */
 static uint32_t borrow_level(const struct queue_tree *tree, struct contender contender, enum resource r)
 {
     queue_id q = contender.leaf;

@@ -15,7 +15,7 @@ static queue_id top_of(const struct queue_tree *tree, queue_id queue)
     return queue;
 }
 
-/* The lowest queue from `leaf` up, below the top of the tree, that is entitled to all that is asked; QUEUE_NONE. */
+/* The lowest queue from `leaf` up to below the top of the tree that is entitled to all of the ask; QUEUE_NONE: none. */
 static queue_id entitled_below_top(const struct queue_tree *tree, queue_id leaf, const int64_t *ask,
                                    struct cohort_change change)
 {
@@ -49,7 +49,7 @@ static uint8_t all_asked(const int64_t *ask)
     return asked;
 }
 
-/* The resources that are asked and not available. */
+/* The resources of which more is asked than is available, as bits. */
 static uint8_t find_lacking(const struct queue_tree *tree, queue_id leaf, const int64_t *ask)
 {
     uint8_t lacking = 0;
@@ -60,7 +60,7 @@ static uint8_t find_lacking(const struct queue_tree *tree, queue_id leaf, const 
     return lacking;
 }
 
-/* Would a cohort below the top, or the queue, stay within its quota of this resource? */
+/* With the ask, would the queue or a cohort below the top stay within its quota of this resource? */
 static bool is_within_below_top(const struct queue_tree *tree, queue_id leaf, enum resource r, const int64_t *ask)
 {
     for (queue_id q = leaf; !cohort_is_top(tree, q); q = tree->queues[q].parent)
@@ -69,7 +69,7 @@ static bool is_within_below_top(const struct queue_tree *tree, queue_id leaf, en
     return false;
 }
 
-/* May anybody be evicted for want of this resource? */
+/* May jobs be evicted because this resource lacks? */
 static bool may_preempt_for(const struct queue_tree *tree, queue_id leaf, enum resource r, const int64_t *ask)
 {
     const struct quota_config *config = tree->config;
@@ -101,7 +101,7 @@ static bool is_lent(const struct queue_tree *tree, queue_id queue, queue_id top,
     }
 }
 
-/* Does some queue beyond `entitled` borrow what the job lacks? */
+/* Does some leaf queue outside `entitled` borrow a resource that the job needs? */
 static bool has_debtors_beyond(const struct queue_tree *tree, queue_id entitled, uint8_t needs)
 {
     const queue_id top = top_of(tree, entitled);
@@ -116,7 +116,7 @@ static bool has_debtors_beyond(const struct queue_tree *tree, queue_id entitled,
     return false;
 }
 
-/* Is the queue below its nominal quota of all of these? */
+/* Does the queue use less than its quota of each of these resources? */
 static bool is_under_nominal(const struct queue_tree *tree, queue_id leaf, uint8_t resources)
 {
     for (enum resource r = 0; r < RESOURCE_COUNT; r++)
@@ -241,7 +241,7 @@ static bool may_take_fair(const struct queue_tree *tree, const struct taking *ta
            cohort_share_compare(preemptor, cohort_share(tree, victim_top, COHORT_AS_IS)) < 0;
 }
 
-/* Does what the preemptor is entitled to begin below the common cohort? */
+/* Is the preemptor's side, below the common cohort, entitled to what it takes? */
 static bool is_entitled_here(const struct queue_tree *tree, const struct taking *taking, queue_id preemptor_top)
 {
     const struct quota_round *round = taking->round;
@@ -259,7 +259,7 @@ static bool may_take_classical(const struct queue_tree *tree, const struct takin
             taking->victim_priority <= config->borrow_max_priority);
 }
 
-/* A unit of nothing asks whether its queue could lose anything at all. */
+/* Does the unit use one of the resources?  A unit of charge 0 counts as using all. */
 static bool uses_any(const int64_t *unit, uint8_t resources)
 {
     const uint8_t used = all_asked(unit);
@@ -282,8 +282,8 @@ bool cohort_may_take(struct queue_tree *tree, const struct taking *taking)
                                 : may_take_classical(tree, taking, preemptor_top);
 }
 
-/* The shares after all.  What initial_share took cannot be told from here: that the preemptor with its job still goes
- * before each victim with its own is what the engine asks of `compare`. */
+/* Compares the shares in the after-state.  Victims taken by initial_share cannot be told apart here; for them the plan
+ * tests with `compare` that the preemptor with its job still goes before each victim. */
 bool cohort_is_valid(struct queue_tree *tree, queue_id preemptor, const int64_t ask[QUEUE_SUM_COUNT],
                      const queue_id *touched, uint32_t touched_count)
 {

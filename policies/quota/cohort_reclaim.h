@@ -1,19 +1,22 @@
-/* policies/quota/cohort_reclaim.h -- from whom a job may take back what its queue lent, and in which rounds victims
- * are sought: the part of the `cohort` quota policy (cohort.c) that answers for evictions.
+/* policies/quota/cohort_reclaim.h -- evictions under the `cohort` quota policy (cohort.c): from which queues a job may
+ * take back what its queue lent, and in which rounds victims are searched.
  *
- * Classical.  A job whose request alone exceeds its queue's nominal quota, in a resource that its quota lacks, evicts
- * nobody, unless a cohort below the top has room for it within its quota or borrow_within_cohort allows it.  Rounds:
- *   borrowing  its queue may borrow in the end.  Of other queues it takes from beyond a cohort that is entitled to it,
- *              and what borrow_within_cohort allows.
- *   within     its queue may not borrow in the end.  Then it takes from every borrower.
- * Only `borrowing` where no other queue owes anything, or borrow_within_cohort forbids the rest and the queue has used
- * up its nominal quota; `within` first where that forbids and no cohort below the top is entitled; else `borrowing`
- * first.
- *   Fair sharing.  The strategies in their order, the second over what the first passed, at most one victim of a queue.
- *   A job that might evict others, and has to wait because its quota is lent, has it kept: those behind it get nothing
- *   of
- * what is left up to its queue's nominal quota, or, if it would borrow, up to the borrowing limit.  Where
- * reclaim_within_cohort is `any` it can take back what they get, and nothing is kept.
+ * Classical.  If a job's request alone exceeds its queue's nominal quota in a resource that the quota lacks, no job is
+ * evicted for it, unless a cohort below the top has room for it within its quota or borrow_within_cohort allows it.
+ * Rounds:
+ *   borrowing  The queue may borrow in the after-state.  The job takes what a cohort above it is entitled to from
+ *              outside, and what borrow_within_cohort allows.
+ *   within     The queue may not borrow in the after-state.  The job takes from every borrower.
+ * There is only `borrowing` if no other queue borrows what the job lacks, or if borrow_within_cohort forbids the rest
+ * and the queue has used up its nominal quota.  `within` comes first if borrow_within_cohort forbids and no cohort
+ * below the top is entitled; else `borrowing` comes first.
+ *
+ * Fair sharing.  The strategies in their order; the second goes on with the victims of the first, and looks at one unit
+ * of each queue.
+ *
+ * Kept quota.  If a job that might evict others has to wait because its quota is lent, that quota is kept for it: jobs
+ * behind it get nothing of what is left up to its queue's nominal quota, or, if it would borrow, up to the borrowing
+ * limit.  If reclaim_within_cohort is `any`, nothing is kept, since the job can take it back.
  * Source: Kueue, pkg/scheduler/preemption and pkg/scheduler/flavorassigner.
  */
 #ifndef POLICIES_COHORT_RECLAIM_H

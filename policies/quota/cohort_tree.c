@@ -10,7 +10,7 @@ static int64_t nominal(const struct queue_tree *tree, queue_id queue, enum resou
     return deserved;
 }
 
-/* What the children lend to the parent. */
+/* What the queue lends to its parent. */
 static int64_t lent(const struct queue_tree *tree, queue_id queue, enum resource r)
 {
     const struct cohort_state *state = cohort_state(tree, queue);
@@ -19,7 +19,7 @@ static int64_t lent(const struct queue_tree *tree, queue_id queue, enum resource
     return state->quota[r] - state->kept[r];
 }
 
-/* The children are done. */
+/* Compute quota and kept of the queue.  Those of its children are computed. */
 static void find_quota(struct queue_tree *tree, queue_id queue, enum resource r)
 {
     struct cohort_state *state = queue_tree_own(tree, queue);
@@ -45,7 +45,7 @@ static void find_height(struct queue_tree *tree, queue_id queue)
             state->height = (uint8_t)(cohort_state(tree, c)->height + 1);
 }
 
-/* The parent is done. */
+/* Compute the potential of the queue.  That of its parent is computed. */
 static void find_preemption_bound(struct queue_tree *tree, queue_id queue, enum resource r)
 {
     struct cohort_state *state = queue_tree_own(tree, queue);

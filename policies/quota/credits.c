@@ -1,25 +1,27 @@
-/* credits.  What a queue leaves idle of its own it may have later.
+/* credits.  A queue may later use what it left idle of its own amount.
  *
- * Idea: while a queue holds fewer GPUs than it deserves the difference is banked, up to credit_cap times what it
- * deserves.  Holding more than it deserves spends, as long as there is credit; that excess is then its own:
- * it goes before borrowers, takes back from them, and is safe.  Beyond credit a queue may still borrow what is idle,
- * up to its limit, free of charge; it goes last and must give it back.
- *   Opening: credit may be spent once share_period times what the queue deserves is banked (or credit_cap times, when
- * that is less), and until it is all gone, so that a queue around its own amount is not a borrower every other
- * second. Credit given at the start is open at once, and kept in full even above the cap.
- *   Order: who stays within its own with the job, then who spends, then who borrows; the smaller part of its own
- * held; the older.
- *   Reclaim: a job within its queue's own takes from queues that hold more than theirs without open credit, before
- * it is taken; a job on credit only what leaves them their own.
- *   Levels: a queue has an account if it deserves a finite amount of its own, leaf or inner.  An inner queue that
- * deserves 0 is judged by its children's sum, and has their credit.
+ * Idea: while a queue holds fewer GPUs than it deserves, the difference is banked, up to credit_cap times what it
+ * deserves.  While it holds more than it deserves and has open credit, the excess is paid from the credit.  Then the
+ * excess counts as its own: the queue goes before borrowers, takes back from them, and its jobs are not reclaimed.
+ * Beyond its credit a queue may still borrow what is idle, up to its limit, at no cost; it goes last, and other queues
+ * may take it back.
+ *   Opening: credit may be spent once share_period times what the queue deserves is banked (or credit_cap times, if
+ * that is less), and then until it is used up.  So a queue near its own amount does not change its rank every second.
+ * Credit given at the start is open at once, and kept in full even above the cap.
+ *   Order: first a queue that stays within its own amount with the job, then one that spends credit, then one that
+ * borrows; then the smaller part of its own amount held; then the older.
+ *   Reclaim: a job within its queue's own amount takes from queues that hold more than theirs without open credit,
+ * tested before the unit is taken.  A job on credit takes only what leaves them their own amount.
+ *   Levels: a queue, leaf or inner, has an account if it deserves a finite amount of its own.  An inner queue that
+ * deserves 0 is judged by its children's sum, and has credit if a queue below has.
  * Source: the token bucket (Turner, "New directions in communications", IEEE Communications Magazine 24(10), 1986),
  * with idle guarantee as the tokens; compare the banked service units of allocation-based HPC sites.
  * Reads: credit_cap, share_period, firm_needs_quota; of queues deserved, limit, credit.  GPUs only; a job without
  * GPUs takes nothing back.
  * Cost: O(queues) a cycle, O(depth) a test, O(1) a comparison (O(queues below) for inner queues that deserve 0).
- * Known failure: credit promises more than there is: when all spend at once the order decides, and who deserves
- * comes first; if deserved amounts sum to less than the cluster, the bank fills without anybody going short.
+ * Known failure: credit promises more than there is.  If all queues spend at once, the order decides, and queues within
+ * their own amount go first.  If deserved amounts sum to less than the cluster, queues bank credit although no queue
+ * lacks anything.
  */
 #include "policies/quota/credits.h"
 
@@ -44,7 +46,7 @@ static bool has_account(const struct queue_tree *tree, queue_id queue)
     return said != QUOTA_UNLIMITED && (said != 0 || tree->queues[queue].first_child == QUEUE_NONE);
 }
 
-/* What is banked at most, and what must be for the credit to open. */
+/* cap_of: the most that is banked.  opening_of: the balance at which the credit opens. */
 static __int128 cap_of(const struct queue_tree *tree, queue_id queue)
 {
     return (__int128)own_amount(tree, queue) * tree->config->credit_cap;
@@ -57,13 +59,13 @@ static __int128 opening_of(const struct queue_tree *tree, queue_id queue)
     return step == 0 || cap == 0 ? 1 : step < cap ? step : cap;
 }
 
-/* GPU milli by which it holds less than its own. */
+/* The GPU milli by which the queue holds less than its own amount. */
 static int64_t rate_of(const struct queue_tree *tree, queue_id queue)
 {
     return own_amount(tree, queue) - account_of(tree, queue)->held;
 }
 
-/* What the account says it holds was held until `now`. */
+/* Integrate up to `now`: the queue has held account->held since the last time. */
 static void integrate(const struct queue_tree *tree, queue_id queue, time_ns now)
 {
     struct credit_account *account = account_of(tree, queue);
@@ -85,7 +87,7 @@ static void integrate(const struct queue_tree *tree, queue_id queue, time_ns now
         account->is_open = true;
 }
 
-/* When, if nothing changes, its credit will be all gone or enough to be opened. */
+/* When the credit will be used up, or large enough to open, if nothing changes. */
 static time_ns find_turn(const struct queue_tree *tree, queue_id queue)
 {
     const struct credit_account *account = account_of(tree, queue);
@@ -112,7 +114,8 @@ static void open_account(struct queue_tree *tree, queue_id queue, time_ns now)
                                                        .is_open = start > 0};
 }
 
-/* True if the credit opened or ran out.  What is charged now has been since the last advance, at tree->now. */
+/* Update the account.  True: its credit opened or ran out.  The present charge has held since the last advance, at
+ * tree->now. */
 static bool advance_account(struct queue_tree *tree, queue_id queue, time_ns now)
 {
     struct credit_account *account = account_of(tree, queue);
@@ -145,7 +148,7 @@ static bool advance(struct queue_tree *tree, time_ns now, time_ns *next)
     return has_turned;
 }
 
-/* Has it credit, or, without an account, some queue below? */
+/* Has the queue open credit?  If it has no account: has some queue below? */
 static bool has_credit(const struct queue_tree *tree, queue_id queue)
 {
     if (has_account(tree, queue))
@@ -156,7 +159,7 @@ static bool has_credit(const struct queue_tree *tree, queue_id queue)
     return false;
 }
 
-/* By what right a queue holds its GPUs. */
+/* The right by which a queue holds its GPUs: its own amount, credit, or none. */
 enum right { RIGHT_OWN, RIGHT_CREDIT, RIGHT_NONE };
 
 static enum right right_of(const struct queue_tree *tree, struct contender contender)
@@ -182,8 +185,8 @@ static int compare(struct queue_tree *tree, struct contender a, struct contender
     return order != 0 ? order : queue_tree_compare_age(tree, a.queue, b.queue);
 }
 
-/* The weakest right of the queues from `leaf` to `top`, with `more` GPU milli.  Where a queue has no account the
- * credit of one below that spends will do. */
+/* The weakest right of the queues from `leaf` to `top`, with `more` GPU milli.  A queue without an account may use the
+ * credit of a queue below that spends. */
 static enum right right_up_to(const struct queue_tree *tree, queue_id leaf, queue_id top, int64_t more)
 {
     enum right right = RIGHT_OWN;
@@ -223,7 +226,7 @@ static bool may_take(struct queue_tree *tree, const struct taking *taking)
     }
 }
 
-/* Does some queue from `leaf` to `top` hold less than its own? */
+/* Does some queue from `leaf` to `top` hold less than its own amount? */
 static bool is_short(const struct queue_tree *tree, queue_id leaf, queue_id top)
 {
     for (queue_id q = leaf;; q = tree->queues[q].parent) {

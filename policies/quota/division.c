@@ -5,17 +5,17 @@
 enum {
     CPU_CORE_MILLI = 1000,
     GIB_IN_MIB = 1024,
-    REMAINDER_BITS = 24,              /* of a unit's fraction that are compared */
-    USAGE_WEIGHT_MILLI_MAX = 1000000, /* more is no different: any usage above a queue's part counts all */
+    REMAINDER_BITS = 24,              /* of a unit's fraction that is compared */
+    USAGE_WEIGHT_MILLI_MAX = 1000000, /* a larger weight makes no difference */
 };
 
 const int64_t division_unit[RESOURCE_COUNT] = {GPU_MILLI, CPU_CORE_MILLI, GIB_IN_MIB};
 
-/* A child, with what the passes ask of it again and again. */
+/* A child, with the values that the passes use again and again. */
 struct portion {
-    __int128 part; /* of what is over, in this pass; see part_of */
+    __int128 part; /* its part of the rest in this pass; see part_of */
     int64_t requestable, weight, share;
-    int64_t remainder; /* what rounding took from it in its last pass, as a fraction of a unit; -1: not rounded */
+    int64_t remainder; /* what rounding took in its last pass, as a fraction of a unit; -1: not rounded */
     queue_id queue;
     int32_t priority;
 };
@@ -28,7 +28,7 @@ struct pot { /* what is divided, and among whom */
     struct portion *portions; /* in the order of the children */
     uint32_t count;
     int32_t lowest, highest; /* priority among them */
-    uint32_t *list; /* of indices of portions: the hungry of one priority, then the heap of those that were rounded */
+    uint32_t *list; /* indices of portions: the hungry ones of one priority; in phase 3 the heap of the rounded ones */
 };
 
 static int64_t smaller(int64_t a, int64_t b)
@@ -42,8 +42,8 @@ static int64_t capped(const struct queue_tree *tree, queue_id queue, enum resour
     return limit == QUOTA_UNLIMITED ? demand : smaller(demand, limit);
 }
 
-/* Its part in what is over, to be set against those of the others: with n = weight / weights, the part is
- * n + k * (n - usage), not negative; here times weights * 1000 * 10^6, so that it is whole. */
+/* The child's part of the rest, relative to the parts of the others.  With n = weight / weights, the part is
+ * n + k * (n - usage), not less than 0; here it is multiplied by weights * 1000 * 10^6, so that it is an integer. */
 static __int128 part_of(const struct pot *pot, const struct portion *portion, int64_t weights)
 {
     if (pot->usage_weight_milli == 0)
@@ -90,10 +90,10 @@ static uint32_t list_hungry(struct pot *pot, int32_t priority)
 }
 
 struct quotient {
-    int64_t units, remainder; /* the latter in 2^-REMAINDER_BITS of a unit */
+    int64_t units, remainder; /* remainder: in 2^-REMAINDER_BITS of a unit */
 };
 
-/* How many units are in what is due.  Nearly always 64 bits do, which divide much faster. */
+/* How many units are in `due`.  64 bits suffice nearly always, and divide much faster. */
 static inline struct quotient divided(__int128 due, __int128 unit)
 {
     if (due >> 63 == 0 && unit >> (63 - REMAINDER_BITS) == 0) {
@@ -104,7 +104,7 @@ static inline struct quotient divided(__int128 due, __int128 unit)
     return (struct quotient){units, (int64_t)(((due - units * unit) << REMAINDER_BITS) / unit)};
 }
 
-/* Give a hungry child its part of `amount`.  True if it took less, so that the others must be asked again. */
+/* Give a hungry child its part of `amount`.  True: it asked for less, so another pass is needed. */
 static bool give(struct pot *pot, struct portion *portion, int64_t amount, __int128 parts)
 {
     const int64_t room = portion->requestable - portion->share;
@@ -122,8 +122,8 @@ static bool give(struct pot *pot, struct portion *portion, int64_t amount, __int
     return portion->remainder < 0 && wanted < due;
 }
 
-/* One pass of phase 2 among the `count` hungry of one priority: how many still are.  0 also if all parts are 0, or
- * if nobody took less than its part, so that another pass would find nothing but what rounding left. */
+/* One pass of phase 2 among the `count` hungry children of one priority.  Returns how many are still hungry.  0 also if
+ * all parts are 0, or if no child took less than its part: then another pass would find only what rounding left. */
 static uint32_t give_by_weight(struct pot *pot, uint32_t count)
 {
     const int64_t amount = pot->left;
@@ -171,7 +171,7 @@ static void sift_down(const struct pot *pot, uint32_t count, uint32_t i)
     }
 }
 
-/* Phase 3 among one priority: to those whose last part was rounded. */
+/* Phase 3 for one priority: gives units to children whose last part was rounded. */
 static void deal_rest(struct pot *pot, int32_t priority)
 {
     uint32_t count = 0;
@@ -189,7 +189,7 @@ static void deal_rest(struct pot *pot, int32_t priority)
     }
 }
 
-/* The highest priority below `above` among the children; false if there is none. */
+/* Find the highest priority below `above` among the children.  False: there is none. */
 static bool next_priority(const struct pot *pot, int64_t above, int32_t *priority)
 {
     if (above <= pot->lowest)

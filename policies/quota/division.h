@@ -1,17 +1,18 @@
 /* policies/quota/division.h -- how the fair share divides one resource among siblings.
  *
- * Words.  A queue's requestable is what it asks up to its limit; its deserved is its quota, the whole total when
- * unlimited; `unit` is what shares are rounded to: a GPU, a CPU core, a GiB.
+ * Words.  The requestable amount of a queue is its demand up to its limit.  Its deserved amount is its quota, or the
+ * whole total if that is unlimited.  A child is hungry if its share is less than its requestable amount.  Shares are
+ * rounded to a unit: a GPU, a CPU core, a GiB.
  *
- *   phase 1   share = min(deserved, requestable); what is left may be negative: quotas may promise too much
- *   phase 2   by queue priority, high to low, in passes over what was left at the pass's begin: of it each hungry
- *             child is due a part as its weight (and its past usage) says; who asks less gets what it asks and the
- *             rest is divided again, who asks more gets whole units of it
+ *   phase 1   share = min(deserved, requestable); the rest may be negative, since quotas may sum to more than the total
+ *   phase 2   by queue priority, high to low, in passes.  In a pass each hungry child is due a part of what was left at
+ *             its beginning, by its weight (and its past usage).  A child that asks less gets what it asks, and what it
+ *             leaves is divided again.  A child that asks more gets whole units of its part
  *   phase 3   by queue priority, what rounding left: at most a unit each, the largest remainder first, then the older
  *
  * Laws
  *  - Everything is exact: parts are compared as integer fractions in 128 bits.
- *  - The shares depend neither on the order of the children nor on what happened before.
+ *  - The shares do not depend on the order of the children, nor on earlier states.
  *
  * Cost: O(children) for each distinct priority and each pass, O(units * log children) in phase 3; no allocation.
  */

@@ -1,27 +1,26 @@
 /* drf.  Dominant resource fairness over a tree of queues.
  *
- * Idea: the share of a queue is the largest part of the cluster, over the resources, that it holds, by its weight;
- * the smallest share goes first.  An inner queue would be judged by what its children hold together; then a child
- * that can grow no more, or asks another resource, would starve its siblings.  So the children that
- * still ask are scaled down to the smallest dominant share among them before they are added up.  A queue that asks
- * nothing more (saturated) counts in full and goes last.
- * Reclaim: from a queue whose share without the victim stays at or above the preemptor's with its job.
+ * Idea: the share of a queue is the largest part of the cluster that it holds, over the resources, divided by its
+ * weight; the smallest share goes first.  If an inner queue were judged by what its children hold together, a child
+ * that cannot grow, or asks another resource, would starve its siblings.  So the children that still ask are scaled
+ * down to the smallest dominant share among them before they are added up.  A queue that asks nothing more (saturated)
+ * counts in full and goes last.
+ * Reclaim: from a queue whose share without the victim stays at or above the preemptor's share with its job.
  * Source: Ghodsi et al., "Dominant Resource Fairness", NSDI'11; Bhattacharya et al., "Hierarchical Scheduling for
  * Diverse Datacenter Workloads", SoCC'13; the drf plugin of Volcano (pkg/scheduler/plugins/drf).
  * Reads: firm_needs_quota; of queues the over-quota weight of each resource, limit; what they deserve only for that
  * flag.
- * Departures: shares are exact, so Volcano's slack of 10^-6 is equality; a queue that asks a resource which the
- * cluster has no more of is not saturated, it would make the order depend on queues elsewhere; the scaled sum is
- * rounded down to a unit; reclaim goes by what the queues hold, unscaled, for a scaled share may not grow with what
- * is taken.
+ * Departures: shares are exact, so Volcano's slack of 10^-6 is equality.  A queue that asks a resource of which nothing
+ * is free does not count as saturated: that would make the order depend on other queues.  The scaled sum is rounded
+ * down to a unit.  Reclaim uses what the queues hold, unscaled, since a scaled share may not grow with what is taken.
  * Cost: O(queues below) a comparison, O(depth) a test.
- * Known failure: nothing is anybody's own; a queue that comes late takes its part from all.  Of weight 0 a queue
+ * Known failure: no queue owns anything; a queue that comes late takes its part from all others.  A queue of weight 0
  * goes last and reclaims nothing.
  */
 #include "policies/quota/amounts.h"
 #include "policies/quota/quotas.h"
 
-/* The dominant part of the cluster that the amounts are. */
+/* The largest part of the cluster that the amounts are, over the resources. */
 static struct ratio part(struct queue_tree *tree, const int64_t amounts[RESOURCE_COUNT])
 {
     struct ratio most = RATIO_ZERO;
@@ -31,7 +30,7 @@ static struct ratio part(struct queue_tree *tree, const int64_t amounts[RESOURCE
     return most;
 }
 
-/* The same by weight; infinite for a queue without weight. */
+/* As above, divided by the queue's weights; infinite if a weight is 0. */
 static struct ratio weighted(struct queue_tree *tree, queue_id queue, const int64_t amounts[RESOURCE_COUNT])
 {
     struct ratio most = RATIO_ZERO;
@@ -51,7 +50,7 @@ static bool is_saturated(const struct queue_tree *tree, queue_id queue)
     return true;
 }
 
-/* The smallest part among the children that hold something and still ask; 1 when there is none. */
+/* The smallest part among the children that hold something and still ask; 1 if there is none. */
 static struct ratio smallest_part(struct queue_tree *tree, queue_id queue, int64_t (*held)[RESOURCE_COUNT])
 {
     struct ratio least = {1, 1};
@@ -63,7 +62,7 @@ static struct ratio smallest_part(struct queue_tree *tree, queue_id queue, int64
     return least;
 }
 
-/* What the queue counts as holding, into held[queue].  Jobs of an inner queue itself count in full. */
+/* Set held[queue] to what the queue counts as holding.  Jobs of an inner queue itself count in full. */
 static void count_held(struct queue_tree *tree, queue_id queue, int64_t (*held)[RESOURCE_COUNT])
 {
     for (enum resource r = 0; r < RESOURCE_COUNT; r++)
@@ -85,7 +84,7 @@ static void count_held(struct queue_tree *tree, queue_id queue, int64_t (*held)[
 
 static int compare(struct queue_tree *tree, struct contender a, struct contender b)
 {
-    int64_t(*held)[RESOURCE_COUNT] = tree->scratch; /* a triple per queue */
+    int64_t(*held)[RESOURCE_COUNT] = tree->scratch; /* three amounts for each queue */
     bool saturated_a = is_saturated(tree, a.queue), saturated_b = is_saturated(tree, b.queue);
     if (saturated_a != saturated_b)
         return saturated_a ? 1 : -1;
@@ -104,7 +103,7 @@ static struct ratio share_with(struct queue_tree *tree, queue_id queue, const in
     return weighted(tree, queue, held);
 }
 
-/* Of weight 0 a queue is owed nothing. */
+/* A queue of weight 0 reclaims nothing. */
 static bool may_reclaim(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT])
 {
     for (queue_id q = leaf; q != QUEUE_ROOT; q = tree->queues[q].parent)

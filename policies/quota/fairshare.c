@@ -1,18 +1,18 @@
 /* fairshare.  A tree of queues, each with a deserved share, a limit, an over-quota weight and a priority.
  *
- * Idea: everybody gets what it deserves as far as it asks; what is left goes, by queue priority, then by weight, to
- * those who ask more; a queue under its share may take back what was borrowed.  GPUs, CPUs and memory are
- * divided each by itself (policies/quota/division.h).  Past usage may count against a queue (policies/quota/usage.h).
+ * Idea: each queue gets what it deserves as far as it asks for it.  The rest goes, by queue priority and then by weight,
+ * to the queues that ask more.  A queue below its share may take back what others borrow.  GPUs, CPUs and memory are
+ * divided separately (policies/quota/division.h).  Past usage may count against a queue (policies/quota/usage.h).
  * Source: the published behaviour of NVIDIA's KAI scheduler, its "proportion" plug-in. Reads of quota_config:
  * firm_needs_quota, saturation_milli, window, half_life, usage_weight_milli (k), share_period.
  *
  * Departures
  *  - Shares are rounded to whole GPUs, whole CPU cores and whole GiB; there CPUs and memory to the milli and the byte.
  *  - The comparison is total: "the smaller allocatable share goes first" looks at GPUs, then CPUs, then memory.
- *  - Victims are taken in the exact reverse of the admission order: a unit stands where it stood when it was let in,
- *    `held` being what its queue is charged now without the unit, and `with the job` what it is charged now.  Units
- *    taken before are uncharged already: what is left counts ("minus victims"), for the share and for all other keys.
- *    There the share alone is reduced, and a queue whose only surplus is one large unit still counts as over-utilised.
+ *  - Victims are taken in the exact reverse of the admission order: a unit has the rank that it had when it was admitted.
+ *    So `held` is the queue's present charge without the unit, and `with the job` is its present charge.  Units taken
+ *    before are uncharged already, for the share and for all other keys.  In KAI only the share is reduced, so that a
+ *    queue whose only surplus is one large unit still counts as over-utilised.
  *  - Usage is integrated exactly, not sampled, and enters the division in steps.
  *
  * Cost: a comparison O(depth) when nothing is stale, a division O(children * passes) for each level of the tree above
@@ -23,10 +23,10 @@
  *  - Weight 0 is due what it deserves and nothing more; it may still run on what is idle, for a share is no limit.
  *  - Over-utilised means above its share in ALL resources.  An unlimited CPU or memory quota is a share as large as
  *    the demand, so that with the defaults the first key of the order never decides.
- *  - A victim needs to be above its share in ONE resource only: a queue within its GPU share loses GPUs for a core too
- *    many.
- *  - Taking back on the strength of a quota stops at the loser's quota, not at its fair share: easily confused.
- *  - No reservation in time: a large gang starves behind small jobs unless its queue is due the space.
+ *  - A victim's queue needs to be above its share in ONE resource only: a queue within its GPU share may lose GPUs
+ *    because it has one core too many.
+ *  - A reclaim within the preemptor's quota may take until the loser is at its quota, not at its fair share.
+ *  - No planned starts: a large gang starves behind small jobs unless its queue is due the space.
  *  - A saturation multiplier below 1 would let two queues evict each other for ever; 1 stops them only just.
  */
 #include "policies/quota/division.h"
@@ -43,7 +43,7 @@ static bool is_within(int64_t amount, int64_t bound)
     return bound == QUOTA_UNLIMITED || amount <= bound;
 }
 
-/* The most it may hold without borrowing; its share must be fresh. */
+/* The most that the queue may hold without borrowing.  Its share must be fresh. */
 static int64_t allocatable(const struct queue_tree *tree, queue_id queue, enum resource r)
 {
     const struct queue_spec *spec = queue_tree_spec(tree, queue);
@@ -54,14 +54,14 @@ static int64_t allocatable(const struct queue_tree *tree, queue_id queue, enum r
     return spec->limit[r] == QUOTA_UNLIMITED ? due : smaller(due, spec->limit[r]);
 }
 
-/* A queue in the order. */
+/* The values of a queue that the order compares. */
 struct standing {
     queue_id queue;
     int64_t held[RESOURCE_COUNT], with_job[RESOURCE_COUNT];
-    int64_t allocatable[RESOURCE_COUNT]; /* once more than the first keys are needed */
+    int64_t allocatable[RESOURCE_COUNT]; /* set when the later keys are needed */
 };
 
-/* with_job and held differ from the queue's charge by these multiples of the job's request. */
+/* held and with_job: the queue's charge plus these multiples of the job's request. */
 static struct standing standing_of(const struct queue_tree *tree, struct contender contender, int held_sign,
                                    int with_job_sign)
 {
@@ -114,8 +114,8 @@ static int compare_ratio(struct ratio a, struct ratio b)
     return left < right ? -1 : left > right;
 }
 
-/* The largest over the resources of amount / allocatable, which is the cluster's total where no bound is set.  Where
- * nothing is allocatable, each unit held counts 1000. */
+/* The largest amount / allocatable over the resources; without a bound the cluster's total is allocatable.  If nothing
+ * is allocatable, each unit held counts as 1000. */
 static struct ratio dominant_share(const struct queue_tree *tree, const struct standing *s,
                                    const int64_t amounts[RESOURCE_COUNT])
 {
@@ -134,7 +134,7 @@ static struct ratio dominant_share(const struct queue_tree *tree, const struct s
 static int compare_allocatable(const struct standing *a, const struct standing *b)
 {
     for (int r = 0; r < RESOURCE_COUNT; r++) {
-        /* As unsigned, QUOTA_UNLIMITED is the largest. */
+        /* As an unsigned number QUOTA_UNLIMITED is the largest. */
         uint64_t left = (uint64_t)a->allocatable[r], right = (uint64_t)b->allocatable[r];
         if (left != right)
             return left < right ? -1 : 1;
@@ -175,7 +175,7 @@ static int compare_standings(const struct queue_tree *tree, struct standing *a, 
 
 static int compare(struct queue_tree *tree, struct contender a, struct contender b)
 {
-    queue_tree_divide(tree, a.queue); /* and so its sibling b */
+    queue_tree_divide(tree, a.queue); /* this divides for its sibling b too */
     struct standing left = standing_of(tree, a, 0, 1), right = standing_of(tree, b, 0, 1);
     return compare_standings(tree, &left, &right);
 }
@@ -187,7 +187,8 @@ static int compare_victims(struct queue_tree *tree, struct contender a, struct c
     return compare_standings(tree, &right, &left);
 }
 
-/* Would `queue`, with `firm_ask` more, hold more firmly than it deserves, in a resource of `ask`? */
+/* With the ask, would the queue's non-preemptible charge exceed what it deserves in a resource that the ask has
+ * non-preemptible?  is_charged: the ask is charged already. */
 static bool breaks_quota(const struct queue_tree *tree, queue_id queue, const int64_t ask[QUEUE_SUM_COUNT],
                          bool is_charged)
 {
@@ -217,7 +218,7 @@ static queue_id forbids(struct queue_tree *tree, queue_id leaf, const int64_t as
     return QUEUE_NONE;
 }
 
-/* Within its fair share with the job, and what of it is firm within what it deserves. */
+/* With the job, the queue must be within its fair share, and its non-preemptible charge within what it deserves. */
 static bool may_reclaim(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT])
 {
     queue_tree_divide(tree, leaf);
@@ -227,14 +228,14 @@ static bool may_reclaim(struct queue_tree *tree, queue_id leaf, const int64_t as
     return !breaks_quota(tree, leaf, ask, false);
 }
 
-/* Just below the lowest common ancestor: the victim's side is above what it may hold without borrowing (its fair share
- * is maintained), or it is above what it deserves and the preemptor's side stays within that (the quota is
- * guaranteed). */
+/* Tested just below the lowest common ancestor.  Either the victim's side holds more than it may without borrowing (it
+ * keeps its fair share), or it holds more than it deserves while the preemptor's side stays within what that deserves
+ * (quotas are guaranteed). */
 static bool may_take(struct queue_tree *tree, const struct taking *taking)
 {
     queue_id preemptor, victim;
     queue_tree_below_common(tree, taking->preemptor, taking->victim, &preemptor, &victim);
-    if (preemptor == victim) /* one is above the other: nobody takes from itself */
+    if (preemptor == victim) /* one queue is above the other, which is no borrowing */
         return false;
     queue_tree_divide(tree, victim);
     const struct queue_spec *from = queue_tree_spec(tree, victim);
@@ -250,7 +251,7 @@ static bool may_take(struct queue_tree *tree, const struct taking *taking)
     return is_above_quota && stays_within_quota;
 }
 
-/* Is the preemptor's side above its share, and not less saturated than the side that lost something? */
+/* Is the preemptor's side above its share, and at least as saturated as the side that lost something? */
 static bool is_too_saturated(const struct queue_tree *tree, queue_id preemptor, queue_id loser, enum resource r)
 {
     const int64_t preemptor_share = tree->queues[preemptor].share[r];

@@ -21,7 +21,7 @@ bool guarantee_refresh(struct queue_tree *tree, time_ns now, time_ns *next)
     return true;
 }
 
-/* What the queue and all below need. */
+/* The need of the queue. */
 static int64_t need_of(const struct queue_tree *tree, queue_id queue, enum resource r)
 {
     int64_t need = queue_tree_charged(tree, queue, r), kept = guarantee_of(tree, queue, r);
@@ -40,7 +40,8 @@ static int64_t room_of(struct queue_tree *tree, queue_id queue, enum resource r)
     return limit == QUOTA_UNLIMITED ? AMOUNT_ANY : limit;
 }
 
-/* `more`: by how much the need of the queue on the path grows; what a guarantee covers does not reach its parent. */
+/* As guarantee_forbids, for one resource.  more: by how much the need of the queue grows; growth that a guarantee
+ * covers does not reach the parent. */
 static queue_id forbids_one(struct queue_tree *tree, queue_id leaf, enum resource r, int64_t more)
 {
     for (queue_id q = leaf; more > 0; q = tree->queues[q].parent) {

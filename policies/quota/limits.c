@@ -1,9 +1,9 @@
 /* limits.  Static quotas: a queue never holds more than its own, and nothing is lent.
  *
- * Idea: at every level a queue may hold, of each resource, the smaller of what it deserves and its limit; the queue
- * that has used least of that goes first.  This is what users of fixed quotas expect: what is mine is there
- * whatever the others do, and what I leave idle stays idle.
- * Source: the ResourceQuota of Kubernetes and the GrpTRES of Slurm, which bound what is held and know no loan.
+ * Idea: at every level a queue may hold, of each resource, the smaller of what it deserves and its limit.  The queue
+ * that uses the smallest part of that goes first.  This is what users of fixed quotas expect: their quota is free for
+ * them whatever others do, and what they leave idle stays idle.
+ * Source: the ResourceQuota of Kubernetes and the GrpTRES of Slurm, which bound what is held and do not lend.
  * Departures: one amount, where those have requests, limits and scopes; an inner queue that deserves 0 is
  * bounded by its children's sum and its limit.  Reads: no parameter.
  * Cost: O(depth) a test, O(1) a comparison (O(queues below) for an inner queue that deserves 0).
@@ -28,7 +28,7 @@ static queue_id forbids(struct queue_tree *tree, queue_id leaf, const int64_t as
     return QUEUE_NONE;
 }
 
-/* The largest part of its bound that it holds; where it has none, of the cluster. */
+/* The largest part of its bound that the queue holds, over the resources; without a bound, the part of the cluster. */
 static struct ratio fill(struct queue_tree *tree, queue_id queue)
 {
     struct ratio most = RATIO_ZERO;

@@ -1,5 +1,5 @@
-/* none.  One line for everybody; the order alone decides.
- * Works for one team; with several, the team that submits most gets most.  Cost: nothing. */
+/* none.  All jobs wait in one leaf queue; the order alone decides.
+ * Works for one team.  With several teams, the team that submits most gets most.  Cost: nothing. */
 #include "policies/quota/quotas.h"
 
 const struct quota_policy quota_none = {

@@ -1,26 +1,28 @@
-/* proportion.  Each resource is poured over the queues by weight, up to what each can use.
+/* proportion.  Each resource is divided among the queues by weight, up to what each can use (weighted max-min).
  *
- * Idea: the share of a queue is what water of one level gives it: weight times the level, but no less than its
- * guarantee and no more than it asks or its limit allows (Volcano's realCapability follows: the others get their
- * guarantees).  A queue at or over its share of something it asks goes last, one that the job would take over it
- * before that; among equals the higher queue priority, then the smaller part of its share that it holds.
- * Reclaim: a job that stays within its queue's share may take from queues that hold more than theirs of a resource
- * both use, before it is taken, and keep their guarantee after.
+ * Idea: the share of a queue is its weight times one common level, but not less than its guarantee, and not more than
+ * it asks or its limit allows (Volcano's realCapability follows: the others get their guarantees).  First goes a queue
+ * that stays within its share with the job, then one that the job would take beyond it, last one that has reached its
+ * share of a resource that it asks.  Among equals the higher queue priority goes first, then the queue that holds the
+ * smaller part of its share.
+ * Reclaim: a job that stays within its queue's share may take from queues that hold more than theirs of a resource that
+ * both use, before the unit is taken, and their guarantee after.
  * Source: the proportion plugin of Volcano (pkg/scheduler/plugins/proportion).
  * Reads: firm_needs_quota; of queues the over-quota weight, guarantee, limit, priority; not what they deserve.
- * Departures: hierarchical, a queue's share is the total of its children; the level is found exactly instead of by
- * rounds that stop when nothing moves; each resource by itself; Volcano starts nothing for a queue over its share,
- * here it goes last and what it borrowed can be taken back, so that nothing idles; the test is of resources that the
- * job asks, not of all, because shares of a resource in plenty never fill; a preemptor must fit its share with the job,
- * where Volcano's must only be below it, and then two queues take one GPU from each other in turn (issues 377, 561).
+ * Departures: it is hierarchical: a queue's share is the total of its children.  The level is computed exactly, not in
+ * rounds that stop when nothing changes.  Each resource is divided separately.  Volcano starts no job of a queue over
+ * its share; here such a queue goes last and what it borrowed can be taken back, so that no GPU stays idle.  Only the
+ * resources that the job asks are tested, since the share of a plentiful resource is never reached.  A preemptor's
+ * queue must be within its share with the job; Volcano's must only be below it, and then two queues take one GPU from
+ * each other in turn (issues 377, 561).
  * Cost: O(children^2) a division at worst, O(1) a comparison, O(depth) a test.
- * Known failure: shares follow what is asked, so a queue that submits more gets more, up to its weight; of weight 0
- * it gets its guarantee alone.
+ * Known failure: shares depend on what is asked, so a queue that submits more gets more, up to its weight.  A queue of
+ * weight 0 gets only its guarantee.
  */
 #include "policies/quota/guarantee.h"
 #include "policies/quota/quotas.h"
 
-enum { OPEN = -1 }; /* a share not yet settled */
+enum { OPEN = -1 }; /* a share that is not fixed yet */
 
 struct pour { /* the division of one resource among the children of one queue */
     struct queue_tree *tree;
@@ -29,7 +31,7 @@ struct pour { /* the division of one resource among the children of one queue */
     int64_t total;
 };
 
-/* What a child can use, and at least its guarantee. */
+/* The most that a child can use, or its guarantee if that is more. */
 static int64_t most(const struct pour *pour, queue_id queue)
 {
     const struct queue_tree *tree = pour->tree;
@@ -41,7 +43,7 @@ static int64_t most(const struct pour *pour, queue_id queue)
     return amount_larger(use, guarantee);
 }
 
-/* What is left for the open children, and their weights. */
+/* Returns the sum of the weights of the open children.  *left: what is left for them. */
 static int64_t sum_open(const struct pour *pour, int64_t *left)
 {
     int64_t weights = 0;
@@ -68,9 +70,9 @@ static int64_t clipped(const struct pour *pour, queue_id queue, int64_t part)
     return amount_larger(amount_smaller(part, most(pour, queue)), least);
 }
 
-/* One round: settle the children whose bound is sure to hold at the level in the end.  If raising parts to guarantees
- * takes more than clipping to what can be used frees, the level can only fall, so that those raised stay raised;
- * otherwise those clipped stay clipped.  True while some are open. */
+/* One round: fix the share of each child whose bound applies at the final level for sure.  If raising parts to
+ * guarantees takes more than cutting parts to what can be used frees, the level can only fall; then the raised children
+ * are fixed.  Otherwise the cut children are fixed.  True: some are still open. */
 static bool settle(const struct pour *pour)
 {
     int64_t left, weights = sum_open(pour, &left), excess = 0;
@@ -103,7 +105,7 @@ static void divide(struct queue_tree *tree, queue_id parent, enum resource resou
     while (settle(&pour))
         continue;
     sum_open(&pour, &left);
-    for (uint32_t i = 0; i < tree->count && left > 0; i++) { /* less than a unit a child; the oldest first */
+    for (uint32_t i = 0; i < tree->count && left > 0; i++) { /* the rest, one each; the oldest first */
         queue_id c = tree->by_age[i];
         if (tree->queues[c].parent != parent || tree->queues[c].share[resource] >= most(&pour, c) ||
             queue_tree_spec(tree, c)->weight_milli[resource] == 0)
@@ -121,7 +123,8 @@ static queue_id forbids(struct queue_tree *tree, queue_id leaf, const int64_t as
 
 enum standing { STANDS_WITHIN, STANDS_AT_EDGE, STANDS_OVER };
 
-/* Of what is asked: with the job within its share in everything, not at its share yet, or at it or over. */
+/* For the resources asked: is the queue within its share with the job, would the job take it beyond, or has it reached
+ * its share already? */
 static enum standing standing(struct queue_tree *tree, struct contender contender)
 {
     enum standing worst = STANDS_WITHIN;
@@ -136,7 +139,7 @@ static enum standing standing(struct queue_tree *tree, struct contender contende
     return worst;
 }
 
-/* Of each resource: held / share, where something of nothing is 1. */
+/* The largest held / share over the resources; 1 if something is held of a resource with share 0. */
 static struct ratio fill(struct queue_tree *tree, queue_id queue)
 {
     struct ratio largest = RATIO_ZERO;
@@ -160,7 +163,8 @@ static int compare(struct queue_tree *tree, struct contender a, struct contender
     return order != 0 ? order : queue_tree_compare_age(tree, a.queue, b.queue);
 }
 
-/* Do all resources asked stay within the shares from `leaf` to `top`?  more: 0 when it is charged already, else 1. */
+/* Do all resources asked stay within the shares from `leaf` to `top`?  more: 1 adds the ask; 0: it is charged already.
+ */
 static bool is_within(struct queue_tree *tree, queue_id leaf, queue_id top, const int64_t *ask, int more)
 {
     for (queue_id q = leaf;; q = tree->queues[q].parent) {
@@ -177,7 +181,7 @@ static bool may_reclaim(struct queue_tree *tree, queue_id leaf, const int64_t as
     return is_within(tree, leaf, leaf, ask, 1);
 }
 
-/* Does the queue hold more than its share of something both use? */
+/* Does the queue hold more than its share of a resource that both use? */
 static bool is_over(struct queue_tree *tree, queue_id queue, const struct taking *taking)
 {
     for (enum resource r = 0; r < RESOURCE_COUNT; r++)

@@ -1,9 +1,9 @@
-/* policies/quota/quota.h -- the seam "may this queue have it, is it borrowed, who may take it back".
+/* policies/quota/quota.h -- the seam "how much may a queue have, what is borrowed, and which queue may take it back".
  *
- * Words.  A charge is what a job or a part of it costs its queue: an amount per enum queue_sum
- * (policies/ledger/ledger.h), the FIRM ones zero when it is preemptible.  tree->ledger->sums[queue] is what a queue
- * and all below it are charged now; in an eviction plan that is the trial state: victims taken so far are
- * uncharged already.
+ * Words.  A charge is what a job or a part of it costs its queue: an amount for each enum queue_sum
+ * (policies/ledger/ledger.h); the FIRM amounts are 0 if the job is preemptible.  tree->ledger->sums[queue] is the
+ * present charge of a queue and of all queues below it.  In an eviction plan this is the trial state, without the
+ * victims taken so far.
  *
  * Laws
  *  - All hooks are pure functions of the tree (sums, demand, shares, usage, spec, config) but for `divide`,
@@ -22,7 +22,7 @@
 struct queue_tree;
 struct request_class;
 
-struct contender { /* a queue and what it would start next, or what would be taken from it */
+struct contender { /* a queue, and the job that it would start next or the unit that would be taken from it */
     queue_id queue;
     const int64_t *ask; /* [QUEUE_SUM_COUNT] */
     queue_id leaf;      /* of the job: `queue` or one below it */
@@ -30,26 +30,26 @@ struct contender { /* a queue and what it would start next, or what would be tak
     time_ns submit;     /* of the job */
 };
 
-/* Victims for a preemptor may be sought in rounds.  What a round allows follows from the state before any victim went;
- * the policy alone reads `kind`, `needs` and `entitled`, which it wrote. */
+/* Victims for a preemptor may be searched in rounds.  What a round allows follows from the state before any victim was
+ * taken.  `kind` and `needs` are for the policy itself; `entitled` is read by plans too. */
 struct quota_round {
     uint8_t kind;
-    uint8_t needs;     /* resources that the quota lacks, a bit each; all that is asked if it lacks none */
-    bool goes_on;      /* with the victims of the rounds before; false: from nothing */
-    bool by_share;     /* the next victim is of the queue that compare_victims names, level by level */
-    bool once_a_queue; /* of each queue only the first unit is looked at */
-    queue_id entitled; /* with the job this queue, the preemptor's or one above it, stays within its quota: what it
-                          takes from beyond, nobody can take back; QUEUE_NONE */
+    uint8_t needs;     /* resources that the quota lacks, a bit each; if it lacks none, all that are asked */
+    bool goes_on;      /* it keeps the victims of the rounds before; false: it begins with none */
+    bool by_share;     /* the next victim is from the queue that compare_victims puts first, level by level */
+    bool once_a_queue; /* only the first unit of each queue is looked at */
+    queue_id entitled; /* this queue, the preemptor's or one above it, stays within its quota with the job: no queue
+                          can take back what it takes from outside; QUEUE_NONE: there is none */
 };
 enum { QUOTA_ROUNDS_MAX = 2 };
 
-/* A preemptor and one unit of a victim: a job's surplus member, or all that it needs to run. */
+/* A preemptor and one eviction unit that it would take. */
 struct taking {
     queue_id preemptor, victim;                  /* leaf queues */
     const int64_t *preemptor_ask;                /* [QUEUE_SUM_COUNT] of the whole job that gains */
     const int64_t *victim_unit;                  /* [QUEUE_SUM_COUNT] */
     int32_t preemptor_priority, victim_priority; /* of the jobs */
-    const struct quota_round *round;             /* NULL: might it be taken at all, as things stand? */
+    const struct quota_round *round;             /* NULL: could it be taken in any round? */
 };
 
 struct archive;
@@ -68,8 +68,8 @@ struct quota_policy {
      * NULL: any will do. */
     const char *(*complaint)(struct queue_tree *tree, queue_id *queue);
 
-    /* May this much more be charged to the leaf now?  QUEUE_NONE: yes; else the queue that forbids it; jobs of
-     * this kind are then not tried again before less is charged to that queue (or advance says so).
+    /* May this much more be charged to the leaf now?  QUEUE_NONE: yes; else the queue that forbids it.  Then its class
+     * queue is closed until less is charged to that queue, or `advance` returns true.
      * Called for every job about to be placed.  NULL: always yes. */
     queue_id (*forbids)(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT]);
 
@@ -85,55 +85,54 @@ struct quota_policy {
     /* Which of two siblings goes first; <0: a.  Called O(siblings) per pick.  Required unless flat. */
     int (*compare)(struct queue_tree *tree, struct contender a, struct contender b);
 
-    /* Of which of two siblings is a victim taken first; <0: a.  `ask` is the unit that would be taken.
-     * NULL: of the one that `compare` would let go last. */
+    /* From which of two siblings is a victim taken first?  <0: a.  `ask` is the unit that would be taken.
+     * NULL: from the one that `compare` puts last. */
     int (*compare_victims)(struct queue_tree *tree, struct contender a, struct contender b);
 
     /* Set tree->queues[c].share[resource] of all children c of `parent`, whose own share is `total`.  Called
      * when stale, once per resource.  NULL: shares are not used. */
     void (*divide)(struct queue_tree *tree, queue_id parent, enum resource resource, int64_t total);
 
-    /* Is the leaf entitled to this much more, so that other queues' jobs may be evicted for it?  Called once per
-     * plan.  NULL: never; then jobs of other queues are victims only by priority across queues. */
+    /* Is the leaf entitled to this much more, so that jobs of other queues may be evicted for it?  Called once per
+     * plan.  NULL: never. */
     bool (*may_reclaim)(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT]);
 
-    /* May this unit be taken, in the present trial state, before it is uncharged?  Called once per possible
-     * victim unit of another queue.  Required with may_reclaim. */
+    /* May this unit be taken, in the present trial state?  The unit is still charged.  Called for each candidate unit
+     * of another queue.  Required with may_reclaim. */
     bool (*may_take)(struct queue_tree *tree, const struct taking *taking);
 
-    /* In how many rounds are victims sought for this preemptor, and how?  0: nobody is evicted for it, not even a job
-     * of its own queue.
-     * Where this hook is, a plan of reclaim also takes from the preemptor's own queue what within_queue allows, if
-     * both actions are on.  Called once per plan, before any victim goes.  NULL: one round, of which nothing is asked.
-     */
+    /* Fills the rounds in which victims are searched for this preemptor, and returns their number.  0: no job is evicted
+     * for it, not even one of its own queue.  With this hook a plan of reclaim also takes from the preemptor's own queue
+     * what within_queue allows, if the policy has both actions.  Called once per plan, before any victim is taken.
+     * NULL: one round without special rules. */
     uint32_t (*rounds)(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT],
                        struct quota_round rounds[QUOTA_ROUNDS_MAX]);
 
-    /* What is kept, from those behind it, for a job that its quota forbade; false: nothing.  kept: as `ask`.  Asked of
-     * the root, of nothing: might it ever keep anything?  Called once for that, then for the heads that a limit closed,
-     * when one behind them is tried.  NULL: never. */
+    /* How much is kept for a job that its quota forbids, so that jobs behind it cannot take it?  False: nothing.  kept:
+     * amounts as in `ask`.  It is called once with the root and an ask of 0: may it ever keep anything?  Then it is
+     * called for the heads that a limit closed, when a job behind them is tried.  NULL: never. */
     bool (*keeps)(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT],
                   int64_t kept[QUEUE_SUM_COUNT]);
 
-    /* The preemptor fits its limits with the victims gone: does it so in the way of this round?  Called whenever
-     * `forbids` is asked for a plan.  NULL: always. */
+    /* With the victims gone, does the preemptor fit as this round requires?  Called before each `forbids` in a plan.
+     * NULL: always. */
     bool (*suffices)(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT],
                      const struct quota_round *round);
 
-    /* The after-state: victims are uncharged, the preemptor is charged.  touched: leaf queues that lost something.
-     * Called before and after trimming.  NULL: always good. */
+    /* Is the after-state valid?  Victims are uncharged, the preemptor is charged.  touched: leaf queues that lost
+     * something.  Called before and after trimming.  NULL: always. */
     bool (*is_valid)(struct queue_tree *tree, queue_id preemptor, const int64_t ask[QUEUE_SUM_COUNT],
                      const queue_id *touched, uint32_t touched_count);
 
-    /* Time has come to `now`: integrate.  Called in every cycle before anything else, and before a charge
-     * changes at a later time than the last call.  True if limits or shares may have moved, so that jobs they held up
-     * are tried again, and plans that came to nothing too if anything was told or decided since the last call or *next
-     * has come: time alone, of which the policy said nothing, is no news.  NULL: time does not matter.
-     * *next: when to be called even if nothing is told. */
+    /* Time has come to `now`: integrate.  Called in every cycle before anything else, and before a charge changes at a
+     * later time than the last call.  True: limits or shares may have changed.  Then jobs that they blocked are tried
+     * again.  Failed plans are tried again too, if there was a state change since the last call or *next has come; the
+     * passing of time alone is no reason.  *next: when to be called again even if no fact comes.  NULL: time does not
+     * matter. */
     bool (*advance)(struct queue_tree *tree, time_ns now, time_ns *next);
 
-    /* Save or load the own state of one queue (policies/util/archive.h), every field of it.  Called once per queue by
-     * sched_save and sched_load.  NULL: it keeps none, or, with a state_size, cannot be saved. */
+    /* Save or load every field of the policy's state of one queue (policies/util/archive.h).  Called once per queue by
+     * sched_save and sched_load.  NULL: there is no state; with a state_size: it cannot be saved. */
     void (*archive)(struct archive *archive, void *own);
 };
 

@@ -1,4 +1,4 @@
-/* policies/quota/quotas.h -- the quota policies there are, one file each; policies/config/registry.c lists them. */
+/* policies/quota/quotas.h -- the built-in quota policies, one file each; policies/config/registry.c lists them. */
 #ifndef POLICIES_QUOTAS_H
 #define POLICIES_QUOTAS_H
 

@@ -26,14 +26,14 @@ static bool has_window(const struct quota_config *config)
     return config->window > 0 && (config->half_life == 0 || config->window / USAGE_BUCKETS < config->half_life);
 }
 
-/* Never more than a half-life, so that weights within a bucket stay between 1 and 2. */
+/* The length of a bucket.  Never more than a half-life, so that weights within a bucket stay between 1 and 2. */
 static time_ns bucket_length(const struct quota_config *config)
 {
     return has_window(config) ? (config->window + USAGE_BUCKETS - 1) / USAGE_BUCKETS : config->half_life;
 }
 
-/* The integral of 2^(t / half_life) from 0 to `elapsed`: rounded to a whole nanosecond at both ends of every piece, so
- * that pieces add up. */
+/* The integral of 2^(t / half_life) from 0 to `elapsed`, rounded to a whole nanosecond.  The weight of a piece is the
+ * difference of two such values, so pieces add up. */
 static int64_t weight_ns(const struct quota_config *config, time_ns elapsed)
 {
     if (config->half_life == 0)
@@ -42,7 +42,7 @@ static int64_t weight_ns(const struct quota_config *config, time_ns elapsed)
     return llround(half_life / LN_2 * expm1((double)elapsed * LN_2 / half_life));
 }
 
-/* What a weight shrinks to in the length of a bucket, of ONE. */
+/* The factor by which a weight decays over the length of a bucket; ONE is 1. */
 static int64_t bucket_decay(const struct quota_config *config)
 {
     if (config->half_life == 0)
@@ -61,7 +61,7 @@ static const int64_t *amounts_of(const struct queue_tree *tree, queue_id queue)
     return queue == QUEUE_ROOT ? tree->capacity : tree->ledger->sums[queue];
 }
 
-/* closed and oldest from the ring, slot by slot from the oldest on. */
+/* Compute `closed` and `oldest` from the ring, beginning with the oldest slot. */
 static void settle(struct usage *usage, uint32_t slot, int64_t decay)
 {
     for (int r = 0; r < RESOURCE_COUNT; r++) {
@@ -96,7 +96,7 @@ static void close_bucket(struct queue_tree *tree)
     }
 }
 
-/* A past of one bucket, or of all, at the present capacity. */
+/* Give the root a past in which the cluster always had its present capacity. */
 static void give_capacity_its_past(struct queue_tree *tree)
 {
     struct usage *root = usage_of(tree, QUEUE_ROOT);
@@ -105,7 +105,7 @@ static void give_capacity_its_past(struct queue_tree *tree)
         __int128 full = (__int128)tree->capacity[r] * weight;
         for (uint32_t i = 0; i < USAGE_BUCKETS; i++)
             root->ring[i].of[r] = full;
-        root->closed.of[r] = full; /* of buckets of a half-life: 1/2 + 1/4 + ... */
+        root->closed.of[r] = full; /* sum over buckets of a half-life: 1/2 + 1/4 + ... */
     }
     if (has_window(tree->config))
         settle(root, 0, bucket_decay(tree->config));
@@ -117,7 +117,7 @@ static void share_past(struct usage_amounts *part, const struct usage_amounts *w
         part->of[r] = whole->of[r] / PPM * ppm;
 }
 
-/* A queue that was not there before: the past that its specification gives it. */
+/* Give a new queue the past that its specification names. */
 static void give_past(struct queue_tree *tree, queue_id queue)
 {
     const struct usage *root = usage_of(tree, QUEUE_ROOT);
@@ -155,7 +155,7 @@ static void add(struct queue_tree *tree, int64_t weight)
     }
 }
 
-/* After a gap so long that nothing from before it is left, only its last buckets are worked through. */
+/* If the gap is so long that nothing from before it counts, skip all but its last buckets. */
 static void skip_gap(struct queue_tree *tree, time_ns to)
 {
     struct usage_clock *clock = &usage_of(tree, QUEUE_ROOT)->clock;
@@ -167,7 +167,7 @@ static void skip_gap(struct queue_tree *tree, time_ns to)
     clock->now = clock->bucket_start;
 }
 
-/* What is charged now was charged since the last call. */
+/* Integrate up to `to`: the present charges have held since the last call. */
 static void integrate(struct queue_tree *tree, time_ns to)
 {
     const struct quota_config *config = tree->config;
@@ -190,7 +190,8 @@ static unsigned bit_count(__int128 amount)
     return high != 0 ? 128 - (unsigned)__builtin_clzll(high) : 64 - (low != 0 ? (unsigned)__builtin_clzll(low) : 64);
 }
 
-/* used / capacity, rounded to ppm.  Both are cut to the 42 leading bits of the larger: far finer than a ppm. */
+/* used / capacity, rounded to ppm.  Both are cut to the 42 leading bits of the larger, which is far finer than a ppm.
+ */
 static uint32_t ratio_ppm(__int128 used, __int128 capacity)
 {
     const unsigned bits = bit_count(used > capacity ? used : capacity);
@@ -209,7 +210,7 @@ static __int128 total_of(const struct usage *usage, enum resource r, int64_t old
     return usage->open.of[r] + usage->closed.of[r] + scaled(usage->oldest.of[r], oldest_part);
 }
 
-/* Let the usage as it is now enter the division; true if that of some queue differs from before. */
+/* Set the usage that the division uses to the present one.  True: that of some queue has changed. */
 static bool enter(struct queue_tree *tree)
 {
     const struct usage *root = usage_of(tree, QUEUE_ROOT);
@@ -253,7 +254,7 @@ bool usage_advance(struct queue_tree *tree, time_ns now, time_ns *next)
         has_moved = enter(tree);
     }
     integrate(tree, now);
-    if (period > 0 && tree->waits[QUEUE_ROOT].jobs > 0) /* else nobody asks for shares */
+    if (period > 0 && tree->waits[QUEUE_ROOT].jobs > 0) /* else no job waits, and no share is needed */
         *next = step + period;
     return has_moved;
 }
