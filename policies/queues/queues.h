@@ -61,8 +61,8 @@ struct queue_tree {
     size_t own_capacity;
     time_ns now;                         /* of the last advance */
     const struct policy_own *policy_own; /* of a plug-in's quota policy; NULL: it is built in */
-    void *scratch;                       /* of the quota policy's division: QUEUE_SCRATCH_BYTES for each queue */
-    int64_t *shares_before;              /* by queue: of a division */
+    void *scratch;                       /* for the quota policy's division: QUEUE_SCRATCH_BYTES for each queue */
+    int64_t *shares_before;              /* by queue: the shares before a division */
     size_t scratch_capacity;
 };
 

@@ -1,26 +1,27 @@
 /* fairshare.  A tree of queues, each with a deserved share, a limit, an over-quota weight and a priority.
  *
- * Idea: each queue gets what it deserves as far as it asks for it.  The rest goes, by queue priority and then by weight,
- * to the queues that ask more.  A queue below its share may take back what others borrow.  GPUs, CPUs and memory are
- * divided separately (policies/quota/division.h).  Past usage may count against a queue (policies/quota/usage.h).
+ * Idea: each queue gets what it deserves as far as it asks for it.  The rest goes, by queue priority and then by
+ * weight, to the queues that ask more.  A queue below its share may take back what others borrow.  GPUs, CPUs and
+ * memory are divided separately (policies/quota/division.h).  Past usage may count against a queue
+ * (policies/quota/usage.h).
  * Source: the published behaviour of NVIDIA's KAI scheduler, its "proportion" plug-in. Reads of quota_config:
  * firm_needs_quota, saturation_milli, window, half_life, usage_weight_milli (k), share_period.
  *
  * Departures
  *  - Shares are rounded to whole GPUs, whole CPU cores and whole GiB; there CPUs and memory to the milli and the byte.
  *  - The comparison is total: "the smaller allocatable share goes first" looks at GPUs, then CPUs, then memory.
- *  - Victims are taken in the exact reverse of the admission order: a unit has the rank that it had when it was admitted.
- *    So `held` is the queue's present charge without the unit, and `with the job` is its present charge.  Units taken
- *    before are uncharged already, for the share and for all other keys.  In KAI only the share is reduced, so that a
- *    queue whose only surplus is one large unit still counts as over-utilised.
+ *  - Victims are taken in the exact reverse of the admission order: a unit has the rank that it had when it was
+ *    admitted.  So `held` is the queue's present charge without the unit, and `with the job` is its present charge.
+ *    Units taken before are uncharged already, for the share and for all other keys.  In KAI only the share is reduced,
+ *    so that a queue whose only surplus is one large unit still counts as over-utilised.
  *  - Usage is integrated exactly, not sampled, and enters the division in steps.
  *
- * Cost: a comparison O(depth) when nothing is stale, a division O(children * passes) for each level of the tree above
+ * Cost: a comparison O(depth) if nothing is stale, a division O(children * passes) for each level of the tree above
  * a queue whose demand changed; with past usage O(queues) per instant.
  *
  * Known failures
- *  - If deserved shares sum to more than there is, phase 1 hands out more than there is and the order decides.
- *  - Weight 0 is due what it deserves and nothing more; it may still run on what is idle, for a share is no limit.
+ *  - If deserved shares sum to more than the cluster has, phase 1 gives more than there is, and the order decides.
+ *  - A queue of weight 0 is due only what it deserves.  It may still run on what is idle, since a share is not a limit.
  *  - Over-utilised means above its share in ALL resources.  An unlimited CPU or memory quota is a share as large as
  *    the demand, so that with the defaults the first key of the order never decides.
  *  - A victim's queue needs to be above its share in ONE resource only: a queue within its GPU share may lose GPUs

@@ -9,8 +9,8 @@
  *  - All hooks are pure functions of the tree (sums, demand, shares, usage, spec, config) but for `divide`,
  *    which writes shares of one resource, and `advance`; these, and `forbids` outside of trials
  *    (tree->ledger->mark_depth 0), may write the policy's own state.
- *  - Comparators are total; the last keys are the older queue, then the id.
- *  - The root (QUEUE_ROOT) has no quota of its own and is never asked.
+ *  - Comparisons are total orders; the last keys are the older queue, then the id.
+ *  - The root (QUEUE_ROOT) has no quota of its own and is never tested.
  *
  * A policy is one const struct; add it to policies/config/registry.c and to docs/policies.md.
  */
@@ -58,14 +58,14 @@ struct quota_policy {
     const char *name;
     uint32_t version;
     const char *summary; /* when it works and when it fails */
-    bool is_flat;        /* all jobs wait in one line, whatever their queue; only `forbids` is called */
+    bool is_flat;        /* all jobs wait in one leaf queue, the root; only `forbids` is called */
     size_t state_size;   /* bytes per queue that the tree keeps for it, zeroed: queue_tree_own() */
-    bool compares_jobs;  /* `compare` looks at leaf, priority and submit of the contenders; else they may be unset */
-    bool takes_own;      /* a reclaim may also take from the preemptor's own queue; may_take is asked */
+    bool compares_jobs;  /* `compare` reads leaf, priority and submit of the contenders; else they may be unset */
+    bool takes_own;      /* a reclaim may also take from the preemptor's own queue, if may_take allows it */
     bool looks_above;    /* in deep trees, `compare` also looks at the charges of queues above the parent of the two */
 
-    /* What is wrong with this queue's quota on this cluster, or NULL; *queue: which.  Called once, by sched_new.
-     * NULL: any will do. */
+    /* Returns what is wrong with the quota of a queue on this cluster, or NULL; *queue: that queue.  Called once, by
+     * sched_new.  NULL: all quotas are accepted. */
     const char *(*complaint)(struct queue_tree *tree, queue_id *queue);
 
     /* May this much more be charged to the leaf now?  QUEUE_NONE: yes; else the queue that forbids it.  Then its class
@@ -73,12 +73,12 @@ struct quota_policy {
      * Called for every job about to be placed.  NULL: always yes. */
     queue_id (*forbids)(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT]);
 
-    /* Where alone may members of this request class be placed for a job of the leaf?  GPUs by node, borrowed until the
-     * next call; NULL: anywhere.  Request classes that cannot be preempted, and only those, may be confined: what did
-     * not fit is then the queue's affair, and asked again when advance says so.  Called for every job about to be
-     * placed, also in trials.  *keeper, QUEUE_NONE before: the queue whose cells (cells_index.h) the answer follows
-     * from, if it follows from the nodes where that queue keeps GPUs and from what is free there.  Then it need not be
-     * asked again for what happens elsewhere.  NULL: no job is confined. */
+    /* Returns the only GPUs, by node, where members of this request class may be placed for a job of the leaf; borrowed
+     * until the next call.  NULL: anywhere.  Only non-preemptible request classes may be confined.  If a confined job
+     * does not fit, its queue blocks it, and it is tried again when `advance` returns true.  Called for every job about
+     * to be placed, also in trials.  *keeper is QUEUE_NONE before.  It may be set to a queue if the answer depends only
+     * on the nodes where that queue keeps GPUs (cells_index.h) and on what is free there.  Then changes on other nodes
+     * cannot change the answer.  A NULL hook: no job is confined. */
     const uint16_t *(*confines)(struct queue_tree *tree, queue_id leaf, const struct request_class *request_class,
                                 queue_id *keeper);
 
@@ -101,10 +101,10 @@ struct quota_policy {
      * of another queue.  Required with may_reclaim. */
     bool (*may_take)(struct queue_tree *tree, const struct taking *taking);
 
-    /* Fills the rounds in which victims are searched for this preemptor, and returns their number.  0: no job is evicted
-     * for it, not even one of its own queue.  With this hook a plan of reclaim also takes from the preemptor's own queue
-     * what within_queue allows, if the policy has both actions.  Called once per plan, before any victim is taken.
-     * NULL: one round without special rules. */
+    /* Fills the rounds in which victims are searched for this preemptor, and returns their number.  0: no job is
+     * evicted for it, not even one of its own queue.  With this hook a plan of reclaim also takes from the preemptor's
+     * own queue what within_queue allows, if the policy has both actions.  Called once per plan, before any victim is
+     * taken.  NULL: one round without special rules. */
     uint32_t (*rounds)(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT],
                        struct quota_round rounds[QUOTA_ROUNDS_MAX]);
 

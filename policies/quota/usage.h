@@ -8,8 +8,8 @@
  * counts.
  *
  * Laws
- *  - The integral has a closed form between events and does not depend on how often usage_advance is called: weights are
- *    differences of one integer function of time, and amounts times weights are added up in 128 bits.
+ *  - The integral has a closed form between events and does not depend on how often usage_advance is called: weights
+ *    are differences of one integer function of time, and amounts times weights are added up in 128 bits.
  *  - The division uses the usage at whole multiples of share_period since the start, rounded to ppm.
  *  - The old end of a window is exact to window / USAGE_BUCKETS: the part of the oldest bucket that is still inside
  *    counts as if it had been used evenly.  A window of 56 half-lives or more counts as no window.
@@ -17,8 +17,8 @@
  *    for ever), if any queue has one at the start.  Else usage begins at the start.
  *  - With neither window nor half_life nothing is integrated, and usage_ppm stays as it is.
  *
- * Cost: O(queues) for each instant with an event, plus O(queues * USAGE_BUCKETS) each time a bucket of a window is full;
- * nothing if usage does not count (usage_weight_milli 0).
+ * Cost: O(queues) for each instant with an event, plus O(queues * USAGE_BUCKETS) each time a bucket of a window is
+ * full; nothing if usage does not count (usage_weight_milli 0).
  */
 #ifndef POLICIES_QUOTA_USAGE_H
 #define POLICIES_QUOTA_USAGE_H
@@ -36,7 +36,7 @@ struct usage_clock {
     uint32_t slot; /* of the ring: the oldest bucket, to be filled next */
 };
 
-/* The policy's own state of a queue.  That of the root counts the cluster's capacity. */
+/* The policy's state of a queue.  That of the root counts the cluster's capacity. */
 struct usage {
     struct usage_amounts open;                /* since bucket_start, whose weight is 1 */
     struct usage_amounts closed;              /* all closed buckets but the oldest, with the weights of bucket_start */
