@@ -12,6 +12,7 @@
 #include "policies/state/request_classes.h"
 #include "policies/state/sched_state.h"
 #include "policies/state/waits.h"
+#include "policies/util/archive.h"
 
 enum { STEPS_PER_TRY = 18, CLASS_QUEUES_PER_STEP = 8, JOBS_PER_STEP = 8 };
 
@@ -20,7 +21,11 @@ struct kept_space_class_queue {
     uint8_t instead; /* enum clock_hand: what holds up the next job after these */
 };
 
-struct kept_space_scratch { /* reused; {0} is empty */
+struct kept_space {
+    uint64_t seen_change, looked_change; /* the state change of the last call, and of the last look */
+    int64_t credit;                      /* steps */
+    bool has_reserved;                   /* the last look found class queues that reservations hold up */
+    /* scratch of a look */
     struct queue_selection_field field;
     struct kept_space_class_queue *class_queues; /* by entry of the field */
     size_t class_queue_capacity;
@@ -32,7 +37,7 @@ struct kept_space_scratch { /* reused; {0} is empty */
 /* One trial. */
 struct look {
     struct sched *sched;
-    struct kept_space_scratch *scratch;
+    struct kept_space *scratch;
     enum clock_hand hand; /* what the trial leaves out: HAND_HEADROOM or HAND_RESERVED_FOR_OTHER */
     uint64_t visits;      /* count of jobs read in heaps */
     uint64_t tries;
@@ -41,7 +46,7 @@ struct look {
 void kept_space_init(struct sched *sched)
 {
     sched->kept = mem_zalloc(1, sizeof *sched->kept);
-    sched->waits.credit = KEPT_SPACE_CREDIT;
+    sched->kept->credit = KEPT_SPACE_CREDIT;
 }
 
 void kept_space_release(struct sched *sched)
@@ -226,7 +231,7 @@ static void charge(struct sched *sched, uint32_t slot)
 static void take(struct look *look, uint32_t index)
 {
     struct sched *sched = look->sched;
-    struct kept_space_scratch *scratch = look->scratch;
+    struct kept_space *scratch = look->scratch;
     struct queue_selection_entry *entry = &scratch->field.entries[index];
     charge(sched, entry->slot);
     sched->jobs.jobs[entry->slot].wait.is_taken = true;
@@ -324,7 +329,7 @@ static int64_t look_without(struct sched *sched, enum clock_hand hand)
     const uint32_t held_up = list_class_queues(&look);
     struct reservations gone;
     if (hand == HAND_RESERVED_FOR_OTHER)
-        sched->waits.has_reserved = held_up > 0;
+        sched->kept->has_reserved = held_up > 0;
     field->work = sched->pending.busy_count / CLASS_QUEUES_PER_STEP + 1;
     if (held_up == 0) {
         field->entry_count = 0;
@@ -354,7 +359,7 @@ static int64_t look_without(struct sched *sched, enum clock_hand hand)
 /* For each job that has left the front of a class queue, put the next job in front. */
 static void follow(struct sched *sched)
 {
-    struct waits *waits = &sched->waits;
+    const struct waits *waits = &sched->waits;
     uint64_t visits = 0;
     for (uint32_t i = 0; i < waits->thin_count; i++) {
         const struct class_queue *class_queue = &sched->pending.class_queues[waits->thin[i]];
@@ -364,7 +369,7 @@ static void follow(struct sched *sched)
         if (slot != SLOT_NONE)
             waits_in_class_queue(sched, slot, true);
     }
-    waits->thin_count = 0;
+    waits_fronts_are_set(sched);
 }
 
 /* The likely cost of a look, in steps: it tries each waiting job, but no more jobs than there are free GPUs. */
@@ -376,23 +381,37 @@ static int64_t likely_cost(const struct sched *sched)
 
 void kept_space_look(struct sched *sched)
 {
-    struct waits *waits = &sched->waits;
-    if (sched->changes == waits->looked_change)
+    struct kept_space *kept = sched->kept;
+    if (kept_space_is_fresh(sched))
         return;
-    waits->credit += (int64_t)(sched->changes - waits->seen_change);
-    if (waits->credit > KEPT_SPACE_CREDIT_MAX)
-        waits->credit = KEPT_SPACE_CREDIT_MAX;
-    waits->seen_change = sched->changes;
-    if (waits->thin_count > 0)
+    kept->credit += (int64_t)(sched->changes - kept->seen_change);
+    if (kept->credit > KEPT_SPACE_CREDIT_MAX)
+        kept->credit = KEPT_SPACE_CREDIT_MAX;
+    kept->seen_change = sched->changes;
+    if (sched->waits.thin_count > 0)
         follow(sched);
-    if (waits->credit < KEPT_SPACE_PRICE * likely_cost(sched))
+    if (kept->credit < KEPT_SPACE_PRICE * likely_cost(sched))
         return;
-    waits->looked_change = sched->changes;
+    kept->looked_change = sched->changes;
     if (headroom_is_kept(sched))
-        waits->credit -= KEPT_SPACE_PRICE * look_without(sched, HAND_HEADROOM);
-    if (lend_is_any(sched) || waits->has_reserved || planned_start_is_any(sched)) {
-        waits->credit -= KEPT_SPACE_PRICE * judge_again(sched);
-        waits->credit -= KEPT_SPACE_PRICE * look_without(sched, HAND_RESERVED_FOR_OTHER);
+        kept->credit -= KEPT_SPACE_PRICE * look_without(sched, HAND_HEADROOM);
+    if (lend_is_any(sched) || kept->has_reserved || planned_start_is_any(sched)) {
+        kept->credit -= KEPT_SPACE_PRICE * judge_again(sched);
+        kept->credit -= KEPT_SPACE_PRICE * look_without(sched, HAND_RESERVED_FOR_OTHER);
     }
-    waits->thin_count = 0; /* the look has set all fronts */
+    waits_fronts_are_set(sched); /* by the look */
+}
+
+bool kept_space_is_fresh(const struct sched *sched)
+{
+    return sched->changes == sched->kept->looked_change;
+}
+
+void kept_space_archive(struct archive *archive, struct sched *sched)
+{
+    struct kept_space *kept = sched->kept;
+    ARCHIVE(archive, kept->seen_change);
+    ARCHIVE(archive, kept->looked_change);
+    ARCHIVE(archive, kept->credit);
+    ARCHIVE(archive, kept->has_reserved);
 }

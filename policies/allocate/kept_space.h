@@ -32,6 +32,9 @@
 #ifndef POLICIES_ALLOCATE_KEPT_SPACE_H
 #define POLICIES_ALLOCATE_KEPT_SPACE_H
 
+#include <stdbool.h>
+
+struct archive;
 struct sched;
 
 enum { /* in facts and decisions */
@@ -45,5 +48,9 @@ void kept_space_release(struct sched *sched);
 
 /* At the end of a cycle, while some request class is closed. */
 void kept_space_look(struct sched *sched);
+/* Has the last look seen the present state? */
+bool kept_space_is_fresh(const struct sched *sched);
+/* Save or load (policies/util/archive.h). */
+void kept_space_archive(struct archive *archive, struct sched *sched);
 
 #endif

@@ -93,7 +93,7 @@ struct sched *sched_blank_new(const struct cluster *cluster, const struct queue_
     choose_actions(sched);
     kept_init(sched);
     run_times_init(sched);
-    sched->typical.is_used = policy_uses_typical(policy);
+    typical_init(&sched->typical, policy);
     reservation_init(sched);
     drain_init(sched);
     kept_space_init(sched);

@@ -4,6 +4,7 @@
  * out is room for a single call (plans, offers, marks), the decisions of the last cycle, which nobody reads
  * again, what follows from cluster and policy, and the ledger of an empty cluster, which is always the same. */
 #include "base/hash.h"
+#include "policies/allocate/kept_space.h"
 #include "policies/booking/booking.h"
 #include "policies/config/digest.h"
 #include "policies/cycle/cycle_inside.h"
@@ -20,7 +21,7 @@
 #include "policies/state/waits.h"
 #include "policies/util/archive.h"
 
-enum { SAVE_VERSION = 16 };
+enum { SAVE_VERSION = 17 };
 #define SAVE_BYTE_ORDER UINT32_C(0x04030201)
 
 static const char save_magic[8] = {'w', 't', 's', 'c', 'h', 'e', 'd', '\n'};
@@ -52,12 +53,13 @@ static void archive_counts(struct archive *archive, struct sched *sched)
 
 static void sched_archive(struct archive *archive, struct sched *sched)
 {
-    ARCHIVE_KNOWS(struct sched, 5184);
+    ARCHIVE_KNOWS(struct sched, 5152);
     archive_counts(archive, sched);
     owns_archive(archive, &sched->own.all);
     request_class_table_archive(archive, &sched->request_classes);
     job_table_archive(archive, &sched->jobs, &sched->request_classes);
     waits_archive(archive, sched);
+    kept_space_archive(archive, sched);
     ledger_archive(archive, sched->ledger);
     queue_tree_archive(archive, &sched->tree);
     pending_archive(archive, &sched->pending);

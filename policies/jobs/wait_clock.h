@@ -101,9 +101,6 @@ struct waits {
     uint32_t *thin; /* class queues whose front a job has left since the last cycle */
     size_t thin_capacity;
     uint32_t thin_count;
-    uint64_t seen_change, looked_change; /* see kept_space_look */
-    int64_t credit;
-    bool has_reserved; /* the last look found class queues that reservations hold up */
 };
 
 static inline struct wait_entry *waits_entry(const struct waits *waits, uint32_t entry)

@@ -36,7 +36,7 @@ struct drain;
 struct eligible_books;
 struct eviction_state;
 struct planned_start_book;
-struct kept_space_scratch;
+struct kept_space;
 struct move_log;
 struct node_search_scratch;
 struct overtake_scratch;
@@ -88,7 +88,7 @@ struct sched {
     const struct cluster *cluster; /* constant */
     struct queue_selection_scratch queue_selection;
 
-    /* ---- state: what several rooms read ---- */
+    /* ---- state ---- */
     struct ledger *empty;     /* an empty cluster, to see what can ever fit; NULL until needed */
     struct accounts accounts; /* when some order policy needs them */
     struct ranks ranks;
@@ -131,7 +131,7 @@ struct sched {
 
     /* ---- allocate ---- */
     uint64_t attempts; /* placements tried for heads */
-    struct kept_space_scratch *kept;
+    struct kept_space *kept;
 
     /* ---- drain ---- */
     struct kept_nodes kept_nodes;

@@ -51,6 +51,11 @@ void typical_tell(struct typical_book *book, struct ledger *ledger, const struct
     publish(book, ledger);
 }
 
+void typical_init(struct typical_book *book, const struct policy_config *policy)
+{
+    book->is_used = policy_uses_typical(policy);
+}
+
 void typical_release(struct typical_book *book)
 {
     member_kinds_release(&book->kinds);

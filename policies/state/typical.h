@@ -18,6 +18,8 @@
 struct archive;
 struct request_class_table;
 
+struct policy_config;
+
 struct typical_book {
     bool is_used;
     bool is_told; /* nothing is learned */
@@ -32,6 +34,7 @@ void typical_learn(struct typical_book *book, struct ledger *ledger, const struc
                    uint32_t request_class);
 /* Kinds of members, `count` of each; these are the typical jobs. */
 void typical_tell(struct typical_book *book, struct ledger *ledger, const struct job_group *kinds, uint32_t kind_count);
+void typical_init(struct typical_book *book, const struct policy_config *policy); /* is it used? */
 void typical_release(struct typical_book *book);
 /* Save or load.  The book loaded into must have learned nothing. */
 void typical_archive(struct archive *archive, struct typical_book *book, struct ledger *ledger);

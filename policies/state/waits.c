@@ -372,7 +372,7 @@ void waits_archive(struct archive *archive, struct sched *sched)
 {
     struct waits *waits = &sched->waits;
     uint32_t count = waits->count;
-    ARCHIVE_KNOWS(struct waits, 136);
+    ARCHIVE_KNOWS(struct waits, 104);
     ARCHIVE(archive, waits->is_off);
     ARCHIVE(archive, count);
     archive_expect(archive, count <= archive_left(archive) || !archive_is_reading(archive));
@@ -381,10 +381,6 @@ void waits_archive(struct archive *archive, struct sched *sched)
     ARCHIVE_ARRAY(archive, waits->free, waits->free_capacity, waits->free_count);
     ARCHIVE_ARRAY(archive, waits->fresh, waits->fresh_capacity, waits->fresh_count);
     ARCHIVE_ARRAY(archive, waits->thin, waits->thin_capacity, waits->thin_count);
-    ARCHIVE(archive, waits->seen_change);
-    ARCHIVE(archive, waits->looked_change);
-    ARCHIVE(archive, waits->credit);
-    ARCHIVE(archive, waits->has_reserved);
     for (uint32_t i = 0; i < waits->free_count; i++)
         archive_expect(archive, waits->free[i] > 0 && waits->free[i] <= count);
     for (uint32_t i = 0; i < waits->fresh_count; i++)

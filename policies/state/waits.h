@@ -67,6 +67,12 @@ static inline void waits_leave(struct sched *sched, uint32_t slot)
         waits_under(sched, job, REASON_CONFIGURING);
 }
 
+/* Each class queue has a job in front again. */
+static inline void waits_fronts_are_set(struct sched *sched)
+{
+    sched->waits.thin_count = 0;
+}
+
 /* Its state, its holdings or its class queue have changed. */
 void waits_review(struct sched *sched, uint32_t slot);
 

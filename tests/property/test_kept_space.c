@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "policies/allocate/kept_space.h"
 #include "policies/booking/booking.h"
 #include "policies/config/presets.h"
 #include "policies/config/registry.h"
@@ -132,7 +133,7 @@ static void on_tick(struct honest_world *world, bool had_cycle)
     const struct sched *sched = world->sched;
     if (!had_cycle || sched->pending.job_count == 0)
         return;
-    if (sched->waits.looked_change != sched->changes || sched->kept_nodes.count > 0) {
+    if (!kept_space_is_fresh(sched) || sched->kept_nodes.count > 0) {
         looks_apart++;
         return;
     }
