@@ -14,8 +14,7 @@
 static void close_class_queue(struct sched *sched, uint32_t class_queue_id, queue_id forbids)
 {
     pending_block(&sched->pending, class_queue_id, forbids);
-    sched->tree.closing_count += !sched->tree.queues[forbids].has_closed_class_queues;
-    sched->tree.queues[forbids].has_closed_class_queues = true;
+    queue_tree_close(&sched->tree, forbids);
     queue_tree_touch(&sched->tree, sched->pending.class_queues[class_queue_id].leaf_queue);
     nominees_turn_moved(sched);
 }

@@ -28,8 +28,7 @@ static void reopen_class_queues(struct sched *sched, queue_id queue)
             over_quota_review(sched, q);
         if (!may_be_closed || !sched->tree.queues[q].has_closed_class_queues)
             continue;
-        sched->tree.queues[q].has_closed_class_queues = false;
-        sched->tree.closing_count--;
+        queue_tree_reopen(&sched->tree, q);
         for (uint32_t l = 0; l < sched->pending.class_queue_count; l++)
             if (sched->pending.class_queues[l].quota_block == q) {
                 pending_block(&sched->pending, l, QUEUE_NONE);

@@ -80,6 +80,18 @@ void queue_tree_all_stale(struct queue_tree *tree);
 /* Something in or below this queue changed: drop the winners of it and of all queues above.  O(depth). */
 void queue_tree_touch(struct queue_tree *tree, queue_id queue);
 
+/* The limit of this queue has closed a class queue; those that it closed try again. */
+static inline void queue_tree_close(struct queue_tree *tree, queue_id queue)
+{
+    tree->closing_count += !tree->queues[queue].has_closed_class_queues;
+    tree->queues[queue].has_closed_class_queues = true;
+}
+static inline void queue_tree_reopen(struct queue_tree *tree, queue_id queue)
+{
+    tree->closing_count -= tree->queues[queue].has_closed_class_queues;
+    tree->queues[queue].has_closed_class_queues = false;
+}
+
 /* The charge or the demand of this queue changed, so its place among its siblings may have.  O(depth); O(queues) in a
  * deep tree whose policy looks above the queues that compete. */
 void queue_tree_touch_standing(struct queue_tree *tree, queue_id queue);
