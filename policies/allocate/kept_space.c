@@ -284,7 +284,7 @@ static uint32_t next_entry(const struct look *look)
     return best != CONTEST_NONE ? best : queue_selection_field_next(field);
 }
 
-/* ---- What the class queues are told ---- */
+/* ---- The reasons of class queues ---- */
 
 /* Put exactly the jobs in front that would start. */
 static void set_front(struct look *look, const struct class_queue *class_queue)

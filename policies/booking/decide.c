@@ -1,4 +1,4 @@
-/* The decisions of a cycle, and the notes that the next one tells. */
+/* The decisions of a cycle, and the notes for the next one; see policies/booking/decide.h. */
 #include <assert.h>
 
 #include "policies/booking/decide.h"
@@ -11,7 +11,7 @@ struct decision *sched_decide(struct sched *sched, enum decision_kind kind, uint
         MEM_GROW(sched->decided.decisions, sched->decided.capacity, (size_t)sched->decided.count + 1);
     struct sched_job *job = &sched->jobs.jobs[slot];
     struct decision *decision = &sched->decided.decisions[sched->decided.count++];
-    /* The first piece is an index until the cycle ends: the array may still move. */
+    /* decision->pieces is set when the cycle ends: until then the array of pieces may be reallocated. */
     *decision = (struct decision){
         .id = ++sched->decided.sequence << 32 | job->id, .kind = kind, .job = job->id, .for_job = JOB_NONE};
     if (kind == DECISION_START)

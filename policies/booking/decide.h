@@ -1,7 +1,7 @@
-/* policies/booking/decide.h -- the decisions of a cycle are written down here.
+/* policies/booking/decide.h -- the list of decisions of a cycle, and the notes for the next one.
  *
  *   decided_begin_cycle(sched);
- *   decided_tell_notes(sched);                       rejections and given-up reservations since the last cycle
+ *   decided_tell_notes(sched);                       REJECTs and RELEASEs noted since the last cycle
  *   sched_decide(sched, DECISION_START, slot);       then sched_tell_piece() for each of its pieces
  *   decided_end_cycle(sched);                        decisions point to their pieces
  */
@@ -24,17 +24,17 @@ void sched_tell_piece(struct sched *sched, const struct piece *piece);
 /* Remove the piece from its START of this cycle, and the START itself if it has no piece left. */
 void decided_untell(struct sched *sched, decision_id start, const struct piece *piece);
 
-/* `asking`: the request class and the queue of the job, which may be in no slot. */
+/* The request class and the queue of a job that may have no slot. */
 struct asking {
     uint32_t request_class;
     queue_id queue;
 };
-/* The next cycle tells that the job is rejected. */
+/* Note that the job is rejected; the next cycle decides the REJECT. */
 void sched_reject(struct sched *sched, job_id job, struct asking asking, enum reason reason);
-/* The next cycle tells that the reservation of the job was given up. */
+/* Note that the claim of the job was given up; the next cycle decides the RELEASE. */
 void decided_release(struct sched *sched, job_id job);
 
-/* Plans may take back each START that is decided from now on in this cycle; or none. */
+/* may: plans may recall each START that is decided from now on in this cycle.  Else they may recall none. */
 void decided_allow_recalls(struct sched *sched, bool may);
 
 #endif

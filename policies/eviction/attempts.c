@@ -2,9 +2,9 @@
  *
  * A plan that finds no victims is tried again after a number of state changes that doubles with each failure, or when
  * a victim that was too young may be evicted.  A plan that costs more than the preemptor's wait is worth is tried
- * again when it may be worth it (preemption_cost.c).  Other events do not change that, unless the head comes to be in
- * quota.  A class queue that would surely find no victims is refused without a search; that does
- * not count as an attempt.  Limits: attempts_per_cycle plans per cycle and kind.
+ * again when it may be worth it (preemption_cost.c), or when its head is in quota.  A class queue that would surely
+ * find no victims is refused without a search; that does not count as an attempt.
+ * Limits: attempts_per_cycle plans per cycle and kind.
  * Cost: O(class queues due) a cycle (retry_queue.c). */
 #include "policies/eviction/eviction.h"
 #include "policies/eviction/moves.h"

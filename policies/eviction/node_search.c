@@ -204,7 +204,7 @@ static bool view_open(struct node_view *view, const struct ledger *ledger, node_
 
 enum { OFFER_UNITS_MAX = 256 };
 
-struct eviction_offer { /* who must leave a node so that it holds one more member */
+struct eviction_offer { /* the units that must leave a node so that it can hold one more member */
     struct offer_cost cost;
     uint32_t count;
     uint32_t units[OFFER_UNITS_MAX];

@@ -15,8 +15,8 @@
  *
  * Source: KAI-Scheduler, `framework/statement.go`: a pod placed on its own node is not evicted.  There each pod of a
  * gang may stay by itself, and it is not checked whether the others find their places again.
- * Cost: O(members^2) of a victim to compare its nodes; a placement of all, and of those that move, for each that may
- * stay. */
+ * Cost: O(members^2) to compare the nodes of a victim.  For each victim that may stay: a placement of all, and one of
+ * those that move. */
 #include "policies/booking/booking.h"
 #include "policies/eviction/moves.h"
 #include "policies/eviction/plan.h"

@@ -79,7 +79,7 @@ struct plan_scratch {
     uint32_t place_count;
     queue_id *touched;
     size_t touched_capacity;
-    uint32_t *class_queues; /* that may ask for a plan */
+    uint32_t *class_queues; /* those that may ask for a plan */
     size_t class_queue_capacity;
     uint32_t class_queue_count;
     struct quota_round rounds[QUOTA_ROUNDS_MAX];
@@ -111,7 +111,7 @@ static inline struct unit_terms *unit_terms(const struct plan_scratch *plan, con
     return &plan->terms[unit->terms - 1];
 }
 
-/* The round in which victims are sought; NULL: there is none. */
+/* The round in which victims are searched; NULL: there is none. */
 static inline const struct quota_round *plan_round(const struct plan_scratch *plan)
 {
     return plan->is_seeking && plan->round_count > 0 ? &plan->rounds[plan->round] : NULL;

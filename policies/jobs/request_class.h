@@ -162,7 +162,7 @@ uint32_t request_class_most_of_node(const struct request *request, const struct 
 /* Has the node room now for a member of any group of the request class? */
 bool request_class_fits_member(const struct request_class *request_class, const struct ledger *ledger, node_id node);
 
-/* How many such members the node holds beside what is on it now, where that is allowed; 0 if it takes no new work. */
+/* How many such members fit in the allowed space of the node now; 0 if it takes no new work. */
 uint32_t request_class_room(const struct request *request, const struct ledger *ledger, node_id node,
                             const struct allowed_space *allowed);
 

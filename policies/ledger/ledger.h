@@ -126,8 +126,8 @@ struct ledger {
     uint16_t *keep_mask;            /* by node: scratch of the quota policy */
     struct cell_index *cells; /* where the keepers' cells are (policies/quota/cells_index.h); NULL: not used yet */
     const struct owns *owns;  /* state of placement policies; NULL: none has any */
-    uint8_t *node_state;      /* enum node_state, as the world told it */
-    uint8_t *is_kept;         /* by node: from everybody, for a gang (policies/drain/drain.c) */
+    uint8_t *node_state;      /* by node: enum node_state, as told by facts */
+    uint8_t *is_kept;         /* by node: takes no new jobs (policies/drain/drain.c, policies/repartition) */
     uint32_t *node_version;
     node_id *changes; /* nodes whose version went up, the newest at changes[(change_count - 1) & change_mask] */
     uint32_t change_mask;
@@ -153,20 +153,20 @@ struct ledger {
     node_id *grown; /* nodes whose free space grew since ledger_take_grown, each once */
     uint8_t *is_grown;
     uint32_t grown_count;
-    uint64_t growth_count;    /* times that a node's free space grew, outside of marks */
-    struct ledger_tags *tags; /* NULL: no rules of tags are minded */
+    uint64_t growth_count;    /* how often the free space of a node grew, outside of marks */
+    struct ledger_tags *tags; /* NULL: rules of tags are ignored */
     struct arena arena;
 };
 
 #define OWNER_NONE UINT32_MAX
 
-/* The part of the cluster that something may be placed on.  Where a function takes a pointer to it, NULL: all of it. */
+/* The part of the cluster where a job may be placed.  A NULL pointer to it: all of the cluster. */
 struct allowed_space {
     const uint16_t *gpus; /* by node: the GPUs that may be used; NULL: all */
-    const uint8_t *shut;  /* by node: not 0: no member may go there, by rules of tags; NULL: no node is shut */
+    const uint8_t *shut;  /* by node: not 0: rules of tags shut it to the job; NULL: no node is shut */
 };
 
-/* What a piece takes. */
+/* The space that a piece takes. */
 struct space {
     node_id node;
     uint16_t gpu_mask;
@@ -243,10 +243,10 @@ static inline bool ledger_gpu_admits(const struct ledger *ledger, gpu_id gpu, co
 /* Do the present clients allow a member that takes the space? */
 bool ledger_admits(const struct ledger *ledger, const struct space *space);
 
-/* Does a member of another domain that is on the node already keep such a member out? */
+/* Do the members on the node exclude a member of this domain? */
 bool ledger_node_keeps_out(const struct ledger *ledger, node_id node, uint32_t domain);
 
-/* May such a member be on the node, by the members that are on it already, and by what is allowed? */
+/* May such a member be on the node, as to the members there and the allowed space? */
 static inline bool ledger_node_admits(const struct ledger *ledger, node_id node, const struct request *request,
                                       const struct allowed_space *allowed)
 {

@@ -69,8 +69,8 @@ bool ledger_tags_bind(const struct ledger *ledger, const struct job_tags *tags);
 /* Look at all nodes.  The result of each node is kept until the next look. */
 struct tag_look ledger_tags_look(struct ledger *ledger, const struct job_tags *tags, struct own_spaces own);
 
-/* After a look: the mask of struct allowed_space, of the nodes where fewer preferred rules than these are met.  Borrowed until
- * the next call. */
+/* After a look: a mask for allowed_space.shut, which also shuts the nodes that meet fewer than preferred_min preferred
+ * rules.  Borrowed until the next call. */
 const uint8_t *ledger_tags_shut(struct ledger *ledger, uint32_t preferred_min);
 
 /* After a look: may a member of that job be on the node? */

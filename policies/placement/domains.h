@@ -38,7 +38,7 @@ struct placing {
     struct piece_list *out;
     uint32_t *here; /* members by node; NULL unless the policy looks at nodes */
     uint16_t joined_group;
-    /* Of the held pieces followed by the placed ones: so many first ones are on nodes without room for a member of
+    /* How many of the first pieces (held ones, then placed ones) are on nodes without room for a member of
      * joined_group. */
     uint32_t joined_full;
     uint32_t first_growing; /* pieces of `out` before this index get no more members */

@@ -2,8 +2,9 @@
 
 struct placement_config placement_config_default(void)
 {
-    /* Volcano's binpack plug-in weighs CPU and memory 1 unless told otherwise, and extended resources as told; 5 for
-     * GPUs is of the order of its examples (github.com/volcano-sh/volcano, pkg/scheduler/plugins/binpack/binpack.go).
+    /* In Volcano's binpack plug-in the default weight of CPU and memory is 1, and extended resources have no default; 5
+     * for GPUs is of the order of its examples (github.com/volcano-sh/volcano,
+     * pkg/scheduler/plugins/binpack/binpack.go).
      */
     return (struct placement_config){.gpu_choice = GPU_CHOICE_LOWEST,
                                      .topology = {.weight = PLACEMENT_WEIGHT_MAX / 2},

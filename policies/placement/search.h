@@ -57,8 +57,8 @@ static inline bool search_minds_islands(const struct ledger *ledger, const struc
     return request->one_island && ledger->cluster->has_split_nodes;
 }
 
-/* A search for members of the request, which is one of `asked`.  The ledger, the request and `here` are borrowed for the
- * life of the search. */
+/* A search for members of the request, which is one of `asked`.  The ledger, the request and `here` are borrowed for
+ * the life of the search. */
 struct search search_of(const struct placement_request *asked, const struct ledger *ledger,
                         const struct request *request, const struct region *region, const uint32_t *here);
 

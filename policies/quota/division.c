@@ -21,7 +21,7 @@ struct portion {
 };
 _Static_assert(sizeof(struct portion) + sizeof(uint32_t) <= QUEUE_SCRATCH_BYTES, "no room for a portion");
 
-struct pot { /* what is divided, and among whom */
+struct pot { /* the amount that is divided, and the children that get it */
     struct queue_tree *tree;
     enum resource resource;
     int64_t left, usage_weight_milli;

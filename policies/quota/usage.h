@@ -2,7 +2,7 @@
  *
  * Words.  The usage of a queue in a resource is
  *
- *     integral of charged(t) * 2^(-(now - t) / half_life) dt  /  the same of the cluster's capacity
+ *     integral of charged(t) * 2^(-(now - t) / half_life) dt  /  the same integral of the cluster's capacity
  *
  * over the last `window`, in parts per million.  Without half_life nothing decays; without window all of the past
  * counts.

@@ -259,7 +259,7 @@ static struct tree *tree_of(struct sched *sched, uint32_t wish)
     return tree;
 }
 
-/* ---- What is found ---- */
+/* ---- Searches ---- */
 
 static bool has_host_room(const struct offer *offer, const struct request *request)
 {

@@ -259,7 +259,7 @@ static bool cut_for(struct sched *sched, uint32_t slot)
     return true;
 }
 
-/* ---- Who may ask ---- */
+/* ---- Which class queues may ask ---- */
 
 static bool could_help(const struct sched *sched, const struct request_class *ask)
 {

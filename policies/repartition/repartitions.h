@@ -27,7 +27,7 @@ void repartitions_node_changed(struct sched *sched, node_id node); /* its state 
 void repartitions_init(struct sched *sched);                       /* if the policy cuts GPUs */
 void repartitions_release(struct sched *sched);
 void repartitions_archive(struct archive *archive, struct sched *sched);
-uint64_t repartitions_told(const struct sched *sched); /* GPUs cut anew so far */
+uint64_t repartitions_told(const struct sched *sched); /* count of cuts so far */
 /* NULL: the index of the best places agrees with the ledger. */
 const char *repartitions_check(const struct sched *sched);
 
