@@ -1,4 +1,4 @@
-/* What the scheduler answers when asked, and changes nothing by it. */
+/* Read-only queries: the counts of the scheduler. */
 #include "policies/drain/drain.h"
 #include "policies/eviction/eviction.h"
 #include "policies/repartition/repartitions.h"

@@ -1,8 +1,8 @@
 /* The laws that hold between the books, and their hash.
  *
- * Whatever the scheduler keeps up to date bit by bit is counted again here from nothing but the jobs and what they
- * hold: the cells of GPUs and nodes, the sums and the demand of queues, the class queues and who is first in them, the
- * lists of jobs, what stays for good.  The oracles are plain scans on purpose.
+ * All incremental state is recomputed here from the jobs and their holdings alone: the cells of GPUs and nodes, the
+ * sums and the demand of queues, the class queues and their heads, the lists of jobs, the preemption bound.  The
+ * oracles are plain scans on purpose.
  * Cost: O(jobs * depth + class queues + GPUs). */
 #include "base/mem.h"
 #include "policies/booking/eligible.h"
@@ -21,9 +21,9 @@
 #include "policies/state/sched_state.h"
 #include "policies/state/sched_tags.h"
 
-/* ---- What all jobs together hold, ask and wait for ---- */
+/* ---- Totals over all jobs ---- */
 
-struct share_tally { /* members that share a GPU or a node: in which of the two places of its cell, or in none */
+struct share_tally { /* members that share a GPU or a node, by the place in its cell; strange: in none */
     uint32_t now, next, leaving, strange;
 };
 
@@ -33,15 +33,15 @@ struct gpu_tally { /* of the holdings on one GPU */
 };
 
 struct node_tally {
-    uint64_t staying[RESOURCE_COUNT], leaving[RESOURCE_COUNT]; /* tasks in the place of GPUs */
+    uint64_t staying[RESOURCE_COUNT], leaving[RESOURCE_COUNT]; /* index RESOURCE_GPU: tasks */
     struct share_tally share;
 };
 
 struct queue_tally { /* of a queue and all below it */
     int64_t charged[QUEUE_SUM_COUNT], demand[RESOURCE_COUNT];
-    uint32_t waiting, in_line; /* in_line: not below it */
-    uint32_t first_slot;       /* of those in line; SLOT_NONE */
-    uint32_t next_slot;        /* of those in open class queues */
+    uint32_t waiting, in_line; /* in_line: in this queue itself */
+    uint32_t first_slot;       /* the first job in this queue itself; SLOT_NONE */
+    uint32_t next_slot;        /* the first of them in an open class queue */
     uint32_t listed;           /* possible victims */
 };
 
@@ -75,7 +75,7 @@ static void tally_open(const struct sched *sched, struct tally *tally)
         tally->next_of_class[c] = SLOT_NONE;
 }
 
-/* Of two waiting jobs the one that goes first. */
+/* The one of two waiting jobs that goes first. */
 static uint32_t first_of(const struct sched *sched, uint32_t a, uint32_t b)
 {
     return a == SLOT_NONE || pending_compare(&sched->pending, b, a) < 0 ? b : a;
@@ -195,7 +195,7 @@ static void tally_job(const struct sched *sched, uint32_t slot, struct tally *ta
 
 /* ---- One job ---- */
 
-/* What it is called, against what it holds. */
+/* Does its state agree with its holdings? */
 static const char *check_state(const struct sched *sched, uint32_t slot)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
@@ -211,13 +211,13 @@ static const char *check_state(const struct sched *sched, uint32_t slot)
                                  : job->state == SJOB_HELD    ? SJOB_HELD
                                                               : SJOB_PENDING;
     if (job->state != state || job->is_booked != is_booked)
-        return "a job is called what it is not";
+        return "a job's state disagrees with its holdings";
     if (sched->policy.preemption->evicts && job->is_listed != (is_booked && !is_never_victim(sched, request_class)))
         return "the wrong jobs may be victims";
     if (job->is_below && (!is_booked || (job->fill != FILL_BELOW && count[HOLDING_CLAIMED] == 0)))
-        return "a job is taken for stale that has its minimum";
+        return "a job that has its minimum is listed as below it";
     if (!job->is_below && is_booked && job->fill == FILL_BELOW)
-        return "a job is not taken for stale that lacks its minimum";
+        return "a job that lacks its minimum is not listed as below it";
     return NULL;
 }
 
@@ -232,7 +232,8 @@ static struct gang_view view_of(const struct sched *sched, const struct sched_jo
                               .min_sets = request_class->min_sets};
 }
 
-/* What it should ask next: no member that is still on its way out. */
+/* The allocation step that it should ask for; false: none.  It does not ask again for members that are still leaving.
+ */
 static bool find_step(const struct sched *sched, const struct sched_job *job, const struct gang_view *view,
                       uint32_t step[])
 {
@@ -256,7 +257,7 @@ static bool find_step(const struct sched *sched, const struct sched_job *job, co
     return is_spare;
 }
 
-/* Does it wait where it should, for what it should? */
+/* Is it in the right class queue, with the right request? */
 static const char *check_waiting(const struct sched *sched, uint32_t slot)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
@@ -368,7 +369,7 @@ static const char *check_cells(const struct sched *sched, node_id node, const st
     return NULL;
 }
 
-/* Nodes by how much of them evictions could free. */
+/* The counts of nodes by preemption bound. */
 static const char *check_room(const struct sched *sched)
 {
     const struct preemption_bound *preemption_bound = &sched->preemption_bound;
@@ -382,23 +383,23 @@ static const char *check_room(const struct sched *sched)
     return NULL;
 }
 
-/* ---- Queues, lines and class queues ---- */
+/* ---- Queues and class queues ---- */
 
 static const char *check_line(const struct sched *sched, queue_id leaf_queue, const struct queue_tally *queue)
 {
     const struct pending *pending = &sched->pending;
     uint32_t first = pending_first(pending, leaf_queue), next = pending_next(pending, leaf_queue);
     if ((first == CLASS_QUEUE_NONE ? SLOT_NONE : pending_head(pending, first)) != queue->first_slot)
-        return "the first of a line is another";
+        return "the first class queue of a leaf queue is wrong";
     uint32_t due = queue->next_slot;
     if (pending->is_strict && due != queue->first_slot)
         due = SLOT_NONE;
     if ((next == CLASS_QUEUE_NONE ? SLOT_NONE : pending_head(pending, next)) != due)
-        return "the next of a line is another";
-    return pending->leaf_queues[leaf_queue].job_count == queue->in_line ? NULL : "a line is miscounted";
+        return "the next class queue of a leaf queue is wrong";
+    return pending->leaf_queues[leaf_queue].job_count == queue->in_line ? NULL : "a leaf queue is miscounted";
 }
 
-/* The children where jobs wait, as a list. */
+/* The list of child queues in which jobs wait. */
 static const char *check_children(const struct sched *sched, queue_id q, const struct tally *tally)
 {
     const struct queue_waits *waits = sched->tree.waits;
@@ -469,7 +470,7 @@ static const char *check_class_queue(const struct sched *sched, uint32_t id, uin
 
 /* ---- All together ---- */
 
-/* No possible victim of the queue loses less than its floor says, now or later. */
+/* The preemption cost of every possible victim of the queue is at least the queue's floor, now and later. */
 static const char *check_floor(const struct sched *sched, queue_id q)
 {
     const struct slot_list *listed = &sched->lists.running[q];
@@ -498,7 +499,7 @@ static const char *check_lists(const struct sched *sched, const struct tally *ta
     for (uint32_t s = 0; s < sched->request_classes.count; s++) {
         closed += sched->request_classes.at[s].closed != 0;
         if ((request_class_next_closed(&sched->request_classes, s) == s) != (sched->request_classes.at[s].closed != 0))
-            return "a request class stands among those that are closed and is open, or the reverse";
+            return "an open request class is listed as closed, or the reverse";
     }
     if (closed != sched->request_classes.closed_count)
         return "closed request classes are miscounted";
@@ -521,7 +522,7 @@ static const char *check_lists(const struct sched *sched, const struct tally *ta
     return tally->waiting == pending->job_count ? NULL : "jobs that wait are miscounted";
 }
 
-/* What is used within a call alone must be as the next expects it. */
+/* Scratch state is reset after each call. */
 static const char *check_scratch(const struct sched *sched)
 {
     const struct ledger *ledger = sched->ledger;

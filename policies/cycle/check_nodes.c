@@ -1,10 +1,10 @@
-/* The laws of nodes that are kept; see policies/cycle/check.c. */
+/* The laws of kept nodes; see policies/cycle/check.c. */
 #include "policies/cycle/cycle_inside.h"
 #include "policies/repartition/repartitions.h"
 
 enum { PPM = 1000000 };
 
-/* A node is kept exactly while a drain or a repartition wants it. */
+/* A node is kept exactly while a drain or a repartition needs it. */
 const char *check_kept_nodes(const struct sched *sched)
 {
     uint32_t kept = 0;
@@ -14,7 +14,7 @@ const char *check_kept_nodes(const struct sched *sched)
             listed += sched->kept_nodes.nodes[i] == n;
         listed += repartitions_keep(sched, n); /* never both: see policies/config/policy_config.c */
         if (listed != sched->ledger->is_kept[n])
-            return "a node is kept for nobody, or not kept for whom it is";
+            return "a node is kept without a drain or repartition, or the reverse";
         if (listed > 0 && sched->ledger->node_state[n] != NODE_UP)
             return "a node is kept that is not up";
         kept += listed - repartitions_keep(sched, n);

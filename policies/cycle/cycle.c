@@ -1,16 +1,15 @@
-/* The cycle: from what is known to decisions.
+/* The cycle, in this order:
  *
- *   what time alone changed: shares, ranks, reservations that ran out
- *   tell rejections and given-up reservations
- *   reopen what new free space may hold
- *   start reserved jobs whose space has come
- *   the actions of the policy, in its order:
- *     allocate       the queue selection names a class queue, its head is placed or its class queue is closed; under
- *                    `cohort` plans of reclaim, too,
- *                    are made when it comes to their class queue
- *     consolidation, reclaim, preempt       plans for heads that did not fit (plan.c)
- *     stale_gang     what is left of gangs below their minimum goes
- *   after a plan: allocate again, for victims gave headroom back, and the preemptor holds up nobody any more
+ *   update what changes with time alone: ranks, expired claims
+ *   issue rejections and releases of reservations
+ *   reopen request classes that new free space may hold
+ *   start jobs whose claimed space is free
+ *   run the actions of the policy, in its order:
+ *     allocate       the queue selection names a class queue; its head is placed, or the class queue is closed; under
+ *                    `cohort` this also makes the reclaim plan of that class queue
+ *     consolidation, reclaim, preempt       plans for heads that did not fit (policies/eviction/plan.c)
+ *     stale_gang     evicts the remaining members of gangs below their minimum
+ *   after a plan: allocate again, because victims freed headroom and the preemptor no longer blocks other jobs
  */
 #include <assert.h>
 
@@ -37,7 +36,7 @@ static time_ns earlier(time_ns a, time_ns b)
 
 #define REST_LONGEST (30 * 86400 * TIME_NS_PER_S)
 
-/* Ranks are computed anew at their period, when jobs are about to be compared. */
+/* Recompute all ranks if their period is over. */
 static void refresh_ranks(struct sched *sched)
 {
     if ((sched->ranks.are_moving || sched->ranks.need_accounts) &&
@@ -56,8 +55,8 @@ static bool fits_on_any(const struct sched *sched, const struct request_class *r
 
 enum { GROWTH_OPENS = REQUEST_CLASS_BLOCKED | REQUEST_CLASS_PROMISED | REQUEST_CLASS_SPARES_NODES };
 
-/* A request class that did not fit may fit again only through nodes that gained space; one for which only kept space
- * was left, through them, or when enough is free. */
+/* Open closed request classes that may fit again.  A class that did not fit needs a node that gained space; one that
+ * was kept from the headroom needs such a node, or enough free space. */
 static void reopen_request_classes(struct sched *sched)
 {
     const node_id *nodes;
@@ -79,7 +78,7 @@ static void reopen_request_classes(struct sched *sched)
     }
 }
 
-/* All that the job holds in place goes. */
+/* Evict all running members of the job. */
 static void evict_rest(struct sched *sched, uint32_t slot, enum reason reason)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
@@ -97,9 +96,9 @@ static void evict_rest(struct sched *sched, uint32_t slot, enum reason reason)
 
 enum { STALE_COUNT_MAX = 12 };
 
-/* When what the gang holds goes if it has not reached its minimum by then; TIME_NEVER.  Members come one after another:
- * they have some time to, twice as much each time they were too few, and at last no end: gangs that hold each other up
- * would else come and go for ever. */
+/* The time at which a gang below its minimum is evicted; TIME_NEVER: it is not.  The time doubles with each such
+ * eviction, and after STALE_COUNT_MAX of them there is none: otherwise gangs that block each other would start and be
+ * evicted for ever. */
 static time_ns stale_at(const struct sched *sched, uint32_t slot)
 {
     const struct job_facts *facts = &sched->jobs.facts[slot];
@@ -116,7 +115,7 @@ static bool is_stale(const struct sched *sched, uint32_t slot)
     const struct sched_job *job = &sched->jobs.jobs[slot];
     if (job->state != SJOB_RUNNING || stale_at(sched, slot) > sched->now)
         return false;
-    for (uint32_t i = 0; i < job->holding_count; i++) /* what is on its way must arrive first */
+    for (uint32_t i = 0; i < job->holding_count; i++) /* starts and evictions under way come first */
         if (sched_job_holding(job, i)->phase != HOLDING_RUNNING)
             return false;
     return true;
@@ -161,9 +160,8 @@ static void act(struct sched *sched)
         drain_seek(sched);
 }
 
-/* When what moves with time is to be looked at again: ranks, shares, planned starts, drains.  Where nothing runs and
- * nothing is told it moves more and more slowly, or not at all: then after as long again as that has lasted, and in
- * the end not any more. */
+/* When a cycle is due because ranks, shares, planned starts or drains change with time.  While nothing runs and no fact
+ * comes, the interval doubles, and after REST_LONGEST there is no such cycle. */
 static time_ns find_turn(struct sched *sched)
 {
     time_ns turn = sched->quota_advance.at;
@@ -184,7 +182,7 @@ static time_ns find_turn(struct sched *sched)
     return turn < sched->now + rested ? sched->now + rested : turn;
 }
 
-/* When a cycle is wanted though nothing is told. */
+/* When the next cycle is due without any fact; TIME_NEVER: none. */
 static time_ns find_wake(struct sched *sched)
 {
     time_ns wake = TIME_NEVER;
@@ -205,7 +203,7 @@ static time_ns find_wake(struct sched *sched)
     return wake <= sched->now ? sched->now + 1 : wake;
 }
 
-/* Nothing waits, nothing is promised and nobody is to be told: there is nothing to decide. */
+/* There is nothing to decide or to issue. */
 static bool is_idle(const struct sched *sched)
 {
     return sched->pending.job_count + sched->claims.count + sched->lists.below_count + sched->decided.reject_count +
@@ -214,7 +212,7 @@ static bool is_idle(const struct sched *sched)
            sched->ranks.are_fixed && !headroom_is_kept(sched) && sched->kept_nodes.count == 0;
 }
 
-/* When to ask again if nothing is told.  Apart, so that an idle cycle costs next to nothing. */
+/* A cycle that is not idle; returns its wake_at.  Not inlined, so that an idle cycle costs next to nothing. */
 static __attribute__((noinline)) time_ns decide(struct sched *sched)
 {
     refresh_ranks(sched);

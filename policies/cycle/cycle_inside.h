@@ -6,7 +6,7 @@
 
 /* An error if the policy leaves a seam empty. */
 struct error sched_find_gap(const struct policy_config *policy) MUST_CHECK;
-/* All free, nobody told of any queue; no table of request classes. */
+/* A scheduler of the empty cluster; its queues and its table of request classes are not set up yet. */
 struct sched *sched_blank_new(const struct cluster *cluster, const struct queue_table *queues,
                               const struct policy_config *policy);
 const char *check_kept_nodes(const struct sched *sched); /* NULL: their laws hold */

@@ -1,4 +1,4 @@
-/* The facts: what the world tells, written into the books. */
+/* The facts: each records an event of the world in the books. */
 #include <assert.h>
 
 #include "policies/allocate/kept_space.h"
@@ -160,7 +160,7 @@ void sched_free(struct sched *sched)
     mem_free(sched);
 }
 
-/* Every field: the slot was another's before. */
+/* Sets every field, because the slot may have belonged to another job. */
 static void copy_facts(struct sched *sched, uint32_t slot, const struct job *job)
 {
     struct job_facts *facts = &sched->jobs.facts[slot];
@@ -192,8 +192,8 @@ static void copy_facts(struct sched *sched, uint32_t slot, const struct job *job
     facts->is_serving = false;
 }
 
-/* A new slot for the job, not waiting yet; SLOT_NONE if it can never run.  With pieces it is there, whether it could
- * be started again or not. */
+/* A new slot for the job, which does not wait yet; SLOT_NONE: it can never run and is rejected.  A job with pieces runs
+ * already and is never rejected. */
 static uint32_t enroll(struct sched *sched, const struct job *job, const struct piece *pieces, uint32_t piece_count)
 {
     const bool is_running = piece_count > 0;
@@ -297,7 +297,7 @@ static bool is_meant(const struct holding *holding, struct members which)
            (which.node == NODE_NONE || holding->piece.node == which.node);
 }
 
-/* Reservations that count on space of this node cannot be kept. */
+/* Drop the claims on space of the node. */
 static void drop_claims_on(struct sched *sched, node_id node)
 {
     for (uint32_t c = sched->claims.count; c-- > 0;) {
@@ -323,7 +323,7 @@ void sched_job_cancelled(struct sched *sched, job_id id, time_ns now)
     if (job->state == SJOB_HELD) {
         eligible_unpark(sched, slot);
     } else if (job->state != SJOB_PENDING) {
-        return; /* it runs: its end is told by sched_job_ended */
+        return; /* it runs: sched_job_ended will report its end */
     } else if (job->class_queue != CLASS_QUEUE_NONE) {
         sched_unwait(sched, slot);
     }
@@ -331,7 +331,7 @@ void sched_job_cancelled(struct sched *sched, job_id id, time_ns now)
     eligible_ended(sched, id, ENDED_OTHERWISE);
 }
 
-/* Of a job that stands as a whole only its state turns when that is confirmed. */
+/* True if the confirmation of its START changes only the state of the job. */
 static bool starts_quietly(struct sched *sched, const struct sched_job *job)
 {
     return !sched->ranks.need_service &&
@@ -393,7 +393,7 @@ void sched_job_evicted(struct sched *sched, job_id id, struct members which, enu
         return;
     sched_begin_fact(sched, now);
     struct sched_job *job = &sched->jobs.jobs[slot];
-    bool had = false, was_whole = !job->is_booked; /* all that it held was on its way out */
+    bool had = false, was_whole = !job->is_booked; /* was_whole: it was leaving as a whole */
     for (uint32_t i = job->holding_count; i-- > 0;) {
         const struct holding *holding = sched_job_holding(job, i);
         if (holding->phase == HOLDING_CLAIMED || !is_meant(holding, which))
@@ -413,7 +413,7 @@ void sched_job_evicted(struct sched *sched, job_id id, struct members which, enu
         run_times_interrupted(sched, slot, end == EVICT_SAVED);
 }
 
-/* Does it hold anything but promises? */
+/* Does it hold anything but claims? */
 static bool holds_space(const struct sched_job *job)
 {
     for (uint32_t i = 0; i < job->holding_count; i++)
@@ -430,7 +430,7 @@ void sched_job_ended(struct sched *sched, job_id id, enum job_end end, bool will
     sched_begin_fact(sched, now);
     struct sched_job *job = &sched->jobs.jobs[slot];
     if (!holds_space(job))
-        return; /* nothing that could end */
+        return; /* it has not started */
     sched_tell_plugins(sched, slot, PLUGIN_JOB_ENDED);
     if (!will_retry && job->class_queue != CLASS_QUEUE_NONE)
         sched_unwait(sched, slot);
@@ -476,7 +476,7 @@ static void refuse_start(struct sched *sched, uint32_t slot, decision_id decisio
 static void refuse_eviction(struct sched *sched, uint32_t slot, decision_id decision)
 {
     uint8_t *stale_count = &sched->jobs.facts[slot].stale_count;
-    if (*stale_count > 0) /* it may have been for that; what did not happen does not count */
+    if (*stale_count > 0) /* the eviction may have been of a stale gang; a refused one does not count */
         --*stale_count;
     struct sched_job *job = &sched->jobs.jobs[slot];
     int64_t amounts[QUEUE_SUM_COUNT] = {0};
@@ -493,7 +493,7 @@ static void refuse_eviction(struct sched *sched, uint32_t slot, decision_id deci
 
 void sched_decision_refused(struct sched *sched, decision_id decision, enum refusal why, time_ns now)
 {
-    (void)why; /* the world changed; what follows is the same */
+    (void)why; /* all refusals are handled alike */
     uint32_t slot = job_table_find(&sched->jobs, (job_id)decision);
     if (repartitions_refused(sched, decision, now) || slot == SLOT_NONE || decision == 0)
         return;
@@ -505,7 +505,7 @@ void sched_decision_refused(struct sched *sched, decision_id decision, enum refu
     if (i == job->holding_count)
         return;
     if (sched_job_holding(job, i)->phase == HOLDING_LEAVING) {
-        if (claims_has(sched, slot)) /* it counted on losing these members */
+        if (claims_has(sched, slot)) /* its claim assumed that these members leave */
             sched_drop_claim(sched, slot);
         refuse_eviction(sched, slot, decision);
     } else {

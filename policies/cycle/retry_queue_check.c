@@ -1,15 +1,15 @@
-/* policies/cycle/retry_queue_check.c -- whoever sleeps will be woken: the laws of policies/state/retry_queue.c,
- * counted again by plain scans.
+/* policies/cycle/retry_queue_check.c -- checks the laws of policies/state/retry_queue.c by plain scans: every sleeping
+ * class queue will be woken.
  *
- * Every class queue with jobs is awake, in the list once, or asleep with one entry for each thing that may wake it.
- * Who slept before may still stand in the heaps; those entries do not count.  Cost: O(class queues + retry entries). */
+ * A class queue with jobs is awake and once in the list, or asleep with one entry for each event that may wake it.
+ * Stale entries of earlier sleeps do not count.  Cost: O(class queues + retry entries). */
 #include "base/mem.h"
 #include "policies/state/retry_queue.h"
 #include "policies/state/sched_state.h"
 
 enum wake { WAKE_AWAKE, WAKE_BY_CHANGE, WAKE_BY_TIME, WAKE_BY_START, WAKE_COUNT };
 
-struct wakes { /* of a class queue: how often it stands in which list for its present sleep */
+struct wakes { /* of a class queue: its entries in each list, for its present sleep */
     uint32_t count[WAKE_COUNT];
 };
 
@@ -36,9 +36,9 @@ static void tally_retry_entries(const struct sched *sched, enum plan_kind kind, 
 static const char *check_memo(const struct plan_memo *memo, const struct wakes *wakes)
 {
     if (memo->state == MEMO_ABSENT)
-        return "jobs wait in a class queue that no plan will be sought for";
+        return "a class queue with jobs is not in the retry queue";
     if (memo->state == MEMO_AWAKE && wakes->count[WAKE_AWAKE] != 1)
-        return "a class queue is awake that nobody looks at, or looks at twice";
+        return "an awake class queue is not once in the awake list";
     if (memo->state != MEMO_ASLEEP)
         return NULL;
     if (memo->is_dozing)
@@ -56,7 +56,7 @@ static const char *check_heap(const struct retry_heap *heap)
 {
     for (uint32_t i = 1; i < heap->count; i++)
         if (heap->at[i].key < heap->at[(i - 1) / 2].key)
-            return "a sleeper is woken too late";
+            return "a retry heap is out of order";
     return NULL;
 }
 

@@ -1,8 +1,8 @@
-/* A scheduler saved and loaded.
+/* Saves and loads a scheduler.
  *
- * What is saved is all that a later call can depend on, memos, back-off and the order of lists included.  What is left
- * out is room for a single call (plans, offers, marks), the decisions of the last cycle, which nobody reads
- * again, what follows from cluster and policy, and the ledger of an empty cluster, which is always the same. */
+ * It saves all state that a later call can depend on, including memos, back-off and the order of lists.  It leaves out
+ * scratch of a single call (plans, offers, marks), the decisions of the last cycle, which are not read
+ * again, what can be computed from cluster and policy, and the ledger of an empty cluster, which is always the same. */
 #include "base/hash.h"
 #include "policies/allocate/kept_space.h"
 #include "policies/booking/booking.h"
@@ -124,30 +124,30 @@ static struct error refuse(const char *why, const char *hint)
     return error;
 }
 
-/* Are the bytes whole, and of this version and kind of machine? */
+/* Are the bytes complete, and from this version and kind of machine? */
 static struct error check_bytes(const char *bytes, size_t length, struct save_header *header)
 {
     static const char again[] = "save it again, or take another copy";
     static const char elsewhere[] = "load it where it was saved";
     if (length < sizeof header->magic || memcmp(bytes, save_magic, sizeof save_magic) != 0)
-        return refuse("these bytes are none", "give what sched_save wrote");
+        return refuse("these bytes are not one", "give the output of sched_save");
     if (length < sizeof *header)
         return refuse("its header is cut off", again);
     memcpy(header, bytes, sizeof *header);
     if (header->byte_order != SAVE_BYTE_ORDER)
         return refuse("it has another byte order", elsewhere);
     if (header->pointer_bytes != sizeof(void *))
-        return refuse("it is of a machine with other pointers", elsewhere);
+        return refuse("it is from a machine with another pointer size", elsewhere);
     if (header->version != SAVE_VERSION)
         return refuse("it has another version of the format", "load it with the program that saved it");
     if (header->length != length - sizeof *header)
-        return refuse(header->length > length - sizeof *header ? "it is cut off" : "something stands behind it", again);
+        return refuse(header->length > length - sizeof *header ? "it is cut off" : "data follows it", again);
     if (header->checksum != checksum_of(*header, bytes + sizeof *header))
-        return refuse("it is damaged: its checksum is another", again);
+        return refuse("it is damaged: its checksum differs", again);
     return ERROR_OK;
 }
 
-/* Does it belong to them? */
+/* Was it saved with this cluster, policy and queues? */
 static struct error check_origin(const struct save_header *header, const struct cluster *cluster,
                                  const struct queue_table *queues, const struct policy_config *policy)
 {

@@ -105,12 +105,12 @@ static void what_is_cut_off_is_refused(void **state)
     for (size_t length = 0; length < saved.length; length++) {
         struct sched *sched = load(&c, &saved, length, &error);
         expect_refusal(sched, &error,
-                       length < BYTE_ORDER_AT  ? "these bytes are none"
+                       length < BYTE_ORDER_AT  ? "these bytes are not one"
                        : length < HEADER_BYTES ? "its header is cut off"
                                                : "it is cut off");
     }
     buffer_char(&saved, 0);
-    expect_refusal(load(&c, &saved, saved.length, &error), &error, "something stands behind it");
+    expect_refusal(load(&c, &saved, saved.length, &error), &error, "data follows it");
     buffer_release(&saved);
     sched_case_close(&c);
 }
@@ -149,12 +149,12 @@ static void another_kind_of_machine_is_refused(void **state)
     expect_refusal(load(&c, &saved, saved.length, &error), &error, "byte order");
     put(&saved, BYTE_ORDER_AT, 0x04030201, 4);
     put(&saved, POINTER_BYTES_AT, sizeof(void *) / 2, 4);
-    expect_refusal(load(&c, &saved, saved.length, &error), &error, "other pointers");
+    expect_refusal(load(&c, &saved, saved.length, &error), &error, "another pointer size");
     put(&saved, POINTER_BYTES_AT, sizeof(void *), 4);
     put(&saved, VERSION_AT, 999, 4);
     expect_refusal(load(&c, &saved, saved.length, &error), &error, "another version");
     saved.bytes[0] = 'W';
-    expect_refusal(load(&c, &saved, saved.length, &error), &error, "these bytes are none");
+    expect_refusal(load(&c, &saved, saved.length, &error), &error, "these bytes are not one");
     buffer_release(&saved);
     sched_case_close(&c);
 }
