@@ -27,19 +27,19 @@
 enum explain_node {
     EXPLAIN_NOT_UP,        /* down, draining, cordoned or absent */
     EXPLAIN_TAINT,         /* a taint that is not tolerated */
-    EXPLAIN_NODE_AFFINITY, /* its labels are not those asked */
+    EXPLAIN_NODE_AFFINITY, /* its labels do not match the request */
     EXPLAIN_MISMATCH,      /* another GPU model */
     EXPLAIN_TOO_SMALL,     /* even when empty: too few GPUs, CPUs or MiB, or no such MIG instance */
-    EXPLAIN_GPUS_BUSY,     /* fewer milli-GPUs are free in all than a member asks */
-    EXPLAIN_FRAGMENTED,    /* enough are, but not as whole GPUs, on one GPU or as that instance */
+    EXPLAIN_GPUS_BUSY,     /* fewer milli-GPUs are free in all than a member requests */
+    EXPLAIN_FRAGMENTED,    /* enough are free, but not as whole GPUs, on one GPU or as that instance */
     EXPLAIN_CPUS,
     EXPLAIN_MEMORY,
     EXPLAIN_TASKS,    /* the node may take no more members */
     EXPLAIN_KEPT,     /* for a reservation, for a planned start of backfill, or as headroom */
-    EXPLAIN_CELLS,    /* what is free belongs to other queues' cells */
-    EXPLAIN_AFFINITY, /* rules of tags shut it: the job's own, or those of others that are there */
-    EXPLAIN_DOMAIN,   /* a member fits, but its domain has no room for all that must be there */
-    EXPLAIN_FITS,     /* a member, at least */
+    EXPLAIN_CELLS,    /* its free GPUs belong to cells of other queues */
+    EXPLAIN_AFFINITY, /* excluded by rules of tags: the job's own, or those of other jobs on the node */
+    EXPLAIN_DOMAIN,   /* a member fits, but its domain has no room for all that must be together */
+    EXPLAIN_FITS,     /* at least one member fits */
     EXPLAIN_NODE_COUNT
 };
 extern const char *const explain_node_names[]; /* "not_up", "mismatch", ..., NULL */
@@ -51,26 +51,26 @@ struct explanation {
     bool is_never;                      /* no state of this cluster could hold it */
     uint32_t nodes[EXPLAIN_NODE_COUNT]; /* sums to the cluster's */
 
-    /* What it waits for: its minimum, or the next part of it. */
-    uint32_t members, members_fitting; /* fitting: members that the nodes that fit hold, at most all */
-    bool fits_now;                     /* all of them together, but for limits and for what is kept */
-    bool is_behind;                    /* jobs before it would take what is kept: policies/allocate/kept_space.h */
+    /* Its next allocation step. */
+    uint32_t members, members_fitting; /* fitting: the members that fit now */
+    bool fits_now;                     /* all of them fit together, limits and kept space ignored */
+    bool is_behind;                    /* jobs before it would take the kept space: policies/allocate/kept_space.h */
 
-    /* Short of: for the members that do not fit, or for the headroom.  CPUs and MiB: on the node that lacks least of
-     * those where nothing else is missing before. */
+    /* The shortfall, for the members that do not fit or for the headroom.  CPUs and MiB: of the node that lacks least,
+     * among the nodes where this is the first thing missing. */
     int64_t gpu_milli_short, cpu_milli_short, memory_mib_short;
-    uint32_t nodes_short;   /* with room for as many members as an empty one has */
+    uint32_t nodes_short;   /* nodes with as much room as an empty one */
     int64_t gpu_milli_free; /* of up nodes, anywhere and of any model */
 
-    /* A queue is in the way, here or above the job's. */
+    /* The queue that forbids the start: the job's own or one above it. */
     queue_id over_queue; /* QUEUE_NONE: none */
     enum resource over_resource;
     int64_t over_held, over_asked; /* amounts of struct queue_spec */
     int64_t over_bound;            /* its limit or quota; QUOTA_UNLIMITED: it depends on others */
     bool over_is_quota;            /* else a limit */
 
-    uint32_t ahead; /* jobs of its line that go before it */
-    job_id first;   /* the first of its line, if another; JOB_NONE */
+    uint32_t ahead; /* jobs of its leaf queue that go before it */
+    job_id first;   /* the first of them; JOB_NONE: the job itself is the first */
 
     char text[EXPLAIN_TEXT_MAX]; /* what must change: a sentence or two */
 };

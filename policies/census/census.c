@@ -1,4 +1,4 @@
-/* What the free GPUs are good for; see policies/census/census.h. */
+/* Usability of free GPUs; see policies/census/census.h. */
 #include "policies/census/census.h"
 
 #include <string.h>
@@ -8,10 +8,10 @@
 
 const uint8_t census_gang_sizes[CENSUS_GANG_SIZES] = {1, 2, 4, 8};
 
-/* Of each typical job that has a level: how many such members each domain of it has room for. */
+/* The room of each domain for members of each typical job that has a level. */
 struct rooms {
     uint64_t **of;               /* by typical job, then domain; NULL: it has no level */
-    uint32_t count, level_count; /* jobs; those that have a level */
+    uint32_t count, level_count; /* typical jobs, and those with a level */
 };
 
 static bool has_level(const struct ledger *ledger, const struct typical_job *job)
@@ -44,7 +44,7 @@ static void rooms_release(struct rooms *rooms)
     mem_free(rooms->of);
 }
 
-/* Has the node's domain room for all that must be together? */
+/* Does the node's domain have room for all members that must be together? */
 static bool has_company(const struct ledger *ledger, const struct rooms *rooms, uint32_t index,
                         const struct typical_job *job, node_id node)
 {
@@ -54,7 +54,7 @@ static bool has_company(const struct ledger *ledger, const struct rooms *rooms, 
     return domain != DOMAIN_NONE && rooms->of[index][domain] >= job->together;
 }
 
-/* What typical jobs cannot use, wherever the node stands. */
+/* Set the free GPUs that typical jobs cannot use, by cause; topology is ignored. */
 static void judge_typical(struct census_state *state, const struct typical_jobs *typical)
 {
     for (uint32_t j = 0; j < typical->count; j++) {
@@ -65,7 +65,7 @@ static void judge_typical(struct census_state *state, const struct typical_jobs 
     }
 }
 
-/* What they could use, were they not alone there. */
+/* The free GPUs that typical jobs could use if their domain had room for all members that must be together. */
 static double lonely_milli(const struct ledger *ledger, const struct rooms *rooms, const struct census_state *state,
                            node_id node, const struct typical_jobs *typical)
 {
@@ -111,7 +111,7 @@ static uint32_t slices_unplaceable(const struct idle_view *view, const struct ty
 
 /* ---- states ---- */
 
-/* Nobody was seen as it is now. */
+/* Forget all states; every node counts as changed. */
 static void forget_states(struct census_memo *memo, const struct ledger *ledger)
 {
     memo->state_count = 0;
@@ -143,7 +143,7 @@ static uint64_t hash_view(const struct idle_view *view)
                                              hash_bytes(view->mig_open_milli, sizeof view->mig_open_milli, hash));
 }
 
-/* The index of the state, made if new. */
+/* The index of the state with this view; a new one is added. */
 static uint32_t find_state(struct census_memo *memo, const struct idle_view *view, const struct typical_jobs *typical)
 {
     uint32_t at = (uint32_t)hash_view(view) % (2 * CENSUS_STATES_MAX);
@@ -160,7 +160,7 @@ static uint32_t find_state(struct census_memo *memo, const struct idle_view *vie
     return memo->state_count - 1;
 }
 
-/* All that is free of its GPUs. */
+/* The free milli-GPUs of the node. */
 static uint32_t idle_milli(const struct ledger *ledger, node_id node)
 {
     const struct gpu_cell *gpus = &ledger->gpus[ledger->cluster->nodes[node].first_gpu];
@@ -171,7 +171,7 @@ static uint32_t idle_milli(const struct ledger *ledger, node_id node)
     return idle;
 }
 
-/* The state that the node is in now, as struct census_node has it. */
+/* The present value of the node's census_node.state. */
 static uint32_t look_at(struct census_memo *memo, const struct ledger *ledger, node_id node,
                         const struct typical_jobs *typical)
 {

@@ -1,4 +1,4 @@
-/* What the free GPUs are good for, by the jobs that wait in the scheduler; see policies/census/census.h. */
+/* The census with the waiting jobs of a scheduler; see policies/census/census.h. */
 #include "policies/census/census.h"
 #include "policies/state/sched_state.h"
 

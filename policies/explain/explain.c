@@ -1,4 +1,4 @@
-/* Counting nodes and shortfalls; see policies/explain.h.  The sentences are made in policies/explain/explain_text.c. */
+/* Counts nodes and shortfalls; see policies/explain.h.  policies/explain/explain_text.c writes the sentences. */
 #include "policies/explain.h"
 #include "policies/booking/booking.h"
 
@@ -20,7 +20,7 @@ const char *const explain_node_names[] = {
     [EXPLAIN_NODE_COUNT] = NULL,
 };
 
-/* What is looked at while one job is explained. */
+/* State of the explanation of one job. */
 struct look {
     struct sched *sched;
     const struct sched_job *job;
@@ -38,7 +38,7 @@ struct look {
 
 /* ---- One member on one node ---- */
 
-/* Fewest GPUs that a member takes on this model, in milli. */
+/* The fewest GPUs that a member takes on the node's model, in milli. */
 static uint32_t asked_milli(const struct look *look, const struct request *request, node_id node)
 {
     const struct cluster *cluster = look->sched->cluster;
@@ -48,8 +48,7 @@ static uint32_t asked_milli(const struct look *look, const struct request *reque
     return request->gpus != 0 ? (uint32_t)request->gpus * GPU_MILLI : request_class_share_milli(request, model);
 }
 
-/* What keeps members off all nodes of the type; EXPLAIN_FITS: nothing.  Taints are looked at first, as Kubernetes
- * does, so that a node counts once. */
+/* The cause that keeps members off all nodes of the type; EXPLAIN_FITS: none.  Taints come first, as in Kubernetes. */
 static enum explain_node judge_type(const struct request *request, const struct node_type *type)
 {
     if (!node_ask_tolerates(request->nodes, type))
@@ -61,7 +60,7 @@ static enum explain_node judge_type(const struct request *request, const struct 
     return EXPLAIN_FITS;
 }
 
-/* Would the GPUs do, if reservations did not hold theirs? */
+/* Would the GPUs suffice without the claims of other jobs? */
 static bool is_promised(const struct look *look, const struct request *request, node_id node)
 {
     const struct ledger *ledger = look->sched->ledger;
@@ -84,7 +83,7 @@ static enum explain_node judge_gpus(const struct look *look, const struct reques
     return free < asked_milli(look, request, node) ? EXPLAIN_GPUS_BUSY : EXPLAIN_FRAGMENTED;
 }
 
-/* Is the node kept for the job, or for one in front of it that asks the same? */
+/* Is the node kept for the class queue of the job? */
 static bool is_kept_for(const struct look *look, node_id node)
 {
     return look->sched->ledger->is_kept[node] && look->job->class_queue == look->sched->kept_nodes.class_queue;
@@ -144,7 +143,7 @@ static void note_promises(struct look *look)
             const gpu_id first = sched->cluster->nodes[holding->piece.node].first_gpu;
             for (uint32_t left = holding->piece.gpu_mask; left != 0; left &= left - 1) {
                 uint32_t g = (uint32_t)__builtin_ctz(left);
-                if (sched->ledger->gpus[first + g].claimed == 0) /* it has come */
+                if (sched->ledger->gpus[first + g].claimed == 0) /* its holder has left */
                     look->promised[holding->piece.node] |= (uint16_t)(1u << g);
             }
         }
@@ -162,7 +161,7 @@ static uint8_t narrowest(const struct request_class *request_class, uint32_t gro
     return level;
 }
 
-/* The domain where members stand that the job holds and keeps; DOMAIN_NONE. */
+/* The domain of the members that the job has and keeps; DOMAIN_NONE: it has none. */
 static uint32_t held_domain(const struct look *look, const struct cluster_level *level)
 {
     for (uint32_t i = 0; i < look->job->holding_count; i++) {
@@ -173,7 +172,7 @@ static uint32_t held_domain(const struct look *look, const struct cluster_level 
     return DOMAIN_NONE;
 }
 
-/* Keep of look->room what lies in a domain that holds the group; then only the roomiest counts. */
+/* Clear look->room outside of domains that hold the whole group.  Returns how many members fit in the best domain. */
 static uint32_t confine_to_domains(struct look *look, uint32_t group, uint8_t required)
 {
     const struct cluster *cluster = look->sched->cluster;
@@ -188,13 +187,13 @@ static uint32_t confine_to_domains(struct look *look, uint32_t group, uint8_t re
         uint32_t domain = level->domain[n];
         uint32_t there = domain != DOMAIN_NONE ? look->members[domain] : 0;
         if (look->room[n] > 0 && there < wanted)
-            look->room[n] = 0; /* a member fits, all that must be together do not */
+            look->room[n] = 0; /* a member fits, but not all that must be together */
         best = there > best ? there : best;
     }
     return best < wanted ? best : wanted;
 }
 
-/* Keep of look->room what lies in domains with room for a slice; how many members fit in whole slices. */
+/* Clear look->room outside of domains with room for a slice.  Returns how many members fit in whole slices. */
 static uint64_t confine_to_slices(struct look *look, const struct job_group *group)
 {
     const struct cluster *cluster = look->sched->cluster;
@@ -223,7 +222,7 @@ static void note_least(int64_t *least, int64_t amount)
         *least = amount;
 }
 
-/* The shortfall of the group, of which so many members fit. */
+/* Add the shortfall of the group, of which `fitting` members fit. */
 static void add_short(struct look *look, uint32_t group, uint32_t fitting)
 {
     const struct job_group *asked = &look->ask->groups[group];
@@ -253,7 +252,7 @@ static enum explain_node look_at_node(struct look *look, const struct request *r
     return EXPLAIN_FITS;
 }
 
-/* How much CPU or memory a member lacks on the node, if that is what keeps it off. */
+/* Note the shortfall of CPU or memory on the node, if that keeps members off it. */
 static void note_lack(struct look *look, const struct request *request, node_id node, enum explain_node why)
 {
     const struct node_cell *cell = &look->sched->ledger->nodes[node];
@@ -263,8 +262,7 @@ static void note_lack(struct look *look, const struct request *request, node_id 
         note_least(&look->out->memory_mib_short, (int64_t)request->memory_mib - cell->memory_free);
 }
 
-/* How many members of the group fit, where each may go: within slices and domains.  Clears look->room of the nodes
- * where they may not. */
+/* The number of members of the group that fit within its slices and domains.  Clears look->room of all other nodes. */
 static uint32_t count_fitting(struct look *look, uint32_t group)
 {
     const struct job_group *asked = &look->ask->groups[group];
@@ -279,7 +277,7 @@ static uint32_t count_fitting(struct look *look, uint32_t group)
     return fitting < asked->count ? (uint32_t)fitting : asked->count;
 }
 
-/* What keeps the group off each node; then what of it fits. */
+/* Find the cause that keeps the group off each node, and how many of its members fit. */
 static void look_at_group(struct look *look, uint32_t group)
 {
     const struct request *request = &look->ask->groups[group].request;
@@ -298,9 +296,9 @@ static void look_at_group(struct look *look, uint32_t group)
     add_short(look, group, fitting);
 }
 
-/* ---- What is kept ---- */
+/* ---- Kept space ---- */
 
-/* Nodes that fit only without what planned starts need are kept. */
+/* Nodes with room only if planned starts are ignored are EXPLAIN_KEPT. */
 static void note_planned_starts(struct look *look)
 {
     struct sched *sched = look->sched;
@@ -319,7 +317,7 @@ static void note_planned_starts(struct look *look)
     ledger_rollback(sched->ledger, mark);
 }
 
-/* What the jobs in front of its class queue are told. */
+/* The reason of the jobs in front of its class queue: those that would fit into the kept space. */
 static enum clock_hand front_hand(const struct look *look)
 {
     return look->job->class_queue == CLASS_QUEUE_NONE
@@ -349,7 +347,7 @@ static bool fits_together(struct look *look)
 
 /* ---- Queues ---- */
 
-/* By how much the queue goes beyond the bound with what is asked; true if it does. */
+/* True if the queue goes beyond the bound with the request; then *out has the amounts. */
 static bool note_over(struct explanation *out, enum resource resource, int64_t held, int64_t asked, int64_t bound)
 {
     if (asked <= 0 || bound == QUOTA_UNLIMITED || bound == AMOUNT_ANY || held + asked <= bound)
@@ -374,7 +372,7 @@ static void note_queue(struct look *look, queue_id queue)
     for (enum resource r = 0; r < RESOURCE_COUNT; r++)
         if (note_over(out, r, queue_tree_charged(tree, queue, r), ask[r], queue_tree_spec(tree, queue)->limit[r]))
             return;
-    const bool is_non_preemptible = tree->config->firm_needs_quota; /* only that part needs a quota */
+    const bool is_non_preemptible = tree->config->firm_needs_quota; /* only the non-preemptible part needs quota */
     out->over_is_quota = true;
     for (enum resource r = 0; r < RESOURCE_COUNT; r++)
         if (note_over(out, r,
@@ -384,7 +382,7 @@ static void note_queue(struct look *look, queue_id queue)
             return;
 }
 
-/* What forbids it now; in a trial, so that the policy does not act on the question. */
+/* Find the queue and the cells that forbid it now; in a trial, so that the policy does not change its state. */
 static void look_at_queues(struct look *look)
 {
     struct sched *sched = look->sched;
@@ -402,7 +400,7 @@ static void look_at_queues(struct look *look)
         note_queue(look, queue);
 }
 
-/* Who stands before it in its line. */
+/* Count the jobs of its leaf queue that go before it, and find the first. */
 static void look_at_line(struct look *look)
 {
     const struct pending *pending = &look->sched->pending;
@@ -425,7 +423,7 @@ static void look_at_line(struct look *look)
         look->out->first = look->sched->jobs.jobs[first].id;
 }
 
-/* ---- All of it ---- */
+/* ---- The explanation ---- */
 
 static void look_at_nodes(struct look *look)
 {
@@ -465,7 +463,7 @@ static void explain(struct look *look)
     explain_write(look->sched, look->job, look->out);
 }
 
-/* A job that was refused and has not been told: all that is known is what it asked. */
+/* A refused job whose REJECT is not issued yet: only its request is known. */
 static bool explain_rejected(struct sched *sched, job_id id, struct explanation *out)
 {
     const struct refusal_note *note = waits_rejection(sched, id);

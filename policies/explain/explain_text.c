@@ -16,7 +16,7 @@ __attribute__((format(printf, 2, 3))) static void say(struct explanation *out, c
     size_t length = strlen(out->text);
     va_list arguments;
     if (length + 1 >= sizeof out->text)
-        return; /* what does not fit is cut */
+        return; /* text beyond the buffer is cut off */
     va_start(arguments, format);
     vsnprintf(out->text + length, sizeof out->text - length, format, arguments);
     va_end(arguments);
@@ -27,7 +27,7 @@ static const char *plural(uint64_t count)
     return count == 1 ? "" : "s";
 }
 
-/* 2500 milli are "2.5". */
+/* "2.5" for 2500 milli. */
 static void milli_text(char text[AMOUNT_CHARS], int64_t milli)
 {
     int length = snprintf(text, AMOUNT_CHARS, "%lld.%03lld", (long long)(milli / 1000), (long long)(milli % 1000));
@@ -48,7 +48,7 @@ static void amount_text(char text[AMOUNT_CHARS], enum resource resource, int64_t
     snprintf(text + strlen(text), AMOUNT_CHARS - strlen(text), " %s%s", units[resource], amount == 1000 ? "" : "s");
 }
 
-/* What a node must have free for so many members of the group. */
+/* The free space that a node needs for this many members of the group. */
 static void member_text(char text[MEMBER_CHARS], const struct request *request, uint32_t members)
 {
     char gpus[AMOUNT_CHARS], cpus[AMOUNT_CHARS];
@@ -70,7 +70,7 @@ static void member_text(char text[MEMBER_CHARS], const struct request *request, 
                  cpus, (unsigned long long)request->memory_mib * members);
 }
 
-/* The group that lacks most is told for all. */
+/* The text names only the first group of the placement order that has members to place. */
 static const struct job_group *first_group(const struct request_class *ask)
 {
     uint32_t g = 0;
@@ -123,11 +123,11 @@ static void say_space(const struct sched *sched, const struct request_class *ask
     }
 }
 
-/* It is behind the jobs that the kept space would hold. */
+/* The kept space would hold other jobs before it. */
 static void say_behind(struct explanation *out)
 {
-    say(out, "It would fit on space that is kept for others; when that was last looked at, jobs "
-             "before it would have taken it.");
+    say(out, "It would fit on space that is kept for others; in the last trial, jobs before it "
+             "would have taken it.");
 }
 
 static void say_fit(struct explanation *out)
@@ -191,10 +191,10 @@ static void say_reserved(const struct sched *sched, const struct sched_job *job,
     }
     amount_text(all, RESOURCE_GPU, held);
     milli_text(rest, outstanding);
-    say(out, "%s are reserved for it; those who leave still hold %s of them.", all, rest);
+    say(out, "%s are reserved for it; leaving jobs still hold %s of them.", all, rest);
 }
 
-/* What must stay free of GPUs, and would not. */
+/* The headroom that its start would violate. */
 static void say_headroom(const struct sched *sched, const struct sched_job *job, struct explanation *out)
 {
     const struct class_queue *class_queue = &sched->pending.class_queues[job->class_queue];
@@ -227,12 +227,12 @@ static void say_held(const struct sched *sched, const struct sched_job *job, str
         say(out, "Its submitter holds it and must release it.");
 }
 
-/* The words are those of Kubernetes' scheduler, which counts nodes the same way. */
+/* The wording is that of the Kubernetes scheduler, which counts nodes the same way. */
 static void say_never(const struct cluster *cluster, struct explanation *out)
 {
     const uint32_t taints = out->nodes[EXPLAIN_TAINT], labels = out->nodes[EXPLAIN_NODE_AFFINITY];
     if (taints + labels == 0) {
-        say(out, "No state of this cluster could hold it: fewer, or smaller, members must be asked.");
+        say(out, "No state of this cluster could hold it: it must request fewer or smaller members.");
         return;
     }
     say(out, "No state of this cluster could hold it: ");
@@ -241,11 +241,11 @@ static void say_never(const struct cluster *cluster, struct explanation *out)
     if (labels > 0)
         say(out, "%s%u node(s) didn't match Pod's node affinity/selector", taints > 0 ? ", " : "", labels);
     if (taints + labels < cluster->node_count)
-        say(out, "; the other %u do not hold what it asks", cluster->node_count - taints - labels);
+        say(out, "; the other %u do not hold what it requests", cluster->node_count - taints - labels);
     say(out, ".");
 }
 
-/* Of a job that does not need all its sets. */
+/* For a job that does not need all its sets. */
 static void say_sets(const struct sched *sched, const struct sched_job *job, struct explanation *out)
 {
     const struct request_class *request_class = &sched->request_classes.at[job->request_class];

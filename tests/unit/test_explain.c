@@ -205,7 +205,7 @@ static void test_a_reservation_keeps_others_out(void **state)
     sched_case_submit(&c, sched_case_job(2, 1, 4, 50), SECONDS(1001));
     sched_case_cycle(&c, SECONDS(1001));
     struct explanation why = sched_case_explain(&c, 1, REASON_RESERVED);
-    assert_non_null(strstr(why.text, "8 GPUs are reserved for it; those who leave still hold 4"));
+    assert_non_null(strstr(why.text, "8 GPUs are reserved for it; leaving jobs still hold 4"));
     why = sched_case_explain(&c, 2, REASON_RESERVED_FOR_OTHER);
     assert_int_equal(why.nodes[EXPLAIN_KEPT], 1);
     assert_int_equal(why.nodes[EXPLAIN_GPUS_BUSY], 1);
@@ -519,8 +519,8 @@ static void test_never_fits(void **state)
     sched_case_submit(&c, sched_case_job(0, 3, 4, 50), 0);
     struct explanation why = sched_case_explain(&c, 0, REASON_NEVER_FITS);
     assert_true(why.is_never);
-    assert_string_equal(why.text, "No state of this cluster could hold it: fewer, or smaller, members "
-                                  "must be asked.");
+    assert_string_equal(why.text, "No state of this cluster could hold it: it must request fewer or "
+                                  "smaller members.");
     assert_int_equal(why.nodes[EXPLAIN_FITS], 2);
     assert_int_equal(why.nodes_short, 1);
     check_times(&c, 0, SECONDS(2), REASON_NEVER_FITS, 2, REASON_NONE, 0);
