@@ -1,9 +1,9 @@
-/* Who may start before those in front of him: policies/backfill/ in the cycle.
+/* The backfill pass for policies with one queue (policies/backfill/): which jobs may overtake.
  *
- * After the line has come to a stop the waiting jobs are gone through in the order of the chain.  The first that do
- * not fit get a planned start, as many as the policy reserves; the others start if they fit now beside all planned
- * starts.  As soon as one of the first can be given none, nobody overtakes.
- * Cost: O(waiting jobs * log) to put them in order, a placement for each that could fit. */
+ * The pass takes the waiting jobs in the order of the chain.  Up to `reservations` jobs that do not fit get a planned
+ * start; the others start if they fit now beside all planned starts.  If a job that should get a planned start cannot,
+ * because some job has no planned end, the pass ends and the jobs behind it do not overtake.
+ * Cost: O(n log n) to order the n waiting jobs, and a placement for each that could fit. */
 #include <stdlib.h>
 
 #include "policies/booking/start.h"
@@ -19,7 +19,7 @@ static int compare_waiting(const void *a, const void *b, void *pending)
     return pending_compare(pending, *(const uint32_t *)a, *(const uint32_t *)b);
 }
 
-/* Whoever has a promise is no newcomer. */
+/* Keep in the list only the jobs without a planned start; returns their number. */
 static uint32_t leave_newcomers(struct sched *sched, uint32_t count)
 {
     const struct planned_start_book *book = sched->planned_starts;
@@ -30,8 +30,8 @@ static uint32_t leave_newcomers(struct sched *sched, uint32_t count)
     return kept;
 }
 
-/* In the order of the chain: whoever might start, and of those whose request class does not fit as many as could be
- * given a planned start, which are at the head of their class queues when only one is. */
+/* List the waiting jobs in the order of the chain.  Only the head of a closed class queue can get a planned start if
+ * `reservations` is 1: then the jobs behind it are left out. */
 static uint32_t list_waiting(struct sched *sched)
 {
     struct overtake_scratch *scratch = sched->overtake;
@@ -53,7 +53,7 @@ static uint32_t list_waiting(struct sched *sched)
     return count;
 }
 
-/* One that asked the same, for no longer, did not fit in this pass: since then space has only gone. */
+/* A job with the same request and no greater length did not fit earlier in this pass; since then space only shrank. */
 static bool is_refused(const struct sched *sched, uint32_t slot)
 {
     uint32_t ask = sched->jobs.jobs[slot].ask;
@@ -73,7 +73,7 @@ static void note_refused(struct sched *sched, uint32_t slot)
         scratch->refused_from[ask] = length;
 }
 
-/* Is all free space there that the job needs, and is it for him? */
+/* Can the job start now without delaying a planned start?  Then sched->pieces say where. */
 static bool fits_beside_planned_starts(struct sched *sched, uint32_t slot, const struct node_marks *only)
 {
     const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[slot]);
@@ -105,8 +105,7 @@ static bool start_beside(struct sched *sched, uint32_t slot, const struct node_m
     return true;
 }
 
-/* The time of the promise has come: start the job where that was promised, else anywhere, else promise it a later
- * time. */
+/* A promise that is due: start the job on its promised GPUs, else anywhere, else give it a later promise or none. */
 static void keep_due_promise(struct sched *sched, uint32_t index)
 {
     const uint32_t slot = sched->planned_starts->of[index].slot;
@@ -122,8 +121,8 @@ static void keep_due_promise(struct sched *sched, uint32_t index)
     }
 }
 
-/* Something left before its time: start the job there now, or promise it an earlier time there, or leave the promise
- * as it is. */
+/* Space was freed early: start the job there now, or give it an earlier promise there, or leave the promise as it is.
+ */
 static void move_promise_up(struct sched *sched, uint32_t index)
 {
     const struct planned_start promise = sched->planned_starts->of[index];
@@ -131,7 +130,7 @@ static void move_promise_up(struct sched *sched, uint32_t index)
     if (!planned_start_may_move_up(sched, index))
         return;
     if (!planned_start_may_fit_earlier(sched, index)) {
-        fits_beside_planned_starts(sched, promise.slot, eased); /* no, but why is noted */
+        fits_beside_planned_starts(sched, promise.slot, eased); /* it does not; this notes why */
         return;
     }
     planned_start_lift(sched, index);
@@ -143,7 +142,7 @@ static void move_promise_up(struct sched *sched, uint32_t index)
         planned_start_put_back(sched, index);
 }
 
-/* Promises in the order of their starts.  Those made in this pass come behind the first `count`. */
+/* Take promises in the order of their starts.  Promises made in this pass come after the first `count`. */
 static void keep_promises(struct sched *sched)
 {
     struct planned_start_book *book = sched->planned_starts;
@@ -156,11 +155,11 @@ static void keep_promises(struct sched *sched)
         else if (book->eased.nodes.count > 0)
             move_promise_up(sched, f);
         else
-            break; /* no later one is due either */
+            break; /* later ones are not due either */
     }
 }
 
-/* Jobs of its user looked at before it in this pass are counted; nobody's are not. */
+/* Count the jobs of its user in this pass; true if per_user of them came before.  Jobs without a user have no bound. */
 static bool is_user_done(struct sched *sched, uint32_t slot)
 {
     struct overtake_scratch *scratch = sched->overtake;
@@ -184,7 +183,7 @@ static time_ns horizon(const struct sched *sched)
     return time_after(sched->now, window);
 }
 
-/* Those that wait, in their order: start who may, promise the others something. */
+/* In the order of the list, start jobs that may overtake, and give others planned starts. */
 static void go_through(struct sched *sched, uint32_t count)
 {
     const struct backfill_config *config = &sched->policy.backfill_config;
@@ -200,7 +199,7 @@ static void go_through(struct sched *sched, uint32_t count)
             continue;
         if (!planned_start_find(sched, slot, latest, NULL) && latest == TIME_NEVER &&
             sched->planned_starts->has_endless)
-            return; /* who knows when it could start */
+            return; /* nobody knows when it could start, so any job might delay it */
     }
 }
 
@@ -219,11 +218,11 @@ void overtake(struct sched *sched)
     if (!sched->overtakes || pending->job_count == 0 || is_between_passes(sched))
         return;
     if (!keeps && book->passed_at >= 0 && book->passed_change == sched->changes)
-        return; /* time alone lets nobody overtake */
+        return; /* without a change no other job can overtake */
     book->passed_at = sched->now;
     book->passed_change = sched->changes;
     if (!keeps && !pending_may_go(pending, pending->leaf_queues[QUEUE_ROOT].asked))
-        return; /* nothing that fits is asked */
+        return; /* no waiting job can fit */
     planned_start_begin(sched);
     sched->overtake->tally_count = sched->overtake->refused_count = 0;
     if (keeps)
@@ -245,7 +244,7 @@ time_ns overtake_wake(const struct sched *sched)
     for (uint32_t f = 0; f < book->count; f++)
         if (book->of[f].job != JOB_NONE && book->of[f].start > sched->now && book->of[f].start < wake)
             wake = book->of[f].start;
-    /* what outlives its plan moves promises, and where they were there may be a hole */
+    /* a job that outlives its planned end moves promises, which may leave a hole where they were */
     if (book->end_count > 0 && book->ends[0].end < wake)
         wake = book->ends[0].end;
     return wake;

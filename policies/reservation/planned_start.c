@@ -1,13 +1,13 @@
-/* When, and on which GPUs, a waiting job will start by what is known now.
+/* How the planned start of a waiting job is found: the time and the GPUs.
  *
- * What runs ends when its length says that the estimate policy believes (never where it has none), what has outlived
- * that in the next instant, what is on its way out when its grace is over.  A planned start is found by letting all
- * that ends leave the ledger, in a trial, in the order of their ends, until the job fits besides what earlier planned
- * starts need while it runs; it names the pieces.  In the way of somebody who ends after a planned start begins stands
- * the part of its space that is free now and will not be made up by what leaves before.
- * Departure: of two planned starts that use shares of one GPU, or CPUs or memory of a node, one after the other both
- * are counted.
- * Cost: O(running jobs) to list the ends, in order; a placement for each of them at worst for a planned start. */
+ * A running job is assumed to end after the length that the estimate policy gives it (never, if it gives none), in the
+ * next instant if it has outlived that, and a leaving job at the end of its grace.  A trial in the ledger removes the
+ * running jobs in the order of their ends, until the waiting job fits beside the space that earlier planned starts need
+ * while it runs.  The planned start names the pieces.  Of the space of a planned start, a job that starts now and ends
+ * after it begins must leave free the part that is free now and that the ends before then do not replace.
+ * Departure: if two planned starts use shares of one GPU, or CPUs or memory of a node, one after the other, both are
+ * counted.
+ * Cost: O(running jobs) to list the ends, in order; for a planned start at worst a placement for each of them. */
 #include "policies/reservation/planned_start.h"
 #include "policies/booking/booking.h"
 #include "policies/reservation/freed_early.h"
@@ -29,7 +29,7 @@ void planned_start_let_go(struct sched *sched, uint32_t slot)
     }
 }
 
-/* The first of the ends after `at`. */
+/* Index of the first end after `at`. */
 static uint32_t first_end_after(const struct sched *sched, time_ns at)
 {
     uint32_t low = 0, high = sched->planned_starts->end_count;
@@ -43,7 +43,7 @@ static uint32_t first_end_after(const struct sched *sched, time_ns at)
     return low;
 }
 
-/* All that leaves the node, or its one GPU, after `from` and up to `until`. */
+/* The sum of the space that leaves the node, or its one GPU, after `from` and up to `until`. */
 static struct planned_start_need leaving(const struct sched *sched, node_id node, uint16_t gpu_mask, time_ns from,
                                          time_ns until)
 {
@@ -65,7 +65,7 @@ static struct planned_start_need leaving(const struct sched *sched, node_id node
     return sum;
 }
 
-/* Planned starts need so much of the node, or of its one GPU, from `start` on. */
+/* Add to what planned starts need of the node, or of its one GPU; its start is the earliest of theirs. */
 static void add_need(struct planned_start_book *book, const struct planned_start_need *need)
 {
     for (uint32_t n = 0; n < book->need_count; n++) {
@@ -82,7 +82,7 @@ static void add_need(struct planned_start_book *book, const struct planned_start
     book->needs[book->need_count++] = *need;
 }
 
-/* What is asked of a MIG instance is all of it, or nothing. */
+/* An instance is taken as a whole, if it is free. */
 static void keep_instance(struct sched *sched, const struct space *space)
 {
     uint8_t starts = ledger_mig_starts(sched->ledger, space->node, (uint32_t)__builtin_ctz(space->gpu_mask),
@@ -91,7 +91,8 @@ static void keep_instance(struct sched *sched, const struct space *space)
         ledger_take(sched->ledger, space);
 }
 
-/* GPUs that are wholly free, and MIG instances, are kept at once; what can be had in parts is summed up first. */
+/* Take wholly free GPUs and MIG instances in the ledger at once; add CPUs, memory, shares and GPUs in use to
+ * book->needs. */
 static void need_space(struct sched *sched, struct space space, time_ns start)
 {
     const bool is_whole = space.gpu_milli == GPU_MILLI;
@@ -119,7 +120,7 @@ static void need_space(struct sched *sched, struct space space, time_ns start)
         ledger_take(sched->ledger, &space);
 }
 
-/* So much must stay free so that `needed` is there when so much has come besides. */
+/* The part of `free` that must stay free so that `needed` is there after `comes` has been freed. */
 static uint32_t kept(uint32_t needed, uint32_t comes, uint32_t free)
 {
     uint32_t lacking = needed > comes ? needed - comes : 0;
@@ -146,7 +147,7 @@ static void keep_need(struct sched *sched, const struct planned_start_need *need
         ledger_take(sched->ledger, &space);
 }
 
-/* Keep what planned starts need, that begin before `until` and end after `from`. */
+/* Take, in the trial, the space of planned starts that begin before `until` and end after `from`. */
 static void keep_for_planned_starts(struct sched *sched, time_ns from, time_ns until)
 {
     struct planned_start_book *book = sched->planned_starts;
@@ -175,13 +176,13 @@ bool planned_start_fits_at(struct sched *sched, uint32_t slot, time_ns at, struc
     return fits;
 }
 
-/* A bit longer than it is, where plans are made in multiples of something. */
+/* The planned length; rounded up to the resolution of the backfill policy. */
 static time_ns plain_length(const struct sched *sched, uint32_t slot)
 {
     return planned_end_after(sched, 0, slot);
 }
 
-/* Does the profile tell all of where a request class may go, apart from what its groups ask? */
+/* Can the profile alone decide where jobs of the request class fit, if its groups allow that? */
 static bool is_plain(const struct sched *sched, const struct request_class *ask)
 {
     const struct placement_policy *placement = ask->is_preemptible || sched->policy.placement_firm == NULL
@@ -192,7 +193,8 @@ static bool is_plain(const struct sched *sched, const struct request_class *ask)
            placement->one_node != ONE_NODE_REQUIRED;
 }
 
-/* The index of the one group that is asked, if that is of whole GPUs or none; JOB_GROUPS_MAX. */
+/* The index of its only group, if members of that request whole GPUs or none; JOB_GROUPS_MAX: there is no such group.
+ */
 static uint32_t plain_group(const struct request_class *ask)
 {
     uint32_t only = JOB_GROUPS_MAX;
@@ -207,7 +209,7 @@ static uint32_t plain_group(const struct request_class *ask)
     return only;
 }
 
-/* What to ask the profile for the job, at any time; false if the profile does not tell all: the ledger is asked. */
+/* The query of the profile for the job at any time; false: the profile cannot decide, and the ledger must. */
 static bool make_plain(const struct sched *sched, uint32_t slot, struct profile_ask *out)
 {
     const struct request_class *ask = &sched->request_classes.at[sched->jobs.jobs[slot].ask];
@@ -223,7 +225,7 @@ static bool make_plain(const struct sched *sched, uint32_t slot, struct profile_
     return true;
 }
 
-/* One member is looked for on those nodes alone, if they are named. */
+/* A group of one member is searched on the nodes of `only` alone, if that is given. */
 static time_ns find_plain(struct sched *sched, const struct profile_ask *ask, const struct node_marks *only,
                           struct piece_list *pieces)
 {
@@ -232,7 +234,7 @@ static time_ns find_plain(struct sched *sched, const struct profile_ask *ask, co
                                            : profile_find(profile, ask, pieces);
 }
 
-/* Where it fits now, with all taken that somebody is to have while it runs. */
+/* Place the job now, with the space taken that planned starts need while it runs. */
 static bool fits_in_profile(struct sched *sched, uint32_t slot, struct piece_list *pieces)
 {
     const time_ns until = time_after(sched->now, plain_length(sched, slot));
@@ -267,7 +269,8 @@ bool planned_start_is_all(struct sched *sched, uint32_t slot)
     return fits;
 }
 
-/* The first time after `at` when something that is known of leaves; TIME_NEVER. */
+/* The next time at which space is freed: the end of running job `first`, or of a planned start after `at`; TIME_NEVER:
+ * no such end is known. */
 static time_ns next_end(const struct sched *sched, uint32_t first, time_ns at)
 {
     const struct planned_start_book *book = sched->planned_starts;
@@ -278,7 +281,7 @@ static time_ns next_end(const struct sched *sched, uint32_t first, time_ns at)
     return next;
 }
 
-/* In the ledger, as it will be after one end and another. */
+/* Try the job in the ledger after each end in turn, not after `latest`. */
 static bool find_in_ledger(struct sched *sched, uint32_t slot, time_ns latest)
 {
     struct planned_start_book *book = sched->planned_starts;
@@ -311,8 +314,7 @@ bool planned_start_find(struct sched *sched, uint32_t slot, time_ns latest, cons
     return true;
 }
 
-/* Could anything earlier have come up where the eased nodes are?  Elsewhere nothing has.  On its own node it may be
- * where it is itself. */
+/* Only eased nodes can have earlier room.  On its own node the job may use its planned space. */
 bool planned_start_may_move_up(struct sched *sched, uint32_t index)
 {
     struct planned_start_book *book = sched->planned_starts;
@@ -342,7 +344,7 @@ bool planned_start_may_fit_earlier(const struct sched *sched, uint32_t index)
                                         ? NULL
                                         : &sched->request_classes.at[planned_start->ask].groups[planned_start->group];
     if (group == NULL || group->count == 1)
-        return true; /* or as exact as it can be told by planned_start_may_move_up */
+        return true; /* one member: planned_start_may_move_up was exact */
     const struct profile_ask ask = {.request = &group->request,
                                     .count = group->count,
                                     .from = sched->now,
@@ -351,7 +353,7 @@ bool planned_start_may_fit_earlier(const struct sched *sched, uint32_t index)
     return profile_may_fit(&book->profile, &ask);
 }
 
-/* ---- Asked for an explanation ---------------------------------------------------------------------- */
+/* ---- For explanations ------------------------------------------------------------------------------ */
 
 bool planned_start_is_fresh(const struct sched *sched)
 {

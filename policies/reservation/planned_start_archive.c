@@ -1,5 +1,5 @@
-/* The book of planned starts saved and loaded: planned starts may stand for long, planned ends are those of when
- * something was booked, and a profile is drawn anew only where something has changed. */
+/* Saves and loads the book of planned starts.  Planned starts, planned ends and profiles cannot be recomputed: they
+ * depend on earlier cycles and bookings. */
 #include "policies/reservation/freed_early.h"
 #include "policies/reservation/planned_start.h"
 #include "policies/reservation/reservation.h"
@@ -57,7 +57,7 @@ static void archive_ends(struct archive *archive, struct planned_start_book *boo
     ARCHIVE(archive, book->has_endless);
 }
 
-/* Slots that the book does not know yet have neither. */
+/* A slot beyond the book's arrays has neither an end nor a promise. */
 static void archive_slots(struct archive *archive, struct sched *sched)
 {
     struct planned_start_book *book = sched->planned_starts;

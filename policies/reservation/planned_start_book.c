@@ -1,13 +1,14 @@
-/* What planned starts are made from, and which there are: when what runs will end, the profile of every node, the
- * planned starts.
+/* The book of planned starts, and what they are computed from: the planned ends of running jobs and a profile of every
+ * node.
  *
- * A planned end stands from the moment something is booked: START and length; for what is on its way out the grace;
- * for what is promised the grace and the length.  What has outlived its end ends in the next instant, or, where
- * planned starts stand, after another quarter of what it was to run.
- * The profile (policies/state/profile.h) of a node is drawn anew in a pass when something on it has changed since the
- * last: what it holds, or a planned start, or that something there outlives its end.
- * Cost: O(log running jobs) to find the place of an end, and moving those behind it; a pass O(running jobs + planned
- * starts) if any node has changed. */
+ * A planned end is computed when a booking changes what a job holds: START and length; for a leaving job the grace; for
+ * one with claims the grace and the length (policies/state/planned_end.c).  A job that has outlived its planned
+ * end is assumed to end in the next instant or, where planned starts stand (backfill->keeps), after another quarter of
+ * its planned run time.
+ * A pass rebuilds the profile (policies/state/profile.h) of each node on which a holding, a planned start or a planned
+ * end has changed since the last pass.
+ * Cost: O(log running jobs) to find the place of an end, and a move of the ends behind it; a pass O(running jobs +
+ * planned starts) if any node has changed. */
 #include <string.h>
 
 #include "policies/ledger/ledger_tags.h"
@@ -24,7 +25,7 @@ time_ns planned_start_end(const struct sched *sched, uint32_t e)
     return end > sched->now ? end : planned_end_rounded(sched, sched->now + 1);
 }
 
-/* ---- Nodes whose profile is to be drawn anew ------------------------------------------------------- */
+/* ---- Nodes whose profile must be rebuilt ----------------------------------------------------------- */
 
 static void note_stale(struct sched *sched, node_id node)
 {
@@ -43,7 +44,7 @@ static void mark_job(struct sched *sched, uint32_t slot)
         note_stale(sched, sched_job_holding(job, h)->piece.node);
 }
 
-/* Its nodes are to be drawn anew, and nobody is there where it was. */
+/* Rebuild the profiles of its nodes; is_gone: its space has become free there. */
 static void mark_planned_start(struct sched *sched, const struct planned_start *planned_start, bool is_gone)
 {
     for (uint32_t p = 0; p < planned_start->piece_count; p++) {
@@ -59,7 +60,7 @@ void planned_start_node_changed(struct sched *sched, node_id node)
     note_stale(sched, node);
     note_eased(sched, node);
     sched->planned_starts->is_shaken = true;
-    sched->planned_starts->outlived_at = sched->now; /* no plan counted on that */
+    sched->planned_starts->outlived_at = sched->now; /* no planned start could foresee it */
 }
 
 /* ---- Ends ------------------------------------------------------------------------------------------ */
@@ -71,7 +72,7 @@ static int compare_ends(const struct running_end *a, const struct running_end *b
     return a->slot < b->slot ? -1 : a->slot > b->slot;
 }
 
-/* Where the entry is, or belongs. */
+/* The index at which the entry is, or must be inserted. */
 static uint32_t place_of(const struct planned_start_book *book, const struct running_end *entry)
 {
     uint32_t low = 0, high = book->end_count;
@@ -124,7 +125,7 @@ static void know_slots(struct planned_start_book *book, uint32_t count)
     MEM_GROW(book->promises, book->promise_capacity, book->end_of_capacity);
 }
 
-/* It leaves, or changes, later than was planned. */
+/* What the job holds changes after its planned end. */
 static void note_outlived(struct sched *sched, uint32_t slot)
 {
     struct planned_start_book *book = sched->planned_starts;
@@ -177,7 +178,8 @@ static struct space space_of(const struct sched *sched, const struct planned_sta
 
 typedef void draw_fn(struct profile *, const struct space *, time_ns, time_ns);
 
-/* Of pieces that share a GPU it cannot be told what else keeps it: they stay in the profile until it is drawn anew. */
+/* A piece of a shared GPU cannot be given back to the profile, which does not know the other users of the GPU; the
+ * profile of its node must be rebuilt instead. */
 static bool may_be_lifted(const struct space *space)
 {
     return space->gpu_mask == 0 || (space->gpu_milli == GPU_MILLI && space->mig == 0);
@@ -254,7 +256,7 @@ void planned_start_replace(struct sched *sched, uint32_t index)
     book->of[index] = book->of[--book->count];
 }
 
-/* It stays in its place until they are put together. */
+/* Mark it as dropped; keep_standing removes it, so that indices stay valid. */
 static void forget_planned_start(struct planned_start_book *book, struct planned_start *planned_start)
 {
     planned_start->job = JOB_NONE;
@@ -339,7 +341,7 @@ bool planned_start_stands(const struct sched *sched, const struct planned_start 
     return job->id == planned_start->job && job->class_queue != CLASS_QUEUE_NONE && job->ask == planned_start->ask;
 }
 
-/* Keep those that stand, and their pieces together. */
+/* Remove planned starts that are dropped or no longer stand, and compact their pieces. */
 static void keep_standing(struct sched *sched)
 {
     struct planned_start_book *book = sched->planned_starts;
@@ -382,7 +384,7 @@ static void forget_all(struct sched *sched)
     book->is_shaken = false;
 }
 
-/* By start; nearly all are in order already. */
+/* By start; an insertion sort, because nearly all are in order already. */
 static void put_in_order(struct planned_start_book *book)
 {
     for (uint32_t f = 1; f < book->count; f++) {
@@ -398,8 +400,8 @@ static void put_in_order(struct planned_start_book *book)
 
 /* ---- A pass ---------------------------------------------------------------------------------------- */
 
-/* Where planned starts stand, another quarter of what it was to run, at least a second: else all that is promised
- * behind it would come to nothing again in every pass. */
+/* Where planned starts stand: extend the planned end by a quarter of the run time, at least a second.  With an end in
+ * the next instant, all promises behind the job would fail again in every pass. */
 static void extend_outlived(struct sched *sched)
 {
     struct planned_start_book *book = sched->planned_starts;
@@ -407,7 +409,7 @@ static void extend_outlived(struct sched *sched)
         const uint32_t slot = book->ends[0].slot;
         const time_ns decided = sched->jobs.jobs[slot].decided;
         time_ns end = book->ends[0].end;
-        while (end <= sched->now) { /* wherever the cycle falls, the same */
+        while (end <= sched->now) { /* the result does not depend on when the cycles are */
             time_ns more = (end - decided) / 4;
             end = time_after(end, more > TIME_NS_PER_S ? more : TIME_NS_PER_S);
         }
@@ -460,8 +462,8 @@ static void draw_stale(struct sched *sched)
     node_marks_forget(stale);
 }
 
-/* Are all planned starts made anew in this pass?  Where they stand, only under `replan`, and then when something left
- * early, was cancelled, changed or outlived its plan: otherwise each would be found where it is. */
+/* Does this pass make all planned starts anew?  Where they stand only under `replan`, and only if a job left early, was
+ * cancelled or outlived its planned end, or a node changed: otherwise each would be found where it is. */
 static bool is_all_anew(const struct sched *sched)
 {
     const struct planned_start_book *book = sched->planned_starts;

@@ -1,7 +1,7 @@
-/* What jobs were promised: the planned starts that nobody may delay, and whether their jobs started in time.
+/* Promises: the planned starts that no other job may delay, and whether their jobs started in time.
  *
  * Where planned starts stand and only become earlier, every planned start is a promise.  Otherwise only that of the
- * first job in line is one: no job is planned before it. */
+ * first job in the order is one, because no job is planned before it. */
 #include "policies/reservation/planned_start.h"
 #include "policies/reservation/reservation.h"
 #include "policies/state/sched_state.h"
@@ -16,7 +16,7 @@ void planned_start_note_start(struct sched *sched, uint32_t slot)
     struct planned_start_book *book = sched->planned_starts;
     if (book->head < book->promise_capacity && book->promises[book->head].start != 0 &&
         pending_compare(&sched->pending, slot, book->head) < 0)
-        book->promises[book->head].start = 0; /* the order has put this one before it since */
+        book->promises[book->head].start = 0; /* the order has changed: `slot` goes before the old head */
     if (slot >= book->promise_capacity || book->promises[slot].start == 0)
         return;
     struct promise *promise = &book->promises[slot];
@@ -27,7 +27,7 @@ void planned_start_note_start(struct sched *sched, uint32_t slot)
     promise->start = 0;
 }
 
-/* The old head may still wait: the order has put another job before it, which is no delay. */
+/* The old head may still wait.  It loses its promise: the order put another job before it, which is not a delay. */
 static void turn_head(struct planned_start_book *book, uint32_t slot)
 {
     if (book->head != slot && book->head < book->promise_capacity)

@@ -1,14 +1,14 @@
-/* Backfill where queues compete: who is given a planned start, and who stands in its way.
+/* Backfill where queues compete: planned starts for the first heads, and the jobs that may start beside them.
  *
- * In a pass class queues are asked in the order of the queue selection.  Whose head fits starts it; the first heads
- * that do not, though no limit forbids them, are given planned starts, as many as the policy reserves.  Then the queue
- * selection goes on as ever, but whoever would stand in the way of a planned start is put beside it, or waits until
- * the next pass, or until a planned start falls. What another queue has borrowed ends, for a job that may take it
- * back, when its protection and the job's patience are over and the grace has passed.  A job within what its queue
- * deserves does not wait for one that is not. Who ends before the first planned start begins may go before the head of
- * its class queue that does not, unless lines are strict. Departure: of a class queue, all jobs of a queue that ask
- * the same, only the first is given a planned start.  Plans that evict do not look at planned starts: who is entitled
- * takes what it finds.  Where planned starts stand before another the time found need not be the first.
+ * A pass tries class queues in the order of the queue selection and starts the heads that fit.  The first heads that
+ * lack only space get planned starts, as many as the policy reserves.  After that the queue selection goes on as usual,
+ * but a job whose place would delay a planned start is placed beside it, or waits until the next pass or until a
+ * planned start is dropped.  Borrowed space counts as free for a job that may reclaim it, once the protection of its
+ * holder and the preemption delay of the job are over and the grace has passed.  A job within what its queue deserves
+ * does not wait for one that is not.  Unless class queues are strict, a job that ends before the first planned start
+ * begins may overtake the head of its class queue.
+ * Departure: only the head of a class queue gets a planned start.  Eviction plans ignore planned starts.  If there are
+ * earlier planned starts, the time that is found need not be the earliest possible one.
  * Cost: a pass O(class queues) for each head, O(jobs log jobs) to list the ends, and for each planned start O(running
  * jobs) in the ledger and O(log) placements; between passes O(pieces of the planned starts) for each job that starts.
  */
@@ -24,9 +24,9 @@
 #include "policies/state/planned_end.h"
 #include "policies/state/sched_state.h"
 
-/* ---- When what runs will have ended ---- */
+/* ---- Ends of running jobs ---- */
 
-/* Until when the space is borrowed at the longest; TIME_NEVER: the preemptor has no right to it. */
+/* The time at which the preemptor can have reclaimed the space of the job; TIME_NEVER: it may not. */
 static time_ns returns_at(struct sched *sched, uint32_t preemptor, uint32_t slot)
 {
     time_ns ripe = victims_eligible_at(sched, preemptor, slot);
@@ -52,8 +52,8 @@ static int compare_ends(const void *a, const void *b)
     return x->slot < y->slot ? -1 : x->slot > y->slot;
 }
 
-/* When the space of the job in `slot` comes free for the preemptor: at its planned end, or before if the preemptor may
- * take back what was borrowed. */
+/* The time at which the preemptor can have the space of the job in `slot`: its planned end, or earlier if the preemptor
+ * can reclaim it. */
 static time_ns end_for(struct sched *sched, uint32_t preemptor, uint32_t slot, bool takes_back)
 {
     const time_ns end = planned_end(sched, slot);
@@ -67,7 +67,7 @@ static void add_end(struct planned_start_book *book, time_ns end, uint32_t slot)
     book->ends[book->end_count++] = (struct running_end){end, slot};
 }
 
-/* In order, as they are for this job; what it holds itself stays. */
+/* List the ends in order, as they are for this job; its own holdings stay. */
 static void list_ends(struct sched *sched, uint32_t preemptor)
 {
     struct planned_start_book *book = sched->planned_starts;
@@ -103,7 +103,7 @@ void reserve_look_ahead(struct sched *sched, uint32_t slot)
     }
 }
 
-/* With the ends [from, to) over besides, in the trial, does it fit? */
+/* Remove the jobs of the ends [from, to) in the trial.  Does the job fit then? */
 static bool fits_after(struct sched *sched, uint32_t slot, uint32_t from, uint32_t to)
 {
     for (uint32_t e = from; e < to; e++)
@@ -111,8 +111,8 @@ static bool fits_after(struct sched *sched, uint32_t slot, uint32_t from, uint32
     return planned_start_fits_at(sched, slot, planned_start_end(sched, to - 1), &sched->pieces);
 }
 
-/* It fits after `high` ends, not after `low`, which have left the ledger: after how many at least?  What is between
- * has then left too, and sched->pieces say where it fits. */
+/* The job fits after `high` ends, but not after `low` ends, which have left the ledger.  Returns the least number after
+ * which it fits; these have then left the ledger, and sched->pieces say where. */
 static uint32_t bisect(struct sched *sched, uint32_t slot, uint32_t low, uint32_t high)
 {
     while (high - low > 1) {
@@ -129,7 +129,7 @@ static uint32_t bisect(struct sched *sched, uint32_t slot, uint32_t low, uint32_
     return fits_after(sched, slot, low, high) ? high : 0;
 }
 
-/* After so many ends, doubled until that is enough; 0: it is not before all is over. */
+/* The number of ends after which the job fits, found with steps that double; 0: it does not fit even after all. */
 static uint32_t ends_needed(struct sched *sched, uint32_t slot)
 {
     const uint32_t count = sched->planned_starts->end_count;
@@ -160,10 +160,10 @@ static void add_planned_start(struct sched *sched, uint32_t slot)
             planned_start_append(sched, slot, PLANNED_START_MANY, planned_start_end(sched, needed - 1));
         own->is_entitled = sched_is_entitled(sched, slot);
     }
-    book->end_count = 0; /* they hold in this moment only */
+    book->end_count = 0; /* the ends are valid now only, and for this job */
 }
 
-/* Who waited for a planned start may try again. */
+/* Open the request classes that planned starts closed. */
 static void reopen(struct sched *sched)
 {
     for (uint32_t id = request_class_next_closed(&sched->request_classes, 0); id < sched->request_classes.count;
@@ -194,7 +194,7 @@ bool reserve_review(struct sched *sched)
     return has_fallen;
 }
 
-/* ---- In the way ---- */
+/* ---- Conflicts with planned starts ---- */
 
 static bool shares_node(const struct sched *sched, const struct planned_start *planned_start,
                         const struct piece_list *pieces)
@@ -232,7 +232,7 @@ bool reserve_place(struct sched *sched, uint32_t slot)
     return true;
 }
 
-/* The first planned start that may hold up the job last looked ahead for begins then. */
+/* The earliest of the planned starts that may delay the job of the last reserve_look_ahead; TIME_NEVER: none. */
 static time_ns first_start(const struct sched *sched)
 {
     const struct planned_start_book *book = sched->planned_starts;
@@ -262,7 +262,7 @@ uint32_t reserve_shorter(struct sched *sched, uint32_t class_queue_id)
 
 /* ---- Passes ---- */
 
-/* Somebody waits for space, and something has happened. */
+/* A pass is needed: jobs wait for space, and the state has changed since the last pass. */
 static bool wants_pass(const struct sched *sched)
 {
     return sched->pending.job_count > 0 && sched->changes != sched->planned_starts->passed_change &&
@@ -299,7 +299,7 @@ void reserve_begin(struct sched *sched)
             scratch->waiting[scratch->class_queue_count++] = pending->busy[b];
 }
 
-/* Its head may go, or lacks nothing but space. */
+/* Its head may start, or lacks only space. */
 static bool is_in_selection(const struct sched *sched, uint32_t class_queue_id)
 {
     const struct class_queue *class_queue = &sched->pending.class_queues[class_queue_id];
