@@ -152,9 +152,9 @@ uint32_t plugin_view_size(enum plugin_seam seam);
  * "params" of the policy file.  Fails through the sticky error. */
 void plugin_params_read(struct policy_config *config, struct json_object *object, const struct plugin_set *plugins);
 
-/* Append "an integer from 0 to 100, 8 unless said" of a parameter, for people. */
+/* Append the kind and the bounds of a parameter for people: "an integer from 0 to 100". */
 void plugin_param_describe(const struct plugin_param *param, struct buffer *out);
-/* Append its value as a policy file says it. */
+/* Append its value in the form of a policy file. */
 void plugin_param_write(const struct plugin_param *param, int64_t value, struct buffer *out);
 
 /* The summary of its policy. */

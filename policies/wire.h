@@ -1,13 +1,13 @@
-/* policies/wire.h -- facts and decisions as text: the lines by which a scheduler is driven from outside.
+/* policies/wire.h -- facts and decisions as text: the lines by which another program drives a scheduler.
  *
- * Words: a stream is lines of JSON, one object each: a header, then what the world tells (facts, cycles) and what
- * the scheduler answers to each cycle (decisions, and a line that ends them).  docs/decide.md names every field.
+ * Words: a stream is lines of JSON, one object each: a header, then facts and cycles from the world and, after each
+ * cycle, the scheduler's answer (decisions, and a line that ends them).  docs/decide.md names every field.
  *
  * Laws
- *  - A line that was written reads back as what was written, and writes again as the same bytes.
+ *  - A written line reads back as the same value, and writes again as the same bytes.
  *  - Times are integer nanoseconds; amounts exact decimals; nodes and queues go by name, jobs by number.
- *  - Bad lines are ERROR_DATA with file, line and column; nothing of them takes effect but that
- *    a queue before the first bad one of a queues_changed line may have been changed.
+ *  - Bad lines are ERROR_DATA with file, line and column.  They have no effect, except that queues before the first
+ *    bad one of a queues_changed line may have been changed.
  *
  *   struct wire *wire = wire_new(cluster, queues);
  *   TRY(wire_read(wire, "events.jsonl", 7, line, WIRE_TOLD, &out));
@@ -44,10 +44,10 @@ enum fact_kind { /* policies/sched.h has a function for each */
                  FACT_COUNT
 };
 
-struct fact { /* what does not belong to the kind is 0 */
+struct fact { /* fields that do not belong to the kind are 0 */
     enum fact_kind kind;
     time_ns now;
-    job_id id;                  /* of the job, where there is one */
+    job_id id;                  /* of the job, if the fact has one */
     const struct job *job;      /* SUBMITTED, ADOPTED; borrowed */
     decision_id decision;       /* STARTED, REFUSED */
     struct members which;       /* LEAVING, EVICTED */
@@ -68,24 +68,24 @@ struct fact { /* what does not belong to the kind is 0 */
     uint32_t kind_count;
 };
 
-/* Call the function of policies/sched.h that the fact stands for. */
+/* Call the function of policies/sched.h for the fact. */
 void fact_tell(struct sched *sched, const struct fact *fact);
 
 /* ---- lines ---- */
 
 enum wire_kind { WIRE_FACT, WIRE_CYCLE, WIRE_DECISION, WIRE_DONE, WIRE_HEADER };
 
-/* What a reader is ready for, as bits of enum wire_kind. */
+/* The kinds of lines that a reader accepts, as bits of enum wire_kind. */
 enum {
     WIRE_TOLD = 1 << WIRE_FACT | 1 << WIRE_CYCLE,
     WIRE_ANSWERED = 1 << WIRE_DECISION | 1 << WIRE_DONE,
-    WIRE_PASSED = 1 << 8, /* answers may come, but only their kind is looked at */
+    WIRE_PASSED = 1 << 8, /* answers are accepted, but only their kind is read */
 };
 
 /* The end of the answer to a cycle. */
 struct wire_done {
     uint64_t decision_count;    /* lines of decisions before it */
-    time_ns wake_at;            /* TIME_NEVER: no cycle is wanted before something happens */
+    time_ns wake_at;            /* when the next cycle is due; TIME_NEVER: not before a fact */
     int64_t reserved_gpu_milli; /* free space that is kept for reservations; for the timeline of a run */
 };
 
@@ -97,21 +97,20 @@ struct wire_line {
     struct wire_done done;
 };
 
-struct wire; /* opaque: names to numbers, and the memory of what was read */
+struct wire; /* opaque: names to numbers, and the memory of lines that were read */
 
-/* queues: where names of queues are looked up; a line of FACT_QUEUES_CHANGED changes it.  Both are borrowed. */
-/* Kinds of members, `count` of each, as an array of what they ask, as `windtunnel trace info --request classes` writes
- * it. */
+/* Kinds of members, `count` of each, as an array of their requests: the output of `windtunnel trace info --shapes`. */
 enum { WIRE_KINDS_MAX = 1 << 16 };
 void wire_write_kinds(struct buffer *out, const struct cluster *cluster, const struct job_group *kinds, uint32_t count);
 /* Borrowed until wire_forget.  Fails through the sticky error. */
 const struct job_group *wire_read_kinds(struct wire *wire, const struct json_value *array, uint32_t *count);
 
+/* queues: a line of FACT_QUEUES_CHANGED changes it.  Both are borrowed. */
 struct wire *wire_new(const struct cluster *cluster, struct queue_table *queues);
 void wire_free(struct wire *wire);
 
-/* Read one line.  file and number: for messages.  wanted: bits of the kinds that may come.  What *out points to stays
- * until wire_forget.  Cost: the length of the line. */
+/* Read one line.  file and number: for messages.  wanted: bits of the accepted kinds.  *out points to memory that is
+ * valid until wire_forget.  Cost: the length of the line. */
 struct error wire_read(struct wire *wire, const char *file, uint64_t number, struct text line, unsigned wanted,
                        struct wire_line *out) MUST_CHECK;
 void wire_forget(struct wire *wire);
@@ -125,7 +124,7 @@ void wire_write_done(struct buffer *out, const struct wire_done *done);
 
 /* ---- the header ---- */
 
-/* What a scheduler is made of. */
+/* The inputs of a scheduler. */
 struct wire_header {
     struct cluster *cluster;    /* owned */
     struct queue_table *queues; /* owned */
@@ -136,8 +135,8 @@ struct wire_header {
 void wire_write_header(struct buffer *out, const struct cluster *cluster, const struct queue_table *queues,
                        struct text policy);
 
-/* Parse the first line, so that overrides may be set in it: "cluster", "queues" and "policy" stand at the top of the
- * document.  ERROR_DATA if it is no header.  Caller: json_doc_free. */
+/* Parse the first line, so that overrides can be set in it: "cluster", "queues" and "policy" are top-level keys of the
+ * document.  ERROR_DATA if it is not a header.  Caller: json_doc_free. */
 struct error wire_header_parse(struct json_doc **doc, const char *file, struct text line) MUST_CHECK;
 
 /* On error *out holds nothing.  Caller: wire_header_release; names in the table of queues do not need the document. */

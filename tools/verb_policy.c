@@ -42,9 +42,9 @@ static void param_lines(struct buffer *out, const struct windtunnel_plugin *plug
         const struct plugin_param *param = &plugin->params[i];
         buffer_format(out, "  %-14s parameter %s: ", "", param->name);
         plugin_param_describe(param, out);
-        buffer_string(out, ", ");
+        buffer_string(out, ", default ");
         plugin_param_write(param, param->otherwise, out);
-        buffer_format(out, " unless said; %s\n", param->help);
+        buffer_format(out, "; %s\n", param->help);
     }
 }
 

@@ -73,8 +73,8 @@ struct node_type {
     bool is_tainted;    /* one of its taints keeps off members without the toleration */
     uint16_t taint_count;
     const struct taint *taints;       /* in the order of key, value, effect */
-    uint8_t island_gpus;              /* GPUs 0.. of so many are an island, then the next so many; of a
-                                         node without GPUs: 0 */
+    uint8_t island_gpus;              /* GPUs of an island; islands follow in the order of the GPUs.  0: the
+                                         node has no GPUs */
     uint16_t layout_mask;             /* GPUs with MIG instances: neither whole nor shared */
     uint16_t recut_mask;              /* GPUs that a policy may cut anew (policies/geometry/geometry.h) */
     const struct gpu_layout *layouts; /* by GPU index; NULL if the mask is 0 */

@@ -1,4 +1,4 @@
-/* policies/backfill/backfills.h -- the backfill policies there are. */
+/* policies/backfill/backfills.h -- the built-in backfill policies. */
 #ifndef POLICIES_BACKFILLS_H
 #define POLICIES_BACKFILLS_H
 

@@ -14,8 +14,8 @@
 const struct backfill_policy backfill_conservative = {
     .name = "conservative",
     .version = 1,
-    .summary = "every job is promised a start when it comes and nobody delays anybody; needs "
-               "limits or estimates, and lets fewer overtake than easy",
+    .summary = "every job gets a promised start when it is submitted and no job delays another; "
+               "needs limits or estimates, and fewer jobs overtake than under easy",
     .overtakes = true,
     .keeps = true,
     .defaults = {.reservations = BACKFILL_ALL, .depth = BACKFILL_ALL, .window = TIME_NEVER},

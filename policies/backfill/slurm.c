@@ -1,10 +1,10 @@
-/* slurm.  Now and then the first `depth` jobs are gone through: who fits beside those before him starts, who does not
- * is given a planned start for this pass.
+/* slurm.  A periodic pass over the first `depth` jobs: a job that fits beside the planned starts of jobs before it
+ * starts now; the others get planned starts for this pass.
  *
  * Source: Slurm's sched/backfill; bf_max_job_test is `depth` (500), bf_interval `interval_s` (30), bf_resolution
- * `resolution_s` (60), bf_window `window_s` (a day), bf_max_job_user `per_user` (0: no bound). Departure: whole
- * passes, without yielding; GPUs are named where Slurm plans with nodes; of jobs that start beyond the window nothing
- * is kept, as there.
+ * `resolution_s` (60), bf_window `window_s` (a day), bf_max_job_user `per_user` (0: no bound).
+ * Departure: passes do not yield; planned starts name GPUs, where Slurm plans with nodes.  As in Slurm, a job that
+ * would start beyond the window gets no planned start.
  * Cost: `depth` searches of the profile (policies/state/profile.h) a pass.
  * Known failure: a window shorter than the longest limit starves large jobs; one user may fill the depth. */
 #include "policies/backfill/backfills.h"
@@ -13,7 +13,7 @@ const struct backfill_policy backfill_slurm = {
     .name = "slurm",
     .version = 1,
     .summary = "every interval_s the first `depth` jobs are planned within a window; bounded work, "
-               "but what starts beyond the window is delayed without bound",
+               "but jobs that start beyond the window are delayed without bound",
     .overtakes = true,
     .is_windowed = true,
     .defaults = {.reservations = BACKFILL_ALL,

@@ -48,7 +48,7 @@ static void archive_type(struct archive *archive, struct node_type type)
     }
 }
 
-/* Which GPUs are close together. */
+/* NUMA nodes and NVLink islands. */
 static void archive_inside(struct archive *archive, struct node_pool pool)
 {
     ARCHIVE(archive, pool.first);
@@ -60,7 +60,7 @@ uint64_t digest_cluster(const struct cluster *cluster)
 {
     struct buffer bytes = {0};
     struct archive archive = {.out = &bytes};
-    struct cluster copy = *cluster; /* of the counts: what is written is not const */
+    struct cluster copy = *cluster; /* ARCHIVE needs lvalues that are not const */
     ARCHIVE(&archive, copy.model_count);
     for (uint32_t m = 0; m < cluster->model_count; m++) {
         archive_text(&archive, cluster->models[m].name);

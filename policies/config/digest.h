@@ -1,7 +1,7 @@
-/* policies/config/digest.h -- what a saved state of a scheduler belongs to, as hashes.
+/* policies/config/digest.h -- hashes of the cluster, the queues and the policy that a saved scheduler belongs to.
  *
- * Law: equal exactly (but for a chance of 2^-64) when all that a decision can depend on is equal: the names of a
- * cluster and of a policy's file do not count, those of its nodes, of GPU models, levels and queues do.
+ * Law: two digests are equal exactly (but for a chance of 2^-64) if everything that a decision can depend on is equal.
+ * The names of the cluster and of the policy do not count; those of nodes, GPU models, levels and queues do.
  */
 #ifndef POLICIES_CONFIG_DIGEST_H
 #define POLICIES_CONFIG_DIGEST_H

@@ -63,7 +63,7 @@ static const char *missing_hook(const struct windtunnel_plugin *plugin)
             return "compare";
         return quota->may_reclaim != NULL && quota->may_take == NULL ? "may_take" : NULL;
     }
-    case PLUGIN_PREEMPTION: /* switches may be all of it */
+    case PLUGIN_PREEMPTION: /* its hook is optional */
     case PLUGIN_BACKFILL:
     case PLUGIN_NONE:
     case PLUGIN_SEAM_COUNT:
@@ -99,7 +99,7 @@ const char *plugin_summary(const struct windtunnel_plugin *plugin)
     return NULL;
 }
 
-/* A bound that the engine would divide by, or wait for ever at. */
+/* A field of the struct with which the engine would divide by 0 or wait for ever; NULL: none. */
 static const char *odd_backfill(const struct backfill_policy *backfill)
 {
     const struct backfill_config *defaults = &backfill->defaults;
@@ -113,7 +113,7 @@ static const char *odd_backfill(const struct backfill_policy *backfill)
     return NULL;
 }
 
-/* Something in the struct that no policy may say; NULL: nothing. */
+/* A field of the struct with an invalid value; NULL: none. */
 static const char *odd_value(const struct windtunnel_plugin *plugin)
 {
     if (plugin->seam == PLUGIN_QUOTA &&
@@ -129,7 +129,7 @@ static const char *odd_value(const struct windtunnel_plugin *plugin)
         return odd_backfill(plugin->policy);
     if (plugin->state_size == 0)
         return NULL;
-    /* What looks at a state is not the same whenever it is asked. */
+    /* Results that depend on a state are not constant. */
     if (plugin->seam == PLUGIN_ORDER && ((const struct order_policy *)plugin->policy)->is_constant)
         return "is_constant";
     if (plugin->seam == PLUGIN_ORDER && ((const struct order_policy *)plugin->policy)->is_by_fill)
@@ -149,7 +149,7 @@ static bool is_plain_text(const char *text)
     return true;
 }
 
-/* So that it stands in lists and messages as it is: "a-z0-9_-". */
+/* Names consist of "a-z0-9_-", so that lists and messages can show them as they are. */
 static bool is_policy_name(const char *name)
 {
     return is_plain_text(name) && strlen(name) <= 40 &&

@@ -1,4 +1,4 @@
-/* The parameters of plug-ins: declared, read, told. */
+/* The parameters of plug-ins: checks their declarations, reads their values and prints them. */
 #include "policies/config/plugin_params.h"
 #include "policies/policy_config.h"
 
@@ -12,7 +12,7 @@ static const char *const kind_names[] = {[PARAM_INT] = "an integer",
                                          [PARAM_DURATION] = "a duration",
                                          [PARAM_CHOICE] = "one of"};
 
-/* ---- Declared ---- */
+/* ---- Declarations ---- */
 
 static bool is_param_name(const char *name)
 {
@@ -36,7 +36,7 @@ static int64_t choice_count(const struct plugin_param *param)
     return count;
 }
 
-/* What is wrong with it; NULL: nothing. */
+/* The fault in the declaration; NULL: none. */
 static const char *param_complaint(const struct plugin_param *param)
 {
     if (param->kind >= PARAM_KIND_COUNT)
@@ -44,17 +44,16 @@ static const char *param_complaint(const struct plugin_param *param)
     if (!is_line(param->help))
         return "has no help";
     if (param->kind == PARAM_BOOL)
-        return param->otherwise != 0 && param->otherwise != 1 ? "is neither 0 nor 1 unless said" : NULL;
+        return param->otherwise != 0 && param->otherwise != 1 ? "has a default other than 0 and 1" : NULL;
     if (param->kind == PARAM_CHOICE) {
         const int64_t count = choice_count(param);
         if (count < 2 || count > OWN_CHOICES_MAX)
             return "has fewer than 2 or more than 16 choices";
-        return param->otherwise < 0 || param->otherwise >= count ? "is no choice unless said" : NULL;
+        return param->otherwise < 0 || param->otherwise >= count ? "has a default that is not a choice" : NULL;
     }
     if (param->kind == PARAM_DURATION && param->low < 0)
         return "may be a negative duration";
-    return param->low > param->otherwise || param->otherwise > param->high ? "is not within its bounds unless said"
-                                                                           : NULL;
+    return param->low > param->otherwise || param->otherwise > param->high ? "has a default out of its bounds" : NULL;
 }
 
 struct error plugin_check_own(const struct windtunnel_plugin *plugin, const char *path)
@@ -91,7 +90,7 @@ struct error plugin_check_own(const struct windtunnel_plugin *plugin, const char
     return ERROR_OK;
 }
 
-/* ---- Read ---- */
+/* ---- Values ---- */
 
 static bool is_used(const struct policy_config *config, const void *policy)
 {
@@ -207,7 +206,7 @@ void plugin_params_read(struct policy_config *config, struct json_object *object
     }
 }
 
-/* ---- Told ---- */
+/* ---- Printing ---- */
 
 void plugin_param_write(const struct plugin_param *param, int64_t value, struct buffer *out)
 {

@@ -55,7 +55,7 @@ struct policy_config policy_config_default(void)
     };
 }
 
-/* The place of a name among `names`; fails through the sticky error. */
+/* The index of a name in `names`; fails through the sticky error. */
 static int find_name(const struct json_value *item, const char *const *names, const char *what)
 {
     const char *name = json_value_string(item);
@@ -136,8 +136,7 @@ bool policy_has_one_line(const struct policy_config *config)
     return config->is_strict && config->quota->is_flat;
 }
 
-/* In a line that stops somebody may overtake; where class queues are skipped, or queues compete, somebody is held up.
- */
+/* Policies that keep planned starts or plan within a window need a single queue that blocks. */
 static void check_backfill(const struct policy_config *config, const struct json_value *value)
 {
     const struct backfill_policy *backfill = config->backfill;
@@ -145,12 +144,12 @@ static void check_backfill(const struct policy_config *config, const struct json
         return;
     if (backfill->keeps || backfill->is_windowed)
         json_fail(value,
-                  "backfill '%s' needs one line that stops: \"blocking\": \"strict\", and a quota "
-                  "policy without queues; 'easy' does with others",
+                  "backfill '%s' needs a single queue that blocks: \"blocking\": \"strict\" and the "
+                  "quota policy 'none'; otherwise use 'easy'",
                   backfill->name);
 }
 
-/* How promises move up, where they stand. */
+/* How promises move up, for a policy that keeps planned starts. */
 static void read_compression(struct policy_config *config, struct json_object *backfill)
 {
     static const char *const names[] = {"in_order", "replan", NULL}; /* enum compression */
@@ -204,11 +203,11 @@ static void read_drains(struct defrag_config *config, struct json_object *object
     config->drain_expiry = json_get_patience(object, "drain_expiry_s", config->drain_expiry);
 }
 
-/* A planned start that stands counts on nodes that a drain would take away. */
+/* A drain could keep nodes that a standing planned start needs. */
 static void check_defrag(const struct policy_config *config, const struct json_value *value)
 {
     if (config->defrag->drains && config->backfill->keeps)
-        json_fail(value, "defrag '%s' would break what backfill '%s' promises; 'easy' does with it",
+        json_fail(value, "defrag '%s' would break the promises of backfill '%s'; use 'easy' with it",
                   config->defrag->name, config->backfill->name);
 }
 
@@ -234,7 +233,7 @@ static void read_defrag(struct policy_config *config, struct json_object *object
     check_defrag(config, &value);
 }
 
-/* What keeps places of its own does not know that GPUs are cut. */
+/* Cells, drains and promises do not expect that GPUs are repartitioned. */
 static void check_geometry(const struct policy_config *config, const struct json_value *value)
 {
     if (config->geometry->score == NULL)
@@ -246,7 +245,7 @@ static void check_geometry(const struct policy_config *config, const struct json
         json_fail(value, "geometry '%s' and defrag '%s' would both keep nodes", config->geometry->name,
                   config->defrag->name);
     else if (config->backfill->keeps)
-        json_fail(value, "geometry '%s' would break what backfill '%s' promises; 'easy' does with it",
+        json_fail(value, "geometry '%s' would break the promises of backfill '%s'; use 'easy' with it",
                   config->geometry->name, config->backfill->name);
 }
 
@@ -278,7 +277,7 @@ static void read_geometry(struct policy_config *config, struct json_object *obje
     check_geometry(config, &value);
 }
 
-/* Of the caps those that the policy makes use of; one that makes both kinds has a name for each. */
+/* Read the client limits that the policy uses.  A policy with both kinds of shares has a key for each. */
 static void read_clients(struct sharing_config *own, struct json_object *sharing)
 {
     uint16_t *mps = &own->clients_max[SHARE_MPS], *slices = &own->clients_max[SHARE_TIMESLICE];
@@ -289,7 +288,7 @@ static void read_clients(struct sharing_config *own, struct json_object *sharing
         *slices = (uint16_t)json_get_int(sharing, of_slices, 2, SLICE_CLIENTS_MAX, *slices);
 }
 
-/* What is kept for a queue is not asked who else is on it. */
+/* Quota policies with places of their own ignore trust domains. */
 static void check_sharing(const struct policy_config *config, const struct json_value *value)
 {
     if (sharing_is_used(config->sharing, &config->sharing_config) && config->quota->confines != NULL)
@@ -386,6 +385,6 @@ void policy_config_read_with(struct policy_config *config, const struct json_val
     plugin_params_read(config, &object, plugins);
     if (plugins != NULL)
         json_member(&object, "plugins"); /* loaded by the caller */
-    json_member(&object, "typical");     /* told by the caller: sched_typical_told */
+    json_member(&object, "typical");     /* the caller passes it on: sched_typical_told */
     json_object_close(&object);
 }

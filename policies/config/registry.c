@@ -1,5 +1,4 @@
-/* The policies there are, by seam.  A new one is a file in its folder, a line in the folder's list of externs and one
- * here. */
+/* All built-in policies, by seam.  To add one, write its file, declare it in the folder's header and list it here. */
 #include "policies/config/registry.h"
 
 #include <assert.h>

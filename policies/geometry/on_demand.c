@@ -34,7 +34,7 @@ int64_t geometry_keeps_room(const struct cut_place *place)
 const struct geometry_policy geometry_on_demand = {
     .name = "on_demand",
     .version = 1,
-    .summary = "instances are made for whoever finds none; nothing idles for its shape, but each "
-               "one made costs seconds, and large places are cut up",
+    .summary = "a job that finds no instance gets one made; no space idles in a wrong shape, but "
+               "each cut costs seconds, and large places are cut up",
     .score = geometry_keeps_room,
 };

@@ -1,7 +1,7 @@
-/* drf.  The smallest dominant share first: the largest, over GPUs, CPUs and memory, of what the job holds by what the
- * cluster has, as an integer multiple of 2^-32.
+/* drf.  The smallest dominant share first: the largest ratio, over GPUs, CPUs and memory, of the job's holdings to the
+ * cluster's capacity, as an integer multiple of 2^-32.
  * Source: dominant resource fairness (NSDI'11), per job as in Volcano's drf plug-in.  Evens out jobs that grow member
- * by member; jobs that hold nothing are all equal, so give it a next link.  Departure: rounded down to 2^-32.
+ * by member.  Jobs that hold nothing are all equal: the chain needs another link.  Departure: rounded down to 2^-32.
  * Cost: O(resources). */
 #include "policies/order/orders.h"
 
@@ -13,7 +13,7 @@ static uint64_t rank(const struct order_view *view, const struct order_config *c
         if (view->holds[r] <= 0)
             continue;
         if (view->capacity[r] <= 0)
-            return UINT64_MAX; /* it holds some of what is all gone */
+            return UINT64_MAX; /* no node with that resource is up */
         unsigned __int128 share = ((unsigned __int128)view->holds[r] << 32) / (uint64_t)view->capacity[r];
         if (share > dominant)
             dominant = share > UINT64_MAX ? UINT64_MAX : (uint64_t)share;
@@ -24,7 +24,7 @@ static uint64_t rank(const struct order_view *view, const struct order_config *c
 const struct order_policy order_drf = {
     .name = "drf",
     .version = 1,
-    .summary = "smallest dominant share held first; evens out growing jobs, says nothing of those "
-               "that wait",
+    .summary = "smallest dominant share held first; evens out growing jobs, does not order jobs "
+               "that hold nothing",
     .rank = rank,
 };

@@ -1,7 +1,7 @@
-/* fairtree.  The higher fair-share factor first (policies/state/accounts.h): whose queue, and who in it, used least of
- * what it is due goes first.
- * As one link of a chain; multifactor adds the same factor to others.  Works over days, with a half-life longer
- * than jobs; a queue that was idle for long is then served before all others until it has caught up.  Cost: O(1). */
+/* fairtree.  The higher fair-share factor first (policies/state/accounts.h): jobs of the queue, and of the user in it,
+ * with the least usage relative to their shares.
+ * It is one link of a chain; multifactor adds the same factor to others.  Works over days, with a half-life longer
+ * than jobs.  A queue that was idle for long then goes before all others until it has caught up.  Cost: O(1). */
 #include "policies/order/orders.h"
 
 static uint64_t rank(const struct order_view *view, const struct order_config *config)
@@ -13,7 +13,7 @@ static uint64_t rank(const struct order_view *view, const struct order_config *c
 const struct order_policy order_fairtree = {
     .name = "fairtree",
     .version = 1,
-    .summary = "least decayed usage of queue and user first; who was idle for long is served before all",
+    .summary = "least decayed usage of queue and user first; users who were idle for long go before all",
     .moves = true,
     .needs_accounts = true,
     .rank = rank,

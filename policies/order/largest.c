@@ -1,6 +1,6 @@
-/* largest.  Who asks the most GPUs first.
- * Gives large gangs the empty space before small jobs break it up, and small ones fill what is left if nothing
- * blocks; under load small jobs wait behind every gang.  Cost: O(1). */
+/* largest.  The job that requests the most GPUs first.
+ * Gives large gangs the empty space before small jobs break it up.  With "blocking": "skip" small jobs fill the rest;
+ * under load they wait behind every gang.  Cost: O(1). */
 #include "policies/order/orders.h"
 
 static uint64_t rank(const struct order_view *view, const struct order_config *config)
@@ -12,7 +12,7 @@ static uint64_t rank(const struct order_view *view, const struct order_config *c
 const struct order_policy order_largest = {
     .name = "largest",
     .version = 1,
-    .summary = "most GPUs asked first; less fragmentation, small jobs wait behind every gang",
+    .summary = "most GPUs requested first; less fragmentation, small jobs wait behind every gang",
     .is_constant = true,
     .rank = rank,
 };

@@ -1,13 +1,13 @@
 /* las.  Least attained service in two dimensions, in queues: a job goes down a queue each time its GPU time reaches the
  * next of las_limits_gpu_s; within a queue the rest of the chain decides (fifo in the paper).
  *
- * Idea: what has run long is probably long; short jobs finish without anybody knowing that they are short.
+ * Idea: a job that has run long will probably run longer; short jobs finish early without estimates.
  * Source: Tiresias (NSDI'19), discretised 2D-LAS: attained = GPUs x time executed.  A waiting job returns to
- * the first queue after las_promote times what it ran; 0: never.
- * Departures: attained service is not set to zero by a promotion (an order keeps no state), so that a promoted job
+ * the first queue after las_promote times its run time; 0: never.
+ * Departures: a promotion does not reset attained service (an order keeps no state), so a promoted job
  * falls back to its own queue as soon as it runs: give it a minimum run time.  No Gittins index.
- * Cost: O(queues).  Moves: time alone changes what runs and who is promoted.
- * Known failure: a job just over a limit is evicted for many just below it, whatever the eviction costs. */
+ * Cost: O(queues).  Moves: ranks change with time alone.
+ * Known failure: a job just over a limit is evicted for many just below it, whatever the preemption cost. */
 #include "policies/order/orders.h"
 
 static bool is_promoted(const struct order_view *view, const struct order_config *config)

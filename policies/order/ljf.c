@@ -1,5 +1,5 @@
 /* ljf.  The longest expected run time first: the estimate, else the limit; jobs that declare neither come last,
- * so that silence earns nothing.
+ * so that a missing declaration is no advantage.
  * Good for the end of a closed batch (the long ones do not trail); bad for every mean wait.  Cost: O(1). */
 #include "policies/order/orders.h"
 

@@ -4,18 +4,18 @@
  *   + weight_priority x priority / 100 + weight_class[class] + sum over resources of weight_tres x asked / capacity
  *
  * Source: Slurm's priority/multifactor, without the site factor, the association's own weight and nice.
- * size is (members / nodes + GPUs / all GPUs) / 2, or each one's complement when small jobs are favoured.
- * Departures: integers (each term is floored to a millionth of a point, the sum to a point, as there; below 1 counts
- * as 1); a member counts as a node, GPUs stand for CPUs in the size, the class for a QOS; the declared priority
- * stands for that of a partition, and as no largest one is known it is divided by 100 and may exceed 1 or be
- * negative.  The age is all time since submission in which it did not run.
+ * size is (members / nodes + GPUs / all GPUs) / 2, or their complements if favors_small.
+ * Departures: integers (each term is floored to a millionth of a point, the sum to a point, as in Slurm; a sum below 1
+ * counts as 1); a member counts as a node, GPUs stand for CPUs in the size, the class for a QOS; the declared priority
+ * stands for that of a partition.  There is no largest priority, so it is divided by 100 and may exceed 1 or be
+ * negative.  The age is all time since submission in which the job did not run.
  * Cost: O(resources).  Moves with age and fair share.
- * Known failure: weights of like size let age alone win in the end; nobody can say why a job is where it is. */
+ * Known failure: with weights of similar size age wins in the end; the position of a job is hard to explain. */
 #include "policies/order/orders.h"
 
 enum { POINT_MICRO = 1000000, PRIORITY_FULL = 100 };
 
-/* weight x part / whole in millionths, the ratio held within 0..1; nothing of nothing is 0. */
+/* weight x part / whole in millionths, with the ratio limited to 0..1; 0 if the whole is 0. */
 static int64_t term(int64_t weight, int64_t part, int64_t whole)
 {
     if (whole <= 0 || part <= 0)
@@ -40,7 +40,7 @@ static int64_t size_term(const struct order_view *view, int64_t weight, bool fav
 static uint64_t rank(const struct order_view *view, const struct order_config *config)
 {
     time_ns age = view->now - view->submit - view->ran;
-    __int128 micro = config->weight_priority; /* any priority times any weight is more than 64 bits */
+    __int128 micro = config->weight_priority; /* the product of a priority and a weight may exceed 64 bits */
     micro = micro * view->priority * (POINT_MICRO / PRIORITY_FULL);
     micro += term(config->weight_age, age, config->age_max);
     micro += term(config->weight_fair_share, view->fair_share_ppm, POINT_MICRO);

@@ -1,11 +1,11 @@
-/* policies/order/order.h -- the seam "who is next" within one line of jobs.
+/* policies/order/order.h -- the seam that orders the jobs within a queue.
  *
  * A policy gives a job a rank; smaller goes first.  Policies are chained: the first difference decides,
  * and the last key is always the job's id, so that the order is total.
  *
- * When ranks are computed: when the job comes to wait, when what it holds changes, and, for all jobs that wait
+ * When ranks are computed: when the job begins to wait, when its holdings change, and, for all jobs that wait
  * or run, every order_config.period if some policy of the chain `moves` (with time).  Between those moments a
- * rank stands still, so that an order is the same for everybody who asks.
+ * rank does not change, so that every comparison sees the same order.
  *
  * A policy is one const struct; add it to policies/config/registry.c and to docs/policies.md.
  */
@@ -16,10 +16,10 @@
 #include "policies/own.h"
 #include "workloads/job.h"
 
-/* Of its minimum a job holds less, exactly that, or more. */
+/* A job holds less than its minimum, exactly its minimum, or more. */
 enum job_fill { FILL_BELOW, FILL_MINIMUM, FILL_ABOVE };
 
-/* What a policy may look at. */
+/* The view of a job that a policy gets. */
 struct order_view {
     time_ns now;
     time_ns submit;
@@ -30,16 +30,16 @@ struct order_view {
     uint32_t user; /* NAMES_NONE: unknown */
     queue_id queue;
     uint32_t member_count;             /* of the whole job */
-    int64_t asks[RESOURCE_COUNT];      /* by the whole job */
+    int64_t asks[RESOURCE_COUNT];      /* request of the whole job */
     int64_t holds[RESOURCE_COUNT];     /* now */
-    int64_t capacity[RESOURCE_COUNT];  /* of the cluster, nodes that are up */
+    int64_t capacity[RESOURCE_COUNT];  /* of the nodes that are up */
     uint32_t node_count;               /* of the cluster */
     time_ns limit, estimate, deadline; /* as declared; TIME_NEVER */
     time_ns ran;                       /* in all its attempts */
     int64_t attained_gpu_ns;           /* GPU time in all its attempts, exact */
-    time_ns waiting_since;             /* when it last came to wait; now while it runs */
+    time_ns waiting_since;             /* when it last began to wait; now while it runs */
     uint32_t fair_share_ppm;      /* 0..1000000, higher deserves more; of (queue, user); policies/state/accounts.h */
-    const struct policy_own *own; /* of a plug-in's policy; NULL: it is built in */
+    const struct policy_own *own; /* of a plug-in; NULL: the policy is built in */
 };
 
 struct order_policy {
@@ -47,9 +47,9 @@ struct order_policy {
     uint32_t version;
     const char *summary; /* when it works and when it fails */
     bool is_constant;    /* the rank depends on the declaration alone: computed once */
-    bool is_by_fill;     /* or on how full the job is besides: computed when that changes */
+    bool is_by_fill;     /* the rank depends on the declaration and `fill` alone: computed when `fill` changes */
     bool moves;          /* the rank changes with time alone */
-    bool needs_accounts; /* looks at fair_share_ppm */
+    bool needs_accounts; /* reads fair_share_ppm */
     uint64_t (*rank)(const struct order_view *view, const struct order_config *config); /* pure */
 };
 

@@ -11,16 +11,16 @@
 #include "base/time.h"
 #include "workloads/job.h"
 
-enum { ORDER_CHAIN_MAX = 5 }; /* order policies of one policy, the first that tells two jobs apart decides */
+enum { ORDER_CHAIN_MAX = 5 }; /* order policies in a chain */
 
 enum { LAS_QUEUES_MAX = 8 };
 enum fair_share_kind { FAIR_SHARE_TREE, FAIR_SHARE_CLASSIC };
 
 struct order_config {
-    time_ns period; /* of computing ranks anew */
+    time_ns period; /* between computations of moving ranks */
     /* las */
     uint32_t las_limit_count;                 /* queues - 1 */
-    int64_t las_limit_gpu_ns[LAS_QUEUES_MAX]; /* attained GPU time at which a job goes down a queue */
+    int64_t las_limit_gpu_ns[LAS_QUEUES_MAX]; /* attained GPU time at which a job moves down a queue */
     int64_t las_promote_milli; /* back to the first queue after a wait of this multiple of its run time; 0: never */
     /* multifactor */
     int64_t weight_age, weight_fair_share, weight_size, weight_priority, weight_class[JOB_CLASS_COUNT];

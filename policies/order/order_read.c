@@ -32,7 +32,7 @@ void order_chain_read(const struct order_policy *chain[], uint32_t *count, uint3
         chain[i] = chosen[i];
 }
 
-/* A duration of at least a second, so that nothing is done more often. */
+/* A duration of at least a second, which bounds how often ranks are computed. */
 static time_ns read_period(struct json_object *object, const char *key, time_ns otherwise)
 {
     time_ns period = json_get_duration(object, key, otherwise);

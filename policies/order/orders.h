@@ -1,4 +1,4 @@
-/* policies/order/orders.h -- the orders there are. */
+/* policies/order/orders.h -- the built-in orders. */
 #ifndef POLICIES_ORDERS_H
 #define POLICIES_ORDERS_H
 
@@ -18,7 +18,7 @@ extern const struct order_policy order_sjf;
 extern const struct order_policy order_smallest;
 extern const struct order_policy order_srtf;
 
-/* The run time that is believed: the estimate, else the limit, else TIME_NEVER. */
+/* The expected run time: the estimate, else the limit, else TIME_NEVER. */
 static inline time_ns order_expected(const struct order_view *view)
 {
     return view->estimate != TIME_NEVER ? view->estimate : view->limit;

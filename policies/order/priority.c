@@ -1,5 +1,5 @@
 /* priority.  Higher declared priority first.
- * Works when priorities are scarce; everybody's job at the top makes it fifo, and low ones can starve.
+ * Works if few jobs have a high priority; if all do, it is fifo.  Jobs of low priority can starve.
  * Cost: O(1). */
 #include "policies/order/orders.h"
 

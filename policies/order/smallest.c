@@ -12,7 +12,7 @@ static uint64_t rank(const struct order_view *view, const struct order_config *c
 const struct order_policy order_smallest = {
     .name = "smallest",
     .version = 1,
-    .summary = "fewest GPUs asked first; fills holes, large gangs starve under load",
+    .summary = "fewest GPUs requested first; fills holes, large gangs starve under load",
     .is_constant = true,
     .rank = rank,
 };

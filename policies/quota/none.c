@@ -5,7 +5,7 @@
 const struct quota_policy quota_none = {
     .name = "none",
     .version = 1,
-    .summary = "one line for all queues, the order alone decides.  Works for one team; with several, "
-               "whoever submits most gets most",
+    .summary = "one queue for all jobs, the order alone decides.  Works for one team; with several, "
+               "the team that submits most gets most",
     .is_flat = true,
 };

@@ -219,8 +219,8 @@ static bool is_valid(struct queue_tree *tree, queue_id preemptor, const int64_t 
 const struct quota_policy quota_proportion = {
     .name = "proportion",
     .version = 1,
-    .summary = "each resource poured by weight up to what is asked; whoever asks more gets more, up "
-               "to its weight",
+    .summary = "each resource divided by weight up to the demand; a queue with more demand gets "
+               "more, up to its weight",
     .state_size = sizeof(struct guarantee_state),
     .forbids = forbids,
     .compare = compare,

@@ -1,13 +1,13 @@
-/* policies/wire/wire_fields.h -- fields of a struct that stand in a line under a key: one table reads and writes them.
+/* policies/wire/wire_fields.h -- tables that map keys of a line to fields of a struct; one table reads and writes them.
  *
- * A field that has its usual value is left out of the line.
+ * A field with its default value is left out of the line.
  *
  *   static const struct wire_field fields[] = {
  *       WIRE_INT(struct job, array_max, "array_max", 0, UINT32_MAX, 0), ..., {0}};
  *   wire_put_fields(out, fields, &job);
  *   wire_get_fields(&object, fields, &job);
  *
- * It does not: know structs whose fields are named by others (nodes, queues, profiles): policies/wire/wire_job.c.
+ * It does not: handle fields that need names of the cluster (nodes, queues, profiles): policies/wire/wire_job.c.
  */
 #ifndef POLICIES_WIRE_WIRE_FIELDS_H
 #define POLICIES_WIRE_WIRE_FIELDS_H
@@ -31,8 +31,8 @@ struct wire_field {
     uint16_t offset, bytes;
     bool is_signed;
     enum wire_form form;
-    int64_t low, high; /* what may stand in the struct */
-    int64_t usual;     /* WIRE_NEEDED: it must be there */
+    int64_t low, high; /* bounds of the value in the struct */
+    int64_t usual;     /* the default; WIRE_NEEDED: the key is required */
     const char *const *names;
 };
 
@@ -58,7 +58,7 @@ void wire_put_key(struct buffer *out, const char *key);
 void wire_put_int(struct buffer *out, const char *key, int64_t value);
 void wire_put_text(struct buffer *out, const char *key, const char *value);
 
-/* Names of things that are numbers inside. */
+/* Maps names to numbers. */
 struct wire {
     const struct cluster *cluster;
     struct queue_table *queues;
@@ -79,7 +79,8 @@ const struct job *wire_get_job(struct wire *wire, const struct json_value *value
 void wire_put_pieces(struct buffer *out, const struct cluster *cluster, const struct piece *pieces, uint32_t count);
 const struct piece *wire_get_pieces(struct wire *wire, struct json_object *object, uint32_t *count);
 
-/* How a GPU is cut, as the members "node", "gpu" and "layout": as topologies/mig_arrange.h spells it, or "whole". */
+/* The MIG layout of a GPU, as the keys "node", "gpu" and "layout": in the form of topologies/mig_arrange.h, or "whole".
+ */
 void wire_put_cut(struct buffer *out, const struct cluster *cluster, node_id node, uint32_t gpu_index,
                   mig_layout_id layout);
 void wire_get_cut(const struct wire *wire, struct json_object *object, node_id *node, uint32_t *gpu_index,

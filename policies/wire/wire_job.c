@@ -1,4 +1,4 @@
-/* policies/wire/wire_job.c -- jobs and pieces as JSON: fields whose meaning the cluster and the queues give. */
+/* policies/wire/wire_job.c -- jobs and pieces as JSON: fields that use names of the cluster and the queues. */
 #include <stdio.h>
 #include <string.h>
 
@@ -79,7 +79,7 @@ static const struct wire_field piece_fields[] = {
     {0},
 };
 
-/* One byte of a piece: where an instance starts, or how a share is used. */
+/* One byte of a piece holds the first slice of an instance or the kind of a share. */
 static const struct wire_field start_fields[] = {
     WIRE_INT(struct piece, mig_start, "mig_start", 0, MIG_SLICES - 1, 0),
     {0},
@@ -91,9 +91,9 @@ static bool has_failed(const struct json_object *object)
     return error_is(*object->value.error);
 }
 
-/* ---- what members ask ---- */
+/* ---- requests of members ---- */
 
-/* Profiles have the names that they have on the cluster's first model with MIG. */
+/* Profiles are named as on the cluster's first model with MIG. */
 static const struct mig_profile *profiles_of(const struct cluster *cluster)
 {
     for (uint32_t m = 0; m < cluster->model_count; m++)
@@ -130,7 +130,7 @@ static void put_group(struct buffer *out, const struct cluster *cluster, const s
     if (group->slice_level != 0)
         wire_put_text(out, "slice_level", cluster->levels[group->slice_level - 1].name);
     if (request->nodes != NULL) {
-        if (out->bytes[out->length - 1] != '{') /* a member that asks nothing else */
+        if (out->bytes[out->length - 1] != '{') /* not the first key */
             buffer_char(out, ',');
         buffer_string(out, request->nodes->text);
     }
@@ -170,7 +170,7 @@ static uint8_t get_level(const struct wire *wire, struct json_object *object, co
     return level;
 }
 
-/* succeeded: members that count for the minimum and hold nothing any more; NULL: there are none. */
+/* succeeded: set to the number of members that count for the minimum but hold nothing; NULL: the key is not allowed. */
 static void get_group(struct wire *wire, const struct json_value *value, struct job_group *group, uint32_t *succeeded)
 {
     struct json_object object;
@@ -417,7 +417,7 @@ static const struct job_tags *get_tags(struct wire *wire, struct json_object *ob
 
 /* ---- the job ---- */
 
-/* What was just read is still the reader's to change. */
+/* Remove succeeded members from the job; the casts are safe because its arrays were just read. */
 static void leave_out(struct job *job, const uint32_t succeeded[JOB_GROUPS_MAX])
 {
     uint16_t ignored[JOB_GROUPS_MAX];
@@ -499,7 +499,7 @@ void wire_put_pieces(struct buffer *out, const struct cluster *cluster, const st
     buffer_char(out, ']');
 }
 
-/* "0-3,6" as bits; false if it is none, or names one from `count` on. */
+/* Parse indices such as "0-3,6" into bits; false if the text is malformed or an index is not below `count`. */
 static bool indices_of(struct text text, int64_t count, uint16_t *mask)
 {
     struct text part;

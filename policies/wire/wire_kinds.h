@@ -1,5 +1,4 @@
-/* policies/wire/wire_kinds.h -- the words that begin lines and that lines choose from, for the policies/wire_*.c
- * files. */
+/* policies/wire/wire_kinds.h -- the keys that begin lines, and the values of enumerations, for policies/wire/. */
 #ifndef POLICIES_WIRE_WIRE_KINDS_H
 #define POLICIES_WIRE_WIRE_KINDS_H
 
@@ -13,7 +12,7 @@ extern const char *const wire_evict_ends[];    /* enum evict_end */
 extern const char *const wire_refusals[];      /* enum refusal */
 extern const char *const wire_node_states[];   /* enum node_state */
 
-extern const struct wire_field wire_decision_fields[]; /* but the id and the reason */
+extern const struct wire_field wire_decision_fields[]; /* all but the id and the reason */
 extern const struct wire_field wire_done_fields[];
 #define WIRE_CYCLE_KEY  "cycle"
 #define WIRE_DONE_KEY   "done"

@@ -1,4 +1,4 @@
-/* policies/wire/wire_layout.c -- how a GPU is cut, as text. */
+/* policies/wire/wire_layout.c -- the MIG layout of a GPU as text. */
 #include <string.h>
 
 #include "policies/wire/wire_fields.h"

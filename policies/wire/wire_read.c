@@ -1,4 +1,4 @@
-/* policies/wire/wire_read.c -- lines back into facts and decisions. */
+/* policies/wire/wire_read.c -- reads lines as facts and decisions. */
 #include <assert.h>
 #include <string.h>
 
@@ -47,7 +47,7 @@ static enum reason get_reason(struct json_object *object)
     return (enum reason)json_get_choice(object, "reason", names, REASON_NONE);
 }
 
-/* Of a decision the GPU is a piece. */
+/* A decision holds the GPU as a piece. */
 static void get_cut(struct wire *wire, struct json_object *object, struct decision *decision)
 {
     struct piece *piece = arena_alloc_array(&wire->arena, 1, struct piece);
@@ -72,7 +72,7 @@ static void get_decision(struct wire *wire, struct json_object *object, struct d
 
 /* ---- the line ---- */
 
-/* The first of the keys that the object has; -1 if none. */
+/* The index of the first of the keys that the object has; -1: none. */
 static int find_kind(struct json_object *object, const char *const *keys)
 {
     for (int i = 0; keys[i] != NULL; i++)
@@ -126,7 +126,7 @@ struct error wire_read(struct wire *wire, const char *file, uint64_t number, str
         json_object_open(&object, &root);
         if (!error_is(error))
             get_line(wire, &object, wanted, out);
-        if (!(wanted & WIRE_PASSED && 1 << out->kind & WIRE_ANSWERED)) /* else not all was read */
+        if (!(wanted & WIRE_PASSED && 1 << out->kind & WIRE_ANSWERED)) /* else some keys were not read */
             json_object_close(&object);
         json_doc_free(doc);
     }

@@ -111,7 +111,7 @@ static bool is_gpus(struct referee *referee, const struct request *request, cons
     bool is_share = share != 0 && share < GPU_MILLI;
     uint32_t each = request->gpus != 0 ? request->gpus : share != 0 ? 1 : 0;
     if (share > GPU_MILLI)
-        return referee_says(referee, "no GPU of node %s has so much memory", node_name(referee, piece));
+        return referee_says(referee, "no GPU of node %s has enough memory", node_name(referee, piece));
     if (gpus != each * piece->member_count || (is_share && piece->member_count != 1))
         return referee_says(referee, "%u member%s of group %u on node %s need%s %u GPUs, the piece names %u",
                             piece->member_count, piece->member_count == 1 ? "" : "s", piece->group,
@@ -162,9 +162,9 @@ static bool has_room(struct referee *referee, const struct referee_job *job, con
     const struct referee_node *node = &referee->nodes[piece->node];
     uint64_t members = piece->member_count;
     if (node->cpu_milli + members * request->cpu_milli > type->cpu_milli)
-        return referee_says(referee, "node %s has not so many CPUs free", node_name(referee, piece));
+        return referee_says(referee, "node %s has too few free CPUs", node_name(referee, piece));
     if (node->memory_mib + members * request->memory_mib > type->memory_mib)
-        return referee_says(referee, "node %s has not so much memory free", node_name(referee, piece));
+        return referee_says(referee, "node %s has too little free memory", node_name(referee, piece));
     if (type->max_tasks != 0 && node->tasks + members > type->max_tasks)
         return referee_says(referee, "node %s takes no more than %u members", node_name(referee, piece),
                             type->max_tasks);

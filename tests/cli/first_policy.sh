@@ -48,7 +48,7 @@ ln -s "$program" bin/windtunnel # by this name, whatever the variant
 ) || fail "the commands: $(tail -n 5 typed.out) $(cat typed.err)"
 
 grep -q '^  patient  .*narrow jobs first' typed.out || fail "policy list: $(cat typed.out)"
-grep -q 'parameter gpus_per_h: a number from 0 to 1000, 8 unless said' typed.out || fail 'the parameter is not listed'
+grep -q 'parameter gpus_per_h: a number from 0 to 1000, default 8' typed.out || fail 'the parameter is not listed'
 grep -q '^2 passed, 0 failed$' typed.out || fail 'its cases do not pass'
 grep -q "'gpus_per_h' must be a number from 0 to 1000" typed.err || fail "a bad value is not refused: $(cat typed.err)"
 for name in fifo kai windtunnel patient patient-100; do

@@ -165,7 +165,7 @@ same '{"backfill": {"policy": "NAME", "reservations": 2}, "estimate": "declared"
 # ---- Parameters and state ----
 
 windtunnel policy list --plugin example/turns.so
-grep -q 'parameter forget_after: an integer from 1 to 1000000, 1000 unless said; starts after which' said.out ||
+grep -q 'parameter forget_after: an integer from 1 to 1000000, default 1000; starts after which' said.out ||
     fail "policy list does not show the parameters: $(cat said.out said.err)"
 windtunnel policy show turns --plugin example/turns.so
 printf '{

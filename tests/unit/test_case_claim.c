@@ -66,7 +66,7 @@ static void bad_claims(void **state)
 {
     (void)state;
     refuse(TASK "\"gpus\": @1, \"claim\": {}" END, "'gpus': it excludes 'claim', which says it");
-    refuse(TASK "\"claim\": @{\"count\": 5}" END, "'claim': no node has so many such GPUs");
+    refuse(TASK "\"claim\": @{\"count\": 5}" END, "'claim': no node has enough such GPUs");
     refuse(TASK "\"claim\": @{\"class\": \"haf\"}" END, "did you mean 'half'?");
     refuse(TASK "\"claim\": @{\"class\": \"half\", \"match\": \"node\"}" END, "'match' is of whole GPUs");
     refuse(TASK "\"claim\": @{\"min_memory_gb\": 100}" END, "no GPU of this cluster is such as it asks");

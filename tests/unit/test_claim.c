@@ -184,10 +184,10 @@ static void bad_claims(void **state)
     refused("\"claim\": 3", 57, "'claim' must be an object");
     refused("\"claim\": {\"count\": 0}", 67, "'count' must be an integer");
     refused("\"claim\": {\"class\": \"ful\"}", 57, "the cluster has no GPU class of that name");
-    refused("\"claim\": {\"count\": 9}", 57, "no node has so many such GPUs");
+    refused("\"claim\": {\"count\": 9}", 57, "no node has enough such GPUs");
     refused("\"claim\": {\"min_memory_gb\": 200}", 57, "no GPU of this cluster is such as it asks");
     refused("\"claim\": {\"class\": \"full\", \"gpu_model\": \"t4\"}", 57, "no GPU of this cluster is such as it asks");
-    refused("\"claim\": {\"count\": 17, \"match\": \"nvlink\"}", 57, "no NVLink domain has so many such GPUs");
+    refused("\"claim\": {\"count\": 17, \"match\": \"nvlink\"}", 57, "no NVLink domain has enough such GPUs");
     refused("\"claim\": {\"count\": 2, \"match\": \"nvlink\", \"gpu_model\": \"t4\"}", 57,
             "no GPU of this cluster is such as it asks");
     refused("\"claim\": {\"count\": 2, \"match\": \"rack\"}", 57,

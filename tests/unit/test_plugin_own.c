@@ -156,7 +156,7 @@ static void bad_declarations_are_refused(void **state)
     REFUSED(param.name = "A", "the name of parameter 0");
     REFUSED(param.help = NULL, "'forget_after' of 'turns' has no help");
     REFUSED(param.kind = PARAM_KIND_COUNT, "is of an unknown kind");
-    REFUSED(param.otherwise = 0, "is not within its bounds unless said");
+    REFUSED(param.otherwise = 0, "has a default out of its bounds");
     REFUSED(param.kind = PARAM_CHOICE, "fewer than 2");
     REFUSED(param.kind = PARAM_BOOL, "is neither 0 nor 1");
     REFUSED(bad.param_count = OWN_PARAMS_MAX + 1, "bad 'param_count'");

@@ -128,7 +128,7 @@ static const struct story stories[] = {
     {{JOB(0, "{\"gpu_fraction\":0.6}"), START(1, 0, ON("n0", "0"))},
      "job 0: 'milli' of group 0 is 600 on node n0, not 1000"},
     {{JOB(0, "{\"gpu_memory_gb\":40}"), START(1, 0, "{\"node\":\"n0\",\"gpus\":\"3\",\"milli\":500}")}, NULL},
-    {{JOB(0, "{\"gpu_memory_gb\":90}"), START(1, 0, ON("n0", "3"))}, "job 0: no GPU of node n0 has so much memory"},
+    {{JOB(0, "{\"gpu_memory_gb\":90}"), START(1, 0, ON("n0", "3"))}, "job 0: no GPU of node n0 has enough memory"},
     {{JOB(0, "{\"gpus\":1}"), START(1, 0, ON("n3", "0"))},
      "job 0: a GPU of node n3 is partitioned: it is neither whole nor shared"},
     /* GPUs that are cut anew. */
@@ -166,9 +166,9 @@ static const struct story stories[] = {
     {{JOB(0, "{\"gpus\":1}"), "{\"node_changed\":0,\"node\":\"n0\",\"state\":\"cordoned\"}",
       START(1, 0, ON("n0", "0"))},
      "job 0: node n0 takes no new work"},
-    {{JOB(0, "{\"gpus\":1,\"cpus\":16.001}"), START(1, 0, ON("n0", "0"))}, "job 0: node n0 has not so many CPUs free"},
+    {{JOB(0, "{\"gpus\":1,\"cpus\":16.001}"), START(1, 0, ON("n0", "0"))}, "job 0: node n0 has too few free CPUs"},
     {{JOB(0, "{\"cpus\":1,\"memory_gb\":40,\"count\":2}"), START(1, 0, "{\"node\":\"n0\",\"members\":2}")},
-     "job 0: node n0 has not so much memory free"},
+     "job 0: node n0 has too little free memory"},
     {{JOB(0, "{\"gpus\":1,\"count\":2}"), START(1, 0, "{\"node\":\"n5\",\"gpus\":\"0-1\",\"members\":2}")},
      "job 0: node n5 takes no more than 1 members"},
     /* What it waits for. */

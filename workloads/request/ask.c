@@ -71,7 +71,7 @@ const char *ask_group(const struct ask *each, uint32_t count, uint32_t min_count
     if (each->pieces > 1)
         return "a member holds one piece of a GPU: 'count' says how many members there are";
     if (each->gpus > UINT16_MAX)
-        return "no node holds so many GPUs";
+        return "no node has enough GPUs";
     struct request request = {
         .cpu_milli = (uint32_t)each->cpu_milli,
         .memory_mib = (uint32_t)each->memory_mib,
@@ -140,7 +140,7 @@ const char *ask_tensor_parallel(const struct ask *ask, const struct cluster *clu
     const int64_t width = ask->tensor_parallel, each = width < island ? width : island;
     const uint8_t level = cluster_level_of(cluster, TEXT("nvlink"));
     if (width > each * pool->nvlink_nodes)
-        return "no NVLink domain has so many GPUs";
+        return "no NVLink domain has enough GPUs";
     if (width % each != 0)
         return "it does not fill its nodes";
     if (width > each && level == 0)

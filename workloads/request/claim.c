@@ -47,7 +47,7 @@ static struct lie spread(int64_t count, uint8_t level)
 static const char *lie_in_node(const struct widths *widths, int64_t count, struct lie *lie)
 {
     if (count > widths->node)
-        return "no node has so many such GPUs; 'match' says which level they may span";
+        return "no node has enough such GPUs; 'match' says which level they may span";
     *lie = (struct lie){.members = 1, .gpus = (uint16_t)count};
     return NULL;
 }
@@ -60,7 +60,7 @@ static const char *lie_in_nvlink(const struct cluster *cluster, const struct wid
     if (count == 1 || count <= widths->island)
         return NULL;
     if (count > widths->nvlink)
-        return "no NVLink domain has so many such GPUs";
+        return "no NVLink domain has enough such GPUs";
     if (level == 0)
         return "it spans nodes, and the cluster has no level \"nvlink\"";
     *lie = spread(count, level);
@@ -149,7 +149,7 @@ const char *claims_group(const struct claims *claims, const struct cluster *clus
     if (complaint != NULL)
         return complaint;
     if (claims->count * lie.members > ASK_GPUS_MAX)
-        return "so many GPUs cannot be asked";
+        return "it requests too many GPUs";
     const int64_t min_count = claims->min_count != 0 ? claims->min_count : claims->count;
     *group = (struct job_group){.request = {.gpus = lie.gpus,
                                             .gpu_milli = class.gpu_milli,
