@@ -205,7 +205,7 @@ static void test_a_reservation_keeps_others_out(void **state)
     sched_case_submit(&c, sched_case_job(2, 1, 4, 50), SECONDS(1001));
     sched_case_cycle(&c, SECONDS(1001));
     struct explanation why = sched_case_explain(&c, 1, REASON_RESERVED);
-    assert_non_null(strstr(why.text, "8 GPUs are reserved for it; leaving jobs still hold 4"));
+    assert_non_null(strstr(why.text, "8 GPUs are reserved for it; those who leave still hold 4"));
     why = sched_case_explain(&c, 2, REASON_RESERVED_FOR_OTHER);
     assert_int_equal(why.nodes[EXPLAIN_KEPT], 1);
     assert_int_equal(why.nodes[EXPLAIN_GPUS_BUSY], 1);

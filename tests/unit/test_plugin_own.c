@@ -158,7 +158,7 @@ static void bad_declarations_are_refused(void **state)
     REFUSED(param.kind = PARAM_KIND_COUNT, "is of an unknown kind");
     REFUSED(param.otherwise = 0, "has a default out of its bounds");
     REFUSED(param.kind = PARAM_CHOICE, "fewer than 2");
-    REFUSED(param.kind = PARAM_BOOL, "is neither 0 nor 1");
+    REFUSED(param.kind = PARAM_BOOL, "has a default other than 0 and 1");
     REFUSED(bad.param_count = OWN_PARAMS_MAX + 1, "bad 'param_count'");
     REFUSED(bad.params = NULL, "bad 'param_count'");
     REFUSED(bad.state_size = 0, "an 'on_job' and no 'state_size'");

@@ -48,7 +48,7 @@ static void test_backfill_needs_lines_that_suit(void **state)
     (void)state;
     expect_refused("{\"blocking\": \"skip\", \"backfill\": {\"policy\": \"conservative\"}}", "strict");
     expect_refused("{\"blocking\": \"skip\", \"backfill\": {\"policy\": \"slurm\"}}", "strict");
-    expect_refused("{\"quota\": \"drf\", \"backfill\": {\"policy\": \"slurm\"}}", "a quota policy without queues");
+    expect_refused("{\"quota\": \"drf\", \"backfill\": {\"policy\": \"slurm\"}}", "the quota policy 'none'");
     expect_refused("{\"backfill\": {\"policy\": \"conservative\", \"interval_s\": 30}}", "interval_s");
     expect_refused("{\"backfill\": {\"policy\": \"easy\", \"reservations\": 0}}", "'reservations' must be");
     expect_refused("{\"backfill\": {\"policy\": \"easy\", \"compression\": \"replan\"}}",
@@ -109,7 +109,7 @@ static void test_defragmentation(void **state)
     expect_refused("{\"defrag\": {\"policy\": \"drain\", \"drain_nodes_ratio\": 2}}", "drain_nodes_ratio");
     expect_refused("{\"backfill\": {\"policy\": \"conservative\"}, \"defrag\": {\"policy\": "
                    "\"drain\"}}",
-                   "what backfill 'conservative' promises");
+                   "the promises of backfill 'conservative'");
 }
 
 int main(void)
