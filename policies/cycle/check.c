@@ -483,7 +483,7 @@ static const char *check_floor(const struct sched *sched, queue_id q)
                         : preemption_cost.saved_at != TIME_NEVER ? preemption_cost.least_gpu_ns
                                                                  : preemption_cost.loss_gpu_ns;
         if (!candidate.is_known || (!candidate.is_spent && least < sched->candidates.of_queue[q].floor_gpu_ns))
-            return "somebody loses less than the floor of the queue";
+            return "the preemption cost of a job is below the floor of its queue";
     }
     return NULL;
 }
@@ -505,10 +505,10 @@ static const char *check_lists(const struct sched *sched, const struct tally *ta
         return "closed request classes are miscounted";
     for (uint32_t i = 0; i < sched->lists.below_count; i++)
         if (!sched->jobs.jobs[sched->lists.below[i]].is_below)
-            return "a job stands among the stale that is not";
+            return "a job is listed as below its minimum that is not";
     for (uint32_t c = 0; c < sched->claims.count; c++)
         if (sched->jobs.jobs[sched->claims.slots[c]].state == SJOB_NONE)
-            return "something is promised to nobody";
+            return "a claim belongs to no job";
     if (tally->below != sched->lists.below_count || tally->claiming != sched->claims.count ||
         tally->held != sched->lists.held_count || tally->booked != sched->lists.booked_count ||
         tally->claimed_milli != sched->claims.piece_milli)

@@ -195,7 +195,7 @@ static time_ns find_wake(struct sched *sched)
     }
     for (uint32_t i = 0; i < sched->lists.below_count; i++) {
         time_ns due = stale_at(sched, sched->lists.below[i]);
-        if (due > sched->now) /* else it waits for what is on its way, which will be told */
+        if (due > sched->now) /* else it waits for starts or evictions under way, which end with a fact */
             wake = earlier(wake, due);
     }
     for (uint32_t c = 0; c < sched->claims.count; c++)
