@@ -1,4 +1,4 @@
-/* base/error.h -- what went wrong, by value.
+/* base/error.h -- errors as values.
  *
  * Two kinds of trouble exist.  A bug is an assertion.  Bad input or a failing
  * world is a `struct error`, returned by value and never ignored.  No error is

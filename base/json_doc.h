@@ -2,7 +2,7 @@
  *
  * A document is a text, the tree jansson made of it, and patches: values put over the
  * tree by an override or a graft.  A place in the tree is named by steps from the root;
- * where it stands in a text is found again only when somebody must be told.
+ * its line and column are found again only when a message needs them.
  *
  * Law: the last patch whose steps lead to a value or to something around it says where
  * the value comes from; without one it comes from the text.

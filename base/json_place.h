@@ -3,8 +3,8 @@
  * jansson forgets where a value stood.  When a message needs it, the text is walked
  * again, token by token, which costs the length of the text and only happens once.
  *
- * Law: a walk believes nothing.  On a text that is no JSON it goes on as well as it can
- * and always comes to the end.
+ * Law: a walk makes no assumptions.  On a text that is not JSON it continues as well as it
+ * can and always reaches the end.
  *
  *   struct json_walk walk = {.text = text};
  *   while (json_walk_next(&walk))

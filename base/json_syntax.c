@@ -326,13 +326,13 @@ static struct error error_of(struct syntax *syntax, const char *name, enum error
     struct json_place place = json_place_of(syntax->text, syntax->begin, syntax->end);
     struct error error = error_at(kind, name, place.line, place.column, "%s", buffer_c_string(&syntax->message));
     error_set_excerpt(&error, place.line_text.at, place.line_text.length, place.span);
-    /* a comma, a bracket that closes and the end are nobody's members */
+    /* a comma, a closing bracket and the end are not members of a value */
     size_t depth = syntax->walk.depth;
     bool is_member = syntax->token.length != 0 && !syntax->walk.is_closing && syntax->token.at[0] != ',';
     if (depth != 0 && !is_member)
         depth--;
     if (syntax->code == json_error_stack_overflow)
-        depth = 0; /* nobody reads a pointer that deep */
+        depth = 0; /* a pointer that deep is of no use */
     struct buffer pointer = {0};
     json_walk_pointer(&syntax->walk, depth, &pointer);
     error_set_where(&error, buffer_c_string(&pointer));

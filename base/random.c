@@ -46,8 +46,7 @@ static void philox_start(struct random_philox *state, uint64_t key, uint64_t ent
     };
 }
 
-/* One copy for all who draw: the rounds are long when unrolled, and who draws from one stream soon does from another.
- */
+/* One copy for all callers: the unrolled rounds are long, and callers draw from several streams in turn. */
 static __attribute__((noinline)) void philox_refill(struct random_philox *state)
 {
     random_philox_block(state->counter, state->key, state->block);

@@ -1,4 +1,4 @@
-/* base/random.h -- named random streams: chance that nobody else's draw can move.
+/* base/random.h -- named random streams that are independent of each other.
  *
  * A stream is a counter-based generator (Philox 4x32-10, Salmon et al., SC'11) keyed by
  * hash(seed, purpose, entity) and registered as a gsl_rng_type, so that all of GSL's

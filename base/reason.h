@@ -1,4 +1,4 @@
-/* base/reason.h -- why a job waits, was refused, or had to go: the words of the field (Slurm's where it has one). */
+/* base/reason.h -- why a job waits, was refused or was evicted; the words are Slurm's where it has one. */
 #ifndef BASE_REASON_H
 #define BASE_REASON_H
 
@@ -36,7 +36,7 @@ const char *reason_name(enum reason reason); /* "Resources", "NeverFits", ... */
 /* Which jobs are told so, where the word alone may mislead; NULL: it does not. */
 const char *reason_legend(enum reason reason);
 
-/* How long somebody waited, by reason; {0} is: not at all. */
+/* The time that a job waited, by reason; {0}: it did not wait. */
 struct wait_times {
     uint32_t mask;            /* bit r: of[r] is there, and not 0 */
     time_ns of[REASON_COUNT]; /* by reason; not set unless its bit is */

@@ -1,4 +1,4 @@
-/* base/text.h -- pieces of text that somebody else owns, and numbers read from them.
+/* base/text.h -- borrowed pieces of text, and numbers read from them.
  *
  * Law: a number is the whole piece or it is refused: no leading or trailing
  * blanks, no "12abc", no hex, no locale, no silent overflow, no NaN, no 1e400.

@@ -1,7 +1,7 @@
 /* reports/csv_rows.h -- a CSV file (RFC 4180) read row by row, columns found by name.
  *
  * Law: every error names file, line and column.  A row with more or fewer fields than the header is an error;
- * columns nobody asked for are skipped; one that was asked for must be there, once.  All reads of a row share one
+ * columns that were not requested are skipped; a requested one must be there, once.  All reads of a row share one
  * sticky error: after the first one every read returns a default.
  *
  *   struct csv_rows *rows;

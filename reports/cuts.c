@@ -229,7 +229,7 @@ static int compare_kind_sizes(const void *a, const void *b, void *metrics_as_voi
     return order != 0 ? order : (x > y) - (x < y);
 }
 
-/* Queues by name, so that the order does not hang on who ended first; the others by slot. */
+/* Queues by name, so that their order does not depend on which job ended first; the others by slot. */
 static void order_slots(struct metrics *metrics, enum cut_kind kind)
 {
     struct cut *cut = &metrics->cuts[kind];

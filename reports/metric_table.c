@@ -112,11 +112,10 @@ const struct metric metric_table[METRIC_COUNT] = {
                                  "95th percentile of the wait from eligible to first start; see queue_time_p50_s."},
     [METRIC_QUEUE_TIME_P99_S] = {"queue_time_p99_s", NAN, "s", BETTER_LOWER,
                                  "99th percentile of the wait from eligible to first start; see queue_time_p50_s."},
-    [METRIC_QUEUE_TIME_MEAN_S] =
-        {"queue_time_mean_s", NAN, "s", BETTER_LOWER,
-         "Mean of the wait from eligible to first start; see queue_time_p50_s for who counts."},
+    [METRIC_QUEUE_TIME_MEAN_S] = {"queue_time_mean_s", NAN, "s", BETTER_LOWER,
+                                  "Mean of the wait from eligible to first start; of the jobs of queue_time_p50_s."},
     [METRIC_QUEUE_TIME_MAX_S] = {"queue_time_max_s", NAN, "s", BETTER_LOWER,
-                                 "Longest wait from eligible to first start; see queue_time_p50_s for who counts."},
+                                 "Longest wait from eligible to first start; of the jobs of queue_time_p50_s."},
     [METRIC_ADMISSION_P99_S] = {"admission_p99_s", NAN, "s", BETTER_LOWER,
                                 "99th percentile of the time from submission to first start. Of "
                                 "the whole run: inference jobs only; in a cut: all its jobs."},

@@ -6,7 +6,7 @@
 
 #include "reports/metrics_inside.h"
 
-/* The metric of the time that jobs waited for it; 0: nobody does. */
+/* By reason: the metric of the time that jobs waited for it; 0: jobs do not wait for it. */
 static const uint8_t wait_metrics[REASON_COUNT] = {
     [REASON_RESOURCES] = METRIC_WAIT_RESOURCES_JOB_H,
     [REASON_FRAGMENTATION] = METRIC_WAIT_FRAGMENTATION_JOB_H,

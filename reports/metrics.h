@@ -52,7 +52,7 @@ double metrics_value(const struct metrics *metrics, const char *name); /* NAN if
  * tell it, its definition; as text or JSON.  name NULL: all; ERROR_USAGE if there is none of that name. */
 struct error metrics_explain(const char *name, bool is_json, struct buffer *out) MUST_CHECK;
 
-/* "wait_resources_job_h" of REASON_RESOURCES; NULL of a reason that nobody waits for. */
+/* "wait_resources_job_h" for REASON_RESOURCES; NULL for a reason for which jobs do not wait. */
 const char *metrics_wait_name(enum reason reason);
 
 /* A cut: "class" (training, interactive, inference), "workload_class" (what the workload calls its classes: "small

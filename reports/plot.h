@@ -1,8 +1,8 @@
 /* reports/plot.h -- line plots as SVG, drawn by gnuplot without trusting anything to it.
  *
  * Law: gnuplot sees fixed script templates with numbers in them and data files of numbers, in a private folder, with
- * an empty environment and a time limit, started without a shell.  No name, label or path of anybody's is ever in a
- * script; labels and titles are put into the SVG afterwards, escaped.  What does not end in </svg> is refused (gnuplot
+ * an empty environment and a time limit, started without a shell.  A script never holds a name, label or path from
+ * outside; labels and titles are put into the SVG afterwards, escaped.  Output without </svg> is refused (gnuplot
  * exits with 0 on a full disk).
  *
  *   struct buffer svg = {0};
@@ -50,7 +50,7 @@ enum plot_y {
 };
 
 struct plot {
-    const char *title, *description; /* any text; for those who do not see the plot */
+    const char *title, *description; /* any text; for screen readers */
     const char *id;                  /* distinct within the page; letters and digits */
     const struct plot_series *series;
     size_t series_count; /* 1..PLOT_SERIES_MAX */

@@ -1,4 +1,4 @@
-/* reports/plot_script.h -- the text that goes to gnuplot, and what comes back made fit for a page. */
+/* reports/plot_script.h -- writes the script for gnuplot, and adapts its SVG to the page. */
 #ifndef REPORTS_PLOT_SCRIPT_H
 #define REPORTS_PLOT_SCRIPT_H
 

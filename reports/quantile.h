@@ -1,8 +1,8 @@
-/* reports/quantile.h -- many durations, each belonging to a queue and a cell, kept small and sorted once.
+/* reports/quantile.h -- exact quantiles of many durations, each of which belongs to a queue and a cell.
  *
- * Points come in any number and cost 16 bytes each; values of zero are not kept here at all but counted
- * by the caller that adds.  After points_sort they stand in one array by value, and one walk over it answers the
- * exact quantiles of any number of groups: count what was seen of the group until its rank is reached.
+ * A point costs 16 bytes; the caller counts values of zero and does not add them.  points_sort sorts all points by
+ * value.  One walk over them gives the quantiles of any number of groups: count the points of a group until its rank
+ * is reached.
  *
  *   points_add(&points, (struct point){.value_ns = wait, .queue = q, .cell = c, .flags = POINT_WAIT});
  *   points_sort(&points, run_end);

@@ -1,9 +1,9 @@
-/* reports/record_read.h -- a record folder, read back as the rows it was made of.
+/* reports/record_read.h -- reads a record folder back as rows.
  *
- * Law: a sink fed from the files sees what it would have seen from the run, so that a report made again is the same.
+ * Law: a sink gets the same rows from the files as from the run, so that a report from the files is the same.
  * All attempts come first, then the jobs, then the samples, then, both from result.json, the
  * arrived rows and the facts.
- * What a hook of NULL would have taken is not read.
+ * Rows whose hook is NULL are not read.
  *
  *   struct record_sink sink = metrics_sink(metrics);
  *   TRY(record_read("out/run", &sink));

@@ -1,4 +1,4 @@
-/* reports/result.h -- result.json: what a run was, and what came of it, for programs.
+/* reports/result.h -- result.json: the inputs and the results of a run, for programs.
  *
  *   {"schema_version": 2,
  *    "manifest": {"version", "seed", "fingerprint", "arrivals",

@@ -1,4 +1,4 @@
-/* reports/service_levels.h -- what a scenario promises, and whether a run kept it.
+/* reports/service_levels.h -- the service levels of a scenario, and whether a run met them.
  *
  *   "service_levels": [{"metric": "queue_time_p95_s", "workload_class": "small training", "max": "10m"},
  *                      {"metric": "allocation_ratio", "min": 0.7}]
@@ -10,7 +10,7 @@
  * Law: a level is met if the value is defined and within its bounds, both inclusive; a level whose value is not
  * defined (no such jobs) is neither met nor broken, and says so.
  *
- * It does not: end a run otherwise than without levels.
+ * It does not: affect the run or its exit status.
  */
 #ifndef REPORTS_SERVICE_LEVELS_H
 #define REPORTS_SERVICE_LEVELS_H

@@ -18,7 +18,7 @@ struct table_options {
     const char *cluster;                 /* NULL: not shown */
     const char *policy;                  /* NULL: not shown */
     const struct service_levels *levels; /* NULL: none */
-    bool is_activity_assumed;            /* by a synthesized workload: nobody measured it */
+    bool is_activity_assumed;            /* the workload is synthesized: its activity was not measured */
     bool is_ascii;                       /* bars of # and . for terminals without UTF-8 */
 };
 

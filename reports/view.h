@@ -1,4 +1,4 @@
-/* reports/view.h -- what the table and the page both need: numbers as people write them, and cuts by demand.
+/* reports/view.h -- shared by the table and the page: numbers formatted for people, and cuts ordered by demand.
  *
  *   view_count     1,234,567
  *   view_amount    0.42, 4.2, 42, 4,213
@@ -6,7 +6,7 @@
  *   view_duration  0 s, 4.2 s, 42 s, 12m 05s, 3h 07m, 2d 04h
  * NaN becomes a dash.
  *
- * It does not: decide what is worth showing.
+ * It does not: choose what to show.
  */
 #ifndef REPORTS_VIEW_H
 #define REPORTS_VIEW_H

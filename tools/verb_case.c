@@ -100,7 +100,7 @@ static int check(const struct args *args)
 static const struct args_option options[] = {
     {.name = "verbose",
      .letter = 'v',
-     .help = "Tell on standard error, round by round, what was decided and what each job has."},
+     .help = "Print the decisions and the state of each job in every round, on standard error."},
     PLUGIN_OPTIONS,
     {0},
 };
@@ -117,8 +117,8 @@ const struct args_verb verb_case = {
     .synopsis = "FILE... [OPTION]...",
     .description =
         (const char *const[]){"A file holds one case or an array of them: nodes, queues, jobs that wait or run, a "
-                              "policy, and what must have come of each job after some scheduling cycles. "
-                              "docs/cases.md says every field.",
+                              "policy, and the expected state of each job after some scheduling cycles. "
+                              "docs/cases.md describes every field.",
                               "Prints a line per case, 'ok NAME' or 'not ok NAME: what differs', and last "
                               "'N passed, N failed'. A case that cannot be run fails with its place in the file; the "
                               "others "

@@ -52,8 +52,8 @@ static int decide(const struct args *args)
 
 static const struct args_option options[] = {
     {.name = "check",
-     .help = "Write nothing, but compare with the decisions in the input; the first difference is "
-             "told with its line, and the exit status is 10."},
+     .help = "Write nothing, but compare with the decisions in the input. Report the first "
+             "difference with its line and exit with status 10."},
     {.name = "cluster",
      .letter = 'c',
      .metavar = "FILE",
@@ -61,8 +61,8 @@ static const struct args_option options[] = {
     {.name = "cycles", .metavar = "N", .help = "Stop after the answer to the Nth cycle."},
     {.name = "load",
      .metavar = "FILE",
-     .help = "Go on from what was saved: the stream has the same header, and the lines after the "
-             "last one that was read then. Facts are believed, for not all of them were seen."},
+     .help = "Continue from a saved state: the stream has the same header, and the lines after the "
+             "last one read before. Facts are trusted, because earlier lines are not checked."},
     {.name = "policy",
      .letter = 'p',
      .metavar = "PRESET|FILE",
@@ -70,7 +70,7 @@ static const struct args_option options[] = {
              "ends in .json."},
     {.name = "save",
      .metavar = "FILE",
-     .help = "In the end write down all that the scheduler knows, to be loaded by the same version "
+     .help = "At the end write the state of the scheduler, to be loaded by the same version "
              "of this program. The file appears whole or not at all."},
     {.name = "set",
      .metavar = "PATH=VALUE",
@@ -81,10 +81,8 @@ static const struct args_option options[] = {
 };
 
 static const struct args_example examples[] = {
-    {"windtunnel decide out/main/events.jsonl.zst --check",
-     "Does this version decide as the one did that wrote the events?"},
-    {"windtunnel decide out/main/events.jsonl.zst --policy kai",
-     "What another policy would have answered to the same facts."},
+    {"windtunnel decide out/main/events.jsonl.zst --check", "Check that this version makes the recorded decisions."},
+    {"windtunnel decide out/main/events.jsonl.zst --policy kai", "The decisions of another policy on the same facts."},
     {0},
 };
 
@@ -95,8 +93,8 @@ const struct args_verb verb_decide = {
     .description =
         (const char *const[]){"Reads lines of JSON from FILE (plain or zstd) or standard input: a header, then facts "
                               "and cycles. Writes the decisions of each cycle, and a line that ends them, before it "
-                              "reads on, so that a program may drive it through pipes. Decisions in the input are "
-                              "passed over. The lines are those that 'windtunnel run --events' records and that "
+                              "reads on, so that a program can drive it through pipes. Ignores decisions in the "
+                              "input. The lines are those that 'windtunnel run --events' records and that "
                               "docs/decide.md describes.",
                               NULL},
     .options = options,

@@ -456,15 +456,15 @@ static const struct args_option options[] = {
     SCENARIO_OPTIONS,
     {.name = "at",
      .metavar = "TIME",
-     .help = "The moment of simulated time to look at, from the start of the run: seconds, or with "
-             "a unit as in 36h or 2d; 'busiest' is the sample at which most jobs wait, found by a "
-             "run of its own. Default: busiest."},
+     .help = "The simulated time to explain, from the start of the run: seconds, or with "
+             "a unit as in 36h or 2d; 'busiest' is the sample at which most jobs wait, found by an "
+             "extra run. Default: busiest."},
     {.name = "job",
      .letter = 'j',
      .metavar = "JOB",
      .help = "Explain this job, by its name in the trace; the same as an operand.",
      .is_repeatable = true},
-    {.name = "all", .help = "Explain every job that waits; of a record, tell of every job."},
+    {.name = "all", .help = "Explain every job that waits; of a record, every job."},
     {.name = "json", .help = "Print JSON for programs."},
     {.name = "quiet", .letter = 'q', .help = "No progress line."},
     {0},
@@ -478,14 +478,14 @@ static const struct args_example examples[] = {
 
 const struct args_verb verb_explain = {
     .name = "explain",
-    .summary = "tell why jobs wait, and what must change",
+    .summary = "explain why jobs wait, and what must change",
     .synopsis = "[SCENARIO|DIR] [JOB]... [OPTION]...",
     .description =
-        (const char *const[]){"Runs a scenario up to a moment and asks the scheduler why jobs wait: a reason in "
-                              "Slurm's words; how many nodes each thing keeps the job off, which sum to the "
-                              "cluster's; and what must change before it can start. Without SCENARIO the options "
-                              "must name at least a trace and a cluster.",
-                              "Of the folder of a record it tells how long jobs waited for each reason.", NULL},
+        (const char *const[]){"Runs a scenario up to a given time and explains why jobs wait: a reason in "
+                              "Slurm's words; the number of nodes that each cause keeps the job off, which sum to "
+                              "the cluster's; and what must change before it can start. Without SCENARIO the "
+                              "options must name at least a trace and a cluster.",
+                              "For the folder of a record it prints how long jobs waited for each reason.", NULL},
     .options = options,
     .examples = examples,
     .operands_max = SIZE_MAX,

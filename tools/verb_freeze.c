@@ -106,8 +106,8 @@ static const struct args_option options[] = {
     {.name = "out",
      .letter = 'o',
      .metavar = "FILE",
-     .help = "Write the trace there: JSON lines, compressed if the name ends in .zst. Without it they "
-             "are printed."},
+     .help = "Write the trace there: JSON lines, compressed if the name ends in .zst. Default: "
+             "standard output."},
     {0},
 };
 
@@ -120,22 +120,18 @@ static const struct args_example examples[] = {
 };
 
 static const char *const description[] = {
-    "Writes all jobs that a scenario submits, synthesized or read, as a trace that replays them: "
-    "of the "
-    "same cluster, a run of it has the same arrivals, and with the same policy, world and seed the "
-    "same "
-    "fingerprint. SCENARIO may be the folder of a record; then the jobs are those of the scenario "
-    "that it "
-    "holds.",
-    "The arrivals, printed here and by 'run', are a hash over all that is submitted. A run that "
-    "ends before "
-    "the last job came tells those of the jobs that it took.",
+    "Writes all jobs that a scenario submits, synthesized or read, as a trace that replays them. "
+    "On the same cluster a run of it has the same arrivals, and with the same policy, world and "
+    "seed the same fingerprint. SCENARIO may be the folder of a record; then the jobs are those "
+    "of its scenario.",
+    "The arrivals, printed here and by 'run', are a hash of all submitted jobs. A run that ends "
+    "before the last job has come prints the hash of the jobs until then.",
     NULL,
 };
 
 const struct args_verb verb_trace_freeze = {
     .name = "trace freeze",
-    .summary = "the jobs of a scenario or a record as a trace that is replayed as it stands",
+    .summary = "write the jobs of a scenario or a record as a trace",
     .synopsis = "[SCENARIO|RECORD] [OPTION]...",
     .description = description,
     .options = options,

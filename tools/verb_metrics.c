@@ -25,11 +25,11 @@ static const struct args_example examples[] = {
 
 const struct args_verb verb_metrics = {
     .name = "metrics",
-    .summary = "what every metric of result.json is",
+    .summary = "the definitions of the metrics of result.json",
     .synopsis = "[NAME] [OPTION]...",
     .description =
-        (const char *const[]){"Prints of each metric its name, its unit, which way is better, the cuts under \"by\" "
-                              "that tell it beside the whole run, and its definition. The window is from the end of "
+        (const char *const[]){"Prints for each metric its name, its unit, the better direction, the cuts under \"by\" "
+                              "that have it besides the whole run, and its definition. The window is from the end of "
                               "the warm-up to the end of the measured time; the jobs are those submitted in it and "
                               "not rejected. A metric that is not defined for a run is left out of its result.json.",
                               NULL},

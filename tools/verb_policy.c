@@ -191,7 +191,7 @@ const struct args_verb verb_policy_list = {
 
 const struct args_verb verb_policy_show = {
     .name = "policy show",
-    .summary = "print a preset, or how to use a plug-in's policy, as JSON to start a policy file from",
+    .summary = "print a preset, or a file that uses a plug-in's policy, as a start for a policy file",
     .synopsis = "NAME [OPTION]...",
     .options = list_options,
     .operands_min = 1,

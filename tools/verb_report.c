@@ -88,7 +88,7 @@ static int run_report(const struct args *args)
 }
 
 static const struct args_option options[] = {
-    {.name = "json", .help = "Print the metrics as JSON, as they stand in result.json."},
+    {.name = "json", .help = "Print the metrics as JSON, as in result.json."},
     {.name = "html", .help = "Write DIR/report.html again."},
     {.name = "title", .metavar = "TEXT", .help = "Its title, in place of the scenario's."},
     {0},
@@ -96,10 +96,10 @@ static const struct args_option options[] = {
 
 const struct args_verb verb_report = {
     .name = "report",
-    .summary = "report again on the record of a run",
+    .summary = "report on the record of a run",
     .synopsis = "DIR [OPTION]...",
-    .description = (const char *const[]){"Reads the files of a record and computes every metric anew, by the same "
-                                         "code as the run did.",
+    .description = (const char *const[]){"Reads the files of a record and computes every metric from them, with the "
+                                         "same code as the run.",
                                          NULL},
     .options = options,
     .operands_min = 1,

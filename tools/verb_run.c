@@ -366,8 +366,7 @@ static const struct args_option options[] = {
      .letter = 'o',
      .metavar = "DIR",
      .help = "Write the record of the run there: result.json, jobs.csv.zst, attempts.csv.zst, "
-             "timeline.csv.zst and "
-             "report.html. Files of an earlier record are replaced."},
+             "timeline.csv.zst and report.html. Files of an earlier record are replaced."},
     {.name = "events",
      .help = "Write every fact and decision to events.jsonl.zst in the record, for 'windtunnel "
              "decide'."},
@@ -392,7 +391,7 @@ static const struct args_example examples[] = {
      "--set workload.load=0.9",
      "A trace of your own at 90 % load."},
     {"windtunnel run scenarios/h100-500x8.json --set cluster.pools.h100.nodes=550",
-     "What if there were 50 more nodes?"},
+     "The same jobs with 50 more nodes."},
     {0},
 };
 
@@ -402,13 +401,11 @@ const struct args_verb verb_run = {
     .synopsis = "[SCENARIO] [OPTION]...",
     .description =
         (const char *const[]){"Replays or synthesizes the workload of a scenario on its cluster under its policy and "
-                              "prints what came "
-                              "of it. SCENARIO is a file, or the name of one that came with the program ('windtunnel "
-                              "help' says where these are), such as h100-500x8. Without it the options must name at "
-                              "least a trace and a cluster.",
+                              "prints the results. SCENARIO is a file, or the name of an installed scenario "
+                              "('windtunnel help' says where these are), such as h100-500x8. Without it the options "
+                              "must name at least a trace and a cluster.",
                               "On SIGINT or SIGTERM the run ends at once, the table and the record say that they are "
-                              "partial, and the "
-                              "signal is raised again.",
+                              "partial, and the signal is raised again.",
                               "A run that makes no progress for world.stall_steps cycles or evictions ends likewise, "
                               "with status 5.",
                               NULL},

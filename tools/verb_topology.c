@@ -102,9 +102,9 @@ static const struct args_option mig_options[] = {
     {.name = "layout",
      .letter = 'l',
      .metavar = "TEXT",
-     .help = "Tell what this layout uses and what still fits beside it, in place of the tables. "
-             "Instances are joined by '+', each a profile and '@' and the memory slice where it "
-             "starts, or the profile alone for the lowest slices that leave room for those behind "
+     .help = "Print what this layout uses and which instances still fit, in place of the tables. "
+             "Instances are joined by '+': a profile, '@' and the memory slice where it "
+             "starts, or the profile alone for the lowest slices that leave room for those after "
              "it; 'empty' has none."},
     {.name = "json", .help = "Print JSON in place of text."},
     {0},
@@ -122,8 +122,8 @@ const struct args_verb verb_topology_mig = {
     .synopsis = "MODEL [OPTION]...",
     .description =
         (const char *const[]){"Prints the MIG profiles of a built-in GPU model, by its name or an alias, how many "
-                              "layouts they make, and the maximal ones: those beside which no further instance "
-                              "fits. A layout is drawn by memory slice; the digit is the compute slices of the "
+                              "layouts they make, and the maximal layouts, to which no further instance "
+                              "can be added. A layout is drawn by memory slice; the digit is the compute slices of the "
                               "instance, 'm' one with media engines, '.' a free slice.",
                               NULL},
     .options = mig_options,

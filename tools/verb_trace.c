@@ -57,17 +57,16 @@ static const struct args_option options[] = {
     {.name = "cluster",
      .letter = 'c',
      .metavar = "FILE",
-     .help = "The cluster whose GPU models and size the trace is seen against (default: 500 nodes "
-             "of 8 GPUs)."},
+     .help = "The cluster for GPU models and load (default: 500 nodes of 8 GPUs)."},
     {.name = "shapes",
-     .help = "Print what 95 % of all members ask, as JSON that policy.typical of a scenario takes, "
+     .help = "Print the kinds of 95 % of all members, as JSON for policy.typical of a scenario, "
              "in place of the summary."},
     {0},
 };
 
 const struct args_verb verb_trace_info = {
     .name = "trace info",
-    .summary = "what a trace holds: jobs, shapes, durations, load",
+    .summary = "summarize a trace: jobs, shapes, durations, load",
     .synopsis = "FILE [OPTION]...",
     .options = options,
     .operands_min = 1,

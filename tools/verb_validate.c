@@ -250,20 +250,20 @@ static int validate(const struct args *args)
 
 static const struct args_option options[] = {
     SCENARIO_OPTIONS,
-    {.name = "resolved", .help = "Print the whole scenario as JSON, with every file and override in place."},
+    {.name = "resolved", .help = "Print the whole scenario as JSON, with every file and override resolved."},
     {.name = "json", .help = "Print the plan as JSON."},
     {0},
 };
 
 const struct args_verb verb_validate = {
     .name = "validate",
-    .summary = "read all that a run would read, and print its plan",
+    .summary = "check a scenario without running it, and print its plan",
     .synopsis = "[SCENARIO] [OPTION]...",
     .description =
         (const char *const[]){"Reads the scenario, the cluster, the policy and every job of the workload, "
-                              "reports the first error with its place, else what would be run: how much work it is, "
-                              "which jobs could never start on this cluster and why, and which GPUs no job could "
-                              "use.",
+                              "and reports the first error with its place. Else it prints the plan: the amount of "
+                              "work, the jobs that can never start on this cluster and why, and the GPUs that no job "
+                              "can use.",
                               NULL},
     .options = options,
     .operands_max = 1,

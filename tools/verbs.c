@@ -26,7 +26,7 @@ static const struct args_example files[TOOL_FILES + 1] = {
      "Scenarios, clusters (topologies) and sample traces (workloads/samples). Commands find them "
      "from any folder: 'windtunnel run h100-500x8' runs scenarios/h100-500x8.json, 'windtunnel "
      "topology show nvl72-8' shows topologies/nvl72-8.json, and 'workloads/samples/philly.csv' is "
-     "the sample. A file of that name in the present folder goes first."},
+     "the sample. A file of that name in the current folder takes precedence."},
     {TOOL_PREFIX "/share/doc/windtunnel",
      "README.md, the guides in docs, and docs/examples: a scheduler in a process, a policy as a "
      "shared object."},

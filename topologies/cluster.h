@@ -1,4 +1,4 @@
-/* topologies/cluster.h -- what there is: nodes, their GPUs and the fabric between them.
+/* topologies/cluster.h -- the cluster: nodes, their GPUs and the fabric between them.
  *
  * Words: a pool is a run of equal nodes; a type is a class of nodes that no request can tell apart (same GPU model,
  * count and layouts, CPUs, memory, labels, task limit, taints), whatever their pool; a unit is a scalable unit or rack
@@ -13,7 +13,7 @@
  *   struct cluster *cluster;
  *   TRY(cluster_load(&cluster, "topologies/dgx-h100-500.json"));
  *
- * It does not: hold state (policies/ledger/ledger.h) or know who uses what.
+ * It does not: hold state; allocations are in policies/ledger/ledger.h.
  */
 #ifndef TOPOLOGIES_CLUSTER_H
 #define TOPOLOGIES_CLUSTER_H
@@ -76,7 +76,7 @@ struct node_type {
     uint8_t island_gpus;              /* GPUs of an island; islands follow in the order of the GPUs.  0: the
                                          node has no GPUs */
     uint16_t layout_mask;             /* GPUs with MIG instances: neither whole nor shared */
-    uint16_t recut_mask;              /* GPUs that a policy may cut anew (policies/geometry/geometry.h) */
+    uint16_t recut_mask;              /* GPUs that a policy may repartition (policies/geometry/geometry.h) */
     const struct gpu_layout *layouts; /* by GPU index; NULL if the mask is 0 */
 };
 

@@ -119,7 +119,7 @@ static void read_layouts(struct arena *arena, struct json_object *object, const 
     type->layouts = layouts;
 }
 
-/* Left out: GPUs with instances may be cut anew, others not. */
+/* Default: GPUs with instances may be repartitioned, others may not. */
 static void read_recut(struct json_object *object, const struct gpu_model *model, struct node_type *type)
 {
     struct json_value value = json_member(object, "mig_recut");

@@ -86,7 +86,7 @@ void gpu_class_hint(const struct cluster *cluster, struct text name, struct erro
         error_set_hint(error, "\"gpu_classes\" of the cluster lists them");
 }
 
-/* What the cluster's GPUs are, for who asked what none of them is. */
+/* Add a hint that lists the cluster's GPU models. */
 static void hint_models(const struct cluster *cluster, struct error *error)
 {
     struct buffer text = {0};

@@ -1,7 +1,7 @@
-/* topologies/gpu_class.h -- GPU classes: what a cluster offers, under names of its own.
+/* topologies/gpu_class.h -- GPU classes: named kinds of GPUs that a cluster offers.
  *
- * Who asks "h100-mig-1g" asks a kind of piece (a whole GPU, a share of one, memory of one, a MIG instance) of the GPUs
- * that meet the class's conditions; which models those are the cluster's owner says once, not every submitter.
+ * A job that asks for "h100-mig-1g" gets a kind of piece (a whole GPU, a share of one, memory of one, a MIG instance)
+ * of GPUs that meet the class's conditions.  The cluster file maps the class to models, so submitters need not.
  *
  *   "gpu_classes": [{"name": "h100-full", "gpu_model": "h100-80gb"},
  *                   {"name": "h100-mig-1g", "gpu_model": "h100-80gb", "mig": "1g.10gb"},
@@ -11,11 +11,11 @@
  * Laws
  *  - A class is resolved when the cluster is read, and a job that names one when the job is read
  *    (workloads/request/ask.h): a request knows models and pieces, no classes, and so does the scheduler.
- *  - Conditions are of the whole GPU that a piece is of, and are met by models: all nodes with GPUs of a model that
- *    will do will do.
+ *  - Conditions apply to the whole GPU of a piece and are evaluated for models: if a model meets them, all its nodes
+ *    can be used.
  *  - Some GPU of the cluster meets the conditions of every class.
  *
- * It does not: say how a share is used beside others (policies/sharing/sharing.h does), or offer one of several
+ * It does not: define how a share runs beside others (policies/sharing/sharing.h), or offer alternatives
  * ("first available").
  * Source of the idea: DeviceClass and ResourceClaim of Kubernetes (Dynamic Resource Allocation, resource.k8s.io/v1).
  */

@@ -1,4 +1,4 @@
-/* topologies/gpu_model.h -- what is known of each GPU model.
+/* topologies/gpu_model.h -- the properties of GPU models.
  *
  * Law: facts only, each with its source in the table; a model that a cluster file
  * defines itself has the same shape.  MIG tables are in topologies/mig.h.

@@ -1,11 +1,11 @@
-/* topologies/links.h -- the narrowest link that the members of a gang have between them, by where they are.
+/* topologies/links.h -- the narrowest link between the members of a gang.
  *
- * Words.  The tier of a gang is the farthest that its traffic must go:
+ * Words.  The tier of a gang is the farthest that its traffic crosses:
  *
  *   nvlink   all in one island of a node, or in one NVLink domain of several nodes
  *   pcie     one node, but several islands, or none
  *   leaf     several nodes of one unit, on the same rails: rail by rail, one switch
- *   spine    several units; or one unit, but other rails here than there (other-rail traffic goes leaf, spine, leaf)
+ *   spine    several units; or one unit, but different rails on its nodes (that traffic goes leaf, spine, leaf)
  *   core     several units, where the fabric has cores
  *
  * Law.  Bytes per second are of one GPU in one direction, of the narrowest of what it crosses:
@@ -13,7 +13,7 @@
  *  - beyond a node: what its NICs give.  GPUs that are next to NICs of one rail share these, and none uses more than
  *    one NIC;
  *  - a spine divides it by the oversubscription of the leaves, a core by that of the spines too.
- * All GPUs send at once, and nobody else does: contention is not counted.
+ * All GPUs of the gang send at once, and no others do: contention is not modelled.
  *
  * Source: DGX H100 SuperPOD RA-11333 (a rail of a unit has a leaf of its own; other rails and units go by spines, then
  * cores); PCIe 5.0 x16: 63 GB/s one way.

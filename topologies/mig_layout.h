@@ -12,7 +12,7 @@
  *   mig_layout_id id = mig_layout_of(&layout);
  *   struct mig_room room = mig_layout_room(&layout);      (room.starts[MIG_2G]: bits of where one more would fit)
  *
- * It does not: know who uses which instance (policies/ledger/ledger.h), or names (topologies/mig_arrange.h).
+ * It does not: know the holders of instances (policies/ledger/ledger.h), or names (topologies/mig_arrange.h).
  */
 #ifndef TOPOLOGIES_MIG_LAYOUT_H
 #define TOPOLOGIES_MIG_LAYOUT_H

@@ -36,8 +36,8 @@ struct queue_spec {
     time_ns created;                         /* among equals the older goes first, then the id */
     time_ns reclaim_min_runtime;             /* its jobs are safe from other queues so long; -1: not said */
     time_ns preempt_min_runtime;             /* from jobs of its own queue; -1: not said */
-    time_ns preemption_delay;                /* before anybody is evicted for a job of it; -1: not said */
-    time_ns stale_after;   /* its jobs lose the rest after so long below their minimum; -1: not said */
+    time_ns preemption_delay;                /* before others are evicted for a job of it; -1: not set */
+    time_ns stale_after;   /* time below their minimum after which its gangs lose the rest; -1: not set */
     int64_t usage_ppm;     /* of the cluster, before the start; time-based policies begin with it */
     int64_t credit_gpu_ns; /* banked before the start; for the credits policy */
 };

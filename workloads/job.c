@@ -329,7 +329,7 @@ static bool is_inside(uint8_t a, uint8_t b)
     return a == 0 || (b != 0 && a >= b);
 }
 
-/* Near the tag in a domain, and far from it in one around that: nobody can be. */
+/* A job cannot be near a tag in a domain and apart from it in an enclosing one. */
 static bool exclude_each_other(const struct tag_rule *near, const struct tag_rule *apart)
 {
     return !near->is_apart && apart->is_apart && !near->is_preferred && !apart->is_preferred &&

@@ -1,4 +1,4 @@
-/* workloads/job.h -- a job as its submitter declares it; all that a scheduler may know of it.
+/* workloads/job.h -- a job as its submitter declares it, which is all that a scheduler may know of it.
  *
  * A job is one or more groups of equal members; a member is what one node must hold
  * together.  The usual shapes:
@@ -129,10 +129,11 @@ enum { JOB_TAGS_MAX = 4, JOB_TAG_RULES_MAX = 8, JOB_TAG_ID_MAX = 65535 };
  *    tag; of distance, only where none is.  The job's own members do not count.
  *  - It holds for both sides: where a member's rule of distance is required, no member of another job with the tag
  *    comes.
- *  - If nobody in the cluster has the tag of a rule of nearness, and the job itself has it, the rule holds everywhere.
- *  - A node in no domain of the level is near nobody.
- *  - A member on its way out keeps others away until it has left, and is near nobody.
- *  - Rules are asked when members are placed; nobody is evicted for their sake.
+ *  - If no other job in the cluster has the tag of an affinity rule, and the job itself has it, the rule holds
+ *    everywhere.
+ *  - A node in no domain of the level is near no member.
+ *  - A leaving member keeps others away until it has left, but attracts none.
+ *  - Rules are checked when members are placed; no job is evicted because of them.
  * Source: Kubernetes, inter-pod affinity and anti-affinity; YARN, allocation tags and placement constraints. */
 struct tag_rule {
     uint32_t tag;
@@ -178,7 +179,7 @@ struct job {
     int64_t attained_gpu_ns; /* GPU time it had before it was submitted here; counted by least attained service */
     time_ns grace;           /* that it asks for when evicted, to save its work; at most what the policy
                       grants; 0: that */
-    /* While it waits nobody is evicted for it before so long has passed; below its minimum for so long it loses the
+    /* It waits this long before others are evicted for it; below its minimum for this long it loses the
      * rest (TIME_NEVER: never).  JOB_AS_QUEUE: as its queue says, or the nearest above it that says something, else
      * the policy. */
     time_ns preemption_delay, stale_after;

@@ -1,4 +1,4 @@
-/* workloads/job_truth.h -- what really happens to a job; only the simulator may look. */
+/* workloads/job_truth.h -- the true run time and outcome of a job; only the simulator may read them. */
 #ifndef WORKLOADS_JOB_TRUTH_H
 #define WORKLOADS_JOB_TRUTH_H
 

@@ -1,9 +1,9 @@
-/* workloads/node_ask.h -- on which nodes members may stand: what their labels must be, and which taints are tolerated.
+/* workloads/node_ask.h -- the nodes on which members may be placed: required labels and tolerated taints.
  *
  *   a selector    labels that a node must have: key and value, all of them
  *   an affinity   alternatives; one of them must hold.  Each is a term: expressions over labels that all must hold
- *   tolerations   taints that do not matter.  A taint that none of them meets keeps the members off, unless it is
- *                 PreferNoSchedule, which is not looked at
+ *   tolerations   taints that are tolerated.  Any other taint keeps the members off, unless it is PreferNoSchedule,
+ *                 which is ignored
  *
  * Laws: both the selector and the affinity must hold, as Kubernetes has it for nodeSelector and
  * requiredDuringSchedulingIgnoredDuringExecution: what runs on a node stays there.  A term without expressions holds

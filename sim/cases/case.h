@@ -1,13 +1,13 @@
-/* sim/cases/case.h -- hand-written scheduling situations: who has what, who wants what, and what must come of it.
+/* sim/cases/case.h -- hand-written scheduling situations: jobs that hold or request GPUs, and the expected result.
  *
- * docs/cases.md says every field.  A case holds a small cluster, queues, jobs (waiting, running and leaving) and
+ * docs/cases.md describes every field.  A case holds a small cluster, queues, jobs (waiting, running and leaving) and
  * expectations; it drives the scheduler of policies/sched.h cycle by cycle and compares.  There is no event queue and
- * no physics: jobs never end by themselves, decisions take effect between two cycles.
+ * no model of run times: jobs never end by themselves, decisions take effect between two cycles.
  *
  * Laws
- *  - Time is counted from CASE_NOW, the first cycle; what lies before (ages, run times) is told to the scheduler in
- *    the order of time.
- *  - A case that could not exist (two tasks on one GPU, a task on an unknown node) is told with its place in the file;
+ *  - Time is counted from CASE_NOW, the first cycle; the scheduler gets earlier facts (ages, run times) in the order
+ *    of time.
+ *  - A case that cannot exist (two tasks on one GPU, a task on an unknown node) is an error with its place in the file;
  *    the other cases of the file are run.
  *
  *   struct case_file file;
@@ -25,14 +25,14 @@
 #include "policies/sched.h"
 #include "sim/plugins/load.h"
 
-/* The moment of the first cycle, counted from the scheduler's start: room for what was before. */
+/* The time of the first cycle, counted from the scheduler's start: leaves room for earlier facts. */
 #define CASE_NOW (CASE_PAST_DAYS_MAX * INT64_C(86400) * TIME_NS_PER_S)
 enum { CASE_PAST_DAYS_MAX = 400 };
 
 enum case_status { CASE_PENDING, CASE_RUNNING, CASE_RELEASING };
 extern const char *const case_status_names[]; /* "pending", "running", "releasing", NULL */
 
-/* What must hold of a job.  Of a number -1, of a pointer NULL: not compared. */
+/* The expected state of a job.  Numbers that are -1 and pointers that are NULL are not compared. */
 struct case_expect {
     bool is_given;
     int status;                     /* enum case_status; -1 */

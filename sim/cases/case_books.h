@@ -1,7 +1,8 @@
-/* sim/cases/case_books.h -- who has what in the world of a case, booked from decisions alone, apart from the scheduler.
+/* sim/cases/case_books.h -- the holdings of jobs in the world of a case, booked from decisions alone, independently of
+ * the scheduler.
  *
- * Law: the books believe nothing: a decision that gives a GPU twice, takes what is not there or starts more than was
- * asked is told by the function that books it, as a static text; NULL: all is well.
+ * Law: a function that books a decision returns a static text if the decision gives a GPU twice, evicts members that
+ * are not there or starts more members than were requested; NULL: the decision is valid.
  */
 #ifndef SIM_CASES_CASE_BOOKS_H
 #define SIM_CASES_CASE_BOOKS_H

@@ -1,4 +1,4 @@
-/* sim/cases/case_read.h -- what the readers of a case share: sim/cases/case_read.c (the file and a case),
+/* sim/cases/case_read.h -- shared by the readers of a case: sim/cases/case_read.c (the file and a case),
  * sim/cases/case_policy.c, sim/cases/case_nodes.c, sim/cases/case_queues.c, sim/cases/case_jobs.c (declarations),
  * sim/cases/case_tasks.c (what runs where), sim/cases/case_claim.c (GPU classes and claims), sim/cases/case_mig.c (MIG
  * instances) and sim/cases/case_expect.c.
@@ -13,7 +13,7 @@
 
 enum { CASE_MILLI = 1000, CASE_MIB_PER_GB = 1024, CASE_TASKS_MAX = 100000 };
 
-/* What is taken on a node before the first cycle. */
+/* The space of a node that is taken before the first cycle. */
 struct case_room {
     uint16_t gpu_milli[NODE_GPUS_MAX];
     uint8_t mig_mask[NODE_GPUS_MAX];   /* memory slices taken */
@@ -37,7 +37,7 @@ struct case_reading {
 
 enum case_task_state { TASK_PENDING, TASK_RUNNING, TASK_RELEASING, TASK_SUCCEEDED };
 
-/* A line of "tasks": members that are alike.  A task is one member, or one for each MIG instance that it needs; a task
+/* A line of "tasks": equal members.  A task is one member, or one for each MIG instance that it needs; a task
  * that needs instances of several profiles is a line for each profile, all in one set of its own. */
 struct case_task {
     const struct json_value *value; /* in the arena */
@@ -61,7 +61,7 @@ struct case_task {
     struct piece *pieces; /* of one member each; filled by case_tasks_place */
 };
 
-/* A job as it stands in the text. */
+/* A job as the text declares it. */
 struct case_draft {
     const struct json_value *value;
     struct job job; /* but for groups, minimum and sets */

@@ -1,4 +1,4 @@
-/* sim/cases/case_state.h -- what a job of a case has right after a cycle, as expectations see it. */
+/* sim/cases/case_state.h -- the state of a job of a case right after a cycle, in the terms of expectations. */
 #ifndef SIM_CASES_CASE_STATE_H
 #define SIM_CASES_CASE_STATE_H
 
@@ -24,7 +24,7 @@ struct case_state {
     uint32_t evicted_task_count;
 };
 
-/* Append what differs, separated by "; " from what stands there; nothing if all is as expected. */
+/* Append the differences, separated by "; " from the text before; nothing if there are none. */
 void case_compare(const struct case_spec *spec, const struct case_job *job, const struct case_state *state,
                   struct buffer *differs);
 

@@ -1,24 +1,23 @@
 /* sim/engine/engine.h -- the simulated world: jobs arrive, the scheduler decides, time passes, rows are written.
  *
- * One instant goes in this order: ends, evictions, effects of decisions, submissions; then, if anything was told or
- * the scheduler asked to be woken, one cycle.  With scheduler_period 0 a cycle follows at each such instant; above 0
- * cycles lie on that grid and idle ticks are skipped.
+ * Within one instant the order is: ends, evictions, effects of decisions, submissions; then one cycle, if there was a
+ * fact or the scheduler requested a cycle.  With scheduler_period 0 a cycle follows at each such instant; above 0
+ * cycles are on that grid and idle ticks are skipped.
  *
- * What an eviction costs: a job that can save within its grace stops working, writes its checkpoint and leaves; it
- * resumes where it stopped, after its restart time.  If the grace is too short it works on until the grace ends and
- * falls back to its last periodic checkpoint.  Without any checkpoint it leaves at once and starts from nothing. Grace
- * 0 is a kill: it leaves at once and falls back to its last periodic checkpoint, whatever it could save. Periodic
- * checkpoints are taken to be part of the recorded run time; one stands after each interval of reference work.
+ * The cost of an eviction: a job that can save within its grace stops working, writes its checkpoint and leaves; it
+ * resumes where it stopped, after its restart time.  If the grace is too short it works until the grace ends and
+ * falls back to its last periodic checkpoint.  Without any checkpoint it leaves at once and starts from nothing.  Grace
+ * 0 is a kill: the job leaves at once and falls back to its last periodic checkpoint.  Periodic
+ * checkpoints are part of the recorded run time; there is one after each interval of reference work.
  *
  * Members.  A job runs, and counts as running, while every set of its members has its minimum.  With fewer it holds
- * its GPUs, idles and waits (timeline: reserved and partial, not allocated).  Running with n of its N members it
- * progresses at n/N of its speed (sim/job/progress.h).  Members that come cost nothing and work at once.  Members that
- * go cost the checkpoint that all write within the grace (no restart, nothing lost); if the job cannot save within it,
- * they leave at its end, or at once without any checkpoint, and the others go on from where they are.  If too few are
- * left to run, that is an eviction: unsaved work is lost and coming back takes the restart time.
+ * its GPUs, idles and waits (timeline: reserved and partial, not allocated).  With n of its N members it
+ * progresses at n/N of its speed (sim/job/progress.h).  Members that join cost nothing and work at once.  Members that
+ * leave cost the checkpoint that all write within the grace (no restart, nothing lost).  If the job cannot save within
+ * the grace, they leave at its end, or at once without any checkpoint, and the others continue.  If too few members
+ * are left to run, that is an eviction: unsaved work is lost and the next start takes the restart time.
  *
- * A job that depends on others is eligible when the last of them has ended.  Who may start is the scheduler's
- * business.
+ * A job that depends on others is eligible when the last of them has ended.  The scheduler decides which jobs start.
  *
  * Law: the same cluster, source, policy, world and seed give the same rows and the same fingerprint.
  *
@@ -73,11 +72,11 @@ struct engine_config {
     const struct policy_config *policy;
     struct world_config world;
     uint64_t seed;
-    /* the scheduler is told first that these members usually come: sched_typical_told; NULL: nothing */
+    /* the typical members, which the scheduler gets first (sched_typical_told); NULL: none */
     const struct job_group *typical;
     uint32_t typical_count;
     const struct port_outside *decider;  /* decides in place of the library; NULL: the library */
-    const struct port_outside *listener; /* is told every fact, cycle and decision; NULL: nobody */
+    const struct port_outside *listener; /* gets every fact, cycle and decision; NULL: none */
     const struct cycle_watch *watch;     /* NULL: no plug-in runs */
     const struct record_sink *sinks;
     size_t sink_count;

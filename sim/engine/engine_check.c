@@ -138,7 +138,7 @@ void engine_check_instant(struct engine *engine)
         (uint64_t)engine->levels[LEVEL_RUNNING].value != running)
         broken(engine, "the counts of waiting and running jobs are wrong");
     if (engine->port.sched == NULL)
-        return; /* what another program counts nobody knows */
+        return; /* the counts of another program are unknown */
     struct sched_counts counts;
     sched_count(engine->port.sched, &counts);
     int64_t total = (int64_t)engine->config->cluster->gpu_count * GPU_MILLI;

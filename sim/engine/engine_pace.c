@@ -1,4 +1,4 @@
-/* How fast jobs on pieces of GPUs go: who is on which GPU, and what neighbours cost; see sim/engine/sharing_speed.h.
+/* The speed of jobs on pieces of GPUs: the clients of each GPU, and their slowdown; see sim/engine/sharing_speed.h.
  *
  * Only under a sharing policy that makes other pieces of what jobs ask (policies/sharing/sharing.h), and if the world
  * says so: everywhere else a member goes as fast as its trace tells.  That is its speed on what it asks, alone.  What

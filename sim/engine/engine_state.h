@@ -1,6 +1,6 @@
-/* sim/engine/engine_state.h -- the engine's inside, shared by engine.c (time), engine_jobs.c (lives), engine_hold.c
- * (what jobs hold, and what that costs), engine_pace.c (what neighbours on a GPU cost), engine_rows.c (the record),
- * engine_stall.c (runs that get nowhere) and engine_check.c (invariants). */
+/* sim/engine/engine_state.h -- the engine's inside, shared by engine.c (time), engine_jobs.c (lives of jobs),
+ * engine_hold.c (holdings of jobs, and their cost), engine_pace.c (slowdown by neighbours on a GPU), engine_rows.c (the
+ * record), engine_stall.c (runs without progress) and engine_check.c (invariants). */
 #ifndef SIM_ENGINE_ENGINE_STATE_H
 #define SIM_ENGINE_ENGINE_STATE_H
 
@@ -17,7 +17,7 @@
 #include "sim/job/life.h"
 #include "sim/job/progress.h"
 
-/* Members on their way in or out. */
+/* Members that are starting or leaving. */
 struct sim_change {
     time_ns due;
     decision_id decision;
@@ -88,7 +88,7 @@ struct sim_attempt {
     wide_ns before, kept, work; /* units done when it began, that survive it, and by now */
 };
 
-struct sim_eviction { /* as decided; for_job: JOB_NONE, for nobody */
+struct sim_eviction { /* as decided; for_job: the preemptor, or JOB_NONE */
     job_id job, for_job;
     uint8_t reason; /* enum reason */
 };
@@ -163,7 +163,7 @@ struct engine {
     struct buffer number;    /* scratch */
     struct sim_pace *paces;  /* by slot; NULL: all go as fast as the trace tells */
     size_t pace_capacity;
-    struct gpu_clients *clients; /* by gpu_id; NULL: nobody shares one yet */
+    struct gpu_clients *clients; /* by gpu_id; NULL: no GPU is shared yet */
     uint64_t pace_changes;       /* times that clients came or went */
     struct sim_gpu *gpus;        /* by gpu_id; NULL: none was cut anew yet */
     uint16_t *gpu_used;          /* is_checked: milli by gpu_id, kept apart from the scheduler */
@@ -206,9 +206,9 @@ void engine_close_job(struct engine *engine, struct sim_job *job); /* the run en
 /* It goes on at the speed that it has now: counts its work until now, and tells its new end. */
 void engine_turn(struct engine *engine, uint32_t slot);
 
-/* What neighbours on a GPU cost: engine_pace.c.  All but the first two only if `paces` is not NULL. */
+/* Slowdown by neighbours on a GPU: engine_pace.c.  All but the first two only if `paces` is not NULL. */
 bool engine_has_paces(const struct engine *engine);
-/* What a job asks, and what its groups get in place of that. */
+/* The request of a job, and the pieces that its groups get in place of it. */
 void engine_pace_asks(struct engine *engine, uint32_t slot, const struct job *job, const struct job_truth *truth,
                       const struct job_group *got);
 uint32_t engine_pace_of(const struct engine *engine, uint32_t slot); /* units of a member in a ns */
@@ -229,15 +229,15 @@ void engine_note_waits(struct engine *engine,
                        struct sim_job *job); /* before the scheduler forgets it; for its row, next */
 void engine_close(struct engine *engine);    /* rows of all that still waits or runs */
 
-/* What free GPUs are good for: engine_space.c */
+/* Usability of free GPUs: engine_space.c */
 struct error engine_know_typical(struct engine *engine); /* before the first job is fetched */
 struct space_row engine_space(struct engine *engine);
 
-/* Runs that get nowhere: engine_stall.c */
+/* Runs without progress: engine_stall.c */
 void engine_note_eviction(struct engine *engine, const struct decision *decision);
 void engine_look_for_stall(struct engine *engine); /* after a cycle: result->stall ends the run */
 
-/* GPUs cut anew: engine_gpus.c */
+/* Repartitioned GPUs: engine_gpus.c */
 void engine_recut(struct engine *engine, const struct decision *decision);
 void engine_gpu_done(struct engine *engine, gpu_id gpu);
 
@@ -252,7 +252,7 @@ void engine_emit_finished(struct engine *engine);
 /* Invariants: engine_check.c */
 void engine_check_take(struct engine *engine, const struct piece *pieces, uint32_t count);
 void engine_check_give(struct engine *engine, const struct piece *pieces, uint32_t count);
-/* Remember what it asks, if it must be checked. */
+/* Remember its request, if it must be checked. */
 void engine_check_asks(struct engine *engine, struct sim_job *own, const struct job *job);
 void engine_check_pieces(struct engine *engine, const struct sim_job *job); /* after a change */
 void engine_check_instant(struct engine *engine);

@@ -1,7 +1,7 @@
-/* sim/engine/estimates.h -- what submitters say of the run time, made from the truth.
+/* sim/engine/estimates.h -- declared run times, made from the true ones.
  *
- * Few traces tell it.  A perfect estimate is the run time itself; a noisy one is that times a factor and a lognormal
- * error whose median is 1.  Written into the job before the scheduler sees it; the truth stays behind.
+ * Few traces have them.  A perfect estimate is the run time itself; a noisy one is that times a factor and a lognormal
+ * error whose median is 1.  It is written into the job before the scheduler gets it; the true run time is not.
  *
  * Law: depends on the seed and the job's id alone, so that two policies see the same estimates.
  */

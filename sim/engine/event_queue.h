@@ -1,13 +1,13 @@
-/* sim/engine/event_queue.h -- what will happen, in a total order: (time, kind, sequence).
+/* sim/engine/event_queue.h -- the pending events in a total order: (time, kind, sequence).
  *
  * Law: events of one instant come out by kind, in the order of enum event_kind, then first in, first out. An event is
  * cancelled by its generation: bump the generation of its subject and the event is stale; the consumer drops it when
  * it comes out.  (Measured against handles: no back pointers to keep when entries move, and stale events are rare.)
  *
- * Few events come soon, and most wait long: only those before the `horizon` lie in order, in a 4-ary heap.  All others
- * wait in slots, in any order.  A slot is for the times that agree with `origin` in all but the lower digits: the
- * highest digit that differs, and what it is.  When the heap has run dry the first slot is opened: its events go into
- * the heap if they are few, else each to a slot of a lower digit.  So a push or pop costs what it does in a heap of a
+ * Few events are due soon, and most wait long: only those before the `horizon` are in order, in a 4-ary heap.  All
+ * others wait in slots, in any order.  A slot holds the times whose highest digit that differs from `origin` has a
+ * given place and value.  When the heap is empty the first slot is opened: its events go into
+ * the heap if they are few, else each to a slot of a lower digit.  So a push or pop costs the same as in a heap of a
  * dozen, however many events there are; at worst O(log n), and a move for each digit of a time.
  *
  * It does not: know what events mean.
@@ -59,7 +59,7 @@ struct event_queue {
     uint32_t heap_count;
     uint32_t count; /* of all events */
     uint64_t sequence;
-    uint64_t horizon;            /* what comes before it is in the heap, all else in the slots */
+    uint64_t horizon;            /* events before it are in the heap, all others in the slots */
     uint64_t origin;             /* <= horizon */
     uint16_t used[EVENT_DIGITS]; /* by digit, the lowest first: slots that are not empty, as bits */
     struct event_slot slots[EVENT_DIGITS * EVENT_DIGIT_VALUES]; /* by digit, then by what it is */

@@ -1,7 +1,7 @@
-/* sim/engine/port.h -- how the world speaks to the scheduler: the library in this program, or somebody outside.
+/* sim/engine/port.h -- the world's interface to the scheduler: the library in this program, or another program.
  *
- * Facts and cycles of a run go through here.  The library is called directly; if the run is written down
- * (sim/live/event_file.h) or another program decides (sim/live/process.h), these are told too, or instead.
+ * Facts and cycles of a run go through here.  The library is called directly.  A recorder (sim/live/event_file.h) gets
+ * them in addition; another program that decides (sim/live/process.h) gets them instead.
  *
  * Law: a listener changes nothing.  Without listeners a fact costs one test of a word.
  *
@@ -9,7 +9,7 @@
  *   size_t count = port_cycle(&port, now, &decisions, &wake_at);
  *   if (error_is(port.error)) ...
  *
- * It does not: own what it speaks to.
+ * It does not: own the scheduler, the decider or the listener.
  */
 #ifndef SIM_ENGINE_PORT_H
 #define SIM_ENGINE_PORT_H
@@ -17,7 +17,7 @@
 #include "policies/census/census.h"
 #include "policies/wire.h"
 
-/* Somebody outside who is told everything.  Hooks are called in the order of what happens. */
+/* A recorder or another program.  Hooks are called in the order of the facts. */
 struct port_outside {
     void *self;
     struct error (*on_fact)(void *self, const struct fact *fact);
@@ -34,16 +34,16 @@ struct port_outside {
 struct port {
     struct sched *sched;                 /* NULL: `decider` decides */
     const struct port_outside *decider;  /* NULL: the library decides */
-    const struct port_outside *listener; /* NULL: nobody listens */
+    const struct port_outside *listener; /* NULL: none */
     int64_t reserved_gpu_milli;          /* of the decider, as of its last cycle */
     bool is_told;                        /* there is a decider or a listener: facts are made into values */
-    struct error error;                  /* the first of theirs; then they are told no more */
+    struct error error;                  /* their first error; after it they get nothing more */
 };
 
 /* Exactly one of sched and decider. */
 struct port port_new(struct sched *sched, const struct port_outside *decider, const struct port_outside *listener);
 
-/* Not for callers: tell those outside, and the library if there is one. */
+/* Not for callers: pass the fact to the decider or listener, and to the library if there is one. */
 void port_tell(struct port *port, const struct fact *fact);
 size_t port_ask(struct port *port, time_ns now, const struct decision **out, time_ns *wake_at);
 
@@ -108,7 +108,7 @@ static inline void port_typical_told(struct port *port, const struct job_group *
     port_tell(port, &(struct fact){.kind = FACT_TYPICAL_TOLD, .now = now, .kinds = kinds, .kind_count = kind_count});
 }
 
-/* As sched_cycle; after an error of those outside no decisions. */
+/* As sched_cycle; no decisions after an error of the decider or listener. */
 static inline size_t port_cycle(struct port *port, time_ns now, const struct decision **out, time_ns *wake_at)
 {
     if (__builtin_expect(port->is_told, false))

@@ -1,10 +1,10 @@
-/* sim/engine/recut_costs.h -- how long it takes to cut a GPU anew.
+/* sim/engine/recut_costs.h -- the time that repartitioning a GPU takes.
  *
- * Two ways: the driver creates and destroys instances one by one while others on the GPU work, and switches its mode
- * when it is to be partitioned or whole again; or an operator does it, for a node without work, in minutes.
+ * There are two ways.  The driver creates and destroys instances one by one while others on the GPU work, and switches
+ * the GPU's mode when it becomes partitioned or whole.  Or an operator does it, for a node without work, in minutes.
  *
- * Sources: that the driver needs only the instances in question idle: NVIDIA's MIG user guide.  The operator's 3 to 5
- * minutes and the driver's seconds are reported by operators, not published as tables: they are meant to be swept.
+ * Sources: NVIDIA's MIG user guide says that the driver needs only the affected instances idle.  The operator's 3 to 5
+ * minutes and the driver's seconds are reported by operators, not published as tables: vary them in experiments.
  */
 #ifndef SIM_ENGINE_RECUT_COSTS_H
 #define SIM_ENGINE_RECUT_COSTS_H
@@ -22,7 +22,7 @@ struct recut_costs {
 
 struct recut_costs recut_costs_default(void);
 
-/* For cutting the GPU for the nth time in the run (a stream each). */
+/* The time of the nth repartition of the GPU in the run; each has a random stream of its own. */
 time_ns recut_duration(const struct recut_costs *costs, const struct gpu_cut *before, const struct gpu_cut *after,
                        uint64_t seed, uint64_t nth);
 

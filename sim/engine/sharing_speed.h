@@ -1,9 +1,8 @@
-/* sim/engine/sharing_speed.h -- how much slower a member runs on a piece of a GPU, or beside others, than alone on all
- * of it.
+/* sim/engine/sharing_speed.h -- the slowdown of a member on a piece of a GPU, or beside others, against a whole GPU
+ * alone.
  *
- * Pure functions of what is on the GPU.  A member's time on a whole GPU has three parts: `latency` (host, launches),
- * which no piece changes; `compute`, which grows as SMs are fewer; `bandwidth`, which grows as memory slices are
- * fewer.
+ * Pure functions of the clients of a GPU.  A member's time on a whole GPU has three parts: `latency` (host, launches),
+ * which does not change; `compute`, which grows with fewer SMs; `bandwidth`, which grows with fewer memory slices.
  *
  *   slow = sharing_slow_mig(mix, 132, 16, 1);     a 1g.10gb of an H100
  *   slow = sharing_slow_mps(0.443, 3 * 0.443);
@@ -31,11 +30,11 @@ extern const double sharing_busy_per_sm_active;
 double sharing_slow_mig(struct sharing_mix mix, double gpu_sms, double sms, double memory_slices);
 
 /* A client under MPS that alone uses the part `own` of a GPU's issue slots, where all clients with it would use `used`:
- * max(1, min(0.535, 1 - own) + used), so that one who is alone pays nothing. */
+ * max(1, min(0.535, 1 - own) + used), so that a client alone is not slowed down. */
 double sharing_slow_mps(double own, double used);
 
 /* Clients in turns, together busy `used` of the time, each alone at most 1: 1 while that fits into the time there is,
- * else 1.11 x used, for switching costs 11 %.  One who is busy all the time and alone pays nothing. */
+ * else 1.11 x used, because switching costs 11 %.  A client alone is not slowed down, even if it is always busy. */
 double sharing_slow_timeslice(double used);
 
 #endif

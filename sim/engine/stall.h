@@ -1,12 +1,12 @@
-/* sim/engine/stall.h -- the world's guard against runs that never end: it counts the steps that bring a run no further.
+/* sim/engine/stall.h -- detects runs that never end: counts the steps without progress.
  *
- * A step is a cycle of the scheduler, or an eviction that took effect.  The two are counted apart, in steps and in
- * simulated time, never in time of a clock, so that every machine ends the run at the same step.
+ * A step is a cycle of the scheduler, or an eviction that took effect.  The two are counted separately, in steps and
+ * simulated time, never in clock time, so that every machine ends the run at the same step.
  *
- *   progress          a job is submitted, starts for the first time, ends or is rejected: both counts begin anew
- *   time that passes  60 s of simulated time in which the world has something to come (an event, a submission, the
- *                     end of the run) begin the count of cycles anew
- *   work that stays   60 s of reference run time that evicted jobs keep begin the count of evictions anew
+ *   progress          a job is submitted, starts for the first time, ends or is rejected: resets both counts
+ *   time that passes  60 s of simulated time in which the world has an event, a submission or the end of the run to
+ *                     come: resets the count of cycles
+ *   work that stays   60 s of reference run time that evicted jobs keep: resets the count of evictions
  *
  * A run stalls when a count exceeds the limit (world.stall_steps).  What never stalls: any number of jobs submitted or
  * started at one instant; one job started per cycle; jobs rotated again and again that save their work; a cycle every

@@ -1,6 +1,6 @@
-/* sim/job/closeness.h -- whether members that must be close are: slices in one domain, GPUs of a member in one island.
+/* sim/job/closeness.h -- checks topology requests: slices in one domain, GPUs of a member in one island.
  *
- * Law: it knows pieces and the cluster alone, and nothing of how policies place (policies/placement/slices.h).
+ * Law: it uses pieces and the cluster alone, not the code that places (policies/placement/slices.h).
  */
 #ifndef SIM_JOB_CLOSENESS_H
 #define SIM_JOB_CLOSENESS_H

@@ -5,7 +5,7 @@
  *
  * Law: the members counted are those of the pieces.  Storage is kept when it is planned for another job.
  *
- * It does not: know time, or who decided.
+ * It does not: know time or decisions.
  */
 #ifndef SIM_JOB_JOB_PIECES_H
 #define SIM_JOB_JOB_PIECES_H

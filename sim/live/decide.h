@@ -1,16 +1,16 @@
 /* sim/live/decide.h -- the scheduler driven by lines of text: facts in, decisions out.
  *
- * Reads a stream in the language of policies/wire.h, tells the scheduler library its facts, and writes what it decides
- * in each cycle.  Decisions in the input are passed over, or compared with what is decided here.
+ * Reads a stream in the language of policies/wire.h, passes its facts to the scheduler library, and writes the
+ * decisions of each cycle.  Decisions in the input are ignored, or compared with those made here.
  *
- * Law: the same facts and cycles give the same lines, byte for byte: those that a run wrote down
+ * Law: the same facts and cycles give the same lines, byte for byte, as those that a run recorded
  * (sim/live/event_file.h).
  *
- * Saved is what the scheduler knows (sched_save) and the queues as they are, after the last line read.  Who loads it
- * goes on with a stream of the same header and the lines after that one.  Facts that cannot be are told only where all
- * of the stream was seen: after loading they are believed.
+ * Saving writes the state of the scheduler (sched_save) and the queues after the last line read.  After loading, the
+ * stream has the same header and the lines after that one.  Impossible facts are detected only if the whole stream was
+ * read: after loading, facts are trusted.
  *
- * It does not: buffer.  What a cycle decided is handed over before the next line is read.
+ * It does not: buffer.  The decisions of a cycle are written before the next line is read.
  */
 #ifndef SIM_LIVE_DECIDE_H
 #define SIM_LIVE_DECIDE_H

@@ -1,18 +1,18 @@
-/* sim/live/process.h -- another program decides: it is told facts and cycles as lines, and answers each cycle in lines.
+/* sim/live/process.h -- another program decides: it gets facts and cycles as lines, and answers each cycle in lines.
  *
- * The lines are those of policies/wire.h; docs/decide.md is written for those who write such a program.
+ * The lines are those of policies/wire.h; docs/decide.md is for authors of such programs.
  *
  * Laws
- *  - The program is killed with its whole process group at the end, whatever happened.
- *  - No decision reaches the world that the referee (sim/referee/referee.h) did not let pass.
- *  - A program that ends, hangs, writes no JSON or decides nonsense is ERROR_DATA that names the command.
+ *  - At the end the program is always killed, with its whole process group.
+ *  - A decision reaches the world only if the referee (sim/referee/referee.h) accepted it.
+ *  - A program that ends, hangs, writes no JSON or makes an invalid decision is ERROR_DATA that names the command.
  *
  *   TRY(process_open(&process, &options));
  *   config.decider = process_decider(process);
  *   ... run ...
  *   process_close(&process);
  *
- * It does not: look at what the program writes to standard error.
+ * It does not: read the program's standard error.
  */
 #ifndef SIM_LIVE_PROCESS_H
 #define SIM_LIVE_PROCESS_H

@@ -1,14 +1,14 @@
-/* sim/plugins/guard.h -- every call into a plug-in, watched: whose code runs, and whether its answer can be.
+/* sim/plugins/guard.h -- wraps every call into a plug-in: records whose code runs, and checks the answer.
  *
- * A plug-in's hooks know only what they are handed, so each slot of the table below has functions of its own, by which
- * the scheduler calls them.  They note who runs (for sim/plugins/watch.h), call, and look at the answer.  One that
- * cannot be is replaced by a harmless one, so that nothing is broken until the cycle is over, and told then.
+ * A hook gets no context, so each slot of the table below has wrapper functions of its own, which the scheduler calls.
+ * They record the plug-in that runs (for sim/plugins/watch.h), call the hook, and check its answer.  An invalid
+ * answer is replaced by a harmless one, so that the cycle can end, and reported then.
  *
- * What is looked at: pure hooks give the same answer twice; a score is no more than its bound; the GPUs chosen are
- * free and as many as asked; a comparison is the other way round the other way round; no share is negative; a chunk is
- * within what the job lacks, and complete where gangs are; a length is not negative; a queue is one there is.
+ * Checked: pure hooks give the same answer twice; a score is at most its bound; the chosen GPUs are free and as many
+ * as requested; a comparison changes its sign when its sides are swapped; no share is negative; an allocation step is
+ * within what the job lacks, and complete for gangs; a length is not negative; a queue exists.
  *
- * Law: one table for the whole program, as a signal finds it; calls come from one thread.
+ * Law: there is one table for the whole program, because signal handlers read it; calls come from one thread.
  */
 #ifndef SIM_PLUGINS_GUARD_H
 #define SIM_PLUGINS_GUARD_H

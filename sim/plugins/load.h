@@ -1,8 +1,7 @@
 /* sim/plugins/load.h -- plug-ins (policies/plugin.h) from files.
  *
- * A file's code runs as the user's own, so a file, or a folder, that others may write is refused.  Nothing is called
- * before it is known that the plug-in was built for these structs; but the loader runs what the shared object has for
- * its own start.
+ * The code of a file runs as the user's own, so a file or a folder that others may write is refused.  No hook is called
+ * before the plug-in's struct sizes are checked; but the dynamic loader runs the shared object's constructors.
  *
  *   struct plugins plugins = {.timeout_s = WATCH_DEFAULT_S};
  *   TRY(plugins_load(&plugins, "mine.so"));

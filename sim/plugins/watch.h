@@ -1,11 +1,11 @@
-/* sim/plugins/watch.h -- what happens when the code of a plug-in crashes, or does not come back.
+/* sim/plugins/watch.h -- handles crashes and endless loops in the code of a plug-in.
  *
- * A crash (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT) says on standard error whose code ran, and the signal is raised
- * again. Too much CPU time in plug-ins and cycles without a cycle of the scheduler coming to its end is told likewise
- * and ends the program with the status of a bad policy; there is no way back out of a foreign loop.  Neither leaves a
- * file under a final name (base/output.h).  What a plug-in waits for without using the CPU is not noticed.
+ * After a crash (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT) it names the plug-in on standard error and raises the signal
+ * again.  If plug-ins and cycles use too much CPU time without the end of a scheduling cycle, it does the same
+ * and ends the program with the status of a bad policy, because a loop in foreign code cannot be interrupted.  Neither
+ * leaves a file under a final name (base/output.h).  A plug-in that waits without using the CPU is not detected.
  *
- * Law: nothing is installed while no plug-in is loaded.
+ * Law: no handler is installed while no plug-in is loaded.
  */
 #ifndef SIM_PLUGINS_WATCH_H
 #define SIM_PLUGINS_WATCH_H

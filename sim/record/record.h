@@ -1,4 +1,4 @@
-/* sim/record/record.h -- the record of a run: rows, and who takes them.
+/* sim/record/record.h -- the record of a run: rows, and the sinks that take them.
  *
  * The simulator emits rows; sinks consume them: the writer of files (sim/record/record_files.h) and the metrics
  * (reports/metrics.h).  The reader of files (reports/record_read.h) emits the same rows, so that a report made from
@@ -26,8 +26,8 @@
  *   link_tier, link_gb_per_s   of an attempt that holds no more than one GPU
  *   idle_gpus to mig_slices_unplaceable   of a sample when they are not known (struct space_row)
  *
- * wait_by_reason_s: "Resources:12.5;Priority:3", exact seconds, in the order of enum reason; empty of a job that never
- * waited, or when another program decided, or nobody asked for them.  They add up to wait_total_s; of a rejected job
+ * wait_by_reason_s: "Resources:12.5;Priority:3", exact seconds, in the order of enum reason; empty for a job that never
+ * waited, if another program decided, or if world.wait_times is false.  They sum to wait_total_s; for a rejected job
  * to end_s - submit_s.
  */
 #ifndef SIM_RECORD_RECORD_H
@@ -191,7 +191,7 @@ struct record_sink {
     void *self;
     struct error (*on_job)(void *self, const struct job_row *row);
     struct error (*on_attempt)(void *self, const struct attempt_row *row);
-    /* Of attempts that have a link tier and are not partial: who takes only these has no placement written. */
+    /* Of attempts that have a link tier and are not partial; a sink with only this hook costs no placement text. */
     struct error (*on_gang)(void *self, const struct gang_row *row);
     struct error (*on_sample)(void *self, const struct timeline_row *row);
     struct error (*on_arrived)(void *self, const struct arrived_row *row);

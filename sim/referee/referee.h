@@ -1,10 +1,9 @@
-/* sim/referee/referee.h -- whether a decision makes sense: the world's own books of who is where.
+/* sim/referee/referee.h -- checks decisions against the world's own books of jobs and space.
  *
- * It is told the facts and shown the decisions in their order, and says what is wrong with the first that cannot be:
- * a job that nobody knows or that runs already, space that is not free or not what the job asks, members too many.
+ * It gets the facts and decisions in their order, and reports what is wrong with the first invalid one: an unknown
+ * job or one that runs already, space that is not free or does not match the request, too many members.
  *
- * Law: it believes nobody.  It counts space on its own and knows nothing of the ledger.
- * What it let pass the world can carry out.
+ * Law: it keeps its own books, independent of the ledger.  The world can carry out every decision that it accepts.
  *
  *   struct referee *referee = referee_new(cluster, gangs_are_whole);
  *   const char *wrong = referee_told(referee, &fact);      (NULL: it can be)

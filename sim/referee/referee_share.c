@@ -1,4 +1,4 @@
-/* The referee's books of who shares a GPU or a node with whom, under a sharing policy; see
+/* The referee's books of the jobs that share a GPU or a node, under a sharing policy; see
  * sim/referee/referee_books.h. */
 #include "sim/referee/referee_books.h"
 

@@ -13,11 +13,11 @@
  *    "seed":     1}
  *
  * Order of precedence: the file; the shorthands (trace, cluster, policy...); `--set` in the order given. Overrides
- * below `cluster.` and `policy.` reach into the files these name: cluster.pools.h100.nodes=512.  They change no work:
- * loads are of workload.load_gpus, or else of the GPUs of the cluster as it is named, before such overrides. Paths in
- * the file count from its folder, paths given as options from the present one.
+ * below `cluster.` and `policy.` reach into the files these name: cluster.pools.h100.nodes=512.  They do not change the
+ * workload: loads refer to workload.load_gpus, or else to the GPUs of the named cluster before such overrides.  Paths
+ * in the file are relative to its folder, paths given as options to the current folder.
  *
- * Law: nothing is read but what the scenario names; unknown fields are errors.
+ * Law: only files that the scenario names are read; unknown fields are errors.
  */
 #ifndef SIM_SCENARIO_SCENARIO_H
 #define SIM_SCENARIO_SCENARIO_H

@@ -1,6 +1,6 @@
-/* sim/scenario/world_read.h -- the "world" of a scenario, read.  docs/scenario.md lists its keys.
+/* sim/scenario/world_read.h -- reads the "world" of a scenario.  docs/scenario.md lists its keys.
  *
- * It does not: say what they mean (sim/engine/engine.h).
+ * It does not: define what they mean (sim/engine/engine.h).
  */
 #ifndef SIM_SCENARIO_WORLD_READ_H
 #define SIM_SCENARIO_WORLD_READ_H

@@ -8,7 +8,7 @@
 #include "policies/preemption/victim_keys.h"
 #include "policies/quota/quota.h"
 
-/* What is asked in truth, what stands in its place, and who counts. */
+/* The counters, and the real policies behind the replacements below. */
 static struct {
     struct asked *asked;
     const struct order_policy *order;

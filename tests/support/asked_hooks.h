@@ -24,7 +24,7 @@ enum asked_hook {
     ASKED_RECLAIM, /* may it take back, */
     ASKED_TAKE,    /* this unit, */
     ASKED_VALID,   /* and what is then */
-    ASKED_CHUNK,   /* the gang policy, who comes next */
+    ASKED_CHUNK,   /* the gang policy: the next allocation step */
     ASKED_LENGTH,  /* the estimate policy, how long a job runs */
     ASKED_COUNT
 };

@@ -1,4 +1,4 @@
-/* What is left and what fits, and who is charged what: from the books of an honest world alone. */
+/* Free space, fits and charges, from the books of an honest world alone. */
 #include <string.h>
 
 #include "policies/quota/quotas.h"

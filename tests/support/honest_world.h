@@ -2,7 +2,7 @@
  *
  * It does what a simulator does and nothing else: tells facts in their order, runs cycles, carries out what is
  * decided, member by member, and keeps its own books, from which every rule is checked.  A rule that is broken ends
- * the play; what, who and when stand in `broken`.
+ * the play; `broken` holds the rule, the job and the time.
  *
  *   struct honest_world world;
  *   honest_world_open(&world, &scenario, NULL);

@@ -43,7 +43,7 @@ struct random_run {
     struct random_job *jobs;
     uint32_t job_count, next;
     struct job_source *source;
-    const struct port_outside *listener; /* of the engine; NULL: nobody listens */
+    const struct port_outside *listener; /* of the engine; NULL: none */
     /* what the sinks saw */
     struct job_row *rows;
     uint8_t *row_count;

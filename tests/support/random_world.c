@@ -331,7 +331,7 @@ static void set_times(struct random_stream *stream, struct random_world *world)
     struct preemption_config *preempt = &world->policy.preempt;
     preempt->grace = graces[random_below(stream, 4)] * world->period;
     preempt->preempt_min_runtime = preempt->reclaim_min_runtime = runtimes[random_below(stream, 5)] * world->period;
-    if (preempt->delay > 0) /* as long as jobs are spared: then nobody waits longer for it */
+    if (preempt->delay > 0) /* as long as the minimum run time, so that no job waits longer for it */
         preempt->delay = preempt->reclaim_min_runtime;
 }
 

@@ -23,7 +23,7 @@ struct run_setup {
     bool is_unchecked;
 };
 
-/* Strict fifo, best fit, nobody is evicted; no period, no latency, no limit, until every job has ended. */
+/* Strict fifo, best fit, no evictions; no period, no latency, no limit, until every job has ended. */
 struct run_setup run_setup_default(const struct cluster *cluster);
 
 /* The preset of that name, as `--policy` would have it. */

@@ -2,7 +2,7 @@
  *
  *   return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
  *
- * Law: the folder is new, everybody may read it, and it goes with all that is in it.
+ * Law: the folder is new, all users may read it, and it is removed with its contents.
  */
 #ifndef TESTS_SUPPORT_SCRATCH_H
 #define TESTS_SUPPORT_SCRATCH_H

@@ -38,7 +38,7 @@ static void spoil(struct sched *sched, struct word word, bool is_more)
     if (word.told != BY_CHECK && sched_hash(sched) == hash)
         fail_msg("%s %s by one leaves the hash as it is", word.name, is_more ? "more" : "less");
     if (word.told != BY_HASH && sched_check(sched) == NULL)
-        fail_msg("nobody tells that %s is %s by one", word.name, is_more ? "more" : "less");
+        fail_msg("no check finds that %s is %s by one", word.name, is_more ? "more" : "less");
     memcpy(word.at, kept, word.size);
 }
 
@@ -50,7 +50,7 @@ static void turn(struct sched *sched, const char *name, bool *flag)
 {
     *flag = !*flag;
     if (sched_check(sched) == NULL)
-        fail_msg("nobody tells that %s is %s", name, *flag ? "true" : "false");
+        fail_msg("no check finds that %s is %s", name, *flag ? "true" : "false");
     *flag = !*flag;
 }
 

@@ -3,8 +3,8 @@
  *
  *   spoil_books(sched, &stream);        where all laws hold; draws what is spoilt
  *
- * It asks all that can be spoilt without an index leaving its array.  Fails the test, naming the word, if nobody
- * tells.
+ * It covers every word that can be spoilt without an index leaving its array.  Fails the test with the name of the word
+ * if no check finds it.
  */
 #ifndef TESTS_SUPPORT_SPOIL_H
 #define TESTS_SUPPORT_SPOIL_H

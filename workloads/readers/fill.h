@@ -1,8 +1,8 @@
-/* workloads/readers/fill.h -- jobs of a trace in an order of chance, until they have asked for more than the cluster
+/* workloads/readers/fill.h -- jobs of a trace in a random order, until they have requested more than the cluster
  * holds.
  *
- * What packing experiments replay: how full does a cluster get, and which jobs no longer fit, when jobs come and none
- * goes (Weng et al., "Beware of Fragmentation", USENIX ATC 2023).  Only what the jobs ask is the trace's.
+ * This is the workload of packing experiments: jobs come and none ends, and the question is how full the cluster gets
+ * (Weng et al., "Beware of Fragmentation", USENIX ATC 2023).  Only the requests of the jobs are from the trace.
  *
  * Law: first the jobs of the trace, each once, in an order drawn by the seed, all orders being equally likely; then
  * jobs drawn from the trace with replacement.  Each comes `interval` after the one before, the first at 0.  The last

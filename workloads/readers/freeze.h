@@ -1,5 +1,4 @@
-/* workloads/readers/freeze.h -- a workload as JSON lines that are replayed as they stand, and what identifies its
- * arrivals.
+/* workloads/readers/freeze.h -- a workload as JSON lines that replay it, and a hash that identifies its arrivals.
  *
  * The first line is a header, the others are jobs as read_jsonl.c reads them, one for each job that a source gives:
  *

@@ -21,7 +21,7 @@ struct held {
 };
 
 void held_add(struct held *held, const struct job *job, const struct job_truth *truth);
-/* Also numbers the jobs that others depend on anew (they lie in memory that the holder may write to).
+/* Also renumbers the jobs that others depend on (they are in memory that the holder may write to).
  * O(n log n); 24 bytes a job more while it runs. */
 void held_sort(struct held *held);
 

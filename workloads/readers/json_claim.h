@@ -1,7 +1,7 @@
 /* workloads/readers/json_claim.h -- the `claim` of a JSON line, of a job or of a group (workloads/request/claim.h).
  *
- * Law: a name that a claim does not know is an error, unlike elsewhere in a line: a condition that is passed over would
- * give other GPUs than those that were asked.
+ * Law: an unknown key of a claim is an error, unlike elsewhere in a line: with an ignored condition the job would get
+ * other GPUs than it requested.
  */
 #ifndef WORKLOADS_READERS_JSON_CLAIM_H
 #define WORKLOADS_READERS_JSON_CLAIM_H

@@ -1,7 +1,7 @@
-/* workloads/readers/json_nodes.h -- what a JSON line asks of nodes: `node_selector`, `node_affinity` and
+/* workloads/readers/json_nodes.h -- the node requests of a JSON line: `node_selector`, `node_affinity` and
  * `tolerations`, of the job or of one of its groups, as workloads/node_ask.h describes them.
  *
- * A group that says one of the three itself has that one and the job's others.
+ * Each of the three that a group sets replaces the job's.
  */
 #ifndef WORKLOADS_READERS_JSON_NODES_H
 #define WORKLOADS_READERS_JSON_NODES_H

@@ -208,7 +208,7 @@ static struct error nodes_read(const struct reader *reader, const struct line *l
     return ERROR_OK;
 }
 
-/* Without a cluster nobody knows what its classes are: the GPUs count as whole ones. */
+/* Without a cluster its GPU classes are unknown, and the GPUs count as whole ones. */
 static struct error class_read(const struct reader *reader, const struct line *line, const struct field *fields,
                                struct ask *ask)
 {

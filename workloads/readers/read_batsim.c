@@ -36,7 +36,7 @@ static struct error batsim_line(struct reader *reader, struct text line, struct 
     return ERROR_OK;
 }
 
-/* Whatever else a workload says of itself is nobody's business here. */
+/* Other keys of a workload are ignored. */
 static void open_any(struct json_object *object, const struct json_value *value)
 {
     json_object_open(object, value);

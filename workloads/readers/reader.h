@@ -63,7 +63,7 @@ struct trace_format {
     uint32_t version; /* of this structure */
     size_t state_bytes;
 
-    /* Whether a file that begins with this line (not blank) looks like the format.  Asked when nobody named it. */
+    /* Does a file that begins with this line (not blank) look like the format?  Called if the user named no format. */
     bool (*is_mine)(struct text first_line);
 
     /* Once per reading, with the first line that is not blank.  *is_header: it holds no job.  NULL: never a header. */
@@ -91,7 +91,7 @@ struct error reader_open(struct reader *reader, const struct workload_spec *spec
 struct error reader_next(struct reader *reader, struct trace_row *row, bool *has) MUST_CHECK;
 void reader_close(struct reader *reader);
 
-/* For the formats.  Queues and users of empty names are the queue "default" and nobody. */
+/* For the formats.  The empty queue name is the queue "default", the empty user name is no user. */
 queue_id reader_queue(struct reader *reader, struct text name);
 uint32_t reader_user(struct reader *reader, struct text name);
 /* What is asked of nodes, made for the cluster and kept; NULL: nothing. */

@@ -1,4 +1,4 @@
-/* workloads/readers/survey.h -- what a stream of jobs holds: how many, how large, how long, how much load.
+/* workloads/readers/survey.h -- a summary of a stream of jobs: number, sizes, durations, load.
  *
  *   struct survey survey;
  *   TRY(survey_read(&survey, source));     (reads the source to its end)
@@ -32,7 +32,7 @@ struct survey {
 /* On error there is nothing to release. */
 struct error survey_read(struct survey *survey, struct job_source *source) MUST_CHECK;
 
-/* The same, each job shown to `seen` (NULL: to nobody). */
+/* As above; calls `seen` for each job (NULL: no call). */
 struct error survey_read_with(struct survey *survey, struct job_source *source, job_source_seen_fn *seen,
                               void *self) MUST_CHECK;
 void survey_release(struct survey *survey);

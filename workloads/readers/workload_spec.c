@@ -159,7 +159,7 @@ static void trace_read(struct workload_spec *spec, struct json_object *object, c
     fill_read(spec, object);
 }
 
-/* Told apart from unknown keys: somebody meant something by them. */
+/* Keys of traces get a message of their own: they are known, but not allowed here. */
 static void trace_keys_refuse(struct json_object *object)
 {
     static const char *const keys[] = {"format",

@@ -1,4 +1,4 @@
-/* workloads/request/ask.h -- what a line or a size of a mix says a job asks, made into the members of struct job.
+/* workloads/request/ask.h -- turns the request in a trace line or a size of a mix into the groups of struct job.
  *
  * Law: whole GPUs, CPUs and memory are the job's totals and are split evenly over its members, CPUs and memory
  * rounded up.  With `nodes`, a member is a node's part; without, a member is one GPU and may be anywhere ("flat").

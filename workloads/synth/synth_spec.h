@@ -1,4 +1,4 @@
-/* workloads/synth/synth_spec.h -- what a synthesized workload is to be: the struct behind synth.h, as read.
+/* workloads/synth/synth_spec.h -- the parameters of a synthesized workload, as read from JSON (synth.h).
  *
  * Law: only values that synth_new can make a stream of; made by synth_read, then const.
  */
@@ -18,7 +18,7 @@ enum { SYNTH_CLASSES_MAX = 64, SYNTH_SIZES_MAX = 1024 };
 
 struct synth_size {
     double weight;
-    double whole_gpus; /* what it would take if everybody took whole GPUs */
+    double whole_gpus; /* the GPUs of a job if all members had whole GPUs */
     struct ask ask;
     const char *mig; /* the profile's name; NULL: none */
     const char *gpu_model;
