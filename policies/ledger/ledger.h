@@ -53,7 +53,7 @@ struct share_cell {
     uint32_t clients, leaving; /* members on it; those of them that are leaving */
     uint32_t next_domain, next_clients;
     uint8_t kind, next_kind; /* enum share_kind; SHARE_MIXED, with domain 0 */
-    uint8_t was_mixed;       /* when the trial began; a member that comes when all have left sets kind and domain */
+    uint8_t was_mixed;       /* when the trial began: after all have left, the first member to come has it alone */
     uint8_t unused;
 };
 

@@ -39,7 +39,7 @@ struct plan_memo {
     time_ns dozes_until;     /* ...at this time */
     uint64_t starts_seen;    /* the scheduler's count of starts when it failed */
     uint64_t tried_cycle;    /* the last cycle in which a plan failed */
-    uint64_t retry_change;   /* no plan before this state change, or before eligible_at */
+    uint64_t retry_change;   /* the next plan is due at this state change, or at eligible_at if that is earlier */
     job_id nobody_for;       /* there was no candidate for this head... */
     uint32_t nobody_version; /* ...until the candidates of its queue change... */
     time_ns nobody_until;    /* ...or one of them may be taken */
