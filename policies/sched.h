@@ -54,24 +54,21 @@
 struct sched;         /* opaque */
 struct policy_config; /* policies/policy_config.h */
 
+enum { PIECE_PART_BITS = 4 };
+
 /* Members of one group on one node.  Amounts of CPU and memory follow from the job's request, and so does the
  * profile of a MIG instance (one member a piece; gpu_milli: GPU_MILLI / 8 for each of its memory slices). */
 struct piece {
     node_id node;
-    uint16_t gpu_mask;     /* GPUs of the node, bit i: index i; 0: CPU only */
-    uint16_t gpu_milli;    /* of each GPU in the mask: GPU_MILLI, or a share of the one GPU */
-    uint16_t member_count; /* placed here */
-    uint8_t group;         /* of the job */
-    uint8_t mig_start;     /* memory slice where its MIG instance starts, if it is one; of a share that is
-                          of a kind PIECE_SHARE + enum share_kind */
+    uint16_t gpu_mask;                    /* GPUs of the node, bit i: index i; 0: CPU only */
+    uint16_t gpu_milli;                   /* of each GPU in the mask: GPU_MILLI, or a share of the one GPU */
+    uint16_t member_count;                /* placed here */
+    uint8_t group;                        /* of the job */
+    unsigned mig_start : PIECE_PART_BITS; /* memory slice where its MIG instance starts; of others 0 */
+    unsigned share : PIECE_PART_BITS;     /* enum share_kind of a share; of others, instances too, SHARE_PLAIN */
 };
-enum { PIECE_SHARE = MIG_SLICES };
-
-/* Of a piece that is no instance. */
-static inline enum share_kind piece_share(const struct piece *piece)
-{
-    return piece->mig_start < PIECE_SHARE ? SHARE_PLAIN : (enum share_kind)(piece->mig_start - PIECE_SHARE);
-}
+enum { PIECE_PART_MASK = (1 << PIECE_PART_BITS) - 1 };
+_Static_assert(MIG_SLICES - 1 <= PIECE_PART_MASK && SHARE_KIND_COUNT - 1 <= PIECE_PART_MASK, "a part has too few bits");
 
 typedef uint64_t decision_id;
 

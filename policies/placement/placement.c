@@ -172,10 +172,11 @@ static struct piece piece_at(const struct placing *placing, const struct search 
     if (best->milli != 0)
         piece.gpu_milli = (uint16_t)best->milli;
     if (search->request->share != SHARE_PLAIN && piece.gpu_milli < GPU_MILLI)
-        piece.mig_start = (uint8_t)(PIECE_SHARE + search->request->share);
+        piece.share = (unsigned)search->request->share & PIECE_PART_MASK;
     if (search->request->mig != 0)
-        piece.mig_start = (uint8_t)__builtin_ctz(ledger_mig_starts(
-            search->ledger, best->node, (uint32_t)best->gpu_index, (enum mig_profile_id)(search->request->mig - 1)));
+        piece.mig_start = PIECE_PART_MASK & (unsigned)__builtin_ctz(
+                                                ledger_mig_starts(search->ledger, best->node, (uint32_t)best->gpu_index,
+                                                                  (enum mig_profile_id)(search->request->mig - 1)));
     return piece;
 }
 

@@ -22,7 +22,7 @@ static bool is_such_piece(const struct sched *sched, const struct request *reque
     if (request->mig != 0)
         return gpus == 1 && (ledger_layout_mask(sched->ledger, piece->node) & piece->gpu_mask) != 0;
     if (share != 0)
-        return gpus == 1 && piece->gpu_milli == share && piece_share(piece) == request->share;
+        return gpus == 1 && piece->gpu_milli == share && piece->share == request->share;
     return gpus == (uint32_t)request->gpus * piece->member_count && (gpus == 0 || piece->gpu_milli == GPU_MILLI);
 }
 

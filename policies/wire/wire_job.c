@@ -79,11 +79,6 @@ static const struct wire_field piece_fields[] = {
     {0},
 };
 
-/* One byte of a piece holds the first slice of an instance or the kind of a share. */
-static const struct wire_field start_fields[] = {
-    WIRE_INT(struct piece, mig_start, "mig_start", 0, MIG_SLICES - 1, 0),
-    {0},
-};
 static const char *const share_names[] = {"plain", "mps", "timeslice", NULL}; /* enum share_kind */
 
 static bool has_failed(const struct json_object *object)
@@ -490,10 +485,10 @@ void wire_put_pieces(struct buffer *out, const struct cluster *cluster, const st
             buffer_char(out, '"');
         }
         wire_put_fields(out, piece_fields, &pieces[i]);
-        if (piece_share(&pieces[i]) != SHARE_PLAIN)
-            wire_put_text(out, "share", share_names[piece_share(&pieces[i])]);
-        else
-            wire_put_fields(out, start_fields, &pieces[i]);
+        if (pieces[i].share != SHARE_PLAIN)
+            wire_put_text(out, "share", share_names[pieces[i].share]);
+        else if (pieces[i].mig_start != 0)
+            wire_put_int(out, "mig_start", pieces[i].mig_start);
         buffer_char(out, '}');
     }
     buffer_char(out, ']');
@@ -527,10 +522,9 @@ static void get_piece(const struct wire *wire, const struct json_value *value, s
     piece->node = wire_get_node(wire, &object, "node");
     const char *gpus = json_get_string(&object, "gpus", NULL);
     wire_get_fields(&object, piece_fields, piece);
-    wire_get_fields(&object, start_fields, piece);
-    const int share = json_get_choice(&object, "share", share_names, SHARE_PLAIN);
-    if (share != SHARE_PLAIN)
-        piece->mig_start = (uint8_t)(PIECE_SHARE + share);
+    const unsigned mig_start = (unsigned)json_get_int(&object, "mig_start", 0, MIG_SLICES - 1, 0);
+    piece->share = (unsigned)json_get_choice(&object, "share", share_names, SHARE_PLAIN) & PIECE_PART_MASK;
+    piece->mig_start = piece->share == SHARE_PLAIN ? mig_start & PIECE_PART_MASK : 0;
     if (gpus != NULL && !has_failed(&object)) {
         struct json_value place = json_member(&object, "gpus");
         uint16_t count = cluster_node_gpus(wire->cluster, piece->node);

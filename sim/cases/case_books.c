@@ -96,7 +96,7 @@ static uint32_t overlap(const struct piece *held, const struct piece *piece, uin
         return 0;
     if (held->gpu_mask == 0 || held->gpu_milli < GPU_MILLI) {
         bool is_same = held->gpu_mask == piece->gpu_mask && held->gpu_milli == piece->gpu_milli &&
-                       held->mig_start == piece->mig_start;
+                       held->mig_start == piece->mig_start && held->share == piece->share;
         return !is_same ? 0 : wanted < held->member_count ? wanted : held->member_count;
     }
     uint32_t gpus_each = (uint32_t)__builtin_popcount(held->gpu_mask) / held->member_count;

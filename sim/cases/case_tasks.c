@@ -265,7 +265,7 @@ static uint16_t take_instance(const struct placing *placing, uint16_t named, str
                 continue;
             room->mig_mask[gpu] |= (uint8_t)(1u << start);
             room->holder[gpu] = placing->job;
-            piece->mig_start = (uint8_t)start;
+            piece->mig_start = start & PIECE_PART_MASK;
             return (uint16_t)(1u << gpu);
         }
     }

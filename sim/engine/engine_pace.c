@@ -100,10 +100,9 @@ static double slow_on(const struct engine *engine, const struct sim_pace *pace, 
     if (!is_share(pace, piece))
         return slow_on_instance(pace, model, group->got_mig) / asked;
     const struct gpu_clients *clients = clients_of(engine, piece);
-    const double slow =
-        piece_share(piece) == SHARE_MPS
-            ? sharing_slow_mps((double)group->use_micro / ALL_MICRO, (double)clients->use_micro / ALL_MICRO)
-            : sharing_slow_timeslice((double)clients->busy_micro / ALL_MICRO);
+    const double slow = piece->share == SHARE_MPS ? sharing_slow_mps((double)group->use_micro / ALL_MICRO,
+                                                                     (double)clients->use_micro / ALL_MICRO)
+                                                  : sharing_slow_timeslice((double)clients->busy_micro / ALL_MICRO);
     return slow / asked;
 }
 

@@ -136,8 +136,8 @@ static uint32_t find(const struct job_pieces *held, const struct piece *part)
     for (; i < held->piece_count; i++) {
         const struct piece *piece = &job_pieces_all(held)[i];
         if (piece->node == part->node && piece->group == part->group && piece->gpu_milli == part->gpu_milli &&
-            piece->mig_start == part->mig_start && piece->member_count >= part->member_count &&
-            (part->gpu_mask & ~piece->gpu_mask) == 0)
+            piece->mig_start == part->mig_start && piece->share == part->share &&
+            piece->member_count >= part->member_count && (part->gpu_mask & ~piece->gpu_mask) == 0)
             break;
     }
     return i;

@@ -117,7 +117,7 @@ static bool is_gpus(struct referee *referee, const struct request *request, cons
                             piece->member_count, piece->member_count == 1 ? "" : "s", piece->group,
                             node_name(referee, piece), piece->member_count == 1 ? "s" : "", each * piece->member_count,
                             gpus);
-    if (is_share && piece_share(piece) != request->share)
+    if (is_share && piece->share != request->share)
         return referee_says(referee, "the share of group %u on node %s is of another kind", piece->group,
                             node_name(referee, piece));
     if (gpus > 0 && piece->gpu_milli != (is_share ? share : GPU_MILLI))

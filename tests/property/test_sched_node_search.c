@@ -132,7 +132,7 @@ static void place(struct world *w, struct running *job)
     job->piece = (struct piece){
         .node = node, .gpu_milli = request->gpus > 0 ? GPU_MILLI : request->gpu_milli, .member_count = 1};
     if (w->sharing != SHARING_ANYBODY && request->gpu_milli > 0)
-        job->piece.mig_start = PIECE_SHARE + SHARE_MPS;
+        job->piece.share = SHARE_MPS;
     uint32_t wanted = request->gpu_milli > 0 ? 1 : request->gpus;
     for (uint32_t g = 0; g < GPUS && wanted > 0; g++)
         if (w->nodes[node].gpu[g] >= job->piece.gpu_milli &&

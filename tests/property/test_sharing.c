@@ -92,16 +92,16 @@ static bool is_partitioned(const struct world *w, const struct piece *piece)
 {
     const struct node_type *type = cluster_node_type(w->cluster, piece->node);
     return piece->gpu_milli < GPU_MILLI && piece->gpu_milli % (GPU_MILLI / MIG_SLICES) == 0 && type->recut_mask != 0 &&
-           piece_share(piece) == SHARE_PLAIN;
+           piece->share == SHARE_PLAIN;
 }
 
 /* Two pieces on one GPU that is not cut. */
 static void look_at_pair(struct world *w, const struct entry *a, const struct piece *x, const struct entry *b,
                          const struct piece *y)
 {
-    const enum share_kind kind = piece_share(x);
+    const enum share_kind kind = x->share;
     const enum isolation isolation = (enum isolation)w->policy.sharing_config.isolation;
-    if (kind != piece_share(y))
+    if (kind != y->share)
         broken(w, "two kinds of shares on one GPU");
     const bool is_apart = kind == SHARE_MPS || isolation != ISOLATION_PROCESS;
     if (is_apart && team_of(w, &a->job) != team_of(w, &b->job))
@@ -126,7 +126,7 @@ static void look_at_gpu(struct world *w, node_id node, uint32_t gpu)
             others[count] = &w->jobs[j];
             on[count++] = piece;
         }
-    const uint32_t most = count == 0 ? 0 : w->policy.sharing_config.clients_max[piece_share(on[0])];
+    const uint32_t most = count == 0 ? 0 : w->policy.sharing_config.clients_max[on[0]->share];
     if (milli > GPU_MILLI)
         broken(w, "more than a GPU is given of it");
     if (most != 0 && count > most)
@@ -154,7 +154,7 @@ static void look_at_kinds(const struct world *w, const struct entry *entry)
     const bool makes_mps = policy == &sharing_mps || policy == &sharing_trust;
     for (uint32_t p = 0; p < entry->piece_count; p++) {
         const struct piece *piece = &entry->pieces[p];
-        const enum share_kind kind = piece_share(piece);
+        const enum share_kind kind = piece->share;
         const bool is_interactive = entry->job.class == JOB_INTERACTIVE;
         if (kind == SHARE_TIMESLICE && (!makes_slices || !is_interactive))
             broken(w, "a time-slice for one who computes");

@@ -214,7 +214,7 @@ static void a_floor_is_found_again(void **state)
     for (job_id id = 0; id < 2; id++) {
         f.jobs[id] = sched_case_job(id, 1, 4, 50);
         f.jobs[id].queue = f.queue;
-        struct piece piece = {id, 15, GPU_MILLI, 1, 0, 0};
+        struct piece piece = {.node = id, .gpu_mask = 15, .gpu_milli = GPU_MILLI, .member_count = 1};
         sched_job_adopted(f.sched, &f.jobs[id], &piece, 1, f.now - SECONDS(100 * (id + 1)), f.now);
     }
     assert_int_equal(candidates_floor(f.sched, f.queue), SECONDS(400));

@@ -133,7 +133,7 @@ static void adopted_elements_count(void **state)
         struct job job = sched_case_job(id, 1, 1, 50);
         job.array = 1;
         job.array_max = 3;
-        struct piece piece = {0, (uint16_t)(1u << id), GPU_MILLI, 1, 0, 0};
+        struct piece piece = {.gpu_mask = (uint16_t)(1u << id), .gpu_milli = GPU_MILLI, .member_count = 1};
         if (id < 2)
             sched_job_adopted(c.sched, &job, &piece, 1, 0, SECONDS(1));
         else
