@@ -410,7 +410,7 @@ static const char *check_children(const struct sched *sched, queue_id q, const s
         listed++;
         if (sched->tree.queues[c].parent != q || tally->queues[c].waiting == 0 ||
             (waits[c].next != QUEUE_NONE && waits[waits[c].next].previous != c))
-            return "a queue where nobody waits is listed as one where some do";
+            return "a queue without waiting jobs is listed as waiting";
     }
     return listed == busy ? NULL : "a queue where jobs wait is not listed";
 }
@@ -449,7 +449,7 @@ static const char *check_over_quota(const struct sched *sched, uint32_t id)
     for (uint32_t b = 0; b < leaf_queue->over_quota_count; b++)
         if (leaf_queue->borrowers[b] == id)
             return NULL;
-    return "a borrower is listed with nobody";
+    return "a class queue over quota is not listed with its leaf queue";
 }
 
 static const char *check_class_queue(const struct sched *sched, uint32_t id, uint32_t jobs)
@@ -464,7 +464,7 @@ static const char *check_class_queue(const struct sched *sched, uint32_t id, uin
           pending->by_class[class][class_queue->class_position] != id)))
         return "the jobs of a class queue are miscounted";
     if (class_queue->quota_block != QUEUE_NONE && !sched->tree.queues[class_queue->quota_block].has_closed_class_queues)
-        return "a queue does not know whom it keeps waiting";
+        return "a queue does not record that it closed class queues";
     return jobs > 0 && class_queue->is_over_quota ? check_over_quota(sched, id) : NULL;
 }
 

@@ -26,7 +26,7 @@ struct world {
     struct buffer *log;        /* NULL: none */
     const char *broken;        /* the law that a decision broke; NULL: none */
     struct error plugin_error; /* what `broken` is borrowed from, if a plug-in broke it */
-    job_id broken_by;          /* JOB_NONE: nobody in particular */
+    job_id broken_by;          /* JOB_NONE: no particular job */
 };
 
 /* ---- Before the first round ---- */
@@ -199,8 +199,8 @@ static void cycle(struct world *world)
     breaks(world, sched_check(world->sched), JOB_NONE);
 }
 
-/* Starts take effect at once; when the round is over, GPUs are cut as they were to be, and who was evicted or was
- * leaving has left. */
+/* Starts take effect at once.  At the end of the round GPUs are repartitioned, and evicted or leaving members have
+ * left. */
 static void take_effect(struct world *world, bool is_first)
 {
     const struct case_spec *spec = world->spec;

@@ -136,8 +136,8 @@ static bool take_events(struct engine *engine)
     return has_any;
 }
 
-/* Newcomers that could not start at once leave again, last first, while too many wait; those for whom space is
- * being freed may stay. */
+/* While too many jobs wait, reject those submitted since the last cycle that did not start, the last first, unless
+ * space is being freed for them. */
 static void enforce_queue_limit(struct engine *engine)
 {
     while (engine->fresh_count > 0) {

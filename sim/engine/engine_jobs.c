@@ -69,8 +69,8 @@ static void map_pieces(const struct engine *engine, const struct job *job, struc
     sharing_map(&sharing, job, groups);
 }
 
-/* The mean SM activity of what it gets.  The trace tells that of what it asks: who gets another kind of piece keeps as
- * many SMs busy, at most all that it has. */
+/* The mean SM activity of the pieces that the job gets.  The trace has that of the requested ones: on another kind of
+ * piece a job keeps as many SMs busy, at most all of the piece. */
 static uint16_t activity(const struct engine *engine, const struct job *job, const struct job_truth *truth,
                          const struct job_group *groups)
 {
@@ -151,7 +151,7 @@ static void fill_row(struct engine *engine, struct sim_job *own, const struct jo
                                 .waits = NULL};
 }
 
-/* What it waits for, and that somebody does: ends are remembered from now on. */
+/* Copy its dependencies.  From the first job with dependencies on, the ends of jobs are remembered. */
 static void fill_after(struct engine *engine, struct sim_job *own, const struct job *job)
 {
     own->after_count = job->after_count;
