@@ -14,7 +14,8 @@ MAKEFLAGS += -j$(shell nproc)
 endif
 
 # ---- Variants: each has its own folder build/$(VARIANT) ------------------------------------------
-# release | profiled | counting | debug | asan | ubsan | coverage | gcc | clang | gcc-O0, clang-O1, ... (compiler-optimisation)
+# release | profiled | counting | debug | asan | ubsan | coverage | gcc | clang | gcc-O0, clang-O1, ...
+# (compiler-optimisation)
 
 VARIANT ?= release
 B := build/$(VARIANT)
@@ -41,12 +42,12 @@ else ifneq ($(filter gcc gcc-O% clang clang-O%,$(VARIANT)),)
 CC := $(firstword $(subst -, ,$(VARIANT)))
 OPT := $(or $(addprefix -,$(word 2,$(subst -, ,$(VARIANT)))),-O2)
 else ifeq ($(filter release profiled counting,$(VARIANT)),)
-$(error VARIANT '$(VARIANT)' is none of release profiled counting debug asan ubsan coverage gcc clang gcc-O0 clang-O0 ...)
+$(error VARIANT '$(VARIANT)' is none of release profiled counting debug asan ubsan coverage gcc clang gcc-O0 ...)
 endif
 
-# What users run is optimised as a whole (an eighth faster), and more than the others (a twelfth); fat objects still link
-# without that, so that tests link fast and the library serves any compiler.  On x86-64 gcc zeroes structures of some
-# hundred bytes with an instruction that takes longer to begin than the plain stores take (a sixteenth).
+# What users run is optimised as a whole (an eighth faster), and more than the others (a twelfth); fat objects still
+# link without that, so that tests link fast and the library serves any compiler.  On x86-64 gcc zeroes structures of
+# some hundred bytes with an instruction that takes longer to begin than the plain stores take (a sixteenth).
 ifneq ($(filter release profiled counting,$(VARIANT)),)
 OPT := -O3
 ifneq ($(findstring Free Software Foundation,$(shell $(CC) --version 2>/dev/null)),)
@@ -59,9 +60,9 @@ endif
 endif
 endif
 
-# A job runs through some 30 KB of code once, so what counts is that the ways taken fit the cache: short runs of the variant
-# `counting` count them for `profiled`, what is installed and measured where gcc compiles.  What no run came to is compiled
-# as in release.  gcc then warns of values that cannot occur; the other variants judge the code.
+# A job runs through some 30 KB of code once, so what counts is that the ways taken fit the cache: short runs of the
+# variant `counting` count them for `profiled`, what is installed and measured where gcc compiles.  What no run came to
+# is compiled as in release.  gcc then warns of values that cannot occur; the other variants judge the code.
 ifeq ($(VARIANT),counting)
 WERROR :=
 INSTRUMENT := -fprofile-generate
@@ -102,7 +103,8 @@ endif
 # ---- Sources -------------------------------------------------------------------------------------
 
 FOLDERS := base topologies workloads policies sim reports tools
-SOURCES := $(sort $(foreach folder,$(FOLDERS),$(wildcard $(folder)/*.c)) $(wildcard policies/*/*.c sim/*/*.c workloads/*/*.c))
+SOURCES := $(sort $(foreach folder,$(FOLDERS),$(wildcard $(folder)/*.c)) \
+             $(wildcard policies/*/*.c sim/*/*.c workloads/*/*.c))
 PRESETS := $(sort $(wildcard policies/presets/*.json))
 SUPPORT := $(sort $(wildcard tests/support/*.c))
 
@@ -117,7 +119,8 @@ SCHED_NOUNS := $(addprefix base/,mem error text buffer time names bits hash json
 SCHED_SPLIT := $(addprefix base/,error_% text_% buffer_% json_%) $(addprefix topologies/,mig_% cluster_json%) \
                workloads/job_% workloads/node_ask_% policies/%
 SCHED_NOT := workloads/job_truth% topologies/mig_show%
-SCHED_SOURCES := $(filter-out $(addsuffix .c,$(SCHED_NOT)),$(filter $(addsuffix .c,$(SCHED_NOUNS) $(SCHED_SPLIT)),$(SOURCES)))
+SCHED_SOURCES := $(filter-out $(addsuffix .c,$(SCHED_NOT)),\
+    $(filter $(addsuffix .c,$(SCHED_NOUNS) $(SCHED_SPLIT)),$(SOURCES)))
 SCHED_OBJECTS := $(call object,$(SCHED_SOURCES)) $(B)/objects/policies/policy_presets.o
 SCHED_SO := libwindtunnel_sched.so
 SCHED_SONAME := $(SCHED_SO).$(firstword $(subst ., ,$(VERSION)))
@@ -125,8 +128,10 @@ SCHED_HEADERS := policies/sched.h policies/explain.h policies/wire.h policies/pl
 
 # ---- What to type --------------------------------------------------------------------------------
 
-.PHONY: all profiled run test test-slow test-quick test-all bench bench-update preset-table backfill-table defrag-table packing-table topology-table sharing-table lint format asan ubsan valgrind coverage mutants \
-        golden-update install clean deps help compile link objects libraries test-small check-deps FORCE
+TABLES := preset-table backfill-table defrag-table packing-table topology-table sharing-table
+.PHONY: all profiled run test test-slow test-quick test-all bench bench-update $(TABLES) lint format asan ubsan \
+        valgrind coverage mutants golden-update install clean deps help compile link objects libraries test-small \
+        check-deps FORCE
 
 all: link libraries ## Build ./windtunnel and the scheduler library (the default)
 
@@ -155,10 +160,11 @@ clean: ## Remove what was built (records under out/ stay)
 # The packages that the goals need are checked before anything is compiled.  Only the goals named here install
 # what is missing; any other only says so.
 TESTING := compile test test-slow test-quick test-all test-small valgrind-unit golden-update
-INSTALLING := run profiled bench bench-run bench-update bench-rewrite preset-table backfill-table defrag-table packing-table topology-table sharing-table $(TESTING)
+INSTALLING := run profiled bench bench-run bench-update bench-rewrite $(TABLES) $(TESTING)
 goals = $(filter $(1),$(MAKECMDGOALS))
 PACKAGES := build $(if $(call goals,$(INSTALLING)),run) $(if $(call goals,$(TESTING)),test) \
-            $(if $(call goals,lint),lint) $(if $(call goals,valgrind-unit bench bench-run bench-update bench-rewrite),valgrind)
+            $(if $(call goals,lint),lint) \
+            $(if $(call goals,valgrind-unit bench bench-run bench-update bench-rewrite),valgrind)
 
 check-deps:
 	@tools/deps $(if $(call goals,$(INSTALLING)),,--check) $(PACKAGES)
@@ -243,13 +249,14 @@ $(B)/windtunnel_sched.pc: tools/windtunnel_sched.pc.in VERSION FORCE
 	@mkdir -p $(@D)
 	@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' $< > $@
 
-# The program finds these from where it stands (tools/installed.h); documents keep their folders, so that links between them hold.
-# The traces of scenarios/openb.json are not ours to install.
-DATA := $(wildcard $(filter-out scenarios/openb.json,$(wildcard scenarios/*.json)) scenarios/*.csv topologies/*.json topologies/*.xml workloads/samples/*)
+# The program finds these from where it stands (tools/installed.h); documents keep their folders, so that links between
+# them hold. The traces of scenarios/openb.json are not ours to install.
+DATA := $(wildcard $(filter-out scenarios/openb.json,$(wildcard scenarios/*.json)) scenarios/*.csv \
+                   topologies/*.json topologies/*.xml workloads/samples/*)
 DOCUMENTS := README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md LICENSE topologies/README.md workloads/README.md \
              $(filter-out %.o %.so,$(wildcard docs/*.md docs/examples/*/*))
 
-install: ## Install program, manual, library, headers, scenarios, clusters, samples and documents (DESTDIR=, PREFIX=/usr/local; VARIANT=release: builds sooner)
+install: ## Install program, library, headers, scenarios and documents (DESTDIR=, PREFIX=; VARIANT=release: sooner)
 	@$(MAKE) --no-print-directory VARIANT=$(SHIPPED) install-files
 
 .PHONY: install-files
@@ -263,7 +270,8 @@ install-files: all build/windtunnel.1
 	install -m 644 $(B)/libwindtunnel_sched.a $(B)/$(SCHED_SO).$(VERSION) $(INSTALLED)/lib/
 	cp -P $(B)/$(SCHED_SONAME) $(B)/$(SCHED_SO) $(INSTALLED)/lib/
 	install -m 644 $(B)/windtunnel_sched.pc $(INSTALLED)/lib/pkgconfig/
-	set -e; for header in $$($(CC) $(CPPFLAGS) $(LIBRARIES_CFLAGS) -MM $(SCHED_HEADERS) | tr -s ' \\' '\n\n' | grep '\.h$$'); do \
+	set -e; for header in $$($(CC) $(CPPFLAGS) $(LIBRARIES_CFLAGS) -MM $(SCHED_HEADERS) | \
+	    tr -s ' \\' '\n\n' | grep '\.h$$'); do \
 	    install -D -m 644 $$header $(INSTALLED)/include/windtunnel/$$header; done
 
 # ---- Tests ---------------------------------------------------------------------------------------
@@ -278,9 +286,11 @@ programs = $(patsubst tests/%.c,$(B)/tests/%,$(call only,$(sort $(foreach kind,$
 scripts = $(call only,$(sort $(foreach kind,$(1),$(wildcard tests/$(kind)/test_*.sh)) \
     $(if $(filter cli,$(1)),$(wildcard tests/cli/*.sh))))
 tests = $(call programs,$(1)) $(call scripts,$(1))
-# What takes longest stands back from `make test`, unless ONLY names it: `make test-slow` (in CI) and `make test-all` run it.
-# tests/cli/determinism.sh is in both; there the builds of DETERMINISM are made first, here it takes those that are there.
-SLOW := $(wildcard $(addprefix tests/,analytic/test_mmc.c $(addprefix property/test_,easy_oracle.c fifo_oracle.c guarantees.c presets.c)))
+# What takes longest stands back from `make test`, unless ONLY names it: `make test-slow` (in CI) and `make test-all`
+# run it. tests/cli/determinism.sh is in both; there the builds of DETERMINISM are made first, here it takes those that
+# are there.
+SLOW := $(wildcard $(addprefix tests/,analytic/test_mmc.c \
+    $(addprefix property/test_,easy_oracle.c fifo_oracle.c guarantees.c presets.c)))
 DETERMINISM = gcc-O0 $(if $(shell command -v clang),clang) $(filter profiled,$(SHIPPED))
 DETERMINISM_TEST := tests/cli/determinism.sh
 not_slow = $(if $(ONLY),$(1),$(filter-out $(SLOW) $(SLOW:tests/%.c=$(B)/tests/%),$(1)))
@@ -312,22 +322,23 @@ $(B)/tests/library/%: $(B)/objects/tests/library/%.o $(B)/libwindtunnel_sched.a
 test test-slow test-quick test-small golden-update asan ubsan valgrind coverage: SIZE ?= small
 test-all bench-run: SIZE ?= full
 
-test: link $(call not_slow,$(call programs,$(KINDS))) ## Run the tests, small sizes, but the slowest (ONLY=text: those whose path holds it)
+test: link $(call not_slow,$(call programs,$(KINDS))) ## Run all but the slowest tests, small (ONLY=part of a path)
 	@$(RUN_TESTS) $(if $(ONLY),,--note 'left out: the $(words $(SLOW)) slowest tests; make test-slow runs them') \
 	    $(call not_slow,$(call tests,$(KINDS)))
 
-test-slow: link determinism-builds $(slow_programs) ## Run the tests that `make test` leaves out, small sizes, and compare builds
+test-slow: link determinism-builds $(slow_programs) ## Run the tests that `make test` leaves out, and compare builds
 	@$(RUN_TESTS) $(slow_programs) $(slow_scripts)
 
 # One after another, and before the time of the test counts.
 .PHONY: determinism-builds
 determinism-builds: link
-	@set -e; for variant in $(DETERMINISM); do $(MAKE) --no-print-directory VARIANT=$$variant build/$$variant/windtunnel; done
+	@set -e; for variant in $(DETERMINISM); do \
+	    $(MAKE) --no-print-directory VARIANT=$$variant build/$$variant/windtunnel; done
 
 test-quick: link $(call programs,$(KINDS_QUICK)) ## Run the unit, golden and fault tests
 	@$(RUN_TESTS) $(call tests,$(KINDS_QUICK))
 
-test-all: link determinism-builds $(call programs,$(KINDS) bench) ## Run all tests, full sizes, and those of the benchmarks
+test-all: link determinism-builds $(call programs,$(KINDS) bench) ## Run all tests, full sizes, and the benchmarks' own
 	@$(RUN_TESTS) $(call tests,$(KINDS) bench)
 
 # As `test`, but ./windtunnel keeps pointing where it did (tests take the program's path from WINDTUNNEL).
@@ -352,8 +363,8 @@ coverage: ## Run the tests with coverage and print the share of lines run, by fi
 	@$(MAKE) --no-print-directory VARIANT=coverage test-small
 	@tools/coverage build/coverage/objects $(SOURCES)
 
-# `mutants` breaks policies/ and sees whether the cases or a program that knows a header of policies/ notices, by itself or
-# through what helps it to a scheduler.
+# `mutants` breaks policies/ and sees whether the cases or a program that knows a header of policies/ notices, by itself
+# or through what helps it to a scheduler.
 MUTANT_TESTS := $(sort $(shell grep -lE '"(policies/|tests/support/(sched|quota|honest|random|reload|run|wire))' \
     $(wildcard $(addsuffix /test_*.c,$(addprefix tests/,golden library property unit)))))
 
@@ -378,25 +389,25 @@ BENCH_SCRIPTS := $(call only,$(sort $(wildcard tests/bench/bench_*.sh)))
 # Everything there is to compile, run by nobody.
 compile: $(PROGRAM) libraries $(call programs,$(KINDS) bench) $(BENCH_PROGRAMS)
 
-preset-table: link ## Run the main scenario under presets side by side and print one table (ARGS='--seed 2 --markdown', ...)
+preset-table: link ## Run the main scenario under presets, print one table (ARGS='--seed 2 --markdown', ...)
 	@WINDTUNNEL=$(B)/windtunnel tools/preset_table $(ARGS)
 
 backfill-table: link ## Replay real traces under backfill policies and estimates, in one table (ARGS='--only NASA', ...)
 	@WINDTUNNEL=$(B)/windtunnel tools/backfill_table $(ARGS)
 
-defrag-table: link ## Run the main scenario under defragmentation policies, what gangs win and what it costs (ARGS='--seeds 1,2', ...)
+defrag-table: link ## Run the main scenario under defragmentation policies: gains and costs (ARGS='--seeds 1,2', ...)
 	@WINDTUNNEL=$(B)/windtunnel tools/defrag_table $(ARGS)
 
-packing-table: link ## Fill a GPU-sharing cluster under packing policies, beside published means (ARGS='--lists cpu050', ...)
+packing-table: link ## Fill a GPU-sharing cluster under packing policies (ARGS='--lists cpu050', ...)
 	@WINDTUNNEL=$(B)/windtunnel tools/packing_table $(ARGS)
 
-topology-table: link ## Run a mix of gangs under topology modes and variants, on three clusters (ARGS='--seeds 1,2 --markdown', ...)
+topology-table: link ## Run a mix of gangs under topology modes and variants, on three clusters (ARGS='--seeds 1,2')
 	@WINDTUNNEL=$(B)/windtunnel tools/topology_table $(ARGS)
 
-sharing-table: link ## Run a MIG mix under geometry policies, the main scenario under sharing policies: what is stranded, what is used
+sharing-table: link ## Run a MIG mix under geometry policies, the main scenario under sharing policies
 	@WINDTUNNEL=$(B)/windtunnel tools/sharing_table $(ARGS)
 
-bench: ## Count instructions per job on what is installed, fail where they grew; print times (SIZE=small: short; VARIANT=release)
+bench: ## Count instructions per job, fail where they grew; print times (SIZE=small: short; VARIANT=release)
 	@$(MAKE) --no-print-directory VARIANT=$(SHIPPED) bench-run
 
 bench-update: ## Count again and rewrite the figures that `make bench` holds (tests/bench/rows.txt)
@@ -412,7 +423,8 @@ bench-rewrite: link
 
 lint: objects $(B)/$(SCHED_SO) ## Check layers, the scheduler's isolation, headers, layout, sizes and texts
 	@# Objects of sources that moved away say nothing of the tree as it is.
-	@printf '%s\n' $(OBJECTS) | sort > $(B)/objects.now; find $(B)/objects -name '*.o' ! -path '*/objects/tests/*' | sort | \
+	@printf '%s\n' $(OBJECTS) | sort > $(B)/objects.now; \
+	    find $(B)/objects -name '*.o' ! -path '*/objects/tests/*' | sort | \
 	    comm -23 - $(B)/objects.now | xargs -r rm -f
 	@CC='$(CC)' tools/lint/run $(B)/objects $(B)/$(SCHED_SO)
 

@@ -114,7 +114,8 @@ struct windtunnel_plugin {
 };
 
 /* The sizes by which a struct that changed without PLUGIN_ABI is noticed. */
-#define PLUGIN_SIZES_ORDER sizeof(struct order_policy), sizeof(struct order_view) + sizeof(struct order_config)
+#define PLUGIN_SIZES_ORDER    sizeof(struct order_policy), sizeof(struct order_view) + sizeof(struct order_config)
+#define PLUGIN_SIZES_BACKFILL sizeof(struct backfill_policy), sizeof(struct order_view) + sizeof(struct backfill_config)
 #define PLUGIN_SIZES_QUOTA                                                                                             \
     sizeof(struct quota_policy), sizeof(struct queue_tree) + sizeof(struct queue_state) + sizeof(struct queue_spec) +  \
                                      sizeof(struct quota_config) + sizeof(struct ledger) +                             \
@@ -128,7 +129,6 @@ struct windtunnel_plugin {
 #define PLUGIN_SIZES_ESTIMATE   sizeof(struct estimate_policy), sizeof(time_ns)
 #define PLUGIN_SIZES_VICTIM     sizeof(struct victim_key), sizeof(struct victim_view)
 #define PLUGIN_SIZES_PREEMPTION sizeof(struct preemption_policy), sizeof(struct victim_view)
-#define PLUGIN_SIZES_BACKFILL   sizeof(struct backfill_policy), sizeof(struct order_view) + sizeof(struct backfill_config)
 
 /* The first four fields of a plug-in for a seam: ORDER, QUOTA, PLACEMENT, GANG, ESTIMATE, VICTIM,
  * PREEMPTION or BACKFILL. */

@@ -5,8 +5,9 @@
 #   tests/bench/bench_instructions.sh --update    count both sizes and rewrite the figures
 #
 # Exit status 1 if a row costs over 3 % more than its figure.  CPU times stand beside the counts and judge nothing.
-# Takes $WINDTUNNEL, the program; $BENCH_ROWS, another file of rows; $BENCH_COUNT, another way to count: a command that is
-# given the program with its arguments and prints one number.  The program finds no gnuplot, here or there: plots count nowhere.
+# Takes $WINDTUNNEL, the program; $BENCH_ROWS, another file of rows; $BENCH_COUNT, another way to count: a command that
+# is given the program with its arguments and prints one number.  The program finds no gnuplot, here or there: plots
+# count nowhere.
 set -euo pipefail
 
 program=$(realpath "${WINDTUNNEL:-build/profiled/windtunnel}")
@@ -34,7 +35,8 @@ count_row() { # index, jobs, record, arguments
     local index=$1 jobs=$2 out=()
     [ "$3" = none ] || out=(--out "$work/record.$index.$jobs")
     # shellcheck disable=SC2086 # a list of words
-    ${BENCH_COUNT:-callgrind} "$program" run $4 --set workload.synth.jobs="$jobs" --quiet "${out[@]}" >"$work/$index.$jobs" ||
+    ${BENCH_COUNT:-callgrind} "$program" run $4 --set workload.synth.jobs="$jobs" --quiet "${out[@]}" \
+        >"$work/$index.$jobs" ||
         echo "row $index at $jobs jobs does not run" >&2
     rm -rf "$work/record.$index.$jobs"
 }
@@ -62,7 +64,8 @@ seconds_of() { # record, jobs, arguments
     local out=() TIMEFORMAT='%U %S'
     [ "$1" = none ] || out=(--out "$work/timed")
     # shellcheck disable=SC2086
-    { time env PATH=/nonexistent "$program" run $3 --set workload.synth.jobs="$2" --quiet "${out[@]}" >/dev/null 2>&1; } 2>&1 | awk '{ print $1 + $2 }'
+    { time env PATH=/nonexistent "$program" run $3 --set workload.synth.jobs="$2" --quiet "${out[@]}" \
+        >/dev/null 2>&1; } 2>&1 | awk '{ print $1 + $2 }'
     rm -rf "$work/timed"
 }
 
@@ -82,7 +85,8 @@ compare() { # jobs, column of the figures
     [ "$jobs" -eq 100000 ] || promises=("${promises[@]/*/-}") # a short run costs more per job: it starts, too
     mapfile -t groups < <(column 1)
     mapfile -t names < <(column 2)
-    printf '%-11s %-25s %-6s %12s %9s %8s %9s %9s\n' group "row, $jobs jobs" record 'instr. / job' figure change promise 'k jobs/s'
+    printf '%-11s %-25s %-6s %12s %9s %8s %9s %9s\n' group "row, $jobs jobs" record 'instr. / job' figure change \
+        promise 'k jobs/s'
     for index in "${!arguments[@]}"; do
         note=
         if [ "$build" = profiled ]; then
@@ -98,19 +102,22 @@ compare() { # jobs, column of the figures
             note="$note  (promise not kept)"
         fi
         seconds=$(seconds_of "${records[$index]}" "$jobs" "${arguments[$index]}")
-        awk -v group="${groups[$index]}" -v name="${names[$index]}" -v record="${records[$index]}" -v n="${counted[$index]}" \
-            -v figure="${figures[$index]}" -v promise="${promises[$index]}" -v jobs="$jobs" -v s="$seconds" -v note="$note" '
+        awk -v group="${groups[$index]}" -v name="${names[$index]}" -v record="${records[$index]}" \
+            -v n="${counted[$index]}" -v figure="${figures[$index]}" -v promise="${promises[$index]}" \
+            -v jobs="$jobs" -v s="$seconds" -v note="$note" '
             BEGIN {
                 change = figure > 0 ? sprintf("%+.1f %%", (n / figure - 1) * 100) : "new"
                 rate = s > 0 ? sprintf("%.0f", jobs / s / 1000) : "-"
-                printf "%-11s %-25s %-6s %12d %9d %8s %9s %9s%s\n", group, name, record, n, figure, change, promise, rate, note
+                printf "%-11s %-25s %-6s %12d %9d %8s %9s %9s%s\n", group, name, record, n, figure, change,
+                    promise, rate, note
             }'
     done
     if [ "$build" != profiled ]; then
         echo "the figures are of the build 'profiled', this is '$build': nothing is judged"
     elif [ $status -ne 0 ]; then
         echo "not kept: some rows cost over $room_percent % more than their figures in $rows"
-        echo '  if that is what the change is worth, make bench-update writes the new ones; say why where it is committed'
+        echo '  if that is what the change is worth, make bench-update writes the new ones; say why where it is' \
+            'committed'
     elif [ $lower -ne 0 ]; then
         echo "kept; some rows cost over $room_percent % less: please run make bench-update and commit $rows"
     else

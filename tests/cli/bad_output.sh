@@ -93,7 +93,8 @@ fi
 
 # ---- Standard output and standard error ----
 
-for arguments in 'run small.json --quiet' 'validate small.json' 'topology show four.json' 'topology mig h100' 'policy list' \
+for arguments in 'run small.json --quiet' 'validate small.json' 'topology show four.json' 'topology mig h100' \
+    'policy list' \
     'policy show fifo' 'trace info small.csv' 'report old' 'report old --json' 'help' 'help run' 'run --help' \
     'help --man' '--version'; do
     # shellcheck disable=SC2086 # a list of words

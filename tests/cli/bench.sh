@@ -1,6 +1,7 @@
 #!/bin/bash
-# `make bench` fails when a job of some row costs over 3 % more than its figure, asks for new figures when it costs over 3 %
-# less, and writes them.  Counted here is a made-up number, so that the limits are met exactly; one run is truly counted.
+# `make bench` fails when a job of some row costs over 3 % more than its figure, asks for new figures when it costs over
+# 3 % less, and writes them.  Counted here is a made-up number, so that the limits are met exactly; one run is truly
+# counted.
 set -u
 # shellcheck source=tests/support/cli.sh
 . tests/support/cli.sh
@@ -21,7 +22,8 @@ for word; do case $word in workload.synth.jobs=*) jobs=${word#*=} ;; esac; done
 echo $(($(cat "$COUNTED") * jobs))
 END
 chmod +x count
-export WINDTUNNEL=$scratch/build/profiled/windtunnel BENCH_ROWS=$scratch/rows BENCH_COUNT=$scratch/count COUNTED=$scratch/per_job
+export WINDTUNNEL=$scratch/build/profiled/windtunnel BENCH_ROWS=$scratch/rows BENCH_COUNT=$scratch/count \
+    COUNTED=$scratch/per_job
 
 judged() { # instructions per job, size, status, what is said
     echo "$1" >per_job

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Every case of the repository passes; wrong cases fail with the right words and status; bad files are refused with a place.
+# Every case of the repository passes; wrong cases fail with the right words and status; bad files are refused with a
+# place.
 set -u
 . tests/support/cli.sh
 
@@ -92,7 +93,8 @@ cat >stable.json <<'END'
   "expect": {"waits": {"status": "running"}}}]
 END
 windtunnel case stable.json
-if [ "$status" -ne 10 ] || [ "$(cat said.out)" != 'not ok once: waits: status running, expected pending (in stable round 1)
+if [ "$status" -ne 10 ] ||
+    [ "$(cat said.out)" != 'not ok once: waits: status running, expected pending (in stable round 1)
 ok fine
 1 passed, 1 failed' ]; then
     fail "stable rounds: status $status"
@@ -111,7 +113,8 @@ grep -q '^    start    starts: 1 on node1 0$' said.err || fail '--verbose tells 
 refused_plainly 4 case nowhere.json <<'END'
 error: cannot open nowhere.json: No such file or directory
 END
-# The first case of the file $1 cannot be run: the line says it, standard error shows it; $2 is the line, stdin the report.
+# The first case of the file $1 cannot be run: the line says it, standard error shows it; $2 is the line, stdin the
+# report.
 is_bad() {
     cat >expected.err
     windtunnel case "$1"
@@ -146,7 +149,8 @@ cat >bad.json <<'END'
 "jobs": [{"name": "a", "tasks": [{"gpus": 1, "state": "running", "node": "nod0"}]}],
 "expect": {"a": {"status": "running"}}}
 END
-is_bad bad.json "one: bad.json:1:79: there is no policy preset 'fifoo'; did you mean 'fifo'? \`windtunnel policy list\` lists them" <<'END'
+is_bad bad.json "one: bad.json:1:79: there is no policy preset 'fifoo'; did you mean 'fifo'? \
+\`windtunnel policy list\` lists them" <<'END'
 error: bad.json:1:79: there is no policy preset 'fifoo'
  1 | {"name": "one", "nodes": [{"name": "node0", "gpus": 1}], "policy": {"preset": "fifoo"},
    |                                                                               ^~~~~~~
@@ -164,7 +168,8 @@ cat >mig.json <<'END'
 "jobs": [{"name": "a", "tasks": [{"mig": "1g.10gb", "state": "running", "node": "node0"}]}],
 "expect": {"a": {"status": "running"}}}
 END
-is_bad mig.json "one: mig.json:2:34: 'node0' has no free MIG instance for this task; 'gpus_layout' of the node says what there is" <<'END'
+is_bad mig.json "one: mig.json:2:34: 'node0' has no free MIG instance for this task; \
+'gpus_layout' of the node says what there is" <<'END'
 error: mig.json:2:34: 'node0' has no free MIG instance for this task
  2 | "jobs": [{"name": "a", "tasks": [{"mig": "1g.10gb", "state": "running", "node": "node0"}]}],
    |                                  ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
@@ -230,7 +235,8 @@ head -n 1 said.err | diff -u expected.err - || fail 'without allocate: another w
 sed -e 's/"order".*"actions"/"preset": "kai", "set": {"actions"/' -e 's/"preempt"\]/&}/' never.json >set.json
 windtunnel case set.json
 [ "$status" -eq 0 ] || fail "without allocate in a set: status $status: $(cat said.out)"
-grep -q "^warning: set.json:2:.*'actions' lacks 'allocate'" said.err || fail "a preset without allocate: $(cat said.err)"
+grep -q "^warning: set.json:2:.*'actions' lacks 'allocate'" said.err ||
+    fail "a preset without allocate: $(cat said.err)"
 sed 's/"policy": {"preset": "fifo"}/"policy": {"order": ["fifo"],\n   "actions": []}/' small.json >idle.json
 refused 2 run idle.json <<'END'
 error: idle.json:5:15: 'actions' lacks 'allocate': no job could ever start

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The scheduler driven by lines: a recorded run decides the same again, byte for byte, through files, pipes and as another
-# program; and what is wrong with a stream is told with its place.
+# The scheduler driven by lines: a recorded run decides the same again, byte for byte, through files, pipes and as
+# another program; and what is wrong with a stream is told with its place.
 set -u
 . tests/support/cli.sh
 

@@ -18,7 +18,8 @@ short='--set workload.synth.duration=2d --set world.warmup=0 --set world.end=2d'
 table --rows none,both --gang 64 --markdown $short
 [ "$status" -eq 0 ] || fail "status $status: $(cat said.err)"
 [ "$(grep -c '^| .* |$' said.out)" -eq 3 ] || fail "not a head and two rows: $(cat said.out)"
-grep -q '^| none | .* | 0 | 0 | 0 | 0 | [0-9.]* | 0 | 0 |$' said.out || fail "without a policy something moved: $(cat said.out)"
+grep -q '^| none | .* | 0 | 0 | 0 | 0 | [0-9.]* | 0 | 0 |$' said.out ||
+    fail "without a policy something moved: $(cat said.out)"
 
 # shellcheck disable=SC2086
 "$program" run "$repository/scenarios/h100-500x8.json" --quiet --policy fifo --set policy.blocking=skip \
@@ -31,7 +32,8 @@ grep -q '^| none | .* | 0 | 0 | 0 | 0 | [0-9.]* | 0 | 0 |$' said.out || fail "wi
 kept=$(sed -n 's/.*"kept_gpu_h": \([0-9.]*\).*/\1/p' record/result.json | head -n 1)
 moves=$(zstd -dcq record/attempts.csv.zst | grep -c ',Consolidated,')
 [ "$moves" -gt 0 ] && [ "${kept%%.*}" -gt 0 ] || fail "nothing to compare with: $moves moves, $kept GPU h"
-grep -q "^| both | .* | $moves | [0-9]* | [0-9,]* | $(LC_ALL=C printf '%.0f' "$kept" | sed 's/\(.*[0-9]\)\([0-9]\{3\}\)$/\1,\2/') | " said.out ||
+kept_text=$(LC_ALL=C printf '%.0f' "$kept" | sed 's/\(.*[0-9]\)\([0-9]\{3\}\)$/\1,\2/')
+grep -q "^| both | .* | $moves | [0-9]* | [0-9,]* | $kept_text | " said.out ||
     fail "$moves moves and $kept GPU h are shown as $(grep both said.out)"
 
 table --rows nope

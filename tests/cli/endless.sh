@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs that never end: the world ends them after world.stall_steps steps without progress, with status 5 and a partial
-# record; legal runs it leaves alone.  And small scenarios that did not end once: each law that they broke is held by one.
+# record; legal runs it leaves alone.  And small scenarios that did not end once: each law that they broke is held by
+# one.
 set -u
 . tests/support/cli.sh
 
@@ -12,7 +13,8 @@ stalls() { # pattern of the message, arguments of run
     rm -rf stalled
     windtunnel run "$@" --out stalled
     [ "$status" -eq 5 ] || fail "$pattern: status $status: $(cat said.err)"
-    grep -q "^error: the run makes no progress at $pattern" said.err || fail "$pattern: the message is another: $(cat said.err)"
+    grep -q "^error: the run makes no progress at $pattern" said.err ||
+        fail "$pattern: the message is another: $(cat said.err)"
     grep -q 'world.stall_steps' said.err || fail "$pattern: the message does not say what sets the bound"
     grep -q '^PARTIAL' said.out || fail "$pattern: the table does not say that it is partial"
     grep -q '"is_partial": true' stalled/result.json || fail "$pattern: the record does not say that it is partial"
@@ -33,7 +35,8 @@ while read -r line; do
     esac
 done
 END
-stalls '0.000000100 s of simulated time under the program that decides: 101 cycles since 0.000000000 s .*; 0 jobs run, 1 wait: job 1' \
+stalls '0.000000100 s of simulated time under the program that decides: 101 cycles since 0.000000000 s .*; '\
+'0 jobs run, 1 wait: job 1' \
     small.json --scheduler 'sh asks.sh' --set world.stall_steps=100
 
 # One that starts the first job and evicts it in the next cycle, a nanosecond later.
@@ -59,14 +62,16 @@ cat >swaps.csv <<'END'
 job_id,submit_s,duration_s,gpus,queue,user
 first,0,60,8,red,ann
 END
-stalls '0.0000.* s .*: [0-9]* cycles since 0.000000000 s and [0-9]* evictions .* evicted last: job .first. (Preempted), job .first.' \
+stalls '0.0000.* s .*: [0-9]* cycles since 0.000000000 s and [0-9]* evictions .* '\
+'evicted last: job .first. (Preempted), job .first.' \
     small.json --set workload.trace=swaps.csv --scheduler 'sh swaps.sh' --set world.stall_steps=100
 
 # Nothing of the world is left to come, and the program asks each minute: that time is no progress.  With an end it is.
 sed 's/now + 1)/now + 60000000000)/' asks.sh >minutes.sh
 stalls '6000.000000000 s of simulated time under the program that decides: 101 cycles since 0.000000000 s ' \
     small.json --set workload.trace=swaps.csv --scheduler 'sh minutes.sh' --set world.stall_steps=100
-windtunnel run small.json --set workload.trace=swaps.csv --scheduler 'sh minutes.sh' --set world.stall_steps=100 --set world.end=1d
+windtunnel run small.json --set workload.trace=swaps.csv --scheduler 'sh minutes.sh' --set world.stall_steps=100 \
+    --set world.end=1d
 [ "$status" -eq 0 ] || fail "a run with an end stalls: $(cat said.err)"
 windtunnel run small.json --set world.stall_steps=-1
 [ "$status" -eq 2 ] || fail "a negative bound: status $status"
@@ -94,13 +99,17 @@ static const struct quota_policy policy = {
 const struct windtunnel_plugin windtunnel_plugin = {PLUGIN_FOR(QUOTA), .name = "test", .version = "1", .policy = &policy};
 END
     # shellcheck disable=SC2046 # a list of flags
-    "${CC:-cc}" -std=gnu11 -w -O1 -I"$repository" $(pkg-config --cflags jansson) -fPIC -shared -o restless.so restless.c ||
+    "${CC:-cc}" -std=gnu11 -w -O1 -I"$repository" $(pkg-config --cflags jansson) -fPIC -shared -o restless.so \
+        restless.c ||
         fail 'restless.c does not compile'
     chmod go-w restless.so
     awk 'BEGIN { print "job_id,submit_s,duration_s,gpus"; print "small,0,60,1"; print "first,0,60,8" }' >quiet.csv
-    stalls '.* under the policy .custom. (order fifo, quota restless, gang all_or_nothing, .*: 101 cycles since 0.000000000 s .* 1 jobs run, 1 wait: job .first. (QuotaLimit)' \
-        --plugin ./restless.so --cluster four.json --trace quiet.csv --set policy.quota=restless --set world.stall_steps=100
-    windtunnel explain --plugin ./restless.so --cluster four.json --trace quiet.csv --set policy.quota=restless --set world.stall_steps=100 --all
+    stalls '.* under the policy .custom. (order fifo, quota restless, gang all_or_nothing, .*: '\
+'101 cycles since 0.000000000 s .* 1 jobs run, 1 wait: job .first. (QuotaLimit)' \
+        --plugin ./restless.so --cluster four.json --trace quiet.csv --set policy.quota=restless \
+            --set world.stall_steps=100
+    windtunnel explain --plugin ./restless.so --cluster four.json --trace quiet.csv --set policy.quota=restless \
+        --set world.stall_steps=100 --all
     [ "$status" -eq 5 ] || fail "explain of a run that stalls: status $status: $(cat said.err)"
 fi
 
@@ -141,12 +150,13 @@ done
 
 ends() { # what; the scenario without its trace is on stdin, its jobs are in jobs.jsonl
     cat >endless.json
-    windtunnel run endless.json --set workload='{"trace": "jobs.jsonl", "format": "jsonl"}' --set world.stall_steps=2000 --check
+    windtunnel run endless.json --set workload='{"trace": "jobs.jsonl", "format": "jsonl"}' \
+        --set world.stall_steps=2000 --check
     [ "$status" -eq 0 ] || fail "$1: status $status: $(cat said.err)"
 }
 
-# A quota policy that says in each cycle that all may have moved: plans that came to nothing were made again in each cycle,
-# and those that the attempts of a cycle left over asked for the next one, a nanosecond later.
+# A quota policy that says in each cycle that all may have moved: plans that came to nothing were made again in each
+# cycle, and those that the attempts of a cycle left over asked for the next one, a nanosecond later.
 cat >jobs.jsonl <<'END'
 {"job_id": 6, "submit_s": 303, "duration_s": 40000, "gpus": 2}
 {"job_id": 18, "submit_s": 5503, "duration_s": 0, "groups": [{"count": 2, "min_members": 2, "gpus": 2, "cpus": 1, "memory_gb": 16}, {"count": 1, "min_members": 1, "gpu_fraction": 0.5, "cpus": 1, "memory_gb": 1}, {"count": 3, "min_members": 3, "gpu_fraction": 0.25, "cpus": 1, "memory_gb": 16}], "preemptible": false}

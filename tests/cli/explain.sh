@@ -118,7 +118,8 @@ without_reasons plain >plain.csv
 without_reasons waits | cmp - plain.csv || fail 'wait_times changes more than it should'
 
 # Nor where another program decides, which is not asked why.
-"$program" run waits.json --quiet --scheduler "$program decide" --out outside >outside.txt 2>&1 || fail "--scheduler: $(cat outside.txt)"
+"$program" run waits.json --quiet --scheduler "$program decide" --out outside >outside.txt 2>&1 ||
+    fail "--scheduler: $(cat outside.txt)"
 columns outside wait_by_reason_s | sort -u | tr '\n' ' ' | grep -qx ' wait_by_reason_s ' ||
     fail 'times are told that nobody knows'
 without_reasons outside | cmp - plain.csv || fail 'another program decides otherwise'

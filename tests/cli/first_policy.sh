@@ -14,7 +14,11 @@ from=source other=installed
 
 # Blocks in their order: a file is saved where it stands; a command that `fails` must.
 awk -v other="$other" '
-    /^```$/ && inside { if (name == "") print "echo \"== block " blocks "\""; else print "END_OF_FILE"; inside = 0; next }
+    /^```$/ && inside {
+        if (name == "") print "echo \"== block " blocks "\""; else print "END_OF_FILE"
+        inside = 0
+        next
+    }
     inside && !skipped { print }
     /^```(sh|c|json)/ {
         inside = 1; blocks++
@@ -52,7 +56,8 @@ grep -q 'parameter gpus_per_h: a number from 0 to 1000, default 8' typed.out || 
 grep -q '^2 passed, 0 failed$' typed.out || fail 'its cases do not pass'
 grep -q "'gpus_per_h' must be a number from 0 to 1000" typed.err || fail "a bad value is not refused: $(cat typed.err)"
 for name in fifo kai windtunnel patient patient-100; do
-    grep -Eq "^$name +[0-9]+ +[0-9]+ +0\.[0-9]+\$" typed.out || fail "the table has no row $name: $(tail -n 7 typed.out)"
+    grep -Eq "^$name +[0-9]+ +[0-9]+ +0\.[0-9]+\$" typed.out ||
+        fail "the table has no row $name: $(tail -n 7 typed.out)"
 done
 # The policy does something: less mean wait than first come, first served, and the parameter counts.
 awk '$1 == "fifo" { fifo = $2 } $1 == "patient" { own = $2 } $1 == "patient-100" { more = $2 }

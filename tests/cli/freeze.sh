@@ -25,7 +25,8 @@ same() { # what, scenario, its workload's --set arguments as words, other argume
     [ "$status" -eq 0 ] || fail "$what, frozen: $(cat said.err)"
     [ -n "$(told arrivals first)" ] || fail "$what: no arrivals"
     for key in arrivals fingerprint; do
-        [ "$(told $key first)" = "$(told $key second)" ] || fail "$what: other $key, $(told $key first) and $(told $key second)"
+        [ "$(told $key first)" = "$(told $key second)" ] ||
+            fail "$what: other $key, $(told $key first) and $(told $key second)"
     done
     for file in jobs attempts $timeline; do
         cmp first/$file.csv.zst second/$file.csv.zst || fail "$what: another $file.csv.zst"
@@ -77,7 +78,8 @@ same 'a load' busy.json '--set workload.load=1.7'
 same 'a window' busy.json '--set workload.window=[500,9001.5]'
 same 'fifo' busy.json '--set workload.duration_scale=1.37' --policy fifo
 grep -q '"min_sets":2,"groups"' again.jsonl || fail "groups needed: $(grep t6 again.jsonl)"
-grep -q '"min_sets":1,"sets":\[{"name":"a","min_members":1,"min_sets":1}' again.jsonl || fail "sets needed: $(grep t7 again.jsonl)"
+grep -q '"min_sets":1,"sets":\[{"name":"a","min_members":1,"min_sets":1}' again.jsonl ||
+    fail "sets needed: $(grep t7 again.jsonl)"
 # A job's start in the frozen trace is what it was to the nanosecond.
 grep -q '"after":"ok:t 1;any:t2"' again.jsonl || fail "dependencies: $(grep t3 again.jsonl)"
 

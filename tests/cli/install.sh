@@ -80,7 +80,8 @@ cd empty
 for scenario in "$place"/share/windtunnel/scenarios/*.json; do
     ../bin/windtunnel validate "$(basename "$scenario" .json)" >/dev/null
 done
-../bin/windtunnel run gang-deadlock --scheduler "python3 $place/share/doc/windtunnel/docs/examples/process/fifo.py" >/dev/null
+../bin/windtunnel run gang-deadlock --scheduler "python3 $place/share/doc/windtunnel/docs/examples/process/fifo.py" \
+    >/dev/null
 ../bin/windtunnel help | grep -qxF "  $place/share/windtunnel"
 grep -qF "$place/share/windtunnel" "$place/share/man/man1/windtunnel.1"
 for path in $(cd "$OLDPWD" && sed -n 's/.*](\([a-zA-Z/.-]*\.md\).*/\1/p' share/doc/windtunnel/README.md); do

@@ -1,13 +1,14 @@
 #!/bin/sh
-# The scenarios, clusters and samples that come with the program are found from any folder, by path or by name alone, where
-# it was installed; a file of that name in the present folder goes first.
+# The scenarios, clusters and samples that come with the program are found from any folder, by path or by name alone,
+# where it was installed; a file of that name in the present folder goes first.
 set -u
 . tests/support/cli.sh
 
 # As `make install` lays it out; that it does is seen by tests/cli/install.sh.
 mkdir -p inst/bin inst/share/windtunnel inst/share/doc/windtunnel/docs
 cp "$program" inst/bin/windtunnel
-(cd "$repository" && find scenarios topologies workloads/samples \( -name '*.json' -o -name '*.csv' -o -name '*.xml' -o -path '*/samples/*' \) \
+(cd "$repository" && find scenarios topologies workloads/samples \
+    \( -name '*.json' -o -name '*.csv' -o -name '*.xml' -o -path '*/samples/*' \) \
     -exec cp --parents {} "$scratch/inst/share/windtunnel" \;)
 program=$scratch/inst/bin/windtunnel
 mkdir empty
@@ -28,7 +29,8 @@ short='--set world.end=1h --set world.warmup=0 --set workload.synth.duration=1h'
     works '4,000 GPUs' run scenarios/h100-500x8.json $short
     works . explain h100-500x8 $short --at 30m --all
 }
-works '11 jobs' run --trace workloads/samples/philly.csv --format philly --cluster topologies/philly-352.json --policy fifo
+works '11 jobs' run --trace workloads/samples/philly.csv --format philly --cluster topologies/philly-352.json \
+    --policy fifo
 works '11 jobs' run --trace philly.csv --cluster philly-352 --policy fifo
 works '^nvl72-8: ' topology show nvl72-8
 works '^jobs ' trace info small.swf
@@ -61,7 +63,8 @@ cp ../four.json ../small.csv .
 works ' 3 jobs' run bench.json
 refused_name() { # name
     windtunnel run "$1"
-    [ "$status" -eq 4 ] && grep -q "^error: cannot open $1: No such file" said.err || fail "$1: status $status: $(cat said.err)"
+    [ "$status" -eq 4 ] && grep -q "^error: cannot open $1: No such file" said.err ||
+        fail "$1: status $status: $(cat said.err)"
 }
 refused_name no-such-scenario
 refused_name ./h100-500x8.json

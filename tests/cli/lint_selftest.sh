@@ -50,14 +50,24 @@ header sim/engine.h 'int engine_run(void);'
 header policies/sched.h '#include "workloads/job.h"
 
 int sched_cycle(void);'
-printf '#include "base/text.h"\n\n#include <string.h>\n\nint text_width(const char *text)\n{\n    return (int)strlen(text);\n}\n' >base/text.c
+printf '#include "base/text.h"\n\n#include <string.h>\n\n%s' \
+    'int text_width(const char *text)
+{
+    return (int)strlen(text);
+}
+' >base/text.c
 printf '#include "workloads/job.h"\n\nint job_width(void)\n{\n    return text_width("job");\n}\n' >workloads/job.c
 printf '#include "workloads/job_truth.h"\n\nint job_truth(void)\n{\n    return 7;\n}\n' >workloads/job_truth.c
 printf '#include "sim/record.h"\n\nint record_rows(void)\n{\n    return job_width();\n}\n' >sim/record.c
 printf '#include "sim/engine.h"\n\nint engine_run(void)\n{\n    return 1;\n}\n' >sim/engine.c
 header policies/books/books.h 'int books_count(void);'
 header policies/books/notes.h 'int notes_count(void);'
-printf '#include "policies/books/books.h"\n#include "policies/books/notes.h"\n\nint books_count(void)\n{\n    return notes_count();\n}\n' >policies/books/books.c
+printf '#include "policies/books/books.h"\n#include "policies/books/notes.h"\n\n%s' \
+    'int books_count(void)
+{
+    return notes_count();
+}
+' >policies/books/books.c
 printf '#include "policies/books/notes.h"\n\nint notes_count(void)\n{\n    return 3;\n}\n' >policies/books/notes.c
 printf '#include "policies/books/notes.h"\n' >tests/unit/test_notes.c
 cat >policies/cycle/facts.c <<'END'
@@ -132,10 +142,14 @@ file_breaks base/up.c 'base may not include sim/record.h' includes '#include "si
 file_breaks policies/peek.c 'policies may not include workloads/job_truth.h' includes '#include "workloads/job_truth.h"'
 file_breaks policies/order/peek.c 'policies/order may not include sim/engine.h' includes '#include "sim/engine.h"'
 # Rooms: up the list, into what is private, out through a face, and a circle in the law itself.
-file_breaks policies/order/up.c 'policies/order may not include policies/books/books.h' includes '#include "policies/books/books.h"'
-file_breaks policies/books/up.h 'policies/books may not include policies/order/order.h' includes '#include "policies/order/order.h"'
-file_breaks policies/cycle/deep.c 'policies/books/notes.h is private to policies/books' includes '#include "policies/books/notes.h"'
-file_breaks tests/unit/test_deep.c 'policies/books/notes.h is private to policies/books' includes '#include "policies/books/notes.h"'
+file_breaks policies/order/up.c 'policies/order may not include policies/books/books.h' includes \
+    '#include "policies/books/books.h"'
+file_breaks policies/books/up.h 'policies/books may not include policies/order/order.h' includes \
+    '#include "policies/order/order.h"'
+file_breaks policies/cycle/deep.c 'policies/books/notes.h is private to policies/books' includes \
+    '#include "policies/books/notes.h"'
+file_breaks tests/unit/test_deep.c 'policies/books/notes.h is private to policies/books' includes \
+    '#include "policies/books/notes.h"'
 cp policies/books/books.h books.saved
 header policies/books/books.h '#include "policies/books/notes.h"'
 finds policies/books/books.h 'policies/books/notes.h is private to policies/books' includes
@@ -210,6 +224,12 @@ file_breaks base/twice.h 'does not compile alone (or has no guard)' headers 'str
 tab=$(printf '\t')
 file_breaks base/tab.c 'a tab' texts "int${tab}tab;"
 file_breaks base/blank.c 'a blank at the end' texts 'int blank; '
+file_breaks base/wide.c '121 columns (at most 120)' texts "$(printf '// %118s' x)"
+file_breaks base/wide.sh '121 columns (at most 120)' texts "$(printf 'cat <<END\n%200s\nEND\n# %119s' x x)"
+printf '// %116sé\n' x >base/fits.c
+printf "cat <<'END'\n%200s\nEND\n" x >base/data.sh
+passes texts
+rm base/fits.c base/data.sh
 slash=/
 file_breaks notes.md 'a path of one machine' texts "see ${slash}home/someone/notes"
 file_breaks notes.md 'a host of a package registry' texts "from http:${slash}/registry.example.org/x"

@@ -1,5 +1,6 @@
 #!/bin/sh
-# What tests/run tells at its end: what tests compared and left out, why they skipped, how long all took, and last the sums.
+# What tests/run tells at its end: what tests compared and left out, why they skipped, how long all took, and last the
+# sums.
 set -u
 . tests/support/cli.sh
 
@@ -18,7 +19,8 @@ echo '[  SKIPPED ] a_skipped_one'
 echo '[==========] 2 test(s) run.'
 END
 chmod +x build/any/tests/unit/test_two
-"$repository/tests/run" --jobs 1 --logs logs --note 'left out: one' ./dark.sh ./silent.sh ./good.sh build/any/tests/unit/test_two >said.out 2>&1 ||
+"$repository/tests/run" --jobs 1 --logs logs --note 'left out: one' ./dark.sh ./silent.sh ./good.sh \
+    build/any/tests/unit/test_two >said.out 2>&1 ||
     fail "status $?"
 grep -v '^ok ' said.out | sed 's/^took [0-9].* s of CPU time, /took so long, /' >listing
 diff -u - listing <<'END' || fail 'another listing'

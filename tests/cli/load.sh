@@ -1,6 +1,6 @@
 #!/bin/sh
-# What a planner's question rests on: more nodes bring no more work, unless the scenario says so with a word of its own; classes
-# keep their names; service levels are told met or not.
+# What a planner's question rests on: more nodes bring no more work, unless the scenario says so with a word of its own;
+# classes keep their names; service levels are told met or not.
 set -u
 . tests/support/cli.sh
 
@@ -54,7 +54,8 @@ less offered_load_ratio six four
 grep -q '^four: 6 nodes, 48 GPUs' said.out || fail "the head does not tell nodes and GPUs: $(head -n 1 said.out)"
 grep -q '^offered load .* GPU h asked in 2d 00h$' said.out || fail 'the head does not tell the offered load'
 grep -q '"workload": {"format": "synth", "load_gpus": 32, "gpu_hours_per_day": 710.4}' six/result.json ||
-    fail "the manifest does not tell the work, 32 x 24 x (0.6 x 0.875 + 0.4): $(grep -o '"workload": {"f[^}]*}' six/result.json)"
+    fail "the manifest does not tell the work, 32 x 24 x (0.6 x 0.875 + 0.4): \
+$(grep -o '"workload": {"f[^}]*}' six/result.json)"
 "$program" report six | head -n 2 | cmp - /dev/fd/3 3<<EOF || fail 'report prints another head'
 $(head -n 2 said.out)
 EOF
@@ -75,7 +76,8 @@ kinds, sizes = jobs("workload_class"), jobs("class_size")
 assert list(kinds) == ["gangs", "notebooks"] and list(sizes) == ["gangs/9-16", "notebooks/<1", "notebooks/1"], (kinds, sizes)
 assert kinds["gangs"] == jobs("class")["training"] and kinds["notebooks"] == sizes["notebooks/<1"] + sizes["notebooks/1"]
 EOF
-grep -q '^  gangs  ' said.out && grep -q '^  notebooks  ' said.out || fail "the table has no row per class: $(cat said.out)"
+grep -q '^  gangs  ' said.out && grep -q '^  notebooks  ' said.out ||
+    fail "the table has no row per class: $(cat said.out)"
 
 # ---- Service levels and the page ----
 
@@ -86,7 +88,8 @@ cat >levels.json <<'EOF'
  {"metric": "queue_time_p95_s", "queue": "nobody", "max": 1}]
 EOF
 run kept mix.json --title 'Six & more <nodes>' --set "service_levels=$(tr -d '\n' <levels.json)"
-grep -q '^  queue_time_p95_s of gangs  *not met .* at most 10m 00s$' said.out || fail "the table: $(sed -n 4,9p said.out)"
+grep -q '^  queue_time_p95_s of gangs  *not met .* at most 10m 00s$' said.out ||
+    fail "the table: $(sed -n 4,9p said.out)"
 mv said.out kept.table
 python3 - kept/result.json <<'EOF' || fail 'result.json has other service levels'
 import json, sys
@@ -102,12 +105,16 @@ for text in '<title>Six &amp; more &lt;nodes&gt;</title>' '<td class="unmet">not
     grep -qF "$text" kept/report.html || fail "the page has no $text"
 done
 "$program" report kept | cmp - kept.table || fail 'report prints other service levels'
-"$program" report kept --json | python3 -c 'import json, sys; assert len(json.load(sys.stdin)["service_levels"]) == 4' || fail 'report --json tells no levels'
+"$program" report kept --json | python3 -c 'import json, sys; assert len(json.load(sys.stdin)["service_levels"]) == 4' \
+    || fail 'report --json tells no levels'
 cp kept/report.html first.html
 "$program" report kept --html >/dev/null && cmp first.html kept/report.html || fail 'report --html makes another page'
-"$program" report kept --html --title Other >/dev/null && grep -q '<h1>Other</h1>' kept/report.html || fail '--title of report'
-run busy mix.json --set 'workload.synth.classes.notebooks.sm_active=[0.1,0.2]' --set 'workload.synth.classes.gangs.sm_active=[0.5,0.8]'
-grep -q 'GPU h, assumed$' said.out && grep -q 'as the workload assumes: not measured' busy/report.html || fail 'SM activity is not said to be assumed'
+"$program" report kept --html --title Other >/dev/null && grep -q '<h1>Other</h1>' kept/report.html ||
+    fail '--title of report'
+run busy mix.json --set 'workload.synth.classes.notebooks.sm_active=[0.1,0.2]' \
+    --set 'workload.synth.classes.gangs.sm_active=[0.5,0.8]'
+grep -q 'GPU h, assumed$' said.out && grep -q 'as the workload assumes: not measured' busy/report.html ||
+    fail 'SM activity is not said to be assumed'
 refused 2 run mix.json --set 'service_levels=[{"metric": "queue_time_p59_s", "max": 1}]' <<'EOF'
 error: --set service_levels: there is no metric 'queue_time_p59_s'
   at /service_levels/0/metric; did you mean 'queue_time_p50_s'? `windtunnel metrics` lists them
@@ -123,7 +130,8 @@ EOF
 
 # The main scenario says of how many GPUs its load is.
 for scenario in h100-500x8 bench bench-windtunnel gangs mig-inference; do
-    grep -q '"load_gpus": [0-9]' "$repository/scenarios/$scenario.json" || fail "$scenario.json does not say what its load is of"
+    grep -q '"load_gpus": [0-9]' "$repository/scenarios/$scenario.json" ||
+        fail "$scenario.json does not say what its load is of"
 done
 
 # ---- The order of overrides says nothing; a number, another cluster, the explicit word ----
@@ -155,14 +163,16 @@ sed 's/"load_whole_gpu": 1.0, //; s/"share": 0.6/"gpu_hours_per_day": 300/; s/"s
 run hours hours.json
 run hours6 hours.json --cluster six.json
 same_work hours hours6
-grep -q '"workload": {"format": "synth", "gpu_hours_per_day": 500}' hours/result.json || fail 'the manifest does not tell GPU hours a day'
+grep -q '"workload": {"format": "synth", "gpu_hours_per_day": 500}' hours/result.json ||
+    fail 'the manifest does not tell GPU hours a day'
 awk -v asked="$(value hours asked_gpu_h)" 'BEGIN { exit !(asked > 850 && asked < 1150) }' ||
     fail "500 GPU hours a day make $(value hours asked_gpu_h) in two days"
 
 # ---- Traces ----
 
 awk 'BEGIN { print "job_id,submit_s,duration_s,gpus"
-             for (i = 0; i < 200; i++) print i "," i * 50 + i * i % 37 "," 300 + i * 7919 % 900 "," 1 + i % 8 }' >trace.csv
+             for (i = 0; i < 200; i++)
+                 print i "," i * 50 + i * i % 37 "," 300 + i * 7919 % 900 "," 1 + i % 8 }' >trace.csv
 sed 's/small.csv/trace.csv/' small.json >trace.json
 run t4 trace.json --set workload.load=1.2
 run t6 trace.json --set workload.load=1.2 --set cluster.pools.h100.nodes=6

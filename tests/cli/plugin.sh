@@ -1,6 +1,6 @@
 #!/bin/sh
-# Policies as shared objects: the worked example, the project's own policies as plug-ins (they decide the same), and every
-# way in which a plug-in is refused, crashes, hangs or answers nonsense.
+# Policies as shared objects: the worked example, the project's own policies as plug-ins (they decide the same), and
+# every way in which a plug-in is refused, crashes, hangs or answers nonsense.
 set -u
 . tests/support/cli.sh
 
@@ -20,13 +20,15 @@ compile() { # name, flags
     shift
     { echo '#include "policies/plugin.h"' && cat; } >"$name.c"
     # shellcheck disable=SC2046 # a list of flags
-    "${CC:-cc}" -std=gnu11 -w -O1 -I"$repository" $(pkg-config --cflags jansson) -fPIC -shared "$@" -o "$name.so" "$name.c" ||
+    "${CC:-cc}" -std=gnu11 -w -O1 -I"$repository" $(pkg-config --cflags jansson) -fPIC -shared "$@" -o "$name.so" \
+        "$name.c" ||
         fail "$name.c does not compile"
 }
 
 # What ends a plug-in for a seam, whose struct is `policy`.
 export_as() { # SEAM
-    echo "const struct windtunnel_plugin windtunnel_plugin = {PLUGIN_FOR($1), .name = \"test\", .version = \"1\", .policy = &policy};"
+    echo "const struct windtunnel_plugin windtunnel_plugin = {PLUGIN_FOR($1),
+        .name = \"test\", .version = \"1\", .policy = &policy};"
 }
 
 # ---- The worked example, against the source tree ----
@@ -55,7 +57,9 @@ job_id,submit_s,duration_s,gpus,queue,user
 END
 windtunnel run sub/wide.json --quiet --out record
 [ "$status" -eq 0 ] || fail "the example does not run: $(cat said.err)"
-digest=$(sed -n 's/.*"role": "plugin", "name": "sub\/..\/example\/widest_ageing.so", "digest": "\([0-9a-f]\{32\}\)", "plugin": "widest-ageing", "version": "1.0"}.*/\1/p' record/result.json)
+plugin='"role": "plugin", "name": "sub/../example/widest_ageing.so"'
+digest=$(sed -n "s|.*$plugin, \"digest\": \"\([0-9a-f]\{32\}\)\", \"plugin\": \"widest-ageing\", \
+\"version\": \"1.0\"}.*|\1|p" record/result.json)
 [ -n "$digest" ] || fail "the manifest does not name the plug-in: $(grep inputs record/result.json)"
 # The job of 32 GPUs goes before the one of 8 that came earlier.
 order=$(zstd -dcq record/attempts.csv.zst 2>/dev/null | awk -F, 'NR > 1 { printf "%s ", $1 }')
@@ -155,7 +159,8 @@ same '{"estimate": "NAME", "backfill": {"policy": "easy"}}' history
     echo 'static const struct victim_key policy = {.name = "mine", .summary = "s", .rank = rank};'
     export_as VICTIM
 } | compile mine
-same '{"order": ["priority", "fifo"], "blocking": "skip", "preemption": {"policy": "kill", "victims": ["NAME"]}}' youngest
+same '{"order": ["priority", "fifo"], "blocking": "skip", "preemption": {"policy": "kill", "victims": ["NAME"]}}' \
+    youngest
 
 as_plugin policies/preemption/checkpoint.c preemption_checkpoint checkpoint PREEMPTION
 same '{"order": ["priority", "fifo"], "blocking": "skip", "preemption": {"policy": "NAME"}}' checkpoint
@@ -179,16 +184,20 @@ cp said.out shown.json
 # shellcheck disable=SC2086
 shown=$(fingerprint "$scenario" $short --policy ./shown.json)
 # shellcheck disable=SC2086
-jobs=$(fingerprint "$scenario" $short --policy ./shown.json --set 'policy.order_config.period_s=10' --set policy.params.turns.counts=jobs)
+jobs=$(fingerprint "$scenario" $short --policy ./shown.json --set 'policy.order_config.period_s=10' \
+    --set policy.params.turns.counts=jobs)
 # shellcheck disable=SC2086
 gpus=$(fingerprint "$scenario" $short --policy ./shown.json --set 'policy.order_config.period_s=10')
 if [ -z "$shown" ] || [ -z "$jobs" ]; then
     fail 'a plug-in with parameters does not run'
 fi
-printf '{"name": "c", "policy": {"plugins": ["example/turns.so"], "order": ["turns"], "params": {"turns": {"forget_after": 0}}},
- "nodes": [{"name": "n0", "gpus": 8}], "jobs": [{"name": "j", "tasks": [{"gpus": 1}]}], "expect": {"j": {"status": "running"}}}' >params.json
+cat >params.json <<'END'
+{"name": "c", "policy": {"plugins": ["example/turns.so"], "order": ["turns"], "params": {"turns": {"forget_after": 0}}},
+ "nodes": [{"name": "n0", "gpus": 8}], "jobs": [{"name": "j", "tasks": [{"gpus": 1}]}], "expect": {"j": {"status": "running"}}}
+END
 windtunnel case params.json
-[ "$(head -n 1 said.out)" = "not ok c: params.json:1:116: 'forget_after' must be an integer from 1 to 1000000, got 0" ] ||
+said="not ok c: params.json:1:116: 'forget_after' must be an integer from 1 to 1000000, got 0"
+[ "$(head -n 1 said.out)" = "$said" ] ||
     fail "a bad parameter in a case: $(cat said.out said.err)"
 # Two users, one GPU: the one for whom nothing was started goes first.
 cat >turns.json <<'END'
@@ -208,7 +217,8 @@ windtunnel case plain.json
     sed 's/struct turns \*turns = state;/struct turns *turns = 0;/' "$repository/docs/examples/plugin/turns.c"
 } | compile bad
 windtunnel run small.json --plugin bad.so --set 'policy.order=["turns"]'
-grep -q "crashed in its hook 'on_job': SIGSEGV" said.err || { [ -n "$is_sanitized" ] && grep -q 'null pointer' said.err; } ||
+grep -q "crashed in its hook 'on_job': SIGSEGV" said.err || { [ -n "$is_sanitized" ] &&
+    grep -q 'null pointer' said.err; } ||
     fail "a crash in on_job: $(cat said.err)"
 
 # ---- Refused: what is loaded ----
@@ -221,7 +231,8 @@ error: cannot open plug-in none.so: No such file or directory
 END
 echo 'no ELF' >text.so
 windtunnel run small.json --plugin text.so
-if [ "$status" -ne 2 ] || ! grep -q '^error: plug-in text.so is not a shared object that can be loaded here: .*text.so: ' said.err; then
+if [ "$status" -ne 2 ] ||
+    ! grep -q '^error: plug-in text.so is not a shared object that can be loaded here: .*text.so: ' said.err; then
     fail "not a shared object: $status $(cat said.err)"
 fi
 refused 2 run small.json --plugin sub <<'END'
@@ -232,7 +243,8 @@ refused 2 run small.json --plugin other.so <<'END'
 error: plug-in other.so does not export the symbol 'windtunnel_plugin'
   policies/plugin.h says what it must be
 END
-{ echo 'void nobody_has_this(void); void call(void) { nobody_has_this(); }' && echo "$order" && export_as ORDER; } | compile lost
+{ echo 'void nobody_has_this(void); void call(void) { nobody_has_this(); }' && echo "$order" && export_as ORDER; } |
+    compile lost
 windtunnel run small.json --plugin lost.so
 if [ "$status" -ne 2 ] || ! grep -q 'undefined symbol: nobody_has_this' said.err; then
     fail "an undefined symbol: $status $(cat said.err)"
@@ -241,7 +253,8 @@ fi
 # Of a plug-in whose first fields are given.
 tampered() { # fields, more C
     printf '%s\n%s\n%s\n' "$order" "${2-}" \
-        "const struct windtunnel_plugin windtunnel_plugin = {$1, .name = \"test\", .version = \"1\", .policy = &policy};" |
+        "const struct windtunnel_plugin windtunnel_plugin = {$1, .name = \"test\", .version = \"1\",
+        .policy = &policy};" |
         compile bad
 }
 abi=$(sed -n 's/^#define PLUGIN_ABI *//p' "$repository/policies/plugin.h")
@@ -256,8 +269,9 @@ error: plug-in bad.so is for an unknown seam, number 99
   PLUGIN_FOR of policies/plugin.h writes the seams there are
 END
 tampered 'PLUGIN_ABI, PLUGIN_ORDER, 8, 8'
-size=$(printf '#include "policies/plugin.h"\n#include <stdio.h>\nint main(void) { printf("%%zu", sizeof(struct order_policy)); }\n' >size.c &&
-    "${CC:-cc}" -std=gnu11 -w -I"$repository" -o size size.c && ./size)
+printf '#include "policies/plugin.h"\n#include <stdio.h>\n%s\n' \
+    'int main(void) { printf("%zu", sizeof(struct order_policy)); }' >size.c
+size=$("${CC:-cc}" -std=gnu11 -w -I"$repository" -o size size.c && ./size)
 refused 2 run small.json --plugin bad.so <<END
 error: plug-in bad.so: its order policy is a struct of 8 bytes, here it has $size
   build it again with the headers of this version
@@ -292,7 +306,8 @@ says "error: plug-in bad.so: its quota policy 'mine' lacks the hook 'may_take'" 
     'static bool may(struct queue_tree *t, queue_id q, const int64_t *a) { return true; }
 static const struct quota_policy policy = {.name = "mine", .summary = "s", .is_flat = true, .may_reclaim = may};'
 says "error: plug-in bad.so: its quota policy 'mine' has a bad 'state_size'" QUOTA \
-    'static const struct quota_policy policy = {.name = "mine", .summary = "s", .is_flat = true, .state_size = 1 << 30};'
+    'static const struct quota_policy policy = {.name = "mine", .summary = "s", .is_flat = true,
+        .state_size = 1 << 30};'
 says "error: plug-in bad.so: its order policy 'mine' has no summary" ORDER \
     'static const struct order_policy policy = {.name = "mine"};'
 says "error: plug-in bad.so: the name of its order policy must be 1 to 40 of a-z, 0-9, '_' and '-'" ORDER \
@@ -386,14 +401,18 @@ crashes 'raise(SIGBUS)' 7 SIGBUS
 crashes '__builtin_trap()' 4 SIGILL
 # Memory it should not have written to may crash others.
 { echo 'static int64_t score(const struct spot *s) { ((struct ledger *)s->ledger)->nodes = NULL; return 0; }
-static const struct placement_policy policy = {.name = "mine", .summary = "s", .score = score};' && export_as PLACEMENT; } | compile bad
+static const struct placement_policy policy = {.name = "mine", .summary = "s", .score = score};' &&
+    export_as PLACEMENT; } | compile bad
 windtunnel run small.json --plugin bad.so --set policy.placement=mine
-grep -q "^error: SIGSEGV (a bad address) outside of any plug-in's code; loaded is plug-in bad.so (placement policy 'mine')" said.err ||
+grep -q "^error: SIGSEGV (a bad address) outside of any plug-in's code; loaded is \
+plug-in bad.so (placement policy 'mine')" said.err ||
     { [ -n "$is_sanitized" ] && grep -q 'null pointer' said.err; } ||
     fail "a crash of others: $(cat said.err)"
-{ echo '__attribute__((constructor)) static void start(void) { __builtin_trap(); }' && echo "$order" && export_as ORDER; } | compile bad
+{ echo '__attribute__((constructor)) static void start(void) { __builtin_trap(); }' && echo "$order" &&
+    export_as ORDER; } | compile bad
 windtunnel policy list --plugin bad.so
-grep -q '^error: plug-in bad.so crashed while it was loaded: SIGILL' said.err || fail "a crash of a constructor: $(cat said.err)"
+grep -q '^error: plug-in bad.so crashed while it was loaded: SIGILL' said.err ||
+    fail "a crash of a constructor: $(cat said.err)"
 printf '{"name": "c", "policy": {"order": ["mine"]}, "nodes": [{"name": "n0", "gpus": 8}],
  "jobs": [{"name": "j", "tasks": [{"gpus": 1}]}], "expect": {"j": {"status": "running"}}}' >crash.json
 with_rank 'return *nowhere' | compile bad
@@ -416,9 +435,11 @@ END
 { queue_tree_divide(t, a.queue); return queue_tree_compare_age(t, a.queue, b.queue); }
 static void divide(struct queue_tree *t, queue_id p, enum resource r, int64_t total)
 { queue_id c = t->queues[p].first_child; t->queues[c].next_sibling = c; }
-static const struct quota_policy policy = {.name = "mine", .summary = "s", .compare = compare, .divide = divide};' && export_as QUOTA; } | compile bad
+static const struct quota_policy policy = {.name = "mine", .summary = "s", .compare = compare, .divide = divide};' &&
+    export_as QUOTA; } | compile bad
 sed 's/^3,20,600,32/3,10,600,32/' small.csv >both.csv
-refused 2 run small.json --plugin bad.so --plugin-timeout 1 --set policy.quota=mine --set workload.trace=both.csv <<'END'
+refused 2 run small.json --plugin bad.so --plugin-timeout 1 --set policy.quota=mine --set workload.trace=both.csv \
+    <<'END'
 error: the scheduler was still busy, with plug-in bad.so (quota policy 'mine'), after 1 s of CPU time without a finished cycle
   no output was written; --plugin-timeout SECONDS allows more
 END
@@ -436,21 +457,25 @@ nonsense() { # what is said, SEAM, assignment of the policy, C with `policy`
 }
 nonsense 'chose GPUs that are not free' PLACEMENT placement=mine \
     'static uint16_t choose(uint16_t f, uint32_t n) { return 0xffff; }
-static const struct placement_policy policy = {.name = "mine", .summary = "s", .score = placement_fit_score, .choose_gpus = choose};'
+static const struct placement_policy policy = {.name = "mine", .summary = "s", .score = placement_fit_score,
+    .choose_gpus = choose};'
 nonsense 'chose more or fewer GPUs than were asked for' PLACEMENT placement=mine \
     'static uint16_t choose(uint16_t f, uint32_t n) { return n == 1 ? f : f & -f; }
-static const struct placement_policy policy = {.name = "mine", .summary = "s", .score = placement_fit_score, .choose_gpus = choose};'
+static const struct placement_policy policy = {.name = "mine", .summary = "s", .score = placement_fit_score,
+    .choose_gpus = choose};'
 nonsense 'scored a spot SPOT_NEVER, which only a policy that looks at nodes may' PLACEMENT placement=mine \
     'static int64_t score(const struct spot *s) { return SPOT_NEVER; }
 static const struct placement_policy policy = {.name = "mine", .summary = "s", .score = score};'
 nonsense "scored a node higher than its own 'bound'" PLACEMENT placement=mine \
     'static int64_t score(const struct spot *s) { return s->node; }
 static int64_t bound(const struct spot *s) { return -1; }
-static const struct placement_policy policy = {.name = "mine", .summary = "s", .score = score, .looks_at_nodes = true, .bound = bound};'
+static const struct placement_policy policy = {.name = "mine", .summary = "s", .score = score, .looks_at_nodes = true,
+    .bound = bound};'
 nonsense 'drew a number that is not below the count' PLACEMENT placement=mine \
     'static int64_t score(const struct spot *s) { return 0; }
 static uint32_t draw(const struct spot *s, uint32_t count) { return count; }
-static const struct placement_policy policy = {.name = "mine", .summary = "s", .score = score, .looks_at_nodes = true, .draw = draw};'
+static const struct placement_policy policy = {.name = "mine", .summary = "s", .score = score, .looks_at_nodes = true,
+    .draw = draw};'
 nonsense 'gave two scores for the same spot' PLACEMENT placement=mine \
     'static int64_t score(const struct spot *s) { static int64_t n; return n++; }
 static const struct placement_policy policy = {.name = "mine", .summary = "s", .score = score};'
@@ -484,7 +509,8 @@ nonsense_in() { # what is said, SEAM, policy, jobs, C with `policy`
         fail "$1: $(cat said.out said.err)"
     fi
 }
-two='{"name": "x", "queue": "a", "tasks": [{"gpus": 2}]}, {"name": "y", "queue": "b", "tasks": [{"gpus": 2}]}'
+two='{"name": "x", "queue": "a", "tasks": [{"gpus": 2}]},
+ {"name": "y", "queue": "b", "tasks": [{"gpus": 2}]}'
 nonsense_in 'finds two queues equal: the last keys are the age, then the id' QUOTA '{"quota": "mine"}' "$two" \
     'static int compare(struct queue_tree *t, struct contender a, struct contender b) { return 0; }
 static const struct quota_policy policy = {.name = "mine", .summary = "s", .compare = compare};'
@@ -497,8 +523,10 @@ nonsense_in 'gave a queue a negative share' QUOTA '{"quota": "mine"}' "$two" \
 static void divide(struct queue_tree *t, queue_id p, enum resource r, int64_t total)
 { for (EACH_CHILD(t, p, c)) t->queues[c].share[r] = -5; }
 static const struct quota_policy policy = {.name = "mine", .summary = "s", .compare = compare, .divide = divide};'
-running='{"name": "low", "queue": "a", "priority": 10, "tasks": [{"gpus": 1, "state": "running", "node": "n0", "running_for_s": 900}]},
- {"name": "low2", "queue": "a", "priority": 10, "tasks": [{"gpus": 1, "state": "running", "node": "n0", "running_for_s": 900}]},
+running='{"name": "low", "queue": "a", "priority": 10,
+  "tasks": [{"gpus": 1, "state": "running", "node": "n0", "running_for_s": 900}]},
+ {"name": "low2", "queue": "a", "priority": 10,
+  "tasks": [{"gpus": 1, "state": "running", "node": "n0", "running_for_s": 900}]},
  {"name": "high", "queue": "a", "priority": 90, "tasks": [{"gpus": 1}]}'
 nonsense_in 'gave two ranks for the same victim at the same time' VICTIM \
     '{"order": ["priority"], "preemption": {"policy": "kill", "victims": ["mine"], "min_runtime_s": 0}}' "$running" \
@@ -509,8 +537,10 @@ nonsense_in 'is all or nothing, but asks for less than the minimum' GANG '{"gang
     'static bool next(const struct gang_view *v, uint32_t chunk[]) { chunk[0] = 1; return true; }
 static const struct gang_policy policy = {.name = "mine", .summary = "s", .is_all_or_nothing = true, .next = next};'
 limited='{"name": "r", "queue": "a", "limit_s": 1000, "tasks": [{"gpus": 2, "state": "running", "node": "n0"}]},
- {"name": "x", "queue": "a", "limit_s": 50, "tasks": [{"gpus": 2}]}, {"name": "y", "queue": "a", "limit_s": 50, "tasks": [{"gpus": 1}]}'
-nonsense_in 'says that a job runs for less than no time' ESTIMATE '{"estimate": "mine", "backfill": {"policy": "easy"}}' "$limited" \
+ {"name": "x", "queue": "a", "limit_s": 50, "tasks": [{"gpus": 2}]},
+ {"name": "y", "queue": "a", "limit_s": 50, "tasks": [{"gpus": 1}]}'
+nonsense_in 'says that a job runs for less than no time' ESTIMATE \
+    '{"estimate": "mine", "backfill": {"policy": "easy"}}' "$limited" \
     'static time_ns length(time_ns l, time_ns e) { return -1; }
 static const struct estimate_policy policy = {.name = "mine", .summary = "s", .length = length};'
 

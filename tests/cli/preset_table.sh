@@ -30,7 +30,8 @@ done
 
 # shellcheck disable=SC2086
 table --presets fifo,slurm --markdown $short
-[ "$status" -eq 0 ] && [ "$(grep -c '^| .* | .* | .* |$' said.out)" -eq 17 ] || fail 'the table in Markdown has not 17 rows'
+[ "$status" -eq 0 ] && [ "$(grep -c '^| .* | .* | .* |$' said.out)" -eq 17 ] ||
+    fail 'the table in Markdown has not 17 rows'
 
 table --presets fifo --timeout 0
 [ "$status" -eq 1 ] && grep -q '^fifo: incomplete' said.out || fail "no time: status $status"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A scheduler in a process: the example decides a run, and each way in which a program can go wrong is a clear error that
-# leaves no files.
+# A scheduler in a process: the example decides a run, and each way in which a program can go wrong is a clear error
+# that leaves no files.
 set -u
 . tests/support/cli.sh
 
@@ -164,6 +164,7 @@ wait $! 2>/dev/null
 "$program" run small.json --scheduler-timeout 1 --scheduler 'sleep $(cat marker) & sleep $(cat marker)' >/dev/null 2>&1
 is_over || fail 'a program lives on after the run'
 # One that does not end when its input does, does not hold up the run for long either.
-"$program" run small.json --scheduler "$fifo; sleep \$(cat marker)" >/dev/null 2>said.err || fail "a slow end: $(cat said.err)"
+"$program" run small.json --scheduler "$fifo; sleep \$(cat marker)" >/dev/null 2>said.err ||
+    fail "a slow end: $(cat said.err)"
 is_over || fail 'a program lives on after a good run'
 finish

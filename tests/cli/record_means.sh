@@ -17,7 +17,8 @@ for preset in fifo windtunnel; do
     means "$preset" record
 done
 
-# Each odd end at once: a dependency that never comes, a share of a GPU, a limit, a job that never fits, a name of its own.
+# Each odd end at once: a dependency that never comes, a share of a GPU, a limit, a job that never fits, a name of its
+# own.
 cat >odd.json <<'END'
 {"cluster": "four.json", "workload": {"trace": "odd.jsonl", "format": "jsonl"}, "policy": {"preset": "fifo"},
  "world": {"end": "1h", "limits": "kill"}}

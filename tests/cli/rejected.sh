@@ -32,7 +32,8 @@ cat >two.json <<'END'
  "workload": {"trace": "two.jsonl"}, "policy": {"preset": "fifo"},
  "world": {"end": "1000s", "limits": "kill"}}
 END
-# Of training two run, two can never fit; of inference four wait until the end: for h100 alone, for a100 alone, for any, for no GPU.
+# Of training two run, two can never fit; of inference four wait until the end: for h100 alone, for a100 alone, for any,
+# for no GPU.
 cat >two.jsonl <<'END'
 {"job_id": 1, "submit_s": 0, "duration_s": 5000, "gpus": 8, "nodes": 1, "class": "training"}
 {"job_id": 2, "submit_s": 0, "duration_s": 5000, "gpus": 4, "nodes": 1, "class": "training", "gpu_model": "a100-40gb"}
@@ -66,7 +67,8 @@ is_value 2 jobs_pending gpu_model any
 is_value 700 queue_time_max_s gpu_model any
 zstd -dcq record/jobs.csv.zst | python3 -c '
 import csv, sys
-print(*(row["name"] + " " + row["gpu_model"] for row in csv.DictReader(sys.stdin) if row["state"] == "pending"))' >models.txt
+print(*(row["name"] + " " + row["gpu_model"] for row in csv.DictReader(sys.stdin)
+        if row["state"] == "pending"))' >models.txt
 grep -qx '5 h100-80gb 6 a100-40gb 7 any 8 any' models.txt || fail "the rows: $(cat models.txt)"
 
 # ---- No more than a hundredth is rejected: nothing is said beside the column ----

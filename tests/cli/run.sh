@@ -55,7 +55,8 @@ END
 awk 'BEGIN {
     for (i = 0; i < 300; i++) {
         ask = i % 5 == 0 ? "\"gpus\":4,\"cpus\":4" : i % 5 == 1 ? "\"gpus\":1,\"gpu_fraction\":0.7,\"cpus\":30" : \
-              i % 5 == 2 ? "\"gpus\":1,\"cpus\":2" : i % 5 == 3 ? "\"gpus\":0,\"cpus\":3" : "\"gpus\":1,\"mig_profile\":\"1g.10gb\",\"cpus\":1"
+              i % 5 == 2 ? "\"gpus\":1,\"cpus\":2" : i % 5 == 3 ? "\"gpus\":0,\"cpus\":3" : \
+              "\"gpus\":1,\"mig_profile\":\"1g.10gb\",\"cpus\":1"
         printf "{\"job_id\":%d,\"submit_s\":%d,\"duration_s\":%d,%s}\n", i, i * 97, 500 + i * 7919 % 3000, ask
     }
 }' >mixed.jsonl
@@ -63,7 +64,10 @@ succeeds run mixed.json --out mixed
 zstd -dcq mixed/timeline.csv.zst | awk -F, -v metrics="$(tr -d '\n' <mixed/result.json)" '
     NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
     { sum = 0
-      for (i = column["fragmented_no_gpu_gpus"]; i <= column["fragmented_topology_gpus"]; i++) { sum += $i; seen[i] += $i }
+      for (i = column["fragmented_no_gpu_gpus"]; i <= column["fragmented_topology_gpus"]; i++) {
+          sum += $i
+          seen[i] += $i
+      }
       if (sum > $column["idle_gpus"] + 1e-9 || $column["stranded_gpus"] > $column["idle_gpus"]) wrong = 1
       if ($column["idle_gpus"] + $column["allocated_gpus"] + $column["reserved_gpus"] > 52 + 1e-9) wrong = 1 }
     END { for (i = column["fragmented_no_gpu_gpus"]; i <= column["fragmented_geometry_gpus"]; i++)
@@ -139,7 +143,8 @@ for out in record elsewhere/else; do
 done
 without_host elsewhere/else >first.json
 without_host record | cmp first.json - || fail 'another folder, another result.json'
-sed -n '/^"host": {/,$p' elsewhere/else/result.json | grep -q '"arguments": \["run", "small.json", "--out", "elsewhere/else"\]' ||
+sed -n '/^"host": {/,$p' elsewhere/else/result.json |
+    grep -q '"arguments": \["run", "small.json", "--out", "elsewhere/else"\]' ||
     fail 'the arguments do not stand in host'
 "$program" report elsewhere/else --html >/dev/null && grep -q 'elsewhere/else' elsewhere/else/report.html ||
     fail 'the page does not tell the arguments'

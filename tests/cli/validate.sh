@@ -1,6 +1,6 @@
 #!/bin/sh
-# What validate says of a workload before it runs: jobs that never fit, by why, and GPUs that no job can use.  What never
-# fits is what a run rejects.
+# What validate says of a workload before it runs: jobs that never fit, by why, and GPUs that no job can use.  What
+# never fits is what a run rejects.
 set -u
 . tests/support/cli.sh
 
@@ -39,9 +39,11 @@ never fit 8 of 11 jobs: 2 gpus_per_node, 2 gpu_model, 1 node_labels, 1 cpus_memo
 unusable  18 of 54 GPUs, by no job: 4 of pool cut (mig_layout), 8 of pool kept (node_labels), 6 of pool old (gpus_per_node)
 EOF
 windtunnel validate mixed-run.json --json
-tr -d '\n' <said.out | grep -q '"never_fit": {"jobs": 8, "by": {"gpus_per_node": 2, "gpu_model": 2, "node_labels": 1, "cpus_memory": 1, "cluster_size": 2}}' ||
+tr -d '\n' <said.out | grep -q '"never_fit": {"jobs": 8, "by": {"gpus_per_node": 2, "gpu_model": 2, '\
+'"node_labels": 1, "cpus_memory": 1, "cluster_size": 2}}' ||
     fail "another account as JSON: $(cat said.out)"
-grep -q '"unusable": {"gpus": 18, "by": \[{"pool": "cut", "why": "mig_layout", "gpus": 4}, ' said.out || fail "$(cat said.out)"
+grep -q '"unusable": {"gpus": 18, "by": \[{"pool": "cut", "why": "mig_layout", "gpus": 4}, ' said.out ||
+    fail "$(cat said.out)"
 python3 -c 'import json, sys; json.load(sys.stdin)' <said.out || fail 'what --json prints is no JSON'
 
 # The run rejects as many.
@@ -49,7 +51,8 @@ windtunnel run mixed-run.json
 grep -q '^warning: 8 jobs rejected (NeverFits)' said.err || fail "the run says another thing: $(cat said.err)"
 
 # Wholly in one rack: 40 GPUs of 5 nodes are there, and no rack of five.
-echo '{"job_id": 1, "submit_s": 0, "duration_s": 60, "gpus": 40, "nodes": 5, "topology": {"required": "rack"}, "tolerations": ["team=a:NoSchedule"]}' >wide.jsonl
+echo '{"job_id": 1, "submit_s": 0, "duration_s": 60, "gpus": 40, "nodes": 5,' \
+    '"topology": {"required": "rack"}, "tolerations": ["team=a:NoSchedule"]}' >wide.jsonl
 windtunnel validate mixed-run.json --set workload.trace=wide.jsonl
 grep -q '^never fit 1 of 1 jobs: 1 topology$' said.out || fail "topology: $(cat said.out said.err)"
 grep -q '^unusable  54 of 54 GPUs' said.out || fail "topology: $(cat said.out said.err)"
@@ -63,7 +66,8 @@ EOF
 windtunnel validate synth.json
 told=$(sed -n 's/^never fit \([0-9]*\) of 500 jobs: \1 gpus_per_node$/\1/p' said.out)
 [ "${told:-0}" -gt 50 ] || fail "synthesized sizes: $(cat said.out said.err)"
-grep -q '^unusable  18 of 54 GPUs, by no job: 4 of pool cut (mig_layout), 8 of pool kept (node_labels), 6 of pool old (gpu_model)$' said.out ||
+grep -q '^unusable  18 of 54 GPUs, by no job: 4 of pool cut (mig_layout), '\
+'8 of pool kept (node_labels), 6 of pool old (gpu_model)$' said.out ||
     fail "synthesized sizes: $(cat said.out)"
 windtunnel run synth.json
 grep -q "^warning: $told jobs rejected (NeverFits)" said.err || fail "validate tells $told: $(cat said.err)"

@@ -3,9 +3,9 @@
  * others and are elements of arrays, against engine_runs.txt: for each the hashes of all events and of all rows, and
  * some counts.  As sched_runs.txt beside it, it says which policies a change concerns.
  *
- * engine_trails.txt (tests/support/golden.h) says where: a run is named POLICY/SEED, and a step of it is a decision; the
- * last is of all events and rows.  Of the first run that differs the test prints the decision.  With the name of a run
- * as its argument the program prints the run's facts and decisions, as lines of policies/wire.h. */
+ * engine_trails.txt (tests/support/golden.h) says where: a run is named POLICY/SEED, and a step of it is a decision;
+ * the last is of all events and rows.  Of the first run that differs the test prints the decision.  With the name of a
+ * run as its argument the program prints the run's facts and decisions, as lines of policies/wire.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -5,9 +5,9 @@
  * silence but what is said to be default.  Beside that the file keeps, for each line and kind of edit, how many are
  * refused and how many written back as they came, and a hash of all that was written or complained of.
  *
- * wire_trails.txt (tests/support/golden.h) says where: a run is a line, named line/0, line/1 and so on, and a step of it
- * is an edit; the first 64 are the line unchanged, where this or that kind of line is awaited.  Of the first line that
- * differs the test prints the edit.  With the name of a line as its argument the program prints all its edits. */
+ * wire_trails.txt (tests/support/golden.h) says where: a run is a line, named line/0, line/1 and so on, and a step of
+ * it is an edit; the first 64 are the line unchanged, where this or that kind of line is awaited.  Of the first line
+ * that differs the test prints the edit.  With the name of a line as its argument the program prints all its edits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

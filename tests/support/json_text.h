@@ -4,8 +4,8 @@
  *   ... json_doc_parse(&doc, "test", text_of(text), ERROR_CONFIG) ...
  *   free(text);
  *
- * Law: each ' becomes a " and nothing else changes, so lines and columns are those of the literal.  A text that holds an
- * apostrophe cannot be written so.
+ * Law: each ' becomes a " and nothing else changes, so lines and columns are those of the literal.  A text that holds
+ * an apostrophe cannot be written so.
  *
  * What reads JSON for tests (sched_case.h, quota_case.h, ...) takes both, so a test seldom calls this.
  */

@@ -72,8 +72,8 @@ function names(entry, path) {
     return (entry, "*") in may
 }
 
-# May the file `user` use the file `path`?  Of its own layer: what its line names.  Of others: what a line above it in the
-# tree names too.
+# May the file `user` use the file `path`?  Of its own layer: what its line names.  Of others: what a line above it in
+# the tree names too.
 function layers_allow(user, path,    entry) {
     entry = entry_of(user)
     if (entry == entry_of(path) || names(entry, path))
