@@ -168,9 +168,11 @@ header policies/state/sched_state.h 'struct sched {
     /* ---- scratch ---- */
     int pieces;
 };'
-for write in 'sched->ranks = 1' '++sched->ranks' 'sched->ranks.count--' 'sched->at[i].count += 2' 'sched->at[0]->x |= 1'; do
-    file_breaks policies/cycle/writes.c "writes sched->$(expr "$write" : '.*sched->\([a-z]*\)'), which policies/order alone writes" \
-        writers "void f(struct sched *sched) { $write; }"
+for write in 'sched->ranks = 1' '++sched->ranks' 'sched->ranks.count--' 'sched->at[i].count += 2' \
+    'sched->at[0]->x |= 1'; do
+    field=$(expr "$write" : '.*sched->\([a-z]*\)')
+    file_breaks policies/cycle/writes.c "writes sched->$field, which policies/order alone writes" writers \
+        "void f(struct sched *sched) { $write; }"
 done
 printf 'void f(struct sched *sched) { sched->ranks = 1; }\n' >policies/order/writes.c
 printf 'bool f(struct sched *sched) { sched->pieces = 1; sched->jobs = 2; return sched->ranks == sched->at[1]; }\n' \

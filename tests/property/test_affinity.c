@@ -21,16 +21,11 @@ enum { NODES = 8, GPUS = 4, JOBS = 60, STEPS = 150, TAGS = 4, LEVEL_RACK = 2 };
 
 /* Two zones of two racks of two nodes; the last node is in no rack. */
 static const char cluster_text[] =
-    "{\"levels\": [\"zone\", \"rack\"], \"pools\": ["
-    "{\"name\": \"a\", \"nodes\": 2, \"gpus_per_node\": 4, \"labels\": {\"zone\": \"z1\", "
-    "\"rack\": \"r1\"}},"
-    "{\"name\": \"b\", \"nodes\": 2, \"gpus_per_node\": 4, \"labels\": {\"zone\": \"z1\", "
-    "\"rack\": \"r2\"}},"
-    "{\"name\": \"c\", \"nodes\": 2, \"gpus_per_node\": 4, \"labels\": {\"zone\": \"z2\", "
-    "\"rack\": \"r3\"}},"
-    "{\"name\": \"d\", \"nodes\": 1, \"gpus_per_node\": 4, \"labels\": {\"zone\": \"z2\", "
-    "\"rack\": \"r4\"}},"
-    "{\"name\": \"e\", \"nodes\": 1, \"gpus_per_node\": 4, \"labels\": {\"zone\": \"z2\"}}]}";
+    "{'levels': ['zone', 'rack'], 'pools': [{'name': 'a', 'nodes': 2, 'gpus_per_node': 4, 'labels': {'zone': 'z1', "
+    "'rack': 'r1'}},{'name': 'b', 'nodes': 2, 'gpus_per_node': 4, 'labels': {'zone': 'z1', 'rack': 'r2'}},"
+    "{'name': 'c', 'nodes': 2, 'gpus_per_node': 4, 'labels': {'zone': 'z2', 'rack': 'r3'}},{'name': 'd', 'nodes': 1, "
+    "'gpus_per_node': 4, 'labels': {'zone': 'z2', 'rack': 'r4'}},{'name': 'e', 'nodes': 1, 'gpus_per_node': 4, "
+    "'labels': {'zone': 'z2'}}]}";
 
 /* Where members of a job are. */
 struct stand {
@@ -274,8 +269,7 @@ static void no_start_breaks_a_rule(void **state)
     char policy[200];
     for (uint32_t p = 0; placement_policies[p] != NULL; p++)
         for (uint64_t seed = 1; seed <= 6; seed++) {
-            snprintf(policy, sizeof policy, "{\"order\": [\"fifo\"], \"placement\": \"%s\"}",
-                     placement_policies[p]->name);
+            snprintf(policy, sizeof policy, "{'order': ['fifo'], 'placement': '%s'}", placement_policies[p]->name);
             run(policy, seed);
         }
     for (const struct policy_preset_text *preset = policy_preset_texts; preset->name != NULL; preset++) {
@@ -302,7 +296,7 @@ static bool places_whom_it_can(const char *placement, uint64_t seed)
     struct model m = {0};
     struct sched_case c;
     char policy[200];
-    snprintf(policy, sizeof policy, "{\"order\": [\"fifo\"], \"placement\": \"%s\"}", placement);
+    snprintf(policy, sizeof policy, "{'order': ['fifo'], 'placement': '%s'}", placement);
     random_stream_init(&m.stream, seed, "room", 0);
     sched_case_open(&c, sched_case_cluster(cluster_text), queue_table_new(), policy);
     m.cluster = c.cluster;

@@ -103,24 +103,23 @@ static struct gpu *gpu_of(struct world *w, const struct piece *piece, uint32_t i
     return &w->gpus[w->c.cluster->nodes[piece->node].first_gpu + index];
 }
 
-static const char *const instances[] = {"[[\"1g.10gb\",\"2g.20gb\"],[],[]]",
-                                        "[[\"7g.80gb\"],[\"3g.40gb\",\"3g.40gb\"],[]]",
-                                        "[[\"1g.10gb\",\"1g.20gb\",\"3g.40gb\"],[\"4g.40gb\"],[]]"};
+static const char *const instances[] = {"[['1g.10gb','2g.20gb'],[],[]]", "[['7g.80gb'],['3g.40gb','3g.40gb'],[]]",
+                                        "[['1g.10gb','1g.20gb','3g.40gb'],['4g.40gb'],[]]"};
 
 static struct cluster *cluster_draw(struct world *w)
 {
     struct buffer text = {0};
     w->nodes = 1 + below(w, NODES_MAX);
-    buffer_string(&text, "{\"name\": \"c\", \"pools\": [");
+    buffer_string(&text, "{'name': 'c', 'pools': [");
     for (uint32_t n = 0; n < w->nodes; n++) {
         buffer_format(&text,
-                      "%s{\"name\": \"p%u\", \"nodes\": 1, \"gpus_per_node\": %d, \"gpu_model\": "
-                      "\"h100-80gb\", \"cpus\": 32, \"memory_gb\": 256",
+                      "%s{'name': 'p%u', 'nodes': 1, 'gpus_per_node': %d, 'gpu_model': 'h100-80gb', 'cpus': 32, "
+                      "'memory_gb': 256",
                       n > 0 ? "," : "", n, NODE_GPUS);
         if (below(w, 2) == 0)
-            buffer_format(&text, ", \"gpus_layout\": %s", instances[below(w, 3)]);
+            buffer_format(&text, ", 'gpus_layout': %s", instances[below(w, 3)]);
         if (below(w, 3) > 0)
-            buffer_format(&text, ", \"mig_recut\": %s", below(w, 4) > 0 ? "true" : "false");
+            buffer_format(&text, ", 'mig_recut': %s", below(w, 4) > 0 ? "true" : "false");
         buffer_char(&text, '}');
     }
     buffer_string(&text, "]}");
@@ -133,17 +132,16 @@ static void policy_draw(struct world *w, struct buffer *text)
 {
     static const char *const needs[] = {"instances", "gpu", "node"};
 #define EVICTING                                                                                                       \
-    "\"preemption\": {\"policy\": \"kill\", \"victims\": [\"smallest\"], \"within_queue\": "                           \
-    "\"lower\"}"
-    static const char *const rests[] = {
-        "{\"order\": [\"fifo\"], \"blocking\": \"skip\"",
-        "{\"order\": [\"priority\", \"fifo\"], \"blocking\": \"skip\", " EVICTING,
-        "{\"order\": [\"fifo\"], \"blocking\": \"strict\", \"backfill\": {\"policy\": \"easy\"}"};
+    "'preemption': {'policy': 'kill', 'victims': ['smallest'], 'within_queue': "                                       \
+    "'lower'}"
+    static const char *const rests[] = {"{'order': ['fifo'], 'blocking': 'skip'",
+                                        "{'order': ['priority', 'fifo'], 'blocking': 'skip', " EVICTING,
+                                        "{'order': ['fifo'], 'blocking': 'strict', 'backfill': {'policy': 'easy'}"};
     buffer_string(text, rests[below(w, 3)]);
-    buffer_format(text, ", \"geometry\": {\"policy\": \"%s\", \"needs\": \"%s\", \"fills\": %s",
+    buffer_format(text, ", 'geometry': {'policy': '%s', 'needs': '%s', 'fills': %s",
                   below(w, 2) == 0 ? "on_demand" : "rate_limited", needs[below(w, 3)],
                   below(w, 2) == 0 ? "true" : "false");
-    buffer_format(text, ", \"wait_s\": %u, \"recuts_per_h\": %u, \"rest_s\": %u}}", below(w, 2) * below(w, 60),
+    buffer_format(text, ", 'wait_s': %u, 'recuts_per_h': %u, 'rest_s': %u}}", below(w, 2) * below(w, 60),
                   below(w, 2) * (1 + below(w, 8)), below(w, 2) * below(w, 100));
 }
 

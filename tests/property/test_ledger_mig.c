@@ -12,14 +12,15 @@
 
 #include "base/random.h"
 #include "policies/ledger/ledger.h"
+#include "tests/support/json_text.h"
 #include "tests/support/lawful.h"
 
 enum { STEPS = 20000, BOOKED_MAX = 512, DEPTH_MAX = 4, TASKS_MAX = 6 };
 
-static const char text[] = "{\"pools\": [{\"nodes\": 3, \"gpus_per_node\": 4, \"gpu_model\": \"h100-80gb\", "
-                           "\"max_tasks\": 6, \"gpus_layout\": [[\"1g.10gb\", \"1g.10gb\", \"2g.20gb\", \"3g.40gb\"], "
-                           "[\"7g.80gb\"], [], [\"4g.40gb\", {\"profile\": \"1g.20gb\", \"start\": 6}]]},"
-                           "{\"name\": \"plain\", \"node_name\": \"p%u\", \"nodes\": 2, \"gpus_per_node\": 2}]}";
+static const char text[] = "{'pools': [{'nodes': 3, 'gpus_per_node': 4, 'gpu_model': 'h100-80gb', 'max_tasks': 6, "
+                           "'gpus_layout': [['1g.10gb', '1g.10gb', '2g.20gb', '3g.40gb'], ['7g.80gb'], [], "
+                           "['4g.40gb', {'profile': '1g.20gb', 'start': 6}]]},{'name': 'plain', 'node_name': 'p%u', "
+                           "'nodes': 2, 'gpus_per_node': 2}]}";
 
 enum state { GONE, USED, COMING, CLAIM_USED }; /* CLAIM_USED: taken by a claim that found all free */
 
@@ -36,7 +37,7 @@ struct twin {
 static struct cluster *make_cluster(void)
 {
     struct json_doc *doc;
-    struct error error = json_doc_parse(&doc, "cluster", text_of(text), ERROR_CONFIG);
+    struct error error = json_text_read(&doc, "cluster", text);
     assert_false(error_is(error));
     struct json_value root = json_doc_root(doc, &error);
     struct cluster *cluster = cluster_read(&root, NULL);

@@ -21,17 +21,16 @@ static const struct pool {
     const char *model, *json;
     uint32_t memory_gib;
 } pools[POOLS] = {
-    {"t4-16gb", "\"nodes\": 2, \"gpus_per_node\": 4, \"gpu_model\": \"t4-16gb\"", 16},
+    {"t4-16gb", "'nodes': 2, 'gpus_per_node': 4, 'gpu_model': 't4-16gb'", 16},
     {"h100-80gb",
-     "\"nodes\": 2, \"gpus_per_node\": 2, \"gpu_model\": \"h100-80gb\","
-     " \"gpus_layout\": [[\"1g.10gb\", \"1g.10gb\", \"2g.20gb\"], []]",
+     "'nodes': 2, 'gpus_per_node': 2, 'gpu_model': 'h100-80gb', 'gpus_layout': [['1g.10gb', '1g.10gb', '2g.20gb'], []]",
      80},
-    {"a100-40gb", "\"nodes\": 1, \"gpus_per_node\": 4, \"gpu_model\": \"a100-40gb\"", 40},
-    {"a10-24gb", "\"nodes\": 3, \"gpus_per_node\": 1, \"gpu_model\": \"a10-24gb\"", 24},
+    {"a100-40gb", "'nodes': 1, 'gpus_per_node': 4, 'gpu_model': 'a100-40gb'", 40},
+    {"a10-24gb", "'nodes': 3, 'gpus_per_node': 1, 'gpu_model': 'a10-24gb'", 24},
 };
 
-static const char policy[] = "{\"order\": [\"priority\", \"fifo\"], \"blocking\": \"skip\","
-                             " \"quota\": {\"policy\": \"fairshare\", \"firm_needs_quota\": true}}";
+static const char policy[] = "{'order': ['priority', 'fifo'], 'blocking': 'skip', 'quota': {'policy': 'fairshare', "
+                             "'firm_needs_quota': true}}";
 
 static void shuffle(struct random_stream *stream, uint32_t order[POOLS])
 {
@@ -44,10 +43,10 @@ static void shuffle(struct random_stream *stream, uint32_t order[POOLS])
 
 static struct cluster *cluster_of(const uint32_t order[POOLS])
 {
-    char text[2048] = "{\"pools\": [";
+    char text[2048] = "{'pools': [";
     for (uint32_t i = 0; i < POOLS; i++) {
         const size_t length = strlen(text);
-        snprintf(text + length, sizeof text - length, "%s{\"name\": \"p%u\", %s}", i > 0 ? ", " : "", order[i],
+        snprintf(text + length, sizeof text - length, "%s{'name': 'p%u', %s}", i > 0 ? ", " : "", order[i],
                  pools[order[i]].json);
     }
     strcat(text, "]}");

@@ -209,8 +209,8 @@ static void test_random_policies(void **state)
 }
 
 #define PREEMPTING                                                                                                     \
-    "{\"order\": [\"priority\"], \"blocking\": \"skip\", \"preemption\": {\"policy\": "                                \
-    "\"checkpoint\", \"min_runtime_s\": 10}}"
+    "{'order': ['priority'], 'blocking': 'skip', 'preemption': {'policy': "                                            \
+    "'checkpoint', 'min_runtime_s': 10}}"
 
 /* A victim that is slow to start is taken when it runs: that, too, is told to the scheduler. */
 static void test_evicts_what_started_late(void **state)

@@ -21,17 +21,14 @@ enum { USES_MAX = 96, STEPS = 60, TIME_STEPS = 40, GROUP = 3, NODES_MAX = 8 };
 static const time_ns now = SECONDS(1000);
 
 /* Nodes of 12 GPUs, of 2, with a taint, and with an instance on the first of their GPUs; the last is out of order. */
-static const char pools[] = "{\"pools\": ["
-                            "{\"name\": \"large\", \"nodes\": 3, \"gpus_per_node\": 12, \"gpu_model\": \"h100-80gb\","
-                            " \"cpus\": 16, \"memory_gb\": 16},"
-                            "{\"name\": \"small\", \"nodes\": 1, \"gpus_per_node\": 2, \"gpu_model\": \"t4-16gb\","
-                            " \"cpus\": 4, \"memory_gb\": 4},"
-                            "{\"name\": \"tainted\", \"nodes\": 1, \"gpus_per_node\": 4, \"gpu_model\": \"h100-80gb\","
-                            " \"cpus\": 64, \"memory_gb\": 64, \"taints\": [\"a=b:NoSchedule\"]},"
-                            "{\"name\": \"cut\", \"nodes\": 1, \"gpus_per_node\": 3, \"gpu_model\": \"h100-80gb\","
-                            " \"cpus\": 8, \"memory_gb\": 8, \"gpus_layout\": [[\"1g.10gb\"], [], []]},"
-                            "{\"name\": \"down\", \"nodes\": 1, \"gpus_per_node\": 4, \"gpu_model\": \"h100-80gb\","
-                            " \"cpus\": 16, \"memory_gb\": 16}]}";
+static const char pools[] = "{'pools': [{'name': 'large', 'nodes': 3, 'gpus_per_node': 12, 'gpu_model': 'h100-80gb', "
+                            "'cpus': 16, 'memory_gb': 16},{'name': 'small', 'nodes': 1, 'gpus_per_node': 2, "
+                            "'gpu_model': 't4-16gb', 'cpus': 4, 'memory_gb': 4},{'name': 'tainted', 'nodes': 1, "
+                            "'gpus_per_node': 4, 'gpu_model': 'h100-80gb', 'cpus': 64, 'memory_gb': 64, "
+                            "'taints': ['a=b:NoSchedule']},{'name': 'cut', 'nodes': 1, 'gpus_per_node': 3, "
+                            "'gpu_model': 'h100-80gb', 'cpus': 8, 'memory_gb': 8, 'gpus_layout': [['1g.10gb'], [], "
+                            "[]]},{'name': 'down', 'nodes': 1, 'gpus_per_node': 4, 'gpu_model': 'h100-80gb', "
+                            "'cpus': 16, 'memory_gb': 16}]}";
 
 enum { SMALL = 3, TAINTED = 4, CUT = 5, DOWN = 6 };
 

@@ -37,14 +37,14 @@ static uint32_t below(struct bench *b, uint32_t bound)
 
 static struct cluster *cluster_draw(struct bench *b)
 {
-    static const char *const cuts[] = {"", ", \"gpus_layout\": [[\"1g.10gb\",\"2g.20gb\",\"3g.40gb\"],[]]",
-                                       ", \"gpus_layout\": [[\"7g.80gb\"],[\"3g.40gb\",\"1g.20gb\"]]"};
+    static const char *const cuts[] = {"", ", 'gpus_layout': [['1g.10gb','2g.20gb','3g.40gb'],[]]",
+                                       ", 'gpus_layout': [['7g.80gb'],['3g.40gb','1g.20gb']]"};
     struct buffer text = {0};
-    buffer_string(&text, "{\"name\": \"c\", \"pools\": [");
+    buffer_string(&text, "{'name': 'c', 'pools': [");
     for (uint32_t p = 0, pools = 1 + below(b, 4); p < pools; p++)
         buffer_format(&text,
-                      "%s{\"name\": \"p%u\", \"nodes\": %u, \"gpus_per_node\": 2, \"gpu_model\": "
-                      "\"%s\", \"cpus\": 8, \"memory_gb\": 64, \"mig_recut\": %s%s}",
+                      "%s{'name': 'p%u', 'nodes': %u, 'gpus_per_node': 2, 'gpu_model': '%s', 'cpus': 8, "
+                      "'memory_gb': 64, 'mig_recut': %s%s}",
                       p > 0 ? "," : "", p, 1 + below(b, 6), below(b, 3) == 0 ? "a100-80gb" : "h100-80gb",
                       below(b, 4) > 0 ? "true" : "false", cuts[below(b, 3)]);
     buffer_string(&text, "]}");
@@ -269,8 +269,7 @@ static void test_what_is_found(void **state)
         char policy[160];
         random_stream_init(&b.stream, run, "recut_places", 0);
         snprintf(policy, sizeof policy,
-                 "{\"order\": [\"fifo\"], \"geometry\": {\"policy\": \"on_demand\", \"needs\": "
-                 "\"%s\", \"rest_s\": %u}}",
+                 "{'order': ['fifo'], 'geometry': {'policy': 'on_demand', 'needs': '%s', 'rest_s': %u}}",
                  needs[below(&b, 3)], below(&b, 2) * 50);
         sched_case_open(&b.c, cluster_draw(&b), queue_table_new(), policy);
         if (b.c.sched->ledger->migs != NULL)

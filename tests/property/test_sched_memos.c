@@ -19,6 +19,7 @@
 #include "policies/policy_config.h"
 #include "policies/state/sched_state.h"
 #include "tests/support/interval.h"
+#include "tests/support/json_text.h"
 #include "tests/support/random_case.h"
 
 enum { JOBS = 100, STEPS = 400 };
@@ -59,8 +60,7 @@ static void write_policy(struct world *w)
 {
     static const char *const quotas[] = {"none",   "limits",   "limits",     "fairshare", "drf",
                                          "cohort", "capacity", "proportion", "credits"};
-    static const char *const orders[] = {"\"fifo\"", "\"priority\", \"fifo\"", "\"smallest\"",
-                                         "\"priority\", \"elastic\""};
+    static const char *const orders[] = {"'fifo'", "'priority', 'fifo'", "'smallest'", "'priority', 'elastic'"};
     static const char *const placements[] = {"best_fit", "worst_fit", "pack", "spread"};
     bool is_kept = below(w, 3) > 0;
     /* Under a flat quota an owner stands behind a borrower of the same request class: nothing is kept for owners
@@ -69,9 +69,8 @@ static void write_policy(struct world *w)
     uint32_t nodes = is_kept && quota > 1 ? below(w, 2) : 0;
     w->has_twin = quota < 3 && nodes == 0;
     snprintf(w->text, sizeof w->text,
-             "{\"order\": [%s], \"blocking\": \"%s\", \"quota\": \"%s\", \"placement\": \"%s\", "
-             "\"inference_first\": %s, \"headroom\": {\"gpus\": %u, \"whole_nodes\": %u, "
-             "\"owners_gpus\": %u}, \"preemption\": {\"policy\": \"none\"}}",
+             "{'order': [%s], 'blocking': '%s', 'quota': '%s', 'placement': '%s', 'inference_first': %s, "
+             "'headroom': {'gpus': %u, 'whole_nodes': %u, 'owners_gpus': %u}, 'preemption': {'policy': 'none'}}",
              orders[below(w, 4)], below(w, 4) == 0 ? "strict" : "skip", quotas[quota], placements[below(w, 4)],
              below(w, 2) == 0 ? "true" : "false", is_kept ? below(w, 3) : 0, nodes, owners);
 }
@@ -80,7 +79,7 @@ static struct sched *new_sched(struct world *w)
 {
     struct json_doc *doc;
     struct policy_config config;
-    struct error error = json_doc_parse(&doc, "policy", text_of(w->text), ERROR_CONFIG);
+    struct error error = json_text_read(&doc, "policy", w->text);
     assert_false(error_is(error));
     struct json_value root = json_doc_root(doc, &error);
     policy_config_read(&config, &root);

@@ -23,14 +23,13 @@ enum who_shares { SHARING_ANYBODY, SHARING_GPU, SHARING_NODE, SHARINGS };
 #define NOW SECONDS(10000)
 
 #define SEARCHING                                                                                                      \
-    "{\"order\": [\"priority\"], \"blocking\": \"skip\", \"quota\": \"none\", \"actions\": "                           \
-    "[\"allocate\", \"preempt\"], \"preemption\": {\"policy\": \"kill\", \"victims\": [], "                            \
-    "\"search\": \"%s\", \"min_runtime_s\": 0, \"victims_max\": 64}%s}"
+    "{'order': ['priority'], 'blocking': 'skip', 'quota': 'none', 'actions': "                                         \
+    "['allocate', 'preempt'], 'preemption': {'policy': 'kill', 'victims': [], "                                        \
+    "'search': '%s', 'min_runtime_s': 0, 'victims_max': 64}%s}"
 
 static const char *const sharings[SHARINGS] = {
-    "", ", \"sharing\": {\"policy\": \"mps\", \"clients_max\": 3, \"trust\": \"queue\"}",
-    (", \"sharing\": {\"policy\": \"mps\", \"clients_max\": 3, \"trust\": \"queue\", "
-     "\"isolation\": \"node\"}")};
+    "", ", 'sharing': {'policy': 'mps', 'clients_max': 3, 'trust': 'queue'}",
+    (", 'sharing': {'policy': 'mps', 'clients_max': 3, 'trust': 'queue', 'isolation': 'node'}")};
 
 struct view { /* of a node */
     int64_t gpu[GPUS], cpu, memory;
@@ -66,8 +65,8 @@ static uint32_t below(struct world *w, uint32_t bound)
     return random_below(&w->stream, bound);
 }
 
-static const char nodes[] = "{\"pools\": [{\"name\": \"p\", \"nodes\": 5, \"gpus_per_node\": 4, \"node_name\": "
-                            "\"n%u\", \"gpu_model\": \"h100-80gb\", \"cpus\": 8, \"memory_gb\": 16}]}";
+static const char nodes[] = "{'pools': [{'name': 'p', 'nodes': 5, 'gpus_per_node': 4, 'node_name': 'n%u', "
+                            "'gpu_model': 'h100-80gb', 'cpus': 8, 'memory_gb': 16}]}";
 
 static void ask(struct world *w, struct request *request)
 {

@@ -21,6 +21,7 @@
 #include "policies/reservation/planned_start.h"
 #include "policies/state/sched_state.h"
 #include "tests/support/interval.h"
+#include "tests/support/json_text.h"
 #include "tests/support/random_case.h"
 #include "tests/support/reload.h"
 #include "tests/support/spoil.h"
@@ -80,19 +81,16 @@ static void complain(const struct world *w, const char *what)
 /* ---- Opening ---- */
 
 static const char mig_cluster[] =
-    "{\"levels\": [\"zone\", \"rack\", \"node\"], \"pools\": ["
-    "{\"nodes\": 3, \"gpus_per_node\": 4, \"gpu_model\": \"h100-80gb\", \"max_tasks\": 6, "
-    "\"labels\": {\"zone\": \"a\", \"rack\": \"r1\"}, \"gpus_layout\": [[\"1g.10gb\", \"1g.10gb\", "
-    "\"2g.20gb\", \"3g.40gb\"], [\"7g.80gb\"], [], [\"4g.40gb\"]]},"
-    "{\"name\": \"b\", \"node_name\": \"b%u\", \"nodes\": 4, \"gpus_per_node\": 8, "
-    "\"labels\": {\"zone\": \"a\", \"rack\": \"r2\"}},"
-    "{\"name\": \"c\", \"node_name\": \"c%u\", \"nodes\": 4, \"gpus_per_node\": 4, "
-    "\"labels\": {\"zone\": \"b\", \"rack\": \"r1\"}}]}";
+    "{'levels': ['zone', 'rack', 'node'], 'pools': [{'nodes': 3, 'gpus_per_node': 4, 'gpu_model': 'h100-80gb', "
+    "'max_tasks': 6, 'labels': {'zone': 'a', 'rack': 'r1'}, 'gpus_layout': [['1g.10gb', '1g.10gb', '2g.20gb', "
+    "'3g.40gb'], ['7g.80gb'], [], ['4g.40gb']]},{'name': 'b', 'node_name': 'b%u', 'nodes': 4, 'gpus_per_node': 8, "
+    "'labels': {'zone': 'a', 'rack': 'r2'}},{'name': 'c', 'node_name': 'c%u', 'nodes': 4, 'gpus_per_node': 4, "
+    "'labels': {'zone': 'b', 'rack': 'r1'}}]}";
 
 static struct cluster *cluster_of(const char *text)
 {
     struct json_doc *doc;
-    struct error error = json_doc_parse(&doc, "cluster", text_of(text), ERROR_CONFIG);
+    struct error error = json_text_read(&doc, "cluster", text);
     assert_false(error_is(error));
     struct json_value root = json_doc_root(doc, &error);
     struct cluster *cluster = cluster_read(&root, NULL);
@@ -104,58 +102,50 @@ static struct cluster *cluster_of(const char *text)
 
 static void write_policy(struct world *w)
 {
-    static const char *const orders[] = {"\"fifo\"",
-                                         "\"priority\", \"elastic\", \"fifo\"",
-                                         "\"las\"",
-                                         "\"multifactor\"",
-                                         "\"fairtree\", \"fifo\"",
-                                         "\"srtf\"",
-                                         "\"drf\", \"fifo\"",
-                                         "\"deadline\", \"sjf\""};
+    static const char *const orders[] = {"'fifo'",
+                                         "'priority', 'elastic', 'fifo'",
+                                         "'las'",
+                                         "'multifactor'",
+                                         "'fairtree', 'fifo'",
+                                         "'srtf'",
+                                         "'drf', 'fifo'",
+                                         "'deadline', 'sjf'"};
     static const char *const quotas[] = {
-        "\"none\"",
-        "\"limits\"",
-        "{\"policy\": \"fairshare\", \"usage_weight\": 1, \"half_life_s\": 600, "
-        "\"share_period_s\": 60}",
-        "{\"policy\": \"fairshare\", \"usage_weight\": 2, \"window_s\": 1200}",
-        "{\"policy\": \"cohort\", \"reclaim_within_cohort\": \"any\", "
-        "\"borrow_within_cohort\": \"lower_priority\"}",
-        "{\"policy\": \"cohort\", \"fair_sharing\": true, \"reclaim_within_cohort\": \"any\"}",
-        "\"drf\"",
-        "\"capacity\"",
-        "\"proportion\"",
-        "{\"policy\": \"credits\", \"credit_cap_s\": 900, \"share_period_s\": 60}",
-        "\"cells\"",
+        "'none'",
+        "'limits'",
+        "{'policy': 'fairshare', 'usage_weight': 1, 'half_life_s': 600, 'share_period_s': 60}",
+        "{'policy': 'fairshare', 'usage_weight': 2, 'window_s': 1200}",
+        "{'policy': 'cohort', 'reclaim_within_cohort': 'any', 'borrow_within_cohort': 'lower_priority'}",
+        "{'policy': 'cohort', 'fair_sharing': true, 'reclaim_within_cohort': 'any'}",
+        "'drf'",
+        "'capacity'",
+        "'proportion'",
+        "{'policy': 'credits', 'credit_cap_s': 900, 'share_period_s': 60}",
+        "'cells'",
     };
     static const char *const placements[] = {"best_fit", "worst_fit", "pack", "spread", "buddy"};
-    static const char *const backfills[] = {"\"easy\", \"reservations\": 3", "\"conservative\"",
-                                            "\"slurm\", \"depth\": 10, \"per_user\": 4, \"window_s\": 2000"};
-    static const char *const defrags[] = {
-        "\"consolidation\", \"moves_per_plan\": 3",
-        "\"consolidation\", \"moves_per_h\": 5, \"wait_s\": 20, \"gang_gpus_min\": 2",
-        "\"drain\", \"drain_nodes_ratio\": 0.5, \"drain_expiry_s\": 300",
-        "\"drain\", \"drain_nodes_ratio\": 1, \"wait_s\": 20, \"drain_choice\": \"soonest\"",
-        "\"consolidation_and_drain\", \"drain_nodes_ratio\": 0.5, \"moves_per_h\": 20",
-        "\"none\""};
+    static const char *const backfills[] = {"'easy', 'reservations': 3", "'conservative'",
+                                            "'slurm', 'depth': 10, 'per_user': 4, 'window_s': 2000"};
+    static const char *const defrags[] = {"'consolidation', 'moves_per_plan': 3",
+                                          "'consolidation', 'moves_per_h': 5, 'wait_s': 20, 'gang_gpus_min': 2",
+                                          "'drain', 'drain_nodes_ratio': 0.5, 'drain_expiry_s': 300",
+                                          "'drain', 'drain_nodes_ratio': 1, 'wait_s': 20, 'drain_choice': 'soonest'",
+                                          "'consolidation_and_drain', 'drain_nodes_ratio': 0.5, 'moves_per_h': 20",
+                                          "'none'"};
     static const char *const evicts[] = {"checkpoint", "checkpoint", "kill", "none"};
     uint32_t quota = once_in(w, 3) ? 0 : below(w, 11);
     bool is_strict = once_in(w, 2), is_planned = quota == 0 && is_strict && !once_in(w, 4);
     uint32_t kept = once_in(w, 3);
     snprintf(w->policy.text, sizeof w->policy.text,
-             "{\"order\": [%s], \"order_config\": {\"period_s\": 60, \"half_life_s\": 900}, "
-             "\"blocking\": \"%s\", \"quota\": %s, \"placement\": \"%s\", "
-             "\"backfill\": {\"policy\": %s}, "
-             "\"gang\": {\"policy\": \"%s\", \"stale_after_s\": 100}, "
-             "\"reservation_expiry_s\": %u, \"inference_first\": %s, "
-             "\"headroom\": {\"gpus\": %u, \"whole_nodes\": %u, \"owners_gpus\": %u}, "
-             "\"preemption\": {\"policy\": \"%s\", \"search\": \"%s\", \"within_queue\": \"%s\", "
-             "\"replaces_victims\": %s, \"victims_of_this_cycle\": %s, \"grace_s\": %u, "
-             "\"min_runtime_s\": %u, \"delay_s\": %u, "
-             "\"attempts_per_cycle\": %u, \"evictions_per_queue_h\": %u, \"loss_ratio\": %s, "
-             "\"spares_inference\": %s, \"evictions_per_job_max\": 5, "
-             "\"rematch_cycles\": 5}, \"defrag\": {\"policy\": %s}}",
+             "{'order': [%s], 'order_config': {'period_s': 60, 'half_life_s': 900}, 'blocking': '%s', 'quota': %s, "
+             "'placement': '%s', 'backfill': {'policy': %s}, 'gang': {'policy': '%s', 'stale_after_s': 100}, "
+             "'reservation_expiry_s': %u, 'inference_first': %s, 'headroom': {'gpus': %u, 'whole_nodes': %u, "
+             "'owners_gpus': %u}, 'preemption': {'policy': '%s', 'search': '%s', 'within_queue': '%s', "
+             "'replaces_victims': %s, 'victims_of_this_cycle': %s, 'grace_s': %u, 'min_runtime_s': %u, 'delay_s': %u, "
+             "'attempts_per_cycle': %u, 'evictions_per_queue_h': %u, 'loss_ratio': %s, 'spares_inference': %s, "
+             "'evictions_per_job_max': 5, 'rematch_cycles': 5}, 'defrag': {'policy': %s}}",
              orders[below(w, 8)], is_strict ? "strict" : "skip", quotas[quota], placements[below(w, 5)],
-             is_planned ? backfills[below(w, 3)] : "\"none\"", once_in(w, 5) ? "hoard" : "all_or_nothing",
+             is_planned ? backfills[below(w, 3)] : "'none'", once_in(w, 5) ? "hoard" : "all_or_nothing",
              200 + below(w, 2) * 1000, once_in(w, 2) ? "true" : "false", kept * below(w, 4), kept * below(w, 2),
              kept * below(w, 5), evicts[below(w, 4)], once_in(w, 2) ? "node" : "ordered",
              once_in(w, 2) ? "lower" : "lower_or_newer", once_in(w, 3) ? "true" : "false",
@@ -167,7 +157,7 @@ static void write_policy(struct world *w)
 static void read_policy(struct world *w)
 {
     struct json_doc *doc;
-    struct error error = json_doc_parse(&doc, "policy", text_of(w->policy.text), ERROR_CONFIG);
+    struct error error = json_text_read(&doc, "policy", w->policy.text);
     assert_false(error_is(error));
     struct json_value root = json_doc_root(doc, &error);
     policy_config_read(&w->policy.config, &root);

@@ -323,10 +323,9 @@ static void open_world(struct world *w, uint64_t seed, const struct policy_confi
     random_stream_init(&w->stream, seed, "sharing", 0);
     random_stream_init(&w->spoiling, seed, "spoiling", 0);
     w->cluster =
-        sched_case_cluster("{\"pools\": [{\"name\": \"a\", \"nodes\": 2, \"gpus_per_node\": 4, \"gpu_model\": "
-                           "\"h100-80gb\", \"cpus\": 64, \"memory_gb\": 512, \"mig_recut\": true}, {\"name\": \"b\", "
-                           "\"nodes\": 1, \"gpus_per_node\": 2, \"gpu_model\": \"a100-40gb\", \"cpus\": 12, "
-                           "\"memory_gb\": 64}]}");
+        sched_case_cluster("{'pools': [{'name': 'a', 'nodes': 2, 'gpus_per_node': 4, 'gpu_model': 'h100-80gb', "
+                           "'cpus': 64, 'memory_gb': 512, 'mig_recut': true}, {'name': 'b', 'nodes': 1, "
+                           "'gpus_per_node': 2, 'gpu_model': 'a100-40gb', 'cpus': 12, 'memory_gb': 64}]}");
     w->queues = queue_table_new();
     const queue_id a = queue_table_add(w->queues, text_of("a"), QUEUE_ROOT);
     const queue_id b = queue_table_add(w->queues, text_of("b"), QUEUE_ROOT);

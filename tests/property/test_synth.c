@@ -11,6 +11,7 @@
 
 #include "base/hash.h"
 #include "base/input.h"
+#include "tests/support/json_text.h"
 #include "topologies/cluster_load.h"
 #include "workloads/readers/source.h"
 #include "workloads/synth/synth.h"
@@ -22,13 +23,13 @@ enum { SEED = 20260101, GPUS = 4000, MAIN_CLASSES = 4 };
 #define DAY_S  86400.0
 
 #define SIMPLE(arrivals, run_time)                                                                                     \
-    "{\"duration\": \"400d\", \"load_whole_gpu\": 0.5, \"classes\": [{\"share\": 1, "                                  \
-    "\"arrivals\": " arrivals ", \"sizes\": [{\"gpus\": 1}], \"run_time\": " run_time "}]}"
+    "{'duration': '400d', 'load_whole_gpu': 0.5, 'classes': [{'share': 1, "                                            \
+    "'arrivals': " arrivals ", 'sizes': [{'gpus': 1}], 'run_time': " run_time "}]}"
 
 static struct synth_spec *spec_of(const char *json, struct arena *arena)
 {
     struct json_doc *doc;
-    struct error error = json_doc_parse(&doc, "test", text_of(json), ERROR_CONFIG);
+    struct error error = json_text_read(&doc, "test", json);
     assert_false(error_is(error));
     struct json_value root = json_doc_root(doc, &error);
     struct synth_spec *spec = synth_read(&root, arena);
@@ -304,12 +305,11 @@ static void test_work_is_absolute(void **state)
     enum { DAYS = 400, HOURS = 240 };
     struct arena arena = {0};
     struct synth_spec *hours =
-        spec_of("{\"duration\": \"400d\", \"classes\": [{\"gpu_hours_per_day\": 240,"
-                " \"sizes\": [{\"weight\": 3, \"gpus\": 2}, {\"gpu_milli\": 250}],"
-                " \"run_time\": {\"distribution\": \"lognormal\", \"median\": \"20m\", \"sigma\": 1},"
-                " \"fail_early\": 0.2}]}",
+        spec_of("{'duration': '400d', 'classes': [{'gpu_hours_per_day': 240, 'sizes': [{'weight': 3, 'gpus': 2}, "
+                "{'gpu_milli': 250}], 'run_time': {'distribution': 'lognormal', 'median': '20m', 'sigma': 1}, "
+                "'fail_early': 0.2}]}",
                 &arena);
-    struct synth_spec *load = spec_of(SIMPLE("{}", "{\"distribution\": \"exponential\", \"mean\": \"1h\"}"), &arena);
+    struct synth_spec *load = spec_of(SIMPLE("{}", "{'distribution': 'exponential', 'mean': '1h'}"), &arena);
     load->load_gpus = 40;
     const struct synth_spec *specs[] = {hours, load};
     const double expected_h[] = {HOURS, 0.5 * 40 * 24};
@@ -344,11 +344,10 @@ static void test_demand_is_zipf(void **state)
     (void)state;
     enum { PROJECTS = 40, JOBS = 200000 };
     struct arena arena = {0};
-    struct synth_spec *spec = spec_of("{\"jobs\": 200000, \"load_whole_gpu\": 0.5,"
-                                      " \"tenants\": {\"organisations\": 2, \"teams\": 5, \"projects\": 40, "
-                                      "\"zipf_exponent\": 1},"
-                                      " \"classes\": [{\"share\": 1, \"sizes\": [{\"gpus\": 1}],"
-                                      " \"run_time\": {\"distribution\": \"exponential\", \"mean\": \"1h\"}}]}",
+    struct synth_spec *spec = spec_of("{'jobs': 200000, 'load_whole_gpu': 0.5, 'tenants': {'organisations': 2, "
+                                      "'teams': 5, 'projects': 40, 'zipf_exponent': 1}, 'classes': [{'share': 1, "
+                                      "'sizes': [{'gpus': 1}], 'run_time': {'distribution': 'exponential', "
+                                      "'mean': '1h'}}]}",
                                       &arena);
     struct cluster *cluster = cluster_uniform_new(10, 8);
     struct queue_table *queues = queue_table_new();
@@ -391,14 +390,14 @@ static void test_demand_is_zipf(void **state)
 /* ---- Independence and repetition --------------------------------------------------------------- */
 
 #define TWO_CLASSES(other)                                                                                             \
-    "{\"duration\": \"20d\", \"load_whole_gpu\": 0.8, \"tenants\": {\"teams\": 3, \"projects\": "                      \
+    "{'duration': '20d', 'load_whole_gpu': 0.8, 'tenants': {'teams': 3, 'projects': "                                  \
     "12},"                                                                                                             \
-    " \"classes\": [" other ", {\"name\": \"watched\", \"share\": 0.5, \"class\": \"inference\","                      \
-    " \"arrivals\": {\"diurnal_peak_to_mean\": 1.5, \"weekly\": true,"                                                 \
-    "   \"burst\": {\"factor\": 4, \"duration\": \"30m\", \"per_day\": 3}},"                                           \
-    " \"sizes\": [{\"weight\": 1, \"gpus\": 1}, {\"weight\": 2, \"gpu_milli\": 250}],"                                 \
-    " \"run_time\": {\"distribution\": \"lognormal\", \"median\": \"1h\", \"sigma\": 1},"                              \
-    " \"sm_active\": [0.2, 0.4], \"fail_early\": 0.1}]}"
+    " 'classes': [" other ", {'name': 'watched', 'share': 0.5, 'class': 'inference',"                                  \
+    " 'arrivals': {'diurnal_peak_to_mean': 1.5, 'weekly': true,"                                                       \
+    "   'burst': {'factor': 4, 'duration': '30m', 'per_day': 3}},"                                                     \
+    " 'sizes': [{'weight': 1, 'gpus': 1}, {'weight': 2, 'gpu_milli': 250}],"                                           \
+    " 'run_time': {'distribution': 'lognormal', 'median': '1h', 'sigma': 1},"                                          \
+    " 'sm_active': [0.2, 0.4], 'fail_early': 0.1}]}"
 
 /* The hash of all jobs of the class "watched" (inference) but for their ids. */
 static uint64_t watched_hash(const char *json, uint64_t seed, int *count)
@@ -432,15 +431,12 @@ static uint64_t watched_hash(const char *json, uint64_t seed, int *count)
 static void test_classes_do_not_move_each_other(void **state)
 {
     (void)state;
-    const char *one = TWO_CLASSES("{\"name\": \"other\", \"share\": 0.5, \"sizes\": [{\"gpus\": 1}], \"run_time\":"
-                                  " {\"distribution\": \"exponential\", \"mean\": \"1h\"}}");
-    const char *two = TWO_CLASSES("{\"name\": \"else\", \"share\": 0.2, \"sizes\": [{\"gpus\": 2}, "
-                                  "{\"gpus\": 4}], \"cancelled\":"
-                                  " 0.5, \"run_time\": {\"distribution\": \"constant\", \"mean\": "
-                                  "\"9m\"}}, {\"name\": \"third\","
-                                  " \"share\": 0.3, \"sizes\": [{\"gpus\": 8}], \"run_time\": "
-                                  "{\"distribution\": \"constant\","
-                                  " \"mean\": \"2h\"}}");
+    const char *one = TWO_CLASSES("{'name': 'other', 'share': 0.5, 'sizes': [{'gpus': 1}], "
+                                  "'run_time': {'distribution': 'exponential', 'mean': '1h'}}");
+    const char *two = TWO_CLASSES("{'name': 'else', 'share': 0.2, 'sizes': [{'gpus': 2}, {'gpus': 4}], "
+                                  "'cancelled': 0.5, 'run_time': {'distribution': 'constant', 'mean': '9m'}}, "
+                                  "{'name': 'third', 'share': 0.3, 'sizes': [{'gpus': 8}], "
+                                  "'run_time': {'distribution': 'constant', 'mean': '2h'}}");
     int count_one, count_two;
     uint64_t hash = watched_hash(one, SEED, &count_one);
     assert_true(hash == watched_hash(two, SEED, &count_two));
@@ -456,9 +452,8 @@ static void test_early_ends_have_their_mean(void **state)
     (void)state;
     struct arena arena = {0};
     struct synth_spec *spec =
-        spec_of("{\"jobs\": 100000, \"load_whole_gpu\": 0.5, \"classes\": [{\"share\": 1, \"sizes\":"
-                " [{\"gpus\": 1}], \"run_time\": {\"distribution\": \"constant\", \"mean\": 1000},"
-                " \"fail_early\": 0.8, \"cancelled\": 0.15}]}",
+        spec_of("{'jobs': 100000, 'load_whole_gpu': 0.5, 'classes': [{'share': 1, 'sizes': [{'gpus': 1}], "
+                "'run_time': {'distribution': 'constant', 'mean': 1000}, 'fail_early': 0.8, 'cancelled': 0.15}]}",
                 &arena);
     struct cluster *cluster = cluster_uniform_new(10, 8);
     struct queue_table *queues = queue_table_new();
@@ -489,7 +484,7 @@ static void test_ends_by_count_and_by_time(void **state)
 {
     (void)state;
     struct arena arena = {0};
-    struct synth_spec *spec = spec_of(SIMPLE("{}", "{\"distribution\": \"exponential\", \"mean\": \"1h\"}"), &arena);
+    struct synth_spec *spec = spec_of(SIMPLE("{}", "{'distribution': 'exponential', 'mean': '1h'}"), &arena);
     struct cluster *cluster = cluster_uniform_new(1, 4);
     struct synth *synth = synth_new(spec, cluster, 1);
     struct queue_table *queues = queue_table_new();
@@ -515,11 +510,9 @@ static void test_ends_by_count_and_by_time(void **state)
 static void test_groups_and_levels(void **state)
 {
     (void)state;
-    static const char mix[] = "{\"jobs\": 50, \"load_whole_gpu\": 0.5, \"classes\": [{\"share\": 1, \"sizes\": "
-                              "[{\"gpus\": 32,"
-                              " \"tensor_parallel\": 8, \"topology\": {\"required\": \"unit\", \"preferred\": "
-                              "\"node\"}}],"
-                              " \"run_time\": {\"distribution\": \"exponential\", \"mean\": \"1h\"}}]}";
+    static const char mix[] = "{'jobs': 50, 'load_whole_gpu': 0.5, 'classes': [{'share': 1, 'sizes': [{'gpus': 32, "
+                              "'tensor_parallel': 8, 'topology': {'required': 'unit', 'preferred': 'node'}}], "
+                              "'run_time': {'distribution': 'exponential', 'mean': '1h'}}]}";
     struct arena arena = {0};
     struct synth_spec *spec = spec_of(mix, &arena);
     struct cluster *racks, *nodes = cluster_uniform_new(8, 8);

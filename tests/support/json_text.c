@@ -11,8 +11,16 @@
 
 void json_text_requote(char *text)
 {
-    while ((text = strchr(text, '\'')) != NULL)
-        *text = '"';
+    for (char quote = 0; *text != '\0'; text++) {
+        if (*text == '\\' && text[1] != '\0')
+            text++;
+        else if (*text == quote)
+            quote = 0;
+        else if (quote == 0 && (*text == '"' || *text == '\''))
+            quote = *text;
+        if (*text == '\'' && quote != '"')
+            *text = '"';
+    }
 }
 
 char *json_text_new(const char *quoted)
@@ -23,6 +31,14 @@ char *json_text_new(const char *quoted)
     return text;
 }
 
+bool json_text_is(const char *is, const char *quoted)
+{
+    char *text = json_text_new(quoted);
+    const bool is_equal = strcmp(is, text) == 0;
+    free(text);
+    return is_equal;
+}
+
 void assert_json_text_equal(const char *is, const char *quoted)
 {
     char *text = json_text_new(quoted);
@@ -30,13 +46,19 @@ void assert_json_text_equal(const char *is, const char *quoted)
     free(text);
 }
 
+struct error json_text_read(struct json_doc **out, const char *name, const char *quoted)
+{
+    char *text = json_text_new(quoted);
+    struct error error = json_doc_parse(out, name, text_of(text), ERROR_CONFIG);
+    free(text);
+    return error;
+}
+
 struct json_doc *json_text_parse(const char *name, const char *quoted)
 {
     struct json_doc *doc;
-    char *text = json_text_new(quoted);
-    struct error error = json_doc_parse(&doc, name, text_of(text), ERROR_CONFIG);
+    struct error error = json_text_read(&doc, name, quoted);
     if (error_is(error))
-        fail_msg("%s: %s", text, error_message(&error));
-    free(text);
+        fail_msg("%s: %s", quoted, error_message(&error));
     return doc;
 }

@@ -5,12 +5,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "base/buffer.h"
 #include "policies/config/presets.h"
+#include "tests/support/json_text.h"
 
 static uint32_t between(struct random_stream *stream, uint32_t least, uint32_t most)
 {
@@ -22,22 +24,22 @@ static uint32_t between(struct random_stream *stream, uint32_t least, uint32_t m
 static void add_pool(struct random_stream *stream, struct buffer *json, uint32_t index, uint32_t gpus)
 {
     static const char *const models[] = {"h100-80gb", "a100-40gb", "t4-16gb"};
-    buffer_format(json, "%s{\"name\": \"p%u\", \"nodes\": %u, \"gpus_per_node\": %u, \"node_name\": \"p%u-%%u\"",
+    buffer_format(json, "%s{'name': 'p%u', 'nodes': %u, 'gpus_per_node': %u, 'node_name': 'p%u-%%u'",
                   index > 0 ? ", " : "", index, between(stream, 1, 5), gpus, index);
     if (gpus > 0)
-        buffer_format(json, ", \"gpu_model\": \"%s\"", models[index]);
+        buffer_format(json, ", 'gpu_model': '%s'", models[index]);
     if (gpus >= 4 && index == 1 && random_case_once_in(stream, 2)) /* never the first: the level has a domain */
-        buffer_string(json, ", \"nvlink_island\": 2");
+        buffer_string(json, ", 'nvlink_island': 2");
     else if (gpus >= 2 && index < 2 && random_case_once_in(stream, 3))
-        buffer_string(json, ", \"nvlink_nodes\": 2");
+        buffer_string(json, ", 'nvlink_nodes': 2");
     if (random_case_once_in(stream, 2))
-        buffer_format(json, ", \"cpus\": %u", between(stream, 1, 3 * gpus + 4));
+        buffer_format(json, ", 'cpus': %u", between(stream, 1, 3 * gpus + 4));
     if (random_case_once_in(stream, 2))
-        buffer_format(json, ", \"memory_gb\": %u", between(stream, 1, 3 * gpus + 4));
+        buffer_format(json, ", 'memory_gb': %u", between(stream, 1, 3 * gpus + 4));
     if (random_case_once_in(stream, 2))
-        buffer_format(json, ", \"labels\": {\"zone\": \"z%u\"}", random_below(stream, 2));
+        buffer_format(json, ", 'labels': {'zone': 'z%u'}", random_below(stream, 2));
     if (index > 0 && random_case_once_in(stream, 4))
-        buffer_string(json, ", \"taints\": [\"x=y:NoSchedule\"]");
+        buffer_string(json, ", 'taints': ['x=y:NoSchedule']");
     buffer_string(json, "}");
 }
 
@@ -47,12 +49,12 @@ struct cluster *random_case_cluster(struct random_stream *stream)
     struct buffer json = {0};
     struct json_doc *doc;
     uint32_t pools = between(stream, 1, 3);
-    buffer_string(&json, "{\"pools\": [");
+    buffer_string(&json, "{'pools': [");
     for (uint32_t i = 0; i < pools; i++)
         add_pool(stream, &json, i,
                  i == 2 && random_case_once_in(stream, 2) ? 0 : gpus[random_below(stream, sizeof gpus)]);
-    buffer_string(&json, "], \"levels\": [\"unit\", \"nvlink\"], \"fabric\": {\"nodes_per_unit\": 4}}");
-    struct error error = json_doc_parse(&doc, "cluster", text_of(buffer_c_string(&json)), ERROR_CONFIG);
+    buffer_string(&json, "], 'levels': ['unit', 'nvlink'], 'fabric': {'nodes_per_unit': 4}}");
+    struct error error = json_text_read(&doc, "cluster", buffer_c_string(&json));
     assert_false(error_is(error));
     struct json_value root = json_doc_root(doc, &error);
     struct cluster *cluster = cluster_read(&root, NULL);
@@ -102,18 +104,19 @@ void random_case_limits(struct random_stream *stream, struct queue_table *table,
 
 /* What jobs ask of nodes.  What it means is told again by random_case_takes_nodes. */
 static const char *const ask_texts[] = {
-    "\"node_selector\":{\"zone\":\"z0\"}",
-    ("\"node_affinity\":[{\"match_expressions\":[{\"key\":\"zone\",\"operator\":\"NotIn\","
-     "\"values\":[\"z0\"]}]}]"),
-    "\"tolerations\":[{\"key\":\"x\",\"operator\":\"Exists\"}]",
-    "\"node_selector\":{\"zone\":\"z1\"},\"tolerations\":[{\"operator\":\"Exists\"}]",
+    "'node_selector':{'zone':'z0'}",
+    ("'node_affinity':[{'match_expressions':[{'key':'zone','operator':'NotIn','values':['z0']}]}]"),
+    "'tolerations':[{'key':'x','operator':'Exists'}]",
+    "'node_selector':{'zone':'z1'},'tolerations':[{'operator':'Exists'}]",
 };
 
 static const struct node_ask *some_nodes(struct random_stream *stream, const struct cluster *cluster)
 {
     struct arena *arena = (struct arena *)(uintptr_t)&cluster->arena; /* lives as long as the jobs */
     struct node_ask draft;
-    assert_true(node_ask_of_text(ask_texts[random_below(stream, 4)], arena, &draft));
+    char *text = json_text_new(ask_texts[random_below(stream, 4)]);
+    assert_true(node_ask_of_text(text, arena, &draft));
+    free(text);
     return node_ask_make(arena, cluster, &draft);
 }
 
@@ -123,7 +126,7 @@ bool random_case_takes_nodes(const struct request *request, const struct node_ty
     uint32_t which = 0;
     if (request->nodes == NULL)
         return type->taint_count == 0;
-    while (strcmp(ask_texts[which], request->nodes->text) != 0)
+    while (!json_text_is(request->nodes->text, ask_texts[which]))
         which++;
     switch (which) {
     case 0:
@@ -243,27 +246,24 @@ uint32_t random_case_preset_count(void)
 
 static void write_policy(struct random_stream *stream, char *text, size_t size)
 {
-    static const char *const orders[] = {"\"fifo\"", "\"priority\"", "\"priority\", \"fifo\"",
-                                         "\"fifo\", \"priority\""};
+    static const char *const orders[] = {"'fifo'", "'priority'", "'priority', 'fifo'", "'fifo', 'priority'"};
     static const char *const placements[] = {"best_fit", "first_fit", "worst_fit"};
     const bool is_strict = random_case_once_in(stream, 3), is_flat = random_case_once_in(stream, 2);
     char backfill[96] = "";
     if (random_case_once_in(stream, 3))
-        snprintf(backfill, sizeof backfill,
-                 ", \"backfill\": {\"policy\": \"easy\", \"reservations\": %u, \"interval_s\": %u}",
+        snprintf(backfill, sizeof backfill, ", 'backfill': {'policy': 'easy', 'reservations': %u, 'interval_s': %u}",
                  between(stream, 1, 4), random_below(stream, 3) * 100);
     int length =
         snprintf(text, size,
-                 "{\"name\": \"random\", \"order\": [%s], \"blocking\": \"%s\", \"quota\": \"%s\", "
-                 "\"placement\": \"%s\","
-                 " \"preemption\": {\"policy\": \"%s\", \"grace_s\": %u, \"min_runtime_s\": %u, "
-                 "\"attempts_per_cycle\": %u,"
-                 " \"victims_max\": %u, \"evictions_per_job_max\": %u}%s}",
+                 "{'name': 'random', 'order': [%s], 'blocking': '%s', 'quota': '%s', 'placement': '%s', "
+                 "'preemption': {'policy': '%s', 'grace_s': %u, 'min_runtime_s': %u, 'attempts_per_cycle': %u, "
+                 "'victims_max': %u, 'evictions_per_job_max': %u}%s}",
                  orders[random_below(stream, 4)], is_strict ? "strict" : "skip", is_flat ? "none" : "fairshare",
                  placements[random_below(stream, 3)], random_case_once_in(stream, 5) ? "none" : "checkpoint",
                  random_below(stream, 3) * 50, random_below(stream, 3) * 50, between(stream, 1, 4),
                  between(stream, 1, 10), random_below(stream, 8), backfill);
     assert_true(length > 0 && (size_t)length < size);
+    json_text_requote(text);
 }
 
 void random_case_policy(struct random_stream *stream, uint32_t choice, struct random_case_policy *policy)
@@ -273,7 +273,7 @@ void random_case_policy(struct random_stream *stream, uint32_t choice, struct ra
         snprintf(policy->text, sizeof policy->text, "%s", policy_preset_texts[choice].text);
     else
         write_policy(stream, policy->text, sizeof policy->text);
-    struct error error = json_doc_parse(&doc, "policy", text_of(policy->text), ERROR_CONFIG);
+    struct error error = json_text_read(&doc, "policy", policy->text);
     assert_false(error_is(error));
     struct json_value root = json_doc_root(doc, &error);
     policy_config_read(&policy->config, &root);

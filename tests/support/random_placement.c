@@ -3,11 +3,13 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "base/buffer.h"
+#include "tests/support/json_text.h"
 #include "tests/support/lawful.h"
 
 enum { ROOM_MAX = 1000 }; /* members without GPUs have no end */
@@ -31,16 +33,14 @@ static uint32_t between(struct random_stream *stream, uint32_t least, uint32_t m
 
 /* Asks by their text; what they mean is said again below, from nothing but labels and taints. */
 static const char *const ask_texts[] = {
-    "\"node_selector\": {\"zone\": \"z0\"}",
-    "\"node_affinity\": [{\"match_expressions\": [{\"key\": \"rack\", \"operator\": \"NotIn\", "
-    "\"values\": [\"r1\"]}]}]",
-    "\"node_affinity\": [{\"match_expressions\": [{\"key\": \"zone\", \"operator\": \"Exists\"}, "
-    "{\"key\": \"rack\", \"operator\": \"In\", \"values\": [\"r0\", \"r2\"]}]}, "
-    "{\"match_expressions\": "
-    "[{\"key\": \"zone\", \"operator\": \"DoesNotExist\"}]}]",
-    "\"tolerations\": [\"x\"]",
-    "\"node_selector\": {\"zone\": \"z1\"}, \"tolerations\": [\"x:NoSchedule\"]",
-    "\"tolerations\": [\"x:NoExecute\"]",
+    "'node_selector': {'zone': 'z0'}",
+    "'node_affinity': [{'match_expressions': [{'key': 'rack', 'operator': 'NotIn', 'values': ['r1']}]}]",
+    "'node_affinity': [{'match_expressions': [{'key': 'zone', 'operator': 'Exists'}, {'key': 'rack', "
+    "'operator': 'In', 'values': ['r0', 'r2']}]}, {'match_expressions': [{'key': 'zone', "
+    "'operator': 'DoesNotExist'}]}]",
+    "'tolerations': ['x']",
+    "'node_selector': {'zone': 'z1'}, 'tolerations': ['x:NoSchedule']",
+    "'tolerations': ['x:NoExecute']",
 };
 enum { ASK_TEXTS = sizeof ask_texts / sizeof *ask_texts };
 
@@ -53,7 +53,9 @@ static void make_asks(const struct cluster *cluster)
     arena_release(&ask_arena);
     for (uint32_t i = 0; i < ASK_TEXTS; i++) {
         struct node_ask draft;
-        assert_true(node_ask_of_text(ask_texts[i], &ask_arena, &draft));
+        char *text = json_text_new(ask_texts[i]);
+        assert_true(node_ask_of_text(text, &ask_arena, &draft));
+        free(text);
         asks[i] = node_ask_make(&ask_arena, cluster, &draft);
     }
 }
@@ -96,13 +98,10 @@ bool random_placement_takes_nodes(const struct request *request, const struct no
 static void put_layout(struct random_stream *stream, uint32_t gpus, struct buffer *json)
 {
     static const char *const layouts[] = {
-        "[]",
-        "[\"1g.10gb\", \"1g.10gb\", \"1g.10gb\", \"1g.10gb\", \"1g.10gb\"]",
-        "[\"4g.40gb\", \"3g.40gb\"]",
-        "[\"7g.80gb\"]",
-        "[\"2g.20gb\", \"3g.40gb\", {\"profile\": \"1g.10gb\", \"start\": 2}]",
+        "[]",          "['1g.10gb', '1g.10gb', '1g.10gb', '1g.10gb', '1g.10gb']",    "['4g.40gb', '3g.40gb']",
+        "['7g.80gb']", "['2g.20gb', '3g.40gb', {'profile': '1g.10gb', 'start': 2}]",
     };
-    buffer_string(json, ", \"gpus_layout\": [");
+    buffer_string(json, ", 'gpus_layout': [");
     for (uint32_t g = 0; g < gpus; g++)
         buffer_format(json, "%s%s", g > 0 ? ", " : "", layouts[random_below(stream, 5)]);
     buffer_string(json, "]");
@@ -112,28 +111,26 @@ static void put_pool(struct random_stream *stream, uint32_t number, struct buffe
 {
     static const uint8_t sizes[] = {0, 1, 2, 4, 4, 8, 8};
     uint32_t gpus = sizes[random_below(stream, sizeof sizes)];
-    buffer_format(json,
-                  "%s{\"name\": \"p%u\", \"nodes\": %u, \"gpus_per_node\": %u, \"node_name\": "
-                  "\"p%u-%%u\"",
+    buffer_format(json, "%s{'name': 'p%u', 'nodes': %u, 'gpus_per_node': %u, 'node_name': 'p%u-%%u'",
                   number > 0 ? ", " : "", number, between(stream, 1, 3), gpus, number);
     if (gpus > 0 && !random_placement_once_in(stream, 5)) {
-        buffer_string(json, ", \"gpu_model\": \"h100-80gb\"");
+        buffer_string(json, ", 'gpu_model': 'h100-80gb'");
         if (gpus >= 4 && random_placement_once_in(stream, 2))
-            buffer_format(json, ", \"nvlink_island\": %u", between(stream, 1, 2) * 2);
+            buffer_format(json, ", 'nvlink_island': %u", between(stream, 1, 2) * 2);
         if (random_placement_once_in(stream, 3))
             put_layout(stream, gpus, json);
     }
     if (random_placement_once_in(stream, 2))
-        buffer_format(json, ", \"cpus\": %u, \"memory_gb\": %u", between(stream, 1, 12), between(stream, 1, 12));
+        buffer_format(json, ", 'cpus': %u, 'memory_gb': %u", between(stream, 1, 12), between(stream, 1, 12));
     if (random_placement_once_in(stream, 4))
-        buffer_format(json, ", \"max_tasks\": %u", between(stream, 1, 4));
+        buffer_format(json, ", 'max_tasks': %u", between(stream, 1, 4));
     if (random_placement_once_in(stream, 10))
-        buffer_string(json, ", \"taints\": [\"x:NoSchedule\"]");
-    buffer_string(json, ", \"labels\": {\"all\": \"yes\"");
+        buffer_string(json, ", 'taints': ['x:NoSchedule']");
+    buffer_string(json, ", 'labels': {'all': 'yes'");
     if (!random_placement_once_in(stream, 10))
-        buffer_format(json, ", \"zone\": \"z%u\"", random_below(stream, 2));
+        buffer_format(json, ", 'zone': 'z%u'", random_below(stream, 2));
     if (!random_placement_once_in(stream, 10))
-        buffer_format(json, ", \"rack\": \"r%u\"", random_below(stream, 3));
+        buffer_format(json, ", 'rack': 'r%u'", random_below(stream, 3));
     buffer_string(json, "}}");
 }
 
@@ -142,15 +139,14 @@ struct cluster *random_placement_cluster(struct random_stream *stream)
     struct buffer json = {0};
     struct json_doc *doc;
     struct error error;
-    buffer_string(&json, "{\"levels\": [\"all\", \"zone\", \"rack\", \"node\"], \"pools\": [");
+    buffer_string(&json, "{'levels': ['all', 'zone', 'rack', 'node'], 'pools': [");
     uint32_t pools = between(stream, 1, 8);
     for (uint32_t p = 0; p < pools; p++)
         put_pool(stream, p, &json);
     /* so that every level has a domain */
-    buffer_string(&json, ", {\"name\": \"last\", \"nodes\": 1, \"gpus_per_node\": 1, \"node_name\": "
-                         "\"last%u\", \"labels\": {\"all\": \"yes\", \"zone\": \"z0\", \"rack\": "
-                         "\"r0\"}}]}");
-    error = json_doc_parse(&doc, "cluster", text_of(buffer_c_string(&json)), ERROR_CONFIG);
+    buffer_string(&json, ", {'name': 'last', 'nodes': 1, 'gpus_per_node': 1, 'node_name': 'last%u', "
+                         "'labels': {'all': 'yes', 'zone': 'z0', 'rack': 'r0'}}]}");
+    error = json_text_read(&doc, "cluster", buffer_c_string(&json));
     assert_false(error_is(error));
     struct json_value root = json_doc_root(doc, &error);
     struct cluster *cluster = cluster_read(&root, NULL);

@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "policies/policy_config.h"
 #include "policies/preemption/preemption.h"
+#include "tests/support/json_text.h"
 
 void random_run_fail(const struct random_run *run, const char *what, job_id job)
 {
@@ -310,7 +311,7 @@ struct engine_result random_run_engine(struct random_run *run)
 void random_run_plain(struct random_run *run, uint32_t nodes, const char *preset_text, uint32_t jobs)
 {
     struct json_doc *doc;
-    struct error error = json_doc_parse(&doc, "policy", text_of(preset_text), ERROR_CONFIG);
+    struct error error = json_text_read(&doc, "policy", preset_text);
     assert_false(error_is(error));
     struct json_value root = json_doc_root(doc, &error);
     *run = (struct random_run){.world = world_config_default(), .job_count = jobs};

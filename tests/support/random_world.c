@@ -14,6 +14,7 @@
 #include "policies/policy_config.h"
 #include "policies/preemption/preemption.h"
 #include "policies/quota/quotas.h"
+#include "tests/support/json_text.h"
 
 static uint32_t between(struct random_stream *stream, uint32_t least, uint32_t most)
 {
@@ -55,19 +56,18 @@ struct cluster *random_world_cluster_new(const struct random_world *world)
 {
     struct buffer json = {0};
     struct json_doc *doc;
-    buffer_string(&json, "{\"pools\": [");
+    buffer_string(&json, "{'pools': [");
     for (uint32_t n = 0; n < world->node_count; n++) {
         const struct random_node *node = &world->nodes[n];
-        buffer_format(&json, "%s{\"name\": \"p%u\", \"nodes\": 1, \"gpus_per_node\": %u", n > 0 ? ", " : "", n,
-                      node->gpus);
+        buffer_format(&json, "%s{'name': 'p%u', 'nodes': 1, 'gpus_per_node': %u", n > 0 ? ", " : "", n, node->gpus);
         if (node->cpus > 0)
-            buffer_format(&json, ", \"cpus\": %u", node->cpus);
+            buffer_format(&json, ", 'cpus': %u", node->cpus);
         if (node->memory_gb > 0)
-            buffer_format(&json, ", \"memory_gb\": %u", node->memory_gb);
+            buffer_format(&json, ", 'memory_gb': %u", node->memory_gb);
         buffer_char(&json, '}');
     }
     buffer_string(&json, "]}");
-    struct error error = json_doc_parse(&doc, "cluster", text_of(buffer_c_string(&json)), ERROR_CONFIG);
+    struct error error = json_text_read(&doc, "cluster", buffer_c_string(&json));
     assert_false(error_is(error));
     struct json_value root = json_doc_root(doc, &error);
     struct cluster *cluster = cluster_read(&root, NULL);

@@ -92,7 +92,7 @@ struct sched_counts sched_case_counts(const struct sched_case *c)
 struct cluster *sched_case_cluster(const char *json)
 {
     struct json_doc *doc;
-    struct error error = json_doc_parse(&doc, "cluster", text_of(json), ERROR_CONFIG);
+    struct error error = json_text_read(&doc, "cluster", json);
     assert_false(error_is(error));
     struct json_value root = json_doc_root(doc, &error);
     struct cluster *cluster = cluster_read(&root, NULL);

@@ -8,11 +8,14 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
 #include <cmocka.h>
+
+#include "tests/support/json_text.h"
 
 static char folder[256];
 static struct arena paths;
@@ -63,6 +66,14 @@ const char *scratch_write(const char *name, const void *bytes, size_t length)
     if (length != 0)
         assert_int_equal(fwrite(bytes, 1, length, file), length);
     assert_int_equal(fclose(file), 0);
+    return path;
+}
+
+const char *scratch_write_json(const char *name, const char *quoted)
+{
+    char *text = json_text_new(quoted);
+    const char *path = scratch_write(name, text, strlen(text));
+    free(text);
     return path;
 }
 

@@ -21,6 +21,7 @@ const char *scratch_path(const char *name);
 
 /* Write a file; its path. */
 const char *scratch_write(const char *name, const void *bytes, size_t length);
+const char *scratch_write_json(const char *name, const char *quoted); /* json_text.h */
 
 /* The bytes of a file; the caller releases them. */
 struct buffer scratch_read(const char *name);

@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "tests/support/json_text.h"
+
 static void file_write(char path[], const char *text)
 {
     int file = mkstemp(path);
@@ -27,7 +29,9 @@ static struct trace_case trace_case_try(const char *text, const struct workload_
     struct workload_spec own = *spec;
     struct trace_case trace = {.error = ERROR_OK};
     bool has = true;
-    file_write(path, text);
+    char *json_or_not = *text == '{' ? json_text_new(text) : strdup(text);
+    file_write(path, json_or_not);
+    free(json_or_not);
     own.trace = path;
     trace.error = job_source_open(&trace.source, &own, cluster, 1);
     unlink(path);

@@ -20,7 +20,8 @@ struct trace_case {
     struct error error;
 };
 
-/* Write `text` to a temporary file and read it with the spec (its trace is set here; zeroed otherwise is fine).
+/* Write `text` to a temporary file and read it with the spec (its trace is set here; zeroed otherwise is fine).  Lines
+ * of JSON may be written with ' for " (json_text.h).
  * Fails the test if it cannot be read. */
 struct trace_case trace_case_read(const char *text, const struct workload_spec *spec, const struct cluster *cluster);
 

@@ -98,12 +98,27 @@ struct text wire_lines_text(const char *line)
     return (struct text){line, length - (length > 0 && line[length - 1] == '\n')};
 }
 
+struct error wire_lines_read(struct wire *wire, uint64_t number, const char *quoted, unsigned awaited,
+                             struct wire_line *line)
+{
+    char *text = json_text_new(quoted);
+    struct error error = wire_read(wire, "events", number, wire_lines_text(text), awaited, line);
+    free(text);
+    return error;
+}
+
+struct error wire_lines_header_parse(struct json_doc **doc, const char *quoted)
+{
+    char *text = json_text_new(quoted);
+    struct error error = wire_header_parse(doc, "events", wire_lines_text(text));
+    free(text);
+    return error;
+}
+
 void wire_lines_open(struct wire_lines *wire)
 {
     struct json_doc *doc;
-    char *text = wire_lines_header_new();
-    struct error error = wire_header_parse(&doc, "events", wire_lines_text(text));
-    free(text);
+    struct error error = wire_lines_header_parse(&doc, header);
     assert_string_equal(error_message(&error), "");
     error = wire_header_read(&wire->header, doc);
     assert_string_equal(error_message(&error), "");

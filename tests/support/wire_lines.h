@@ -23,6 +23,11 @@ struct wire_lines {
 char *wire_lines_header_new(void);
 char *wire_lines_new(size_t index);
 
+/* As wire_read and wire_header_parse, of a line written with ' for " (json_text.h). */
+struct error wire_lines_read(struct wire *wire, uint64_t number, const char *quoted, unsigned awaited,
+                             struct wire_line *line) MUST_CHECK;
+struct error wire_lines_header_parse(struct json_doc **doc, const char *quoted) MUST_CHECK;
+
 struct text wire_lines_text(const char *line); /* without the end of the line */
 
 void wire_lines_open(struct wire_lines *wire); /* with that header */

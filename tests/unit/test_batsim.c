@@ -14,19 +14,17 @@ static void jobs_take_their_time_from_profiles(void **state)
 {
     (void)state;
     struct trace_case read = trace_case_read("{\n"
-                                             " \"nb_res\": 8, \"date\": \"today\",\n"
-                                             " \"jobs\": [\n"
-                                             "  {\"id\": 7, \"subtime\": 3.25, \"walltime\": 60, "
-                                             "\"res\": 4, \"profile\": \"long\"},\n"
-                                             "  {\"id\": \"w0!1\", \"subtime\": 5, "
-                                             "\"walltime\": -1, \"res\": 1, \"profile\": \"short\"},\n"
-                                             "  {\"id\": 9, \"subtime\": 5, \"res\": 1, "
-                                             "\"profile\": \"short\"}],\n"
-                                             " \"profiles\": {\n"
-                                             "  \"long\": {\"type\": \"delay\", \"delay\": 45.5},\n"
-                                             "  \"short\": {\"type\": \"delay\", \"delay\": 1, "
-                                             "\"np\": 1},\n"
-                                             "  \"unused\": {\"type\": \"parallel\"}}\n"
+                                             " 'nb_res': 8, 'date': 'today',\n"
+                                             " 'jobs': [\n"
+                                             "  {'id': 7, 'subtime': 3.25, 'walltime': 60, 'res': 4, "
+                                             "'profile': 'long'},\n"
+                                             "  {'id': 'w0!1', 'subtime': 5, 'walltime': -1, 'res': 1, "
+                                             "'profile': 'short'},\n"
+                                             "  {'id': 9, 'subtime': 5, 'res': 1, 'profile': 'short'}],\n"
+                                             " 'profiles': {\n"
+                                             "  'long': {'type': 'delay', 'delay': 45.5},\n"
+                                             "  'short': {'type': 'delay', 'delay': 1, 'np': 1},\n"
+                                             "  'unused': {'type': 'parallel'}}\n"
                                              "}\n",
                                              &(struct workload_spec){0}, NULL);
     assert_int_equal(read.count, 3);
@@ -47,10 +45,9 @@ static void jobs_take_their_time_from_profiles(void **state)
 static void it_is_told_from_json_lines(void **state)
 {
     (void)state;
-    struct trace_case read =
-        trace_case_read("{\"jobs\": [{\"id\": 1, \"subtime\": 0, \"res\": 1, \"profile\": \"x\"}], "
-                        "\"profiles\": {\"x\": {\"type\": \"delay\", \"delay\": 2}}}\n",
-                        &(struct workload_spec){0}, NULL);
+    struct trace_case read = trace_case_read("{'jobs': [{'id': 1, 'subtime': 0, 'res': 1, 'profile': 'x'}], "
+                                             "'profiles': {'x': {'type': 'delay', 'delay': 2}}}\n",
+                                             &(struct workload_spec){0}, NULL);
     assert_string_equal(read.facts.format, "batsim");
     trace_case_release(&read);
 }
@@ -58,18 +55,18 @@ static void it_is_told_from_json_lines(void **state)
 static void what_cannot_be_replayed_is_refused(void **state)
 {
     (void)state;
-    trace_case_refused("{\"jobs\": [{\"id\": 1, \"subtime\": 0, \"res\": 1, \"profile\": \"x\"}],\n"
-                       " \"profiles\": {\"x\": {\"type\": \"parallel\"}}}\n",
+    trace_case_refused("{'jobs': [{'id': 1, 'subtime': 0, 'res': 1, 'profile': 'x'}],\n"
+                       " 'profiles': {'x': {'type': 'parallel'}}}\n",
                        &batsim, NULL, 2, 29, "only profiles of the type 'delay'");
-    trace_case_refused("{\"jobs\": [{\"id\": 1, \"subtime\": 0, \"res\": 1, \"profile\": \"y\"}],\n"
-                       " \"profiles\": {}}\n",
+    trace_case_refused("{'jobs': [{'id': 1, 'subtime': 0, 'res': 1, 'profile': 'y'}],\n"
+                       " 'profiles': {}}\n",
                        &batsim, NULL, 1, 56, "there is no profile 'y'");
-    trace_case_refused("{\"jobs\": [{\"id\": 1, \"subtime\": -1, \"res\": 1, \"profile\": \"y\"}],\n"
-                       " \"profiles\": {}}\n",
+    trace_case_refused("{'jobs': [{'id': 1, 'subtime': -1, 'res': 1, 'profile': 'y'}],\n"
+                       " 'profiles': {}}\n",
                        &batsim, NULL, 1, 32, "'subtime' must be");
-    trace_case_refused("{\"jobs\": []}\n", &batsim, NULL, 1, 1, "'profiles' is missing");
-    trace_case_refused("{\"jobs\": [], \"profiles\": {}}\n", &batsim, NULL, 0, 0, "holds no jobs");
-    trace_case_refused("{\"jobs\": [\n", &batsim, NULL, 1, 11, "the text ends");
+    trace_case_refused("{'jobs': []}\n", &batsim, NULL, 1, 1, "'profiles' is missing");
+    trace_case_refused("{'jobs': [], 'profiles': {}}\n", &batsim, NULL, 0, 0, "holds no jobs");
+    trace_case_refused("{'jobs': [\n", &batsim, NULL, 1, 11, "the text ends");
 }
 
 int main(void)

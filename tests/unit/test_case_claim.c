@@ -13,14 +13,14 @@
 #include "tests/support/scratch.h"
 
 #define TASK                                                                                                           \
-    "{\"name\": \"c\", \"nodes\": [{\"name\": \"n0\", \"gpus\": 4, \"gpu_model\": "                                    \
-    "\"h100-80gb\"}], \"gpu_classes\": [{\"name\": \"full\"}, {\"name\": \"half\", "                                   \
-    "\"gpu_fraction\": 0.5}],\n\"jobs\": [{\"name\": \"j\", \"tasks\": [{"
-#define END "}]}], \"expect\": {\"j\": {\"running\": 1}}}"
+    "{'name': 'c', 'nodes': [{'name': 'n0', 'gpus': 4, 'gpu_model': "                                                  \
+    "'h100-80gb'}], 'gpu_classes': [{'name': 'full'}, {'name': 'half', "                                               \
+    "'gpu_fraction': 0.5}],\n'jobs': [{'name': 'j', 'tasks': [{"
+#define END "}]}], 'expect': {'j': {'running': 1}}}"
 
 static const char *write_file(const char *text)
 {
-    return scratch_write("case.json", text, strlen(text));
+    return scratch_write_json("case.json", text);
 }
 
 /* The text without its mark '@' is refused at the place of the mark, with a message that holds `words`. */
@@ -53,23 +53,23 @@ static void refuse(const char *marked, const char *words)
 static void bad_classes(void **state)
 {
     (void)state;
-    refuse(TASK "\"gpu_class\": @\"haf\"" END, "the case has no GPU class 'haf'");
-    refuse(TASK "\"gpu_class\": @\"haf\"" END, "did you mean 'half'?");
-    refuse(TASK "\"gpus\": @0, \"gpu_class\": \"full\"" END, "'gpus': it must be 1 or more of the 'gpu_class'");
-    refuse(TASK "\"gpus\": @2, \"gpu_class\": \"half\"" END,
+    refuse(TASK "'gpu_class': @'haf'" END, "the case has no GPU class 'haf'");
+    refuse(TASK "'gpu_class': @'haf'" END, "did you mean 'half'?");
+    refuse(TASK "'gpus': @0, 'gpu_class': 'full'" END, "'gpus': it must be 1 or more of the 'gpu_class'");
+    refuse(TASK "'gpus': @2, 'gpu_class': 'half'" END,
            "'gpus': a member holds one piece of a GPU: 'count' says how many members there are");
-    refuse(TASK "\"gpu_fraction\": @0.25, \"gpu_class\": \"half\"" END,
+    refuse(TASK "'gpu_fraction': @0.25, 'gpu_class': 'half'" END,
            "'gpu_fraction': it contradicts the 'gpu_class' beside it");
 }
 
 static void bad_claims(void **state)
 {
     (void)state;
-    refuse(TASK "\"gpus\": @1, \"claim\": {}" END, "'gpus': it excludes 'claim', which says it");
-    refuse(TASK "\"claim\": @{\"count\": 5}" END, "'claim': no node has enough such GPUs");
-    refuse(TASK "\"claim\": @{\"class\": \"haf\"}" END, "did you mean 'half'?");
-    refuse(TASK "\"claim\": @{\"class\": \"half\", \"match\": \"node\"}" END, "'match' is of whole GPUs");
-    refuse(TASK "\"claim\": @{\"min_memory_gb\": 100}" END, "no GPU of this cluster is such as it asks");
+    refuse(TASK "'gpus': @1, 'claim': {}" END, "'gpus': it excludes 'claim', which says it");
+    refuse(TASK "'claim': @{'count': 5}" END, "'claim': no node has enough such GPUs");
+    refuse(TASK "'claim': @{'class': 'haf'}" END, "did you mean 'half'?");
+    refuse(TASK "'claim': @{'class': 'half', 'match': 'node'}" END, "'match' is of whole GPUs");
+    refuse(TASK "'claim': @{'min_memory_gb': 100}" END, "no GPU of this cluster is such as it asks");
 }
 
 int main(void)

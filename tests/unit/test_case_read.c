@@ -13,13 +13,13 @@
 #include "tests/support/scratch.h"
 
 #define HEAD                                                                                                           \
-    "{\"name\": \"c\", \"nodes\": [{\"name\": \"n0\", \"gpus\": 4, \"gpu_model\": "                                    \
-    "\"h100-80gb\"}, {\"name\": \"n1\", \"gpus\": 2, \"gpu_memory_gb\": 40, \"labels\": "                              \
-    "{\"rack\": \"r\"}}],\n"
+    "{'name': 'c', 'nodes': [{'name': 'n0', 'gpus': 4, 'gpu_model': "                                                  \
+    "'h100-80gb'}, {'name': 'n1', 'gpus': 2, 'gpu_memory_gb': 40, 'labels': "                                          \
+    "{'rack': 'r'}}],\n"
 
 static const char *write_file(const char *text)
 {
-    return scratch_write("case.json", text, strlen(text));
+    return scratch_write_json("case.json", text);
 }
 
 static struct case_file read_good(const char *text)
@@ -65,11 +65,9 @@ static void defaults(void **state)
 {
     (void)state;
     struct case_file file =
-        read_good(HEAD "\"queues\": [{\"name\": \"q0\"}, {\"name\": \"q1\", \"age_s\": 7}],"
-                       "\"jobs\": [{\"name\": \"a\", \"queue\": \"q0\", \"tasks\": [{\"gpus\": 1}]},"
-                       "{\"name\": \"b\", \"queue\": \"q1\", \"priority\": 100, \"tasks\": [{\"gpus\": 2, "
-                       "\"count\": 3}]}],"
-                       "\"expect\": {\"a\": {}}}");
+        read_good(HEAD "'queues': [{'name': 'q0'}, {'name': 'q1', 'age_s': 7}],'jobs': [{'name': 'a', 'queue': 'q0', "
+                       "'tasks': [{'gpus': 1}]},{'name': 'b', 'queue': 'q1', 'priority': 100, 'tasks': [{'gpus': 2, "
+                       "'count': 3}]}],'expect': {'a': {}}}");
     assert_int_equal(file.count, 1);
     const struct case_spec *spec = &file.cases[0];
     assert_int_equal(spec->rounds, 1);
@@ -106,13 +104,10 @@ static void running_tasks_take_gpus(void **state)
 {
     (void)state;
     struct case_file file =
-        read_good(HEAD "\"jobs\": [{\"name\": \"a\", \"tasks\": [{\"gpus\": 1, \"state\": \"running\", "
-                       "\"node\": \"n0\", \"count\": 2}]},"
-                       "{\"name\": \"b\", \"tasks\": [{\"gpu_fraction\": 0.25, \"state\": \"running\", "
-                       "\"node\": \"n0\", \"gpu_index\": [0], \"count\": 2, \"running_for_s\": 90},"
-                       "{\"gpu_memory_gb\": 10, \"state\": \"running\", \"node\": \"n1\"},"
-                       "{\"gpus\": 1}]}],"
-                       "\"expect\": {\"b\": {\"running\": 3}}}");
+        read_good(HEAD "'jobs': [{'name': 'a', 'tasks': [{'gpus': 1, 'state': 'running', 'node': 'n0', 'count': 2}]},"
+                       "{'name': 'b', 'tasks': [{'gpu_fraction': 0.25, 'state': 'running', 'node': 'n0', "
+                       "'gpu_index': [0], 'count': 2, 'running_for_s': 90},{'gpu_memory_gb': 10, 'state': 'running', "
+                       "'node': 'n1'},{'gpus': 1}]}],'expect': {'b': {'running': 3}}}");
     const struct case_job *b = &file.cases[0].jobs[1], *a = &file.cases[0].jobs[0];
     /* GPU 0 is named by the fractions, so that the whole ones take 1 and 2. */
     assert_int_equal(a->piece_count, 2);
@@ -133,20 +128,20 @@ static void running_tasks_take_gpus(void **state)
 }
 
 #define CUT                                                                                                            \
-    "{\"name\": \"c\", \"nodes\": [{\"name\": \"n0\", \"gpus\": 2, \"gpu_model\": "                                    \
-    "\"h100-80gb\", \"gpus_layout\": [[\"1g.10gb\", \"1g.10gb\", \"1g.10gb\"], [\"3g.40gb\", "                         \
-    "\"1g.10gb\", \"1g.10gb\"]]}],\n"
-#define MIG_RUNS ", \"state\": \"running\", \"node\": \"n0\""
+    "{'name': 'c', 'nodes': [{'name': 'n0', 'gpus': 2, 'gpu_model': "                                                  \
+    "'h100-80gb', 'gpus_layout': [['1g.10gb', '1g.10gb', '1g.10gb'], ['3g.40gb', "                                     \
+    "'1g.10gb', '1g.10gb']]}],\n"
+#define MIG_RUNS ", 'state': 'running', 'node': 'n0'"
 
 /* A task of several instances: members in slices of one node, which share its CPUs and memory. */
 static void several_instances_are_members(void **state)
 {
     (void)state;
-    struct case_file file = read_good(CUT "\"jobs\": [{\"name\": \"a\", \"min_members\": 3, \"tasks\": [{\"gpus\": 0, "
-                                          "\"name\": \"first\" " MIG_RUNS "},"
-                                          "{\"mig\": {\"1g.10gb\": 2}, \"cpus\": 3, \"memory_gb\": 1, \"count\": 2, "
-                                          "\"name\": \"pair\" " MIG_RUNS "}]}],"
-                                          "\"expect\": {\"a\": {\"running\": 3, \"evicted_tasks\": [\"first\", 2]}}}");
+    struct case_file file =
+        read_good(CUT "'jobs': [{'name': 'a', 'min_members': 3, 'tasks': [{'gpus': 0, "
+                      "'name': 'first' " MIG_RUNS "},{'mig': {'1g.10gb': 2}, 'cpus': 3, "
+                      "'memory_gb': 1, 'count': 2, 'name': 'pair' " MIG_RUNS "}]}],'expect': {'a': {'running': 3, "
+                      "'evicted_tasks': ['first', 2]}}}");
     const struct case_job *a = &file.cases[0].jobs[0];
     assert_int_equal(a->task_count, 3);
     assert_string_equal(a->task_names[2], "pair");
@@ -174,11 +169,10 @@ static void several_instances_are_members(void **state)
 static void several_profiles_are_a_set(void **state)
 {
     (void)state;
-    struct case_file file =
-        read_good(CUT "\"jobs\": [{\"name\": \"a\", \"tasks\": [{\"mig\": {\"3g.40gb\": 1, \"1g.10gb\": 2}, "
-                      "\"cpus\": 1, \"name\": \"t0\" " MIG_RUNS "}, {\"mig\": \"1g.10gb\", \"name\": \"t1\""
-                      "" MIG_RUNS "}, {\"mig\": {\"3g.40gb\": 1, \"1g.10gb\": 1}, \"count\": 2}]}],"
-                      "\"expect\": {\"a\": {\"evicted_tasks\": [\"t0\", \"t1\"]}}}");
+    struct case_file file = read_good(
+        CUT "'jobs': [{'name': 'a', 'tasks': [{'mig': {'3g.40gb': 1, '1g.10gb': 2}, 'cpus': 1, 'name': 't0' " MIG_RUNS
+            "}, {'mig': '1g.10gb', 'name': 't1'" MIG_RUNS "}, {'mig': {'3g.40gb': 1, '1g.10gb': 1}, 'count': 2}]}],"
+            "'expect': {'a': {'evicted_tasks': ['t0', 't1']}}}");
     const struct case_job *a = &file.cases[0].jobs[0];
     const uint8_t node = cluster_level_of(file.cases[0].cluster, TEXT("node"));
     static const uint32_t counts[] = {2, 1, 1, 1, 1, 1, 1}, members[] = {2, 0, 1, 1, 0, 1, 0};
@@ -209,14 +203,11 @@ static void releasing_tasks_are_a_part_of_their_own(void **state)
 {
     (void)state;
     struct case_file file =
-        read_good(HEAD "\"jobs\": [{\"name\": \"gone\", \"tasks\": [{\"gpus\": 1, \"state\": \"releasing\", "
-                       "\"node\": \"n0\"}]},"
-                       "{\"name\": \"shrinks\", \"tasks\": [{\"gpus\": 1, \"state\": \"running\", \"node\": "
-                       "\"n0\"}, {\"gpus\": 1, \"state\": \"releasing\", \"node\": \"n0\"}]},"
-                       "{\"name\": \"replaced\", \"min_members\": 2, \"tasks\": [{\"gpus\": 1, \"state\": "
-                       "\"running\", \"node\": \"n1\"}, {\"gpus\": 1, \"state\": \"releasing\", \"node\": "
-                       "\"n1\"}]}],"
-                       "\"expect\": {\"gone\": {\"status\": \"releasing\"}}}");
+        read_good(HEAD "'jobs': [{'name': 'gone', 'tasks': [{'gpus': 1, 'state': 'releasing', 'node': 'n0'}]},"
+                       "{'name': 'shrinks', 'tasks': [{'gpus': 1, 'state': 'running', 'node': 'n0'}, {'gpus': 1, "
+                       "'state': 'releasing', 'node': 'n0'}]},{'name': 'replaced', 'min_members': 2, "
+                       "'tasks': [{'gpus': 1, 'state': 'running', 'node': 'n1'}, {'gpus': 1, 'state': 'releasing', "
+                       "'node': 'n1'}]}],'expect': {'gone': {'status': 'releasing'}}}");
     const struct case_spec *spec = &file.cases[0];
     assert_int_equal(spec->job_count, 5);
     assert_true(spec->jobs[0].is_leaving);
@@ -236,13 +227,11 @@ static void subgroups_become_sets(void **state)
 {
     (void)state;
     struct case_file file =
-        read_good(HEAD "\"levels\": [\"rack\", \"node\"],"
-                       "\"jobs\": [{\"name\": \"a\", \"min_members\": 4, \"subgroups\": [{\"name\": "
-                       "\"leaf\", \"parent\": \"top\", \"min_members\": 1, \"topology\": {\"required\": "
-                       "\"node\"}}, {\"name\": \"top\"}, {\"name\": \"other\", \"parent\": \"top\"}],"
-                       "\"tasks\": [{\"gpus\": 1, \"subgroup\": \"leaf\", \"count\": 2}, {\"gpus\": 1, "
-                       "\"subgroup\": \"other\", \"count\": 2}, {\"gpus\": 1}]}],"
-                       "\"expect\": {\"a\": {\"status\": \"pending\"}}}");
+        read_good(HEAD "'levels': ['rack', 'node'],'jobs': [{'name': 'a', 'min_members': 4, "
+                       "'subgroups': [{'name': 'leaf', 'parent': 'top', 'min_members': 1, "
+                       "'topology': {'required': 'node'}}, {'name': 'top'}, {'name': 'other', 'parent': 'top'}],"
+                       "'tasks': [{'gpus': 1, 'subgroup': 'leaf', 'count': 2}, {'gpus': 1, 'subgroup': 'other', "
+                       "'count': 2}, {'gpus': 1}]}],'expect': {'a': {'status': 'pending'}}}");
     const struct job *a = &file.cases[0].jobs[0].job;
     assert_int_equal(a->set_count, 4);
     assert_string_equal(a->sets[0].name, "top");
@@ -268,10 +257,9 @@ static void queues_in_any_order_and_cohorts(void **state)
 {
     (void)state;
     struct case_file file =
-        read_good(HEAD "\"queues\": [{\"name\": \"leaf\", \"parent\": \"top\", \"quota_gpus\": 0.5}, "
-                       "{\"name\": \"top\"}, {\"name\": \"cq\", \"cohort\": \"all\", \"nominal_gpus\": 3}],"
-                       "\"jobs\": [{\"name\": \"a\", \"queue\": \"leaf\", \"tasks\": [{\"gpus\": 1}]}],"
-                       "\"expect\": {\"a\": {\"status\": \"pending\"}}}");
+        read_good(HEAD "'queues': [{'name': 'leaf', 'parent': 'top', 'quota_gpus': 0.5}, {'name': 'top'}, "
+                       "{'name': 'cq', 'cohort': 'all', 'nominal_gpus': 3}],'jobs': [{'name': 'a', 'queue': 'leaf', "
+                       "'tasks': [{'gpus': 1}]}],'expect': {'a': {'status': 'pending'}}}");
     const struct queue_table *table = file.cases[0].queues;
     queue_id leaf = queue_table_find(table, TEXT("leaf")), cq = queue_table_find(table, TEXT("cq"));
     queue_id top = queue_table_find(table, TEXT("top")), all = queue_table_find(table, TEXT("all"));
@@ -288,11 +276,10 @@ static void policies_are_overridden(void **state)
 {
     (void)state;
     struct case_file file =
-        read_good("[" HEAD "\"policy\": {\"preset\": \"windtunnel\", \"set\": {\"preemption.grace_s\": 7, "
-                  "\"preemption\": {\"victims_max\": 9}, \"blocking\": \"strict\", \"quota\": "
-                  "{\"saturation_multiplier\": 2}}},"
-                  "\"jobs\": [{\"name\": \"a\", \"tasks\": [{\"gpus\": 1}]}],"
-                  "\"expect\": {\"a\": {\"status\": \"running\"}}}]");
+        read_good("[" HEAD "'policy': {'preset': 'windtunnel', 'set': {'preemption.grace_s': 7, "
+                  "'preemption': {'victims_max': 9}, 'blocking': 'strict', "
+                  "'quota': {'saturation_multiplier': 2}}},'jobs': [{'name': 'a', 'tasks': [{'gpus': 1}]}],"
+                  "'expect': {'a': {'status': 'running'}}}]");
     const struct policy_config *policy = &file.cases[0].policy;
     assert_int_equal(policy->preempt.grace, 7 * TIME_NS_PER_S);
     assert_int_equal(policy->preempt.victims_max, 9);
@@ -302,151 +289,138 @@ static void policies_are_overridden(void **state)
     case_file_release(&file);
 }
 
-#define JOB_A  "\"jobs\": [{\"name\": \"a\", \"tasks\": [{\"gpus\": 1}]}],\n"
-#define EXPECT "\"expect\": {\"a\": {\"status\": \"running\"}}}"
+#define JOB_A  "'jobs': [{'name': 'a', 'tasks': [{'gpus': 1}]}],\n"
+#define EXPECT "'expect': {'a': {'status': 'running'}}}"
 
 static void bad_frames(void **state)
 {
     (void)state;
     refuse("@[]", "no case");
     refuse("{\"name\": @\"a\\nb\"}", "one line");
-    refuse("@{\"nodes\": []}", "'name' is missing");
-    refuse(HEAD JOB_A "@\"expct\": 1,\n" EXPECT, "did you mean 'expect'");
-    refuse(HEAD JOB_A "\"events\": @[{}],\n" EXPECT, "not supported yet");
-    refuse(HEAD JOB_A "\"round_s\": @0,\n" EXPECT, "positive");
-    refuse(HEAD JOB_A "\"expect\": @{}}", "cannot fail");
-    refuse(HEAD JOB_A "\"expect\": {\"b\": @{}}}", "no job 'b'");
-    refuse(HEAD JOB_A "\"expect\": {\"a\": {\"status\": @\"up\"}}}", "must be one of");
-    refuse(HEAD JOB_A "\"expect\": {\"a\": {\"reason\": @\"resources\"}}}", "Resources");
-    refuse(HEAD JOB_A "\"expect\": {\"a\": {\"node\": @\"n2\"}}}", "no node 'n2'");
-    refuse(HEAD JOB_A "\"expect\": {\"a\": {\"node\": [\"n0\", @\"n0\"]}}}", "twice");
-    refuse(HEAD JOB_A "\"expect\": {\"a\": {@\"gpu\": 1}}}", "did you mean 'gpus'");
+    refuse("@{'nodes': []}", "'name' is missing");
+    refuse(HEAD JOB_A "@'expct': 1,\n" EXPECT, "did you mean 'expect'");
+    refuse(HEAD JOB_A "'events': @[{}],\n" EXPECT, "not supported yet");
+    refuse(HEAD JOB_A "'round_s': @0,\n" EXPECT, "positive");
+    refuse(HEAD JOB_A "'expect': @{}}", "cannot fail");
+    refuse(HEAD JOB_A "'expect': {'b': @{}}}", "no job 'b'");
+    refuse(HEAD JOB_A "'expect': {'a': {'status': @'up'}}}", "must be one of");
+    refuse(HEAD JOB_A "'expect': {'a': {'reason': @'resources'}}}", "Resources");
+    refuse(HEAD JOB_A "'expect': {'a': {'node': @'n2'}}}", "no node 'n2'");
+    refuse(HEAD JOB_A "'expect': {'a': {'node': ['n0', @'n0']}}}", "twice");
+    refuse(HEAD JOB_A "'expect': {'a': {@'gpu': 1}}}", "did you mean 'gpus'");
 }
 
-#define POLICY(text) HEAD JOB_A "\"policy\": " text ",\n" EXPECT
+#define POLICY(text) HEAD JOB_A "'policy': " text ",\n" EXPECT
 
 static void bad_policies(void **state)
 {
     (void)state;
-    refuse(POLICY("{\"preset\": @\"windtunel\"}"), "did you mean 'windtunnel'");
-    refuse(POLICY("@{\"set\": {}}"), "needs a 'preset'");
-    refuse(POLICY("{\"preset\": \"fifo\", @\"sett\": {}}"), "did you mean 'set'");
-    refuse(POLICY("{\"preset\": \"fifo\", \"set\": @[]}"), "must be an object");
-    refuse(POLICY("{\"preset\": \"fifo\", \"set\": {\"preemption.grase_s\": @1}}"), "grase_s");
-    refuse(POLICY("{\"preset\": \"fifo\", \"set\": {\"preemption\": {\"grace_s\": 1, \"nope\": "
-                  "@1}}}"),
-           "nope");
-    refuse(POLICY("{\"preset\": \"fifo\", \"set\": {\"preemption.grace_s\": @\"soon\"}}"), "duration");
-    refuse(POLICY("{\"order\": [@\"fifi\"]}"), "fifi");
+    refuse(POLICY("{'preset': @'windtunel'}"), "did you mean 'windtunnel'");
+    refuse(POLICY("@{'set': {}}"), "needs a 'preset'");
+    refuse(POLICY("{'preset': 'fifo', @'sett': {}}"), "did you mean 'set'");
+    refuse(POLICY("{'preset': 'fifo', 'set': @[]}"), "must be an object");
+    refuse(POLICY("{'preset': 'fifo', 'set': {'preemption.grase_s': @1}}"), "grase_s");
+    refuse(POLICY("{'preset': 'fifo', 'set': {'preemption': {'grace_s': 1, 'nope': @1}}}"), "nope");
+    refuse(POLICY("{'preset': 'fifo', 'set': {'preemption.grace_s': @'soon'}}"), "duration");
+    refuse(POLICY("{'order': [@'fifi']}"), "fifi");
 }
 
-#define TASKS(text)   HEAD "\"jobs\": [{\"name\": \"a\", \"tasks\": [\n" text "]}],\n" EXPECT
-#define RUNNING(node) "\"state\": \"running\", \"node\": \"" node "\""
+#define TASKS(text)   HEAD "'jobs': [{'name': 'a', 'tasks': [\n" text "]}],\n" EXPECT
+#define RUNNING(node) "'state': 'running', 'node': '" node "'"
 
 static void bad_tasks(void **state)
 {
     (void)state;
-    refuse(TASKS("@{\"gpus\": 1, \"gpu_fraction\": 0.5}"), "in one way");
-    refuse(TASKS("{\"gpus\": 1, @\"gpuz\": 1}"), "unknown key 'gpuz'");
-    refuse(TASKS("{\"gpus\": @17}"), "from 0 to 16");
-    refuse(TASKS("{\"gpu_fraction\": @1.5}"), "to 1");
-    refuse(TASKS("{\"gpus\": 1, \"node\": @\"n0\"}"), "on no node");
-    refuse(TASKS("@{\"gpus\": 1, \"state\": \"running\"}"), "'node' is missing");
-    refuse(TASKS("{\"gpus\": 1, \"state\": \"running\", \"node\": @\"n9\"}"), "no node 'n9'");
-    refuse(TASKS("{\"gpus\": 1, " RUNNING("n1") ", \"gpu_index\": [@2]}"), "2 GPUs");
-    refuse(TASKS("{\"gpus\": 2, " RUNNING("n1") ", \"gpu_index\": @[0]}"), "names 1 GPU");
-    refuse(TASKS("@{\"gpus\": 2, " RUNNING("n1") ", \"gpu_index\": [1, 1]}"), "twice");
-    refuse(TASKS("{\"gpus\": 1, " RUNNING("n1") ", \"gpu_index\": 0},\n@{\"gpu_fraction\": "
-                                                "0.1, " RUNNING("n1") ", \"gpu_index\": 0}"),
+    refuse(TASKS("@{'gpus': 1, 'gpu_fraction': 0.5}"), "in one way");
+    refuse(TASKS("{'gpus': 1, @'gpuz': 1}"), "unknown key 'gpuz'");
+    refuse(TASKS("{'gpus': @17}"), "from 0 to 16");
+    refuse(TASKS("{'gpu_fraction': @1.5}"), "to 1");
+    refuse(TASKS("{'gpus': 1, 'node': @'n0'}"), "on no node");
+    refuse(TASKS("@{'gpus': 1, 'state': 'running'}"), "'node' is missing");
+    refuse(TASKS("{'gpus': 1, 'state': 'running', 'node': @'n9'}"), "no node 'n9'");
+    refuse(TASKS("{'gpus': 1, " RUNNING("n1") ", 'gpu_index': [@2]}"), "2 GPUs");
+    refuse(TASKS("{'gpus': 2, " RUNNING("n1") ", 'gpu_index': @[0]}"), "names 1 GPU");
+    refuse(TASKS("@{'gpus': 2, " RUNNING("n1") ", 'gpu_index': [1, 1]}"), "twice");
+    refuse(TASKS("{'gpus': 1, " RUNNING("n1") ", 'gpu_index': 0},\n"
+                                              "@{'gpu_fraction': 0.1, " RUNNING("n1") ", 'gpu_index': 0}"),
            "taken by 'a'");
-    refuse(TASKS("@{\"gpus\": 1, " RUNNING("n1") ", \"count\": 3}"), "not enough free GPUs");
-    refuse(TASKS("@{\"gpu_fraction\": 0.6, " RUNNING("n1") ", \"count\": 3}"), "enough left");
-    refuse(TASKS("@{\"gpus\": 1, \"cpus\": 1e6, \"count\": 2, " RUNNING("n1") "},\n{\"gpus\": 0, "
-                                                                              "\"cpus\": 1}"),
+    refuse(TASKS("@{'gpus': 1, " RUNNING("n1") ", 'count': 3}"), "not enough free GPUs");
+    refuse(TASKS("@{'gpu_fraction': 0.6, " RUNNING("n1") ", 'count': 3}"), "enough left");
+    refuse(TASKS("@{'gpus': 1, 'cpus': 1e6, 'count': 2, " RUNNING("n1") "},\n"
+                                                                        "{'gpus': 0, 'cpus': 1}"),
            "more CPUs");
-    refuse(TASKS("{\"mig\": @\"9g.1gb\"}"), "no GPU of this case");
-    refuse(TASKS("@{\"mig\": \"1g.10gb\", " RUNNING("n0") "}"), "no free MIG instance");
-    refuse(TASKS("{\"gpus\": 1, \"mig_start\": @0, " RUNNING("n0") "}"), "for tasks that ask");
-    refuse(TASKS("{\"gpus\": 1, \"subgroup\": @\"s\"}"), "no subgroup 's'");
+    refuse(TASKS("{'mig': @'9g.1gb'}"), "no GPU of this case");
+    refuse(TASKS("@{'mig': '1g.10gb', " RUNNING("n0") "}"), "no free MIG instance");
+    refuse(TASKS("{'gpus': 1, 'mig_start': @0, " RUNNING("n0") "}"), "for tasks that ask");
+    refuse(TASKS("{'gpus': 1, 'subgroup': @'s'}"), "no subgroup 's'");
 }
 
 static void bad_instances(void **state)
 {
     (void)state;
-    refuse(TASKS("{\"mig\": @{\"1g.10gb\": 2, \"9g.1gb\": 1}}"), "a MIG profile '9g.1gb'");
-    refuse(TASKS("{\"mig\": @{}}"), "names no profile");
-    refuse(TASKS("{\"mig\": {\"1g.10gb\": @0}}"), "from 1 to");
-    refuse(TASKS("{\"mig\": @2}"), "must be a string");
-    refuse(TASKS("{\"mig\": {\"1g.10gb\": 2}, \"slice_members\": @2, \"slice_level\": \"unit\"}"),
+    refuse(TASKS("{'mig': @{'1g.10gb': 2, '9g.1gb': 1}}"), "a MIG profile '9g.1gb'");
+    refuse(TASKS("{'mig': @{}}"), "names no profile");
+    refuse(TASKS("{'mig': {'1g.10gb': @0}}"), "from 1 to");
+    refuse(TASKS("{'mig': @2}"), "must be a string");
+    refuse(TASKS("{'mig': {'1g.10gb': 2}, 'slice_members': @2, 'slice_level': 'unit'}"),
            "'slice_members': it excludes");
-    refuse(TASKS("{\"mig\": {\"1g.10gb\": 1, \"2g.20gb\": 1}, \"gpu_index\": @0, " RUNNING("n0") "}"),
+    refuse(TASKS("{'mig': {'1g.10gb': 1, '2g.20gb': 1}, 'gpu_index': @0, " RUNNING("n0") "}"),
            "'gpu_index': it excludes");
-    refuse(TASKS("@{\"mig\": {\"1g.10gb\": 2}, \"count\": 100000}"), "at most");
-    refuse(TASKS("@{\"mig\": {\"1g.10gb\": 1, \"2g.20gb\": 1}, \"count\": 64}"), "at most 63");
-    refuse(HEAD "\"levels\": [\"rack\"],\n\"jobs\": [{\"name\": \"a\", \"tasks\": [{\"mig\": "
-                "@{\"1g.10gb\": 2}}]}],\n" EXPECT,
+    refuse(TASKS("@{'mig': {'1g.10gb': 2}, 'count': 100000}"), "at most");
+    refuse(TASKS("@{'mig': {'1g.10gb': 1, '2g.20gb': 1}, 'count': 64}"), "at most 63");
+    refuse(HEAD "'levels': ['rack'],\n"
+                "'jobs': [{'name': 'a', 'tasks': [{'mig': @{'1g.10gb': 2}}]}],\n" EXPECT,
            "no level is \"node\"");
-    refuse("{\"name\": \"c\", \"nodes\": [{\"name\": \"n0\", \"gpus\": 4, \"gpu_model\": "
-           "\"h100-80gb\", \"max_tasks\": 3}],\n\"jobs\": [{\"name\": \"a\", \"tasks\": "
-           "[{\"mig\": @{\"1g.10gb\": 2}}]}],\n" EXPECT,
+    refuse("{'name': 'c', 'nodes': [{'name': 'n0', 'gpus': 4, 'gpu_model': 'h100-80gb', 'max_tasks': 3}],\n"
+           "'jobs': [{'name': 'a', 'tasks': [{'mig': @{'1g.10gb': 2}}]}],\n" EXPECT,
            "'max_tasks'");
-    refuse(HEAD "\"jobs\": [@{\"name\": \"a\", \"min_members\": 1, \"tasks\": [{\"mig\": "
-                "{\"1g.10gb\": 2}, \"count\": 2}]}],\n" EXPECT,
+    refuse(HEAD "'jobs': [@{'name': 'a', 'min_members': 1, 'tasks': [{'mig': {'1g.10gb': 2}, 'count': 2}]}],\n" EXPECT,
            "'min_members' is all its tasks");
-    refuse(HEAD "\"jobs\": [@{\"name\": \"a\", \"subgroups\": [{\"name\": \"s\", "
-                "\"min_members\": 1}], \"tasks\": [{\"subgroup\": \"s\", \"mig\": "
-                "{\"1g.10gb\": 2}}]}],\n" EXPECT,
+    refuse(HEAD "'jobs': [@{'name': 'a', 'subgroups': [{'name': 's', 'min_members': 1}], 'tasks': [{'subgroup': 's', "
+                "'mig': {'1g.10gb': 2}}]}],\n" EXPECT,
            "its subgroups have no 'min_members'");
-    refuse(HEAD "\"jobs\": [@{\"name\": \"a\", \"min_subgroups\": 1, \"subgroups\": [{\"name\": \"s\"}, "
-                "{\"name\": \"t\"}], \"tasks\": [{\"subgroup\": \"s\", \"mig\": {\"1g.10gb\": 2}}, "
-                "{\"subgroup\": \"t\", \"gpus\": 1}]}],\n" EXPECT,
+    refuse(HEAD "'jobs': [@{'name': 'a', 'min_subgroups': 1, 'subgroups': [{'name': 's'}, {'name': 't'}], "
+                "'tasks': [{'subgroup': 's', 'mig': {'1g.10gb': 2}}, {'subgroup': 't', 'gpus': 1}]}],\n" EXPECT,
            "it has no 'min_subgroups'");
 }
 
 /* A job of two subgroups with a task each. */
 #define SUBGROUPS(job, mark, first)                                                                                    \
-    HEAD "\"jobs\": [{\"name\": \"a\", " job ", \"subgroups\": [" mark "{\"name\": " first                             \
-         "}, {\"name\": \"t\"}], \"tasks\": [{\"gpus\": 1, \"subgroup\": \"s\"}, {\"gpus\": 1, "                       \
-         "\"subgroup\": \"t\"}]}],\n" EXPECT
+    HEAD "'jobs': [{'name': 'a', " job ", 'subgroups': [" mark "{'name': " first                                       \
+         "}, {'name': 't'}], 'tasks': [{'gpus': 1, 'subgroup': 's'}, {'gpus': 1, "                                     \
+         "'subgroup': 't'}]}],\n" EXPECT
 
 static void bad_jobs_and_queues(void **state)
 {
     (void)state;
-    refuse(HEAD "\"jobs\": @[],\n" EXPECT, "from 1 to");
-    refuse(HEAD "\"jobs\": [{\"name\": \"a\", \"tasks\": @[]}],\n" EXPECT, "at least one task");
-    refuse(HEAD "\"jobs\": [@{\"name\": \"a\", \"min_members\": 3, \"tasks\": [{\"gpus\": 1, "
-                "\"count\": 2}]}],\n" EXPECT,
+    refuse(HEAD "'jobs': @[],\n" EXPECT, "from 1 to");
+    refuse(HEAD "'jobs': [{'name': 'a', 'tasks': @[]}],\n" EXPECT, "at least one task");
+    refuse(HEAD "'jobs': [@{'name': 'a', 'min_members': 3, 'tasks': [{'gpus': 1, 'count': 2}]}],\n" EXPECT,
            "has 2 tasks");
-    refuse(HEAD "\"jobs\": [@{\"name\": \"a\", \"min_members\": 2, \"subgroups\": [{\"name\": "
-                "\"s\"}], \"tasks\": [{\"gpus\": 1, \"subgroup\": \"s\", \"count\": 3}]}],\n" EXPECT,
+    refuse(HEAD "'jobs': [@{'name': 'a', 'min_members': 2, 'subgroups': [{'name': 's'}], 'tasks': [{'gpus': 1, "
+                "'subgroup': 's', 'count': 3}]}],\n" EXPECT,
            "add up to 3");
-    refuse(HEAD "\"jobs\": [{\"name\": \"a\", \"min_subgroups\": @1, \"tasks\": [{\"gpus\": "
-                "1}]}],\n" EXPECT,
-           "the job has none");
-    refuse(SUBGROUPS("\"min_subgroups\": @0", "", "\"s\""), "from 1 to");
-    refuse(SUBGROUPS("\"min_subgroups\": @3", "", "\"s\""), "is 3, but 2 subgroups");
-    refuse(SUBGROUPS("\"min_members\": 2, \"min_subgroups\": @1", "", "\"s\""), "excludes 'min_members'");
-    refuse(SUBGROUPS("\"age_s\": 1", "@", "\"s\", \"min_subgroups\": 1"), "of the subgroups in it");
-    refuse(HEAD "\"jobs\": [{\"name\": \"a\", \"min_subgroups\": 1, \"subgroups\": [{\"name\": "
-                "\"s\"}], \"tasks\": [{\"gpus\": 1, \"subgroup\": \"s\"}, @{\"gpus\": 1}]}],\n" EXPECT,
+    refuse(HEAD "'jobs': [{'name': 'a', 'min_subgroups': @1, 'tasks': [{'gpus': 1}]}],\n" EXPECT, "the job has none");
+    refuse(SUBGROUPS("'min_subgroups': @0", "", "'s'"), "from 1 to");
+    refuse(SUBGROUPS("'min_subgroups': @3", "", "'s'"), "is 3, but 2 subgroups");
+    refuse(SUBGROUPS("'min_members': 2, 'min_subgroups': @1", "", "'s'"), "excludes 'min_members'");
+    refuse(SUBGROUPS("'age_s': 1", "@", "'s', 'min_subgroups': 1"), "of the subgroups in it");
+    refuse(HEAD "'jobs': [{'name': 'a', 'min_subgroups': 1, 'subgroups': [{'name': 's'}], 'tasks': [{'gpus': 1, "
+                "'subgroup': 's'}, @{'gpus': 1}]}],\n" EXPECT,
            "names its subgroup");
-    refuse(HEAD "\"jobs\": [{\"name\": \"a\", \"topology\": {\"required\": @\"rock\"}, "
-                "\"tasks\": [{\"gpus\": 1}]}],\n" EXPECT,
+    refuse(HEAD "'jobs': [{'name': 'a', 'topology': {'required': @'rock'}, 'tasks': [{'gpus': 1}]}],\n" EXPECT,
            "no level 'rock'");
-    refuse(HEAD "\"jobs\": [{\"name\": \"a\", \"age_s\": @\"401d\", \"tasks\": [{\"gpus\": "
-                "1}]}],\n" EXPECT,
-           "400 days");
-    refuse(HEAD "\"queues\": [{\"name\": \"q\"}],\n\"jobs\": [@{\"name\": \"a\", \"tasks\": "
-                "[{\"gpus\": 1}]}],\n" EXPECT,
+    refuse(HEAD "'jobs': [{'name': 'a', 'age_s': @'401d', 'tasks': [{'gpus': 1}]}],\n" EXPECT, "400 days");
+    refuse(HEAD "'queues': [{'name': 'q'}],\n"
+                "'jobs': [@{'name': 'a', 'tasks': [{'gpus': 1}]}],\n" EXPECT,
            "'queue' is missing");
-    refuse(HEAD "\"queues\": [{\"name\": \"q\"}],\n\"jobs\": [{\"name\": \"a\", \"queue\": "
-                "@\"qq\", \"tasks\": [{\"gpus\": 1}]}],\n" EXPECT,
+    refuse(HEAD "'queues': [{'name': 'q'}],\n"
+                "'jobs': [{'name': 'a', 'queue': @'qq', 'tasks': [{'gpus': 1}]}],\n" EXPECT,
            "no queue 'qq'");
-    refuse(HEAD "\"queues\": [{\"name\": \"q\", \"parent\": @\"p\"}],\n" JOB_A EXPECT, "no queue 'p'");
-    refuse(HEAD "\"queues\": [@{\"name\": \"p\", \"parent\": \"q\"}, {\"name\": \"q\", "
-                "\"parent\": \"p\"}],\n" JOB_A EXPECT,
+    refuse(HEAD "'queues': [{'name': 'q', 'parent': @'p'}],\n" JOB_A EXPECT, "no queue 'p'");
+    refuse(HEAD "'queues': [@{'name': 'p', 'parent': 'q'}, {'name': 'q', 'parent': 'p'}],\n" JOB_A EXPECT,
            "below itself");
-    refuse(HEAD "\"queues\": [{\"name\": \"q\", \"over_quota_weight\": @-1}],\n" JOB_A EXPECT, "from 0");
+    refuse(HEAD "'queues': [{'name': 'q', 'over_quota_weight': @-1}],\n" JOB_A EXPECT, "from 0");
 }
 
 int main(void)

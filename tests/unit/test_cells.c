@@ -76,7 +76,7 @@ static void assert_owned(const struct quota_case *c, queue_id queue, uint32_t no
     assert_int_equal(owned[0], ones);
 }
 
-#define TWO_NODES "{\"pools\": [{\"name\": \"p\", \"nodes\": 2, \"gpus_per_node\": 8}]}"
+#define TWO_NODES "{'pools': [{'name': 'p', 'nodes': 2, 'gpus_per_node': 8}]}"
 
 static void test_quotas_are_cut(void **state)
 {
@@ -106,7 +106,7 @@ static void test_odd_nodes_are_cut(void **state)
     (void)state;
     struct quota_case c;
     queue_id unfit;
-    open_case(&c, "{\"pools\": [{\"name\": \"p\", \"nodes\": 3, \"gpus_per_node\": 6}]}");
+    open_case(&c, "{'pools': [{'name': 'p', 'nodes': 3, 'gpus_per_node': 6}]}");
     queue_id a = quota_case_add(&c, "a", QUEUE_ROOT, 16);
     queue_id b = quota_case_add(&c, "b", QUEUE_ROOT, 2);
     quota_case_ready(&c);

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "tests/support/json_text.h"
 #include "topologies/cluster.h"
 #include "topologies/cluster_build.h"
 #include "topologies/cluster_load.h"
@@ -18,7 +19,7 @@ static struct error read_text(struct cluster **out, const char *text, cluster_re
     struct json_doc *doc;
     struct error error = ERROR_OK;
     *out = NULL;
-    TRY(json_doc_parse(&doc, "c.json", text_of(text), ERROR_CONFIG));
+    TRY(json_text_read(&doc, "c.json", text));
     struct json_value root = json_doc_root(doc, &error);
     *out = cluster_read(&root, read_hwloc);
     json_doc_free(doc);
@@ -149,7 +150,7 @@ static void the_example_with_hwloc_is_8_gpus_in_2_numa_nodes(void **state)
 static void nodes_and_gpus_are_enough(void **state)
 {
     (void)state;
-    struct cluster *cluster = cluster_of("{\"pools\":[{\"nodes\":10,\"gpus_per_node\":8}]}");
+    struct cluster *cluster = cluster_of("{'pools':[{'nodes':10,'gpus_per_node':8}]}");
     check_laws(cluster);
     assert_int_equal(cluster->gpu_count, 80);
     assert_string_equal(cluster->models[0].name, "generic");
@@ -170,23 +171,18 @@ static void pools_of_many_kinds(void **state)
 {
     (void)state;
     struct cluster *cluster =
-        cluster_of("{\"gpu_models\": [{\"name\": \"MX1\", \"memory_gb\": 96, \"sm_count\": 100,\n"
-                   "    \"power_w\": 550, \"nvlink_gb_per_s\": 100, \"mig_like\": \"a100-40gb\",\n"
-                   "    \"aliases\": [\"mx-one\"]}],\n"
-                   " \"pools\": [\n"
-                   "  {\"name\": \"login\", \"nodes\": 2, \"gpus_per_node\": 0, \"cpus\": 64.5, "
-                   "\"memory_gb\": 0.5},\n"
-                   "  {\"name\": \"mx\", \"nodes\": 3, \"gpus_per_node\": 4, \"gpu_model\": \"mx-ONE\", "
-                   "\"nics\": 2,\n"
-                   "   \"numa_nodes\": 2, \"nvlink_island\": 2, \"node_name\": \"mx%03u-a\", \"cpus\": 8,\n"
-                   "   \"labels\": {\"zone\": \"b\", \"rack\": \"r1\"}},\n"
-                   "  {\"name\": \"mx2\", \"nodes\": 1, \"gpus_per_node\": 4, \"gpu_model\": \"mx1\", "
-                   "\"cpus\": 8,\n"
-                   "   \"nvlink_island\": 2, \"labels\": {\"rack\": \"r1\", \"zone\": \"b\"}, "
-                   "\"price_usd_per_gpu_h\": 1.25},\n"
-                   "  {\"name\": \"mx3\", \"nodes\": 1, \"gpus_per_node\": 4, \"gpu_model\": \"mx1\", "
-                   "\"cpus\": 8,\n"
-                   "   \"labels\": {\"rack\": \"r2\", \"zone\": \"b\"}}]}");
+        cluster_of("{'gpu_models': [{'name': 'MX1', 'memory_gb': 96, 'sm_count': 100,\n"
+                   "    'power_w': 550, 'nvlink_gb_per_s': 100, 'mig_like': 'a100-40gb',\n"
+                   "    'aliases': ['mx-one']}],\n"
+                   " 'pools': [\n"
+                   "  {'name': 'login', 'nodes': 2, 'gpus_per_node': 0, 'cpus': 64.5, 'memory_gb': 0.5},\n"
+                   "  {'name': 'mx', 'nodes': 3, 'gpus_per_node': 4, 'gpu_model': 'mx-ONE', 'nics': 2,\n"
+                   "   'numa_nodes': 2, 'nvlink_island': 2, 'node_name': 'mx%03u-a', 'cpus': 8,\n"
+                   "   'labels': {'zone': 'b', 'rack': 'r1'}},\n"
+                   "  {'name': 'mx2', 'nodes': 1, 'gpus_per_node': 4, 'gpu_model': 'mx1', 'cpus': 8,\n"
+                   "   'nvlink_island': 2, 'labels': {'rack': 'r1', 'zone': 'b'}, 'price_usd_per_gpu_h': 1.25},\n"
+                   "  {'name': 'mx3', 'nodes': 1, 'gpus_per_node': 4, 'gpu_model': 'mx1', 'cpus': 8,\n"
+                   "   'labels': {'rack': 'r2', 'zone': 'b'}}]}");
     check_laws(cluster);
     assert_int_equal(cluster->type_count, 3); /* mx and mx2 differ in order of labels alone */
     assert_int_equal(cluster->pools[1].type, cluster->pools[2].type);
@@ -235,11 +231,10 @@ static void switches_are_derived_as_the_reference_architecture_has_them(void **s
 static void switches_may_be_given(void **state)
 {
     (void)state;
-    struct cluster *cluster =
-        cluster_of("{\"name\": \"x\", \"pools\": [{\"nodes\": 20, \"gpus_per_node\": 4}],\n"
-                   " \"fabric\": {\"nodes_per_unit\": 8, \"rails\": 2, \"rail_gbps\": 100,\n"
-                   "  \"leaves\": 6, \"spines\": 5, \"cores\": 3, \"leaf_oversubscription\": 2.5,\n"
-                   "  \"spine_oversubscription\": 4}}");
+    struct cluster *cluster = cluster_of("{'name': 'x', 'pools': [{'nodes': 20, 'gpus_per_node': 4}],\n"
+                                         " 'fabric': {'nodes_per_unit': 8, 'rails': 2, 'rail_gbps': 100,\n"
+                                         "  'leaves': 6, 'spines': 5, 'cores': 3, 'leaf_oversubscription': 2.5,\n"
+                                         "  'spine_oversubscription': 4}}");
     check_laws(cluster);
     const struct fabric *fabric = &cluster->fabric;
     assert_int_equal(fabric->unit_count, 3);
@@ -257,8 +252,8 @@ static void switches_may_be_given(void **state)
 static void more_nics_than_rails_share_them(void **state)
 {
     (void)state;
-    struct cluster *cluster = cluster_of("{\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 8, \"nics\": 4}],\n"
-                                         " \"fabric\": {\"rails\": 2}}");
+    struct cluster *cluster = cluster_of("{'pools': [{'nodes': 1, 'gpus_per_node': 8, 'nics': 4}],\n"
+                                         " 'fabric': {'rails': 2}}");
     check_laws(cluster);
     for (unsigned gpu = 0; gpu < 8; gpu++)
         assert_int_equal(cluster->pools[0].gpu_rail[gpu], gpu / 2 % 2);
@@ -297,8 +292,8 @@ static void what_an_export_tells_is_taken(void **state)
 {
     (void)state;
     struct cluster *cluster;
-    struct error error = read_text(
-        &cluster, "{\"pools\":[{\"nodes\":1,\"hwloc\":\"six.xml\",\"cpus\":3,\"numa_nodes\":2}]}", tell_six_gpus);
+    struct error error =
+        read_text(&cluster, "{'pools':[{'nodes':1,'hwloc':'six.xml','cpus':3,'numa_nodes':2}]}", tell_six_gpus);
     assert_false(error_is(error));
     check_laws(cluster);
     const struct node_pool *pool = &cluster->pools[0];
@@ -331,110 +326,111 @@ static void check_refused(const char *text, const char *first_line, const char *
 }
 
 /* Most cases spoil one field of this; it stands in column 13 of line 1. */
-#define POOL(fields) "{\"pools\": [{\"nodes\": 2, \"gpus_per_node\": 8, " fields "}]}"
+#define POOL(fields) "{'pools': [{'nodes': 2, 'gpus_per_node': 8, " fields "}]}"
 
 static void bad_pools_are_refused_with_their_place(void **state)
 {
     (void)state;
     check_refused("{}", "error: c.json:1:1: 'pools' is missing", "");
-    check_refused("{\"pools\": []}", "error: c.json:1:11: a cluster needs at least one pool", "at /pools");
-    check_refused("{\"pools\": [{\"gpus_per_node\": 8}]}", "error: c.json:1:12: 'nodes' is missing", "at /pools/0");
-    check_refused("{\"pools\": [{\"nodes\": 2}]}", "error: c.json:1:12: 'gpus_per_node' is missing", "at /pools/0");
-    check_refused("{\"pools\": [{\"nodes\": 0, \"gpus_per_node\": 8}]}",
+    check_refused("{'pools': []}", "error: c.json:1:11: a cluster needs at least one pool", "at /pools");
+    check_refused("{'pools': [{'gpus_per_node': 8}]}", "error: c.json:1:12: 'nodes' is missing", "at /pools/0");
+    check_refused("{'pools': [{'nodes': 2}]}", "error: c.json:1:12: 'gpus_per_node' is missing", "at /pools/0");
+    check_refused("{'pools': [{'nodes': 0, 'gpus_per_node': 8}]}",
                   "error: c.json:1:22: 'nodes' must be an integer from 1 to 1000000, got 0", "at /pools/0/nodes");
-    check_refused("{\"pools\": [{\n \"nodes\": 2,\n  \"gpus_per_node\": \"8\"}]}",
+    check_refused("{'pools': [{\n"
+                  " 'nodes': 2,\n"
+                  "  'gpus_per_node': '8'}]}",
                   "error: c.json:3:20: 'gpus_per_node' must be an integer from 0 to 16, got \"8\"",
                   "at /pools/0/gpus_per_node");
-    check_refused("{\"pools\": [{\"nodes\": 2, \"gpus_per_node\": 17}]}",
+    check_refused("{'pools': [{'nodes': 2, 'gpus_per_node': 17}]}",
                   "error: c.json:1:42: 'gpus_per_node' must be an integer from 0 to 16, got 17",
                   "at /pools/0/gpus_per_node");
-    check_refused(POOL("\"gpu_model\": \"h100-80g\""), "error: c.json:1:58: unknown GPU model 'h100-80g'",
+    check_refused(POOL("'gpu_model': 'h100-80g'"), "error: c.json:1:58: unknown GPU model 'h100-80g'",
                   "did you mean 'h100-80gb'?");
-    check_refused(POOL("\"gpu_model\": \"zzz\""), "error: c.json:1:58: unknown GPU model 'zzz'",
+    check_refused(POOL("'gpu_model': 'zzz'"), "error: c.json:1:58: unknown GPU model 'zzz'",
                   "define it under 'gpu_models'");
-    check_refused("{\"pools\": [{\"nodes\": 2, \"gpus_per_node\": 0, \"gpu_model\": \"t4\"}]}",
+    check_refused("{'pools': [{'nodes': 2, 'gpus_per_node': 0, 'gpu_model': 't4'}]}",
                   "error: c.json:1:58: nodes without GPUs have no 'gpu_model'", "at /pools/0/gpu_model");
-    check_refused(POOL("\"name\": \"\""), "error: c.json:1:53: a pool's name must not be empty", "at /pools/0/name");
-    check_refused("{\"pools\": [{\"name\": \"a\", \"nodes\": 1, \"gpus_per_node\": 1},\n"
-                  "{\"name\": \"a\", \"nodes\": 1, \"gpus_per_node\": 1}]}",
+    check_refused(POOL("'name': ''"), "error: c.json:1:53: a pool's name must not be empty", "at /pools/0/name");
+    check_refused("{'pools': [{'name': 'a', 'nodes': 1, 'gpus_per_node': 1},\n"
+                  "{'name': 'a', 'nodes': 1, 'gpus_per_node': 1}]}",
                   "error: c.json:2:10: there is a pool named 'a' already", "at /pools/1/name");
-    check_refused("{\"pools\": [{\"nodes\": 999999, \"gpus_per_node\": 1},\n"
-                  "{\"nodes\": 2, \"gpus_per_node\": 1}]}",
+    check_refused("{'pools': [{'nodes': 999999, 'gpus_per_node': 1},\n"
+                  "{'nodes': 2, 'gpus_per_node': 1}]}",
                   "error: c.json:2:11: more than 1000000 nodes in one cluster", "at /pools/1/nodes");
-    check_refused(POOL("\"gpus\": 8"), "error: c.json:1:45: unknown key 'gpus'", "at /pools/0");
+    check_refused(POOL("'gpus': 8"), "error: c.json:1:45: unknown key 'gpus'", "at /pools/0");
 }
 
 static void bad_insides_are_refused_with_their_place(void **state)
 {
     (void)state;
-    check_refused(POOL("\"nvlink_island\": 3, \"gpu_model\": \"h100\""),
+    check_refused(POOL("'nvlink_island': 3, 'gpu_model': 'h100'"),
                   "error: c.json:1:62: 'nvlink_island' must be 0 or divide the 8 GPUs of a node, "
                   "got 3",
                   "at /pools/0/nvlink_island");
-    check_refused(POOL("\"nvlink_island\": 1"),
+    check_refused(POOL("'nvlink_island': 1"),
                   "error: c.json:1:62: 'nvlink_island' must be 0 or divide the 8 GPUs of a node, "
                   "got 1",
                   "at /pools/0/nvlink_island");
-    check_refused(POOL("\"nvlink_island\": 8, \"gpu_model\": \"t4\""),
+    check_refused(POOL("'nvlink_island': 8, 'gpu_model': 't4'"),
                   "error: c.json:1:62: GPU model 't4-16gb' has no NVLink", "at /pools/0/nvlink_island");
-    check_refused(POOL("\"node_name\": \"n\""),
-                  "error: c.json:1:58: 'node_name' must hold %u (or %04u) once, got \"n\"", "the node's number");
-    check_refused(POOL("\"node_name\": \"n%u%s\""),
+    check_refused(POOL("'node_name': 'n'"), "error: c.json:1:58: 'node_name' must hold %u (or %04u) once, got \"n\"",
+                  "the node's number");
+    check_refused(POOL("'node_name': 'n%u%s'"),
                   "error: c.json:1:58: 'node_name' must hold %u (or %04u) once, got \"n%u%s\"",
                   "at /pools/0/node_name");
-    check_refused(POOL("\"node_name\": \"n%d\""),
+    check_refused(POOL("'node_name': 'n%d'"),
                   "error: c.json:1:58: 'node_name' must hold %u (or %04u) once, got \"n%d\"", "");
-    check_refused("{\"pools\": [{\"nodes\": 2, \"gpus_per_node\": 1, \"node_names\": [\"a\"]}]}",
+    check_refused("{'pools': [{'nodes': 2, 'gpus_per_node': 1, 'node_names': ['a']}]}",
                   "error: c.json:1:59: there are 1 names for 2 nodes", "at /pools/0/node_names");
-    check_refused("{\"pools\": [{\"nodes\": 2, \"gpus_per_node\": 1, \"node_names\": [\"a\", \"a\"]}]}",
+    check_refused("{'pools': [{'nodes': 2, 'gpus_per_node': 1, 'node_names': ['a', 'a']}]}",
                   "error: c.json:1:65: there is a node named 'a' already", "at /pools/0/node_names/1");
-    check_refused("{\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 1, \"node_names\": [\"a\"],"
-                  " \"node_name\": \"n%u\"}]}",
+    check_refused("{'pools': [{'nodes': 1, 'gpus_per_node': 1, 'node_names': ['a'], 'node_name': 'n%u'}]}",
                   "error: c.json:1:59: 'node_name' and 'node_names' say the same", "");
-    check_refused("{\"pools\": [{\"nodes\": 2, \"gpus_per_node\": 1, \"node_name\": \"a%u0\"},\n"
-                  "{\"nodes\": 10, \"gpus_per_node\": 1, \"node_name\": \"a%u\"}]}",
+    check_refused("{'pools': [{'nodes': 2, 'gpus_per_node': 1, 'node_name': 'a%u0'},\n"
+                  "{'nodes': 10, 'gpus_per_node': 1, 'node_name': 'a%u'}]}",
                   "error: c.json:2:1: there is a node named 'a10' already", "another 'node_name'");
-    check_refused("{\"pools\": [{\"nodes\": 2, \"hwloc\": \"six.xml\", \"gpus_per_node\": 8}]}",
+    check_refused("{'pools': [{'nodes': 2, 'hwloc': 'six.xml', 'gpus_per_node': 8}]}",
                   "error: c.json:1:62: 'gpus_per_node' is 8, but the hwloc file has 6", "at /pools/0/gpus_per_node");
-    check_refused("{\"pools\": [{\"nodes\": 2, \"hwloc\": \"six.xml\", \"nics\": 1}]}",
+    check_refused("{'pools': [{'nodes': 2, 'hwloc': 'six.xml', 'nics': 1}]}",
                   "error: c.json:1:53: 'nics' is 1, but the hwloc file has 2", "at /pools/0/nics");
 }
 
 static void bad_models_are_refused_with_their_place(void **state)
 {
     (void)state;
-#define MODEL(fields) "{\"gpu_models\": [{" fields "}], \"pools\": [{\"nodes\": 1, \"gpus_per_node\": 1}]}"
-    check_refused(MODEL("\"name\": \"H100\", \"memory_gb\": 1"),
+#define MODEL(fields) "{'gpu_models': [{" fields "}], 'pools': [{'nodes': 1, 'gpus_per_node': 1}]}"
+    check_refused(MODEL("'name': 'H100', 'memory_gb': 1"),
                   "error: c.json:1:26: there is a GPU model called 'H100' already", "at /gpu_models/0/name");
-    check_refused(MODEL("\"name\": \"x\""), "error: c.json:1:17: 'memory_gb' is missing", "at /gpu_models/0");
-    check_refused(MODEL("\"name\": \"\", \"memory_gb\": 1"),
-                  "error: c.json:1:26: a GPU model needs a name that is not empty", "at /gpu_models/0/name");
-    check_refused(MODEL("\"name\": \"x\", \"memory_gb\": 8, \"mig_like\": \"t4\""),
+    check_refused(MODEL("'name': 'x'"), "error: c.json:1:17: 'memory_gb' is missing", "at /gpu_models/0");
+    check_refused(MODEL("'name': '', 'memory_gb': 1"), "error: c.json:1:26: a GPU model needs a name that is not empty",
+                  "at /gpu_models/0/name");
+    check_refused(MODEL("'name': 'x', 'memory_gb': 8, 'mig_like': 't4'"),
                   "error: c.json:1:59: 't4' is no built-in GPU model with MIG", "at /gpu_models/0/mig_like");
-    check_refused(MODEL("\"name\": \"x\", \"memory_gb\": 8, \"aliases\": [\"y\", \"T4\"]"),
+    check_refused(MODEL("'name': 'x', 'memory_gb': 8, 'aliases': ['y', 'T4']"),
                   "error: c.json:1:64: there is a GPU model called 'T4' already", "at /gpu_models/0/aliases/1");
 }
 
 static void bad_fabrics_are_refused_with_their_place(void **state)
 {
     (void)state;
-#define FABRIC(fields) "{\"pools\": [{\"nodes\": 64, \"gpus_per_node\": 8}],\n\"fabric\": {" fields "}}"
-    check_refused(FABRIC("\"rails\": 8, \"leaves\": 15"),
+#define FABRIC(fields) "{'pools': [{'nodes': 64, 'gpus_per_node': 8}],\n'fabric': {" fields "}}"
+    check_refused(FABRIC("'rails': 8, 'leaves': 15"),
                   "error: c.json:2:34: 2 units of 8 rails need at least 16 leaves, got 15", "at /fabric/leaves");
-    check_refused(FABRIC("\"spines\": 0"), "error: c.json:2:22: without spines the 2 units are not connected",
+    check_refused(FABRIC("'spines': 0"), "error: c.json:2:22: without spines the 2 units are not connected",
                   "at /fabric/spines");
-    check_refused(FABRIC("\"nodes_per_unit\": 64, \"spines\": 0, \"cores\": 2"),
+    check_refused(FABRIC("'nodes_per_unit': 64, 'spines': 0, 'cores': 2"),
                   "error: c.json:2:56: cores without spines connect nothing", "at /fabric/cores");
-    check_refused(FABRIC("\"rails\": 0"), "error: c.json:2:21: 'rails' must be an integer from 1 to 16, got 0",
+    check_refused(FABRIC("'rails': 0"), "error: c.json:2:21: 'rails' must be an integer from 1 to 16, got 0",
                   "at /fabric/rails");
-    check_refused(FABRIC("\"leafs\": 4"), "error: c.json:2:12: unknown key 'leafs'", "leaves");
+    check_refused(FABRIC("'leafs': 4"), "error: c.json:2:12: unknown key 'leafs'", "leaves");
 }
 
 static void hwloc_is_refused_where_it_cannot_be_read(void **state)
 {
     (void)state;
     struct cluster *cluster;
-    struct error error = read_text(&cluster, "{\"pools\":[{\"nodes\":1,\"hwloc\":\"six.xml\"}]}", NULL);
+    struct error error = read_text(&cluster, "{'pools':[{'nodes':1,'hwloc':'six.xml'}]}", NULL);
     assert_null(cluster);
     assert_string_equal(error_message(&error), "hwloc files cannot be read here");
     error_release(&error);

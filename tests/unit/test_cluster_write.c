@@ -8,13 +8,14 @@
 
 #include <cmocka.h>
 
+#include "tests/support/json_text.h"
 #include "tests/support/scratch.h"
 #include "topologies/cluster_load.h"
 
 static struct cluster *read_back(const char *text)
 {
     struct json_doc *doc;
-    struct error error = json_doc_parse(&doc, "written", text_of(text), ERROR_CONFIG);
+    struct error error = json_text_read(&doc, "written", text);
     assert_string_equal(error_message(&error), "");
     struct json_value root = json_doc_root(doc, &error);
     struct cluster *cluster = cluster_read(&root, NULL);

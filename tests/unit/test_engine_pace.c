@@ -12,6 +12,7 @@
 #include "policies/policy_config.h"
 #include "policies/sharing/sharings.h"
 #include "sim/engine/sharing_speed.h"
+#include "tests/support/json_text.h"
 #include "tests/support/run.h"
 
 #define S(seconds) ((time_ns)(seconds)*TIME_NS_PER_S)
@@ -20,7 +21,7 @@ static struct policy_config read_policy(const char *text)
 {
     struct policy_config policy;
     struct json_doc *doc;
-    struct error error = json_doc_parse(&doc, "policy", text_of(text), ERROR_CONFIG);
+    struct error error = json_text_read(&doc, "policy", text);
     assert_false(error_is(error));
     struct json_value root = json_doc_root(doc, &error);
     policy_config_read(&policy, &root);
@@ -32,7 +33,7 @@ static struct policy_config read_policy(const char *text)
 static struct cluster *read_cluster(const char *text)
 {
     struct json_doc *doc;
-    struct error error = json_doc_parse(&doc, "cluster", text_of(text), ERROR_CONFIG);
+    struct error error = json_text_read(&doc, "cluster", text);
     assert_false(error_is(error));
     struct json_value root = json_doc_root(doc, &error);
     struct cluster *cluster = cluster_read(&root, NULL);
@@ -62,7 +63,7 @@ static void test_turns(void **state)
     (void)state;
     struct cluster *cluster = cluster_uniform_new(1, 1);
     struct run_setup setup = run_setup_default(cluster);
-    setup.policy = read_policy("{\"sharing\": \"timeslice\"}");
+    setup.policy = read_policy("{'sharing': 'timeslice'}");
     const struct run_job jobs[] = {notebook(0, 500), notebook(S(50), 500)};
     struct run_log *log = run_jobs(&setup, jobs, 2);
     near_s(log->jobs[0].end, 161);
@@ -89,7 +90,7 @@ static void test_mps(void **state)
     (void)state;
     struct cluster *cluster = cluster_uniform_new(1, 1);
     struct run_setup setup = run_setup_default(cluster);
-    setup.policy = read_policy("{\"sharing\": \"mps\"}");
+    setup.policy = read_policy("{'sharing': 'mps'}");
     struct run_job jobs[2];
     for (int j = 0; j < 2; j++) {
         jobs[j] = run_job_make(S(50 * j), S(100), 1, 0);
@@ -109,11 +110,10 @@ static void test_mps(void **state)
 static void test_instances(void **state)
 {
     (void)state;
-    struct cluster *cluster =
-        read_cluster("{\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 1, \"gpu_model\": \"h100-80gb\", "
-                     "\"gpus_layout\": [[\"1g.10gb\"]]}]}");
+    struct cluster *cluster = read_cluster("{'pools': [{'nodes': 1, 'gpus_per_node': 1, 'gpu_model': 'h100-80gb', "
+                                           "'gpus_layout': [['1g.10gb']]}]}");
     struct run_setup setup = run_setup_default(cluster);
-    setup.policy = read_policy("{\"sharing\": \"mig\"}");
+    setup.policy = read_policy("{'sharing': 'mig'}");
     const struct mig_profile *profile = &mig_profiles(MIG_H100_80)[MIG_1G];
     const double slow = sharing_slow_mig(sharing_small_inference, 132, profile->sm_count, 1);
     struct run_job job = run_job_make(0, S(100), 1, 0);
@@ -128,10 +128,9 @@ static void test_instances(void **state)
     run_log_free(log);
     cluster_free(cluster);
 
-    cluster = read_cluster("{\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 1, "
-                           "\"gpu_model\": \"h100-80gb\"}]}");
+    cluster = read_cluster("{'pools': [{'nodes': 1, 'gpus_per_node': 1, 'gpu_model': 'h100-80gb'}]}");
     setup = run_setup_default(cluster);
-    setup.policy = read_policy("{\"sharing\": \"whole\"}");
+    setup.policy = read_policy("{'sharing': 'whole'}");
     job.job.first.request.gpu_milli = 0;
     job.job.first.request.mig = MIG_1G + 1;
     log = run_jobs(&setup, &job, 1);
@@ -154,7 +153,7 @@ static void test_slowest(void **state)
     (void)state;
     struct cluster *cluster = cluster_uniform_new(1, 2);
     struct run_setup setup = run_setup_default(cluster);
-    setup.policy = read_policy("{\"sharing\": \"mps\"}");
+    setup.policy = read_policy("{'sharing': 'mps'}");
     const struct run_job jobs[] = {part(0, 2, 600), part(0, 1, 400)};
     struct run_log *log = run_jobs(&setup, jobs, 2);
     near_s(log->jobs[0].end, 140);
@@ -169,8 +168,8 @@ static void test_idle_member(void **state)
     (void)state;
     struct cluster *cluster = cluster_uniform_new(1, 2);
     struct run_setup setup = run_setup_default(cluster);
-    setup.policy = read_policy("{\"sharing\": \"mps\", \"gang\": {\"policy\": \"hoard\", "
-                               "\"stale_after_s\": \"never\"}, \"guarantees\": [], \"blocking\": \"skip\"}");
+    setup.policy = read_policy("{'sharing': 'mps', 'gang': {'policy': 'hoard', 'stale_after_s': 'never'}, "
+                               "'guarantees': [], 'blocking': 'skip'}");
     struct run_job jobs[] = {run_job_make(0, S(50), 1, 1), part(0, 2, 600), part(0, 1, 400)};
     struct run_log *log = run_jobs(&setup, jobs, 3);
     near_s(log->jobs[1].start, 50);
@@ -184,10 +183,9 @@ static void test_idle_member(void **state)
 static void test_share_for_instance(void **state)
 {
     (void)state;
-    struct cluster *cluster =
-        read_cluster("{\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 1, \"gpu_model\": \"h100-80gb\"}]}");
+    struct cluster *cluster = read_cluster("{'pools': [{'nodes': 1, 'gpus_per_node': 1, 'gpu_model': 'h100-80gb'}]}");
     struct run_setup setup = run_setup_default(cluster);
-    setup.policy = read_policy("{\"sharing\": \"mps\"}");
+    setup.policy = read_policy("{'sharing': 'mps'}");
     struct run_job job = run_job_make(0, S(100), 1, 0);
     job.job.class = JOB_INFERENCE;
     job.job.first.request.mig = MIG_1G + 1;
@@ -316,12 +314,10 @@ static void test_naive(void **state)
         static struct run_job jobs[JOBS];
         static struct stay stays[JOBS * 64];
         const bool is_mps = round % 2 == 0;
-        setup.policy = read_policy(is_mps ? "{\"sharing\": \"mps\", \"order\": [\"priority\", \"fifo\"], "
-                                            "\"preemption\": {\"policy\": \"kill\"}, \"actions\": [\"allocate\", "
-                                            "\"preempt\"]}"
-                                          : "{\"sharing\": \"timeslice\", \"order\": [\"priority\", \"fifo\"], "
-                                            "\"preemption\": {\"policy\": \"kill\"}, \"actions\": [\"allocate\", "
-                                            "\"preempt\"]}");
+        setup.policy = read_policy(is_mps ? "{'sharing': 'mps', 'order': ['priority', 'fifo'], "
+                                            "'preemption': {'policy': 'kill'}, 'actions': ['allocate', 'preempt']}"
+                                          : "{'sharing': 'timeslice', 'order': ['priority', 'fifo'], "
+                                            "'preemption': {'policy': 'kill'}, 'actions': ['allocate', 'preempt']}");
         draw_jobs(&stream, jobs);
         struct run_log *log = run_jobs(&setup, jobs, JOBS);
         const uint32_t count = list_stays(log, stays);

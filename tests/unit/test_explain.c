@@ -11,8 +11,8 @@
 #include "policies/explain.h"
 #include "tests/support/sched_case.h"
 
-#define SKIP_FIFO   "{\"order\": [\"fifo\"], \"blocking\": \"skip\", \"quota\": \"none\"}"
-#define STRICT_FIFO "{\"order\": [\"fifo\"], \"blocking\": \"strict\", \"quota\": \"none\"}"
+#define SKIP_FIFO   "{'order': ['fifo'], 'blocking': 'skip', 'quota': 'none'}"
+#define STRICT_FIFO "{'order': ['fifo'], 'blocking': 'strict', 'quota': 'none'}"
 
 /* Its times, and nothing else, in seconds. */
 static void check_times(struct sched_case *c, job_id job, time_ns now, enum reason one, int64_t one_s,
@@ -31,21 +31,15 @@ static void check_times(struct sched_case *c, job_id job, time_ns now, enum reas
 /* ---- Nodes and shortfalls ---- */
 
 static const char ten_nodes[] =
-    "{\"pools\": ["
-    "{\"name\": \"down\", \"nodes\": 1, \"gpus_per_node\": 4, \"gpu_model\": \"h100-80gb\"},"
-    "{\"name\": \"other\", \"nodes\": 1, \"gpus_per_node\": 4, \"gpu_model\": \"t4-16gb\"},"
-    "{\"name\": \"tainted\", \"nodes\": 1, \"gpus_per_node\": 4, \"gpu_model\": \"h100-80gb\","
-    " \"taints\": [\"a=b:NoSchedule\"]},"
-    "{\"name\": \"small\", \"nodes\": 1, \"gpus_per_node\": 1, \"gpu_model\": \"h100-80gb\"},"
-    "{\"name\": \"busy\", \"nodes\": 1, \"gpus_per_node\": 4, \"gpu_model\": \"h100-80gb\"},"
-    "{\"name\": \"parts\", \"nodes\": 1, \"gpus_per_node\": 4, \"gpu_model\": \"h100-80gb\"},"
-    "{\"name\": \"cpus\", \"nodes\": 1, \"gpus_per_node\": 4, \"gpu_model\": \"h100-80gb\","
-    " \"cpus\": 16, \"memory_gb\": 64},"
-    "{\"name\": \"memory\", \"nodes\": 1, \"gpus_per_node\": 4, \"gpu_model\": \"h100-80gb\","
-    " \"cpus\": 16, \"memory_gb\": 64},"
-    "{\"name\": \"tasks\", \"nodes\": 1, \"gpus_per_node\": 4, \"gpu_model\": \"h100-80gb\","
-    " \"max_tasks\": 1},"
-    "{\"name\": \"free\", \"nodes\": 1, \"gpus_per_node\": 4, \"gpu_model\": \"h100-80gb\"}]}";
+    "{'pools': [{'name': 'down', 'nodes': 1, 'gpus_per_node': 4, 'gpu_model': 'h100-80gb'},{'name': 'other', "
+    "'nodes': 1, 'gpus_per_node': 4, 'gpu_model': 't4-16gb'},{'name': 'tainted', 'nodes': 1, 'gpus_per_node': 4, "
+    "'gpu_model': 'h100-80gb', 'taints': ['a=b:NoSchedule']},{'name': 'small', 'nodes': 1, 'gpus_per_node': 1, "
+    "'gpu_model': 'h100-80gb'},{'name': 'busy', 'nodes': 1, 'gpus_per_node': 4, 'gpu_model': 'h100-80gb'},"
+    "{'name': 'parts', 'nodes': 1, 'gpus_per_node': 4, 'gpu_model': 'h100-80gb'},{'name': 'cpus', 'nodes': 1, "
+    "'gpus_per_node': 4, 'gpu_model': 'h100-80gb', 'cpus': 16, 'memory_gb': 64},{'name': 'memory', 'nodes': 1, "
+    "'gpus_per_node': 4, 'gpu_model': 'h100-80gb', 'cpus': 16, 'memory_gb': 64},{'name': 'tasks', 'nodes': 1, "
+    "'gpus_per_node': 4, 'gpu_model': 'h100-80gb', 'max_tasks': 1},{'name': 'free', 'nodes': 1, 'gpus_per_node': 4, "
+    "'gpu_model': 'h100-80gb'}]}";
 
 enum { DOWN, OTHER, TAINTED, SMALL, BUSY, PARTS, CPUS, MEMORY, TASKS, FREE };
 
@@ -107,10 +101,9 @@ static void test_shares_and_instances(void **state)
     (void)state;
     struct sched_case c;
     sched_case_open(&c,
-                    sched_case_cluster("{\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 2,"
-                                       " \"gpu_model\": \"h100-80gb\"},"
-                                       " {\"nodes\": 1, \"gpus_per_node\": 1, \"gpu_model\": "
-                                       "\"h100-80gb\", \"gpus_layout\": [[\"3g.40gb\"]]}]}"),
+                    sched_case_cluster("{'pools': [{'nodes': 1, 'gpus_per_node': 2, 'gpu_model': 'h100-80gb'}, "
+                                       "{'nodes': 1, 'gpus_per_node': 1, 'gpu_model': 'h100-80gb', "
+                                       "'gpus_layout': [['3g.40gb']]}]}"),
                     queue_table_new(), SKIP_FIFO);
     for (job_id id = 0; id < 2; id++) {
         struct job share = sched_case_job(id, 1, 0, 50);
@@ -134,9 +127,9 @@ static void check_one_domain(bool is_set)
 {
     struct sched_case c;
     sched_case_open(&c,
-                    sched_case_cluster("{\"levels\": [\"rack\", \"node\"], \"pools\": ["
-                                       "{\"nodes\": 2, \"gpus_per_node\": 4, \"labels\": {\"rack\": \"a\"}},"
-                                       "{\"nodes\": 2, \"gpus_per_node\": 4, \"labels\": {\"rack\": \"b\"}}]}"),
+                    sched_case_cluster("{'levels': ['rack', 'node'], 'pools': [{'nodes': 2, 'gpus_per_node': 4, "
+                                       "'labels': {'rack': 'a'}},{'nodes': 2, 'gpus_per_node': 4, "
+                                       "'labels': {'rack': 'b'}}]}"),
                     queue_table_new(), SKIP_FIFO);
     sched_case_adopt(&c, sched_case_job(0, 1, 4, 50), (struct piece){.node = 0, .gpu_mask = 0xf});
     sched_case_adopt(&c, sched_case_job(1, 1, 4, 50), (struct piece){.node = 3, .gpu_mask = 0xf});
@@ -193,8 +186,8 @@ static void test_a_reservation_keeps_others_out(void **state)
     (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(2, 4), queue_table_new(),
-                    "{\"order\": [\"priority\"], \"blocking\": \"skip\", \"quota\": \"none\", "
-                    "\"preemption\": {\"policy\": \"checkpoint\", \"grace_s\": 100}}");
+                    "{'order': ['priority'], 'blocking': 'skip', 'quota': 'none', "
+                    "'preemption': {'policy': 'checkpoint', 'grace_s': 100}}");
     struct job low = sched_case_job(0, 1, 4, 10);
     low.checkpoint.duration = SECONDS(5); /* or it would get no grace */
     sched_case_submit(&c, low, 0);
@@ -220,8 +213,8 @@ static void test_a_forecast_keeps_others_out(void **state)
     (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(),
-                    "{\"order\": [\"fifo\"], \"blocking\": \"strict\", \"quota\": \"none\", "
-                    "\"backfill\": {\"policy\": \"easy\", \"reservations\": 1}}");
+                    "{'order': ['fifo'], 'blocking': 'strict', 'quota': 'none', 'backfill': {'policy': 'easy', "
+                    "'reservations': 1}}");
     struct job job = sched_case_job(0, 1, 3, 50);
     job.limit = SECONDS(100);
     sched_case_submit(&c, job, 0);
@@ -254,8 +247,7 @@ static void test_an_old_forecast_keeps_nobody_out(void **state)
     (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(),
-                    "{\"order\": [\"fifo\"], \"backfill\": {\"policy\": \"slurm\", "
-                    "\"interval_s\": 30, \"resolution_s\": 0}}");
+                    "{'order': ['fifo'], 'backfill': {'policy': 'slurm', 'interval_s': 30, 'resolution_s': 0}}");
     const uint16_t gpus[] = {3, 4, 1};
     for (job_id id = 0; id < 3; id++) {
         struct job job = sched_case_job(id, 1, gpus[id], 50);
@@ -276,8 +268,8 @@ static void test_its_own_forecast_is_no_hindrance(void **state)
     (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(2, 4), queue_table_new(),
-                    "{\"order\": [\"fifo\"], \"blocking\": \"strict\", \"quota\": \"none\", "
-                    "\"backfill\": {\"policy\": \"conservative\"}}");
+                    "{'order': ['fifo'], 'blocking': 'strict', 'quota': 'none', "
+                    "'backfill': {'policy': 'conservative'}}");
     const uint32_t members[] = {1, 2, 1};
     for (job_id id = 0; id < 3; id++) {
         struct job job = sched_case_job(id, members[id], 4, 50);
@@ -304,8 +296,8 @@ static void test_headroom_keeps_borrowers_out(void **state)
     struct queue_table *queues = queue_table_new();
     queue_id borrower = queue_table_add(queues, TEXT("org/borrower"), QUEUE_ROOT);
     sched_case_open(&c, cluster_uniform_new(2, 4), queues,
-                    "{\"order\": [\"fifo\"], \"blocking\": \"skip\", \"quota\": \"fairshare\", "
-                    "\"headroom\": {\"owners_gpus\": 3, \"gpus\": 2}}");
+                    "{'order': ['fifo'], 'blocking': 'skip', 'quota': 'fairshare', 'headroom': {'owners_gpus': 3, "
+                    "'gpus': 2}}");
     struct job job = sched_case_job(0, 1, 4, 50);
     job.queue = borrower;
     sched_case_submit(&c, job, 0);
@@ -325,8 +317,7 @@ static void test_headroom_holds_up_as_many_as_it_would_hold(void **state)
     (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 2), queue_table_new(),
-                    "{\"order\": [\"fifo\"], \"blocking\": \"skip\", \"quota\": \"none\", "
-                    "\"headroom\": {\"gpus\": 2}}");
+                    "{'order': ['fifo'], 'blocking': 'skip', 'quota': 'none', 'headroom': {'gpus': 2}}");
     for (job_id id = 0; id < 4; id++)
         sched_case_submit(&c, sched_case_job(id, 1, 1, 50), 0);
     assert_int_equal(sched_case_start(&c, 0), 0);
@@ -355,8 +346,7 @@ static void test_cells_of_others(void **state)
         queue_id queue = queue_table_add(queues, q == 0 ? TEXT("a") : TEXT("b"), QUEUE_ROOT);
         queues->queues[queue].deserved[RESOURCE_GPU] = 4 * GPU_MILLI;
     }
-    sched_case_open(&c, cluster_uniform_new(2, 4), queues,
-                    "{\"order\": [\"fifo\"], \"blocking\": \"skip\", \"quota\": \"cells\"}");
+    sched_case_open(&c, cluster_uniform_new(2, 4), queues, "{'order': ['fifo'], 'blocking': 'skip', 'quota': 'cells'}");
     for (job_id id = 0; id < 2; id++) {
         struct job job = sched_case_job(id, 1, 2, 50);
         job.queue = 1;
@@ -382,7 +372,7 @@ static void test_a_limit_is_told_with_its_queue(void **state)
     queue_id team = queue_table_add(queues, TEXT("org/team"), org);
     queues->queues[org].limit[RESOURCE_GPU] = 6 * GPU_MILLI;
     sched_case_open(&c, cluster_uniform_new(4, 4), queues,
-                    "{\"order\": [\"fifo\"], \"blocking\": \"skip\", \"quota\": \"fairshare\"}");
+                    "{'order': ['fifo'], 'blocking': 'skip', 'quota': 'fairshare'}");
     for (job_id id = 0; id < 2; id++) {
         struct job job = sched_case_job(id, 1, 4, 50);
         job.queue = team;
@@ -412,7 +402,7 @@ static void test_a_quota_is_told_as_such(void **state)
     queue_id team = queue_table_add(queues, TEXT("team"), QUEUE_ROOT);
     queues->queues[team].deserved[RESOURCE_GPU] = 3 * GPU_MILLI;
     sched_case_open(&c, cluster_uniform_new(2, 4), queues,
-                    "{\"order\": [\"fifo\"], \"blocking\": \"skip\", \"quota\": \"limits\"}");
+                    "{'order': ['fifo'], 'blocking': 'skip', 'quota': 'limits'}");
     struct job job = sched_case_job(0, 1, 4, 50);
     job.queue = team;
     sched_case_submit(&c, job, 0);

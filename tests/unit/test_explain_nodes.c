@@ -11,15 +11,13 @@
 #include "policies/explain.h"
 #include "tests/support/sched_case.h"
 
-#define SKIP_FIFO "{\"order\": [\"fifo\"], \"blocking\": \"skip\", \"quota\": \"none\"}"
+#define SKIP_FIFO "{'order': ['fifo'], 'blocking': 'skip', 'quota': 'none'}"
 
 static const char smallest_nodes[] =
-    "{\"pools\": ["
-    "{\"name\": \"other\", \"nodes\": 1, \"gpus_per_node\": 1, \"gpu_model\": \"t4-16gb\"},"
-    "{\"name\": \"none\", \"nodes\": 1, \"gpus_per_node\": 0},"
-    "{\"name\": \"cut\", \"nodes\": 1, \"gpus_per_node\": 1, \"gpu_model\": \"h100-80gb\","
-    " \"gpus_layout\": [[\"4g.40gb\", \"3g.40gb\"]]},"
-    "{\"name\": \"free\", \"nodes\": 1, \"gpus_per_node\": 1, \"gpu_model\": \"h100-80gb\"}]}";
+    "{'pools': [{'name': 'other', 'nodes': 1, 'gpus_per_node': 1, 'gpu_model': 't4-16gb'},{'name': 'none', "
+    "'nodes': 1, 'gpus_per_node': 0},{'name': 'cut', 'nodes': 1, 'gpus_per_node': 1, 'gpu_model': 'h100-80gb', "
+    "'gpus_layout': [['4g.40gb', '3g.40gb']]},{'name': 'free', 'nodes': 1, 'gpus_per_node': 1, "
+    "'gpu_model': 'h100-80gb'}]}";
 
 /* However GPUs are asked, one GPU of another model is a mismatch and none at all too few; CPUs alone are found
  * anywhere. */
@@ -70,11 +68,9 @@ static void test_nodes_as_they_are_cut_now(void **state)
 {
     (void)state;
     static const char cluster[] =
-        "{\"pools\": ["
-        "{\"name\": \"was\", \"nodes\": 1, \"gpus_per_node\": 1, \"gpu_model\": \"h100-80gb\","
-        " \"gpus_layout\": [[\"3g.40gb\"]]},"
-        "{\"name\": \"is\", \"nodes\": 1, \"gpus_per_node\": 1, \"gpu_model\": \"h100-80gb\","
-        " \"gpus_layout\": [[\"7g.80gb\"]]}]}";
+        "{'pools': [{'name': 'was', 'nodes': 1, 'gpus_per_node': 1, 'gpu_model': 'h100-80gb', "
+        "'gpus_layout': [['3g.40gb']]},{'name': 'is', 'nodes': 1, 'gpus_per_node': 1, 'gpu_model': 'h100-80gb', "
+        "'gpus_layout': [['7g.80gb']]}]}";
     static const struct gpu_layout two = {{[0] = MIG_3G + 1, [4] = MIG_3G + 1}}, one = {{[0] = MIG_7G + 1}};
     struct sched_case c;
     sched_case_open(&c, sched_case_cluster(cluster), queue_table_new(), SKIP_FIFO);
@@ -111,11 +107,11 @@ static void test_nodes_short_where_gpus_are_cut(void **state)
     for (int recuts = 0; recuts < 2; recuts++) {
         struct sched_case c;
         sched_case_open(&c,
-                        sched_case_cluster("{\"pools\": [{\"name\": \"p\", \"nodes\": 4, \"gpus_per_node\": 1,"
-                                           " \"gpu_model\": \"h100-80gb\", \"mig_recut\": true,"
-                                           " \"gpus_layout\": [[\"1g.10gb\", \"4g.40gb\"]]}]}"),
+                        sched_case_cluster("{'pools': [{'name': 'p', 'nodes': 4, 'gpus_per_node': 1, "
+                                           "'gpu_model': 'h100-80gb', 'mig_recut': true, 'gpus_layout': [['1g.10gb', "
+                                           "'4g.40gb']]}]}"),
                         queue_table_new(),
-                        recuts ? "{\"order\": [\"fifo\"], \"geometry\": \"on_demand\"}" : "{\"order\": [\"fifo\"]}");
+                        recuts ? "{'order': ['fifo'], 'geometry': 'on_demand'}" : "{'order': ['fifo']}");
         struct job job = sched_case_job(0, 4, 0, 50);
         job.first.request.mig = MIG_1G + 1;
         for (node_id n = 0; n < 4; n++)
@@ -173,8 +169,8 @@ static void test_what_has_come_is_kept(void **state)
     for (node_id leaving = 0; leaving < 2; leaving++) {
         struct sched_case c;
         sched_case_open(&c, cluster_uniform_new(2, 4), queue_table_new(),
-                        "{\"order\": [\"priority\"], \"blocking\": \"skip\", \"quota\": \"none\", "
-                        "\"preemption\": {\"policy\": \"checkpoint\", \"grace_s\": 100}}");
+                        "{'order': ['priority'], 'blocking': 'skip', 'quota': 'none', "
+                        "'preemption': {'policy': 'checkpoint', 'grace_s': 100}}");
         for (job_id id = 0; id < 2; id++) {
             struct job low = sched_case_job(id, 1, 4, 10);
             low.checkpoint.duration = SECONDS(5); /* or it would get no grace */
@@ -200,13 +196,12 @@ static void test_the_rest_goes_where_the_first_are(void **state)
     (void)state;
     struct sched_case c;
     sched_case_open(&c,
-                    sched_case_cluster("{\"levels\": [\"rack\", \"node\"], \"pools\": ["
-                                       "{\"nodes\": 2, \"gpus_per_node\": 4, \"labels\": {\"rack\": \"a\"}},"
-                                       "{\"nodes\": 2, \"gpus_per_node\": 4, \"labels\": {\"rack\": \"b\"}}]}"),
+                    sched_case_cluster("{'levels': ['rack', 'node'], 'pools': [{'nodes': 2, 'gpus_per_node': 4, "
+                                       "'labels': {'rack': 'a'}},{'nodes': 2, 'gpus_per_node': 4, "
+                                       "'labels': {'rack': 'b'}}]}"),
                     queue_table_new(),
-                    "{\"order\": [\"fifo\"], \"blocking\": \"skip\", \"quota\": \"none\", \"gang\": "
-                    "{\"policy\": \"all_or_nothing\", \"stale_after_s\": 60}, \"actions\": [\"allocate\", "
-                    "\"stale_gang\"]}");
+                    "{'order': ['fifo'], 'blocking': 'skip', 'quota': 'none', 'gang': {'policy': 'all_or_nothing', "
+                    "'stale_after_s': 60}, 'actions': ['allocate', 'stale_gang']}");
     struct job job = sched_case_job(0, 2, 4, 50);
     job.topology.required = 1;
     sched_case_submit(&c, job, 0);

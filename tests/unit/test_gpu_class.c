@@ -8,17 +8,18 @@
 
 #include <cmocka.h>
 
+#include "tests/support/json_text.h"
 #include "topologies/cluster.h"
 #include "topologies/cluster_show.h"
 #include "topologies/mig.h"
 
 #define HEAD                                                                                                           \
-    "{\"pools\":[{\"name\":\"h\",\"nodes\":2,\"gpus_per_node\":8,\"gpu_model\":\"h100-80gb\"},"                        \
-    "{\"name\":\"t\",\"nodes\":2,\"gpus_per_node\":4,\"gpu_model\":\"t4\"},"                                           \
-    "{\"name\":\"a\",\"nodes\":1,\"gpus_per_node\":4,\"gpu_model\":\"a100-40gb\"},"                                    \
-    "{\"name\":\"b\",\"nodes\":1,\"gpus_per_node\":4,\"gpu_model\":\"a100-40gb\","                                     \
-    "\"nvlink_island\":0},"                                                                                            \
-    "{\"name\":\"c\",\"nodes\":1,\"gpus_per_node\":0}],\n\"gpu_classes\":["
+    "{'pools':[{'name':'h','nodes':2,'gpus_per_node':8,'gpu_model':'h100-80gb'},"                                      \
+    "{'name':'t','nodes':2,'gpus_per_node':4,'gpu_model':'t4'},"                                                       \
+    "{'name':'a','nodes':1,'gpus_per_node':4,'gpu_model':'a100-40gb'},"                                                \
+    "{'name':'b','nodes':1,'gpus_per_node':4,'gpu_model':'a100-40gb',"                                                 \
+    "'nvlink_island':0},"                                                                                              \
+    "{'name':'c','nodes':1,'gpus_per_node':0}],\n'gpu_classes':["
 
 enum { H100 = 1, T4 = 2, A100 = 4 }; /* bits of cluster.models */
 
@@ -26,7 +27,7 @@ static struct cluster *read(const char *classes, struct error *error, struct jso
 {
     struct buffer text = {0};
     buffer_format(&text, HEAD "%s]}", classes);
-    *error = json_doc_parse(doc, "c.json", text_of(buffer_c_string(&text)), ERROR_CONFIG);
+    *error = json_text_read(doc, "c.json", buffer_c_string(&text));
     assert_false(error_is(*error));
     struct json_value root = json_doc_root(*doc, error);
     struct cluster *cluster = cluster_read(&root, NULL);
@@ -57,18 +58,12 @@ static void check(const struct cluster *cluster, const char *name, struct gpu_cl
 static void kinds_and_conditions(void **state)
 {
     (void)state;
-    struct cluster *cluster = good("{\"name\":\"full\",\"gpu_model\":\"H100\"},"
-                                   "{\"name\":\"any\"},"
-                                   "{\"name\":\"either\",\"gpu_model\":\"t4 | h100\",\"gpu_fraction\":1},"
-                                   "{\"name\":\"tenth\",\"gpu_fraction\":0.1},"
-                                   "{\"name\":\"seventh\",\"mig\":\"1g.10gb\"},"
-                                   "{\"name\":\"memory\",\"gpu_memory_gb\":16.5},"
-                                   "{\"name\":\"big\",\"min_memory_gb\":40},"
-                                   "{\"name\":\"bigger\",\"min_memory_gb\":40.001},"
-                                   "{\"name\":\"wide\",\"min_sms\":109},"
-                                   "{\"name\":\"cut\",\"mig_capable\":true},"
-                                   "{\"name\":\"linked\",\"nvlink\":true},"
-                                   "{\"name\":\"alone\",\"nvlink\":false}");
+    struct cluster *cluster = good("{'name':'full','gpu_model':'H100'},{'name':'any'},{'name':'either',"
+                                   "'gpu_model':'t4 | h100','gpu_fraction':1},{'name':'tenth','gpu_fraction':0.1},"
+                                   "{'name':'seventh','mig':'1g.10gb'},{'name':'memory','gpu_memory_gb':16.5},"
+                                   "{'name':'big','min_memory_gb':40},{'name':'bigger','min_memory_gb':40.001},"
+                                   "{'name':'wide','min_sms':109},{'name':'cut','mig_capable':true},{'name':'linked',"
+                                   "'nvlink':true},{'name':'alone','nvlink':false}");
     check(cluster, "full", (struct gpu_class){.models = H100});
     check(cluster, "any", (struct gpu_class){0});
     check(cluster, "either", (struct gpu_class){.models = H100 | T4});
@@ -89,13 +84,13 @@ static void they_come_back(void **state)
 {
     (void)state;
     struct cluster *cluster =
-        good("{\"name\":\"a \\\"b\\\"\",\"gpu_model\":\"t4|h100\"},{\"name\":\"any\"},"
-             "{\"name\":\"tenth\",\"gpu_fraction\":0.125},{\"name\":\"seventh\",\"mig\":\"1g.10gb\"},"
-             "{\"name\":\"memory\",\"gpu_memory_gb\":16.5},{\"name\":\"linked\",\"nvlink\":true}");
+        good("{'name':'a \\'b\\'','gpu_model':'t4|h100'},{'name':'any'},{'name':'tenth','gpu_fraction':0.125},"
+             "{'name':'seventh','mig':'1g.10gb'},{'name':'memory','gpu_memory_gb':16.5},{'name':'linked',"
+             "'nvlink':true}");
     struct buffer text = {0}, show = {0};
     struct json_doc *doc;
     cluster_write(cluster, &text);
-    struct error error = json_doc_parse(&doc, "again", text_of(buffer_c_string(&text)), ERROR_CONFIG);
+    struct error error = json_text_read(&doc, "again", buffer_c_string(&text));
     struct json_value root = json_doc_root(doc, &error);
     struct cluster *again = cluster_read(&root, NULL);
     assert_string_equal(error_message(&error), "");
@@ -142,28 +137,26 @@ static void refused(const char *marked, const char *message, const char *hint)
 static void those_that_cannot_be(void **state)
 {
     (void)state;
-    refused("@{\"gpu_model\":\"t4\"}", "'name'", "");
-    refused("{\"name\":@\"\"}", "a GPU class needs a name that is not empty", "");
-    refused("{\"name\":\"x\"},{\"name\":@\"x\"}", "there is a GPU class called 'x' already", "");
-    refused("{\"name\":\"x\",\"gpu_model\":@\"h1000\"}", "unknown GPU model 'h1000'",
+    refused("@{'gpu_model':'t4'}", "'name'", "");
+    refused("{'name':@''}", "a GPU class needs a name that is not empty", "");
+    refused("{'name':'x'},{'name':@'x'}", "there is a GPU class called 'x' already", "");
+    refused("{'name':'x','gpu_model':@'h1000'}", "unknown GPU model 'h1000'",
             "the GPUs of this cluster: h100-80gb (80 GB, 132 SMs, MIG, NVLink), t4-16gb (16 GB");
-    refused("{\"name\":\"x\",\"gpu_model\":@\"t4|v100-16gb\"}", "no node of this cluster has GPUs of model 'v100-16gb'",
+    refused("{'name':'x','gpu_model':@'t4|v100-16gb'}", "no node of this cluster has GPUs of model 'v100-16gb'",
             "t4-16gb (16 GB");
-    refused("{\"name\":@\"x\",\"min_memory_gb\":81}", "no GPU of this cluster is of class 'x'", "h100-80gb (80 GB");
-    refused("{\"name\":@\"x\",\"gpu_memory_gb\":81}", "no GPU of this cluster is of class 'x'", "");
-    refused("{\"name\":@\"x\",\"gpu_model\":\"t4\",\"mig_capable\":true}", "no GPU of this cluster is of class 'x'",
-            "");
-    refused("{\"name\":@\"x\",\"gpu_model\":\"a100-40gb\",\"nvlink\":true}", "no GPU of this cluster is of class 'x'",
-            "");
-    refused("{\"name\":\"x\",\"mig\":@\"1g.11gb\"}", "no GPU that this class takes has a MIG profile '1g.11gb'",
+    refused("{'name':@'x','min_memory_gb':81}", "no GPU of this cluster is of class 'x'", "h100-80gb (80 GB");
+    refused("{'name':@'x','gpu_memory_gb':81}", "no GPU of this cluster is of class 'x'", "");
+    refused("{'name':@'x','gpu_model':'t4','mig_capable':true}", "no GPU of this cluster is of class 'x'", "");
+    refused("{'name':@'x','gpu_model':'a100-40gb','nvlink':true}", "no GPU of this cluster is of class 'x'", "");
+    refused("{'name':'x','mig':@'1g.11gb'}", "no GPU that this class takes has a MIG profile '1g.11gb'",
             "did you mean '1g.10gb'?");
-    refused("{\"name\":\"x\",\"gpu_model\":\"t4\",\"mig\":@\"1g.10gb\"}",
+    refused("{'name':'x','gpu_model':'t4','mig':@'1g.10gb'}",
             "no GPU that this class takes has a MIG profile '1g.10gb'", "t4-16gb (16 GB");
-    refused("{\"name\":\"x\",\"min_sms\":1,\"mig\":@\"1g.10gb\"}", "'mig' excludes 'min_memory_gb' and 'min_sms'",
+    refused("{'name':'x','min_sms':1,'mig':@'1g.10gb'}", "'mig' excludes 'min_memory_gb' and 'min_sms'",
             "the profile says");
-    refused("@{\"name\":\"x\",\"gpu_fraction\":0.5,\"gpu_memory_gb\":1}", "a class offers one kind of piece", "");
-    refused("{\"name\":\"x\",@\"share\":\"mps\"}", "unknown key 'share'", "");
-    refused("{\"name\":\"x\",\"gpu_fraction\":@0}", "'gpu_fraction'", "");
+    refused("@{'name':'x','gpu_fraction':0.5,'gpu_memory_gb':1}", "a class offers one kind of piece", "");
+    refused("{'name':'x',@'share':'mps'}", "unknown key 'share'", "");
+    refused("{'name':'x','gpu_fraction':@0}", "'gpu_fraction'", "");
 }
 
 int main(void)

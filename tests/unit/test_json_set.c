@@ -10,19 +10,20 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "tests/support/json_text.h"
 
 static const char scenario[] = "{\n"
-                               "  \"cluster\": \"a.json\",\n"
-                               "  \"world\": {\"period_s\": 1},\n"
-                               "  \"pools\": [{\"name\": \"h100\", \"nodes\": 500},\n"
-                               "            {\"name\": \"1\", \"nodes\": 2}],\n"
-                               "  \"nothing\": null\n"
+                               "  'cluster': 'a.json',\n"
+                               "  'world': {'period_s': 1},\n"
+                               "  'pools': [{'name': 'h100', 'nodes': 500},\n"
+                               "            {'name': '1', 'nodes': 2}],\n"
+                               "  'nothing': null\n"
                                "}\n";
 
 static struct json_doc *parse(const char *name, const char *text)
 {
     struct json_doc *doc;
-    struct error error = json_doc_parse(&doc, name, text_of(text), ERROR_CONFIG);
+    struct error error = json_text_read(&doc, name, text);
     assert_false(error_is(error));
     return doc;
 }
@@ -30,7 +31,7 @@ static struct json_doc *parse(const char *name, const char *text)
 static void assert_canonical(const struct json_doc *doc, const char *expected)
 {
     char *text = json_doc_canonical_new(doc);
-    assert_string_equal(text, expected);
+    assert_json_text_equal(text, expected);
     free(text);
 }
 
@@ -45,7 +46,9 @@ static void assert_report(struct error error, const char *expected)
 
 static void set(struct json_doc *doc, const char *assignment)
 {
-    struct error error = json_doc_set(doc, assignment);
+    char *text = json_text_new(assignment);
+    struct error error = json_doc_set(doc, text);
+    free(text);
     assert_string_equal(error_message(&error), "");
     assert_false(error_is(error));
 }
@@ -74,14 +77,11 @@ static void test_set(void **state)
     set(doc, "new.empty=");
     set(doc, "new.equals=a=b");
     set(doc, "new.quoted=\"8\"");
-    set(doc, "cluster={\"nodes\": {\"n\": 1}}");
+    set(doc, "cluster={'nodes': {'n': 1}}");
     set(doc, "cluster.nodes.n=2");
-    assert_canonical(doc, "{\"cluster\":{\"nodes\":{\"n\":2}},"
-                          "\"new\":{\"empty\":\"\",\"equals\":\"a=b\",\"one\":\"some text\",\"quoted\":\"8\"},"
-                          "\"nothing\":{\"deep\":{\"er\":[1,2]}},"
-                          "\"pools\":[{\"kind\":\"dgx\",\"name\":\"h100\",\"nodes\":10},{\"name\":\"1\","
-                          "\"nodes\":3}],"
-                          "\"world\":{\"period_s\":0}}");
+    assert_canonical(doc, "{'cluster':{'nodes':{'n':2}},'new':{'empty':'','equals':'a=b','one':'some text',"
+                          "'quoted':'8'},'nothing':{'deep':{'er':[1,2]}},'pools':[{'kind':'dgx','name':'h100',"
+                          "'nodes':10},{'name':'1','nodes':3}],'world':{'period_s':0}}");
     set(doc, "pools.0=null"); /* an element as a whole */
     set(doc, "pools=7");
     assert_string_equal(json_doc_name(doc), "s.json");
@@ -154,7 +154,7 @@ static void test_messages_name_the_override(void **state)
                      "  at /pools/0/nodes\n");
     /* the later one counts, also for what is inside it */
     set(doc, "pools.0.nodes=700");
-    set(doc, "pools=[{\"name\": \"x\", \"nodes\": 0}]");
+    set(doc, "pools=[{'name': 'x', 'nodes': 0}]");
     assert_bad_nodes(doc, 0,
                      "error: --set pools: 'nodes' must be an integer from 1 to 100, got 0\n"
                      "  at /pools/0/nodes\n");
@@ -188,14 +188,14 @@ static void test_graft(void **state)
 {
     (void)state;
     struct json_doc *doc = parse("s.json", scenario);
-    struct json_doc *cluster = parse("a.json", "{\"gpus\":\n [1, \"2\"], \"name\": \"c\"}");
+    struct json_doc *cluster = parse("a.json", "{'gpus':\n"
+                                               " [1, '2'], 'name': 'c'}");
     set(cluster, "name=\"d\"");
     struct error error = json_doc_graft(doc, "cluster", cluster);
     assert_false(error_is(error));
     set(doc, "cluster.extra=5");
-    assert_canonical(doc, "{\"cluster\":{\"extra\":5,\"gpus\":[1,\"2\"],\"name\":\"d\"},\"nothing\":null,"
-                          "\"pools\":[{\"name\":\"h100\",\"nodes\":500},{\"name\":\"1\",\"nodes\":2}],"
-                          "\"world\":{\"period_s\":1}}");
+    assert_canonical(doc, "{'cluster':{'extra':5,'gpus':[1,'2'],'name':'d'},'nothing':null,'pools':[{'name':'h100',"
+                          "'nodes':500},{'name':'1','nodes':2}],'world':{'period_s':1}}");
     struct json_value root = json_doc_root(doc, &error);
     struct json_object object, inner;
     json_object_open(&object, &root);

@@ -9,7 +9,7 @@
 #include "tests/support/trace_case.h"
 #include "topologies/mig.h"
 
-#define MUST "{\"job_id\": 1, \"submit_s\": 0, \"duration_s\": 60"
+#define MUST "{'job_id': 1, 'submit_s': 0, 'duration_s': 60"
 
 static const struct workload_spec jsonl = {.format = "jsonl"};
 
@@ -17,11 +17,9 @@ static void test_native_names(void **state)
 {
     (void)state;
     struct trace_case read =
-        trace_case_read("{\"job_id\": 7, \"submit_s\": 1.5, \"duration_s\": 1e3, \"gpus\": 16, \"nodes\": 2, "
-                        "\"queue\": \"a/b\","
-                        " \"user\": null, \"preemptible\": false, \"extra\": {\"deep\": [1, \"]}\", {\"gpus\": "
-                        "3}]}}\n"
-                        "{\"gpus\":1,\"duration_s\":0.000000001,\"submit_s\":2,\"job_id\":\"x\\\"\\u00e9\"}\n",
+        trace_case_read("{'job_id': 7, 'submit_s': 1.5, 'duration_s': 1e3, 'gpus': 16, 'nodes': 2, 'queue': 'a/b', "
+                        "'user': null, 'preemptible': false, 'extra': {'deep': [1, ']}', {'gpus': 3}]}}\n"
+                        "{'gpus':1,'duration_s':0.000000001,'submit_s':2,'job_id':'x\\'\\u00e9'}\n",
                         &jsonl, NULL);
     assert_int_equal(read.count, 2);
     assert_int_equal(read.jobs[0].trace_id, 7);
@@ -41,10 +39,9 @@ static void test_groups(void **state)
 {
     (void)state;
     struct trace_case read =
-        trace_case_read(MUST ", \"groups\": [{\"count\": 2, \"gpus\": 4, \"cpus\": 16, \"memory_gb\": 1},"
-                             " {\"count\": 8, \"min_members\": 3, \"cpus\": 0.5}, {\"mig\": \"1g.10gb\"},"
-                             " {\"gpu_fraction\": 0.285}, {\"gpu_memory_gb\": 40}]}\n" MUST
-                             ", \"gpus\": 12, \"groups\": [{\"count\": 3, \"gpus\": 4}]}\n",
+        trace_case_read(MUST ", 'groups': [{'count': 2, 'gpus': 4, 'cpus': 16, 'memory_gb': 1}, {'count': 8, "
+                             "'min_members': 3, 'cpus': 0.5}, {'mig': '1g.10gb'}, {'gpu_fraction': 0.285}, "
+                             "{'gpu_memory_gb': 40}]}\n" MUST ", 'gpus': 12, 'groups': [{'count': 3, 'gpus': 4}]}\n",
                         &jsonl, NULL);
     const struct job *job = &read.jobs[0];
     assert_int_equal(job->group_count, 5);
@@ -70,12 +67,10 @@ static void members_that_have_succeeded_are_left_out(void **state)
 {
     (void)state;
     struct trace_case read =
-        trace_case_read(MUST ", \"groups\": [{\"count\": 5, \"min_members\": 3, \"gpus\": 1, \"succeeded\": 2}]}\n" MUST
-                             ", \"groups\": [{\"count\": 5, \"min_members\": 3, \"gpus\": 1, \"succeeded\": 4}]}\n" MUST
-                             ", \"sets\": [{\"name\": \"a\"}, {\"name\": \"b\", \"min_members\": 2}], \"groups\": ["
-                             "{\"gpus\": 2, \"set\": \"a\", \"succeeded\": 1}, {\"count\": 4, \"gpus\": 1, \"set\": "
-                             "\"b\", "
-                             "\"succeeded\": 1}]}\n",
+        trace_case_read(MUST ", 'groups': [{'count': 5, 'min_members': 3, 'gpus': 1, 'succeeded': 2}]}\n" MUST
+                             ", 'groups': [{'count': 5, 'min_members': 3, 'gpus': 1, 'succeeded': 4}]}\n" MUST
+                             ", 'sets': [{'name': 'a'}, {'name': 'b', 'min_members': 2}], 'groups': [{'gpus': 2, "
+                             "'set': 'a', 'succeeded': 1}, {'count': 4, 'gpus': 1, 'set': 'b', 'succeeded': 1}]}\n",
                         &jsonl, NULL);
     assert_int_equal(read.jobs[0].first.count, 3);
     assert_int_equal(read.jobs[0].first.min_count, 1);
@@ -93,8 +88,8 @@ static void patience_is_of_the_job(void **state)
 {
     (void)state;
     struct trace_case read =
-        trace_case_read(MUST ", \"gpus\": 1, \"preemption_delay_s\": 1.5, \"stale_after_s\": \"never\"}\n" MUST
-                             ", \"gpus\": 1, \"stale_after_s\": 0}\n",
+        trace_case_read(MUST ", 'gpus': 1, 'preemption_delay_s': 1.5, 'stale_after_s': 'never'}\n" MUST
+                             ", 'gpus': 1, 'stale_after_s': 0}\n",
                         &jsonl, NULL);
     assert_int_equal(read.jobs[0].preemption_delay, 1500 * TIME_NS_PER_MS);
     assert_true(read.jobs[0].stale_after == TIME_NEVER);
@@ -111,50 +106,50 @@ static void refused(const char *text, unsigned line, unsigned column, const char
 static void test_bad_lines(void **state)
 {
     (void)state;
-    refused(MUST ", \"gpus\": 1}\n" MUST ", \"gpus\": \"8\"}\n", 2, 56, "a number without quotes");
-    refused(MUST ", \"gpus\": -1}\n", 1, 56, "'gpus' must be an integer");
-    refused(MUST ", \"gpus\": 1, \"class\": 3}\n", 1, 68, "'class' must be a string");
-    refused(MUST ", \"gpus\": 1, \"preemptible\": 1}\n", 1, 74, "true or false");
-    refused(MUST ", \"gpus\": true}\n", 1, 56, "a number without quotes");
+    refused(MUST ", 'gpus': 1}\n" MUST ", 'gpus': '8'}\n", 2, 56, "a number without quotes");
+    refused(MUST ", 'gpus': -1}\n", 1, 56, "'gpus' must be an integer");
+    refused(MUST ", 'gpus': 1, 'class': 3}\n", 1, 68, "'class' must be a string");
+    refused(MUST ", 'gpus': 1, 'preemptible': 1}\n", 1, 74, "true or false");
+    refused(MUST ", 'gpus': true}\n", 1, 56, "a number without quotes");
     refused(MUST "}\n", 1, 0, "'gpus' is missing");
-    refused(MUST ", \"gpus\": 1, \"gpus\": 2}\n", 1, 0, "duplicate");
-    refused(MUST ", \"gpus\": 1e400}\n", 1, 0, "not JSON");
-    refused(MUST ", \"gpus\": NaN}\n", 1, 0, "not JSON");
-    refused(MUST ", \"gpus\": 1} {}\n", 1, 0, "not JSON");
-    refused(MUST ", \"gpus\": 1\n", 1, 0, "not JSON");
+    refused(MUST ", 'gpus': 1, 'gpus': 2}\n", 1, 0, "duplicate");
+    refused(MUST ", 'gpus': 1e400}\n", 1, 0, "not JSON");
+    refused(MUST ", 'gpus': NaN}\n", 1, 0, "not JSON");
+    refused(MUST ", 'gpus': 1} {}\n", 1, 0, "not JSON");
+    refused(MUST ", 'gpus': 1\n", 1, 0, "not JSON");
     refused("[1, 2]\n", 1, 0, "a line must hold a JSON object");
     refused("7\n", 1, 0, "not JSON");
-    refused("\n\n" MUST ", \"gpus\": 1, \"user\": \"\xff\"}\n", 3, 0, "not JSON");
+    refused("\n\n" MUST ", 'gpus': 1, 'user': '\xff'}\n", 3, 0, "not JSON");
 }
 
 static void test_bad_groups(void **state)
 {
     (void)state;
-    refused(MUST ", \"groups\": []}\n", 1, 58, "at least one");
-    refused(MUST ", \"groups\": {}}\n", 1, 58, "must be an array");
-    refused(MUST ", \"groups\": [3]}\n", 1, 59, "must be an object");
-    refused(MUST ", \"groups\": [{}]}\n", 1, 59, "asks for nothing");
-    refused(MUST ", \"groups\": [{\"count\": 0, \"gpus\": 1}]}\n", 1, 69, "'count' must be");
-    refused(MUST ", \"groups\": [{\"count\": 2, \"min_members\": 3, \"gpus\": 1}]}\n", 1, 87,
+    refused(MUST ", 'groups': []}\n", 1, 58, "at least one");
+    refused(MUST ", 'groups': {}}\n", 1, 58, "must be an array");
+    refused(MUST ", 'groups': [3]}\n", 1, 59, "must be an object");
+    refused(MUST ", 'groups': [{}]}\n", 1, 59, "asks for nothing");
+    refused(MUST ", 'groups': [{'count': 0, 'gpus': 1}]}\n", 1, 69, "'count' must be");
+    refused(MUST ", 'groups': [{'count': 2, 'min_members': 3, 'gpus': 1}]}\n", 1, 87,
             "'min_members' must be an integer from 1 to 2");
-    refused(MUST ", \"groups\": [{\"gpus\": 2, \"gpu_fraction\": 0.5}]}\n", 1, 87, "excludes");
-    refused(MUST ", \"gpus\": 5, \"groups\": [{\"gpus\": 4}]}\n", 1, 56, "not the sum");
-    refused(MUST ", \"nodes\": 2, \"groups\": [{\"gpus\": 4}]}\n", 1, 57, "excludes 'groups'");
+    refused(MUST ", 'groups': [{'gpus': 2, 'gpu_fraction': 0.5}]}\n", 1, 87, "excludes");
+    refused(MUST ", 'gpus': 5, 'groups': [{'gpus': 4}]}\n", 1, 56, "not the sum");
+    refused(MUST ", 'nodes': 2, 'groups': [{'gpus': 4}]}\n", 1, 57, "excludes 'groups'");
 }
 
 static void test_too_many_groups(void **state)
 {
     (void)state;
-    char text[4096] = MUST ", \"groups\": [{\"gpus\": 1}";
+    char text[4096] = MUST ", 'groups': [{'gpus': 1}";
     for (int i = 0; i < JOB_GROUPS_MAX - 1; i++)
-        strcat(text, ",{\"gpus\": 1}");
+        strcat(text, ",{'gpus': 1}");
     size_t length = strlen(text);
     strcat(text, "]}\n");
     struct trace_case read = trace_case_read(text, &jsonl, NULL);
     assert_int_equal(read.jobs[0].group_count, JOB_GROUPS_MAX);
     assert_int_equal(job_gpu_milli(&read.jobs[0]), JOB_GROUPS_MAX * GPU_MILLI);
     trace_case_release(&read);
-    strcpy(text + length, ",{\"gpus\": 1}]}\n");
+    strcpy(text + length, ",{'gpus': 1}]}\n");
     refused(text, 1, 0, "at most 64 groups");
 }
 

@@ -154,9 +154,9 @@ static void who_is_sent_off_is_still_there(void **state)
 enum { DB = 0, LOW = 25, HIGH = 75 };
 
 #define POLICY(expiry)                                                                                                 \
-    "{\"order\": [\"priority\", \"fifo\"], \"blocking\": \"skip\", \"quota\": \"none\", "                              \
-    "\"reservation_expiry_s\": " expiry ", \"actions\": [\"allocate\", \"preempt\"], "                                 \
-    "\"preemption\": {\"policy\": \"kill\", \"min_runtime_s\": 0}}"
+    "{'order': ['priority', 'fifo'], 'blocking': 'skip', 'quota': 'none', "                                            \
+    "'reservation_expiry_s': " expiry ", 'actions': ['allocate', 'preempt'], "                                         \
+    "'preemption': {'policy': 'kill', 'min_runtime_s': 0}}"
 
 static struct piece gpus(node_id node, uint16_t mask)
 {
@@ -234,9 +234,9 @@ static void cutting_is_tried_again_when_a_rule_has_opened(void **state)
     const struct job_tags db = {.tags = {DB}, .tag_count = 1};
     const struct job_tags near = {.rules = {{.tag = DB}}, .rule_count = 1};
     sched_case_open(&c,
-                    sched_case_cluster("{\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 4, "
-                                       "\"gpu_model\": \"h100-80gb\", \"mig_recut\": true}]}"),
-                    queue_table_new(), "{\"order\": [\"fifo\"], \"blocking\": \"skip\", \"geometry\": \"on_demand\"}");
+                    sched_case_cluster("{'pools': [{'nodes': 1, 'gpus_per_node': 4, 'gpu_model': 'h100-80gb', "
+                                       "'mig_recut': true}]}"),
+                    queue_table_new(), "{'order': ['fifo'], 'blocking': 'skip', 'geometry': 'on_demand'}");
     struct job client = sched_case_job(0, 1, 0, HIGH), server = sched_case_job(1, 1, 1, HIGH);
     client.first.request.mig = MIG_1G + 1;
     client.first.request.gpu_milli = 125;

@@ -12,25 +12,19 @@
 
 #include "policies/policy_config.h"
 #include "policies/wire.h"
+#include "tests/support/json_text.h"
 #include "tests/support/sched_case.h"
 #include "tests/support/trace_case.h"
 #include "workloads/synth/synth.h"
 
 /* Types: no label; zone a, rank 5; zone b, rank -7; zone "", rank x; zone a with a taint each. */
 static const char zones[] =
-    "{\"pools\": [{\"name\": \"none\", \"nodes\": 1, \"gpus_per_node\": 1},"
-    "{\"name\": \"a\", \"nodes\": 1, \"gpus_per_node\": 1, \"labels\": {\"zone\": \"a\", \"rank\": "
-    "\"5\"}},"
-    "{\"name\": \"b\", \"nodes\": 1, \"gpus_per_node\": 1, \"labels\": {\"zone\": \"b\", \"rank\": "
-    "\"-7\"}},"
-    "{\"name\": \"c\", \"nodes\": 1, \"gpus_per_node\": 1, \"labels\": {\"zone\": \"\", \"rank\": "
-    "\"x\"}},"
-    "{\"name\": \"t1\", \"nodes\": 1, \"gpus_per_node\": 1, \"taints\": [\"k=v:NoSchedule\"]},"
-    "{\"name\": \"t2\", \"nodes\": 1, \"gpus_per_node\": 1, \"taints\": [\"k=v:NoExecute\"]},"
-    "{\"name\": \"t3\", \"nodes\": 1, \"gpus_per_node\": 1, \"taints\": "
-    "[\"k=v:PreferNoSchedule\"]},"
-    "{\"name\": \"t4\", \"nodes\": 1, \"gpus_per_node\": 1, \"taints\": [\"k:NoSchedule\", "
-    "\"l=w:NoExecute\"]}]}";
+    "{'pools': [{'name': 'none', 'nodes': 1, 'gpus_per_node': 1},{'name': 'a', 'nodes': 1, 'gpus_per_node': 1, "
+    "'labels': {'zone': 'a', 'rank': '5'}},{'name': 'b', 'nodes': 1, 'gpus_per_node': 1, 'labels': {'zone': 'b', "
+    "'rank': '-7'}},{'name': 'c', 'nodes': 1, 'gpus_per_node': 1, 'labels': {'zone': '', 'rank': 'x'}},{'name': 't1', "
+    "'nodes': 1, 'gpus_per_node': 1, 'taints': ['k=v:NoSchedule']},{'name': 't2', 'nodes': 1, 'gpus_per_node': 1, "
+    "'taints': ['k=v:NoExecute']},{'name': 't3', 'nodes': 1, 'gpus_per_node': 1, 'taints': ['k=v:PreferNoSchedule']},"
+    "{'name': 't4', 'nodes': 1, 'gpus_per_node': 1, 'taints': ['k:NoSchedule', 'l=w:NoExecute']}]}";
 
 enum { LABELLED = 4, TYPES = 8 };
 
@@ -41,53 +35,50 @@ struct row {
 
 /* Of the labels alone: the first four. */
 static const struct row operators[] = {
-    {"{\"key\":\"zone\",\"operator\":\"In\",\"values\":[\"a\",\"c\"]}", "0100"},
-    {"{\"key\":\"zone\",\"operator\":\"In\",\"values\":[\"\"]}", "0001"},
-    {"{\"key\":\"zone\",\"operator\":\"NotIn\",\"values\":[\"a\"]}", "1011"}, /* no label, too */
-    {"{\"key\":\"zone\",\"operator\":\"Exists\"}", "0111"},
-    {"{\"key\":\"zone\",\"operator\":\"DoesNotExist\"}", "1000"},
-    {"{\"key\":\"rank\",\"operator\":\"Gt\",\"values\":[\"4\"]}", "0100"},
-    {"{\"key\":\"rank\",\"operator\":\"Gt\",\"values\":[\"5\"]}", "0000"},
-    {"{\"key\":\"rank\",\"operator\":\"Gt\",\"values\":[\"-8\"]}", "0110"},
-    {"{\"key\":\"rank\",\"operator\":\"Lt\",\"values\":[\"5\"]}", "0010"},
-    {"{\"key\":\"rank\",\"operator\":\"Lt\",\"values\":[\"9\"]}", "0110"}, /* no integer is below */
-    {"{\"key\":\"Zone\",\"operator\":\"Exists\"}", "0000"},
+    {"{'key':'zone','operator':'In','values':['a','c']}", "0100"},
+    {"{'key':'zone','operator':'In','values':['']}", "0001"},
+    {"{'key':'zone','operator':'NotIn','values':['a']}", "1011"}, /* no label, too */
+    {"{'key':'zone','operator':'Exists'}", "0111"},
+    {"{'key':'zone','operator':'DoesNotExist'}", "1000"},
+    {"{'key':'rank','operator':'Gt','values':['4']}", "0100"},
+    {"{'key':'rank','operator':'Gt','values':['5']}", "0000"},
+    {"{'key':'rank','operator':'Gt','values':['-8']}", "0110"},
+    {"{'key':'rank','operator':'Lt','values':['5']}", "0010"},
+    {"{'key':'rank','operator':'Lt','values':['9']}", "0110"}, /* no integer is below */
+    {"{'key':'Zone','operator':'Exists'}", "0000"},
 };
 
 /* Whole asks; taints are of the last four types, all others have none. */
 static const struct row asks[] = {
-    {"\"node_selector\":{\"zone\":\"a\"}", "01000000"},
-    {"\"node_selector\":{\"zone\":\"a\",\"rank\":\"-7\"}", "00000000"},
-    {"\"node_affinity\":[{\"match_expressions\":[]}]", "00000000"}, /* holds nowhere */
-    {"\"node_affinity\":[{\"match_expressions\":[]},{\"match_expressions\":[{\"key\":\"zone\","
-     "\"operator\":\"DoesNotExist\"}]}]",
+    {"'node_selector':{'zone':'a'}", "01000000"},
+    {"'node_selector':{'zone':'a','rank':'-7'}", "00000000"},
+    {"'node_affinity':[{'match_expressions':[]}]", "00000000"}, /* holds nowhere */
+    {"'node_affinity':[{'match_expressions':[]},{'match_expressions':[{'key':'zone','operator':'DoesNotExist'}]}]",
      "10000010"},
-    {"\"node_affinity\":[{\"match_expressions\":[{\"key\":\"zone\",\"operator\":\"Exists\"},{"
-     "\"key\":"
-     "\"rank\",\"operator\":\"Lt\",\"values\":[\"0\"]}]}]",
+    {"'node_affinity':[{'match_expressions':[{'key':'zone','operator':'Exists'},{'key':'rank','operator':'Lt',"
+     "'values':['0']}]}]",
      "00100000"},
-    {"\"node_selector\":{\"zone\":\"b\"},\"node_affinity\":[{\"match_expressions\":[{\"key\":"
-     "\"rank\","
-     "\"operator\":\"In\",\"values\":[\"5\"]}]}]",
+    {"'node_selector':{'zone':'b'},'node_affinity':[{'match_expressions':[{'key':'rank','operator':'In',"
+     "'values':['5']}]}]",
      "00000000"},
-    {"\"tolerations\":[{\"operator\":\"Exists\"}]", "11111111"},
-    {"\"tolerations\":[{\"key\":\"k\",\"operator\":\"Exists\"}]", "11111110"},
-    {"\"tolerations\":[{\"key\":\"k\",\"operator\":\"Exists\",\"effect\":\"NoSchedule\"}]", "11111010"},
-    {"\"tolerations\":[{\"key\":\"k\",\"operator\":\"Equal\",\"value\":\"v\"}]", "11111110"},
-    {"\"tolerations\":[{\"key\":\"k\",\"operator\":\"Equal\",\"value\":\"w\"}]", "11110010"},
-    {"\"tolerations\":[{\"key\":\"k\",\"operator\":\"Equal\"},{\"key\":\"l\",\"operator\":"
-     "\"Equal\","
-     "\"value\":\"w\",\"effect\":\"NoExecute\"}]",
+    {"'tolerations':[{'operator':'Exists'}]", "11111111"},
+    {"'tolerations':[{'key':'k','operator':'Exists'}]", "11111110"},
+    {"'tolerations':[{'key':'k','operator':'Exists','effect':'NoSchedule'}]", "11111010"},
+    {"'tolerations':[{'key':'k','operator':'Equal','value':'v'}]", "11111110"},
+    {"'tolerations':[{'key':'k','operator':'Equal','value':'w'}]", "11110010"},
+    {"'tolerations':[{'key':'k','operator':'Equal'},{'key':'l','operator':'Equal','value':'w','effect':'NoExecute'}]",
      "11110011"},
-    {"\"tolerations\":[{\"operator\":\"Exists\",\"effect\":\"NoExecute\"}]", "11110110"},
-    {"\"node_selector\":{\"zone\":\"b\"},\"tolerations\":[{\"operator\":\"Exists\"}]", "00100000"},
+    {"'tolerations':[{'operator':'Exists','effect':'NoExecute'}]", "11110110"},
+    {"'node_selector':{'zone':'b'},'tolerations':[{'operator':'Exists'}]", "00100000"},
 };
 
 static const struct node_ask *ask_of(const char *text, struct arena *arena, const struct cluster *cluster)
 {
     struct node_ask draft;
-    if (!node_ask_of_text(text, arena, &draft))
-        fail_msg("refused: %s", text);
+    char *real = json_text_new(text);
+    if (!node_ask_of_text(real, arena, &draft))
+        fail_msg("refused: %s", real);
+    free(real);
     return node_ask_make(arena, cluster, &draft);
 }
 
@@ -98,7 +89,7 @@ static void test_operators_against_labels(void **state)
     struct arena arena = {0};
     for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
         struct buffer text = {0};
-        buffer_format(&text, "\"node_affinity\":[{\"match_expressions\":[%s]}]", operators[i].text);
+        buffer_format(&text, "'node_affinity':[{'match_expressions':[%s]}]", operators[i].text);
         const struct node_ask *ask = ask_of(buffer_c_string(&text), &arena, cluster);
         for (uint32_t t = 0; t < LABELLED; t++)
             if (node_ask_takes(ask, t) != (operators[i].takes[t] == '1'))
@@ -119,7 +110,7 @@ static void test_asks_of_labels_and_taints(void **state)
     for (size_t i = 0; i < sizeof asks / sizeof *asks; i++) {
         const struct node_ask *ask = ask_of(asks[i].text, &arena, cluster);
         const struct request request = {.gpus = 1, .nodes = ask};
-        assert_string_equal(ask->text, asks[i].text);
+        assert_json_text_equal(ask->text, asks[i].text);
         for (uint32_t t = 0; t < TYPES; t++)
             if (request_takes_type(&request, cluster, t) != (asks[i].takes[t] == '1'))
                 fail_msg("%s of type %u", asks[i].text, t);
@@ -137,18 +128,14 @@ static void test_hundreds_of_types(void **state)
     (void)state;
     struct buffer json = {0};
     struct arena arena = {0};
-    buffer_string(&json, "{\"pools\": [");
+    buffer_string(&json, "{'pools': [");
     for (int r = 0; r < 200; r++)
-        buffer_format(&json,
-                      "%s{\"name\": \"p%d\", \"nodes\": 1, \"gpus_per_node\": 1, \"labels\": "
-                      "{\"rack\": \"%d\"}}",
+        buffer_format(&json, "%s{'name': 'p%d', 'nodes': 1, 'gpus_per_node': 1, 'labels': {'rack': '%d'}}",
                       r > 0 ? "," : "", r, r);
     buffer_string(&json, "]}");
     struct cluster *cluster = sched_case_cluster(buffer_c_string(&json));
-    const struct node_ask *ask =
-        ask_of("\"node_affinity\":[{\"match_expressions\":[{\"key\":\"rack\",\"operator\":\"Gt\","
-               "\"values\":[\"127\"]}]}]",
-               &arena, cluster);
+    const struct node_ask *ask = ask_of(
+        "'node_affinity':[{'match_expressions':[{'key':'rack','operator':'Gt','values':['127']}]}]", &arena, cluster);
     assert_int_equal(cluster->type_count, 200);
     for (uint32_t t = 0; t < 200; t++)
         assert_int_equal(node_ask_takes(ask, t), t > 127);
@@ -177,7 +164,7 @@ static void test_equal_asks_are_kept_once(void **state)
     assert_int_equal(node_asks_number(&table, c), 1);
     arena_release(&first);
     arena_release(&second);
-    assert_string_equal(own->text, asks[0].text); /* nothing of it was theirs */
+    assert_json_text_equal(own->text, asks[0].text); /* nothing of it was theirs */
     assert_true(node_ask_takes(own, 1));
     node_asks_release(&table);
     cluster_free(cluster);
@@ -185,8 +172,8 @@ static void test_equal_asks_are_kept_once(void **state)
 
 /* ---- traces ---- */
 
-#define MUST   "{\"job_id\": 1, \"submit_s\": 0, \"duration_s\": 60, \"gpus\": 1, "
-#define GROUPS "{\"job_id\": 1, \"submit_s\": 0, \"duration_s\": 60, "
+#define MUST   "{'job_id': 1, 'submit_s': 0, 'duration_s': 60, 'gpus': 1, "
+#define GROUPS "{'job_id': 1, 'submit_s': 0, 'duration_s': 60, "
 
 static const struct workload_spec jsonl = {.format = "jsonl"};
 static const struct workload_spec native = {.format = "native"};
@@ -199,25 +186,22 @@ static void test_lines_of_json(void **state)
         trace_case_read(MUST "\"node_selector\": {\"zo\\u006ee\": \"a\"}, \"tolerations\": [\"k=v:NoSchedule\", "
                              "{\"key\": "
                              "\"l\", \"operator\": \"Exists\"}]}\n" GROUPS
-                             "\"node_selector\": {\"zone\": \"a\"}, \"groups\": [{\"gpus\": 1}, {\"gpus\": 1, "
-                             "\"node_selector\": {\"zone\": \"b\"}, \"node_affinity\": [{\"match_expressions\": "
-                             "[{\"key\": "
-                             "\"rank\", \"operator\": \"Lt\", \"values\": [\"0\"]}]}]}]}\n" MUST
-                             "\"node_selector\": \"zone=a; rank = 5\", \"tolerations\": \"*\", \"node_affinity\": "
-                             "null}\n",
+                             "'node_selector': {'zone': 'a'}, 'groups': [{'gpus': 1}, {'gpus': 1, "
+                             "'node_selector': {'zone': 'b'}, "
+                             "'node_affinity': [{'match_expressions': [{'key': 'rank', 'operator': 'Lt', "
+                             "'values': ['0']}]}]}]}\n" MUST
+                             "'node_selector': 'zone=a; rank = 5', 'tolerations': '*', 'node_affinity': null}\n",
                         &jsonl, cluster);
-    assert_string_equal(read.jobs[0].first.request.nodes->text,
-                        "\"node_selector\":{\"zone\":\"a\"},\"tolerations\":[{\"key\":\"k\",\"operator\":"
-                        "\"Equal\",\"value\":\"v\",\"effect\":\"NoSchedule\"},{\"key\":\"l\",\"operator\":"
-                        "\"Exists\"}]");
+    assert_json_text_equal(read.jobs[0].first.request.nodes->text,
+                           "'node_selector':{'zone':'a'},'tolerations':[{'key':'k','operator':'Equal','value':'v',"
+                           "'effect':'NoSchedule'},{'key':'l','operator':'Exists'}]");
     assert_true(node_ask_takes(read.jobs[0].first.request.nodes, 1));
-    assert_string_equal(job_group(&read.jobs[1], 0)->request.nodes->text, "\"node_selector\":{\"zone\":\"a\"}");
-    assert_string_equal(job_group(&read.jobs[1], 1)->request.nodes->text,
-                        "\"node_selector\":{\"zone\":\"b\"},\"node_affinity\":[{\"match_expressions\":"
-                        "[{\"key\":\"rank\",\"operator\":\"Lt\",\"values\":[\"0\"]}]}]");
-    assert_string_equal(read.jobs[2].first.request.nodes->text,
-                        "\"node_selector\":{\"zone\":\"a\",\"rank\":\"5\"},\"tolerations\":[{\"operator\":"
-                        "\"Exists\"}]");
+    assert_json_text_equal(job_group(&read.jobs[1], 0)->request.nodes->text, "'node_selector':{'zone':'a'}");
+    assert_json_text_equal(job_group(&read.jobs[1], 1)->request.nodes->text,
+                           "'node_selector':{'zone':'b'},'node_affinity':[{'match_expressions':[{'key':'rank',"
+                           "'operator':'Lt','values':['0']}]}]");
+    assert_json_text_equal(read.jobs[2].first.request.nodes->text,
+                           "'node_selector':{'zone':'a','rank':'5'},'tolerations':[{'operator':'Exists'}]");
     trace_case_release(&read);
     cluster_free(cluster);
 }
@@ -231,12 +215,11 @@ static void test_columns(void **state)
                                              "2,0,60,1,,k:NoSchedule\n"
                                              "3,0,60,1,,\n",
                                              &native, cluster);
-    assert_string_equal(read.jobs[0].first.request.nodes->text,
-                        "\"node_selector\":{\"zone\":\"a\",\"rank\":\"5\"},\"tolerations\":[{\"key\":\"k\","
-                        "\"operator\":\"Equal\",\"value\":\"v\",\"effect\":\"NoExecute\"},{\"key\":\"l\","
-                        "\"operator\":\"Exists\"}]");
-    assert_string_equal(read.jobs[1].first.request.nodes->text,
-                        "\"tolerations\":[{\"key\":\"k\",\"operator\":\"Exists\",\"effect\":\"NoSchedule\"}]");
+    assert_json_text_equal(read.jobs[0].first.request.nodes->text,
+                           "'node_selector':{'zone':'a','rank':'5'},'tolerations':[{'key':'k','operator':'Equal',"
+                           "'value':'v','effect':'NoExecute'},{'key':'l','operator':'Exists'}]");
+    assert_json_text_equal(read.jobs[1].first.request.nodes->text,
+                           "'tolerations':[{'key':'k','operator':'Exists','effect':'NoSchedule'}]");
     assert_null(read.jobs[2].first.request.nodes);
     trace_case_release(&read);
     cluster_free(cluster);
@@ -258,20 +241,18 @@ static void test_lines_that_are_refused(void **state)
         {"1,0,60,1,,=v\n", 11, "key=value:Effect"},
     };
     static const struct refused lines[] = {
-        {"\"node_affinity\": [{\"match_expressions\": [{\"key\": \"a\", \"operator\": \"Is\"}]}]}", 125,
+        {"'node_affinity': [{'match_expressions': [{'key': 'a', 'operator': 'Is'}]}]}", 125,
          "'operator' must be one of In, NotIn, Exists, DoesNotExist, Gt, Lt, got \"Is\""},
-        {"\"node_affinity\": [{\"match_expressions\": [{\"key\": \"a\", \"operator\": \"In\"}]}]}", 100,
+        {"'node_affinity': [{'match_expressions': [{'key': 'a', 'operator': 'In'}]}]}", 100,
          "In and NotIn need values"},
-        {"\"node_affinity\": [{\"match_expressions\": [{\"key\": \"a\", \"operator\": \"Gt\", "
-         "\"values\": "
-         "[\"x\"]}]}]}",
-         100, "Gt and Lt need one value, an integer"},
-        {"\"node_affinity\": []}", 76, "at least one term"},
-        {"\"node_selector\": [\"a\"]}", 76, "must be an object of labels"},
-        {"\"node_selector\": {\"a\": 1}}", 82, "must be a string"},
-        {"\"tolerations\": [{\"value\": \"x\"}]}", 75, "without a key needs Exists"},
-        {"\"tolerations\": [{\"key\": \"x\", \"operator\": \"Exists\", \"value\": \"y\"}]}", 75, "takes no value"},
-        {"\"tolerations\": [\"x:No\"]}", 75, "NoSchedule, NoExecute or PreferNoSchedule"},
+        {"'node_affinity': [{'match_expressions': [{'key': 'a', 'operator': 'Gt', 'values': ['x']}]}]}", 100,
+         "Gt and Lt need one value, an integer"},
+        {"'node_affinity': []}", 76, "at least one term"},
+        {"'node_selector': ['a']}", 76, "must be an object of labels"},
+        {"'node_selector': {'a': 1}}", 82, "must be a string"},
+        {"'tolerations': [{'value': 'x'}]}", 75, "without a key needs Exists"},
+        {"'tolerations': [{'key': 'x', 'operator': 'Exists', 'value': 'y'}]}", 75, "takes no value"},
+        {"'tolerations': ['x:No']}", 75, "NoSchedule, NoExecute or PreferNoSchedule"},
     };
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         struct buffer text = {0};
@@ -301,16 +282,14 @@ static void keep_ask(void *self, const struct job *job)
 static void test_sizes_of_a_mix(void **state)
 {
     (void)state;
-    static const char text[] = "{\"jobs\": 5, \"load_whole_gpu\": 0.5, \"classes\": [{\"name\": \"c\", \"class\": "
-                               "\"training\", "
-                               "\"share\": 1, \"arrivals\": {\"process\": \"poisson\"}, \"sizes\": [{\"weight\": 1, "
-                               "\"gpus\": 1, "
-                               "\"node_selector\": {\"zone\": \"a\"}, \"tolerations\": [\"k\"]}], \"run_time\": "
-                               "{\"distribution\": \"exponential\", \"mean\": \"1h\"}}]}";
+    static const char text[] = "{'jobs': 5, 'load_whole_gpu': 0.5, 'classes': [{'name': 'c', 'class': 'training', "
+                               "'share': 1, 'arrivals': {'process': 'poisson'}, 'sizes': [{'weight': 1, 'gpus': 1, "
+                               "'node_selector': {'zone': 'a'}, 'tolerations': ['k']}], "
+                               "'run_time': {'distribution': 'exponential', 'mean': '1h'}}]}";
     struct cluster *cluster = sched_case_cluster(zones);
     struct json_doc *doc;
     struct arena arena = {0};
-    struct error error = json_doc_parse(&doc, "synth", text_of(text), ERROR_CONFIG);
+    struct error error = json_text_read(&doc, "synth", text);
     assert_false(error_is(error));
     const struct json_value root = json_doc_root(doc, &error);
     const struct workload_spec spec = {.synth = synth_read(&root, &arena)};
@@ -321,8 +300,8 @@ static void test_sizes_of_a_mix(void **state)
     assert_false(error_is(error));
     error = job_source_preview(source, keep_ask, NULL);
     assert_false(error_is(error));
-    assert_string_equal(previewed->text, "\"node_selector\":{\"zone\":\"a\"},\"tolerations\":[{\"key\":"
-                                         "\"k\",\"operator\":\"Exists\"}]");
+    assert_json_text_equal(previewed->text,
+                           "'node_selector':{'zone':'a'},'tolerations':[{'key':'k','operator':'Exists'}]");
     assert_true(node_ask_takes(previewed, 1));
     struct job job;
     struct job_truth truth;
@@ -337,7 +316,7 @@ static void test_sizes_of_a_mix(void **state)
 
 /* ---- the scheduler ---- */
 
-static const char skip_fifo[] = "{\"order\": [\"fifo\"], \"blocking\": \"skip\"}";
+static const char skip_fifo[] = "{'order': ['fifo'], 'blocking': 'skip'}";
 
 static struct job job_with(job_id id, const struct node_ask *ask)
 {
@@ -353,7 +332,7 @@ static void test_what_is_refused_is_explained(void **state)
     struct sched_case c;
     struct arena arena = {0};
     sched_case_open(&c, sched_case_cluster(zones), queue_table_new(), skip_fifo);
-    sched_case_submit(&c, job_with(0, ask_of("\"node_selector\":{\"zone\":\"z\"}", &arena, c.cluster)), 0);
+    sched_case_submit(&c, job_with(0, ask_of("'node_selector':{'zone':'z'}", &arena, c.cluster)), 0);
     arena_release(&arena); /* the scheduler has its own */
     const struct explanation why = sched_case_explain(&c, 0, REASON_NEVER_FITS);
     assert_true(why.is_never);
@@ -410,7 +389,7 @@ static void test_labels_are_of_the_cluster(void **state)
     struct error error = sched_save(c.sched, &saved);
     assert_false(error_is(error));
     buffer_string(&json, zones);
-    strstr(buffer_c_string(&json), "\"5\"")[1] = '6';
+    strstr(buffer_c_string(&json), "'5'")[1] = '6';
     struct cluster *changed = sched_case_cluster(buffer_c_string(&json));
     struct policy_config policy = sched_case_policy(skip_fifo);
     struct sched *other = sched_load(changed, c.queues, &policy, (struct text){saved.bytes, saved.length}, &error);

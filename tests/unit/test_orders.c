@@ -9,6 +9,7 @@
 
 #include "policies/order/order_read.h"
 #include "policies/order/orders.h"
+#include "tests/support/json_text.h"
 
 #define S TIME_NS_PER_S
 
@@ -257,7 +258,7 @@ static struct error read_text(const char *text, struct reading *reading)
     struct error error = ERROR_OK;
     struct json_object object;
     *reading = (struct reading){.config = order_config_default()};
-    TRY(json_doc_parse(&doc, "p.json", text_of(text), ERROR_CONFIG));
+    TRY(json_text_read(&doc, "p.json", text));
     struct json_value root = json_doc_root(doc, &error);
     json_object_open(&object, &root);
     order_chain_read(reading->chain, &reading->count, 3, order_policies, &object);
@@ -272,13 +273,11 @@ static void every_parameter_is_read(void **state)
     (void)state;
     struct reading r;
     struct error error =
-        read_text("{\"order\": [\"las\", \"priority\", \"fifo\"], \"order_config\": {\"period_s\": \"1m\","
-                  " \"las_limits_gpu_s\": [10, 20, 40], \"las_promote\": 2.5, \"weight_age\": 1,"
-                  " \"weight_fair_share\": 2, \"weight_size\": 3, \"weight_priority\": 4,"
-                  " \"weight_class\": {\"training\": 5, \"inference\": 6},"
-                  " \"weight_tres\": {\"gpus\": 7, \"memory_gb\": 8}, \"age_max_s\": 99,"
-                  " \"favors_small\": true, \"half_life_s\": 0, \"decay\": \"slurm\","
-                  " \"fair_share\": \"classic\", \"billing\": {\"gpus\": 2, \"cpus\": 0.25}}}",
+        read_text("{'order': ['las', 'priority', 'fifo'], 'order_config': {'period_s': '1m', 'las_limits_gpu_s': [10, "
+                  "20, 40], 'las_promote': 2.5, 'weight_age': 1, 'weight_fair_share': 2, 'weight_size': 3, "
+                  "'weight_priority': 4, 'weight_class': {'training': 5, 'inference': 6}, 'weight_tres': {'gpus': 7, "
+                  "'memory_gb': 8}, 'age_max_s': 99, 'favors_small': true, 'half_life_s': 0, 'decay': 'slurm', "
+                  "'fair_share': 'classic', 'billing': {'gpus': 2, 'cpus': 0.25}}}",
                   &r);
     assert_false(error_is(error));
     assert_int_equal(r.count, 3);
@@ -312,7 +311,7 @@ static void what_is_absent_stays(void **state)
     (void)state;
     struct reading r;
     struct order_config otherwise = order_config_default();
-    assert_false(error_is(read_text("{\"order_config\": {\"weight_age\": 1}}", &r)));
+    assert_false(error_is(read_text("{'order_config': {'weight_age': 1}}", &r)));
     assert_int_equal(r.count, 0);
     assert_int_equal(r.config.weight_age, 1);
     assert_int_equal(r.config.period, otherwise.period);
@@ -331,27 +330,27 @@ static void bad_parameters_are_refused(void **state)
     static const struct {
         const char *text, *message;
     } cases[] = {
-        {"{\"order\": []}", "'order' must hold from 1 to 3 names"},
-        {"{\"order\": [\"fifo\",\"las\",\"sjf\",\"ljf\"]}", "'order' must hold from 1 to 3 names"},
-        {"{\"order\": [\"fifoo\"]}", "there is no order 'fifoo'"},
-        {"{\"order\": [\"fifo\", \"fifo\"]}", "order 'fifo' is named twice"},
-        {"{\"order_config\": {\"period_s\": 0}}", "'period_s' must be at least a second"},
-        {"{\"order_config\": {\"age_max_s\": 0.5}}", "'age_max_s' must be at least a second"},
-        {"{\"order_config\": {\"half_life_s\": 0.5}}", "'half_life_s' must be 0"},
-        {"{\"order_config\": {\"las_limits_gpu_s\": []}}", "from 1 to 8 limits"},
-        {"{\"order_config\": {\"las_limits_gpu_s\": [5, 5]}}", "each limit must be larger"},
-        {"{\"order_config\": {\"las_limits_gpu_s\": [0]}}", "must be an integer from 1"},
-        {"{\"order_config\": {\"weight_age\": -1}}", "must be an integer from 0"},
-        {"{\"order_config\": {\"weight_class\": {\"trainings\": 1}}}", "trainings"},
-        {"{\"order_config\": {\"decay\": \"fast\"}}", "'decay' must be one of"},
-        {"{\"order_config\": {\"weight_agee\": 1}}", "weight_agee"},
+        {"{'order': []}", "'order' must hold from 1 to 3 names"},
+        {"{'order': ['fifo','las','sjf','ljf']}", "'order' must hold from 1 to 3 names"},
+        {"{'order': ['fifoo']}", "there is no order 'fifoo'"},
+        {"{'order': ['fifo', 'fifo']}", "order 'fifo' is named twice"},
+        {"{'order_config': {'period_s': 0}}", "'period_s' must be at least a second"},
+        {"{'order_config': {'age_max_s': 0.5}}", "'age_max_s' must be at least a second"},
+        {"{'order_config': {'half_life_s': 0.5}}", "'half_life_s' must be 0"},
+        {"{'order_config': {'las_limits_gpu_s': []}}", "from 1 to 8 limits"},
+        {"{'order_config': {'las_limits_gpu_s': [5, 5]}}", "each limit must be larger"},
+        {"{'order_config': {'las_limits_gpu_s': [0]}}", "must be an integer from 1"},
+        {"{'order_config': {'weight_age': -1}}", "must be an integer from 0"},
+        {"{'order_config': {'weight_class': {'trainings': 1}}}", "trainings"},
+        {"{'order_config': {'decay': 'fast'}}", "'decay' must be one of"},
+        {"{'order_config': {'weight_agee': 1}}", "weight_agee"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct reading r;
         struct error error = read_text(cases[i].text, &r);
         assert_true(error_is(error));
         if (strstr(error_message(&error), cases[i].message) == NULL)
-            fail_msg("%s: \"%s\" does not say \"%s\"", cases[i].text, error_message(&error), cases[i].message);
+            fail_msg("%s: '%s' does not say '%s'", cases[i].text, error_message(&error), cases[i].message);
         error_release(&error);
     }
 }

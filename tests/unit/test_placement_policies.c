@@ -10,6 +10,7 @@
 
 #include "base/buffer.h"
 #include "policies/placement/placements.h"
+#include "tests/support/json_text.h"
 #include "tests/support/lawful.h"
 
 struct world {
@@ -23,7 +24,7 @@ static struct world world_of(const char *text)
 {
     struct world world = {0};
     struct json_doc *doc;
-    struct error error = json_doc_parse(&doc, "cluster", text_of(text), ERROR_CONFIG);
+    struct error error = json_text_read(&doc, "cluster", text);
     assert_false(error_is(error));
     struct json_value root = json_doc_root(doc, &error);
     world.cluster = cluster_read(&root, NULL);
@@ -88,7 +89,7 @@ static void check_nodes(struct world *world, const struct placement_policy *poli
 
 #define HELD_NONE ((struct held_pieces){NULL, 0})
 #define UNIFORM(nodes, gpus)                                                                                           \
-    "{\"pools\": [{\"nodes\": " nodes ", \"gpus_per_node\": " gpus "}], \"fabric\": {\"nodes_per_unit\": 2}}"
+    "{'pools': [{'nodes': " nodes ", 'gpus_per_node': " gpus "}], 'fabric': {'nodes_per_unit': 2}}"
 
 static void pack_takes_few_nodes_and_spread_many(void **state)
 {
@@ -169,9 +170,8 @@ static void binpack_counts_what_is_being_released(void **state)
 static void members_without_gpus_prefer_nodes_without(void **state)
 {
     (void)state;
-    struct world world = world_of("{\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 4, \"cpus\": 8},"
-                                  "{\"name\": \"cpu\", \"node_name\": \"c%u\", \"nodes\": 2, \"gpus_per_node\": 0, "
-                                  "\"cpus\": 16}]}");
+    struct world world = world_of("{'pools': [{'nodes': 1, 'gpus_per_node': 4, 'cpus': 8},{'name': 'cpu', "
+                                  "'node_name': 'c%u', 'nodes': 2, 'gpus_per_node': 0, 'cpus': 16}]}");
     struct job job = job_of((struct request){.cpu_milli = 4000}, 1);
     struct space half = {.node = 2, .cpu_milli = 8000, .member_count = 1};
     ledger_take(world.ledger, &half);
@@ -199,8 +199,7 @@ static void gpu_policies_see_no_difference_for_members_without_gpus(void **state
 static void least_allocated_spreads_by_cpu_and_memory(void **state)
 {
     (void)state;
-    struct world world = world_of("{\"pools\": [{\"nodes\": 2, \"gpus_per_node\": 4, \"cpus\": 16, "
-                                  "\"memory_gb\": 8}]}");
+    struct world world = world_of("{'pools': [{'nodes': 2, 'gpus_per_node': 4, 'cpus': 16, 'memory_gb': 8}]}");
     struct job job = job_of((struct request){.cpu_milli = 2000, .memory_mib = 1024}, 1);
     struct job gpu = job_of((struct request){.gpus = 1}, 1);
     struct space cpus = {.node = 0, .cpu_milli = 4000, .memory_mib = 1024};
@@ -357,10 +356,10 @@ static void an_inner_set_stays_inside(void **state)
 /* ---- nodes that are not like others ---- */
 
 #define MIG_NODES                                                                                                      \
-    "{\"pools\": [{\"nodes\": 2, \"gpus_per_node\": 2, \"gpu_model\": \"h100-80gb\", "                                 \
-    "\"gpus_layout\": [[\"3g.40gb\", \"3g.40gb\"], [\"4g.40gb\", \"1g.10gb\", \"2g.20gb\"]]},"                         \
-    "{\"name\": \"whole\", \"node_name\": \"w%u\", \"nodes\": 1, \"gpus_per_node\": 2, "                               \
-    "\"gpu_model\": \"h100-80gb\"}]}"
+    "{'pools': [{'nodes': 2, 'gpus_per_node': 2, 'gpu_model': 'h100-80gb', "                                           \
+    "'gpus_layout': [['3g.40gb', '3g.40gb'], ['4g.40gb', '1g.10gb', '2g.20gb']]},"                                     \
+    "{'name': 'whole', 'node_name': 'w%u', 'nodes': 1, 'gpus_per_node': 2, "                                           \
+    "'gpu_model': 'h100-80gb'}]}"
 
 static void instances_are_taken_one_by_one(void **state)
 {
@@ -402,10 +401,8 @@ static void instances_are_taken_one_by_one(void **state)
 static void tainted_and_full_nodes_take_nobody(void **state)
 {
     (void)state;
-    struct world world = world_of("{\"pools\": [{\"name\": \"t\", \"node_name\": \"t%u\", "
-                                  "\"nodes\": 1, \"gpus_per_node\": 4, "
-                                  "\"taints\": [\"a:NoSchedule\"]},"
-                                  "{\"nodes\": 2, \"gpus_per_node\": 4, \"max_tasks\": 2}]}");
+    struct world world = world_of("{'pools': [{'name': 't', 'node_name': 't%u', 'nodes': 1, 'gpus_per_node': 4, "
+                                  "'taints': ['a:NoSchedule']},{'nodes': 2, 'gpus_per_node': 4, 'max_tasks': 2}]}");
     struct job job = job_of((struct request){.gpus = 1}, 3);
     check_nodes(&world, &placement_best_fit, &job, HELD_NONE, "1 1 2");
     check_nodes(&world, &placement_pack, &job, HELD_NONE, "1 1 2");
@@ -494,7 +491,7 @@ static void what_cannot_win_is_not_looked_at(void **state)
 static void the_fullest_with_room_ends_the_search(void **state)
 {
     (void)state;
-    struct world world = world_of("{\"pools\": [{\"nodes\": 3, \"gpus_per_node\": 8, \"cpus\": 16}]}");
+    struct world world = world_of("{'pools': [{'nodes': 3, 'gpus_per_node': 8, 'cpus': 16}]}");
     struct job one = job_of((struct request){.gpus = 1, .cpu_milli = 1000}, 1);
     struct space cpus = {.node = 2, .cpu_milli = 16000};
     occupy(&world, 1, 0x0f, GPU_MILLI);

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "policies/placement/placements.h"
+#include "tests/support/json_text.h"
 
 struct world {
     struct cluster *cluster;
@@ -19,14 +20,11 @@ struct world {
 static struct world two_models(void)
 {
     struct world world;
-    struct json_doc *doc;
-    struct error error = json_doc_parse(&doc, "cluster",
-                                        TEXT("{\"pools\": [{\"name\": \"a\", \"nodes\": 1, \"gpus_per_node\": 4,"
-                                             " \"gpu_model\": \"h100-80gb\", \"node_name\": \"a%u\"},"
-                                             " {\"name\": \"b\", \"nodes\": 1, \"gpus_per_node\": 4,"
-                                             " \"gpu_model\": \"t4-16gb\", \"node_name\": \"b%u\"}]}"),
-                                        ERROR_CONFIG);
-    assert_false(error_is(error));
+    struct error error = ERROR_OK;
+    struct json_doc *doc = json_text_parse("cluster", "{'pools': [{'name': 'a', 'nodes': 1, 'gpus_per_node': 4, "
+                                                      "'gpu_model': 'h100-80gb', 'node_name': 'a%u'}, {'name': 'b', "
+                                                      "'nodes': 1, 'gpus_per_node': 4, 'gpu_model': 't4-16gb', "
+                                                      "'node_name': 'b%u'}]}");
     struct json_value root = json_doc_root(doc, &error);
     world.cluster = cluster_read(&root, NULL);
     assert_non_null(world.cluster);

@@ -9,6 +9,7 @@
 
 #include "policies/config/registry.h"
 #include "policies/policy_config.h"
+#include "tests/support/json_text.h"
 
 /* When this fails, a struct that plug-ins share with the program has changed: raise PLUGIN_ABI, unless a seam's own
  * struct has only grown at its end, and write down here the new number with the new sizes. */
@@ -122,7 +123,7 @@ static void test_learning(void **state)
 static struct error read_policy(struct policy_config *config, const char *text, const struct plugin_set *plugins)
 {
     struct json_doc *doc;
-    struct error error = json_doc_parse(&doc, "test", text_of(text), ERROR_CONFIG);
+    struct error error = json_text_read(&doc, "test", text);
     assert_false(error_is(error));
     struct json_value root = json_doc_root(doc, &error);
     policy_config_read_with(config, &root, plugins);
@@ -135,19 +136,18 @@ static void test_named_as_any_other(void **state)
     static const struct plugin_set set = {.plugins = {&good}, .count = 1};
     struct policy_config config;
     (void)state;
-    struct error error =
-        read_policy(&config, "{\"plugins\": [\"some.so\"], \"order\": [\"priority\", \"mine\"]}", &set);
+    struct error error = read_policy(&config, "{'plugins': ['some.so'], 'order': ['priority', 'mine']}", &set);
     assert_false(error_is(error));
     assert_int_equal(config.order_count, 2);
     assert_ptr_equal(config.order[0], &order_priority);
     assert_ptr_equal(config.order[1], &mine);
-    error = read_policy(&config, "{\"placement\": \"mine\"}", &set); /* another seam */
+    error = read_policy(&config, "{'placement': 'mine'}", &set); /* another seam */
     assert_true(error_is(error));
     error_release(&error);
-    error = read_policy(&config, "{\"order\": [\"mine\"]}", NULL);
+    error = read_policy(&config, "{'order': ['mine']}", NULL);
     assert_true(error_is(error));
     error_release(&error);
-    error = read_policy(&config, "{\"plugins\": [\"some.so\"]}", NULL); /* nobody loads them */
+    error = read_policy(&config, "{'plugins': ['some.so']}", NULL); /* nobody loads them */
     assert_true(error_is(error));
     assert_non_null(strstr(error_message(&error), "plugins"));
     error_release(&error);

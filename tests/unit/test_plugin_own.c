@@ -12,6 +12,7 @@
 #include "policies/config/digest.h"
 #include "policies/config/registry.h"
 #include "policies/policy_config.h"
+#include "tests/support/json_text.h"
 #include "tests/support/reload.h"
 #include "tests/support/sched_case.h"
 
@@ -23,7 +24,7 @@ static const struct plugin_set example = {.plugins = {&windtunnel_plugin}, .coun
 static struct error read_with(struct policy_config *config, const char *text, const struct plugin_set *plugins)
 {
     struct json_doc *doc;
-    struct error error = json_doc_parse(&doc, "p.json", text_of(text), ERROR_CONFIG);
+    struct error error = json_text_read(&doc, "p.json", text);
     assert_false(error_is(error));
     struct json_value root = json_doc_root(doc, &error);
     policy_config_read_with(config, &root, plugins);
@@ -45,18 +46,16 @@ static struct policy_config policy_with(const char *text, const struct plugin_se
 static void parameters_have_defaults_and_are_read(void **state)
 {
     (void)state;
-    struct policy_config config = policy_with("{\"order\": [\"turns\"]}", &example);
+    struct policy_config config = policy_with("{'order': ['turns']}", &example);
     assert_int_equal(config.plugin_count, 1);
     assert_int_equal(config.plugins[0].params[COUNTS], COUNTS_GPUS);
     assert_int_equal(config.plugins[0].params[FORGET_AFTER], 1000);
     const uint64_t before = digest_policy(&config);
-    config = policy_with("{\"order\": [\"turns\"], \"params\": {\"turns\": {\"counts\": \"jobs\", "
-                         "\"forget_after\": 7}}}",
-                         &example);
+    config = policy_with("{'order': ['turns'], 'params': {'turns': {'counts': 'jobs', 'forget_after': 7}}}", &example);
     assert_int_equal(config.plugins[0].params[COUNTS], COUNTS_JOBS);
     assert_int_equal(config.plugins[0].params[FORGET_AFTER], 7);
     assert_true(digest_policy(&config) != before); /* another policy: a saved state is not its own */
-    config = policy_with("{\"order\": [\"fifo\"]}", &example);
+    config = policy_with("{'order': ['fifo']}", &example);
     assert_int_equal(config.plugin_count, 0);
 }
 
@@ -80,14 +79,13 @@ static void refused_at(const char *marked, const char *words)
 static void bad_parameters_are_refused_at_their_place(void **state)
 {
     (void)state;
-    refused_at("{\"order\": [\"turns\"], \"params\": {\"turns\": {\"forget_after\": @0}}}",
+    refused_at("{'order': ['turns'], 'params': {'turns': {'forget_after': @0}}}",
                "'forget_after' must be an integer from 1 to 1000000, got 0");
-    refused_at("{\"order\": [\"turns\"], \"params\": {\"turns\": {\"counts\": @\"gpu\"}}}", "did you mean 'gpus'?");
-    refused_at("{\"order\": [\"turns\"], \"params\": {\"turns\": {@\"forget\": 1}}}", "unknown key 'forget'");
-    refused_at("{\"order\": [\"turns\"], \"params\": {\"turnz\": @{}}}", "did you mean 'turns'?");
-    refused_at("{\"order\": [\"fifo\"], \"params\": {\"turns\": @{}}}",
-               "this policy uses no policy 'turns' of a plug-in");
-    refused_at("{\"order\": [\"turns\"], \"params\": {\"turns\": @3}}", "must be an object");
+    refused_at("{'order': ['turns'], 'params': {'turns': {'counts': @'gpu'}}}", "did you mean 'gpus'?");
+    refused_at("{'order': ['turns'], 'params': {'turns': {@'forget': 1}}}", "unknown key 'forget'");
+    refused_at("{'order': ['turns'], 'params': {'turnz': @{}}}", "did you mean 'turns'?");
+    refused_at("{'order': ['fifo'], 'params': {'turns': @{}}}", "this policy uses no policy 'turns' of a plug-in");
+    refused_at("{'order': ['turns'], 'params': {'turns': @3}}", "must be an object");
 }
 
 static void every_kind_is_read_and_told(void **state)
@@ -109,8 +107,8 @@ static void every_kind_is_read_and_told(void **state)
     plugin.params = all;
     plugin.param_count = 5;
     assert_false(error_is(plugin_check(&plugin, "x.so", &(struct plugin_set){.count = 0})));
-    config = policy_with("{\"order\": [\"turns\"], \"params\": {\"turns\": {\"i\": -5, \"m\": 1.25, "
-                         "\"b\": false, \"d\": \"2m\", \"c\": \"a\"}}}",
+    config = policy_with("{'order': ['turns'], 'params': {'turns': {'i': -5, 'm': 1.25, 'b': false, 'd': '2m', "
+                         "'c': 'a'}}}",
                          &set);
     const int64_t expected[] = {-5, 1250, 0, 120 * TIME_NS_PER_S, 0};
     for (int i = 0; i < 5; i++) {
@@ -123,7 +121,7 @@ static void every_kind_is_read_and_told(void **state)
         assert_string_equal(buffer_c_string(&out), written[i]);
         buffer_release(&out);
     }
-    struct error error = read_with(&config, "{\"order\": [\"turns\"], \"params\": {\"turns\": {\"d\": 0.5}}}", &set);
+    struct error error = read_with(&config, "{'order': ['turns'], 'params': {'turns': {'d': 0.5}}}", &set);
     assert_string_equal(error_message(&error), "'d' must be a duration from 1 to 3600 s");
     error_release(&error);
 }
@@ -217,14 +215,14 @@ static void play(const struct policy_config *policy, int reload_at, struct buffe
 }
 
 #define TURNS                                                                                                          \
-    "{\"order\": [\"turns\", \"fifo\"], \"order_config\": {\"period_s\": 1}, \"blocking\": "                           \
-    "\"skip\", \"params\": {\"turns\": {\"forget_after\": 20}}}"
+    "{'order': ['turns', 'fifo'], 'order_config': {'period_s': 1}, 'blocking': "                                       \
+    "'skip', 'params': {'turns': {'forget_after': 20}}}"
 
 static void a_state_is_saved_and_loaded_midway(void **state)
 {
     struct buffer whole = {0}, fifo = {0};
     const struct policy_config turns_policy = policy_with(TURNS, &example);
-    const struct policy_config fifo_policy = sched_case_policy("{\"blocking\": \"skip\"}");
+    const struct policy_config fifo_policy = sched_case_policy("{'blocking': 'skip'}");
     (void)state;
     play(&turns_policy, -1, &whole);
     play(&fifo_policy, -1, &fifo);
@@ -308,9 +306,8 @@ static size_t evictions_with(const char *search, int priority_floor)
     struct queue_table *queues = queue_table_new();
     struct error error = ERROR_OK;
     snprintf(text, sizeof text,
-             "{\"order\": [\"priority\"], \"blocking\": \"skip\", \"preemption\": {\"policy\": "
-             "\"gentle\", "
-             "\"min_runtime_s\": 0, \"search\": \"%s\"}, \"params\": {\"gentle\": {\"floor\": %d}}}",
+             "{'order': ['priority'], 'blocking': 'skip', 'preemption': {'policy': 'gentle', 'min_runtime_s': 0, "
+             "'search': '%s'}, 'params': {'gentle': {'floor': %d}}}",
              search, priority_floor);
     const struct policy_config policy = policy_with(text, &both);
     struct sched *sched = sched_new(cluster, queues, &policy, &error);
@@ -351,7 +348,7 @@ static bool overtakes_with(int priority_floor)
     struct cluster *cluster = cluster_uniform_new(1, 2);
     struct queue_table *queues = queue_table_new();
     struct error error = ERROR_OK;
-    snprintf(text, sizeof text, "{\"backfill\": {\"policy\": \"choosy\"}, \"params\": {\"choosy\": {\"floor\": %d}}}",
+    snprintf(text, sizeof text, "{'backfill': {'policy': 'choosy'}, 'params': {'choosy': {'floor': %d}}}",
              priority_floor);
     const struct policy_config policy = policy_with(text, &both);
     struct sched *sched = sched_new(cluster, queues, &policy, &error);

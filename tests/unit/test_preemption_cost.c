@@ -10,13 +10,13 @@
 
 #include "policies/policy_config.h"
 #include "policies/sched.h"
+#include "tests/support/json_text.h"
 #include "tests/support/lawful.h"
 
 static const char policy_text[] =
-    "{\"order\": [\"fifo\"], \"blocking\": \"skip\", \"quota\": \"fairshare\", \"actions\": "
-    "[\"allocate\", \"reclaim\", \"preempt\"], \"preemption\": {\"policy\": \"checkpoint\", "
-    "\"victims\": [\"cost\"], \"search\": \"node\", \"grace_s\": 0, \"min_runtime_s\": 0, "
-    "\"loss_ratio\": 1}}";
+    "{'order': ['fifo'], 'blocking': 'skip', 'quota': 'fairshare', 'actions': ['allocate', 'reclaim', 'preempt'], "
+    "'preemption': {'policy': 'checkpoint', 'victims': ['cost'], 'search': 'node', 'grace_s': 0, 'min_runtime_s': 0, "
+    "'loss_ratio': 1}}";
 
 struct fixture {
     struct cluster *cluster;
@@ -61,7 +61,7 @@ static void setup(struct fixture *f, int64_t waits_deserves_gpus, time_ns interv
 {
     struct json_doc *doc;
     struct policy_config policy;
-    struct error error = json_doc_parse(&doc, "test", text_of(policy_text), ERROR_CONFIG);
+    struct error error = json_text_read(&doc, "test", policy_text);
     assert_false(error_is(error));
     struct json_value root = json_doc_root(doc, &error);
     policy_config_read(&policy, &root);

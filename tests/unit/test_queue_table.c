@@ -9,13 +9,14 @@
 
 #include <cmocka.h>
 
+#include "tests/support/json_text.h"
 #include "topologies/queue_table.h"
 
 static struct error read_text(struct queue_table *table, const char *text)
 {
     struct json_doc *doc;
     struct error error = ERROR_OK;
-    TRY(json_doc_parse(&doc, "q.json", text_of(text), ERROR_CONFIG));
+    TRY(json_text_read(&doc, "q.json", text));
     struct json_value root = json_doc_root(doc, &error);
     queue_table_read(table, &root);
     json_doc_free(doc);
@@ -84,11 +85,10 @@ static void queues_of_traces_are_added_once_under_the_root(void **state)
 static void an_array_is_read_field_by_field(void **state)
 {
     (void)state;
-    struct queue_table *table =
-        table_of("[{\"name\": \"org\", \"parent\": null, \"quota_gpus\": 4},\n"
-                 " {\"name\": \"q0\", \"parent\": \"org\", \"quota_gpus\": 2.5, \"limit_gpus\": -1,\n"
-                 "  \"over_quota_weight\": 0.25, \"priority\": -3, \"$comment\": \"half\"},\n"
-                 " {\"name\": \"q1\", \"quota_gpus\": -1, \"limit_gpus\": 0}]");
+    struct queue_table *table = table_of("[{'name': 'org', 'parent': null, 'quota_gpus': 4},\n"
+                                         " {'name': 'q0', 'parent': 'org', 'quota_gpus': 2.5, 'limit_gpus': -1,\n"
+                                         "  'over_quota_weight': 0.25, 'priority': -3, '$comment': 'half'},\n"
+                                         " {'name': 'q1', 'quota_gpus': -1, 'limit_gpus': 0}]");
     assert_int_equal(table->count, 4);
     const struct queue_spec *q0 = &table->queues[2], *q1 = &table->queues[3];
     assert_int_equal(table->queues[1].deserved[RESOURCE_GPU], 4000);
@@ -127,38 +127,38 @@ static void nonsense_is_refused_with_its_place(void **state)
 {
     (void)state;
     check_refused("[{\"quota_gpus\": 1}]", "error: q.json:1:2: 'name' is missing", "at /0");
-    check_refused("[{\"name\": \"\"}]", "error: q.json:1:11: a queue needs a name that is not empty", "at /0/name");
-    check_refused("[{\"name\": \"a\"},\n {\"name\": \"a\"}]", "error: q.json:2:11: there is a queue named 'a' already",
-                  "at /1/name");
-    check_refused("[{\"name\": \"b\", \"parent\": \"a\"}, {\"name\": \"a\"}]",
+    check_refused("[{'name': ''}]", "error: q.json:1:11: a queue needs a name that is not empty", "at /0/name");
+    check_refused("[{'name': 'a'},\n"
+                  " {'name': 'a'}]",
+                  "error: q.json:2:11: there is a queue named 'a' already", "at /1/name");
+    check_refused("[{'name': 'b', 'parent': 'a'}, {'name': 'a'}]",
                   "error: q.json:1:26: no queue named 'a' stands before this one", "list a parent before its children");
-    check_refused("[{\"name\": \"a\", \"parent\": \"a\"}]",
-                  "error: q.json:1:26: no queue named 'a' stands before this one", "at /0/parent");
-    check_refused("[{\"name\": \"a\", \"quota_gpus\": -0.5}]",
+    check_refused("[{'name': 'a', 'parent': 'a'}]", "error: q.json:1:26: no queue named 'a' stands before this one",
+                  "at /0/parent");
+    check_refused("[{'name': 'a', 'quota_gpus': -0.5}]",
                   "error: q.json:1:30: 'quota_gpus' must be -1 (unlimited) or not negative", "at /0/quota_gpus");
-    check_refused("[{\"name\": \"a\", \"quota\": 1}]", "error: q.json:1:16: unknown key 'quota'", "at /0");
+    check_refused("[{'name': 'a', 'quota': 1}]", "error: q.json:1:16: unknown key 'quota'", "at /0");
 }
 
 /* Every field away from its default, and a queue with none. */
 static void what_was_written_reads_back(void **state)
 {
     (void)state;
-    static const char text[] = "[{\"name\":\"a\",\"quota_gpus\":1.5,\"quota_cpus\":0.001,\"quota_memory_gb\":0.5,"
-                               "\"limit_gpus\":2,\"limit_cpus\":3,\"limit_memory_gb\":4,\"guarantee_gpus\":5,"
-                               "\"guarantee_cpus\":6,\"guarantee_memory_gb\":7,\"borrowing_limit_gpus\":0,"
-                               "\"borrowing_limit_cpus\":8,\"borrowing_limit_memory_gb\":9,\"lending_limit_gpus\":10,"
-                               "\"lending_limit_cpus\":11,\"lending_limit_memory_gb\":12,\"over_quota_weight\":0.25,"
-                               "\"over_quota_weight_cpus\":3,\"over_quota_weight_memory\":2,\"priority\":-3,"
-                               "\"age_s\":86400,\"reclaim_min_runtime_s\":\"1ns\",\"preempt_min_runtime_s\":0,"
-                               "\"usage_ratio\":0.125,\"credit_gpu_h\":2.5},"
-                               "{\"name\":\"b \\\"\",\"parent\":\"a\",\"quota_gpus\":-1},{\"name\":\"c\"}]";
+    static const char text[] = "[{'name':'a','quota_gpus':1.5,'quota_cpus':0.001,'quota_memory_gb':0.5,'limit_gpus':2,"
+                               "'limit_cpus':3,'limit_memory_gb':4,'guarantee_gpus':5,'guarantee_cpus':6,"
+                               "'guarantee_memory_gb':7,'borrowing_limit_gpus':0,'borrowing_limit_cpus':8,"
+                               "'borrowing_limit_memory_gb':9,'lending_limit_gpus':10,'lending_limit_cpus':11,"
+                               "'lending_limit_memory_gb':12,'over_quota_weight':0.25,'over_quota_weight_cpus':3,"
+                               "'over_quota_weight_memory':2,'priority':-3,'age_s':86400,"
+                               "'reclaim_min_runtime_s':'1ns','preempt_min_runtime_s':0,'usage_ratio':0.125,"
+                               "'credit_gpu_h':2.5},{'name':'b \\'','parent':'a','quota_gpus':-1},{'name':'c'}]";
     struct queue_table *table = table_of(text);
     struct buffer out = {0};
     queue_table_write(table, 1, &out);
-    assert_string_equal(buffer_c_string(&out), text);
+    assert_json_text_equal(buffer_c_string(&out), text);
     out.length = 0;
     queue_table_write(table, 3, &out);
-    assert_string_equal(buffer_c_string(&out), "[{\"name\":\"c\"}]");
+    assert_json_text_equal(buffer_c_string(&out), "[{'name':'c'}]");
     buffer_release(&out);
     queue_table_free(table);
 }
@@ -167,7 +167,7 @@ static struct error merge_text(struct queue_table *table, const char *text)
 {
     struct json_doc *doc;
     struct error error = ERROR_OK;
-    TRY(json_doc_parse(&doc, "q.json", text_of(text), ERROR_CONFIG));
+    TRY(json_text_read(&doc, "q.json", text));
     struct json_value root = json_doc_root(doc, &error);
     queue_table_merge(table, &root);
     json_doc_free(doc);
@@ -177,16 +177,15 @@ static struct error merge_text(struct queue_table *table, const char *text)
 static void a_merge_changes_and_adds(void **state)
 {
     (void)state;
-    struct queue_table *table = table_of("[{\"name\": \"a\", \"quota_gpus\": 4, \"priority\": 7}]");
-    struct error error = merge_text(table, "[{\"name\": \"a\", \"limit_gpus\": 9},"
-                                           " {\"name\": \"b\", \"parent\": \"a\"}]");
+    struct queue_table *table = table_of("[{'name': 'a', 'quota_gpus': 4, 'priority': 7}]");
+    struct error error = merge_text(table, "[{'name': 'a', 'limit_gpus': 9}, {'name': 'b', 'parent': 'a'}]");
     assert_false(error_is(error));
     assert_int_equal(table->count, 3);
     assert_int_equal(table->queues[1].deserved[RESOURCE_GPU], 0);
     assert_int_equal(table->queues[1].limit[RESOURCE_GPU], 9000);
     assert_int_equal(table->queues[1].priority, 100);
     assert_string_equal(table->queues[1].name, "a");
-    error = merge_text(table, "[{\"name\": \"b\"}]");
+    error = merge_text(table, "[{'name': 'b'}]");
     assert_string_equal(error_message(&error), "the queue 'b' has another parent already");
     error_release(&error);
     queue_table_free(table);

@@ -7,13 +7,14 @@
 #include <cmocka.h>
 
 #include "policies/quota/cells_index.h"
+#include "tests/support/json_text.h"
 #include "tests/support/lawful.h"
 #include "tests/support/quota_case.h"
 
 /* A node of 8 GPUs and one of 4. */
 #define LARGE_AND_SMALL                                                                                                \
-    "{\"pools\": [{\"name\": \"p\", \"nodes\": 1, \"gpus_per_node\": 8, \"node_name\": \"a%u\"},"                      \
-    " {\"name\": \"q\", \"nodes\": 1, \"gpus_per_node\": 4, \"node_name\": \"b%u\"}]}"
+    "{'pools': [{'name': 'p', 'nodes': 1, 'gpus_per_node': 8, 'node_name': 'a%u'},"                                    \
+    " {'name': 'q', 'nodes': 1, 'gpus_per_node': 4, 'node_name': 'b%u'}]}"
 enum { LARGE, SMALL };
 
 static void open_case(struct quota_case *c)
@@ -22,7 +23,7 @@ static void open_case(struct quota_case *c)
     quota_case_init(c, &quota_cells, 1);
     ledger_free(c->ledger);
     cluster_free(c->cluster);
-    struct error error = json_doc_parse(&doc, "cluster", TEXT(LARGE_AND_SMALL), ERROR_CONFIG);
+    struct error error = json_text_read(&doc, "cluster", LARGE_AND_SMALL);
     assert_false(error_is(error));
     struct json_value root = json_doc_root(doc, &error);
     c->cluster = cluster_read(&root, NULL);

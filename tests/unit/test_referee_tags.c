@@ -8,13 +8,13 @@
 #include <cmocka.h>
 
 #include "sim/referee/referee.h"
+#include "tests/support/wire_lines.h"
 
 /* n0 and n1 are in rack r1, n2 in r2, n3 in none. */
-static const char header_text[] = "{\"windtunnel_events\":1,\"cluster\":{\"pools\":["
-                                  "{\"nodes\":2,\"gpus_per_node\":4,\"labels\":{\"rack\":\"r1\"}},"
-                                  "{\"name\":\"b\",\"nodes\":1,\"gpus_per_node\":4,\"labels\":{\"rack\":\"r2\"}},"
-                                  "{\"name\":\"c\",\"nodes\":1,\"gpus_per_node\":4}],\"levels\":[\"rack\"]},"
-                                  "\"queues\":[],\"policy\":{}}";
+static const char header_text[] = "{'windtunnel_events':1,'cluster':{'pools':[{'nodes':2,'gpus_per_node':4,"
+                                  "'labels':{'rack':'r1'}},{'name':'b','nodes':1,'gpus_per_node':4,"
+                                  "'labels':{'rack':'r2'}},{'name':'c','nodes':1,'gpus_per_node':4}],"
+                                  "'levels':['rack']},'queues':[],'policy':{}}";
 
 struct court {
     struct wire_header header;
@@ -25,7 +25,7 @@ struct court {
 static void open_court(struct court *court)
 {
     struct json_doc *doc;
-    struct error error = wire_header_parse(&doc, "events", text_of(header_text));
+    struct error error = wire_lines_header_parse(&doc, header_text);
     assert_false(error_is(error));
     error = wire_header_read(&court->header, doc);
     assert_string_equal(error_message(&error), "");
@@ -45,7 +45,7 @@ static void close_court(struct court *court)
 static const char *verdict(struct court *court, const char *text)
 {
     struct wire_line line;
-    struct error error = wire_read(court->wire, "events", 1, text_of(text), WIRE_TOLD | WIRE_ANSWERED, &line);
+    struct error error = wire_lines_read(court->wire, 1, text, WIRE_TOLD | WIRE_ANSWERED, &line);
     if (error_is(error))
         fail_msg("%s: %s", text, error_message(&error));
     bool may_be = line.kind == WIRE_FACT ? referee_told(court->referee, &line.fact)
@@ -60,13 +60,12 @@ struct story {
     const char *wrong;
 };
 
-#define JOB(id, tags) "{\"job_submitted\":0,\"job\":{\"id\":" #id "," tags ",\"groups\":[{\"gpus\":1}]}}"
-#define START(number, job, node)                                                                                       \
-    "{\"start\":" #number ",\"job\":" #job ",\"pieces\":[{\"node\":\"" node "\",\"gpus\":\"" #job "\"}]}"
-#define STARTED(number, job)   "{\"job_started\":0,\"job\":" #job ",\"decision\":" #number "}"
-#define RULE(kind, tag, level) "\"" kind "\":[{\"tag\":" #tag ",\"level\":\"" level "\"}]"
-#define WISH(kind, tag, level) "\"" kind "\":[{\"tag\":" #tag ",\"level\":\"" level "\",\"mode\":\"preferred\"}]"
-#define DB                     "\"tags\":[4]"
+#define JOB(id, tags)            "{'job_submitted':0,'job':{'id':" #id "," tags ",'groups':[{'gpus':1}]}}"
+#define START(number, job, node) "{'start':" #number ",'job':" #job ",'pieces':[{'node':'" node "','gpus':'" #job "'}]}"
+#define STARTED(number, job)     "{'job_started':0,'job':" #job ",'decision':" #number "}"
+#define RULE(kind, tag, level)   "'" kind "':[{'tag':" #tag ",'level':'" level "'}]"
+#define WISH(kind, tag, level)   "'" kind "':[{'tag':" #tag ",'level':'" level "','mode':'preferred'}]"
+#define DB                       "'tags':[4]"
 
 static const struct story stories[] = {
     /* A required affinity. */
@@ -88,13 +87,13 @@ static const struct story stories[] = {
      NULL},
     /* Who leaves draws nobody in, and keeps others away until it has left. */
     {{JOB(0, DB), JOB(1, RULE("affinity", 4, "rack")), START(1, 0, "n0"), STARTED(1, 0),
-      "{\"evict\":2,\"job\":0,\"for_job\":1}", START(3, 1, "n1")},
+      "{'evict':2,'job':0,'for_job':1}", START(3, 1, "n1")},
      "job 1: its rule 0 is not met in the rack of node 'n1'"},
     {{JOB(0, DB), JOB(1, RULE("anti_affinity", 4, "rack")), START(1, 0, "n0"), STARTED(1, 0),
-      "{\"evict\":2,\"job\":0,\"for_job\":1}", START(3, 1, "n1")},
+      "{'evict':2,'job':0,'for_job':1}", START(3, 1, "n1")},
      "job 1: its rule 0 must keep it from the rack of node 'n1'"},
     {{JOB(0, DB), JOB(1, RULE("anti_affinity", 4, "rack")), START(1, 0, "n0"), STARTED(1, 0),
-      "{\"evict\":2,\"job\":0,\"for_job\":1}", "{\"job_evicted\":1,\"job\":0,\"end\":\"lost\"}", START(3, 1, "n1")},
+      "{'evict':2,'job':0,'for_job':1}", "{'job_evicted':1,'job':0,'end':'lost'}", START(3, 1, "n1")},
      NULL},
     /* A required anti-affinity. */
     {{JOB(0, DB), JOB(1, RULE("anti_affinity", 4, "rack")), START(1, 0, "n0"), START(2, 1, "n1")},
@@ -106,7 +105,7 @@ static const struct story stories[] = {
     {{JOB(0, RULE("anti_affinity", 4, "rack")), JOB(1, DB), START(1, 0, "n0"), START(2, 1, "n1")},
      "job 1: job 0 keeps it from the rack of node 'n1'"},
     {{JOB(0, RULE("anti_affinity", 4, "rack")), JOB(1, DB), START(1, 0, "n0"), START(2, 1, "n2")}, NULL},
-    {{JOB(0, RULE("anti_affinity", 4, "rack")), JOB(1, "\"tags\":[5]"), START(1, 0, "n0"), START(2, 1, "n1")}, NULL},
+    {{JOB(0, RULE("anti_affinity", 4, "rack")), JOB(1, "'tags':[5]"), START(1, 0, "n0"), START(2, 1, "n1")}, NULL},
     /* What is only preferred binds nobody. */
     {{JOB(0, DB), JOB(1, WISH("affinity", 4, "rack")), START(1, 0, "n0"), START(2, 1, "n2")}, NULL},
     {{JOB(0, WISH("anti_affinity", 4, "rack")), JOB(1, DB), START(1, 0, "n0"), START(2, 1, "n0")}, NULL},

@@ -30,7 +30,7 @@ static void open_world(struct world *world, const char *policy)
     sched_case_open(&world->c, cluster_uniform_new(1, GPUS), queue_table_new(), policy);
 }
 
-static const char planning[] = "{\"estimate\": \"history\", \"backfill\": {\"policy\": \"conservative\"}}";
+static const char planning[] = "{'estimate': 'history', 'backfill': {'policy': 'conservative'}}";
 
 static struct job job_of(struct world *world, uint32_t user, uint16_t gpus)
 {
@@ -255,9 +255,9 @@ static void an_adopted_job(void **state)
 /* Where nothing is learned, or nothing plans, nothing is kept. */
 static void others_keep_nothing(void **state)
 {
-    static const char *const policies[] = {"{\"estimate\": \"declared\", \"backfill\": {\"policy\": \"conservative\"}}",
-                                           "{\"estimate\": \"limit\", \"backfill\": {\"policy\": \"conservative\"}}",
-                                           "{\"estimate\": \"history\"}"};
+    static const char *const policies[] = {"{'estimate': 'declared', 'backfill': {'policy': 'conservative'}}",
+                                           "{'estimate': 'limit', 'backfill': {'policy': 'conservative'}}",
+                                           "{'estimate': 'history'}"};
     (void)state;
     for (size_t p = 0; p < 3; p++) {
         struct world w;

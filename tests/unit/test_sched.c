@@ -13,16 +13,15 @@
 /* A node of 4 large GPUs and one of 4 small ones. */
 static struct cluster *two_models(void)
 {
-    return sched_case_cluster("{\"pools\": [{\"name\": \"a\", \"nodes\": 1, \"gpus_per_node\": 4,"
-                              " \"gpu_model\": \"h100-80gb\", \"node_name\": \"a%u\"},"
-                              " {\"name\": \"b\", \"nodes\": 1, \"gpus_per_node\": 4,"
-                              " \"gpu_model\": \"t4-16gb\", \"node_name\": \"b%u\"}]}");
+    return sched_case_cluster("{'pools': [{'name': 'a', 'nodes': 1, 'gpus_per_node': 4, 'gpu_model': 'h100-80gb', "
+                              "'node_name': 'a%u'}, {'name': 'b', 'nodes': 1, 'gpus_per_node': 4, "
+                              "'gpu_model': 't4-16gb', 'node_name': 'b%u'}]}");
 }
 
 #define PREEMPTING(order, blocking, quota, placement, min_runtime, attempts)                                           \
-    "{\"order\": [" order "], \"blocking\": \"" blocking "\", \"quota\": \"" quota "\", \"placement\": \"" placement   \
-    "\", \"preemption\": {\"policy\": \"checkpoint\", "                                                                \
-    "\"grace_s\": 30, \"min_runtime_s\": " min_runtime ", \"attempts_per_cycle\": " attempts "}}"
+    "{'order': [" order "], 'blocking': '" blocking "', 'quota': '" quota "', 'placement': '" placement                \
+    "', 'preemption': {'policy': 'checkpoint', "                                                                       \
+    "'grace_s': 30, 'min_runtime_s': " min_runtime ", 'attempts_per_cycle': " attempts "}}"
 
 /* Spread puts a flat job's members on both nodes in turn: several pieces of one victim on one node. */
 static void test_victim_with_two_pieces_on_a_node(void **state)
@@ -358,8 +357,8 @@ static void test_headroom_closes_the_borrower_alone(void **state)
     queue_id owner = queue_table_add(queues, TEXT("owner"), QUEUE_ROOT);
     queues->queues[owner].deserved[RESOURCE_GPU] = 4000;
     sched_case_open(&c, cluster_uniform_new(1, 4), queues,
-                    "{\"order\": [\"fifo\"], \"blocking\": \"skip\", \"quota\": \"fairshare\", "
-                    "\"placement\": \"best_fit\", \"headroom\": {\"owners_gpus\": 1}}");
+                    "{'order': ['fifo'], 'blocking': 'skip', 'quota': 'fairshare', 'placement': 'best_fit', "
+                    "'headroom': {'owners_gpus': 1}}");
     struct job job = sched_case_job(0, 1, 4, 50);
     job.queue = borrower;
     sched_case_submit(&c, job, 0);
@@ -386,8 +385,7 @@ static void test_contest_sees_queues_without_waiters(void **state)
     queue_id waits = queue_table_add(queues, TEXT("a1"), team);
     queue_id runs = queue_table_add(queues, TEXT("a2"), team);
     queue_id third = queue_table_add(queues, TEXT("c"), QUEUE_ROOT);
-    sched_case_open(&c, cluster_uniform_new(1, 5), queues,
-                    "{\"order\": [\"fifo\"], \"blocking\": \"skip\", \"quota\": \"drf\"}");
+    sched_case_open(&c, cluster_uniform_new(1, 5), queues, "{'order': ['fifo'], 'blocking': 'skip', 'quota': 'drf'}");
     const queue_id of[] = {runs, other, third, waits, other, other};
     for (job_id i = 0; i < 6; i++) {
         struct job job = sched_case_job(i, 1, i == 0 ? 3 : 1, 50);

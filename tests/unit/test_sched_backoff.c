@@ -10,10 +10,10 @@
 #include "tests/support/sched_case.h"
 
 #define PREEMPTING(quota, blocking, more)                                                                              \
-    "{\"order\": [\"priority\", \"fifo\"], \"blocking\": \"" blocking "\", \"quota\": \"" quota                        \
-    "\", \"actions\": [\"allocate\", \"preempt\"], \"preemption\": {\"policy\": \"kill\", "                            \
-    "\"victims\": [], \"search\": \"ordered\", " more "}}"
-#define AT_ONCE "\"min_runtime_s\": 0"
+    "{'order': ['priority', 'fifo'], 'blocking': '" blocking "', 'quota': '" quota                                     \
+    "', 'actions': ['allocate', 'preempt'], 'preemption': {'policy': 'kill', "                                         \
+    "'victims': [], 'search': 'ordered', " more "}}"
+#define AT_ONCE "'min_runtime_s': 0"
 
 static uint64_t tried(const struct sched_case *c)
 {
@@ -315,8 +315,8 @@ static void who_comes_to_an_empty_lane_is_tried(void **state)
     (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(),
-                    "{\"order\": [\"priority\", \"srtf\"], \"blocking\": \"skip\", "
-                    "\"preemption\": {\"policy\": \"kill\", \"min_runtime_s\": 0}}");
+                    "{'order': ['priority', 'srtf'], 'blocking': 'skip', 'preemption': {'policy': 'kill', "
+                    "'min_runtime_s': 0}}");
     sched_case_submit(&c, sched_case_job(0, 1, 4, 90), 0);
     assert_int_equal(sched_case_start(&c, 0), 1);
     sched_case_submit(&c, sched_case_job(1, 1, 3, 10), SECONDS(1)); /* waits all the time */
@@ -338,10 +338,10 @@ static void who_comes_to_an_empty_lane_is_tried(void **state)
 }
 
 #define LENDING(ratio)                                                                                                 \
-    "{\"order\": [\"fifo\"], \"blocking\": \"skip\", \"quota\": \"fairshare\", \"actions\": "                          \
-    "[\"allocate\", \"reclaim\"], \"headroom\": {\"owners_gpus\": 8}, \"preemption\": {"                               \
-    "\"policy\": \"kill\", \"victims\": [], \"search\": \"ordered\", \"min_runtime_s\": 100, "                         \
-    "\"loss_ratio\": " ratio "}}"
+    "{'order': ['fifo'], 'blocking': 'skip', 'quota': 'fairshare', 'actions': "                                        \
+    "['allocate', 'reclaim'], 'headroom': {'owners_gpus': 8}, 'preemption': {"                                         \
+    "'policy': 'kill', 'victims': [], 'search': 'ordered', 'min_runtime_s': 100, "                                     \
+    "'loss_ratio': " ratio "}}"
 
 /* 8 GPUs of a node are kept for owners, `lends` runs on 8.  A borrower asks 8: its victim has run for 100 s, so that
  * 800 GPU-s are lost, which a wait of 800 s is worth at a ratio of 1/8.  Before that no plan is tried. */

@@ -20,10 +20,10 @@
 enum { JOBS = 24, SEEDS = 40 };
 
 #define RECLAIMING(method, grace)                                                                                      \
-    "{\"order\": [\"fifo\"], \"blocking\": \"skip\", \"quota\": \"fairshare\", \"actions\": "                          \
-    "[\"allocate\", \"reclaim\", \"preempt\"], \"preemption\": {\"policy\": \"" method "\", \"grace_s\": " grace       \
-    ", \"min_runtime_s\": 900, \"loss_ratio\": 1, "                                                                    \
-    "\"evictions_per_job_max\": 2}}"
+    "{'order': ['fifo'], 'blocking': 'skip', 'quota': 'fairshare', 'actions': "                                        \
+    "['allocate', 'reclaim', 'preempt'], 'preemption': {'policy': '" method "', 'grace_s': " grace                     \
+    ", 'min_runtime_s': 900, 'loss_ratio': 1, "                                                                        \
+    "'evictions_per_job_max': 2}}"
 
 static const char *const policies[] = {RECLAIMING("checkpoint", "120"), RECLAIMING("kill", "120"),
                                        RECLAIMING("checkpoint", "0")};
@@ -188,8 +188,8 @@ static void inference_may_be_spared(void **state)
     for (int is_spared = 0; is_spared < 2; is_spared++) {
         struct sched_case c;
         sched_case_open(&c, cluster_uniform_new(3, 8), queue_table_new(),
-                        is_spared ? "{\"preemption\": {\"policy\": \"kill\", \"spares_inference\": true}}"
-                                  : "{\"preemption\": {\"policy\": \"kill\"}}");
+                        is_spared ? "{'preemption': {'policy': 'kill', 'spares_inference': true}}"
+                                  : "{'preemption': {'policy': 'kill'}}");
         for (job_id id = 0; id < 3; id++) {
             struct job job = sched_case_job(id, 1, 8, 50);
             job.class = id == 0 ? JOB_INFERENCE : JOB_TRAINING;

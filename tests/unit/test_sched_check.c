@@ -17,12 +17,10 @@
 
 /* Owners find 4 GPUs; grace, so that victims are on their way out for a while. */
 static const char policy_text[] =
-    "{\"order\": [\"priority\", \"fifo\"], \"blocking\": \"skip\", \"quota\": \"fairshare\", "
-    "\"gang\": {\"policy\": \"all_or_nothing\", \"stale_after_s\": 6000}, "
-    "\"headroom\": {\"owners_gpus\": 4}, \"actions\": [\"allocate\", \"consolidation\", "
-    "\"reclaim\", \"preempt\", \"stale_gang\"], \"preemption\": {\"policy\": \"checkpoint\", "
-    "\"victims\": [\"cost\"], \"search\": \"node\", \"grace_s\": 300, \"min_runtime_s\": 1000, "
-    "\"evictions_per_job_max\": 3}}";
+    "{'order': ['priority', 'fifo'], 'blocking': 'skip', 'quota': 'fairshare', 'gang': {'policy': 'all_or_nothing', "
+    "'stale_after_s': 6000}, 'headroom': {'owners_gpus': 4}, 'actions': ['allocate', 'consolidation', 'reclaim', "
+    "'preempt', 'stale_gang'], 'preemption': {'policy': 'checkpoint', 'victims': ['cost'], 'search': 'node', "
+    "'grace_s': 300, 'min_runtime_s': 1000, 'evictions_per_job_max': 3}}";
 
 enum { GANG, FIRM, VICTIM, OLD, ELASTIC, YOUNG, HELD, CLAIMER, WAITS, WAITS_TOO, LIMITED, BORROWS };
 
@@ -313,8 +311,7 @@ static void sleepers_do_not_pile_up(void **state)
     (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(),
-                    "{\"order\": [\"srtf\"], \"blocking\": \"skip\", \"preemption\": {\"policy\": "
-                    "\"kill\", \"min_runtime_s\": 0}}");
+                    "{'order': ['srtf'], 'blocking': 'skip', 'preemption': {'policy': 'kill', 'min_runtime_s': 0}}");
     struct job firm = sched_case_job(0, 1, 4, 50);
     firm.is_preemptible = false;
     sched_case_submit(&c, firm, 0);

@@ -16,12 +16,12 @@
 #include "tests/support/sched_case.h"
 
 #define DRAINING(more)                                                                                                 \
-    "{\"order\": [\"priority\", \"fifo\"], \"blocking\": \"skip\", \"estimate\": \"declared\", "                       \
-    "\"defrag\": {\"policy\": \"drain\", \"drain_nodes_ratio\": 1" more "}}"
+    "{'order': ['priority', 'fifo'], 'blocking': 'skip', 'estimate': 'declared', "                                     \
+    "'defrag': {'policy': 'drain', 'drain_nodes_ratio': 1" more "}}"
 #define MOVING                                                                                                         \
-    "{\"order\": [\"priority\", \"fifo\"], \"blocking\": \"skip\", \"actions\": [\"allocate\", "                       \
-    "\"consolidation\"], \"preemption\": {\"policy\": \"checkpoint\", \"grace_s\": 30, "                               \
-    "\"search\": \"ordered\"}, \"defrag\": {\"policy\": \"consolidation\", \"moves_per_h\": 1}}"
+    "{'order': ['priority', 'fifo'], 'blocking': 'skip', 'actions': ['allocate', "                                     \
+    "'consolidation'], 'preemption': {'policy': 'checkpoint', 'grace_s': 30, "                                         \
+    "'search': 'ordered'}, 'defrag': {'policy': 'consolidation', 'moves_per_h': 1}}"
 
 static struct piece gpus_on(node_id node, uint16_t mask)
 {
@@ -89,7 +89,7 @@ static void the_choice_is_by_use_or_by_end(void **state)
     static const struct {
         const char *policy;
         node_id kept;
-    } cases[] = {{DRAINING(""), 1}, {DRAINING(", \"drain_choice\": \"soonest\""), 0}};
+    } cases[] = {{DRAINING(""), 1}, {DRAINING(", 'drain_choice': 'soonest'"), 0}};
     for (size_t i = 0; i < 2; i++) {
         struct sched_case c;
         sched_case_open(&c, cluster_uniform_new(2, 4), queue_table_new(), cases[i].policy);

@@ -10,8 +10,8 @@
 #include "tests/support/sched_case.h"
 
 #define EVICTING                                                                                                       \
-    "{\"order\": [\"priority\", \"fifo\"], \"blocking\": \"skip\", \"preemption\": {\"policy\": "                      \
-    "\"kill\", \"min_runtime_s\": 0}}"
+    "{'order': ['priority', 'fifo'], 'blocking': 'skip', 'preemption': {'policy': "                                    \
+    "'kill', 'min_runtime_s': 0}}"
 
 /* It failed and is tried again: it waits, and starts in the next cycle. */
 static void test_retried_job_waits_again(void **state)
@@ -209,7 +209,7 @@ static void test_stale_gang_goes_whole(void **state)
 {
     (void)state;
     struct sched_case c;
-    sched_case_open(&c, cluster_uniform_new(2, 4), queue_table_new(), "{\"actions\": [\"allocate\", \"stale_gang\"]}");
+    sched_case_open(&c, cluster_uniform_new(2, 4), queue_table_new(), "{'actions': ['allocate', 'stale_gang']}");
     sched_case_submit(&c, sched_case_job(0, 2, 4, 50), 0);
     sched_case_start(&c, 0);
     sched_node_changed(c.sched, 1, NODE_DOWN, SECONDS(1));
@@ -236,8 +236,8 @@ static void test_ended_job_asks_nothing(void **state)
     for (queue_id q = gone; q <= asks; q++)
         queues->queues[q].deserved[RESOURCE_GPU] = 0;
     sched_case_open(&c, cluster_uniform_new(1, 6), queues,
-                    "{\"blocking\": \"skip\", \"quota\": \"fairshare\", \"preemption\": {\"policy\": "
-                    "\"kill\", \"min_runtime_s\": 0, \"attempts_per_cycle\": 10}}");
+                    "{'blocking': 'skip', 'quota': 'fairshare', 'preemption': {'policy': 'kill', 'min_runtime_s': 0, "
+                    "'attempts_per_cycle': 10}}");
     struct job job = sched_case_job(0, 6, 1, 50);
     job.queue = gone;
     sched_case_submit(&c, job, 0);

@@ -22,8 +22,7 @@ static void overtakers_leave_the_headroom(void **state)
     (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 8), queue_table_new(),
-                    "{\"order\": [\"fifo\"], \"backfill\": {\"policy\": \"easy\"}, "
-                    "\"headroom\": {\"gpus\": 2}}");
+                    "{'order': ['fifo'], 'backfill': {'policy': 'easy'}, 'headroom': {'gpus': 2}}");
     sched_case_submit(&c, limited(0, 3, 50, 100), 0);
     assert_int_equal(sched_case_start(&c, 0), 1);
     sched_case_submit(&c, limited(1, 8, 50, 100), SECONDS(1));
@@ -44,9 +43,8 @@ static void what_is_promised_will_be_used(void **state)
     for (int halves = 0; halves < 2; halves++) {
         struct sched_case c;
         sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(),
-                        "{\"order\": [\"priority\"], \"backfill\": {\"policy\": \"easy\"}, "
-                        "\"actions\": [\"allocate\", \"preempt\"], \"preemption\": {\"policy\": "
-                        "\"checkpoint\", \"grace_s\": 300, \"min_runtime_s\": 0}}");
+                        "{'order': ['priority'], 'backfill': {'policy': 'easy'}, 'actions': ['allocate', 'preempt'], "
+                        "'preemption': {'policy': 'checkpoint', 'grace_s': 300, 'min_runtime_s': 0}}");
         struct job victim = limited(0, 2, 10, 100000);
         victim.checkpoint.duration = SECONDS(300);
         sched_case_submit(&c, victim, 0);
@@ -72,8 +70,7 @@ static void slurm_looks_every_interval(void **state)
     (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(),
-                    "{\"order\": [\"fifo\"], \"backfill\": {\"policy\": \"slurm\", "
-                    "\"interval_s\": 30, \"resolution_s\": 0}}");
+                    "{'order': ['fifo'], 'backfill': {'policy': 'slurm', 'interval_s': 30, 'resolution_s': 0}}");
     sched_case_submit(&c, limited(0, 3, 50, 1000), 0);
     assert_int_equal(sched_case_start(&c, 0), 1);
     sched_case_submit(&c, limited(1, 4, 50, 100), SECONDS(1));
@@ -107,9 +104,8 @@ static void claimed_cpus_are_nobody_elses(void **state)
     struct cluster *cluster = cluster_uniform_new(1, 4);
     cluster->types[0].cpu_milli = 8000;
     sched_case_open(&c, cluster, queue_table_new(),
-                    "{\"order\": [\"priority\"], \"backfill\": {\"policy\": \"easy\"}, "
-                    "\"actions\": [\"allocate\", \"preempt\"], \"preemption\": {\"policy\": "
-                    "\"checkpoint\", \"grace_s\": 300, \"min_runtime_s\": 0}}");
+                    "{'order': ['priority'], 'backfill': {'policy': 'easy'}, 'actions': ['allocate', 'preempt'], "
+                    "'preemption': {'policy': 'checkpoint', 'grace_s': 300, 'min_runtime_s': 0}}");
     struct job victim = with_cpus(limited(0, 1, 10, 100000), 8);
     victim.checkpoint.duration = SECONDS(300);
     sched_case_submit(&c, victim, 0);
@@ -130,8 +126,7 @@ static void nobody_is_no_user(void **state)
     (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(),
-                    "{\"order\": [\"fifo\"], \"backfill\": {\"policy\": \"slurm\", "
-                    "\"per_user\": 1}}");
+                    "{'order': ['fifo'], 'backfill': {'policy': 'slurm', 'per_user': 1}}");
     sched_case_submit(&c, limited(0, 2, 50, 1000), 0);
     assert_int_equal(sched_case_start(&c, 0), 1);
     for (job_id id = 1; id < 4; id++) {
@@ -168,7 +163,7 @@ static struct sched_counts counts_when(enum meanwhile meanwhile)
 {
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(),
-                    "{\"order\": [\"priority\", \"fifo\"], \"backfill\": {\"policy\": \"easy\"}}");
+                    "{'order': ['priority', 'fifo'], 'backfill': {'policy': 'easy'}}");
     sched_case_submit(&c, limited(0, 3, 50, 100), 0);
     assert_int_equal(sched_case_start(&c, 0), 1);
     sched_case_submit(&c, limited(1, 4, 50, 100), SECONDS(1));
@@ -214,8 +209,7 @@ static void slurm_plans_in_multiples(void **state)
     (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(),
-                    "{\"order\": [\"fifo\"], \"backfill\": {\"policy\": \"slurm\", "
-                    "\"interval_s\": 0, \"resolution_s\": 60}}");
+                    "{'order': ['fifo'], 'backfill': {'policy': 'slurm', 'interval_s': 0, 'resolution_s': 60}}");
     sched_case_submit(&c, limited(0, 3, 50, 100), 0);
     sched_case_submit(&c, limited(1, 4, 50, 50), 0);
     sched_case_submit(&c, limited(2, 4, 50, 60), 0);
@@ -244,7 +238,7 @@ static void slurm_has_slurms_defaults(void **state)
     assert_int_equal(config->per_user, 0);
 }
 
-static const char conservative[] = "{\"order\": [\"fifo\"], \"backfill\": {\"policy\": \"conservative\"}}";
+static const char conservative[] = "{'order': ['fifo'], 'backfill': {'policy': 'conservative'}}";
 
 /* Shares are planned in the ledger, where the promise of job 3 counts again once it was looked at and stayed as it is,
  * or was moved: in both, all GPUs are its own before the newcomer would end. */
@@ -320,7 +314,7 @@ static void what_stays_longer_excuses_the_head(void **state)
     (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(2, 5), queue_table_new(),
-                    "{\"order\": [\"fifo\"], \"backfill\": {\"policy\": \"easy\"}}");
+                    "{'order': ['fifo'], 'backfill': {'policy': 'easy'}}");
     sched_case_submit(&c, limited(0, 4, 50, 100), 0);
     sched_case_submit(&c, limited(1, 4, 50, 900), 0);
     sched_case_submit(&c, limited(2, 5, 50, 50), 0);
@@ -439,8 +433,7 @@ static void what_outlives_its_plan_keeps_its_node(void **state)
 static void promises_move_up_in_their_order_or_are_made_anew(void **state)
 {
     (void)state;
-    static const char replan[] = "{\"order\": [\"fifo\"], \"backfill\": {\"policy\": "
-                                 "\"conservative\", \"compression\": \"replan\"}}";
+    static const char replan[] = "{'order': ['fifo'], 'backfill': {'policy': 'conservative', 'compression': 'replan'}}";
     for (int is_anew = 0; is_anew < 2; is_anew++) {
         struct sched_case c;
         sched_case_open(&c, cluster_uniform_new(1, 2), queue_table_new(), is_anew ? replan : conservative);
@@ -488,7 +481,7 @@ static void what_has_not_ended_ends_in_the_next_instant(void **state)
     (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(),
-                    "{\"order\": [\"fifo\"], \"backfill\": {\"policy\": \"easy\"}}");
+                    "{'order': ['fifo'], 'backfill': {'policy': 'easy'}}");
     sched_case_submit(&c, limited(0, 3, 50, 100), 0);
     assert_int_equal(sched_case_start(&c, 0), 1);
     sched_case_submit(&c, limited(1, 4, 50, 50), SECONDS(100));
@@ -530,8 +523,7 @@ static void slurm_counts_the_interval_from_the_start(void **state)
     (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(),
-                    "{\"order\": [\"fifo\"], \"backfill\": {\"policy\": \"slurm\", "
-                    "\"interval_s\": 30, \"resolution_s\": 0}}");
+                    "{'order': ['fifo'], 'backfill': {'policy': 'slurm', 'interval_s': 30, 'resolution_s': 0}}");
     sched_case_submit(&c, limited(0, 3, 50, 1000), 0);
     sched_case_submit(&c, limited(1, 4, 50, 100), 0);
     assert_int_equal(sched_case_start(&c, 0), 1);

@@ -22,9 +22,9 @@ static struct job with_cpus(struct job job, uint32_t cpus)
     return job;
 }
 
-static const char conservative[] = "{\"order\": [\"fifo\"], \"backfill\": {\"policy\": \"conservative\"}}";
-static const char firm_on_one_node[] = "{\"order\": [\"fifo\"], \"backfill\": {\"policy\": \"conservative\"}, "
-                                       "\"placement\": \"best_fit\", \"placement_firm\": \"strict_pack\"}";
+static const char conservative[] = "{'order': ['fifo'], 'backfill': {'policy': 'conservative'}}";
+static const char firm_on_one_node[] = "{'order': ['fifo'], 'backfill': {'policy': 'conservative'}, "
+                                       "'placement': 'best_fit', 'placement_firm': 'strict_pack'}";
 
 enum wish { ANYWHERE, FIRM, IN_ONE_RACK, SET_IN_ONE_RACK };
 
@@ -43,9 +43,9 @@ static void what_is_asked_of_topology_is_waited_for(void **state)
     for (enum wish wish = ANYWHERE; wish <= SET_IN_ONE_RACK; wish++) {
         struct sched_case c;
         sched_case_open(&c,
-                        sched_case_cluster("{\"levels\": [\"rack\", \"node\"], \"pools\": ["
-                                           "{\"nodes\": 1, \"gpus_per_node\": 4, \"labels\": {\"rack\": \"a\"}},"
-                                           "{\"nodes\": 1, \"gpus_per_node\": 4, \"labels\": {\"rack\": \"b\"}}]}"),
+                        sched_case_cluster("{'levels': ['rack', 'node'], 'pools': [{'nodes': 1, 'gpus_per_node': 4, "
+                                           "'labels': {'rack': 'a'}},{'nodes': 1, 'gpus_per_node': 4, "
+                                           "'labels': {'rack': 'b'}}]}"),
                         queue_table_new(), firm_on_one_node);
         for (job_id id = 0; id < 4; id++)
             sched_case_adopt(&c, limited(id, 2, runs[id].limit_s), runs[id].piece);
@@ -68,9 +68,8 @@ static void tasks_are_counted(void **state)
     (void)state;
     struct sched_case c;
     sched_case_open(&c,
-                    sched_case_cluster("{\"pools\": ["
-                                       "{\"nodes\": 1, \"gpus_per_node\": 4, \"max_tasks\": 1},"
-                                       "{\"nodes\": 1, \"gpus_per_node\": 1}]}"),
+                    sched_case_cluster("{'pools': [{'nodes': 1, 'gpus_per_node': 4, 'max_tasks': 1},{'nodes': 1, "
+                                       "'gpus_per_node': 1}]}"),
                     queue_table_new(), conservative);
     sched_case_adopt(&c, limited(0, 1, 200), (struct piece){.node = 0, .gpu_mask = 1});
     sched_case_adopt(&c, limited(1, 1, 100), (struct piece){.node = 1, .gpu_mask = 1});
@@ -86,8 +85,7 @@ static void a_forecast_is_where_the_placement_puts_it(void **state)
     (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(2, 4), queue_table_new(),
-                    "{\"order\": [\"fifo\"], \"backfill\": {\"policy\": \"conservative\"}, "
-                    "\"placement\": \"pack\"}");
+                    "{'order': ['fifo'], 'backfill': {'policy': 'conservative'}, 'placement': 'pack'}");
     sched_case_adopt(&c, limited(0, 2, 1000), (struct piece){.node = 0, .gpu_mask = 3});
     sched_case_adopt(&c, limited(1, 4, 100), (struct piece){.node = 1, .gpu_mask = 15});
     struct job gang = sched_case_job(2, 2, 2, 50);
@@ -133,8 +131,7 @@ static void check_needs(const uint16_t runs[2], const uint16_t waits[2], int64_t
 {
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 1), queue_table_new(),
-                    "{\"order\": [\"fifo\"], \"backfill\": {\"policy\": \"easy\", "
-                    "\"reservations\": 2}}");
+                    "{'order': ['fifo'], 'backfill': {'policy': 'easy', 'reservations': 2}}");
     sched_case_submit(&c, share(0, runs[0], 100), 0);
     sched_case_submit(&c, share(1, runs[1], 200), 0);
     sched_case_submit(&c, share(2, waits[0], 50), 0);
@@ -162,10 +159,8 @@ static void the_window_has_its_end(void **state)
 {
     (void)state;
     static const char *const policies[] = {
-        "{\"order\": [\"fifo\"], \"backfill\": {\"policy\": \"slurm\", \"resolution_s\": 0, "
-        "\"window_s\": 100}}",
-        "{\"order\": [\"fifo\"], \"backfill\": {\"policy\": \"slurm\", \"resolution_s\": 0, "
-        "\"window_s\": 99}}"};
+        "{'order': ['fifo'], 'backfill': {'policy': 'slurm', 'resolution_s': 0, 'window_s': 100}}",
+        "{'order': ['fifo'], 'backfill': {'policy': 'slurm', 'resolution_s': 0, 'window_s': 99}}"};
     for (int behind = 0; behind < 2; behind++)
         for (int whole = 0; whole < 2; whole++) {
             struct sched_case c;

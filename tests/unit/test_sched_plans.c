@@ -26,9 +26,9 @@ static size_t evicted_for(const struct sched_case *c, job_id preemptor)
 }
 
 #define KEEPING_FOUR(action, more)                                                                                     \
-    "{\"order\": [\"priority\"], \"blocking\": \"skip\", \"quota\": \"none\", \"actions\": "                           \
-    "[\"allocate\", \"" action "\"], \"headroom\": {\"gpus\": 4}, \"preemption\": {\"policy\": "                       \
-    "\"kill\", \"victims\": [\"priority\"], " more "}}"
+    "{'order': ['priority'], 'blocking': 'skip', 'quota': 'none', 'actions': "                                         \
+    "['allocate', '" action "'], 'headroom': {'gpus': 4}, 'preemption': {'policy': "                                   \
+    "'kill', 'victims': ['priority'], " more "}}"
 
 /* Two nodes of 4 are full when the scheduler comes, at 1000 s.  Job 0 has the first since ever, others have 1, 1 and 2
  * of the second since 950 s; 4 GPUs are to stay free for inference. */
@@ -69,9 +69,8 @@ static void what_a_failed_plan_took_stays(void **state)
 {
     (void)state;
     struct sched_case c;
-    setup_full(&c, KEEPING_FOUR("consolidation", "\"min_runtime_s\": 100, \"search\": "
-                                                 "\"ordered\"}, \"defrag\": {\"policy\": "
-                                                 "\"consolidation\", \"moves_per_plan\": -1"));
+    setup_full(&c, KEEPING_FOUR("consolidation", "'min_runtime_s': 100, 'search': 'ordered'}, "
+                                                 "'defrag': {'policy': 'consolidation', 'moves_per_plan': -1"));
     sched_case_submit(&c, sched_case_job(4, 1, 4, 90), SECONDS(1000));
     sched_case_cycle(&c, SECONDS(1000));
     assert_int_equal(sched_case_counts(&c).plans_tried, 1);
@@ -90,10 +89,9 @@ static void no_more_than_256_leave_a_node(void **state)
     enum { SHARES = 257 };
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 16), queue_table_new(),
-                    "{\"order\": [\"priority\", \"fifo\"], \"blocking\": \"skip\", \"quota\": "
-                    "\"none\", \"actions\": [\"allocate\", \"preempt\"], \"preemption\": "
-                    "{\"policy\": \"kill\", \"min_runtime_s\": 0, \"search\": \"node\", "
-                    "\"victims_max\": 1000}}");
+                    "{'order': ['priority', 'fifo'], 'blocking': 'skip', 'quota': 'none', 'actions': ['allocate', "
+                    "'preempt'], 'preemption': {'policy': 'kill', 'min_runtime_s': 0, 'search': 'node', "
+                    "'victims_max': 1000}}");
     for (job_id id = 0; id < SHARES; id++)
         sched_case_submit(&c, share_job(id, 58, 10), 0);
     assert_int_equal(sched_case_start(&c, 0), SHARES);
@@ -109,10 +107,10 @@ static void no_more_than_256_leave_a_node(void **state)
 }
 
 #define MOVING_ONE(search)                                                                                             \
-    "{\"order\": [\"priority\", \"fifo\"], \"blocking\": \"skip\", \"placement\": \"worst_fit\", "                     \
-    "\"quota\": \"none\", \"actions\": [\"allocate\", \"consolidation\"], \"preemption\": "                            \
-    "{\"policy\": \"kill\", \"min_runtime_s\": 0, \"victims\": [\"priority\"], \"search\": "                           \
-    "\"" search "\"}, \"defrag\": {\"policy\": \"consolidation\", \"moves_per_plan\": 1}}"
+    "{'order': ['priority', 'fifo'], 'blocking': 'skip', 'placement': 'worst_fit', "                                   \
+    "'quota': 'none', 'actions': ['allocate', 'consolidation'], 'preemption': "                                        \
+    "{'policy': 'kill', 'min_runtime_s': 0, 'victims': ['priority'], 'search': "                                       \
+    "'" search "'}, 'defrag': {'policy': 'consolidation', 'moves_per_plan': 1}}"
 
 /* Three nodes of 4, of which the first has a job of 3 and the others one of 2 each.  For a preemptor of 4 only one may
  * move.  In order that is the first, for whom there is no other place; node by node it is one of the others. */

@@ -19,10 +19,9 @@
 #define NOW SECONDS(100000)
 
 static const char policy_text[] =
-    "{\"order\": [\"fifo\"], \"blocking\": \"skip\", \"quota\": \"fairshare\", \"actions\": "
-    "[\"allocate\", \"reclaim\", \"preempt\"], \"headroom\": {\"gpus\": 2, \"owners_gpus\": 8}, "
-    "\"preemption\": {\"policy\": \"checkpoint\", \"grace_s\": 100, "
-    "\"reclaim_min_runtime_s\": 700, \"loss_ratio\": 1}}";
+    "{'order': ['fifo'], 'blocking': 'skip', 'quota': 'fairshare', 'actions': ['allocate', 'reclaim', 'preempt'], "
+    "'headroom': {'gpus': 2, 'owners_gpus': 8}, 'preemption': {'policy': 'checkpoint', 'grace_s': 100, "
+    "'reclaim_min_runtime_s': 700, 'loss_ratio': 1}}";
 
 struct fixture {
     struct random_stream stream;

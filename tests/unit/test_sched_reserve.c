@@ -40,8 +40,8 @@ static void open_with_gang(struct sched_case *c, const char *policy)
 }
 
 #define POLICY(backfill)                                                                                               \
-    "{\"order\": [\"fifo\"], \"blocking\": \"skip\", \"quota\": \"fairshare\", "                                       \
-    "\"backfill\": {\"policy\": \"easy\"" backfill "}}"
+    "{'order': ['fifo'], 'blocking': 'skip', 'quota': 'fairshare', "                                                   \
+    "'backfill': {'policy': 'easy'" backfill "}}"
 
 static void who_waits_for_a_forecast_goes_when_it_falls(void **state)
 {
@@ -89,8 +89,7 @@ static void a_forecast_falls_with_its_node(void **state)
 static void check_interval(int64_t first_s)
 {
     struct sched_case c;
-    sched_case_open(&c, cluster_uniform_new(2, 4), two_queues(4, 4),
-                    POLICY(", \"reservations\": 2, \"interval_s\": 30"));
+    sched_case_open(&c, cluster_uniform_new(2, 4), two_queues(4, 4), POLICY(", 'reservations': 2, 'interval_s': 30"));
     sched_case_submit(&c, job_of(0, OTHER, 3, 1000), 0);
     sched_case_submit(&c, job_of(1, OTHER, 3, 2000), 0);
     assert_int_equal(sched_case_start(&c, 0), 2);
@@ -190,9 +189,8 @@ static void nobody_is_evicted_for_who_waits_for_a_planned_start(void **state)
     (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), two_queues(4, 0),
-                    "{\"order\": [\"fifo\"], \"blocking\": \"skip\", \"quota\": \"fairshare\", "
-                    "\"backfill\": {\"policy\": \"easy\"}, \"actions\": [\"allocate\", \"reclaim\"], "
-                    "\"preemption\": {\"policy\": \"kill\", \"min_runtime_s\": 0}}");
+                    "{'order': ['fifo'], 'blocking': 'skip', 'quota': 'fairshare', 'backfill': {'policy': 'easy'}, "
+                    "'actions': ['allocate', 'reclaim'], 'preemption': {'policy': 'kill', 'min_runtime_s': 0}}");
     struct job firm = job_of(0, OTHER, 2, 1000), lent = job_of(1, OTHER, 1, 5000);
     firm.is_preemptible = false;
     lent.is_preemptible = true;
@@ -213,8 +211,8 @@ static void inference_first_waits_for_no_planned_start(void **state)
 {
     (void)state;
     struct sched_case c;
-    open_with_gang(&c, "{\"order\": [\"fifo\"], \"blocking\": \"skip\", \"quota\": \"fairshare\", "
-                       "\"inference_first\": true, \"backfill\": {\"policy\": \"easy\"}}");
+    open_with_gang(&c, "{'order': ['fifo'], 'blocking': 'skip', 'quota': 'fairshare', 'inference_first': true, "
+                       "'backfill': {'policy': 'easy'}}");
     assert_int_equal(sched_case_start(&c, SECONDS(1)), 0);
     struct job serves = job_of(2, OTHER, 1, 0);
     serves.class = JOB_INFERENCE;

@@ -12,10 +12,10 @@
 #include "tests/support/sched_case.h"
 
 #define WITH(order, actions, quota, more)                                                                              \
-    "{\"order\": [" order "], \"blocking\": \"skip\", \"placement\": \"worst_fit\", \"quota\": \"" quota               \
-    "\", \"actions\": [\"allocate\", \"" actions "\"], \"preemption\": {\"policy\": "                                  \
-    "\"kill\", \"victims\": [], \"search\": \"ordered\", " more "}}"
-#define PRIORITY "\"priority\", \"fifo\""
+    "{'order': [" order "], 'blocking': 'skip', 'placement': 'worst_fit', 'quota': '" quota                            \
+    "', 'actions': ['allocate', '" actions "'], 'preemption': {'policy': "                                             \
+    "'kill', 'victims': [], 'search': 'ordered', " more "}}"
+#define PRIORITY "'priority', 'fifo'"
 
 static uint64_t tried(const struct sched_case *c)
 {
@@ -70,8 +70,8 @@ static void a_consolidation_waits_for_the_head_there_is(void **state)
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(2, 4), queue_table_new(),
                     WITH(PRIORITY, "consolidation", "none",
-                         "\"min_runtime_s\": 0, \"delay_s\": 50}, \"defrag\": {\"policy\": "
-                         "\"consolidation\", \"moves_per_plan\": 1"));
+                         "'min_runtime_s': 0, 'delay_s': 50}, 'defrag': {'policy': 'consolidation', "
+                         "'moves_per_plan': 1"));
     sched_case_submit(&c, sched_case_job(0, 1, 2, 50), 0);
     sched_case_submit(&c, sched_case_job(1, 1, 2, 50), 0);
     assert_int_equal(sched_case_start(&c, 0), 2);
@@ -100,9 +100,8 @@ static void setup_dear(struct sched_case *c)
              asks = queue_table_add(queues, TEXT("asks"), QUEUE_ROOT);
     queues->queues[lends].deserved[RESOURCE_GPU] = 4 * GPU_MILLI;
     queues->queues[asks].deserved[RESOURCE_GPU] = 0;
-    sched_case_open(
-        c, cluster_uniform_new(1, 8), queues,
-        WITH("\"priority\", \"srtf\"", "reclaim", "fairshare", "\"min_runtime_s\": 0, \"loss_ratio\": 0.125"));
+    sched_case_open(c, cluster_uniform_new(1, 8), queues,
+                    WITH("'priority', 'srtf'", "reclaim", "fairshare", "'min_runtime_s': 0, 'loss_ratio': 0.125"));
     for (job_id id = 0; id < 4; id++) {
         struct job job = sched_case_job(id, 1, 2, 50);
         job.queue = lends;

@@ -25,10 +25,9 @@ enum { /* of the header, as policies/cycle/save.c writes it */
        HEADER_BYTES = 64
 };
 
-static const char policy_text[] = "{\"order\": [\"priority\", \"fairtree\"], \"blocking\": \"skip\", "
-                                  "\"quota\": {\"policy\": \"credits\"}, "
-                                  "\"preemption\": {\"policy\": \"checkpoint\", \"min_runtime_s\": 0, \"grace_s\": 30, "
-                                  "\"evictions_per_queue_h\": 4}}";
+static const char policy_text[] = "{'order': ['priority', 'fairtree'], 'blocking': 'skip', "
+                                  "'quota': {'policy': 'credits'}, 'preemption': {'policy': 'checkpoint', "
+                                  "'min_runtime_s': 0, 'grace_s': 30, 'evictions_per_queue_h': 4}}";
 
 static struct queue_table *make_queues(void)
 {

@@ -10,9 +10,9 @@
 #include "tests/support/sched_case.h"
 
 #define BY_NODE(more)                                                                                                  \
-    "{\"order\": [\"priority\", \"fifo\"], \"blocking\": \"skip\", \"quota\": \"none\", "                              \
-    "\"actions\": [\"allocate\", \"preempt\"], " more "\"preemption\": {\"policy\": \"kill\", "                        \
-    "\"victims\": [], \"search\": \"node\", \"min_runtime_s\": 0}}"
+    "{'order': ['priority', 'fifo'], 'blocking': 'skip', 'quota': 'none', "                                            \
+    "'actions': ['allocate', 'preempt'], " more "'preemption': {'policy': 'kill', "                                    \
+    "'victims': [], 'search': 'node', 'min_runtime_s': 0}}"
 
 static struct job share(job_id id, uint32_t count, uint16_t milli, int32_t priority)
 {
@@ -87,7 +87,7 @@ static void a_cordoned_node_is_no_headroom(void **state)
 {
     (void)state;
     struct sched_case c;
-    sched_case_open(&c, cluster_uniform_new(3, 4), queue_table_new(), BY_NODE("\"headroom\": {\"whole_nodes\": 1}, "));
+    sched_case_open(&c, cluster_uniform_new(3, 4), queue_table_new(), BY_NODE("'headroom': {'whole_nodes': 1}, "));
     sched_case_submit(&c, sched_case_job(0, 1, 4, 50), 0);
     sched_case_submit(&c, sched_case_job(1, 1, 3, 40), 0);
     assert_int_equal(sched_case_start(&c, 0), 2);
@@ -109,7 +109,7 @@ static void a_cordoned_node_is_none_later_either(void **state)
 {
     (void)state;
     struct sched_case c;
-    sched_case_open(&c, cluster_uniform_new(3, 4), queue_table_new(), BY_NODE("\"headroom\": {\"whole_nodes\": 1}, "));
+    sched_case_open(&c, cluster_uniform_new(3, 4), queue_table_new(), BY_NODE("'headroom': {'whole_nodes': 1}, "));
     sched_case_submit(&c, sched_case_job(0, 1, 2, 50), 0);
     sched_case_submit(&c, sched_case_job(1, 1, 2, 50), 0);
     sched_case_submit(&c, sched_case_job(2, 1, 3, 40), 0);

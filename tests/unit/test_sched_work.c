@@ -9,16 +9,15 @@
 #include "tests/support/sched_case.h"
 
 #define STRICT_PREEMPTING                                                                                              \
-    "{\"order\": [\"priority\"], \"blocking\": \"strict\", \"quota\": \"none\", \"preemption\": "                      \
-    "{\"policy\": \"kill\", \"min_runtime_s\": 100}}"
+    "{'order': ['priority'], 'blocking': 'strict', 'quota': 'none', 'preemption': "                                    \
+    "{'policy': 'kill', 'min_runtime_s': 100}}"
 
 /* Limits of 10, 100 and 70 s.  The second waits for 50 s and runs for 10: 90 s are left, more than 70. */
 static void waiting_is_no_run_time(void **state)
 {
     (void)state;
     struct sched_case c;
-    sched_case_open(&c, cluster_uniform_new(1, 1), queue_table_new(),
-                    "{\"order\": [\"srtf\"], \"blocking\": \"skip\"}");
+    sched_case_open(&c, cluster_uniform_new(1, 1), queue_table_new(), "{'order': ['srtf'], 'blocking': 'skip'}");
     static const int64_t limits_s[] = {10, 100, 70};
     struct job jobs[3];
     for (job_id id = 0; id < 3; id++) {
@@ -47,8 +46,8 @@ static void what_was_adopted_has_run(void **state)
     (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 2), queue_table_new(),
-                    "{\"order\": [\"priority\", \"srtf\"], \"blocking\": \"skip\", \"preemption\": "
-                    "{\"policy\": \"kill\", \"min_runtime_s\": 0, \"victims\": [], \"search\": \"ordered\"}}");
+                    "{'order': ['priority', 'srtf'], 'blocking': 'skip', 'preemption': {'policy': 'kill', "
+                    "'min_runtime_s': 0, 'victims': [], 'search': 'ordered'}}");
     struct job first = sched_case_job(0, 1, 1, 10), second = sched_case_job(1, 1, 1, 10);
     struct piece piece = {.gpu_mask = 1, .gpu_milli = GPU_MILLI, .member_count = 1};
     first.limit = SECONDS(1500);
@@ -142,8 +141,7 @@ static void moving_ranks_are_computed_every_five_minutes(void **state)
 {
     (void)state;
     struct sched_case c;
-    sched_case_open(&c, cluster_uniform_new(1, 1), queue_table_new(),
-                    "{\"order\": [\"srtf\"], \"blocking\": \"skip\"}");
+    sched_case_open(&c, cluster_uniform_new(1, 1), queue_table_new(), "{'order': ['srtf'], 'blocking': 'skip'}");
     sched_case_submit(&c, sched_case_job(0, 1, 1, 50), 0);
     assert_int_equal(sched_case_start(&c, 0), 1);
     assert_true(c.wake_at == TIME_NEVER);

@@ -31,9 +31,8 @@ static void close_fixture(struct fixture *f)
     cluster_free(f->cluster);
 }
 
-static const char one_model[] = "{\"pools\": [{\"name\": \"a\", \"nodes\": 1, \"gpus_per_node\": "
-                                "2, \"gpu_model\": \"h100-80gb\", "
-                                "\"mig_recut\": true}]}";
+static const char one_model[] = "{'pools': [{'name': 'a', 'nodes': 1, 'gpus_per_node': 2, 'gpu_model': 'h100-80gb', "
+                                "'mig_recut': true}]}";
 
 struct asked {
     struct request request;
@@ -150,8 +149,8 @@ static void test_trust(void **state)
     assert_int_equal(map(&f, &sharing_trust, share, JOB_TRAINING).share, SHARE_MPS);
     assert_int_equal(map(&f, &sharing_trust, share, JOB_INTERACTIVE).share, SHARE_TIMESLICE);
     close_fixture(&f);
-    open_fixture(&f, "{\"pools\": [{\"name\": \"a\", \"nodes\": 1, \"gpus_per_node\": 2, "
-                     "\"gpu_model\": \"h100-80gb\"}]}"); /* never cut */
+    open_fixture(
+        &f, "{'pools': [{'name': 'a', 'nodes': 1, 'gpus_per_node': 2, 'gpu_model': 'h100-80gb'}]}"); /* never cut */
     assert_int_equal(map(&f, &sharing_trust, share, JOB_INFERENCE).share, SHARE_MPS);
     close_fixture(&f);
 }
@@ -184,9 +183,8 @@ static void test_models(void **state)
 {
     struct fixture f;
     (void)state;
-    open_fixture(&f, "{\"pools\": [{\"name\": \"a\", \"nodes\": 1, \"gpus_per_node\": 1, \"gpu_model\": "
-                     "\"h100-80gb\"}, {\"name\": \"b\", \"nodes\": 1, \"gpus_per_node\": 1, "
-                     "\"gpu_model\": \"a100-40gb\"}]}");
+    open_fixture(&f, "{'pools': [{'name': 'a', 'nodes': 1, 'gpus_per_node': 1, 'gpu_model': 'h100-80gb'}, "
+                     "{'name': 'b', 'nodes': 1, 'gpus_per_node': 1, 'gpu_model': 'a100-40gb'}]}");
     const struct request large = {.gpu_memory_mib = 50 << 10}, small = {.gpu_memory_mib = 20 << 10};
     const struct request got = map(&f, &sharing_whole, large, JOB_TRAINING);
     assert_int_equal(got.gpus, 1);

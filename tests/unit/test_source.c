@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/hash.h"
+#include "tests/support/json_text.h"
 #include "tests/support/trace_case.h"
 #include "workloads/synth/synth.h"
 
@@ -227,10 +228,9 @@ static void test_names_of_formats_agree(void **state)
 static void test_synthesized_source(void **state)
 {
     (void)state;
-    static const char json[] = "{\"synth\": {\"jobs\": 5000, \"load_whole_gpu\": 0.5, \"classes\": "
-                               "[{\"share\": 1, \"sizes\":"
-                               " [{\"gpus\": 2, \"nodes\": 1}], \"run_time\": {\"distribution\": "
-                               "\"constant\", \"mean\": 60}}]}}";
+    static const char json[] = "{'synth': {'jobs': 5000, 'load_whole_gpu': 0.5, 'classes': [{'share': 1, "
+                               "'sizes': [{'gpus': 2, 'nodes': 1}], 'run_time': {'distribution': 'constant', "
+                               "'mean': 60}}]}}";
     struct workload_spec spec;
     struct json_doc *doc;
     struct job_source *source;
@@ -238,7 +238,7 @@ static void test_synthesized_source(void **state)
     struct job_truth truth;
     bool has = true;
     struct cluster *cluster = cluster_uniform_new(10, 8);
-    assert_false(error_is(json_doc_parse(&doc, "test", text_of(json), ERROR_CONFIG)));
+    assert_false(error_is(json_text_read(&doc, "test", json)));
     struct error error = ERROR_OK;
     struct json_value root = json_doc_root(doc, &error);
     workload_read(&spec, &root, NULL);

@@ -40,11 +40,11 @@ static struct marked unmark(const char *text)
 
 static struct cluster *racks(void)
 {
-    return sched_case_cluster("{\"levels\": [\"rack\"], \"pools\": [{\"nodes\": 2, "
-                              "\"gpus_per_node\": 4, \"labels\": {\"rack\": \"r\"}}]}");
+    return sched_case_cluster("{'levels': ['rack'], 'pools': [{'nodes': 2, 'gpus_per_node': 4, "
+                              "'labels': {'rack': 'r'}}]}");
 }
 
-#define LINE "{\"job_id\": 1, \"submit_s\": 0, \"duration_s\": 60, \"gpus\": 1"
+#define LINE "{'job_id': 1, 'submit_s': 0, 'duration_s': 60, 'gpus': 1"
 
 static const struct workload_spec jsonl = {.format = "jsonl"};
 
@@ -54,26 +54,22 @@ struct refused_text {
 };
 
 static const struct refused_text lines[] = {
-    {LINE ", \"tags\": @7}\n", "'tags' must be an array", NULL},
-    {LINE ", \"tags\": [\"a\", @\"a\"]}\n", "it has this tag already", NULL},
-    {LINE ", \"tags\": [\"a\", @\"a\"], \"anti_affinity\": [{\"tag\": \"b\", \"level\": \"rack\"}, "
-          "{\"tag\": \"c\", \"level\": \"rack\"}]}\n",
+    {LINE ", 'tags': @7}\n", "'tags' must be an array", NULL},
+    {LINE ", 'tags': ['a', @'a']}\n", "it has this tag already", NULL},
+    {LINE ", 'tags': ['a', @'a'], 'anti_affinity': [{'tag': 'b', 'level': 'rack'}, {'tag': 'c', 'level': 'rack'}]}\n",
      "it has this tag already", NULL},
-    {LINE ", \"tags\": [\"a\", \"b\", \"c\", \"d\", @\"e\"]}\n", "a job has at most 4 tags", NULL},
-    {LINE ", \"affinity\": @{\"tag\": \"a\"}}\n", "'affinity' must be an array", NULL},
-    {LINE ", \"affinity\": [@\"a\"]}\n", "a rule must be an object", NULL},
-    {LINE ", \"affinity\": [{\"tag\": \"a\", \"@where\": \"rack\"}]}\n", "a rule has 'tag', 'level' and 'mode'", NULL},
-    {LINE "}\n" LINE ", \"affinity\": [{\"tag\": \"a\", \"level\": @\"rak\"}]}\n",
+    {LINE ", 'tags': ['a', 'b', 'c', 'd', @'e']}\n", "a job has at most 4 tags", NULL},
+    {LINE ", 'affinity': @{'tag': 'a'}}\n", "'affinity' must be an array", NULL},
+    {LINE ", 'affinity': [@'a']}\n", "a rule must be an object", NULL},
+    {LINE ", 'affinity': [{'tag': 'a', '@where': 'rack'}]}\n", "a rule has 'tag', 'level' and 'mode'", NULL},
+    {LINE "}\n" LINE ", 'affinity': [{'tag': 'a', 'level': @'rak'}]}\n",
      "'level' must be a level of the cluster, or \"node\"", "did you mean 'rack'?"},
-    {LINE ", \"anti_affinity\": [{\"tag\": \"a\", \"level\": @\"nod\"}]}\n", "'level' must be", "did you mean 'node'?"},
-    {LINE ", \"affinity\": [{\"tag\": \"a\", \"level\": \"rack\", \"mode\": @\"prefered\"}]}\n",
-     "'mode' must be one of", NULL},
-    {LINE ", \"affinity\": [{\"tag\": \"a\", \"level\": \"node\"}], \"anti_affinity\": @[{\"tag\": "
-          "\"a\", \"level\": \"rack\"}]}\n",
+    {LINE ", 'anti_affinity': [{'tag': 'a', 'level': @'nod'}]}\n", "'level' must be", "did you mean 'node'?"},
+    {LINE ", 'affinity': [{'tag': 'a', 'level': 'rack', 'mode': @'prefered'}]}\n", "'mode' must be one of", NULL},
+    {LINE ", 'affinity': [{'tag': 'a', 'level': 'node'}], 'anti_affinity': @[{'tag': 'a', 'level': 'rack'}]}\n",
      "near a tag, and apart from the same tag", "the level of 'anti_affinity' must be the narrower one"},
-    {LINE ", \"anti_affinity\": [{\"tag\": \"a\", \"level\": \"node\"}, {\"tag\": \"b\", "
-          "\"level\": \"node\"}, {\"tag\": \"c\", \"level\": \"node\"}, {\"tag\": \"d\", "
-          "\"level\": \"node\"}, @{\"tag\": \"e\", \"level\": \"node\"}]}\n",
+    {LINE ", 'anti_affinity': [{'tag': 'a', 'level': 'node'}, {'tag': 'b', 'level': 'node'}, {'tag': 'c', "
+          "'level': 'node'}, {'tag': 'd', 'level': 'node'}, @{'tag': 'e', 'level': 'node'}]}\n",
      "'anti_affinity' holds at most 4 rules", NULL},
 };
 
@@ -97,10 +93,10 @@ static void good_lines_are_understood(void **state)
     (void)state;
     struct cluster *cluster = racks();
     struct trace_case read =
-        trace_case_read(LINE ", \"tags\": [\"web\"]}\n" LINE ", \"tags\": [\"db\", \"web\"], \"affinity\": "
-                             "[{\"tag\": \"web\", \"level\": \"rack\"}], \"anti_affinity\": [{\"tag\": \"web\", "
-                             "\"level\": \"node\"}, {\"tag\": \"db\", \"level\": \"rack\", \"mode\": "
-                             "\"preferred\"}]}\n" LINE "}\n",
+        trace_case_read(LINE ", 'tags': ['web']}\n" LINE ", 'tags': ['db', 'web'], 'affinity': [{'tag': 'web', "
+                             "'level': 'rack'}], 'anti_affinity': [{'tag': 'web', "
+                             "'level': 'node'}, {'tag': 'db', 'level': 'rack', "
+                             "'mode': 'preferred'}]}\n" LINE "}\n",
                         &jsonl, cluster);
     const struct job_tags both = {.tags = {1, 0},
                                   .tag_count = 2,
@@ -118,30 +114,28 @@ static void good_lines_are_understood(void **state)
 /* ---- cases ---- */
 
 #define CASE(members)                                                                                                  \
-    "{\"name\": \"c\", \"nodes\": [{\"name\": \"n0\", \"gpus\": 4, \"labels\": {\"rack\": "                            \
-    "\"r\"}}],\n\"levels\": [\"rack\"], \"queues\": [{\"name\": \"q\"}],\n"                                            \
-    "\"jobs\": [{\"name\": \"a\", \"queue\": \"q\", \"tasks\": [{\"gpus\": 1}],\n" members "}],\n"                     \
-    "\"expect\": {\"a\": {}}}"
+    "{'name': 'c', 'nodes': [{'name': 'n0', 'gpus': 4, 'labels': {'rack': "                                            \
+    "'r'}}],\n'levels': ['rack'], 'queues': [{'name': 'q'}],\n"                                                        \
+    "'jobs': [{'name': 'a', 'queue': 'q', 'tasks': [{'gpus': 1}],\n" members "}],\n"                                   \
+    "'expect': {'a': {}}}"
 
 static const struct refused_text cases[] = {
-    {CASE("\"tags\": [@\"\"]"), "a tag is not empty", NULL},
-    {CASE("\"tags\": [\"x\", @\"x\"]"), "it has this tag already", NULL},
-    {CASE("\"tags\": [\"x\", @\"x\"], \"anti_affinity\": [{\"tag\": \"b\", \"level\": \"rack\"}, "
-          "{\"tag\": \"d\", \"level\": \"rack\"}]"),
+    {CASE("'tags': [@'']"), "a tag is not empty", NULL},
+    {CASE("'tags': ['x', @'x']"), "it has this tag already", NULL},
+    {CASE("'tags': ['x', @'x'], 'anti_affinity': [{'tag': 'b', 'level': 'rack'}, {'tag': 'd', 'level': 'rack'}]"),
      "it has this tag already", NULL},
-    {CASE("\"tags\": @[\"v\", \"w\", \"x\", \"y\", \"z\"]"), "'tags' holds at most 4", NULL},
-    {CASE("\"affinity\": [{\"tag\": \"x\", \"level\": @\"rak\"}]"), "there is no level 'rak'", "did you mean 'rack'?"},
-    {CASE("\"affinity\": [{\"tag\": \"x\", \"level\": @\"continent\"}]"), "there is no level 'continent'",
+    {CASE("'tags': @['v', 'w', 'x', 'y', 'z']"), "'tags' holds at most 4", NULL},
+    {CASE("'affinity': [{'tag': 'x', 'level': @'rak'}]"), "there is no level 'rak'", "did you mean 'rack'?"},
+    {CASE("'affinity': [{'tag': 'x', 'level': @'continent'}]"), "there is no level 'continent'",
      "a level of the cluster, or \"node\""},
-    {CASE("\"affinity\": [@{\"tag\": \"x\"}]"), "level", NULL},
-    {CASE("\"affinity\": [@{\"level\": \"rack\"}]"), "tag", NULL},
-    {CASE("\"affinity\": [{\"tag\": \"x\", \"level\": \"rack\", \"mode\": @\"soft\"}]"), "'mode' must be one of", NULL},
-    {CASE("\"affinity\": [{\"tag\": \"x\", \"level\": \"node\"}],\n\"anti_affinity\": @[{\"tag\": "
-          "\"x\", \"level\": \"node\"}]"),
+    {CASE("'affinity': [@{'tag': 'x'}]"), "level", NULL},
+    {CASE("'affinity': [@{'level': 'rack'}]"), "tag", NULL},
+    {CASE("'affinity': [{'tag': 'x', 'level': 'rack', 'mode': @'soft'}]"), "'mode' must be one of", NULL},
+    {CASE("'affinity': [{'tag': 'x', 'level': 'node'}],\n"
+          "'anti_affinity': @[{'tag': 'x', 'level': 'node'}]"),
      "near a tag, and apart from the same tag", "must be the narrower one"},
-    {CASE("\"affinity\": @[{\"tag\": \"v\", \"level\": \"node\"}, {\"tag\": \"w\", \"level\": "
-          "\"node\"}, {\"tag\": \"x\", \"level\": \"node\"}, {\"tag\": \"y\", \"level\": \"node\"},"
-          " {\"tag\": \"z\", \"level\": \"node\"}]"),
+    {CASE("'affinity': @[{'tag': 'v', 'level': 'node'}, {'tag': 'w', 'level': 'node'}, {'tag': 'x', 'level': 'node'}, "
+          "{'tag': 'y', 'level': 'node'}, {'tag': 'z', 'level': 'node'}]"),
      "'affinity' holds at most 4 rules", NULL},
 };
 
@@ -151,7 +145,7 @@ static void bad_cases_are_refused_at_their_place(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct marked marked = unmark(cases[i].text);
         const char *text = buffer_c_string(&marked.text);
-        const char *path = scratch_write("case.json", text, strlen(text));
+        const char *path = scratch_write_json("case.json", text);
         struct buffer place = {0};
         struct error error = case_error_of(path);
         assert_true(error_is(error));

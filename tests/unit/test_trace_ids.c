@@ -15,7 +15,7 @@
 #include "topologies/cluster.h"
 
 #define HEADER "job_id,submit_s,duration_s,gpus,after,array,array_max\n"
-#define MUST   "\"submit_s\": 0, \"duration_s\": 10"
+#define MUST   "'submit_s': 0, 'duration_s': 10"
 
 static const struct workload_spec native = {.format = "native"}, jsonl = {.format = "jsonl"};
 
@@ -150,15 +150,12 @@ static void test_sets(void **state)
     (void)state;
     struct cluster *cluster = cluster_uniform_new(4, 8);
     struct trace_case read = trace_case_read(
-        "{\"job_id\": 1, " MUST ", \"gpus\": 1}\n"
-        "{\"job_id\": 2, " MUST ", \"after\": 1, \"array\": 7, \"array_max\": 3,"
-        " \"topology\": {\"required\": \"node\"},"
-        " \"groups\": [{\"set\": \"b\", \"count\": 4, \"gpus\": 1}, {\"set\": \"a\", \"gpus\": 2},"
-        " {\"set\": \"b\", \"count\": 2, \"gpus\": 1}],"
-        " \"sets\": [{\"name\": \"a\", \"min_sets\": 1}, {\"name\": \"b\", \"parent\": \"a\", "
-        "\"min_members\": 3,"
-        " \"topology\": {\"preferred\": \"node\"}}]}\n"
-        "{\"job_id\": 3, " MUST ", \"min_sets\": 2, \"groups\": [{\"gpus\": 1}, {\"gpus\": 2}, {\"gpus\": 3}]}\n",
+        "{'job_id': 1, " MUST ", 'gpus': 1}\n"
+        "{'job_id': 2, " MUST ", 'after': 1, 'array': 7, 'array_max': 3, 'topology': {'required': 'node'}, "
+        "'groups': [{'set': 'b', 'count': 4, 'gpus': 1}, {'set': 'a', 'gpus': 2}, "
+        "{'set': 'b', 'count': 2, 'gpus': 1}], 'sets': [{'name': 'a', 'min_sets': 1}, "
+        "{'name': 'b', 'parent': 'a', 'min_members': 3, 'topology': {'preferred': 'node'}}]}\n"
+        "{'job_id': 3, " MUST ", 'min_sets': 2, 'groups': [{'gpus': 1}, {'gpus': 2}, {'gpus': 3}]}\n",
         &jsonl, cluster);
     const struct job *job = &read.jobs[1];
     uint8_t node = cluster_level_of(cluster, TEXT("node"));
@@ -190,8 +187,8 @@ static void test_slices(void **state)
     (void)state;
     struct cluster *cluster = cluster_uniform_new(4, 8);
     struct trace_case read =
-        trace_case_read("{\"job_id\": 1, " MUST ", \"groups\": [{\"gpus\": 4, \"count\": 6, \"slice_members\": 3,"
-                        " \"slice_level\": \"unit\", \"one_island\": true}, {\"gpus\": 1}]}\n",
+        trace_case_read("{'job_id': 1, " MUST ", 'groups': [{'gpus': 4, 'count': 6, 'slice_members': 3, "
+                        "'slice_level': 'unit', 'one_island': true}, {'gpus': 1}]}\n",
                         &jsonl, cluster);
     const struct job *job = &read.jobs[0];
     assert_int_equal(job->first.slice_members, 3);
@@ -210,56 +207,44 @@ static void test_refused_sets(void **state)
     static const struct {
         const char *members, *says;
     } cases[] = {
-        {"\"gpus\": 1, \"sets\": [{\"name\": \"a\"}]", "'sets' are of 'groups'"},
-        {"\"sets\": {}, \"groups\": [{\"gpus\": 1}]", "'sets' must be an array"},
-        {"\"sets\": [1], \"groups\": [{\"gpus\": 1}]", "a set must be an object"},
-        {"\"sets\": [{}], \"groups\": [{\"gpus\": 1}]", "'name' must be a name"},
-        {"\"sets\": [{\"name\": \"a\"}, {\"name\": \"a\"}], \"groups\": [{\"gpus\": 1}]", "no set before it has"},
-        {"\"sets\": [{\"name\": \"a\", \"parent\": \"a\"}], \"groups\": [{\"gpus\": 1}]", "a set before it"},
-        {"\"sets\": [{\"name\": \"a\"}], \"groups\": [{\"gpus\": 1}]", "one of the job's sets"},
-        {"\"groups\": [{\"gpus\": 1, \"set\": \"a\"}]", "no 'sets'"},
-        {"\"sets\": [{\"name\": \"a\"}], \"groups\": [{\"gpus\": 1, \"set\": \"a\", "
-         "\"min_members\": 1}]",
-         "the group's set says it"},
-        {"\"sets\": [{\"name\": \"a\", \"min_members\": 2}], \"groups\": [{\"gpus\": 1, \"set\": "
-         "\"a\"}]",
-         "needs more members"},
-        {"\"sets\": [{\"name\": \"a\", \"min_members\": 0}], \"groups\": [{\"gpus\": 1, \"set\": "
-         "\"a\"}]",
-         "at least one member"},
-        {"\"min_sets\": 3, \"groups\": [{\"gpus\": 1}, {\"gpus\": 1}]", "'min_sets' must be an integer from 1 to 2"},
-        {"\"min_sets\": 0, \"groups\": [{\"gpus\": 1}, {\"gpus\": 1}]", "'min_sets' must be an integer from 1 to 2"},
-        {"\"min_sets\": 2, \"sets\": [{\"name\": \"a\"}, {\"name\": \"b\", \"parent\": \"a\"}], "
-         "\"groups\": [{\"gpus\": 1, \"set\": \"a\"}, {\"gpus\": 1, \"set\": \"b\"}]",
+        {"'gpus': 1, 'sets': [{'name': 'a'}]", "'sets' are of 'groups'"},
+        {"'sets': {}, 'groups': [{'gpus': 1}]", "'sets' must be an array"},
+        {"'sets': [1], 'groups': [{'gpus': 1}]", "a set must be an object"},
+        {"'sets': [{}], 'groups': [{'gpus': 1}]", "'name' must be a name"},
+        {"'sets': [{'name': 'a'}, {'name': 'a'}], 'groups': [{'gpus': 1}]", "no set before it has"},
+        {"'sets': [{'name': 'a', 'parent': 'a'}], 'groups': [{'gpus': 1}]", "a set before it"},
+        {"'sets': [{'name': 'a'}], 'groups': [{'gpus': 1}]", "one of the job's sets"},
+        {"'groups': [{'gpus': 1, 'set': 'a'}]", "no 'sets'"},
+        {"'sets': [{'name': 'a'}], 'groups': [{'gpus': 1, 'set': 'a', 'min_members': 1}]", "the group's set says it"},
+        {"'sets': [{'name': 'a', 'min_members': 2}], 'groups': [{'gpus': 1, 'set': 'a'}]", "needs more members"},
+        {"'sets': [{'name': 'a', 'min_members': 0}], 'groups': [{'gpus': 1, 'set': 'a'}]", "at least one member"},
+        {"'min_sets': 3, 'groups': [{'gpus': 1}, {'gpus': 1}]", "'min_sets' must be an integer from 1 to 2"},
+        {"'min_sets': 0, 'groups': [{'gpus': 1}, {'gpus': 1}]", "'min_sets' must be an integer from 1 to 2"},
+        {"'min_sets': 2, 'sets': [{'name': 'a'}, {'name': 'b', 'parent': 'a'}], 'groups': [{'gpus': 1, 'set': 'a'}, "
+         "{'gpus': 1, 'set': 'b'}]",
          "'min_sets' must be an integer from 1 to 1"},
-        {"\"min_sets\": 1, \"gpus\": 1", "'min_sets': it is of 'groups'"},
-        {"\"sets\": [{\"name\": \"a\", \"min_sets\": 1}], \"groups\": [{\"gpus\": 1, \"set\": "
-         "\"a\"}]",
+        {"'min_sets': 1, 'gpus': 1", "'min_sets': it is of 'groups'"},
+        {"'sets': [{'name': 'a', 'min_sets': 1}], 'groups': [{'gpus': 1, 'set': 'a'}]",
          "set 'a' needs 1 of the sets in it, and has 0"},
-        {"\"min_sets\": 1, \"sets\": [{\"name\": \"a\", \"min_members\": 0}, {\"name\": \"b\"}], "
-         "\"groups\": [{\"gpus\": 1, \"set\": \"a\"}, {\"gpus\": 1, \"set\": \"b\"}]",
+        {"'min_sets': 1, 'sets': [{'name': 'a', 'min_members': 0}, {'name': 'b'}], 'groups': [{'gpus': 1, "
+         "'set': 'a'}, {'gpus': 1, 'set': 'b'}]",
          "at least one member"},
-        {"\"groups\": [{\"gpus\": 1, \"count\": 4, \"slice_members\": 2}]", "are given together"},
-        {"\"groups\": [{\"gpus\": 1, \"count\": 4, \"slice_level\": \"unit\"}]", "are given together"},
-        {"\"groups\": [{\"gpus\": 1, \"count\": 4, \"slice_members\": 2, \"slice_level\": "
-         "\"row\"}]",
-         "a level of the cluster"},
-        {"\"groups\": [{\"gpus\": 1, \"count\": 4, \"slice_members\": 3, \"slice_level\": "
-         "\"unit\"}]",
-         "do not divide"},
-        {"\"groups\": [{\"gpus\": 1, \"count\": 4, \"min_members\": 2, \"slice_members\": 2, "
-         "\"slice_level\": \"unit\"}]",
+        {"'groups': [{'gpus': 1, 'count': 4, 'slice_members': 2}]", "are given together"},
+        {"'groups': [{'gpus': 1, 'count': 4, 'slice_level': 'unit'}]", "are given together"},
+        {"'groups': [{'gpus': 1, 'count': 4, 'slice_members': 2, 'slice_level': 'row'}]", "a level of the cluster"},
+        {"'groups': [{'gpus': 1, 'count': 4, 'slice_members': 3, 'slice_level': 'unit'}]", "do not divide"},
+        {"'groups': [{'gpus': 1, 'count': 4, 'min_members': 2, 'slice_members': 2, 'slice_level': 'unit'}]",
          "start together"},
-        {"\"groups\": [{\"cpus\": 1, \"one_island\": true}]", "only whole GPUs"},
-        {"\"groups\": [{\"gpus\": 1, \"one_island\": 1}]", "true or false"},
-        {"\"gpus\": 1, \"topology\": []", "'topology' must be an object"},
-        {"\"gpus\": 1, \"topology\": {\"required\": \"row\"}", "a level of the cluster"},
-        {"\"gpus\": 1, \"topology\": {\"required\": 3}", "a string"},
+        {"'groups': [{'cpus': 1, 'one_island': true}]", "only whole GPUs"},
+        {"'groups': [{'gpus': 1, 'one_island': 1}]", "true or false"},
+        {"'gpus': 1, 'topology': []", "'topology' must be an object"},
+        {"'gpus': 1, 'topology': {'required': 'row'}", "a level of the cluster"},
+        {"'gpus': 1, 'topology': {'required': 3}", "a string"},
     };
     struct cluster *cluster = cluster_uniform_new(4, 8);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[512];
-        snprintf(text, sizeof text, "{\"job_id\": 1, " MUST ", %s}\n", cases[i].members);
+        snprintf(text, sizeof text, "{'job_id': 1, " MUST ", %s}\n", cases[i].members);
         trace_case_refused(text, &jsonl, cluster, 1, 0, cases[i].says);
     }
     cluster_free(cluster);

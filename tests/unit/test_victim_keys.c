@@ -11,6 +11,7 @@
 #include "policies/preemption/preemption_read.h"
 #include "policies/preemption/preemptions.h"
 #include "policies/preemption/victim_keys.h"
+#include "tests/support/json_text.h"
 
 #define S TIME_NS_PER_S
 
@@ -113,7 +114,7 @@ static struct error read_text(const char *text, struct reading *reading)
     struct error error = ERROR_OK;
     struct json_object object;
     *reading = (struct reading){preemption_config_default(), &preemption_none};
-    TRY(json_doc_parse(&doc, "p.json", text_of(text), ERROR_CONFIG));
+    TRY(json_text_read(&doc, "p.json", text));
     struct json_value root = json_doc_root(doc, &error);
     json_object_open(&object, &root);
     struct json_value value = json_member(&object, "preemption");
@@ -128,16 +129,12 @@ static void every_field_is_read(void **state)
     (void)state;
     struct reading r;
     struct error error =
-        read_text("{\"preemption\": {\"policy\": \"kill\", \"victims\": [\"queue\", \"class\", \"cost\"],"
-                  " \"search\": \"ordered\", \"within_queue\": \"lower_or_newer\", \"replaces_victims\": "
-                  "true,"
-                  " \"victims_of_this_cycle\": true,"
-                  " \"resolve\": \"queue\", \"grace_s\": 1, \"preempt_min_runtime_s\": 2,"
-                  " \"reclaim_min_runtime_s\": 3, \"delay_s\": 4, \"attempts_per_cycle\": 5,"
-                  " \"victims_max\": 6, \"evictions_per_cycle\": 7, \"evictions_per_job_max\": 8,"
-                  " \"rematch_cycles\": 10,"
-                  " \"evictions_per_queue_h\": 9, \"loss_ratio\": 1.5,"
-                  " \"spares_inference\": true}}",
+        read_text("{'preemption': {'policy': 'kill', 'victims': ['queue', 'class', 'cost'], 'search': 'ordered', "
+                  "'within_queue': 'lower_or_newer', 'replaces_victims': true, 'victims_of_this_cycle': true, "
+                  "'resolve': 'queue', 'grace_s': 1, 'preempt_min_runtime_s': 2, 'reclaim_min_runtime_s': 3, "
+                  "'delay_s': 4, 'attempts_per_cycle': 5, 'victims_max': 6, 'evictions_per_cycle': 7, "
+                  "'evictions_per_job_max': 8, 'rematch_cycles': 10, 'evictions_per_queue_h': 9, 'loss_ratio': 1.5, "
+                  "'spares_inference': true}}",
                   &r);
     struct preemption_config want = {.victims = {&victim_class, &victim_cost},
                                      .victim_key_count = 2,
@@ -168,10 +165,10 @@ static void one_minimum_run_time_sets_both(void **state)
 {
     (void)state;
     struct reading r;
-    assert_false(error_is(read_text("{\"preemption\": {\"min_runtime_s\": 7}}", &r)));
+    assert_false(error_is(read_text("{'preemption': {'min_runtime_s': 7}}", &r)));
     assert_int_equal(r.config.preempt_min_runtime, 7 * S);
     assert_int_equal(r.config.reclaim_min_runtime, 7 * S);
-    const char *text = "{\"preemption\": {\"reclaim_min_runtime_s\": 9, \"min_runtime_s\": 0}}";
+    const char *text = "{'preemption': {'reclaim_min_runtime_s': 9, 'min_runtime_s': 0}}";
     assert_false(error_is(read_text(text, &r)));
     assert_int_equal(r.config.preempt_min_runtime, 0);
     assert_int_equal(r.config.reclaim_min_runtime, 9 * S);
@@ -185,15 +182,15 @@ static void absent_fields_stay_and_victims_are_replaced(void **state)
     assert_false(error_is(read_text("{}", &r)));
     assert_ptr_equal(r.policy, &preemption_none);
     assert_same(&r.config, &otherwise);
-    assert_false(error_is(read_text("{\"preemption\": {\"victims\": [\"queue\"]}}", &r)));
+    assert_false(error_is(read_text("{'preemption': {'victims': ['queue']}}", &r)));
     assert_true(r.config.by_queue);
     assert_int_equal(r.config.victim_key_count, 0);
-    assert_false(error_is(read_text("{\"preemption\": {\"victims\": []}}", &r)));
+    assert_false(error_is(read_text("{'preemption': {'victims': []}}", &r)));
     assert_false(r.config.by_queue);
     assert_int_equal(r.config.victim_key_count, 0);
-    assert_false(error_is(read_text("{\"preemption\": {\"within_queue\": \"order\"}}", &r)));
+    assert_false(error_is(read_text("{'preemption': {'within_queue': 'order'}}", &r)));
     assert_int_equal(r.config.within_queue, WITHIN_ORDER);
-    assert_false(error_is(read_text("{\"preemption\": {\"victims\": [\"oldest\"]}}", &r)));
+    assert_false(error_is(read_text("{'preemption': {'victims': ['oldest']}}", &r)));
     assert_false(r.config.by_queue);
     assert_int_equal(r.config.victim_key_count, 1);
     assert_ptr_equal(r.config.victims[0], &victim_oldest);
@@ -205,14 +202,14 @@ static void bad_fields_are_refused(void **state)
     static const struct {
         const char *text, *message;
     } cases[] = {
-        {"{\"policy\": \"murder\"}", "'policy' must be one of"},
+        {"{'policy': 'murder'}", "'policy' must be one of"},
         {"{\"victims\": 3}", "an array"},
         {"{\"victims\": [4]}", "must be a string"},
-        {"{\"victims\": [\"queue\", \"a\",\"b\",\"c\",\"d\",\"e\",\"f\",\"g\"]}", "from 1 to 6"},
-        {"{\"victims\": [\"smalest\"]}", "there is no victim key 'smalest'"},
-        {"{\"victims\": [\"oldest\", \"queue\"]}", "there is no victim key 'queue'"},
-        {"{\"victims\": [\"oldest\", \"oldest\"]}", "named twice"},
-        {"{\"search\": \"best\"}", "'search' must be one of"},
+        {"{'victims': ['queue', 'a','b','c','d','e','f','g']}", "from 1 to 6"},
+        {"{'victims': ['smalest']}", "there is no victim key 'smalest'"},
+        {"{'victims': ['oldest', 'queue']}", "there is no victim key 'queue'"},
+        {"{'victims': ['oldest', 'oldest']}", "named twice"},
+        {"{'search': 'best'}", "'search' must be one of"},
         {"{\"victims_max\": 0}", "from 1"},
         {"{\"consolidation_max\": 1}", "consolidation_max"},
         {"{\"loss_ratio\": -0.5}", "from 0"},
@@ -226,7 +223,7 @@ static void bad_fields_are_refused(void **state)
         struct error error = read_text(text, &r);
         assert_true(error_is(error));
         if (strstr(error_message(&error), cases[i].message) == NULL)
-            fail_msg("%s: \"%s\" does not say \"%s\"", text, error_message(&error), cases[i].message);
+            fail_msg("%s: '%s' does not say '%s'", text, error_message(&error), cases[i].message);
         error_release(&error);
     }
 }

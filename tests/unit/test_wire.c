@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "tests/support/json_text.h"
 #include "tests/support/wire_lines.h"
 
 static int set_up(void **state)
@@ -109,17 +110,17 @@ static void members_that_have_succeeded_are_left_out(void **state)
     struct wire_lines *fixture = *state;
     struct wire_line line;
     struct buffer out = {0};
-    const char *text = "{\"job_submitted\":1,\"job\":{\"id\":1,\"groups\":[{\"count\":5,\"gpus\":1,"
-                       "\"min_members\":3,\"succeeded\":2}]}}";
-    struct error error = wire_read(fixture->wire, "events", 1, text_of(text), WIRE_TOLD, &line);
+    const char *text = "{'job_submitted':1,'job':{'id':1,'groups':[{'count':5,'gpus':1,'min_members':3,"
+                       "'succeeded':2}]}}";
+    struct error error = wire_lines_read(fixture->wire, 1, text, WIRE_TOLD, &line);
     assert_false(error_is(error));
     assert_int_equal(line.fact.job->first.count, 3);
     assert_int_equal(line.fact.job->first.min_count, 1);
     wire_lines_write(fixture, &line, &out);
-    assert_string_equal(buffer_c_string(&out), "{\"job_submitted\":1,\"job\":{\"id\":1,\"groups\":[{"
-                                               "\"count\":3,\"gpus\":1,\"min_members\":1}]}}\n");
-    text = "{\"job_submitted\":1,\"job\":{\"id\":1,\"groups\":[{\"gpus\":1,\"succeeded\":1}]}}";
-    error = wire_read(fixture->wire, "events", 1, text_of(text), WIRE_TOLD, &line);
+    assert_json_text_equal(buffer_c_string(&out), "{'job_submitted':1,'job':{'id':1,'groups':[{'count':3,'gpus':1,"
+                                                  "'min_members':1}]}}\n");
+    text = "{'job_submitted':1,'job':{'id':1,'groups':[{'gpus':1,'succeeded':1}]}}";
+    error = wire_lines_read(fixture->wire, 1, text, WIRE_TOLD, &line);
     assert_true(error_is(error)); /* nothing would be left of the group */
     error_release(&error);
     buffer_release(&out);
@@ -129,9 +130,8 @@ static void queues_that_change_are_changed(void **state)
 {
     struct wire_lines *fixture = *state;
     struct wire_line line;
-    const char *text = "{\"queues_changed\":1,\"queues\":[{\"name\":\"a\",\"parent\":\"org\","
-                       "\"quota_gpus\":2},{\"name\":\"b\"}]}";
-    struct error error = wire_read(fixture->wire, "events", 1, text_of(text), WIRE_TOLD, &line);
+    const char *text = "{'queues_changed':1,'queues':[{'name':'a','parent':'org','quota_gpus':2},{'name':'b'}]}";
+    struct error error = wire_lines_read(fixture->wire, 1, text, WIRE_TOLD, &line);
     assert_false(error_is(error));
     const struct queue_table *queues = fixture->header.queues;
     assert_int_equal(queues->count, 4);
@@ -148,42 +148,39 @@ struct bad {
 static const struct bad bads[] = {
     {"", "error: events:5:1: "},
     {"[]", "error: events:5:1: "},
-    {"{\"cycle\":1", "error: events:5:11: "},
-    {"{\"job\":1}", "error: events:5:1: such a line has no place here"},
-    {"{\"cycle\":1.5}", "error: events:5:10: 'cycle' must be an integer from 0 to 9223372036854775806, got 1.5"},
-    {"{\"cycle\":1,\"cycel\":2}", "error: events:5:12: "},
-    {"{\"job_ended\":1,\"end\":\"completed\"}", "error: events:5:1: "},
-    {"{\"job_ended\":1,\"job\":2}", "error: events:5:1: "},
-    {"{\"job_ended\":1,\"job\":2,\"end\":\"done\"}",
+    {"{'cycle':1", "error: events:5:11: "},
+    {"{'job':1}", "error: events:5:1: such a line has no place here"},
+    {"{'cycle':1.5}", "error: events:5:10: 'cycle' must be an integer from 0 to 9223372036854775806, got 1.5"},
+    {"{'cycle':1,'cycel':2}", "error: events:5:12: "},
+    {"{'job_ended':1,'end':'completed'}", "error: events:5:1: "},
+    {"{'job_ended':1,'job':2}", "error: events:5:1: "},
+    {"{'job_ended':1,'job':2,'end':'done'}",
      "error: events:5:30: 'end' must be one of 'completed', 'failed', 'cancelled', 'limit'; got "
      "\"done\""},
-    {"{\"job_ended\":1,\"job\":-2,\"end\":\"failed\"}",
+    {"{'job_ended':1,'job':-2,'end':'failed'}",
      "error: events:5:22: 'job' must be an integer from 0 to 4294967294, got -2"},
-    {"{\"node_changed\":1,\"node\":\"n9\",\"state\":\"up\"}", "error: events:5:26: the cluster has no node 'n9'"},
-    {"{\"gpu_changed\":1,\"node\":\"n0\",\"gpu\":8,\"layout\":\"whole\"}",
+    {"{'node_changed':1,'node':'n9','state':'up'}", "error: events:5:26: the cluster has no node 'n9'"},
+    {"{'gpu_changed':1,'node':'n0','gpu':8,'layout':'whole'}",
      "error: events:5:36: 'gpu' must be an integer from 0 to 7, got 8"},
-    {"{\"gpu_changed\":1,\"node\":\"n0\",\"gpu\":0}", "error: events:5:1: "},
-    {"{\"job_submitted\":1,\"job\":{\"id\":1,\"queue\":\"b\",\"groups\":[{\"gpus\":1}]}}",
+    {"{'gpu_changed':1,'node':'n0','gpu':0}", "error: events:5:1: "},
+    {"{'job_submitted':1,'job':{'id':1,'queue':'b','groups':[{'gpus':1}]}}",
      "error: events:5:42: there is no queue 'b'"},
-    {"{\"job_submitted\":1,\"job\":{\"id\":1,\"queue\":\"a\",\"groups\":[]}}",
+    {"{'job_submitted':1,'job':{'id':1,'queue':'a','groups':[]}}",
      "error: events:5:55: 'groups' must hold at least one"},
-    {"{\"job_submitted\":1,\"job\":{\"id\":1,\"queue\":\"a\",\"groups\":[{\"gpus\":1,\"gpu_"
-     "fraction\":0.5}]}}",
+    {"{'job_submitted':1,'job':{'id':1,'queue':'a','groups':[{'gpus':1,'gpu_fraction':0.5}]}}",
      "error: events:5:26: no such job can be: a member asks for GPUs in more than one way"},
-    {"{\"job_submitted\":1,\"job\":{\"id\":1,\"groups\":[{\"gpus\":1}],\"after\":[{\"job\":1}]}}",
+    {"{'job_submitted':1,'job':{'id':1,'groups':[{'gpus':1}],'after':[{'job':1}]}}",
      "error: events:5:65: a job can depend on jobs of smaller ids only"},
-    {"{\"job_submitted\":1,\"job\":{\"id\":1,\"groups\":[{\"gpus\":1}],\"topology\":{\"required\":"
-     "\"row\"}}}",
+    {"{'job_submitted':1,'job':{'id':1,'groups':[{'gpus':1}],'topology':{'required':'row'}}}",
      "error: events:5:79: the cluster has no level 'row'"},
-    {"{\"start\":1,\"job\":1,\"pieces\":[{\"node\":\"odd one\",\"gpus\":\"1-2\"}]}",
+    {"{'start':1,'job':1,'pieces':[{'node':'odd one','gpus':'1-2'}]}",
      "error: events:5:55: 'gpus' must name some of the 2 GPUs of the node, as in \"0-3,6\""},
-    {"{\"start\":1,\"job\":1,\"pieces\":[{\"node\":\"n0\",\"gpus\":\"3-1\"}]}",
+    {"{'start':1,'job':1,'pieces':[{'node':'n0','gpus':'3-1'}]}",
      "error: events:5:50: 'gpus' must name some of the 8 GPUs of the node, as in \"0-3,6\""},
-    {"{\"start\":0,\"job\":1}", "error: events:5:10: 'start' must be an integer of at least 1, got 0"},
-    {"{\"evict\":1,\"job\":1,\"reason\":\"Because\"}", "error: events:5:29: 'reason' must be one of "},
-    {"{\"done\":0,\"wake_at\":\"soon\"}", "error: events:5:21: "},
-    {"{\"queues_changed\":1,\"queues\":[{\"name\":\"a\"}]}",
-     "error: events:5:31: the queue 'a' has another parent already"},
+    {"{'start':0,'job':1}", "error: events:5:10: 'start' must be an integer of at least 1, got 0"},
+    {"{'evict':1,'job':1,'reason':'Because'}", "error: events:5:29: 'reason' must be one of "},
+    {"{'done':0,'wake_at':'soon'}", "error: events:5:21: "},
+    {"{'queues_changed':1,'queues':[{'name':'a'}]}", "error: events:5:31: the queue 'a' has another parent already"},
 };
 
 static void bad_lines_are_refused_with_their_place(void **state)
@@ -191,8 +188,7 @@ static void bad_lines_are_refused_with_their_place(void **state)
     struct wire_lines *fixture = *state;
     for (size_t i = 0; i < sizeof bads / sizeof bads[0]; i++) {
         struct wire_line line;
-        struct error error =
-            wire_read(fixture->wire, "events", 5, text_of(bads[i].line), WIRE_TOLD | WIRE_ANSWERED, &line);
+        struct error error = wire_lines_read(fixture->wire, 5, bads[i].line, WIRE_TOLD | WIRE_ANSWERED, &line);
         assert_int_equal(error.kind, ERROR_DATA);
         char *report = error_text_new(&error);
         if (strncmp(report, bads[i].report, strlen(bads[i].report)) != 0)
@@ -207,15 +203,15 @@ static void only_what_is_awaited_may_come(void **state)
 {
     struct wire_lines *fixture = *state;
     struct wire_line line;
-    struct error error = wire_read(fixture->wire, "events", 1, TEXT("{\"cycle\":1}"), WIRE_ANSWERED, &line);
+    struct error error = wire_lines_read(fixture->wire, 1, "{'cycle':1}", WIRE_ANSWERED, &line);
     assert_int_equal(error.kind, ERROR_DATA);
     error_release(&error);
-    error = wire_read(fixture->wire, "events", 1, TEXT("{\"start\":1,\"job\":0}"), WIRE_TOLD, &line);
+    error = wire_lines_read(fixture->wire, 1, "{'start':1,'job':0}", WIRE_TOLD, &line);
     assert_int_equal(error.kind, ERROR_DATA);
     error_release(&error);
     /* Passed over, whatever it names. */
-    error = wire_read(fixture->wire, "events", 1, TEXT("{\"start\":1,\"job\":0,\"pieces\":[{\"node\":\"gone\"}]}"),
-                      WIRE_TOLD | WIRE_PASSED, &line);
+    error = wire_lines_read(fixture->wire, 1, "{'start':1,'job':0,'pieces':[{'node':'gone'}]}", WIRE_TOLD | WIRE_PASSED,
+                            &line);
     assert_false(error_is(error));
     assert_int_equal(line.kind, WIRE_DECISION);
 }
@@ -224,14 +220,14 @@ static void other_headers_are_refused(void **state)
 {
     (void)state;
     struct json_doc *doc;
-    struct error error = wire_header_parse(&doc, "events", TEXT("{\"cycle\":1}"));
+    struct error error = wire_lines_header_parse(&doc, "{'cycle':1}");
     assert_string_equal(error_message(&error), "the first line is no header of events");
     error_release(&error);
     assert_null(doc);
-    error = wire_header_parse(&doc, "events", TEXT("{\"windtunnel_events\":2}"));
+    error = wire_lines_header_parse(&doc, "{'windtunnel_events':2}");
     assert_string_equal(error_message(&error), "this program reads version 1, not 2");
     error_release(&error);
-    error = wire_header_parse(&doc, "events", TEXT("{\"windtunnel_events\":1,\"queues\":[]}"));
+    error = wire_lines_header_parse(&doc, "{'windtunnel_events':1,'queues':[]}");
     assert_false(error_is(error));
     struct wire_header header;
     error = wire_header_read(&header, doc);

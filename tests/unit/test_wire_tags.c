@@ -9,12 +9,13 @@
 #include <cmocka.h>
 
 #include "policies/wire.h"
+#include "tests/support/json_text.h"
+#include "tests/support/wire_lines.h"
 
 static const char header_text[] =
-    "{\"windtunnel_events\":1,\"cluster\":{\"pools\":["
-    "{\"nodes\":2,\"gpus_per_node\":4,\"labels\":{\"zone\":\"z\",\"rack\":\"r1\"}},"
-    "{\"name\":\"b\",\"nodes\":2,\"gpus_per_node\":4,\"labels\":{\"zone\":\"z\",\"rack\":\"r2\"}}],"
-    "\"levels\":[\"zone\",\"rack\"]},\"queues\":[],\"policy\":{}}";
+    "{'windtunnel_events':1,'cluster':{'pools':[{'nodes':2,'gpus_per_node':4,'labels':{'zone':'z','rack':'r1'}},"
+    "{'name':'b','nodes':2,'gpus_per_node':4,'labels':{'zone':'z','rack':'r2'}}],'levels':['zone','rack']},"
+    "'queues':[],'policy':{}}";
 
 enum { LEVEL_ZONE = 1, LEVEL_RACK = 2 };
 
@@ -27,7 +28,7 @@ static int set_up(void **state)
 {
     struct fixture *fixture = calloc(1, sizeof *fixture);
     struct json_doc *doc;
-    struct error error = wire_header_parse(&doc, "events", text_of(header_text));
+    struct error error = wire_lines_header_parse(&doc, header_text);
     assert_string_equal(error_message(&error), "");
     error = wire_header_read(&fixture->header, doc);
     assert_string_equal(error_message(&error), "");
@@ -47,17 +48,12 @@ static int tear_down(void **state)
 }
 
 #define JOB(tags)                                                                                                      \
-    "{\"job_submitted\":0,\"job\":{\"id\":0," tags ",\"groups\":[{\"gpus\":"                                           \
+    "{'job_submitted':0,'job':{'id':0," tags ",'groups':[{'gpus':"                                                     \
     "1}]}}\n"
-
-static struct text line_of(const char *text)
-{
-    return (struct text){text, strlen(text) - 1};
-}
 
 static const struct job *read_job(struct fixture *fixture, const char *text, struct wire_line *line)
 {
-    struct error error = wire_read(fixture->wire, "events", 1, line_of(text), WIRE_TOLD, line);
+    struct error error = wire_lines_read(fixture->wire, 1, text, WIRE_TOLD, line);
     if (error_is(error))
         fail_msg("%s: %s", text, error_message(&error));
     return line->fact.job;
@@ -66,13 +62,12 @@ static const struct job *read_job(struct fixture *fixture, const char *text, str
 static void tags_and_rules_come_back(void **state)
 {
     static const char *const lines[] = {
-        JOB("\"tags\":[0]"),
-        JOB("\"tags\":[3,65535,1,2]"),
-        JOB("\"affinity\":[{\"tag\":65535,\"level\":\"node\"}]"),
-        JOB("\"anti_affinity\":[{\"tag\":0,\"level\":\"zone\"}]"),
-        JOB("\"tags\":[7,5],\"affinity\":[{\"tag\":1,\"mode\":\"preferred\",\"level\":\"rack\"},"
-            "{\"tag\":2,\"level\":\"zone\"}],\"anti_affinity\":[{\"tag\":2,\"level\":\"rack\"},"
-            "{\"tag\":7,\"mode\":\"preferred\",\"level\":\"node\"}]"),
+        JOB("'tags':[0]"),
+        JOB("'tags':[3,65535,1,2]"),
+        JOB("'affinity':[{'tag':65535,'level':'node'}]"),
+        JOB("'anti_affinity':[{'tag':0,'level':'zone'}]"),
+        JOB("'tags':[7,5],'affinity':[{'tag':1,'mode':'preferred','level':'rack'},{'tag':2,'level':'zone'}],"
+            "'anti_affinity':[{'tag':2,'level':'rack'},{'tag':7,'mode':'preferred','level':'node'}]"),
     };
     struct fixture *fixture = *state;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
@@ -80,7 +75,7 @@ static void tags_and_rules_come_back(void **state)
         struct buffer out = {0};
         read_job(fixture, lines[i], &line);
         wire_write_fact(&out, fixture->header.cluster, fixture->header.queues, &line.fact);
-        assert_string_equal(buffer_c_string(&out), lines[i]);
+        assert_json_text_equal(buffer_c_string(&out), lines[i]);
         buffer_release(&out);
         wire_forget(fixture->wire);
     }
@@ -91,9 +86,9 @@ static void a_rule_means_what_it_says(void **state)
     struct fixture *fixture = *state;
     struct wire_line line;
     const struct job *job = read_job(fixture,
-                                     JOB("\"tags\":[7,5],\"affinity\":[{\"tag\":1,\"mode\":\"preferred\",\"level\":"
-                                         "\"rack\"}],\"anti_affinity\":[{\"tag\":2,\"level\":\"node\"},"
-                                         "{\"tag\":4,\"mode\":\"required\",\"level\":\"zone\"}]"),
+                                     JOB("'tags':[7,5],'affinity':[{'tag':1,'mode':'preferred','level':'rack'}],"
+                                         "'anti_affinity':[{'tag':2,'level':'node'},{'tag':4,'mode':'required',"
+                                         "'level':'zone'}]"),
                                      &line);
     const struct job_tags meant = {.tags = {7, 5},
                                    .tag_count = 2,
@@ -103,7 +98,7 @@ static void a_rule_means_what_it_says(void **state)
                                    .rule_count = 3};
     assert_true(job_tags_are_same(job->tags, &meant));
     wire_forget(fixture->wire);
-    assert_null(read_job(fixture, JOB("\"priority\":1"), &line)->tags);
+    assert_null(read_job(fixture, JOB("'priority':1"), &line)->tags);
 }
 
 struct bad {
@@ -112,17 +107,16 @@ struct bad {
 };
 
 static const struct bad bads[] = {
-    {JOB("\"tags\":[65536]"), "error: events:5:42: "},
-    {JOB("\"tags\":[-1]"), "error: events:5:42: "},
-    {JOB("\"tags\":[1,2,3,4,5]"), "error: events:5:41: 'tags' must hold at most 4, got 5"},
-    {JOB("\"tags\":[1,1]"), "error: events:5:26: no such job can be: it has a tag twice"},
-    {JOB("\"affinity\":[{\"tag\":1,\"level\":\"row\"}]"), "error: events:5:63: the cluster has no level 'row'"},
-    {JOB("\"affinity\":[{\"tag\":1}]"), "error: events:5:46: "},
-    {JOB("\"affinity\":[{\"level\":\"node\"}]"), "error: events:5:46: "},
-    {JOB("\"affinity\":[{\"tag\":1,\"level\":\"node\",\"mode\":\"soft\"}]"),
+    {JOB("'tags':[65536]"), "error: events:5:42: "},
+    {JOB("'tags':[-1]"), "error: events:5:42: "},
+    {JOB("'tags':[1,2,3,4,5]"), "error: events:5:41: 'tags' must hold at most 4, got 5"},
+    {JOB("'tags':[1,1]"), "error: events:5:26: no such job can be: it has a tag twice"},
+    {JOB("'affinity':[{'tag':1,'level':'row'}]"), "error: events:5:63: the cluster has no level 'row'"},
+    {JOB("'affinity':[{'tag':1}]"), "error: events:5:46: "},
+    {JOB("'affinity':[{'level':'node'}]"), "error: events:5:46: "},
+    {JOB("'affinity':[{'tag':1,'level':'node','mode':'soft'}]"),
      "error: events:5:77: 'mode' must be one of 'required', 'preferred'; got \"soft\""},
-    {JOB("\"affinity\":[{\"tag\":1,\"level\":\"node\"}],\"anti_affinity\":[{\"tag\":1,\"level\":"
-         "\"rack\"}]"),
+    {JOB("'affinity':[{'tag':1,'level':'node'}],'anti_affinity':[{'tag':1,'level':'rack'}]"),
      "error: events:5:26: no such job can be: it must be near a tag, and apart from the same tag"},
 };
 
@@ -131,7 +125,7 @@ static void bad_ones_are_refused_with_their_place(void **state)
     struct fixture *fixture = *state;
     for (size_t i = 0; i < sizeof bads / sizeof bads[0]; i++) {
         struct wire_line line;
-        struct error error = wire_read(fixture->wire, "events", 5, line_of(bads[i].line), WIRE_TOLD, &line);
+        struct error error = wire_lines_read(fixture->wire, 5, bads[i].line, WIRE_TOLD, &line);
         assert_int_equal(error.kind, ERROR_DATA);
         char *report = error_text_new(&error);
         if (strncmp(report, bads[i].report, strlen(bads[i].report)) != 0)

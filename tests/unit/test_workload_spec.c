@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "tests/support/json_text.h"
 #include "workloads/readers/source.h"
 #include "workloads/synth/synth_spec.h"
 
@@ -16,7 +17,7 @@ static struct workload_spec spec_read(const char *json, struct error *error)
 {
     struct workload_spec spec;
     struct json_doc *doc;
-    *error = json_doc_parse(&doc, "w.json", text_of(json), ERROR_CONFIG);
+    *error = json_text_read(&doc, "w.json", json);
     if (error_is(*error))
         fail_msg("%s", error_message(error));
     struct json_value root = json_doc_root(doc, error);
@@ -50,7 +51,7 @@ static void refused(const char *json, const char *place, const char *says)
 static void test_defaults(void **state)
 {
     (void)state;
-    struct workload_spec spec = spec_good("{\"trace\": \"jobs.csv.zst\"}");
+    struct workload_spec spec = spec_good("{'trace': 'jobs.csv.zst'}");
     assert_string_equal(spec.trace, "base/folder/jobs.csv.zst");
     assert_null(spec.format);
     assert_null(spec.synth);
@@ -65,10 +66,9 @@ static void test_everything_of_a_trace(void **state)
 {
     (void)state;
     struct workload_spec spec =
-        spec_good("{\"trace\": \"/a/b.swf\", \"format\": \"swf\", \"load\": 0.9, \"window\": [\"2017-10-01\","
-                  " \"2017-10-15 12:00:00\"], \"duration_scale\": 2, \"processors_per_gpu\": 16, "
-                  "\"gpus_per_node\": 4,"
-                  " \"bad_lines_max\": 3, \"tz_offset\": \"-8h\", \"default_duration\": \"1h\"}");
+        spec_good("{'trace': '/a/b.swf', 'format': 'swf', 'load': 0.9, 'window': ['2017-10-01', "
+                  "'2017-10-15 12:00:00'], 'duration_scale': 2, 'processors_per_gpu': 16, 'gpus_per_node': 4, "
+                  "'bad_lines_max': 3, 'tz_offset': '-8h', 'default_duration': '1h'}");
     const time_ns zone = -8 * 3600 * TIME_NS_PER_S;
     assert_string_equal(spec.trace, "/a/b.swf");
     assert_string_equal(spec.format, "swf");
@@ -80,7 +80,7 @@ static void test_everything_of_a_trace(void **state)
     assert_true(spec.window_to == INT64_C(1508068800) * TIME_NS_PER_S - zone);
     assert_true(spec.default_duration == 3600 * TIME_NS_PER_S);
     workload_release(&spec);
-    spec = spec_good("{\"trace\": \"-\", \"window\": [0, \"3d\"], \"tz_offset\": 3600}");
+    spec = spec_good("{'trace': '-', 'window': [0, '3d'], 'tz_offset': 3600}");
     assert_string_equal(spec.trace, "-");
     assert_true(spec.window_from == 0 && spec.window_to == 3 * 86400 * TIME_NS_PER_S);
     assert_true(spec.tz_offset == 3600 * TIME_NS_PER_S);
@@ -91,55 +91,56 @@ static void test_bad_traces(void **state)
 {
     (void)state;
     refused("{}", "w.json:1", "either 'trace' or 'synth'");
-    refused("{\"trace\": \"a\", \"synth\": {}}", "w.json:1", "either 'trace' or 'synth'");
-    refused("{\n \"trace\": \"a\",\n \"laod\": 0.9}", "w.json:3:2", "laod");
-    refused("{\"trace\": \"\"}", "w.json:1:11", "'trace' must be a path");
-    refused("{\"trace\": \"a\", \"format\": \"csv\"}", "w.json:1:26", "format");
-    refused("{\"trace\": \"a\", \"load\": -1}", "w.json:1:24", "load");
-    refused("{\"trace\": \"a\", \"duration_scale\": 0}", "w.json:1:34", "duration_scale");
-    refused("{\"trace\": \"a\", \"processors_per_gpu\": 0}", "w.json:1:38", "processors_per_gpu");
-    refused("{\"trace\": \"a\", \"bad_lines_max\": 1.5}", "w.json:1:33", "bad_lines_max");
-    refused("{\"trace\": \"a\", \"window\": [1]}", "w.json:1:26", "two moments");
-    refused("{\"trace\": \"a\", \"window\": [5, 5]}", "w.json:1:26", "end after it begins");
-    refused("{\"trace\": \"a\", \"window\": [\"soon\", 5]}", "w.json:1:27", "a moment must be");
-    refused("{\"trace\": \"a\", \"tz_offset\": \"PST\"}", "w.json:1:29", "tz_offset");
-    refused("{\"trace\": \"a\", \"tz_offset\": \"30h\"}", "w.json:1:29", "26 hours");
+    refused("{'trace': 'a', 'synth': {}}", "w.json:1", "either 'trace' or 'synth'");
+    refused("{\n"
+            " 'trace': 'a',\n"
+            " 'laod': 0.9}",
+            "w.json:3:2", "laod");
+    refused("{'trace': ''}", "w.json:1:11", "'trace' must be a path");
+    refused("{'trace': 'a', 'format': 'csv'}", "w.json:1:26", "format");
+    refused("{'trace': 'a', 'load': -1}", "w.json:1:24", "load");
+    refused("{'trace': 'a', 'duration_scale': 0}", "w.json:1:34", "duration_scale");
+    refused("{'trace': 'a', 'processors_per_gpu': 0}", "w.json:1:38", "processors_per_gpu");
+    refused("{'trace': 'a', 'bad_lines_max': 1.5}", "w.json:1:33", "bad_lines_max");
+    refused("{'trace': 'a', 'window': [1]}", "w.json:1:26", "two moments");
+    refused("{'trace': 'a', 'window': [5, 5]}", "w.json:1:26", "end after it begins");
+    refused("{'trace': 'a', 'window': ['soon', 5]}", "w.json:1:27", "a moment must be");
+    refused("{'trace': 'a', 'tz_offset': 'PST'}", "w.json:1:29", "tz_offset");
+    refused("{'trace': 'a', 'tz_offset': '30h'}", "w.json:1:29", "26 hours");
 }
 
 static void test_fill(void **state)
 {
     (void)state;
-    struct workload_spec spec = spec_good("{\"trace\": \"a\", \"fill\": {\"load\": 1.3}}");
+    struct workload_spec spec = spec_good("{'trace': 'a', 'fill': {'load': 1.3}}");
     assert_true(spec.fill.load == 1.3 && spec.fill.interval == TIME_NS_PER_S && spec.load == 0);
     workload_release(&spec);
-    spec = spec_good("{\"trace\": \"a\", \"fill\": {\"load\": 2, \"interval_s\": 0.25}}");
+    spec = spec_good("{'trace': 'a', 'fill': {'load': 2, 'interval_s': 0.25}}");
     assert_true(spec.fill.load == 2 && spec.fill.interval == 250 * TIME_NS_PER_MS);
     workload_release(&spec);
-    spec = spec_good("{\"trace\": \"a\"}");
+    spec = spec_good("{'trace': 'a'}");
     assert_true(spec.fill.load == 0);
     workload_release(&spec);
-    refused("{\"trace\": \"a\", \"fill\": {}}", "w.json:1:24", "'load' is missing");
-    refused("{\"trace\": \"a\", \"fill\": 1.3}", "w.json:1:24", "fill");
-    refused("{\"trace\": \"a\", \"fill\": {\"load\": 0}}", "w.json:1:33", "'load'");
-    refused("{\"trace\": \"a\", \"fill\": {\"load\": 1, \"rate\": 1}}", "w.json:1:36", "rate");
-    refused("{\"trace\": \"a\", \"fill\": {\"load\": 1, \"interval_s\": 0}}", "w.json:1:50",
-            "'interval_s' must be above 0");
-    refused("{\"trace\": \"a\", \"fill\": {\"load\": 1}, \"load\": 0.9}", "w.json:1:45",
-            "'load' cannot stand beside 'fill'");
-    refused("{\"trace\": \"a\", \"fill\": {\"load\": 1}, \"window\": [0, 1]}", "w.json:1:47",
+    refused("{'trace': 'a', 'fill': {}}", "w.json:1:24", "'load' is missing");
+    refused("{'trace': 'a', 'fill': 1.3}", "w.json:1:24", "fill");
+    refused("{'trace': 'a', 'fill': {'load': 0}}", "w.json:1:33", "'load'");
+    refused("{'trace': 'a', 'fill': {'load': 1, 'rate': 1}}", "w.json:1:36", "rate");
+    refused("{'trace': 'a', 'fill': {'load': 1, 'interval_s': 0}}", "w.json:1:50", "'interval_s' must be above 0");
+    refused("{'trace': 'a', 'fill': {'load': 1}, 'load': 0.9}", "w.json:1:45", "'load' cannot stand beside 'fill'");
+    refused("{'trace': 'a', 'fill': {'load': 1}, 'window': [0, 1]}", "w.json:1:47",
             "'window' cannot stand beside 'fill'");
-    refused("{\"trace\": \"a\", \"fill\": {\"load\": 1}, \"duration_scale\": 2}", "w.json:1:55",
+    refused("{'trace': 'a', 'fill': {'load': 1}, 'duration_scale': 2}", "w.json:1:55",
             "'duration_scale' cannot stand beside 'fill'");
-    refused("{\"synth\": {}, \"fill\": {\"load\": 1}}", "w.json:1:23", "belongs to a trace");
+    refused("{'synth': {}, 'fill': {'load': 1}}", "w.json:1:23", "belongs to a trace");
 }
 
 /* ---- Synthesized workloads --------------------------------------------------------------------- */
 
-#define RUN_TIME             "\"run_time\": {\"distribution\": \"exponential\", \"mean\": 60}"
-#define SIZES                "\"sizes\": [{\"gpus\": 1}]"
-#define SYNTH(head, classes) "{\"synth\": {" head "\n\"classes\": [" classes "]}}"
-#define HEAD                 "\"duration\": \"14d\", \"load_whole_gpu\": 1.2,"
-#define CLASS(more)          "{\"share\": 1, " SIZES ", " RUN_TIME more "}"
+#define RUN_TIME             "'run_time': {'distribution': 'exponential', 'mean': 60}"
+#define SIZES                "'sizes': [{'gpus': 1}]"
+#define SYNTH(head, classes) "{'synth': {" head "\n'classes': [" classes "]}}"
+#define HEAD                 "'duration': '14d', 'load_whole_gpu': 1.2,"
+#define CLASS(more)          "{'share': 1, " SIZES ", " RUN_TIME more "}"
 
 static void test_synth_defaults(void **state)
 {
@@ -166,23 +167,17 @@ static void test_synth_everything(void **state)
 {
     (void)state;
     struct workload_spec spec =
-        spec_good(SYNTH("\"jobs\": 7, \"load_whole_gpu\": 0.5, \"tenants\": {\"organisations\": 2, \"teams\": 4, "
-                        "\"projects\": 9,"
-                        " \"zipf_exponent\": 0.5},",
-                        "{\"name\": \"serving\", \"class\": \"inference\", \"share\": 1, \"priority\": 125,"
-                        " \"arrivals\": {\"process\": \"poisson\", \"diurnal_peak_to_mean\": 2, \"peak_hour\": 9, "
-                        "\"weekly\": true,"
-                        " \"weekend_factor\": 0.25, \"burst\": {\"factor\": 3, \"duration\": \"20m\", \"per_day\": "
-                        "2}},"
-                        " \"sizes\": [{\"weight\": 3, \"gpu_milli\": 142}, {\"weight\": 1, \"mig\": \"1g.10gb\", "
-                        "\"whole_gpus\": 2},"
-                        " {\"weight\": 0, \"gpus\": 16, \"nodes\": 2, \"cpus\": 8, \"memory_gb\": 2, "
-                        "\"min_members\": 1}],"
-                        " \"run_time\": {\"distribution\": \"lognormal\", \"median\": \"6h\", \"sigma\": 1.2, "
-                        "\"max\": \"30d\"},"
-                        " \"sm_active\": [0.15, 0.35], \"would_do\": 0.5, \"fail_early\": 0.2, \"cancelled\": 0.1,"
-                        " \"checkpoint\": {\"interval\": \"30m\", \"duration\": 60, \"restart\": \"5m\"}, "
-                        "\"limit\": \"7d\"}"));
+        spec_good(SYNTH("'jobs': 7, 'load_whole_gpu': 0.5, 'tenants': {'organisations': 2, 'teams': 4, 'projects': 9, "
+                        "'zipf_exponent': 0.5},",
+                        "{'name': 'serving', 'class': 'inference', 'share': 1, 'priority': 125, "
+                        "'arrivals': {'process': 'poisson', 'diurnal_peak_to_mean': 2, 'peak_hour': 9, "
+                        "'weekly': true, 'weekend_factor': 0.25, 'burst': {'factor': 3, 'duration': '20m', "
+                        "'per_day': 2}}, 'sizes': [{'weight': 3, 'gpu_milli': 142}, {'weight': 1, 'mig': '1g.10gb', "
+                        "'whole_gpus': 2}, {'weight': 0, 'gpus': 16, 'nodes': 2, 'cpus': 8, 'memory_gb': 2, "
+                        "'min_members': 1}], 'run_time': {'distribution': 'lognormal', 'median': '6h', 'sigma': 1.2, "
+                        "'max': '30d'}, 'sm_active': [0.15, 0.35], 'would_do': 0.5, 'fail_early': 0.2, "
+                        "'cancelled': 0.1, 'checkpoint': {'interval': '30m', 'duration': 60, 'restart': '5m'}, "
+                        "'limit': '7d'}"));
     const struct synth_class *class = &spec.synth->classes[0];
     assert_int_equal(spec.synth->job_count, 7);
     assert_int_equal(spec.synth->tenants.teams, 4);
@@ -209,36 +204,35 @@ static void test_synth_everything(void **state)
 static void test_bad_synths(void **state)
 {
     (void)state;
-    refused("{\"load\": 0.9, \"synth\": {}}", "w.json:1:10", "synth.load_whole_gpu");
-    refused("{\"window\": [1, 2], \"synth\": {}}", "w.json:1:12", "belongs to a trace");
-    refused(SYNTH("\"load_whole_gpu\": 1,", CLASS("")), "w.json:1:11", "must end");
-    refused(SYNTH("\"jobs\": 0, \"load_whole_gpu\": 1,", CLASS("")), "w.json:1:20", "jobs");
-    refused(SYNTH("\"jobs\": 5,", CLASS("")), "w.json:1", "load_whole_gpu");
-    refused(SYNTH(HEAD, "{\"gpu_hours_per_day\": 5, " SIZES ", " RUN_TIME "}"), "/synth/classes",
+    refused("{'load': 0.9, 'synth': {}}", "w.json:1:10", "synth.load_whole_gpu");
+    refused("{'window': [1, 2], 'synth': {}}", "w.json:1:12", "belongs to a trace");
+    refused(SYNTH("'load_whole_gpu': 1,", CLASS("")), "w.json:1:11", "must end");
+    refused(SYNTH("'jobs': 0, 'load_whole_gpu': 1,", CLASS("")), "w.json:1:20", "jobs");
+    refused(SYNTH("'jobs': 5,", CLASS("")), "w.json:1", "load_whole_gpu");
+    refused(SYNTH(HEAD, "{'gpu_hours_per_day': 5, " SIZES ", " RUN_TIME "}"), "/synth/classes",
             "no class has a 'share'");
-    refused(SYNTH("\"jobs\": 5,", "{\"gpu_hours_per_day\": 5, \"sizes\": [{\"cpus\": 1}], " RUN_TIME "}"),
-            "/synth/classes/0", "needs a size that asks GPUs");
-    refused("{\"gpu_hours_per_day\": 9, \"synth\": {}}", "w.json:1:23", "in its classes");
+    refused(SYNTH("'jobs': 5,", "{'gpu_hours_per_day': 5, 'sizes': [{'cpus': 1}], " RUN_TIME "}"), "/synth/classes/0",
+            "needs a size that asks GPUs");
+    refused("{'gpu_hours_per_day': 9, 'synth': {}}", "w.json:1:23", "in its classes");
     refused(SYNTH(HEAD, ""), "w.json:2:12", "1 to 64 classes");
-    refused(SYNTH(HEAD " \"tenants\": {\"teams\": 5, \"projects\": 3},", CLASS("")), "tenants", "a team a project");
-    refused(SYNTH(HEAD, CLASS(", \"wat\": 1")), "w.json:2:", "wat");
-    refused(SYNTH(HEAD, "{\"share\": 0.5, " SIZES ", " RUN_TIME "}"), "w.json:2:12", "must sum to 1");
-    refused(SYNTH(HEAD, "{\"share\": 0.5, " SIZES ", " RUN_TIME "}, {\"share\": 0.5, " SIZES ", " RUN_TIME "}"),
+    refused(SYNTH(HEAD " 'tenants': {'teams': 5, 'projects': 3},", CLASS("")), "tenants", "a team a project");
+    refused(SYNTH(HEAD, CLASS(", 'wat': 1")), "w.json:2:", "wat");
+    refused(SYNTH(HEAD, "{'share': 0.5, " SIZES ", " RUN_TIME "}"), "w.json:2:12", "must sum to 1");
+    refused(SYNTH(HEAD, "{'share': 0.5, " SIZES ", " RUN_TIME "}, {'share': 0.5, " SIZES ", " RUN_TIME "}"),
             "w.json:2:12", "have the name 'training'");
-    refused(SYNTH(HEAD, "{\"share\": 1, \"sizes\": [], " RUN_TIME "}"), "/synth/classes/0/sizes", "1 to 1024 sizes");
-    refused(SYNTH(HEAD, "{\"share\": 1, \"sizes\": [{\"gpus\": 3, \"nodes\": 2}], " RUN_TIME "}"),
-            "/synth/classes/0/sizes/0", "must divide");
-    refused(SYNTH(HEAD, "{\"share\": 1, \"sizes\": [{}], " RUN_TIME "}"), "/sizes/0", "asks for nothing");
-    refused(SYNTH(HEAD, "{\"share\": 1, \"sizes\": [{\"mig\": \"8g\"}], " RUN_TIME "}"), "/sizes/0", "a MIG profile");
-    refused(SYNTH(HEAD, "{\"share\": 1, \"sizes\": [{\"gpus\": 1, \"weight\": 0}], " RUN_TIME "}"), "/sizes",
+    refused(SYNTH(HEAD, "{'share': 1, 'sizes': [], " RUN_TIME "}"), "/synth/classes/0/sizes", "1 to 1024 sizes");
+    refused(SYNTH(HEAD, "{'share': 1, 'sizes': [{'gpus': 3, 'nodes': 2}], " RUN_TIME "}"), "/synth/classes/0/sizes/0",
+            "must divide");
+    refused(SYNTH(HEAD, "{'share': 1, 'sizes': [{}], " RUN_TIME "}"), "/sizes/0", "asks for nothing");
+    refused(SYNTH(HEAD, "{'share': 1, 'sizes': [{'mig': '8g'}], " RUN_TIME "}"), "/sizes/0", "a MIG profile");
+    refused(SYNTH(HEAD, "{'share': 1, 'sizes': [{'gpus': 1, 'weight': 0}], " RUN_TIME "}"), "/sizes",
             "'weight' above 0");
-    refused(SYNTH(HEAD, CLASS(", \"sm_active\": [0.5, 0.1]")), "/sm_active", "the lower number");
-    refused(SYNTH(HEAD, CLASS(", \"fail_early\": 0.6, \"cancelled\": 0.6")), "/classes/0", "sum to more than 1");
-    refused(SYNTH(HEAD, CLASS(", \"limit\": 0")), "/classes/0", "'limit'");
-    refused(SYNTH(HEAD, CLASS(", \"arrivals\": {\"process\": \"gamma\"}")), "/process", "poisson");
-    refused(SYNTH(HEAD, CLASS(", \"arrivals\": {\"diurnal_peak_to_mean\": 2.5}")), "/arrivals", "diurnal_peak_to_mean");
-    refused(SYNTH(HEAD, CLASS(", \"arrivals\": {\"burst\": {\"factor\": 3, \"duration\": \"13h\","
-                              " \"per_day\": 2}}")),
+    refused(SYNTH(HEAD, CLASS(", 'sm_active': [0.5, 0.1]")), "/sm_active", "the lower number");
+    refused(SYNTH(HEAD, CLASS(", 'fail_early': 0.6, 'cancelled': 0.6")), "/classes/0", "sum to more than 1");
+    refused(SYNTH(HEAD, CLASS(", 'limit': 0")), "/classes/0", "'limit'");
+    refused(SYNTH(HEAD, CLASS(", 'arrivals': {'process': 'gamma'}")), "/process", "poisson");
+    refused(SYNTH(HEAD, CLASS(", 'arrivals': {'diurnal_peak_to_mean': 2.5}")), "/arrivals", "diurnal_peak_to_mean");
+    refused(SYNTH(HEAD, CLASS(", 'arrivals': {'burst': {'factor': 3, 'duration': '13h', 'per_day': 2}}")),
             "/arrivals/burst", "fit into a day");
 }
 
@@ -249,18 +243,17 @@ static void test_bad_run_times(void **state)
         const char *run_time, *says;
     } cases[] = {
         {"{}", "distribution"},
-        {"{\"distribution\": \"pareto\"}", "lognormal"},
-        {"{\"distribution\": \"lognormal\", \"median\": 60}", "sigma"},
-        {"{\"distribution\": \"lognormal\", \"mean\": 60, \"sigma\": 1}", "median"},
-        {"{\"distribution\": \"exponential\", \"mean\": 60, \"sigma\": 1}", "sigma"},
-        {"{\"distribution\": \"exponential\", \"mean\": 0}", "microsecond"},
-        {"{\"distribution\": \"exponential\", \"mean\": 60, \"max\": 59}", "'max' must not be below"},
-        {"{\"distribution\": \"constant\", \"mean\": -5}", "mean"},
+        {"{'distribution': 'pareto'}", "lognormal"},
+        {"{'distribution': 'lognormal', 'median': 60}", "sigma"},
+        {"{'distribution': 'lognormal', 'mean': 60, 'sigma': 1}", "median"},
+        {"{'distribution': 'exponential', 'mean': 60, 'sigma': 1}", "sigma"},
+        {"{'distribution': 'exponential', 'mean': 0}", "microsecond"},
+        {"{'distribution': 'exponential', 'mean': 60, 'max': 59}", "'max' must not be below"},
+        {"{'distribution': 'constant', 'mean': -5}", "mean"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char json[512];
-        snprintf(json, sizeof json,
-                 "{\"synth\": {" HEAD " \"classes\": [{\"share\": 1, " SIZES ", \"run_time\": %s}]}}",
+        snprintf(json, sizeof json, "{'synth': {" HEAD " 'classes': [{'share': 1, " SIZES ", 'run_time': %s}]}}",
                  cases[i].run_time);
         refused(json, "/synth/classes/0/run_time", cases[i].says);
     }
