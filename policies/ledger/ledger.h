@@ -188,11 +188,10 @@ size_t ledger_mark(struct ledger *ledger);
 void ledger_rollback(struct ledger *ledger, size_t mark);
 void ledger_commit(struct ledger *ledger, size_t mark);
 
-void ledger_take(struct ledger *ledger, const struct space *space);   /* free -> used */
-void ledger_give(struct ledger *ledger, const struct space *space);   /* used -> free */
-void ledger_vacate(struct ledger *ledger, const struct space *space); /* used -> coming */
-void ledger_restore(struct ledger *ledger,
-                    const struct space *space); /* coming or claimed -> used (an EVICT was refused) */
+void ledger_take(struct ledger *ledger, const struct space *space);    /* free -> used */
+void ledger_give(struct ledger *ledger, const struct space *space);    /* used -> free */
+void ledger_vacate(struct ledger *ledger, const struct space *space);  /* used -> coming */
+void ledger_restore(struct ledger *ledger, const struct space *space); /* coming or claimed -> used (refused EVICT) */
 void ledger_arrive(struct ledger *ledger, const struct space *space);  /* coming -> free; claimed -> used */
 void ledger_claim(struct ledger *ledger, const struct space *space);   /* free -> used, the rest coming -> claimed */
 void ledger_unclaim(struct ledger *ledger, const struct space *space); /* the reverse of claim */

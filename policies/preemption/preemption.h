@@ -21,14 +21,13 @@ struct victim_view {
     int64_t asks_milli;    /* of the whole job, as asked */
     uint32_t member_count; /* of the whole job, as it runs */
     int32_t priority;
-    uint8_t class; /* enum job_class */
-    bool
-        is_over_quota; /* its queue is over quota; always true in a reclaim from another queue, never in a preemption */
-    bool is_surplus;   /* the unit is above the job's minimum: the job runs on without it */
-    bool is_evicting;  /* another part of the job is being evicted already */
-    bool is_own_queue; /* of the preemptor's own queue */
-    bool is_by_right;  /* the preemptor's queue, or a cohort above it, is entitled to what the unit's queue borrows */
-    time_ns running;   /* since its last START */
+    uint8_t class;       /* enum job_class */
+    bool is_over_quota;  /* its queue is over quota: always in a reclaim from another queue, never in a preemption */
+    bool is_surplus;     /* the unit is above the job's minimum: the job runs on without it */
+    bool is_evicting;    /* another part of the job is being evicted already */
+    bool is_own_queue;   /* of the preemptor's own queue */
+    bool is_by_right;    /* the preemptor's queue, or a cohort above it, is entitled to what the unit's queue borrows */
+    time_ns running;     /* since its last START */
     int64_t loss_gpu_ns; /* GPU time that evicting the unit would throw away: the run time since the last checkpoint,
                             and the restart */
     uint64_t order_rank; /* the job's first rank in the order chain; larger is later */
