@@ -12,6 +12,7 @@
 #include "policies/booking/booking.h"
 #include "policies/reservation/freed_early.h"
 #include "policies/reservation/reservation.h"
+#include "policies/state/over_quota.h"
 #include "policies/state/planned_end.h"
 #include "policies/state/profile.h"
 #include "policies/state/request_classes.h"
@@ -368,11 +369,27 @@ bool planned_start_is_fresh(const struct sched *sched)
     return is_fresh;
 }
 
+bool planned_start_goes_first(const struct sched *sched, uint32_t request_class)
+{
+    return sched->policy.inference_first && sched->request_classes.at[request_class].class == JOB_INFERENCE;
+}
+
+void planned_start_look_past(struct sched *sched, uint32_t slot)
+{
+    struct planned_start_book *book = sched->planned_starts;
+    const bool is_entitled = sched_is_entitled(sched, slot);
+    bool is_behind = planned_start_goes_first(sched, sched->jobs.jobs[slot].ask);
+    for (uint32_t f = 0; f < book->count; f++) {
+        is_behind |= book->of[f].slot == slot;
+        book->of[f].is_aside = is_behind || (is_entitled && !book->of[f].is_entitled);
+    }
+}
+
 void planned_start_keep(struct sched *sched, uint32_t slot)
 {
     struct planned_start_book *book = sched->planned_starts;
     if (sched->reserves)
-        reserve_look_ahead(sched, slot);
+        planned_start_look_past(sched, slot);
     book->lifted = 0;
     while (book->lifted < book->count &&
            (book->of[book->lifted].job == JOB_NONE || book->of[book->lifted].slot != slot))

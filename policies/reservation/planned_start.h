@@ -178,6 +178,13 @@ bool planned_start_is_all(struct sched *sched, uint32_t slot);
 bool planned_start_fits_now(struct sched *sched, uint32_t slot, const struct node_marks *only,
                             struct piece_list *pieces);
 
+/* Mark the planned starts that may not delay this job (is_aside), until the next call. */
+void planned_start_look_past(struct sched *sched, uint32_t slot);
+/* Do jobs of the request class go before all others, as inference does where the policy says so? */
+bool planned_start_goes_first(const struct sched *sched, uint32_t request_class);
+
+void planned_start_release(struct sched *sched); /* the book of planned starts */
+
 /* ---- overtake.c */
 
 void overtake_release(struct overtake_scratch *overtake);

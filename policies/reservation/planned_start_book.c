@@ -550,10 +550,9 @@ void reservation_init(struct sched *sched)
         sched->listener.unwaits = planned_start_unwait;
 }
 
-void reservation_release(struct sched *sched)
+void planned_start_release(struct sched *sched)
 {
     struct planned_start_book *book = sched->planned_starts;
-    overtake_release(sched->overtake);
     profile_release(&book->profile);
     mem_free(book->of);
     mem_free(book->pieces);

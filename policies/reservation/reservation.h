@@ -46,8 +46,6 @@ time_ns reserve_wake(const struct sched *sched); /* when the next pass is due wi
 void reserve_begin(struct sched *sched);
 uint32_t reserve_next(struct sched *sched); /* the best class queue; CLASS_QUEUE_NONE: no more, or enough */
 void reserve_for(struct sched *sched, uint32_t class_queue); /* and remove it from the candidates */
-/* Mark the planned starts that may not delay this job (is_aside), until the next call. */
-void reserve_look_ahead(struct sched *sched, uint32_t slot);
 /* If the job starts now on these pieces, does it delay no planned start? */
 bool reserve_is_clear(struct sched *sched, uint32_t slot, const struct piece_list *pieces);
 /* Take space for the job where it delays no planned start, on sched->pieces.  False: there is none, and nothing is

@@ -87,22 +87,6 @@ static void list_ends(struct sched *sched, uint32_t preemptor)
 
 /* ---- Planned starts ---- */
 
-static bool goes_before_all(const struct sched *sched, uint32_t request_class)
-{
-    return sched->policy.inference_first && sched->request_classes.at[request_class].class == JOB_INFERENCE;
-}
-
-void reserve_look_ahead(struct sched *sched, uint32_t slot)
-{
-    struct planned_start_book *book = sched->planned_starts;
-    const bool is_entitled = sched_is_entitled(sched, slot);
-    bool is_behind = goes_before_all(sched, sched->jobs.jobs[slot].ask);
-    for (uint32_t f = 0; f < book->count; f++) {
-        is_behind |= book->of[f].slot == slot;
-        book->of[f].is_aside = is_behind || (is_entitled && !book->of[f].is_entitled);
-    }
-}
-
 /* Remove the jobs of the ends [from, to) in the trial.  Does the job fit then? */
 static bool fits_after(struct sched *sched, uint32_t slot, uint32_t from, uint32_t to)
 {
@@ -151,7 +135,7 @@ static void add_planned_start(struct sched *sched, uint32_t slot)
 {
     struct planned_start_book *book = sched->planned_starts;
     list_ends(sched, slot);
-    reserve_look_ahead(sched, slot);
+    planned_start_look_past(sched, slot);
     size_t mark = ledger_mark(sched->ledger);
     const uint32_t needed = ends_needed(sched, slot);
     ledger_rollback(sched->ledger, mark);
@@ -213,7 +197,7 @@ bool reserve_is_clear(struct sched *sched, uint32_t slot, const struct piece_lis
     if (book->count == 0)
         return true;
     const time_ns end = planned_end_after(sched, sched->now, slot);
-    reserve_look_ahead(sched, slot);
+    planned_start_look_past(sched, slot);
     for (uint32_t f = 0; f < book->count; f++)
         if (!book->of[f].is_aside && book->of[f].start < end && shares_node(sched, &book->of[f], pieces))
             return false;
@@ -295,7 +279,7 @@ void reserve_begin(struct sched *sched)
     scratch->class_queue_count = scratch->reserved = 0;
     MEM_GROW(scratch->waiting, scratch->waiting_capacity, (size_t)pending->busy_count + 1);
     for (uint32_t b = 0; b < pending->busy_count; b++)
-        if (!goes_before_all(sched, pending->class_queues[pending->busy[b]].request_class))
+        if (!planned_start_goes_first(sched, pending->class_queues[pending->busy[b]].request_class))
             scratch->waiting[scratch->class_queue_count++] = pending->busy[b];
 }
 
@@ -337,4 +321,10 @@ void reserve_for(struct sched *sched, uint32_t class_queue)
         return;
     scratch->reserved++;
     add_planned_start(sched, pending_head(&sched->pending, class_queue));
+}
+
+void reservation_release(struct sched *sched)
+{
+    overtake_release(sched->overtake);
+    planned_start_release(sched);
 }
