@@ -216,7 +216,7 @@ bool reserve_place(struct sched *sched, uint32_t slot)
     return true;
 }
 
-/* The earliest of the planned starts that may delay the job of the last reserve_look_ahead; TIME_NEVER: none. */
+/* The earliest of the planned starts that may delay the job of the last planned_start_look_past; TIME_NEVER: none. */
 static time_ns first_start(const struct sched *sched)
 {
     const struct planned_start_book *book = sched->planned_starts;
