@@ -100,7 +100,7 @@ static double seconds(time_ns duration)
 /* Of a unit of usage, exp(-rate * t) is left after t seconds; 0: no decay. */
 static double decay_per_s(const struct order_config *config)
 {
-    const double slurm_ln2 = 0.693; /* as Slurm's priority/multifactor cuts ln 2 */
+    const double slurm_ln2 = 0.693; /* ln 2 as Slurm's priority/multifactor rounds it */
     if (config->half_life == 0)
         return 0;
     double half_life_s = seconds(config->half_life);
@@ -159,7 +159,7 @@ uint32_t accounts_fair_share(const struct accounts *accounts, queue_id queue, ui
 
 /* ---- the level factor ---- */
 
-/* a * b against c * d, exactly. */
+/* Compare a * b with c * d exactly: -1, 0 or 1. */
 static int compare_products(unsigned __int128 a, unsigned __int128 b, unsigned __int128 c, unsigned __int128 d)
 {
     unsigned __int128 high[2], low[2];
@@ -186,7 +186,7 @@ static enum level level_of(const struct account *account)
     return account->used == 0 ? LEVEL_ENDLESS : LEVEL_FINITE;
 }
 
-/* <0: a's level factor is larger; they need not be siblings. */
+/* Below 0: a's level factor is larger.  The two need not be siblings. */
 static int compare_level(const struct account *a, const struct account *b)
 {
     enum level level_a = level_of(a), level_b = level_of(b);
@@ -245,8 +245,8 @@ static void rank_siblings(struct ranking *ranking, struct account **siblings, si
             ranking->rank--;
             continue;
         }
-        /* Equal queues are ranked as one: their members are put together in the spare array, each account of the tree
-         * at most once. */
+        /* Equal queues are ranked as one, so their members are gathered in the spare array.  It has space for each
+         * account of the tree once. */
         struct account **members = ranking->spare;
         for (;; i++) {
             for (struct account *m = siblings[i]->first_child; m != NULL; m = m->next_sibling)
@@ -319,7 +319,7 @@ static void hang(struct account *parent, struct account *child)
     parent->first_child = child;
 }
 
-/* Build the tree anew: first users below their queues, then queues below their parents, from the last to the first. So
+/* Build the tree anew: first users below their queues, then queues below their parents, from the last to the first.  So
  * a queue has the usage of its whole subtree before it is added to its own parent. */
 static void build_tree(struct accounts *accounts, time_ns now)
 {
@@ -341,7 +341,7 @@ static void build_tree(struct accounts *accounts, time_ns now)
         hang(&accounts->queues[specs[q].parent], &accounts->queues[q]);
 }
 
-/* Tell all children of a queue its usage and the sum of their shares. */
+/* Give all children of a queue its usage and the sum of their shares. */
 static void settle_level(struct account *parent)
 {
     uint64_t level_shares = 0;

@@ -7,8 +7,8 @@
  *
  * Laws
  *  - Usage is integrated in closed form: it does not depend on how often it is read.
- *  - The factor stands still between two refreshes, and is a pure function of users' usage rounded to a thousandth of a
- *    unit-second, summed up the tree, and of the queue table; the order in which users came does not matter.
+ *  - The factor changes at a refresh only.  It is a pure function of the queue table and of users' usage, rounded to a
+ *    thousandth of a unit-second and summed up the tree.  The order in which users came does not matter.
  *
  * Fair tree: level by level, the account with the larger level factor LF = (shares / siblings' shares) / (usage /
  * parent's usage) goes first, with all accounts below it; LF is 0 without shares, else infinite without usage.  Users
@@ -19,12 +19,12 @@
  * Classic: 2^-(UE / S), S the product of shares on the way up, UE = UA + (UE of the parent - UA) * shares / siblings'
  * shares, UA = usage / all usage; below the root UE = UA (slurm.schedmd.com/classic_fair_share.html).
  *
- * Departures from Slurm: users are known from their first charge, not beforehand; decays_as_slurm takes its factor 1 -
- * 0.693 / half-life per second but still integrates, where Slurm multiplies a period's use by the decay of the whole
- * period (relative difference: about half of 0.693 * period / half-life).
+ * Departures from Slurm: a user has an account only from its first charge on.  decays_as_slurm uses Slurm's factor of
+ * decay, 1 - 0.693 / half-life per second, but still integrates.  Slurm multiplies the use of a period by the decay of
+ * the whole period (relative difference: about half of 0.693 * period / half-life).
  *
  *   accounts_init(&accounts, &config->order_config, queues);
- *   accounts_charge(&accounts, job->queue, job->user, amounts, 1, now);    it starts; -1: it goes
+ *   accounts_charge(&accounts, job->queue, job->user, amounts, 1, now);    it starts; -1: it ends
  *   accounts_refresh(&accounts, now);                                      at each period
  *   uint32_t ppm = accounts_fair_share(&accounts, job->queue, job->user);
  *
@@ -40,7 +40,7 @@ struct account {
     queue_id queue; /* the queue itself, or the queue that charges the user */
     uint32_t user;  /* of a user; NAMES_NONE: all unknown users share one account */
     bool is_user;
-    /* of a user alone */
+    /* of users only */
     int64_t holds[RESOURCE_COUNT];
     double usage_unit_s; /* decayed to `since` */
     time_ns since;
@@ -86,8 +86,8 @@ void accounts_charge(struct accounts *accounts, queue_id queue, uint32_t user, c
 /* Bring usage to `now` and compute all factors.  O(accounts * log(siblings)). */
 void accounts_refresh(struct accounts *accounts, time_ns now);
 
-/* 0..1000000 as of the last refresh.  A user without usage that came later gets the factor of the first in its queue.
- * O(1). */
+/* The factor as of the last refresh, 0..1000000.  A user without an account gets the factor of its queue, which is that
+ * of the first user in it.  O(1). */
 uint32_t accounts_fair_share(const struct accounts *accounts, queue_id queue, uint32_t user);
 
 /* The account of a user; NULL if it was never charged.  O(1). */

@@ -70,7 +70,7 @@ time_ns sched_grace(const struct sched *sched, uint32_t slot)
     return facts->grace > 0 && facts->grace < bound ? facts->grace : bound;
 }
 
-/* The time since which its work is unsaved, as far as is known now. */
+/* When its work was last saved, how it is saved next, and what an eviction costs by that. */
 static void read_saving(const struct sched *sched, uint32_t slot, struct victim_candidate *candidate)
 {
     const struct job_facts *facts = &sched->jobs.facts[slot];
@@ -142,8 +142,8 @@ struct preemption_cost candidates_cost(struct victim_candidate *candidate, time_
     return preemption_cost;
 }
 
-/* The least that an eviction from now on would cost.  A job that checkpoints by itself costs less again after its next
- * checkpoint; evicting surplus members costs nothing. */
+/* The least that an eviction costs, now or later.  The cost of a job that checkpoints by itself falls at its next
+ * checkpoint; an eviction of surplus members costs nothing. */
 static int64_t least_loss(struct victim_candidate *candidate, time_ns now)
 {
     if (candidate->has_surplus)
@@ -186,7 +186,7 @@ static bool is_same(const struct victim_candidate *a, const struct victim_candid
            (a->save_interval > 0 ? apart % a->save_interval == 0 : apart == 0);
 }
 
-/* True if the tallies hold each priority of the queue's possible victims with the right count. */
+/* Do the tallies hold each priority of the queue's possible victims with the right count? */
 static bool is_tallied(const struct sched *sched, queue_id queue)
 {
     const struct slot_list *listed = &sched->lists.running[queue];
@@ -259,7 +259,7 @@ static void archive_queue(struct archive *archive, struct queue_candidates *cand
     ARCHIVE(archive, candidates->floor_gpu_ns);
 }
 
-/* A candidate that is missing or not known is read from the job when it is next needed. */
+/* What the archive leaves out is read from the job when it is next needed. */
 void candidates_archive(struct archive *archive, struct sched *sched)
 {
     for (uint32_t s = 0; s < sched->jobs.used; s++) {

@@ -60,7 +60,7 @@ struct victim_candidate *candidates_get(struct sched *sched, uint32_t slot);
 /* The grace period for saving its work when it is evicted: the job's request, at most what the policy grants. 0: the
  * job cannot save, or the policy grants none. */
 time_ns sched_grace(const struct sched *sched, uint32_t slot);
-struct preemption_cost candidates_cost(struct victim_candidate *candidate, time_ns now); /* if it left now */
+struct preemption_cost candidates_cost(struct victim_candidate *candidate, time_ns now); /* of an eviction now */
 /* The run time since its work was last saved. */
 time_ns candidates_unsaved(struct victim_candidate *candidate, time_ns now);
 
@@ -73,7 +73,7 @@ uint32_t candidates_version(const struct sched *sched, queue_id queue);
 /* A lower bound of the preemption cost of any job of the queue, now or later; INT64_MAX: none may be evicted. O(1)
  * while nothing changed. */
 int64_t candidates_floor(struct sched *sched, queue_id queue);
-void candidates_refloor(struct sched *sched, queue_id queue); /* it may have risen */
+void candidates_refloor(struct sched *sched, queue_id queue); /* the floor may have risen */
 void candidates_release(struct sched *sched);
 void candidates_archive(struct archive *archive, struct sched *sched);
 const char *candidates_check(const struct sched *sched); /* NULL: the records agree with the jobs */

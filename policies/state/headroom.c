@@ -86,7 +86,7 @@ static void close_if_spared(struct sched *sched, uint32_t id, int64_t free_milli
 void headroom_close(struct sched *sched)
 {
     if (!headroom_is_kept(sched) || sched->policy.preempt.replaces_victims)
-        return; /* jobs that do not fit there may claim space that becomes free */
+        return; /* a job that does not fit must be tried: it may claim space that becomes free */
     const request_class_set open = sched->request_classes.open[ASKER_OVER_QUOTA];
     const int64_t free = sched_free_milli(sched);
     for (request_class_set left = open; left != 0; left &= left - 1)

@@ -24,15 +24,15 @@ static inline struct free_space headroom_free(const struct sched *sched)
     return headroom_is_kept(sched) ? headroom_count_free(sched) : (struct free_space){0, 0};
 }
 bool headroom_is_for(const struct sched *sched, uint32_t slot);
-/* The jobs (bits of enum request_class_closed) whose kept space the job, placed in the trial, takes; 0: none, the
- * placement is allowed.  before: the free space without the job and with no victim gone. */
+/* The job is placed in the trial.  Which kept space does it take (bits of enum request_class_closed)?  0: none, the
+ * placement is allowed.  before: the free space without the job, and before any victim left. */
 uint8_t headroom_spares(const struct sched *sched, uint32_t slot, struct free_space before);
-/* A victim was placed elsewhere in the trial.  May it start there: is its place claimed, or not kept free for other
- * jobs? */
+/* A victim is placed elsewhere in the trial.  May it start there?  It may not use headroom that is kept for others,
+ * unless its place is claimed for it (holds_places). */
 bool headroom_lets_stay(const struct sched *sched, uint32_t slot, struct free_space before);
-/* Close the request classes that may not use the headroom, with the result that a placement would have. */
+/* Close the request classes that only the headroom would hold.  A try to place them would end the same way. */
 void headroom_close(struct sched *sched);
-/* The causes in request class->closed that still hold with `free` free. */
+/* The bits of request_class->closed, of those about headroom, that still apply with `free` free. */
 uint8_t headroom_still_spares(const struct sched *sched, const struct request_class *request_class,
                               struct free_space free);
 

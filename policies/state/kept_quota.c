@@ -38,7 +38,8 @@ static bool is_ahead(struct sched *sched, uint32_t class_queue, uint32_t slot)
     return order != 0 ? order < 0 : a.queue < b.queue;
 }
 
-/* The most that is kept for a head of the queue that goes before the job. */
+/* The quota that is kept for heads of the queue that go before the job: of each resource the largest amount.  False:
+ * there is no such head. */
 static bool find_kept(struct sched *sched, queue_id queue, uint32_t slot, int64_t most[QUEUE_SUM_COUNT])
 {
     const struct leaf_queue *leaf_queue = &sched->pending.leaf_queues[queue];

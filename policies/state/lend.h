@@ -4,7 +4,7 @@
  *   ... place jobs ...
  *   lend_end(sched, mark);
  *
- * Law: after lend_end the ledger is as before.  The jobs with the claims are not placed in between.
+ * Law: after lend_end the ledger is as before.  The jobs that have the claims must not be placed in between.
  */
 #ifndef POLICIES_STATE_LEND_H
 #define POLICIES_STATE_LEND_H

@@ -2,12 +2,12 @@
  *
  * A class queue is found to be over quota when it gets a new head, or when it is selected and only space for in-quota
  * jobs is left.  It is listed with the queue that would exceed its quota.  It is checked again when that queue is
- * charged less, by enough for the smallest request of its class queues.  A new head is checked anew.
+ * charged less and has enough unused quota for the smallest of the listed requests.  A new head is checked anew.
  * Cost: O(depth) a check. */
 #include "policies/state/over_quota.h"
 #include "policies/state/sched_state.h"
 
-enum { BORROWERS_MIN = 32 }; /* fewer stale entries are not worth removing */
+enum { BORROWERS_MIN = 32 }; /* entries kept before stale ones are removed */
 
 /* The lowest queue, from this one up, that would be over quota with these amounts added; QUEUE_NONE: none. */
 static queue_id overdrawn(const struct sched *sched, queue_id queue, const int64_t *ask)
@@ -22,7 +22,7 @@ static queue_id overdrawn(const struct sched *sched, queue_id queue, const int64
     return QUEUE_NONE;
 }
 
-/* As above for the head of the class queue; where leaf queues are queues, the job is not read. */
+/* As above for the head of the class queue.  Only under a flat quota is the job itself read. */
 static queue_id overdrawn_by(const struct sched *sched, const struct class_queue *class_queue)
 {
     queue_id queue =
@@ -54,7 +54,7 @@ bool over_quota_find(struct sched *sched, uint32_t class_queue_id)
     return true;
 }
 
-/* The unused quota of the queue suffices for none of its over-quota class queues. */
+/* Is the unused quota of the queue too small for each of its over-quota class queues? */
 static bool all_stay(const struct sched *sched, queue_id queue)
 {
     const struct leaf_queue *leaf_queue = &sched->pending.leaf_queues[queue];

@@ -9,7 +9,7 @@
 time_ns sched_delay(const struct sched *sched, uint32_t slot);
 /* How long it may stay below its minimum before the rest is evicted; TIME_NEVER: for ever. */
 time_ns sched_stale_after(const struct sched *sched, uint32_t slot);
-/* A job with that preemption delay is there. */
+/* Note the preemption delay of a job that has come. */
 static inline void sched_learn_delay(struct sched *sched, time_ns delay)
 {
     sched->has_patience |= delay > 0;

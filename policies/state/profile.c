@@ -9,7 +9,7 @@
 #include "policies/placement/placement_config.h"
 #include "policies/util/archive.h"
 
-/* The number of GPUs in a mask.  The count instruction is not on all processors, so a compiler would call a
+/* The number of GPUs in a mask.  Not all processors have an instruction for it, so the compiler's builtin would call a
  * function. */
 static uint32_t count_gpus(uint32_t mask)
 {
@@ -83,7 +83,7 @@ void profile_begin(struct profile *profile, const struct ledger *ledger, node_id
     count_steps(&profile->total, own, false);
 }
 
-/* What leaves goes first to the jobs that have claimed it.  Returns the rest, which comes free. */
+/* Jobs that have claimed the leaving amount get it first.  Returns the rest, which becomes free. */
 static uint32_t unclaimed(uint32_t leaving, uint32_t *claimed)
 {
     uint32_t paid = leaving < *claimed ? leaving : *claimed;
@@ -133,7 +133,8 @@ static uint32_t steps_until(const struct node_profile *node, time_ns at)
     return low;
 }
 
-/* The index of the step that begins at that time; it is made if there is none.  The first step for any earlier time. */
+/* The index of the step that begins at that time; a new step is added if there is none.  Returns the first step for a
+ * time before it. */
 static uint32_t step_at(struct profile *profile, struct node_profile *node, time_ns at)
 {
     const uint32_t s = steps_until(node, at);
@@ -148,7 +149,7 @@ static uint32_t step_at(struct profile *profile, struct node_profile *node, time
     return s;
 }
 
-/* At that time the change of the free amount becomes *comes after having been *before: add the difference to the total.
+/* At that time the node's free amount now changes by *comes instead of *before: add the difference to the total.
  * Returns *comes. */
 static struct free_amount count_change(struct profile *profile, time_ns at, const struct free_amount *comes,
                                        const struct free_amount *before)
@@ -197,7 +198,7 @@ static uint32_t times_in(int64_t amount, uint32_t each)
     return each == 0 ? UINT32_MAX : amount < each ? 0 : (uint32_t)(amount / each);
 }
 
-/* The number of members that fit into what stays free from step `s` until that time; *mask: their GPUs. */
+/* The number of members that fit into the space that is free from step `s` until that time; *mask: its GPUs. */
 static uint32_t room_from(const struct node_profile *node, uint32_t s, time_ns until, const struct request *request,
                           uint16_t *mask)
 {
@@ -278,7 +279,8 @@ static uint32_t room_at(const struct profile *profile, node_id n, const struct p
     return room_from(node, step_of(node, at), time_after(at, ask->length), ask->request, &mask);
 }
 
-/* Has the cluster room for all members at that time?  A node without room is skipped until it may have some. */
+/* Has the cluster room for all members at that time?  A node without room is skipped until the time at which it may
+ * have some. */
 static bool has_rooms(struct profile *profile, const struct profile_ask *ask, time_ns at)
 {
     uint64_t sum = 0;
@@ -311,7 +313,7 @@ static struct free_amount needed(const struct profile_ask *ask)
                                 (int64_t)ask->count * request->memory_mib};
 }
 
-/* The GPUs that a member gets, chosen as policies/placement/placement.c does. */
+/* The GPUs that a member gets, by the same rule as in policies/placement/placement.c. */
 static uint16_t gpus_of(const struct ledger *ledger, const struct piece_list *pieces, node_id n, uint16_t mask,
                         uint32_t count)
 {
@@ -322,7 +324,7 @@ static uint16_t gpus_of(const struct ledger *ledger, const struct piece_list *pi
     return gpu_choice_near(&ledger->cluster->pools[ledger->cluster->nodes[n].pool], mask, count);
 }
 
-/* Names the pieces of up to `count` members that start on the node then; returns how many. */
+/* Add a piece for each of up to `count` members that start on the node at that time; returns how many. */
 static uint32_t name_pieces(const struct profile *profile, node_id n, const struct profile_ask *ask, time_ns at,
                             uint32_t count, struct piece_list *pieces)
 {

@@ -1,11 +1,11 @@
 /* policies/state/profile.h -- the planned free space of every node over time.
  *
  * Each node has a list of steps.  A step says which GPUs are wholly free, and how much CPU and memory, from its time
- * until the next step. The first step is the present; the last has no end.  Ends are given in the order of time;
- * planned starts may then be added and removed in any order.
+ * until the next step.  The first step is the present; the last has no end.  First the ends of the holdings are added,
+ * in the order of time.  Planned starts may then be added and removed in any order.
  *
  * Law: for jobs of whole GPUs without topology constraints the profile is exact: they fit at a time for a length if and
- * only if profile_find says so.  GPUs that are used in part, or in MIG instances, count when the last user has left.
+ * only if profile_find says so.  A GPU that is shared or cut into MIG instances is free when its last holder has left.
  *
  *   profile_begin(&profile, ledger, node, now);                    for every node; again when what it holds changes
  *   profile_leaves(&profile, &space, at);                          for each holding there, in the order of `at`
@@ -13,10 +13,11 @@
  *   time_ns at = profile_find(&profile, &ask, &pieces);
  *   profile_take(&profile, &space, at, at + length);               for each of the pieces
  *
- * Cost: with m moments at which a step of some node begins, begin O(GPUs of the node + its steps * log m), leaves, take
- * and give
- * O(log m), and O(m) where a step is new; find O(m), plus O(nodes) at each moment at which the total of all nodes is
- * enough (policies/ledger/free_total.h): mostly few moments, at worst m.
+ * Cost, where m is the number of moments at which a step of some node begins:
+ *  - begin: O(GPUs of the node + its steps * log m);
+ *  - leaves, take, give: O(log m), and O(m) if a step is new;
+ *  - find: O(m), and O(nodes) at each moment at which the total of all nodes suffices (policies/ledger/free_total.h):
+ *    usually at few moments, at worst at m.
  */
 #ifndef POLICIES_STATE_PROFILE_H
 #define POLICIES_STATE_PROFILE_H
@@ -37,25 +38,25 @@ struct node_profile {
     struct profile_step *steps;
     size_t capacity;
     uint32_t count;
-    uint32_t cpu_claimed, memory_claimed; /* during construction: leaving, but already claimed */
+    uint32_t cpu_claimed, memory_claimed; /* during construction: of what leaves, the part that is claimed */
 };
 
 struct profile {
     const struct ledger *ledger;
     struct node_profile *nodes; /* by node_id */
     uint32_t node_count;
-    uint16_t *holders;       /* by gpu_id: holders left, during construction */
-    bool *is_meant;          /* scratch: by node type */
-    time_ns *earliest;       /* scratch: by node, the earliest possible time */
+    uint16_t *holders;       /* during construction, by gpu_id: holders that have not left yet */
+    bool *is_meant;          /* scratch, by node type: could hold a member */
+    time_ns *earliest;       /* scratch, by node: when it may first have room */
     struct free_total total; /* of all steps of all nodes */
 };
 
-/* What is looked for: members of one group that start together, and hold their space for `length`. */
+/* A search: members of one group that start together and hold their space for `length`. */
 struct profile_ask {
     const struct request *request; /* of each: whole GPUs, or none; borrowed */
     uint32_t count;                /* of the members */
     uint8_t group;                 /* stands in their pieces */
-    time_ns from, latest;          /* they start then, or in between */
+    time_ns from, latest;          /* they start between these times, both included */
     time_ns length;
 };
 
@@ -66,16 +67,16 @@ void profile_leaves(struct profile *profile, const struct space *space, time_ns 
 void profile_take(struct profile *profile, const struct space *space, time_ns from, time_ns until);
 void profile_give(struct profile *profile, const struct space *space, time_ns from, time_ns until);
 
-/* The first time at which they all fit; TIME_NEVER: none.  Then *pieces says where, one piece a member, lowest nodes
- * and GPUs first. */
+/* The first time at which all members fit, with one piece per member in *pieces, lowest nodes first; TIME_NEVER:
+ * none. */
 time_ns profile_find(struct profile *profile, const struct profile_ask *ask, struct piece_list *pieces);
 
 /* As above for one member on the given nodes alone.  O(their steps). */
 time_ns profile_find_on(struct profile *profile, const struct profile_ask *ask, const struct node_marks *nodes,
                         struct piece_list *pieces);
 
-/* False only if members that hold their space anyhow after `latest` cannot fit, because the total of all nodes is too
- * small before.  Cost: O(m). */
+/* False if the members fit at no time from `from` to `latest`, because the total of all nodes is too small.  What is
+ * free after `latest` is not considered.  Cost: O(m). */
 bool profile_may_fit(const struct profile *profile, const struct profile_ask *ask);
 
 /* The first time from `from` on and before `bound` at which the node has room for a member for that length; TIME_NEVER:
@@ -83,7 +84,8 @@ bool profile_may_fit(const struct profile *profile, const struct profile_ask *as
 time_ns profile_find_room(const struct profile *profile, const struct request *request, node_id node, time_ns from,
                           time_ns length, time_ns bound);
 
-/* The space of the node that is free at `from` but not until `until`; false: none.  The owner is not set. */
+/* The space of the node that is free in the ledger, but not free in the profile all the time from `from` to `until`;
+ * false: there is none.  The owner is not set. */
 bool profile_kept(const struct profile *profile, node_id node, time_ns from, time_ns until, struct space *space);
 
 void profile_release(struct profile *profile);

@@ -8,7 +8,7 @@
 #include "policies/state/request_classes.h"
 #include "policies/state/retry_queue.h"
 
-/* True if some policy of the chain gives ranks that change. */
+/* Note how the ranks of the policy's chain can change, and which data they read. */
 void sched_study_orders(struct sched *sched)
 {
     sched->ranks.are_fixed = sched->ranks.are_by_fill = true;
@@ -127,7 +127,7 @@ void sched_rank_all(struct sched *sched)
         has_news |= memcmp(rank, job->rank, sizeof rank) != 0;
     }
     pending_reorder(&sched->pending);
-    if (has_news) /* else a plan that failed would be tried again and again */
+    if (has_news) /* without news a plan that failed would fail again */
         sched_void_memos(sched);
     queue_tree_all_stale(&sched->tree);
 }

@@ -13,10 +13,10 @@ struct sched;
 
 struct ranks {
     time_ns at;         /* when all ranks were last computed */
-    uint64_t change;    /* as of which state change */
+    uint64_t change;    /* the state change at which they were computed */
     bool are_moving;    /* some rank changes with time alone */
-    bool are_fixed;     /* none ever changes */
-    bool are_by_fill;   /* none changes but with the fill of its job (enum job_fill) */
+    bool are_fixed;     /* no rank ever changes */
+    bool are_by_fill;   /* a rank changes only with the fill of its job (enum job_fill) */
     bool need_accounts; /* some order policy reads the usage of users and queues */
     bool need_service;  /* some policy reads how long jobs ran */
 };

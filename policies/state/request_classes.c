@@ -13,7 +13,7 @@ void sched_share(const struct sched *sched, struct ledger *ledger)
     ledger_share(ledger, config->clients_max, config->isolation == ISOLATION_NODE);
 }
 
-/* Would such a member be placed on this kind of piece? */
+/* Is the piece of the kind that a member with this request gets? */
 static bool is_such_piece(const struct sched *sched, const struct request *request, const struct piece *piece)
 {
     const struct node_type *type = cluster_node_type(sched->cluster, piece->node);
@@ -45,7 +45,7 @@ uint32_t sched_request_class_shared(struct sched *sched, const struct job *job, 
     return sched_request_class_for(sched, &shared);
 }
 
-/* Groups that each fit alone may still not fit together: try the empty cluster. */
+/* Groups that each fit alone may not fit together, so all are placed in the empty cluster. */
 static bool fits_empty(struct sched *sched, const struct request_class *request_class)
 {
     if (sched->empty == NULL) {
@@ -100,7 +100,7 @@ enum reason sched_refusal(struct sched *sched, uint32_t request_class)
     return sched_never_fits(sched, request_class) ? REASON_NEVER_FITS : REASON_NONE;
 }
 
-/* Of its GPUs, where the amount depends on their model. */
+/* GPUs that the piece is charged for, if the charge depends on their model. */
 static int64_t placed_milli(const struct sched *sched, const struct request *request, const struct piece *piece)
 {
     const struct node_type *type = cluster_node_type(sched->cluster, piece->node);
@@ -125,8 +125,8 @@ void sched_add_charge(const struct sched *sched, uint32_t slot, const struct pie
     amounts[RESOURCE_COUNT + QUEUE_SUM_GPU] += request_class->is_preemptible ? 0 : more;
 }
 
-/* The next allocation step while some members of the job are leaving: those start nowhere else before they have
- * left. */
+/* The next allocation step while some members of the job are leaving.  Those members cannot start elsewhere before they
+ * have left. */
 static bool next_beside_leaving(struct sched *sched, uint32_t slot, struct gang_view *view, uint32_t step[])
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];

@@ -1,10 +1,10 @@
-/* Finds the class queues that may be due for a plan without a look at the others.
+/* Finds the class queues that may be due for a plan, without looking at the others.
  *
  * For each kind of plan a class queue with jobs is awake (checked in every cycle) or asleep after a plan that failed.
  * It sleeps until a count of state changes, a time, or the confirmation of a START, whichever comes first.  A class
  * queue without jobs is absent and keeps its memo.  Retry entries stand in two heaps, one by state change and one by
- * time; the entry in the other heap is skipped as stale.  A class queue that is due, but whose head's delay is not
- * over, dozes until it is over or the head changes.
+ * time.  When one entry of a class queue has come due, its entry in the other heap is stale and skipped.  A class queue
+ * that is due, but whose head's delay is not over, dozes until the delay is over or the head changes.
  * Cost: O(log class queues) per sleep. */
 #include <assert.h>
 
@@ -50,8 +50,8 @@ static bool is_current(struct sched *sched, const struct retry_entry *retry_entr
     return memo->state == MEMO_ASLEEP && memo->sleep == retry_entry->sleep;
 }
 
-/* A full heap first drops its stale entries, and grows if half of it is left.  Where time alone passes, the same class
- * queues sleep again and again, so stale entries are never popped otherwise. */
+/* A full heap first drops its stale entries, and grows only if more than half of them are left.  While only time
+ * passes, the same class queues sleep again and again, and their stale entries by state change are not popped. */
 static void make_room(struct sched *sched, struct retry_heap *heap, enum plan_kind kind)
 {
     uint32_t count = heap->count;
@@ -59,7 +59,7 @@ static void make_room(struct sched *sched, struct retry_heap *heap, enum plan_ki
         return;
     heap->count = 0;
     for (uint32_t i = 0; i < count; i++) {
-        struct retry_entry retry_entry = heap->at[i]; /* the target is never behind the entry */
+        struct retry_entry retry_entry = heap->at[i]; /* heap_push writes only at indices up to i */
         if (is_current(sched, &retry_entry, kind))
             heap_push(heap, retry_entry);
     }
@@ -172,7 +172,7 @@ static void wake_until(struct sched *sched, struct retry_heap *heap, uint64_t ke
     }
 }
 
-/* Class queues that fell asleep, or have no jobs, leave the list. */
+/* Take class queues that sleep, or have no jobs, off the awake list. */
 static void sift_awake(struct sched *sched, enum plan_kind kind)
 {
     struct retry_queue *retry_queue = &sched->retry_queues[kind];
@@ -304,7 +304,7 @@ bool plan_may_ask(const struct sched *sched, uint32_t class_queue_id, enum plan_
     const struct request_class *request_class = &sched->request_classes.at[class_queue->request_class];
     bool is_forbidden = class_queue->quota_block != QUEUE_NONE;
     if (!is_forbidden && request_class->closed == REQUEST_CLASS_PROMISED)
-        return false; /* there is room, but a planned start has it */
+        return false; /* there is room, but it belongs to a planned start */
     if (class_queue->count == 0 || !pending_is_closed(&sched->pending, class_queue_id))
         return false;
     if (kind == PLAN_CONSOLIDATE &&

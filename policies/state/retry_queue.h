@@ -1,4 +1,4 @@
-/* policies/state/retry_queue.h -- finds the class queues that may be due for a plan without a look at the others. */
+/* policies/state/retry_queue.h -- finds the class queues that may be due for a plan, without looking at the others. */
 #ifndef POLICIES_STATE_RETRY_QUEUE_H
 #define POLICIES_STATE_RETRY_QUEUE_H
 
@@ -14,7 +14,7 @@ struct plan_memo;
 struct sched;
 struct request_class;
 
-/* A sleeping class queue in a heap by state change or by time; the entry is stale if the class queue slept again
+/* A sleeping class queue in a heap by state change or by time.  The entry is stale if the class queue has slept again
  * since. */
 struct retry_entry {
     uint64_t key;
@@ -39,26 +39,26 @@ struct retry_queue { /* of one kind of plan; see retry_queue.c */
     uint64_t starts_seen;
 };
 
-void retry_queue_note(struct sched *sched, uint32_t class_queue); /* a job came to wait there */
-/* The class queue's memo gives the duration. */
+void retry_queue_note(struct sched *sched, uint32_t class_queue); /* a job has joined the class queue */
+/* The class queue sleeps until the state change, the time or the START that its memo names. */
 void retry_queue_sleep(struct sched *sched, uint32_t class_queue, enum plan_kind kind);
 /* The class queue is due, but its head's delay ends only at `until`. */
 void retry_queue_doze(struct sched *sched, uint32_t class_queue, enum plan_kind kind, time_ns until);
 void retry_queue_new_head(struct sched *sched, uint32_t class_queue);
 /* Put class queues that are due on the awake list and take the others out.  False: none is awake. */
 bool retry_queue_wake(struct sched *sched, enum plan_kind kind);
-/* The event or time that its memo waits for has come. */
+/* Has the state change, the time or the START come that the memo waits for? */
 bool retry_queue_is_due(const struct sched *sched, const struct plan_memo *memo);
-/* When the first retry entry is due by time alone; TIME_NEVER: none.  Class queues that may not ask now are put on the
- * awake list. */
+/* When the first retry entry is due by time alone; TIME_NEVER: none.  Class queues with an earlier time that may not
+ * ask now are put on the awake list. */
 time_ns retry_queue_eligible_at(struct sched *sched, enum plan_kind kind);
-/* The passing of time may turn a plan that failed into a good one: clear the back-off. */
+/* A plan that failed may succeed now: clear every memo's back-off and wake all class queues. */
 void sched_void_memos(struct sched *sched);
 void retry_queue_release(struct sched *sched);
 void retry_queue_archive(struct archive *archive, struct sched *sched);
 const char *retry_queue_check(const struct sched *sched); /* NULL: its laws hold */
-/* May the class queue's head ask for such a plan?  Yes if it lacks space, or quota that victims could release, and it
- * is its turn. */
+/* May the head of the class queue ask for such a plan?  Its class queue must be closed, by lack of space or of quota
+ * that victims could release; under strict order it must also be the first of its leaf queue. */
 bool plan_may_ask(const struct sched *sched, uint32_t class_queue, enum plan_kind kind);
 /* Does the policy move jobs for such a request? */
 bool moves_for(const struct sched *sched, const struct request_class *ask);

@@ -97,7 +97,7 @@ void run_times_started(struct sched *sched, uint32_t slot, time_ns at)
         run->since = at;
 }
 
-/* The time up to which the attempt's work is safe without a save now; the same rule as in
+/* The time up to which the attempt's work is saved if it saves nothing now.  The same rule as in
  * policies/state/candidates.c. */
 static time_ns safe_until(const struct job_facts *facts, time_ns since, time_ns now)
 {

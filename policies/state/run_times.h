@@ -8,21 +8,21 @@
  * is kept.  An attempt that was evicted, or failed and is tried again, counts as far as its work was saved: all of it
  * if the world says so, else up to the reported checkpoint, else by the interval that the job declares.  Growing and
  * shrinking do not interrupt a run.
- * Every end counts, whether it completed, failed, was cancelled or killed at its limit: plans are about space, and each
- * of these runs held its space that long.  A job that never ran teaches nothing.
+ * Every end counts, whether the job completed, failed, was cancelled or killed at its limit: plans are about space, and
+ * each of these runs held its space that long.  A job that never ran does not count.
  * The first of these that is known counts: the user's runs of the same request class; all runs of the user; the job's
  * own limit or estimate; all users' runs of the same request class; all runs.  A job without a user has only the last
  * three.
  *
  * Laws
- *  - A job's estimate is made once, when it first comes to wait for its turn (not held, its dependencies over, its
- *    array's limit not reached) or is adopted, and stands until it is over: a promise holds a length, and an order of
- *    plans must not change under a job that waits.  So only jobs that ended before that decide it.
- *  - Each attempt is planned with the whole estimate: the world decides where a job resumes, and so how much of it is
+ *  - A job's estimate is made once: when it first waits for its turn (not held, its dependencies over, its array's
+ *    limit not reached), or when it is adopted.  It stays until the job has ended, because a planned start has a length
+ *    and the order of plans must not change while the job waits.  So only jobs that ended before count.
+ *  - Each attempt is planned with the whole estimate.  The world decides where a job resumes, and so how much of it is
  *    left.
  *
  *   run_times_enroll(sched, slot);       submitted
- *   run_times_expect(sched, slot);       it comes to wait, each time
+ *   run_times_expect(sched, slot);       each time that it begins to wait
  *   run_times_started(sched, slot, now); run_times_interrupted(sched, slot, false, now); ...
  *   run_times_ended(sched, slot);        for good
  */

@@ -1,7 +1,7 @@
 /* policies/state/sched_state.h -- the state of a scheduler, put together from the state of its rooms.
  *
- * Rooms whose state nobody else reads keep it behind a pointer to a struct that they alone know.  What other rooms
- * read has a header of its own in policies/state.
+ * A room whose state no other room reads keeps it behind a pointer to a struct that it alone knows.  State that other
+ * rooms read has a header of its own in policies/state.
  */
 #ifndef POLICIES_STATE_SCHED_STATE_H
 #define POLICIES_STATE_SCHED_STATE_H
@@ -43,7 +43,7 @@ struct overtake_scratch;
 struct plan_scratch;
 struct repartition_book;
 
-/* No timer of the policy fires sooner, however short its times are: this bounds how often a job's wait can fail. */
+/* The shortest time of any timer of the policy.  It bounds how often a job's wait can fail. */
 #define SCHED_PATIENCE_MIN TIME_NS_PER_S
 
 struct headroom { /* in amounts of this cluster */
@@ -52,7 +52,7 @@ struct headroom { /* in amounts of this cluster */
     bool is_kept;       /* one of the fields above is not 0 */
 };
 
-/* Functions that a room above booking wants called as jobs are booked; NULL: not needed. */
+/* Functions of a room above booking that booking calls; NULL: not needed. */
 struct booking_listener {
     void (*starts)(struct sched *sched, uint32_t slot);               /* its first START is decided */
     void (*settles)(struct sched *sched, uint32_t slot);              /* its holdings have changed */

@@ -166,7 +166,7 @@ void waits_in_class_queue(struct sched *sched, uint32_t slot, bool is_front)
 void waits_see_fresh(struct sched *sched)
 {
     struct waits *waits = &sched->waits;
-    for (uint32_t i = 0; i < waits->fresh_count; i++) /* or it has left, and another job may have its slot */
+    for (uint32_t i = 0; i < waits->fresh_count; i++) /* a job may have left, and another may have its slot */
         if (sched->jobs.jobs[waits->fresh[i]].wait.kind == WAIT_FRESH)
             waits_in_class_queue(sched, waits->fresh[i], false);
     waits->fresh_count = 0;
@@ -194,8 +194,8 @@ static bool takes_type(const struct request_class *request_class, const struct c
     return false;
 }
 
-/* The free GPUs that might serve the request class; partly used GPUs count only where any model and any node will
- * do. */
+/* The free GPUs that might serve the request class.  Partly used GPUs count only if some group accepts any model and
+ * any node. */
 static int64_t free_for(const struct sched *sched, const struct request_class *request_class)
 {
     int64_t milli = 0;
@@ -348,7 +348,7 @@ void waits_archive_times(struct archive *archive, struct wait_times *times)
         ARCHIVE(archive, times->of[__builtin_ctz(left)]);
 }
 
-/* The times that jobs have waited.  Each job says where its entry stands. */
+/* The times that jobs have waited.  A job's entry is found by job->wait.entry. */
 static void archive_entries(struct archive *archive, struct sched *sched)
 {
     struct waits *waits = &sched->waits;

@@ -17,10 +17,10 @@
 
 void waits_release(struct sched *sched);
 
-/* Add the span since the mark to the job's times; only if there is one. */
+/* Add the span since the mark to the job's times.  Not called if the span is 0. */
 void waits_book(struct sched *sched, struct sched_job *job);
 
-/* A job that would fit into the kept space leaves this class queue. */
+/* A job in front, which would fit into the kept space, leaves this class queue. */
 void waits_left_front(struct sched *sched, uint32_t class_queue);
 
 static inline void waits_end(struct sched *sched, struct sched_job *job)
@@ -32,7 +32,7 @@ static inline void waits_end(struct sched *sched, struct sched_job *job)
     job->wait.kind = WAIT_NOT;
 }
 
-/* The job waits in its class queue, which gives the reason: that of the jobs in front, or that of the others. */
+/* The job waits in its class queue, which gives the reason.  Jobs in front have a reason of their own. */
 void waits_in_class_queue(struct sched *sched, uint32_t slot, bool is_front);
 
 static inline void waits_under(struct sched *sched, struct sched_job *job, enum reason code)
