@@ -126,7 +126,7 @@ static void keep_due_promise(struct sched *sched, uint32_t index)
 static void move_promise_up(struct sched *sched, uint32_t index)
 {
     const struct planned_start promise = sched->planned_starts->of[index];
-    const struct node_marks *eased = &sched->planned_starts->eased.nodes;
+    const struct node_marks *eased = &sched->planned_starts->eased;
     if (!planned_start_may_move_up(sched, index))
         return;
     if (!planned_start_may_fit_earlier(sched, index)) {
@@ -152,7 +152,7 @@ static void keep_promises(struct sched *sched)
             continue;
         if (book->of[f].start <= sched->now)
             keep_due_promise(sched, f);
-        else if (book->eased.nodes.count > 0)
+        else if (book->eased.count > 0)
             move_promise_up(sched, f);
         else
             break; /* later ones are not due either */

@@ -10,7 +10,6 @@
  * Cost: O(running jobs) to list the ends, in order; for a planned start at worst a placement for each of them. */
 #include "policies/reservation/planned_start.h"
 #include "policies/booking/booking.h"
-#include "policies/reservation/freed_early.h"
 #include "policies/reservation/reservation.h"
 #include "policies/state/over_quota.h"
 #include "policies/state/planned_end.h"
@@ -315,23 +314,32 @@ bool planned_start_find(struct sched *sched, uint32_t slot, time_ns latest, cons
     return true;
 }
 
+/* Has an eased node room for a member of the planned start before its time? */
+static bool has_eased_room(const struct sched *sched, const struct planned_start *planned_start,
+                           const struct request *request)
+{
+    const struct planned_start_book *book = sched->planned_starts;
+    const time_ns length = plain_length(sched, planned_start->slot);
+    for (uint32_t i = 0; i < book->eased.count && sched->now < planned_start->start; i++)
+        if (profile_find_room(&book->profile, request, book->eased.nodes[i], sched->now, length,
+                              planned_start->start) != TIME_NEVER)
+            return true;
+    return false;
+}
+
 /* Only eased nodes can have earlier room.  On its own node the job may use its planned space. */
 bool planned_start_may_move_up(struct sched *sched, uint32_t index)
 {
-    struct planned_start_book *book = sched->planned_starts;
-    const struct planned_start *planned_start = &book->of[index];
+    const struct planned_start *planned_start = &sched->planned_starts->of[index];
     if (planned_start->group == PLANNED_START_MANY)
         return true;
     const bool is_near = planned_start_is_near_eased(sched, planned_start);
     const struct job_group *group = &sched->request_classes.at[planned_start->ask].groups[planned_start->group];
     if (is_near && group->count > 1)
         return true;
-    const node_id own = is_near ? book->pieces[planned_start->first_piece].node : NODE_NONE;
     if (is_near)
         planned_start_lift(sched, index);
-    const bool has_room =
-        freed_early_has_room(&book->eased, &book->profile, &group->request, planned_start->ask, own, sched->now,
-                             plain_length(sched, planned_start->slot), planned_start->start);
+    const bool has_room = has_eased_room(sched, planned_start, &group->request);
     if (is_near)
         planned_start_put_back(sched, index);
     return has_room;

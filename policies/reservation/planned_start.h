@@ -14,8 +14,8 @@
 #ifndef POLICIES_RESERVATION_PLANNED_START_H
 #define POLICIES_RESERVATION_PLANNED_START_H
 
-#include "policies/reservation/freed_early.h"
 #include "policies/state/profile.h"
+#include "policies/util/node_marks.h"
 
 struct archive;
 struct sched;
@@ -77,7 +77,7 @@ struct planned_start_book {   /* policies/reservation/planned_start_book.c */
     bool has_endless;                      /* some running job or planned start has no planned end */
     struct profile profile;                /* planned starts included */
     struct node_marks stale;               /* nodes whose profile must be rebuilt */
-    struct freed_early eased;              /* nodes where space was freed early, or came back */
+    struct node_marks eased;               /* nodes where space was freed early, or came back */
     time_ns outlived_at;                   /* when a job was last seen to outlive its planned end; -1: never */
     uint64_t cycle;                        /* of the last pass */
     time_ns passed_at;                     /* time of the last pass; -1: none */

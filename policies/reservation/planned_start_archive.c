@@ -1,6 +1,5 @@
 /* Saves and loads the book of planned starts.  Planned starts, planned ends and profiles cannot be recomputed: they
  * depend on earlier cycles and bookings. */
-#include "policies/reservation/freed_early.h"
 #include "policies/reservation/planned_start.h"
 #include "policies/reservation/reservation.h"
 #include "policies/state/profile.h"
@@ -81,15 +80,13 @@ static void archive_slots(struct archive *archive, struct sched *sched)
 void planned_start_archive(struct archive *archive, struct sched *sched)
 {
     struct planned_start_book *book = sched->planned_starts;
-    ARCHIVE_KNOWS(struct planned_start_book, 384);
+    ARCHIVE_KNOWS(struct planned_start_book, 376);
     archive_planned_starts(archive, book);
     archive_ends(archive, book);
     archive_slots(archive, sched);
     profile_archive(archive, &book->profile, sched->ledger);
     archive_marks(archive, sched, &book->stale);
-    archive_marks(archive, sched, &book->eased.nodes);
-    if (archive_is_reading(archive))
-        freed_early_open(&book->eased, sched->cluster->node_count);
+    archive_marks(archive, sched, &book->eased);
     ARCHIVE(archive, book->outlived_at);
     ARCHIVE(archive, book->cycle);
     ARCHIVE(archive, book->passed_at);

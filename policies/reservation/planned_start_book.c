@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "policies/ledger/ledger_tags.h"
-#include "policies/reservation/freed_early.h"
 #include "policies/reservation/planned_start.h"
 #include "policies/reservation/reservation.h"
 #include "policies/state/planned_end.h"
@@ -34,7 +33,7 @@ static void note_stale(struct sched *sched, node_id node)
 
 static void note_eased(struct sched *sched, node_id node)
 {
-    freed_early_note(&sched->planned_starts->eased, sched->cluster->node_count, node);
+    node_marks_add(&sched->planned_starts->eased, sched->cluster->node_count, node);
 }
 
 static void mark_job(struct sched *sched, uint32_t slot)
@@ -326,8 +325,8 @@ void planned_start_fulfil(struct sched *sched, uint32_t index)
 bool planned_start_is_near_eased(const struct sched *sched, const struct planned_start *planned_start)
 {
     const struct planned_start_book *book = sched->planned_starts;
-    for (uint32_t p = 0; p < planned_start->piece_count && book->eased.nodes.count > 0; p++)
-        if (book->eased.nodes.is_marked[book->pieces[planned_start->first_piece + p].node])
+    for (uint32_t p = 0; p < planned_start->piece_count && book->eased.count > 0; p++)
+        if (book->eased.is_marked[book->pieces[planned_start->first_piece + p].node])
             return true;
     return false;
 }
@@ -470,7 +469,7 @@ static bool is_all_anew(const struct sched *sched)
     if (!sched->policy.backfill->keeps)
         return true;
     return planned_start_replans(sched) &&
-           (book->is_shaken || book->eased.nodes.count > 0 || (book->end_count > 0 && book->ends[0].end <= sched->now));
+           (book->is_shaken || book->eased.count > 0 || (book->end_count > 0 && book->ends[0].end <= sched->now));
 }
 
 void planned_start_begin(struct sched *sched)
@@ -502,7 +501,7 @@ void planned_start_end_pass(struct sched *sched)
 {
     if (planned_start_replans(sched))
         planned_start_note_first(sched);
-    freed_early_forget(&sched->planned_starts->eased);
+    node_marks_forget(&sched->planned_starts->eased);
 }
 
 void planned_start_started(struct sched *sched, uint32_t slot)
@@ -563,7 +562,7 @@ void planned_start_release(struct sched *sched)
     mem_free(book->is_promised);
     mem_free(book->promises);
     node_marks_release(&book->stale);
-    freed_early_release(&book->eased);
+    node_marks_release(&book->eased);
     mem_free(book);
 }
 
