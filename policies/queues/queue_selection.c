@@ -30,7 +30,7 @@ void queue_selection_waiting(struct queue_tree *tree, queue_id queue, int32_t de
         struct queue_waits *waits = &tree->waits[q];
         bool did_wait = waits->jobs > 0;
         waits->jobs += (uint32_t)delta;
-        tree->queues[q].winner_count = 0;
+        tree->queues[q].has_winner = false;
         if (did_wait == (waits->jobs > 0) || q == QUEUE_ROOT)
             continue;
         if (did_wait)
@@ -116,9 +116,8 @@ static inline struct queue_winner winner_of(struct queue_tree *tree, const struc
     if (!pending_may_go(pending, tree->waits[queue].asked))
         return (struct queue_winner){.class_queue = CLASS_QUEUE_NONE};
     const struct queue_state *state = &tree->queues[queue];
-    for (uint32_t w = 0; w < state->winner_count; w++)
-        if (state->winners[w].key == pending->request_classes->closed_key)
-            return state->winners[w];
+    if (state->has_winner && state->winner.key == pending->request_classes->closed_key)
+        return state->winner;
     return find_winner(tree, pending, queue);
 }
 
@@ -169,25 +168,14 @@ static struct queue_winner hold_selection(struct queue_tree *tree, const struct 
     return winner;
 }
 
-/* Keep the winner as the first; the other kept ones are in no order. */
-static void keep_winner(struct queue_state *queue, struct queue_winner winner)
-{
-    uint32_t at = queue->winner_count;
-    if (at < QUEUE_WINNERS_MAX)
-        queue->winner_count++;
-    else
-        at = 1 + queue->winner_next++ % (QUEUE_WINNERS_MAX - 1);
-    queue->winners[at] = queue->winners[0];
-    queue->winners[0] = winner;
-}
-
 static struct queue_winner find_winner(struct queue_tree *tree, const struct pending *pending, queue_id queue)
 {
     struct queue_winner winner = {.class_queue = pending_next(pending, queue)};
     if (winner.class_queue == CLASS_QUEUE_NONE)
         winner = hold_selection(tree, pending, queue);
     winner.key = pending->request_classes->closed_key;
-    keep_winner(&tree->queues[queue], winner);
+    tree->queues[queue].winner = winner;
+    tree->queues[queue].has_winner = true;
     return winner;
 }
 

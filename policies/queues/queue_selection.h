@@ -1,9 +1,9 @@
 /* policies/queues/queue_selection.h -- finds the class queue to try next: siblings are compared at every level of the
  * queue tree.
  *
- * Law: the result is that of a comparison of all queues with waiting jobs, level by level.  A queue keeps its winners
- * for the last few sets of closed request classes; they are compared again only if something else changed.  A job in an
- * inner queue goes before those of the queues below it.
+ * Law: the result is that of a comparison of all queues with waiting jobs, level by level.  A queue keeps its last
+ * winner; it is found again if the set of closed request classes or something else changed.  A job in an inner queue goes
+ * before those of the queues below it.
  * Cost: O(siblings) per stale level.
  */
 #ifndef POLICIES_QUEUES_QUEUE_SELECTION_H

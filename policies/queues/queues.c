@@ -20,7 +20,7 @@ void queue_tree_release(struct queue_tree *tree)
 void queue_tree_all_stale(struct queue_tree *tree)
 {
     for (uint32_t q = 0; q < tree->count; q++) {
-        tree->queues[q].winner_count = 0;
+        tree->queues[q].has_winner = false;
         for (int r = 0; r < RESOURCE_COUNT; r++)
             tree->queues[q].is_share_stale[r] = true;
     }
@@ -42,7 +42,7 @@ int queue_tree_compare_age(const struct queue_tree *tree, queue_id a, queue_id b
 void queue_tree_touch(struct queue_tree *tree, queue_id queue)
 {
     for (queue_id q = queue; q != QUEUE_NONE; q = tree->queues[q].parent)
-        tree->queues[q].winner_count = 0;
+        tree->queues[q].has_winner = false;
 }
 
 bool queue_tree_looks_above(const struct queue_tree *tree)
@@ -57,7 +57,7 @@ void queue_tree_touch_standing(struct queue_tree *tree, queue_id queue)
         return;
     queue_tree_touch(tree, state->first_child == QUEUE_NONE ? state->parent : queue);
     for (queue_id q = 0; q < tree->count && queue_tree_looks_above(tree); q++)
-        tree->queues[q].winner_count = 0;
+        tree->queues[q].has_winner = false;
 }
 
 enum { DEPTH_DEEP = 4 }; /* the depth of a queue with two queues between it and the top of its tree */
@@ -225,7 +225,7 @@ void queue_tree_below_common(const struct queue_tree *tree, queue_id a, queue_id
 
 static void archive_queue(struct archive *archive, struct queue_state *queue)
 {
-    ARCHIVE_KNOWS(struct queue_state, 200);
+    ARCHIVE_KNOWS(struct queue_state, 88);
     ARCHIVE_KNOWS(struct queue_winner, 16);
     ARCHIVE(archive, queue->parent);
     ARCHIVE(archive, queue->first_child);
@@ -235,14 +235,10 @@ static void archive_queue(struct archive *archive, struct queue_state *queue)
     ARCHIVE(archive, queue->share);
     ARCHIVE(archive, queue->is_share_stale);
     ARCHIVE(archive, queue->has_closed_class_queues);
-    ARCHIVE(archive, queue->winner_count);
-    ARCHIVE(archive, queue->winner_next);
-    archive_expect(archive, queue->winner_count <= QUEUE_WINNERS_MAX);
-    for (uint32_t w = 0; w < queue->winner_count && !archive->is_broken; w++) {
-        ARCHIVE(archive, queue->winners[w].key);
-        ARCHIVE(archive, queue->winners[w].class_queue);
-        ARCHIVE(archive, queue->winners[w].is_selected_from);
-    }
+    ARCHIVE(archive, queue->has_winner);
+    ARCHIVE(archive, queue->winner.key);
+    ARCHIVE(archive, queue->winner.class_queue);
+    ARCHIVE(archive, queue->winner.is_selected_from);
 }
 
 void queue_tree_archive(struct archive *archive, struct queue_tree *tree)

@@ -13,7 +13,7 @@
 
 struct quota_policy;
 
-enum { QUEUE_WINNERS_MAX = 8, QUEUE_SCRATCH_BYTES = 80 };
+enum { QUEUE_SCRATCH_BYTES = 80 };
 
 struct queue_winner {
     uint64_t key;          /* the request_class_table.closed_key for which it won */
@@ -26,11 +26,11 @@ struct queue_state {
     queue_id first_child, next_sibling; /* QUEUE_NONE; siblings in order of id */
     uint32_t depth;                     /* of the root: 0 */
     int64_t demand[RESOURCE_COUNT];
-    int64_t share[RESOURCE_COUNT];                  /* as of the last division of its parent */
-    bool is_share_stale[RESOURCE_COUNT];            /* its children's shares must be divided again */
-    bool has_closed_class_queues;                   /* a limit of this queue closed some class queue */
-    uint8_t winner_count, winner_next;              /* count 0: compare again below; then all queues above have 0 too */
-    struct queue_winner winners[QUEUE_WINNERS_MAX]; /* the last ones found */
+    int64_t share[RESOURCE_COUNT];       /* as of the last division of its parent */
+    bool is_share_stale[RESOURCE_COUNT]; /* its children's shares must be divided again */
+    bool has_closed_class_queues;        /* a limit of this queue closed some class queue */
+    bool has_winner;            /* false: the queue selection below must be held again, and so must all above */
+    struct queue_winner winner; /* of the last queue selection held here */
 };
 
 /* What waits in a queue and below it.  A queue selection reads this of all children, so it is kept in its own array. */

@@ -263,17 +263,17 @@ static void test_a_moved_share_turns_contests(void **state)
     demand_gpus(&f, a, 4);
     assert_int_equal(share(&f, a), 4000);
     for (queue_id q = 0; q <= a; q++)
-        f.tree.queues[q].winner_count = 1;
+        f.tree.queues[q].has_winner = true;
     demand_gpus(&f, a, 2);
     assert_int_equal(share(&f, a), 6000);
     for (queue_id q = 0; q <= a; q++) {
-        assert_int_equal(f.tree.queues[q].winner_count, 0);
-        f.tree.queues[q].winner_count = 1;
+        assert_false(f.tree.queues[q].has_winner);
+        f.tree.queues[q].has_winner = true;
     }
     demand_gpus(&f, a, 2); /* above the limit of o */
     assert_int_equal(share(&f, a), 6000);
     for (queue_id q = 0; q <= a; q++)
-        assert_int_equal(f.tree.queues[q].winner_count, 1);
+        assert_true(f.tree.queues[q].has_winner);
     teardown(&f);
 }
 
