@@ -6,10 +6,6 @@
 
 #include "policies/placement/draw.h"
 
-/* The scans are compiled twice: plain (is_plain: the whole cluster, without looks at single nodes), and with all that
- * may narrow them. */
-#define SCAN static inline __attribute__((always_inline))
-
 static bool has_host_room(const struct search *search, node_id node)
 {
     const struct node_cell *cell = &search->ledger->nodes[node];
@@ -77,84 +73,95 @@ static bool is_over(struct search *search, node_id node)
     return node > search->region.last || search->looks_left == 0 || --search->looks_left == 0;
 }
 
+static bool may_host(const struct search *search, node_id node)
+{
+    return region_contains(&search->region, node) && has_host_room(search, node);
+}
+
+/* Score and offer a node where the member fits.  `most` bounds the scores of the spot's nodes; true: it is reached, so no
+ * later node of the spot can win. */
+static bool offer_node(struct search *search, int64_t most, node_id node, int32_t gpu_index)
+{
+    const int64_t score = search->policy->looks_at_nodes ? score_node(search, node) : most;
+    if (score == SPOT_NEVER)
+        return false;
+    offer(search, score, node, gpu_index, (uint32_t)search->spot.milli);
+    return score == most;
+}
+
 /* Scan the nodes with `free` free GPUs; the member needs at least `least`.  True: no node with more free GPUs can win.
  */
-SCAN bool scan_nodes(struct search *search, const struct type_index *index, uint32_t free, uint32_t least,
-                     uint32_t share, bool is_plain)
+static bool scan_nodes(struct search *search, const struct bits *nodes, uint32_t free, uint32_t least)
 {
-    const struct bits *nodes = &index->whole[free];
-    const bool is_last = is_plain && search->policy->prefers_full;
+    const bool is_last = search->is_plain && search->policy->prefers_full;
     if (nodes->member_count == 0)
         return false;
     search->spot.node_free = (int32_t)free;
     search->spot.gpu_left = GPU_MILLI;
-    int64_t most = is_plain ? search->policy->score(&search->spot) : most_of(search);
+    const int64_t most = most_of(search);
     if (cannot_win(search, most, 0))
         return is_last;
-    node_id node = bits_next(nodes, is_plain ? 0 : search->region.first);
+    node_id node = bits_next(nodes, search->region.first);
     for (; node != BITS_NONE && !cannot_win(search, most, node); node = bits_next(nodes, node + 1)) {
-        if (!is_plain && is_over(search, node))
+        if (is_over(search, node))
             return false;
-        if ((!is_plain && !region_contains(&search->region, node)) || !has_host_room(search, node))
+        if (!may_host(search, node))
             continue;
-        uint16_t usable = ledger_usable(search->ledger, node, search->spot.allowed);
-        if (!is_plain && !has_gpus(search, usable, least))
+        const uint16_t usable = ledger_usable(search->ledger, node, search->spot.allowed);
+        if (!has_gpus(search, usable, least))
             continue;
-        int32_t gpu = share != 0 ? __builtin_ctz(usable) : -1;
-        int64_t score = is_plain || !search->policy->looks_at_nodes ? most : score_node(search, node);
-        if (!is_plain && score == SPOT_NEVER)
-            continue;
-        offer(search, score, node, gpu, share);
-        if (score == most)
-            return is_last; /* the nodes after it score no higher */
+        const int32_t gpu_index = search->spot.milli != 0 ? __builtin_ctz(usable) : -1;
+        if (offer_node(search, most, node, gpu_index))
+            return is_last;
     }
     return false;
 }
 
-/* May the member use the GPU? */
-static bool is_allowed(const struct search *search, node_id node, gpu_id gpu)
+/* May the member use the GPU, as far as the request and what is allowed say? */
+static bool may_use_gpu(const struct search *search, node_id node, gpu_id gpu, uint32_t gpu_index)
 {
-    return allowed_gpus(search->spot.allowed, node) >> (gpu - search->ledger->cluster->nodes[node].first_gpu) & 1;
+    return (allowed_gpus(search->spot.allowed, node) >> gpu_index & 1) &&
+           (search->request->mig != 0 || ledger_gpu_admits(search->ledger, gpu, search->request));
 }
 
-/* Scan the GPUs with `left` milli free, of which the member takes `milli`. */
-SCAN void scan_gpus(struct search *search, const struct bits *gpus, uint32_t left, uint32_t milli, bool is_plain)
+/* Scan the GPUs with `left` milli free. */
+static void scan_gpus(struct search *search, const struct bits *gpus, uint32_t left)
 {
-    const struct cluster *cluster = search->ledger->cluster;
-    gpu_id gpu = bits_next(gpus, is_plain ? 0 : cluster->nodes[search->region.first].first_gpu);
+    const struct node *nodes = search->ledger->cluster->nodes;
+    gpu_id gpu = bits_next(gpus, nodes[search->region.first].first_gpu);
     if (gpu == BITS_NONE)
         return;
     search->spot.node_free = -1;
     search->spot.gpu_left = (int32_t)left;
-    int64_t most = is_plain ? search->policy->score(&search->spot) : most_of(search);
+    const int64_t most = most_of(search);
     for (; gpu != BITS_NONE; gpu = bits_next(gpus, gpu + 1)) {
-        node_id node = search->ledger->index->gpu_node[gpu];
-        if (cannot_win(search, most, node) || (!is_plain && is_over(search, node)))
+        const node_id node = search->ledger->index->gpu_node[gpu];
+        const uint32_t gpu_index = gpu - nodes[node].first_gpu;
+        if (cannot_win(search, most, node) || is_over(search, node))
             return;
-        if ((!is_plain && !region_contains(&search->region, node)) || !has_host_room(search, node))
-            continue;
-        if ((!is_plain && !is_allowed(search, node, gpu)) ||
-            (search->request->mig == 0 && !ledger_gpu_admits(search->ledger, gpu, search->request)))
-            continue;
-        int64_t score = is_plain || !search->policy->looks_at_nodes ? most : score_node(search, node);
-        if (!is_plain && score == SPOT_NEVER)
-            continue;
-        offer(search, score, node, (int32_t)(gpu - cluster->nodes[node].first_gpu), milli);
-        if (score == most)
+        if (may_host(search, node) && may_use_gpu(search, node, gpu, gpu_index) &&
+            offer_node(search, most, node, (int32_t)gpu_index))
             return;
     }
 }
 
-SCAN void scan_instances(struct search *search, const struct mig_index *mig, bool is_plain)
+static void scan_instances(struct search *search, const struct mig_index *mig)
 {
     enum mig_profile_id profile = (enum mig_profile_id)(search->request->mig - 1);
     uint32_t slices = mig_slices(profile);
     search->spot.milli = (int32_t)(slices * MIG_SLICE_MILLI);
     for (uint32_t eighths = slices; mig != NULL && eighths <= MIG_SLICES; eighths++)
-        scan_gpus(search, &mig->open[profile][eighths], eighths * MIG_SLICE_MILLI, slices * MIG_SLICE_MILLI, is_plain);
+        scan_gpus(search, &mig->open[profile][eighths], eighths * MIG_SLICE_MILLI);
 }
 
-SCAN void scan_type(struct search *search, uint32_t type_id, bool is_plain)
+/* Scan GPUs of which a share is taken already: those with least left first. */
+static void scan_shared(struct search *search, const struct type_index *index, uint32_t share)
+{
+    for (uint32_t left = node_index_share(index, share); left < GPU_MILLI; left = node_index_share(index, left + 1))
+        scan_gpus(search, index->shared[left], left);
+}
+
+static void scan_type(struct search *search, uint32_t type_id)
 {
     const struct cluster *cluster = search->ledger->cluster;
     const struct node_type *type = &cluster->types[type_id];
@@ -162,21 +169,20 @@ SCAN void scan_type(struct search *search, uint32_t type_id, bool is_plain)
     const struct request *request = search->request;
     if (!request_takes_type(request, cluster, type_id))
         return;
-    uint32_t share = request_class_share_milli(request, &cluster->models[type->model]);
+    const uint32_t share = request_class_share_milli(request, &cluster->models[type->model]);
     if (share > GPU_MILLI)
         return;
     search->spot.type = type_id;
     search->spot.milli = (int32_t)share;
     if (request->mig != 0) {
-        scan_instances(search, index->mig, is_plain);
+        scan_instances(search, index->mig);
         return;
     }
     if (share != 0 && share < GPU_MILLI)
-        for (uint32_t left = node_index_share(index, share); left < GPU_MILLI; left = node_index_share(index, left + 1))
-            scan_gpus(search, index->shared[left], left, share, is_plain);
-    uint32_t least = request->gpus != 0 ? request->gpus : share != 0 ? 1 : 0;
+        scan_shared(search, index, share);
+    const uint32_t least = request->gpus != 0 ? request->gpus : share != 0 ? 1 : 0;
     for (uint32_t free = least; free <= type->gpu_count; free++)
-        if (scan_nodes(search, index, free, least, share, is_plain))
+        if (scan_nodes(search, &index->whole[free], free, least))
             return;
 }
 
@@ -208,7 +214,7 @@ void search_node(struct search *search, node_id node)
     if (!region_contains(&region, node))
         return;
     search->region = (struct region){.first = node, .last = node};
-    scan_type(search, search->ledger->cluster->nodes[node].type, false);
+    scan_type(search, search->ledger->cluster->nodes[node].type);
     search->region = region;
 }
 
@@ -217,15 +223,12 @@ bool search_best(struct search *search, uint32_t members_left)
     const struct cluster *cluster = search->ledger->cluster;
     search->best.node = NODE_NONE;
     search->spot.members_left = members_left;
-    if (search->is_plain)
-        for (uint32_t t = 0; t < cluster->type_count; t++)
-            scan_type(search, t, true);
-    else if (search->policy->draw != NULL)
+    if (search->policy->draw != NULL && !search->is_plain)
         return draw_best(search);
-    else if (region_is_one_node(&search->region))
+    if (region_is_one_node(&search->region))
         search_node(search, search->region.first);
     else
         for (uint32_t t = 0; t < cluster->type_count; t++)
-            scan_type(search, t, false);
+            scan_type(search, t);
     return search->best.node != NODE_NONE && search->looks_left > 0;
 }
