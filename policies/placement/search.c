@@ -78,8 +78,8 @@ static bool may_host(const struct search *search, node_id node)
     return region_contains(&search->region, node) && has_host_room(search, node);
 }
 
-/* Score and offer a node where the member fits.  `most` bounds the scores of the spot's nodes; true: it is reached, so no
- * later node of the spot can win. */
+/* Score and offer a node where the member fits.  `most` bounds the scores of the spot's nodes; true: it is reached, so
+ * no later node of the spot can win. */
 static bool offer_node(struct search *search, int64_t most, node_id node, int32_t gpu_index)
 {
     const int64_t score = search->policy->looks_at_nodes ? score_node(search, node) : most;

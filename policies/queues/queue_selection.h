@@ -2,8 +2,8 @@
  * queue tree.
  *
  * Law: the result is that of a comparison of all queues with waiting jobs, level by level.  A queue keeps its last
- * winner; it is found again if the set of closed request classes or something else changed.  A job in an inner queue goes
- * before those of the queues below it.
+ * winner; it is found again if the set of closed request classes or something else changed.  A job in an inner queue
+ * goes before those of the queues below it.
  * Cost: O(siblings) per stale level.
  */
 #ifndef POLICIES_QUEUES_QUEUE_SELECTION_H
