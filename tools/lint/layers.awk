@@ -1,7 +1,8 @@
 # Functions shared by tools/lint/includes and tools/lint/symbols: the law of layers and rooms.
 
 # Read tools/lint/layers into may[entry, thing], and which headers are faces.
-function layers_read(path,   line, word, count, i, entry, number, faces, face, face_count, is_more, room, circle_line) {
+function layers_read(path,    line, word, count, i, entry, number, faces, face, face_count, is_more, room,
+                     circle_line) {
     while ((getline line < path) > 0) {
         number++
         sub(/#.*/, "", line)
