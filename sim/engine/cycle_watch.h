@@ -7,7 +7,7 @@
 /* Called around each cycle of the scheduler, to watch plug-ins (sim/plugins/guard.h). */
 struct cycle_watch {
     void (*begin)(void);
-    struct error (*done)(void); /* the cycle is over: an error that a plug-in made ends the run */
+    struct error (*done)(void); /* after the cycle; an error of a plug-in ends the run */
 };
 
 #endif

@@ -9,7 +9,7 @@
 #include "sim/engine/sharing_speed.h"
 
 enum { PROGRESS_EVENTS = 65536 };
-#define LAST_INSTANT (2 * TIME_NS_MAX) /* any span that an input may hold after it is still a time */
+#define LAST_INSTANT (2 * TIME_NS_MAX) /* a span of an input can be added without overflow */
 
 struct world_config world_config_default(void)
 {
@@ -22,7 +22,7 @@ struct world_config world_config_default(void)
                                  .stall_steps = STALL_STEPS_DEFAULT};
 }
 
-/* After a sample at `at`: the next on the grid, and one exactly at the end of the warm-up. */
+/* The sample after one at `at`: the next on the grid, and one exactly at the end of the warm-up. */
 static time_ns sample_after(const struct engine *engine, time_ns at)
 {
     const struct world_config *world = &engine->config->world;
@@ -30,7 +30,7 @@ static time_ns sample_after(const struct engine *engine, time_ns at)
     return at < world->warmup && next > world->warmup ? world->warmup : next;
 }
 
-/* Rows show the state after all that happens at their time, so they are written when time moves on. */
+/* A row shows the state after all events of its time, so it is written when time moves on. */
 static void emit_samples(struct engine *engine, time_ns to)
 {
     if (to > engine->now && (engine->wants_row || engine->next_sample == engine->now)) {
@@ -86,7 +86,7 @@ static void fetch(struct engine *engine)
     if (error_is(engine->error))
         engine->has_next = false;
     if (!engine->has_next)
-        engine->wants_row = true; /* GPU time is measured until the last job came: a row exactly here */
+        engine->wants_row = true; /* GPU time is measured until the last submission, so a row is written at its time */
 }
 
 static void take_submissions(struct engine *engine)
@@ -103,8 +103,8 @@ static void take_submissions(struct engine *engine)
     }
 }
 
-/* The job of the next event will be needed soon, and has gone from the nearest caches since it started: fetch it
- * while this event is worked on or another instant passes, and what it points to while the one after that does. */
+/* Prefetch the job of the next event, which has left the nearest caches since it started.  The first call for an event
+ * fetches the job, the next call the pieces that it points to. */
 static void foresee(struct engine *engine)
 {
     enum { LINE_BYTES = 64 };
@@ -121,7 +121,7 @@ static void foresee(struct engine *engine)
         __builtin_prefetch((const char *)job + at, 1);
 }
 
-/* False if there were none. */
+/* Handle the events that are due; false: there were none. */
 static bool take_events(struct engine *engine)
 {
     bool has_any = false;
@@ -136,8 +136,8 @@ static bool take_events(struct engine *engine)
     return has_any;
 }
 
-/* While too many jobs wait, reject those submitted since the last cycle that did not start, the last first, unless
- * space is being freed for them. */
+/* While too many jobs wait, reject jobs submitted since the last cycle that did not start, the latest first.  A job for
+ * which space is being freed is kept. */
 static void enforce_queue_limit(struct engine *engine)
 {
     while (engine->fresh_count > 0) {
@@ -353,10 +353,10 @@ struct error engine_run(const struct engine_config *config, struct engine_result
     engine.error = engine_know_typical(&engine);
     if (!error_is(engine.error))
         loop(&engine);
-    if (!error_is(engine.error)) /* what was told after the last cycle */
+    if (!error_is(engine.error)) /* facts after the last cycle may have called plug-ins */
         engine.error = watch_done(&engine);
     if (!error_is(engine.error))
-        engine.error = engine.port.error; /* else what stopped the loop is the news */
+        engine.error = engine.port.error; /* else the error that stopped the loop is returned */
     else
         error_release(&engine.port.error);
     if (!error_is(engine.error))

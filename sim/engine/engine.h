@@ -40,20 +40,20 @@
 enum world_sharing { SHARING_MEASURED, SHARING_FREE };
 
 struct world_config {
-    time_ns scheduler_period; /* 0: a cycle at every instant that told something */
+    time_ns scheduler_period; /* 0: a cycle at every instant with a fact */
     time_ns decision_latency; /* from a START decision to its effect */
     bool kills_at_limit;
-    /* jobs that may wait; more are rejected after the cycle that did not start them; -1: no limit */
+    /* jobs that may wait; jobs beyond it are rejected after the cycle that did not start them; -1: no limit */
     int64_t queue_limit;
     time_ns end;             /* TIME_NEVER: when every job has ended */
     time_ns warmup;          /* metrics count from here */
     time_ns sample_interval; /* of the timeline */
     bool has_wait_times;     /* rows tell what jobs waited for, and how long */
     struct estimates estimates;
-    uint8_t sharing;           /* enum world_sharing: what neighbours on a GPU cost, and pieces of one; free: nothing */
-    double busy_per_sm_active; /* a client's busy time over its SM activity, both when alone */
-    struct recut_costs recut;  /* how long it takes to cut a GPU anew */
-    uint64_t stall_steps;      /* without progress (sim/engine/stall.h) that end the run; 0: no number */
+    uint8_t sharing;           /* enum world_sharing: how much sharing a GPU slows a member down; free: not at all */
+    double busy_per_sm_active; /* a client's busy time / its SM activity, when it is alone */
+    struct recut_costs recut;  /* how long a repartition of a GPU takes */
+    uint64_t stall_steps;      /* steps without progress (sim/engine/stall.h) that end the run; 0: no limit */
 };
 
 struct world_config world_config_default(void);
@@ -72,7 +72,7 @@ struct engine_config {
     const struct policy_config *policy;
     struct world_config world;
     uint64_t seed;
-    /* the typical members, which the scheduler gets first (sched_typical_told); NULL: none */
+    /* the typical members, which the scheduler gets before any job (sched_typical_told); NULL: none */
     const struct job_group *typical;
     uint32_t typical_count;
     const struct port_outside *decider;  /* decides in place of the library; NULL: the library */
@@ -81,24 +81,24 @@ struct engine_config {
     const struct record_sink *sinks;
     size_t sink_count;
     bool is_checked;                   /* verify the invariants at every instant; O(cluster) each */
-    const volatile sig_atomic_t *stop; /* not NULL and not 0: end the run now, as partial */
+    const volatile sig_atomic_t *stop; /* not NULL and not 0: end the run now; its record is partial */
     void (*on_progress)(void *self, const struct engine_progress *progress); /* every 65,536 events; may be NULL */
     void *progress_self;
-    /* The run is over and all rows are out: the scheduler as it is at `now`, to be asked; may be NULL. */
+    /* After all rows of the run; sched: the scheduler at `now`, to be queried; may be NULL. */
     void (*on_end)(void *self, struct sched *sched, time_ns now);
     void *end_self;
 };
 
 struct engine_result {
     struct run_facts facts;
-    uint64_t fingerprint; /* of every event and decision, and one last draw */
+    uint64_t fingerprint; /* of every event and decision, and of one final random draw */
     uint64_t never_fits;  /* jobs rejected because no state of the cluster could hold them */
-    uint64_t refused;     /* jobs rejected by another program, but for their dependencies */
+    uint64_t refused;     /* jobs rejected by another program, except for their dependencies */
     uint64_t queue_full;  /* jobs rejected by world.queue_limit */
     uint64_t submitted, finished;
     uint64_t evicted; /* jobs that lost all members, or too many to run on */
     uint64_t plans;   /* to make room, booked by the scheduler */
-    /* not ERROR_OK: the run made no progress and was ended, as partial; the caller's to show or release */
+    /* not ERROR_OK: the run made no progress and was ended, as partial; the caller shows or releases it */
     struct error stall;
 };
 

@@ -65,7 +65,7 @@ void engine_check_pieces(struct engine *engine, const struct sim_job *job)
     int64_t milli = job->held_milli;
     for (uint32_t i = 0; i < job->change_count; i++) {
         if (job->changes[i].is_join)
-            continue; /* those on their way out may be replaced before they have left */
+            continue; /* leaving members may be replaced before they have left */
         members -= pieces_member_count(job->changes[i].pieces, job->changes[i].piece_count);
         milli -= pieces_gpu_milli(job->changes[i].pieces, job->changes[i].piece_count);
     }
@@ -76,8 +76,8 @@ void engine_check_pieces(struct engine *engine, const struct sim_job *job)
     check_closeness(engine, job);
 }
 
-/* Under the gang guarantee members wait for others only in a gang that was complete, and only so long: until the
- * cycle after stale_after, whose evictions leave at once. */
+/* Under the gang guarantee members wait for others only in a gang that was complete, and no longer than until the cycle
+ * after stale_after, whose evictions leave at once. */
 static void check_gang(struct engine *engine, const struct sim_job *job)
 {
     if (job->state != LIFE_HOLDING || (engine->config->policy->guarantees & GUARANTEE_GANG) == 0)
@@ -88,7 +88,7 @@ static void check_gang(struct engine *engine, const struct sim_job *job)
         broken(engine, "a stale gang was not evicted in time");
 }
 
-/* Members by set, counted again. */
+/* Count the members of each set again. */
 static void check_sets(struct engine *engine, struct sim_job *job)
 {
     struct job_pieces *own = &job->pieces;
@@ -138,7 +138,7 @@ void engine_check_instant(struct engine *engine)
         (uint64_t)engine->levels[LEVEL_RUNNING].value != running)
         broken(engine, "the counts of waiting and running jobs are wrong");
     if (engine->port.sched == NULL)
-        return; /* the counts of another program are unknown */
+        return; /* another program's counts are unknown */
     struct sched_counts counts;
     sched_count(engine->port.sched, &counts);
     int64_t total = (int64_t)engine->config->cluster->gpu_count * GPU_MILLI;

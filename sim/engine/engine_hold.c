@@ -19,13 +19,13 @@ void engine_end_wait(struct engine *engine, struct sim_job *job)
 
 /* ---- GPU time ---------------------------------------------------------------------------------- */
 
-/* Time x GPUs held, in GPU-nanoseconds; the product alone may pass 64 bits. */
+/* Time x GPUs held, in GPU-nanoseconds; the product needs 128 bits before the division. */
 static int64_t held_time(const struct sim_job *job, time_ns time)
 {
     return (int64_t)((wide_ns)time * job->held_milli / GPU_MILLI);
 }
 
-/* GPU time of `work` units of work: members of unequal size count by their mean. */
+/* GPU time of `work` units of work: a member counts as the mean of all members. */
 static int64_t work_time(const struct sim_job *job, wide_ns work)
 {
     const int64_t units = (int64_t)job->progress.members * job->progress.one;
@@ -43,7 +43,7 @@ static bool is_preemption(uint8_t reason)
            reason == REASON_HEADROOM;
 }
 
-/* Time without work, and work that is thrown away. */
+/* Book overhead (time without work) and work that is thrown away. */
 static void book_loss(struct sim_job *job, time_ns idle, wide_ns work)
 {
     const int64_t overhead = held_time(job, idle);
@@ -54,7 +54,7 @@ static void book_loss(struct sim_job *job, time_ns idle, wide_ns work)
         job->row.preempted_gpu_ns += lost;
 }
 
-/* What the present attempt says at its end: `work` units are done by now, and `kept` survive. */
+/* Book the present attempt at its end: `work` units are done by now, and `kept` of them survive. */
 static void book_attempt(struct engine *engine, struct sim_job *job, enum attempt_end why, wide_ns work, wide_ns kept)
 {
     const struct progress *progress = &job->progress;
@@ -70,7 +70,7 @@ static void book_attempt(struct engine *engine, struct sim_job *job, enum attemp
             book_loss(job, idle, work - kept);
     }
     if (why == ATTEMPT_RESIZED && span == 0)
-        return; /* all that comes or goes in one instant is one change */
+        return; /* all changes of one instant count as one */
     if (engine->wants_attempts || (engine->wants_gangs && job->held_milli > GPU_MILLI))
         engine_emit_attempt(engine, job,
                             &(struct sim_attempt){.start = engine->now - span,
@@ -104,7 +104,7 @@ static void close_attempt(struct engine *engine, struct sim_job *job, enum attem
     book_attempt(engine, job, why, work, kept);
 }
 
-/* It changes its members and goes on: nothing is lost. */
+/* The attempt ends because the job's members change; no work is lost. */
 static void resize_attempt(struct engine *engine, struct sim_job *job)
 {
     const wide_ns work = progress_work_at(&job->progress, engine->now);
@@ -144,7 +144,8 @@ static void take_all(struct engine *engine, struct sim_job *job)
     job->held_milli = 0;
 }
 
-/* When it ends as things stand: its work is done, or its limit is reached (not while it writes its last checkpoint). */
+/* Push the event of its end at its present speed: its work is done, or its limit is reached.  The limit does not kill a
+ * leaving job that writes its last checkpoint. */
 static void push_end(struct engine *engine, uint32_t slot)
 {
     struct sim_job *job = &engine->jobs[slot];
@@ -158,8 +159,8 @@ static void push_end(struct engine *engine, uint32_t slot)
         event_queue_push(&engine->events, end > engine->now ? end : engine->now, EVENT_END, slot, job->generation);
 }
 
-/* Members in force: those that work while the gang is complete.  Those that come before others have left add
- * nothing to the whole. */
+/* Members in force: those that work while the gang is complete.  Members that replace leaving ones add nothing until
+ * these have left. */
 static uint32_t force_of(const struct job_pieces *own)
 {
     if (!job_pieces_is_complete(own))
@@ -181,9 +182,9 @@ void engine_turn(struct engine *engine, uint32_t slot)
     push_end(engine, slot);
 }
 
-/* ---- They come --------------------------------------------------------------------------------- */
+/* ---- Members come ------------------------------------------------------------------------------ */
 
-/* Until all it depends on had ended it was not eligible; ends before it came are 0. */
+/* When the last job that it depends on ended, but not before its submission. */
 static time_ns eligible_at(const struct engine *engine, const struct sim_job *job)
 {
     time_ns eligible = job->row.submit;
@@ -193,8 +194,8 @@ static time_ns eligible_at(const struct engine *engine, const struct sim_job *jo
     return eligible;
 }
 
-/* The whole job's GPUs.  Of one that asks memory this is known only now, and differs by model; members that it
- * does not hold count as those that it does. */
+/* GPUs of the whole job.  If it asks for GPU memory this depends on the GPU model, so it is known only now; members
+ * that are not there yet count as the mean of the others. */
 static int64_t whole_milli(const struct sim_job *job)
 {
     if (job->is_exact)
@@ -202,7 +203,7 @@ static int64_t whole_milli(const struct sim_job *job)
     return job->held_milli * job->pieces.member_count / job->pieces.held_count;
 }
 
-/* Of where its first piece is; where all nodes are alike, without asking for the node. */
+/* The GPU model of its first piece.  In a cluster of equal nodes the node is not read. */
 static uint8_t model_of(const struct engine *engine, const struct sim_job *job)
 {
     const struct cluster *cluster = engine->config->cluster;
@@ -210,7 +211,7 @@ static uint8_t model_of(const struct engine *engine, const struct sim_job *job)
                                     : cluster_node_type(cluster, job_pieces_all(&job->pieces)->node)->model;
 }
 
-/* Its gang is complete: it runs. */
+/* Its gang is complete, so it runs. */
 static void begin_run(struct engine *engine, uint32_t slot)
 {
     struct sim_job *job = &engine->jobs[slot];
@@ -255,7 +256,7 @@ void engine_join(struct engine *engine, uint32_t slot, const struct piece *piece
     port_job_started(&engine->port, job->row.id, decision, engine->now);
 }
 
-/* ---- They go ----------------------------------------------------------------------------------- */
+/* ---- Members go -------------------------------------------------------------------------------- */
 
 void engine_drop_changes(struct sim_job *job, bool joins_only)
 {
@@ -268,7 +269,7 @@ void engine_drop_changes(struct sim_job *job, bool joins_only)
     job->change_count = kept;
 }
 
-/* Work that survives if all go now. */
+/* Work that survives if all members leave now. */
 static wide_ns kept_work(const struct engine *engine, const struct sim_job *job)
 {
     if (progress_is_frozen(&job->progress) && job->thaws_at <= engine->now)
@@ -276,7 +277,7 @@ static wide_ns kept_work(const struct engine *engine, const struct sim_job *job)
     return progress_kept(&job->progress, engine->now, job->checkpoint.interval);
 }
 
-/* The job runs no more and falls back to what was kept. */
+/* The job stops running and falls back to the work that was kept. */
 static void stop_run(struct engine *engine, struct sim_job *job, wide_ns kept)
 {
     if (!job->is_waiting) {
@@ -288,7 +289,7 @@ static void stop_run(struct engine *engine, struct sim_job *job, wide_ns kept)
     progress_stop(&job->progress, kept);
 }
 
-/* kept: its work that survives. */
+/* kept: the work of the job that survives. */
 static void count_eviction(struct engine *engine, struct sim_job *job, wide_ns kept)
 {
     stall_eviction(&engine->stall, progress_reference(&job->progress, kept - job->progress.saved));
@@ -297,7 +298,7 @@ static void count_eviction(struct engine *engine, struct sim_job *job, wide_ns k
     engine_hash(engine, EVENT_EVICT + 0x40, job->row.id);
 }
 
-/* It holds nothing any more; members may be on their way to it. */
+/* It holds nothing any more; members of it may be starting. */
 static void wait_again(struct sim_job *job)
 {
     engine_step(job, STEP_LEFT);
@@ -306,7 +307,7 @@ static void wait_again(struct sim_job *job)
             engine_step(job, STEP_START);
 }
 
-/* Too few are left to run: what it did not save is lost, the rest waits and holds what it holds. */
+/* Too few members are left to run: unsaved work is lost, and the job waits with the space of the other members. */
 static bool part_short(struct engine *engine, struct sim_job *job, const struct sim_change *change)
 {
     wide_ns kept = kept_work(engine, job);
@@ -324,7 +325,7 @@ static bool part_short(struct engine *engine, struct sim_job *job, const struct 
     return kept == work;
 }
 
-/* The others go on at once, from where they were. */
+/* The other members go on at once, without loss. */
 static void part_on(struct engine *engine, uint32_t slot, const struct sim_change *change)
 {
     struct sim_job *job = &engine->jobs[slot];
@@ -340,7 +341,7 @@ static void part_on(struct engine *engine, uint32_t slot, const struct sim_chang
     push_end(engine, slot);
 }
 
-/* A job that waits has nothing unsaved. */
+/* The job waits, so it has no unsaved work. */
 static void part_waiting(struct engine *engine, struct sim_job *job, const struct sim_change *change)
 {
     bool is_last =

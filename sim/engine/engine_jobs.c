@@ -36,7 +36,8 @@ static void free_slot(struct engine *engine, uint32_t slot)
     engine->free_slots[engine->free_count++] = slot;
 }
 
-/* What all members ask (job_gpu_milli counts those that must run together), and whether that is what they get. */
+/* The GPUs of all members (job_gpu_milli counts only those that must run together), and whether the job gets exactly
+ * these. */
 static void fill_asked(struct sim_job *own, const struct job *job)
 {
     own->asked_milli = 0;
@@ -48,7 +49,7 @@ static void fill_asked(struct sim_job *own, const struct job *job)
     }
 }
 
-/* Of what a member of that request holds. */
+/* The part of a GPU that a member with that request holds. */
 int64_t engine_member_milli(const struct engine *engine, const struct request *request)
 {
     const struct cluster *cluster = engine->config->cluster;
@@ -57,7 +58,7 @@ int64_t engine_member_milli(const struct engine *engine, const struct request *r
     return request_class_most_milli(request, cluster);
 }
 
-/* What its groups get in place of what they ask. */
+/* The pieces that its groups get in place of those that they ask for. */
 static void map_pieces(const struct engine *engine, const struct job *job, struct job_group *groups)
 {
     const struct policy_config *policy = engine->config->policy;
@@ -92,7 +93,7 @@ static char *own_name(const struct job *job)
     return job->name != NULL ? mem_copy_text(job->name) : NULL;
 }
 
-/* The one GPU model that its members may have; MODEL_ANY: several, or none. */
+/* The only GPU model that its members can get; MODEL_ANY: several, or none. */
 static uint8_t asked_model(const struct cluster *cluster, const struct job *job)
 {
     uint8_t model = MODEL_ANY;
@@ -194,7 +195,7 @@ static void fill_job(struct engine *engine, struct sim_job *own, const struct jo
     own->evict_reason = REASON_NONE;
 }
 
-/* A sharing policy may give it other pieces than it asks. */
+/* A sharing policy may give it pieces other than it asks for. */
 static void fill_pieces(struct engine *engine, uint32_t slot, const struct job *job, const struct job_truth *truth)
 {
     struct job_group groups[JOB_GROUPS_MAX];
@@ -206,7 +207,7 @@ static void fill_pieces(struct engine *engine, uint32_t slot, const struct job *
         engine_pace_asks(engine, slot, job, truth, groups);
 }
 
-/* As its submitter declares it, or as the world has it estimated. */
+/* With the run time that the submitter declares, or an estimate by the world's setting. */
 static void tell_submitted(struct engine *engine, const struct job *job, const struct job_truth *truth)
 {
     const struct estimates *estimates = &engine->config->world.estimates;
@@ -239,7 +240,7 @@ uint32_t engine_submit(struct engine *engine, const struct job *job, const struc
     return slot;
 }
 
-/* What the row says of a life that is over, or cut off. */
+/* Fill the row of a job that has ended, or that the end of the run cuts off. */
 static void fill_end(struct sim_job *job, enum job_end_state state)
 {
     enum { MILLI_NS_PER_US = GPU_MILLI * 1000 };
@@ -247,7 +248,7 @@ static void fill_end(struct sim_job *job, enum job_end_state state)
     job->row.work = progress_reference(&job->progress, job->progress.work);
     if (job->row.resizes > 0)
         job->row.held_gpu_us = (int64_t)(job->held_milli_ns / MILLI_NS_PER_US);
-    job->row.evictions_wasted += job->owed; /* it never came to use them */
+    job->row.evictions_wasted += job->owed; /* evictions that it made no use of */
     job->owed = 0;
 }
 
@@ -318,7 +319,7 @@ static void apply_start(struct engine *engine, uint32_t slot, const struct decis
     if (job->state == LIFE_PENDING)
         engine_step(job, STEP_START);
     if (job->row.start == TIME_NEVER && decision->source > job->row.source)
-        job->row.source = (uint8_t)decision->source; /* of a start in parts the dearest */
+        job->row.source = (uint8_t)decision->source; /* if it starts in parts: the costliest source */
     job->owed = 0;
     for (uint32_t i = 0; i < decision->piece_count; i++)
         engine_hash(engine, 0x20, (uint64_t)decision->pieces[i].node << 16 | decision->pieces[i].gpu_mask);
@@ -328,7 +329,7 @@ static void apply_start(struct engine *engine, uint32_t slot, const struct decis
         push_change(engine, slot, decision, engine->now + engine->config->world.decision_latency);
 }
 
-/* When the space is left; the victim decides what to do with its grace, see sim/engine/engine.h. */
+/* When the job leaves its space; how it uses its grace is told in sim/engine/engine.h. */
 static time_ns leave_time(struct engine *engine, uint32_t slot, time_ns grace)
 {
     struct sim_job *job = &engine->jobs[slot];
@@ -336,11 +337,11 @@ static time_ns leave_time(struct engine *engine, uint32_t slot, time_ns grace)
     bool can_save = plan->interval > 0 || plan->duration > 0;
     if (job->is_waiting || !can_save || grace == 0)
         return engine->now;
-    if (progress_is_frozen(&job->progress)) /* one is being written */
+    if (progress_is_frozen(&job->progress)) /* it writes a checkpoint already */
         return job->thaws_at < engine->now + grace ? job->thaws_at : engine->now + grace;
     if (plan->duration > grace)
         return engine->now + grace;
-    /* Not frozen if it is done before the checkpoint would be. */
+    /* It does not stop to write a checkpoint if it ends before that would be written. */
     if (progress_end(&job->progress) - engine->now > plan->duration) {
         progress_freeze(&job->progress, engine->now);
         job->thaws_at = engine->now + plan->duration;
@@ -349,7 +350,7 @@ static time_ns leave_time(struct engine *engine, uint32_t slot, time_ns grace)
     return engine->now + plan->duration;
 }
 
-/* The preemptor of an eviction owes it to its victim to start. */
+/* Count the eviction against the preemptor until it starts. */
 static void note_owed(struct engine *engine, job_id gainer)
 {
     if (gainer != JOB_NONE && engine->slot_of[gainer] != ENGINE_SLOT_NONE)
@@ -376,7 +377,7 @@ static void apply_evict(struct engine *engine, uint32_t slot, const struct decis
     event_queue_push(&engine->events, leaves_at, EVENT_EVICT, slot, job->tenure);
 }
 
-/* What was evicted for it was for nothing. */
+/* The preemptor gives up its claim, so the evictions for it were wasted. */
 static void apply_release(struct engine *engine, uint32_t slot)
 {
     struct sim_job *job = &engine->jobs[slot];
@@ -399,7 +400,7 @@ void engine_apply(struct engine *engine, const struct decision *decision)
             decision->waited != NULL && decision->waited->mask != 0 ? decision->waited : NULL;
         engine_reject(engine, slot, decision->reason);
         break;
-    case DECISION_RESERVE: /* the space shows in sched_count; nothing happens in the world */
+    case DECISION_RESERVE: /* nothing happens in the world; sched_count counts the space */
         engine->has_reserved = true;
         engine_hash(engine, 0x30 + decision->kind, decision->job);
         break;
@@ -431,7 +432,7 @@ static void on_end(struct engine *engine, uint32_t slot)
     finish_job(engine, slot, is_done ? ends[job->outcome] : END_LIMIT);
 }
 
-/* The first change of that kind that is due, taken out of the list; false if there is none. */
+/* Take the first due change of that kind off the list; false: there is none. */
 static bool take_due(struct engine *engine, struct sim_job *job, bool is_join, struct sim_change *change)
 {
     for (uint32_t i = 0; i < job->change_count; i++) {
@@ -479,7 +480,7 @@ void engine_event(struct engine *engine, const struct event *event)
     const struct sim_job *job = &engine->jobs[event->subject];
     bool is_end = event_kind(event) == EVENT_END;
     if ((is_end ? job->generation : job->tenure) != event->generation)
-        return; /* cancelled */
+        return; /* the event was cancelled */
     engine->event_count++;
     switch (event_kind(event)) {
     case EVENT_END:
@@ -499,7 +500,7 @@ void engine_event(struct engine *engine, const struct event *event)
 
 /* ---- The end of the run ------------------------------------------------------------------------ */
 
-/* Jobs that it depends on may still be there: then it was never eligible. */
+/* If a job that it depends on has not ended, it was never eligible. */
 static time_ns eligible_by_now(const struct engine *engine, const struct sim_job *job)
 {
     time_ns eligible = job->row.submit;

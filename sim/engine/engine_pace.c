@@ -21,34 +21,34 @@
 #include "sim/engine/engine_state.h"
 #include "sim/engine/sharing_speed.h"
 
-enum { PACE_ONE = 1 << 20 }; /* units of a member-ns: a speed is exact to a millionth */
+enum { PACE_ONE = 1 << 20 }; /* units of work in a member-ns: a speed is exact to a millionth */
 enum { ALL_MICRO = GPU_MILLI * 1000 };
 
-/* Of one member. */
+/* One member of a group of a job. */
 struct pace_group {
-    int64_t use_micro;          /* of a GPU's SMs, when alone on a whole one */
-    int64_t busy_micro;         /* of the time, the same */
+    int64_t use_micro;          /* busy part of a GPU's SMs, when alone on a whole GPU */
+    int64_t busy_micro;         /* busy part of the time, likewise */
     uint8_t asked_mig, got_mig; /* enum mig_profile_id + 1; 0 */
 };
 
 struct sim_pace {
-    bool is_paced; /* it gets a piece of a GPU */
+    bool is_paced; /* it holds a piece of a GPU */
     uint8_t class; /* enum job_class */
-    uint32_t pace; /* units that a member does in a ns */
+    uint32_t pace; /* units that a member does per ns */
     struct pace_group *groups;
     size_t group_capacity;
-    struct piece *shares; /* where it is a client now */
+    struct piece *shares; /* pieces on which it is a client now */
     size_t share_capacity;
     uint32_t share_count;
-    uint64_t seen;            /* the change that it was looked at for */
-    int64_t active;           /* milli-GPU x milli activity, now */
-    time_ns active_since;     /* it is that much */
-    wide_ns active_ns;        /* all before that, x ns */
+    uint64_t seen;            /* number of the last change for which it was examined */
+    int64_t active;           /* milli-GPU x milli activity, at present */
+    time_ns active_since;     /* since when `active` has that value */
+    wide_ns active_ns;        /* integral of `active` before that */
     struct sim_folded folded; /* of the present attempt */
 };
 
 struct gpu_clients {
-    uint32_t *slots; /* of jobs, once for each piece */
+    uint32_t *slots; /* of jobs, one entry per piece */
     size_t capacity;
     uint32_t count;
     int64_t use_micro, busy_micro; /* of all members together */
@@ -168,7 +168,7 @@ struct sim_folded engine_pace_unfold(const struct engine *engine, uint32_t slot)
     return folded;
 }
 
-/* Busy SMs: of an instance at most all that it has; a share may use all of the GPU while others do not. */
+/* Busy SMs of the job: on an instance at most all of its SMs; a share may use SMs of the GPU that others leave idle. */
 static int64_t activity(const struct engine *engine, uint32_t slot)
 {
     const struct sim_job *job = &engine->jobs[slot];
@@ -215,7 +215,7 @@ void engine_pace_close(struct engine *engine, uint32_t slot)
 
 /* ---- clients ---- */
 
-/* It goes on at the speed that its pieces have now. */
+/* Give the job the speed that its pieces have now. */
 static void repace(struct engine *engine, uint32_t slot)
 {
     struct sim_job *job = &engine->jobs[slot];

@@ -67,7 +67,7 @@ static void append_nodes(struct buffer *out, const char *first, const char *last
     buffer_char(out, ']');
 }
 
-/* "n[0-7]:0-7 n9:2@142": runs of equal neighbours, a share after '@' in milli-GPUs. */
+/* "n[0-7]:0-7 n9:2@142": runs of equal neighbours; '@' and milli-GPUs follow a share. */
 static void write_placement(struct engine *engine, const struct sim_job *job)
 {
     struct buffer *out = &engine->placement;
@@ -195,7 +195,7 @@ void engine_emit_sample(struct engine *engine, time_ns at)
     }
 }
 
-/* What the cluster looks like right now; the scheduler and its ledger may be asked, the cycle is over. */
+/* The state of the cluster at this moment; the cycle is over, so the scheduler and its ledger can be read. */
 static struct arrived_row arrived_row(struct engine *engine)
 {
     double gpus = (double)engine->config->cluster->gpu_count;
@@ -221,7 +221,7 @@ void engine_emit_arrived(struct engine *engine)
     }
 }
 
-/* Mean price of a GPU; 0 if any pool with GPUs has none. */
+/* Mean price of a GPU; 0 if a pool with GPUs has no price. */
 static double mean_price(const struct cluster *cluster)
 {
     double sum = 0;
@@ -259,5 +259,5 @@ void engine_emit_finished(struct engine *engine)
         if (sink->on_finished != NULL)
             check_sink(engine, sink->on_finished(sink->self, facts));
     }
-    facts->model_names = NULL; /* borrowed for the hooks only */
+    facts->model_names = NULL; /* borrowed only during the hooks */
 }

@@ -26,7 +26,7 @@ static void tell_job(const struct engine *engine, job_id id, struct buffer *out)
         buffer_format(out, "%lld", is_there ? (long long)engine->jobs[slot].trace_id : (long long)id);
 }
 
-/* The newest first. */
+/* The last evictions, the newest first. */
 static void tell_evictions(const struct engine *engine, struct buffer *out)
 {
     const uint64_t count = engine->evictions_decided;
@@ -43,7 +43,7 @@ static void tell_evictions(const struct engine *engine, struct buffer *out)
     }
 }
 
-/* The first of them by id. */
+/* The waiting jobs with the lowest ids. */
 static void tell_waiting(const struct engine *engine, struct buffer *out)
 {
     uint32_t told = 0;

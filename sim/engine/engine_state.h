@@ -17,54 +17,55 @@
 #include "sim/job/life.h"
 #include "sim/job/progress.h"
 
-/* Members that are starting or leaving. */
+/* Members of a job that are starting, or that are leaving. */
 struct sim_change {
     time_ns due;
     decision_id decision;
     struct piece *pieces; /* owned */
     uint32_t piece_count;
-    uint8_t reason; /* enum reason, of those that leave */
+    uint8_t reason; /* enum reason; of leaving members */
     bool is_join;
 };
 
-/* In the order in which an event of a plain job looks at it: from `checkpoint` on, its end looks at nothing. */
+/* The fields stand in the order in which an event of a plain job reads them.  The end of a plain job reads nothing from
+ * `checkpoint` on. */
 struct sim_job {
-    uint32_t generation; /* of its end; bumped to cancel it */
-    uint32_t tenure;     /* of its changes; bumped to cancel them */
+    uint32_t generation; /* of the event of its end; raised to cancel it */
+    uint32_t tenure;     /* of the events of its changes; raised to cancel them */
     uint32_t change_count, after_count;
     uint32_t attempts;
     uint32_t owed; /* evictions decided for it since its last START */
     uint8_t state; /* enum life_state */
     uint8_t evict_reason;
-    bool is_waiting; /* it does not run: pending, starting, or holding less than its minimum */
-    bool is_exact;   /* it gets just what it asks, and that does not depend on the GPU model */
-    uint8_t outcome; /* enum job_outcome: how it ends when all is done */
+    bool is_waiting; /* it does not run: it is pending or starting, or holds less than its minimum */
+    bool is_exact;   /* it gets exactly what it asks for, on any GPU model */
+    uint8_t outcome; /* enum job_outcome: how it ends when its work is done */
     struct progress progress;
     struct job_pieces pieces;
-    int64_t held_milli;  /* GPUs of the holding */
-    int64_t asked_milli; /* of all members, as declared */
+    int64_t held_milli;  /* GPUs that it holds */
+    int64_t asked_milli; /* GPUs that all members ask for */
     time_ns limit;
     time_ns waiting_since; /* while is_waiting */
-    time_ns running_since; /* while it does not wait; its limit counts from here */
+    time_ns running_since; /* while it does not wait; its limit counts from this time */
     wide_ns held_milli_ns; /* GPU time held while it ran */
-    struct job_row row;    /* what the record will say; name is owned */
-    int64_t trace_id;      /* the row's name when that is NULL */
+    struct job_row row;    /* its row in the record; the name is owned */
+    int64_t trace_id;      /* its name if row.name is NULL */
     struct checkpoint_plan checkpoint;
-    time_ns stale_since;        /* HOLDING: since when it is below its minimum; TIME_NEVER: it never was above */
-    time_ns stale_after;        /* that is allowed: its own, its queue's or the policy's */
-    time_ns leaves_at;          /* LEAVING: when all are gone */
-    time_ns thaws_at;           /* frozen: when its checkpoint is written */
+    time_ns stale_since; /* in LIFE_HOLDING: since when it is below its minimum; TIME_NEVER: it never had its minimum */
+    time_ns stale_after; /* how long it may be below its minimum: by its own setting, its queue's or the policy's */
+    time_ns leaves_at;   /* in LIFE_LEAVING: when all members have left */
+    time_ns thaws_at;    /* if frozen: when its checkpoint is written */
     struct sim_change *changes; /* in the order in which they were decided */
     size_t change_capacity;
     struct job_after *after;
     size_t after_capacity;
-    struct job_group *close; /* is_checked, and some group asks closeness: its groups */
+    struct job_group *close; /* the groups of the job, if is_checked and some group asks for closeness */
     size_t close_capacity;
-    uint32_t close_count; /* 0: it asks none */
+    uint32_t close_count; /* 0: no group asks for closeness */
 };
 
-/* An amount, and its integral over time (in units x ns) as if it had always been what it is now: what that is too much.
- * So only a change is counted, not every instant. */
+/* An amount, and its integral over time as the present value x time minus `excess` (in units x ns).  So only changes
+ * are counted, not every instant. */
 struct level {
     int64_t value;
     __int128 excess;
@@ -72,20 +73,20 @@ struct level {
 
 struct sim_gpu {
     node_id node;
-    struct gpu_cut cut; /* as it is, or is on its way to be */
+    struct gpu_cut cut; /* its present layout, or the one that is being made */
 };
 
-/* What an attempt did at speeds that it does not have any more. */
+/* The part of an attempt that ran at earlier speeds. */
 struct sim_folded {
     time_ns span, overhead;
     wide_ns work;
 };
 
-/* An attempt at its end, for its rows. */
+/* An attempt that ends, for its rows. */
 struct sim_attempt {
     time_ns start;
     enum attempt_end why;
-    wide_ns before, kept, work; /* units done when it began, that survive it, and by now */
+    wide_ns before, kept, work; /* units done when it began, that survive it, and done by now */
 };
 
 struct sim_eviction { /* as decided; for_job: the preemptor, or JOB_NONE */
@@ -93,17 +94,17 @@ struct sim_eviction { /* as decided; for_job: the preemptor, or JOB_NONE */
     uint8_t reason; /* enum reason */
 };
 
-enum { EVICTIONS_TOLD = 3 }; /* of a run that stalls: the last ones */
+enum { EVICTIONS_TOLD = 3 }; /* the last evictions, told when a run stalls */
 
-struct sim_pace;    /* of a job, in engine_pace.c */
-struct gpu_clients; /* of a GPU, the same */
+struct sim_pace;    /* of one job; see engine_pace.c */
+struct gpu_clients; /* of one GPU; see engine_pace.c */
 
 enum level_id {
     LEVEL_PENDING,
     LEVEL_RUNNING,
     LEVEL_ALLOCATED, /* held by jobs that run */
     LEVEL_ACTIVE,    /* milli-GPU x milli activity */
-    LEVEL_RESERVED,  /* for jobs that hold nothing yet */
+    LEVEL_RESERVED,  /* reserved for jobs that hold nothing yet */
     LEVEL_PARTIAL,   /* held by jobs with fewer members than their minimum; not in LEVEL_ALLOCATED */
     LEVEL_COUNT
 };
@@ -115,23 +116,23 @@ struct engine {
     struct event_queue events;
     time_ns now;
     time_ns next_sample;
-    bool wants_row; /* a sample stands at `now`, to be written when time moves on */
+    bool wants_row; /* a sample at `now` is due, to be written when time moves on */
     time_ns last_submit;
-    time_ns cycle_due;  /* TIME_NEVER: none wanted */
-    time_ns last_cycle; /* -1: none yet */
+    time_ns cycle_due;  /* TIME_NEVER: no cycle is due */
+    time_ns last_cycle; /* -1: there was none yet */
     struct level levels[LEVEL_COUNT];
-    int64_t pending_milli; /* GPUs asked by jobs that wait */
+    int64_t pending_milli; /* GPUs that waiting jobs ask for */
     struct sim_job *jobs;  /* by slot */
     size_t job_capacity;
     uint32_t job_used;
-    job_id *id_of; /* by slot, apart from the jobs, so that the scheduler is told of one before it is fetched */
+    job_id *id_of; /* by slot; apart from the jobs, so that a job's id can be told before the job is fetched */
     size_t id_capacity;
     uint32_t *free_slots;
     size_t free_capacity;
     uint32_t free_count;
     uint32_t *slot_of; /* by job_id */
     size_t slot_capacity;
-    time_ns *ended_at; /* by job_id, of those that ended since the first job that waits for another came; else 0 */
+    time_ns *ended_at; /* by job_id: when the job ended, recorded from the first job with dependencies on; else 0 */
     size_t ended_capacity;
     bool has_dependencies;
     uint32_t *fresh; /* slots submitted since the last cycle, for queue_limit */
@@ -141,32 +142,32 @@ struct engine {
     uint64_t first_starts; /* jobs that ever ran */
     uint64_t decisions, cycles, event_count;
     bool is_filling;             /* the workload fills the cluster: arrived rows are due */
-    uint32_t arrived_percent;    /* of the last of them */
-    int64_t arrived_milli;       /* GPUs that the jobs submitted so far asked */
-    struct typical_jobs typical; /* of the workload, to measure by; count 0: not known */
+    uint32_t arrived_percent;    /* of the last arrived row */
+    int64_t arrived_milli;       /* GPUs that the jobs submitted so far ask for */
+    struct typical_jobs typical; /* the workload's typical jobs, for measuring; count 0: not known */
     struct census_memo census;
     uint64_t fingerprint;
     uint32_t queues_known;
     struct stall stall;
     struct sim_eviction last_evictions[EVICTIONS_TOLD]; /* a ring */
-    uint64_t evictions_decided;                         /* all of them */
-    uint32_t foreseen;                                  /* the slot that was fetched for the next event */
+    uint64_t evictions_decided;                         /* number of all evictions */
+    uint32_t foreseen;                                  /* the slot that was prefetched for the next event */
     struct job next_job;                                /* read ahead */
     struct job_truth next_truth;
     bool has_next;
-    bool has_reserved; /* some job was ever reserved space */
+    bool has_reserved; /* space was reserved for some job */
     bool wants_jobs, wants_attempts, wants_gangs, wants_samples;
     struct link_place *places; /* scratch */
     size_t place_capacity;
-    struct wait_times waits; /* scratch: of the row to be emitted */
+    struct wait_times waits; /* scratch: of the row that is being written */
     struct buffer placement; /* scratch */
     struct buffer number;    /* scratch */
-    struct sim_pace *paces;  /* by slot; NULL: all go as fast as the trace tells */
+    struct sim_pace *paces;  /* by slot; NULL: all jobs run at the speed of the trace */
     size_t pace_capacity;
     struct gpu_clients *clients; /* by gpu_id; NULL: no GPU is shared yet */
-    uint64_t pace_changes;       /* times that clients came or went */
-    struct sim_gpu *gpus;        /* by gpu_id; NULL: none was cut anew yet */
-    uint16_t *gpu_used;          /* is_checked: milli by gpu_id, kept apart from the scheduler */
+    uint64_t pace_changes;       /* how often clients came or went */
+    struct sim_gpu *gpus;        /* by gpu_id; NULL: no GPU was repartitioned yet */
+    uint16_t *gpu_used;          /* if is_checked: milli by gpu_id, counted apart from the scheduler */
     struct error error;          /* the first one; stops the loop */
 };
 
@@ -196,27 +197,27 @@ void engine_begin_wait(struct engine *engine, struct sim_job *job);
 void engine_end_wait(struct engine *engine, struct sim_job *job);
 void engine_join(struct engine *engine, uint32_t slot, const struct piece *pieces, uint32_t count,
                  decision_id decision); /* a START or growth takes effect */
-void engine_part(struct engine *engine, uint32_t slot, const struct sim_change *change); /* a shrink does */
-void engine_leave(struct engine *engine, uint32_t slot);                                 /* all are gone */
+void engine_part(struct engine *engine, uint32_t slot, const struct sim_change *change); /* a shrink takes effect */
+void engine_leave(struct engine *engine, uint32_t slot);                                 /* all members have left */
 void engine_let_go(struct engine *engine, uint32_t slot,
-                   wide_ns work); /* it ends, its work so far: its last attempt, its space */
+                   wide_ns work); /* it ends, with this work: book its last attempt, give back its space */
 void engine_drop_changes(struct sim_job *job, bool joins_only);
-void engine_close_job(struct engine *engine, struct sim_job *job); /* the run ends: what it did */
+void engine_close_job(struct engine *engine, struct sim_job *job); /* the run ends: book what it did */
 
-/* It goes on at the speed that it has now: counts its work until now, and tells its new end. */
+/* Give the job its present speed: count its work until now, and push its new end. */
 void engine_turn(struct engine *engine, uint32_t slot);
 
-/* Slowdown by neighbours on a GPU: engine_pace.c.  All but the first two only if `paces` is not NULL. */
+/* Slowdown by neighbours on a GPU: engine_pace.c.  All but the first two are called only if `paces` is not NULL. */
 bool engine_has_paces(const struct engine *engine);
-/* The request of a job, and the pieces that its groups get in place of it. */
+/* Note the job's request, and the pieces that its groups get in place of it. */
 void engine_pace_asks(struct engine *engine, uint32_t slot, const struct job *job, const struct job_truth *truth,
                       const struct job_group *got);
-uint32_t engine_pace_of(const struct engine *engine, uint32_t slot); /* units of a member in a ns */
-void engine_pace(struct engine *engine, uint32_t slot);              /* it came, went, or holds other pieces */
-/* Count its busy SMs, now that it holds its pieces, or take them out; false: it is not paced. */
+uint32_t engine_pace_of(const struct engine *engine, uint32_t slot); /* units that a member does per ns */
+void engine_pace(struct engine *engine, uint32_t slot); /* its members came or left, or it holds other pieces */
+/* Count its busy SMs now that it holds its pieces, or no longer count them; false: it is not paced. */
 bool engine_pace_counts(struct engine *engine, uint32_t slot, bool is_held);
-struct sim_folded engine_pace_unfold(const struct engine *engine, uint32_t slot); /* and forget */
-void engine_pace_close(struct engine *engine, uint32_t slot);                     /* its row tells its mean activity */
+struct sim_folded engine_pace_unfold(const struct engine *engine, uint32_t slot); /* return it and set it to 0 */
+void engine_pace_close(struct engine *engine, uint32_t slot); /* put its mean activity into its row */
 void engine_release_paces(struct engine *engine);
 
 /* Lives: engine_jobs.c */
@@ -226,8 +227,8 @@ void engine_apply(struct engine *engine, const struct decision *decision); /* ca
 void engine_event(struct engine *engine, const struct event *event);
 void engine_reject(struct engine *engine, uint32_t slot, enum reason reason);
 void engine_note_waits(struct engine *engine,
-                       struct sim_job *job); /* before the scheduler forgets it; for its row, next */
-void engine_close(struct engine *engine);    /* rows of all that still waits or runs */
+                       struct sim_job *job); /* for its row, before the scheduler forgets the job */
+void engine_close(struct engine *engine);    /* write the rows of all jobs that wait or run */
 
 /* Usability of free GPUs: engine_space.c */
 struct error engine_know_typical(struct engine *engine); /* before the first job is fetched */
@@ -244,9 +245,9 @@ void engine_gpu_done(struct engine *engine, gpu_id gpu);
 /* Rows: engine_rows.c */
 void engine_emit_job(struct engine *engine, const struct sim_job *job);
 void engine_emit_attempt(struct engine *engine, const struct sim_job *job,
-                         const struct sim_attempt *attempt); /* that ends now */
+                         const struct sim_attempt *attempt); /* of the attempt that ends now */
 void engine_emit_sample(struct engine *engine, time_ns at);
-void engine_emit_arrived(struct engine *engine); /* after a cycle: each whole percent that is new */
+void engine_emit_arrived(struct engine *engine); /* after a cycle: one row for each new whole percent */
 void engine_emit_finished(struct engine *engine);
 
 /* Invariants: engine_check.c */

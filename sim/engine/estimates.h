@@ -16,11 +16,11 @@ enum estimates_kind { ESTIMATES_AS_DECLARED, ESTIMATES_PERFECT, ESTIMATES_NOISY 
 
 struct estimates {
     enum estimates_kind kind;
-    double factor; /* of the median; noisy */
-    double sigma;  /* of the logarithm; noisy */
+    double factor; /* median of estimate / run time, if noisy */
+    double sigma;  /* of the logarithm, if noisy */
 };
 
-/* What a job that runs so long says, at least 1 ns; as_declared: what it says by itself. */
+/* The estimate of a job with that run time, at least 1 ns; as_declared: the estimate that the job declares. */
 time_ns estimates_make(const struct estimates *estimates, uint64_t seed, uint64_t job, time_ns duration,
                        time_ns as_declared);
 

@@ -5,8 +5,8 @@
 enum {
     ARITY = 4,
     KIND_SHIFT = 56,
-    FEW = 8,             /* events of a slot that go into the heap */
-    ROOM_KEPT_MAX = 4096 /* events that an empty slot keeps room for */
+    FEW = 8,             /* a slot with at most this many events goes into the heap */
+    ROOM_KEPT_MAX = 4096 /* events that an empty slot keeps memory for */
 };
 
 void event_queue_release(struct event_queue *queue)
@@ -19,7 +19,8 @@ void event_queue_release(struct event_queue *queue)
 
 /* ---- The heap ---------------------------------------------------------------------------------- */
 
-/* (time, kind, sequence) as one number: which child is first is a toss-up, and numbers compare without branches. */
+/* (time, kind, sequence) as one number: numbers compare without branches, and which child is first cannot be
+ * predicted. */
 typedef unsigned __int128 event_key;
 
 static inline event_key key_of(const struct event *event)
@@ -70,7 +71,7 @@ static inline void heap_drop_first(struct event_queue *queue)
         heap[at] = heap[best];
         at = best;
     }
-    heap[at] = last; /* of an empty heap: slot 0, unused */
+    heap[at] = last; /* if the heap is empty now, slot 0 is not used */
 }
 
 /* ---- The slots --------------------------------------------------------------------------------- */
@@ -103,7 +104,7 @@ static void open_first_slot(struct event_queue *queue)
         digit++;
     const unsigned value = (unsigned)__builtin_ctz(queue->used[digit]);
     struct event_slot *slot = &queue->slots[digit * EVENT_DIGIT_VALUES + value];
-    const uint64_t span = UINT64_C(1) << (digit * EVENT_DIGIT_BITS); /* of its times */
+    const uint64_t span = UINT64_C(1) << (digit * EVENT_DIGIT_BITS); /* of the slot's times */
     const bool are_few = slot->count <= FEW || span == 1;
     queue->used[digit] &= (uint16_t) ~(1u << value);
     queue->origin = (queue->origin & ~(span * EVENT_DIGIT_VALUES - 1)) | value * span;

@@ -21,13 +21,14 @@
 #include "base/mem.h"
 #include "base/time.h"
 
-enum event_kind {               /* the order within one instant */
-                  EVENT_NODE,   /* a node or GPU changes */
-                  EVENT_END,    /* a job ends */
-                  EVENT_EVICT,  /* a job has left, saved or not */
-                  EVENT_EFFECT, /* a START takes effect */
-                  EVENT_SUBMIT, /* reserved for submissions, which come from the source */
-                  EVENT_TIMER,
+/* The order within one instant. */
+enum event_kind {
+    EVENT_NODE,   /* a node or GPU changes */
+    EVENT_END,    /* a job ends */
+    EVENT_EVICT,  /* a job has left, saved or not */
+    EVENT_EFFECT, /* a START takes effect */
+    EVENT_SUBMIT, /* reserved for submissions, which come from the source */
+    EVENT_TIMER,
 };
 
 struct event {
@@ -54,7 +55,7 @@ struct event_slot {
 };
 
 struct event_queue {
-    struct event *heap; /* never empty while there are events: the first of them is its first */
+    struct event *heap; /* not empty while there are events; its first is the first of all */
     size_t capacity;
     uint32_t heap_count;
     uint32_t count; /* of all events */
@@ -62,7 +63,7 @@ struct event_queue {
     uint64_t horizon;            /* events before it are in the heap, all others in the slots */
     uint64_t origin;             /* <= horizon */
     uint16_t used[EVENT_DIGITS]; /* by digit, the lowest first: slots that are not empty, as bits */
-    struct event_slot slots[EVENT_DIGITS * EVENT_DIGIT_VALUES]; /* by digit, then by what it is */
+    struct event_slot slots[EVENT_DIGITS * EVENT_DIGIT_VALUES]; /* by digit, then by the digit's value */
 };                                                              /* {0} is empty */
 
 void event_queue_release(struct event_queue *queue);

@@ -21,12 +21,12 @@
 struct port_outside {
     void *self;
     struct error (*on_fact)(void *self, const struct fact *fact);
-    /* A cycle of the library took place. NULL: on_decide is there. */
+    /* A listener's: a cycle took place.  NULL for a decider. */
     struct error (*on_cycle)(void *self, time_ns now, const struct decision *decisions, size_t count,
                              const struct wire_done *done);
-    /* Decide in place of the library.  decisions: borrowed until the next call. */
+    /* A decider's: decide in place of the library.  decisions: borrowed until the next call.  NULL for a listener. */
     struct error (*on_decide)(void *self, time_ns now, const struct decision **decisions, struct wire_done *done);
-    /* With on_decide: of what was decided.  See sched_count, sched_why; other counts are 0. */
+    /* A decider's: counts of its decisions; see sched_count, sched_why.  Counts not known are 0. */
     void (*on_count)(const void *self, struct sched_counts *counts);
     enum reason (*on_why)(const void *self, job_id job);
 };
@@ -36,14 +36,14 @@ struct port {
     const struct port_outside *decider;  /* NULL: the library decides */
     const struct port_outside *listener; /* NULL: none */
     int64_t reserved_gpu_milli;          /* of the decider, as of its last cycle */
-    bool is_told;                        /* there is a decider or a listener: facts are made into values */
-    struct error error;                  /* their first error; after it they get nothing more */
+    bool is_told;                        /* there is a decider or a listener, so facts are made into values */
+    struct error error; /* the first error of the decider or listener; after it they get no more calls */
 };
 
 /* Exactly one of sched and decider. */
 struct port port_new(struct sched *sched, const struct port_outside *decider, const struct port_outside *listener);
 
-/* Not for callers: pass the fact to the decider or listener, and to the library if there is one. */
+/* Used by the functions below: pass the fact to the decider or listener, and to the library if there is one. */
 void port_tell(struct port *port, const struct fact *fact);
 size_t port_ask(struct port *port, time_ns now, const struct decision **out, time_ns *wake_at);
 
@@ -90,7 +90,7 @@ static inline void port_job_ended(struct port *port, job_id job, enum job_end en
         sched_job_ended(port->sched, job, end, will_retry, now);
 }
 
-/* first: of the queues that are new or changed, the first; all behind it are too. */
+/* first: the queues from this one on are new or changed. */
 static inline void port_queues_changed(struct port *port, const struct queue_table *queues, queue_id first, time_ns now)
 {
     port_tell(port, &(struct fact){.kind = FACT_QUEUES_CHANGED, .now = now, .queues = queues, .first_queue = first});
@@ -116,11 +116,11 @@ static inline size_t port_cycle(struct port *port, time_ns now, const struct dec
     return sched_cycle(port->sched, now, out, wake_at);
 }
 
-/* What the scheduler counts; of one outside, what the world counts of its decisions. */
+/* The counts of the scheduler.  Another program's counts come from on_count. */
 void port_count(const struct port *port, struct sched_counts *counts);
 enum reason port_why(const struct port *port, job_id job);
 
-/* As sched_census; of a decider nothing is known: false. */
+/* As sched_census; false for a decider, of which nothing is known. */
 static inline bool port_census(const struct port *port, struct census_memo *memo, const struct typical_jobs *typical,
                                struct census *census)
 {
@@ -129,7 +129,7 @@ static inline bool port_census(const struct port *port, struct census_memo *memo
     return port->sched != NULL;
 }
 
-/* As sched_waited; of a decider nothing is known: false. */
+/* As sched_waited; false for a decider, of which nothing is known. */
 static inline bool port_waited(const struct port *port, job_id job, time_ns now, struct wait_times *times)
 {
     return port->sched != NULL && sched_waited(port->sched, job, now, times);

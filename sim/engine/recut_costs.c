@@ -17,7 +17,7 @@ static uint8_t profile_at(const struct gpu_cut *cut, uint32_t start)
     return cut->is_partitioned ? cut->layout.profile[start] : 0;
 }
 
-/* In whole nanoseconds. */
+/* A random time between the two, in whole nanoseconds. */
 static time_ns between(time_ns min, time_ns max, uint64_t seed, uint64_t nth)
 {
     struct random_stream stream;

@@ -15,14 +15,14 @@ enum recut_path { RECUT_BY_DRIVER, RECUT_BY_OPERATOR };
 
 struct recut_costs {
     uint8_t path;                       /* enum recut_path */
-    time_ns create, destroy;            /* an instance */
-    time_ns mode_min, mode_max;         /* to partition a whole GPU, or to make it whole again: uniform between them */
-    time_ns operator_min, operator_max; /* all of it: uniform */
+    time_ns create, destroy;            /* for one instance */
+    time_ns mode_min, mode_max;         /* to partition a whole GPU or make it whole again: uniform between them */
+    time_ns operator_min, operator_max; /* for the whole repartition: uniform between them */
 };
 
 struct recut_costs recut_costs_default(void);
 
-/* The time of the nth repartition of the GPU in the run; each has a random stream of its own. */
+/* The time of the nth repartition of that GPU in the run.  Each one has its own random stream. */
 time_ns recut_duration(const struct recut_costs *costs, const struct gpu_cut *before, const struct gpu_cut *after,
                        uint64_t seed, uint64_t nth);
 

@@ -2,7 +2,7 @@
 
 enum { MEMORY_SLICES = 8 };
 
-/* From the nos table: 3.88 on 14 of 108 SMs and 1 of 8 slices; MPS and time-slicing by least squares. */
+/* From the nos table: 3.88 on 14 of 108 SMs and 1 of 8 slices; MPS and time-slicing fitted by least squares. */
 const struct sharing_mix sharing_small_inference = {0.58, 0.27, 0.15};
 const struct sharing_mix sharing_training = {0.05, 0.75, 0.20};
 const struct sharing_mix sharing_interactive = {0.60, 0.25, 0.15};

@@ -13,7 +13,7 @@
 #ifndef SIM_ENGINE_SHARING_SPEED_H
 #define SIM_ENGINE_SHARING_SPEED_H
 
-/* Parts of the time on a whole GPU; they sum to 1. */
+/* Parts of a member's time on a whole GPU; they sum to 1. */
 struct sharing_mix {
     double latency, compute, bandwidth;
 };
@@ -21,20 +21,20 @@ struct sharing_mix {
 extern const struct sharing_mix sharing_small_inference;               /* fitted to the table */
 extern const struct sharing_mix sharing_training, sharing_interactive; /* assumed */
 
-/* The part of the time that a GPU is busy over the SM activity it has then: half of the GPUs of Acme's Seren cluster
- * are busy 99 % of the time or more and active 50 % or more, of Kalos 98 % and 34 % (Hu et al., NSDI 2024: the medians
- * of the published samples). */
+/* The part of the time that a GPU is busy / its SM activity in that time.  Half of the GPUs of Acme's Seren cluster are
+ * busy 99 % of the time or more and active 50 % or more; of Kalos 98 % and 34 % (Hu et al., NSDI 2024: the medians of
+ * the published samples). */
 extern const double sharing_busy_per_sm_active;
 
-/* Time on an instance of `sms` SMs and `memory_slices` over that on a GPU of `gpu_sms` SMs: 1 or more. */
+/* Time on an instance of `sms` SMs and `memory_slices` / time on a whole GPU of `gpu_sms` SMs: 1 or more. */
 double sharing_slow_mig(struct sharing_mix mix, double gpu_sms, double sms, double memory_slices);
 
-/* A client under MPS that alone uses the part `own` of a GPU's issue slots, where all clients with it would use `used`:
- * max(1, min(0.535, 1 - own) + used), so that a client alone is not slowed down. */
+/* A client under MPS that uses the part `own` of a GPU's issue slots when alone, where all clients together would use
+ * `used`: max(1, min(0.535, 1 - own) + used).  A client alone is not slowed down. */
 double sharing_slow_mps(double own, double used);
 
-/* Clients in turns, together busy `used` of the time, each alone at most 1: 1 while that fits into the time there is,
- * else 1.11 x used, because switching costs 11 %.  A client alone is not slowed down, even if it is always busy. */
+/* Clients under time-slicing, together busy `used` of the time (each at most 1 when alone): 1 while that fits, else
+ * 1.11 x used, because switching costs 11 %.  A client alone is not slowed down, even if it is always busy. */
 double sharing_slow_timeslice(double used);
 
 #endif

@@ -1,6 +1,6 @@
 #include "sim/engine/stall.h"
 
-/* Of simulated time, or of work. */
+/* Simulated time, or work, that counts as progress. */
 #define MEANINGFUL_SPAN (60 * TIME_NS_PER_S)
 
 bool stall_cycle(struct stall *stall, uint64_t progress, time_ns now, bool has_more)

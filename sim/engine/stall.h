@@ -25,19 +25,19 @@
 enum { STALL_STEPS_DEFAULT = 1000000 };
 
 struct stall {
-    uint64_t limit;    /* of each count; 0: a run never stalls */
+    uint64_t limit;    /* for each count; 0: a run never stalls */
     uint64_t progress; /* submissions, first starts, ends and rejections so far, as of the last step */
     uint64_t cycles, evictions;
-    time_ns since; /* when the first of these cycles was */
-    time_ns kept;  /* reference run time kept by these evictions */
+    time_ns since; /* when the first cycle of the count was */
+    time_ns kept;  /* reference run time kept by the evictions of the count */
 };
 
 /* Count a cycle at `now`.  progress: submissions, first starts, ends and rejections so far.  has_more: the world has
  * something to come.  True: the run stalls.  O(1). */
 bool stall_cycle(struct stall *stall, uint64_t progress, time_ns now, bool has_more);
 
-/* Count an eviction of a job that keeps `kept` of reference run time of the attempt that it ends.  The next cycle tells
- * whether the run stalls.  O(1). */
+/* Count an eviction of a job that keeps `kept` of the reference run time of the attempt that it ends.  The next call of
+ * stall_cycle tells whether the run stalls.  O(1). */
 void stall_eviction(struct stall *stall, time_ns kept);
 
 #endif
