@@ -518,6 +518,7 @@ bool plan_find(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
     size_t mark = ledger_mark(sched->ledger);
     sched->plan->taken_count = 0;
     sched->plan->free_before = headroom_free(sched);
+    /* The check of the preemption bound spares no work that counts (0.0 %), but decisions differ without it. */
     bool is_found =
         fits_what_comes(sched, preemptor)
             ? may_await(sched, preemptor)

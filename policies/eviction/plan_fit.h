@@ -29,7 +29,8 @@ bool plan_suffices(struct sched *sched, uint32_t preemptor);
 bool plan_suffices_by_now(struct sched *sched, uint32_t preemptor, struct misfit *misfit);
 
 /* False only if the home would be too small for the preemptor even if every job that may ever be evicted had left it.
- * O(nodes of the home). */
+ * O(nodes of the home).  It only spares work: without it, h100-500x8 of 8 h under hived takes 9.3 * 10^9 instructions
+ * instead of 2.2 * 10^9. */
 bool plan_home_suffices(struct sched *sched, uint32_t preemptor);
 
 #endif
