@@ -22,7 +22,7 @@ static uint32_t members_in(const struct cluster_level *level, uint32_t domain, u
     return members;
 }
 
-/* Members of one piece may change GPUs with each other: each island has whole ones. */
+/* Members of one piece may exchange GPUs, so each island must hold whole members. */
 static bool is_split(const struct cluster *cluster, const struct piece *piece, uint32_t gpus)
 {
     const uint32_t size = cluster_node_type(cluster, piece->node)->island_gpus;

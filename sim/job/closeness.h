@@ -7,11 +7,11 @@
 
 #include "policies/sched.h"
 
-/* Does any group ask it? */
+/* Does any group ask for one island, or for slices? */
 bool closeness_is_asked(const struct job *job);
 
-/* What is broken by the group's pieces among these, of a job that holds no others; NULL: nothing.
- * O(pieces x domains of its level that they are in). */
+/* The request for closeness that these pieces of the group break; NULL: none.  The job must hold no other pieces of the
+ * group.  O(pieces x domains of its level that hold them). */
 const char *closeness_complaint(const struct cluster *cluster, const struct job_group *group, uint32_t index,
                                 const struct piece *pieces, uint32_t count);
 

@@ -76,7 +76,7 @@ void job_pieces_clear(struct job_pieces *held)
         held->sets[s].held = 0;
 }
 
-/* Members that come (sign 1) to the set of a group or leave it (-1). */
+/* Members of the piece join their set (sign 1) or leave it (-1). */
 static void count_members(struct job_pieces *held, const struct piece *piece, bool comes)
 {
     struct held_set *set = job_pieces_set(held, job_pieces_set_of(held, piece->group));
@@ -88,7 +88,7 @@ static void count_members(struct job_pieces *held, const struct piece *piece, bo
         held->short_count = is_short ? held->short_count + 1 : held->short_count - 1;
 }
 
-/* Members on whole GPUs of one node are one piece. */
+/* Members on whole GPUs of one node share a piece. */
 static bool joins_last(const struct job_pieces *held, const struct piece *piece)
 {
     if (held->piece_count == 0)
@@ -162,7 +162,7 @@ bool job_pieces_take(struct job_pieces *held, const struct piece *pieces, uint32
     return true;
 }
 
-/* Which sets are satisfied without gone[g] members of each group; gone NULL: with all. */
+/* Find which sets are satisfied when gone[s] members of each set s are gone; gone NULL: none is. */
 static bool settle_without(const struct job_pieces *held, const uint32_t gone[], bool satisfied[])
 {
     uint32_t left = held->held_count;

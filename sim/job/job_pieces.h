@@ -20,18 +20,18 @@ struct held_set {
 struct job_pieces {
     struct piece one; /* the only piece, while `more` is NULL: a plain job needs no other memory */
     uint32_t piece_count;
-    struct piece *more; /* all of them, else; in the order in which they came */
+    struct piece *more; /* otherwise all pieces, in the order in which they came */
     size_t piece_capacity;
-    uint32_t member_count; /* the job has in all */
-    uint32_t held_count;   /* of them here */
+    uint32_t member_count; /* members of the job */
+    uint32_t held_count;   /* members that it holds */
     uint32_t short_count;  /* sets below their minimum */
-    uint32_t needed_count; /* sets that have one: of a job that holds nothing all of them are below */
+    uint32_t needed_count; /* sets with a minimum above 0: all of them are short when the job holds nothing */
     uint32_t set_count;
     uint16_t min_sets;     /* of the job; used where may_lack */
-    bool may_lack;         /* not all sets are needed */
-    bool has_tree;         /* else each group is a set of its own; used where may_lack */
-    struct held_set only;  /* if set_count is 1, so that a plain job has its counts at hand */
-    struct held_set *sets; /* else */
+    bool may_lack;         /* the job can run without some sets */
+    bool has_tree;         /* false: each group is a set of its own; used where may_lack */
+    struct held_set only;  /* if set_count is 1: a plain job needs no other memory */
+    struct held_set *sets; /* otherwise */
     size_t set_capacity;
     struct job_set *tree; /* the job's sets, without names, if has_tree */
     size_t tree_capacity;
@@ -54,21 +54,21 @@ static inline const struct piece *job_pieces_all(const struct job_pieces *held)
     return held->more != NULL ? held->more : &held->one;
 }
 
-/* For this job; empty. */
+/* Prepare for this job; it holds nothing. */
 void job_pieces_plan(struct job_pieces *held, const struct job *job);
 void job_pieces_release(struct job_pieces *held);
 void job_pieces_clear(struct job_pieces *held);
 
 void job_pieces_add(struct job_pieces *held, const struct piece *pieces, uint32_t count);
 
-/* Take away what these name: whole pieces, or parts of them.  False if one is not held; then nothing changed
- * but for the pieces before it. */
+/* Remove these pieces, which may be parts of held pieces.  False if one is not held; the pieces before it are then
+ * removed. */
 bool job_pieces_take(struct job_pieces *held, const struct piece *pieces, uint32_t count);
 
-/* Whether it would still be complete without these. */
+/* Would the job still be complete without these pieces? */
 bool job_pieces_is_complete_without(struct job_pieces *held, const struct piece *pieces, uint32_t count);
 
-/* Are as many sets satisfied as the job needs?  Of jobs that need all, and of others.  O(sets). */
+/* Are as many sets satisfied as the job needs?  Correct for every job; needed only where may_lack.  O(sets). */
 bool job_pieces_has_enough_sets(const struct job_pieces *held);
 
 static inline bool job_pieces_is_complete(const struct job_pieces *held)
@@ -76,7 +76,8 @@ static inline bool job_pieces_is_complete(const struct job_pieces *held)
     return held->short_count == 0 || (held->may_lack && job_pieces_has_enough_sets(held));
 }
 
-/* Members that work while the job is complete: those of satisfied sets, or all if none of those holds any.  O(sets). */
+/* The members that work while the job is complete: those of satisfied sets, or all members if no satisfied set holds
+ * any.  O(sets). */
 uint32_t job_pieces_working(const struct job_pieces *held);
 
 int64_t pieces_gpu_milli(const struct piece *pieces, uint32_t count);

@@ -30,18 +30,18 @@ enum life_state {
 enum life_step {
     STEP_SUBMIT,
     STEP_START,  /* the first START was decided */
-    STEP_PART,   /* it took effect, but for fewer members than must run together */
-    STEP_EFFECT, /* it took effect, or what was missing came */
-    STEP_SHORT,  /* members left that must run together with the rest */
-    STEP_EVICT,  /* EVICT of all was decided */
-    STEP_LEFT,   /* it has left its space and waits again */
+    STEP_PART,   /* a START took effect, but with fewer members than must run together */
+    STEP_EFFECT, /* a START took effect, and the job has its minimum now */
+    STEP_SHORT,  /* members left that must run together with the others */
+    STEP_EVICT,  /* an EVICT of all members was decided */
+    STEP_LEFT,   /* the job has left its space and waits again */
     STEP_END,
-    STEP_REFUSE, /* the world could not do what was decided */
-    STEP_REJECT, /* never to be started */
+    STEP_REFUSE, /* the world could not carry out the decision */
+    STEP_REJECT, /* the job will never be started */
     LIFE_STEP_COUNT
 };
 
-/* The state after the step; LIFE_NONE if the step is illegal there. */
+/* The state after the step; LIFE_NONE if the step is not allowed in this state. */
 enum life_state life_next(enum life_state state, enum life_step step);
 
 #endif

@@ -5,7 +5,7 @@ struct progress progress_new(time_ns duration, uint32_t members, uint32_t one)
     return (struct progress){.duration = duration, .members = members, .one = one, .frozen_at = TIME_NEVER};
 }
 
-/* That make a nanosecond of reference work. */
+/* Units of work in a nanosecond of reference work. */
 static int64_t units(const struct progress *progress)
 {
     return (int64_t)progress->members * progress->one;
@@ -21,7 +21,7 @@ static time_ns later(time_ns a, time_ns b)
     return a > b ? a : b;
 }
 
-/* a / b, rounded down; the common case without a wide division. */
+/* a / b, rounded down; avoids the wide division in the common case. */
 static wide_ns quotient(wide_ns a, int64_t b)
 {
     if (b == 1)

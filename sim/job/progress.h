@@ -25,7 +25,7 @@ __extension__ typedef __int128 wide_ns;
 
 struct progress {
     wide_ns work;       /* units done at `since` */
-    wide_ns saved;      /* of them safe, whatever happens */
+    wide_ns saved;      /* units of these that no eviction can undo */
     time_ns duration;   /* reference work */
     uint32_t members;   /* N */
     uint32_t one;       /* units of a member-ns, >= 1 */
@@ -35,33 +35,34 @@ struct progress {
     time_ns frozen_at;  /* TIME_NEVER: it is not */
 };
 
-/* Nothing done yet. */
+/* No work is done. */
 struct progress progress_new(time_ns duration, uint32_t members, uint32_t one);
 
-/* Go on from what was saved, after a restart. */
+/* Continue from the saved work, after a restart. */
 void progress_begin(struct progress *progress, time_ns now, time_ns restart, int64_t speed);
 
-/* From `now` on `speed` units are done in a nanosecond.  What is left of a restart stays; frozen stays frozen. */
+/* From `now` on `speed` units are done per nanosecond.  The rest of a restart still counts; a frozen job stays
+ * frozen. */
 void progress_turn(struct progress *progress, time_ns now, int64_t speed);
 
 void progress_freeze(struct progress *progress, time_ns now);
 void progress_thaw(struct progress *progress); /* directly after a turn */
 
-/* Fall back to `kept` and do nothing; directly after a turn or before a begin. */
+/* Fall back to `kept` and do nothing; call it directly after a turn or before a begin. */
 void progress_stop(struct progress *progress, wide_ns kept);
 
 wide_ns progress_work_at(const struct progress *progress, time_ns at);
-time_ns progress_end(const struct progress *progress);                /* TIME_NEVER: not at this speed */
-bool progress_is_done(const struct progress *progress, wide_ns work); /* is this all of it? */
+time_ns progress_end(const struct progress *progress);                /* TIME_NEVER: it does not end at this speed */
+bool progress_is_done(const struct progress *progress, wide_ns work); /* is `work` all of it? */
 
 /* Reference work of `work` units, rounded down. */
 time_ns progress_reference(const struct progress *progress, wide_ns work);
 
-/* What survives if all members go at `at` unsaved: the last checkpoint, one per `interval` of reference work
- * (0: it makes none). */
+/* The work that survives if all members leave at `at` without a save: that of the last checkpoint, one per `interval`
+ * of reference work (0: the job makes none). */
 wide_ns progress_kept(const struct progress *progress, time_ns at, time_ns interval);
 
-/* Time of the interval until `at` without work: restarting, or frozen. */
+/* Time between the start of the interval and `at` without work: restart, or frozen. */
 time_ns progress_overhead(const struct progress *progress, time_ns at);
 
 static inline bool progress_is_frozen(const struct progress *progress)

@@ -16,17 +16,17 @@ struct decider {
     struct wire_header header;
     struct sched *sched;
     struct wire *wire;
-    struct referee *referee; /* lest facts that cannot be reach the scheduler; NULL: it has not seen all of them */
+    struct referee *referee; /* keeps impossible facts from the scheduler; NULL: it has not seen all facts */
     time_ns now;
     struct buffer answer; /* of the last cycle */
-    size_t compared;      /* bytes of it that the input had too */
+    size_t compared;      /* bytes of it that were compared with the input */
     struct buffer theirs; /* scratch */
-    uint64_t cycle_line;  /* where the last cycle was asked for */
+    uint64_t cycle_line;  /* the line that requested the last cycle */
 };
 
 /* ---- the header ---- */
 
-/* A cluster as JSON, whatever its file is. */
+/* A cluster as JSON, from any kind of file. */
 static struct error cluster_doc(struct json_doc **doc, const char *path)
 {
     struct cluster *cluster;
@@ -140,7 +140,7 @@ static struct text line_without_end(struct text line)
     return line;
 }
 
-/* The next line of the answer that was not compared yet; empty if there is none. */
+/* The next line of the answer that was not compared yet; empty: none is left. */
 static struct text next_own(const struct decider *decider)
 {
     struct text rest = {decider->answer.bytes + decider->compared, decider->answer.length - decider->compared},
@@ -165,7 +165,7 @@ static void differ(struct decider *decider, uint64_t number, struct text own, st
         error_set_excerpt(&decider->result->difference, theirs.at, theirs.length, theirs.length);
 }
 
-/* An answer in the input: is it the next of our own? */
+/* A decision in the input must be the next one of the answer. */
 static void compare(struct decider *decider, const struct wire_line *line)
 {
     struct buffer *theirs = &decider->theirs;
@@ -182,7 +182,7 @@ static void compare(struct decider *decider, const struct wire_line *line)
         decider->compared += own.length + 1;
 }
 
-/* The input goes on, or ends: has it all that was decided?  An answer without its last line will do. */
+/* The next cycle or the end has come: the input must hold the whole answer.  The last line ("done") may be missing. */
 static void expect_all(struct decider *decider, uint64_t number)
 {
     struct text own = next_own(decider);

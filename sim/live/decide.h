@@ -22,25 +22,25 @@
 
 struct decide_options {
     const char *path;        /* of the stream, plain or zstd; "-": standard input */
-    const char *policy;      /* in place of the header's: a preset, or a file; NULL: the header's */
-    const char *cluster;     /* a file; NULL: the header's */
-    const char *const *sets; /* "path=value", of the header; names begin with cluster, queues or policy */
+    const char *policy;      /* replaces the header's policy: a preset or a file; NULL: the header's */
+    const char *cluster;     /* replaces the header's cluster: a file; NULL: the header's */
+    const char *const *sets; /* "path=value", applied to the header; paths begin with cluster, queues or policy */
     size_t set_count;
-    const char *load; /* a file that was saved; NULL: nothing has happened yet */
-    const char *save; /* to write in the end: what a later run may load; NULL: nothing */
-    uint64_t cycles;  /* to stop after; 0: at the end of the stream */
-    bool is_checked;  /* compare with the decisions of the input, write nothing */
-    /* Called once per cycle with its lines; not if is_checked. */
+    const char *load; /* a state saved before; NULL: none */
+    const char *save; /* file for the state at the end, which a later run may load; NULL: none */
+    uint64_t cycles;  /* stop after this many; 0: at the end of the stream */
+    bool is_checked;  /* compare with the decisions of the input, and write nothing */
+    /* Called once per cycle with the lines of the answer; not if is_checked. */
     struct error (*on_answer)(void *self, struct text lines);
     void *self;
 };
 
 struct decide_result {
     uint64_t cycles, decisions;
-    struct error difference; /* is_checked: where the input first has another decision; else no error */
+    struct error difference; /* is_checked: the first place where the input has another decision; else no error */
 };
 
-/* Errors: ERROR_DATA in the stream, with line and column; ERROR_CONFIG of the options; of on_answer. */
+/* Errors: ERROR_DATA in the stream, with line and column; ERROR_CONFIG of the options; any error of on_answer. */
 struct error decide_run(const struct decide_options *options, struct decide_result *result) MUST_CHECK;
 
 #endif

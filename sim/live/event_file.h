@@ -26,11 +26,11 @@ struct error event_file_open(struct event_file **out, const char *path, const st
 /* Borrowed from the file. */
 const struct port_outside *event_file_listener(const struct event_file *file);
 
-/* What can fail for want of space fails here; see output_seal. */
+/* Reserve what the commit needs: an error for lack of space comes here; see output_seal. */
 struct error event_file_seal(struct event_file *file) MUST_CHECK;
 
 /* Frees and clears *file, on error too. */
 struct error event_file_commit(struct event_file **file) MUST_CHECK;
-void event_file_discard(struct event_file **file); /* NULL is fine */
+void event_file_discard(struct event_file **file); /* NULL is allowed */
 
 #endif

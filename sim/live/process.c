@@ -16,19 +16,19 @@
 enum {
     READ_BYTES = 64 << 10,
     LINE_BYTES_MAX = 16 << 20,
-    LEAVE_MS = 1000,             /* to end by itself when its input is closed */
-    CYCLES_PER_INSTANT = 100000, /* more of them never come to rest */
+    LEAVE_MS = 1000,             /* allowed to end by itself after its input is closed */
+    CYCLES_PER_INSTANT = 100000, /* more cycles at one instant would never end */
 };
 
 struct process {
     struct process_options options;
-    pid_t pid;          /* leads its process group; -1: none */
+    pid_t pid;          /* the process is the leader of its group; -1: none */
     int to_fd, from_fd; /* -1: closed */
-    struct buffer to;   /* not yet written: from `sent` on */
+    struct buffer to;   /* not yet written from `sent` on */
     size_t sent;
-    struct buffer from; /* read: from `taken` on not yet looked at */
+    struct buffer from; /* read, but not yet examined from `taken` on */
     size_t taken;
-    uint64_t line_number; /* of its output */
+    uint64_t line_number; /* of the process's output */
     struct wire *wire;
     struct referee *referee;
     struct decision *decisions;
@@ -78,7 +78,7 @@ static int spawn(struct process *process, int in_fd, int out_fd)
     posix_spawnattr_setpgroup(&attributes, 0);
     posix_spawnattr_setsigmask(&attributes, &usual);
     sigfillset(&usual);
-    posix_spawnattr_setsigdefault(&attributes, &usual); /* we ignore SIGPIPE, it shall not */
+    posix_spawnattr_setsigdefault(&attributes, &usual); /* windtunnel ignores SIGPIPE, the process shall not */
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
     int failure = posix_spawn(&process->pid, "/bin/sh", &actions, &attributes, arguments, environ);
     if (failure != 0)
@@ -106,7 +106,7 @@ static struct error start(struct process *process)
     return ERROR_OK;
 }
 
-/* Has it ended, within that time?  It stays a zombie, so that its group keeps its number. */
+/* Has it ended within that time?  It stays a zombie, so that the number of its group is not reused. */
 static bool has_ended(const struct process *process, int64_t within_ms, siginfo_t *end)
 {
     int64_t deadline = clock_ms() + within_ms;
@@ -145,7 +145,7 @@ void process_close(struct process **process)
 
 /* ---- talking ---- */
 
-/* Its output has ended, though an answer was awaited. */
+/* The process has closed its output before it answered. */
 static struct error gone(const struct process *process)
 {
     siginfo_t end = {0};
@@ -166,7 +166,7 @@ static void send_some(struct process *process)
     if (count > 0)
         process->sent += (size_t)count;
     else if (count < 0 && errno != EINTR && errno != EAGAIN)
-        process->sent = process->to.length; /* it reads no more: what it says will tell */
+        process->sent = process->to.length; /* it does not read any more: its output tells why */
     if (process->sent == process->to.length)
         process->sent = process->to.length = 0;
 }
@@ -190,7 +190,7 @@ static struct error read_some(struct process *process)
     return ERROR_OK;
 }
 
-/* Until something can be read; whatever is to be written goes out meanwhile. */
+/* Wait until something can be read, and write what is left to write meanwhile. */
 static struct error await(struct process *process, int64_t deadline)
 {
     while (true) {

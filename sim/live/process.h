@@ -22,8 +22,8 @@
 struct process; /* opaque */
 
 struct process_options {
-    const char *command; /* for the shell; borrowed until process_close, as is all here */
-    int64_t timeout_ms;  /* real time that it may take for a cycle, the first with its start */
+    const char *command; /* for the shell; borrowed until process_close, like the fields below */
+    int64_t timeout_ms;  /* real time allowed for a cycle; for the first cycle this includes its start */
     const struct cluster *cluster;
     struct queue_table *queues;          /* may grow */
     struct text policy;                  /* for the header: see wire_write_header */
@@ -33,9 +33,9 @@ struct process_options {
 
 struct error process_open(struct process **out, const struct process_options *options) MUST_CHECK;
 
-const struct port_outside *process_decider(const struct process *process); /* borrowed from it */
+const struct port_outside *process_decider(const struct process *process); /* borrowed from the process */
 
-/* Close its input, give it a moment to end, kill what is left.  NULL is fine. */
+/* Close its input, let it end, then kill it.  NULL is allowed. */
 void process_close(struct process **process);
 
 #endif

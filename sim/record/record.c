@@ -28,10 +28,10 @@ double space_fragmented_gpus(const struct space_row *row)
     return sum;
 }
 
-/* What differs from row to row comes first, what often repeats stands together, and since rows come in the order of
- * their ends, the first digits of those repeat too: it compresses better and faster.  A job's start, submission and
- * eligibility, its number and its name, its three times of work are mostly the same digits in the same order: one
- * match each. */
+/* The order of columns is chosen for compression, in ratio and speed.  Columns that differ from row to row come first;
+ * columns that often repeat stand together.  Rows come in the order of their ends, so the first digits of the ends
+ * repeat.  Start, submission and eligibility of a job, its number and its name, and its three times of work are mostly
+ * equal texts: one match each. */
 const char record_job_columns[] =
     "submit_s,job_id,eligible_s,name,start_s,run_s,work_s,work_asked_s,held_gpu_s,"
     "gpus,sm_active_ratio,wait_s,wait_total_s,"

@@ -20,8 +20,7 @@
  *   wait_s, wait_total_s   of a rejected job
  *   user          of a job whose user is not known
  *   reason        of a job that neither waits nor was rejected, or that another program rejected without a reason; of
- *                 an
- *                 attempt that was not evicted
+ *                 an attempt that was not evicted
  *   wait_by_reason_s   see below
  *   link_tier, link_gb_per_s   of an attempt that holds no more than one GPU
  *   idle_gpus to mig_slices_unplaceable   of a sample when they are not known (struct space_row)
@@ -51,7 +50,7 @@ enum job_end_state {
 };
 extern const char *const job_end_names[]; /* "completed", ..., NULL-terminated */
 
-enum { MODEL_ANY = 255 }; /* several models would do, or none, or it asks no GPUs */
+enum { MODEL_ANY = 255 }; /* as `model`: several models would do, or none, or the job asks for no GPUs */
 
 struct job_row {
     job_id id;
@@ -59,35 +58,33 @@ struct job_row {
     const char *queue;          /* leaf queue's name */
     const char *user;           /* "" if unknown */
     uint8_t class;              /* enum job_class */
-    const char *workload_class; /* what the workload calls its kind ("small training"); NULL: the name of its class */
+    const char *workload_class; /* the workload's own name of the kind ("small training"); NULL: the name of `class` */
     int32_t priority;
-    int64_t gpu_milli; /* asked by all members; once started, what they hold (of memory: its share) */
-    uint32_t members;  /* asked */
-    uint8_t model;     /* index into the cluster's models: of the last attempt; of a job that never started the one that
-                      all its nodes with GPUs would have, or MODEL_ANY */
+    int64_t gpu_milli; /* GPUs that all members ask for; from its start on what they hold (of shared GPUs its part) */
+    uint32_t members;  /* that it asks for */
+    uint8_t model;     /* index into the cluster's models: of its last attempt, else the only model that it can get */
     time_ns submit;
-    time_ns eligible;          /* submit, or when the last job it depends on ended; TIME_NEVER if one has not */
-    time_ns start;             /* first with its minimum of members; TIME_NEVER if never */
-    time_ns end;               /* TIME_NEVER if it has not ended */
-    uint8_t state;             /* enum job_end_state */
-    uint8_t reason;            /* enum reason: of a rejection, or why it still waits */
-    time_ns wait;              /* eligible to first start, or censored at the run's end; 0 if rejected */
-    time_ns wait_total;        /* from the submission, with the waits after evictions */
-    time_ns run;               /* sum of its attempts but partial ones */
-    time_ns work;              /* reference work done and kept */
-    time_ns work_asked;        /* reference work in all; for what-ifs */
-    uint32_t evictions;        /* of all members, or of too many to run on */
-    int64_t lost_gpu_ns;       /* GPU time of work thrown away, restarts included */
+    time_ns eligible;    /* submit, or when the last job it depends on ended; TIME_NEVER if one has not ended */
+    time_ns start;       /* when it first had its minimum of members; TIME_NEVER: never */
+    time_ns end;         /* TIME_NEVER if it has not ended */
+    uint8_t state;       /* enum job_end_state */
+    uint8_t reason;      /* enum reason: why it was rejected, or why it still waits */
+    time_ns wait;        /* from eligible to first start, or to the run's end if it has not started; 0 if rejected */
+    time_ns wait_total;  /* since its submission, including waits after evictions */
+    time_ns run;         /* sum of its attempts, without partial ones */
+    time_ns work;        /* reference work done and kept */
+    time_ns work_asked;  /* reference work in all; for what-ifs */
+    uint32_t evictions;  /* that took all members, or too many to run on */
+    int64_t lost_gpu_ns; /* GPU time of work thrown away, and overhead_gpu_ns */
     int64_t overhead_gpu_ns;   /* GPU time spent on checkpoints made for evictions and on restarts; part of lost */
-    uint16_t sm_active_milli;  /* SM_ACTIVE_UNKNOWN (UINT16_MAX): the workload does not tell */
+    uint16_t sm_active_milli;  /* SM_ACTIVE_UNKNOWN (UINT16_MAX): the workload does not give it */
     bool is_counted;           /* submitted after the warm-up: counts in the metrics of jobs */
-    uint8_t source;            /* what its first start was owed to: an index into record_source_names */
+    uint8_t source;            /* source of the space of its first start: index into record_source_names */
     uint32_t resizes;          /* attempts that ended because members came or went */
-    int64_t held_gpu_us;       /* if resizes > 0: GPU time held while it ran, in microseconds; else gpu_milli x run
-                        (held_gpu_s has either) */
-    int64_t preempted_gpu_ns;  /* the part of lost_gpu_ns owed to evictions for the sake of others */
-    uint32_t evictions_wasted; /* evictions decided for this job that it then had no use of */
-    /* what it waited for: they add up to wait_total, of a rejected job to end - submit; NULL: it did not wait */
+    int64_t held_gpu_us;       /* if resizes > 0: GPU time held while it ran; else not set: it is gpu_milli x run */
+    int64_t preempted_gpu_ns;  /* the part of lost_gpu_ns that was lost by evictions for other jobs */
+    uint32_t evictions_wasted; /* evictions decided for this job that it made no use of */
+    /* waiting times by reason, which add up to wait_total, of a rejected job to end - submit; NULL: it did not wait */
     const struct wait_times *waits;
 };
 enum { RECORD_SOURCE_COUNT = 4 };
@@ -96,10 +93,10 @@ extern const char *const record_source_names[]; /* "free", "headroom", "grace_0"
 enum attempt_end { ATTEMPT_ENDED, ATTEMPT_EVICTED, ATTEMPT_UNFINISHED, ATTEMPT_RESIZED };
 extern const char *const attempt_end_names[]; /* "ended", "evicted", "unfinished", "resized", NULL */
 
-/* An interval in which a job held the same members.  One that is resized goes on in its next attempt.
- *
- * saved + lost is the reference work done in it.  What a later eviction throws away of an attempt that was resized
- * is lost then: `saved` of that later one may be negative, so that the sum over a job's attempts is what it has. */
+/* An interval in which a job held the same members.  If its members change, the job continues in its next attempt.
+ * saved + lost is the reference work done in the interval.  A later eviction may throw away work of an attempt that was
+ * resized; that counts as lost in the later attempt, where `saved` may then be negative, so that the sum over a job's
+ * attempts is right. */
 struct attempt_row {
     job_id id;
     uint32_t attempt;         /* from 0 */
@@ -110,11 +107,11 @@ struct attempt_row {
     uint8_t reason;           /* enum reason for evictions */
     time_ns saved, lost;      /* reference work kept and thrown away */
     bool is_partial;          /* fewer members than its minimum: it idled, and waited for the others */
-    uint8_t link_tier;        /* enum link_tier (topologies/links.h); LINK_NONE of no more than one GPU */
+    uint8_t link_tier;        /* enum link_tier (topologies/links.h); LINK_NONE with one GPU or less */
     int64_t link_bytes_per_s; /* of each GPU over the narrowest link between them */
 };
 
-/* Of an attempt that worked on more than one GPU: what its members had between them, and for how long. */
+/* An attempt that worked on more than one GPU: the links between its GPUs, and how long it ran. */
 struct gang_row {
     time_ns start, end;
     int64_t gpu_milli;        /* held */
@@ -122,9 +119,9 @@ struct gang_row {
     int64_t link_bytes_per_s; /* of each GPU over the narrowest link between them */
 };
 
-/* What the GPUs that are free are good for (policies/census/census.h has the words), at one moment.  Typical are the
- * kinds of members that most of the workload's are of, as far as it is known before the first job comes
- * (workloads/readers/source.h, preview). */
+/* What the free GPUs can be used for at one moment (words: policies/census/census.h).  Typical are the kinds of members
+ * that are most frequent in the workload, as far as known before the first job comes (workloads/readers/source.h,
+ * preview). */
 enum { RECORD_CAUSE_COUNT = 7, RECORD_GANG_SIZE_COUNT = 4 };
 extern const char *const record_cause_names
     /* "no_gpu", "type", "host", "gpu_count", "share", "geometry", "topology", NULL: policies/jobs/fragmentation.h */
@@ -132,10 +129,10 @@ extern const char *const record_cause_names
 extern const uint8_t record_gang_sizes[]; /* GPUs of a member: 1, 2, 4, 8 */
 
 struct space_row {
-    bool is_known; /* false: another program decided, or the jobs are not known before they come; then all is 0 */
+    bool is_known; /* false: another program decided, or the jobs are not known in advance; then all fields are 0 */
     int64_t idle_gpu_milli;
-    int64_t stranded_gpu_milli;                 /* of no use for any member that waits */
-    double fragmented_gpus[RECORD_CAUSE_COUNT]; /* of no use for typical ones, by cause */
+    int64_t stranded_gpu_milli;                 /* that no waiting member can use */
+    double fragmented_gpus[RECORD_CAUSE_COUNT]; /* that no typical member can use, by cause */
     int64_t gang_gpus[RECORD_GANG_SIZE_COUNT];  /* the largest gang that could start, in GPUs */
     int64_t mig_slices_unplaceable;
 };
@@ -145,9 +142,9 @@ double space_fragmented_gpus(const struct space_row *row); /* the sum over the c
 struct timeline_row {
     time_ns time;
     uint32_t pending_jobs, running_jobs;
-    int64_t pending_gpu_milli;   /* asked by pending jobs */
+    int64_t pending_gpu_milli;   /* that pending jobs ask for */
     int64_t allocated_gpu_milli; /* to running jobs; not to gangs below their minimum */
-    int64_t active_gpu_milli;    /* allocated x SM activity; of unknown activity: 0 */
+    int64_t active_gpu_milli;    /* allocated x SM activity; 0 where the activity is not known */
     int64_t reserved_gpu_milli;  /* held for a job that has not started (being freed), or by a gang below its minimum */
     int64_t down_gpu_milli;
     uint64_t submitted, started, ended, evicted, rejected;            /* counts so far */
@@ -157,41 +154,42 @@ struct timeline_row {
     struct space_row space;
 };
 
-/* The state when a workload that fills the cluster (workloads/readers/fill.h) had come so far: right after the first
- * cycle of the scheduler by which the jobs submitted, rejected ones included, asked `percent` % of the cluster's GPUs.
- * One for each whole percent, from 1 on without a gap; where a cycle saw several come, they are alike but for
- * `percent`. Values are doubles that result.json gives back as they are: it holds these rows (reports/result.h). */
+/* The state when a workload that fills the cluster (workloads/readers/fill.h) has reached `percent`: right after the
+ * first cycle by which the submitted jobs, rejected ones included, asked for `percent` % of the cluster's GPUs.  There
+ * is one row for each whole percent from 1 on.  Rows that one cycle reaches together differ in `percent` only.  Values
+ * are doubles, and result.json holds these rows exactly (reports/result.h). */
 struct arrived_row {
     uint32_t percent;
     double allocation_ratio;    /* GPUs allocated to running jobs / all of the cluster's */
     double fragmentation_ratio; /* fragmented GPUs / all of the cluster's; NAN: not known */
 };
 
-/* Facts of a run that no row holds; known at its end. */
+/* Facts of a run that no row holds; they are known at its end. */
 struct run_facts {
-    time_ns end;                    /* simulated */
-    time_ns warmup;                 /* metrics are taken from here on */
-    time_ns measured_until;         /* GPU time is: world.end, or without one the last submission, so that the drain of
-                               the last jobs does not count as idle; 0: the end */
-    uint64_t node_count, gpu_count; /* of the cluster; 0 nodes: a record that does not tell */
+    time_ns end;    /* simulated */
+    time_ns warmup; /* metrics are taken from here on */
+    /* GPU time is measured up to world.end; without one to the last submission, so that GPUs that become free after it
+     * do not count as idle; 0: to `end` */
+    time_ns measured_until;
+    uint64_t node_count, gpu_count; /* of the cluster; 0 nodes: the record does not tell */
     const char *const *model_names; /* NULL-terminated */
     double price_usd_per_gpu_h;     /* mean over the GPUs; 0: unknown */
     uint64_t events, cycles, decisions;
     uint64_t promised_starts, late_starts; /* by backfill; policies/sched.h */
-    uint64_t drains, drains_filled;        /* by defragmentation, likewise */
+    uint64_t drains, drains_filled;        /* by defragmentation; policies/sched.h */
     double kept_gpu_h;                     /* whole GPUs that drains kept free */
-    uint64_t recuts;                       /* GPUs that were cut anew */
-    double recut_gpu_h;                    /* that took so long in all */
+    uint64_t recuts;                       /* repartitions of GPUs */
+    double recut_gpu_h;                    /* duration of all repartitions */
     bool is_decided_outside;               /* another program decided, and rejected jobs */
-    bool is_partial;                       /* stopped early by a signal */
+    bool is_partial;                       /* ended early, by a signal or a stall */
 };
 
-/* Who takes rows.  Any hook may be NULL: not interested.  An error stops the run. */
+/* A consumer of rows.  A hook may be NULL.  An error stops the run. */
 struct record_sink {
     void *self;
     struct error (*on_job)(void *self, const struct job_row *row);
     struct error (*on_attempt)(void *self, const struct attempt_row *row);
-    /* Of attempts that have a link tier and are not partial; a sink with only this hook costs no placement text. */
+    /* For attempts that have a link tier and are not partial.  A sink with this hook alone needs no placement text. */
     struct error (*on_gang)(void *self, const struct gang_row *row);
     struct error (*on_sample)(void *self, const struct timeline_row *row);
     struct error (*on_arrived)(void *self, const struct arrived_row *row);

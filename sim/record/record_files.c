@@ -9,7 +9,8 @@
 
 enum record_file { FILE_JOBS, FILE_ATTEMPTS, FILE_TIMELINE, FILE_COUNT };
 
-/* What stands together in a job's line, from queue to source, kept by slot: few of them are different in a run. */
+/* The middle of a job's line, from queue to source.  Few different ones occur in a run, so their texts are kept, by
+ * slot. */
 enum { MIDDLE_SLOTS = 256 };
 
 struct middle {
@@ -21,10 +22,10 @@ struct middle {
     struct buffer text; /* empty: none yet */
 };
 
-/* Times that lines hold more than once. */
+/* Times that occur more than once in a row or from row to row. */
 enum { TIME_SUBMIT, TIME_START, TIME_END, TIME_RUN, TIME_WAIT, TIME_OTHER, TIME_COUNT };
 
-/* Why an attempt ended: nearly all for the same reason. */
+/* The text of why an attempt ended.  Nearly all attempts end for the same reason. */
 struct why {
     uint8_t why, reason;
     struct buffer text; /* empty: none yet */
@@ -39,10 +40,10 @@ struct record_files {
     size_t model_count, model_room;
 };
 
-/* Numbers and our own words in a row: no field of either is wider than LINE_NUMBER_CHARS_MAX. */
+/* Bounds of a row's fields that are numbers or names of ours: none is wider than LINE_NUMBER_CHARS_MAX. */
 enum {
     JOB_FIELDS_MAX = 32,
-    REASON_CHARS_MAX = 32, /* of a name */
+    REASON_CHARS_MAX = 32, /* of a reason's name */
     MIDDLE_FIELDS_MAX = 11,
     ATTEMPT_FIELDS_MAX = 11,
     TIMELINE_FIELDS_MAX = 20
@@ -50,7 +51,7 @@ enum {
 
 /* ---- fields ---- */
 
-/* The most a text takes: quotes around, each byte doubled, the comma. */
+/* The most bytes that a text takes: quotes around it, each byte doubled, the comma. */
 static size_t text_room(struct text text)
 {
     return 2 * text.length + 3;
@@ -79,10 +80,10 @@ static bool wants_quotes(struct text text)
     return false;
 }
 
-/* Any text, after RFC 4180 (as buffer_csv). */
+/* Any text, quoted by RFC 4180 (as buffer_csv). */
 static char *field_text(char *at, struct text text)
 {
-    bool is_suspect = false; /* all that asks for quotes is no larger than a comma */
+    bool is_suspect = false; /* no character that requires quotes is larger than a comma */
     for (size_t i = 0; i < text.length; i++) {
         unsigned char c = (unsigned char)text.at[i];
         at[i] = text.at[i];
@@ -94,7 +95,7 @@ static char *field_text(char *at, struct text text)
     return at + text.length + 1;
 }
 
-/* A word of our own, which needs no quotes. */
+/* A name of ours, which needs no quotes. */
 static char *field_word(char *at, const char *word)
 {
     return line_word(at, word, strlen(word));
@@ -114,7 +115,7 @@ static char *field_model(const struct record_files *files, char *at, uint8_t mod
 
 /* ---- rows of jobs ---- */
 
-/* The digits of a time, kept from where it was written before if that is `here`. */
+/* Write a time, with the digits kept in times[here] if that holds the same time. */
 static char *field_again(char *at, struct line_time *times, int here, time_ns ns)
 {
     return line_ns(at, times[here].ns == ns ? &times[here] : &times[TIME_OTHER], ns);
@@ -136,14 +137,14 @@ static char *job_times(struct line_time *times, char *at, const struct job_row *
     return field_again(at, times, TIME_RUN, row->work_asked);
 }
 
-/* Microseconds as seconds: GPU time that nanoseconds have no room for. */
+/* Microseconds as seconds, for GPU times too large for int64 nanoseconds. */
 static char *field_us(char *at, int64_t us)
 {
     at = line_uint(at, (uint64_t)us / 1000000);
     return line_rest(at - 1, line_fraction((uint32_t)((uint64_t)us % 1000000) * 100));
 }
 
-/* GPU time held while it ran: of a job that kept its members its GPUs x its run time. */
+/* GPU time held while it ran.  If its members never changed, that is its GPUs x its run time. */
 static char *job_held(struct line_time *times, char *at, const struct job_row *row)
 {
     int64_t gpu_ns;
@@ -154,7 +155,7 @@ static char *job_held(struct line_time *times, char *at, const struct job_row *r
     return field_us(at, (int64_t)((__int128)row->gpu_milli * row->run / (GPU_MILLI * TIME_NS_PER_US)));
 }
 
-/* A job that was rejected has none. */
+/* A rejected job has no waiting times. */
 static char *job_waits(struct line_time *times, char *at, const struct job_row *row)
 {
     if (row->state == END_REJECTED)
@@ -171,7 +172,7 @@ static char *job_gpus(char *at, const struct job_row *row)
     return line_milli(at, row->sm_active_milli);
 }
 
-/* RECORD_SOURCE_COUNT: it never started. */
+/* RECORD_SOURCE_COUNT: the job never started. */
 static uint8_t source_of(const struct job_row *row)
 {
     return row->start != TIME_NEVER ? row->source : RECORD_SOURCE_COUNT;
@@ -220,7 +221,7 @@ static void make_middle(const struct record_files *files, struct middle *middle,
 
 static const struct buffer *job_middle(struct record_files *files, const struct job_row *row)
 {
-    /* Where its names stand: only a guess at the slot. */
+    /* Hash of the names' addresses.  It only suggests a slot. */
     size_t queue = ((uintptr_t)row->queue >> 4) + ((uintptr_t)row->workload_class >> 2);
     struct middle *middle =
         &files->middles[(queue * 7 + row->class + row->members * 3 + row->state * 5) % MIDDLE_SLOTS];
@@ -235,7 +236,7 @@ static bool is_undisturbed(const struct job_row *row)
            row->preempted_gpu_ns == 0 && row->evictions_wasted == 0;
 }
 
-/* What few jobs have. */
+/* Fields that are 0 for most jobs. */
 static char *job_changes(struct line_time *times, char *at, const struct job_row *row)
 {
     static const char nothing[] = "0,0,0,0,0,0";
@@ -267,7 +268,7 @@ static char *job_reasons(struct line_time *times, char *at, const struct wait_ti
     return at;
 }
 
-/* The most that takes. */
+/* The most bytes that job_reasons writes. */
 static size_t waits_room(const struct wait_times *waits)
 {
     return waits == NULL ? 1 : (size_t)__builtin_popcount(waits->mask) * (REASON_CHARS_MAX + LINE_NUMBER_CHARS_MAX);
@@ -312,7 +313,7 @@ static const struct buffer *attempt_why(struct why *why, const struct attempt_ro
 static char *attempt_work(struct line_time *times, char *at, const struct attempt_row *row)
 {
     if (row->attempt == 0 && row->lost == 0 && !row->is_partial)
-        return line_word(at, "0,0,0", 5); /* as nearly all */
+        return line_word(at, "0,0,0", 5); /* as in nearly all rows */
     at = line_uint(at, row->attempt);
     at = line_ns(at, &times[TIME_OTHER], row->lost);
     return line_uint(at, row->is_partial);
@@ -359,7 +360,7 @@ static void sample_integrals(struct buffer *buffer, const struct timeline_row *r
     }
 }
 
-static const char space_unknown[] = ",,,,,,,,,,,,,,"; /* as many columns as sample_space writes */
+static const char space_unknown[] = ",,,,,,,,,,,,,,"; /* the columns that sample_space writes, empty */
 
 static void sample_space(struct buffer *buffer, const struct space_row *space)
 {
@@ -472,7 +473,7 @@ struct error record_files_commit(struct record_files **files)
         error = output_seal((*files)->outputs[which]);
     for (int which = FILE_COUNT - 1; which >= 0 && !error_is(error); which--)
         error = output_commit(&(*files)->outputs[which]);
-    record_files_discard(files); /* what an error left uncommitted */
+    record_files_discard(files); /* files that an error left uncommitted */
     return error;
 }
 

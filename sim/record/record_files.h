@@ -25,18 +25,18 @@
 
 struct record_files; /* opaque */
 
-/* Make the folder if it is not there and open the three.  model_names: of the cluster, NULL-terminated, as in
- * struct run_facts; borrowed until commit or discard; NULL: a model is written as its index. */
+/* Create the folder if needed, and open the three files.  model_names: of the cluster, NULL-terminated, as in struct
+ * run_facts, borrowed until commit or discard; NULL: a model is written as its index. */
 struct error record_files_open(struct record_files **out, const char *folder,
                                const char *const *model_names) MUST_CHECK;
 
-/* All hooks but on_arrived and on_finished, which have no file here. */
+/* Has all hooks but on_arrived and on_finished, which write to no file here. */
 struct record_sink record_files_sink(struct record_files *files);
 
-/* Give the files their names.  Frees and clears *files, on error too. */
+/* Give the files their final names.  Frees and clears *files, on error too. */
 struct error record_files_commit(struct record_files **files) MUST_CHECK;
 
-/* Forget them; nothing appears.  NULL is fine. */
+/* Discard the files; nothing appears.  NULL is allowed. */
 void record_files_discard(struct record_files **files);
 
 #endif

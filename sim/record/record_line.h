@@ -21,7 +21,7 @@
 #include "base/time.h"
 
 enum {
-    LINE_NUMBER_CHARS_MAX = 32, /* sign, 20 digits, point, comma; and what is stored ahead */
+    LINE_NUMBER_CHARS_MAX = 32, /* sign, 20 digits, point, comma; and bytes that are stored beyond the end */
     LINE_EIGHT_END = 100000000, /* the first number of nine digits */
 };
 
@@ -31,15 +31,15 @@ struct line_piece {
     uint64_t length;
 };
 
-/* A time as text, to write it again: a job starts when it comes, and an attempt's line holds the times of its job's.
- * {0} is none. */
+/* A time as text, kept to be written again: a job often starts when it comes, and an attempt's line holds the times of
+ * its job's.  {0}: none. */
 struct line_time {
-    int64_t ns; /* 0: none; zero is written without */
+    int64_t ns; /* 0: none; zero is written without this */
     uint64_t length;
     char text[LINE_NUMBER_CHARS_MAX]; /* with its comma */
 };
 
-/* The last comma becomes the end of the line. */
+/* Turn the last comma into the end of the line. */
 static inline void line_end(char *at, struct buffer *buffer)
 {
     at[-1] = '\n';
@@ -48,8 +48,8 @@ static inline void line_end(char *at, struct buffer *buffer)
 
 /* ---- digits ---- */
 
-/* The digits of a number below 10^8, 0 to 9 in a byte, the first in the lowest: halves, quarters, eighths.  The
- * products are quotients by 100 (below 10^4) and by 10 (below 100). */
+/* The digits of a number below 10^8, one per byte, the first in the lowest byte.  Splits into halves, quarters,
+ * eighths; the products are quotients by 100 (below 10^4) and by 10 (below 100). */
 static inline uint64_t line_eight(uint32_t value)
 {
     uint64_t halves = value / 10000 | (uint64_t)(value % 10000) << 32;
@@ -61,7 +61,7 @@ static inline uint64_t line_eight(uint32_t value)
 
 #define LINE_ZEROS UINT64_C(0x3030303030303030) /* "00000000" */
 
-/* Without zeros in front; of 0, one. */
+/* Without leading zeros; 0 is one digit. */
 static inline struct line_piece line_whole(uint32_t value)
 {
     uint64_t digits = line_eight(value);
@@ -69,7 +69,7 @@ static inline struct line_piece line_whole(uint32_t value)
     return (struct line_piece){(digits | LINE_ZEROS) >> 8 * zeros, 8 - zeros};
 }
 
-/* Of value / 10^8, without zeros behind; nothing of 0. */
+/* The digits of value / 10^8, without trailing zeros; none for 0. */
 static inline struct line_piece line_fraction(uint32_t value)
 {
     uint64_t digits = line_eight(value);
@@ -84,7 +84,7 @@ static inline char *line_piece(char *at, struct line_piece piece)
     return at + piece.length;
 }
 
-/* A point and the fraction, if there is one; the comma. */
+/* Write a point and the fraction, unless it is empty, and the comma. */
 static inline char *line_rest(char *at, struct line_piece fraction)
 {
     if (fraction.length != 0) {
@@ -95,7 +95,7 @@ static inline char *line_rest(char *at, struct line_piece fraction)
     return at;
 }
 
-/* Any number, without a comma; `least`: the fewest digits, zeros in front. */
+/* Write any number without a comma, with leading zeros up to `least` digits. */
 static inline char *line_digits(char *at, uint64_t value, unsigned least)
 {
     char text[20];
@@ -123,7 +123,7 @@ static inline char *line_uint(char *at, uint64_t value)
     return at;
 }
 
-/* The sign; *magnitude: the number without it. */
+/* Write the sign; *magnitude: the number without it. */
 static inline char *line_sign(char *at, int64_t value, uint64_t *magnitude)
 {
     *magnitude = value < 0 ? UINT64_C(0) - (uint64_t)value : (uint64_t)value;
@@ -148,7 +148,7 @@ static inline char *line_milli(char *at, int64_t milli)
     return line_rest(at - 1, line_fraction((uint32_t)(magnitude % 1000) * 100000));
 }
 
-/* More digits than two pieces hold, or a sign. */
+/* For a time with more digits than two pieces hold, or a sign. */
 static inline char *line_long_ns(char *at, int64_t ns)
 {
     uint64_t magnitude;
@@ -164,7 +164,7 @@ static inline char *line_long_ns(char *at, int64_t ns)
     return at;
 }
 
-/* Apart, so that what is kept is written where it is asked for. */
+/* Not inlined, so that in line_ns, which is inlined, little more than the copy of the text is left. */
 static __attribute__((noinline, unused)) void line_time_set(struct line_time *time, int64_t ns)
 {
     uint64_t whole = (uint64_t)ns / TIME_NS_PER_S, fraction = (uint64_t)ns % TIME_NS_PER_S;
@@ -177,7 +177,7 @@ static __attribute__((noinline, unused)) void line_time_set(struct line_time *ti
     time->length = (uint64_t)(end - time->text);
 }
 
-/* Nanoseconds (or GPU-nanoseconds) as seconds.  time: where this time may have been kept; it is from now on. */
+/* Write nanoseconds (or GPU-nanoseconds) as seconds.  time: may hold this time as text; it does afterwards. */
 static inline __attribute__((always_inline)) char *line_ns(char *at, struct line_time *time, int64_t ns)
 {
     if (ns == 0) {
@@ -190,7 +190,7 @@ static inline __attribute__((always_inline)) char *line_ns(char *at, struct line
     return at + time->length;
 }
 
-/* Empty where it does not apply. */
+/* Write nothing for TIME_NEVER. */
 static inline char *line_moment(char *at, struct line_time *time, time_ns moment)
 {
     if (moment == TIME_NEVER) {

@@ -8,7 +8,8 @@
 
 /* ---- what the job would hold ---- */
 
-/* All that is there or on its way to it, but for what leaves; false if what is said to leave is not there. */
+/* Fill referee->stand with the job's members without those that are leaving; false if a member that should leave is not
+ * there. */
 static bool make_stand(struct referee *referee, const struct referee_job *job)
 {
     struct job_pieces *stand = &referee->stand;
@@ -96,7 +97,7 @@ static bool counts_hold(struct referee *referee, const struct job *job)
     return true;
 }
 
-/* A set that members come to has its minimum afterwards, be it one that the job could do without. */
+/* Each set that members join must have its minimum afterwards, even if the job can run without the set. */
 static bool sets_hold(struct referee *referee, const struct decision *decision)
 {
     struct job_pieces *stand = &referee->stand;
@@ -111,7 +112,7 @@ static bool sets_hold(struct referee *referee, const struct decision *decision)
 
 /* ---- decisions ---- */
 
-/* Why it may not start at all. */
+/* May the job start at all?  Else say why not. */
 static bool is_eligible(struct referee *referee, const struct referee_job *job)
 {
     if (job->is_held)
@@ -132,7 +133,7 @@ static bool is_eligible(struct referee *referee, const struct referee_job *job)
     return true;
 }
 
-/* Each piece on what those before it left; all of them taken if it can be, else none. */
+/* Take the pieces one after another, each from the space that the others left.  If one is not possible, take none. */
 static bool take_pieces(struct referee *referee, const struct referee_job *job, const struct decision *decision)
 {
     for (uint32_t i = 0; i < decision->piece_count; i++) {
@@ -179,7 +180,7 @@ static bool allows_start(struct referee *referee, struct referee_job *job, const
     return true;
 }
 
-/* What is named must be there, and not on its way out. */
+/* The named pieces must be held, and not be leaving. */
 static bool are_held(struct referee *referee, const struct referee_job *job, const struct decision *decision)
 {
     for (uint32_t i = 0; i < decision->piece_count; i++)

@@ -18,26 +18,27 @@
 
 struct referee; /* opaque */
 
-/* cluster: borrowed.  gangs_are_whole: no job may hold fewer members than its minimum by a START. */
+/* cluster: borrowed.  gangs_are_whole: no START may leave a job with fewer members than its minimum. */
 struct referee *referee_new(const struct cluster *cluster, bool gangs_are_whole);
-/* Before any fact: jobs get the kinds of pieces, and the company, that this policy gives them.  Both are borrowed. */
+/* Call it before any fact: jobs get the kinds of pieces, and the neighbours, that this policy allows.  Both are
+ * borrowed. */
 void referee_share(struct referee *referee, const struct policy_config *policy, const struct queue_table *queues);
 void referee_free(struct referee *referee);
 
-/* Book a fact.  False if it cannot be: a job that is there already, or adopted where there is no space; then nothing
- * is booked.  O(what it names). */
+/* Book a fact.  False if it is impossible, and then nothing is booked: a job that came before, or one adopted where
+ * there is no space.  O(what it names). */
 bool referee_told(struct referee *referee, const struct fact *fact);
 
-/* Book a decision; false if it makes no sense, then nothing is booked.  O(what its job holds). */
+/* Book a decision.  False if it is not possible, and then nothing is booked.  O(what its job holds). */
 bool referee_allows(struct referee *referee, const struct decision *decision);
 
-/* Why the last call said no; borrowed until the next. */
+/* Why the last call returned false; borrowed until the next call. */
 const char *referee_complaint(const struct referee *referee);
 
-/* Jobs that wait, those of them with a reservation, and those that run or start. */
+/* Counts of jobs that wait, of those of them with a reservation, and of jobs that run or start. */
 void referee_count(const struct referee *referee, struct sched_counts *counts);
 
-/* Of what it knows itself: REASON_RESERVED, REASON_HELD, REASON_DEPENDENCY, or REASON_NONE. */
+/* The reason as far as the books tell it: REASON_RESERVED, REASON_HELD, REASON_DEPENDENCY, or REASON_NONE. */
 enum reason referee_why(const struct referee *referee, job_id job);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "policies/jobs/request_class.h"
 
-enum { IDS_AHEAD_MAX = 1 << 20 }; /* ids are dense: tables are as long as the largest of them */
+enum { IDS_AHEAD_MAX = 1 << 20 }; /* ids are dense, because tables are as long as the largest id */
 
 bool referee_says(struct referee *referee, const char *format, ...)
 {
@@ -87,7 +87,7 @@ static const char *node_name(const struct referee *referee, const struct piece *
     return referee->cluster->nodes[piece->node].name;
 }
 
-/* An instance of MIG, one member a piece. */
+/* Is the piece a MIG instance of the requested profile, with one member? */
 static bool is_instance(struct referee *referee, const struct request *request, const struct piece *piece)
 {
     enum mig_profile_id profile = (enum mig_profile_id)(request->mig - 1);
@@ -104,7 +104,7 @@ static bool is_instance(struct referee *referee, const struct request *request, 
     return true;
 }
 
-/* Whole GPUs, or a share of one. */
+/* Is the piece made of whole GPUs, or a share of one, as requested? */
 static bool is_gpus(struct referee *referee, const struct request *request, const struct piece *piece, uint32_t share)
 {
     uint32_t gpus = (uint32_t)__builtin_popcount(piece->gpu_mask);
@@ -316,7 +316,7 @@ void referee_reserve(struct referee *referee, struct referee_job *job, const str
         referee->nodes[pieces[i].node].reservations++;
 }
 
-/* Everything it holds or will hold is given back. */
+/* Give back everything that it holds or will hold. */
 static void vacate(struct referee *referee, struct referee_job *job)
 {
     for (uint32_t p = 0; p < job->part_count; p++)
@@ -368,7 +368,8 @@ static struct referee_job *enroll(struct referee *referee, const struct job *job
     return own;
 }
 
-/* What is kept there for others the scheduler took out of what is free; it would have to give it up first. */
+/* May a job be adopted on the node?  The scheduler took reserved space out of the free space and would have to give it
+ * up first. */
 static bool is_unreserved(struct referee *referee, node_id node)
 {
     return referee->nodes[node].reservations == 0 ||
@@ -376,7 +377,7 @@ static bool is_unreserved(struct referee *referee, node_id node)
                         referee->cluster->nodes[node].name);
 }
 
-/* Every group has members enough for what its pieces say. */
+/* No group may have more members on the pieces than it has. */
 static bool has_members(struct referee *referee, const struct fact *fact)
 {
     uint32_t held[JOB_GROUPS_MAX] = {0};
@@ -425,7 +426,7 @@ static void started(struct referee *referee, struct referee_job *job, decision_i
     referee_settle(referee, job);
 }
 
-/* Those on a node, whatever they do. */
+/* Give back the job's members on the node: running, starting or leaving. */
 static void vacate_node(struct referee *referee, struct referee_job *job, node_id node)
 {
     for (uint32_t i = job->running.piece_count; i-- > 0;) {
@@ -451,7 +452,7 @@ static void vacate_node(struct referee *referee, struct referee_job *job, node_i
     referee_settle(referee, job);
 }
 
-/* Those of a decision: they leave as it said, or never came. */
+/* Give back the members of the decision: they have left, or never came. */
 static void vacate_part(struct referee *referee, struct referee_job *job, decision_id decision)
 {
     if (job->is_leaving && job->leaving_for == decision) {
@@ -505,14 +506,14 @@ static void evicted(struct referee *referee, struct referee_job *job, struct mem
 static void ended(struct referee *referee, struct referee_job *job, const struct fact *fact)
 {
     if (job->is_waiting)
-        return; /* it holds nothing that could end */
+        return; /* it holds nothing, so there is nothing to end */
     if (fact->will_retry)
         vacate(referee, job);
     else
         referee_forget(referee, fact->id, fact->end == JOB_END_COMPLETED ? ENDED_WELL : ENDED_BADLY);
 }
 
-/* Of a job that is there. */
+/* Book a fact about a job that is known. */
 static void told_of(struct referee *referee, struct referee_job *job, const struct fact *fact)
 {
     switch (fact->kind) {
@@ -554,7 +555,7 @@ bool referee_told(struct referee *referee, const struct fact *fact)
         referee->nodes[fact->node].state = (uint8_t)fact->state;
     if (fact->kind == FACT_GPU_CHANGED)
         referee_cut_done(referee, fact);
-    if (fact->kind == FACT_DECISION_REFUSED) { /* whose it is only the decider knows */
+    if (fact->kind == FACT_DECISION_REFUSED) { /* only the decider knows to which job the decision belonged */
         referee_cut_refused(referee, fact->decision);
         for (job_id id = 0; id < referee->id_count; id++)
             if (referee->jobs[id] != NULL)

@@ -17,7 +17,7 @@ static void move_share(struct referee_share *share, uint8_t kind, uint32_t domai
     if (share->clients == 0)
         *share = (struct referee_share){.domain = domain, .kind = kind};
     else if (members > 0 && (share->kind != kind || share->domain != domain))
-        share->kind = SHARE_MIXED; /* it was so before */
+        share->kind = SHARE_MIXED; /* or was mixed already */
     share->clients += (uint32_t)members;
 }
 
@@ -30,7 +30,7 @@ void referee_move_share(struct referee *referee, const struct request *request, 
         move_share(&first[__builtin_ctz(piece->gpu_mask)].share, request->share, request->domain, members);
 }
 
-/* Under a sharing policy: may such a member be beside those that are there?  most: 0: any number. */
+/* Under a sharing policy: may such a member join the clients that are there?  most 0: any number. */
 static bool is_company(const struct referee_share *share, uint8_t kind, uint32_t domain, uint32_t most)
 {
     return share->clients == 0 ||

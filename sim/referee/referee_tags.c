@@ -13,7 +13,7 @@ static bool is_in_place(const struct referee *referee, uint8_t level, node_id wh
     return domain[where] != DOMAIN_NONE && domain[where] == domain[node];
 }
 
-/* NODE_NONE: anywhere. */
+/* Add the members on pieces in the domain of `where`; NODE_NONE: on all pieces. */
 static void count_pieces(const struct referee *referee, uint8_t level, node_id where, const struct piece *pieces,
                          uint32_t count, int64_t *members)
 {
@@ -46,7 +46,7 @@ static bool has_tag(const struct referee_job *job, uint32_t tag)
     return false;
 }
 
-/* Members of other jobs with the tag. */
+/* Members of other jobs that have the tag. */
 static struct presence others_with(const struct referee *referee, const struct referee_job *own, uint32_t tag,
                                    uint8_t level, node_id where)
 {
@@ -86,7 +86,7 @@ static bool own_rules_hold(struct referee *referee, const struct referee_job *ow
     return true;
 }
 
-/* Does no other refuse it there? */
+/* Does no rule of another job keep it away from there? */
 static bool is_welcome(struct referee *referee, const struct referee_job *own, node_id node)
 {
     for (uint32_t id = 0; id < referee->id_count; id++) {

@@ -81,7 +81,7 @@ static const char *folder_of(struct scenario *scenario, const char *path)
     return arena_copy(&scenario->arena, (struct text){path, slash == NULL ? 0 : (size_t)(slash - path) + 1});
 }
 
-/* Each path of the array at first(.second) counts from the folder. */
+/* Make each path of the array at first(.second) relative to the folder. */
 static struct error rebase_list(struct json_doc *doc, const char *folder, const char *first, const char *second)
 {
     json_t *list = list_at(doc, first, second);
@@ -100,8 +100,8 @@ static struct error rebase_list(struct json_doc *doc, const char *folder, const 
     return ERROR_OK;
 }
 
-/* Append the strings of `more` to the array at the path, which is made if there is none; what is no array is told when
- * it is read. */
+/* Append the strings of `more` to the array at the path, or create it.  If the value there is no array, its reader
+ * reports that. */
 static struct error append_list(struct json_doc *doc, const char *path, json_t *present, json_t *more)
 {
     if (json_array_size(more) == 0 || (present != NULL && !json_is_array(present)))
@@ -155,7 +155,7 @@ static bool starts_with(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-/* Overrides that reach into the cluster's or the policy's own file wait until that is in place. */
+/* Overrides within the cluster's or the policy's own file wait until that file is in place. */
 static bool is_late(const char *assignment)
 {
     if (starts_with(assignment, "cluster."))
@@ -239,7 +239,7 @@ static struct error expand_cluster(struct scenario *scenario, const struct scena
 
 /* ---- What loads are of ---- */
 
-/* Is some work of the scenario a share of GPUs, and nothing says of how many? */
+/* Is some load of the workload relative to a number of GPUs that is not given? */
 static bool has_open_load(struct json_doc *doc)
 {
     json_t *workload = list_at(doc, "workload", NULL);
@@ -249,8 +249,8 @@ static bool has_open_load(struct json_doc *doc)
             json_object_get(synth, "load_whole_gpu") != NULL);
 }
 
-/* Overrides of the cluster change what it can do, not what is asked of it: loads are of the GPUs of the cluster that is
- * named, before the overrides.  Their number goes into the scenario, so that its resolved text asks the same again. */
+/* A load is relative to the GPUs of the named cluster before overrides: these change what the cluster can do, not what
+ * the jobs ask for.  The number is written into the scenario, so that its resolved text gives the same load. */
 static struct error fix_load(struct scenario *scenario, const struct scenario_options *options)
 {
     struct error error = ERROR_OK;
@@ -259,7 +259,7 @@ static struct error fix_load(struct scenario *scenario, const struct scenario_op
     struct json_value value = json_doc_root(scenario->doc, &error);
     value.node = json_object_get(value.node, "cluster");
     if (!json_is_object(value.node))
-        return ERROR_OK; /* told when it is read */
+        return ERROR_OK; /* its reader reports that */
     struct cluster *named = cluster_read(&value, hwloc_read_inside);
     if (error_is(error)) {
         error_set_hint(&error, "the workload's load is of the cluster before --set changes it; "
@@ -311,7 +311,7 @@ struct error scenario_policy_doc(struct json_doc **doc, const char *policy)
     return error;
 }
 
-/* The fields of policy.set, as assignments below "policy.", kept before the preset takes their place. */
+/* The fields of policy.set as assignments below "policy.", kept while the preset replaces the policy. */
 static char **policy_sets(struct scenario *scenario, size_t *count)
 {
     struct error ignored = ERROR_OK;
@@ -332,8 +332,7 @@ static char **policy_sets(struct scenario *scenario, size_t *count)
     return list;
 }
 
-/* The file or the preset takes the place of the policy that names it; what that sets, plugs in and calls typical is
- * kept. */
+/* Replace the policy by the file or preset that it names.  Its own "set", "plugins" and "typical" are kept. */
 static struct error replace_policy(struct scenario *scenario, const char *file, const struct json_value *preset)
 {
     size_t set_count;
@@ -362,7 +361,7 @@ static struct error replace_policy(struct scenario *scenario, const char *file, 
     return error;
 }
 
-/* What policy.typical names takes its place. */
+/* Replace policy.typical by the content of the file that it names. */
 static struct error expand_typical(struct scenario *scenario)
 {
     const char *path = string_at(scenario->doc, "policy", "typical");
@@ -382,7 +381,7 @@ static struct error expand_policy(struct scenario *scenario)
     TRY(error);
     struct json_value value = json_member(&top, "policy");
     if (!json_is_object(value.node))
-        return ERROR_OK; /* absent: the defaults; anything else is told when it is read */
+        return ERROR_OK; /* absent: the defaults; the reader reports a wrong type */
     json_object_open(&object, &value);
     struct json_value preset = json_member(&object, "preset"), set = json_member(&object, "set");
     const char *file = json_get_string(&object, "file", NULL);
@@ -452,7 +451,7 @@ static void read_all(struct scenario *scenario, struct error *error)
     struct json_value root = json_doc_root(scenario->doc, error);
     struct json_object object;
     json_object_open(&object, &root);
-    json_get_string(&object, "name", NULL); /* for people; the title of the page unless `title` is */
+    json_get_string(&object, "name", NULL); /* for readers; the page's title unless there is `title` */
     json_get_string(&object, "title", NULL);
     json_member(&object, "service_levels"); /* read with the metrics: reports/service_levels.h */
     need(&object, "cluster", "name a file with --cluster or in the scenario");
@@ -522,8 +521,8 @@ const char *scenario_title(const struct scenario *scenario)
     return title != NULL ? title : string_at(scenario->doc, "name", NULL);
 }
 
-/* Tenants of a synthesized workload bring queues that others may lie below, and so does a frozen trace; another only
- * names those that there are. */
+/* Does the workload bring queues of its own, below which others may lie?  Tenants of a synthesized workload and frozen
+ * traces do; other workloads name queues of the scenario. */
 static bool brings_queues(const struct workload_spec *workload)
 {
     if (workload->trace != NULL)

@@ -28,47 +28,48 @@
 
 struct scenario_options { /* all may be NULL or 0 */
     const char *path;     /* of the scenario file */
-    const char *text;     /* a resolved scenario, in place of a file; its paths count from here */
+    const char *text; /* a resolved scenario, used instead of a file; its paths are relative to the present folder */
     const char *trace, *format;
     const char *cluster; /* a file */
     const char *policy;  /* a preset's name, or a file if it holds '/' or ends in .json */
-    const char *title;   /* of the page */
+    const char *title;   /* of the report page */
     const char *seed;
     const char *const *sets; /* "path=value" */
     size_t set_count;
-    struct plugin_options plugins; /* beside those that the files name */
+    struct plugin_options plugins; /* in addition to those that the files name */
 };
 
 struct scenario {
     struct cluster *cluster;
     struct workload_spec workload;
     struct policy_config policy;
-    struct job_group *typical; /* policy.typical: members that usually come; NULL: not given */
+    struct job_group *typical; /* policy.typical: the typical members; NULL: not given */
     uint32_t typical_count;
     struct world_config world;
     uint64_t seed;
-    char *resolved;    /* canonical JSON of all of it */
-    char *policy_text; /* of the policy alone */
+    char *resolved;    /* canonical JSON of the whole scenario */
+    char *policy_text; /* canonical JSON of the policy */
     struct json_doc *doc;
-    char cluster_digest[33];  /* of the file; "" for an inline cluster */
+    char cluster_digest[33];  /* of the cluster file; "" for an inline cluster */
     const char *cluster_path; /* "" for an inline one */
-    struct plugins plugins;   /* that the policy may use */
+    struct plugins plugins;   /* that the policy can use */
     struct arena arena;
 };
 
 struct error scenario_load(struct scenario *scenario, const struct scenario_options *options) MUST_CHECK;
 void scenario_release(struct scenario *scenario);
 
-/* What its page is called: `title`, else `name`; NULL: neither is given.  Borrowed. */
+/* The title of its page: `title`, else `name`; NULL: neither is given.  Borrowed. */
 const char *scenario_title(const struct scenario *scenario);
 
-/* The policy preset that `value` names, as a document of the caller; an unknown name is an error at `value`. */
+/* The policy preset named by `value`, as a document that the caller owns; an unknown name is an error at `value`. */
 struct error scenario_preset_doc(struct json_doc **doc, const struct json_value *value) MUST_CHECK;
 
-/* What --policy names: a preset, or a file if it holds '/' or ends in .json; as a document of the caller. */
+/* The policy that --policy names, as a document that the caller owns: a preset, or a file if the name holds '/' or ends
+ * in .json. */
 struct error scenario_policy_doc(struct json_doc **doc, const char *policy) MUST_CHECK;
 
-/* The scenario's jobs, with its queues filled in. */
+/* The jobs of the scenario.  Its queues are filled in. */
 struct error scenario_open(const struct scenario *scenario, struct job_source **source) MUST_CHECK;
 
 #endif

@@ -8,7 +8,7 @@ static void read_estimates(struct estimates *estimates, const struct json_value 
         return;
     json_object_open(&object, value);
     estimates->kind = (enum estimates_kind)json_get_choice(&object, "kind", kinds, 0);
-    if (estimates->kind == ESTIMATES_NOISY) { /* elsewhere they would mean nothing */
+    if (estimates->kind == ESTIMATES_NOISY) { /* only a noisy estimate has these fields */
         estimates->factor = json_get_real(&object, "factor", 1e-3, 1e3, 1);
         estimates->sigma = json_get_real(&object, "sigma", 0, 10, 1);
     }
