@@ -57,7 +57,7 @@ static uint32_t members_held(const struct case_entry *entry, uint32_t group)
     return members;
 }
 
-/* Slices in their domains, members in their islands. */
+/* Are the slices in their domains, and the members in their islands? */
 static const char *check_closeness(const struct cluster *cluster, const struct case_entry *entry)
 {
     const struct job *job = &entry->job->job;
@@ -88,7 +88,7 @@ static const char *start(const struct cluster *cluster, struct case_entry *entry
     return decision->piece_count > 0 ? check_closeness(cluster, entry) : "a start names no place";
 }
 
-/* How many members of `held` the piece means, and which GPUs of it. */
+/* The number of members of `held` that the piece means; *mask: their GPUs. */
 static uint32_t overlap(const struct piece *held, const struct piece *piece, uint32_t wanted, uint16_t *mask)
 {
     *mask = held->gpu_mask & piece->gpu_mask;
@@ -103,7 +103,7 @@ static uint32_t overlap(const struct piece *held, const struct piece *piece, uin
     return gpus_each > 0 ? (uint32_t)__builtin_popcount(*mask) / gpus_each : 0;
 }
 
-/* In order, once each, however many members the task is. */
+/* Add the task to the ascending list, once, even if it has several members. */
 static void note_evicted(struct case_entry *entry, uint32_t task)
 {
     uint32_t *tasks = entry->evicted_tasks, at = entry->evicted_task_count;
@@ -118,7 +118,7 @@ static void note_evicted(struct case_entry *entry, uint32_t task)
     entry->evicted_task_count++;
 }
 
-/* Members of the piece begin to leave; false if they are not there. */
+/* Members of the piece begin to leave; false: the entry does not hold them. */
 static bool leave(struct case_entry *entry, const struct piece *piece, decision_id decision)
 {
     uint32_t wanted = piece->member_count, count = entry->held_count;
@@ -283,7 +283,7 @@ static const struct case_entry *leaving_part(const struct case_books *books, job
     return &books->entries[job];
 }
 
-/* The number of tasks of members[g] members of each group g. */
+/* The number of tasks, if members[g] members of each group g are there. */
 static int64_t tasks_of(const struct case_job *job, const int64_t members[])
 {
     int64_t tasks = 0;

@@ -13,8 +13,8 @@
 struct case_held {
     struct piece piece;
     bool is_leaving;
-    uint32_t task;        /* of the text, if it ran at first; CASE_NONE: one that was started here */
-    decision_id decision; /* of the EVICT, if it is leaving by one; else 0 */
+    uint32_t task;        /* number in the text, if it ran at first; CASE_NONE: it was started during the case */
+    decision_id decision; /* of the EVICT by which it leaves; 0: it leaves without one */
 };
 
 struct case_entry { /* of one job */
@@ -26,17 +26,17 @@ struct case_entry { /* of one job */
     size_t reserved_capacity;
     uint32_t reserved_count;
     int64_t *evicted;        /* members so far, by group */
-    uint32_t *evicted_tasks; /* those of them that ran at first, ascending; room for all */
+    uint32_t *evicted_tasks; /* those of them that ran at first, ascending; has room for all */
     uint32_t evicted_task_count;
     enum reason evicted_by;  /* since the last START */
-    enum reason rejected_by; /* REASON_NONE: it was not */
+    enum reason rejected_by; /* REASON_NONE: it was not rejected */
     bool is_gone;            /* a leaving part that has left */
 };
 
 struct case_books {
     const struct case_spec *spec;
     struct case_entry *entries; /* by job_id */
-    struct case_place *places;  /* of the state asked for last */
+    struct case_place *places;  /* of the state that was last returned */
     size_t place_capacity;
     struct case_place *reserved_places; /* likewise */
     size_t reserved_place_capacity;
@@ -48,13 +48,13 @@ void case_books_release(struct case_books *books);
 
 const char *case_books_decision(struct case_books *books, const struct decision *decision);
 
-/* What left by the decision (0: by no decision) is gone. */
+/* Members that left by the decision (0: by none) are gone. */
 void case_books_left(struct case_books *books, job_id job, decision_id decision);
 
 /* No GPU is given twice. */
 const char *case_books_check(struct case_books *books);
 
-/* The state of a job and its leaving part; `why` is for the caller to fill.  Borrowed until the next call. */
+/* The state of a job and its leaving part; the caller sets `why`.  Borrowed until the next call. */
 struct case_state case_books_state(struct case_books *books, job_id job);
 
 #endif

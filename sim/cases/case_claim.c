@@ -2,7 +2,7 @@
 #include "sim/cases/case_read.h"
 #include "workloads/request/claim.h"
 
-/* The key that an ask_field means in a task. */
+/* The key of a task that sets the ask_field. */
 static const char *const key_of[] = {
     [ASK_GPUS] = "gpus", [ASK_FRACTION] = "gpu_fraction", [ASK_GPU_MEMORY] = "gpu_memory_gb",
     [ASK_MIG] = "mig",   [ASK_MODEL] = "gpu_class",
@@ -34,7 +34,7 @@ void case_class_read(struct case_reading *reading, struct json_object *object, i
                       .gpu_models = request->gpu_models};
     struct job_group group;
     const char *complaint = ask_class(class, &ask, &culprit);
-    ask.cpu_milli = 1; /* that it asks something */
+    ask.cpu_milli = 1; /* so that the request is not empty */
     if (complaint == NULL)
         complaint = ask_group(&ask, 1, 1, &group, &culprit);
     if (complaint != NULL) {

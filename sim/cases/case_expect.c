@@ -8,7 +8,7 @@
 
 /* ---- Reading ---- */
 
-/* A number of tasks, or true (some) or false (none). */
+/* A number of tasks, or true (at least one) or false (none). */
 static int64_t read_some(struct json_object *object, const char *key, bool *is_any)
 {
     struct json_value value = json_member(object, key);
@@ -29,7 +29,7 @@ static int read_reason(struct json_object *object)
     return json_get_choice(object, "reason", names, -1);
 }
 
-/* The nodes that a member names; NULL if it is absent. */
+/* The nodes that the member lists; NULL: it is absent. */
 static const node_id *read_nodes(struct case_reading *reading, struct json_object *object, const char *key,
                                  uint32_t *node_count)
 {
@@ -50,7 +50,7 @@ static const node_id *read_nodes(struct case_reading *reading, struct json_objec
     return nodes;
 }
 
-/* One task that ran at first, by its name or its number. */
+/* A task that ran at first, by name or by number. */
 static uint32_t read_task(struct case_reading *reading, const struct case_job *job, const struct json_value *value)
 {
     const char *name = json_is_string(value->node) ? json_value_string(value) : NULL;
@@ -109,7 +109,7 @@ static uint16_t read_mask(struct case_reading *reading, const struct json_value 
     return mask;
 }
 
-/* A flat list is of all GPUs it holds; a list of lists has one for each node. */
+/* A flat list names all GPUs of the job; a list of lists names those of each node. */
 static void read_gpu_index(struct case_reading *reading, struct json_object *object, struct case_expect *expect)
 {
     struct json_value value = json_member(object, "gpu_index");
@@ -279,7 +279,7 @@ static bool is_on(struct places places, node_id node, uint16_t *mask)
     return false;
 }
 
-/* expected: NULL: anywhere. */
+/* expected NULL: any nodes. */
 static void compare_nodes(struct comparing *comparing, const char *what, struct places places, const node_id *expected,
                           uint32_t count)
 {
@@ -345,7 +345,7 @@ static void compare_masks(struct comparing *comparing, const struct case_expect 
     }
 }
 
-/* A job that was evicted and waits has two reasons; either will do. */
+/* A job that was evicted and waits has two reasons; each of them matches. */
 static void compare_reason(struct comparing *comparing, const struct case_expect *expect)
 {
     const struct case_state *state = comparing->state;

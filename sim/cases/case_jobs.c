@@ -27,11 +27,11 @@ static uint16_t parent_of(const struct case_draft *draft, const struct json_valu
     return SET_NONE;
 }
 
-/* In the order of the text; parents may stand after children. */
+/* Sets are in the order of the text; a parent may stand after its children. */
 static void read_subgroups(struct case_reading *reading, struct case_draft *draft, const struct json_value *array)
 {
     size_t count = json_array_count(array);
-    if (count >= JOB_SETS_MAX) /* one is kept for tasks outside of all */
+    if (count >= JOB_SETS_MAX) /* one set is kept for tasks in no subgroup */
         json_fail(array, "a job has at most %d subgroups", JOB_SETS_MAX - 1);
     if (case_failed(reading))
         return;
@@ -69,7 +69,7 @@ static void read_subgroups(struct case_reading *reading, struct case_draft *draf
     }
 }
 
-/* How many of its subgroups the job needs. */
+/* The number of subgroups that the job needs. */
 static void read_min_subgroups(struct json_object *object, struct case_draft *draft)
 {
     struct json_value value = json_member(object, "min_subgroups");
@@ -85,7 +85,7 @@ static void read_min_subgroups(struct json_object *object, struct case_draft *dr
         json_fail(&value, "'min_subgroups' excludes 'min_members': the subgroups have theirs");
 }
 
-/* Where not all subgroups are needed, tasks outside of all would be one more. */
+/* If the job can run without some subgroups, tasks in no subgroup would count as one more. */
 static void check_outside(const struct case_draft *draft)
 {
     for (uint32_t t = 0; t < draft->task_count && draft->job.min_sets > 0; t++)
@@ -210,7 +210,7 @@ static bool asks_equal(const struct case_task *a, const struct case_task *b)
            a->slice_level == b->slice_level;
 }
 
-/* Groups in the order of the tasks; group_of: by task. */
+/* Make groups, in the order of the tasks.  group_of: by task. */
 static void make_groups(struct case_reading *reading, const struct case_draft *draft, enum part part, struct job *job,
                         uint16_t *group_of)
 {
@@ -255,7 +255,7 @@ static bool count_succeeded(const struct case_draft *draft, const uint16_t *grou
     return is_any;
 }
 
-/* Those that have succeeded count for the minimum and are left out; the minimum of the others. */
+/* Leave out the tasks that have succeeded, which count for the minimum.  Returns the minimum of the others. */
 static uint32_t leave_succeeded(const struct case_draft *draft, struct job *job, uint16_t *group_of, uint32_t minimum)
 {
     uint32_t succeeded[JOB_GROUPS_MAX], left = 0;
@@ -285,7 +285,8 @@ static struct job_group *own_group(struct job *job, uint32_t index)
 
 /* ---- Minimum and sets ---- */
 
-/* Of subgroups: all tasks of it, unless said.  Above others it may repeat the sum of their minimums. */
+/* The minimum of a subgroup: all its own tasks, unless given.  A subgroup that only contains others may give the sum of
+ * their minimums. */
 static uint32_t set_minimum(const struct case_draft *draft, enum part part, uint32_t set)
 {
     uint32_t own = count_in(draft, part, (uint16_t)set), below = 0;
@@ -314,7 +315,8 @@ static bool is_below_itself(const struct case_draft *draft, uint32_t set)
     return true;
 }
 
-/* The subgroups with parents first, and one for the tasks that are in none; the sum of their minimums. */
+/* Make a set for each subgroup, parents first, and one for the tasks in no subgroup.  Returns the sum of their
+ * minimums. */
 static uint32_t make_sets(struct case_reading *reading, const struct case_draft *draft, enum part part, struct job *job)
 {
     struct job_set *sets = arena_alloc_array(reading->arena, draft->set_count + 1u, struct job_set);
@@ -341,10 +343,10 @@ static uint32_t make_sets(struct case_reading *reading, const struct case_draft 
         }
     if (outside > 0) {
         int64_t own = draft->min_members < 0 ? outside : draft->min_members - (int64_t)minimum;
-        sets[count] =
-            (struct job_set){.name = "",
-                             .parent = SET_NONE,
-                             .min_members = own < 0 || own > outside ? 0 : (uint32_t)own}; /* then the sum differs */
+        sets[count] = (struct job_set){
+            .name = "",
+            .parent = SET_NONE,
+            .min_members = own < 0 || own > outside ? 0 : (uint32_t)own}; /* 0: the caller finds that the sum differs */
         minimum += sets[count++].min_members;
     }
     for (uint32_t g = 0; g < job->group_count; g++) {
@@ -385,7 +387,7 @@ static uint32_t make_minimum(struct case_reading *reading, const struct case_dra
 
 /* ---- Jobs for the scheduler ---- */
 
-/* What each task of the text is called. */
+/* The name of each task of the text. */
 static void list_names(struct case_reading *reading, const struct case_draft *draft, struct case_job *job)
 {
     for (uint32_t t = 0; t < draft->task_count; t++)
@@ -397,7 +399,7 @@ static void list_names(struct case_reading *reading, const struct case_draft *dr
             *names++ = draft->tasks[t].name;
 }
 
-/* Members that a task is, by group; those of a task in several groups count once. */
+/* Members of one task, by group.  A task with several groups counts in the first only. */
 static void count_members(struct case_reading *reading, const struct case_draft *draft, enum part part,
                           const uint16_t *group_of, struct case_job *job)
 {
@@ -410,7 +412,7 @@ static void count_members(struct case_reading *reading, const struct case_draft 
     job->task_members = members;
 }
 
-/* Pieces of the tasks in `state`, a member each. */
+/* Pieces of the tasks in `state`, with one member each. */
 static void gather_pieces(struct case_reading *reading, const struct case_draft *draft, enum case_task_state state,
                           const uint16_t *group_of, struct case_job *job)
 {
@@ -439,7 +441,7 @@ static void gather_pieces(struct case_reading *reading, const struct case_draft 
         job->job.submit = job->started;
 }
 
-/* Do its releasing tasks stay for ever?  All of them do, or none. */
+/* Do its releasing tasks stay for ever? */
 static bool is_stuck(const struct case_draft *draft)
 {
     int stuck = -1;
@@ -474,7 +476,7 @@ static void make_job(struct case_reading *reading, const struct case_draft *draf
         if (!case_failed(reading))
             job->min_members = leave_succeeded(draft, &job->job, group_of, job->min_members);
         if (sets_may_lack(job->job.sets, job->job.set_count, job->job.min_sets))
-            job->min_members = 1; /* the sets say it */
+            job->min_members = 1; /* the sets have minimums of their own */
     }
     if (case_failed(reading))
         return;
@@ -490,7 +492,7 @@ static void make_job(struct case_reading *reading, const struct case_draft *draf
         json_fail(draft->value, "%s", complaint);
 }
 
-/* What stays of it: without the tasks that leave, if the minimums it names can do without them. */
+/* The part of the job that stays: without the leaving tasks, if its minimums allow that. */
 static enum part staying_part(const struct case_draft *draft)
 {
     if (count_in(draft, PART_STAYS, SET_NONE) < draft->min_members)
@@ -499,7 +501,7 @@ static enum part staying_part(const struct case_draft *draft)
         const uint32_t stays = count_in(draft, PART_STAYS, (uint16_t)i);
         if (draft->set_has_min[i] && stays < draft->sets[i].min_members)
             return PART_ALL;
-        /* Where not all subgroups are needed, one without tasks would count. */
+        /* If the job can run without some subgroups, an empty one would count as satisfied. */
         if (stays == 0 && count_in(draft, PART_ALL, (uint16_t)i) > 0 &&
             sets_may_lack(draft->sets, draft->set_count, draft->job.min_sets))
             return PART_ALL;
@@ -507,7 +509,7 @@ static enum part staying_part(const struct case_draft *draft)
     return PART_STAYS;
 }
 
-/* Ids in the order of submission, then of the text. */
+/* Order of ids: by submission, then by the text. */
 static int compare_submit(const void *a, const void *b)
 {
     const struct case_job *x = a, *y = b;
@@ -516,7 +518,7 @@ static int compare_submit(const void *a, const void *b)
     return x->job.id < y->job.id ? -1 : 1;
 }
 
-/* The leaving parts come last. */
+/* Leaving parts come after all jobs. */
 static void make_jobs(struct case_reading *reading, struct case_draft *drafts, uint32_t count)
 {
     struct case_spec *spec = reading->spec;

@@ -12,7 +12,7 @@ enum { INSTANCES_MAX = NODE_GPUS_MAX * MIG_SLICES };
 
 /* ---- Reading ---- */
 
-/* Profiles as the text names them, and instances of each. */
+/* The profiles that the text names, and the instances of each. */
 struct wish {
     const char *names[MIG_PROFILE_COUNT];
     uint32_t counts[MIG_PROFILE_COUNT];
@@ -50,8 +50,8 @@ static bool find_profiles(const struct gpu_model *model, const struct wish *wish
     return true;
 }
 
-/* A profile's number depends on the family: those models will do that have the profiles under the numbers of the
- * first. */
+/* A profile's number depends on the GPU family.  Accepted are the first model that has the profiles and all models on
+ * which they have the same numbers. */
 static bool find_models(const struct cluster *cluster, const struct wish *wish, struct request *request,
                         uint8_t numbers[MIG_PROFILE_COUNT])
 {
@@ -67,12 +67,11 @@ static bool find_models(const struct cluster *cluster, const struct wish *wish, 
             request->gpu_models |= UINT64_C(1) << m;
     }
     if (request->gpu_models == (UINT64_C(1) << cluster->model_count) - 1)
-        request->gpu_models = 0; /* all: nothing is asked */
+        request->gpu_models = 0; /* all models: no constraint */
     return request->mig != 0;
 }
 
-/* The first of the profiles that no model knows; of those that models know one by one, but none knows all, the first.
- */
+/* The first profile that no model has; if each is on some model, the first of all. */
 static const char *unknown_of(const struct cluster *cluster, const struct wish *wish)
 {
     for (uint32_t i = 0; i < wish->count; i++) {
@@ -109,7 +108,7 @@ void case_mig_read(struct case_reading *reading, struct json_object *object, str
     for (uint32_t i = 0; i < wish.count; i++)
         task->mig_counts[numbers[i]] = (uint8_t)wish.counts[i];
     if (wish.count == 1 && wish.counts[0] == 1)
-        task->mig_counts[numbers[0]] = 0; /* one member, as any other task */
+        task->mig_counts[numbers[0]] = 0; /* a task of one member, like any other */
 }
 
 /* ---- Members ---- */
@@ -127,7 +126,7 @@ static bool is_one_profile(const struct case_task *task)
     return task->mig_counts[task->request.mig - 1] == instances_of(task);
 }
 
-/* What else a line may not say beside several instances. */
+/* Refuse other keys that exclude several instances. */
 static void refuse_others(struct case_reading *reading, struct json_object *object, const struct case_task *task)
 {
     static const char *const keys[] = {"gpu_class", "slice_members", "slice_level", "gpu_index", "mig_start"};
@@ -195,7 +194,7 @@ static void add_line(struct case_reading *reading, struct case_draft *draft, con
     draft->task_count++;
 }
 
-/* A set of one task: all its members, on one node. */
+/* Add a set for one task: all its members on one node. */
 static uint16_t add_set(struct case_reading *reading, struct case_draft *draft, const struct case_task *task)
 {
     if (draft->set_count >= JOB_SETS_MAX - 1) {

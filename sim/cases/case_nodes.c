@@ -32,7 +32,7 @@ static const struct gpu_model *model_of(struct json_object *object)
     return gpu_model_find(TEXT("generic"));
 }
 
-/* The node's model; with "gpu_memory_gb" one of its own that differs in nothing else. */
+/* The node's model; with "gpu_memory_gb" a model of its own that differs only in memory. */
 static uint8_t read_model(struct case_reading *reading, struct cluster_build *build, struct json_object *object,
                           struct gpu_model *model)
 {
@@ -56,7 +56,7 @@ static uint8_t read_model(struct case_reading *reading, struct cluster_build *bu
     return index;
 }
 
-/* "nvlink_island": GPUs that share NVLink; without it all of the node do. */
+/* "nvlink_island": GPUs that share NVLink; absent: all GPUs of the node do. */
 static void read_island(struct json_object *object, struct pool_spec *spec)
 {
     const uint16_t gpus = spec->type.gpu_count;

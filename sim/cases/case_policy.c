@@ -15,12 +15,12 @@ enum { POLICY_BYTES_MAX = 16 << 20, SETS_MAX = 256 };
 
 struct assignment {
     const char *text;               /* "a.b.c=value" */
-    const struct json_value *value; /* where it stands */
+    const struct json_value *value; /* its place in the text */
 };
 
 struct policy_text {
     struct case_reading *reading;
-    const struct json_value *preset; /* or */
+    const struct json_value *preset; /* NULL: `file` is set */
     const char *file;
     struct assignment *sets;
     size_t set_count;
@@ -58,7 +58,7 @@ static void add_leaves(struct policy_text *text, const char *path, const struct 
             continue;
         buffer_format(&below, "%s%s%s", path, path[0] != '\0' ? "." : "", key);
         struct json_value *member = arena_alloc_array(text->reading->arena, 1, struct json_value);
-        *member = *value; /* as json_member, but for null, which may be set too */
+        *member = *value; /* as json_member, except that null may be set too */
         member->node = json_object_get(value->node, key);
         member->parent = value;
         member->key = key;
@@ -98,14 +98,14 @@ static struct error open_file(struct json_doc **doc, const char *path)
     return error;
 }
 
-/* The folder of a path, ended by '/'; "" if it names none.  In the case's arena. */
+/* The folder of a path, with '/' at its end, in the case's arena; "" if the path has none. */
 static const char *folder_of(const struct case_reading *reading, const char *path)
 {
     const char *slash = strrchr(path, '/');
     return arena_copy(reading->arena, (struct text){path, slash == NULL ? 0 : (size_t)(slash - path) + 1});
 }
 
-/* Where the policy's own file is; that of the case for a preset. */
+/* The path of the policy's own file; for a preset that of the case. */
 static const char *path_of(const struct policy_text *text)
 {
     struct buffer path = {0};
@@ -119,7 +119,7 @@ static const char *path_of(const struct policy_text *text)
     return kept;
 }
 
-/* Load what "plugins" of a policy names, then read the policy. */
+/* Load the plug-ins that the policy names, then read the policy. */
 static void read_policy(struct policy_config *config, const struct case_reading *reading,
                         const struct json_value *value, const char *folder)
 {
@@ -152,7 +152,7 @@ static struct error read_with(struct policy_config *config, const struct policy_
     return error;
 }
 
-/* The policy cannot be read with all assignments: say which is wrong, and where it stands. */
+/* The policy cannot be read with all assignments: report the first wrong one, and its place. */
 static void blame(const struct policy_text *text)
 {
     struct policy_config config;
@@ -162,7 +162,7 @@ static void blame(const struct policy_text *text)
             continue;
         if (count == 0 || error_is(*text->reading->error)) {
             if (!error_is(*text->reading->error))
-                *text->reading->error = error; /* the file or the preset itself */
+                *text->reading->error = error; /* the error is in the file or preset itself */
             return;
         }
         const struct json_value *value = text->sets[count - 1].value;
@@ -210,7 +210,7 @@ void case_policy_read(struct case_reading *reading, const struct json_value *val
     if (case_failed(reading))
         return;
     struct error error = read_with(config, &text, text.set_count);
-    if (!error_is(error) || error_is(*reading->error)) /* an unknown preset has said where it stands */
+    if (!error_is(error) || error_is(*reading->error)) /* an unknown preset was already reported with its place */
         return;
     error_release(&error);
     blame(&text);

@@ -45,7 +45,7 @@ static void check_parent(struct case_reading *reading, struct queue_draft *draft
     struct json_object object;
     json_object_open(&object, draft->value);
     if (!json_has(&object, "parent"))
-        return; /* the cohort is made */
+        return; /* the cohort is created */
     struct json_value value = json_member(&object, "parent");
     json_fail(&value, "there is no queue '%s'", draft->parent);
     const char **names = arena_alloc_array(reading->arena, count + 1, const char *);
@@ -56,7 +56,7 @@ static void check_parent(struct case_reading *reading, struct queue_draft *draft
         error_set_hint(reading->error, "did you mean '%s'?", near);
 }
 
-/* The older of two queues that say nothing stands first in the text. */
+/* Without "age_s" a queue is older than those after it in the text. */
 static void read_fields(struct case_reading *reading, const struct queue_draft *draft, queue_id id,
                         size_t younger_count)
 {
@@ -73,7 +73,7 @@ static void read_fields(struct case_reading *reading, const struct queue_draft *
     json_object_close(&object);
 }
 
-/* Place every queue whose parent is placed; false when nothing moved. */
+/* Place every queue whose parent is placed; false: none was placed. */
 static bool place_some(struct case_reading *reading, struct queue_draft *drafts, size_t count)
 {
     struct queue_table *table = reading->spec->queues;
@@ -87,7 +87,7 @@ static bool place_some(struct case_reading *reading, struct queue_draft *drafts,
             const struct queue_draft *above = find(drafts, count, draft->parent);
             if (above != NULL && !above->is_placed)
                 continue;
-            parent = queue_table_of(table, text_of(draft->parent)); /* a cohort that no line names */
+            parent = queue_table_of(table, text_of(draft->parent)); /* the parent is a cohort that no line declares */
         }
         queue_id id = queue_table_add(table, text_of(draft->name), parent);
         read_fields(reading, draft, id, count - 1 - i);

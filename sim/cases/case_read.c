@@ -80,8 +80,8 @@ struct topology_ask case_topology_read(struct case_reading *reading, struct json
     return ask;
 }
 
-/* The scheduler's own complaint about the policy, the cluster and the queues together.  What never starts a job can
- * still be watched: it is only a warning. */
+/* Report the scheduler's complaint about the policy, the cluster and the queues together.  A policy that never starts a
+ * job gives only a warning, since a case may show that. */
 static void try_policy(struct case_reading *reading, const struct json_value *value)
 {
     struct case_spec *spec = reading->spec;
@@ -96,7 +96,7 @@ static void try_policy(struct case_reading *reading, const struct json_value *va
     policy_config_need_allocate(&spec->policy, &warned);
 }
 
-/* The name stands in a line of the output. */
+/* Can the name stand in a line of the output? */
 static bool is_plain_name(const char *name)
 {
     bool is_plain = name != NULL && name[0] != '\0';
@@ -105,7 +105,7 @@ static bool is_plain_name(const char *name)
     return is_plain;
 }
 
-/* What a case is called that may be wrong: its name, or its number in the file. */
+/* A name for a case that may be wrong: its own, or its number in the file. */
 static const char *name_anyway(struct arena *arena, const struct json_value *value, size_t index)
 {
     const char *name = json_string_value(json_object_get(value->node, "name"));

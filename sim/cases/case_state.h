@@ -15,20 +15,20 @@ struct case_state {
     int64_t evicted;                 /* tasks, so far */
     int64_t reserved;                /* tasks */
     enum reason why;                 /* why it waits; REASON_NONE: it does not */
-    enum reason evicted_by;          /* why tasks of it were evicted since it last started; REASON_NONE */
-    const struct case_place *places; /* where it runs, or else leaves, or else is to start; a node once */
+    enum reason evicted_by;          /* why tasks were evicted since its last start; REASON_NONE: none was */
+    const struct case_place *places; /* nodes on which it runs, or else leaves, or else is to start; each once */
     uint32_t place_count;
-    const struct case_place *reserved_places; /* of what is promised to it; a node once */
+    const struct case_place *reserved_places; /* nodes of its reserved space; each once */
     uint32_t reserved_place_count;
-    const uint32_t *evicted_tasks; /* of those that ran at first; ascending */
+    const uint32_t *evicted_tasks; /* of the tasks that ran at first; ascending */
     uint32_t evicted_task_count;
 };
 
-/* Append the differences, separated by "; " from the text before; nothing if there are none. */
+/* Append the differences, separated from the text before by "; "; append nothing if there are none. */
 void case_compare(const struct case_spec *spec, const struct case_job *job, const struct case_state *state,
                   struct buffer *differs);
 
-/* "running 3 tasks, 3 GPUs, on node0:0-2", for people. */
+/* Append "running 3 tasks, 3 GPUs, on node0:0-2" or the like. */
 void case_describe(const struct case_spec *spec, const struct case_state *state, struct buffer *out);
 
 #endif

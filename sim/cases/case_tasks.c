@@ -158,7 +158,7 @@ void case_tasks_read(struct case_reading *reading, struct case_draft *draft, con
 struct placing { /* one task of a line */
     struct case_reading *reading;
     const struct case_task *task;
-    uint32_t member; /* of the task's count */
+    uint32_t member; /* index within the line's count */
     const char *job;
     struct case_room *room;
     const struct node_type *type;
@@ -170,7 +170,7 @@ static bool is_named(const struct case_task *task)
     return task->gpu_index_count > 0;
 }
 
-/* The GPUs the task names; 0: any. */
+/* The GPUs that the task names; 0: it names none. */
 static uint16_t named_gpus(const struct placing *placing)
 {
     const struct case_task *task = placing->task;
@@ -198,7 +198,7 @@ static void refuse_gpu(const struct placing *placing, uint32_t gpu)
         json_fail(value, "GPU %u of '%s' has no such instance", gpu, placing->node);
 }
 
-/* Whole GPUs of the mask, or the lowest free ones; 0 after an error. */
+/* Whole GPUs: the named ones, or the lowest free ones; 0 after an error. */
 static uint16_t take_whole(const struct placing *placing, uint16_t named)
 {
     struct case_room *room = placing->room;
@@ -228,7 +228,7 @@ static uint16_t take_whole(const struct placing *placing, uint16_t named)
     return mask;
 }
 
-/* A share of one GPU: the named one, or the lowest with enough left. */
+/* A share of one GPU: of the named one, or of the lowest with enough space. */
 static uint16_t take_share(const struct placing *placing, uint16_t named, uint16_t milli)
 {
     struct case_room *room = placing->room;
@@ -249,7 +249,7 @@ static uint16_t take_share(const struct placing *placing, uint16_t named, uint16
     return 0;
 }
 
-/* A MIG instance of the layout: the named one, or the lowest free one of the profile. */
+/* A MIG instance of the layout: on the named GPU, or the lowest free one of the profile. */
 static uint16_t take_instance(const struct placing *placing, uint16_t named, struct piece *piece)
 {
     const struct case_task *task = placing->task;
@@ -304,9 +304,11 @@ static struct piece place(const struct placing *placing)
         piece.gpu_milli = GPU_MILLI;
         piece.gpu_mask = take_whole(placing, named);
     } else if (request->mig != 0) {
-        uint16_t slices = mig_profiles(model->mig) == NULL ? MIG_SLICES /* no layout can be on it: refused below */
-                                                           : mig_profiles(model->mig)[request->mig - 1].memory_slices;
-        piece.gpu_milli = (uint16_t)(GPU_MILLI / MIG_SLICES * slices); /* policies/sched.h */
+        uint16_t slices = mig_profiles(model->mig) == NULL
+                              ? MIG_SLICES /* it has no MIG, so every layout is refused below */
+                              : mig_profiles(model->mig)[request->mig - 1].memory_slices;
+        piece.gpu_milli =
+            (uint16_t)(GPU_MILLI / MIG_SLICES * slices); /* the share of a MIG instance: policies/sched.h */
         piece.gpu_mask = take_instance(placing, named, &piece);
     } else if (request->gpu_milli != 0 || request->gpu_memory_mib != 0) {
         piece.gpu_milli = (uint16_t)request_gpu_milli(request, model);

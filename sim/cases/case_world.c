@@ -10,8 +10,8 @@ struct effect { /* of a decision of this round */
     job_id job;
     decision_id decision;
     bool is_saved;
-    node_id node; /* REPARTITION: of its one GPU, */
-    uint32_t gpu; /* its index there, */
+    node_id node; /* REPARTITION: the node of its GPU, */
+    uint32_t gpu; /* the GPU's index there, */
     mig_layout_id layout;
 };
 
@@ -24,9 +24,9 @@ struct world {
     uint32_t effect_count;
     time_ns now;
     struct buffer *log;        /* NULL: none */
-    const char *broken;        /* the law that a decision broke; NULL: none */
-    struct error plugin_error; /* what `broken` is borrowed from, if a plug-in broke it */
-    job_id broken_by;          /* JOB_NONE: no particular job */
+    const char *broken;        /* the law that a decision violates; NULL: none */
+    struct error plugin_error; /* owner of `broken`, if a plug-in caused it */
+    job_id broken_by;          /* the job concerned; JOB_NONE: none in particular */
 };
 
 /* ---- Before the first round ---- */
@@ -49,8 +49,8 @@ static int compare_facts(const void *a, const void *b)
     return x->job < y->job ? -1 : x->job > y->job;
 }
 
-/* Running jobs are adopted as late as what is told of them allows, so that the scheduler counts the past of the
- * queues as the case says it and not again. */
+/* A running job is adopted as late as the facts about it allow.  So the scheduler does not add its past usage to the
+ * past that the case gives to the queues. */
 static uint32_t list_facts(const struct case_spec *spec, struct fact *facts)
 {
     uint32_t count = 0;
@@ -90,7 +90,7 @@ static void tell(struct world *world, const struct fact *fact)
     }
 }
 
-/* Nodes take their state last: nothing could be adopted on one that takes no new work. */
+/* Nodes get their state last: a job cannot be adopted on a node that accepts no new work. */
 static void tell_before(struct world *world)
 {
     const struct case_spec *spec = world->spec;
@@ -161,7 +161,7 @@ static void breaks(struct world *world, const char *law, job_id job)
     world->broken_by = job;
 }
 
-/* An eviction that gives the job time to write its checkpoint loses nothing. */
+/* Does the eviction give the job enough time to write its checkpoint? */
 static bool is_saved(const struct world *world, const struct decision *decision)
 {
     return decision->grace > 0 && world->spec->jobs[decision->job].job.checkpoint.duration <= decision->grace;
@@ -199,8 +199,7 @@ static void cycle(struct world *world)
     breaks(world, sched_check(world->sched), JOB_NONE);
 }
 
-/* Starts take effect at once.  At the end of the round GPUs are repartitioned, and evicted or leaving members have
- * left. */
+/* Starts take effect at once.  Repartitions take effect, and evicted members leave, at the end of the round. */
 static void take_effect(struct world *world, bool is_first)
 {
     const struct case_spec *spec = world->spec;
@@ -272,7 +271,7 @@ bool case_run(const struct case_spec *spec, struct buffer *differs, struct buffe
     struct error error = ERROR_OK;
     struct world world = {.spec = spec, .now = CASE_NOW, .log = log};
     world.sched = sched_new(spec->cluster, spec->queues, &spec->policy, &error);
-    if (world.sched == NULL) { /* the reader tried it; only other memory can make a difference */
+    if (world.sched == NULL) { /* the reader has tried this: it fails only if memory differs */
         buffer_string(differs, error_message(&error));
         error_release(&error);
         return false;

@@ -9,9 +9,9 @@
 
 static struct guard_slot slots[PLUGINS_MAX];
 static const struct guard_frame *volatile innermost;
-static volatile uint32_t ticks; /* in plug-ins and cycles, since a cycle was over */
+static volatile uint32_t ticks; /* CPU time in plug-ins and cycles since the last cycle ended */
 static volatile bool is_in_cycle;
-static char broken[512]; /* the first answer that could not be; "": none */
+static char broken[512]; /* the first impossible answer; "": none */
 
 struct guard_slot *guard_slot_at(uint32_t index)
 {
@@ -161,7 +161,7 @@ static time_ns estimate_predict(int at, const void *state)
 
 /* ---- placement ---- */
 
-/* Of a node: no more than what was said of any. */
+/* A node's score must not exceed the bound that the plug-in gave for any node. */
 static bool is_within_bound(const struct placement_policy *policy, const struct spot *spot, int64_t score)
 {
     if (!policy->looks_at_nodes || policy->bound == NULL || spot->node == NODE_NONE)
@@ -221,7 +221,7 @@ static uint32_t placement_draw(int at, const struct spot *spot, uint32_t count)
 
 /* ---- gang ---- */
 
-/* With the chunk, does the job lack its minimum, or a set that members come to its own? */
+/* With the chunk, is the job below its minimum, or a set that gets members below its own? */
 static bool lacks_minimum(const struct gang_view *view, const uint32_t chunk[])
 {
     uint32_t held[JOB_GROUPS_MAX];
@@ -404,7 +404,7 @@ static const struct {
 } tables[] = {TABLE_OF(0), TABLE_OF(1), TABLE_OF(2), TABLE_OF(3), TABLE_OF(4), TABLE_OF(5), TABLE_OF(6), TABLE_OF(7)};
 _Static_assert(sizeof tables / sizeof tables[0] == PLUGINS_MAX, "functions for each slot");
 
-/* An optional hook that the plug-in lacks stays away. */
+/* Guard a hook if the plug-in has it. */
 #define KEEP(hook_)                                                                                                    \
     if (policy->hook_ != NULL)                                                                                         \
     policy->hook_ = table->hook_

@@ -20,14 +20,14 @@
 
 struct guard_slot {
     uint32_t users; /* 0: free */
-    char *path;     /* as it was named first */
+    char *path;     /* the path by which it was first named */
     char *label;    /* "plug-in PATH (order policy 'x')", for messages */
     char digest[33];
     dev_t device;
     ino_t inode;
     void *handle; /* of the shared object */
     const struct windtunnel_plugin *own;
-    struct windtunnel_plugin guarded; /* own, but for its policy: */
+    struct windtunnel_plugin guarded; /* as `own`, but with this policy: */
     union {
         struct order_policy order;
         struct quota_policy quota;
@@ -45,7 +45,7 @@ struct guard_slot *guard_slot_at(uint32_t index); /* < PLUGINS_MAX */
 /* Make slot->guarded and slot->policy from slot->own, which plugin_check has passed. */
 void guard_arm(struct guard_slot *slot);
 
-/* What runs now, innermost first. */
+/* The code that runs now; frames are linked from the innermost to the outermost. */
 struct guard_frame {
     const struct guard_slot *volatile slot;
     const char *volatile doing; /* "in its hook 'rank'" */
@@ -53,19 +53,20 @@ struct guard_frame {
 };
 void guard_enter(struct guard_frame *frame, const struct guard_slot *slot, const char *doing);
 void guard_leave(const struct guard_frame *frame);
-const struct guard_frame *guard_innermost(void); /* NULL: no plug-in; from a signal handler too */
+const struct guard_frame *guard_innermost(void); /* NULL: no plug-in runs; may be called from a signal handler */
 
-/* A cycle of a scheduler begins: all of its CPU time counts, as what a plug-in said may keep others busy too. */
+/* A cycle of a scheduler begins.  All of its CPU time counts, because a plug-in's answer may keep other code busy
+ * too. */
 void guard_cycle_begin(void);
 
-/* It is over: the watch begins anew, and an answer that could not be is told, once.  ERROR_CONFIG that names the
+/* The cycle has ended: the watch starts again, and an impossible answer is reported, once.  ERROR_CONFIG that names the
  * plug-in.  O(1). */
 struct error guard_cycle_done(void) MUST_CHECK;
-/* Both, for an engine. */
+/* Both functions, for an engine. */
 extern const struct cycle_watch guard_watch;
 
-/* CPU time spent in plug-ins and in cycles since a cycle was over, in ticks of the watch: counts one, if it is such
- * time. From a signal handler. */
+/* CPU time spent in plug-ins and cycles since the last cycle ended, in ticks of the watch.  Adds the present tick if it
+ * is such time.  Called from a signal handler. */
 uint32_t guard_tick(void);
 
 #endif

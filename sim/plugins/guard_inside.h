@@ -4,17 +4,17 @@
 
 #include "sim/plugins/guard.h"
 
-/* Between HOOK and DONE the plug-in's code runs. */
+/* The plug-in's code runs between HOOK and DONE. */
 #define HOOK(slot_, name_)                                                                                             \
     struct guard_frame frame_;                                                                                         \
     const struct guard_slot *slot = guard_slot_at((uint32_t)(slot_));                                                  \
     guard_enter(&frame_, slot, "in its hook '" name_ "'")
 #define DONE guard_leave(&frame_)
 
-/* Its answer cannot be; the first one is told. */
+/* Note an impossible answer of the plug-in; only the first one is reported. */
 void guard_blame(const struct guard_slot *slot, const char *what);
 
-/* The hooks of struct quota_policy, called and looked at; at: the slot. */
+/* The hooks of struct quota_policy, called and checked; at: the slot. */
 const char *guard_quota_complaint(int at, struct queue_tree *tree, queue_id *queue);
 queue_id guard_quota_forbids(int at, struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT]);
 const uint16_t *guard_quota_confines(int at, struct queue_tree *tree, queue_id leaf, const struct request_class *asked,

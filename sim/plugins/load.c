@@ -23,7 +23,7 @@ static struct error check_writers(const char *path, const char *what, const char
     return error;
 }
 
-/* The file itself, links followed, and the folder it stands in. */
+/* The file itself (links are followed) and its folder. */
 static struct error check_file(const char *path, const char *real, struct stat *file)
 {
     struct stat folder;
@@ -76,7 +76,7 @@ static char *format_label(const char *path, const struct windtunnel_plugin *plug
     return label;
 }
 
-/* Its own start and end are its code too. */
+/* dlclose runs code of the plug-in. */
 static void close_handle(const struct guard_slot *slot)
 {
     struct guard_frame frame;
@@ -155,7 +155,7 @@ static struct error load_real(struct plugins *plugins, const char *path, const c
     struct guard_slot *slot = find_slot(&file);
     if (slot != NULL && has(&plugins->set, slot))
         return ERROR_OK;
-    if (slot != NULL) { /* another set loaded it */
+    if (slot != NULL) { /* another set has loaded it */
         TRY(plugin_check(slot->own, path, &plugins->set));
         slot->users++;
     } else {
@@ -226,7 +226,7 @@ void plugins_release(struct plugins *plugins)
         for (uint32_t s = 0; s < PLUGINS_MAX; s++) {
             struct guard_slot *slot = guard_slot_at(s);
             if (plugins->set.plugins[p] == &slot->guarded && --slot->users == 0) {
-                slot->users = 1; /* of the watch, while it ends */
+                slot->users = 1; /* the watch must still know the plug-in while it is unloaded */
                 empty_slot(slot);
             }
         }

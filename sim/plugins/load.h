@@ -19,7 +19,7 @@
 #include "sim/plugins/watch.h"
 
 struct plugin_options {       /* of a command line; {0}: none */
-    const char *const *paths; /* from the present folder */
+    const char *const *paths; /* relative to the present folder */
     size_t count;
     const char *timeout; /* seconds, as typed; NULL: WATCH_DEFAULT_S */
 };
@@ -29,25 +29,25 @@ struct plugins {
     int timeout_s;         /* CPU time in plug-ins without a finished cycle; 0: WATCH_DEFAULT_S */
 };
 
-/* Add the plug-in of a file; one the set has already is fine.  ERROR_IO if it cannot be read, ERROR_CONFIG if it
- * cannot be used; both name the file. */
+/* Add the plug-in of a file, unless the set has it.  ERROR_IO if it cannot be read, ERROR_CONFIG if it cannot be used;
+ * both name the file. */
 struct error plugins_load(struct plugins *plugins, const char *path) MUST_CHECK;
 
-/* Take the timeout of the options. */
+/* Take the timeout from the options. */
 struct error plugins_take_timeout(struct plugins *plugins, const struct plugin_options *options) MUST_CHECK;
 
-/* The same, and all files that the options name. */
+/* Take the timeout from the options, and load all files that they name. */
 struct error plugins_load_all(struct plugins *plugins, const struct plugin_options *options) MUST_CHECK;
 
-/* Those that a "plugins" array names (absent: none); paths count from `folder`, "" or ended by '/'.  Fails through the
- * sticky error. */
+/* Load the plug-ins that a "plugins" array names (absent: none).  Paths are relative to `folder`, which is "" or ends
+ * in '/'.  Fails through the sticky error. */
 void plugins_read(struct plugins *plugins, const struct json_value *array, const char *folder);
 
-/* Plug-ins whose last set this was are unloaded.  {0} is fine. */
+/* Unload the plug-ins that are in no other set.  {0} is allowed. */
 void plugins_release(struct plugins *plugins);
 
 struct plugin_file {
-    const char *path, *digest; /* as named first; 32 hex digits */
+    const char *path, *digest; /* as first named; 32 hex digits */
 };
 struct plugin_file plugins_file(const struct plugins *plugins, uint32_t index);
 

@@ -26,7 +26,7 @@ static bool is_watching;
 static volatile uint32_t ticks_max, allowed_s;
 static struct sigaction before[CRASH_COUNT], before_tick;
 static stack_t stack_before;
-static char stack[STACK_BYTES]; /* a plug-in may have used up the other */
+static char stack[STACK_BYTES]; /* for signal handlers: a plug-in may have exhausted the usual stack */
 
 /* ---- In a signal handler: nothing but write ---- */
 
@@ -63,7 +63,7 @@ static void say(const struct line *line)
     }
 }
 
-/* All that are loaded: a plug-in that wrote to a wrong place may crash others. */
+/* Name all loaded plug-ins: one that wrote to a wrong address may crash other code. */
 static void add_loaded(struct line *line)
 {
     const char *between = "";

@@ -12,10 +12,10 @@
 
 enum { WATCH_DEFAULT_S = 60, WATCH_MAX_S = 86400 };
 
-/* Before the first plug-in is loaded: install; a later call changes the allowed CPU time. */
+/* Install the watch before the first plug-in is loaded.  A later call only changes the allowed CPU time. */
 void watch_begin(int cpu_s);
 
-/* After the last is gone: what was installed before is so again. */
+/* Restore the earlier handlers after the last plug-in was unloaded. */
 void watch_end(void);
 
 #endif
