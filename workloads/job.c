@@ -141,7 +141,7 @@ bool sets_may_lack(const struct job_set *sets, uint32_t set_count, uint32_t min_
 bool sets_settle(const struct job_set *sets, uint32_t set_count, uint32_t min_sets, bool satisfied[])
 {
     uint32_t lacking[JOB_PARTS_MAX + 1] = {0}, met[JOB_PARTS_MAX + 1] = {0};
-    for (uint32_t s = set_count; s-- > 0;) { /* those in a set come behind it */
+    for (uint32_t s = set_count; s-- > 0;) { /* sets inside a set have larger indices */
         const uint32_t parent = sets == NULL || sets[s].parent == SET_NONE ? set_count : sets[s].parent;
         if (sets != NULL)
             satisfied[s] &= sets[s].min_sets > 0 ? met[s] >= sets[s].min_sets : lacking[s] == 0;
@@ -151,7 +151,7 @@ bool sets_settle(const struct job_set *sets, uint32_t set_count, uint32_t min_se
     return min_sets > 0 ? met[set_count] >= min_sets : lacking[set_count] == 0;
 }
 
-/* Would the sets be satisfied with no member at all? */
+/* Are the sets satisfied when the job has no members? */
 static bool needs_nobody(const struct job *job)
 {
     bool satisfied[JOB_PARTS_MAX];
@@ -160,7 +160,7 @@ static bool needs_nobody(const struct job *job)
     return sets_settle(job->sets, job->set_count, job->min_sets, satisfied);
 }
 
-/* A minimum of nothing means that any member will do. */
+/* A minimum of 0 becomes 1: a job never runs without members. */
 static void need_one(struct job *job, struct job_group *more, struct job_set *sets)
 {
     for (uint32_t g = 0; g < job->group_count && job->set_count == 0; g++) {
@@ -194,7 +194,7 @@ void job_leave_out(struct job *job, struct job_group *more, struct job_set *sets
     }
     job->group_count = kept;
     job->more = kept > 1 ? more : NULL;
-    if (job->set_count == 0 && job->min_sets > 0) { /* groups that went count, as satisfied */
+    if (job->set_count == 0 && job->min_sets > 0) { /* groups that are gone count as satisfied */
         const int left = job->min_sets - (group_count - kept);
         job->min_sets = (uint16_t)(left > 1 ? left : 1);
     }
@@ -323,13 +323,13 @@ bool job_tags_are_same(const struct job_tags *a, const struct job_tags *b)
     return true;
 }
 
-/* Is level a inside level b, or the same? */
+/* Is level a inside level b, or equal to it? */
 static bool is_inside(uint8_t a, uint8_t b)
 {
     return a == 0 || (b != 0 && a >= b);
 }
 
-/* A job cannot be near a tag in a domain and apart from it in an enclosing one. */
+/* A job cannot be near a tag in a domain and away from it in a domain that contains the first. */
 static bool exclude_each_other(const struct tag_rule *near, const struct tag_rule *apart)
 {
     return !near->is_apart && apart->is_apart && !near->is_preferred && !apart->is_preferred &&

@@ -9,14 +9,14 @@
 enum job_outcome { OUTCOME_COMPLETED, OUTCOME_FAILED, OUTCOME_CANCELLED, OUTCOME_COUNT };
 extern const char *const job_outcome_names[]; /* "completed", "failed", "cancelled", NULL */
 
-#define SM_ACTIVE_UNKNOWN UINT16_MAX /* the trace does not tell */
+#define SM_ACTIVE_UNKNOWN UINT16_MAX /* the trace does not give it */
 
 struct job_truth {
-    time_ns duration;       /* reference work: run time on what it asks, well placed, alone; >= 0 */
-    uint8_t outcome;        /* how it ends after that */
-    uint8_t workload_class; /* what the workload calls its kind: id + 1 in job_source_classes; 0: by its class alone */
+    time_ns duration;       /* reference work: run time on what it asks for, well placed and alone; >= 0 */
+    uint8_t outcome;        /* how it ends after that time */
+    uint8_t workload_class; /* the workload's own name of the kind: id + 1 in job_source_classes; 0: its class alone */
     uint16_t sm_active_milli; /* mean SM activity of the GPUs (or the piece) it holds, 0..1000; SM_ACTIVE_UNKNOWN */
-    uint16_t would_do_milli;  /* GPU share in milli per asked GPU that would have done, 1..1000 */
+    uint16_t would_do_milli;  /* GPU share in milli, per GPU that it asks for, that would have sufficed, 1..1000 */
 };
 
 #endif

@@ -26,7 +26,7 @@ static bool is_among(const struct node_expression *expression, const char *label
     return false;
 }
 
-/* Integers of 64 bits, as Kubernetes reads them; what is none is neither above nor below. */
+/* Compares 64-bit integers, as Kubernetes does.  A text that is no integer is neither above nor below. */
 static bool is_beyond(const struct node_expression *expression, const char *label, bool above)
 {
     int64_t have, bound;
@@ -226,7 +226,7 @@ static struct node_term copy_term(struct arena *arena, const struct node_term *t
     return (struct node_term){copy, term->count};
 }
 
-/* All but the types. */
+/* Copies all but the types. */
 static struct node_ask *copy_ask(struct arena *arena, const struct node_ask *ask, const char *text)
 {
     struct node_ask *copy = arena_alloc_array(arena, 1, struct node_ask);

@@ -27,12 +27,12 @@
 #include "base/names.h"
 #include "topologies/cluster.h"
 
-/* In: there is such a label, of one of the values.  NotIn: not In, so that it holds where there is no such label, too.
- * Gt, Lt: the label is an integer above, below the only value, which is one. */
+/* In: the node has the label with one of the values.  NotIn: it does not, so it holds without the label, too.  Gt, Lt:
+ * the label is an integer above, below the only value, an integer. */
 enum node_operator { NODE_IN, NODE_NOT_IN, NODE_EXISTS, NODE_DOES_NOT_EXIST, NODE_GT, NODE_LT, NODE_OPERATOR_COUNT };
 extern const char *const node_operator_names[]; /* "In", "NotIn", "Exists", ..., NULL */
 
-enum { NODE_ASK_MAX = 64 }; /* the most labels, terms, expressions, values, tolerations: of each */
+enum { NODE_ASK_MAX = 64 }; /* at most this many labels, terms, expressions, values, tolerations: of each */
 
 struct node_expression {
     const char *key;
@@ -47,28 +47,29 @@ struct node_term {
 };
 
 struct toleration {
-    const char *key;   /* "" with `exists`: every taint's */
+    const char *key;   /* "" with `exists`: the keys of all taints */
     const char *value; /* "" with `exists` */
-    bool exists;       /* whatever the taint's value */
-    uint8_t effect;    /* enum taint_effect; TAINT_EFFECT_COUNT: every one */
+    bool exists;       /* tolerates any value of the taint */
+    uint8_t effect;    /* enum taint_effect; TAINT_EFFECT_COUNT: all effects */
 };
 
 struct node_ask {
-    struct node_term selector; /* each expression In, of one value; none: any labels */
+    struct node_term selector; /* each expression is In, with one value; none: any labels */
     const struct node_term *terms;
     const struct toleration *tolerations;
     uint16_t term_count; /* 0: no affinity */
     uint16_t toleration_count;
 
     /* Set by node_ask_make. */
-    const char *text; /* as the members "node_selector", "node_affinity" and "tolerations" of an object, canonical */
-    uint64_t hash;    /* of it */
-    const uint64_t *types; /* bit t: cluster.types[t] will do; NULL: no cluster was at hand */
+    const char
+        *text;     /* the members "node_selector", "node_affinity" and "tolerations" of an object, as canonical JSON */
+    uint64_t hash; /* of `text` */
+    const uint64_t *types; /* bit t: cluster.types[t] is accepted; NULL: made without a cluster */
     uint32_t type_count;
 };
 
-/* A copy of `draft` in the arena, resolved.  cluster: NULL leaves the types out.  NULL if it asks nothing and tolerates
- * nothing.  O(types x expressions). */
+/* A copy of `draft` in the arena, resolved for the cluster.  cluster NULL: the types are left out.  NULL if it asks for
+ * nothing and tolerates nothing.  O(types x expressions). */
 const struct node_ask *node_ask_make(struct arena *arena, const struct cluster *cluster, const struct node_ask *draft);
 
 static inline bool node_ask_is_same(const struct node_ask *a, const struct node_ask *b)
@@ -81,30 +82,30 @@ static inline bool node_ask_takes(const struct node_ask *ask, uint32_t type)
     return ask->types[type >> 6] >> (type & 63) & 1;
 }
 
-/* The two halves, from the labels and the taints themselves. */
+/* The two parts of node_ask_takes, by labels and by taints. */
 bool node_expression_holds(const struct node_expression *expression, const struct node_type *type);
 bool node_ask_matches(const struct node_ask *ask, const struct node_type *type);
-/* NULL tolerates nothing. */
+/* ask NULL: tolerates nothing */
 bool node_ask_tolerates(const struct node_ask *ask, const struct node_type *type);
 
-/* Why the ask cannot be; NULL if it can. */
+/* Why the ask is not valid; NULL: it is. */
 const char *node_expression_complaint(const struct node_expression *expression);
 const char *toleration_complaint(const struct toleration *toleration);
 
 /* ---- asks that are kept ---- */
 
-/* Equal asks once each, numbered from 0 in the order of their coming; {0} is empty. */
+/* Each of several equal asks is kept once.  They are numbered from 0 in the order in which they came.  {0} is empty. */
 struct node_asks {
-    struct names *texts; /* id: the number; NULL until the first */
+    struct names *texts; /* by text, id is the number; NULL until the first */
     const struct node_ask **asks;
     size_t capacity;
     uint32_t count;
     struct arena arena;
 };
 
-/* The table's own copy, borrowed until its release; NULL for NULL.  O(length) if it has one already. */
+/* The table's copy of the ask, borrowed until its release; NULL for NULL.  O(length) if the table has an equal one. */
 const struct node_ask *node_asks_own(struct node_asks *asks, const struct node_ask *ask);
-/* The number of an equal one, which is in the table. */
+/* The number of the equal ask in the table, which must be there. */
 uint32_t node_asks_number(const struct node_asks *asks, const struct node_ask *ask);
 void node_asks_release(struct node_asks *asks);
 
@@ -117,14 +118,14 @@ void node_asks_release(struct node_asks *asks);
  * through the sticky error. */
 struct node_ask node_ask_read(struct json_object *object, struct arena *arena);
 
-/* "zone=a;disk=ssd" as a selector; the complaint or NULL. */
+/* Parse "zone=a;disk=ssd" as a selector; returns the complaint or NULL. */
 const char *node_ask_selector_of(struct text text, struct arena *arena, struct node_ask *draft);
-/* "key=value:Effect", "key:Effect" (any value), "key" (any value, any effect), or "*" (everything). */
+/* Parse "key=value:Effect", "key:Effect" (any value), "key" (any value, any effect), or "*" (everything). */
 const char *node_ask_toleration_of(struct text text, struct arena *arena, struct toleration *toleration);
-/* Such texts, parted by ";". */
+/* As above for several texts, separated by ";". */
 const char *node_ask_tolerations_of(struct text text, struct arena *arena, struct node_ask *draft);
 
-/* The ask of such members as a text (struct node_ask.text): of a saved one.  False if it is none. */
+/* Parse struct node_ask.text, for loading.  False if it is not valid. */
 bool node_ask_of_text(const char *text, struct arena *arena, struct node_ask *draft);
 
 #endif

@@ -73,7 +73,7 @@ const char *node_ask_tolerations_of(struct text text, struct arena *arena, struc
 
 /* ---- JSON ---- */
 
-/* The array at a key; an error if it holds more than fits, 0 after it. */
+/* Open the array at a key.  It is an error if it holds more than NODE_ASK_MAX; then returns 0. */
 static uint16_t open_array(struct json_object *object, const char *key, struct json_value *array)
 {
     *array = json_member(object, key);
@@ -225,7 +225,7 @@ bool node_ask_of_text(const char *text, struct arena *arena, struct node_ask *dr
     struct node_ask read = node_ask_read(&object, &scratch);
     json_object_close(&object);
     const struct node_ask *made =
-        error_is(error) ? NULL : node_ask_make(arena, NULL, &read); /* texts leave the document */
+        error_is(error) ? NULL : node_ask_make(arena, NULL, &read); /* the copy's texts do not belong to the document */
     *draft = made != NULL ? *made : (struct node_ask){.term_count = 0};
     arena_release(&scratch);
     json_doc_free(doc);

@@ -36,8 +36,7 @@ static void free_slot(struct engine *engine, uint32_t slot)
     engine->free_slots[engine->free_count++] = slot;
 }
 
-/* The GPUs of all members (job_gpu_milli counts only those that must run together), and whether the job gets exactly
- * these. */
+/* The GPUs that all members ask for, and whether the job gets exactly these on any GPU model. */
 static void fill_asked(struct sim_job *own, const struct job *job)
 {
     own->asked_milli = 0;

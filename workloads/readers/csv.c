@@ -12,7 +12,7 @@ static void value_unescape(struct csv *csv, struct text *value)
     *value = (struct text){csv->scratch.bytes + start, csv->scratch.length - start};
 }
 
-/* Cut one field off *at.  place: with quotes; value: without.  *has_escapes: doubled quotes are inside. */
+/* Cut one field off *at.  place: with its quotes; value: without.  *has_escapes: it holds doubled quotes. */
 static const char *field_cut(const char **at, const char *end, struct field *field, bool *has_escapes)
 {
     const char *start = *at, *p = start;
@@ -97,7 +97,7 @@ static struct error count_error(const struct csv *csv, const struct line *line, 
                        "a row must have %u fields as the header has, got %u", csv->position_count, count);
 }
 
-/* Commas that remain, roughly: only for the message about too many fields. */
+/* About how many commas are left, for the message about too many fields. */
 static uint32_t commas_in(const char *at, const char *end)
 {
     uint32_t count = 0;
@@ -118,7 +118,7 @@ struct error csv_row(struct csv *csv, const struct line *line)
 {
     const char *at = line->text.at, *end = at + line->text.length;
     csv->scratch.length = 0;
-    buffer_reserve(&csv->scratch, line->text.length); /* so that values in it do not move */
+    buffer_reserve(&csv->scratch, line->text.length); /* values in it must not move */
     for (uint32_t position = 0;; position++) {
         struct field field;
         bool has_escapes;

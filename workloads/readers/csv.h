@@ -26,18 +26,18 @@ struct csv {
     int16_t *wanted;                     /* by position in the file: the column, or -1 */
     size_t wanted_capacity;
     uint32_t position_count;
-    struct buffer scratch; /* fields that held doubled quotes */
+    struct buffer scratch; /* values of fields with doubled quotes */
 };
 
-/* columns: at most CSV_WANTED_MAX; borrowed for good. */
+/* columns: at most CSV_WANTED_MAX; borrowed for the life of csv. */
 void csv_init(struct csv *csv, const struct column *columns, uint32_t column_count);
 struct error csv_header(struct csv *csv, const struct line *line) MUST_CHECK;
 
-/* Required fields are not empty afterwards. */
+/* Required fields are not empty after a call without error. */
 struct error csv_row(struct csv *csv, const struct line *line) MUST_CHECK;
 void csv_release(struct csv *csv);
 
-/* Whether `line` looks like a header that has all required columns. */
+/* Does `line` look like a header with all required columns? */
 bool csv_is_header(struct text line, const struct column *columns, uint32_t column_count);
 
 #endif

@@ -5,7 +5,7 @@
 
 enum { GOT_LENGTH_MAX = 40, MUST_BE_BYTES = 200, MIB_PER_GB = 1024 };
 
-/* A request beyond this is a slip of the pen: 64 TiB. */
+/* A larger request is an error in the trace: 64 TiB. */
 #define FIELD_MIB_MAX (INT64_C(64) << 20)
 
 struct error field_error(const struct line *line, const struct field *field, const char *must_be)
@@ -46,7 +46,7 @@ struct error field_scaled(const struct line *line, const struct field *field, in
 
 struct error field_mib(const struct line *line, const struct field *field, int64_t *out)
 {
-    enum { SCALE = 1000000 }; /* a MiB is told from the next */
+    enum { SCALE = 1000000 }; /* one MiB differs from the next */
     int64_t scaled = 0;
     if (!field_is_set(field))
         return ERROR_OK;

@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "base/time.h"
 
-/* What a format knows a field to be; CSV has only texts, so JSON lines alone check it. */
+/* The type of a field in a format.  CSV has only texts, so only JSON lines check it. */
 enum field_kind { FIELD_NUMBER, FIELD_TEXT, FIELD_NUMBER_OR_TEXT, FIELD_BOOL };
 
 struct column {
@@ -26,7 +26,7 @@ struct column {
 struct field {
     const char *name;
     struct text value; /* without quotes and escapes; empty: absent */
-    struct text place; /* where it stands in the line; at == NULL: nowhere */
+    struct text place; /* its place in the line; at NULL: unknown */
 };
 
 struct line {
@@ -39,13 +39,13 @@ static inline bool field_is_set(const struct field *field)
     return field->value.length != 0;
 }
 
-/* "'NAME' must be WHAT, got ..." at the field. */
+/* The error "'NAME' must be WHAT, got ..." at the field. */
 struct error field_error(const struct line *line, const struct field *field, const char *must_be) MUST_CHECK;
 
 struct error field_int(const struct line *line, const struct field *field, int64_t low, int64_t high,
                        int64_t *out) MUST_CHECK;
 
-/* A decimal times `scale`, cut; the bounds are of the result. */
+/* A decimal times `scale`, rounded down; the bounds apply to the result. */
 struct error field_scaled(const struct line *line, const struct field *field, int64_t scale, int64_t low, int64_t high,
                           int64_t *out) MUST_CHECK;
 
@@ -59,7 +59,7 @@ struct error field_seconds(const struct line *line, const struct field *field, t
 struct error field_choice(const struct line *line, const struct field *field, const char *const *names,
                           int *out) MUST_CHECK;
 
-/* Names go into JSON and HTML, where other bytes cannot stand. */
+/* Names go into JSON and HTML, which must be UTF-8. */
 struct error field_utf8(const struct line *line, const struct field *field) MUST_CHECK;
 
 struct error field_bool(const struct line *line, const struct field *field, bool *out) MUST_CHECK;

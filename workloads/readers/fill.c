@@ -6,14 +6,14 @@
 #include "base/mem.h"
 #include "base/random.h"
 
-/* Milli-GPUs to reach.  What a decimal fraction such as 1.3 loses in binary asks for no further job. */
+/* Milli-GPUs to reach.  The rounding error of a decimal fraction such as 1.3 must not add a job. */
 static double target_milli(const struct cluster *cluster, double load)
 {
     static const double rounding_milli = 1e-3;
     return ceil(load * cluster->gpu_count * GPU_MILLI - rounding_milli);
 }
 
-/* How many jobs there may be: they are numbered, and their times counted. */
+/* The most jobs that fit into the range of job ids and of times. */
 static uint64_t jobs_max(time_ns interval)
 {
     uint64_t moments = (uint64_t)(TIME_NEVER - 1) / (uint64_t)interval;
@@ -26,7 +26,7 @@ static void order_add(struct fill *fill, uint32_t index)
     fill->order[fill->count++] = index;
 }
 
-/* Fisher and Yates, after Durstenfeld (CACM 7, 1964, algorithm 235). */
+/* The shuffle of Fisher and Yates, after Durstenfeld (CACM 7, 1964, algorithm 235). */
 static void order_shuffle(struct fill *fill, uint64_t seed)
 {
     struct random_stream stream;
@@ -46,7 +46,7 @@ static int64_t asked_milli(const struct fill *fill, uint32_t index, const struct
     return job_asked_milli(&fill->held->jobs[index].job, cluster);
 }
 
-/* Cut the shuffled trace where it reaches the target, or draw on until it does. */
+/* Cut the shuffled trace where it reaches the target, or draw more jobs until it does. */
 static struct error order_end(struct fill *fill, const struct cluster *cluster, double target, uint64_t seed)
 {
     struct random_stream stream;
@@ -83,7 +83,7 @@ struct error fill_begin(struct fill *fill, const struct held *held, const struct
     return order_end(fill, cluster, target_milli(cluster, plan->load), seed);
 }
 
-/* Ask what the trace's job asks, when its turn has come. */
+/* The next job asks for the same as the trace's job that is drawn for its place. */
 bool fill_next(struct fill *fill, struct job *job, struct job_truth *truth)
 {
     if (fill->next == fill->count)

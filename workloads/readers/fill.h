@@ -31,26 +31,25 @@
 #define FILL_INTERVAL_DEFAULT TIME_NS_PER_S
 
 struct fill_plan {
-    double load;      /* > 0: share of the cluster's GPUs that all jobs ask together; 0: no filling */
+    double load;      /* > 0: GPUs that all jobs together ask for / GPUs of the cluster; 0: no filling */
     time_ns interval; /* > 0 */
 };
 
 struct fill {
     const struct held *held; /* borrowed */
-    uint32_t *order;         /* the held jobs by the order in which they come */
+    uint32_t *order;         /* indices of held jobs, in the order in which they are submitted */
     size_t count, capacity, next;
     time_ns interval;
 };
 
-/* Draw the order.  fill: zeroed; to be released on error too.  trace: its name, for messages.  4 bytes a job.
- * ERROR_DATA: the cluster has no GPUs, the held jobs ask none, or it would take more jobs than a run can have or a
- * clock can count. */
+/* Draw the order.  fill: zeroed; must be released on error too.  trace: its name, for messages.  4 bytes a job.
+ * ERROR_DATA: the cluster has no GPUs, the held jobs ask for none, or there would be more jobs than a run can have. */
 struct error fill_begin(struct fill *fill, const struct held *held, const struct cluster *cluster,
                         const struct fill_plan *plan, const char *trace, uint64_t seed) MUST_CHECK;
 
-/* The next job; false at the end.  What it points to is the holder's.  Its id is not set. */
+/* The next job, without its id; false at the end.  What it points to belongs to `held`. */
 bool fill_next(struct fill *fill, struct job *job, struct job_truth *truth);
-void fill_rewind(struct fill *fill); /* the next is the first again */
+void fill_rewind(struct fill *fill); /* the first job comes next again */
 void fill_release(struct fill *fill);
 
 #endif

@@ -16,7 +16,7 @@ struct freeze {
     struct buffer *out;
     struct names *ids; /* texts of the jobs' ids */
     uint32_t *text_of; /* by job: its text */
-    job_id *last_of;   /* by text: the last job that has it */
+    job_id *last_of;   /* by text: the last job with this id */
     size_t text_capacity, last_capacity;
     struct buffer text;
 };
@@ -49,7 +49,7 @@ static void put_time(struct buffer *out, const char *name, time_ns time, time_ns
         put_scaled(out, name, time, NS_DIGITS);
 }
 
-/* As many millionths of a GB as field_mib rounds up to these MiB. */
+/* Write as many millionths of a GB as field_mib reads as these MiB. */
 static void put_mib(struct buffer *out, const char *name, uint32_t mib)
 {
     if (mib != 0)
@@ -76,7 +76,7 @@ static void put_models(struct freeze *freeze, uint64_t mask)
     put_text(freeze->out, "gpu_model", buffer_c_string(&freeze->text));
 }
 
-/* Profiles have the names of the first model with MIG that will do. */
+/* The name of the profile on the first model with MIG that is accepted. */
 static const char *mig_name(const struct cluster *cluster, const struct request *request)
 {
     enum mig_family family = MIG_H100_80;
@@ -224,7 +224,8 @@ static void put_id(struct freeze *freeze, const struct job *job)
         buffer_json(freeze->out, id);
 }
 
-/* What a line names by an id must be the last job that has it, and be read as that id again. */
+/* A line names a job by its id, so that job must be the last one with the id, and the text must be read as the id
+ * again. */
 static struct error put_after(struct freeze *freeze, const struct job *job)
 {
     static const char *const kinds[] = {[AFTER_ANY] = "any:", [AFTER_OK] = "ok:", [AFTER_NOT_OK] = "not_ok:"};
@@ -286,7 +287,7 @@ static void put_facts(struct freeze *freeze, const struct job *job, const struct
 static struct error put_job(struct freeze *freeze, const struct job *job, const struct job_truth *truth)
 {
     struct buffer *out = freeze->out;
-    assert(!job->is_held && job->grace == 0 && job->attained_gpu_ns == 0); /* no source sets them */
+    assert(!job->is_held && job->grace == 0 && job->attained_gpu_ns == 0); /* no source sets these */
     buffer_char(out, '{');
     put_id(freeze, job);
     put_facts(freeze, job, truth);

@@ -27,30 +27,30 @@
 enum { FREEZE_VERSION = 1 };
 #define FREEZE_KEY "frozen_trace"
 
-/* Write the header and the rest of the source, which must not have given a job yet.  ERROR_DATA of a job that a line
- * cannot say, by its name.  The output is not committed. */
+/* Write the header and all jobs of the source, which must not have given one yet.  ERROR_DATA: a line cannot express
+ * the job that is named.  The output is not committed. */
 struct error freeze_write(struct job_source *source, const struct cluster *cluster, struct output *output) MUST_CHECK;
 
 /* Does a line look like the header? */
 bool freeze_is_header(struct text line);
 
-/* Take a header in: into the reader's tables, unless reader->is_again, and into reader->frozen. */
+/* Read a header into reader->frozen and, unless reader->is_again, into the reader's tables. */
 struct error freeze_read_header(struct reader *reader, struct text line) MUST_CHECK;
 
-/* Does the file at this path begin with a header?  False of standard input and of what cannot be read. */
+/* Does the file begin with a header?  False for standard input and for a file that cannot be read. */
 bool freeze_is_frozen(const char *path);
 
 /* ---- arrivals ---- */
 
 struct arrivals_print {
     uint64_t hash;
-    uint64_t *queue_hash, *user_hash; /* by id, of the name; 0: not yet */
+    uint64_t *queue_hash, *user_hash; /* by id: hash of the name; 0: not computed yet */
     size_t queue_capacity, user_capacity;
     job_id *array_first; /* by array: its first job + 1 */
     size_t array_capacity;
-}; /* {0} is of none */
+}; /* {0} has seen no jobs */
 
-/* The job comes next; its id is set.  O(size of the job). */
+/* Add the next job; its id is set.  O(size of the job). */
 void arrivals_print_add(struct arrivals_print *print, const struct job_source *source, const struct job *job,
                         const struct job_truth *truth);
 void arrivals_print_release(struct arrivals_print *print);

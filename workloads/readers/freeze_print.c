@@ -27,7 +27,7 @@ static uint64_t user_hash(struct arrivals_print *print, const struct job_source 
     return print->user_hash[user];
 }
 
-/* Arrays are known by the first of their jobs: their numbers follow the order of the file. */
+/* An array is identified by its first job, because array numbers follow the order of the file. */
 static uint64_t array_hash(struct arrivals_print *print, const struct job *job)
 {
     if (job->array == 0)
@@ -67,7 +67,7 @@ static uint64_t tags_mix(uint64_t hash, const struct names *names, const struct 
     return hash;
 }
 
-/* What few jobs have. */
+/* Fields that few jobs have. */
 static uint64_t rest_mix(uint64_t hash, const struct job_source *source, const struct job *job)
 {
     for (uint32_t g = 1; g < job->group_count; g++)

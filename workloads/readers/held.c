@@ -23,8 +23,8 @@ void held_add(struct held *held, const struct job *job, const struct job_truth *
     held->jobs[held->count++] = (struct held_job){*job, *truth};
 }
 
-/* Dependencies name jobs by their order of arrival; from now on by the sorted one.  What they point to is the
- * holder's own, in its arena. */
+/* Turn dependencies from the order of arrival to the sorted order.  They are in the holder's arena, so they may be
+ * written. */
 static void turn_after(struct held *held)
 {
     uint32_t *rank = mem_zalloc(held->count, sizeof *rank);

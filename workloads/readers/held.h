@@ -14,18 +14,18 @@ struct held_job {
 };
 
 struct held {
-    struct held_job *jobs; /* in the order of arrival here */
+    struct held_job *jobs; /* in the order in which they were added */
     size_t count, capacity;
-    uint64_t *order; /* after held_sort: the jobs by submission; NULL before */
+    uint64_t *order; /* after held_sort: indices of the jobs by submission; NULL before */
     size_t next;
 };
 
 void held_add(struct held *held, const struct job *job, const struct job_truth *truth);
-/* Also renumbers the jobs that others depend on (they are in memory that the holder may write to).
- * O(n log n); 24 bytes a job more while it runs. */
+/* Sort by submission.  Dependencies are renumbered, in memory that the holder may write to.  O(n log n); needs 24 more
+ * bytes per job while it runs. */
 void held_sort(struct held *held);
 
-/* The next in order (as it came, if never sorted); false at the end. */
+/* The next job in the order, or as added if not sorted; false at the end. */
 bool held_next(struct held *held, struct job *job, struct job_truth *truth);
 void held_release(struct held *held);
 

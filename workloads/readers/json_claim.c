@@ -58,7 +58,7 @@ static struct error claim_of(const struct line *line, const struct field *fields
     return ERROR_OK;
 }
 
-/* What says by itself how many GPUs, and of which kind, has no meaning beside a claim. */
+/* A claim gives the number and kind of GPUs, so other fields that do are refused. */
 static struct error check_beside(const struct line *line, const struct field *fields)
 {
     static const enum native_field said[] = {NATIVE_GPUS,       NATIVE_NODES, NATIVE_GPU_FRACTION,

@@ -9,8 +9,8 @@
 #include "workloads/readers/json_line.h"
 #include "workloads/readers/native_row.h"
 
-/* `count` claims, `min_count` (0: all) of which must run, as a group.  fields: what stands beside the claim, by enum
- * native_field: CPUs and memory of one claim, and the models that will do if the claim says none. */
+/* A group of `count` claims, of which `min_count` (0: all) must run.  fields: those beside the claim, by enum
+ * native_field: CPUs and memory of one claim, and the accepted models if the claim names none. */
 struct error json_claim_group(const struct reader *reader, const struct line *line, struct text object,
                               const struct field *fields, int64_t count, int64_t min_count,
                               struct job_group *group) MUST_CHECK;

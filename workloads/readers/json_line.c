@@ -13,7 +13,7 @@ struct error json_line_check(const struct line *line)
         return ERROR_OK;
     if (tree != NULL)
         return input_error(line->input, line->text, (struct text){NULL, 0}, "a line must hold a JSON object");
-    /* jansson's position is behind what it could not take. */
+    /* jansson's position is after the byte that it refused */
     size_t position = complaint.position > 0 ? (size_t)complaint.position - 1 : 0;
     if (position >= line->text.length)
         position = line->text.length - 1;
@@ -28,7 +28,7 @@ static const char *blanks_skip(const char *at)
     return at;
 }
 
-/* Behind the string that starts at its quote. */
+/* The end of the string whose quote is at `at`. */
 static const char *string_skip(const char *at)
 {
     for (at++; *at != '"'; at++)
@@ -36,7 +36,7 @@ static const char *string_skip(const char *at)
     return at + 1;
 }
 
-/* Behind the value at `at`, which ends before the line does. */
+/* The end of the value at `at`; the line ends after it. */
 static const char *value_skip(const char *at)
 {
     if (*at == '"')

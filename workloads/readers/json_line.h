@@ -12,15 +12,15 @@
 #include "base/mem.h"
 #include "workloads/readers/fields.h"
 
-/* An object, no duplicate keys, no NaN or 1e400, valid UTF-8. */
+/* Check that the line is an object without duplicate keys, NaN or 1e400, in valid UTF-8. */
 struct error json_line_check(const struct line *line) MUST_CHECK;
 
-/* The next member of the object, or element of the array (key empty), in *rest; false at the end.  Start with
- * the whole value.  key: without its quotes, escapes as they stand.  value: as it stands, quotes included. */
+/* The next member of the object, or element of the array (key empty), in *rest; false at the end.  Start with the whole
+ * value.  key: without quotes, with its escapes.  value: as in the line, with quotes. */
 bool json_line_member(struct text *rest, struct text *key, struct text *value);
 
-/* Fill `field` from a value: null is absent, strings lose quotes and escapes (decoded into the arena if they
- * hold any).  ERROR_DATA if the value is not of that kind. */
+/* Fill `field` from a value: null is absent; strings lose their quotes, and escapes are decoded into the arena.
+ * ERROR_DATA if the value is not of the kind. */
 struct error json_line_field(const struct line *line, struct text value, enum field_kind kind, struct arena *arena,
                              struct field *field) MUST_CHECK;
 

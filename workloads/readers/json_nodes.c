@@ -16,7 +16,7 @@ static struct error refuse(const struct line *line, struct text place, const cha
     return input_error(line->input, line->text, place, "%s", what);
 }
 
-/* A string that lives in the arena. */
+/* Copy a string into the arena. */
 static struct error text_read(const struct reader *reader, const struct line *line, struct text value, const char *name,
                               const char **out)
 {
@@ -26,7 +26,7 @@ static struct error text_read(const struct reader *reader, const struct line *li
     return ERROR_OK;
 }
 
-/* A key of an object, which stands without its quotes. */
+/* Copy a key of an object, which has no quotes here. */
 static struct error key_read(const struct reader *reader, const struct line *line, struct text key, const char **out)
 {
     return text_read(reader, line, (struct text){key.at - 1, key.length + 2}, "key", out);

@@ -9,15 +9,15 @@
 #include "workloads/readers/json_line.h"
 #include "workloads/readers/reader.h"
 
-/* The values as they stand in the line; `at` NULL: absent. */
+/* The values as in the line; `at` NULL: absent. */
 struct json_nodes {
     struct text selector, affinity, tolerations;
 };
 
-/* Take the member, if it is one of the three; null counts as absent. */
+/* Note the member if it is one of the three; null counts as absent. */
 bool json_nodes_member(struct json_nodes *nodes, struct text key, struct text value);
 
-/* *out: kept by reader->asks; NULL if nothing is asked. */
+/* *out: kept by reader->asks; NULL if there is no constraint. */
 struct error json_nodes_read(const struct reader *reader, const struct line *line, const struct json_nodes *nodes,
                              const struct node_ask **out) MUST_CHECK;
 

@@ -22,22 +22,22 @@ struct json_sets {
     uint16_t count;
 };
 
-/* The number of the level that a field names; as it was if none does, or no cluster is at hand. */
+/* The number of the level that a field names; unchanged if it names none, or without a cluster. */
 struct error json_level_read(const struct reader *reader, const struct line *line, const struct field *field,
                              uint8_t *level) MUST_CHECK;
 
-/* The object {"required": LEVEL, "preferred": LEVEL}. */
+/* Read the object {"required": LEVEL, "preferred": LEVEL}. */
 struct error json_topology_read(const struct reader *reader, const struct line *line, struct text object,
                                 struct topology_ask *ask) MUST_CHECK;
 
-/* The array; names are copied into the reader's arena. */
+/* Read the array; names are copied into the reader's arena. */
 struct error json_sets_read(const struct reader *reader, const struct line *line, struct text array,
                             struct json_sets *sets) MUST_CHECK;
 
 /* The index of the set of that name; -1 if there is none. */
 int json_sets_find(const struct json_sets *sets, struct text name);
 
-/* Give them to the job, whose groups and min_sets are read. */
+/* Give the sets to the job, whose groups and min_sets are read already. */
 struct error json_sets_finish(const struct reader *reader, const struct line *line, struct text array,
                               const struct json_sets *sets, struct job *job) MUST_CHECK;
 

@@ -8,15 +8,15 @@
 #include "workloads/readers/json_line.h"
 #include "workloads/readers/reader.h"
 
-/* The members as they stand; `at` NULL: absent. */
+/* The members as in the line; `at` NULL: absent. */
 struct tag_texts {
     struct text tags, near, apart;
 };
 
-/* Is the member one of them?  Then it is noted. */
+/* Note the member if it is one of them; false if not. */
 bool json_tags_note(struct tag_texts *texts, struct text key, struct text value);
 
-/* Give them to the job; in the reader's arena. */
+/* Give the tags and rules to the job; they are in the reader's arena. */
 struct error json_tags_read(const struct reader *reader, const struct line *line, const struct tag_texts *texts,
                             struct job *job) MUST_CHECK;
 

@@ -39,8 +39,8 @@ const struct column native_columns[NATIVE_FIELD_COUNT] = {
 };
 
 enum {
-    PREEMPTIBLE_PRIORITY_BELOW = 100, /* unless a job says otherwise */
-    CPUS_MAX = 4000000,               /* as milli-CPUs they fit a uint32_t */
+    PREEMPTIBLE_PRIORITY_BELOW = 100, /* default of `preemptible` */
+    CPUS_MAX = 4000000,               /* in milli-CPUs they fit a uint32_t */
 };
 
 static void id_read(const struct reader *reader, const struct field *field, struct job *job)
@@ -105,7 +105,7 @@ static bool is_in_window(const struct workload_spec *spec, time_ns submit)
     return !has_window || (submit >= spec->window_from && submit < spec->window_to);
 }
 
-/* What ties it to other jobs of the trace. */
+/* Fields that connect it with other jobs of the trace. */
 static struct error ties_read(struct reader *reader, const struct line *line, const struct field *fields,
                               struct job *job)
 {
@@ -122,7 +122,7 @@ static struct error ties_read(struct reader *reader, const struct line *line, co
     return ERROR_OK;
 }
 
-/* What the workload calls the kind of job. */
+/* The workload's own name of the kind of job. */
 static struct error workload_class_read(const struct reader *reader, const struct line *line, const struct field *field,
                                         struct job_truth *truth)
 {
@@ -174,7 +174,7 @@ static struct error models_read(const struct reader *reader, const struct line *
     return ERROR_OK;
 }
 
-/* A share too small for an integer must not read as none. */
+/* A share too small for an integer must not be read as 0. */
 static struct error fraction_read(const struct line *line, const struct field *field, int64_t *out)
 {
     double fraction = 0;
@@ -184,7 +184,7 @@ static struct error fraction_read(const struct line *line, const struct field *f
     return ERROR_OK;
 }
 
-/* Why the field cannot be. */
+/* The complaint about the field as an error. */
 static struct error nodes_error(const struct line *line, const struct field *field, const char *complaint)
 {
     return complaint == NULL ? ERROR_OK : field_error(line, field, complaint);
@@ -208,7 +208,7 @@ static struct error nodes_read(const struct reader *reader, const struct line *l
     return ERROR_OK;
 }
 
-/* Without a cluster its GPU classes are unknown, and the GPUs count as whole ones. */
+/* Without a cluster GPU classes are not known, and their GPUs count as whole GPUs. */
 static struct error class_read(const struct reader *reader, const struct line *line, const struct field *fields,
                                struct ask *ask)
 {

@@ -48,19 +48,19 @@ enum native_field {
 
 extern const struct column native_columns[NATIVE_FIELD_COUNT];
 
-/* Everything but what it asks; enters the job into reader->ids.  fields: by enum native_field. */
+/* Read all fields but the request, and enter the job into reader->ids.  fields: by enum native_field. */
 struct error native_row_facts(struct reader *reader, const struct line *line, const struct field *fields,
                               struct trace_row *row) MUST_CHECK;
 
-/* What it asks, from `gpus`, `nodes` and so on. */
+/* Read the request, from `gpus`, `nodes` and so on. */
 struct error native_row_shape(const struct reader *reader, const struct line *line, const struct field *fields,
                               struct trace_row *row) MUST_CHECK;
 
-/* The amounts of one ask out of the fields NATIVE_GPUS..NATIVE_MIN_MEMBERS; missing ones are 0. */
+/* The amounts of one request from the fields NATIVE_GPUS..NATIVE_MIN_MEMBERS; missing ones are 0. */
 struct error native_row_ask(const struct reader *reader, const struct line *line, const struct field *fields,
                             struct ask *ask) MUST_CHECK;
 
-/* The field that an enum ask_field means. */
+/* The field of an enum ask_field. */
 const struct field *native_row_culprit(const struct field *fields, enum ask_field culprit);
 
 #endif

@@ -12,14 +12,14 @@ enum { SECONDS_MAX = 1000000000 };
 
 struct batsim_state {
     struct buffer text;
-    struct json_doc *doc; /* once all is read */
+    struct json_doc *doc; /* NULL until the whole file is read */
     struct error error;   /* the sticky one of the document */
     struct json_value root, jobs, profiles;
     struct json_object top, all_profiles;
     size_t count, next;
 };
 
-/* Alone in a line, or all in one: a job of JSON lines has no profiles. */
+/* The first line is "{" alone, or holds "profiles"; a job in JSON lines has no profiles. */
 static bool batsim_is_mine(struct text first_line)
 {
     struct text line = text_trim(first_line);
@@ -44,7 +44,7 @@ static void open_any(struct json_object *object, const struct json_value *value)
         continue;
 }
 
-/* The sticky error, which is the caller's then. */
+/* Return the sticky error, which the caller then owns. */
 static struct error take_error(struct batsim_state *state)
 {
     struct error error = state->error;
@@ -68,7 +68,7 @@ static struct error batsim_begin(struct reader *reader)
     return take_error(state);
 }
 
-/* How long it runs by itself, by its profile. */
+/* Its run time, which its profile gives. */
 static time_ns read_delay(struct batsim_state *state, struct json_object *job)
 {
     const char *name = json_get_string(job, "profile", "");

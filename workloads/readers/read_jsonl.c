@@ -20,7 +20,7 @@ enum {
     GROUP_OWN_COUNT
 };
 
-/* What only groups have; the rest of their names are native ones. */
+/* Columns that only groups have; their other columns are native ones. */
 static const struct column group_columns[GROUP_OWN_COUNT] = {
     [GROUP_COUNT] = {"count", false, FIELD_NUMBER},
     [GROUP_MIN_MEMBERS] = {"min_members", false, FIELD_NUMBER},
@@ -36,7 +36,7 @@ struct jsonl_state {
     struct field fields[NATIVE_FIELD_COUNT];
     struct field group[NATIVE_FIELD_COUNT]; /* of the group being read */
     struct job_group groups[JOB_GROUPS_MAX];
-    uint32_t succeeded[JOB_GROUPS_MAX]; /* members of them */
+    uint32_t succeeded[JOB_GROUPS_MAX]; /* by group: succeeded members */
     struct json_sets sets;
     struct field min_sets;
     struct json_nodes nodes;       /* of the job */
@@ -74,7 +74,8 @@ static struct error ask_error(const struct line *line, const struct field *field
     return input_error(line->input, line->text, field->place, "'%s': %s", field->name, complaint);
 }
 
-/* The fields of one object of `groups`; own: those that only groups have; claim: as it stands, if there is one. */
+/* Read the fields of one object of `groups`.  own: those that only groups have; claim: its text in the line, if it has
+ * one. */
 static struct error group_fields(struct reader *reader, const struct line *line, struct text object,
                                  struct field own[GROUP_OWN_COUNT], struct text *claim)
 {
@@ -104,7 +105,7 @@ static struct error group_fields(struct reader *reader, const struct line *line,
     return ERROR_OK;
 }
 
-/* Where there are sets each group belongs to one, which has the minimum. */
+/* If there are sets, each group belongs to one, and the minimum is the set's. */
 static struct error group_set(const struct line *line, const struct json_sets *sets, struct text object,
                               struct field own[GROUP_OWN_COUNT], uint16_t *set)
 {
@@ -123,7 +124,7 @@ static struct error group_set(const struct line *line, const struct json_sets *s
     return ERROR_OK;
 }
 
-/* Slices, and whether a member keeps to one island. */
+/* Slices, and whether each member must be in one island. */
 static struct error group_closeness(const struct reader *reader, const struct line *line, struct text object,
                                     const struct field own[GROUP_OWN_COUNT], struct job_group *group)
 {
@@ -137,7 +138,7 @@ static struct error group_closeness(const struct reader *reader, const struct li
     return ERROR_OK;
 }
 
-/* A group of claims, which say by themselves what lies together. */
+/* A group of claims.  A claim says itself which GPUs must be close to each other. */
 static struct error group_of_claims(const struct reader *reader, const struct line *line, struct text claim,
                                     const struct field own[GROUP_OWN_COUNT], int64_t count, int64_t min_members,
                                     struct job_group *group)
@@ -187,7 +188,7 @@ static struct error group_read(struct reader *reader, const struct line *line, s
     return ask_error(line, &field, complaint);
 }
 
-/* `gpus` beside `groups` must be their sum; the other amounts have no meaning there. */
+/* With `groups`, `gpus` must be their sum; other amounts are refused. */
 static struct error groups_check(const struct reader *reader, const struct line *line, const struct job *job)
 {
     const struct jsonl_state *state = reader->state;
@@ -254,13 +255,13 @@ static struct error succeeded_leave(const struct reader *reader, const struct li
     }
     if (left == 0)
         return input_error(line->input, line->text, array, "all members have succeeded");
-    if (succeeded > 0) /* groups and sets were made of this line */
+    if (succeeded > 0) /* the job's groups and sets were made from this line, so they may be written */
         job_leave_out(job, (struct job_group *)(uintptr_t)job->more, (struct job_set *)(uintptr_t)job->sets,
                       state->succeeded, ignored);
     return ERROR_OK;
 }
 
-/* Members that are no plain values, as they stand; `at` NULL: absent. */
+/* Members that are objects or arrays, as in the line; `at` NULL: absent. */
 struct nested {
     struct text groups, sets, topology, claim;
     struct tag_texts tags;
@@ -305,7 +306,7 @@ static struct error row_shape(struct reader *reader, const struct line *line, st
     return ERROR_OK;
 }
 
-/* How many of the sets that are in no other, or of the groups, must have what they need. */
+/* How many sets in no other, or groups, the job needs. */
 static struct error min_sets_read(const struct line *line, const struct jsonl_state *state, bool has_groups,
                                   struct job *job)
 {
@@ -319,7 +320,7 @@ static struct error min_sets_read(const struct line *line, const struct jsonl_st
     return ERROR_OK;
 }
 
-/* A job that is one claim. */
+/* A job that consists of one claim. */
 static struct error claim_job(struct reader *reader, const struct line *line, const struct nested *nested,
                               struct job *job)
 {

@@ -56,7 +56,7 @@ static struct error openb_first_line(struct reader *reader, struct text text, bo
     return error;
 }
 
-/* A pod is one member: what it asks stands on one node. */
+/* A pod is one member, so its whole request must fit one node. */
 static struct error openb_ask(const struct reader *reader, const struct line *line, const struct field *fields,
                               struct job *job)
 {
@@ -77,8 +77,7 @@ static struct error openb_ask(const struct reader *reader, const struct line *li
     return input_error(line->input, line->text, field->place, "'%s': %s", field->name, complaint);
 }
 
-/* A list without times, as packing experiments use it: only the order is there, and to fill a cluster nothing more
- * is needed. */
+/* A list without times, as for packing experiments.  Only its order is known, which suffices to fill a cluster. */
 static void openb_untimed(const struct reader *reader, struct trace_row *row)
 {
     row->job.submit = (time_ns)reader->row_count * TIME_NS_PER_S;
@@ -107,7 +106,7 @@ static struct error openb_times(const struct reader *reader, const struct line *
     return ERROR_OK;
 }
 
-/* Best effort is batch work; every other class of service is sold as latency-sensitive. */
+/* Best effort is batch work; all other service classes count as latency-sensitive. */
 static void openb_class(const struct field *fields, struct trace_row *row)
 {
     struct text qos = fields[OPENB_QOS].value, phase = fields[OPENB_PHASE].value;
@@ -116,7 +115,7 @@ static void openb_class(const struct field *fields, struct trace_row *row)
     if (text_is(phase, "Failed"))
         row->truth.outcome = OUTCOME_FAILED;
     else if (text_is(phase, "Pending"))
-        row->truth.outcome = OUTCOME_CANCELLED; /* it was deleted before it ever ran */
+        row->truth.outcome = OUTCOME_CANCELLED; /* it was deleted before it ran */
 }
 
 static struct error openb_line(struct reader *reader, struct text text, struct trace_row *row)

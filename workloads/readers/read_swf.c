@@ -36,7 +36,7 @@ static const char *const names[SWF_FIELD_COUNT] = {
     "preceding job",  "think time",
 };
 
-/* Status codes of the standard; 2 to 4 are parts of a job whose summary stands in a line of its own. */
+/* Status codes of the standard; 2 to 4 are parts of a job, whose summary has a line of its own. */
 enum { SWF_FAILED = 0, SWF_PART_FIRST = 2, SWF_PART_LAST = 4, SWF_CANCELLED = 5 };
 
 static bool is_blank(char c)
@@ -44,7 +44,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Cut a line into pieces between blanks; their number, which may exceed `max`. */
+/* Split a line at blanks; returns the number of fields, which may exceed `max`. */
 static uint32_t pieces_cut(struct text line, struct field *fields, uint32_t max)
 {
     const char *at = line.at, *end = at + line.length;

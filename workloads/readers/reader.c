@@ -68,7 +68,7 @@ static struct error line_next(struct reader *reader, struct text *line, bool *ha
 
 enum { NO_TRACE_BYTES_MAX = 1 << 20 };
 
-/* Files of this program that are JSON and no trace, by a key at their root: what they are, and what to type. */
+/* JSON files of Windtunnel that are no traces, by a key at their root: what they are, and what to type. */
 static const struct {
     const char *key, *what, *hint;
 } no_traces[] = {
@@ -77,7 +77,7 @@ static const struct {
     {"pools", "a cluster", "to run a trace on it, type: windtunnel run --trace FILE --cluster "},
 };
 
-/* A JSON file of this program that is no trace is told as what it is. */
+/* Refuse a JSON file of Windtunnel that is no trace, and say what it is. */
 static struct error refuse_no_trace(const char *path, struct text first_line)
 {
     char *bytes = NULL;
@@ -107,7 +107,7 @@ static struct error refuse_no_trace(const char *path, struct text first_line)
     return error;
 }
 
-/* jobs.csv.zst of a record, of any version: what became of jobs, not what was submitted. */
+/* Is it jobs.csv.zst of a record, of any version?  That tells how jobs ended, not all that was submitted. */
 static bool is_record(struct text first_line)
 {
     static const char *const columns[] = {"submit_s", "eligible_s", "wait_total_s", "is_counted"};
@@ -164,7 +164,7 @@ struct error reader_open(struct reader *reader, const struct workload_spec *spec
     return error;
 }
 
-/* Whether an error on a line is to be counted and forgotten. */
+/* Count an error on a line and drop it, if more are allowed.  False: it stays. */
 static bool line_is_forgiven(struct reader *reader, struct error *error)
 {
     if (error->kind != ERROR_DATA || reader->bad_line_count == reader->spec->bad_lines_max)

@@ -28,7 +28,7 @@ struct trace_row {
     struct job_truth truth;
 };
 
-/* What the header of a frozen trace says (workloads/readers/freeze.h). */
+/* The header of a frozen trace (workloads/readers/freeze.h). */
 struct frozen_facts {
     bool is_frozen, is_filling;
     time_ns origin;
@@ -38,17 +38,17 @@ struct frozen_facts {
 struct reader {
     const struct trace_format *format;
     const struct workload_spec *spec;
-    const struct cluster *cluster; /* NULL: models are not told apart */
+    const struct cluster *cluster; /* NULL: GPU models are ignored */
     struct queue_table *queues;
     struct names *users;
-    struct node_asks *asks; /* where what jobs ask of nodes is kept, for as long as they live */
+    struct node_asks *asks; /* keeps the jobs' constraints on nodes for the reader's life */
     struct names *tags;
-    struct names *classes; /* of struct job_truth.workload_class */
-    struct arena *arena;   /* for what rows point to; the reader's user resets it */
+    struct names *classes; /* names of struct job_truth.workload_class */
+    struct arena *arena;   /* holds what rows point to; the reader's user resets it */
     struct input *input;
-    void *state;          /* state_bytes of it, zeroed; the format's */
+    void *state;          /* of the format: state_bytes, zeroed */
     struct trace_ids ids; /* of the jobs so far, if has_ties */
-    bool has_ties;        /* lines may name each other; a format that knows such fields sets it */
+    bool has_ties;        /* lines may name each other; set by formats with such fields */
     bool is_again;        /* the file was read before, into the same tables */
     struct frozen_facts frozen;
     struct text first_line;
@@ -60,22 +60,24 @@ struct reader {
 struct trace_format {
     const char *name;
     const char *summary;
-    uint32_t version; /* of this structure */
+    uint32_t version; /* of this struct */
     size_t state_bytes;
 
-    /* Does a file that begins with this line (not blank) look like the format?  Called if the user named no format. */
+    /* Does a file with this first line (the first that is not blank) look like the format?  Called if the user named
+     * none. */
     bool (*is_mine)(struct text first_line);
 
-    /* Once per reading, with the first line that is not blank.  *is_header: it holds no job.  NULL: never a header. */
+    /* Called once per reading, with the first line that is not blank.  *is_header: the line is no job.  NULL: the
+     * format has no header. */
     struct error (*on_first_line)(struct reader *reader, struct text line, bool *is_header);
 
-    /* For every other line that is not blank.  The row comes with the defaults of job_default and truth_default. */
+    /* Called for every other line that is not blank.  The row has the defaults of job_default and truth_default. */
     struct error (*on_line)(struct reader *reader, struct text line, struct trace_row *row);
 
-    /* When no line is left, until *has is false: a row that only the whole file tells.  NULL: there are none. */
+    /* Called after the last line until *has is false: rows that need the whole file.  NULL: there are none. */
     struct error (*on_end)(struct reader *reader, struct trace_row *row, bool *has);
 
-    /* Before the state is freed.  NULL: nothing to release. */
+    /* Called before the state is freed.  NULL: nothing to release. */
     void (*on_close)(struct reader *reader);
 };
 
@@ -84,20 +86,20 @@ enum { TRACE_FORMAT_VERSION = 1 };
 /* All formats, NULL-terminated, in the order of trace_format_names (formats.c). */
 extern const struct trace_format *const trace_formats[];
 
-/* Open spec->trace.  reader: zeroed but for cluster, queues, users, tags, asks and arena. */
+/* Open spec->trace.  reader: zeroed except cluster, queues, users, tags, asks and arena. */
 struct error reader_open(struct reader *reader, const struct workload_spec *spec) MUST_CHECK;
 
 /* The next row of the kind ROW_JOB; *has false at the end. */
 struct error reader_next(struct reader *reader, struct trace_row *row, bool *has) MUST_CHECK;
 void reader_close(struct reader *reader);
 
-/* For the formats.  The empty queue name is the queue "default", the empty user name is no user. */
+/* For formats.  An empty name of a queue means the queue "default", of a user no user. */
 queue_id reader_queue(struct reader *reader, struct text name);
 uint32_t reader_user(struct reader *reader, struct text name);
-/* What is asked of nodes, made for the cluster and kept; NULL: nothing. */
+/* The constraint on nodes, made for the cluster and kept; NULL: none. */
 const struct node_ask *reader_nodes(const struct reader *reader, const struct node_ask *draft);
 
-/* What is not in the trace: completes, active all the time, needs what it asks. */
+/* Defaults for what a trace does not give: the job completes, is active all the time, and needs what it asks for. */
 struct job_truth truth_default(void);
 
 #endif

@@ -10,15 +10,15 @@
 #include "workloads/readers/reader.h"
 #include "workloads/synth/synth.h"
 
-/* Traces of at most HELD_MAX jobs are read once and kept (40 MB); longer ones are read again as a stream, unless they
- * must be sorted, or fill a cluster. */
+/* Traces of at most HELD_MAX jobs are read once and kept (40 MB).  Longer ones are read again as a stream, unless they
+ * must be sorted or fill a cluster. */
 enum { HELD_MAX = 1 << 18 };
 
 enum { HOURS_PER_DAY = 24 };
 
 enum { PREVIEW_ROWS = 100000, PREVIEW_MADE = 4000 };
 
-/* Milli-GPU nanoseconds as an integer: sums do not depend on order. */
+/* Milli-GPU nanoseconds as an integer, so that sums do not depend on the order. */
 __extension__ typedef unsigned __int128 gpu_ns;
 
 #define MILLI_NS_PER_GPU_S 1e12
@@ -33,11 +33,11 @@ struct job_source {
     struct names *classes;
     struct workload_facts facts;
     struct synth *synth;        /* NULL: a trace */
-    job_source_next_fn *custom; /* NULL: a trace or synth */
+    job_source_next_fn *custom; /* NULL: a trace, or synth */
     void *custom_self;
     struct reader reader;  /* open while streaming or loading */
-    struct arena arena;    /* what rows point to */
-    struct node_asks asks; /* and their requests, until the end */
+    struct arena arena;    /* holds what rows point to */
+    struct node_asks asks; /* the jobs' constraints on nodes, kept until the end */
     struct held held;
     struct fill fill;
     struct arrivals_print arrivals;
@@ -98,7 +98,7 @@ static void facts_finish(struct job_source *source)
     facts->load_recorded = span_s > 0 && gpus > 0 ? facts->gpu_s / (span_s * gpus) : 0;
 }
 
-/* The next row inside the window, its durations scaled. */
+/* The next row in the window, with its durations scaled. */
 static struct error row_next(struct job_source *source, struct trace_row *row, bool *has)
 {
     const struct workload_spec *spec = source->spec;
@@ -112,7 +112,7 @@ static struct error row_next(struct job_source *source, struct trace_row *row, b
     row->job.limit = time_scaled(row->job.limit, factor);
     row->job.estimate = time_scaled(row->job.estimate, factor);
     if (row->job.limit == 0)
-        row->job.limit = TIME_NS_PER_US; /* scaled to nothing, yet a limit */
+        row->job.limit = TIME_NS_PER_US; /* scaling made it 0, which is no limit */
     return ERROR_OK;
 }
 
@@ -134,7 +134,7 @@ static struct error trace_open(struct job_source *source)
     return ERROR_OK;
 }
 
-/* Read everything once: what there is, whether it is sorted; hold it if it is short. */
+/* Read everything once: the facts, and whether it is sorted.  Keep the jobs of a short trace. */
 static struct error trace_scan(struct job_source *source)
 {
     struct trace_row row;
@@ -168,14 +168,14 @@ static struct error trace_scan(struct job_source *source)
 
 /* ---- Between the readings ---------------------------------------------------------------------- */
 
-/* GPU hours asked a day, as the trace has them; 0: all its jobs come at once. */
+/* GPU hours that the trace's jobs ask for per day; 0: all jobs are submitted at once. */
 static double recorded_h_per_day(const struct workload_facts *facts)
 {
     double span_s = time_to_seconds(facts->last_submit - facts->first_submit);
     return span_s > 0 ? facts->gpu_s / span_s * HOURS_PER_DAY : 0;
 }
 
-/* By how much the gaps grow, so that the jobs ask what they shall. */
+/* Find the factor by which gaps between submissions grow, so that the jobs ask for the load that is set. */
 static struct error trace_scale(struct job_source *source)
 {
     const struct workload_spec *spec = source->spec;
@@ -228,7 +228,7 @@ static struct error trace_load(struct job_source *source)
     }
 }
 
-/* In the order of submission: a trace that is not held is read again. */
+/* Go on in the order of submission.  A trace that is not held is read again. */
 static struct error trace_order(struct job_source *source)
 {
     if (!source->is_held) {
@@ -243,7 +243,7 @@ static struct error trace_order(struct job_source *source)
     return ERROR_OK;
 }
 
-/* In the order of chance; the facts are of the jobs that come, not of those that were read. */
+/* Go on in a random order.  The facts become those of the jobs that will be submitted. */
 static struct error trace_fill(struct job_source *source, uint64_t seed)
 {
     struct workload_facts *facts = &source->facts;
@@ -361,7 +361,7 @@ static struct error trace_next(struct job_source *source, struct job *job, struc
     return ERROR_OK;
 }
 
-/* A job that is made as it is asked for; the facts grow with it. */
+/* The next made-up job.  The facts grow with it. */
 static struct error made_next(struct job_source *source, struct job *job, struct job_truth *truth, bool *has)
 {
     if (source->custom != NULL)
@@ -392,7 +392,7 @@ struct error job_source_next(struct job_source *source, struct job *job, struct 
     return ERROR_OK;
 }
 
-/* Of a trace: how many rows. */
+/* How many rows of a trace a preview shows. */
 static uint32_t preview_rows(const struct job_source *source)
 {
     const uint32_t most = source->frozen.preview_jobs;
@@ -404,7 +404,7 @@ uint32_t job_source_preview_max(const struct job_source *source)
     return source->synth != NULL ? PREVIEW_MADE : source->frozen.preview_jobs;
 }
 
-/* Of a trace that is not held; what follows reads it from its beginning again. */
+/* Preview a trace that is not held.  It is then opened again from its beginning. */
 static struct error trace_preview(struct job_source *source, job_source_seen_fn *seen, void *self)
 {
     struct trace_row row;
@@ -426,7 +426,7 @@ static void synth_preview(struct job_source *source, job_source_seen_fn *seen, v
     struct job job;
     struct job_truth truth;
     for (uint32_t i = 0; i < PREVIEW_MADE && synth_next(other, &job, &truth); i++) {
-        /* A consumer may keep a request for as long as the source lives. */
+        /* a consumer may keep a request as long as the source lives */
         job.first.request.nodes = node_asks_own(&source->asks, job.first.request.nodes);
         seen(self, &job);
     }

@@ -23,48 +23,50 @@
 
 struct synth_spec; /* workloads/synth/synth.h */
 
-/* The "workload" of a scenario.  Built by workload_read or by hand ({0} with trace and format is fine). */
+/* The "workload" of a scenario, made by workload_read or by hand ({0} with trace and format is allowed). */
 struct workload_spec {
-    const char *trace;              /* path; NULL: synth.  Relative to where the scenario stands. */
-    const char *format;             /* one of trace_format_names; NULL: guessed from the header, else an error */
-    struct synth_spec *synth;       /* NULL: trace */
-    double load;                    /* 0: as recorded; else offered GPU load to scale arrivals to */
-    double gpu_h_per_day;           /* 0: as recorded; else GPU hours a day to scale arrivals to; not with load */
-    uint32_t load_gpus;             /* the GPUs that loads are shares of; 0: those of the cluster that runs */
+    const char *trace;        /* path, relative to the scenario's folder; NULL: synth */
+    const char *format;       /* one of trace_format_names; NULL: guessed from the header, else an error */
+    struct synth_spec *synth; /* NULL: trace */
+    double load;              /* 0: as recorded; else the GPU load to which arrivals are scaled */
+    double gpu_h_per_day; /* 0: as recorded; else the GPU hours per day to which arrivals are scaled; not with load */
+    uint32_t load_gpus;   /* the GPUs to which loads are relative; 0: those of the run's cluster */
     time_ns window_from, window_to; /* in the trace's own time (dates: since 1970); both 0: everything */
     double duration_scale;          /* 1: as recorded */
     double processors_per_gpu;      /* SWF: default 1 */
-    uint16_t gpus_per_node;         /* how node-less requests are shaped; default 8; 0: flat */
-    uint64_t bad_lines_max;         /* unreadable lines to skip at most; default 0: the first is an error */
-    time_ns tz_offset;              /* of zone-less dates, to be subtracted; default 0 (UTC) */
-    time_ns default_duration;       /* of jobs in a trace that holds no times at all; 0: such a trace is an error */
-    /* load 0: jobs come when the trace says; else workloads/readers/fill.h, without load, window and scale */
+    uint16_t gpus_per_node;   /* how requests without a number of nodes are shaped; default 8; 0: members of one GPU */
+    uint64_t bad_lines_max;   /* unreadable lines that are skipped at most; default 0: the first is an error */
+    time_ns tz_offset;        /* of dates without a zone, to be subtracted; default 0 (UTC) */
+    time_ns default_duration; /* of jobs in a trace without any times; 0: such a trace is an error */
+    /* load 0: jobs are submitted at the times of the trace; else see workloads/readers/fill.h: no load, window or
+     * scale */
     struct fill_plan fill;
     struct arena arena; /* owns the strings */
 };
 
-#define LOAD_OF_CLUSTER "cluster" /* in place of a number: loads are of the cluster that runs */
+#define LOAD_OF_CLUSTER "cluster" /* used in place of a number: loads are relative to the run's cluster */
 
-/* Read the object.  base: folder that relative paths count from.  Fails through the sticky error. */
+/* Read the object.  base: the folder to which paths are relative.  Fails through the sticky error. */
 void workload_read(struct workload_spec *spec, const struct json_value *value, const char *base);
 void workload_release(struct workload_spec *spec);
 
 extern const char *const trace_format_names[]; /* "native", "batsim", "jsonl", "philly", "openb", "swf", NULL */
 
-/* What was found while opening and reading; complete when the stream has ended. */
+/* Found while opening and reading; complete when the stream has ended. */
 struct workload_facts {
     uint64_t job_count;
     uint64_t bad_line_count;
     uint64_t skipped_count;            /* jobs of the trace that never ran, e.g. SWF run time -1 */
     time_ns first_submit, last_submit; /* in the trace's own time, before scaling */
-    double gpu_s;                      /* sum of duration x GPUs asked, after duration_scale */
+    double gpu_s;                      /* sum of duration x GPUs that jobs ask for, after duration_scale */
     double load_recorded;              /* gpu_s / (span x cluster GPUs); 0 if the span is 0 */
-    double arrival_factor;             /* what arrival gaps were multiplied by; 1 if not scaled */
-    uint32_t load_gpus;                /* the GPUs that loads are shares of; 0: no load is a share */
-    double gpu_h_per_day;              /* GPU hours that the jobs ask a day, after scaling; of synth the mean that is
-                                          aimed at; 0: not known, or the jobs fill the cluster */
-    bool is_filling;                   /* of the jobs that fill the cluster, which end together */
-    char digest[33];                   /* of the trace file; "" for synth */
+    double arrival_factor;             /* factor of the gaps between arrivals; 1 if not scaled */
+    uint32_t load_gpus;                /* the GPUs to which loads are relative; 0: no load is */
+    /* GPU hours that the jobs ask for per day, after scaling; for synth the intended mean; 0: not known, or the jobs
+     * fill the cluster */
+    double gpu_h_per_day;
+    bool is_filling; /* of jobs that fill the cluster, and that end together */
+    char digest[33]; /* of the trace file; "" for synth */
     const char *format;
 };
 
@@ -72,44 +74,44 @@ struct job_source;
 
 enum { WORKLOAD_CLASSES_MAX = 64 }; /* names of struct job_truth.workload_class */
 
-/* Open.  The cluster gives model names and the capacity for `load`.  A trace that is not sorted, or that
- * must be scaled, is read once before (sorting holds it in memory: about 150 bytes a job). */
+/* Open the source.  The cluster gives GPU models, and the capacity for `load`.  A trace that is not sorted, or that
+ * must be scaled, is read once in advance (sorting keeps it in memory: about 150 bytes a job). */
 struct error job_source_open(struct job_source **out, const struct workload_spec *spec, const struct cluster *cluster,
                              uint64_t seed) MUST_CHECK;
 
-/* The same with queues that are there already: jobs that name them belong to them, others are added.  The table is the
- * source's from now on, also after an error. */
+/* As above with queues that exist already: jobs that name them belong to them, other queues are added.  The source owns
+ * the table from then on, also after an error. */
 struct error job_source_open_with(struct job_source **out, const struct workload_spec *spec,
                                   const struct cluster *cluster, uint64_t seed, struct queue_table *queues) MUST_CHECK;
 
-/* Jobs made by the caller: `next` is called for each (its errors stop the stream), obeys the law above but for
- * ids, which are given here.  For tests and generators of one's own. */
+/* Jobs made by the caller, for tests and other generators.  `next` is called for each job (an error ends the stream),
+ * and obeys the law above, except for ids, which are assigned here. */
 typedef struct error job_source_next_fn(void *self, struct job *job, struct job_truth *truth, bool *has);
 struct job_source *job_source_custom(job_source_next_fn *next, void *self);
 
 /* The next job; *has false at the end.  job->queue is an id of job_source_queues, which may have grown. */
 struct error job_source_next(struct job_source *source, struct job *job, struct job_truth *truth, bool *has) MUST_CHECK;
 
-/* Show some of the jobs that will come, before the first of them does: of a trace the first 100,000 of its rows that
- * are in the window (of one that is held in memory all, in whatever order they come), of a synthesized workload its
- * first 4,000.  Changes nothing of the stream.  A custom source shows none. */
+/* Show some of the jobs before the first one is taken: of a trace those among its first 100,000 rows that are in the
+ * window (all, in any order, if it is held in memory); of a synthesized workload its first 4,000.  The stream is
+ * unchanged.  A custom source shows none. */
 typedef void job_source_seen_fn(void *self, const struct job *job);
 struct error job_source_preview(struct job_source *source, job_source_seen_fn *seen, void *self) MUST_CHECK;
 
-struct queue_table *job_source_queues(struct job_source *source); /* owned by the source; the caller may fill
-                                                                     in quotas before the first next */
+/* Owned by the source; the caller may fill in quotas before the first job is taken. */
+struct queue_table *job_source_queues(struct job_source *source);
 const struct queue_table *job_source_queue_table(const struct job_source *source);
 const struct names *job_source_users(const struct job_source *source);
 const struct names *job_source_tags(const struct job_source *source);
 
-/* The most jobs that a preview shows, where that is no rule of traces; 0. */
+/* The most jobs that a preview shows; 0: the rule for traces holds. */
 uint32_t job_source_preview_max(const struct job_source *source);
 
-/* Keep the hash of the arrivals (workloads/readers/freeze.h) from now on, of each job that is given. */
+/* From now on, hash the arrivals (workloads/readers/freeze.h): every job that is taken. */
 void job_source_keep_arrivals(struct job_source *source);
 uint64_t job_source_arrivals(const struct job_source *source);
 const struct names *job_source_classes(const struct job_source *source); /* WORKLOAD_CLASSES_MAX at most */
 const struct workload_facts *job_source_facts(const struct job_source *source);
-void job_source_close(struct job_source *source); /* NULL is fine */
+void job_source_close(struct job_source *source); /* NULL is allowed */
 
 #endif

@@ -29,7 +29,7 @@ struct survey {
     time_ns last_submit;
 };
 
-/* On error there is nothing to release. */
+/* On error nothing needs to be released. */
 struct error survey_read(struct survey *survey, struct job_source *source) MUST_CHECK;
 
 /* As above; calls `seen` for each job (NULL: no call). */
@@ -37,7 +37,7 @@ struct error survey_read_with(struct survey *survey, struct job_source *source, 
                               void *self) MUST_CHECK;
 void survey_release(struct survey *survey);
 
-/* As text for people; sorts the series. */
+/* Append a text for readers; sorts the series. */
 void survey_show(struct survey *survey, struct job_source *source, const struct cluster *cluster, struct buffer *out);
 
 #endif

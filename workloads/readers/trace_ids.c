@@ -27,7 +27,7 @@ uint32_t trace_ids_array(struct trace_ids *ids, struct text name)
     return names_add(ids->arrays, name) + 1;
 }
 
-/* "ok:17": the kind is cut off; what has none means any end. */
+/* Cut the kind off "ok:17"; without a kind any end counts. */
 static uint8_t cut_kind(struct text *item)
 {
     static const struct {

@@ -16,7 +16,7 @@
 
 struct trace_id {
     time_ns submit; /* in the trace's own time */
-    uint32_t index; /* JOB_NONE: outside of the window */
+    uint32_t index; /* JOB_NONE: outside the window */
 };
 
 struct trace_ids {
@@ -24,16 +24,16 @@ struct trace_ids {
     struct trace_id *jobs;
     size_t capacity;
     struct names *arrays;
-    uint32_t job_count; /* in the window, so far */
+    uint32_t job_count; /* jobs in the window so far */
 };
 
-void trace_ids_release(struct trace_ids *ids); /* {0} again */
+void trace_ids_release(struct trace_ids *ids); /* leaves {0} */
 
-/* A job of the file: after its own dependencies were read. */
+/* Add a job of the file, after its dependencies were read. */
 void trace_ids_add(struct trace_ids *ids, struct text id, time_ns submit, bool is_in_window);
 
-/* Fill job->after from "17;ok:18;not_ok:19".  A dependency on a job outside of the window is left out: it was over
- * before the window began. */
+/* Fill job->after from "17;ok:18;not_ok:19".  A dependency on a job before the window is left out: that job has
+ * ended. */
 struct error trace_ids_after(const struct trace_ids *ids, const struct line *line, const struct field *field,
                              struct arena *arena, struct job *job) MUST_CHECK;
 

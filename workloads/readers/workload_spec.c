@@ -9,7 +9,7 @@ enum { GPUS_PER_NODE_DEFAULT = 8, LOAD_MAX = 1000, SCALE_MAX = 1000000 };
 
 #define FILL_LOAD_MIN 0.001
 
-/* Paths count from the scenario's folder, except absolute ones and standard input. */
+/* Paths are relative to the scenario's folder, except absolute ones and standard input. */
 static const char *path_from(struct arena *arena, const char *base, const char *path)
 {
     if (path[0] == '/' || strcmp(path, "-") == 0 || base == NULL || base[0] == '\0')
@@ -22,7 +22,7 @@ static const char *path_from(struct arena *arena, const char *base, const char *
     return joined;
 }
 
-/* A moment in the trace's own time: a date, or a duration since its zero. */
+/* A time of the trace: a date, or a duration since its zero. */
 static time_ns moment_read(const struct json_value *value, time_ns tz_offset)
 {
     time_ns moment = 0;
@@ -52,7 +52,7 @@ static void window_read(struct workload_spec *spec, struct json_object *object)
         json_fail(&window, "'window' must end after it begins");
 }
 
-/* Seconds or a duration, either with a sign: zones west of Greenwich are behind UTC. */
+/* Seconds or a duration, with a sign: zones west of Greenwich are behind UTC. */
 static time_ns offset_read(struct json_object *object)
 {
     enum { HOURS_MAX = 26, SECONDS_PER_HOUR = 3600 };
@@ -76,7 +76,7 @@ static time_ns offset_read(struct json_object *object)
     return offset;
 }
 
-/* A key that would say when jobs come or how long they run, which filling does by itself. */
+/* Refuse a key about submission or run times, which filling sets itself. */
 static void fill_refuse(struct json_object *workload, const char *key)
 {
     if (!json_has(workload, key))
@@ -110,7 +110,7 @@ static void fill_read(struct workload_spec *spec, struct json_object *workload)
     fill_refuse(workload, "duration_scale");
 }
 
-/* "load_gpus": a number of GPUs, or the word for those of the cluster that runs. */
+/* "load_gpus": a number of GPUs, or the word for those of the run's cluster. */
 static uint32_t load_gpus_read(struct json_object *workload)
 {
     struct json_value value = json_member(workload, "load_gpus");
@@ -159,7 +159,7 @@ static void trace_read(struct workload_spec *spec, struct json_object *object, c
     fill_read(spec, object);
 }
 
-/* Keys of traces get a message of their own: they are known, but not allowed here. */
+/* Known keys of traces get their own message, because they are not allowed here. */
 static void trace_keys_refuse(struct json_object *object)
 {
     static const char *const keys[] = {"format",

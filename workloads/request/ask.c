@@ -19,7 +19,7 @@ static const char *sharing_complaint(const struct ask *ask, enum ask_field *culp
     return NULL;
 }
 
-/* The GPU part of a member that asks at most one GPU, or `gpus` whole ones. */
+/* Set the GPU part of a member that asks for at most one GPU, or for `gpus` whole ones. */
 static void request_set_gpus(struct request *request, const struct ask *ask, int64_t gpus)
 {
     bool is_fraction = ask->gpu_milli != 0 && ask->gpu_milli != GPU_MILLI;
@@ -117,7 +117,7 @@ const char *ask_shape(const struct ask *ask, struct job *job, enum ask_field *cu
     return ask_group(&each, (uint32_t)members, (uint32_t)ask->min_members, &job->first, culprit);
 }
 
-/* The first pool whose GPUs will do; NULL. */
+/* The first pool with accepted GPUs; NULL: none. */
 static const struct node_pool *pool_for(const struct cluster *cluster, const struct ask *ask)
 {
     const struct request request = {.gpus = 1, .gpu_models = ask->gpu_models, .nodes = ask->node_ask};
@@ -178,7 +178,7 @@ uint64_t ask_both_models(uint64_t a, uint64_t b)
     return both != 0 ? both : UINT64_C(1) << MODEL_ABSENT;
 }
 
-/* The smallest profile that any family calls so; 0 if none does. */
+/* The smallest profile of that name in any family; 0: none. */
 static int mig_anywhere(struct text name)
 {
     int smallest = 0;
@@ -197,7 +197,7 @@ int ask_mig(const struct cluster *cluster, struct text name, uint64_t *gpu_model
     *gpu_models = 0;
     if (cluster == NULL)
         return mig_anywhere(name);
-    /* The same name may be another profile in another family (1g.10gb): the cluster's first decides. */
+    /* In another family the name may mean another profile (1g.10gb): the cluster's first family decides. */
     for (uint32_t i = 0; i < cluster->model_count; i++) {
         int profile = mig_profile_find(cluster->models[i].mig, name);
         if (profile < 0 || (found != 0 && profile + 1 != found))

@@ -2,12 +2,12 @@
 
 #include "topologies/cluster_build.h"
 
-/* How a claim lies. */
+/* The members that a claim becomes. */
 struct lie {
     uint32_t members; /* of one claim */
-    uint16_t gpus;    /* of one member; 0: a piece */
+    uint16_t gpus;    /* of one member; 0: it has a piece */
     bool one_island;
-    uint8_t slice_level; /* of all members of one claim; 0: they are no slice */
+    uint8_t slice_level; /* one slice is all members of a claim; 0: no slices */
 };
 
 static bool has_model(const struct cluster *cluster, const struct node_pool *pool, uint64_t models)
@@ -16,7 +16,7 @@ static bool has_model(const struct cluster *cluster, const struct node_pool *poo
     return type->gpu_count > 0 && (models >> type->model & 1);
 }
 
-/* The most GPUs of one node, of one island, and of one NVLink domain, that are of these models. */
+/* The largest node, island and NVLink domain with GPUs of these models, in GPUs. */
 struct widths {
     int64_t node, island, nvlink;
 };
@@ -38,7 +38,7 @@ static struct widths widths_of(const struct cluster *cluster, uint64_t models)
     return widths;
 }
 
-/* GPUs on any nodes, all of a claim in one domain of the level. */
+/* One member per GPU, on any nodes; all members of a claim in one domain of the level. */
 static struct lie spread(int64_t count, uint8_t level)
 {
     return (struct lie){.members = (uint32_t)count, .gpus = 1, .slice_level = count > 1 ? level : 0};
@@ -81,7 +81,7 @@ static const char *lie_of(const struct claim *claim, const struct cluster *clust
     return NULL;
 }
 
-/* Members of one piece each, those of a claim of MIG instances in one domain of the level that it matches. */
+/* One member per piece.  Several MIG instances of a claim must be in one domain of the level that it matches. */
 static const char *lie_in_pieces(const struct claim *claim, const struct cluster *cluster,
                                  const struct gpu_class *class, struct lie *lie)
 {
@@ -99,7 +99,7 @@ static const char *lie_in_pieces(const struct claim *claim, const struct cluster
     return NULL;
 }
 
-/* The models that will do; 0: none. */
+/* The accepted models; 0: none. */
 static uint64_t models_of(const struct claim *claim, const struct gpu_class *class, const struct cluster *cluster)
 {
     struct gpu_conditions conditions = claim->conditions;

@@ -36,18 +36,18 @@ struct claim {
     int64_t count;     /* 1..ASK_GPUS_MAX */
     struct text model; /* "A|B"; empty: any */
     struct gpu_conditions conditions;
-    struct text match; /* "nvlink", "node", or a level of the cluster; empty: nothing is asked */
+    struct text match; /* "nvlink", "node", or a level of the cluster; empty: no constraint */
 };
 
-/* Of several such claims: `count` of them, of which `min_count` (0: all) must run; CPUs and memory of one. */
+/* Equal claims: `count` of them, of which `min_count` (0: all) must run; CPUs and memory are per claim. */
 struct claims {
     struct claim claim;
     int64_t count, min_count;
     int64_t cpu_milli, memory_mib;
 };
 
-/* Make them a group of members.  cluster NULL: what depends on it is left out, and the GPUs of a claim are one member.
- * Returns NULL, or why it cannot be; then nothing has changed. */
+/* Turn them into a group of members.  cluster NULL: what depends on it is left out, and a claim is one member.  Returns
+ * NULL, or why that is not possible; then nothing has changed. */
 const char *claims_group(const struct claims *claims, const struct cluster *cluster, struct job_group *group);
 
 /* Read the object.  Fails through the sticky error; the texts are borrowed from the document. */

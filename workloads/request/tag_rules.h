@@ -13,22 +13,22 @@
 #include "base/names.h"
 #include "workloads/job.h"
 
-enum { JOB_TAG_RULES_OF_KIND_MAX = JOB_TAG_RULES_MAX / 2 }; /* of nearness; of distance */
+enum { JOB_TAG_RULES_OF_KIND_MAX = JOB_TAG_RULES_MAX / 2 }; /* of affinity, and of anti-affinity */
 
-/* What names mean. */
+/* Used to resolve names. */
 struct tag_world {
     const struct cluster *cluster;
     struct names *tags;
-    struct arena *arena; /* of what is read */
+    struct arena *arena; /* holds what is read */
 };
 
-/* NULL if the object has none of the three members, or after an error, which is at its place in the file. */
+/* NULL if the object has none of the three members, or after an error, which has its place in the file. */
 const struct job_tags *tag_rules_get(const struct tag_world *world, struct json_object *object);
 
-/* The number of the level of that name, as of struct tag_rule; false if there is none. */
+/* The number of that level, as in struct tag_rule; false: there is none. */
 bool tag_level_of(const struct cluster *cluster, struct text name, uint8_t *level);
 
-/* The level's name that is nearest to this one; NULL: none is near. */
+/* The name of a level that is most similar to this one; NULL: none is similar. */
 const char *tag_level_near(const struct cluster *cluster, struct text name);
 
 #endif

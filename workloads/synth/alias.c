@@ -8,7 +8,7 @@ static double chance_rounded(double chance)
     return rint(chance * 0x1p32) * 0x1p-32;
 }
 
-/* Pair entries below the mean with entries above, which fill them up. */
+/* Pair each entry below the mean with one above it, which fills it up. */
 static void entries_pair(struct alias *alias, double *scaled, uint32_t *small, uint32_t *large, uint32_t small_count,
                          uint32_t large_count)
 {
@@ -21,7 +21,7 @@ static void entries_pair(struct alias *alias, double *scaled, uint32_t *small, u
         large_count--;
         small[small_count++] = high;
     }
-    /* What is left differs from 1 by rounding only. */
+    /* The entries left differ from 1 only by rounding. */
     for (uint32_t i = 0; i < large_count; i++)
         alias->entries[large[i]] = (struct alias_entry){1, large[i]};
     for (uint32_t i = 0; i < small_count; i++)

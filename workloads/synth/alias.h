@@ -10,8 +10,8 @@
 #include "base/random.h"
 
 struct alias_entry {
-    double keep;    /* chance to stay in this entry */
-    uint32_t other; /* else this one */
+    double keep;    /* probability of this entry */
+    uint32_t other; /* the entry taken otherwise */
 };
 
 struct alias {
@@ -19,7 +19,7 @@ struct alias {
     uint32_t count;
 };
 
-/* weights: count >= 1, not negative, their sum positive. */
+/* weights: count >= 1; not negative, with a positive sum. */
 void alias_init(struct alias *alias, struct arena *arena, const double *weights, uint32_t count);
 
 /* u: uniform in (0, 1). */
@@ -27,12 +27,12 @@ static inline uint32_t alias_pick(const struct alias *alias, double u)
 {
     double scaled = u * alias->count;
     uint32_t index = (uint32_t)scaled;
-    index = index < alias->count ? index : alias->count - 1; /* the product may round up */
+    index = index < alias->count ? index : alias->count - 1; /* the product may be rounded up */
     const struct alias_entry *entry = &alias->entries[index];
     return scaled - index < entry->keep ? index : entry->other;
 }
 
-/* Draws nothing when there is no choice. */
+/* As alias_pick.  Draws no number if there is only one entry. */
 static inline uint32_t alias_draw(const struct alias *alias, struct random_stream *stream)
 {
     return alias->count == 1 ? 0 : alias_pick(alias, random_uniform(stream));

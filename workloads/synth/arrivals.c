@@ -11,7 +11,7 @@ enum { DAYS_PER_WEEK = 7, WORKING_DAYS = 5 };
 
 static const double whole_demand[] = {1};
 
-/* Rounded to millionths: a cosine's last bit moves nothing, and opposite hours still cancel. */
+/* Rounded to millionths, so that a cosine's last bit has no effect and opposite hours cancel. */
 static double hour_factor(const struct arrivals_shape *shape, int hour)
 {
     double angle = 2 * M_PI * (hour - shape->peak_hour) / HOURS_PER_DAY;
@@ -72,7 +72,7 @@ static void bursts_start(struct arrivals *arrivals)
         arrivals->active[arrivals->active_count++] = arrivals->today[arrivals->today_next++];
 }
 
-/* Begin and end bursts up to and including `now`; sum up in the order of their start. */
+/* Begin and end bursts up to and including `now`, and sum them in the order of their start. */
 static void bursts_update(struct arrivals *arrivals)
 {
     uint32_t kept = 0;
@@ -99,7 +99,7 @@ static time_ns bursts_edge(const struct arrivals *arrivals, time_ns edge)
     if (arrivals->today_next < arrivals->today_count && arrivals->today[arrivals->today_next].start < edge)
         edge = arrivals->today[arrivals->today_next].start;
     if (arrivals->active_count != 0 && arrivals->active[0].end < edge)
-        edge = arrivals->active[0].end; /* all last as long: the first to start ends first */
+        edge = arrivals->active[0].end; /* all last equally long, so the first to start ends first */
     return edge;
 }
 
@@ -135,7 +135,7 @@ void arrivals_init(struct arrivals *arrivals, struct arena *arena, const struct 
     if (has_bursts(arrivals)) {
         size_t bursts = (size_t)arrivals->service_count * shape->bursts_per_day;
         arrivals->today = arena_alloc_array(arena, bursts, struct burst);
-        /* Those of yesterday may still go on when today's begin. */
+        /* yesterday's bursts may go on when today's begin */
         arrivals->active = arena_alloc_array(arena, 2 * bursts, struct burst);
         bursts_draw(arrivals, -TIME_NS_PER_DAY);
     }
@@ -146,7 +146,7 @@ time_ns arrivals_next(struct arrivals *arrivals, time_ns until)
 {
     if (isinf(arrivals->mean_gap_s))
         return TIME_NEVER;
-    double work = -log(random_uniform(&arrivals->gaps)); /* in mean arrivals */
+    double work = -log(random_uniform(&arrivals->gaps)); /* in units of the mean gap */
     if (arrivals->is_plain) {
         arrivals->now += time_from_seconds(work * arrivals->mean_gap_s);
         return arrivals->now < until ? arrivals->now : TIME_NEVER;
@@ -163,7 +163,7 @@ time_ns arrivals_next(struct arrivals *arrivals, time_ns until)
     }
     arrivals->now += time_from_seconds(work / arrivals->rate_per_s);
     if (arrivals->now > arrivals->edge)
-        arrivals->now = arrivals->edge; /* rounded over it */
+        arrivals->now = arrivals->edge; /* rounding went past the edge */
     return arrivals->now < until ? arrivals->now : TIME_NEVER;
 }
 

@@ -27,9 +27,9 @@
 enum { HOURS_PER_DAY = 24 };
 
 struct arrivals_shape {
-    double peak;           /* hour peak / mean, 1..2; 1: flat */
+    double peak;           /* rate in the peak hour / mean rate, 1..2; 1: flat */
     double peak_hour;      /* 0..23 */
-    double weekend_factor; /* 1: every day alike */
+    double weekend_factor; /* 1: all days are equal */
     double burst_factor;   /* > 1; 1: no bursts */
     time_ns burst_duration;
     uint32_t bursts_per_day;
@@ -42,30 +42,30 @@ struct burst {
 
 struct arrivals {
     struct arrivals_shape shape;
-    const double *demand; /* by service: its share, summing to 1; borrowed */
+    const double *demand; /* by service: its share; the sum is 1; borrowed */
     uint32_t service_count;
-    double mean_gap_s; /* INFINITY: nothing ever comes */
+    double mean_gap_s; /* INFINITY: no arrivals */
     bool is_plain;     /* constant rate */
     time_ns now;
-    time_ns edge; /* where the rate changes next */
+    time_ns edge; /* when the rate changes next */
     double rate_per_s;
-    double burst_extra; /* (factor - 1) x the demand that bursts now */
+    double burst_extra; /* (factor - 1) x demand of the services in a burst */
     double hour_factor[HOURS_PER_DAY], day_factor[7];
-    struct burst *today;  /* by start */
-    struct burst *active; /* going on, in the order of their start */
+    struct burst *today;  /* ordered by start */
+    struct burst *active; /* bursts at present, in the order of their start */
     uint32_t today_count, today_next, active_count;
     time_ns day_end;
     struct random_stream gaps, bursts;
 };
 
-/* entity: names the streams.  demand: NULL with service_count 0 makes one service of everything. */
+/* entity: names the random streams.  demand: NULL with service_count 0 means one service. */
 void arrivals_init(struct arrivals *arrivals, struct arena *arena, const struct arrivals_shape *shape,
                    double rate_per_s, const double *demand, uint32_t service_count, uint64_t seed, uint64_t entity);
 
-/* The next arrival, or TIME_NEVER if it is not before `until`. */
+/* The next arrival; TIME_NEVER: none before `until`. */
 time_ns arrivals_next(struct arrivals *arrivals, time_ns until);
 
-/* Which service the last arrival is of, if its burst brought it (u: uniform in (0,1)); else UINT32_MAX: any, by
+/* The service of the last arrival, if it belongs to a burst (u: uniform in (0,1)); else UINT32_MAX: draw it by
  * demand. */
 uint32_t arrivals_burst_service(const struct arrivals *arrivals, double u);
 

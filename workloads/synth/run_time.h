@@ -20,7 +20,7 @@ struct run_time {
 
 double run_time_mean_s(const struct run_time *run_time);
 
-/* About 50 ns; at most 2 expected tries where the distribution is truncated. */
+/* Takes about 50 ns; a truncated distribution needs at most 2 tries on average. */
 double run_time_draw_s(const struct run_time *run_time, struct random_stream *stream);
 
 #endif

@@ -9,13 +9,13 @@
 #include "workloads/synth/alias.h"
 #include "workloads/synth/synth_spec.h"
 
-/* A class at work.  Each purpose has its stream, named by the class's name. */
+/* A class in use.  Each purpose has a random stream, named after the class. */
 struct synth_stream {
     const struct synth_class *class;
-    double gpu_h_per_day; /* that its jobs ask */
+    double gpu_h_per_day; /* that its jobs ask for */
     struct arrivals arrivals;
     struct alias sizes;
-    struct job *templates; /* by size: a job but for its id, time and queue */
+    struct job *templates; /* by size: a job without id, time and queue */
     bool has_early_end;
     struct random_stream size, run_time, outcome, activity, tenant;
 };
@@ -27,16 +27,16 @@ struct synth {
     time_ns until;
     uint64_t made_count;
     struct synth_stream *streams; /* by class */
-    time_ns *next;                /* by class: its next arrival; TIME_NEVER: over */
+    time_ns *next;                /* by class: its next arrival; TIME_NEVER: it has ended */
     struct alias projects;        /* by demand */
     double *demand;               /* by project, summing to 1 */
-    queue_id *queues;             /* by project; one without tenants */
+    queue_id *queues;             /* by project; a single one without tenants */
     struct arena arena;
 };
 
 /* ---- Making ------------------------------------------------------------------------------------ */
 
-/* Rank r (from 1) of n has the demand r^-s / sum; the ranks are dealt to the projects by a shuffle. */
+/* Rank r (from 1) of n has the demand r^-s / sum.  A shuffle assigns the ranks to the projects. */
 static void demand_init(struct synth *synth)
 {
     const struct synth_tenancy *tenants = &synth->spec->tenants;
@@ -78,7 +78,7 @@ static const char *claim_size(const struct cluster *cluster, const struct synth_
     return complaint;
 }
 
-/* What a job of that size asks, its nodes in the arena; or why it cannot be. */
+/* What a job of that size asks for, its constraint on nodes in the arena; or why that is not valid. */
 static const char *shape_size(const struct cluster *cluster, const struct synth_size *size, struct arena *arena,
                               struct job *job)
 {
@@ -157,7 +157,7 @@ uint32_t synth_load_gpus(const struct synth *synth)
     return spec->load_gpus != 0 ? spec->load_gpus : synth->cluster->gpu_count;
 }
 
-/* Mean GPUs that a job of the class asks, by the templates. */
+/* Mean GPUs that a job of the class asks for, by the templates. */
 static double asked_gpus(const struct synth *synth, const struct synth_stream *stream)
 {
     const struct synth_class *class = stream->class;
@@ -170,7 +170,7 @@ static double asked_gpus(const struct synth *synth, const struct synth_stream *s
     return sum / weights;
 }
 
-/* Jobs per second; what they ask goes to the stream. */
+/* Jobs per second.  Also sets the stream's GPU hours per day. */
 static double rate_of(const struct synth *synth, struct synth_stream *stream)
 {
     const struct synth_class *class = stream->class;
@@ -236,7 +236,7 @@ void synth_free(struct synth *synth)
 
 /* ---- Tenants ----------------------------------------------------------------------------------- */
 
-/* Where part `index` of `count` begins when `whole` is dealt as evenly as integers allow. */
+/* Where part `index` of `count` begins when `whole` is divided as evenly as integers allow. */
 static int64_t part_begin(int64_t whole, int64_t index, int64_t count)
 {
     return whole / count * index + whole % count * index / count;
@@ -306,7 +306,7 @@ static queue_id queue_draw(const struct synth *synth, struct synth_stream *strea
     return synth->queues[alias_draw(&synth->projects, &stream->tenant)];
 }
 
-/* One uniform number decides whether the job ends early and, scaled, when. */
+/* A uniform number decides whether the job ends early; the same number, scaled, decides when. */
 static double early_end(struct synth_stream *stream, struct job_truth *truth)
 {
     const struct synth_class *class = stream->class;
@@ -322,8 +322,8 @@ static double early_end(struct synth_stream *stream, struct job_truth *truth)
     return u / class->cancelled;
 }
 
-/* What leaves here is whole milliseconds: production traces record seconds, and finer digits only make records
- * larger.  Arrivals are cut after they are added up, so that rates stay exact. */
+/* Times are cut to milliseconds: production traces record seconds, and more digits only make records larger.  Arrivals
+ * are added up before the cut, so that rates stay exact. */
 static time_ns whole_ms(time_ns time)
 {
     return time - time % TIME_NS_PER_MS;
@@ -342,7 +342,7 @@ static void truth_draw(struct synth_stream *stream, struct job_truth *truth)
     truth->sm_active_milli = (uint16_t)(class->sm_active_low + above);
 }
 
-/* The class whose arrival is next; equal times go by the order of the classes. */
+/* The class with the next arrival; at equal times the first class. */
 static uint32_t class_next(const struct synth *synth)
 {
     uint32_t first = 0;

@@ -36,29 +36,29 @@ struct synth_spec; /* opaque; made by synth_read, lives in the arena */
 /* Fails through the sticky error. */
 struct synth_spec *synth_read(const struct json_value *value, struct arena *arena);
 
-struct synth; /* one stream of it; synth_complaint has none */
+struct synth; /* one stream of the spec; the spec must have no synth_complaint */
 struct synth *synth_new(const struct synth_spec *spec, const struct cluster *cluster, uint64_t seed);
 void synth_free(struct synth *synth);
 
-/* Why the cluster cannot hold a size of the mix, with the size's place in *class_name and *index; NULL: it can, as far
- * as tensor-parallel groups go. */
+/* Why the cluster cannot hold a size of the mix, with its place in *class_name and *index; NULL: it can, as far as
+ * tensor-parallel groups are concerned. */
 const char *synth_complaint(const struct synth_spec *spec, const struct cluster *cluster, const char **class_name,
                             uint32_t *index);
 
-/* Of the loads: the GPUs that they are shares of, 0 if every class says GPU hours a day; and the GPU hours that all
- * jobs ask a day, in the mean over whole weeks (pieces count as their part: job_asked_milli). */
+/* The GPUs to which loads are relative (0 if every class has GPU hours per day), and the GPU hours that all jobs ask
+ * for per day, as the mean over whole weeks (pieces count as in job_asked_milli). */
 uint32_t synth_load_gpus(const struct synth *synth);
 double synth_gpu_h_per_day(const struct synth *synth);
 
-/* Adds the names of the classes in their order: class i is truth.workload_class i + 1. */
+/* Add the names of the classes in their order: class i is truth.workload_class i + 1. */
 void synth_classes(const struct synth *synth, struct names *names);
 
-/* Adds the tenants to `queues`: root -> organisation -> team -> project, deserved shares summing to the
- * cluster: equal per team, within a team equal per project; demand is Zipf over all projects, the ranks dealt
- * to teams by a fixed shuffle of the seed. */
+/* Add the tenants to `queues`: root -> organisation -> team -> project.  Deserved shares sum to the cluster, equal per
+ * team, and within a team equal per project.  Demand is Zipf over all projects; a shuffle by the seed assigns the
+ * ranks. */
 void synth_tenants(const struct synth *synth, struct queue_table *queues);
 
-/* The next job in order of submission; false when the duration is over. */
+/* The next job in the order of submission; false: the duration is over. */
 bool synth_next(struct synth *synth, struct job *job, struct job_truth *truth);
 
 #endif

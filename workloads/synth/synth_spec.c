@@ -13,7 +13,7 @@ enum {
     MILLI = 1000,
 };
 
-#define WEEKEND_FACTOR_DEFAULT 0.5 /* how much of a weekday's arrivals a weekend day has under "weekly" */
+#define WEEKEND_FACTOR_DEFAULT 0.5 /* arrivals on a weekend day / on a weekday, under "weekly" */
 #define SHARES_TOLERANCE       1e-6
 
 static const char *text_kept(struct json_object *object, const char *key, struct arena *arena)
@@ -84,7 +84,7 @@ static void size_check(const struct json_value *value, const struct synth_size *
         return;
     }
     if (size->claim != NULL || size->gpu_class != NULL)
-        return; /* what they are the cluster says: synth_complaint */
+        return; /* the cluster decides how they are made: synth_complaint */
     ask.mig = size->mig != NULL;
     const char *complaint = ask_shape(&ask, &job, &culprit);
     if (complaint != NULL)
@@ -107,7 +107,7 @@ static struct text kept(struct text text, struct arena *arena)
     return text.length == 0 ? text : text_of(arena_copy(arena, text));
 }
 
-/* "claim", which says all of the GPUs. */
+/* "claim", which gives all of the GPU request. */
 static void claim_read_size(struct json_object *object, struct synth_size *size, struct arena *arena)
 {
     static const char *const said[] = {"gpus",      "nodes",     "gpu_milli",   "gpu_memory_gb",  "mig",
@@ -253,7 +253,7 @@ static void outcome_read(struct json_object *object, struct synth_class *class)
     activity_read(&activity, class);
 }
 
-/* How much work: a share of the load, or GPU hours a day. */
+/* The amount of work: a share of the load, or GPU hours per day. */
 static void work_read(struct json_object *object, struct synth_class *class)
 {
     struct json_value hours = json_member(object, "gpu_hours_per_day");
@@ -267,7 +267,7 @@ static void work_read(struct json_object *object, struct synth_class *class)
         json_fail(&hours, "a class has 'share' or 'gpu_hours_per_day', not both");
 }
 
-/* GPU hours a day say how many jobs come only where jobs ask GPUs. */
+/* GPU hours per day give a rate only if the jobs ask for GPUs. */
 static void work_check(const struct json_value *value, const struct synth_class *class)
 {
     if (class->gpu_h_per_day == 0)

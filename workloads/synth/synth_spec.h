@@ -18,28 +18,28 @@ enum { SYNTH_CLASSES_MAX = 64, SYNTH_SIZES_MAX = 1024 };
 
 struct synth_size {
     double weight;
-    double whole_gpus; /* the GPUs of a job if all members had whole GPUs */
+    double whole_gpus; /* GPUs of a job if every member had whole GPUs */
     struct ask ask;
     const char *mig; /* the profile's name; NULL: none */
     const char *gpu_model;
-    struct node_ask nodes;            /* not yet made for a cluster */
+    struct node_ask nodes;            /* not made for a cluster yet */
     const char *gpu_class;            /* name; NULL: none */
-    const struct claim *claim;        /* in place of all that says GPUs; NULL: none */
-    const char *required, *preferred; /* names of levels, of all members; NULL: nothing is asked */
+    const struct claim *claim;        /* replaces all other GPU fields; NULL: none */
+    const char *required, *preferred; /* levels' names, for all members; NULL: no constraint */
 };
 
 struct synth_class {
     const char *name;
     enum job_class class;
-    double share;         /* of the whole-GPU load; 0 if the next is given */
-    double gpu_h_per_day; /* GPU hours that its jobs ask a day; 0: it has a share */
+    double share;         /* of the whole-GPU load; 0: gpu_h_per_day is given */
+    double gpu_h_per_day; /* GPU hours that its jobs ask for per day; 0: it has a share */
     int32_t priority;
     bool is_preemptible;
     struct arrivals_shape arrivals;
     struct synth_size *sizes;
     uint32_t size_count;
     struct run_time run_time;
-    double fail_early, cancelled;           /* chances */
+    double fail_early, cancelled;           /* probabilities */
     uint16_t sm_active_low, sm_active_high; /* milli */
     uint16_t would_do_milli;
     struct checkpoint_plan checkpoint;
@@ -47,27 +47,27 @@ struct synth_class {
 };
 
 struct synth_tenancy {
-    uint32_t organisations, teams, projects; /* 0 projects: no tenants, one queue */
+    uint32_t organisations, teams, projects; /* 0 projects: one queue without tenants */
     double zipf_exponent;
 };
 
 struct synth_spec {
-    time_ns duration;      /* TIME_NEVER: until job_count */
-    uint64_t job_count;    /* UINT64_MAX: until duration */
-    double load_whole_gpu; /* of the classes that have a share */
-    uint32_t load_gpus;    /* the GPUs that it is a load of; 0: those of the cluster */
+    time_ns duration;      /* TIME_NEVER: job_count ends it */
+    uint64_t job_count;    /* UINT64_MAX: duration ends it */
+    double load_whole_gpu; /* of all classes with a share */
+    uint32_t load_gpus;    /* the GPUs to which the load is relative; 0: those of the cluster */
     struct synth_tenancy tenants;
     struct synth_class *classes;
     uint32_t class_count;
 };
 
-/* A job that fails early ends at a uniform moment of the first tenth of its run time, a cancelled one at a
- * uniform moment of all of it: the parts of the mean run time that they take. */
+/* A job that fails early ends at a uniform time within the first tenth of its run time, a cancelled job within all of
+ * it.  Mean parts of the run time that they use: */
 #define SYNTH_FAIL_WITHIN    0.1
 #define SYNTH_FAILED_MEAN    (SYNTH_FAIL_WITHIN / 2)
 #define SYNTH_CANCELLED_MEAN 0.5
 
-/* Mean whole GPUs of a class, and mean seconds its jobs take, early ends included. */
+/* Mean whole GPUs of a class, and mean seconds of its jobs, early ends included. */
 double synth_class_whole_gpus(const struct synth_class *class);
 double synth_class_mean_s(const struct synth_class *class);
 
