@@ -126,8 +126,8 @@ static void say_space(const struct sched *sched, const struct request_class *ask
 /* The kept space would hold other jobs before it. */
 static void say_behind(struct explanation *out)
 {
-    say(out, "It would fit on space that is kept for others; when that was last looked at, jobs "
-             "before it would have taken it.");
+    say(out, "It would fit on space that is kept for other jobs, but at the last check jobs "
+             "before it would have taken that space.");
 }
 
 static void say_fit(struct explanation *out)
@@ -191,7 +191,7 @@ static void say_reserved(const struct sched *sched, const struct sched_job *job,
     }
     amount_text(all, RESOURCE_GPU, held);
     milli_text(rest, outstanding);
-    say(out, "%s are reserved for it; those who leave still hold %s of them.", all, rest);
+    say(out, "%s are reserved for it; jobs that are leaving still hold %s of them.", all, rest);
 }
 
 /* The headroom that its start would violate. */

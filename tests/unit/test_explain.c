@@ -198,7 +198,7 @@ static void test_a_reservation_keeps_others_out(void **state)
     sched_case_submit(&c, sched_case_job(2, 1, 4, 50), SECONDS(1001));
     sched_case_cycle(&c, SECONDS(1001));
     struct explanation why = sched_case_explain(&c, 1, REASON_RESERVED);
-    assert_non_null(strstr(why.text, "8 GPUs are reserved for it; those who leave still hold 4"));
+    assert_non_null(strstr(why.text, "8 GPUs are reserved for it; jobs that are leaving still hold 4"));
     why = sched_case_explain(&c, 2, REASON_RESERVED_FOR_OTHER);
     assert_int_equal(why.nodes[EXPLAIN_KEPT], 1);
     assert_int_equal(why.nodes[EXPLAIN_GPUS_BUSY], 1);
@@ -326,7 +326,7 @@ static void test_headroom_holds_up_as_many_as_it_would_hold(void **state)
     struct explanation why = sched_case_explain(&c, 2, REASON_RESOURCES);
     assert_true(why.is_behind);
     assert_int_equal(why.nodes[EXPLAIN_KEPT], 1);
-    assert_non_null(strstr(why.text, "jobs before it would have taken it"));
+    assert_non_null(strstr(why.text, "jobs before it would have taken that space"));
     sched_job_cancelled(c.sched, 0, SECONDS(5));
     assert_int_equal(sched_case_start(&c, SECONDS(5)), 0);
     sched_case_explain(&c, 2, REASON_HEADROOM);
