@@ -27,11 +27,11 @@ queue_id amount_forbids(struct queue_tree *tree, queue_id leaf, const int64_t as
     for (queue_id q = leaf; q != QUEUE_ROOT; q = tree->queues[q].parent)
         for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
             int64_t limit = queue_tree_spec(tree, q)->limit[r];
-            int64_t firm = ask[RESOURCE_COUNT + r];
+            int64_t non_preemptible = ask[RESOURCE_COUNT + r];
             if (ask[r] > 0 && limit != QUOTA_UNLIMITED && queue_tree_charged(tree, q, r) + ask[r] > limit)
                 return q;
-            if (firm > 0 && tree->config->firm_needs_quota &&
-                queue_tree_non_preemptible(tree, q, r) + firm > amount_deserved(tree, q, r))
+            if (non_preemptible > 0 && tree->config->firm_needs_quota &&
+                queue_tree_non_preemptible(tree, q, r) + non_preemptible > amount_deserved(tree, q, r))
                 return q;
         }
     return QUEUE_NONE;

@@ -54,8 +54,8 @@ static queue_id forbids(struct queue_tree *tree, queue_id leaf, const int64_t as
     queue_id limit = amount_forbids(tree, leaf, ask);
     if (limit != QUEUE_NONE || !is_guaranteed(ask))
         return limit;
-    int64_t firm = queue_tree_non_preemptible(tree, leaf, RESOURCE_GPU) + ask[QUEUE_SUM_FIRM_GPU];
-    return firm > owned_milli(tree, leaf) ? leaf : QUEUE_NONE;
+    int64_t held = queue_tree_non_preemptible(tree, leaf, RESOURCE_GPU) + ask[QUEUE_SUM_FIRM_GPU];
+    return held > owned_milli(tree, leaf) ? leaf : QUEUE_NONE;
 }
 
 /* Before a guaranteed job is tried outside of trials, empty cells move to places with fewer opportunistic jobs. */

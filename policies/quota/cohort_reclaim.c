@@ -32,7 +32,7 @@ bool cohort_may_reclaim(struct queue_tree *tree, queue_id leaf, const int64_t as
     if (tree->config->reclaim_within_cohort == RECLAIM_NEVER || cohort_is_top(tree, leaf))
         return false;
     for (enum resource r = 0; r < RESOURCE_COUNT; r++)
-        if (ask[r] > 0 && ask[r] > cohort_state(tree, leaf)->preemption_bound[r])
+        if (ask[r] > 0 && ask[r] > cohort_state(tree, leaf)->potential_available[r])
             return false;
     if (tree->config->fair_sharing || tree->config->borrow_within_cohort != RECLAIM_NEVER)
         return true;
@@ -74,7 +74,7 @@ static bool may_preempt_for(const struct queue_tree *tree, queue_id leaf, enum r
 {
     const struct quota_config *config = tree->config;
     const int64_t nominal = queue_tree_spec(tree, leaf)->deserved[r];
-    if (ask[r] > cohort_state(tree, leaf)->preemption_bound[r])
+    if (ask[r] > cohort_state(tree, leaf)->potential_available[r])
         return false;
     if (nominal == QUOTA_UNLIMITED || ask[r] <= nominal || is_within_below_top(tree, leaf, r, ask))
         return true;

@@ -46,18 +46,18 @@ static void find_height(struct queue_tree *tree, queue_id queue)
 }
 
 /* Compute the potential of the queue.  That of its parent is computed. */
-static void find_preemption_bound(struct queue_tree *tree, queue_id queue, enum resource r)
+static void find_potential(struct queue_tree *tree, queue_id queue, enum resource r)
 {
     struct cohort_state *state = queue_tree_own(tree, queue);
     int64_t borrowing = queue_tree_spec(tree, queue)->borrowing_limit[r];
-    int64_t preemption_bound = state->quota[r];
+    int64_t potential = state->quota[r];
     if (!cohort_is_top(tree, queue)) {
         const struct cohort_state *parent = cohort_state(tree, tree->queues[queue].parent);
-        preemption_bound = amount_sum(state->kept[r], parent->preemption_bound[r]);
+        potential = amount_sum(state->kept[r], parent->potential_available[r]);
         if (borrowing != QUOTA_UNLIMITED)
-            preemption_bound = amount_smaller(preemption_bound, amount_sum(state->quota[r], borrowing));
+            potential = amount_smaller(potential, amount_sum(state->quota[r], borrowing));
     }
-    state->preemption_bound[r] = preemption_bound;
+    state->potential_available[r] = potential;
 }
 
 bool cohort_refresh(struct queue_tree *tree)
@@ -73,7 +73,7 @@ bool cohort_refresh(struct queue_tree *tree)
             find_quota(tree, q, r);
     for (queue_id q = QUEUE_ROOT + 1; q < tree->count; q++)
         for (enum resource r = 0; r < RESOURCE_COUNT; r++)
-            find_preemption_bound(tree, q, r);
+            find_potential(tree, q, r);
     return true;
 }
 
@@ -151,7 +151,7 @@ struct cohort_share cohort_share(const struct queue_tree *tree, queue_id queue, 
     const struct cohort_state *parent = cohort_state(tree, tree->queues[queue].parent);
     for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
         int64_t borrowed = cohort_usage(tree, queue, r, change) - state->quota[r];
-        int64_t lendable = parent->preemption_bound[r];
+        int64_t lendable = parent->potential_available[r];
         if (borrowed <= 0 || lendable == AMOUNT_ANY)
             continue;
         struct ratio plain = {borrowed, lendable}, weighted = plain;
@@ -176,7 +176,7 @@ void cohort_archive(struct archive *archive, void *own)
     ARCHIVE_KNOWS(struct cohort_state, 80);
     ARCHIVE(archive, state->quota);
     ARCHIVE(archive, state->kept);
-    ARCHIVE(archive, state->preemption_bound);
+    ARCHIVE(archive, state->potential_available);
     ARCHIVE(archive, state->is_kept_below);
     ARCHIVE(archive, state->height);
     ARCHIVE(archive, state->version);

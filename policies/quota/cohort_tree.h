@@ -2,7 +2,7 @@
  *
  * Words, for each resource.  `quota` of a queue: its nominal (deserved) amount plus what its children lend.  `kept`:
  * the part of the quota that it does not lend.  `usage`: its own charge plus what its children use beyond what they
- * keep.  `available`: how much more it may be charged.  `potential` (in the code: preemption_bound): the most that it
+ * keep.  `available`: how much more it may be charged.  `potential` (Kueue: potential available): the most that it
  * could ever hold.  A queue borrows if its usage exceeds its quota.  Every child of QUEUE_ROOT is the top of its own
  * tree and cannot borrow.
  *
@@ -30,7 +30,7 @@
 struct cohort_state { /* the policy's state of each queue */
     int64_t quota[RESOURCE_COUNT];
     int64_t kept[RESOURCE_COUNT];
-    int64_t preemption_bound[RESOURCE_COUNT];
+    int64_t potential_available[RESOURCE_COUNT];
     bool is_kept_below[RESOURCE_COUNT]; /* some queue below keeps quota */
     uint8_t height;                     /* of the tree below it; 0: no queue is below */
     uint32_t version;                   /* of the tree at the last refresh; only in the root's state */

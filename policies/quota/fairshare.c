@@ -194,9 +194,9 @@ static bool breaks_quota(const struct queue_tree *tree, queue_id queue, const in
                          bool is_charged)
 {
     for (int r = 0; r < RESOURCE_COUNT; r++) {
-        int64_t firm = ask[RESOURCE_COUNT + r];
-        int64_t after = queue_tree_non_preemptible(tree, queue, (enum resource)r) + (is_charged ? 0 : firm);
-        if (firm > 0 && !is_within(after, queue_tree_spec(tree, queue)->deserved[r]))
+        int64_t non_preemptible = ask[RESOURCE_COUNT + r];
+        int64_t after = queue_tree_non_preemptible(tree, queue, (enum resource)r) + (is_charged ? 0 : non_preemptible);
+        if (non_preemptible > 0 && !is_within(after, queue_tree_spec(tree, queue)->deserved[r]))
             return true;
     }
     return false;

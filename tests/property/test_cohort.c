@@ -83,12 +83,12 @@ static int64_t available(const struct books *books, queue_id q)
     return local_available(books, q) + parent;
 }
 
-static int64_t preemption_bound(const struct books *books, queue_id q)
+static int64_t potential_available(const struct books *books, queue_id q)
 {
     if (parent_of(books, q) == QUEUE_ROOT)
         return books->subtree[q];
     int64_t borrowing = books->table->queues[q].borrowing_limit[GPU];
-    int64_t most = local_quota(books, q) + preemption_bound(books, parent_of(books, q));
+    int64_t most = local_quota(books, q) + potential_available(books, parent_of(books, q));
     if (borrowing != QUOTA_UNLIMITED && books->subtree[q] + borrowing < most)
         most = books->subtree[q] + borrowing;
     return most;
@@ -121,7 +121,7 @@ static void check_books(struct quota_case *c, const struct books *books)
     for (queue_id q = 1; q < QUEUES; q++) {
         queue_id binds;
         assert_int_equal(cohort_state(&c->tree, q)->quota[GPU], books->subtree[q]);
-        assert_int_equal(cohort_state(&c->tree, q)->preemption_bound[GPU], preemption_bound(books, q));
+        assert_int_equal(cohort_state(&c->tree, q)->potential_available[GPU], potential_available(books, q));
         assert_int_equal(cohort_usage(&c->tree, q, GPU, COHORT_AS_IS), books->usage[q]);
         assert_int_equal(cohort_available(&c->tree, q, GPU, &binds), available(books, q));
         assert_int_equal(cohort_is_borrowing(&c->tree, q, GPU, COHORT_AS_IS), books->usage[q] > books->subtree[q]);

@@ -55,7 +55,7 @@ static void idle_quota_of_the_whole_tree_is_available(void **state)
     quota_case_ready(&org.c);
     assert_int_equal(now(&org, org.left).quota[RESOURCE_GPU], 16000);
     assert_int_equal(now(&org, org.top).quota[RESOURCE_GPU], 26000);
-    assert_int_equal(now(&org, org.a).preemption_bound[RESOURCE_GPU], 26000);
+    assert_int_equal(now(&org, org.a).potential_available[RESOURCE_GPU], 26000);
     quota_case_charge(&org.c, org.far, GPUS(10));
     quota_case_charge(&org.c, org.big, GPUS(12));
     assert_int_equal(available(&org, org.a), 4000);
@@ -94,8 +94,8 @@ static void a_borrowing_limit_binds_where_it_stands(void **state)
     quota_case_spec(&org.c, org.a)->borrowing_limit[RESOURCE_GPU] = 1000;
     quota_case_spec(&org.c, org.left)->borrowing_limit[RESOURCE_GPU] = 0;
     quota_case_ready(&org.c);
-    assert_int_equal(now(&org, org.a).preemption_bound[RESOURCE_GPU], 5000);
-    assert_int_equal(now(&org, org.b).preemption_bound[RESOURCE_GPU], 16000);
+    assert_int_equal(now(&org, org.a).potential_available[RESOURCE_GPU], 5000);
+    assert_int_equal(now(&org, org.b).potential_available[RESOURCE_GPU], 16000);
     assert_int_equal(quota_cohort.forbids(&org.c.tree, org.a, GPUS(5)), QUEUE_NONE);
     assert_int_equal(quota_cohort.forbids(&org.c.tree, org.a, GPUS(6)), org.a);
     assert_int_equal(quota_cohort.forbids(&org.c.tree, org.b, GPUS(17)), org.left);
@@ -351,7 +351,7 @@ static void a_changed_quota_is_noticed_once(void **state)
     quota_case_spec(&org.c, org.far)->deserved[RESOURCE_GPU] = 12000;
     queue_tree_update(&org.c.tree, org.c.table);
     assert_true(quota_case_advance(&org.c, 20));
-    assert_int_equal(now(&org, org.a).preemption_bound[RESOURCE_GPU], 28000);
+    assert_int_equal(now(&org, org.a).potential_available[RESOURCE_GPU], 28000);
     assert_false(quota_case_advance(&org.c, 30));
     quota_case_release(&org.c);
 }

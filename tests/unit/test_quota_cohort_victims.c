@@ -1,5 +1,5 @@
-/* policies/quota/cohort.h: of which queue a victim is taken first.  Without fair sharing, of the one that would be let
- * go last; with it, of the one with the larger share as it stands, whatever is asked. */
+/* policies/quota/cohort.c: the queue that loses a victim first.  Without fair sharing it is the queue that would be
+ * selected last; with fair sharing, the queue with the larger share now, whatever the requests. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
