@@ -1,6 +1,5 @@
 /* policies/plugin.h -- a policy of your own, built outside this tree, as a shared object.
  *
- * The shared object exports one symbol, `windtunnel_plugin`; who it is, which seam it fills, and the seam's const
  * The shared object exports one symbol, `windtunnel_plugin`.  It holds the name of the plug-in, its seam, and the
  * seam's const struct:
  *

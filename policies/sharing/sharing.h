@@ -16,8 +16,8 @@
  *    would have done (job_truth.h) is not known to it.
  *  - What it makes of a request stands in the job's request class, so that placement, charges and explanations follow.
  *    The world that checks pieces maps the same way (sharing_map).
- *  - Who shares a GPU or a node is kept by the ledger (ledger_share_with): pieces of one kind and one domain, no more
- *    clients than the cap.
+ *  - The ledger keeps what each GPU and node is shared for (policies/ledger/ledger_share.c): pieces of one kind and one
+ *    domain, no more clients than the cap.
  *
  * A policy is one const struct; add it to sharings.h and policies/config/registry.c.
  *

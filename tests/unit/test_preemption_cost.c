@@ -1,6 +1,6 @@
-/* policies/state/preemption_cost.c and attempts.c: when a plan that would throw away more than the preemptor's wait is
- * worth is looked at again.  Two nodes of 8 GPUs; queue `lent` runs 8 GPUs on each from the start, queue `waits` asks
- * 8 at 10 s.  Each is due half, so that only what is lost stands in the way. */
+/* policies/eviction/preemption_cost.c and attempts.c: when a plan is tried again whose preemption cost was too high for
+ * the preemptor's wait.  Two nodes of 8 GPUs; queue `lent` runs 8 GPUs on each from the start, queue `waits` asks for 8
+ * at 10 s.  Each deserves half, so that only the cost stands in the way. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* policies/state/preemption_cost.c: the first instant at which a wait is worth what would be thrown away, against one
- * found by trying; when a plan is looked at again; and before when no plan is. */
+/* policies/eviction/preemption_cost.c: the first instant at which a wait is worth the preemption cost, against one
+ * found by trying; when a plan is tried again; and before which time none is tried. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,7 +60,7 @@ static void set_waited(struct fixture *f, time_ns waited)
 static void forget(struct fixture *f)
 {
     f->sched->plan->affordable_at = f->sched->plan->eligible_at = TIME_NEVER;
-    f->sched->plan->saw_dear = false;
+    f->sched->plan->saw_too_costly = false;
 }
 
 /* ---- When it is worth it ---- */
@@ -116,7 +116,7 @@ static void who_waits_long_enough(void **state)
             expected = closed < expected ? closed : expected;
             expected = saved < expected ? saved : expected;
         }
-        assert_true(f.sched->plan->saw_dear);
+        assert_true(f.sched->plan->saw_too_costly);
         if (expected != f.sched->plan->affordable_at)
             print_error("round %d: %lld, not %lld\n", round, (long long)f.sched->plan->affordable_at,
                         (long long)expected);
