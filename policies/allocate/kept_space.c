@@ -275,13 +275,14 @@ static uint32_t next_entry(const struct look *look)
 {
     const struct queue_selection_field *field = &look->scratch->field;
     const struct pending *pending = &look->sched->pending;
-    uint32_t best = CONTEST_NONE;
+    uint32_t best = QUEUE_SELECTION_NONE;
     for (uint32_t e = 0;
          e < field->entry_count && look->sched->policy.inference_first && look->hand == HAND_RESERVED_FOR_OTHER; e++)
         if (!field->entries[e].is_out && pending->class_queues[field->entries[e].class_queue].class == JOB_INFERENCE &&
-            (best == CONTEST_NONE || pending_compare(pending, field->entries[e].slot, field->entries[best].slot) < 0))
+            (best == QUEUE_SELECTION_NONE ||
+             pending_compare(pending, field->entries[e].slot, field->entries[best].slot) < 0))
             best = e;
-    return best != CONTEST_NONE ? best : queue_selection_field_next(field);
+    return best != QUEUE_SELECTION_NONE ? best : queue_selection_field_next(field);
 }
 
 /* ---- The reasons of class queues ---- */
@@ -340,7 +341,7 @@ static int64_t look_without(struct sched *sched, enum clock_hand hand)
     else
         gone.mark = ledger_mark(sched->ledger);
     queue_selection_field_open(field, &sched->tree, &sched->pending);
-    for (uint32_t e = next_entry(&look); e != CONTEST_NONE; e = next_entry(&look))
+    for (uint32_t e = next_entry(&look); e != QUEUE_SELECTION_NONE; e = next_entry(&look))
         try_next(&look, e);
     if (hand == HAND_RESERVED_FOR_OTHER)
         lent_end(sched, gone);

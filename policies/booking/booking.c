@@ -196,9 +196,9 @@ bool sched_place(struct sched *sched, uint32_t slot, struct piece_list *pieces)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
     const bool is_preemptible = sched_request_class(sched, job)->is_preemptible;
-    const bool is_firm = !is_preemptible && sched->policy.placement_firm != NULL;
+    const bool has_own = !is_preemptible && sched->policy.placement_firm != NULL;
     const struct quota_policy *quota = sched->policy.quota;
-    struct placement_request asked = {.policy = is_firm ? sched->policy.placement_firm : sched->policy.placement,
+    struct placement_request asked = {.policy = has_own ? sched->policy.placement_firm : sched->policy.placement,
                                       .request_class = &sched->request_classes.at[job->ask],
                                       .owner = slot};
     struct allowed_space allowed = {0};

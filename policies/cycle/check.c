@@ -28,7 +28,7 @@ struct share_tally { /* members that share a GPU or a node, by the place in its 
 };
 
 struct gpu_tally { /* of the holdings on one GPU */
-    uint32_t staying_milli, leaving_milli, holders, firm, unmovable;
+    uint32_t staying_milli, leaving_milli, holders, non_preemptible, unmovable;
     struct share_tally share;
 };
 
@@ -133,7 +133,7 @@ static void tally_holding(const struct sched *sched, uint32_t slot, const struct
             &tally->gpus[sched->cluster->nodes[space.node].first_gpu + (uint32_t)__builtin_ctz(mask)];
         *(is_leaving ? &gpu->leaving_milli : &gpu->staying_milli) += space.gpu_milli;
         gpu->holders++;
-        gpu->firm += !request_class->is_preemptible;
+        gpu->non_preemptible += !request_class->is_preemptible;
         gpu->unmovable += is_never_victim(sched, request_class);
     }
     struct node_tally *node = &tally->nodes[space.node];
@@ -329,7 +329,7 @@ static const char *check_cells(const struct sched *sched, node_id node, const st
 {
     const struct ledger *ledger = sched->ledger;
     const struct node_type *type = cluster_node_type(sched->cluster, node);
-    uint32_t firm = 0;
+    uint32_t non_preemptible = 0;
     gpu_id first = sched->cluster->nodes[node].first_gpu;
     uint32_t room = 0;
     for (gpu_id g = first; g < first + type->gpu_count; g++) {
@@ -342,14 +342,14 @@ static const char *check_cells(const struct sched *sched, node_id node, const st
         const char *broken = ledger->shares == NULL ? NULL : check_share(&ledger->shares[g], &gpu->share);
         if (broken != NULL)
             return broken;
-        if (ledger->keeps[g].non_preemptible_holders != gpu->firm)
+        if (ledger->keeps[g].non_preemptible_holders != gpu->non_preemptible)
             return "jobs on a GPU that cannot be preempted are miscounted";
-        firm |= (uint32_t)(gpu->firm > 0) << (g - first);
-        if (sched->policy.preemption->evicts && sched->preemption_bound.firm[g] != gpu->unmovable)
+        non_preemptible |= (uint32_t)(gpu->non_preemptible > 0) << (g - first);
+        if (sched->policy.preemption->evicts && sched->preemption_bound.unmovable[g] != gpu->unmovable)
             return "jobs on a GPU that will never go are miscounted";
         room += gpu->unmovable == 0;
     }
-    if (ledger->non_preemptible_mask[node] != firm)
+    if (ledger->non_preemptible_mask[node] != non_preemptible)
         return "GPUs with jobs that cannot be preempted are not known as such";
     if (sched->policy.preemption->evicts && sched->preemption_bound.room[node] != room)
         return "GPUs that evictions could free are miscounted";

@@ -1,7 +1,7 @@
 /* Saves and loads a scheduler.
  *
  * It saves all state that a later call can depend on, including memos, back-off and the order of lists.  It leaves out
- * scratch of a single call (plans, offers, marks), the decisions of the last cycle, which are not read
+ * scratch of a single call (plans, node searches, marks), the decisions of the last cycle, which are not read
  * again, what can be computed from cluster and policy, and the ledger of an empty cluster, which is always the same. */
 #include "base/hash.h"
 #include "policies/allocate/kept_space.h"

@@ -104,17 +104,17 @@ static void note_failure(struct sched *sched, uint32_t class_queue, enum plan_ki
     /* A plan that keeps failing waits until all candidates that are too young now may be taken: it may need them all.
      */
     memo->eligible_at = memo->failed < BACKOFF_EAGER ? plan->eligible_at : plan->eligible_last_at;
-    memo->awaits_affordable = plan->saw_dear;
+    memo->awaits_affordable = plan->saw_too_costly;
     if (memo->awaits_affordable)
         memo->eligible_at = preemption_cost_retry_at(sched, preemptor);
     memo->awaits_start = plan->saw_starting;
     memo->starts_seen = sched->starts;
-    memo->nobody_for = JOB_NONE;
-    if (plan->saw_nobody && sched->policy.preemption->spares == NULL && kind == PLAN_PREEMPT &&
+    memo->no_victim_for = JOB_NONE;
+    if (plan->saw_no_victim && sched->policy.preemption->spares == NULL && kind == PLAN_PREEMPT &&
         !sched->policy.quota->is_flat) {
-        memo->nobody_for = sched->jobs.jobs[preemptor].id;
-        memo->nobody_version = candidates_version(sched, sched->jobs.jobs[preemptor].queue);
-        memo->nobody_until = plan->eligible_at;
+        memo->no_victim_for = sched->jobs.jobs[preemptor].id;
+        memo->no_victim_version = candidates_version(sched, sched->jobs.jobs[preemptor].queue);
+        memo->no_victim_until = plan->eligible_at;
     }
     back_off(sched, class_queue, kind);
 }
@@ -129,8 +129,8 @@ static bool is_hopeless(struct sched *sched, uint32_t class_queue, enum plan_kin
         return true; /* state changes do not make its wait worth more */
     if (sched->lists.leaving_count > 0)
         return false; /* the space that is coming may be enough */
-    if (memo->nobody_for == job->id && memo->nobody_until > sched->now &&
-        memo->nobody_version == candidates_version(sched, job->queue))
+    if (memo->no_victim_for == job->id && memo->no_victim_until > sched->now &&
+        memo->no_victim_version == candidates_version(sched, job->queue))
         return true;
     const struct request_class *ask = sched_ask(sched, job);
     return !preemption_bound_suffices(&sched->preemption_bound, sched->cluster, ask) ||
@@ -148,7 +148,7 @@ static void refuse(struct sched *sched, uint32_t class_queue, enum plan_kind kin
 static void forget_notes(struct plan_scratch *plan)
 {
     plan->eligible_at = plan->eligible_last_at = plan->affordable_at = TIME_NEVER;
-    plan->saw_starting = plan->saw_dear = plan->saw_nobody = false;
+    plan->saw_starting = plan->saw_too_costly = plan->saw_no_victim = false;
 }
 
 /* Has the head waited too short a time for any plan to be worth it?  Then its class queue sleeps until one may be. */

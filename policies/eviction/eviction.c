@@ -21,7 +21,7 @@ void eviction_init(struct sched *sched)
     sched->eviction = mem_zalloc(1, sizeof *sched->eviction);
     sched->eviction->least_loss = TIME_NEVER;
     sched->plan = mem_zalloc(1, sizeof *sched->plan);
-    sched->offers = mem_zalloc(1, sizeof *sched->offers);
+    sched->node_search = mem_zalloc(1, sizeof *sched->node_search);
     sched->moves = mem_zalloc(1, sizeof *sched->moves);
     if (sched->policy.preemption->evicts) {
         sched->plan->node_mark = mem_zalloc(sched->cluster->node_count, 1);
@@ -33,7 +33,7 @@ void eviction_init(struct sched *sched)
     sched->eviction->takes_both = sched->policy.quota->rounds != NULL && !sched->policy.quota->is_flat &&
                                   sched->retry_queues[PLAN_RECLAIM].is_used &&
                                   sched->retry_queues[PLAN_PREEMPT].is_used &&
-                                  sched->policy.preempt.within_queue != WITHIN_NEVER;
+                                  sched->policy.preempt.within_queue != WITHIN_QUEUE_NEVER;
     sched->retry_queues[PLAN_PREEMPT].is_used &= !sched->eviction->takes_both;
     sched->plans_in_turn = sched->policy.quota->rounds != NULL && !sched->policy.quota->is_flat &&
                            sched->retry_queues[PLAN_RECLAIM].is_used;
@@ -42,7 +42,7 @@ void eviction_init(struct sched *sched)
 void eviction_release(struct sched *sched)
 {
     plan_release(sched->plan);
-    node_search_release(sched->offers);
+    node_search_release(sched->node_search);
     victims_release(sched);
     mem_free(sched->moves->at);
     mem_free(sched->moves);
@@ -105,7 +105,7 @@ const char *eviction_check(const struct sched *sched)
 {
     bool is_left = false;
     for (node_id n = 0; n < sched->cluster->node_count && sched->policy.preemption->evicts; n++)
-        is_left |=
-            sched->plan->node_mark[n] != 0 || sched->offers->nodes[n].first != 0 || sched->offers->nodes[n].milli != 0;
+        is_left |= sched->plan->node_mark[n] != 0 || sched->node_search->nodes[n].first != 0 ||
+                   sched->node_search->nodes[n].milli != 0;
     return is_left ? "something is left of a plan" : NULL;
 }

@@ -23,7 +23,7 @@ struct unit_link { /* a unit has a piece on a node */
 
 static void link_piece(struct sched *sched, uint32_t unit, uint32_t holding, const struct piece *piece)
 {
-    struct node_search_scratch *scratch = sched->offers;
+    struct node_search_scratch *scratch = sched->node_search;
     struct node_victims *node = &scratch->nodes[piece->node];
     if (scratch->link_count == scratch->link_capacity)
         MEM_GROW(scratch->links, scratch->link_capacity, (size_t)scratch->link_count + 1);
@@ -43,7 +43,7 @@ static void list_node(struct node_search_scratch *scratch, node_id node)
 
 static void link_units(struct sched *sched)
 {
-    struct node_search_scratch *scratch = sched->offers;
+    struct node_search_scratch *scratch = sched->node_search;
     for (uint32_t u = 0; u < sched->plan->unit_count; u++) {
         const struct unit *unit = &sched->plan->units[u];
         const struct sched_job *job = &sched->jobs.jobs[unit->slot];
@@ -61,7 +61,7 @@ static void link_units(struct sched *sched)
 
 static void unlink_units(struct sched *sched)
 {
-    struct node_search_scratch *scratch = sched->offers;
+    struct node_search_scratch *scratch = sched->node_search;
     for (uint32_t n = 0; n < scratch->listed_count; n++)
         scratch->nodes[scratch->listed[n]] = (struct node_victims){0};
     scratch->link_count = scratch->listed_count = 0;
@@ -233,7 +233,7 @@ static void offer_unit(const struct sched *sched, struct eviction_offer *offer, 
  * sort is enough. */
 static uint32_t gather_node(struct sched *sched, node_id node, uint32_t links[OFFER_UNITS_MAX])
 {
-    const struct node_search_scratch *scratch = sched->offers;
+    const struct node_search_scratch *scratch = sched->node_search;
     uint32_t count = 0;
     for (uint32_t l = scratch->nodes[node].first; l != 0; l = scratch->links[l - 1].next) {
         struct unit *unit = &sched->plan->units[scratch->links[l - 1].unit];
@@ -258,7 +258,7 @@ static uint32_t gather_node(struct sched *sched, node_id node, uint32_t links[OF
 static bool make_offer(struct sched *sched, node_id node, const struct request *request, struct eviction_offer *offer)
 {
     struct node_view view;
-    const struct node_search_scratch *scratch = sched->offers;
+    const struct node_search_scratch *scratch = sched->node_search;
     struct space spaces[OFFER_UNITS_MAX];
     uint32_t links[OFFER_UNITS_MAX], count = 0;
     if (!view_open(&view, sched->ledger, node, request))
@@ -291,7 +291,7 @@ static bool is_cheaper(struct offer_cost a, struct offer_cost b)
 /* The cost of a node's cheapest offer.  It is kept until a unit with a piece on the node is taken. */
 static struct offer_cost offer_cost(struct sched *sched, node_id node, const struct request *request)
 {
-    struct offer_cost *cost = &sched->offers->nodes[node].cost;
+    struct offer_cost *cost = &sched->node_search->nodes[node].cost;
     struct eviction_offer offer;
     if (cost->milli == COST_STALE) {
         *cost = (struct offer_cost){INT64_MAX, INT64_MAX};
@@ -317,7 +317,7 @@ static int64_t least_milli(const struct sched *sched, node_id node, const struct
         return INT64_MAX;
     if (node_index_is_whole(ledger->index, type)) {
         least = lacking * GPU_MILLI;
-        return least > sched->offers->nodes[node].milli ? INT64_MAX : least;
+        return least > sched->node_search->nodes[node].milli ? INT64_MAX : least;
     }
     const struct gpu_cell *cells = &ledger->gpus[sched->cluster->nodes[node].first_gpu];
     for (uint32_t g = 0; g < gpus; g++) {
@@ -330,7 +330,7 @@ static int64_t least_milli(const struct sched *sched, node_id node, const struct
     }
     for (uint32_t i = 0; i < count && lacking > 0; i++, lacking--)
         least += used[i];
-    return lacking > 0 || least > sched->offers->nodes[node].milli ? INT64_MAX : least;
+    return lacking > 0 || least > sched->node_search->nodes[node].milli ? INT64_MAX : least;
 }
 
 struct cheapest {
@@ -340,13 +340,13 @@ struct cheapest {
 
 static void look_at(struct sched *sched, uint32_t place, const struct request *request, struct cheapest *best)
 {
-    node_id node = sched->offers->listed[place];
+    node_id node = sched->node_search->listed[place];
     struct offer_cost cost = offer_cost(sched, node, request);
-    sched->offers->least_milli[place] = cost.milli;
+    sched->node_search->least_milli[place] = cost.milli;
     if (cost.milli == INT64_MAX || !is_cheaper(cost, best->cost))
         return;
     if (cost.loss_gpu_ns > sched->plan->loss_bound)
-        sched->plan->saw_dear = true;
+        sched->plan->saw_too_costly = true;
     else
         *best = (struct cheapest){node, cost};
 }
@@ -355,7 +355,7 @@ static void look_at(struct sched *sched, uint32_t place, const struct request *r
  * no higher than the best cost so far. */
 static node_id cheapest_node(struct sched *sched, const struct request *request)
 {
-    const struct node_search_scratch *scratch = sched->offers;
+    const struct node_search_scratch *scratch = sched->node_search;
     struct cheapest best = {NODE_NONE, {INT64_MAX - 1, INT64_MAX}};
     for (uint32_t n = 0; n < scratch->listed_count; n++) {
         int64_t *least = &scratch->least_milli[n];
@@ -372,9 +372,9 @@ static void forget_costs(struct sched *sched, const struct unit *unit)
 {
     const struct sched_job *job = &sched->jobs.jobs[unit->slot];
     for (uint32_t h = 0; h < job->holding_count; h++) {
-        struct node_victims *offers = &sched->offers->nodes[sched_job_holding(job, h)->piece.node];
-        if (offers->first != 0)
-            sched->offers->least_milli[offers->place] = offers->cost.milli = COST_STALE;
+        struct node_victims *victims = &sched->node_search->nodes[sched_job_holding(job, h)->piece.node];
+        if (victims->first != 0)
+            sched->node_search->least_milli[victims->place] = victims->cost.milli = COST_STALE;
     }
 }
 
@@ -390,7 +390,7 @@ bool node_search_suit(const struct sched *sched, const struct request_class *ask
 bool node_search_take(struct sched *sched, uint32_t preemptor, const struct request *request, enum plan_kind kind)
 {
     struct eviction_offer offer;
-    if (sched->offers->link_count == 0)
+    if (sched->node_search->link_count == 0)
         link_units(sched);
     node_id node = cheapest_node(sched, request);
     if (node == NODE_NONE || !make_offer(sched, node, request, &offer))
@@ -412,16 +412,16 @@ void node_search_end(struct sched *sched)
 
 void node_search_init(struct sched *sched)
 {
-    sched->offers->nodes = mem_zalloc(sched->cluster->node_count, sizeof(struct node_victims));
-    sched->offers->listed = mem_zalloc(sched->cluster->node_count, sizeof(node_id));
-    sched->offers->least_milli = mem_zalloc(sched->cluster->node_count, sizeof(int64_t));
+    sched->node_search->nodes = mem_zalloc(sched->cluster->node_count, sizeof(struct node_victims));
+    sched->node_search->listed = mem_zalloc(sched->cluster->node_count, sizeof(node_id));
+    sched->node_search->least_milli = mem_zalloc(sched->cluster->node_count, sizeof(int64_t));
 }
 
-void node_search_release(struct node_search_scratch *offers)
+void node_search_release(struct node_search_scratch *scratch)
 {
-    mem_free(offers->nodes);
-    mem_free(offers->listed);
-    mem_free(offers->least_milli);
-    mem_free(offers->links);
-    mem_free(offers);
+    mem_free(scratch->nodes);
+    mem_free(scratch->listed);
+    mem_free(scratch->least_milli);
+    mem_free(scratch->links);
+    mem_free(scratch);
 }

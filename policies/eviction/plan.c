@@ -147,7 +147,7 @@ void plan_charge_preemptor(struct sched *sched, uint32_t preemptor, int sign)
 }
 
 /* With the victims gone and waiting again, does the order put the preemptor before each of them? */
-static bool goes_first(struct sched *sched, uint32_t preemptor)
+static bool is_ordered_first(struct sched *sched, uint32_t preemptor)
 {
     struct plan_scratch *plan = sched->plan;
     for (uint32_t t = 0; t < plan->taken_count; t++) {
@@ -187,7 +187,7 @@ static bool is_quota_good(struct sched *sched, uint32_t preemptor, enum plan_kin
     const int64_t *ask = sched_ask(sched, own)->charge;
     if (kind != PLAN_RECLAIM)
         return true;
-    if (!goes_first(sched, preemptor) || !plan_is_lawful(sched, preemptor))
+    if (!is_ordered_first(sched, preemptor) || !plan_is_lawful(sched, preemptor))
         return false;
     if (quota->is_valid == NULL)
         return true;

@@ -101,8 +101,8 @@ struct plan_scratch {
     time_ns eligible_at;           /* when the first victim that a guard refuses only now may be taken; TIME_NEVER */
     time_ns eligible_last_at;      /* when all of these victims may be taken */
     time_ns affordable_at;         /* when the preemption cost may be worth the preemptor's wait; TIME_NEVER */
-    bool saw_dear;                 /* the cost of some victim was too high */
-    bool saw_nobody;               /* there was no candidate */
+    bool saw_too_costly;           /* the cost of some victim was too high */
+    bool saw_no_victim;            /* there was no candidate */
 };
 
 static inline struct unit_terms *unit_terms(const struct plan_scratch *plan, const struct unit *unit)

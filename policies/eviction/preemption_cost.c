@@ -62,7 +62,7 @@ void preemption_cost_note(struct sched *sched, uint32_t preemptor, const struct 
     struct plan_scratch *plan = sched->plan;
     int64_t growth = growth_of_worth(sched, preemptor), speed = growth - preemption_cost->growth_milli;
     int64_t gap = preemption_cost->loss_gpu_ns - preemption_cost_of_wait(sched, preemptor);
-    plan->saw_dear = true;
+    plan->saw_too_costly = true;
     /* The product shows whether this gives an earlier time; most candidates do not, so most need no division. */
     if (speed > 0 && (plan->affordable_at == TIME_NEVER ||
                       (__int128)(plan->affordable_at - sched->now) * speed > (__int128)gap * GPU_MILLI))

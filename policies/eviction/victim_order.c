@@ -217,7 +217,7 @@ bool victims_keep_order(struct sched *sched, uint32_t preemptor, const struct un
 {
     const struct sched_job *own = &sched->jobs.jobs[preemptor], *job = &sched->jobs.jobs[unit->slot];
     uint64_t after[ORDER_CHAIN_MAX], victim[ORDER_CHAIN_MAX];
-    if (sched->policy.preempt.within_queue != WITHIN_ORDER || !depends_on_holdings(&sched->policy))
+    if (sched->policy.preempt.within_queue != WITHIN_QUEUE_ORDER || !depends_on_holdings(&sched->policy))
         return true;
     sched_rank_with(sched, preemptor, own->fill == FILL_BELOW ? FILL_MINIMUM : FILL_ABOVE,
                     sched_ask(sched, own)->charge, after);

@@ -53,13 +53,13 @@ static bool is_within_rule(const struct sched *sched, uint32_t preemptor, uint32
     const struct sched_job *own = &sched->jobs.jobs[preemptor], *job = &sched->jobs.jobs[slot];
     const struct job_facts *own_facts = &sched->jobs.facts[preemptor], *facts = &sched->jobs.facts[slot];
     switch ((enum within_queue)sched->policy.preempt.within_queue) {
-    case WITHIN_LOWER:
+    case WITHIN_QUEUE_LOWER:
         return job->priority < own->priority;
-    case WITHIN_LOWER_OR_NEWER:
+    case WITHIN_QUEUE_LOWER_OR_NEWER:
         return job->priority < own->priority || (job->priority == own->priority && facts->submit > own_facts->submit);
-    case WITHIN_ORDER:
+    case WITHIN_QUEUE_ORDER:
         return true;
-    case WITHIN_NEVER:
+    case WITHIN_QUEUE_NEVER:
         break;
     }
     return false;
@@ -67,7 +67,7 @@ static bool is_within_rule(const struct sched *sched, uint32_t preemptor, uint32
 
 /* Is the non-preemptible or protected job safe from plans of this kind?  Protected inference may still be reclaimed if
  * its queue holds more than it deserves. */
-static bool is_firm_safe(const struct sched *sched, const struct sched_job *job, enum plan_kind kind)
+static bool is_exempt(const struct sched *sched, const struct sched_job *job, enum plan_kind kind)
 {
     const struct request_class *request_class = &sched->request_classes.at[job->request_class];
     bool is_spared = sched->policy.preempt.spares_inference && request_class->class == JOB_INFERENCE;
@@ -134,7 +134,7 @@ static inline bool is_out_of_reach(const struct sched *sched, const struct victi
     if (walk->kind == PLAN_HEADROOM && headroom_is_for(sched, slot)) /* it could take its place back */
         return true;
     return slot == walk->preemptor || candidate->is_spent ||
-           (candidate->is_non_preemptible && is_firm_safe(sched, &sched->jobs.jobs[slot], walk->kind));
+           (candidate->is_non_preemptible && is_exempt(sched, &sched->jobs.jobs[slot], walk->kind));
 }
 
 /* Does the job end too soon for a move to be worth it?  Or, in the preemptor's own queue, may the preemptor not preempt
@@ -304,13 +304,13 @@ static bool is_queue_dear(struct sched *sched, queue_id queue)
     if (sched->plan->loss_bound == INT64_MAX)
         return false;
     int64_t floor = candidates_floor(sched, queue);
-    sched->plan->saw_dear |= floor > sched->plan->loss_bound && floor != INT64_MAX;
+    sched->plan->saw_too_costly |= floor > sched->plan->loss_bound && floor != INT64_MAX;
     return floor > sched->plan->loss_bound;
 }
 
 bool victims_has_no_lower(const struct sched *sched, uint32_t preemptor, queue_id queue)
 {
-    return sched->policy.preempt.within_queue == WITHIN_LOWER &&
+    return sched->policy.preempt.within_queue == WITHIN_QUEUE_LOWER &&
            !candidates_has_lower(sched, queue, sched->jobs.jobs[preemptor].priority);
 }
 
@@ -346,8 +346,8 @@ static void collect_queue(struct sched *sched, struct victim_walk *walk, queue_i
     walk->is_over_quota = does_borrow(sched, queue, kind);
     for (uint32_t i = 0; i < running->count; i++) {
         struct victim_candidate *candidate = candidates_get(sched, running->slots[i]);
-        if (i + ROSTER_AHEAD < running->count)
-            candidates_foresee(sched, running->slots[i + ROSTER_AHEAD]);
+        if (i + CANDIDATES_AHEAD < running->count)
+            candidates_foresee(sched, running->slots[i + CANDIDATES_AHEAD]);
         const struct verdict verdict = judge(sched, walk, running->slots[i], candidate);
         note_verdict(sched->plan, verdict);
         if (verdict.takes != TAKES_NOTHING)
@@ -371,7 +371,7 @@ void victims_collect(struct sched *sched, uint32_t preemptor, enum plan_kind kin
             walk.kind = takes_own ? PLAN_PREEMPT : kind;
             collect_queue(sched, &walk, q);
         }
-    sched->plan->saw_nobody = sched->plan->unit_count == 0;
+    sched->plan->saw_no_victim = sched->plan->unit_count == 0;
     if (!is_ordered)
         return;
     bool by_queue = (sched->policy.preempt.by_queue || plan_is_by_share(sched)) && !sched->policy.quota->is_flat;

@@ -35,15 +35,15 @@ bool victims_spares(struct sched *sched, struct unit *unit);
 int victims_compare(const struct plan_scratch *plan, const struct unit *x, const struct unit *y);
 /* Give the unit its terms, with no charge and no cost yet.  Valid until the next call. */
 struct unit_terms *victims_new_terms(struct plan_scratch *plan, struct unit *unit);
-/* Where the order alone decides within a queue (WITHIN_ORDER): does the preemptor go before the victim in the
+/* Where the order alone decides within a queue (WITHIN_QUEUE_ORDER): does the preemptor go before the victim in the
  * after-state too?  If not, the victim could take its place back at once. */
 bool victims_keep_order(struct sched *sched, uint32_t preemptor, const struct unit *unit);
 /* Sort all units of the plan by their keys.  by_queue: the units of each queue stand together. */
 void victims_order(struct sched *sched, bool by_queue);
 
-/* Load the job's victim candidate into the cache.  A loop over a list of slots calls it for the slot ROSTER_AHEAD
+/* Load the job's victim candidate into the cache.  A loop over a list of slots calls it for the slot CANDIDATES_AHEAD
  * further on. */
-enum { ROSTER_AHEAD = 6 };
+enum { CANDIDATES_AHEAD = 6 };
 static inline void candidates_foresee(const struct sched *sched, uint32_t slot)
 {
     if (slot < sched->candidates.job_capacity)

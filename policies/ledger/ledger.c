@@ -466,7 +466,7 @@ void ledger_charge(struct ledger *ledger, queue_id queue, const int64_t amounts[
 void ledger_note_non_preemptible(struct ledger *ledger, const struct piece *piece, queue_id queue, int sign)
 {
     struct gpu_keep *keeps = &ledger->keeps[ledger->cluster->nodes[piece->node].first_gpu];
-    uint16_t firm = ledger->non_preemptible_mask[piece->node];
+    uint16_t now = ledger->non_preemptible_mask[piece->node];
     assert(ledger->mark_depth == 0);
     for (uint32_t mask = piece->gpu_mask; mask != 0; mask &= mask - 1) {
         struct gpu_keep *keep = &keeps[__builtin_ctz(mask)];
@@ -474,11 +474,11 @@ void ledger_note_non_preemptible(struct ledger *ledger, const struct piece *piec
         if (sign > 0)
             keep->holder = queue;
         if (keep->non_preemptible_holders > 0)
-            firm |= (uint16_t)(mask & -mask);
+            now |= (uint16_t)(mask & -mask);
         else
-            firm &= (uint16_t) ~(mask & -mask);
+            now &= (uint16_t) ~(mask & -mask);
     }
-    ledger->non_preemptible_mask[piece->node] = firm;
+    ledger->non_preemptible_mask[piece->node] = now;
 }
 
 /* Put the node into the index if it takes new work, else take it out. */

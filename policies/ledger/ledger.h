@@ -264,7 +264,7 @@ uint32_t ledger_mig_room(const struct ledger *ledger, gpu_id gpu, enum mig_profi
 
 /* Cut a GPU.  Instances that are not in `cut` at the same place are destroyed and must be free; a whole GPU must be
  * wholly free.  New instances are coming, or free at once if is_made. */
-void ledger_recut(struct ledger *ledger, gpu_id gpu, const struct gpu_cut *cut, bool is_made);
+void ledger_repartition(struct ledger *ledger, gpu_id gpu, const struct gpu_cut *cut, bool is_made);
 
 /* The milli of the GPU's instances that are not made yet; they are coming or claimed. */
 uint32_t ledger_making_milli(const struct ledger *ledger, gpu_id gpu);

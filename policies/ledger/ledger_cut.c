@@ -171,7 +171,7 @@ uint32_t ledger_making_milli(const struct ledger *ledger, gpu_id gpu)
     return milli;
 }
 
-void ledger_recut(struct ledger *ledger, gpu_id gpu, const struct gpu_cut *cut, bool is_made)
+void ledger_repartition(struct ledger *ledger, gpu_id gpu, const struct gpu_cut *cut, bool is_made)
 {
     static const struct gpu_layout none;
     const bool was_partitioned = is_partitioned(ledger, gpu);

@@ -108,7 +108,7 @@ const struct job_group *one_node_only_group(const struct placing *placing)
         only = &request_class->groups[g];
     }
     if (only == NULL || only->request.mig != 0 || only->slice_members != 0 ||
-        search_minds_islands(placing->ledger, &only->request) || placing->asked->allowed != NULL ||
+        search_needs_island(placing->ledger, &only->request) || placing->asked->allowed != NULL ||
         placing->asked->held.count > 0 || domains_are_asked(request_class) || !is_small(placing->ledger->cluster, only))
         return NULL;
     return only;

@@ -88,7 +88,7 @@ static uint16_t choose_gpus(const struct placing *placing, const struct search *
     const node_id node = search->best.node;
     const uint32_t gpus = search->request->gpus;
     uint16_t free_mask = ledger_usable(search->ledger, node, search->spot.allowed);
-    if (search_minds_islands(search->ledger, search->request))
+    if (search_needs_island(search->ledger, search->request))
         free_mask = gpu_choice_island(cluster_node_type(search->ledger->cluster, node)->island_gpus, free_mask, gpus);
     if (search->policy->choose_gpus != NULL)
         return search->policy->choose_gpus(free_mask, gpus);
@@ -242,7 +242,7 @@ static bool is_by_node(const struct placing *placing, const struct search *searc
 {
     const struct placement_policy *policy = placing->asked->policy;
     return (policy->is_local || policy->joins_members || policy->draw != NULL) && search->request->mig == 0 &&
-           placing->asked->allowed == NULL && !search_minds_islands(placing->ledger, search->request) &&
+           placing->asked->allowed == NULL && !search_needs_island(placing->ledger, search->request) &&
            !region_is_one_node(&search->region);
 }
 

@@ -196,7 +196,7 @@ struct search search_of(const struct placement_request *asked, const struct ledg
                            .region = *region,
                            .here = here,
                            .is_plain = !policy->looks_at_nodes && !is_confined(asked->allowed) &&
-                                       !search_minds_islands(ledger, request) && region->level == NULL &&
+                                       !search_needs_island(ledger, request) && region->level == NULL &&
                                        region->first == 0 && region->last == ledger->cluster->node_count - 1,
                            .looks_left = UINT32_MAX,
                            .spot = {.own = owns_of(ledger->owns, policy),

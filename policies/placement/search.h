@@ -52,7 +52,7 @@ static inline struct region region_everywhere(const struct ledger *ledger)
 }
 
 /* Does it matter which of a node's GPUs are free, not only how many? */
-static inline bool search_minds_islands(const struct ledger *ledger, const struct request *request)
+static inline bool search_needs_island(const struct ledger *ledger, const struct request *request)
 {
     return request->one_island && ledger->cluster->has_split_nodes;
 }

@@ -18,7 +18,7 @@ enum victim_search {
 
 /* Which jobs of the preemptor's own queue may be preempted: none; those of lower priority; also those of equal priority
  * that were submitted later; all that the order puts behind it. */
-enum within_queue { WITHIN_NEVER, WITHIN_LOWER, WITHIN_LOWER_OR_NEWER, WITHIN_ORDER };
+enum within_queue { WITHIN_QUEUE_NEVER, WITHIN_QUEUE_LOWER, WITHIN_QUEUE_LOWER_OR_NEWER, WITHIN_QUEUE_ORDER };
 enum runtime_resolve { RESOLVE_LCA, RESOLVE_QUEUE };
 
 struct preemption_config {

@@ -13,7 +13,7 @@ struct preemption_config preemption_config_default(void)
         .victims = {&victim_borrowers, &victim_priority, &victim_smallest, &victim_youngest},
         .victim_key_count = 4,
         .search = SEARCH_NODE,
-        .within_queue = WITHIN_LOWER,
+        .within_queue = WITHIN_QUEUE_LOWER,
         .resolve = RESOLVE_LCA,
         .grace = 120 * TIME_NS_PER_S,
         .preempt_min_runtime = 300 * TIME_NS_PER_S,

@@ -503,9 +503,9 @@ static void archive_memo(struct archive *archive, struct plan_memo *memo)
     ARCHIVE(archive, memo->starts_seen);
     ARCHIVE(archive, memo->tried_cycle);
     ARCHIVE(archive, memo->retry_change);
-    ARCHIVE(archive, memo->nobody_for);
-    ARCHIVE(archive, memo->nobody_version);
-    ARCHIVE(archive, memo->nobody_until);
+    ARCHIVE(archive, memo->no_victim_for);
+    ARCHIVE(archive, memo->no_victim_version);
+    ARCHIVE(archive, memo->no_victim_until);
     ARCHIVE(archive, memo->eligible_at);
 }
 

@@ -30,20 +30,20 @@ enum memo_state { MEMO_ABSENT, MEMO_AWAKE, MEMO_ASLEEP }; /* policies/state/retr
 
 /* What is known of failed plans of one kind for a class queue; the back-off counts state changes. */
 struct plan_memo {
-    uint32_t failed;         /* count of failures in a row */
-    uint32_t sleep;          /* how often it slept */
-    uint8_t state;           /* enum memo_state */
-    bool awaits_affordable;  /* it cost too much: only time helps, or that the head is in quota */
-    bool awaits_start;       /* a victim's START was not confirmed; a confirmed START voids the back-off */
-    bool is_dozing;          /* it sleeps only because its head's delay ends later... */
-    time_ns dozes_until;     /* ...at this time */
-    uint64_t starts_seen;    /* the scheduler's count of starts when it failed */
-    uint64_t tried_cycle;    /* the last cycle in which a plan failed */
-    uint64_t retry_change;   /* the next plan is due at this state change, or at eligible_at if that is earlier */
-    job_id nobody_for;       /* there was no candidate for this head... */
-    uint32_t nobody_version; /* ...until the candidates of its queue change... */
-    time_ns nobody_until;    /* ...or one of them may be taken */
-    time_ns eligible_at;     /* when a victim that was too young may be taken; TIME_NEVER */
+    uint32_t failed;            /* count of failures in a row */
+    uint32_t sleep;             /* how often it slept */
+    uint8_t state;              /* enum memo_state */
+    bool awaits_affordable;     /* it cost too much: only time helps, or that the head is in quota */
+    bool awaits_start;          /* a victim's START was not confirmed; a confirmed START voids the back-off */
+    bool is_dozing;             /* it sleeps only because its head's delay ends later... */
+    time_ns dozes_until;        /* ...at this time */
+    uint64_t starts_seen;       /* the scheduler's count of starts when it failed */
+    uint64_t tried_cycle;       /* the last cycle in which a plan failed */
+    uint64_t retry_change;      /* the next plan is due at this state change, or at eligible_at if that is earlier */
+    job_id no_victim_for;       /* there was no candidate for this head... */
+    uint32_t no_victim_version; /* ...until the candidates of its queue change... */
+    time_ns no_victim_until;    /* ...or one of them may be taken */
+    time_ns eligible_at;        /* when a victim that was too young may be taken; TIME_NEVER */
 };
 
 struct class_queue {

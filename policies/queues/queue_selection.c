@@ -122,7 +122,7 @@ static inline struct queue_winner winner_of(struct queue_tree *tree, const struc
 }
 
 /* Equal queues go in the order of their ids. */
-static bool goes_first(struct queue_tree *tree, struct contender a, struct contender b)
+static bool is_selected_first(struct queue_tree *tree, struct contender a, struct contender b)
 {
     int order = tree->quota->compare(tree, a, b);
     return order != 0 ? order < 0 : a.queue < b.queue;
@@ -160,7 +160,7 @@ static struct queue_winner hold_selection(struct queue_tree *tree, const struct 
         if (class_queue == CLASS_QUEUE_NONE)
             continue;
         struct contender contender = contender_of(tree, pending, child, class_queue);
-        if (winner.class_queue == CLASS_QUEUE_NONE || goes_first(tree, contender, best)) {
+        if (winner.class_queue == CLASS_QUEUE_NONE || is_selected_first(tree, contender, best)) {
             best = contender;
             winner.class_queue = class_queue;
         }
@@ -207,7 +207,7 @@ static uint32_t best_below(struct queue_tree *tree, const struct pending *pendin
     for (queue_id c = marks[queue].first_child; c != QUEUE_NONE; c = marks[c].next_sibling) {
         uint32_t class_queue = best_below(tree, pending, marks, c);
         struct contender contender = contender_of(tree, pending, c, class_queue);
-        if (best_class_queue == CLASS_QUEUE_NONE || goes_first(tree, contender, best)) {
+        if (best_class_queue == CLASS_QUEUE_NONE || is_selected_first(tree, contender, best)) {
             best = contender;
             best_class_queue = class_queue;
         }
@@ -267,11 +267,12 @@ void queue_selection_release(struct queue_selection_scratch *scratch)
 
 static uint32_t best_entry(struct queue_selection_field *field, const struct pending *pending, queue_id queue)
 {
-    uint32_t best = CONTEST_NONE;
-    for (uint32_t e = field->nodes[queue].first_entry; e != CONTEST_NONE; e = field->entries[e].next) {
+    uint32_t best = QUEUE_SELECTION_NONE;
+    for (uint32_t e = field->nodes[queue].first_entry; e != QUEUE_SELECTION_NONE; e = field->entries[e].next) {
         field->work++;
         if (!field->entries[e].is_out &&
-            (best == CONTEST_NONE || pending_compare(pending, field->entries[e].slot, field->entries[best].slot) < 0))
+            (best == QUEUE_SELECTION_NONE ||
+             pending_compare(pending, field->entries[e].slot, field->entries[best].slot) < 0))
             best = e;
     }
     return best;
@@ -284,16 +285,16 @@ static void hold_again(struct queue_selection_field *field, struct queue_tree *t
     struct queue_selection_node *node = &field->nodes[queue];
     struct contender best = {.queue = QUEUE_NONE};
     node->best = best_entry(field, pending, queue);
-    if (node->best != CONTEST_NONE)
+    if (node->best != QUEUE_SELECTION_NONE)
         return;
     for (queue_id c = node->first_child; c != QUEUE_NONE; c = field->nodes[c].next_sibling) {
         const uint32_t entry = field->nodes[c].best;
         field->work++;
-        if (entry == CONTEST_NONE)
+        if (entry == QUEUE_SELECTION_NONE)
             continue;
         const struct queue_selection_entry *of_child = &field->entries[entry];
         const struct contender contender = contender_with(tree, pending, c, of_child->class_queue, of_child->slot);
-        if (node->best == CONTEST_NONE || goes_first(tree, contender, best)) {
+        if (node->best == QUEUE_SELECTION_NONE || is_selected_first(tree, contender, best)) {
             best = contender;
             node->best = entry;
         }
@@ -316,7 +317,8 @@ static void take_part(struct queue_selection_field *field, const struct queue_tr
         struct queue_selection_node *node = &field->nodes[q];
         const bool is_new = !node->is_marked;
         if (is_new)
-            *node = (struct queue_selection_node){true, CONTEST_NONE, CONTEST_NONE, QUEUE_NONE, QUEUE_NONE};
+            *node =
+                (struct queue_selection_node){true, QUEUE_SELECTION_NONE, QUEUE_SELECTION_NONE, QUEUE_NONE, QUEUE_NONE};
         if (child != QUEUE_NONE) {
             field->nodes[child].next_sibling = node->first_child;
             node->first_child = child;
@@ -369,7 +371,7 @@ static void hold_where_best_left(struct queue_selection_field *field, struct que
     const uint32_t best = field->nodes[queue].best;
     for (queue_id c = field->nodes[queue].first_child; c != QUEUE_NONE; c = field->nodes[c].next_sibling)
         hold_where_best_left(field, tree, pending, c);
-    if (best != CONTEST_NONE && field->entries[best].is_out)
+    if (best != QUEUE_SELECTION_NONE && field->entries[best].is_out)
         hold_again(field, tree, pending, queue);
 }
 

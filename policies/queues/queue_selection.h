@@ -58,11 +58,11 @@ struct queue_selection_field { /* reused; {0} is empty */
     uint64_t work; /* entries and queues compared so far */
 };
 
-#define CONTEST_NONE UINT32_MAX
+#define QUEUE_SELECTION_NONE UINT32_MAX
 
 void queue_selection_field_open(struct queue_selection_field *field, struct queue_tree *tree,
                                 const struct pending *pending);
-/* The entry that goes next; CONTEST_NONE: none. */
+/* The entry that goes next; QUEUE_SELECTION_NONE: none. */
 uint32_t queue_selection_field_next(const struct queue_selection_field *field);
 void queue_selection_field_changed(struct queue_selection_field *field, struct queue_tree *tree,
                                    const struct pending *pending, uint32_t entry);

@@ -81,7 +81,7 @@ static void order_cut(struct sched *sched, gpu_id gpu, const struct gpu_cut *cut
         at++;
     book->plan[at] = (struct repartition_order){gpu, *cut};
     book->plan_count += at == book->plan_count;
-    ledger_recut(sched->ledger, gpu, cut, true);
+    ledger_repartition(sched->ledger, gpu, cut, true);
 }
 
 static bool make_instance(struct sched *sched, const struct request *request)
@@ -210,7 +210,7 @@ static void tell_cut(struct sched *sched, uint32_t slot, const struct repartitio
     sched_tell_piece(sched, &piece);
     MEM_GROW(book->open, book->capacity, (size_t)book->count + 1);
     book->open[book->count++] = (struct recut){id, order->gpu, ledger_cut_of(sched->ledger, order->gpu)};
-    ledger_recut(sched->ledger, order->gpu, &order->cut, false);
+    ledger_repartition(sched->ledger, order->gpu, &order->cut, false);
     book->cut_at[order->gpu] = sched->now + 1;
     keep_node(sched, node);
     book->told++;
@@ -436,7 +436,7 @@ static void done(struct sched *sched, gpu_id gpu, const struct gpu_cut *cut)
         }
     if (is_same_cut(&now, cut) || !is_possible(sched->ledger, gpu, cut))
         return;
-    ledger_recut(sched->ledger, gpu, cut, true);
+    ledger_repartition(sched->ledger, gpu, cut, true);
     ledger_note_growth(sched->ledger, sched->ledger->index->gpu_node[gpu]);
 }
 
@@ -482,7 +482,7 @@ bool repartitions_refused(struct sched *sched, decision_id decision, time_ns now
     drop_claims_of(sched, recut.gpu);
     ledger_made(sched->ledger, recut.gpu); /* nothing is in use, so the old layout can come back */
     if (is_possible(sched->ledger, recut.gpu, &recut.before))
-        ledger_recut(sched->ledger, recut.gpu, &recut.before, true);
+        ledger_repartition(sched->ledger, recut.gpu, &recut.before, true);
     repartitions_node_changed(sched, sched->ledger->index->gpu_node[recut.gpu]);
     return true;
 }

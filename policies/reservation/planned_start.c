@@ -377,7 +377,7 @@ bool planned_start_is_fresh(const struct sched *sched)
     return is_fresh;
 }
 
-bool planned_start_goes_first(const struct sched *sched, uint32_t request_class)
+bool planned_start_exempts(const struct sched *sched, uint32_t request_class)
 {
     return sched->policy.inference_first && sched->request_classes.at[request_class].class == JOB_INFERENCE;
 }
@@ -386,7 +386,7 @@ void planned_start_look_past(struct sched *sched, uint32_t slot)
 {
     struct planned_start_book *book = sched->planned_starts;
     const bool is_entitled = sched_is_entitled(sched, slot);
-    bool is_behind = planned_start_goes_first(sched, sched->jobs.jobs[slot].ask);
+    bool is_behind = planned_start_exempts(sched, sched->jobs.jobs[slot].ask);
     for (uint32_t f = 0; f < book->count; f++) {
         is_behind |= book->of[f].slot == slot;
         book->of[f].is_aside = is_behind || (is_entitled && !book->of[f].is_entitled);

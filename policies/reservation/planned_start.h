@@ -180,8 +180,8 @@ bool planned_start_fits_now(struct sched *sched, uint32_t slot, const struct nod
 
 /* Mark the planned starts that may not delay this job (is_aside), until the next call. */
 void planned_start_look_past(struct sched *sched, uint32_t slot);
-/* Do jobs of the request class go before all others, as inference does where the policy says so? */
-bool planned_start_goes_first(const struct sched *sched, uint32_t request_class);
+/* Is the request class one that no planned start may delay?  So is inference where the policy puts it first. */
+bool planned_start_exempts(const struct sched *sched, uint32_t request_class);
 
 void planned_start_release(struct sched *sched); /* the book of planned starts */
 

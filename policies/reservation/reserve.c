@@ -279,7 +279,7 @@ void reserve_begin(struct sched *sched)
     scratch->class_queue_count = scratch->reserved = 0;
     MEM_GROW(scratch->waiting, scratch->waiting_capacity, (size_t)pending->busy_count + 1);
     for (uint32_t b = 0; b < pending->busy_count; b++)
-        if (!planned_start_goes_first(sched, pending->class_queues[pending->busy[b]].request_class))
+        if (!planned_start_exempts(sched, pending->class_queues[pending->busy[b]].request_class))
             scratch->waiting[scratch->class_queue_count++] = pending->busy[b];
 }
 

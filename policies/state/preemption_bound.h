@@ -1,9 +1,9 @@
 /* policies/state/preemption_bound.h -- an upper bound of what nodes could hold if every job that may ever be evicted
  * left.
  *
- * A GPU that a non-preemptible job uses is lost to plans, and so is its node for jobs that need the whole node.
- * Law: firm[g] counts the holdings of such jobs on GPU g; by_room[type * (NODE_GPUS_MAX + 1) + n] counts the nodes of
- * that type with n GPUs without such a holding.
+ * A GPU that a job uses that is never evicted is lost to plans, and so is its node for jobs that need the whole node.
+ * Law: unmovable[g] counts the holdings of such jobs on GPU g; by_room[type * (NODE_GPUS_MAX + 1) + n] counts the nodes
+ * of that type with n GPUs without such a holding.
  * Cost: O(GPUs of the holding) per change; a query O(types * GPUs of a node).
  */
 #ifndef POLICIES_STATE_PREEMPTION_BOUND_H
@@ -13,9 +13,9 @@
 #include "policies/sched.h"
 
 struct preemption_bound {
-    uint8_t *firm;     /* by gpu_id */
-    uint8_t *room;     /* by node: GPUs without a non-preemptible holding */
-    uint32_t *by_room; /* nodes by type and room */
+    uint8_t *unmovable; /* by gpu_id */
+    uint8_t *room;      /* by node: GPUs without such a holding */
+    uint32_t *by_room;  /* nodes by type and room */
 };
 
 void preemption_bound_init(struct preemption_bound *preemption_bound, const struct cluster *cluster);
@@ -25,7 +25,7 @@ struct archive;
 void preemption_bound_archive(struct archive *archive, struct preemption_bound *preemption_bound,
                               const struct cluster *cluster);
 
-/* A non-preemptible job takes the piece (sign 1), or leaves it (-1). */
+/* A job that is never evicted takes the piece (sign 1), or leaves it (-1). */
 void preemption_bound_change(struct preemption_bound *preemption_bound, const struct cluster *cluster,
                              const struct piece *piece, int sign);
 

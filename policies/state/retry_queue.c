@@ -254,7 +254,7 @@ void sched_void_memos(struct sched *sched)
         for (int k = 0; k < PLAN_KINDS_MAX; k++) {
             sched->pending.memos[l][k].failed = 0;
             sched->pending.memos[l][k].retry_change = 0;
-            sched->pending.memos[l][k].nobody_for = JOB_NONE;
+            sched->pending.memos[l][k].no_victim_for = JOB_NONE;
             sched->pending.memos[l][k].awaits_affordable = false;
         }
     wake_all(sched);

@@ -119,7 +119,7 @@ struct sched {
     bool plans_in_turn; /* the queue selection books plans of reclaim: policies/eviction/nominees.c */
     struct eviction_state *eviction;
     struct plan_scratch *plan;
-    struct node_search_scratch *offers;
+    struct node_search_scratch *node_search;
     struct move_log *moves; /* when they are bounded */
 
     /* ---- reservation ---- */

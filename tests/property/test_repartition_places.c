@@ -106,7 +106,7 @@ static void cut_some(struct bench *b, bool is_trial)
     struct gpu_cut cut = {.is_partitioned = below(b, 4) > 0};
     if (cut.is_partitioned)
         cut.layout = mig_layout_get((mig_layout_id)below(b, MIG_LAYOUT_COUNT));
-    ledger_recut(sched->ledger, gpu, &cut, true);
+    ledger_repartition(sched->ledger, gpu, &cut, true);
     if (!is_trial)
         sched->repartitions->cut_at[gpu] = sched->now + 1;
 }

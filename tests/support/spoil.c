@@ -78,7 +78,7 @@ static void spoil_gpu(struct sched *sched, gpu_id g, struct random_stream *strea
         SPOIL(ledger->shares[g].domain, BY_BOTH);
     }
     if (sched->policy.preemption->evicts)
-        SPOIL(sched->preemption_bound.firm[g], BY_CHECK);
+        SPOIL(sched->preemption_bound.unmovable[g], BY_CHECK);
 }
 
 static void spoil_tag(struct sched *sched, struct random_stream *stream)

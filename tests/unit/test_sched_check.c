@@ -213,7 +213,7 @@ static void what_is_held(void **state)
     NOTICED(&f, ledger->gpus[f.c.cluster->nodes[left].first_gpu].claimed, -1);
     NOTICED(&f, ledger->owner[gpu], 1);
     NOTICED(&f, ledger->keeps[gpu].non_preemptible_holders, 1);
-    NOTICED(&f, f.sched->preemption_bound.firm[gpu], 1);
+    NOTICED(&f, f.sched->preemption_bound.unmovable[gpu], 1);
     NOTICED(&f, f.sched->preemption_bound.room[left], -1);
     NOTICED(&f, f.sched->preemption_bound.by_room[4], 1);
     NOTICED_BOTH(&f, ledger->nodes[piece->node].cpu_free);
@@ -249,8 +249,8 @@ static void who_is_on_which_list(void **state)
     NOTICED(&f, f.sched->lists.running[f.own].count, -1);
     NOTICED(&f, f.sched->lists.running[f.own].slots[0], 1);
     NOTICED(&f, f.sched->plan->node_mark[0], 1);
-    NOTICED(&f, f.sched->offers->nodes[0].first, 1);
-    NOTICED(&f, f.sched->offers->nodes[0].milli, 1);
+    NOTICED(&f, f.sched->node_search->nodes[0].first, 1);
+    NOTICED(&f, f.sched->node_search->nodes[0].milli, 1);
     NOTICED(&f, f.sched->ledger->mark_depth, 1);
     NOTICED(&f, f.sched->ledger->log_count, 1);
     teardown(&f);

@@ -140,7 +140,7 @@ static void every_field_is_read(void **state)
                                      .victim_key_count = 2,
                                      .by_queue = true,
                                      .search = SEARCH_ORDERED,
-                                     .within_queue = WITHIN_LOWER_OR_NEWER,
+                                     .within_queue = WITHIN_QUEUE_LOWER_OR_NEWER,
                                      .replaces_victims = true,
                                      .victims_of_this_cycle = true,
                                      .resolve = RESOLVE_QUEUE,
@@ -189,7 +189,7 @@ static void absent_fields_stay_and_victims_are_replaced(void **state)
     assert_false(r.config.by_queue);
     assert_int_equal(r.config.victim_key_count, 0);
     assert_false(error_is(read_text("{'preemption': {'within_queue': 'order'}}", &r)));
-    assert_int_equal(r.config.within_queue, WITHIN_ORDER);
+    assert_int_equal(r.config.within_queue, WITHIN_QUEUE_ORDER);
     assert_false(error_is(read_text("{'preemption': {'victims': ['oldest']}}", &r)));
     assert_false(r.config.by_queue);
     assert_int_equal(r.config.victim_key_count, 1);
