@@ -11,7 +11,7 @@
 enum { NOT_WANTED = CSV_COLUMNS_MAX };
 
 struct field {
-    struct text raw;   /* as it stands in the line */
+    struct text raw;   /* as in the line */
     struct text value; /* without quotes; in the line or in `unquoted` */
 };
 
@@ -23,8 +23,8 @@ struct csv_rows {
     unsigned wanted_of[CSV_COLUMNS_MAX]; /* by position in the file; NOT_WANTED: skip */
     unsigned column_count;               /* in the file */
     struct text line;
-    struct buffer joined;   /* a row whose quoted field holds line ends */
-    struct buffer unquoted; /* fields that had doubled quotes */
+    struct buffer joined;   /* a row with a quoted field that holds line ends */
+    struct buffer unquoted; /* values of fields with doubled quotes */
     struct field fields[CSV_COLUMNS_MAX];
 };
 
@@ -53,7 +53,7 @@ static bool next_line(struct csv_rows *rows, struct text *line)
     return has && !error_is(rows->error);
 }
 
-/* The next line, or lines where a quoted field goes on. */
+/* Read the next line; more lines if a quoted field goes on. */
 static bool next_record(struct csv_rows *rows)
 {
     if (error_is(rows->error) || !next_line(rows, &rows->line))
@@ -76,7 +76,8 @@ static bool next_record(struct csv_rows *rows)
     return true;
 }
 
-/* A quoted field from its opening quote on; the length it takes, 0 if what follows the closing one is no comma. */
+/* Read a quoted field from its opening quote on.  Returns its length; 0: its closing quote is not followed by a
+ * comma. */
 static size_t unquote(struct csv_rows *rows, struct text rest, struct text *value)
 {
     char *to = rows->unquoted.bytes + rows->unquoted.length; /* has room for the whole line */

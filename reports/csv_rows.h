@@ -28,7 +28,8 @@ enum { CSV_COLUMNS_MAX = 64 };
 
 struct csv_rows; /* opaque */
 
-/* wanted: the names of columns as in a header line; they are known by their position in it below.  Borrowed. */
+/* wanted: the names of columns, written as a header line.  The functions below name a column by its position there.
+ * Borrowed. */
 struct error csv_rows_open(struct csv_rows **out, const char *path, const char *wanted) MUST_CHECK;
 
 /* The next row; false at the end or after an error. */
@@ -36,13 +37,13 @@ bool csv_rows_next(struct csv_rows *rows);
 
 bool csv_has_error(const struct csv_rows *rows);
 
-/* Free and give the sticky error, if there is one. */
+/* Free the reader and return the sticky error, if there is one. */
 struct error csv_rows_close(struct csv_rows **rows) MUST_CHECK;
 
 /* The field without its quotes; borrowed until the next row. */
 struct text csv_text(const struct csv_rows *rows, unsigned column);
 
-/* Read a field; garbage and numbers outside [low, high] set the sticky error. */
+/* Read a field.  A text that is no number, or one outside [low, high], sets the sticky error. */
 int64_t csv_int(struct csv_rows *rows, unsigned column, int64_t low, int64_t high);
 int64_t csv_scaled(struct csv_rows *rows, unsigned column, int64_t scale);        /* >= 0, times scale */
 int64_t csv_signed(struct csv_rows *rows, unsigned column, int64_t scale);        /* any, times scale */

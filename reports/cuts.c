@@ -110,7 +110,7 @@ static uint32_t kind_size(const struct cell *cell)
     return cell->kind * SIZE_SLOTS + cell->size;
 }
 
-/* "small training/5-8", of those that have jobs. */
+/* Keys such as "small training/5-8", for kinds and sizes with jobs. */
 static void name_kind_sizes(struct metrics *metrics)
 {
     const uint32_t count = names_count(metrics->kind_names) * SIZE_SLOTS;
@@ -153,7 +153,7 @@ static void start_ranks(struct group *group)
     ranks_init(&group->admission, total, group->tally.zero_admissions, admission_percents, 1);
 }
 
-/* One walk in the order of values answers the ranks of every group. */
+/* Pass the values in ascending order once, and find the ranks of all groups. */
 static void walk_points(struct metrics *metrics)
 {
     struct group *all = metrics->cuts[CUT_ALL].groups;
@@ -187,7 +187,7 @@ static void walk_points(struct metrics *metrics)
     }
 }
 
-/* Where every job was eligible at once its admission is its wait. */
+/* If every job was eligible when it was submitted, admission times equal waits. */
 static void copy_admission(struct cut *cut)
 {
     for (uint32_t slot = 0; slot < cut->slot_count; slot++) {
@@ -211,7 +211,7 @@ static int compare_by_name(const void *a, const void *b, void *metrics_as_void)
     return strcmp(names_text(metrics->queues, *(const uint32_t *)a), names_text(metrics->queues, *(const uint32_t *)b));
 }
 
-/* Workload classes by the class of their first job, then by name; their sizes within them. */
+/* Order workload classes by the class of their first job, then by name, then by size. */
 static int compare_kinds(const void *a, const void *b, void *metrics_as_void)
 {
     const struct metrics *metrics = metrics_as_void;
@@ -229,7 +229,7 @@ static int compare_kind_sizes(const void *a, const void *b, void *metrics_as_voi
     return order != 0 ? order : (x > y) - (x < y);
 }
 
-/* Queues by name, so that their order does not depend on which job ended first; the others by slot. */
+/* Order queues by name, so that the order does not depend on which job ended first; other cuts by slot. */
 static void order_slots(struct metrics *metrics, enum cut_kind kind)
 {
     struct cut *cut = &metrics->cuts[kind];

@@ -62,7 +62,7 @@ static void headline(const struct metrics *metrics, const struct html_options *o
     buffer_string(out, "</p>\n");
 }
 
-/* Of each reason, and of each class that lost many. */
+/* Rejected jobs by reason, and the classes that lost many. */
 static void rejections(const struct metrics *metrics, struct buffer *out)
 {
     for (enum reason reason = REASON_NONE; reason < REASON_COUNT; reason++) {
@@ -85,10 +85,10 @@ static void rejections(const struct metrics *metrics, struct buffer *out)
     }
 }
 
-/* What a reader must know before believing the rest. */
+/* Warnings about the whole report. */
 static void warnings(const struct metrics *metrics, struct buffer *out)
 {
-    static const double little_error_max = 0.01; /* a sum of waits this far off is a broken record */
+    static const double little_error_max = 0.01; /* if waits add up worse than this, the record is broken */
     if (metrics_facts(metrics)->is_partial)
         buffer_string(out, "<p class=\"warn\">Partial: the run was stopped before its end.</p>\n");
     rejections(metrics, out);

@@ -29,11 +29,11 @@ struct html_options {
     struct plot_tool tool;        /* {0}: the defaults */
 };
 
-/* The text of the page.  options NULL: the defaults. */
+/* Write the page as text.  options NULL: the defaults. */
 void html_text(const struct metrics *metrics, const struct result_manifest *manifest,
                const struct html_options *options, struct buffer *out);
 
-/* Write it to FOLDER/report.html; the folder must be there. */
+/* Write it to FOLDER/report.html; the folder must exist. */
 struct error html_write(const char *folder, const struct metrics *metrics, const struct result_manifest *manifest,
                         const struct html_options *options) MUST_CHECK;
 

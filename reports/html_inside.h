@@ -9,7 +9,7 @@ extern const char html_style[]; /* the style sheet */
 void html_plots(const struct metrics *metrics, const struct plot_tool *tool, struct buffer *out);
 void html_tables(const struct metrics *metrics, struct buffer *out);
 
-/* Name cells may hold anything. */
+/* Escapes the name, which may hold any character. */
 void html_name(struct buffer *out, const char *name);
 
 #endif

@@ -23,7 +23,7 @@ static void legend(const struct plot *plot, struct buffer *out)
     buffer_string(out, "</ul>\n");
 }
 
-/* The drawing, or why there is none. */
+/* The drawing, or a text why there is none. */
 static void drawing(const struct plot *plot, const struct plot_tool *tool, const char *y_text, const char *x_text,
                     struct buffer *out)
 {
@@ -63,7 +63,7 @@ static bool has_drawing(const struct buffer *out, size_t from)
 
 /* ---- over time ---- */
 
-/* What free GPUs are good for. */
+/* Usability of free GPUs. */
 enum space_curve {
     SPACE_IDLE,
     SPACE_FRAGMENTED,
@@ -77,7 +77,7 @@ struct curves {
     size_t count;
     double *time;                                           /* in units of the axis; middle of each interval */
     double *allocated, *active, *reserved, *down, *pending; /* means over the interval */
-    double *space[SPACE_COUNT];                             /* means of its samples, in GPUs */
+    double *space[SPACE_COUNT];                             /* means of the samples in the interval, in GPUs */
     bool has_space;
     double unit_s;    /* of the axis */
     const char *unit; /* "days" */
@@ -101,7 +101,7 @@ static void choose_unit(struct curves *curves, double end_s)
     curves->end = end_s / curves->unit_s;
 }
 
-/* Means over intervals are differences of the running integrals: exact, however wide the interval. */
+/* A mean over an interval is a difference of the running integrals, so it is exact for any width. */
 static void add_interval(struct curves *curves, const struct timeline_row *from, const struct timeline_row *to)
 {
     double start_s = time_to_seconds(from->time), end_s = time_to_seconds(to->time);
@@ -182,7 +182,7 @@ static double highest(const double *values, size_t count)
     return high;
 }
 
-/* Two points: an upright line at the end of the warm-up. */
+/* The end of the warm-up, as an upright line of two points. */
 static bool warmup_series(const struct metrics *metrics, const struct curves *curves, double top, double x[2],
                           double y[2], struct plot_series *series)
 {
@@ -222,7 +222,7 @@ static void x_caption(const struct curves *curves, struct buffer *out)
     buffer_format(out, "%s since the start", curves->unit);
 }
 
-/* The end of a section: the drawing, and its numbers. */
+/* Close a section: the drawing, and its numbers. */
 static void draw_over_time(const struct plot *plot, const struct curves *curves, const struct plot_tool *tool,
                            const char *y_text, const double *const *columns, const char *const *heads,
                            size_t column_count, struct buffer *out)
@@ -379,11 +379,11 @@ struct distribution {
     enum plot_colour colour;
     double *wait_s, *ratio; /* as metrics_wait_cdf gives them */
     size_t count;
-    double *x, *y; /* as drawn: from 1 s up, percent */
+    double *x, *y; /* as drawn: x from 1 s up, y in percent */
     size_t drawn;
 };
 
-/* Share of jobs that waited so long or less. */
+/* The share of jobs that waited at most this long. */
 static double share_at(const struct distribution *distribution, double wait_s)
 {
     double share = 0;
@@ -495,7 +495,7 @@ static void queue_times(const struct metrics *metrics, const struct plot_tool *t
 void html_plots(const struct metrics *metrics, const struct plot_tool *tool, struct buffer *out)
 {
     struct curves curves = curves_new(metrics);
-    const bool has_time = curves.count > 0 && curves.end > 0; /* else it was over at once */
+    const bool has_time = curves.count > 0 && curves.end > 0; /* else the run ended at once */
     if (has_time)
         utilization(metrics, &curves, tool, out);
     if (has_time && curves.has_space)

@@ -66,7 +66,7 @@ const char html_style[] =
     "pre{white-space:pre-wrap;overflow-wrap:anywhere;margin:6px 0 0}\n"
     ".met{color:#00734f}.unmet{color:#b3400f;font-weight:600}.unknown{color:var(--dim)}\n"
     "@media(prefers-color-scheme:dark){.met{color:#3ecf9f}.unmet{color:#ff9a6b}}\n"
-    /* Paper is as wide as it is: no table scrolls, so wide ones are set small; only what is short is kept together. */
+    /* On paper a table cannot scroll, so wide tables are set in small type; only short blocks are kept together. */
     "@page{size:A4;margin:12mm}\n"
     "@media "
     "print{:root{color-scheme:light;--page:#fff;--card:#fff;--ink:#000;--dim:#444;--line:#bbb;"

@@ -83,7 +83,7 @@ static void body_row(const struct metrics *metrics, const char *cut, size_t inde
     buffer_string(out, "</tr>\n");
 }
 
-/* rows_max rows of the order given; NULL: the cut's own. */
+/* At most rows_max rows, in the given order; NULL: in the order of the cut. */
 static void table(const struct metrics *metrics, const char *cut, const char *head, const size_t *order, size_t from,
                   size_t to, struct buffer *out)
 {

@@ -264,7 +264,7 @@ enum { WIDTH_COLUMNS = 100, INDENT = 4, CUTS_MAX = 8 };
 
 const char *const better_names[] = {"lower", "higher", "neither"};
 
-/* The cuts that tell this metric, beside the whole run; how many. */
+/* The cuts that have this metric, apart from the whole run; returns how many. */
 static size_t cuts_of(size_t index, const char *cuts[CUTS_MAX])
 {
     size_t count = 0;

@@ -6,7 +6,7 @@
 
 #include "reports/metrics_inside.h"
 
-/* By reason: the metric of the time that jobs waited for it; 0: jobs do not wait for it. */
+/* By reason: the metric of the time that jobs waited for it; 0: there is none, because jobs do not wait for it. */
 static const uint8_t wait_metrics[REASON_COUNT] = {
     [REASON_RESOURCES] = METRIC_WAIT_RESOURCES_JOB_H,
     [REASON_FRAGMENTATION] = METRIC_WAIT_FRAGMENTATION_JOB_H,
@@ -63,7 +63,7 @@ static void fill_counts(const struct tally *tally, double *value)
         value[METRIC_ADMISSIONS_FREE + source] = (double)tally->admissions[source];
 }
 
-/* The metrics that every group has, the whole run too. */
+/* The metrics that every group has; the whole run has them too. */
 static void fill_group(const struct group *group, double *value)
 {
     const struct tally *tally = &group->tally;
@@ -108,7 +108,7 @@ static double jain_fairness(const struct cut *queues)
     return sum_of_squares > 0 ? sum * sum / ((double)count * sum_of_squares) : NAN;
 }
 
-/* |L - lambda W| / L; the run's length cancels out. */
+/* |L - lambda W| / L; the length of the run cancels out. */
 static double little_error(const struct metrics *metrics)
 {
     if (metrics->sample_count == 0)
@@ -170,7 +170,7 @@ static int compare_links(const void *a, const void *b)
     return x->tier < y->tier ? -1 : x->tier > y->tier;
 }
 
-/* Weighed by GPU time.  The p10 is the lowest rate that a tenth of it does not exceed. */
+/* Rates weighted by GPU time.  The p10 is the lowest rate that at least a tenth of the GPU time does not exceed. */
 static void fill_links(const struct metrics *metrics, double *value)
 {
     wide_int all = 0, seen = 0;
@@ -237,7 +237,7 @@ void metric_values_fill(struct metrics *metrics)
     for (enum cut_kind kind = CUT_ALL; kind < CUT_COUNT; kind++) {
         struct cut *cut = &metrics->cuts[kind];
         int from = kind == CUT_ALL ? 0 : METRIC_CUTS_FROM;
-        size_t groups = kind == CUT_ALL ? 1 : cut->count; /* the whole has metrics even without jobs */
+        size_t groups = kind == CUT_ALL ? 1 : cut->count; /* the whole run has metrics even without jobs */
         size_t per_group = (size_t)(METRIC_COUNT - from);
         cut->metrics = mem_zalloc(groups * per_group, sizeof *cut->metrics);
         for (size_t i = 0; i < groups; i++) {
@@ -291,7 +291,7 @@ static void write_group(const struct metric *metrics, size_t count, const char *
     buffer_char(out, '}');
 }
 
-/* "arrived_pct": {"1": {"allocation_ratio": ...}, ...}; a workload that does not fill a cluster has none. */
+/* "arrived_pct": {"1": {"allocation_ratio": ...}, ...}; only if the workload fills the cluster. */
 static void write_arrived(const struct metrics *metrics, struct buffer *out)
 {
     size_t count;

@@ -55,7 +55,7 @@ static inline uint32_t queue_of(struct metrics *metrics, const char *name)
     return queue_of_slow(metrics, entry, name);
 }
 
-/* "0" is slot 0, less than a GPU 1, then powers of two: the slot of n whole GPUs is 2 + ceil(log2 n). */
+/* Slot 0: "0"; slot 1: less than a GPU; then powers of two: n whole GPUs have slot 2 + ceil(log2 n). */
 static inline uint8_t size_slot(int64_t gpu_milli)
 {
     if (gpu_milli <= 0)
@@ -87,7 +87,7 @@ static inline uint32_t kind_of(struct metrics *metrics, const struct job_row *ro
     return entry->name == name ? entry->queue : kind_of_slow(metrics, entry, name, row->class);
 }
 
-/* NULL: there are more than can be told apart. */
+/* NULL: there are more kinds than cells. */
 static inline struct cell *cell_of(struct metrics *metrics, const struct job_row *row)
 {
     uint8_t size = size_slot(row->gpu_milli);
@@ -106,7 +106,7 @@ static inline struct cell *cell_of(struct metrics *metrics, const struct job_row
     return &metrics->cells[*index - 1];
 }
 
-/* What one job adds to each of its tallies. */
+/* The amounts that a job adds to each of its tallies. */
 struct job_sums {
     uint64_t zero_wait, zero_admission;
     wide_int asked, allocated, kept, limit;
@@ -120,7 +120,7 @@ static int64_t slowdown_micro(const struct job_row *row)
     return slowdown > 1 ? (int64_t)(slowdown * 1e6) : 1000000;
 }
 
-/* Twice for each job, from one copy: the second time its code is at hand. */
+/* Called twice for each job.  Not inlined, so that the second call finds the code in the cache. */
 static __attribute__((noinline)) void tally_add(struct tally *tally, const struct job_row *row,
                                                 const struct job_sums *sums)
 {
@@ -143,7 +143,7 @@ static bool has_losses(const struct job_row *row)
     return (row->evictions | row->evictions_wasted) != 0 || row->lost_gpu_ns != 0;
 }
 
-/* What most jobs have nothing of. */
+/* Losses, which most jobs do not have. */
 static void add_losses(struct tally *tally, const struct job_row *row)
 {
     tally->evictions += row->evictions;
@@ -161,7 +161,8 @@ static void add_waits(struct tally *queue, struct tally *cell, const struct wait
     }
 }
 
-/* Submission to start; of a job that never became eligible the time of submission, to be turned at the end. */
+/* Time from submission to start.  For a job that never became eligible: the time of its submission, which points_sort
+ * turns into the time since. */
 static inline struct point admission_of(const struct job_row *row)
 {
     if (row->start != TIME_NEVER)
@@ -171,7 +172,7 @@ static inline struct point admission_of(const struct job_row *row)
     return (struct point){.value_ns = row->submit, .flags = POINT_SUBMIT};
 }
 
-/* Keep what is not zero; the zeros are counted. */
+/* Keep the values that are not 0, and count the zeros. */
 static inline void job_points(struct metrics *metrics, const struct job_row *row, uint32_t queue, uint16_t cell,
                               struct job_sums *sums)
 {
@@ -205,7 +206,7 @@ static void on_rejected(struct metrics *metrics, const struct job_row *row, stru
         metrics->rejected_milli_ns += (wide_int)row->gpu_milli * row->work_asked;
 }
 
-/* GPU-milli x time held while it ran. */
+/* GPU-milli x time that the job held while it ran. */
 static inline wide_int allocated_of(const struct job_row *row)
 {
     if (row->resizes == 0)
@@ -344,7 +345,7 @@ static double between(double low, double high, double share)
     return low + (high - low) * share;
 }
 
-/* The integrals at a time between two samples, on the straight line between them. */
+/* The integrals at a time between two samples, by linear interpolation. */
 static struct integrals integrals_between(const struct integrals *a, const struct integrals *b, double time_s)
 {
     double share = (time_s - a->time_s) / (b->time_s - a->time_s);
@@ -364,7 +365,7 @@ time_ns metrics_until(const struct run_facts *facts)
     return facts->measured_until > 0 ? facts->measured_until : facts->end;
 }
 
-/* The integrals at a time; past the last sample those of that. */
+/* The integrals at a time; after the last sample those of that sample. */
 static struct integrals integrals_at(const struct metrics *metrics, time_ns time)
 {
     struct integrals before = {0};
@@ -481,7 +482,7 @@ size_t metrics_wait_cdf(const struct metrics *metrics, int class, double *wait_s
         wait_s[count] = 0;
         ratio[count++] = (double)seen / (double)total;
     }
-    uint64_t stride = total / (max - 1) + 1; /* the first and every later point cover that many jobs */
+    uint64_t stride = total / (max - 1) + 1; /* each point but the last stands for `stride` jobs */
     uint64_t next = seen + stride;
     for (size_t i = 0; i < metrics->points.count && seen < total; i++) {
         const struct point *point = &metrics->points.sorted[i];

@@ -32,7 +32,7 @@ struct metric {
     double value;     /* NAN: not defined for this run (e.g. no job started); left out of outputs */
     const char *unit; /* "s", "ratio", "jobs", "gpu_h", "usd" */
     enum better better;
-    const char *definition; /* in words: of what, in which window, when it is not defined */
+    const char *definition; /* in words: what it measures, in which window, and when it is not defined */
 };
 
 struct metrics; /* opaque */
@@ -41,48 +41,48 @@ struct metrics *metrics_new(void);
 void metrics_free(struct metrics *metrics);
 struct record_sink metrics_sink(struct metrics *metrics);
 
-/* Compute everything; once, after on_finished. */
+/* Compute all metrics.  Call it once, after on_finished. */
 void metrics_finish(struct metrics *metrics);
 
-/* All metrics of the whole run, in a fixed order; those of a cut are its last ones, from queue_time_p50_s on. */
+/* All metrics of the whole run, in a fixed order.  Cuts have those from queue_time_p50_s on. */
 const struct metric *metrics_all(const struct metrics *metrics, size_t *count);
 double metrics_value(const struct metrics *metrics, const char *name); /* NAN if there is none */
 
-/* What each metric is, from the table that also names it in result.json: name, unit, which way is better, the cuts that
- * tell it, its definition; as text or JSON.  name NULL: all; ERROR_USAGE if there is none of that name. */
+/* Describe metrics, from the table that also names them in result.json: name, unit, which direction is better, the cuts
+ * that have it, its definition; as text or JSON.  name NULL: all; ERROR_USAGE if the name is not known. */
 struct error metrics_explain(const char *name, bool is_json, struct buffer *out) MUST_CHECK;
 
 /* "wait_resources_job_h" for REASON_RESOURCES; NULL for a reason for which jobs do not wait. */
 const char *metrics_wait_name(enum reason reason);
 
-/* A cut: "class" (training, interactive, inference), "workload_class" (what the workload calls its classes: "small
+/* A cut: "class" (training, interactive, inference), "workload_class" (the workload's own classes, such as "small
  * training"; a job without one has its class), "class_size" ("small training/5-8": workload class and size), "queue",
- * "size" (GPUs asked, in powers of two: "0", "<1", "1", "2", "3-4", "5-8", ...), "gpu_model" (of the last attempt; of
- * a job that never started the one model that it can have, or "any").  Keys in a fixed order.  NULL past the end. */
+ * "size" (GPUs asked for, in powers of two: "0", "<1", "1", "2", "3-4", "5-8", ...), "gpu_model" (of the last attempt;
+ * if the job never started, the only model that it can get, or "any").  Keys have a fixed order.  NULL past the end. */
 extern const char *const metrics_cut_names[]; /* NULL-terminated */
 const char *metrics_cut_key(const struct metrics *metrics, const char *cut, size_t index);
 const struct metric *metrics_cut(const struct metrics *metrics, const char *cut, size_t index, size_t *count);
 
-/* The state of a cluster that is being filled, by percent of its GPUs asked; element i is of i + 1 percent.  None of
- * another workload.  In result.json by.arrived_pct, a group of metrics of these values per percent. */
+/* The state of a cluster that is being filled, by percent of its GPUs that jobs asked for; element i stands for i + 1
+ * percent.  Other workloads have none.  In result.json this is by.arrived_pct, a group of metrics per percent. */
 const struct arrived_row *metrics_arrived(const struct metrics *metrics, size_t *count);
 
 #define METRICS_ARRIVED "arrived_pct"
 
-/* "metrics": {...}, "by": {...} as they stand in result.json (without the outer braces). */
+/* "metrics": {...}, "by": {...} as in result.json, without the outer braces. */
 void metrics_write_json(const struct metrics *metrics, struct buffer *out);
 
 /* Counted jobs that were rejected for this reason. */
 uint64_t metrics_rejected(const struct metrics *metrics, enum reason reason);
 
-/* Points of the run's curves for plots: the samples, thinned to at most METRICS_SAMPLES_MAX by keeping every
- * k-th and the last, and the waits as a cumulative distribution of at most `max` (>= 2) points: ratio[i] of the
- * jobs waited wait_s[i] or less. */
+/* Points for plots: the samples, thinned to at most METRICS_SAMPLES_MAX by keeping every k-th and the last; and the
+ * waits as a cumulative distribution of at most `max` (>= 2) points: the part ratio[i] of the jobs waited at most
+ * wait_s[i]. */
 enum { METRICS_SAMPLES_MAX = 2000 };
 const struct timeline_row *metrics_samples(const struct metrics *metrics, size_t *count);
 size_t metrics_wait_cdf(const struct metrics *metrics, int class /* -1: all */, double *wait_s, double *ratio,
                         size_t max);
-time_ns metrics_until(const struct run_facts *facts); /* where the window of GPU time ends */
+time_ns metrics_until(const struct run_facts *facts); /* end of the window of GPU time */
 const struct run_facts *metrics_facts(const struct metrics *metrics);
 
 #endif

@@ -11,7 +11,7 @@
 #include "reports/metrics.h"
 #include "reports/quantile.h"
 
-typedef __int128 wide_int; /* GPU-milli x ns of ten million jobs do not fit 64 bits */
+typedef __int128 wide_int; /* GPU-milli x ns of ten million jobs exceed 64 bits */
 
 enum {
     SIZE_SLOTS = 32,  /* "0", "<1", "1", "2", "3-4", ... */
@@ -25,14 +25,14 @@ enum {
 /* Sums over some of the counted jobs. */
 struct tally {
     uint64_t jobs[END_STATE_COUNT];
-    uint64_t zero_waits, zero_admissions; /* not kept as points */
+    uint64_t zero_waits, zero_admissions; /* counted instead of kept as points */
     uint64_t evictions;
     int64_t wait_ns_max;
     wide_int wait_ns;
     wide_int asked_milli_ns, allocated_milli_ns, kept_milli_ns; /* GPU-milli x time */
-    wide_int limit_milli_ns; /* the part of the allocated that jobs killed at their limit held */
+    wide_int limit_milli_ns; /* the part of allocated_milli_ns of jobs that were killed at their limit */
     wide_int lost_gpu_ns, preempted_gpu_ns;
-    uint64_t admissions[RECORD_SOURCE_COUNT]; /* jobs that started, by what that was owed to */
+    uint64_t admissions[RECORD_SOURCE_COUNT]; /* jobs that started, by the source of their space */
     uint64_t evictions_wasted;
     wide_int waits_ns[REASON_COUNT];
     wide_int slowdown_micro; /* of completed jobs, each rounded down to a millionth */
@@ -63,8 +63,8 @@ enum cut_kind {
 struct cut {
     uint32_t slot_count;
     struct group *groups;   /* by slot */
-    uint32_t *order;        /* the slots that have jobs, in the order of the keys */
-    size_t count;           /* of order */
+    uint32_t *order;        /* the slots with jobs, in the order of the keys */
+    size_t count;           /* number of slots in `order` */
     struct metric *metrics; /* count x (METRIC_COUNT - METRIC_CUTS_FROM); CUT_ALL: METRIC_COUNT */
 };
 
@@ -94,7 +94,7 @@ enum metric_id {
     METRIC_GANG_LINK_GB_PER_S_P10,
     METRIC_GANG_LINKS_FROM, /* by enum link_tier, from LINK_NVLINK on */
     METRIC_GANG_LINKS_LAST = METRIC_GANG_LINKS_FROM + LINK_TIER_COUNT - 1 - LINK_NVLINK,
-    /* of cuts too */
+    /* also of cuts */
     METRIC_CUTS_FROM,
     METRIC_QUEUE_TIME_P50_S = METRIC_CUTS_FROM,
     METRIC_QUEUE_TIME_P95_S,
@@ -126,7 +126,7 @@ enum metric_id {
     METRIC_JOBS_REJECTED,
     METRIC_JOBS_PENDING,
     METRIC_JOBS_RUNNING,
-    /* what jobs waited for */
+    /* waiting times by reason */
     METRIC_WAITS_FROM,
     METRIC_WAIT_RESOURCES_JOB_H = METRIC_WAITS_FROM,
     METRIC_WAIT_FRAGMENTATION_JOB_H,
@@ -148,19 +148,19 @@ enum metric_id {
     METRIC_COUNT
 };
 
-/* Integrals at one moment. */
+/* Integrals up to one time. */
 struct integrals {
     double time_s;
     double allocated_gpu_s, active_gpu_s, reserved_gpu_s, down_gpu_s;
     double pending_job_s, partial_gang_gpu_s;
 };
 
-/* Means over the window of what free GPUs are good for, in GPUs; each sample stands until the next. */
+/* Mean usability of free GPUs over the window, in GPUs.  A sample holds until the next one. */
 struct space_means {
-    double time_s; /* of it that they are known; 0: not at all */
+    double time_s; /* length of the part of the window for which they are known; 0: none */
     double idle, stranded;
     double fragmented[RECORD_CAUSE_COUNT];
-    double gang; /* of members of a whole node of 8 GPUs */
+    double gang; /* for members of a whole node of 8 GPUs */
     double slices;
 };
 
@@ -176,10 +176,10 @@ struct queue_cache_entry {
     uint32_t queue;
 };
 
-/* A workload class: its name's id, and where its cells are. */
+/* A workload class: its class, and its cells. */
 struct kind {
-    uint8_t class;                     /* of its first job: they are ordered by it */
-    uint16_t cell_of[KIND_CELL_SLOTS]; /* index + 1; 0: none yet */
+    uint8_t class;                     /* of its first job; workload classes are ordered by it */
+    uint16_t cell_of[KIND_CELL_SLOTS]; /* index + 1; 0: none */
 };
 
 struct metrics {
@@ -195,42 +195,43 @@ struct metrics {
     struct cell *cells;
     size_t cell_count, cell_capacity;
     struct points points;
-    bool has_unknown_activity;   /* some job that ran does not tell its SM activity */
-    bool has_apart;              /* some admission differs from its wait */
+    bool has_unknown_activity;   /* the SM activity of some job that ran is not known */
+    bool has_apart;              /* some admission time differs from the wait */
     time_ns submit_min, end_max; /* of counted jobs; TIME_NEVER and 0: none */
-    wide_int all_waits_ns;       /* warm-up included, for Little's law */
+    wide_int all_waits_ns;       /* including jobs of the warm-up, for Little's law */
     uint64_t rejected[REASON_COUNT];
-    wide_int rejected_milli_ns; /* GPU-milli x time that the counted ones asked, but those that never fit */
+    wide_int
+        rejected_milli_ns; /* GPU-milli x time that counted rejected jobs asked for, without those that never fit */
 
     struct timeline_row *samples;
     size_t sample_count, sample_capacity;
 
-    struct link_use *links; /* kinds in the order in which they came: a few dozen at most */
+    struct link_use *links; /* in the order in which the kinds came: a few dozen at most */
     size_t link_count, link_capacity;
 
     struct arrived_row *arrived;
     size_t arrived_count, arrived_capacity;
 
-    struct arena arena; /* the facts' texts */
+    struct arena arena; /* texts of `facts` */
     const char **model_names;
     size_t model_count;
     struct run_facts facts;
     bool has_facts, is_finished;
-    struct integrals window_start, window_end, run_end; /* of all samples, before they are thinned */
+    struct integrals window_start, window_end, run_end; /* of all samples, before thinning */
     struct space_means space;
     struct cut cuts[CUT_COUNT];
 };
 
-/* What every metric is (metric_table.c); values are NAN. */
+/* Name, unit and definition of every metric (metric_table.c); values are NAN. */
 extern const struct metric metric_table[METRIC_COUNT];
 extern const char *const better_names[]; /* by enum better */
 
-/* Sort, sum and rank: fills cuts[] but their metrics (cuts.c). */
+/* Sort, sum and rank: fills cuts[] except their metrics (cuts.c). */
 void cuts_build(struct metrics *metrics);
 void cuts_release(struct metrics *metrics);
 const char *cut_key(const struct metrics *metrics, enum cut_kind kind, uint32_t slot);
 
-/* Fill the metrics of all cuts, the whole run's among them (metric_values.c). */
+/* Fill the metrics of all cuts, including the whole run (metric_values.c). */
 void metric_values_fill(struct metrics *metrics);
 
 #endif

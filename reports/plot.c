@@ -35,7 +35,7 @@ static struct error folder_make(struct folder *folder, const char *scratch)
     return ERROR_OK;
 }
 
-/* Only names of our own are in it. */
+/* The folder holds only files that were made here. */
 static void folder_remove(const struct folder *folder)
 {
     int at = open(folder->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -110,7 +110,8 @@ static const char *find_gnuplot(const struct plot_tool *tool)
     return NULL;
 }
 
-/* Its own process group, so that ^C stops the run but still gets a report; default signals; no open file of ours. */
+/* Starts gnuplot in its own process group, so that ^C stops the run but the report is still made; with default signals
+ * and no open file of Windtunnel. */
 static int start(pid_t *process, const char *gnuplot, const struct folder *folder)
 {
     char *arguments[] = {"gnuplot", "--default-settings", SCRIPT_FILE, NULL};
@@ -137,7 +138,7 @@ static int start(pid_t *process, const char *gnuplot, const struct folder *folde
     return status;
 }
 
-/* Wait in steps of a millisecond; too late: end it and whatever it started. */
+/* Wait in steps of a millisecond; after limit_ms kill the process and all that it started. */
 static struct error wait_for(pid_t process, unsigned limit_ms)
 {
     const struct timespec step = {.tv_nsec = 1000000};

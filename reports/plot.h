@@ -36,12 +36,12 @@ struct plot_series {
     size_t count; /* >= 1 */
     enum plot_colour colour;
     bool is_dashed;
-    bool is_filled; /* down to 0 */
+    bool is_filled; /* filled down to y = 0 */
 };
 
 enum plot_x {
     PLOT_X_LINEAR,
-    PLOT_X_DURATION_LOG, /* seconds from 1 up, marked as 1 s, 1 min, 1 h, ... */
+    PLOT_X_DURATION_LOG, /* seconds from 1 on, with marks 1 s, 1 min, 1 h, ... */
 };
 
 enum plot_y {
@@ -68,7 +68,7 @@ struct plot_tool {
     unsigned limit_ms;   /* default 20,000 */
 };
 
-/* Append the drawing.  On error nothing is appended; a missing gnuplot is an error that says so. */
+/* Append the drawing.  On error nothing is appended; that gnuplot is missing is an error of its own. */
 struct error plot_svg(const struct plot *plot, const struct plot_tool *tool, struct buffer *svg) MUST_CHECK;
 
 #endif

@@ -45,7 +45,7 @@ static void element(struct buffer *out, size_t index, const char *style, enum pl
     buffer_int(out, (int64_t)colour);
 }
 
-/* Fills lie under all lines. */
+/* Fills are drawn below all lines. */
 static void elements(const struct plot *plot, struct buffer *out)
 {
     buffer_string(out, "plot ");
@@ -75,7 +75,7 @@ void plot_script(const struct plot *plot, struct buffer *out)
     buffer_string(out, "unset output\n"); /* writes the end of the file */
 }
 
-/* To a millionth: no pixel tells more, and the digits of a quotient take long to find. */
+/* Rounded to a millionth: pixels show no more, and the exact digits of a quotient are slow to compute. */
 static void coordinate(struct buffer *out, double value)
 {
     buffer_double(out, fabs(value) < 1e9 ? rint(value * 1e6) / 1e6 : value);
@@ -111,7 +111,7 @@ static bool ends_in(struct text text, const char *word)
     return text.length >= length && memcmp(text.at + text.length - length, word, length) == 0;
 }
 
-/* The series of gnuplot's `number`-th element, from 1: fills first, as in elements(). */
+/* The series of gnuplot's `number`-th element, from 1: fills first, as elements() writes them. */
 static const struct plot_series *series_of(const struct plot *plot, size_t number)
 {
     size_t seen = 0;

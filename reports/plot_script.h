@@ -6,14 +6,14 @@
 
 #define PLOT_OUTPUT_FILE "plot.svg" /* in the private folder; series i is in the file named i */
 
-/* The script: templates and numbers, nothing else. */
+/* Write the script, which holds only templates and numbers. */
 void plot_script(const struct plot *plot, struct buffer *out);
 
 /* A series as lines of "x y". */
 void plot_data(const struct plot_series *series, struct buffer *out);
 
-/* gnuplot's SVG without what a page must not or need not hold, with the plot's own texts.  ERROR_IO if
- * it is not a whole SVG. */
+/* Reduce gnuplot's SVG to what the page needs, and insert the plot's own texts.  ERROR_IO if the SVG is not
+ * complete. */
 struct error plot_dress(const struct plot *plot, struct text drawn, struct buffer *out) MUST_CHECK;
 
 #endif

@@ -36,7 +36,7 @@ static void gather_chunk(struct points *points, const struct point *chunk, size_
     }
 }
 
-/* Move all chunks into one array, freeing each as it is done, so that both are never whole at once. */
+/* Move all chunks into one array, freeing each one when it is copied, to save memory. */
 static void gather(struct points *points, time_ns end, struct digits *digits)
 {
     size_t total = points->chunk_count == 0 ? 0 : (points->chunk_count - 1) * POINTS_PER_CHUNK + points->used;
@@ -72,7 +72,7 @@ void points_sort(struct points *points, time_ns end)
     struct point *to = mem_alloc(points->count * sizeof *to);
     for (unsigned d = 0; d < DIGIT_COUNT && points->count > 0; d++) {
         if (digits->count[d][digit_of(from[0].value_ns, d)] == points->count)
-            continue; /* all alike in this digit */
+            continue; /* all points have the same digit */
         scatter(from, to, points->count, d, digits->count[d]);
         struct point *swap = from;
         from = to;

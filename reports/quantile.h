@@ -22,7 +22,7 @@
 enum {
     POINT_WAIT = 1,      /* a wait until the first start, censored ones included */
     POINT_ADMISSION = 2, /* a time from submission to start */
-    POINT_SUBMIT = 4,    /* the value is a time of submission; points_sort makes it the time since */
+    POINT_SUBMIT = 4,    /* the value is a time of submission; points_sort turns it into the time since */
     POINTS_PER_CHUNK = 1 << 16,
 };
 
@@ -50,24 +50,24 @@ static inline void points_add(struct points *points, struct point point)
     points->chunks[points->chunk_count - 1][points->used++] = point;
 }
 
-/* Order all by value; end: what POINT_SUBMIT values are taken from.  Once. */
+/* Sort all points by value.  end: POINT_SUBMIT values are subtracted from it.  Call it once. */
 void points_sort(struct points *points, time_ns end);
 
 void points_release(struct points *points);
 
-/* The ranks of one group that are looked for, while its values pass in ascending order. */
+/* The ranks of one group that are searched while its values pass in ascending order. */
 enum { RANKS_MAX = 3 };
 
 struct ranks {
-    uint64_t seen;            /* values so far, zeros that were not kept included */
-    uint64_t next;            /* the rank looked for; UINT64_MAX: none left */
+    uint64_t seen;            /* values that have passed, including zeros that were not kept */
+    uint64_t next;            /* the rank that is searched; UINT64_MAX: none is left */
     uint64_t rank[RANKS_MAX]; /* ascending, from 1 */
-    int64_t value[RANKS_MAX]; /* what was found */
+    int64_t value[RANKS_MAX]; /* the values at these ranks */
     uint8_t found, rank_count;
 };
 
-/* Look for `count` whole percents among `total` values of which `zeros` are zero and will not be shown.
- * The rank of p percent is ceil(p total / 100), nearest rank.  total 0: nothing is found. */
+/* Search `count` whole percents among `total` values, `zeros` of which are 0 and do not pass.  The rank of p percent is
+ * ceil(p total / 100), the nearest rank.  total 0: nothing is found. */
 void ranks_init(struct ranks *ranks, uint64_t total, uint64_t zeros, const uint8_t *percent, uint8_t count);
 
 void ranks_found(struct ranks *ranks, int64_t value); /* the inner part of ranks_see */

@@ -94,13 +94,13 @@ struct reading {
     struct csv_rows *rows;
     const struct record_sink *sink;
     const struct run_facts *facts;
-    struct names *names; /* of queues and users, so that they stay where they are */
+    struct names *names; /* of queues and users: gives them a fixed address */
     const char *reasons[REASON_COUNT + 1];
-    struct buffer texts;     /* of the row: its strings, each with a NUL */
+    struct buffer texts;     /* of the row: its strings, with a NUL after each */
     struct wait_times waits; /* of the row */
 };
 
-/* A NUL-terminated copy that lives as long as the row; room was made by row_begin. */
+/* A NUL-terminated copy that lives as long as the row; row_begin has reserved the memory. */
 static const char *row_text(struct reading *reading, unsigned column)
 {
     struct text text = csv_text(reading->rows, column);
@@ -131,7 +131,7 @@ static uint8_t read_reason(struct reading *reading, unsigned column)
     return (uint8_t)csv_choice(reading->rows, column, reading->reasons);
 }
 
-/* By name; a number where the writer knew no names. */
+/* A model by name, or by number if the writer had no names. */
 static uint8_t read_model(struct reading *reading, unsigned column)
 {
     struct text text = csv_text(reading->rows, column);
@@ -146,13 +146,13 @@ static uint8_t read_model(struct reading *reading, unsigned column)
     return (uint8_t)index;
 }
 
-/* An amount of time: it cannot be empty. */
+/* A duration; the field must not be empty. */
 static time_ns read_span(struct csv_rows *rows, unsigned column)
 {
     return csv_scaled(rows, column, TIME_NS_PER_S);
 }
 
-/* Empty of a rejected job, which has none. */
+/* A rejected job has no waiting time, so the field is empty. */
 static time_ns read_wait(struct csv_rows *rows, unsigned column, uint8_t state)
 {
     if (state != END_REJECTED)
@@ -187,7 +187,7 @@ static void read_job_changes(struct csv_rows *rows, struct job_row *row)
     row->source = has_source ? (uint8_t)csv_choice(rows, JOB_SOURCE, record_source_names) : 0;
     row->resizes = (uint32_t)csv_int(rows, JOB_RESIZES, 0, UINT32_MAX);
     int64_t held_us = csv_scaled(rows, JOB_HELD, TIME_NS_PER_S / TIME_NS_PER_US);
-    row->held_gpu_us = row->resizes > 0 ? held_us : 0; /* else gpu_milli x run tells it exactly */
+    row->held_gpu_us = row->resizes > 0 ? held_us : 0; /* else gpu_milli x run is exact */
     row->preempted_gpu_ns = read_span(rows, JOB_PREEMPTED);
     row->evictions_wasted = (uint32_t)csv_int(rows, JOB_WASTED, 0, UINT32_MAX);
     if (has_source != (row->start != TIME_NEVER))
@@ -222,19 +222,19 @@ static const struct wait_times *read_waits(struct reading *reading)
     return waits->mask != 0 ? waits : NULL;
 }
 
-/* Its parts must make up the whole; a record without them tells none. */
+/* Waiting times must add up to the total; a record without them has none. */
 static void check_waits(struct csv_rows *rows, const struct job_row *row)
 {
     time_ns rest = row->state == END_REJECTED ? row->end - row->submit : row->wait_total;
     if (row->waits == NULL)
         return;
     for (uint32_t left = row->waits->mask; left != 0 && rest >= 0; left &= left - 1)
-        rest -= row->waits->of[__builtin_ctz(left)]; /* neither is negative: no overflow */
+        rest -= row->waits->of[__builtin_ctz(left)]; /* both are not negative, so this does not overflow */
     if (rest != 0)
         csv_fail(rows, JOB_WAITS, "the times do not add up to what the job waited");
 }
 
-/* NULL where it is the job's number. */
+/* NULL if the name is the job's number. */
 static const char *read_name(struct reading *reading)
 {
     struct text name = csv_text(reading->rows, JOB_NAME);
@@ -358,7 +358,7 @@ static struct error read_sample(struct reading *reading, time_ns *latest)
     return csv_has_error(rows) ? ERROR_OK : reading->sink->on_sample(reading->sink->self, &row);
 }
 
-/* Read one file, calling what belongs to it per row. */
+/* Read one file, and call the sink for each row. */
 static struct error read_file(struct reading *reading, const char *folder, const char *name, const char *columns)
 {
     struct buffer path = {0};
@@ -378,7 +378,7 @@ static struct error read_file(struct reading *reading, const char *folder, const
     return error;
 }
 
-/* The rows that stand in result.json. */
+/* Read the rows that are kept in result.json. */
 static struct error read_arrived(struct reading *reading, const struct result *result)
 {
     for (size_t i = 0; i < result->arrived_count; i++)

@@ -31,24 +31,24 @@ struct result_input {
     const char *role;             /* "trace", "cluster", "scenario", "plugin" */
     const char *name;             /* as the user named it */
     const char *digest;           /* 32 hex digits */
-    const char *plugin, *version; /* what a plug-in calls itself; NULL: no plug-in */
+    const char *plugin, *version; /* the plug-in's own name and version; NULL: not a plug-in */
 };
 
-/* How much work the scenario asks for; {0}: it does not say. */
+/* The amount of work that the scenario asks for; {0}: not known. */
 struct result_workload {
-    const char *format; /* "synth", or of the trace; NULL: not known */
-    uint64_t load_gpus; /* the GPUs that its loads are shares of; 0: no load is */
-    /* GPU hours that its jobs ask a day: of a trace as replayed, of a mix the mean aimed at; 0: not known */
+    const char *format; /* "synth", or the format of the trace; NULL: not known */
+    uint64_t load_gpus; /* the GPUs to which its loads are relative; 0: no load is */
+    /* GPU hours that its jobs ask for per day: for a trace as replayed, for a mix the intended mean; 0: not known */
     double gpu_h_per_day;
-    double arrival_factor; /* what the gaps between a trace's arrivals were multiplied by; 0: not a trace's */
+    double arrival_factor; /* factor of the gaps between a trace's arrivals; 0: not a trace */
 };
 
-/* What made the run.  All borrowed. */
+/* The inputs of the run.  All are borrowed. */
 struct result_manifest {
-    const char *version; /* of this program */
-    uint64_t seed;       /* above INT64_MAX it is written as a string: JSON readers lose it */
+    const char *version; /* of Windtunnel */
+    uint64_t seed;       /* above INT64_MAX it is written as a string, because JSON readers would round it */
     const char *fingerprint;
-    const char *arrivals; /* 16 hex digits: workloads/readers/freeze.h; of the jobs that came; NULL: left out */
+    const char *arrivals; /* hash of the arrivals, 16 hex digits: workloads/readers/freeze.h; NULL: left out */
     const struct result_input *inputs;
     size_t input_count;
     struct result_workload workload;
@@ -56,7 +56,7 @@ struct result_manifest {
     const char *scenario_json; /* resolved, canonical JSON (json_doc_canonical_new); NULL: {} */
 };
 
-/* Who asked, where, and how fast.  NULL and 0: unknown, left out. */
+/* How the run was started, where, and how fast it was.  NULL and 0: not known, left out. */
 struct result_host {
     const char *const *arguments; /* the command line, NULL-terminated; NULL: none */
     const char *system;           /* "Linux 6.1 x86_64" */
@@ -66,25 +66,25 @@ struct result_host {
     uint64_t memory_peak_bytes;
 };
 
-/* The text of the file.  host NULL: {}. */
+/* Write the file as text.  host NULL: {}. */
 void result_text(const struct result_manifest *manifest, const struct metrics *metrics, const struct result_host *host,
                  struct buffer *out);
 
-/* Write it to FOLDER/result.json; the folder must be there. */
+/* Write it to FOLDER/result.json; the folder must exist. */
 struct error result_write(const char *folder, const struct result_manifest *manifest, const struct metrics *metrics,
                           const struct result_host *host) MUST_CHECK;
 
-/* What stands in it, for making reports again. */
+/* The content of the file, from which a report can be made again. */
 struct result {
     struct result_manifest manifest;
     struct run_facts facts;
-    const struct arrived_row *arrived; /* by.arrived_pct: the only rows that no other file holds */
+    const struct arrived_row *arrived; /* by.arrived_pct: rows that no other file has */
     size_t arrived_count;
     struct result_host host;
     struct arena arena; /* owns all texts */
 };
 
-/* ERROR_DATA with file, line and column if it is not such a file.  On error there is nothing to release. */
+/* ERROR_DATA with file, line and column if it is not such a file.  On error nothing needs to be released. */
 struct error result_read(struct result *out, const char *folder) MUST_CHECK;
 void result_release(struct result *result);
 

@@ -14,7 +14,7 @@ static const char *keep(struct arena *arena, const char *text)
     return text == NULL ? NULL : arena_copy(arena, text_of(text));
 }
 
-/* NULL-terminated; none if there is no such member. */
+/* NULL-terminated; empty if the member is absent. */
 static const char *const *read_texts(struct json_object *object, const char *key, struct arena *arena)
 {
     struct json_value array = json_member(object, key);
@@ -51,7 +51,7 @@ static void read_inputs(struct result *result, struct json_object *manifest)
     result->manifest.input_count = count;
 }
 
-/* A seed is a number, or a string where it would not fit one. */
+/* A seed is a number, or a string if it would not fit one. */
 static uint64_t read_seed(struct json_object *manifest)
 {
     json_need(manifest, "seed");
@@ -70,13 +70,13 @@ static uint64_t read_seed(struct json_object *manifest)
     return value;
 }
 
-/* The tree as canonical text again, by way of a document of its own. */
+/* Write the tree as canonical text again. */
 static void read_scenario(struct result *result, struct json_object *manifest)
 {
     struct json_value scenario = json_member(manifest, "scenario");
     if (scenario.node == NULL)
         return;
-    char *dumped = json_dumps(scenario.node, JSON_COMPACT | JSON_ENCODE_ANY); /* 17 digits: exact */
+    char *dumped = json_dumps(scenario.node, JSON_COMPACT | JSON_ENCODE_ANY); /* 17 digits are exact */
     struct json_doc *doc = NULL;
     struct error error = json_doc_parse(&doc, "scenario", text_of(dumped), ERROR_DATA);
     free(dumped);
@@ -153,7 +153,7 @@ static void read_facts(struct result *result, struct json_object *root)
     json_object_close(&object);
 }
 
-/* Its value of this name, as metrics_write_json wrote it; NAN if it has none and need not. */
+/* The group's value of this metric, as metrics_write_json wrote it; NAN: it is absent, and not needed. */
 static double read_metric(const struct json_value *group, const char *name, bool is_needed)
 {
     struct json_object metrics, metric;
@@ -168,7 +168,7 @@ static double read_metric(const struct json_value *group, const char *name, bool
     return json_get_real(&metric, "value", -DBL_MAX, DBL_MAX, 0);
 }
 
-/* One percent after the other, from 1 on. */
+/* Percents must be in order, from 1 on. */
 static void read_arrived(struct result *result, const struct json_value *arrived)
 {
     struct json_object object;
@@ -191,7 +191,7 @@ static void read_arrived(struct result *result, const struct json_value *arrived
     result->arrived_count = count;
 }
 
-/* Of the cuts only what no row of another file gives again. */
+/* Read the part of "by" that cannot be computed from other files. */
 static void read_by(struct result *result, struct json_object *root)
 {
     struct json_object object;
@@ -222,7 +222,7 @@ static void read_host(struct result *result, struct json_object *root)
     json_object_close(&object);
 }
 
-/* A record of another version has other columns. */
+/* A record of another version has other columns, and is refused. */
 static void read_schema_version(struct json_object *root)
 {
     json_need(root, "schema_version");
@@ -246,7 +246,7 @@ static struct error read_doc(struct result *result, struct json_doc *doc)
     read_facts(result, &root);
     json_member(&root, "metrics");
     read_by(result, &root);
-    json_member(&root, "service_levels"); /* computed anew, from the scenario */
+    json_member(&root, "service_levels"); /* computed again from the scenario */
     read_host(result, &root);
     json_object_close(&root);
     return error;

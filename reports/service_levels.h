@@ -18,7 +18,7 @@
 #include "base/json.h"
 #include "reports/metrics.h"
 
-/* Which number of a run. */
+/* Names a metric of a run, or of a cut. */
 struct metric_selector {
     const char *metric;
     const char *cut, *key; /* NULL: the whole run */
@@ -27,7 +27,7 @@ struct metric_selector {
 struct service_level {
     struct metric_selector of;
     const char *unit;
-    double max, min; /* INFINITY, -INFINITY: none */
+    double max, min; /* INFINITY, -INFINITY: no bound */
 };
 
 struct service_levels {
@@ -35,19 +35,19 @@ struct service_levels {
     size_t count;
 };
 
-/* The keys "metric" and of a cut, from an object that may hold others.  Fails through the sticky error. */
+/* Read "metric" and the cut's key from an object that may hold other keys.  Fails through the sticky error. */
 struct metric_selector metric_selector_read(struct json_object *object, struct arena *arena);
 
-/* NAN: not defined, or the run has no such jobs. */
+/* NAN: it is not defined, or the run has no such jobs. */
 double metric_selector_value(const struct metrics *metrics, const struct metric_selector *of);
 
 /* "queue_time_p95_s of small training" */
 void metric_selector_write(const struct metric_selector *of, struct buffer *out);
 
-/* The array; absent: none.  Fails through the sticky error. */
+/* Read the array; absent: none.  Fails through the sticky error. */
 struct service_levels service_levels_read(const struct json_value *value, struct arena *arena);
 
-/* The same, of a scenario's text (the manifest's). */
+/* As above, from a scenario's text (as in the manifest). */
 struct error service_levels_of_scenario(const char *scenario_json, struct arena *arena,
                                         struct service_levels *out) MUST_CHECK;
 
@@ -55,12 +55,12 @@ enum level_state { LEVEL_MET, LEVEL_NOT_MET, LEVEL_NOT_DEFINED };
 extern const char *const level_state_names[]; /* "met", "not met", "not defined" */
 enum level_state service_level_state(const struct metrics *metrics, const struct service_level *level);
 
-/* "at most 10m 00s", "at least 70.0 %"; and a value of that metric, as people write it. */
+/* Append "at most 10m 00s" or "at least 70.0 %"; and a value of that metric in the same form. */
 void service_level_bound(const struct service_level *level, struct buffer *out);
 void service_level_value(const struct service_level *level, double value, struct buffer *out);
 
-/* "service_levels": [{"metric", the cut, "max", "min", "unit", "value", "is_met"}, ...] as in result.json; value and
- * is_met are null where the value is not defined. */
+/* Append "service_levels": [{"metric", the cut, "max", "min", "unit", "value", "is_met"}, ...] as in result.json.
+ * value and is_met are null if the value is not defined. */
 void service_levels_write_json(const struct service_levels *levels, const struct metrics *metrics, struct buffer *out);
 
 #endif

@@ -62,7 +62,8 @@ static size_t column_width(const struct grid *grid, size_t column)
     return width;
 }
 
-/* The first column to the left, rows below the head indented; the others to the right.  Empties the grid. */
+/* Write and empty the grid: the first column is left-aligned, with rows below the head indented; other columns are
+ * right-aligned. */
 static void grid_write(struct grid *grid, struct buffer *out)
 {
     size_t width[GRID_COLUMNS];
@@ -333,7 +334,7 @@ static void write_outcomes(const struct metrics *metrics, const struct table_opt
     buffer_char(out, '\n');
 }
 
-/* What was rejected by us, or refused by another program; nothing if nothing was. */
+/* Jobs rejected here, or refused by another program; nothing if there are none. */
 static void write_reasons_of(const struct metrics *metrics, const struct table_options *options, bool is_refused,
                              const char *head, const char *tail, struct buffer *out)
 {
@@ -357,7 +358,7 @@ static void write_rejections(const struct metrics *metrics, const struct table_o
     write_reasons_of(metrics, options, true, "Refused      ", ", by the program that decides", out);
 }
 
-/* Where the space of inference came from, if any of it was made for it. */
+/* The sources of inference jobs' space, if space was made for any of them. */
 static void write_admissions(const struct metrics *metrics, const struct table_options *options, struct buffer *out)
 {
     static const struct {
@@ -384,7 +385,7 @@ static void write_admissions(const struct metrics *metrics, const struct table_o
     buffer_char(out, '\n');
 }
 
-/* Only where there is something to say. */
+/* Nothing if there were no evictions. */
 static void write_evictions(const struct metrics *metrics, const struct table_options *options, struct buffer *out)
 {
     double wasted = metrics_value(metrics, "evictions_wasted");

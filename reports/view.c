@@ -75,7 +75,7 @@ void view_duration(struct buffer *out, double seconds)
         buffer_format(out, "%lldd %02lldh", s / 86400, s % 86400 / 3600);
 }
 
-/* Bytes of the character at the start; 0: none that may be shown. */
+/* Bytes of the first character; 0: it must not be shown. */
 static size_t shown_bytes(struct text text)
 {
     unsigned char c = (unsigned char)text.at[0];

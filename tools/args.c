@@ -9,9 +9,9 @@
 
 /* The values given for one option of the table. */
 struct option_values {
-    const char **values; /* owned array of borrowed texts; of a flag: NULL */
+    const char **values; /* owned array of borrowed texts; for a flag NULL */
     size_t capacity;
-    size_t count; /* how often it was given */
+    size_t count; /* number of times it was given */
 };
 
 struct args {
@@ -33,7 +33,7 @@ static size_t option_count(const struct args_verb *verb)
 
 /* ---- Which verb ---- */
 
-/* Does "trace info" begin with the words of `arguments`?  How many words that are; 0: no. */
+/* The number of words of `name` ("trace info") with which `arguments` begin; 0: they do not begin with all of them. */
 static int words_matched(const char *name, int count, char *const *arguments)
 {
     const char *blank = strchr(name, ' ');
@@ -44,8 +44,8 @@ static int words_matched(const char *name, int count, char *const *arguments)
     return is_first && count >= 2 && strcmp(blank + 1, arguments[1]) == 0 ? 2 : 0;
 }
 
-/* The first words of all verbs, or the second words of those that begin with `family`.  Caller frees the array
- * with mem_free; the words are copied into `arena`. */
+/* The first words of all verbs, or the second words of verbs that begin with `family`.  The caller frees the array with
+ * mem_free; the words are copied into `arena`. */
 static const char **verb_words(const struct args_command *command, const char *family, struct arena *arena)
 {
     const char **words = NULL;
@@ -133,7 +133,7 @@ static struct error unknown_option(const struct args_verb *verb, struct text nam
     return error;
 }
 
-/* Book one appearance of an option; value NULL for a flag. */
+/* Note an option that was given; value NULL for a flag. */
 static struct error take(struct args *args, size_t index, const char *value)
 {
     const struct args_option *option = &args->verb->options[index];
@@ -148,7 +148,7 @@ static struct error take(struct args *args, size_t index, const char *value)
     return ERROR_OK;
 }
 
-/* The option at arguments[*at] is `index`, with `attached` behind it in the same word (NULL: nothing). */
+/* Take option `index`, which is arguments[*at]; attached: its value in the same word (NULL: none). */
 static struct error take_with_value(struct args *args, size_t index, const char *attached, int count,
                                     char *const *arguments, int *at)
 {
@@ -216,7 +216,7 @@ static struct error check_operands(const struct args *args)
     return error;
 }
 
-/* Is there a call for help before the options end?  Then nothing else matters. */
+/* Is help requested among the options?  If so, nothing else is checked. */
 static bool asks_help(int count, char *const *arguments)
 {
     for (int i = 0; i < count && strcmp(arguments[i], "--") != 0; i++) {

@@ -48,21 +48,21 @@ struct args;
 
 struct args_option {
     const char *name;    /* without dashes */
-    char letter;         /* 0: none; 'h' is taken */
-    const char *metavar; /* names the value in help; NULL: a flag */
+    char letter;         /* 0: none; 'h' is used for help */
+    const char *metavar; /* name of the value in help texts; NULL: a flag */
     const char *help;    /* sentences, without line breaks */
-    bool is_repeatable;  /* may be given more than once; a flag then still is only true */
+    bool is_repeatable;  /* may be given more than once; a flag is then true as well */
 };
 
 struct args_example {
-    const char *command; /* as typed, without prompt */
+    const char *command; /* as typed, without a prompt */
     const char *meaning; /* one sentence */
 };
 
 struct args_verb {
     const char *name;                    /* one word, or two for a verb with parts: "trace info" */
     const char *summary;                 /* a phrase of a few words, without a full stop */
-    const char *synopsis;                /* what follows the name; "" or NULL: nothing */
+    const char *synopsis;                /* the rest of the line; "" or NULL: nothing */
     const char *const *description;      /* paragraphs, NULL-terminated; NULL: none */
     const struct args_option *options;   /* ends with a NULL name; NULL: none */
     const struct args_example *examples; /* ends with a NULL command; NULL: none */
@@ -79,7 +79,7 @@ struct args_command {
     const char *const *description;           /* paragraphs, NULL-terminated */
     const struct args_verb *const *verbs;     /* in the order of the help; NULL-terminated */
     const struct args_example *exit_statuses; /* {"0", "Success."}, ...; ends with a NULL command */
-    const struct args_example *files;         /* {folder, what is there}, ...; likewise; NULL: none */
+    const struct args_example *files;         /* {folder, its content}, ...; ends with a NULL command; NULL: none */
 };
 
 /* ---- Which verb ----
@@ -90,22 +90,23 @@ struct error args_find_verb(const struct args_command *command, int count, char 
 
 /* ---- What it was given ---- */
 
-/* Parse what follows the verb.  Texts are borrowed from `arguments`, which must outlive *out.  With --help
- * nothing else is checked: see args_wants_help.  On error *out is NULL.  Caller: args_free. */
+/* Parse the words after the verb.  Texts are borrowed from `arguments`, which must outlive *out.  With --help nothing
+ * else is checked: see args_wants_help.  On error *out is NULL.  The caller frees it with args_free. */
 struct error args_parse(struct args **out, const struct args_verb *verb, int count, char *const *arguments) MUST_CHECK;
-void args_free(struct args *args); /* NULL is fine */
+void args_free(struct args *args); /* NULL is allowed */
 
 const struct args_verb *args_verb(const struct args *args);
 bool args_wants_help(const struct args *args);
 
-/* The values of an option by its long name, which must stand in the verb's table (asserted). */
+/* The values of an option by its long name, which must be in the verb's table (asserted). */
 bool args_flag(const struct args *args, const char *name);          /* was it given? */
 const char *args_string(const struct args *args, const char *name); /* the (last) value; NULL: not given */
 
-/* All values in the order given; *count 0 if none.  Borrowed. */
+/* All values in the order given; *count 0: none.  Borrowed. */
 const char *const *args_list(const struct args *args, const char *name, size_t *count);
 
-/* *out: the value as a decimal integer in [low, high]; `otherwise` if not given.  Else ERROR_USAGE. */
+/* *out: the value as a decimal integer in [low, high], or `otherwise` if it was not given.  ERROR_USAGE if it is no
+ * such integer. */
 struct error args_int64(const struct args *args, const char *name, int64_t low, int64_t high, int64_t otherwise,
                         int64_t *out) MUST_CHECK;
 
@@ -115,7 +116,8 @@ const char *args_operand(const struct args *args, size_t index); /* NULL past th
 /* ---- Texts, at most 80 columns wide ---- */
 void args_help_command(const struct args_command *command, struct buffer *out); /* all verbs */
 
-/* The verbs whose name starts with this word ("trace"); false and nothing written if there are none with two words. */
+/* Write the verbs whose names start with this word ("trace").  False, and nothing is written, if no verb of two words
+ * does. */
 bool args_help_family(const struct args_command *command, const char *word, struct buffer *out);
 void args_help_verb(const struct args_command *command, const struct args_verb *verb, struct buffer *out);
 void args_manual(const struct args_command *command, struct buffer *out); /* man(7) source */

@@ -7,7 +7,7 @@
 
 enum {
     WIDTH_COLUMNS = 80,
-    OPTION_COLUMN_MAX = 32, /* help of options starts here at the latest */
+    OPTION_COLUMN_MAX = 32, /* the column where the help of options starts at the latest */
 };
 
 static const struct args_option help_option = {.name = "help", .letter = 'h', .help = "Show this help."};
@@ -20,7 +20,7 @@ static void blanks(struct buffer *out, size_t count)
         buffer_char(out, ' ');
 }
 
-/* Columns of UTF-8 text: every byte that does not continue a character. */
+/* The width of UTF-8 text: the number of bytes that begin a character. */
 static size_t columns_of(struct text text)
 {
     size_t columns = 0;
@@ -29,7 +29,7 @@ static size_t columns_of(struct text text)
     return columns;
 }
 
-/* Append `words` from the present column on, lines broken before WIDTH_COLUMNS and indented; ends the line. */
+/* Append `words` from the present column on, with indented lines of less than WIDTH_COLUMNS; ends the line. */
 static void wrap(struct buffer *out, const char *words, size_t column, size_t indent)
 {
     struct text rest = text_of(words), word;
@@ -79,7 +79,7 @@ static size_t option_width(const struct args_option *option)
     return option->metavar != NULL ? width + 1 + strlen(option->metavar) : width;
 }
 
-/* Where the help of a verb's options starts: behind the widest that leaves room. */
+/* The column where the help of a verb's options starts: after the widest option that leaves enough space. */
 static size_t option_column(const struct args_verb *verb)
 {
     size_t widest = option_width(&help_option);
@@ -121,7 +121,7 @@ static void usage(struct buffer *out, const struct args_command *command, const 
     buffer_release(&line);
 }
 
-/* A phrase as a sentence. */
+/* Append a phrase as a sentence. */
 static void sentence(struct buffer *out, const char *phrase)
 {
     buffer_char(out, (char)toupper((unsigned char)phrase[0]));
@@ -152,7 +152,7 @@ void args_help_verb(const struct args_command *command, const struct args_verb *
     }
 }
 
-/* "  name   summary" for the verbs of a family, or all when `family` is NULL; how many. */
+/* Append "  name   summary" for the verbs of a family, or for all if `family` is NULL; returns how many. */
 static size_t verb_lines(const struct args_command *command, const char *family, struct buffer *out)
 {
     size_t widest = 0, family_length = family != NULL ? strlen(family) : 0, shown = 0;
@@ -218,7 +218,7 @@ bool args_help_family(const struct args_command *command, const char *word, stru
 
 /* ---- The manual page ---- */
 
-/* Text for roff: no character of it is a command. */
+/* Append text for roff, with no character read as a command. */
 static void roff(struct buffer *out, const char *text)
 {
     bool is_line_start = out->length == 0 || out->bytes[out->length - 1] == '\n';
@@ -306,7 +306,7 @@ void args_manual(const struct args_command *command, struct buffer *out)
                   command->name);
     roff(out, command->summary);
     buffer_format(out, "\n.SH SYNOPSIS\n\\fB%s\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR]...\n", command->name);
-    buffer_string(out, ".nh\n.ad l\n"); /* commands are to be copied: no hyphens in them, no blanks added */
+    buffer_string(out, ".nh\n.ad l\n"); /* commands are copied by readers: no hyphenation, no added blanks */
     buffer_string(out, ".SH DESCRIPTION\n");
     roff_paragraphs(out, command->description);
     buffer_string(out, ".SH COMMANDS\nEvery command also takes \\fB\\-h\\fR, \\fB\\-\\-help\\fR.\n");

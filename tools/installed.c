@@ -12,9 +12,9 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-static struct arena kept; /* what was returned */
+static struct arena kept; /* holds the texts that were returned */
 
-/* A path of these parts, if there is such a file; NULL: no. */
+/* The path of these parts, if the file exists; else NULL. */
 static const char *existing(const char *format, ...) LIKE_PRINTF(1, 2);
 static const char *existing(const char *format, ...)
 {
@@ -28,7 +28,8 @@ static const char *existing(const char *format, ...)
     return arena_copy(&kept, text_of(path));
 }
 
-/* The folder two above the program: PREFIX, or of build/VARIANT/windtunnel the source tree.  false: not known. */
+/* The folder two levels above the program: PREFIX, or the source tree for build/VARIANT/windtunnel.  False: not
+ * known. */
 static bool find_root(char root[PATH_MAX], bool *is_tree)
 {
     ssize_t length = readlink("/proc/self/exe", root, PATH_MAX - 1);

@@ -12,11 +12,11 @@
 #ifndef TOOLS_INSTALLED_H
 #define TOOLS_INSTALLED_H
 
-/* The path to open for `name` (NULL: NULL), looked for in this folder of the data folder too; `name` itself if there
- * is no such file.  What is returned lives as long as the program. */
+/* The path to open for `name` (NULL: NULL): the name itself if the file exists, else a file of that name in the data
+ * folder or in this folder of it; `name` if there is none.  The text lives as long as the program. */
 const char *installed_find(const char *name, const char *folder);
 
-/* The data folder, and the folder of the documents; NULL: none is there. */
+/* The data folder, and the folder of the documents; NULL: it does not exist. */
 const char *installed_data(void);
 const char *installed_docs(void);
 

@@ -21,7 +21,7 @@ static void on_exhausted(size_t bytes)
     _exit(5);
 }
 
-/* The files are told where they are, if they are anywhere. */
+/* The paths of the installed files are shown if they exist. */
 static void help_command(struct buffer *out)
 {
     struct args_command command = tool_command;
@@ -84,8 +84,8 @@ static int run_verb(int count, char **arguments)
     return status;
 }
 
-/* The number of a standard stream that the caller closed is taken, lest a file of ours get it and then the table or
- * a message.  Opened for the other direction, it fails in use as a closed one does. */
+/* Open the standard streams that the caller closed, so that no other file gets their number and then the table or a
+ * message.  They are opened for the other direction, so that their use fails as that of a closed stream does. */
 static void occupy_standard_streams(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -99,7 +99,7 @@ int main(int argc, char **argv)
     mem_on_exhausted(on_exhausted);
     tool_set_arguments(argv + (argc > 0));
     json_set_alloc_funcs(mem_alloc, mem_free);
-    signal(SIGPIPE, SIG_IGN); /* seen as failed writes */
+    signal(SIGPIPE, SIG_IGN); /* write() reports the error instead */
     signal(SIGXFSZ, SIG_IGN);
     if (argc < 2) {
         struct buffer out = {0};

@@ -23,7 +23,7 @@ double progress_line_elapsed_s(const struct progress_line *progress)
     return wall_s() - progress->started_s;
 }
 
-/* How much of the run is done, 0 if nothing tells. */
+/* The part of the run that is done; 0: not known. */
 static double done_ratio(const struct engine_progress *state)
 {
     if (state->end != TIME_NEVER && state->end > 0)

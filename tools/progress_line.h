@@ -7,13 +7,13 @@
 
 struct progress_line {
     double started_s, shown_s; /* wall clock */
-    bool is_shown;             /* a line stands on the terminal */
+    bool is_shown;             /* a line is on the terminal */
     bool is_on;
 };
 
 void progress_line_begin(struct progress_line *progress, bool is_wanted);
 void progress_line_show(void *progress, const struct engine_progress *state); /* an engine's on_progress */
-void progress_line_end(struct progress_line *progress);                       /* wipe the line */
+void progress_line_end(struct progress_line *progress);                       /* erase the line */
 
 /* Seconds of wall clock since progress_line_begin. */
 double progress_line_elapsed_s(const struct progress_line *progress);

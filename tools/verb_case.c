@@ -6,14 +6,14 @@
 #include "sim/cases/case.h"
 #include "tools/verbs.h"
 
-enum { STATUS_FAILED = 10 }; /* as of a gate that failed */
+enum { STATUS_FAILED = 10 }; /* as for other checks that fail */
 
 struct tally {
     size_t passed, failed;
     bool is_verbose;
 };
 
-/* Print the buffer to a stream, so that both streams are in step, and empty it. */
+/* Print the buffer to a stream and empty it, so that lines of both streams come in the right order. */
 static int emit(FILE *stream, struct buffer *out)
 {
     errno = 0;
@@ -25,7 +25,7 @@ static int emit(FILE *stream, struct buffer *out)
     return tool_fail(&error);
 }
 
-/* A text of the heap, to standard error. */
+/* Print a heap text to standard error, and free it. */
 static void say(char *text)
 {
     fputs(text != NULL ? text : "error: out of memory\n", stderr);
@@ -72,7 +72,7 @@ static int run_case(const struct case_spec *spec, struct tally *tally)
     return status;
 }
 
-/* All files are read before the first case runs: one that is no JSON is told before anything else. */
+/* All files are read before the first case runs, so that a file that is not JSON is reported first. */
 static int check(const struct args *args)
 {
     size_t count = args_operand_count(args);

@@ -6,7 +6,7 @@
 #include "tools/installed.h"
 #include "tools/verbs.h"
 
-enum { STATUS_DIFFERS = 10 }; /* as of a gate that failed */
+enum { STATUS_DIFFERS = 10 }; /* as for other checks that fail */
 
 static struct error print(void *self, struct text lines)
 {

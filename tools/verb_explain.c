@@ -12,7 +12,7 @@
 #include "tools/progress_line.h"
 #include "tools/verbs.h"
 
-/* A job that was asked for, or is told because all are. */
+/* A job to explain: it was named, or all are explained. */
 struct told {
     job_id id;
     char *name, *queue;
@@ -30,12 +30,12 @@ struct explaining {
     struct job_source *source;
     struct progress_line progress;
     bool is_record, is_all;
-    time_ns at; /* where the run is looked at */
+    time_ns at; /* the time at which the run is examined */
     uint64_t waiting_count;
     struct told *told;
     size_t told_capacity, told_count;
     struct timeline_row busiest;
-    const char **asked; /* names */
+    const char **asked; /* names of the jobs to explain */
     size_t asked_count;
 };
 
@@ -65,7 +65,7 @@ static bool is_asked(const struct explaining *self, const char *name)
     return false;
 }
 
-/* "busiest" (the default) or a time; *is_busiest: which. */
+/* Read "busiest" (the default) or a time; *is_busiest: which of both. */
 static struct error read_at(struct explaining *self, bool *is_busiest)
 {
     const char *text = args_string(self->args, "at");
@@ -128,7 +128,7 @@ static void on_end(void *self_as_void, struct sched *sched, time_ns now)
 
 /* ---- The run ---- */
 
-/* One simulation: up to `end`, with that sink. */
+/* Run the simulation up to `end` with that sink. */
 static struct error simulate(struct explaining *self, time_ns end, const struct record_sink *sink, bool is_asking)
 {
     struct engine_result result;
@@ -180,7 +180,7 @@ static struct error explain_record(struct explaining *self)
     return record_read(args_operand(self->args, 0), &sink);
 }
 
-/* Every job asked for must have been seen. */
+/* Every named job must have been seen. */
 static struct error find_missing(const struct explaining *self)
 {
     for (size_t a = 0; a < self->asked_count; a++) {
@@ -271,7 +271,7 @@ static void write_job(const struct explaining *self, const struct told *told, st
     write_waits(told, out);
 }
 
-/* What the reasons told mean, where that is not plain. */
+/* Explain the reasons in the text that are not plain. */
 static void write_legend(const struct explaining *self, struct buffer *out)
 {
     uint32_t mask = 0;

@@ -20,7 +20,7 @@ static bool is_folder(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* The digest that the record has of its trace; NULL: it was no file. */
+/* The digest of the trace in the record; NULL: the trace was no file. */
 static const char *trace_digest(const struct result *record)
 {
     for (size_t i = 0; i < record->manifest.input_count; i++)
@@ -29,7 +29,7 @@ static const char *trace_digest(const struct result *record)
     return NULL;
 }
 
-/* A record names its trace; the jobs are those of then only if it is the same file. */
+/* A record names its trace.  If the file has changed since, its jobs are not those of the run. */
 static struct error check_digest(const struct result *record, const struct job_source *source)
 {
     const char *digest = trace_digest(record);
@@ -51,9 +51,9 @@ static struct error write_trace(struct job_source *source, const struct scenario
 }
 
 struct freeze_run {
-    const char *path; /* of the scenario or the record */
+    const char *path; /* of the scenario or of the record */
     const char *out;
-    struct result record; /* if it is one */
+    struct result record; /* used if `path` is a record */
     bool is_record;
     struct scenario scenario;
     struct job_source *source;

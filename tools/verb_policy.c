@@ -19,7 +19,7 @@ static void line(struct buffer *out, const char *name, const char *summary)
     buffer_format(out, "  %-14s %s\n", name, summary);
 }
 
-/* The "summary" of a preset's JSON; the presets are our own and parse. */
+/* The "summary" of a preset's JSON, which always parses. */
 static void preset_line(struct buffer *out, const struct policy_preset_text *preset)
 {
     struct json_doc *doc;
@@ -48,7 +48,7 @@ static void param_lines(struct buffer *out, const struct windtunnel_plugin *plug
     }
 }
 
-/* Also of those that are given by a file alone, what a policy file names them by and what they are good for. */
+/* Lists plug-ins with the name for a policy file and the purpose, also those that are loaded from a file. */
 static void plugin_lines(struct buffer *out, const struct plugins *plugins)
 {
     if (plugins->set.count > 0)
@@ -107,7 +107,7 @@ static int list(const struct args *args)
     return tool_print(&out);
 }
 
-/* How a policy file names a policy of that seam. */
+/* How a policy file selects a policy of that seam. */
 static void write_choice(struct buffer *out, const struct windtunnel_plugin *plugin)
 {
     const char *name = plugin_policy_name(plugin);
@@ -129,7 +129,7 @@ static void write_choice(struct buffer *out, const struct windtunnel_plugin *plu
     }
 }
 
-/* A policy file that uses the plug-in, with all its parameters, to start from. */
+/* A policy file that uses the plug-in, with all its parameters, as a start. */
 static void write_use(struct buffer *out, const struct windtunnel_plugin *plugin, const char *path)
 {
     buffer_format(out, "{\n  \"name\": \"%s\",\n  \"plugins\": [", plugin_policy_name(plugin));
@@ -145,7 +145,7 @@ static void write_use(struct buffer *out, const struct windtunnel_plugin *plugin
     buffer_string(out, plugin->param_count > 0 ? "}}\n}\n" : "\n}\n");
 }
 
-/* The policy of that name that a plug-in holds; false: none does. */
+/* Show the policy of that name of a plug-in; false: no plug-in has it. */
 static bool show_plugin(const struct plugins *plugins, const char *name, struct buffer *out)
 {
     for (uint32_t p = 0; p < plugins->set.count; p++)

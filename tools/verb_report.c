@@ -18,7 +18,7 @@ static const char *part_name(struct json_doc *scenario, const char *part)
     return json_string_value(json_object_get(json_object_get(root, part), "name"));
 }
 
-/* As scenario_title tells it. */
+/* The same rule as in scenario_title. */
 static const char *title_of(struct json_doc *scenario)
 {
     struct error ignored = ERROR_OK;

@@ -23,7 +23,7 @@
 #include "tools/progress_line.h"
 #include "tools/verbs.h"
 
-enum { TIMEOUT_S = 10, TIMEOUT_S_MAX = 1000000 }; /* of another program's answer to a cycle */
+enum { TIMEOUT_S = 10, TIMEOUT_S_MAX = 1000000 }; /* time for another program's answer to a cycle */
 
 static volatile sig_atomic_t caught_signal;
 
@@ -39,7 +39,7 @@ struct run {
     struct scenario scenario;
     struct job_source *source;
     struct metrics *metrics;
-    struct record_files *files;    /* NULL without --out, as are the two */
+    struct record_files *files;    /* NULL without --out, like the next two */
     struct output *page, *summary; /* report.html and result.json */
     struct event_file *events;     /* NULL without --events */
     struct process *process;       /* NULL without --scheduler */
@@ -84,7 +84,7 @@ static struct error open_process(struct run *run)
     return options.command != NULL ? process_open(&run->process, &options) : ERROR_OK;
 }
 
-/* Before the simulation, so that nobody waits for a record that cannot be written. */
+/* Called before the simulation, so that a record that cannot be written is reported at once. */
 static struct error open_record(struct run *run, const char *const *model_names)
 {
     if (run->out[0] == '\0')
@@ -154,14 +154,14 @@ static void fill_host(const struct run *run, struct result_host *host, char syst
     }
 }
 
-/* Who decided. */
+/* The name of what decides. */
 static const char *policy_name(const struct run *run)
 {
     const char *command = args_string(run->args, "scheduler");
     return command != NULL ? command : run->scenario.policy.name;
 }
 
-/* Events of an earlier run would not be those of this record. */
+/* Events of an earlier run do not belong to this record. */
 static struct error commit_events(struct run *run)
 {
     struct buffer path = {0};
@@ -174,7 +174,7 @@ static struct error commit_events(struct run *run)
     return error;
 }
 
-/* All files appear together: whatever can still fail for want of space does so before the first has its name. */
+/* All files appear together: all steps that can fail for lack of space are done before the first file gets its name. */
 static struct error write_record(struct run *run, const struct result_manifest *manifest)
 {
     struct result_host host;
@@ -193,7 +193,7 @@ static struct error write_record(struct run *run, const struct result_manifest *
     TRY(commit_events(run));
     TRY(record_files_commit(&run->files));
     TRY(output_commit(&run->page));
-    return output_commit(&run->summary); /* last: its presence says the record is whole */
+    return output_commit(&run->summary); /* last: its presence means that the record is complete */
 }
 
 static struct error finish_record(struct run *run)
@@ -258,7 +258,7 @@ static struct error run_all(struct run *run)
 }
 
 enum { JOBS_TEXT_BYTES = 32 };
-#define RATE_SHOWN_FROM_S 0.5 /* below, it tells how fast files are opened */
+#define RATE_SHOWN_FROM_S 0.5 /* a shorter run measures only how fast files are opened */
 
 static const char *jobs_text(uint64_t count, char text[JOBS_TEXT_BYTES])
 {
@@ -288,7 +288,7 @@ static int print_table(const struct run *run)
     return tool_print(&out);
 }
 
-/* Of which more was rejected than may go unnoticed. */
+/* Warn of classes in which more than a few jobs were rejected. */
 static void warn_of_classes(const struct run *run)
 {
     for (size_t i = 0; metrics_cut_key(run->metrics, "class", i) != NULL; i++) {
@@ -299,7 +299,7 @@ static void warn_of_classes(const struct run *run)
     }
 }
 
-/* Say once what was turned away or skipped. */
+/* Warn, once, of jobs that were rejected or skipped. */
 static int warn(const struct run *run)
 {
     const struct workload_facts *facts = job_source_facts(run->source);
@@ -322,7 +322,7 @@ static int warn(const struct run *run)
 
 static void release(struct run *run)
 {
-    error_release(&run->result.stall); /* of a record that could not be written */
+    error_release(&run->result.stall); /* it is set if the record could not be written */
     record_files_discard(&run->files);
     event_file_discard(&run->events);
     process_close(&run->process);

@@ -52,7 +52,7 @@ static void hint_models_with_mig(struct error *error)
     buffer_release(&names);
 }
 
-/* A built-in model that has MIG. */
+/* Find a built-in model that has MIG. */
 static struct error find_model(const char *name, const struct gpu_model **out)
 {
     uint32_t count, kept = 0;

@@ -24,7 +24,7 @@ static struct error info(const struct args *args, struct buffer *out)
                                  .processors_per_gpu = 1,
                                  .gpus_per_node = 8};
     if (args_flag(args, "shapes"))
-        spec.default_duration = TIME_NS_PER_S; /* a trace without times has shapes too */
+        spec.default_duration = TIME_NS_PER_S; /* a trace without times still has requests */
     const char *path = installed_find(args_string(args, "cluster"), "topologies");
     struct error error = ERROR_OK;
     if (path != NULL)

@@ -3,13 +3,13 @@
 #include "tools/verbs.h"
 #include "workloads/readers/survey.h"
 
-enum { JOB_BYTES = 24 }; /* of metrics kept per job; see reports/metrics.h */
+enum { JOB_BYTES = 24 }; /* memory of metrics per job; see reports/metrics.h */
 
 struct plan {
     struct scenario scenario;
     struct job_source *source;
     struct survey seen;
-    struct sched *sched; /* what would decide; it is only asked what never fits */
+    struct sched *sched; /* only asked which jobs never fit */
     struct fits *fits;
 };
 
@@ -50,7 +50,7 @@ static uint64_t never_fit(const struct plan *plan)
     return plan->seen.jobs - fits_count(plan->fits, FITS);
 }
 
-/* GPUs of the pool that no job can use, by why; all of them. */
+/* The GPUs of the pool that no job can use, by reason; returns their number. */
 static uint64_t unusable_of(const struct plan *plan, uint32_t pool, uint64_t count[UNUSED_COUNT])
 {
     const struct node_pool *nodes = &plan->scenario.cluster->pools[pool];

@@ -12,7 +12,7 @@ extern const struct args_verb verb_run, verb_validate, verb_report, verb_topolog
     verb_policy_list, verb_policy_show, verb_trace_info, verb_trace_freeze, verb_case, verb_decide, verb_explain,
     verb_metrics;
 
-/* The options by which a verb is given plug-ins; see plugin_options. */
+/* The options that name plug-ins; see plugin_options. */
 #define PLUGIN_OPTIONS                                                                                                 \
     {.name = "plugin",                                                                                                 \
      .metavar = "FILE.so",                                                                                             \
@@ -23,7 +23,7 @@ extern const struct args_verb verb_run, verb_validate, verb_report, verb_topolog
         .help = "CPU time after which a scheduling cycle with plug-ins is given up; 60."                               \
     }
 
-/* The options by which a verb names a scenario; see scenario_options. */
+/* The options that name a scenario; see scenario_options. */
 #define SCENARIO_OPTIONS                                                                                               \
     {.name = "trace",                                                                                                  \
      .letter = 't',                                                                                                    \
@@ -55,27 +55,27 @@ extern const struct args_verb verb_run, verb_validate, verb_report, verb_topolog
         .is_repeatable = true                                                                                          \
     }
 
-/* The whole command.  The manual page says where its files are under this prefix; `make install` puts in the one it is
- * told, and `windtunnel help` says where they truly are. */
+/* The prefix that the manual page names for files; `make install` replaces it by its own, and `windtunnel help` shows
+ * where the files really are. */
 #define TOOL_PREFIX "/usr/local"
-enum { TOOL_FILES = 2 }; /* the data folder and that of the documents: tools/installed.h */
+enum { TOOL_FILES = 2 }; /* the data folder and the folder of the documents: tools/installed.h */
 extern const struct args_command tool_command;
 
 struct scenario_options tool_scenario_options(const struct args *args);
 struct plugin_options tool_plugin_options(const struct args *args);
 
-/* The service levels that the scenario names, in the arena; an error at its place. */
+/* The service levels of the scenario, in the arena; an error has its place in the file. */
 struct error tool_service_levels(const struct scenario *scenario, struct arena *arena,
                                  struct service_levels *out) MUST_CHECK;
 
-/* The program's arguments as typed, NULL-terminated, without its name. */
+/* The program's arguments, NULL-terminated, without its name. */
 char *const *tool_arguments(void);
 void tool_set_arguments(char *const *arguments);
 
-/* Print to stderr what went wrong; the exit status that belongs to it.  Releases the error. */
+/* Print the error to stderr and release it; returns its exit status. */
 int tool_fail(struct error *error);
 
-/* Print the buffer to stdout and release it; 0, or the status of a failed write. */
+/* Print the buffer to stdout and release it; returns 0, or the status of a failed write. */
 int tool_print(struct buffer *out);
 
 #endif
