@@ -20,7 +20,7 @@ static inline uint32_t word_next(uint64_t word, uint32_t from)
     return word != 0 ? (uint32_t)__builtin_ctzll(word) : 64;
 }
 
-/* The smallest member >= from of one level, looking only into the word that holds `from`. */
+/* The smallest member >= from of one level in the word that holds `from`; looks at no other word. */
 static inline uint32_t level_next(const struct bits *set, int level, uint32_t from)
 {
     uint32_t word = from >> 6;

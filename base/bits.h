@@ -17,19 +17,19 @@
 #define BITS_NONE UINT32_MAX
 
 struct bits {
-    uint64_t *level[3]; /* level[0]: members; level[1], level[2]: which words below are not zero */
+    uint64_t *level[3]; /* level[0]: members; level[1], level[2]: the words of the level below that are not zero */
     uint32_t words[3];
     uint32_t member_count;
 };
 
-/* A set over 0..capacity-1, empty; memory from the arena. */
+/* Make an empty set over 0..capacity-1, in memory of the arena. */
 void bits_init(struct bits *set, struct arena *arena, uint32_t capacity);
 
 /* The smallest member >= from, or BITS_NONE. */
 uint32_t bits_next(const struct bits *set, uint32_t from);
 
-/* How many bits are set.  Where the processor at hand is not known to have an instruction for it, the compiler's own
- * is a call. */
+/* The number of bits set.  Where the processor is not known to have an instruction for it, the compiler's builtin is a
+ * function call. */
 static inline unsigned bits_count16(uint16_t word)
 {
     unsigned pairs = word - (word >> 1 & 0x5555u);

@@ -16,7 +16,7 @@ static const char digit_pairs[] = "000102030405060708091011121314151617181920212
                                   "50515253545556575859606162636465666768697071727374"
                                   "75767778798081828384858687888990919293949596979899";
 
-/* The digits of `value` so that they end before `end`; where they begin. */
+/* Write the digits of `value` so that they end before `end`; returns where they begin. */
 static inline char *digits_before(char *end, uint64_t value)
 {
     while (value >= 100) {
@@ -51,8 +51,8 @@ void buffer_int(struct buffer *buffer, int64_t value)
     buffer->length += length;
 }
 
-/* Quotient and rest, and the digits of the scale; the scales of the records are spelt out,
- * because a division by a constant is a multiplication. */
+/* Quotient and rest, and the digits of the scale.  The scales of records are written out, because a division by a
+ * constant is a multiplication. */
 static inline uint64_t divide_scale(uint64_t value, uint64_t scale, uint64_t *rest, int *digits)
 {
     switch (scale) {
@@ -109,7 +109,7 @@ void buffer_string(struct buffer *buffer, const char *c_string)
     buffer_bytes(buffer, c_string, strlen(c_string));
 }
 
-/* printf follows the locale's decimal point; "C" costs no allocation in glibc. */
+/* printf uses the locale's decimal point.  Selecting "C" needs no allocation in glibc. */
 static int format_plain(char *at, size_t bytes, const char *format, va_list arguments)
 {
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -117,7 +117,7 @@ static int format_plain(char *at, size_t bytes, const char *format, va_list argu
     int length = vsnprintf(at, bytes, format, arguments);
     uselocale(before);
     freelocale(plain);
-    assert(length >= 0); /* only a broken format fails */
+    assert(length >= 0); /* only an invalid format fails */
     return length;
 }
 
@@ -138,12 +138,13 @@ void buffer_format(struct buffer *buffer, const char *format, ...)
     }
 }
 
-/* A decimal of at most nine places and DBL_DIG digits in all: number and power are exact, so their quotient is the
- * double next to it, and no other decimal so short has the same.  False, and nothing written, if it is none. */
+/* A decimal with at most nine places and DBL_DIG digits: number and power of ten are exact, so their quotient is the
+ * nearest double, and no other decimal of this form gives the same double.  False, and nothing is written, if `value`
+ * is no such decimal. */
 static bool short_decimal(struct buffer *buffer, double value)
 {
     double size = fabs(value);
-    if (size < 1e-4 || size >= 1e12) /* below it is written with an exponent */
+    if (size < 1e-4 || size >= 1e12) /* smaller numbers are written with an exponent */
         return false;
     for (int64_t scale = 1000; scale <= 1000000000 && size * (double)scale < 1e15; scale *= 1000) {
         double number = rint(value * (double)scale);
@@ -198,7 +199,7 @@ void buffer_indices(struct buffer *out, uint16_t set)
     char *begin = buffer_reserve(out, (size_t)BITS_MAX * CHARS_MAX), *at = begin;
     while (mask != 0) {
         unsigned first = (unsigned)__builtin_ctz(mask);
-        unsigned end = first + (unsigned)__builtin_ctz(~(mask >> first)); /* of 16 bits: there is one */
+        unsigned end = first + (unsigned)__builtin_ctz(~(mask >> first)); /* a 16-bit set in 32 bits has a 0 above */
         at = put_index(at, first);
         if (end - first > 1) {
             *at++ = '-';

@@ -13,8 +13,8 @@
 #include "base/text.h"
 
 enum {
-    EXCERPT_COLUMNS_MAX = 100, /* wider lines are windowed around the column */
-    EXCERPT_LEFT_COLUMNS = 60, /* of them, kept left of the column */
+    EXCERPT_COLUMNS_MAX = 100, /* wider lines are cut on both sides of the column */
+    EXCERPT_LEFT_COLUMNS = 60, /* shown at most to the left of the column */
 };
 
 struct error_detail {
@@ -104,7 +104,7 @@ void error_set_hint(struct error *error, const char *format, ...)
         return;
     va_list arguments;
     va_start(arguments, format);
-    char *hint = format_new(format, arguments); /* first: an argument may be the old hint */
+    char *hint = format_new(format, arguments); /* formatted first, because an argument may be the old hint */
     va_end(arguments);
     free(error->detail->hint);
     error->detail->hint = hint;
@@ -154,8 +154,8 @@ void error_release(struct error *error)
     *error = ERROR_OK;
 }
 
-/* One character of foreign text as it may go to a terminal: what could move the cursor, and
- * bytes that are no UTF-8, become '?'; a tab becomes one blank.  Bytes taken: at least 1. */
+/* Write one character of foreign text to a terminal: characters that could move the cursor, and bytes that are not
+ * UTF-8, become '?'; a tab becomes a blank.  Returns the bytes taken, at least 1. */
 static size_t show_char(FILE *out, struct text rest)
 {
     size_t bytes = text_utf8_bytes(rest);
@@ -199,11 +199,11 @@ static void show_message(FILE *out, const struct error *error)
         fputs("out of memory; the details are lost", out);
 }
 
-/* What of a line is shown, in bytes from 0; and where it is underlined, in shown columns. */
+/* The part of a line that is shown, in bytes from 0, and the underline, in columns of that part. */
 struct excerpt_window {
     size_t begin;
     size_t end;
-    bool has_left; /* something was cut off there */
+    bool has_left; /* text was cut off on the left */
     bool has_right;
     size_t caret_column; /* from 0 */
     size_t caret_span;   /* 0: no underline */
@@ -215,13 +215,13 @@ static size_t next_char(struct text line, size_t at)
     return at + (bytes != 0 ? bytes : 1);
 }
 
-/* Walks whole characters, so that the window neither cuts one nor misplaces the caret. */
+/* Moves by whole characters, so that none is cut and the caret is placed correctly. */
 static struct excerpt_window window_of(struct text line, size_t column, size_t span)
 {
     size_t caret_begin = column != 0 ? column - 1 : SIZE_MAX;
     size_t caret_end = column != 0 ? caret_begin + (span != 0 ? span : 1) : SIZE_MAX;
     size_t columns = 0;
-    size_t caret_column = 0; /* of the whole line */
+    size_t caret_column = 0; /* in the whole line */
     for (size_t at = 0; at < line.length; at = next_char(line, at)) {
         columns++;
         if (at < caret_begin && column != 0)
@@ -244,7 +244,7 @@ static struct excerpt_window window_of(struct text line, size_t column, size_t s
     window.has_right = window.end < line.length;
     window.caret_column = caret_column - skipped;
     if (column != 0 && window.caret_span == 0)
-        window.caret_span = 1; /* the place is the end of the line: something is missing */
+        window.caret_span = 1; /* the place is the end of the line, where something is missing */
     return window;
 }
 

@@ -31,7 +31,7 @@ enum error_kind {
     ERROR_CONFIG,   /* a scenario, cluster, policy; exit status 2 */
     ERROR_DATA,     /* a trace or record; exit status 3 */
     ERROR_IO,       /* a file, disk or stream; exit status 4 */
-    ERROR_INTERNAL, /* a broken law of our own; exit status 5 */
+    ERROR_INTERNAL, /* a violated law of Windtunnel; exit status 5 */
 };
 
 struct error_detail; /* message, place, excerpt, hint */
@@ -43,7 +43,7 @@ struct error {
 
 #define ERROR_OK   ((struct error){ERROR_NONE, NULL})
 #define MUST_CHECK __attribute__((warn_unused_result))
-/* Ways to its calls are kept away from the usual ones. */
+/* Compilers treat branches with a call of such a function as unlikely. */
 #define RARE                                   __attribute__((cold))
 #define LIKE_PRINTF(format_index, first_index) __attribute__((format(printf, format_index, first_index)))
 
@@ -77,20 +77,21 @@ void error_set_excerpt(struct error *error, const char *line_text, size_t length
 void error_set_where(struct error *error, const char *where);
 void error_set_hint(struct error *error, const char *format, ...) LIKE_PRINTF(2, 3);
 
-/* Move its place down by `lines`: the text it was found in begins there.  Without a line nothing changes. */
+/* Move the error's place down by `lines`, the line at which its text begins in the file.  Without a line nothing
+ * changes. */
 void error_move_down(struct error *error, size_t lines);
 
-/* The message alone (borrowed; "" if detail was lost). */
+/* The message alone (borrowed; "" if memory for the detail ran out). */
 const char *error_message(const struct error *error);
 
 /* The whole report as the tools print it, lines ended by '\n', starting with "error: ".
  * Caller frees with free(); NULL only if memory ran out. */
 char *error_text_new(const struct error *error);
 
-/* As error_text_new, of what is told as a warning: it starts with "warning: ". */
+/* As error_text_new for a warning: it starts with "warning: ". */
 char *error_warning_new(const struct error *error);
 
-/* "FILE:LINE:COLUMN: message; hint" in one line without its end, for tables.  As error_text_new otherwise. */
+/* "FILE:LINE:COLUMN: message; hint" in one line without a line end, for tables; otherwise as error_text_new. */
 char *error_line_new(const struct error *error);
 
 /* The exit status that belongs to a kind (see enum). */

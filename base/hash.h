@@ -8,7 +8,7 @@
 
 uint64_t hash_bytes(const void *bytes, size_t length, uint64_t seed);
 
-/* A cheap mix of two words, for running fingerprints: not for untrusted keys. */
+/* A fast mix of two words for running fingerprints; not for untrusted keys. */
 static inline uint64_t hash_mix(uint64_t state, uint64_t word)
 {
     uint64_t x = (state ^ word) * UINT64_C(0x9e3779b97f4a7c15);

@@ -20,8 +20,8 @@
 #include "base/mem.h"
 
 enum {
-    BLOCK_BYTES = 256 << 10,          /* fits the second-level cache with what the reader does */
-    ROOM_BYTES_MIN = BLOCK_BYTES / 2, /* less room is no use reading into */
+    BLOCK_BYTES = 256 << 10,          /* fits the second-level cache together with the reader's data */
+    ROOM_BYTES_MIN = BLOCK_BYTES / 2, /* with less room no read is made */
     MAGIC_BYTES = 4,
     WINDOW_LOG_MAX = 27, /* 128 MiB, what `zstd -d` allows without --long */
 };
@@ -31,23 +31,23 @@ static const struct input_caps caps_default = {
     .ratio_max = 200,
     .line_max = UINT64_C(16) << 20,
 };
-static const uint64_t ratio_free_bytes = UINT64_C(64) << 20; /* below, any ratio is harmless */
+static const uint64_t ratio_free_bytes = UINT64_C(64) << 20; /* a smaller output is harmless at any ratio */
 
 struct input {
-    char *path; /* as messages name it */
+    char *path; /* as in messages */
     int fd;
     struct input_caps caps;
     char *block;
     size_t capacity;
     size_t begin;  /* first byte not yet given out */
-    size_t end;    /* behind the last byte */
+    size_t end;    /* after the last byte */
     size_t nul_at; /* the first NUL byte from begin on, else SIZE_MAX */
     uint64_t line_number;
-    uint64_t produced_bytes; /* into the block, in all */
-    uint64_t stored_bytes;   /* of the file, as far as used */
-    bool has_ended;          /* no byte comes any more */
+    uint64_t produced_bytes; /* bytes written into the block in total */
+    uint64_t stored_bytes;   /* bytes of the file used so far */
+    bool has_ended;          /* no more bytes follow */
     ZSTD_DStream *zstd;      /* NULL: plain */
-    ZSTD_inBuffer stored;    /* read and not yet decompressed; owned bytes */
+    ZSTD_inBuffer stored;    /* read but not decompressed yet; the bytes are owned */
     bool is_in_frame;
 };
 
@@ -116,7 +116,7 @@ static struct error refill_stored(struct input *input)
     return ERROR_OK;
 }
 
-/* Decompress at least one byte into the room, or find the end. */
+/* Decompress at least one byte into the room, or reach the end. */
 static struct error read_zstd(struct input *input, char *bytes, size_t room, size_t *count)
 {
     ZSTD_outBuffer out = {bytes, room, 0};
@@ -155,7 +155,7 @@ static struct error check_caps(const struct input *input)
     return ERROR_OK;
 }
 
-/* `count` bytes came behind the end of the block. */
+/* Note `count` bytes that were added after the end of the block. */
 static struct error take(struct input *input, size_t count)
 {
     const char *at = input->block + input->end;
@@ -170,13 +170,13 @@ static struct error take(struct input *input, size_t count)
     return ERROR_OK;
 }
 
-/* Read something behind the end of the block, which has room; sets has_ended if there is nothing. */
+/* Read bytes to the end of the block, which has room; sets has_ended if there are none. */
 static struct error fill(struct input *input)
 {
     char *at = input->block + input->end;
     size_t room = input->capacity - input->end;
     size_t count = 0;
-    /* one byte above the cap is enough to know that it is broken */
+    /* one byte above the cap shows that it is exceeded */
     uint64_t allowed = input->caps.bytes_max - input->produced_bytes;
     if (allowed < room)
         room = (size_t)allowed + 1;
@@ -199,8 +199,8 @@ static bool is_zstd(const char *bytes, size_t count)
            (((unsigned char)bytes[0] & 0xf0) == 0x50 && memcmp(bytes + 1, "\x2a\x4d\x18", 3) == 0);
 }
 
-/* The whole file is the start of a magic number.  One byte of it, '(', or none is also a good text;
- * then, and only then, the name decides. */
+/* Is the whole file the start of a magic number?  One byte of it, '(', or an empty file is valid text too; only then
+ * does the name decide. */
 static bool is_zstd_stump(const struct input *input, size_t count)
 {
     size_t length = strlen(input->path);
@@ -223,7 +223,7 @@ static struct error start_zstd(struct input *input, size_t count)
     return ZSTD_isError(status) ? zstd_error(input, status) : ERROR_OK;
 }
 
-/* Read enough to see what it is. */
+/* Read enough to detect the format. */
 static struct error start(struct input *input)
 {
     size_t count = 0;
@@ -286,7 +286,7 @@ void input_close(struct input *input)
     if (input == NULL)
         return;
     if (input->fd != STDIN_FILENO)
-        close(input->fd); /* was only read: nothing can be lost */
+        close(input->fd); /* it was only read, so no data can be lost */
     ZSTD_freeDStream(input->zstd);
     mem_free((void *)(uintptr_t)input->stored.src);
     mem_free(input->block);
@@ -306,7 +306,7 @@ uint64_t input_line_number(const struct input *input)
 
 /* ---- lines ---- */
 
-/* Move what is left to the front and make room behind it. */
+/* Move the remaining bytes to the front, to make room after them. */
 static void make_room(struct input *input)
 {
     size_t left = input->end - input->begin;
@@ -329,13 +329,13 @@ static struct error line_too_long(const struct input *input)
                     "the line is longer than the %" PRIu64 " bytes allowed", input->caps.line_max);
 }
 
-/* Read until a line end stands in the block or no more comes. */
+/* Read until the block holds a line end, or the input ends. */
 static struct error find_line_end(struct input *input, char **line_end)
 {
     size_t scanned = input->end - input->begin;
     *line_end = NULL;
     while (*line_end == NULL && !input->has_ended) {
-        if (scanned > input->caps.line_max + 1) /* 1: a CR may belong to the line's end */
+        if (scanned > input->caps.line_max + 1) /* 1: a CR may be part of the line end */
             return line_too_long(input);
         make_room(input);
         TRY(fill(input));
@@ -359,7 +359,7 @@ static void skip_byte_order_mark(struct input *input)
         input->begin += 3;
 }
 
-/* The first line needs the first bytes, however they come. */
+/* The first line needs the first bytes, even if they arrive one by one. */
 static struct error begin_lines(struct input *input)
 {
     while (!input->has_ended && input->end - input->begin < 3) {

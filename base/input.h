@@ -32,7 +32,7 @@ struct input_caps {
 
 struct input; /* opaque */
 
-/* zstd is recognised by its magic number, not by the name.  "-" is standard input.  caps NULL: the defaults. */
+/* zstd is detected by its magic number, not by the name.  "-" is standard input.  caps NULL: the defaults. */
 struct error input_open(struct input **out, const char *path, const struct input_caps *caps) MUST_CHECK;
 
 /* The next line without its LF or CRLF; the last may lack one.  Borrowed until the next call.

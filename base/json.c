@@ -78,7 +78,7 @@ static bool is_prefix(const struct json_step *prefix, size_t prefix_count, const
     return true;
 }
 
-/* The newest override, from patch `first` on, of something at or below these steps; NULL if there is none. */
+/* The newest override, from patch `first` on, at or below these steps; NULL if there is none. */
 static const char *override_below(const struct json_doc *doc, size_t first, const struct json_step *steps, size_t count)
 {
     for (size_t i = doc->patch_count; i-- > first;)
@@ -88,8 +88,8 @@ static const char *override_below(const struct json_doc *doc, size_t first, cons
     return NULL;
 }
 
-/* A value that stands nowhere (it is missing, or was made on the way to an override) has the origin of
- * what an override put into it, or else of what is around it. */
+/* A value without a place in a text (it is missing, or an override created it) has the origin of the override within
+ * it, or else of the value around it. */
 static struct origin find_origin(const struct json_doc *doc, const struct json_step *steps, size_t count, bool of_key)
 {
     for (size_t i = doc->patch_count; i-- > 0;) {
@@ -232,7 +232,7 @@ static json_t *ask(struct json_object *object, const char *key)
         return NULL;
     json_t *node = json_object_get(object->value.node, key);
     if (!is_asked(object, key)) {
-        /* beyond the keys of a fixed object only a map has more, and its keys are known by walked_count */
+        /* only a map has more keys than a fixed object; walked_count knows its keys */
         assert(object->asked_count < JSON_KEYS_MAX || object->walked_count != 0);
         if (object->asked_count < JSON_KEYS_MAX)
             object->asked[object->asked_count++] = key;
@@ -255,7 +255,7 @@ struct json_value json_member(struct json_object *object, const char *key)
     return member;
 }
 
-/* The key in the text that may be `key` misspelt; keys that were asked for are what they are. */
+/* A key in the text that may be a misspelling of `key`; not one that was asked for. */
 static const char *slip_for(const struct json_object *object, const char *key)
 {
     const char *const wanted[] = {key, NULL};
@@ -300,7 +300,7 @@ const char *json_object_key(struct json_object *object, size_t index)
     return json_object_iter_key(object->walk);
 }
 
-/* All keys that were asked for, as a hint for one that is not among them. */
+/* List all keys that were asked for, as a hint for an unknown key. */
 static void hint_known_keys(const struct json_object *object, const char *unknown)
 {
     enum { SHOWN_MAX = 16 };

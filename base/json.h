@@ -34,16 +34,16 @@ struct error json_doc_parse(struct json_doc **out, const char *name, struct text
 void json_doc_free(struct json_doc *doc);
 const char *json_doc_name(const struct json_doc *doc);
 
-/* Apply an override "a.b.c=value".  value: JSON if it parses as JSON, else a string.  A step names an object's
- * key, or an array's element by its "name" or its index.  Missing objects on the way are made.  A value set
- * so is reported at "--set a.b.c" in messages. */
+/* Apply an override "a.b.c=value".  value: JSON if it parses as JSON, else a string.  A step names an object's key, or
+ * an array's element by its "name" or its index.  Missing objects on the way are created.  Messages about such a value
+ * name "--set a.b.c". */
 struct error json_doc_set(struct json_doc *doc, const char *assignment) MUST_CHECK;
 
 /* Replace the value at the dotted path (as above) by the whole tree of `other`; messages about it then name
  * other's file and lines.  `other` is owned by doc from then on, on error too. */
 struct error json_doc_graft(struct json_doc *doc, const char *path, struct json_doc *other) MUST_CHECK;
 
-/* A value and the way to it.  Lives on the caller's stack; a child must not outlive its parent. */
+/* A value and its path.  Lives on the caller's stack; a child must not outlive its parent. */
 struct json_value {
     struct json_doc *doc;
     json_t *node;                    /* borrowed; NULL: absent */
@@ -64,8 +64,8 @@ struct json_object {
     struct json_value value;
     const char *asked[JSON_KEYS_MAX]; /* keys read so far; borrowed until the object is closed */
     size_t asked_count;
-    size_t walked_count; /* leading keys that json_object_key gave out: all of them count as asked */
-    void *walk;          /* where json_object_key stands */
+    size_t walked_count; /* keys that json_object_key returned, which all count as asked */
+    void *walk;          /* position of json_object_key */
     size_t walk_index;
 };
 
@@ -85,28 +85,28 @@ bool json_get_bool(struct json_object *object, const char *key, bool otherwise);
 const char *json_get_string(struct json_object *object, const char *key, const char *otherwise); /* borrowed from doc */
 /* One of `names` (NULL-terminated); the index; otherwise when absent. */
 int json_get_choice(struct json_object *object, const char *key, const char *const *names, int otherwise);
-/* A number (times `scale`, cut) as text_to_scaled does, e.g. 0.25 with 1000 -> 250. */
+/* A number times `scale`, rounded toward 0 as by text_to_scaled: 0.25 with 1000 -> 250. */
 int64_t json_get_scaled(struct json_object *object, const char *key, int64_t scale, int64_t low, int64_t high,
                         int64_t otherwise);
 /* Seconds as a number, or a string with a unit ("14d"); not negative. */
 time_ns json_get_duration(struct json_object *object, const char *key, time_ns otherwise);
-/* The same, or "never": TIME_NEVER. */
+/* As above, or "never": TIME_NEVER. */
 time_ns json_get_patience(struct json_object *object, const char *key, time_ns otherwise);
 
 /* Arrays: count is 0 and the sticky error set when `value` is present but not an array. */
 size_t json_array_count(const struct json_value *array);
 struct json_value json_array_item(const struct json_value *array, size_t index);
 
-/* The keys of an open object in the order of the text, for maps of free names; marks the key as asked. */
+/* The keys of an open object in the order of the text, for maps with free names; each key then counts as asked. */
 const char *json_object_key(struct json_object *object, size_t index); /* NULL past the end */
 
-/* Scalars of a value itself (for arrays of scalars); `low` or "" when it is none or an error is set. */
+/* A scalar value itself (for arrays of scalars); `low` or "" if it is no such scalar or an error is set. */
 int64_t json_value_int(const struct json_value *value, int64_t low, int64_t high);
 double json_value_real(const struct json_value *value, double low, double high);
 const char *json_value_string(const struct json_value *value);
 
 /* The document as canonical text (sorted keys, no blanks), for digests and manifests; caller frees with free(). */
 char *json_doc_canonical_new(const struct json_doc *doc);
-char *json_value_canonical_new(const struct json_value *value); /* of a part of it; absent: "null" */
+char *json_value_canonical_new(const struct json_value *value); /* of a part of the document; absent: "null" */
 
 #endif

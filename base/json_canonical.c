@@ -81,7 +81,7 @@ static char *text_new(const json_t *node)
     else
         buffer_string(&out, "null");
     buffer_c_string(&out);
-    return out.bytes; /* mem_free is free */
+    return out.bytes; /* mem_free is free(), so the caller may free it */
 }
 
 char *json_doc_canonical_new(const struct json_doc *doc)

@@ -23,7 +23,7 @@ struct json_patch {
 };
 
 struct json_doc {
-    struct arena arena; /* everything here but the trees and `patches` itself */
+    struct arena arena; /* owns everything here except the trees and `patches` */
     const char *name;
     struct text text; /* without byte order mark */
     enum error_kind kind;
@@ -33,17 +33,17 @@ struct json_doc {
     size_t patch_capacity;
 };
 
-/* The error of a text that jansson refused (base/json_syntax.c). */
+/* The error for a text that jansson refused (base/json_syntax.c). */
 struct error json_syntax_error(const char *name, struct text text, enum error_kind kind, const json_error_t *refusal);
 
-/* Set the sticky error, if none is set, at `value`; or, if `key` is not NULL, at that key of the object `value`.
- * True if it was set now, so that a hint may be added. */
+/* Set the sticky error, if none is set, at `value` or, if `key` is not NULL, at that key of the object `value`.  True
+ * if it was set, so that a hint may be added. */
 bool json_fail_at(const struct json_value *value, const char *key, const char *format, va_list arguments);
 
 /* "'nodes'", "'pools[2]'" or "the document". */
 void json_name_value(struct buffer *out, const struct json_value *value);
 
-/* A value as messages quote it: short scalars as they are, long ones cut, "an object", "an array". */
+/* A value as quoted in messages: a short scalar, a long one cut, "an object", "an array". */
 void json_describe(struct buffer *out, const json_t *node);
 
 #endif

@@ -16,7 +16,7 @@ static bool is_structure(char c)
     return c == '{' || c == '}' || c == '[' || c == ']' || c == ',' || c == ':';
 }
 
-/* Behind the closing quote; an unclosed string ends with its line. */
+/* The position after the closing quote; a string without one ends with its line. */
 static size_t string_end(struct text text, size_t begin)
 {
     size_t at = begin + 1;
@@ -52,7 +52,7 @@ static void open_frame(struct json_walk *walk)
     walk->frames[walk->depth++] = (struct json_frame){.begin = walk->begin, .is_object = is_object};
 }
 
-/* A string in an object that stands where a key may, is one. */
+/* A string at a place for keys is a key. */
 static void take_string(struct json_walk *walk)
 {
     struct json_frame *frame = innermost(walk);
@@ -121,7 +121,7 @@ char json_walk_char(const struct json_walk *walk)
 
 /* ---- keys and pointers ---- */
 
-/* The key as written equals `key`; escapes are rare, so jansson undoes them. */
+/* Is the key in the text equal to `key`?  Escapes are rare, so jansson decodes them. */
 static bool key_is(struct text written, const char *key)
 {
     if (memchr(written.at, '\\', written.length) == NULL)
@@ -221,7 +221,7 @@ static bool frame_is(const struct json_frame *frame, const struct json_step *ste
     return frame->is_object && frame->key.at != NULL && key_is(frame->key, step->key);
 }
 
-/* Behind the value whose first token the walk is at. */
+/* The position after the value whose first token the walk is at. */
 static size_t value_end(struct json_walk *walk)
 {
     size_t depth = walk->depth;
@@ -239,18 +239,18 @@ static size_t value_end(struct json_walk *walk)
 bool json_place_find(struct text text, const struct json_step *steps, size_t count, bool of_key, struct json_place *out)
 {
     struct json_walk walk = {.text = text};
-    size_t matched = 0; /* leading frames that stand at their step */
+    size_t matched = 0; /* leading frames that match their steps */
     bool is_found = false;
     while (!is_found && json_walk_next(&walk)) {
         if (!walk.is_value && !walk.is_key)
             continue;
-        /* the outer frames stay where they are while an inner one moves */
+        /* outer frames do not change while an inner one moves */
         if (walk.depth != 0 && walk.depth <= count && matched >= walk.depth - 1)
             matched = walk.depth - 1 + frame_is(innermost(&walk), &steps[walk.depth - 1]);
         is_found = walk.depth == count && matched == count && (of_key ? walk.is_key : walk.is_value);
     }
     if (is_found) {
-        size_t begin = walk.begin; /* value_end moves the walk */
+        size_t begin = walk.begin; /* value_end moves the walk, so its position is saved */
         *out = json_place_of(text, begin, of_key ? walk.end : value_end(&walk));
     }
     json_walk_release(&walk);

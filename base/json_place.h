@@ -28,19 +28,19 @@ struct json_step {
 /* ---- the walk ---- */
 
 struct json_frame {
-    size_t begin;    /* byte of the bracket */
-    struct text key; /* of the member being walked, as written, without quotes; at NULL: none yet */
-    size_t index;    /* of the element being walked */
+    size_t begin;    /* position of the bracket, in bytes */
+    struct text key; /* of the present member, as written, without quotes; at NULL: none yet */
+    size_t index;    /* of the present element */
     bool is_object;
 };
 
 struct json_walk {
-    struct text text;          /* set by the caller; all else starts as zeros */
+    struct text text;          /* set by the caller; all other fields start as zeros */
     size_t begin;              /* of the present token, in bytes */
-    size_t end;                /* behind it */
-    size_t comma;              /* byte of the last comma */
+    size_t end;                /* after the token */
+    size_t comma;              /* position of the last comma, in bytes */
     struct json_frame *frames; /* owned; the open brackets, outermost first */
-    size_t depth;              /* frames around the token: a closing bracket stands in its own frame */
+    size_t depth;              /* frames around the token; a closing bracket is in its own frame */
     size_t frame_capacity;
     bool is_value;   /* a scalar or an opening bracket */
     bool is_key;     /* a string before a colon */
@@ -55,12 +55,12 @@ void json_walk_release(struct json_walk *walk);
 /* The first byte of the present token. */
 char json_walk_char(const struct json_walk *walk);
 
-/* The JSON pointer (RFC 6901) to the innermost `depth` frames' current members. */
+/* The JSON pointer (RFC 6901) to the present members of the outermost `depth` frames. */
 void json_walk_pointer(const struct json_walk *walk, size_t depth, struct buffer *out);
 
 /* ---- places ---- */
 
-/* A stretch of a text as messages show it. */
+/* A part of a text, as shown in messages. */
 struct json_place {
     size_t line;   /* from 1 */
     size_t column; /* from 1, in bytes */
@@ -70,7 +70,7 @@ struct json_place {
 
 struct json_place json_place_of(struct text text, size_t begin, size_t end);
 
-/* Where the value at the end of the steps stands; with of_key, where its key does.  False: not in the text. */
+/* The place of the value at the end of the steps; with of_key, of its key.  False: it is not in the text. */
 bool json_place_find(struct text text, const struct json_step *steps, size_t count, bool of_key,
                      struct json_place *out);
 

@@ -13,18 +13,18 @@ struct want {
     enum form form;
     int64_t low; /* FORM_INT; FORM_SCALED in its units */
     int64_t high;
-    double real_low; /* FORM_REAL; infinite or the largest double: no bound */
+    double real_low; /* FORM_REAL; infinite or the largest double: no limit */
     double real_high;
     int64_t scale; /* FORM_SCALED */
 };
 
 struct got {
-    int64_t integer; /* also bool, scaled and duration */
+    int64_t integer; /* also for bool, scaled and duration */
     double real;
     const char *string; /* borrowed from the node */
 };
 
-/* ---- is it what is wanted? ---- */
+/* ---- is it the wanted type? ---- */
 
 /* 8.0 and 1e3 are integers too (as in JSON Schema 2020-12, section 4.2.3). */
 static bool node_to_int(const json_t *node, int64_t *out)
@@ -41,10 +41,10 @@ static bool node_to_int(const json_t *node, int64_t *out)
     return true;
 }
 
-/* The decimal that was written, as far as a double keeps it. */
+/* The decimal that was written, as far as the double preserves it. */
 static bool real_to_scaled(double real, int64_t scale, int64_t *out)
 {
-    const double tolerance = 1e-9; /* of a unit: 0.7999999999999999 came from a sum that meant 0.8 */
+    const double tolerance = 1e-9; /* of a unit: 0.7999999999999999 is the result of a sum that should be 0.8 */
     double units = real * (double)scale;
     if (fabs(units) < 1e15 && fabs(units - rint(units)) <= tolerance) {
         *out = (int64_t)rint(units);
@@ -94,7 +94,7 @@ static bool accepts(const struct want *want, const json_t *node, struct got *got
     return node_to_duration(node, &got->integer);
 }
 
-/* ---- saying what is not ---- */
+/* ---- messages about a wrong value ---- */
 
 static void print_bound(struct buffer *out, const struct want *want, bool is_high)
 {
@@ -109,7 +109,7 @@ static void print_bound(struct buffer *out, const struct want *want, bool is_hig
 /* " from 1 to 16", " of at least 1", " of at most 16" or nothing. */
 static void print_range(struct buffer *out, const struct want *want)
 {
-    /* one unit short of the end is still no bound: -INT64_MAX is often written for "any" */
+    /* one unit from the end is no limit either: -INT64_MAX is often written for "any" */
     bool has_low = want->low > INT64_MIN + 1;
     bool has_high = want->high < INT64_MAX;
     if (want->form == FORM_REAL) {
@@ -150,7 +150,7 @@ static void print_want(struct buffer *out, const struct want *want)
     }
 }
 
-/* A string as JSON, cut behind a whole character. */
+/* A string as JSON, cut after a whole character. */
 static void describe_string(struct buffer *out, struct text text)
 {
     enum { SHOWN_BYTES_MAX = 40 };
@@ -201,7 +201,7 @@ void json_describe(struct buffer *out, const json_t *node)
     }
 }
 
-/* What would make the value right, if it is only its quotes. */
+/* A hint if only the quotes are wrong; NULL: none. */
 static const char *quotes_hint(const struct want *want, const json_t *node)
 {
     struct got got;
@@ -237,7 +237,7 @@ static void fail_unwanted(const struct json_value *value, const struct want *wan
 
 /* ---- reads ---- */
 
-/* False, with the sticky error set, if the value is not what is wanted. */
+/* False, with the sticky error set, if the value is not of the wanted type and range. */
 static bool read_value(const struct json_value *value, const struct want *want, struct got *got)
 {
     if (error_is(*value->error))
@@ -248,7 +248,7 @@ static bool read_value(const struct json_value *value, const struct want *want, 
     return false;
 }
 
-/* False too if the key is absent. */
+/* As read_value; false too if the key is absent. */
 static bool read_member(struct json_object *object, const char *key, const struct want *want, struct got *got)
 {
     struct json_value member = json_member(object, key);

@@ -5,10 +5,10 @@
 
 #include "base/json_doc.h"
 
-/* Where a dotted path leads.  Nothing is changed until the whole path is known to be good. */
+/* The target of a dotted path.  Nothing is changed before the whole path is known to be valid. */
 struct target {
     struct json_doc *doc;
-    const char *shown;       /* the path as messages name it, in the document's arena */
+    const char *shown;       /* the path as in messages, in the document's arena */
     struct json_step *steps; /* in the document's arena */
     size_t step_count;
 };
@@ -30,7 +30,7 @@ static struct error bad_path(const struct target *target, const char *format, ..
     return error;
 }
 
-/* Hint at the elements of an array, which go by name or by number. */
+/* Hint at the elements of an array, which have a name or a number. */
 static void hint_elements(struct error *error, const json_t *array, struct text step)
 {
     size_t count = json_array_size(array);
@@ -68,7 +68,7 @@ static bool find_element(const json_t *array, struct text step, size_t *index)
     return true;
 }
 
-/* Take one step from *node; *node becomes NULL when there is nothing yet. */
+/* Take one step from *node; *node becomes NULL if there is no such value yet. */
 static struct error take_step(struct target *target, json_t **node, struct text step)
 {
     struct json_step *taken = &target->steps[target->step_count];
@@ -130,7 +130,7 @@ static struct error target_find(struct target *target, struct json_doc *doc, con
 
 /* ---- the change ---- */
 
-/* Put `value` (which is taken over) at the target and make the objects on the way. */
+/* Put `value` at the target, which takes ownership, and create the objects on the way. */
 static struct error target_put(const struct target *target, json_t *value)
 {
     json_t *node = target->doc->root;

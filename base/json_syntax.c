@@ -9,7 +9,7 @@
 
 #include "base/json_doc.h"
 
-/* What may stand where the token stands. */
+/* The kinds of tokens that are valid at the token's place. */
 enum expected { EXPECTED_VALUE, EXPECTED_KEY, EXPECTED_COLON, EXPECTED_COMMA, EXPECTED_END };
 
 static const char too_much_text[] = "more text after the end of the JSON value";
@@ -20,9 +20,9 @@ struct syntax {
     const char *jansson_says;
     struct json_walk walk; /* at the token that was refused */
     struct text token;     /* empty: the text ended */
-    char before;           /* first byte of the token before; NUL: none */
+    char before;           /* first byte of the previous token; NUL: none */
     enum expected expected;
-    size_t begin; /* what to underline */
+    size_t begin; /* start of the underline */
     size_t end;
     struct buffer message;
     struct buffer hint; /* empty: none */
@@ -39,7 +39,7 @@ static void say(struct syntax *syntax, const char *message, const char *hint)
     buffer_string(&syntax->hint, hint);
 }
 
-/* The token in quotes, as foreign text goes into a message. */
+/* Append the token in quotes, as foreign text in a message. */
 static void say_token(struct syntax *syntax)
 {
     enum { TOKEN_BYTES_MAX = 40 };
@@ -53,7 +53,7 @@ static void say_token(struct syntax *syntax)
     buffer_string(&syntax->message, is_string ? "" : "'");
 }
 
-/* jansson's own words without its "near ...". */
+/* Append jansson's message without its "near ...". */
 static void say_as_jansson(struct syntax *syntax, const char *said)
 {
     const char *near = strstr(said, " near ");
@@ -62,7 +62,7 @@ static void say_as_jansson(struct syntax *syntax, const char *said)
 
 /* ---- the token in itself ---- */
 
-/* The text ended: underline where, and tell which bracket waits. */
+/* The text ended: underline the end, and name the bracket that is open. */
 static void judge_end(struct syntax *syntax)
 {
     const struct json_frame *frame = frame_of(syntax);
@@ -81,7 +81,7 @@ static void judge_end(struct syntax *syntax)
     }
 }
 
-/* refusal: of the string alone. */
+/* refusal: jansson's, of the string alone. */
 static void judge_string(struct syntax *syntax, const json_error_t *refusal)
 {
     switch (json_error_code(refusal)) {
@@ -117,7 +117,7 @@ static bool is_no_number(struct text word)
     return false;
 }
 
-/* What is neither string nor bracket, and not one of JSON's words or numbers. */
+/* The token is no string, bracket, number or word of JSON. */
 static void judge_word(struct syntax *syntax)
 {
     static const char *const words[] = {"true", "false", "null", NULL};
@@ -148,7 +148,7 @@ static void judge_word(struct syntax *syntax)
         buffer_format(&syntax->hint, "did you mean '%s'?", nearest);
 }
 
-/* True if the token is wrong wherever it stands. */
+/* True if the token is wrong at any place. */
 static bool judge_token(struct syntax *syntax)
 {
     if (syntax->token.length == 0) {
@@ -174,7 +174,7 @@ static bool judge_token(struct syntax *syntax)
 
 /* ---- the token in its place ---- */
 
-/* A bracket that closes, or a comma, where something else must be. */
+/* A closing bracket or a comma, where another token must be. */
 static void judge_stop(struct syntax *syntax, char c)
 {
     bool is_after_comma = syntax->before == ',';
@@ -216,7 +216,7 @@ static bool judge_comma(struct syntax *syntax, char c)
     return true;
 }
 
-/* True if a good token stands in a wrong place. */
+/* True if the token is valid, but at a wrong place. */
 static bool judge_place(struct syntax *syntax)
 {
     char c = syntax->token.at[0];
@@ -264,7 +264,7 @@ static enum expected expected_after(const struct json_walk *walk, char before, b
     return walk->depth != 0 ? EXPECTED_COMMA : EXPECTED_END;
 }
 
-/* Walk to the token in which jansson stopped. */
+/* Walk to the token at which jansson stopped. */
 static void walk_to(struct syntax *syntax, size_t stop)
 {
     struct json_walk *walk = &syntax->walk;
@@ -296,7 +296,7 @@ static void judge_utf8(struct syntax *syntax)
         say_as_jansson(syntax, syntax->jansson_says);
 }
 
-/* The token is good and may stand there. */
+/* The token is valid at its place, so jansson's code tells the error. */
 static void judge_by_code(struct syntax *syntax)
 {
     switch (syntax->code) {
@@ -311,7 +311,7 @@ static void judge_by_code(struct syntax *syntax)
     case json_error_out_of_memory:
         say(syntax, "there is too little memory to read this", "");
         break;
-    case json_error_premature_end_of_input: /* right behind the token */
+    case json_error_premature_end_of_input: /* the text ends right after the token */
         json_walk_next(&syntax->walk);
         syntax->token.length = 0;
         judge_end(syntax);
@@ -326,13 +326,13 @@ static struct error error_of(struct syntax *syntax, const char *name, enum error
     struct json_place place = json_place_of(syntax->text, syntax->begin, syntax->end);
     struct error error = error_at(kind, name, place.line, place.column, "%s", buffer_c_string(&syntax->message));
     error_set_excerpt(&error, place.line_text.at, place.line_text.length, place.span);
-    /* a comma, a closing bracket and the end are not members of a value */
+    /* the present member is not meant if the token is a comma, a closing bracket or the end */
     size_t depth = syntax->walk.depth;
     bool is_member = syntax->token.length != 0 && !syntax->walk.is_closing && syntax->token.at[0] != ',';
     if (depth != 0 && !is_member)
         depth--;
     if (syntax->code == json_error_stack_overflow)
-        depth = 0; /* a pointer that deep is of no use */
+        depth = 0; /* so deep a pointer is useless */
     struct buffer pointer = {0};
     json_walk_pointer(&syntax->walk, depth, &pointer);
     error_set_where(&error, buffer_c_string(&pointer));

@@ -9,7 +9,7 @@
 enum {
     MEM_GROW_ELEMENTS_MIN = 16,
     ARENA_BLOCK_BYTES_MIN = 4096,
-    ARENA_BLOCK_BYTES_MAX = 64 << 20, /* a larger request still gets a block of its own size */
+    ARENA_BLOCK_BYTES_MAX = 64 << 20, /* a larger request gets a block of its own size */
 };
 
 struct arena_block {
@@ -94,7 +94,7 @@ void *mem_grow(void *array, size_t *capacity, size_t needed, size_t size)
     return grown;
 }
 
-/* Each block is twice the one before, so that few are needed. */
+/* Each block is twice as large as the one before, so that there are few. */
 static void arena_add_block(struct arena *arena, size_t needed_bytes)
 {
     size_t capacity_bytes = ARENA_BLOCK_BYTES_MIN;
@@ -106,7 +106,7 @@ static void arena_add_block(struct arena *arena, size_t needed_bytes)
         capacity_bytes = needed_bytes;
     if (capacity_bytes > SIZE_MAX - sizeof(struct arena_block))
         exhausted(capacity_bytes);
-    /* calloc: large blocks arrive as untouched zero pages */
+    /* calloc gives large blocks as untouched zero pages */
     struct arena_block *block = mem_zalloc(1, sizeof *block + capacity_bytes);
     block->older = arena->blocks;
     block->capacity_bytes = capacity_bytes;
@@ -120,7 +120,7 @@ void *arena_alloc(struct arena *arena, size_t bytes)
     if (bytes > SIZE_MAX - align)
         exhausted(bytes);
     if (bytes == 0)
-        bytes = 1; /* distinct blocks have distinct addresses */
+        bytes = 1; /* distinct blocks have distinct addresses, even empty ones */
     bytes = (bytes + align - 1) & ~(align - 1);
     if (arena->blocks == NULL || arena->blocks->capacity_bytes - arena->used_bytes < bytes)
         arena_add_block(arena, bytes);
@@ -136,14 +136,14 @@ void *arena_alloc_many(struct arena *arena, size_t count, size_t size)
 
 char *arena_copy(struct arena *arena, struct text text)
 {
-    char *copy = arena_alloc(arena, text.length + 1); /* zeroed: the NUL is there */
+    char *copy = arena_alloc(arena, text.length + 1); /* zeroed, so the NUL is there */
     if (text.length != 0)
         memcpy(copy, text.at, text.length);
     return copy;
 }
 
-/* Many blocks become one of their whole size, so that an arena which is reset again and again
- * soon allocates nothing. */
+/* Several blocks are replaced by one of their total size, so that an arena that is reset often soon needs no
+ * allocation. */
 void arena_reset(struct arena *arena)
 {
     if (arena->blocks == NULL)

@@ -20,17 +20,17 @@
 
 #include "base/text.h"
 
-/* Called when `bytes` could not be had. */
+/* Called when `bytes` could not be allocated. */
 typedef void mem_exhausted_fn(size_t bytes);
 void mem_on_exhausted(mem_exhausted_fn *handler);
 
 void *mem_alloc(size_t bytes);                            /* uninitialised; 0 bytes give a unique block */
 void *mem_zalloc(size_t count, size_t size);              /* zeroed; overflow counts as exhausted */
 void *mem_resize(void *block, size_t count, size_t size); /* as realloc; contents kept */
-void mem_free(void *block);                               /* NULL is fine */
+void mem_free(void *block);                               /* NULL is allowed */
 char *mem_copy_text(const char *text);                    /* strdup */
 
-/* Make room for `needed` elements in `array` of *capacity elements; doubles; new elements are zeroed. */
+/* Make room for `needed` elements in `array`, which has room for *capacity; doubles it.  New elements are zeroed. */
 void *mem_grow(void *array, size_t *capacity, size_t needed, size_t size);
 static inline void *mem_room(void *array, size_t *capacity, size_t needed, size_t size)
 {
@@ -38,7 +38,7 @@ static inline void *mem_room(void *array, size_t *capacity, size_t needed, size_
 }
 #define MEM_GROW(array, capacity, needed) ((array) = mem_room((array), &(capacity), (needed), sizeof *(array)))
 
-/* Blocks that die together.  {0} is an empty arena.  Alignment is that of max_align_t. */
+/* Memory blocks with one lifetime.  {0} is an empty arena.  Alignment is that of max_align_t. */
 struct arena_block;
 struct arena {
     struct arena_block *blocks; /* newest first */
@@ -49,7 +49,7 @@ void *arena_alloc(struct arena *arena, size_t bytes); /* zeroed; O(1) */
 #define arena_alloc_array(arena, count, type) ((type *)arena_alloc_many((arena), (count), sizeof(type)))
 void *arena_alloc_many(struct arena *arena, size_t count, size_t size);
 char *arena_copy(struct arena *arena, struct text text); /* NUL-terminated */
-void arena_reset(struct arena *arena);                   /* forget all, keep one block */
+void arena_reset(struct arena *arena);                   /* forget all contents, keep one block */
 void arena_release(struct arena *arena);                 /* free all; {0} again */
 
 #endif

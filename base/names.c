@@ -13,7 +13,7 @@
 enum { NAMES_SLOTS_MIN = 64 };
 
 struct name {
-    const char *text; /* in the arena: an address survives growth */
+    const char *text; /* in the arena, so that its address never changes */
     size_t length;
     uint64_t hash;
 };
@@ -23,7 +23,7 @@ struct names {
     struct name *names; /* by id */
     size_t capacity;
     uint32_t count;
-    uint32_t slot_mask; /* slots are a power of two */
+    uint32_t slot_mask; /* number of slots (a power of two) - 1 */
     uint32_t *slots;    /* an id, or NAMES_NONE */
 };
 
@@ -57,7 +57,7 @@ void names_free(struct names *names)
     mem_free(names);
 }
 
-/* The slot that holds the name, or the empty one where it belongs. */
+/* The slot that holds the name, or the empty slot where it belongs. */
 static uint32_t slot_of(const struct names *names, struct text text, uint64_t hash)
 {
     uint32_t slot = (uint32_t)hash & names->slot_mask;
@@ -84,7 +84,7 @@ uint32_t names_add(struct names *names, struct text name)
     if (names->slots[slot] != NAMES_NONE)
         return names->slots[slot];
     uint32_t id = names->count;
-    assert(id < NAMES_NONE / 4); /* slot counts stay within 32 bits */
+    assert(id < NAMES_NONE / 4); /* so that slot counts fit 32 bits */
     MEM_GROW(names->names, names->capacity, (size_t)id + 1);
     names->names[id] = (struct name){arena_copy(&names->texts, name), name.length, hash};
     names->slots[slot] = id;

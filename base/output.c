@@ -14,42 +14,42 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#define ZSTD_STATIC_LINKING_ONLY /* for one parameter that may go again: see start_zstd */
+#define ZSTD_STATIC_LINKING_ONLY /* for a parameter that may disappear: see start_zstd */
 #include <zstd.h>
 
 enum {
-    FLUSH_BYTES = 32 << 10, /* what was just formatted is compressed while it is still in the nearest cache */
+    FLUSH_BYTES = 32 << 10, /* text is compressed while it is still in the nearest cache */
     TEMP_NAME_BYTES = 64,
-    TEMP_ATTEMPTS_MAX = 1000, /* files of that name left behind by killed processes */
-    WRITE_BYTES = 128 << 10,  /* whole pages, many at once: half the kernel's work of one block at a time */
-    BEHIND_BYTES = 4 << 20,   /* parts in which the disk follows; see write_behind */
+    TEMP_ATTEMPTS_MAX = 1000, /* temporary files of that name, left behind by killed processes */
+    WRITE_BYTES = 128 << 10,  /* whole pages, many at once: half the kernel's work of single blocks */
+    BEHIND_BYTES = 4 << 20,   /* size of the parts that are sent to the disk; see write_behind */
     ZSTD_LEVEL = 1,
-    ZSTD_HASH_LOG = 10, /* lines of CSV repeat nearby: a table that stays in the first cache is faster and no worse */
+    ZSTD_HASH_LOG = 10, /* equal texts in CSV are near: a table that fits the first cache is faster, files no larger */
     ZSTD_WINDOW_LOG = 17,
     ZSTD_STEP = 3,
-    FILE_MODE = 0666, /* less the umask */
+    FILE_MODE = 0666, /* before the umask */
     FOLDER_MODE = 0777,
 };
 
 struct output {
-    char *path;                      /* as given, for messages */
-    char *target_path;               /* the folder and name written to: path with symbolic links followed */
-    const char *name;                /* the last part of target_path */
-    int folder_fd;                   /* -1: written directly */
-    int fd;                          /* -1: closed */
-    char temp_name[TEMP_NAME_BYTES]; /* in the folder; "" while the file has no name */
+    char *path;        /* as given, for messages */
+    char *target_path; /* folder and name of the file that is written: `path` with symbolic links resolved */
+    const char *name;  /* the last part of target_path */
+    int folder_fd;     /* -1: the file is written directly */
+    int fd;            /* -1: closed */
+    char temp_name[TEMP_NAME_BYTES]; /* in the folder; "" while the file is nameless */
     struct buffer buffer;            /* not yet written */
     ZSTD_CCtx *zstd;                 /* NULL: plain */
     char *compressed;                /* WRITE_BYTES in size */
-    size_t compressed_length;        /* bytes of it that zstd has filled */
-    off_t written, behind;           /* bytes given to the kernel; those the disk was told to take */
-    int failure;                     /* errno of the first write that failed; it fails the commit too */
+    size_t compressed_length;        /* bytes in it */
+    off_t written, behind;           /* bytes given to the kernel; bytes that it was told to send to the disk */
+    int failure;                     /* errno of the first failed write, with which the commit fails too */
     bool is_sealed;
 };
 
 /* ---- names ---- */
 
-/* Make `try_name` succeed with a temporary name that is free; the errno of the last failure, or 0. */
+/* Call `try_name` with temporary names until it succeeds; returns the errno of the last failure, or 0. */
 static int take_temp_name(struct output *output, int (*try_name)(struct output *output))
 {
     for (int attempt = 0; attempt < TEMP_ATTEMPTS_MAX; attempt++) {
@@ -85,7 +85,7 @@ static int try_link(struct output *output)
 
 /* ---- opening ---- */
 
-/* A nameless file; without /proc it could never get a name. */
+/* A nameless file.  Without /proc it could never get a name. */
 static bool open_nameless(struct output *output)
 {
     char path[TEMP_NAME_BYTES];
@@ -136,7 +136,7 @@ static struct error open_target(struct output *output)
         error_set_hint(&error, "it is neither a regular file nor a character device");
         return error;
     }
-    /* a rename must replace the file, not a link that leads to it */
+    /* a rename must replace the file, not a symbolic link to it */
     char *resolved = is_there ? realpath(output->path, NULL) : NULL;
     output->target_path = mem_copy_text(resolved != NULL ? resolved : output->path);
     free(resolved);
@@ -155,8 +155,9 @@ static struct error start_zstd(struct output *output)
         !set_zstd(output, ZSTD_c_hashLog, ZSTD_HASH_LOG) || !set_zstd(output, ZSTD_c_windowLog, ZSTD_WINDOW_LOG) ||
         !set_zstd(output, ZSTD_c_checksumFlag, 1))
         return error_io("compress", output->path, ENOMEM);
-    /* Longer steps where nothing matches: a tenth faster, and files larger by 2 %.  A step makes zstd leave literals
-     * as they are unless it is told to compress them; a library that does not listen to that goes without steps. */
+    /* Search in longer steps where nothing matches: a tenth faster, and files 2 % larger.  With such steps zstd leaves
+     * literals uncompressed unless it is told to compress them.  If the library does not accept that, no steps are
+     * set. */
     if (set_zstd(output, ZSTD_c_literalCompressionMode, ZSTD_ps_enable) &&
         !set_zstd(output, ZSTD_c_targetLength, ZSTD_STEP))
         return error_io("compress", output->path, ENOMEM);
@@ -191,10 +192,10 @@ static struct error fail_write(struct output *output, int reason)
     return error_io("write", output->path, reason);
 }
 
-/* The disk begins with a part of the file while the next is made, and when it has the part, the page cache is rid of
- * it: a long record does not push out what others have there, the same pages serve again, little is left for the
- * fsync, and a later record can replace this one without freeing them all.  What the disk says to that it would not
- * say again at the fsync; where the kernel cannot do it, nothing is lost. */
+/* Send a part of the file to the disk while the next is made, and drop it from the page cache afterwards.  So a long
+ * record does not displace other data, its pages are reused, little is left for fsync, and a later record can replace
+ * this one without freeing many pages.  A disk error that is reported here would not be reported again by fsync, so it
+ * fails the write.  A kernel without this call loses nothing. */
 static struct error write_behind(struct output *output)
 {
     while (output->folder_fd >= 0 && output->written - output->behind >= BEHIND_BYTES) {
@@ -235,7 +236,7 @@ static struct error compress_bytes(struct output *output, bool is_last)
         ZSTD_outBuffer out = {output->compressed, WRITE_BYTES, output->compressed_length};
         rest = ZSTD_compressStream2(output->zstd, &out, &in, is_last ? ZSTD_e_end : ZSTD_e_continue);
         if (ZSTD_isError(rest)) {
-            output->failure = ENOMEM; /* with good parameters nothing else can fail */
+            output->failure = ENOMEM; /* the parameters are valid, so nothing else can fail */
             return error_io("compress", output->path, output->failure);
         }
         output->compressed_length = out.pos;
@@ -271,7 +272,7 @@ struct error output_flush_if_full(struct output *output)
 static struct error close_file(struct output *output)
 {
     int status = close(output->fd);
-    output->fd = -1; /* closed in any case, says Linux */
+    output->fd = -1; /* Linux closes it even on error */
     if (status != 0 && errno != EINTR)
         return error_io("write", output->path, errno);
     return ERROR_OK;
@@ -290,7 +291,7 @@ struct error output_seal(struct output *output)
     return ERROR_OK;
 }
 
-/* Everything is on the disk before the name shows it. */
+/* The data must be on the disk before the name shows the file. */
 static struct error publish(struct output *output)
 {
     if (output->temp_name[0] == '\0') {
@@ -302,7 +303,7 @@ static struct error publish(struct output *output)
     if (renameat(output->folder_fd, output->temp_name, output->folder_fd, output->name) != 0)
         return error_io("create", output->path, errno);
     output->temp_name[0] = '\0';
-    if (fsync(output->folder_fd) != 0 && errno != EINVAL) /* EINVAL: folders need no sync there */
+    if (fsync(output->folder_fd) != 0 && errno != EINVAL) /* EINVAL: folders need no fsync there */
         return error_io("write the folder of", output->path, errno);
     return ERROR_OK;
 }
@@ -336,14 +337,14 @@ void output_discard(struct output **out)
     mem_free(output);
 }
 
-/* One folder; an existing one is fine. */
+/* Make one folder, unless it exists. */
 static struct error make_one(const char *folder, const char *path)
 {
     struct stat status;
     if (mkdir(folder, FOLDER_MODE) == 0)
         return ERROR_OK;
     int reason = errno;
-    /* a read-only file system says so even of folders that are there */
+    /* a read-only file system reports this even if the folder exists */
     if (stat(folder, &status) == 0) {
         if (S_ISDIR(status.st_mode))
             return ERROR_OK;

@@ -21,24 +21,24 @@ enum output_form { OUTPUT_PLAIN, OUTPUT_ZSTD /* level 1 */ };
 
 struct output; /* opaque */
 
-/* An existing final name must be a regular file or absent; a device such as /dev/full is written directly. */
+/* The path must name a regular file, or none.  A device such as /dev/full is written directly. */
 struct error output_open(struct output **out, const char *path, enum output_form form) MUST_CHECK;
 
-/* Append here; then call output_flush_if_full now and then. */
+/* Append here, and call output_flush_if_full from time to time. */
 struct buffer *output_buffer(struct output *out);
 struct error output_flush_if_full(struct output *out) MUST_CHECK;
 
-/* Flush and fsync; nothing may be appended any more.  When several files shall appear together, seal all of them
- * before the first is committed: what can fail for want of space has then not failed. */
+/* Flush and fsync; nothing may be appended any more.  If several files must appear together, seal all of them before
+ * the first commit: then no commit fails for lack of space. */
 struct error output_seal(struct output *out) MUST_CHECK;
 
-/* Seal unless that is done, rename, fsync the directory; frees and clears *out in any case. */
+/* Seal if needed, rename, fsync the directory; frees and clears *out in any case. */
 struct error output_commit(struct output **out) MUST_CHECK;
 
-/* Forget it; nothing appears.  NULL is fine. */
+/* Discard the file; nothing appears.  NULL is allowed. */
 void output_discard(struct output **out);
 
-/* Make a directory and its parents; an existing one is fine. */
+/* Make a folder and its parents, unless they exist. */
 struct error output_make_folder(const char *path) MUST_CHECK;
 
 #endif

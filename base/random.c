@@ -36,17 +36,17 @@ void random_philox_block(const uint32_t counter[4], const uint32_t key[2], uint3
     out[3] = c3;
 }
 
-/* Key and upper counter name the stream; the lower counter numbers its blocks. */
+/* Key and upper counter select the stream; the lower counter numbers its blocks. */
 static void philox_start(struct random_philox *state, uint64_t key, uint64_t entity)
 {
     *state = (struct random_philox){
         .key = {(uint32_t)key, (uint32_t)(key >> 32)},
         .counter = {0, 0, (uint32_t)entity, (uint32_t)(entity >> 32)},
-        .used = 4, /* the first draw makes the first block */
+        .used = 4, /* the first draw computes the first block */
     };
 }
 
-/* One copy for all callers: the unrolled rounds are long, and callers draw from several streams in turn. */
+/* Not inlined: the unrolled rounds are long, and callers draw from several streams in turn. */
 static __attribute__((noinline)) void philox_refill(struct random_philox *state)
 {
     random_philox_block(state->counter, state->key, state->block);
@@ -78,7 +78,7 @@ static unsigned long on_gsl_get(void *state)
     return philox_next(state);
 }
 
-/* GSL's contract: [0, 1).  All 53 bits, so that tails of distributions are not cut at 2^-32. */
+/* For GSL: in [0, 1), with all 53 bits, so that tails of distributions are not cut at 2^-32. */
 static double on_gsl_get_double(void *state)
 {
     return (double)(philox_next64(state) >> 11) * 0x1p-53;
@@ -97,14 +97,14 @@ static const gsl_rng_type philox_type = {
 void random_stream_init(struct random_stream *stream, uint64_t seed, const char *purpose, uint64_t entity)
 {
     uint64_t key = hash_mix(hash_bytes(purpose, strlen(purpose), seed), entity);
-    /* the entity again in the counter: two entities never meet, even if their keys do */
+    /* the entity is in the counter too, so that two entities never share a stream, even with equal keys */
     philox_start(&stream->state, key, entity);
     stream->rng = (gsl_rng){.type = &philox_type, .state = &stream->state};
 }
 
 double random_uniform(struct random_stream *stream)
 {
-    /* odd multiples of 2^-53: symmetric, and neither 0 nor 1 can come out */
+    /* odd multiples of 2^-53: symmetric, and never 0 or 1 */
     return ((double)(philox_next64(&stream->state) >> 12) + 0.5) * 0x1p-52;
 }
 

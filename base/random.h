@@ -21,7 +21,7 @@ struct random_philox {
     uint32_t key[2];
     uint32_t counter[4];
     uint32_t block[4]; /* the four words of the current counter */
-    uint32_t used;     /* how many of them are spent */
+    uint32_t used;     /* the number of these already used */
 };
 
 struct random_stream {
@@ -39,7 +39,7 @@ static inline gsl_rng *random_gsl(struct random_stream *stream)
 double random_uniform(struct random_stream *stream);                 /* (0, 1) open: odd multiples of 2^-53 */
 uint32_t random_below(struct random_stream *stream, uint32_t bound); /* 0..bound-1, unbiased; bound >= 1 */
 
-/* The bare block function, for its published test vectors. */
+/* The block function alone, for its published test vectors. */
 void random_philox_block(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
 
 #endif

@@ -66,8 +66,8 @@ size_t text_utf8_bytes(struct text text)
     const unsigned char *at = (const unsigned char *)text.at;
     if (at[0] < 0x80)
         return 1;
-    /* RFC 3629, section 4: the lead byte narrows the second one, to keep out over-long
-     * forms, surrogates and anything above U+10FFFF. */
+    /* RFC 3629, section 4: the lead byte restricts the second byte, which excludes over-long forms, surrogates and
+     * characters above U+10FFFF. */
     size_t bytes;
     unsigned char low = 0x80;
     unsigned char high = 0xBF;
@@ -107,7 +107,7 @@ bool text_to_int64(struct text text, int64_t low, int64_t high, int64_t *out)
     at += is_negative;
     if (at == end)
         return false;
-    int64_t value = 0; /* kept negative: INT64_MIN has no positive twin */
+    int64_t value = 0; /* negative, because INT64_MIN has no positive counterpart */
     for (; at != end; at++) {
         if (!is_digit(*at))
             return false;
@@ -127,10 +127,10 @@ struct decimal {
     bool is_negative;
     struct text whole;    /* "12", never empty */
     struct text fraction; /* "34", may be empty only if there is no point */
-    int64_t exponent;     /* 5; where it is larger than EXPONENT_MAX it may be cut short */
+    int64_t exponent;     /* 5; a value above EXPONENT_MAX may be truncated */
 };
 
-/* Beyond it no text that fits into memory can bring the number back into range. */
+/* With a larger exponent no text that fits into memory gives a number in range. */
 #define EXPONENT_MAX (INT64_C(1) << 50)
 
 static struct text take_digits(const char **at, const char *end)
@@ -181,13 +181,13 @@ static bool decimal_split(struct text text, struct decimal *out)
     return at == end;
 }
 
-/* Push one more digit behind *value, kept negative.  False on overflow. */
+/* Append a digit to *value, which is negative or 0.  False on overflow. */
 static bool push_digit(int64_t *value, int digit)
 {
     return !__builtin_mul_overflow(*value, 10, value) && !__builtin_sub_overflow(*value, digit, value);
 }
 
-/* The decimal with its point moved `shift` places to the right, cut toward zero. */
+/* The decimal with its point moved `shift` places to the right, rounded toward zero. */
 static bool decimal_to_int64(const struct decimal *decimal, int64_t shift, int64_t *out)
 {
     int64_t kept = (int64_t)decimal->whole.length + decimal->exponent + shift;
@@ -208,8 +208,8 @@ static bool decimal_to_int64(const struct decimal *decimal, int64_t shift, int64
     return true;
 }
 
-/* Plain "123.45" of at most 18 digits in all, scaled: no check for overflow is needed.
- * False: not of this form, the long way decides. */
+/* Plain "123.45" with at most 18 digits, scaled: no check for overflow is needed.  False: the text has another form,
+ * and needs the general function. */
 static bool scaled_quick(struct text text, int64_t scale, int64_t *out)
 {
     if (text.length == 0 || text.length > 18 || scale > 1000000000)
@@ -255,8 +255,8 @@ bool text_to_scaled(struct text text, int64_t scale, int64_t *out)
     return decimal_to_int64(&decimal, shift, out);
 }
 
-/* Both 15 digits and 10^22 are exact in a double, so one multiplication or division rounds
- * once and correctly (Clinger, "How to read floating point numbers accurately", PLDI 1990). */
+/* 15 digits and 10^22 are exact in a double, so one multiplication or division rounds once and correctly (Clinger, "How
+ * to read floating point numbers accurately", PLDI 1990). */
 static bool double_quick(const struct decimal *decimal, double *out)
 {
     static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
@@ -286,7 +286,7 @@ bool text_to_double(struct text text, double *out)
     char *copy = text.length < sizeof local ? local : mem_alloc(text.length + 1);
     memcpy(copy, text.at, text.length);
     copy[text.length] = '\0';
-    /* plain strtod would follow the locale's decimal point; "C" costs no allocation */
+    /* strtod would use the locale's decimal point; selecting "C" needs no allocation */
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     double value = strtod_l(copy, NULL, plain);
     freelocale(plain);
@@ -298,7 +298,7 @@ bool text_to_double(struct text text, double *out)
     return true;
 }
 
-enum { NEAREST_BYTES_MAX = 64 }; /* no key, verb or metric of ours is longer */
+enum { NEAREST_BYTES_MAX = 64 }; /* no key, verb or metric is longer */
 
 static char to_lower(char c)
 {
@@ -310,8 +310,8 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Edits that turn a into b: insert, delete, replace a byte, swap two neighbours; case is free.
- * Both at most NEAREST_BYTES_MAX long. */
+/* The number of edits that turn a into b: insert, delete or replace a byte, swap two neighbours.  Case does not count.
+ * Both have at most NEAREST_BYTES_MAX bytes. */
 static size_t edit_distance(struct text a, struct text b)
 {
     size_t rows[3][NEAREST_BYTES_MAX + 1];

@@ -19,16 +19,16 @@ struct text {
 };
 
 #define TEXT(literal) ((struct text){("" literal), sizeof(literal) - 1})
-struct text text_of(const char *c_string); /* NULL gives the empty text */
+struct text text_of(const char *c_string); /* NULL: the empty text */
 bool text_equal(struct text a, struct text b);
 bool text_is(struct text a, const char *c_string);
-struct text text_trim(struct text text); /* without blanks, tabs, CR at both ends */
+struct text text_trim(struct text text); /* without blanks, tabs and CRs at both ends */
 
 /* Decimal integer, optional '-', within [low, high]. */
 bool text_to_int64(struct text text, int64_t low, int64_t high, int64_t *out);
 
-/* Decimal number such as "0.25", "-1e3", times `scale` (a power of ten up to 10^9), exact: the result
- * is an integer; digits finer than 1/scale are cut toward zero.  False on overflow or garbage. */
+/* Decimal number such as "0.25", "-1e3", times `scale` (a power of ten up to 10^9), exact: an integer, rounded toward
+ * zero.  False on overflow, or if it is no number. */
 bool text_to_scaled(struct text text, int64_t scale, int64_t *out);
 
 /* Finite decimal number. */
@@ -37,13 +37,12 @@ bool text_to_double(struct text text, double *out);
 /* Bytes of the well-formed UTF-8 character at the start of the text (1..4); 0 if there is none. */
 size_t text_utf8_bytes(struct text text);
 
-/* Cut the next piece before `separator` off *rest.  False when *rest was exhausted before.
- * "a,,b" gives "a", "", "b"; "" gives one empty piece.  Start with *rest = line; when the last piece
- * is taken rest->at becomes NULL. */
+/* Cut the piece before the next `separator` off *rest.  False if nothing was left.  "a,,b" gives "a", "", "b"; "" gives
+ * one empty piece.  Start with *rest = line.  After the last piece rest->at is NULL. */
 bool text_cut(struct text *rest, char separator, struct text *piece);
 
-/* The entry of `names` (NULL-terminated) nearest to `word` by edit distance, at most a third of its
- * length away; case does not count, a swap counts once; NULL if none is near.  For "did you mean". */
+/* The entry of `names` (NULL-terminated) with the smallest edit distance to `word`, which must be at most a third of
+ * its length; NULL: there is none.  Case does not count, a swap counts as one edit.  For "did you mean". */
 const char *text_nearest(struct text word, const char *const *names);
 
 #endif

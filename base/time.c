@@ -8,7 +8,7 @@ time_ns time_from_seconds(double seconds)
 {
     assert(!isnan(seconds));
     const int64_t us_max = TIME_NS_MAX / TIME_NS_PER_US;
-    double us = rint(seconds * 1e6); /* exact below 2^53 us, and us_max is */
+    double us = rint(seconds * 1e6); /* exact below 2^53 us, and us_max is below it */
     if (us >= (double)us_max)
         return us_max * TIME_NS_PER_US;
     if (us <= -(double)us_max)
@@ -27,7 +27,7 @@ bool time_parse_seconds(struct text text, time_ns *out)
 
 bool time_parse_duration(struct text text, time_ns *out)
 {
-    /* The number is read in steps of 1/scale of the unit, and a step is worth step_ns. */
+    /* The number is read in steps of 1/scale of the unit; a step is step_ns long. */
     static const struct {
         char name[3];
         int64_t scale;
@@ -61,7 +61,7 @@ bool time_parse_duration(struct text text, time_ns *out)
     return false;
 }
 
-/* Take `digits` digits off the front. */
+/* Parse `digits` digits and cut them off the front. */
 static bool take_number(struct text *text, size_t digits, int *out)
 {
     int64_t value;
@@ -87,7 +87,7 @@ static bool is_leap_year(int year)
     return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
 }
 
-/* Gregorian; year from 1. */
+/* In the Gregorian calendar, year >= 1. */
 static int64_t days_before_year(int year)
 {
     int64_t past = year - 1;
@@ -107,7 +107,7 @@ static bool days_from_date(int year, int month, int day, int64_t *days)
     return true;
 }
 
-/* "07:01:55[.fraction][Z]", all of it. */
+/* The whole text must be "07:01:55[.fraction][Z]". */
 static bool clock_parse(struct text text, time_ns *out)
 {
     int hour, minute, second;

@@ -19,26 +19,26 @@ typedef int64_t time_ns;
 #define TIME_NS_PER_US INT64_C(1000)
 #define TIME_NS_PER_MS INT64_C(1000000)
 #define TIME_NS_PER_S  INT64_C(1000000000)
-#define TIME_NEVER     INT64_MAX       /* no such moment */
+#define TIME_NEVER     INT64_MAX       /* never */
 #define TIME_NS_MAX    (INT64_MAX / 4) /* the largest time an input may hold: 73 years */
 
 /* Seconds (finite, within +-TIME_NS_MAX, else clamped) rounded to a whole microsecond. */
 time_ns time_from_seconds(double seconds);
 
-/* So long after that; TIME_NEVER if that never comes. */
+/* at + span, at most TIME_NEVER. */
 static inline time_ns time_after(time_ns at, time_ns span)
 {
     return span >= TIME_NEVER - at ? TIME_NEVER : at + span;
 }
 
-/* For reports only; never compared, never added up. */
+/* For reports only: not to be compared or added up. */
 static inline double time_to_seconds(time_ns t)
 {
     return (double)t / 1e9;
 }
 
-/* Decimal seconds such as "66.0", "1e3" or "-1", exact to the nanosecond (further digits are cut).
- * False if it is not a number, or not within +-TIME_NS_MAX. */
+/* Decimal seconds such as "66.0", "1e3" or "-1", exact to the nanosecond (more digits are cut).  False if it is no
+ * number, or not within +-TIME_NS_MAX. */
 bool time_parse_seconds(struct text text, time_ns *out);
 
 /* A duration with a unit: "90s", "15m", "36h", "14d", "2w", "250ms", "us", "ns"; a bare number is seconds.

@@ -124,7 +124,7 @@ static bool types_equal(const struct node_type *a, const struct node_type *b)
            a->island_gpus == b->island_gpus && layouts_equal(a, b) && labels_equal(a, b) && taints_equal(a, b);
 }
 
-/* A copy with the labels in the order of their keys, so that equal sets compare equal. */
+/* A copy with the labels ordered by key, so that equal sets compare equal. */
 static const struct label *copy_labels(struct arena *arena, const struct node_type *type)
 {
     struct label *copy = arena_alloc_array(arena, type->label_count, struct label);
@@ -137,7 +137,7 @@ static const struct label *copy_labels(struct arena *arena, const struct node_ty
     return copy;
 }
 
-/* A copy in order, as of the labels. */
+/* A copy in order, like that of the labels. */
 static const struct taint *copy_taints(struct arena *arena, const struct node_type *type)
 {
     struct taint *copy = arena_alloc_array(arena, type->taint_count, struct taint);
@@ -173,7 +173,7 @@ static uint32_t intern_type(struct cluster_build *build, struct node_type type)
     return cluster->type_count++;
 }
 
-/* Until the rails are known gpu_rail holds the NIC. */
+/* gpu_rail holds the NIC until the rails are known. */
 static void lay_inside(struct node_pool *pool, const struct pool_spec *spec)
 {
     unsigned gpus = spec->type.gpu_count;
@@ -246,8 +246,8 @@ static uint32_t switches_for(double cables, unsigned ports)
     return (uint32_t)ceil(cables / ports);
 }
 
-/* Reproduces all four rows (4, 8, 16, 32 units) of DGX H100 SuperPOD RA-11333, table 3: up to 64
- * leaves every spine reaches each of them with all its ports; beyond, half of its ports go up. */
+/* Reproduces all four rows (4, 8, 16, 32 units) of DGX H100 SuperPOD RA-11333, table 3.  With up to 64 leaves there are
+ * no cores, and all ports of a spine go to leaves; with more leaves half of them go to cores. */
 void fabric_derive_switches(struct fabric *fabric)
 {
     const uint32_t half = FABRIC_SWITCH_PORTS / 2;
@@ -267,7 +267,7 @@ void fabric_derive_switches(struct fabric *fabric)
                             : 0;
 }
 
-/* One rail per NIC of the best-connected node; a NIC per GPU where the file does not count them. */
+/* One rail per NIC of the node with the most NICs; a node without a number of NICs has one per GPU. */
 static uint32_t derive_rails(const struct cluster_build *build)
 {
     uint32_t rails = 1;
@@ -280,7 +280,7 @@ static uint32_t derive_rails(const struct cluster_build *build)
     return rails;
 }
 
-/* NICs become known with the rails, and with them the rail of each GPU. */
+/* Once the rails are known, set the NICs of pools without a number, and the rail of each GPU. */
 static void lay_rails(struct cluster_build *build, uint32_t rails)
 {
     for (uint32_t i = 0; i < build->cluster->pool_count; i++) {
@@ -313,7 +313,7 @@ static uint32_t number_units(struct cluster_build *build, uint32_t nodes_per_uni
     return unit + 1;
 }
 
-/* Runs of nodes inside a pool. */
+/* NVLink domains are runs of nodes within a pool. */
 static void number_nvlink(struct cluster_build *build)
 {
     uint32_t nvlink = UINT32_MAX;
@@ -346,7 +346,7 @@ static enum level_kind kind_of_level(const char *name)
                                          : LEVEL_LABEL;
 }
 
-/* What tells the domain of a node from its siblings; false: it is in none. */
+/* The text that distinguishes the node's domain from its siblings; false: it is in no domain. */
 static bool put_place(const struct cluster *cluster, const char *level, node_id node, struct buffer *out)
 {
     if (kind_of_level(level) == LEVEL_UNIT) {
@@ -363,7 +363,7 @@ static bool put_place(const struct cluster *cluster, const char *level, node_id 
     return value != NULL;
 }
 
-/* Units and types come in runs. */
+/* Nodes of a unit, or of a type, follow each other. */
 static bool is_as_before(const struct cluster *cluster, enum level_kind kind, const uint32_t *around, node_id node)
 {
     const struct node *at = &cluster->nodes[node];

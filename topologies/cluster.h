@@ -36,7 +36,7 @@ typedef uint32_t gpu_id;
 
 enum {
     NODE_GPUS_MAX = 16,
-    CLUSTER_MODELS_MAX = 63, /* requests name models as bits of a word; bit 63: a model not here */
+    CLUSTER_MODELS_MAX = 63, /* models are bits of a word in requests; bit 63: a model that the cluster lacks */
     CLUSTER_NODES_MAX = 1000000,
     CLUSTER_LEVELS_MAX = 8,
 };
@@ -48,33 +48,31 @@ struct label {
     const char *value;
 };
 
-/* What keeps members that do not tolerate it off a node (workloads/node_ask.h); effects as in Kubernetes.  Taints are
- * static: what runs on a node stays there whatever they are, so that NoExecute means what NoSchedule does, and
- * PreferNoSchedule keeps no member off. */
+/* A taint keeps members that do not tolerate it off a node (workloads/node_ask.h); effects as in Kubernetes.  Taints
+ * never evict a running member.  So NoExecute has the effect of NoSchedule, and PreferNoSchedule has none. */
 enum taint_effect { TAINT_NO_SCHEDULE, TAINT_NO_EXECUTE, TAINT_PREFER_NO_SCHEDULE, TAINT_EFFECT_COUNT };
 extern const char *const taint_effect_names[]; /* "NoSchedule", ..., NULL */
 
 struct taint {
     const char *key;
-    const char *value; /* "" if it has none */
+    const char *value; /* "" if it has no value */
     uint8_t effect;    /* enum taint_effect */
 };
 
-/* What is equal for all nodes of a type. */
+/* All properties that the nodes of a type share. */
 struct node_type {
     uint16_t gpu_count; /* 0..NODE_GPUS_MAX */
-    uint8_t model;      /* index into cluster.models; of a node without GPUs: 0 */
+    uint8_t model;      /* index into cluster.models; 0 for a node without GPUs */
     uint32_t cpu_milli;
     uint32_t memory_mib;
     uint32_t node_count;
     const struct label *labels;
     uint32_t label_count;
-    uint32_t max_tasks; /* members of jobs at once; 0: no limit */
-    bool is_tainted;    /* one of its taints keeps off members without the toleration */
+    uint32_t max_tasks; /* members on the node at once; 0: no limit */
+    bool is_tainted;    /* some taint keeps members without a toleration off */
     uint16_t taint_count;
     const struct taint *taints;       /* in the order of key, value, effect */
-    uint8_t island_gpus;              /* GPUs of an island; islands follow in the order of the GPUs.  0: the
-                                         node has no GPUs */
+    uint8_t island_gpus;              /* GPUs of an island, which have consecutive indices; 0: the node has no GPUs */
     uint16_t layout_mask;             /* GPUs with MIG instances: neither whole nor shared */
     uint16_t recut_mask;              /* GPUs that a policy may repartition (policies/geometry/geometry.h) */
     const struct gpu_layout *layouts; /* by GPU index; NULL if the mask is 0 */
@@ -88,9 +86,9 @@ struct node_pool {
     uint8_t nic_count;                 /* per node; default: one per rail */
     uint8_t numa_count;                /* >= 1 */
     uint8_t gpu_numa[NODE_GPUS_MAX];   /* the NUMA node of each GPU */
-    uint8_t gpu_rail[NODE_GPUS_MAX];   /* the rail of each GPU's nearest NIC */
+    uint8_t gpu_rail[NODE_GPUS_MAX];   /* the rail of the NIC that is nearest to each GPU */
     uint8_t gpu_island[NODE_GPUS_MAX]; /* GPUs with the same number share NVLink; 255: no NVLink */
-    uint32_t nvlink_nodes;             /* one after another, that share NVLink; 1: each for itself */
+    uint32_t nvlink_nodes;             /* number of consecutive nodes that share NVLink; 1: each has its own */
     double price_usd_per_gpu_h;        /* 0: unknown */
 };
 
@@ -98,29 +96,29 @@ struct node {
     uint32_t type;
     uint32_t pool;
     uint32_t unit;   /* scalable unit or rack, from 0 */
-    uint32_t nvlink; /* NVLink domain, from 0, of all nodes; of one with several islands it is not one */
+    uint32_t nvlink; /* NVLink domain, from 0, among all nodes; meaningless for a node with several islands */
     gpu_id first_gpu;
     const char *name;
 };
 
-/* Leaf, spine, core.  Counts of switches are derived from the units unless the file gives them. */
+/* Leaf, spine, core.  Numbers of switches are derived from the units unless the file gives them. */
 struct fabric {
     uint32_t unit_count;
     uint32_t nodes_per_unit;
-    uint32_t rails;                 /* per node; 1 if not rail-optimised */
-    uint32_t leaves, spines, cores; /* 0: that tier is absent */
+    uint32_t rails;                 /* per node; 1: not rail-optimised */
+    uint32_t leaves, spines, cores; /* 0: there is no such tier */
     double rail_bytes_per_s;        /* of one NIC, one direction */
     double leaf_oversubscription;   /* down/up, >= 1; 1: non-blocking */
     double spine_oversubscription;
 };
 
-/* Nodes parted into domains.  A domain's identity includes the domains around it: rack r1 of zone a is not rack
- * r1 of zone b.  A node without the label is in no domain of this level and of those below it. */
+/* A partition of nodes into domains.  A domain belongs to a domain of the level above: rack r1 of zone a is not rack r1
+ * of zone b.  A node without the label is in no domain of this level and of the levels below. */
 struct cluster_level {
-    const char *name;            /* of a node label; or "unit" or "nvlink" (struct node), or "node": each its own */
-    uint32_t domain_count;       /* numbered in the order of their first nodes */
-    const uint32_t *domain;      /* by node_id; DOMAIN_NONE */
-    const node_id *first, *last; /* by domain: between them all its nodes are, and perhaps others */
+    const char *name;       /* a node label; or "unit" or "nvlink" (struct node); or "node": each node is a domain */
+    uint32_t domain_count;  /* numbered in the order of their first nodes */
+    const uint32_t *domain; /* by node_id; DOMAIN_NONE: none */
+    const node_id *first, *last; /* by domain: its nodes are between these two, perhaps among others */
 };
 
 struct cluster {
@@ -155,7 +153,7 @@ static inline uint16_t cluster_node_gpus(const struct cluster *cluster, node_id 
     return cluster_node_type(cluster, node)->gpu_count;
 }
 
-/* Index of the model of that name or alias among the cluster's; 63 if it has none. */
+/* Index of the cluster's model with that name or alias; 63: there is none. */
 uint8_t cluster_model_of(const struct cluster *cluster, struct text name);
 
 /* Does the node have several islands? */
@@ -164,27 +162,29 @@ static inline bool cluster_is_split(const struct cluster *cluster, node_id node)
     return cluster_node_type(cluster, node)->island_gpus < cluster_node_gpus(cluster, node);
 }
 
-/* Number of the level of that name, from 1; 0 if the cluster has none. */
+/* Number of the level with that name, from 1; 0: there is none. */
 uint8_t cluster_level_of(const struct cluster *cluster, struct text name);
 
-/* Build from JSON (topologies/README says every field).  Fails through the value's sticky error, then NULL.
- * read_hwloc: how a pool's "hwloc" file is read; NULL refuses such pools (the scheduler library needs no hwloc). */
-struct cluster_inside { /* one node as seen from inside */
+/* One node's GPUs and NICs, as an export of hwloc gives them. */
+struct cluster_inside {
     uint16_t gpu_count;
     uint32_t cpu_milli, memory_mib;
     uint8_t nic_count, numa_count;
     uint8_t gpu_numa[NODE_GPUS_MAX];
-    uint8_t gpu_nic[NODE_GPUS_MAX]; /* each GPU's nearest NIC, below nic_count; 255: not told */
-    char gpu_model[64];             /* "" if the export does not tell */
+    uint8_t gpu_nic[NODE_GPUS_MAX]; /* the NIC nearest to each GPU, below nic_count; 255: not known */
+    char gpu_model[64];             /* "" if the export does not give it */
 };
 typedef struct error cluster_read_inside_fn(const char *path, struct cluster_inside *out);
+/* Build from JSON; topologies/README.md lists every field.  Returns NULL after an error, which is the value's sticky one.
+ * read_hwloc: reads a pool's "hwloc" file; NULL refuses such pools (the scheduler library needs no hwloc). */
 struct cluster *cluster_read(const struct json_value *value, cluster_read_inside_fn *read_hwloc);
 
-/* Append it as one line of JSON that cluster_read takes and that gives the same cluster, but for what only an hwloc
- * export tells: which NUMA node and NIC each GPU is next to. */
+/* Append the cluster as one line of JSON.  cluster_read makes an equal cluster of it, except for facts from an hwloc
+ * export: the NUMA node and NIC of each GPU. */
 void cluster_write(const struct cluster *cluster, struct buffer *out);
 
-/* For tests and generated clusters: `node_count` nodes of `gpus` GPUs, ample CPU and memory, generic model. */
+/* For tests and generated clusters: `node_count` nodes with `gpus` GPUs of the generic model, and ample CPU and
+ * memory. */
 struct cluster *cluster_uniform_new(uint32_t node_count, uint16_t gpus);
 
 void cluster_free(struct cluster *cluster);

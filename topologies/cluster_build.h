@@ -22,18 +22,18 @@ enum {
     NIC_BY_INDEX = UINT8_MAX,   /* gpu_nic: spread the NICs evenly over the GPUs */
     NVLINK_NONE = UINT8_MAX,    /* node_pool.gpu_island */
     FABRIC_NODES_PER_UNIT = 32, /* DGX H100 SuperPOD RA-11333: 32 nodes in a scalable unit */
-    FABRIC_SWITCH_PORTS = 64,   /* the same: 64 x 400 Gb/s, half of them down in leaf and spine */
+    FABRIC_SWITCH_PORTS = 64,   /* as above: 64 x 400 Gb/s, half of them down in leaf and spine */
 };
 
 #define FABRIC_DERIVE   UINT32_MAX /* a count of switches to be derived */
 #define FABRIC_NDR_GBPS 400.0      /* NVIDIA NDR InfiniBand, one port */
 
-/* "Ample": of what no file speaks, a node has more than all jobs together ask. */
+/* "Ample": more than all jobs together ask for.  Used where no file gives an amount. */
 #define CLUSTER_AMPLE_CPU_MILLI  UINT32_C(1000000000) /* a million CPUs */
 #define CLUSTER_AMPLE_MEMORY_MIB (UINT32_C(1) << 30)  /* 1 PiB */
 
 struct cluster_build {
-    struct cluster *cluster; /* owned until finish; its arrays are not set yet */
+    struct cluster *cluster; /* owned until finish; its arrays are set there */
     struct node_type *types;
     struct node_pool *pools;
     struct node *nodes;
@@ -41,8 +41,8 @@ struct cluster_build {
     struct names *node_names;
     const char *levels[CLUSTER_LEVELS_MAX]; /* names, the widest first; borrowed until finish */
     uint32_t level_count;
-    bool has_levels;       /* else they are "unit" and "node" */
-    bool units_span_pools; /* else every pool begins a new unit */
+    bool has_levels;       /* false: they are "unit" and "node" */
+    bool units_span_pools; /* false: every pool begins a new unit */
 };
 
 struct pool_spec {
@@ -51,42 +51,43 @@ struct pool_spec {
     uint8_t nic_count;     /* 0: one per rail */
     uint8_t numa_count;
     uint8_t island_gpus;                 /* GPUs that share NVLink; 0: none */
-    uint32_t nvlink_nodes;               /* nodes that share it; 0 or 1: each for itself */
+    uint32_t nvlink_nodes;               /* consecutive nodes that share it; 0 or 1: no node shares it */
     const struct cluster_inside *inside; /* NUMA node and NIC of each GPU; NULL: spread evenly */
     double price_usd_per_gpu_h;
 };
 
 void cluster_build_init(struct cluster_build *build, struct text name);
-void cluster_build_release(struct cluster_build *build); /* frees what finish did not hand over */
+void cluster_build_release(struct cluster_build *build); /* frees all that finish did not return */
 
-/* The index of a copy of `model` in the cluster, by its name; CLUSTER_MODELS_MAX if there are too many. */
+/* The index of a copy of `model` in the cluster, found by name; CLUSTER_MODELS_MAX: there are too many. */
 uint8_t cluster_build_model(struct cluster_build *build, const struct gpu_model *model);
 
 /* Begin a pool; nodes that follow belong to it. */
 void cluster_build_pool(struct cluster_build *build, const struct pool_spec *spec);
 
-/* Those fields of a node that a cluster file's pools and other descriptions of nodes share: "labels",
- * "gpus_layout", "max_tasks" and "taints".  After gpu_count; model: of its GPUs, NULL if it has none. */
+/* Read the fields of a node that cluster files and other descriptions of nodes have in common: "labels", "gpus_layout",
+ * "max_tasks" and "taints".  Call it after gpu_count is set.  model: of its GPUs, NULL: none. */
 void cluster_build_read_extras(struct arena *arena, struct json_object *object, const struct gpu_model *model,
                                struct node_type *type);
 
-/* "levels", an array of names.  That each but "unit", "nvlink" and "node" is a label of some node can be told only
- * after finish: a level that is not has no domain. */
+/* Read "levels", an array of names.  A name other than "unit", "nvlink" and "node" must be a label of some node, which
+ * is known only after finish: otherwise the level has no domain. */
 void cluster_build_read_levels(struct cluster_build *build, const struct json_value *array);
-/* Fail at the first of them that has no domain. */
+/* Fail at the first level that has no domain. */
 void cluster_check_levels(const struct cluster *cluster, const struct json_value *array);
 
 /* Append a node to the last pool; false if a node of that name is there already. */
 bool cluster_build_node(struct cluster_build *build, struct text name);
 
-/* The fabric that nothing is known of: nodes_per_unit, rails and switch counts are derived at the end. */
+/* The fabric if nothing is known: nodes_per_unit, rails and numbers of switches are derived at the end. */
 struct fabric fabric_default(void);
 
-/* Leaves, spines and cores of a fabric of 64-port switches, where they are FABRIC_DERIVE.
- * unit_count, nodes_per_unit, rails and the oversubscriptions must be set. */
+/* Derive leaves, spines and cores for switches of 64 ports, where they are FABRIC_DERIVE.  unit_count, nodes_per_unit,
+ * rails and the oversubscriptions must be set. */
 void fabric_derive_switches(struct fabric *fabric);
 
-/* Count, number units and rails, complete the fabric.  There is at least one node.  The caller owns the result. */
+/* Count nodes and GPUs, number units and rails, complete the fabric.  There must be a node.  The caller owns the
+ * result. */
 struct cluster *cluster_build_finish(struct cluster_build *build, const struct fabric *fabric);
 
 #endif

@@ -9,7 +9,7 @@
 
 enum {
     MILLI = 1000,
-    MIB_PER_GB = 1024, /* as users count: an 80 GB GPU holds 80 x 1024 MiB */
+    MIB_PER_GB = 1024, /* the unit of users: an 80 GB GPU has 80 x 1024 MiB */
     MEMORY_GB_MAX = 1 << 20,
     GPU_MEMORY_GB_MAX = 1 << 16,
     NICS_MAX = 16,
@@ -21,21 +21,21 @@ enum {
 
 struct reading {
     struct cluster_build *build;
-    struct gpu_model *own_models; /* of the file; strings borrowed from the document */
+    struct gpu_model *own_models; /* of this file; the strings are borrowed from the document */
     uint32_t own_model_count;
     struct names *pool_names;
     cluster_read_inside_fn *read_hwloc;
     struct arena scratch;
 };
 
-/* A pool as its object says, before it has nodes. */
+/* A pool as read from its object, before it has nodes. */
 struct pool_draft {
     struct pool_spec spec;
     const struct gpu_model *model; /* of its GPUs; NULL: none */
     struct cluster_inside inside;  /* from hwloc; used if spec.inside points here */
     int64_t node_count;
     const char *node_name;
-    struct json_value node_names; /* an array; its node is NULL: they follow the pattern */
+    struct json_value node_names; /* an array; node NULL: names follow the pattern */
 };
 
 static bool has_failed(const struct json_object *object)
@@ -93,7 +93,7 @@ static const char *const *read_aliases(struct reading *reading, struct json_obje
     return aliases;
 }
 
-/* The MIG family of the built-in model named by "mig". */
+/* The MIG family of the built-in model that "mig" names. */
 static enum mig_family read_mig_family(struct json_object *object)
 {
     const char *like = json_get_string(object, "mig_like", NULL);
@@ -174,7 +174,7 @@ static void read_inside(struct reading *reading, struct json_object *pool, struc
     }
     struct error error = reading->read_hwloc(path, &draft->inside);
     if (error_is(error)) {
-        enum error_kind kind = error.kind; /* a file that is missing stays an I/O error */
+        enum error_kind kind = error.kind; /* a missing file stays an I/O error */
         json_fail(&value, "%s", error_message(&error));
         pool->value.error->kind = kind;
         error_release(&error);
@@ -183,7 +183,7 @@ static void read_inside(struct reading *reading, struct json_object *pool, struc
     draft->spec.inside = &draft->inside;
 }
 
-/* A count that the hwloc file tells may be repeated, not contradicted.  0: not told. */
+/* A number that the hwloc file gives may be repeated, but not contradicted.  0: not given. */
 static int64_t read_count(struct json_object *pool, const char *key, int64_t low, int64_t high, bool is_told,
                           int64_t told)
 {
@@ -279,7 +279,7 @@ static struct text read_pool_name(struct reading *reading, struct json_object *p
     return name;
 }
 
-/* The pattern must hold "%u" once, or "%0Wu" (W a digit), and no other '%'. */
+/* The pattern must hold one "%u" or "%0Wu" (W a digit), and no other '%'. */
 static bool is_node_pattern(const char *pattern)
 {
     const char *percent = strchr(pattern, '%');
@@ -313,7 +313,7 @@ static struct text node_name(const char *pattern, uint32_t number, char name[NOD
     return (struct text){name, (size_t)length};
 }
 
-/* "node_names": a list in place of the pattern. */
+/* "node_names": a list used instead of the pattern. */
 static void read_node_names(struct json_object *pool, struct pool_draft *draft)
 {
     draft->node_names = json_member(pool, "node_names");
@@ -425,7 +425,7 @@ static struct fabric read_fabric(struct json_object *object)
     return fabric;
 }
 
-/* What can be judged only when the units are known. */
+/* Checks that need the number of units. */
 static void check_fabric(struct json_object *object, const struct fabric *fabric)
 {
     struct json_value leaves = json_member(object, "leaves");

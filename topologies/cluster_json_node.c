@@ -58,7 +58,7 @@ static void complain(const struct json_value *value, const struct mig_complaint 
         error_set_hint(value->error, "%s", why->hint);
 }
 
-/* {"profile": "1g.10gb", "start": 0}, or the profile alone. */
+/* {"profile": "1g.10gb", "start": 0}, or only the profile. */
 static void read_instance(const struct json_value *value, const struct gpu_model *model,
                           struct mig_arrangement *arrangement)
 {
@@ -96,7 +96,7 @@ static struct gpu_layout read_layout(const struct json_value *list, const struct
     return arrangement.layout;
 }
 
-/* A list for each GPU, in order; an empty one, null or none leaves the GPU whole. */
+/* A list of instances for each GPU, in order.  An empty list, null or a missing one leaves the GPU whole. */
 static void read_layouts(struct arena *arena, struct json_object *object, const struct gpu_model *model,
                          struct node_type *type)
 {
@@ -119,7 +119,7 @@ static void read_layouts(struct arena *arena, struct json_object *object, const 
     type->layouts = layouts;
 }
 
-/* Default: GPUs with instances may be repartitioned, others may not. */
+/* By default only GPUs with instances may be repartitioned. */
 static void read_recut(struct json_object *object, const struct gpu_model *model, struct node_type *type)
 {
     struct json_value value = json_member(object, "mig_recut");
@@ -136,7 +136,7 @@ static void read_recut(struct json_object *object, const struct gpu_model *model
 
 const char *const taint_effect_names[] = {"NoSchedule", "NoExecute", "PreferNoSchedule", NULL};
 
-/* "key=value:Effect" as kubectl writes it; value and effect may be left out. */
+/* "key=value:Effect" as kubectl writes it; value and effect are optional. */
 static struct taint read_taint_text(struct arena *arena, const struct json_value *value)
 {
     const char *text = json_value_string(value), *colon = strrchr(text, ':');
@@ -159,7 +159,7 @@ static struct taint read_taint_text(struct arena *arena, const struct json_value
     return taint;
 }
 
-/* The same, or {"key": ..., "value": ..., "effect": ...}. */
+/* As above, or {"key": ..., "value": ..., "effect": ...}. */
 static struct taint read_taint(struct arena *arena, const struct json_value *value)
 {
     if (json_is_string(value->node))

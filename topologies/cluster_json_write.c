@@ -75,7 +75,7 @@ static void put_model(struct buffer *out, const struct gpu_model *model)
     buffer_string(out, "]}");
 }
 
-/* Those that are not built in. */
+/* Models that are not built in. */
 static void put_models(struct buffer *out, const struct cluster *cluster)
 {
     bool is_first = true;
@@ -94,7 +94,7 @@ static void put_models(struct buffer *out, const struct cluster *cluster)
 
 /* ---- pools ---- */
 
-/* Does "%0Wu" (width 0: "%u") between these give the name of every node of the pool? */
+/* Does "%0Wu" (width 0: "%u") between these texts give the name of every node of the pool? */
 static bool names_follow(const struct cluster *cluster, const struct node_pool *pool, struct text before,
                          struct text after, int width)
 {
@@ -108,7 +108,7 @@ static bool names_follow(const struct cluster *cluster, const struct node_pool *
     return true;
 }
 
-/* Find the pattern in the name of the pool's last node, whose number has the most digits. */
+/* Find the pattern from the pool's last node, whose number has the most digits. */
 static bool put_pattern(struct buffer *out, const struct cluster *cluster, const struct node_pool *pool)
 {
     node_id last = pool->first + pool->node_count - 1;

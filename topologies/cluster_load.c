@@ -12,7 +12,7 @@ enum { CLUSTER_JSON_BYTES_MAX = 64 << 20 };
 
 /* ---- JSON ---- */
 
-/* `path`, if relative, seen from the folder of `file`. */
+/* Append `path`; if relative, join it to the folder of `file`. */
 static void join_folder(struct buffer *out, const char *file, const char *path)
 {
     const char *slash = strrchr(file, '/');
@@ -21,7 +21,7 @@ static void join_folder(struct buffer *out, const char *file, const char *path)
     buffer_string(out, path);
 }
 
-/* Done on the tree, in place, because a document that is grafted into a scenario forgets its folder. */
+/* Changes the tree in place, because a document that is grafted into a scenario forgets its folder. */
 static struct error settle_hwloc_paths(struct json_doc *doc, const char *file)
 {
     struct error sticky = ERROR_OK;
@@ -30,7 +30,7 @@ static struct error settle_hwloc_paths(struct json_doc *doc, const char *file)
     for (size_t i = 0; i < json_array_size(pools); i++) {
         json_t *hwloc = json_object_get(json_array_get(pools, i), "hwloc");
         if (!json_is_string(hwloc))
-            continue; /* cluster_read says what is wrong with it */
+            continue; /* cluster_read reports the error */
         struct buffer path = {0};
         join_folder(&path, file, json_string_value(hwloc));
         int status = json_string_setn(hwloc, path.bytes, path.length);
@@ -108,7 +108,7 @@ static struct error check_header(struct list_reading *list)
     return ERROR_OK;
 }
 
-/* Known models by any of their names; others become generic ones of that name. */
+/* A built-in model by any of its names; other names become generic models. */
 static struct error choose_model(struct list_reading *list, struct text line, struct text name, uint8_t *out)
 {
     const struct gpu_model *known = gpu_model_find(name);
@@ -218,7 +218,7 @@ static struct error load_node_list(struct cluster **out, const char *path)
     TRY(input_open(&list.input, path, NULL));
     const char *slash = strrchr(path, '/');
     cluster_build_init(&list.build, text_of(slash != NULL ? slash + 1 : path));
-    list.build.units_span_pools = true; /* runs of equal nodes are no racks */
+    list.build.units_span_pools = true; /* runs of equal nodes are not racks */
     struct error error = read_nodes(&list);
     if (!error_is(error)) {
         struct fabric fabric = fabric_default();
@@ -236,7 +236,7 @@ struct error cluster_is_node_list(const char *path, bool *is)
 {
     const struct input_caps caps = {.bytes_max = CLUSTER_JSON_BYTES_MAX,
                                     .line_max = CLUSTER_JSON_BYTES_MAX,
-                                    .ratio_max = 200}; /* as input.h's default */
+                                    .ratio_max = 200}; /* the default in input.h */
     struct input *input;
     struct text line, first;
     bool has;

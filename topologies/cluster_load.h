@@ -9,16 +9,16 @@
 
 #include "topologies/cluster.h"
 
-/* Relative hwloc paths inside the file count from the file's folder. */
+/* Relative hwloc paths in the file are relative to the file's folder. */
 struct error cluster_load(struct cluster **out, const char *path) MUST_CHECK;
 
-/* As cluster_load for JSON, but leave the tree for overrides first: *doc is owned by the caller. */
+/* As cluster_load for JSON, but returns the tree for overrides: the caller owns *doc. */
 struct error cluster_load_doc(struct json_doc **doc, const char *path) MUST_CHECK;
 
-/* True if the file holds a node list rather than JSON (looks at its first line). */
+/* Is the file a node list rather than JSON?  Reads its first line. */
 struct error cluster_is_node_list(const char *path, bool *is) MUST_CHECK;
 
-/* One node's inside from `lstopo --of xml`: a cluster_read_inside_fn. */
+/* Read one node from `lstopo --of xml`: a cluster_read_inside_fn. */
 struct error hwloc_read_inside(const char *path, struct cluster_inside *out) MUST_CHECK;
 
 #endif

@@ -9,7 +9,7 @@
 
 enum {
     ROWS_MAX = 40,     /* longer tables show their first and last rows */
-    NAME_RUNS_MAX = 6, /* pieces of a folded list of names */
+    NAME_RUNS_MAX = 6, /* parts of a folded list of names */
     MIB_PER_GB = 1024,
 };
 
@@ -44,7 +44,7 @@ static void put_host(struct buffer *out, uint64_t cpu_milli, uint64_t memory_mib
 
 struct numbered {
     size_t prefix_length;
-    size_t digit_count; /* 0: no number at the end, or one too long */
+    size_t digit_count; /* 0: the name ends in no number, or in one too long */
     uint64_t number;
 };
 
@@ -61,7 +61,7 @@ static struct numbered split_name(const char *name)
     return split;
 }
 
-/* n9 n10 and n09 n10 follow; n9 n010 do not. */
+/* Does the second name continue the first?  n10 continues n9, and n10 continues n09, but n010 does not continue n9. */
 static bool follows(const char *name, const char *next)
 {
     struct numbered a = split_name(name), b = split_name(next);
@@ -147,7 +147,7 @@ static void show_pool(const struct cluster *cluster, const struct node_pool *poo
     put_limits(type, out);
 }
 
-/* True if row `i` of `count` is left out; says how many at the first of them. */
+/* Is row `i` of `count` left out?  Writes at the first such row how many are. */
 static bool is_left_out(uint32_t i, uint32_t count, const char *what, struct buffer *out)
 {
     if (count <= ROWS_MAX || i < ROWS_MAX / 2 || i >= count - ROWS_MAX / 2)
@@ -165,7 +165,7 @@ static void show_pools(const struct cluster *cluster, struct buffer *out)
         show_pool(cluster, &cluster->pools[i], width, out);
 }
 
-/* Instead of pools where they are many, as the runs of a node list are. */
+/* Shown instead of pools if there are many, as for a node list. */
 static void show_types(const struct cluster *cluster, struct buffer *out)
 {
     buffer_format(out, "\n%u pools of %u types\n nodes  GPUs  %-12s inside\n", cluster->pool_count, cluster->type_count,
@@ -183,7 +183,7 @@ static void show_types(const struct cluster *cluster, struct buffer *out)
 
 /* ---- levels ---- */
 
-/* Only where the file names them: units and nodes are shown anyway. */
+/* Only if the file names levels: units and nodes are shown anyway. */
 static void show_levels(const struct cluster *cluster, struct buffer *out)
 {
     if (cluster->level_count == 2 && cluster_level_of(cluster, TEXT("unit")) == 1 &&
@@ -301,7 +301,7 @@ static unsigned gpus_of_numa(const struct node_pool *pool, unsigned gpus, unsign
     return count;
 }
 
-/* Width of a NUMA node's box: seven columns a GPU, and room for its title. */
+/* Width of the box of a NUMA node: seven columns per GPU, and room for its title. */
 static unsigned box_width(unsigned gpus_inside)
 {
     return gpus_inside < 2 ? 14 : gpus_inside * 7 + 1;
@@ -393,7 +393,7 @@ static void put_tier(struct buffer *out, const char *name, uint32_t switches)
     buffer_format(out, "%-6s %6u switch%s\n", name, switches, switches == 1 ? "" : "es");
 }
 
-/* Cables of full units: leaves have all their uplinks even where a unit is partly filled. */
+/* Cables of full units: a leaf has all uplinks even if its unit is not full. */
 static void put_cables(struct buffer *out, double cables, double oversubscription)
 {
     buffer_format(out, "          |  %.0f cables, %g:1\n", cables, oversubscription);

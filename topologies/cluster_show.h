@@ -5,7 +5,7 @@
 #include "base/buffer.h"
 #include "topologies/cluster.h"
 
-/* Totals, pools, units with their nodes in short form (n[0-31]), the inside of a node of each type, the fabric. */
+/* Append totals, pools, units with folded node names (n[0-31]), the inside of a node of each type, and the fabric. */
 void cluster_show(const struct cluster *cluster, struct buffer *out);
 
 #endif

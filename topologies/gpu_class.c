@@ -20,7 +20,7 @@ uint64_t cluster_models_used(const struct cluster *cluster)
     return mask;
 }
 
-/* The models that have pools with NVLink, or without. */
+/* The models of pools with NVLink, or of pools without. */
 static uint64_t models_linked(const struct cluster *cluster, bool is_linked)
 {
     uint64_t mask = 0;
@@ -108,7 +108,7 @@ static void hint_models(const struct cluster *cluster, struct error *error)
     buffer_release(&text);
 }
 
-/* "gpu_model": "A|B", all of which nodes of the cluster have. */
+/* "gpu_model": "A|B"; nodes of the cluster must have each of them. */
 static uint64_t read_models(const struct cluster *cluster, struct json_object *object)
 {
     uint64_t mask = 0;
@@ -146,7 +146,7 @@ static void fail_profile(const struct cluster *cluster, const struct json_value 
         hint_models(cluster, value->error);
 }
 
-/* One name may be different profiles of different models: the first model of the class decides. */
+/* A name may mean different profiles on different models: the first model of the class decides. */
 static void read_mig(const struct cluster *cluster, struct json_object *object, struct gpu_class *class,
                      uint64_t *models)
 {
@@ -172,7 +172,7 @@ static void read_mig(const struct cluster *cluster, struct json_object *object, 
     *models = found;
 }
 
-/* The kind of piece, and whether there is one way of it at most. */
+/* The kind of piece; at most one kind may be given. */
 static void read_piece(struct json_object *object, struct gpu_class *class)
 {
     const int64_t milli = json_get_scaled(object, "gpu_fraction", MILLI, 1, MILLI, 0);

@@ -32,20 +32,20 @@ struct cluster;
 
 enum { GPU_CLASSES_MAX = 256 };
 
-/* What a GPU must be; {0}: nothing is asked. */
+/* Properties that a GPU must have; {0}: none. */
 struct gpu_conditions {
-    uint64_t models;     /* bit i: cluster.models[i] will do; 0: any */
+    uint64_t models;     /* bit i: cluster.models[i] is accepted; 0: any model */
     uint32_t memory_mib; /* at least */
-    uint16_t sm_count;   /* at least; a model of which it is not known has 0 */
-    bool has_mig;        /* asked: the model knows MIG */
-    bool asks_nvlink;    /* is has_nvlink asked? */
-    bool has_nvlink;     /* true: all nodes of the model have NVLink between GPUs; false: none has */
+    uint16_t sm_count;   /* at least; a model whose number is not known has 0 */
+    bool has_mig;        /* the model must support MIG */
+    bool asks_nvlink;    /* has_nvlink is a condition */
+    bool has_nvlink;     /* true: all nodes of the model have NVLink between GPUs; false: none of them has */
 };
 
 struct gpu_class {
     const char *name;
-    uint64_t models;         /* of cluster.models that will do; 0: any */
-    uint16_t gpu_milli;      /* a share, 1..999; of these three at most one is not 0: a whole GPU */
+    uint64_t models;         /* accepted models, as bits of cluster.models; 0: any */
+    uint16_t gpu_milli;      /* a share, 1..999; at most one of these three is not 0; all 0: a whole GPU */
     uint32_t gpu_memory_mib; /* memory on one GPU */
     uint8_t mig;             /* enum mig_profile_id + 1 */
 };
@@ -55,28 +55,28 @@ static inline bool gpu_class_is_whole(const struct gpu_class *class)
     return class->gpu_milli == 0 && class->gpu_memory_mib == 0 && class->mig == 0;
 }
 
-/* The models that nodes with GPUs have, as bits. */
+/* The models of nodes with GPUs, as bits. */
 uint64_t cluster_models_used(const struct cluster *cluster);
 
-/* Those of them that meet the conditions; 0: none.  O(pools). */
+/* The models of these that meet the conditions; 0: none.  O(pools). */
 uint64_t gpu_conditions_models(const struct cluster *cluster, const struct gpu_conditions *conditions);
 
-/* The class of that name; NULL if the cluster has none. */
+/* The class with that name; NULL: there is none. */
 const struct gpu_class *cluster_gpu_class_of(const struct cluster *cluster, struct text name);
 
-/* Say in the error's hint which class is near to that name, or which there are. */
+/* Set the error's hint to a class with a similar name, or to the list of classes. */
 void gpu_class_hint(const struct cluster *cluster, struct text name, struct error *error);
 
-/* Read the array into the cluster, which is complete but for it.  Fails through the sticky error. */
+/* Read the array into the cluster, which must be complete otherwise.  Fails through the sticky error. */
 void cluster_read_classes(struct cluster *cluster, const struct json_value *array);
 
-/* "min_memory_gb", "min_sms", "mig_capable" and "nvlink" of an object; the models are left out. */
+/* Read "min_memory_gb", "min_sms", "mig_capable" and "nvlink" of an object; models are not read. */
 struct gpu_conditions gpu_conditions_read(struct json_object *object);
 
-/* Append `,"gpu_classes":[...]` if there are any, with the models that conditions came to. */
+/* Append `,"gpu_classes":[...]` if there are any.  Conditions are written as the models that meet them. */
 void cluster_write_classes(const struct cluster *cluster, struct buffer *out);
 
-/* Append what it is: "1g.10gb of h100-80gb". */
+/* Append a short description: "1g.10gb of h100-80gb". */
 void gpu_class_show(const struct cluster *cluster, const struct gpu_class *class, struct buffer *out);
 
 #endif

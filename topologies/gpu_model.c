@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 
-/* Names without a memory size ("a100", "v100") are no aliases where two sizes exist. */
+/* A name without a memory size ("a100", "v100") is no alias if there are two sizes. */
 #define ALIASES(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define GB_IN_MIB    1024u
 
@@ -35,7 +35,7 @@ static const struct gpu_model models[] = {
         .name = "h200-141gb",
         .aliases = ALIASES("h200", "h200-141", "h200-sxm-141gb", "NVIDIA H200"),
         .memory_mib = 141 * GB_IN_MIB,
-        .sm_count = 132,              /* assumed: the die of the H100; the data sheet is silent */
+        .sm_count = 132,              /* assumed: the die of the H100; the data sheet does not give it */
         .power_w = 700,               /* NVIDIA H200 data sheet, SXM */
         .bf16_tflops = 989.4,         /* NVIDIA H200 data sheet: 1,979 with sparsity, as the H100 */
         .memory_bytes_per_s = 4.8e12, /* NVIDIA H200 data sheet */
@@ -71,7 +71,7 @@ static const struct gpu_model models[] = {
         .name = "b200-180gb",
         .aliases = ALIASES("b200", "b200-180", "NVIDIA B200"),
         .memory_mib = 180 * GB_IN_MIB, /* NVIDIA DGX B200 data sheet: 1,440 GB in 8 GPUs */
-        .sm_count = 148,               /* secondary sources; the data sheet is silent */
+        .sm_count = 148,               /* secondary sources; the data sheet does not give it */
         .power_w = 1000,               /* NVIDIA HGX B200 data sheet, SXM */
         .bf16_tflops = 2250,           /* NVIDIA HGX B200 data sheet: 36 PFLOPS sparse in 8 GPUs */
         .memory_bytes_per_s = 8e12,    /* NVIDIA DGX B200 data sheet: 64 TB/s in 8 GPUs */

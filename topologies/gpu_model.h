@@ -29,10 +29,10 @@ struct gpu_model {
 /* All built-in models, the generic one first. */
 const struct gpu_model *gpu_model_table(uint32_t *count);
 
-/* True if that is the model's name or one of its aliases, whatever the case of its letters. */
+/* Is this the model's name or one of its aliases?  Case does not count. */
 bool gpu_model_is(const struct gpu_model *model, struct text name);
 
-/* By name or alias, case-insensitive; NULL if unknown. */
+/* Find by name or alias; case does not count; NULL: not known. */
 const struct gpu_model *gpu_model_find(struct text name);
 
 #endif

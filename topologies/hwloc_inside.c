@@ -15,14 +15,14 @@
 
 enum {
     XML_BYTES_MAX = 16 << 20,
-    DEVICES_MAX = 64, /* of a kind, in one node */
+    DEVICES_MAX = 64, /* of one kind, in one node */
     NUMA_MAX = 16,
     NIC_UNTOLD = UINT8_MAX,
     PCI_VENDOR_NVIDIA = 0x10de,    /* pci.ids */
     PCI_CLASS_VGA = 0x0300,        /* PCI Code and ID Assignment: display, VGA compatible */
-    PCI_CLASS_3D = 0x0302,         /* the same: display, 3D controller */
-    PCI_CLASS_INFINIBAND = 0x0207, /* the same: network, InfiniBand */
-    PCI_CLASS_ETHERNET = 0x0200,   /* the same: network, Ethernet */
+    PCI_CLASS_3D = 0x0302,         /* as above: display, 3D controller */
+    PCI_CLASS_INFINIBAND = 0x0207, /* as above: network, InfiniBand */
+    PCI_CLASS_ETHERNET = 0x0200,   /* as above: network, Ethernet */
 };
 
 #define BYTES_PER_MIB (UINT64_C(1) << 20)
@@ -76,7 +76,7 @@ static unsigned depth_of(hwloc_obj_t object)
     return depth;
 }
 
-/* How deep in the tree the paths of two devices part: the deeper, the nearer. */
+/* The depth of the lowest common ancestor of two devices: the deeper, the nearer. */
 static unsigned nearness(hwloc_obj_t a, hwloc_obj_t b)
 {
     unsigned depth_a = depth_of(a), depth_b = depth_of(b);
@@ -91,7 +91,7 @@ static unsigned nearness(hwloc_obj_t a, hwloc_obj_t b)
     return depth_a;
 }
 
-/* The nearest NIC; among equals the one that fewest GPUs have, then the first. */
+/* The nearest NIC; among equally near ones that with the fewest GPUs, then the first. */
 static unsigned nearest_nic(hwloc_obj_t gpu, const struct devices *nics, const unsigned users[DEVICES_MAX])
 {
     unsigned best = 0, best_nearness = 0;
@@ -124,7 +124,7 @@ static void pair_nics(struct cluster_inside *out, const struct devices *gpus, co
         out->gpu_nic[i] = (uint8_t)rail[choice[i]];
 }
 
-/* The NUMA node next to a device; 0 if the export says it is near to all. */
+/* The NUMA node of a device; 0 if the export calls it near to all. */
 static unsigned numa_of(hwloc_topology_t topology, hwloc_obj_t device)
 {
     hwloc_obj_t host = hwloc_get_non_io_ancestor_obj(topology, device);
@@ -143,7 +143,7 @@ static const char *own_or_child_info(hwloc_obj_t gpu, const char *key)
     return value;
 }
 
-/* NVML's "NVIDIA H100 80GB HBM3", or what stands in brackets in pci.ids: "GH100 [H100 SXM5 80GB]". */
+/* NVML's "NVIDIA H100 80GB HBM3", or the text in brackets in pci.ids: "GH100 [H100 SXM5 80GB]". */
 static void name_model(hwloc_obj_t gpu, char name[64])
 {
     const char *model = own_or_child_info(gpu, "GPUModel");
@@ -218,7 +218,7 @@ static struct error not_an_export(const char *path)
     return error_new(ERROR_CONFIG, "%s is not an XML export of hwloc 2 (lstopo --of xml)", path);
 }
 
-/* hwloc itself complains on stderr about a file that is no export at all; it need not see one. */
+/* hwloc itself prints to stderr if the file is no export, so such files are refused before. */
 static bool looks_like_export(const char *bytes, size_t length)
 {
     return memmem(bytes, length, "<topology version=\"2.", strlen("<topology version=\"2.")) != NULL;
@@ -233,7 +233,7 @@ struct error hwloc_read_inside(const char *path, struct cluster_inside *out)
         mem_free(bytes);
         return not_an_export(path);
     }
-    bytes = mem_resize(bytes, length + 1, 1); /* hwloc wants the NUL counted */
+    bytes = mem_resize(bytes, length + 1, 1); /* hwloc counts the NUL */
     bytes[length] = '\0';
     hwloc_topology_t topology;
     if (hwloc_topology_init(&topology) != 0) {

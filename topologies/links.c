@@ -16,7 +16,7 @@ static int compare_places(const void *a, const void *b)
     return x->node < y->node ? -1 : x->node > y->node;
 }
 
-/* One place a node, without those that have no GPU. */
+/* Merge places so that each node has one; drop places without GPUs. */
 static uint32_t merge(struct link_place *places, uint32_t count)
 {
     uint32_t kept = 0;
@@ -78,7 +78,7 @@ static uint32_t rails_of(const struct cluster *cluster, const struct link_place 
     return rails;
 }
 
-/* Of one GPU, by the rail of which most of the place's GPUs share a NIC. */
+/* The least rate of a GPU of the place: GPUs of a rail share its NICs. */
 static double nic_rate(const struct cluster *cluster, const struct link_place *place)
 {
     const struct fabric *fabric = &cluster->fabric;

@@ -28,7 +28,7 @@
 #include "topologies/cluster.h"
 
 enum link_tier {
-    LINK_NONE, /* one GPU, or none */
+    LINK_NONE, /* one GPU, or no GPU */
     LINK_NVLINK,
     LINK_PCIE,
     LINK_LEAF,
@@ -47,11 +47,11 @@ struct link_place {
 
 struct link {
     enum link_tier tier;
-    bool is_aligned;     /* the same rails on every node; of one node: true */
-    int64_t bytes_per_s; /* 0: LINK_NONE, or the model's NVLink is not known */
+    bool is_aligned;     /* the same rails on every node; true for one node */
+    int64_t bytes_per_s; /* 0: LINK_NONE, or the model's NVLink rate is not known */
 };
 
-/* places: in any order, a node perhaps several times; left in order of nodes, each once.  O(n log n). */
+/* places: in any order, a node possibly several times; afterwards in the order of nodes, each once.  O(n log n). */
 struct link links_narrowest(const struct cluster *cluster, struct link_place *places, uint32_t count);
 
 #endif

@@ -6,15 +6,15 @@
 
 enum { MASKS = 256 };
 
-/* nvidia-smi mig -lgipp of an H100-80GB, and the NVIDIA MIG user guide: the start sets, as bits. */
+/* nvidia-smi mig -lgipp of an H100-80GB, and the NVIDIA MIG user guide: sets of starts, as bits. */
 #define STARTS_1G     0x7f /* {0,1,2,3,4,5,6} */
 #define STARTS_1G2MEM 0x55 /* {0,2,4,6} */
 #define STARTS_2G     0x15 /* {0,2,4} */
 #define STARTS_3G     0x11 /* {0,4} */
 #define STARTS_FIRST  0x01 /* {0} */
 
-/* The shape of a profile (compute slices, memory slices, starts, most on one GPU): -lgip of the
- * H100, and the same in every family. */
+/* The shape of a profile (compute slices, memory slices, starts, at most on one GPU): -lgip of the H100; equal in every
+ * family. */
 #define SHAPE(compute, memory, start_set, most)                                                                        \
     .compute_slices = (compute), .memory_slices = (memory), .starts = (start_set), .max_count = (most)
 #define SHAPE_1G     SHAPE(1, 1, STARTS_1G, 7)
@@ -25,11 +25,11 @@ enum { MASKS = 256 };
 #define SHAPE_4G     SHAPE(4, 4, STARTS_FIRST, 1)
 #define SHAPE_7G     SHAPE(7, 8, STARTS_FIRST, 1)
 
-/* Memory of a profile where no listing is at hand: its slices' share of the board.  An upper bound:
- * the H100's listing is 0.9 to 2.5 % below that share. */
+/* Memory of a profile without a listing: its slices' share of the board.  This is an upper bound: the H100's listing is
+ * 0.9 to 2.5 % below it. */
 #define SHARE_MIB(board_gb, slices) ((board_gb)*1024u * (slices) / MIG_SLICES)
 
-/* What follows the memory: SMs (0: not known), copy engines. */
+/* Fields after the memory: SMs (0: not known), copy engines. */
 #define ENGINES(sm, copy)     .sm_count = (sm), .copy_engines = (copy)
 #define MEDIA(dec, jpg, flow) .decoders = (dec), .jpeg = (jpg), .ofa = (flow)
 
@@ -55,8 +55,8 @@ static const struct mig_profile a100_80[MIG_PROFILE_COUNT] = {
     [MIG_7G] = {"7g.80gb", SHAPE_7G, SHARE_MIB(80, 8), ENGINES(98, 7)},
 };
 
-/* All columns: nvidia-smi mig -lgip of an H100-80GB SXM.  It prints GiB, cut to two digits: 9.75,
- * 19.62 (19.625), 39.50, 79.25. */
+/* All columns: nvidia-smi mig -lgip of an H100-80GB SXM.  It prints GiB with two digits: 9.75, 19.62 (19.625), 39.50,
+ * 79.25. */
 static const struct mig_profile h100_80[MIG_PROFILE_COUNT] = {
     [MIG_1G] = {"1g.10gb", SHAPE_1G, 9984, ENGINES(16, 1), MEDIA(1, 1, 0)},
     [MIG_1G_ME] = {"1g.10gb+me", SHAPE_1G_ME, 9984, ENGINES(16, 1), MEDIA(1, 1, 1)},
@@ -78,7 +78,7 @@ static const struct mig_profile h200_141[MIG_PROFILE_COUNT] = {
     [MIG_7G] = {"7g.141gb", SHAPE_7G, SHARE_MIB(141, 8), ENGINES(132, 8)},
 };
 
-/* Names and copy engines: NVIDIA MIG user guide, B200.  SMs of a profile: not known. */
+/* Names and copy engines: NVIDIA MIG user guide, B200.  SMs per profile: not known. */
 static const struct mig_profile b200_180[MIG_PROFILE_COUNT] = {
     [MIG_1G] = {"1g.23gb", SHAPE_1G, SHARE_MIB(180, 1), ENGINES(0, 2)},
     [MIG_1G_ME] = {"1g.23gb+me", SHAPE_1G_ME, SHARE_MIB(180, 1), ENGINES(0, 2)},
@@ -112,7 +112,7 @@ static const struct mig_profile *const families[MIG_FAMILY_COUNT] = {
 
 static const uint8_t fit[MASKS][MIG_PROFILE_COUNT] = {FIT_64(0), FIT_64(64), FIT_64(128), FIT_64(192)};
 
-/* What mig_largest says. */
+/* The results of mig_largest. */
 #define LARGEST_1(m)                                                                                                   \
     (RUN8(m) & STARTS_FIRST    ? MIG_7G                                                                                \
      : RUN4(m) & STARTS_FIRST  ? MIG_4G                                                                                \
@@ -166,7 +166,7 @@ uint32_t mig_slices(enum mig_profile_id profile)
 uint8_t mig_mask(enum mig_profile_id profile, unsigned start)
 {
     assert(profile < MIG_PROFILE_COUNT);
-    const struct mig_profile *shape = &h100_80[profile]; /* all families are alike */
+    const struct mig_profile *shape = &h100_80[profile]; /* the shape is equal in all families */
     assert(start < MIG_SLICES && (shape->starts >> start & 1));
     return (uint8_t)(((1u << shape->memory_slices) - 1) << start);
 }
@@ -186,6 +186,6 @@ double mig_fragmentation(uint8_t mask)
     uint32_t free_compute = mig_free_compute(mask);
     if (free_compute == 0)
         return 0;
-    int profile = mig_largest(mask); /* where compute is free, a 1g fits at least */
+    int profile = mig_largest(mask); /* if compute slices are free, at least a 1g fits */
     return 1 - (double)h100_80[profile].compute_slices / free_compute;
 }

@@ -21,7 +21,7 @@
 
 enum {
     MIG_SLICES = 8,         /* memory slices of a GPU */
-    MIG_COMPUTE_SLICES = 7, /* the last memory slice has none beside it */
+    MIG_COMPUTE_SLICES = 7, /* the last memory slice has no compute slice */
 };
 
 enum mig_profile_id {
@@ -44,7 +44,7 @@ struct mig_profile {
     uint32_t memory_mib;
     uint16_t sm_count; /* 0: not known for this model */
     uint8_t copy_engines;
-    uint8_t decoders, jpeg, ofa; /* 0 also where not known: only the H100's are */
+    uint8_t decoders, jpeg, ofa; /* 0 also if not known: only those of the H100 are */
 };
 
 /* The profiles of a family, MIG_PROFILE_COUNT long; NULL for MIG_NONE. */
@@ -53,28 +53,29 @@ const struct mig_profile *mig_profiles(enum mig_family family);
 /* The profile of that name, "+me" included; -1 if the family has none. */
 int mig_profile_find(enum mig_family family, struct text name);
 
-/* The name of a profile that is near to that one, for "did you mean"; NULL if none is. */
+/* The name of a profile similar to that one, for "did you mean"; NULL: none. */
 const char *mig_profile_nearest(enum mig_family family, struct text name);
 
-/* Bits of the legal starts of `profile` free under `mask`.  O(1). */
+/* The starts at which `profile` fits, given the taken slices `mask`, as bits.  O(1). */
 uint8_t mig_fit(uint8_t mask, enum mig_profile_id profile);
 
 /* The slices that `profile` covers from `start`. */
 uint8_t mig_mask(enum mig_profile_id profile, unsigned start);
 
-/* How many they are: the same in every family. */
+/* The number of these slices, equal in every family. */
 uint32_t mig_slices(enum mig_profile_id profile);
 
-/* The profile with the most compute slices that still fits under `mask`, of two such the one with more memory, never
- * MIG_1G_ME; -1 if none fits.  O(1). */
+/* The profile with the most compute slices that fits, given the taken slices `mask`; of two such the one with more
+ * memory; never MIG_1G_ME; -1: none fits.  O(1). */
 int mig_largest(uint8_t mask);
 
-/* The most compute slices that instances outside `mask` can have together: the free ones among slices 0..6, for a 1g
- * may start at each of these and no profile has more compute than memory slices. */
+/* The most compute slices that instances outside `mask` can have together: the number of free slices among 0..6,
+ * because a 1g may start at each of them and no profile has more compute than memory slices. */
 uint32_t mig_free_compute(uint8_t mask);
 
-/* How much of that the largest instance that fits leaves behind: 1 - its compute / mig_free_compute(mask), in 0..1;
- * 0 where nothing is free.  As in Zambianco et al. (arXiv 2511.18906), who place where this grows least. */
+/* The part of these compute slices that the largest instance that fits leaves: 1 - its compute /
+ * mig_free_compute(mask), in 0..1; 0 if nothing is free.  As in Zambianco et al. (arXiv 2511.18906), who place where
+ * this grows least. */
 double mig_fragmentation(uint8_t mask);
 
 #endif

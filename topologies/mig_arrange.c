@@ -8,7 +8,7 @@
 
 static const char empty_name[] = "empty";
 
-/* ---- One by one ---- */
+/* ---- Instances one by one ---- */
 
 /* "0", "0 or 4", "0, 2 or 4" */
 static void list_starts(uint8_t starts, char *text, size_t size)
@@ -63,9 +63,9 @@ bool mig_arrangement_add(struct mig_arrangement *arrangement, enum mig_family fa
     return true;
 }
 
-/* ---- The loose ones ---- */
+/* ---- Loose instances ---- */
 
-/* Find starts for those from `next` on, the lowest that leave room for those behind. */
+/* Find starts for the loose instances from `next` on: the lowest that leave room for those after them. */
 static bool place(struct mig_arrangement *arrangement, uint32_t next)
 {
     if (next == arrangement->loose_count)
@@ -112,7 +112,7 @@ static bool ends_name(struct text text, size_t at)
     return at == text.length || text.at[at] == '@' || text.at[at] == '+';
 }
 
-/* The profile at the front: up to '@', '+' or the end; names may hold a '+' of their own, "1g.10gb+me". */
+/* The profile at the front, up to '@', '+' or the end; a name may contain a '+', "1g.10gb+me". */
 static struct text leading_name(struct text text)
 {
     static const char media[] = "+me";
@@ -130,7 +130,7 @@ static struct text behind(struct text text, size_t length)
     return (struct text){text.at + length, text.length - length};
 }
 
-/* `name`, at the front of `text`, is none. */
+/* The error for `name`, at the front of `text`, which is no profile. */
 static struct error no_profile(const struct gpu_model *model, struct text name, struct text text)
 {
     const struct mig_profile *profiles = mig_profiles(model->mig);
@@ -162,7 +162,7 @@ static struct error of_complaint(const struct mig_complaint *why, struct text in
     return error;
 }
 
-/* One instance off the front of *rest. */
+/* Read one instance and cut it off *rest. */
 static struct error read_instance(struct mig_arrangement *arrangement, const struct gpu_model *model, struct text *rest)
 {
     struct mig_complaint why;
@@ -202,7 +202,7 @@ struct error mig_layout_read(struct gpu_layout *out, const struct gpu_model *mod
         TRY(read_instance(&arrangement, model, &rest));
         is_last = rest.length == 0;
         if (!is_last)
-            rest = behind(rest, 1); /* the '+' that ended the instance */
+            rest = behind(rest, 1); /* skip the '+' after the instance */
     }
     if (!mig_arrangement_finish(&arrangement, &why))
         return of_complaint(&why, (struct text){text.at, 0});

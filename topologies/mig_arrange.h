@@ -16,34 +16,33 @@
 #include "base/error.h"
 #include "topologies/mig_layout.h"
 
-/* The instances of one GPU while they come; {0} is none. */
+/* The instances of one GPU while they are added; {0}: none. */
 struct mig_arrangement {
-    struct gpu_layout layout;         /* of those placed; at the end of all */
-    uint8_t loose[MIG_INSTANCES_MAX]; /* profiles of the loose ones, as they came */
+    struct gpu_layout layout;         /* of instances with a start; after finish, of all */
+    uint8_t loose[MIG_INSTANCES_MAX]; /* profiles of the loose instances, in the order they were added */
     uint8_t loose_count;
-    uint8_t count;                     /* of all */
-    uint8_t counts[MIG_PROFILE_COUNT]; /* the same by profile */
+    uint8_t count;                     /* of all instances */
+    uint8_t counts[MIG_PROFILE_COUNT]; /* of all instances, by profile */
 };
 
-/* What is wrong, and what to do about it ("": nothing to say). */
+/* The error, and a hint ("": none). */
 struct mig_complaint {
     char what[80];
     char hint[80];
 };
 
-/* Add an instance; start < 0: a loose one.  False if it cannot be there: then *why is filled, and the arrangement
- * is as before. */
+/* Add an instance; start < 0: a loose one.  False if it does not fit: *why is set, and the arrangement is unchanged. */
 bool mig_arrangement_add(struct mig_arrangement *arrangement, enum mig_family family, enum mig_profile_id profile,
                          int64_t start, struct mig_complaint *why);
 
-/* Place the loose ones; `layout` is then what was asked.  False if they do not fit together. */
+/* Place the loose instances; `layout` is then complete.  False if they do not fit together. */
 bool mig_arrangement_finish(struct mig_arrangement *arrangement, struct mig_complaint *why);
 
-/* Append the spelling of a legal layout with the names of a family that is not MIG_NONE. */
+/* Append a legal layout as text, with the names of a family other than MIG_NONE. */
 void mig_layout_write(const struct gpu_layout *layout, enum mig_family family, struct buffer *out);
 
-/* Read it: instances in any order, joined by '+', each a profile and perhaps '@' and its start; or "empty".  Else
- * ERROR_CONFIG, and *out is not set. */
+/* Read such a text: instances in any order, joined by '+', each a profile with an optional '@' and start; or "empty".
+ * ERROR_CONFIG if it is not valid; then *out is not set. */
 struct error mig_layout_read(struct gpu_layout *out, const struct gpu_model *model, struct text text) MUST_CHECK;
 
 #endif

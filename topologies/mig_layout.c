@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-/* All families are alike in shape. */
+/* The shape is equal in all families. */
 static const struct mig_profile *shape_of(enum mig_profile_id profile)
 {
     return &mig_profiles(MIG_H100_80)[profile];
@@ -20,9 +20,9 @@ enum {
     NOME6 = NOME7 + NOME7 + NOME8,                         /* empty, 1g, 1g with double memory */
     NOME5 = NOME6 + NOME6,                                 /* empty, 1g */
     NOME4 = NOME5 + NOME5 + 2 * NOME6 + NOME8,             /* ..., and 2g, 3g */
-    NOME3 = NOME4 + NOME4,                                 /* as 5 */
-    NOME2 = NOME3 + NOME3 + 2 * NOME4,                     /* as 6, and 2g */
-    NOME1 = NOME2 + NOME2,                                 /* as 5 */
+    NOME3 = NOME4 + NOME4,                                 /* as NOME5 */
+    NOME2 = NOME3 + NOME3 + 2 * NOME4,                     /* as NOME6, and 2g */
+    NOME1 = NOME2 + NOME2,                                 /* as NOME5 */
     NOME0 = NOME1 + NOME1 + 2 * NOME2 + 2 * NOME4 + NOME8, /* ..., and 3g, 4g, 7g */
 
     WAYS8 = 1,
@@ -43,13 +43,13 @@ static const mig_layout_id ways[2][MIG_SLICES + 1] = {
     {WAYS0, WAYS1, WAYS2, WAYS3, WAYS4, WAYS5, WAYS6, WAYS7, WAYS8},
 };
 
-/* Where one stands on the way through the slices. */
+/* A position on the way through the slices. */
 struct walk {
     unsigned slice;
-    bool has_media; /* an instance with media engines may still come */
+    bool has_media; /* an instance with media engines may still follow */
 };
 
-/* Put the profile (+ 1; 0: nothing) at the slice; false if it may not start there. */
+/* Put the profile (+ 1; 0: none) at the slice; false if it may not start there. */
 static bool step(struct walk *walk, unsigned choice)
 {
     if (choice == 0) {
@@ -102,7 +102,7 @@ struct gpu_layout mig_layout_get(mig_layout_id id)
     return layout;
 }
 
-/* ---- What is in it ---- */
+/* ---- Instances of a layout ---- */
 
 uint8_t mig_layout_mask(const struct gpu_layout *layout)
 {
@@ -164,9 +164,9 @@ bool mig_layout_is_legal(const struct gpu_layout *layout)
     return true;
 }
 
-/* ---- What it still admits ---- */
+/* ---- Instances that can be added ---- */
 
-/* The most instances of `size` slices, at these starts, no two of which overlap: by the best of the slices behind. */
+/* The most instances of `size` slices at these starts without overlap, computed from the last slice to the first. */
 static uint8_t most_at(uint8_t starts, uint32_t size)
 {
     uint8_t best[MIG_SLICES + 1] = {0};

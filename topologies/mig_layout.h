@@ -19,16 +19,17 @@
 
 #include "topologies/mig.h"
 
-/* The instances of one GPU.  Without any it is whole. */
+/* The instances of one GPU.  Without instances the GPU is whole. */
 struct gpu_layout {
-    uint8_t profile[MIG_SLICES]; /* by the memory slice it starts at: enum mig_profile_id + 1; 0: none starts */
+    uint8_t
+        profile[MIG_SLICES]; /* by the memory slice at which it starts: enum mig_profile_id + 1; 0: none starts there */
 };
 
 typedef uint16_t mig_layout_id;
 
 enum {
     MIG_LAYOUT_COUNT = 2319,
-    MIG_INSTANCES_MAX = 7, /* of one GPU: nothing starts at the last slice */
+    MIG_INSTANCES_MAX = 7, /* on one GPU: none starts at the last slice */
 };
 
 /* Sets of profiles, as bits. */
@@ -40,23 +41,23 @@ enum mig_profile_set {
 
 /* ---- Which layout ---- */
 
-/* Why an instance cannot be added; the first that applies. */
+/* Why an instance cannot be added: the first reason that applies. */
 enum mig_misfit {
     MIG_FITS,
     MIG_NO_START, /* its profile never starts there */
-    MIG_TOO_MANY, /* of its profile */
-    MIG_OVERLAPS  /* an instance that is there */
+    MIG_TOO_MANY, /* of that profile */
+    MIG_OVERLAPS  /* with an existing instance */
 };
 enum mig_misfit mig_layout_misfit(const struct gpu_layout *layout, enum mig_profile_id profile, unsigned start);
 
-/* Whatever the bytes are. */
+/* For any bytes. */
 bool mig_layout_is_legal(const struct gpu_layout *layout);
 
 /* The number of a legal layout (asserted), and the layout of a number below MIG_LAYOUT_COUNT.  O(slices). */
 mig_layout_id mig_layout_of(const struct gpu_layout *layout);
 struct gpu_layout mig_layout_get(mig_layout_id id);
 
-/* ---- What is in it: of legal layouts ---- */
+/* ---- Instances of a legal layout ---- */
 
 uint8_t mig_layout_mask(const struct gpu_layout *layout);     /* bits of the slices covered */
 uint8_t mig_layout_profiles(const struct gpu_layout *layout); /* a set, as above */
@@ -83,16 +84,16 @@ static inline uint8_t gpu_layout_all(const struct gpu_layout *layout)
     return out;
 }
 
-/* ---- What it still admits: of legal layouts ---- */
+/* ---- Instances that can be added to a legal layout ---- */
 
-/* Beside the instances that are there; each profile for itself, as if no other were added. */
+/* Room beside the present instances, for each profile alone. */
 struct mig_room {
-    uint8_t starts[MIG_PROFILE_COUNT]; /* bits: one more may start there */
-    uint8_t most[MIG_PROFILE_COUNT];   /* how many more fit together */
+    uint8_t starts[MIG_PROFILE_COUNT]; /* bits: another instance may start there */
+    uint8_t most[MIG_PROFILE_COUNT];   /* number of further instances that fit together */
 };
 struct mig_room mig_layout_room(const struct gpu_layout *layout);
 
-/* Does no profile of the set (bits) fit any more? */
+/* Does no profile of the set (bits) fit in addition? */
 bool mig_layout_is_maximal(const struct gpu_layout *layout, uint8_t profiles);
 
 #endif

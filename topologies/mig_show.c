@@ -12,9 +12,9 @@ enum { MIB_PER_GIB = 1024, SLICE_COLUMNS = 3 };
 
 static const char slice_numbers[] = " 0  1  2  3  4  5  6  7";
 
-/* ---- What both writers tell ---- */
+/* ---- For both text and JSON ---- */
 
-/* Media engines stand at 0 where no listing is at hand; a whole GPU has some. */
+/* Counts of media engines are 0 if no listing is known; a whole GPU has some. */
 static bool has_media(const struct mig_profile *profiles)
 {
     return profiles[MIG_7G].decoders != 0;
@@ -31,12 +31,12 @@ static void put_profile_names(const struct gpu_model *model, uint8_t set, const 
         }
 }
 
-/* What the instances of a layout take. */
+/* The resources that the instances of a layout use. */
 struct used {
     uint32_t compute, slices;
     uint32_t memory_mib;
     uint32_t sm_count;
-    bool has_sm_count; /* known of all of them and of the GPU */
+    bool has_sm_count; /* known for all of them and for the GPU */
 };
 
 static struct used used_by(const struct gpu_model *model, const struct gpu_layout *layout)
@@ -56,21 +56,21 @@ static struct used used_by(const struct gpu_model *model, const struct gpu_layou
 
 /* ---- Layouts, counted and sorted ---- */
 
-/* Sets whose layouts are counted: each holds the one before it. */
+/* Sets whose layouts are counted; each set contains the one before it. */
 static const uint8_t counted_sets[] = {MIG_SET_BASE, MIG_SET_COMPUTE, MIG_SET_ALL};
 enum { COUNTED_SETS = sizeof counted_sets / sizeof *counted_sets };
 
 struct maximal {
-    uint32_t holds; /* how many of each profile, an octal digit each, the 7g first */
+    uint32_t holds; /* number of each profile, one octal digit each, the 7g first */
     mig_layout_id id;
 };
 
 /* The layouts of a set of profiles. */
 struct census {
-    struct maximal *maximal; /* the largest profiles first; those that hold the same lie together */
+    struct maximal *maximal; /* the largest profiles first; layouts with equal instances are adjacent */
     uint32_t maximal_count;
-    uint32_t kinds; /* of maximal ones that differ in what they hold, not only in where it lies */
-    uint32_t legal; /* all, the empty one included */
+    uint32_t kinds; /* maximal layouts that differ in their instances, not only in the starts */
+    uint32_t legal; /* number of legal layouts, including the empty one */
 };
 
 static uint32_t holds_of(const struct gpu_layout *layout)
@@ -89,7 +89,7 @@ static int compare_maximal(const void *a, const void *b)
     return one->id > other->id ? -1 : one->id < other->id;
 }
 
-/* Caller: mem_free(maximal). */
+/* The caller frees it with mem_free(maximal). */
 static struct census census_new(uint8_t profiles)
 {
     struct census census = {.maximal = mem_alloc(MIG_LAYOUT_COUNT * sizeof(struct maximal))};
@@ -107,7 +107,7 @@ static struct census census_new(uint8_t profiles)
     return census;
 }
 
-/* The end of those that hold what the one at `first` holds. */
+/* The end of the layouts with the same instances as that at `first`. */
 static uint32_t end_of_kind(const struct census *census, uint32_t first)
 {
     uint32_t end = first;
@@ -118,7 +118,7 @@ static uint32_t end_of_kind(const struct census *census, uint32_t first)
 
 /* ---- As text ---- */
 
-/* Cut to two digits, as nvidia-smi prints it. */
+/* Cut to two digits, like nvidia-smi's output. */
 static const char *gib_text(char text[16], uint32_t memory_mib)
 {
     uint32_t hundredths = memory_mib * 100 / MIB_PER_GIB;
@@ -225,7 +225,7 @@ static int holdings_width(const struct mig_profile *profiles, const struct censu
     return (int)width;
 }
 
-/* What the layouts from `first` on hold, and where it lies in each. */
+/* The instances of the layouts from `first` on, and their starts in each. */
 static void put_kind(const struct mig_profile *profiles, const struct census *census, uint32_t first, int width,
                      struct buffer *out)
 {
@@ -241,7 +241,7 @@ static void put_kind(const struct mig_profile *profiles, const struct census *ce
     buffer_release(&holdings);
 }
 
-/* Of the maximal layouts of a set those that hold one of `needed` (0: all). */
+/* The maximal layouts of a set that contain one of `needed` (0: all). */
 static void put_maximal(const struct gpu_model *model, uint8_t set, uint8_t needed, struct buffer *out)
 {
     const struct mig_profile *profiles = mig_profiles(model->mig);

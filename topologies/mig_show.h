@@ -10,11 +10,11 @@
 #include "base/buffer.h"
 #include "topologies/mig_layout.h"
 
-/* The profiles of a model that has MIG, how many layouts these make, and the maximal ones, by what they hold. */
+/* The profiles of a model with MIG, the number of their layouts, and the maximal layouts by their instances. */
 void mig_show_model(const struct gpu_model *model, struct buffer *out);
 void mig_show_model_json(const struct gpu_model *model, struct buffer *out);
 
-/* What a legal layout uses of a GPU, and what else fits beside it. */
+/* The resources that a legal layout uses, and the instances that fit in addition. */
 void mig_show_layout(const struct gpu_model *model, const struct gpu_layout *layout, struct buffer *out);
 void mig_show_layout_json(const struct gpu_model *model, const struct gpu_layout *layout, struct buffer *out);
 

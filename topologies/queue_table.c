@@ -7,11 +7,11 @@
 
 enum {
     MILLI = 1000,
-    QUEUE_PRIORITY_DEFAULT = 100, /* as the schedulers do whose cases we read (DESIGN.md, section 8) */
+    QUEUE_PRIORITY_DEFAULT = 100, /* the default of the schedulers whose cases are read */
     QUEUE_PRIORITY_MAX = 1000000000,
 };
 
-#define QUEUE_AMOUNT_MAX       INT64_C(1000000000000) /* a billion GPUs; sums stay far from overflow */
+#define QUEUE_AMOUNT_MAX       INT64_C(1000000000000) /* a billion GPUs; sums cannot overflow */
 #define MILLION                INT64_C(1000000)
 #define QUEUE_WEIGHT_MILLI_MAX INT64_C(1000000000) /* weight 1,000,000 */
 
@@ -54,7 +54,7 @@ queue_id queue_table_add(struct queue_table *table, struct text name, queue_id p
 {
     assert(table->count == 0 ? parent == QUEUE_NONE : parent < table->count);
     queue_id id = names_add(table->names, name);
-    assert(id == table->count && id < QUEUE_NONE); /* else the name was there */
+    assert(id == table->count && id < QUEUE_NONE); /* false if the name was there */
     MEM_GROW(table->queues, table->capacity, table->count + 1u);
     table->queues[id] = spec_default(names_text(table->names, id), parent);
     table->count++;
@@ -73,7 +73,7 @@ queue_id queue_table_of(struct queue_table *table, struct text name)
     return id == QUEUE_NONE ? queue_table_add(table, name, QUEUE_ROOT) : id;
 }
 
-/* The new queue, or QUEUE_NONE after an error.  One that is there already is an error, or set back to the defaults. */
+/* The queue to be read, or QUEUE_NONE after an error.  If it exists that is an error, or it is set to its defaults. */
 static queue_id read_place(struct queue_table *table, struct json_object *object, bool may_be_there)
 {
     json_need(object, "name");
@@ -111,7 +111,7 @@ static queue_id read_place(struct queue_table *table, struct json_object *object
 const char *const resource_names[] = {"gpus", "cpus", "memory_gb", NULL};
 static const int64_t resource_scale[RESOURCE_COUNT] = {MILLI, MILLI, 1024}; /* MiB per GiB */
 
-/* An amount of a resource; -1 alone means unlimited.  key: `what` and the resource's name. */
+/* An amount of a resource; only -1 means unlimited.  key: `what` and the resource's name. */
 static int64_t read_amount(struct json_object *object, const char *key, int64_t scale, int64_t otherwise)
 {
     if (!json_has(object, key))
@@ -153,7 +153,7 @@ static void read_weights(struct json_object *object, int64_t weights[RESOURCE_CO
         weights[r] = json_get_scaled(object, weight_keys[r], MILLI, 0, QUEUE_WEIGHT_MILLI_MAX, weights[r]);
 }
 
-/* nominal_* is the word of cohorts for quota_*; both may not be given. */
+/* For cohorts nominal_* means quota_*; both may not be given. */
 static void read_deserved(struct json_object *object, int64_t deserved[RESOURCE_COUNT])
 {
     for (int r = 0; r < RESOURCE_COUNT; r++)
@@ -237,7 +237,7 @@ static void put_key(struct buffer *out, const char *key)
     buffer_format(out, ",\"%s\":", key);
 }
 
-/* As read_amount reads it; left out if it is `otherwise`. */
+/* In the form that read_amount reads; left out if it is `otherwise`. */
 static void put_amounts(struct buffer *out, const struct amount_keys *keys, const int64_t amounts[RESOURCE_COUNT],
                         const int64_t otherwise[RESOURCE_COUNT])
 {
@@ -247,12 +247,12 @@ static void put_amounts(struct buffer *out, const struct amount_keys *keys, cons
         put_key(out, keys->keys[r]);
         if (amounts[r] == QUOTA_UNLIMITED)
             buffer_string(out, "-1");
-        else /* of milli and of 1024ths a double keeps every digit that counts */
+        else /* a double is exact for milli and for 1024ths */
             buffer_double(out, (double)amounts[r] / (double)resource_scale[r]);
     }
 }
 
-/* Whole seconds as a number, others as text, so that no digit is lost. */
+/* Whole seconds as a number, other durations as text, so that no digit is lost. */
 static void put_duration(struct buffer *out, const char *key, time_ns duration, time_ns otherwise)
 {
     if (duration == otherwise)
