@@ -175,7 +175,7 @@ struct cluster_inside {
     char gpu_model[64];             /* "" if the export does not give it */
 };
 typedef struct error cluster_read_inside_fn(const char *path, struct cluster_inside *out);
-/* Build from JSON; topologies/README.md lists every field.  Returns NULL after an error, which is the value's sticky one.
+/* Build from JSON; topologies/README.md lists every field.  Fails through the value's sticky error, and returns NULL.
  * read_hwloc: reads a pool's "hwloc" file; NULL refuses such pools (the scheduler library needs no hwloc). */
 struct cluster *cluster_read(const struct json_value *value, cluster_read_inside_fn *read_hwloc);
 

@@ -14,18 +14,18 @@
 #include "policies/policy_config.h"
 
 enum asked_hook {
-    ASKED_RANK,    /* the first order of the chain, how a job ranks */
-    ASKED_KEY,     /* the first victim key, how a unit ranks */
-    ASKED_SCORE,   /* a placement, how good a spot is */
-    ASKED_BOUND,   /* and how good at the best */
-    ASKED_FORBIDS, /* the quota policy: may it be charged, */
-    ASKED_COMPARE, /* which of two queues goes first, */
-    ASKED_DIVIDE,  /* what queues deserve, */
-    ASKED_RECLAIM, /* may it take back, */
-    ASKED_TAKE,    /* this unit, */
-    ASKED_VALID,   /* and what is then */
+    ASKED_RANK,    /* the first order of the chain: a job's rank */
+    ASKED_KEY,     /* the first victim key: a unit's rank */
+    ASKED_SCORE,   /* a placement: the score of a spot */
+    ASKED_BOUND,   /* a placement: the bound of the scores */
+    ASKED_FORBIDS, /* the quota policy: may the queue be charged? */
+    ASKED_COMPARE, /* the quota policy: which of two queues goes first? */
+    ASKED_DIVIDE,  /* the quota policy: what do queues deserve? */
+    ASKED_RECLAIM, /* the quota policy: may the queue reclaim? */
+    ASKED_TAKE,    /* the quota policy: may it take this unit? */
+    ASKED_VALID,   /* the quota policy: is the after-state valid? */
     ASKED_CHUNK,   /* the gang policy: the next allocation step */
-    ASKED_LENGTH,  /* the estimate policy, how long a job runs */
+    ASKED_LENGTH,  /* the estimate policy: the run time of a job */
     ASKED_COUNT
 };
 

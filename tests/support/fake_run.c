@@ -26,7 +26,7 @@ struct fake_state {
     const struct record_sink *sink;
     uint64_t random;
     struct fake_job *jobs;
-    time_ns *ends; /* binary heap of (end, gpus) of those that run */
+    time_ns *ends; /* binary heap of (end, gpus) of the running jobs */
     int64_t *ends_gpu_milli;
     size_t running;
     time_ns end;
@@ -46,7 +46,7 @@ static double uniform(struct fake_state *state)
     return (double)(draw(state) >> 11) * 0x1p-53;
 }
 
-/* Nearly normal: the sum of twelve uniforms. */
+/* The normal part is approximated by the sum of twelve uniforms. */
 static time_ns lognormal(struct fake_state *state, double median_s, double sigma)
 {
     double z = -6;
@@ -118,7 +118,7 @@ static int compare_times(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Arrivals over the span, denser by day. */
+/* Arrivals over the span, more of them by day. */
 static void make_arrivals(struct fake_state *state, double span_s)
 {
     uint32_t count = state->run->jobs;
@@ -190,12 +190,12 @@ static void make_run(struct fake_state *state, struct job_row *row)
         row->lost_gpu_ns = row->gpu_milli * (repeated / 1000);
         row->overhead_gpu_ns = row->lost_gpu_ns / 10;
         row->preempted_gpu_ns = luck == 95 ? row->lost_gpu_ns / 2 : 0;
-        row->resizes = luck == 96 ? 3 : 0; /* most of the time with three quarters of its members */
+        row->resizes = luck == 96 ? 3 : 0; /* with three quarters of its members most of the time */
         row->held_gpu_us = luck == 96 ? row->gpu_milli * (row->run / 1000) / 1333 : 0;
     }
 }
 
-/* Decide every job's start and end; those not done when the last has come are cut off. */
+/* Set the start and end of every job; jobs that have not ended when the last one comes are cut off. */
 static void simulate(struct fake_state *state)
 {
     int64_t free_milli = (int64_t)state->run->gpus * GPU_MILLI;
@@ -266,7 +266,7 @@ static void cut_off(struct fake_state *state, struct job_row *row)
     row->wait_total = row->wait;
 }
 
-/* A second at most until the scheduler looked; a third of the rest until its turn came. */
+/* At most a second until the scheduler examined it; then a third of the rest until its turn. */
 static void split_wait(struct fake_job *job)
 {
     static const enum reason rest[] = {REASON_RESOURCES, REASON_FRAGMENTATION};
@@ -302,7 +302,7 @@ static void feed_job(struct fake_state *state, const struct job_row *row)
         assert_false(error_is(state->sink->on_job(state->sink->self, row)));
 }
 
-/* ---- the timeline: a sweep over what happened, in order ---- */
+/* ---- the timeline: a sweep over all events, in order ---- */
 
 struct change {
     time_ns at;
@@ -378,7 +378,7 @@ static void apply(struct timeline_row *now, const struct change *change)
     }
 }
 
-/* Some of it, and not always known. */
+/* Fragmentation of a part of the free space, which is not always known. */
 static struct space_row space_at(const struct timeline_row *now)
 {
     struct space_row row = {.is_known = now->ended % 3 != 1};

@@ -14,12 +14,12 @@ struct fake_run {
     uint32_t gpus;
     uint32_t queues;
     uint64_t seed;
-    double load;   /* offered, of the GPUs */
-    double span_s; /* arrivals are spread over it; 0: as the load asks */
+    double load;   /* offered load, relative to the GPUs */
+    double span_s; /* arrivals are spread over it; 0: it follows from the load */
     double warmup_s;
     double price_usd_per_gpu_h;
-    uint32_t rejected_every;             /* every n-th job; 0: none */
-    const char *const *workload_classes; /* four names; NULL: each is called by its class */
+    uint32_t rejected_every;             /* every n-th job is rejected; 0: none */
+    const char *const *workload_classes; /* four names; NULL: a job's class is its workload class */
     const char *const *queue_names;      /* NULL: "team-T/project-P" */
 };
 

@@ -21,7 +21,7 @@ static void write_golden(const char *path, const struct buffer *text)
     print_message("wrote %s\n", path);
 }
 
-/* What the file keeps, after it was written anew if that is asked. */
+/* Read what the file holds; in update mode it is written first. */
 static void read_golden(const char *path, const struct buffer *told, struct buffer *kept)
 {
     const char *update = getenv("WINDTUNNEL_GOLDEN_UPDATE");
@@ -37,7 +37,7 @@ static void read_golden(const char *path, const struct buffer *told, struct buff
     assert_int_equal(fclose(file), 0);
 }
 
-/* The next line of a text, without its end; *at moves behind it.  False: there is none. */
+/* The next line of a text, without its end; *at moves after it.  False: there is none. */
 static bool next_line(const char **at, struct text *line)
 {
     *line = (struct text){*at, strcspn(*at, "\n")};
@@ -126,7 +126,7 @@ static uint32_t first_other(struct text was, struct text is)
     return step + 1;
 }
 
-/* Takes down the first difference.  Runs are compared in their order. */
+/* Note the first difference.  Runs are compared in their order. */
 static void note_difference(const struct trail *was, const struct trail *is, struct golden_difference *first)
 {
     bool is_same_run = text_equal(was->group, is->group) && text_equal(was->name, is->name);

@@ -1,8 +1,8 @@
-/* tests/support/golden.h -- a text against the file that keeps what it was before.  WINDTUNNEL_GOLDEN_UPDATE=1 (make
- * golden-update) writes the file anew.
+/* tests/support/golden.h -- compares a text with the file that holds its earlier state.  WINDTUNNEL_GOLDEN_UPDATE=1
+ * (make golden-update) writes the file again.
  *
- * A text of hashes says that something changed, not where.  Trails say where.  A second file keeps a line per run, with
- * one character per step of it (a decision, a row, an edit), drawn from a hash of the run up to that step.
+ * A text of hashes tells that something changed, but not where; trails tell where.  A second file has a line per run,
+ * with one character per step of the run (a decision, a row, an edit), computed from a hash of the run up to that step.
  *
  *   struct golden_trails trails = {0};
  *   golden_trails_begin(&trails, "kai/busy", "3");      the run kai/busy/3; its steps follow
@@ -14,8 +14,8 @@
  *       ... play the run first.run again, and print what it does in its step first.step ...
  *   assert_false(differs);
  *
- * Law: the step that is named is the first whose hash differs, or, once in 64 differences, one after it: two hashes may
- * draw the same character.
+ * Law: the named step is the first one whose hash differs, or once in 64 times a later one, because two hashes may give
+ * the same character.
  */
 #ifndef TESTS_SUPPORT_GOLDEN_H
 #define TESTS_SUPPORT_GOLDEN_H
@@ -24,16 +24,16 @@
 
 #include "base/buffer.h"
 
-/* Whether the text is other than the file, after printing the lines that are.  Takes the text. */
+/* Does the text differ from the file?  Prints the lines that do.  Takes ownership of the text. */
 bool golden_differs(const char *path, struct buffer *told);
 
-/* Fails the test where golden_differs. */
+/* Fails the test if golden_differs. */
 void golden_compare(const char *path, struct buffer *told);
 
 struct golden_trails {
     struct buffer text;
     char group[96];
-    uint32_t steps; /* of the run that was begun last */
+    uint32_t steps; /* of the run begun last */
 };                  /* {0} is empty */
 
 /* A run `GROUP/NAME`.  name: without a slash.  Runs of one group follow each other. */
@@ -43,18 +43,18 @@ void golden_trails_release(struct golden_trails *trails);
 
 struct golden_difference {
     char run[128];                /* the first run that differs */
-    uint32_t step;                /* its first step that differs, from 1; 0: there was no such run, or is none now */
+    uint32_t step;                /* its first step that differs, from 1; 0: the run is new, or is gone */
     uint32_t steps_before, steps; /* steps of that run */
     uint32_t runs_differing, run_count;
 };
 
-/* Whether any trail is other than in the file; prints how many are, and the first.  Takes the trails. */
+/* Does any trail differ from the file?  Prints how many do, and the first one.  Takes ownership of the trails. */
 bool golden_trails_differ(const char *path, struct golden_trails *trails, struct golden_difference *first);
 
-/* Prints how to see all that the run does: this program, with the run as its argument. */
+/* Prints the command that shows all steps of the run: this program, with the run as its argument. */
 void golden_print_replay(const char *run);
 
-/* Splits the name of a run at its last slash: "kai/busy/3" into "kai/busy" and "3".  NULL: it has none. */
+/* Splits the name of a run at its last slash: "kai/busy/3" into "kai/busy" and "3".  NULL: it has no slash. */
 const char *golden_split_run(char *run);
 
 #endif

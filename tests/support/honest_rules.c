@@ -66,7 +66,7 @@ static void members_of(const struct decision *decision, uint32_t members[RANDOM_
         members[decision->pieces[i].group] += decision->pieces[i].member_count;
 }
 
-/* The one group that the preemptor asks members of; NOBODY: several. */
+/* The only group of which the preemptor asks for members; NOBODY: there are several. */
 static uint32_t only_group(const struct job *job, const uint32_t members[])
 {
     uint32_t only = NOBODY;
@@ -79,7 +79,8 @@ static uint32_t only_group(const struct job *job, const uint32_t members[])
     return only;
 }
 
-/* Without others that left for the decision, its set would lack its minimum: the set comes back as a whole. */
+/* Would its set be below its minimum without the other members that left by the decision?  Then the set is kept as a
+ * whole. */
 static bool comes_with_set(const struct honest_job *job, const struct hold *hold)
 {
     uint32_t members[RANDOM_WORLD_GROUPS_MAX];
@@ -89,8 +90,8 @@ static bool comes_with_set(const struct honest_job *job, const struct hold *hold
            members[g] + (hold->phase == HOLD_LEAVING) < job->job.sets[g].min_members;
 }
 
-/* The members of the decision, those of one piece (or of its whole set) or all, come back into the queue's books; or go
- * again. */
+/* Count members of the decision in the queue's charge again, or no longer: those of one piece (or of its whole set), or
+ * all. */
 static void mark_kept(struct honest_job *job, decision_id decision, const struct hold *only, bool by_set, bool is_kept)
 {
     for (uint32_t i = 0; i < job->hold_count; i++) {
@@ -101,22 +102,22 @@ static void mark_kept(struct honest_job *job, decision_id decision, const struct
     }
 }
 
-struct honest_plan { /* for one preemptor */
+struct honest_plan { /* the plan for one preemptor */
     uint32_t preemptor, group, members[RANDOM_WORLD_GROUPS_MAX];
-    const struct decision *reserve; /* behind its evictions */
-    const struct decision *end;     /* of the cycle's decisions */
+    const struct decision *reserve; /* after its evictions */
+    const struct decision *end;     /* end of the cycle's decisions */
     int evict_count;
 };
 
-/* May victims of it go elsewhere?  Which of them do is not told. */
+/* May its victims be moved elsewhere?  Decisions do not tell which of them are. */
 static bool may_move(const struct honest_world *world, const struct honest_plan *plan)
 {
     return plan->evict_count > 1 &&
            (world->scenario->policy.preempt.replaces_victims || plan->reserve[-1].reason == REASON_CONSOLIDATED);
 }
 
-/* With the preemptor where its space is reserved, all that leaves for it fits elsewhere: taken one by one, so that
- * some that would is not seen. */
+/* Does everything that leaves for the preemptor fit elsewhere, with the preemptor on its reserved space?  Members are
+ * placed one by one, so some possible placements are missed. */
 static bool all_move(const struct honest_world *world, const struct honest_plan *plan, struct honest_space *space)
 {
     const struct request *request = &job_group(&world->jobs[plan->preemptor].job, plan->group)->request;
@@ -155,8 +156,8 @@ static bool is_any_borrowing(const struct honest_world *world, const struct hone
     return is_any;
 }
 
-/* Does the plan, in a cohort without fair sharing, also take from other queues, or could it?  Then what it takes from
- * its own queue may serve to stay within the quota, even if what it took from others turned out not to be needed. */
+/* Does the plan, in a cohort without fair sharing, also take from other queues, or could it?  Then the victims of its
+ * own queue may be needed to stay within the quota, even if those of other queues were not needed in the end. */
 static bool takes_back(const struct honest_world *world, const struct honest_plan *plan)
 {
     const struct policy_config *policy = &world->scenario->policy;
@@ -167,7 +168,7 @@ static bool takes_back(const struct honest_world *world, const struct honest_pla
     return takes && policy->quota == &quota_cohort && !policy->quota_config.fair_sharing;
 }
 
-/* With the preemptor its queue holds no more than its quota. */
+/* Is the preemptor's queue within its quota with the preemptor? */
 static bool stays_within(const struct honest_world *world, const struct honest_plan *plan)
 {
     const struct honest_job *job = &world->jobs[plan->preemptor];
@@ -184,8 +185,8 @@ static bool stays_within(const struct honest_world *world, const struct honest_p
     return true;
 }
 
-/* What later plans of the cycle claim that is free now: a START that was there when this plan was made, and that they
- * took back.  Such a START is never told. */
+/* Take from the free space what later plans of the cycle claim, as far as it is free now.  It belonged to a START when
+ * this plan was made; later plans recalled that START, so it was never told. */
 static void take_recalled(const struct honest_world *world, const struct honest_plan *plan, struct honest_space *space)
 {
     for (const struct decision *later = plan->reserve + 1; later < plan->end; later++)
@@ -265,13 +266,13 @@ static bool is_anybody_leaving(const struct honest_world *world, node_id node)
     return false;
 }
 
-/* Does it move, and has not left where it was? */
+/* Is it being moved, and still at its old place? */
 static bool is_on_its_way(const struct honest_job *job)
 {
     return job->hold_count > 0 && honest_job_held(job) == 0;
 }
 
-/* All that it waited for has left, and it was not started in this tick's cycle. */
+/* When everything that it waited for has left, it must be started in the cycle of this tick. */
 static void check_reserved(struct honest_world *world, uint32_t j)
 {
     const struct honest_job *job = &world->jobs[j];
@@ -284,7 +285,7 @@ static void check_reserved(struct honest_world *world, uint32_t j)
 
 /* ---- reclaim ---- */
 
-/* The queue, from this one upward, that stands just below a common one with `other`. */
+/* The queue, from this one upward, that is directly below a queue common with `other`. */
 static uint32_t side_of(const struct honest_world *world, uint32_t queue, uint32_t other)
 {
     while (world->scenario->queues[queue].parent != QUEUE_NONE &&
@@ -298,7 +299,8 @@ static bool is_entitled(const struct honest_world *world, uint32_t j)
     const struct honest_job *job = &world->jobs[j];
     for (uint32_t q = job->plan->job.queue; q != QUEUE_NONE; q = world->scenario->queues[q].parent) {
         const struct random_queue *queue = &world->scenario->queues[q];
-        bool is_bound = queue->spec.deserved[RESOURCE_GPU] > 0 || queue->is_leaf; /* an inner 0: what is below it */
+        bool is_bound = queue->spec.deserved[RESOURCE_GPU] > 0 ||
+                        queue->is_leaf; /* for an inner queue 0 means the sum of the queues below */
         if (is_bound && honest_charge(world, q, RESOURCE_GPU, false) + job->job.first.request.gpus * GPU_MILLI >
                             queue->spec.deserved[RESOURCE_GPU])
             return false;
@@ -306,7 +308,7 @@ static bool is_entitled(const struct honest_world *world, uint32_t j)
     return true;
 }
 
-/* Borrowed GPUs on the node that may be taken for the job, by one-GPU jobs that run long enough. */
+/* Borrowed GPUs on the node that the preemptor may take, from one-GPU jobs past their minimum run time. */
 static uint32_t borrowed_on(const struct honest_world *world, uint32_t preemptor, node_id node)
 {
     uint32_t count = 0, own = world->jobs[preemptor].plan->job.queue;
@@ -320,7 +322,7 @@ static uint32_t borrowed_on(const struct honest_world *world, uint32_t preemptor
             continue;
         uint32_t side = side_of(world, queue, own);
         bool is_lent = true;
-        for (uint32_t q = queue;; q = world->scenario->queues[q].parent) { /* all the way up to the side */
+        for (uint32_t q = queue;; q = world->scenario->queues[q].parent) { /* up to and including the side */
             int64_t deserved = world->scenario->queues[q].spec.deserved[RESOURCE_GPU];
             is_lent &= honest_charge(world, q, RESOURCE_GPU, false) - taken[q] > deserved;
             if (q == side)
@@ -359,7 +361,7 @@ static void check_due(struct honest_world *world, struct honest_rules *rules, ui
         waiting += honest_job_waits(&world->jobs[other]);
     rules->wait_ticks[j] = honest_job_waits(&world->jobs[j]) ? rules->wait_ticks[j] + 1 : 0;
     bool is_patient = rules->wait_ticks[j] * world->scenario->period <=
-                      world->scenario->policy.preempt.delay; /* it does not ask yet */
+                      world->scenario->policy.preempt.delay; /* its delay is not over */
     rules->due_ticks[j] = !is_patient && is_due(world, j) ? rules->due_ticks[j] + 1 : 0;
     if (rules->due_ticks[j] > waiting + 2)
         honest_world_break(world, "reclaim", world->tick - rules->due_ticks[j] + 1, j,
@@ -375,8 +377,8 @@ static void on_decision(struct honest_world *world, const struct decision *all, 
     uint32_t j = world->job_of[decision->job];
     if (decision->kind == DECISION_EVICT && rules->guarantees & GUARANTEE_NO_LOOP) {
         check_endless(world, rules, j);
-        /* Who is consolidated was moved, not preempted, though another may be faster to where it was to go; how often
-         * that may happen check_endless knows. */
+        /* A job that was consolidated was moved, not preempted, even if another job takes its new place first.
+         * check_endless bounds how often that happens. */
         if (decision->for_job != JOB_NONE && decision->reason != REASON_CONSOLIDATED)
             check_loop(world, rules, j, world->job_of[decision->for_job]);
     }

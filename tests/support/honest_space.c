@@ -128,7 +128,7 @@ int64_t honest_charge(const struct honest_world *world, uint32_t queue, enum res
     return sum;
 }
 
-/* All that the queues below are given by name; unlimited: no bound. */
+/* The sum of the quotas below; unlimited: no bound. */
 static int64_t nominal_below(const struct honest_world *world, uint32_t top, enum resource r)
 {
     int64_t sum = 0;

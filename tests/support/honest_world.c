@@ -71,7 +71,7 @@ static bool runs_whole(const struct honest_job *job)
     return honest_job_is_whole(job);
 }
 
-/* After members came or went. */
+/* Called after members came or left. */
 static void note(struct honest_world *world, struct honest_job *job)
 {
     bool is_whole = honest_job_is_whole(job), is_below = !is_whole && honest_job_held(job) > 0;
@@ -200,7 +200,7 @@ static bool is_refused(const struct honest_world *world, uint32_t j, uint64_t de
     return hash % 1000 < world->scenario->refuse_milli;
 }
 
-/* The members of one decision take effect, or it is refused. */
+/* The members of a decision start or leave, or the decision is refused. */
 static void take_effect(struct honest_world *world, uint32_t j, struct hold first)
 {
     struct honest_job *job = &world->jobs[j];
@@ -241,7 +241,7 @@ static void tell_effects(struct honest_world *world, enum hold_phase phase)
         for (uint32_t i = 0; i < job->hold_count; i++)
             if (job->holds[i].phase == phase && job->holds[i].due_tick <= world->tick) {
                 take_effect(world, j, job->holds[i]);
-                i = UINT32_MAX; /* they moved: from the start */
+                i = UINT32_MAX; /* the holdings have moved: start again */
             }
     }
 }
@@ -260,7 +260,7 @@ static void tell_submissions(struct honest_world *world)
 
 /* ---- Decisions ---- */
 
-/* Each member by itself, with its lowest GPUs. */
+/* Split the piece into members, each with the lowest GPUs. */
 static void split(struct honest_world *world, uint32_t j, const struct piece *piece,
                   void (*each)(struct honest_world *, uint32_t, const struct piece *, decision_id),
                   decision_id decision)
@@ -339,7 +339,7 @@ static void take_evict(struct honest_world *world, uint32_t j, const struct deci
     uint32_t most = (uint32_t)((decision->grace + world->scenario->period - 1) / world->scenario->period);
     for (uint32_t i = 0; i < decision->piece_count; i++)
         split(world, j, &decision->pieces[i], evict_member, decision->id);
-    for (uint32_t i = 0; i < job->hold_count; i++) /* it may need all its grace, or less */
+    for (uint32_t i = 0; i < job->hold_count; i++) /* it may need less than its grace */
         if (job->holds[i].decision == decision->id)
             job->holds[i].due_tick = world->tick + 1 + (most > 0 ? (uint32_t)(hash % most) : 0);
     world->evictions++;
@@ -481,7 +481,7 @@ static void shuffle(struct random_stream *stream, uint32_t ids[], uint32_t count
     }
 }
 
-/* Any order that has parents first. */
+/* A random order with parents first. */
 static void shuffle_queues(struct random_stream *stream, struct honest_world *world)
 {
     const struct random_world *scenario = world->scenario;

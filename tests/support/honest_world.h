@@ -34,7 +34,7 @@ enum honest_state { JOB_COMING, JOB_THERE, JOB_OVER };
 
 struct honest_job {
     const struct random_job *plan;
-    struct job job; /* as the scheduler knows it: ids of this play */
+    struct job job; /* as given to the scheduler, with the ids of this play */
     uint8_t state;  /* enum honest_state */
     bool was_retried;
     struct hold *holds;
@@ -43,32 +43,32 @@ struct honest_job {
     struct piece *reserved; /* members */
     size_t reserved_capacity;
     uint32_t reserved_count;
-    time_ns decided;      /* its first START since it held nothing */
-    time_ns whole_since;  /* its minimum runs; TIME_NEVER */
-    time_ns below_since;  /* it holds something, less than its minimum; TIME_NEVER */
-    bool is_hurt;         /* the world took members since it was whole */
-    uint32_t decisions;   /* about it, so far */
-    uint32_t evictions;   /* decided, so far */
-    uint32_t reserved_at; /* tick */
+    time_ns decided;      /* first START since it last held nothing */
+    time_ns whole_since;  /* since when it has its minimum; TIME_NEVER */
+    time_ns below_since;  /* since when it holds less than its minimum, but something; TIME_NEVER */
+    bool is_hurt;         /* it lost members by a fault since it last had its minimum */
+    uint32_t decisions;   /* decisions about it so far */
+    uint32_t evictions;   /* evictions decided so far */
+    uint32_t reserved_at; /* in ticks */
 };
 
 struct honest_broken {
-    const char *rule; /* NULL: all is well */
+    const char *rule; /* NULL: no rule is broken */
     char what[200];
     uint32_t job;
-    uint32_t tick;  /* when it showed */
-    uint32_t first; /* when it began: a replay had better start here */
+    uint32_t tick;  /* when the rule was found broken */
+    uint32_t first; /* when the cause began: a replay should start here */
 };
 
 struct honest_world;
-/* Who looks on.  Any may be NULL. */
+/* Observers of a world.  Each may be NULL. */
 struct honest_watch {
     void *self;
     void (*on_decision)(struct honest_world *world, const struct decision *all, size_t count, size_t at);
-    void (*on_fact)(struct honest_world *world);                 /* told something that no decision led to */
-    void (*on_change)(struct honest_world *world, uint32_t job); /* what it holds changed */
+    void (*on_fact)(struct honest_world *world); /* a fact was told that does not follow from a decision */
+    void (*on_change)(struct honest_world *world, uint32_t job); /* the job's holdings changed */
     void (*before_cycle)(struct honest_world *world);
-    void (*on_tick)(struct honest_world *world, bool had_cycle); /* its end */
+    void (*on_tick)(struct honest_world *world, bool had_cycle); /* the end of a tick */
 };
 
 struct honest_world {
@@ -85,36 +85,36 @@ struct honest_world {
     uint32_t tick, next_fault;
     time_ns now, wake_at;
     bool is_told;
-    bool is_trusted;     /* sched_check, which asks the policy's hooks too, is left out */
-    uint64_t outside;    /* facts so far that no decision led to */
+    bool is_trusted;     /* true: sched_check, which calls the policy's hooks, is not run */
+    uint64_t outside;    /* facts so far that do not follow from a decision */
     uint64_t breakages;  /* those of them that may cost a reservation: nodes, refusals */
-    uint32_t quiet_tick; /* of the last of them */
+    uint32_t quiet_tick; /* when the last of them was told */
     uint64_t cycles, idle_cycles, evictions, wasted;
-    uint64_t hash; /* of all decisions, by names */
+    uint64_t hash; /* of all decisions, with names in place of ids */
     struct honest_broken broken;
-    struct buffer *log; /* what is told and decided, a line each; NULL: none */
+    struct buffer *log; /* gets a line for each fact and decision; NULL: none */
 };
 
-/* permutation: a stream to draw ids from; NULL: ids in order. */
+/* permutation: a random stream for ids; NULL: ids are in order. */
 struct random_stream;
 void honest_world_open(struct honest_world *world, const struct random_world *scenario,
                        struct random_stream *permutation);
 void honest_world_close(struct honest_world *world);
 
-/* Play one tick; false when all are played or a rule is broken. */
+/* Play a tick; false: all ticks are played, or a rule is broken. */
 bool honest_world_tick(struct honest_world *world);
 
-/* The first broken rule is kept.  job: position, or NOBODY. */
+/* Note a broken rule; the first one is kept.  job: position, or NOBODY. */
 void honest_world_break(struct honest_world *world, const char *rule, uint32_t first, uint32_t job, const char *format,
                         ...) LIKE_PRINTF(5, 6);
 
 /* Members by group that are starting or running. */
 void honest_job_members(const struct honest_job *job, uint32_t members[]);
 bool honest_job_is_whole(const struct honest_job *job);
-uint32_t honest_job_held(const struct honest_job *job); /* members, in all; those that leave not counted */
-bool honest_job_waits(const struct honest_job *job);    /* there, with nothing held or promised */
+uint32_t honest_job_held(const struct honest_job *job); /* number of members, without leaving ones */
+bool honest_job_waits(const struct honest_job *job);    /* it is there, and nothing is held or reserved */
 
-/* ---- What is left, and what fits: naive, from the books alone (honest_space.c) */
+/* ---- Free space and fits: computed naively from the books alone (honest_space.c) */
 
 struct honest_space {
     int64_t gpu[RANDOM_WORLD_NODES_MAX][NODE_GPUS_MAX];
@@ -127,13 +127,13 @@ enum honest_counted {
     COUNT_RESERVED = 4,
 };
 void honest_space_of(const struct honest_world *world, uint32_t counted, struct honest_space *space);
-/* sign -1: the members take it. */
+/* sign -1: the members take the space. */
 void honest_space_change(const struct honest_world *world, struct honest_space *space, uint32_t job,
                          const struct piece *piece, int sign);
 bool honest_space_is_overdrawn(const struct honest_world *world, const struct honest_space *space);
-/* One member takes the first place it fits; false: there is none. */
+/* Place a member at the first place where it fits; false: there is none. */
 bool honest_space_take(const struct honest_world *world, struct honest_space *space, const struct request *request);
-/* Members of one kind that fit nodes that are up.  Exact. */
+/* The number of equal members that fit nodes that are up.  Exact. */
 uint32_t honest_space_members(const struct honest_world *world, const struct honest_space *space,
                               const struct request *request);
 

@@ -1,4 +1,4 @@
-/* tests/support/interval.h -- what independent runs say about a mean: Student's 99 % interval. */
+/* tests/support/interval.h -- Student's 99 % interval of a mean, from independent runs. */
 #ifndef TESTS_SUPPORT_INTERVAL_H
 #define TESTS_SUPPORT_INTERVAL_H
 
@@ -10,7 +10,7 @@ struct interval {
     double mean, half_width;
 };
 
-/* Of independent values, one a seed; count >= 2. */
+/* From independent values, one per seed; count >= 2. */
 struct interval interval_99(const double *values, size_t count);
 
 bool interval_holds(const struct interval *interval, double value);
@@ -18,7 +18,7 @@ bool interval_holds(const struct interval *interval, double value);
 /* Is WINDTUNNEL_TEST_SIZE "full"? */
 bool test_is_full(void);
 
-/* The seeds a property is tried with: from 1 on, as many as that size says, or WINDTUNNEL_TEST_SEED alone. */
+/* The seeds of a property test: from 1 on, as many as the size asks for, or WINDTUNNEL_TEST_SEED alone. */
 struct test_seeds {
     uint64_t first, count;
 };

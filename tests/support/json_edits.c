@@ -6,7 +6,7 @@
 
 const char *const json_edit_names[] = {"dropped", "added", "numbers", "texts", "lists"};
 
-/* Where limits usually lie. */
+/* Numbers at usual limits. */
 static const char *const numbers[] = {"-9223372036854775808",
                                       "-2147483649",
                                       "-2147483648",
@@ -65,7 +65,7 @@ static const char *const numbers[] = {"-9223372036854775808",
                                       "\"1\"",
                                       "null"};
 
-/* The text with something else from `from` to `to`. */
+/* The text with another content between `from` and `to`. */
 static void edit_to(const struct json_edits *edits, enum json_edit edit, const char *from, const char *to,
                     const char *instead)
 {

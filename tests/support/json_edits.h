@@ -1,13 +1,13 @@
-/* tests/support/json_edits.h -- every way in which one thing in a JSON text may be other than it is.
+/* tests/support/json_edits.h -- all edits of a JSON text that change one thing.
  *
- * A key is dropped, one that nobody knows is added to an object, a number is one of those around which limits lie, or
- * no number at all, a text is empty, another, longer at either end or no text, an item of a list is dropped or there
- * twice, a list is empty.
+ * A key is dropped; an unknown key is added to an object; a number becomes one near usual limits, or another type; a
+ * string becomes empty, another one, longer at either end, or another type; an item of a list is dropped or doubled; a
+ * list becomes empty.
  *
  *   struct json_edits edits = {.text = "{\"a\":1}", .self = &mine, .judge = judge};
  *   json_edits_all(&edits);
  *
- * The text is written without blanks; an empty object is not looked into.
+ * The text must be written without blanks.  Empty objects are left as they are.
  */
 #ifndef TESTS_SUPPORT_JSON_EDITS_H
 #define TESTS_SUPPORT_JSON_EDITS_H

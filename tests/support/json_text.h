@@ -12,22 +12,22 @@
 
 #include "base/json.h"
 
-/* The same with " for '; the caller's to free. */
+/* A copy with " for '; the caller frees it. */
 char *json_text_new(const char *quoted);
 
 /* In place. */
 void json_text_requote(char *text);
 
-/* Whether `is` is the text that `quoted` stands for. */
+/* Is `is` equal to the text that `quoted` denotes? */
 bool json_text_is(const char *is, const char *quoted);
 
-/* Fails the test unless `is` is the text that `quoted` stands for. */
+/* Fails the test unless `is` is the text that `quoted` denotes. */
 void assert_json_text_equal(const char *is, const char *quoted);
 
 /* As json_doc_parse, with ERROR_CONFIG. */
 struct error json_text_read(struct json_doc **out, const char *name, const char *quoted) MUST_CHECK;
 
-/* The same; a text that does not parse fails the test. */
+/* As above, but a text that does not parse fails the test. */
 struct json_doc *json_text_parse(const char *name, const char *quoted);
 
 #endif

@@ -1,11 +1,11 @@
-/* Asserts that a state keeps its laws, and tells the law it breaks. */
+/* Asserts that a state keeps its laws; a failure names the broken law. */
 #ifndef TESTS_SUPPORT_LAWFUL_H
 #define TESTS_SUPPORT_LAWFUL_H
 
 #include <stddef.h>
 
-/* `check`: a call that returns the text of a broken law, or NULL (sched_check, ledger_check and their like).
- * Evaluated once.  Fails with the call, the law, and the file and line of the assertion.  Needs <cmocka.h>. */
+/* `check`: a call that returns the text of a broken law, or NULL (sched_check, ledger_check and similar ones);
+ * evaluated once.  A failure prints the call, the law, and the file and line of the assertion.  Needs <cmocka.h>. */
 #define assert_lawful(check)                                                                                           \
     do {                                                                                                               \
         const char *const broken_law = (check);                                                                        \

@@ -28,7 +28,8 @@ static void add_pool(struct random_stream *stream, struct buffer *json, uint32_t
                   index > 0 ? ", " : "", index, between(stream, 1, 5), gpus, index);
     if (gpus > 0)
         buffer_format(json, ", 'gpu_model': '%s'", models[index]);
-    if (gpus >= 4 && index == 1 && random_case_once_in(stream, 2)) /* never the first: the level has a domain */
+    if (gpus >= 4 && index == 1 &&
+        random_case_once_in(stream, 2)) /* never the first pool, so that the level has a domain */
         buffer_string(json, ", 'nvlink_island': 2");
     else if (gpus >= 2 && index < 2 && random_case_once_in(stream, 3))
         buffer_string(json, ", 'nvlink_nodes': 2");
@@ -102,7 +103,7 @@ void random_case_limits(struct random_stream *stream, struct queue_table *table,
 
 /* ---- Jobs ---- */
 
-/* What jobs ask of nodes.  What it means is told again by random_case_takes_nodes. */
+/* Constraints on nodes.  random_case_takes_nodes computes their meaning a second time. */
 static const char *const ask_texts[] = {
     "'node_selector':{'zone':'z0'}",
     ("'node_affinity':[{'match_expressions':[{'key':'zone','operator':'NotIn','values':['z0']}]}]"),
@@ -154,7 +155,7 @@ static void ask_gpus(struct random_stream *stream, const struct cluster *cluster
         request->gpu_memory_mib = between(stream, 1, 20) << 12;
         break;
     case 3:
-        request->cpu_milli = 1; /* CPU only */
+        request->cpu_milli = 1; /* for CPUs alone */
         break;
     default:
         request->gpus = (uint16_t)between(stream, 1, gpus > 0 ? gpus : 1);
@@ -195,7 +196,7 @@ static void make_close(struct random_stream *stream, struct job_group *group)
     const uint8_t slice_level = (uint8_t)between(stream, 1, 2);
     group->count = group->min_count = slice_members * between(stream, 1, 3);
     if (is_share)
-        return; /* shares come in no slices: job_complaint */
+        return; /* shares form no slices: job_complaint */
     group->slice_members = slice_members;
     group->slice_level = slice_level;
 }

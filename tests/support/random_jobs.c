@@ -21,7 +21,7 @@ static bool is_lucky(struct maker *maker, double chance)
     return random_uniform(&maker->stream) < chance;
 }
 
-/* Half of them whole seconds. */
+/* Half of the times are whole seconds. */
 static time_ns draw_time(struct maker *maker, double mean_s)
 {
     double time_s = gsl_ran_exponential(random_gsl(&maker->stream), mean_s);
@@ -51,7 +51,7 @@ static enum random_request_class draw_request_class(struct maker *maker)
     }
 }
 
-/* more: room for a second group, kept as long as the job. */
+/* more: memory for a second group; lives as long as the job. */
 static void draw_request(struct maker *maker, struct job *job, struct job_group *more)
 {
     const struct random_jobs *spec = maker->spec;
@@ -90,7 +90,7 @@ static void draw_plan(struct maker *maker, struct run_job *made)
         job->checkpoint.duration = draw_time(maker, 20);
         job->checkpoint.restart = draw_time(maker, 10);
     }
-    if (is_lucky(maker, 0.2)) /* longer than any restart: it works before it is killed */
+    if (is_lucky(maker, 0.2)) /* longer than any restart, so that it works before it is killed */
         job->limit = job->checkpoint.restart + draw_time(maker, DURATION_MEAN_S) + TIME_NS_PER_S;
     made->truth.outcome = (uint8_t)random_below(&maker->stream, OUTCOME_COUNT);
     made->truth.sm_active_milli = (uint16_t)between(maker, 0, 1000);
@@ -105,7 +105,7 @@ static void draw_submits(struct maker *maker, struct run_job *jobs)
         work += (double)job_gpu_milli(&jobs[i].job) * time_to_seconds(jobs[i].truth.duration);
     double gap_s = work / (spec->load * spec->nodes * spec->gpus * GPU_MILLI * spec->count);
     for (uint32_t i = 0; i < spec->count; i++) {
-        if (!is_lucky(maker, 0.2)) /* else together with the one before */
+        if (!is_lucky(maker, 0.2)) /* else it comes with the one before */
             clock += draw_time(maker, gap_s / 0.8);
         if (is_lucky(maker, 0.2))
             clock = (clock + TIME_NS_PER_S - 1) / TIME_NS_PER_S * TIME_NS_PER_S;
@@ -117,7 +117,7 @@ struct run_job *random_jobs_new(const struct random_jobs *spec, uint64_t seed)
 {
     struct maker maker = {.spec = spec};
     struct run_job *jobs = mem_zalloc(2 * (size_t)spec->count, sizeof *jobs);
-    struct job_group *more = (struct job_group *)(jobs + spec->count); /* dies with the jobs */
+    struct job_group *more = (struct job_group *)(jobs + spec->count); /* freed with the jobs */
     _Static_assert(sizeof(struct job_group) <= sizeof(struct run_job), "second groups fit behind");
     random_stream_init(&maker.stream, seed, "random-jobs", spec->request_classes);
     for (uint32_t i = 0; i < spec->count; i++) {

@@ -1,4 +1,5 @@
-/* tests/support/random_jobs.h -- small random workloads that seek out trouble: ties, gangs, straddling, shares.
+/* tests/support/random_jobs.h -- small random workloads with many difficult cases: ties, gangs, jobs across nodes,
+ * shares.
  *
  * Half of all times are whole seconds, so that submissions, ends and ticks fall together; some jobs take no time.
  * Law: the same spec and seed give the same jobs; every job fits the empty cluster.
@@ -18,15 +19,15 @@ enum random_request_class {                    /* bits */
 
 struct random_jobs {
     uint32_t count;
-    uint32_t nodes; /* of the cluster they are for */
+    uint32_t nodes; /* of the cluster for which they are made */
     uint16_t gpus;
     unsigned request_classes; /* enum random_request_class */
-    double load;              /* offered, of the cluster's GPUs */
-    uint32_t queues;          /* 0: all in the root; else in queues 1..queues */
-    bool has_checkpoints;     /* and priorities, limits, firm jobs, outcomes and SM activity */
+    double load;              /* offered load, relative to the cluster's GPUs */
+    uint32_t queues;          /* 0: all jobs are in the root; else in queues 1..queues */
+    bool has_checkpoints;     /* and priorities, limits, non-preemptible jobs, outcomes and SM activity */
 };
 
-/* Caller frees with random_jobs_free. */
+/* The caller frees them with random_jobs_free. */
 struct run_job *random_jobs_new(const struct random_jobs *spec, uint64_t seed);
 void random_jobs_free(struct run_job *jobs);
 

@@ -12,7 +12,7 @@
 #include "tests/support/json_text.h"
 #include "tests/support/lawful.h"
 
-enum { ROOM_MAX = 1000 }; /* members without GPUs have no end */
+enum { ROOM_MAX = 1000 }; /* stands for any number of members without GPUs */
 
 const struct placement_policy *const random_placement_policies[] = {
     &placement_best_fit,      &placement_first_fit,       &placement_worst_fit,
@@ -31,7 +31,7 @@ static uint32_t between(struct random_stream *stream, uint32_t least, uint32_t m
 
 /* ---- what is asked of nodes ---- */
 
-/* Asks by their text; what they mean is said again below, from nothing but labels and taints. */
+/* Constraints by their text.  Their meaning is computed a second time below, from labels and taints alone. */
 static const char *const ask_texts[] = {
     "'node_selector': {'zone': 'z0'}",
     "'node_affinity': [{'match_expressions': [{'key': 'rack', 'operator': 'NotIn', 'values': ['r1']}]}]",
@@ -44,7 +44,7 @@ static const char *const ask_texts[] = {
 };
 enum { ASK_TEXTS = sizeof ask_texts / sizeof *ask_texts };
 
-/* Of the cluster that was made last. */
+/* of the cluster that was made last */
 static struct arena ask_arena;
 static const struct node_ask *asks[ASK_TEXTS];
 
@@ -70,7 +70,7 @@ static bool has_label(const struct node_type *type, const char *key, const char 
 
 bool random_placement_takes_nodes(const struct request *request, const struct node_type *type)
 {
-    const bool has_taint = type->taint_count > 0; /* it is x:NoSchedule */
+    const bool has_taint = type->taint_count > 0; /* the taint is x:NoSchedule */
     uint32_t which = 0;
     if (request->nodes == NULL)
         return !has_taint;
@@ -193,7 +193,7 @@ void random_placement_group(struct random_placement_ask *ask, struct request req
         (struct request_class){.groups = ask->groups, .order = ask->order, .group_count = 1, .sets = ask->sets};
 }
 
-/* Fill a part of the cluster, and take some nodes out. */
+/* Fill a part of the cluster, and take some nodes down. */
 void random_placement_load(struct random_stream *stream, struct ledger *ledger)
 {
     struct piece_list pieces = {0};
@@ -243,7 +243,7 @@ static int32_t free_gpus(const struct ledger *ledger, node_id node)
     return count;
 }
 
-/* Room on one GPU for a share or an instance, told from the cells alone. */
+/* Has the GPU room for a share or an instance?  Computed from the cells alone. */
 static bool has_gpu_room(const struct ledger *ledger, const struct request *request, node_id node, uint32_t gpu,
                          uint32_t share)
 {
@@ -259,12 +259,12 @@ static bool has_gpu_room(const struct ledger *ledger, const struct request *requ
     return false;
 }
 
-/* What is drawn: spots so far, and the number of the one that came up. */
+/* A uniform draw among spots: the number of spots so far, and the drawn one. */
 struct drawing {
     uint32_t count, number;
 };
 
-/* drawing: NULL: the highest score wins. */
+/* drawing NULL: the highest score wins. */
 static void consider(struct candidate *best, const struct placement_policy *policy, const struct spot *spot,
                      int32_t gpu, struct drawing *drawing)
 {
@@ -310,7 +310,7 @@ static void consider_node(struct candidate *best, const struct search *search, u
     }
 }
 
-/* The node with room of the number that comes up, and of its GPUs likewise. */
+/* The drawn node among those with room, and on it the drawn GPU. */
 static struct candidate drawn_of(const struct search *search, uint32_t left, const node_id nodes[], uint32_t count)
 {
     struct candidate best = {.node = NODE_NONE};
@@ -355,7 +355,7 @@ struct candidate random_placement_best(const struct search *search, uint32_t lef
     return search->policy->draw == NULL ? best : drawn_of(search, left, nodes, count);
 }
 
-/* What the member takes at the spot, told from the cells alone. */
+/* The space that the member takes at the spot, computed from the cells alone. */
 static struct space space_at(const struct ledger *ledger, const struct request *request, const struct candidate *at)
 {
     const struct cluster *cluster = ledger->cluster;

@@ -34,7 +34,7 @@ static struct error on_attempt(void *self, const struct attempt_row *row)
     if (run->row_count[row->id] != 0 || row->attempt != totals->count || row->start < totals->last_end ||
         row->end < row->start)
         random_run_fail(run, "attempts are out of order", row->id);
-    time_ns did = row->saved + row->lost; /* what a resize left unsaved may be lost later */
+    time_ns did = row->saved + row->lost; /* work that a resize left unsaved may be lost later */
     if (row->lost < 0 || did < 0 || did > row->end - row->start || (row->is_partial && did != 0))
         random_run_fail(run, "an attempt saved or lost more than it ran", row->id);
     const struct checkpoint_plan *plan = &run->jobs[row->id].job.checkpoint;
@@ -75,7 +75,7 @@ static void check_times(const struct random_run *run, const struct job_row *row)
         random_run_fail(run, "a job's end does not agree with its work", row->id);
 }
 
-/* Whether its members take the same on every GPU model. */
+/* Do its members take the same share of every GPU model? */
 static bool is_exact(const struct job *job)
 {
     for (uint32_t g = 0; g < job->group_count; g++)
@@ -92,7 +92,7 @@ static bool is_rigid(const struct job *job)
     return true;
 }
 
-/* What it waited for adds up to what it waited, to the nanosecond. */
+/* Waiting times by reason add up to the total wait, to the nanosecond. */
 static void check_waits(const struct random_run *run, const struct job_row *row)
 {
     time_ns waited = row->state == END_REJECTED ? row->end - row->submit : row->wait_total;
@@ -115,7 +115,7 @@ static struct error on_job(void *self, const struct job_row *row)
     if (totals->run != row->run || totals->evicted != row->evictions || totals->saved != row->work)
         random_run_fail(run, "a job's attempts do not add up to its row", row->id);
     int64_t lost = row->lost_gpu_ns - row->overhead_gpu_ns;
-    /* Work counts on all members, however few did it. */
+    /* work counts for all members, even if fewer did it */
     bool is_even = is_exact(&run->jobs[row->id].job);
     int64_t from_attempts =
         (int64_t)(is_even ? (__int128)totals->lost * row->gpu_milli / GPU_MILLI : totals->lost_milli_ns / GPU_MILLI);
@@ -164,7 +164,7 @@ static time_ns some_duration(struct random_stream *stream)
     return seconds * TIME_NS_PER_S + (random_case_once_in(stream, 3) ? random_below(stream, TIME_NS_PER_S) : 0);
 }
 
-/* Some depend on one or two jobs before them, some are elements of an array. */
+/* Some jobs depend on one or two earlier jobs, some are elements of an array. */
 static void plan_ties(struct random_stream *stream, struct random_job *planned, job_id id)
 {
     uint16_t count = id == 0 || !random_case_once_in(stream, 8) ? 0 : 1;
@@ -193,7 +193,7 @@ static void plan_jobs(struct random_stream *stream, struct random_run *run, stru
         memcpy(planned->more, options->more, sizeof planned->more);
         if (planned->job.more != NULL)
             planned->job.more = planned->more;
-        if (random_case_once_in(stream, 3)) /* else in a burst */
+        if (random_case_once_in(stream, 3)) /* else it belongs to a burst */
             now += (time_ns)random_below(stream, gap_s) * TIME_NS_PER_S + random_below(stream, 3);
         planned->job.submit = now;
         planned->job.trace_id = i;
@@ -244,7 +244,7 @@ static void open_storage(struct random_run *run)
     assert_true(run->jobs != NULL && run->rows != NULL && run->row_count != NULL && run->totals != NULL);
 }
 
-/* Some policies refuse quotas that the cluster does not have. */
+/* Some policies refuse quotas larger than the cluster. */
 static void fit_quotas(const struct random_run *run, struct queue_table *queues)
 {
     struct error error;

@@ -1,7 +1,7 @@
-/* tests/support/random_run.h -- a random world through the simulator with its checks on, rows checked as they come.
+/* tests/support/random_run.h -- runs a random world in the simulator with its checks on, and checks each row.
  *
  * Cluster, queues, policy, world and jobs follow from the seed; some jobs are elastic, depend on others or are elements
- * of an array.  While it runs every row is held against the jobs' attempts: times, work, losses, GPU time.
+ * of an array.  Every row is compared with the job's attempts: times, work, losses, GPU time.
  *
  *   struct random_run run;
  *   random_run_open(&run, seed, preset);
@@ -18,7 +18,7 @@
 enum {
     RANDOM_RUN_JOBS_MAX = 150,
     RANDOM_RUN_ARRAYS = 2,
-    RANDOM_RUN_ARRAY_MAX = 3, /* elements of each that may run at once */
+    RANDOM_RUN_ARRAY_MAX = 3, /* elements of an array that may run at once */
 };
 
 struct random_job {
@@ -28,7 +28,7 @@ struct random_job {
     struct job_truth truth;
 };
 
-struct random_totals { /* what the attempts of a job say */
+struct random_totals { /* sums over the attempts of a job */
     uint32_t count, evicted, resized;
     __int128 lost_milli_ns, held_milli_ns;
     int64_t saved, lost, run;
@@ -44,7 +44,7 @@ struct random_run {
     uint32_t job_count, next;
     struct job_source *source;
     const struct port_outside *listener; /* of the engine; NULL: none */
-    /* what the sinks saw */
+    /* collected by the sinks */
     struct job_row *rows;
     uint8_t *row_count;
     struct random_totals *totals;
@@ -53,14 +53,14 @@ struct random_run {
     double allocated_gpu_s, partial_gpu_s, waited_s;
 };
 
-/* Fail the test, naming seed, job and policy. */
+/* Fail the test with seed, job and policy. */
 void random_run_fail(const struct random_run *run, const char *what, job_id job);
 
-/* choice: of a policy, as random_case_policy takes it. */
+/* choice: of a policy, as in random_case_policy. */
 void random_run_open(struct random_run *run, uint64_t seed, uint32_t choice);
 void random_run_close(struct random_run *run);
 
-/* A hand-made run on `nodes` of 4 GPUs; jobs are set by the caller. */
+/* A run without random parts on `nodes` nodes of 4 GPUs; the caller sets the jobs. */
 void random_run_plain(struct random_run *run, uint32_t nodes, const char *preset_text, uint32_t jobs);
 
 struct engine_result random_run_engine(struct random_run *run);

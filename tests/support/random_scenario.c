@@ -35,17 +35,17 @@ static bool once_in(struct maker *maker, uint32_t times)
 
 #define PICK(maker, list) ((list)[below(maker, sizeof(list) / sizeof *(list))])
 
-/* One of the texts: a comma, the key and that. */
+/* A comma, the key, and one of the texts. */
 #define FIELD(maker, key, list) buffer_format((maker)->out, ", '%s': %s", key, PICK(maker, list))
 
-/* The same, or nothing, so that the default holds. */
+/* As above, or nothing, for the default. */
 #define MAYBE(maker, key, list)                                                                                        \
     do {                                                                                                               \
         if (once_in(maker, 2))                                                                                         \
             FIELD(maker, key, list);                                                                                   \
     } while (0)
 
-/* From nothing to more than any run lasts. */
+/* From 0 to longer than any run. */
 static const char *const spans[] = {"0", "0.000001", "0.001", "1", "5", "60", "300", "3600", "'30d'", "1000000000"};
 static const char *const bools[] = {"true", "false"};
 static const char *const steps[] = {"1", "2", "10", "1000000"};
@@ -224,7 +224,7 @@ static void write_preemption(struct maker *maker)
         FIELD(maker, "evictions_per_queue_h", bounds);
     if (once_in(maker, 3))
         FIELD(maker, "rematch_cycles", bounds);
-    struct maker aside = *maker; /* what is drawn after this stays as it was without it */
+    struct maker aside = *maker; /* a copy, so that later draws are the same with and without this one */
     MAYBE(&aside, "victims_of_this_cycle", bools);
     buffer_char(maker->out, '}');
 }
@@ -298,7 +298,7 @@ static void write_topology(struct maker *maker)
     buffer_format(maker->out, ", 'topology': {'mode': %s, 'domains': %s}", PICK(maker, modes), PICK(maker, domains));
 }
 
-/* Each seam is drawn when `all` is set, else few of them. */
+/* Draws each seam if `all` is set, else a few of them. */
 static void write_seams(struct maker *maker, bool all)
 {
     static const char *const blocking[] = {"'skip'", "'skip'", "'strict'"};
@@ -306,7 +306,7 @@ static void write_seams(struct maker *maker, bool all)
     static void (*const writers[])(struct maker *) = {write_order,    write_quota,   write_gang,   write_preemption,
                                                       write_actions,  write_gang,    write_defrag, write_geometry,
                                                       write_backfill, write_headroom};
-    enum { OFTEN = 5 }; /* of them; the others bite each other, or are seldom used */
+    enum { OFTEN = 5 }; /* these are drawn often; the others exclude each other, or are seldom used */
     for (uint32_t w = 0; w < sizeof writers / sizeof *writers; w++)
         if (w != OFTEN && once_in(maker, all ? (w < OFTEN ? 1 : 2) : 4))
             writers[w](maker);
@@ -385,7 +385,7 @@ static void write_group(struct maker *maker, bool is_first)
         break;
     case 1:
         buffer_format(maker->out, ", 'mig': '%s'", PICK(maker, profiles));
-        if (minimum == count) /* tasks of several instances, or one */
+        if (minimum == count) /* tasks with several instances, or a single task */
             buffer_format(maker->out, ", 'slice_members': %u, 'slice_level': 'node'", count % 2 == 0 ? 2 : count);
         break;
     case 2:
@@ -409,7 +409,7 @@ static void write_ask(struct maker *maker)
         for (uint32_t g = 0; g < groups; g++)
             write_group(maker, g == 0);
         buffer_char(maker->out, ']');
-        if (maker->out->length % 3 == 0) /* by chance, without a draw: the rest stays as it is */
+        if (maker->out->length % 3 == 0) /* chance without a draw, so that the rest stays the same */
             buffer_format(maker->out, ", 'min_sets': %u", 1 + (uint32_t)(maker->out->length / 3) % groups);
     } else if (once_in(maker, 6)) {
         buffer_string(maker->out, ", 'gpus': 1, 'gpu_fraction': 0.3");

@@ -6,9 +6,9 @@
  *   ... write scenario.text to DIR/s.json and scenario.jobs to DIR/j.jsonl; windtunnel run DIR/s.json ...
  *   random_scenario_release(&scenario);
  *
- * Seams may not go together, or fields with a cluster: then reading the scenario is an error, and the caller takes the
- * next draw.  About every second draw is legal.
- * Law: what is made depends on seed and draw alone.
+ * Some seams exclude each other, and some fields do not fit a cluster.  Then reading the scenario is an error, and the
+ * caller takes the next draw.  About every second draw is legal.
+ * Law: the scenario depends on seed and draw alone.
  */
 #ifndef TESTS_SUPPORT_RANDOM_SCENARIO_H
 #define TESTS_SUPPORT_RANDOM_SCENARIO_H
@@ -20,7 +20,7 @@ struct random_scenario {
     uint32_t job_count;
 };
 
-/* stall_steps: of the world. */
+/* stall_steps: the world's. */
 void random_scenario_make(struct random_scenario *scenario, uint64_t seed, uint32_t draw, uint64_t stall_steps);
 void random_scenario_release(struct random_scenario *scenario);
 

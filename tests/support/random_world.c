@@ -111,7 +111,7 @@ static struct random_queue *add_queue(struct random_stream *stream, struct rando
     return queue;
 }
 
-/* A part of what is left of the parent's. */
+/* Take a part of what is left of the parent's amount. */
 static uint32_t take_part(struct random_stream *stream, uint32_t *left)
 {
     uint32_t part = once_in(stream, 6) ? 0 : random_below(stream, *left + 1);
@@ -138,7 +138,8 @@ static void make_queues(struct random_stream *stream, struct random_world *world
     bool is_cohort = world->policy.quota == &quota_cohort;
     uint32_t gpus = gpus_of(world), top = QUEUE_NONE;
     world->queue_count = 0;
-    if (is_cohort || once_in(stream, 3)) { /* one organisation; quotas of a cohort add up, it brings none */
+    if (is_cohort ||
+        once_in(stream, 3)) { /* a single organisation; the quotas of a cohort add up, and it brings none */
         add_queue(stream, world, QUEUE_NONE, is_cohort ? 0 : gpus);
         world->queues[0].spec.limit[RESOURCE_GPU] = QUOTA_UNLIMITED;
         top = 0;
@@ -178,7 +179,7 @@ static uint32_t some_leaf(struct random_stream *stream, const struct random_worl
     return q;
 }
 
-/* One that is entitled to something and lends it out, if there is any. */
+/* A queue that has a quota and lends it, if there is one. */
 static uint32_t some_owner(struct random_stream *stream, const struct random_world *world, const uint32_t borrowers[2])
 {
     uint32_t q = some_leaf(stream, world);
@@ -233,7 +234,7 @@ static void make_sets(struct random_stream *stream, const struct random_world *w
     }
 }
 
-/* Borrowers of one GPU each, and later owners of several on one node. */
+/* First borrowers with one GPU each, later owners with several on one node. */
 static void make_plain(struct random_stream *stream, const struct random_world *world, struct random_job *random,
                        bool is_owner)
 {
@@ -262,7 +263,7 @@ static void make_mixed(struct random_stream *stream, const struct random_world *
         random->cancel_at = random->job.submit + between(stream, 0, 30) * world->period;
 }
 
-/* Borrowers' queues come first by chance; owners come when the cluster has been full for a while. */
+/* The queues of borrowers come first, at random; owners come when the cluster has been full for some time. */
 static void make_jobs(struct random_stream *stream, struct random_world *world)
 {
     uint32_t gpus = gpus_of(world), least = gpus < 12 ? 8 : 16;
@@ -281,7 +282,7 @@ static void make_jobs(struct random_stream *stream, struct random_world *world)
             at += 20 * world->period;
         if (is_owner && once_in(stream, 3))
             at += (time_ns)between(stream, 1, 10) * world->period;
-        random->job.submit = at + (time_ns)j * 1000; /* no two at once: nothing is left to the ids */
+        random->job.submit = at + (time_ns)j * 1000; /* no two at one time, so that ids do not decide */
         random->job.queue = !is_reclaim ? some_leaf(stream, world)
                             : is_owner  ? some_owner(stream, world, borrowing)
                                         : borrowing[random_below(stream, 2)];
@@ -299,7 +300,7 @@ static void make_faults(struct random_stream *stream, struct random_world *world
         return;
     uint32_t pairs = between(stream, 1, RANDOM_WORLD_FAULTS_MAX / 2);
     time_ns at = 0;
-    for (uint32_t i = 0; i < pairs; i++) { /* one node is away at a time */
+    for (uint32_t i = 0; i < pairs; i++) { /* one node is down at a time */
         node_id node = random_below(stream, world->node_count);
         at += (time_ns)between(stream, 1, 12) * world->period;
         world->faults[world->fault_count++] =
@@ -324,14 +325,14 @@ static void read_policy(struct random_world *world)
     json_doc_free(doc);
 }
 
-/* Times that suit the period: a preset's own would outlast the world. */
+/* Times that fit the period: those of a preset would outlast the world. */
 static void set_times(struct random_stream *stream, struct random_world *world)
 {
     static const uint32_t graces[] = {0, 1, 3, 8}, runtimes[] = {0, 0, 0, 5, 20};
     struct preemption_config *preempt = &world->policy.preempt;
     preempt->grace = graces[random_below(stream, 4)] * world->period;
     preempt->preempt_min_runtime = preempt->reclaim_min_runtime = runtimes[random_below(stream, 5)] * world->period;
-    if (preempt->delay > 0) /* as long as the minimum run time, so that no job waits longer for it */
+    if (preempt->delay > 0) /* equal to the minimum run time, so that no job waits longer for it */
         preempt->delay = preempt->reclaim_min_runtime;
 }
 

@@ -1,10 +1,10 @@
-/* tests/support/random_world.h -- a random scenario as plain data: a cluster, a queue tree, jobs with all that will
- * happen to them, and nodes that fail.
+/* tests/support/random_world.h -- a random scenario as plain data: a cluster, a queue tree, jobs with their run times
+ * and ends, and nodes that fail.
  *
- * tests/support/honest_world.h plays it.  Everything is known beforehand, so that a scenario can be played again with
- * other ids, or with jobs left out until what remains is the smallest that still fails.
+ * tests/support/honest_world.h plays it.  Everything is known in advance.  So a scenario can be played again with other
+ * ids, or with jobs left out until it is the smallest one that still fails.
  *
- * Law: what is made depends on seed, preset and kind alone; every job passes job_complaint.
+ * Law: the scenario depends on seed, preset and kind alone; every job passes job_complaint.
  */
 #ifndef TESTS_SUPPORT_RANDOM_WORLD_H
 #define TESTS_SUPPORT_RANDOM_WORLD_H
@@ -35,21 +35,21 @@ struct random_node {
 
 struct random_queue {
     uint32_t parent;        /* position; QUEUE_NONE: a top queue */
-    struct queue_spec spec; /* but for name and parent */
+    struct queue_spec spec; /* without name and parent */
     bool is_leaf;
 };
 
 struct random_job {
-    struct job job; /* queue: a position; id: none */
+    struct job job; /* its queue is a position; it has no id */
     struct job_group more[RANDOM_WORLD_GROUPS_MAX];
     struct job_set sets[RANDOM_WORLD_GROUPS_MAX];
-    time_ns duration;  /* ends when it has run so long; TIME_NEVER */
+    time_ns duration;  /* it ends after running this long; TIME_NEVER */
     time_ns cancel_at; /* TIME_NEVER */
-    bool is_retried;   /* its first end is a failure, and it comes again */
-    bool is_absent;    /* left out */
+    bool is_retried;   /* it fails at first, and comes again */
+    bool is_absent;    /* left out of the play */
 };
 
-struct random_fault { /* a node changes */
+struct random_fault { /* the state of a node changes */
     time_ns at;
     node_id node;
     uint8_t state; /* enum node_state */
@@ -72,17 +72,17 @@ struct random_world {
     time_ns period;        /* cycles are on this grid */
     uint32_t ticks;        /* to play */
     uint32_t delay_ticks;  /* until a START takes effect */
-    uint32_t refuse_milli; /* of decisions, refused */
-    bool is_each_tick;     /* a cycle at each tick, whether or not anything was told */
+    uint32_t refuse_milli; /* part of the decisions that is refused */
+    bool is_each_tick;     /* a cycle at each tick, even without facts */
 };
 
-/* The names of presets: policy_preset_texts. */
+/* Names of presets: policy_preset_texts. */
 void random_world_make(struct random_world *world, uint64_t seed, uint32_t preset, enum random_world_kind kind);
 
-/* Some of its jobs do not need all their sets: of half of those with sets, any number.  All else stays as made. */
+/* Let jobs do without some of their sets: half of the jobs with sets, any number of sets.  All else is unchanged. */
 void random_world_choose_sets(struct random_world *world);
 
-/* Built anew for each play; to be freed by the caller.  queue_ids: by position. */
+/* Built for each play; the caller frees it.  queue_ids: by position. */
 struct cluster *random_world_cluster_new(const struct random_world *world);
 struct queue_table *random_world_queues_new(const struct random_world *world, const queue_id *queue_ids);
 

@@ -115,7 +115,7 @@ struct engine_result run_source(const struct run_setup *setup, struct job_source
     return result;
 }
 
-struct list { /* what a custom source walks */
+struct list { /* the list that a custom source reads */
     const struct run_job *jobs;
     uint32_t count, next;
 };

@@ -19,14 +19,14 @@ struct run_setup {
     const struct cluster *cluster;
     struct policy_config policy;
     struct world_config world;
-    void (*fill_queues)(struct queue_table *queues); /* NULL: the root alone */
+    void (*fill_queues)(struct queue_table *queues); /* NULL: only the root */
     bool is_unchecked;
 };
 
 /* Strict fifo, best fit, no evictions; no period, no latency, no limit, until every job has ended. */
 struct run_setup run_setup_default(const struct cluster *cluster);
 
-/* The preset of that name, as `--policy` would have it. */
+/* The preset of that name, as for `--policy`. */
 struct policy_config run_preset(const char *name);
 
 struct run_job { /* the id is the position in the list */
@@ -34,11 +34,11 @@ struct run_job { /* the id is the position in the list */
     struct job_truth truth;
 };
 
-/* A job of `members` times `gpus` whole GPUs; all else as job_default says. */
+/* A job of `members` times `gpus` whole GPUs; otherwise as job_default. */
 struct run_job run_job_make(time_ns submit, time_ns duration, uint32_t members, uint16_t gpus);
 
 struct run_log {
-    struct job_row *jobs; /* by id; name, queue and user are NULL: they were borrowed */
+    struct job_row *jobs; /* by id; name, queue and user are NULL, because they were borrowed */
     uint32_t job_count;
     struct attempt_row *attempts; /* in order of their rows; placement is owned */
     uint32_t attempt_count;
@@ -51,7 +51,7 @@ struct run_log {
 struct run_log *run_jobs(const struct run_setup *setup, const struct run_job *jobs, uint32_t count);
 void run_log_free(struct run_log *log);
 
-/* The attempt of that number; fails the test if there is none. */
+/* The attempt with that number; fails the test if there is none. */
 const struct attempt_row *run_attempt(const struct run_log *log, job_id id, uint32_t attempt);
 
 /* The last sample: the state and the integrals at the end of the run. */
@@ -61,8 +61,8 @@ const struct timeline_row *run_last_sample(const struct run_log *log);
 struct engine_result run_source(const struct run_setup *setup, struct job_source *source,
                                 const struct record_sink *sink);
 
-/* GPUs of a placement's text on nodes named n0, n1, ...: milli of each GPU held, by node x NODE_GPUS_MAX + index.
- * Fails the test if the text is none, or names a GPU beyond node_count or twice. */
+/* Read a placement's text on nodes named n0, n1, ...: milli held of each GPU, at index node x NODE_GPUS_MAX + GPU.
+ * Fails the test if the text is not valid, or names a GPU beyond node_count, or one twice. */
 void run_placement_read(const char *placement, uint32_t node_count, uint16_t *milli);
 
 #endif

@@ -13,7 +13,7 @@
 #include "policies/order/order.h"
 #include "policies/quota/quotas.h"
 
-struct amounts { /* of a node: all signed, so that an error shows as a negative one */
+struct amounts { /* of a node; signed, so that an error shows as a negative amount */
     int64_t gpu[NODE_GPUS_MAX], cpu, memory;
 };
 
@@ -46,7 +46,7 @@ static void add_pieces(struct amounts *sums, const struct mirror_job *entry, int
     }
 }
 
-/* What each node has left when the jobs in these states hold their pieces. */
+/* What each node has free if jobs in these states hold their pieces. */
 static struct amounts *left_new(const struct mirror *mirror, uint32_t states)
 {
     const struct cluster *cluster = mirror->cluster;
@@ -84,7 +84,7 @@ static void check_space(const struct mirror *mirror, uint32_t states, const char
     free(left);
 }
 
-/* Of one member: memory as on the node where it is the largest part of a GPU. */
+/* Request of a member; memory as on the node where it is the largest share of a GPU. */
 static int64_t member_ask(const struct mirror *mirror, const struct request *request)
 {
     int64_t most = 0;
@@ -109,7 +109,7 @@ static int64_t ask_of(const struct mirror *mirror, const struct job *job)
     return ask;
 }
 
-/* What it has been given. */
+/* What the job holds. */
 static int64_t held_by(const struct mirror_job *entry)
 {
     int64_t held = 0;
@@ -118,7 +118,7 @@ static int64_t held_by(const struct mirror_job *entry)
     return held;
 }
 
-/* Is there headroom for `more` in the job's queue and all above it? */
+/* Would the job's queue and all above it stay within their limits with `more`? */
 static bool has_headroom(const struct mirror *mirror, const struct job *job, int64_t more)
 {
     if (mirror->policy.config.quota == &quota_none || ask_of(mirror, job) == 0)
@@ -139,7 +139,7 @@ static bool has_headroom(const struct mirror *mirror, const struct job *job, int
     return true;
 }
 
-/* Members of whole GPUs that the free ones hold, island by island if they ask that. */
+/* The number of members with whole GPUs that fit the free GPUs, island by island if requested. */
 static int64_t members_whole(const struct mirror *mirror, node_id node, const struct amounts *left,
                              const struct request *request)
 {
@@ -152,7 +152,7 @@ static int64_t members_whole(const struct mirror *mirror, node_id node, const st
     return members;
 }
 
-/* Members of a request that a node with `left` can take. */
+/* The number of members of a request that fit a node with `left` free. */
 static int64_t members_in(const struct mirror *mirror, node_id node, const struct amounts *left,
                           const struct request *request)
 {
@@ -178,7 +178,7 @@ static int64_t members_in(const struct mirror *mirror, node_id node, const struc
     return members < 0 ? 0 : members;
 }
 
-/* Exact for one group; of several it is false: which goes where is the policy's choice. */
+/* Exact for one group.  False for several, because the policy chooses where each goes. */
 static bool fits(const struct mirror *mirror, const struct amounts *left, const struct job *job)
 {
     const struct job_group *group = &job->first;
@@ -251,7 +251,7 @@ static void check_pieces(const struct mirror *mirror, const struct decision *dec
             mirror_fail(mirror, "not all members were placed", decision->job);
 }
 
-/* What orders that depend on the declaration alone may look at; the mirror takes no others. */
+/* The fields of a view that depend on the declaration alone; the mirror uses only orders that read no others. */
 static struct order_view view_of(const struct job *job)
 {
     return (struct order_view){.submit = job->submit,
@@ -264,7 +264,7 @@ static struct order_view view_of(const struct job *job)
                                .deadline = job->deadline};
 }
 
-/* <0 if a goes before b by the chain. */
+/* Below 0: a goes before b by the chain. */
 static int order_of(const struct mirror *mirror, job_id a, job_id b)
 {
     const struct order_config *order_config = &mirror->policy.config.order_config;
@@ -278,7 +278,7 @@ static int order_of(const struct mirror *mirror, job_id a, job_id b)
     return a < b ? -1 : a > b;
 }
 
-/* The first waiting job of the line by the order; JOB_NONE. */
+/* The first waiting job in the order; JOB_NONE: none waits. */
 static job_id head_of(const struct mirror *mirror, queue_id queue, bool is_flat)
 {
     job_id head = JOB_NONE;
@@ -332,7 +332,7 @@ static void take_evict(struct mirror *mirror, const struct decision *decision)
     entry->decision = decision->id;
 }
 
-/* The victims of the plan are those just before the RESERVE; none may be there for nothing. */
+/* The plan's victims are those right before its RESERVE; each of them must be needed. */
 static void check_plan(struct mirror *mirror, const struct decision *all, size_t at)
 {
     struct mirror_job *preemptor = &mirror->jobs[all[at].job];
@@ -348,7 +348,7 @@ static void check_plan(struct mirror *mirror, const struct decision *all, size_t
     for (size_t i = first; i < at; i++) {
         struct mirror_job *victim = &mirror->jobs[all[i].job];
         add_pieces(left, victim, -1);
-        victim->state = RUNNING; /* it may be needed for its space, or for what its queue is charged */
+        victim->state = RUNNING; /* it may be needed for its space, or for its queue's charge */
         if (fits(mirror, left, &preemptor->job) &&
             has_headroom(mirror, &preemptor->job, ask_of(mirror, &preemptor->job)))
             mirror_fail(mirror, "a victim was not needed", all[i].job);
@@ -416,15 +416,15 @@ static void take_decision(struct mirror *mirror, const struct decision *all, siz
     }
 }
 
-/* ---- The twin of the memos --------------------------------------------------------------------- */
+/* ---- Nothing is hidden by memos ---------------------------------------------------------------- */
 
-/* Nothing that waits and may go fits into what is free: no memo hides a job. */
+/* No waiting job that may start fits the free space, so no memo hides a job. */
 static void check_nothing_fits(const struct mirror *mirror)
 {
     const struct policy_config *config = &mirror->policy.config;
     if (config->backfill->keeps || (config->backfill->overtakes && !policy_has_one_line(config)) ||
         config->backfill_config.interval > 0)
-        return; /* what is free may be kept for somebody, or nobody may have looked yet */
+        return; /* free space may be kept for a job, or the job was not examined yet */
     struct amounts *left = left_new(mirror, EVERYBODY);
     for (job_id id = 0; id < mirror->job_count; id++) {
         const struct job *job = &mirror->jobs[id].job;
@@ -438,8 +438,8 @@ static void check_nothing_fits(const struct mirror *mirror)
     free(left);
 }
 
-/* Undo the cycle's starts, last first: a job that still waits and goes before did not fit at that moment either.  With
- * backfill it may have stood in the way of one further in front, as the shorter one did not (test_easy_oracle looks at
+/* Undo the cycle's starts, the last first: no job that still waits and goes before the started job may fit then.  With
+ * backfill a job may have been in the way of an earlier one, where a shorter job was not (test_easy_oracle checks
  * that). */
 static void check_order(const struct mirror *mirror, const struct decision *all, size_t count)
 {
@@ -476,7 +476,7 @@ size_t mirror_cycle(struct mirror *mirror)
     if (mirror->wake_at < mirror->now)
         mirror_fail(mirror, "it wants to be woken in the past", JOB_NONE);
     check_space(mirror, PHYSICAL, "space is held twice", JOB_NONE);
-    if (!has_plans) /* evictions give headroom back in the middle of the cycle */
+    if (!has_plans) /* evictions lower charges during the cycle */
         check_order(mirror, decisions, count);
     check_nothing_fits(mirror);
     struct sched_counts counts;
@@ -488,7 +488,7 @@ size_t mirror_cycle(struct mirror *mirror)
 
 /* ---- A whole life ---- */
 
-/* Whether the checks above say what the policy means: others have quotas, orders or plans of their own. */
+/* Do the checks above apply to the policy?  Others have quotas, orders or plans of their own. */
 static bool is_understood(const struct policy_config *config)
 {
     const struct preemption_config *preempt = &config->preempt;

@@ -12,14 +12,14 @@
 
 #include "base/buffer.h"
 
-/* The set-up and tear-down of a cmocka group; one folder at a time. */
+/* Set-up and tear-down of a cmocka group, with one folder at a time. */
 int scratch_make(void **state);
 int scratch_remove(void **state);
 
 /* The path of `name` in the folder; "" is the folder.  Borrowed until scratch_remove. */
 const char *scratch_path(const char *name);
 
-/* Write a file; its path. */
+/* Write a file; returns its path. */
 const char *scratch_write(const char *name, const void *bytes, size_t length);
 const char *scratch_write_json(const char *name, const char *quoted); /* json_text.h */
 
@@ -28,10 +28,10 @@ struct buffer scratch_read(const char *name);
 
 bool scratch_exists(const char *name);
 
-/* How many entries the folder `name` has, hidden ones included. */
+/* The number of entries of the folder `name`, including hidden ones. */
 size_t scratch_count(const char *name);
 
-/* Remove what is in the folder. */
+/* Remove the contents of the folder. */
 void scratch_empty(void);
 
 /* Append one zstd frame that holds the bytes, with or without a check sum. */

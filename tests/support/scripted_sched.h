@@ -1,12 +1,12 @@
-/* tests/support/scripted_sched.h -- a scheduler that says what it is told to, for tests of the engine alone.
+/* tests/support/scripted_sched.h -- a scheduler that makes the decisions of a script, for tests of the engine alone.
  *
- * The functions of policies/sched.h are defined here, so that the linker leaves the real ones out: a test program
- * includes this once, and its jobs get the decisions that its script holds, at their times.  Facts are kept in
- * script.told.  The world is one node of 8 GPUs; a member has one of them.
+ * The functions of policies/sched.h are defined here, so that the linker leaves the real ones out.  A test program
+ * includes this once, and the decisions of its script are made at their times.  Facts are kept in script.told.  The
+ * world is one node of 8 GPUs; a member has one of them.
  *
  *   struct run_setup setup = scripted_setup(cluster);
  *   script_start(0, 0, 0, 2);              at 0 s job 0 on GPUs 0 and 1
- *   script_shrink(S(10), 0, 1, 1);         at 10 s it is to give up GPU 1
+ *   script_shrink(S(10), 0, 1, 1);         at 10 s it gives up GPU 1
  *   run_jobs(&setup, &job, 1);
  */
 #ifndef TESTS_SUPPORT_SCRIPTED_SCHED_H
@@ -95,7 +95,7 @@ size_t sched_cycle(struct sched *sched, time_ns now, const struct decision **out
 
 void sched_count(const struct sched *sched, struct sched_counts *counts)
 {
-    (void)sched; /* enough for the engine's check: all of a node is used */
+    (void)sched; /* enough for the engine's check: the whole node is used */
     *counts = (struct sched_counts){.used_gpu_milli = 8 * GPU_MILLI};
 }
 

@@ -24,7 +24,7 @@ struct word {
 static void change(const struct word *word, bool is_more)
 {
     uint64_t value = 0;
-    memcpy(&value, word->at, word->size); /* little-endian, as all that runs this */
+    memcpy(&value, word->at, word->size); /* little-endian, like all machines that run this */
     value += is_more ? 1 : UINT64_MAX;
     memcpy(word->at, &value, word->size);
 }
@@ -45,7 +45,7 @@ static void spoil(struct sched *sched, struct word word, bool is_more)
 #define SPOIL(value, by)                                                                                               \
     spoil(sched, (struct word){#value, &(value), sizeof(value), (by)}, random_below(stream, 2) == 0)
 
-/* True is said to be false, or the reverse. */
+/* Negate the flag; sched_check must complain. */
 static void turn(struct sched *sched, const char *name, bool *flag)
 {
     *flag = !*flag;
@@ -124,7 +124,7 @@ static void spoil_node(struct sched *sched, node_id n, struct random_stream *str
     }
 }
 
-/* ---- Who waits and runs ---- */
+/* ---- Waiting and running jobs ---- */
 
 static void spoil_queue(struct sched *sched, queue_id q, struct random_stream *stream)
 {

@@ -1,7 +1,7 @@
-/* tests/support/spoil.h -- do the books' checks tell?  One word of a scheduler is made wrong by one, another hash of
- * the ledger and a complaint of sched_check must be the answer, and it is put back.
+/* tests/support/spoil.h -- do the checks of the books find errors?  One word of a scheduler is changed by one.  Then
+ * the hash must change and sched_check must complain (for some words only one of both).  The word is restored.
  *
- *   spoil_books(sched, &stream);        where all laws hold; draws what is spoilt
+ *   spoil_books(sched, &stream);        where all laws hold; the stream draws the word
  *
  * It covers every word that can be spoilt without an index leaving its array.  Fails the test with the name of the word
  * if no check finds it.

@@ -21,7 +21,7 @@ static void file_write(char path[], const char *text)
     close(file);
 }
 
-/* Open and read; the error, if any, stays in the case. */
+/* Open and read the trace; an error stays in the case. */
 static struct trace_case trace_case_try(const char *text, const struct workload_spec *spec,
                                         const struct cluster *cluster)
 {

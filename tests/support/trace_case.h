@@ -12,7 +12,7 @@
 enum { TRACE_CASE_JOBS_MAX = 64 };
 
 struct trace_case {
-    struct job jobs[TRACE_CASE_JOBS_MAX]; /* names and groups are the source's */
+    struct job jobs[TRACE_CASE_JOBS_MAX]; /* names and groups belong to the source */
     struct job_truth truths[TRACE_CASE_JOBS_MAX];
     uint32_t count;
     struct job_source *source;
@@ -20,19 +20,17 @@ struct trace_case {
     struct error error;
 };
 
-/* Write `text` to a temporary file and read it with the spec (its trace is set here; zeroed otherwise is fine).  Lines
- * of JSON may be written with ' for " (json_text.h).
- * Fails the test if it cannot be read. */
+/* Write `text` to a temporary file and read it with the spec (its trace is set here; the rest may be zeroed).  JSON may
+ * have ' for " (json_text.h).  Fails the test if it cannot be read. */
 struct trace_case trace_case_read(const char *text, const struct workload_spec *spec, const struct cluster *cluster);
 
-/* The same for texts that must be refused: ERROR_DATA at that line and column (0: not looked at) with `says` in
- * the message.  Fails the test if it is not. */
+/* As above for a text that must be refused: ERROR_DATA at that line and column (0: any), with `says` in the message. */
 void trace_case_refused(const char *text, const struct workload_spec *spec, const struct cluster *cluster,
                         unsigned line, unsigned column, const char *says);
 
 void trace_case_release(struct trace_case *trace);
 
-/* The queue's name of job `index`. */
+/* The name of the queue of job `index`. */
 const char *trace_case_queue(const struct trace_case *trace, uint32_t index);
 
 /* The path of a real trace, in $WINDTUNNEL_TRACES or ../shared/traces; NULL, with a message, where it is absent. */

@@ -1,5 +1,5 @@
-/* tests/support/wire_lines.h -- lines of policies/wire.h, one of every kind, with every field away from its default at
- * least once, as they are written.
+/* tests/support/wire_lines.h -- lines of policies/wire.h as they are written: one of every kind, and every field at
+ * least once with a value other than its default.
  *
  *   struct wire_lines wire;
  *   wire_lines_open(&wire);
