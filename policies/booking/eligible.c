@@ -126,6 +126,18 @@ static enum reason find_hold(struct sched *sched, uint32_t slot, const struct jo
     return job->is_held ? REASON_HELD : join_array(sched, slot);
 }
 
+/* One of its dependencies can never be met: reject the held job, and with it the jobs that depend on its success. */
+static void refuse_held(struct sched *sched, uint32_t slot)
+{
+    const struct sched_job *held = &sched->jobs.jobs[slot];
+    const job_id job = held->id;
+    sched->lists.held_count--;
+    sched_reject(sched, job, (struct asking){held->request_class, held->queue}, REASON_DEPENDENCY_NEVER);
+    sched->jobs.facts[slot].array = 0; /* it never joined */
+    sched_forget(sched, slot);
+    eligible_ended(sched, job, ENDED_OTHERWISE);
+}
+
 enum reason eligible_submit(struct sched *sched, uint32_t slot, const struct job *job)
 {
     const enum reason reason = find_hold(sched, slot, job);
@@ -133,7 +145,9 @@ enum reason eligible_submit(struct sched *sched, uint32_t slot, const struct job
         return reason;
     sched->jobs.jobs[slot].state = SJOB_HELD;
     sched->jobs.jobs[slot].reason = (uint8_t)reason;
-    sched->lists.held_count += reason != REASON_DEPENDENCY_NEVER;
+    sched->lists.held_count++;
+    if (reason == REASON_DEPENDENCY_NEVER)
+        refuse_held(sched, slot);
     return reason;
 }
 
@@ -153,18 +167,11 @@ static void let_go(struct sched *sched, uint32_t slot)
     sched_wait(sched, slot);
 }
 
-static void refuse_held(struct sched *sched, uint32_t slot, job_id job)
-{
-    sched->lists.held_count--;
-    sched_reject(sched, job, (struct asking){sched->jobs.jobs[slot].request_class, sched->jobs.jobs[slot].queue},
-                 REASON_DEPENDENCY_NEVER);
-    sched->jobs.facts[slot].array = 0; /* it never joined */
-    sched_forget(sched, slot);
-}
-
 void eligible_released(struct sched *sched, uint32_t slot)
 {
-    let_go(sched, slot);
+    sched->jobs.facts[slot].is_held = false;
+    if (sched->jobs.jobs[slot].reason == REASON_HELD)
+        let_go(sched, slot);
 }
 
 void eligible_ended(struct sched *sched, job_id job, enum ended end)
@@ -182,9 +189,8 @@ void eligible_ended(struct sched *sched, job_id job, enum ended end)
             continue; /* it was cancelled or refused */
         struct job_facts *facts = &sched->jobs.facts[waiter];
         if (!is_met(dependency.kind, end)) {
-            refuse_held(sched, waiter, dependency.waiter);
-            eligible_ended(sched, dependency.waiter, ENDED_OTHERWISE); /* for jobs that depend on it */
-            i = 0;
+            refuse_held(sched, waiter);
+            i = 0; /* that changed the list */
         } else if (--facts->after_left == 0) {
             if (facts->is_held) {
                 sched->jobs.jobs[waiter].reason = REASON_HELD;

@@ -11,12 +11,13 @@ uint32_t eligible_array_count(const struct sched *sched, uint32_t array);
 /* Open dependencies of the job; JOB_NONE: of all jobs.  O(all of them). */
 uint32_t eligible_dependency_count(const struct sched *sched, job_id job);
 
-/* Why the new job may not enter a class queue yet.  REASON_NONE: it may; REASON_DEPENDENCY_NEVER: it never may. */
+/* Why the new job may not enter a class queue yet.  REASON_NONE: it may.  REASON_DEPENDENCY_NEVER: it never may, and is
+ * rejected and forgotten by this call. */
 enum reason eligible_submit(struct sched *sched, uint32_t slot, const struct job *job);
 void eligible_adopt(struct sched *sched, uint32_t slot);              /* it runs already: the limit does not apply */
 void eligible_ended(struct sched *sched, job_id job, enum ended end); /* releases the jobs that depend on it */
 void eligible_left(struct sched *sched, uint32_t array);              /* an element of the array has ended */
-void eligible_released(struct sched *sched, uint32_t slot);           /* its submitter released it */
+void eligible_released(struct sched *sched, uint32_t slot);           /* its submitter no longer holds it */
 void eligible_unpark(struct sched *sched, uint32_t slot);             /* it was cancelled while it was held */
 void eligible_archive(struct archive *archive, struct sched *sched);
 

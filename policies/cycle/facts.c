@@ -239,18 +239,10 @@ void sched_job_submitted(struct sched *sched, const struct job *job, time_ns now
         return;
     sched_tell_plugins(sched, slot, PLUGIN_JOB_SUBMITTED);
     enum reason reason = eligible_submit(sched, slot, job);
-    if (reason == REASON_NONE) {
+    if (reason == REASON_NONE)
         sched_wait(sched, slot);
-        return;
-    }
-    if (reason != REASON_DEPENDENCY_NEVER) {
+    else if (reason != REASON_DEPENDENCY_NEVER)
         waits_review(sched, slot);
-        return;
-    }
-    sched_reject(sched, job->id, (struct asking){sched->jobs.jobs[slot].request_class, job->queue}, reason);
-    sched->jobs.facts[slot].array = 0;
-    sched_forget(sched, slot);
-    eligible_ended(sched, job->id, ENDED_OTHERWISE);
 }
 
 void sched_job_released(struct sched *sched, job_id id, time_ns now)
@@ -259,9 +251,7 @@ void sched_job_released(struct sched *sched, job_id id, time_ns now)
     if (slot == SLOT_NONE || !sched->jobs.facts[slot].is_held)
         return;
     sched_begin_fact(sched, now);
-    sched->jobs.facts[slot].is_held = false;
-    if (sched->jobs.jobs[slot].reason == REASON_HELD)
-        eligible_released(sched, slot);
+    eligible_released(sched, slot);
 }
 
 void sched_job_adopted(struct sched *sched, const struct job *job, const struct piece *pieces, uint32_t piece_count,
