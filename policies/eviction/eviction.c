@@ -99,6 +99,8 @@ struct eviction_counts eviction_counts(const struct sched *sched)
 void eviction_begin_cycle(struct sched *sched)
 {
     sched->eviction->evicted_in_cycle = sched->plan->turn_attempts = 0;
+    if (sched->moves->count > 0)
+        moves_forget_old(sched);
 }
 
 const char *eviction_check(const struct sched *sched)

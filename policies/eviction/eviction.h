@@ -13,7 +13,7 @@
 void eviction_init(struct sched *sched); /* finds which kinds and actions the policy uses */
 void eviction_release(struct sched *sched);
 
-/* A cycle begins: set its counts of evictions and attempts to 0. */
+/* A cycle begins: set its counts of evictions and attempts to 0, and forget moves that no longer count. */
 void eviction_begin_cycle(struct sched *sched);
 
 /* Make the attempts of one kind in this cycle.  True if a plan was booked. */
@@ -29,8 +29,8 @@ bool plan_await(struct sched *sched, uint32_t slot);
  * booked. */
 bool headroom_refill(struct sched *sched);
 
-/* How many jobs one plan may move now.  If the hourly limit lowers that number, notes when it rises again. */
-int64_t moves_bound(struct sched *sched);
+/* How many jobs one plan may move now. */
+int64_t moves_bound(const struct sched *sched);
 /* Move jobs off the nodes that are kept for the preemptor, where they find other places.  True if a job moves. */
 bool moves_vacate(struct sched *sched, uint32_t preemptor);
 /* From when on a reclaim for the preemptor might evict the whole job, if nothing else changes; TIME_NEVER: it may not.

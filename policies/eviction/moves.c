@@ -41,10 +41,11 @@ bool moves_spares(struct sched *sched, uint32_t slot)
     return end - sched->now <= cost || left <= cost;
 }
 
-static void forget_old(struct move_log *log, time_ns now)
+void moves_forget_old(struct sched *sched)
 {
+    struct move_log *log = sched->moves;
     uint32_t old = 0;
-    while (old < log->count && log->at[old] <= now - HOUR_NS)
+    while (old < log->count && log->at[old] <= sched->now - HOUR_NS)
         old++;
     if (old == 0)
         return;
@@ -52,20 +53,27 @@ static void forget_old(struct move_log *log, time_ns now)
     memmove(log->at, log->at + old, log->count * sizeof *log->at);
 }
 
-int64_t moves_bound(struct sched *sched)
+/* How many jobs one plan may move, whatever was moved in the last hour. */
+static int64_t moves_per_plan(const struct sched *sched)
 {
-    const struct defrag_config *config = &sched->policy.defrag_config;
-    struct move_log *log = sched->moves;
-    int64_t bound = config->moves_per_plan >= 0 ? config->moves_per_plan : sched->policy.preempt.victims_max;
-    if (!sched->policy.defrag->moves || config->moves_per_h == 0)
-        return bound;
-    forget_old(log, sched->now);
-    const int64_t left = config->moves_per_h - log->count;
-    if (left >= bound)
-        return bound;
-    if (log->count > 0)
+    const int64_t per_plan = sched->policy.defrag_config.moves_per_plan;
+    return per_plan >= 0 ? per_plan : sched->policy.preempt.victims_max;
+}
+
+int64_t moves_bound(const struct sched *sched)
+{
+    const int64_t per_plan = moves_per_plan(sched), per_h = sched->policy.defrag_config.moves_per_h;
+    if (!sched->policy.defrag->moves || per_h == 0)
+        return per_plan;
+    const int64_t left = per_h - sched->moves->count;
+    return left < per_plan ? left : per_plan;
+}
+
+void moves_note_bound(struct sched *sched)
+{
+    const struct move_log *log = sched->moves;
+    if (log->count > 0 && moves_bound(sched) < moves_per_plan(sched))
         plan_note_eligible(sched->plan, log->at[0] + HOUR_NS);
-    return left;
 }
 
 void moves_log(struct sched *sched)

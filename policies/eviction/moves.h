@@ -24,7 +24,10 @@ time_ns moves_cost(struct sched *sched, uint32_t slot);
 /* Is the job better left where it is?  True if what is left of its run is no longer than moves_cost and the policy
  * spares such jobs (spares_ending). */
 bool moves_spares(struct sched *sched, uint32_t slot);
-void moves_log(struct sched *sched); /* a job is being moved */
+void moves_log(struct sched *sched);        /* a job is being moved */
+void moves_forget_old(struct sched *sched); /* a cycle begins: forget the moves of more than an hour ago */
+/* If the hourly limit lowers moves_bound, note in the plan when it rises again. */
+void moves_note_bound(struct sched *sched);
 /* After a plan was booked: the jobs that it moves claim the places it found for them, if the policy says so
  * (holds_places). */
 void moves_hold_places(struct sched *sched);

@@ -318,7 +318,7 @@ static bool trim(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
     return is_good(sched, preemptor, kind);
 }
 
-uint32_t plan_job_bound(struct sched *sched, enum plan_kind kind)
+uint32_t plan_job_bound(const struct sched *sched, enum plan_kind kind)
 {
     const struct preemption_config *config = &sched->policy.preempt;
     int64_t bound = config->victims_max;
@@ -427,7 +427,10 @@ static bool grow_by_moving(struct sched *sched, uint32_t preemptor)
     const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[preemptor]);
     sched->plan->is_moving = true;
     victims_collect(sched, preemptor, PLAN_RECLAIM, true);
-    return could_suffice(sched, ask) && try_grow(sched, preemptor, PLAN_RECLAIM, grow_in_order);
+    if (!could_suffice(sched, ask))
+        return false;
+    moves_note_bound(sched);
+    return try_grow(sched, preemptor, PLAN_RECLAIM, grow_in_order);
 }
 
 /* Collect the units.  False: even all of them together would not suffice.  They are collected also if the home is too
@@ -437,8 +440,11 @@ static bool collect_enough(struct sched *sched, uint32_t preemptor, enum plan_ki
     sched->plan->is_moving = false;
     const bool has_home = plan_home_suffices(sched, preemptor);
     victims_collect(sched, preemptor, kind, is_ordered && has_home);
-    return has_home && could_suffice(sched, sched_ask(sched, &sched->jobs.jobs[preemptor])) &&
-           (kind != PLAN_CONSOLIDATE || plan_job_bound(sched, kind) > 0);
+    if (!has_home || !could_suffice(sched, sched_ask(sched, &sched->jobs.jobs[preemptor])))
+        return false;
+    if (kind == PLAN_CONSOLIDATE)
+        moves_note_bound(sched);
+    return kind != PLAN_CONSOLIDATE || plan_job_bound(sched, kind) > 0;
 }
 
 /* A search in order may take all that a queue can lose on many different nodes, without room on any.  A search node by

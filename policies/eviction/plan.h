@@ -18,7 +18,7 @@ void plan_give_back(struct sched *sched, struct unit *unit);
 /* Is the core or the set taken without which this surplus unit cannot stay? */
 bool plan_is_core_taken(const struct sched *sched, const struct unit *unit);
 /* How many jobs one plan of this kind may evict now. */
-uint32_t plan_job_bound(struct sched *sched, enum plan_kind kind);
+uint32_t plan_job_bound(const struct sched *sched, enum plan_kind kind);
 
 /* Charge the unit's queue for what the unit holds, or the preemptor's queue for what the preemptor asks; sign: 1 adds
  * the charge, -1 takes it off. */

@@ -208,28 +208,24 @@ static int64_t loss_bound(const struct sched *sched, uint32_t preemptor, enum pl
     return preemption_cost_of_wait(sched, preemptor);
 }
 
-/* Would the job lose more than the preemptor's wait is worth? */
-static bool loses_too_much(struct sched *sched, uint32_t preemptor, struct victim_candidate *candidate, bool is_young)
-{
-    const struct preemption_cost preemption_cost = candidates_cost(candidate, sched->now);
-    if (preemption_cost.loss_gpu_ns <= sched->plan->loss_bound)
-        return false;
-    if (!is_young)
-        preemption_cost_note(sched, preemptor, &preemption_cost);
-    return true;
-}
-
+/* Add the units of the job that the plan may take: none of its core if that is too young, or would lose more than the
+ * preemptor's wait is worth. */
 static inline void add_job(struct sched *sched, const struct victim_walk *walk, uint32_t slot,
                            struct victim_candidate *candidate, bool is_young)
 {
-    bool is_dear = sched->plan->loss_bound != INT64_MAX && loses_too_much(sched, walk->preemptor, candidate, is_young);
+    const bool is_bounded = sched->plan->loss_bound != INT64_MAX;
+    const struct preemption_cost cost =
+        is_bounded ? candidates_cost(candidate, sched->now) : (struct preemption_cost){0};
+    const bool is_too_costly = is_bounded && cost.loss_gpu_ns > sched->plan->loss_bound;
     uint32_t first = sched->plan->unit_count;
-    if ((is_young || is_dear) && !candidate->has_surplus)
+    if (is_too_costly && !is_young)
+        preemption_cost_note(sched, walk->preemptor, &cost);
+    if ((is_young || is_too_costly) && !candidate->has_surplus)
         return;
     if (candidate->has_surplus)
         units_add_surplus(sched, slot, walk->is_over_quota);
     uint32_t surplus = sched->plan->unit_count - first;
-    if (!is_young && !is_dear)
+    if (!is_young && !is_too_costly)
         units_add_core(sched, slot, walk->is_over_quota, candidate, first);
     for (uint32_t u = first; surplus > 0 && u < sched->plan->unit_count; u++)
         sched->plan->units[u].surplus_count = surplus;
@@ -274,7 +270,7 @@ static bool may_queue_lose(struct sched *sched, uint32_t preemptor, queue_id que
 }
 
 /* May a plan take any unit of the queue? */
-static bool may_any_go(struct sched *sched, const struct victim_walk *walk, queue_id own, queue_id queue)
+static bool may_take_from(struct sched *sched, const struct victim_walk *walk, queue_id own, queue_id queue)
 {
     if (!is_queue_meant(sched, own, queue, walk->kind))
         return false;
@@ -299,13 +295,9 @@ static void span_queues(struct sched *sched)
 }
 
 /* Would every job of the queue lose more than the preemptor's wait is worth?  A cheap test, so it comes early. */
-static bool is_queue_dear(struct sched *sched, queue_id queue)
+static bool is_queue_too_costly(struct sched *sched, queue_id queue)
 {
-    if (sched->plan->loss_bound == INT64_MAX)
-        return false;
-    int64_t floor = candidates_floor(sched, queue);
-    sched->plan->saw_too_costly |= floor > sched->plan->loss_bound && floor != INT64_MAX;
-    return floor > sched->plan->loss_bound;
+    return sched->plan->loss_bound != INT64_MAX && candidates_floor(sched, queue) > sched->plan->loss_bound;
 }
 
 bool victims_has_no_lower(const struct sched *sched, uint32_t preemptor, queue_id queue)
@@ -339,8 +331,14 @@ static void collect_queue(struct sched *sched, struct victim_walk *walk, queue_i
     const struct slot_list *running = &sched->lists.running[queue];
     queue_id own = preemptor == SLOT_NONE ? QUEUE_ROOT : sched->jobs.jobs[preemptor].queue;
     uint32_t first = sched->plan->unit_count;
-    if (running->count == 0 || (kind == PLAN_PREEMPT && victims_has_no_lower(sched, preemptor, queue)) ||
-        is_queue_dear(sched, queue) || !may_any_go(sched, walk, own, queue))
+    if (running->count == 0 || (kind == PLAN_PREEMPT && victims_has_no_lower(sched, preemptor, queue)))
+        return;
+    if (is_queue_too_costly(sched, queue)) {
+        sched->plan->saw_too_costly |=
+            candidates_floor(sched, queue) != INT64_MAX; /* else no job of it may be evicted */
+        return;
+    }
+    if (!may_take_from(sched, walk, own, queue))
         return;
     walk->protected_for = min_runtime(sched, own, queue, kind);
     walk->is_over_quota = does_borrow(sched, queue, kind);
