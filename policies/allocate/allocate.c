@@ -56,7 +56,7 @@ static void close_for(struct sched *sched, uint32_t class_queue_id, uint32_t slo
         return;
     }
     if (closed & REQUEST_CLASS_SPARES_NODES)
-        request_class->whole_nodes = headroom_free(sched).whole_nodes;
+        headroom_note_spared(sched, request_class);
     if (closed & REQUEST_CLASS_SPARES_OWNERS)
         over_quota_find(sched, class_queue_id);
     waits_close_request_class(sched, job->ask, closed);
@@ -72,7 +72,7 @@ static bool is_forbidden(struct sched *sched, uint32_t class_queue_id, uint32_t 
         quota->forbids != NULL ? quota->forbids(&sched->tree, job->queue, sched_ask(sched, job)->charge) : QUEUE_NONE;
     if (forbids == QUEUE_NONE && sched->keeps_quota) {
         forbids = kept_forbids(sched, slot);
-        sched->pending.class_queues[class_queue_id].is_kept_from = forbids != QUEUE_NONE;
+        kept_note(sched, class_queue_id, forbids != QUEUE_NONE);
     }
     if (forbids != QUEUE_NONE)
         close_class_queue(sched, class_queue_id, forbids);
@@ -97,8 +97,8 @@ void sched_try_head(struct sched *sched, uint32_t class_queue_id)
             close_for(sched, class_queue_id, slot, closed);
         return;
     }
-    for (int k = 0; k < PLAN_KINDS_MAX && sched->policy.preemption->evicts; k++)
-        sched->pending.memos[class_queue_id][k].failed /= 2;
+    if (sched->policy.preemption->evicts)
+        retry_queue_head_started(sched, class_queue_id);
     book_start(sched, slot, source);
 }
 

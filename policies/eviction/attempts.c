@@ -22,8 +22,6 @@
 #include "policies/state/retry_queue.h"
 #include "policies/state/sched_state.h"
 
-enum { BACKOFF_SHIFT_MAX = 12, BACKOFF_EAGER = 6 };
-
 /* From when on jobs may be evicted, or moved, for the head of the class queue: it has waited long enough then. */
 static time_ns patient_at(const struct sched *sched, const struct class_queue *class_queue, enum plan_kind kind)
 {
@@ -82,41 +80,24 @@ uint32_t plan_take_best_class_queue(struct sched *sched)
     return best;
 }
 
-/* The class queue sleeps; the number of state changes until its next attempt doubles with each failure. */
-static void back_off(struct sched *sched, uint32_t class_queue, enum plan_kind kind)
-{
-    struct plan_memo *memo = &sched->pending.memos[class_queue][kind];
-    if (memo->failed < BACKOFF_SHIFT_MAX)
-        memo->failed++;
-    memo->retry_change = sched->changes + (UINT64_C(1) << memo->failed);
-    if (sched->policy.quota->confines != NULL) /* queues own GPUs: any change may help */
-        memo->retry_change = sched->changes + 1;
-    memo->tried_cycle = sched->cycle;
-    retry_queue_sleep(sched, class_queue, kind);
-}
-
 /* A plan for the head failed: note what must happen before the next attempt. */
 static void note_failure(struct sched *sched, uint32_t class_queue, enum plan_kind kind)
 {
     const struct plan_scratch *plan = sched->plan;
-    struct plan_memo *memo = &sched->pending.memos[class_queue][kind];
-    uint32_t preemptor = pending_head(&sched->pending, class_queue);
-    /* A plan that keeps failing waits until all candidates that are too young now may be taken: it may need them all.
-     */
-    memo->eligible_at = memo->failed < BACKOFF_EAGER ? plan->eligible_at : plan->eligible_last_at;
-    memo->awaits_affordable = plan->saw_too_costly;
-    if (memo->awaits_affordable)
-        memo->eligible_at = preemption_cost_retry_at(sched, preemptor);
-    memo->awaits_start = plan->saw_starting;
-    memo->starts_seen = sched->starts;
-    memo->no_victim_for = JOB_NONE;
+    const uint32_t preemptor = pending_head(&sched->pending, class_queue);
+    struct plan_failure why = {.eligible_at = plan->eligible_at,
+                               .eligible_last_at = plan->eligible_last_at,
+                               .affordable_at = TIME_NEVER,
+                               .awaits_start = plan->saw_starting,
+                               .no_victim_for = JOB_NONE};
+    if (plan->saw_too_costly)
+        why.affordable_at = preemption_cost_retry_at(sched, preemptor);
     if (plan->saw_no_victim && sched->policy.preemption->spares == NULL && kind == PLAN_PREEMPT &&
         !sched->policy.quota->is_flat) {
-        memo->no_victim_for = sched->jobs.jobs[preemptor].id;
-        memo->no_victim_version = candidates_version(sched, sched->jobs.jobs[preemptor].queue);
-        memo->no_victim_until = plan->eligible_at;
+        why.no_victim_for = sched->jobs.jobs[preemptor].id;
+        why.no_victim_version = candidates_version(sched, sched->jobs.jobs[preemptor].queue);
     }
-    back_off(sched, class_queue, kind);
+    retry_queue_failed(sched, class_queue, kind, &why);
 }
 
 /* Would a plan surely fail, for the same reason as the last one or for a reason that needs no search? */
@@ -137,14 +118,6 @@ static bool is_hopeless(struct sched *sched, uint32_t class_queue, enum plan_kin
            !plan_may_evict(sched, preemptor, kind);
 }
 
-static void refuse(struct sched *sched, uint32_t class_queue, enum plan_kind kind)
-{
-    struct plan_memo *memo = &sched->pending.memos[class_queue][kind];
-    if (memo->eligible_at <= sched->now)
-        memo->eligible_at = TIME_NEVER; /* its retry time passed without success */
-    back_off(sched, class_queue, kind);
-}
-
 static void forget_notes(struct plan_scratch *plan)
 {
     plan->eligible_at = plan->eligible_last_at = plan->affordable_at = TIME_NEVER;
@@ -154,16 +127,13 @@ static void forget_notes(struct plan_scratch *plan)
 /* Has the head waited too short a time for any plan to be worth it?  Then its class queue sleeps until one may be. */
 static bool await_affordable(struct sched *sched, uint32_t class_queue)
 {
-    struct plan_memo *memo = &sched->pending.memos[class_queue][PLAN_RECLAIM];
     uint32_t preemptor = pending_head(&sched->pending, class_queue);
     time_ns earliest = preemption_cost_earliest(sched, preemptor);
     if (earliest <= sched->now)
         return false;
     forget_notes(sched->plan);
     sched->plan->affordable_at = earliest;
-    memo->awaits_affordable = true;
-    memo->eligible_at = preemption_cost_retry_at(sched, preemptor);
-    back_off(sched, class_queue, PLAN_RECLAIM);
+    retry_queue_await_affordable(sched, class_queue, PLAN_RECLAIM, preemption_cost_retry_at(sched, preemptor));
     return true;
 }
 
@@ -188,7 +158,7 @@ void plan_gather_class_queues(struct sched *sched, enum plan_kind kind)
         if (kind == PLAN_RECLAIM && await_affordable(sched, l))
             continue;
         if (is_hopeless(sched, l, kind)) {
-            refuse(sched, l, kind);
+            retry_queue_refused(sched, l, kind);
             continue;
         }
         MEM_GROW(plan->class_queues, plan->class_queue_capacity, (size_t)plan->class_queue_count + 1);
@@ -200,13 +170,13 @@ bool plan_attempt(struct sched *sched, uint32_t class_queue, enum plan_kind kind
 {
     uint32_t preemptor = pending_head(&sched->pending, class_queue);
     forget_notes(sched->plan);
-    sched->pending.memos[class_queue][kind].eligible_at = TIME_NEVER;
+    retry_queue_begin_attempt(sched, class_queue, kind);
     if (is_nomination ? !plan_find(sched, preemptor, kind) : !plan_make(sched, preemptor, kind)) {
         note_failure(sched, class_queue, kind);
         return false;
     }
     if (!is_nomination)
-        sched->pending.memos[class_queue][kind].failed /= 2;
+        retry_queue_succeeded(sched, class_queue, kind);
     return true;
 }
 

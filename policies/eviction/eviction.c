@@ -29,12 +29,13 @@ void eviction_init(struct sched *sched)
     }
     static const enum action actions[PLAN_KIND_COUNT] = {ACTION_CONSOLIDATION, ACTION_RECLAIM, ACTION_PREEMPT};
     for (int k = 0; k < PLAN_KIND_COUNT; k++)
-        sched->retry_queues[k].is_used = sched->policy.preemption->evicts && has_action(sched, actions[k]);
+        retry_queue_use(sched, (enum plan_kind)k, sched->policy.preemption->evicts && has_action(sched, actions[k]));
     sched->eviction->takes_both = sched->policy.quota->rounds != NULL && !sched->policy.quota->is_flat &&
                                   sched->retry_queues[PLAN_RECLAIM].is_used &&
                                   sched->retry_queues[PLAN_PREEMPT].is_used &&
                                   sched->policy.preempt.within_queue != WITHIN_QUEUE_NEVER;
-    sched->retry_queues[PLAN_PREEMPT].is_used &= !sched->eviction->takes_both;
+    if (sched->eviction->takes_both)
+        retry_queue_use(sched, PLAN_PREEMPT, false);
     sched->plans_in_turn = sched->policy.quota->rounds != NULL && !sched->policy.quota->is_flat &&
                            sched->retry_queues[PLAN_RECLAIM].is_used;
 }

@@ -68,7 +68,7 @@ int64_t nominees_try_all(struct sched *sched, enum plan_kind kind, bool *is_book
         while (plan->nominees[n].class_queue != class_queue)
             n++;
         if (overlaps(sched, &plan->nominees[n]))
-            sched->pending.memos[class_queue][kind].tried_cycle = sched->cycle;
+            retry_queue_set_tried(sched, class_queue, kind, true);
         else
             *is_booked |= plan_attempt(sched, class_queue, kind, false);
     }
@@ -145,7 +145,7 @@ void nominees_seek(struct sched *sched)
     plan->turn_attempts +=
         seek_all(sched, PLAN_RECLAIM, sched->policy.preempt.attempts_per_cycle - plan->turn_attempts);
     for (uint32_t n = first; n < plan->nominee_count; n++) /* do not gather them again */
-        sched->pending.memos[plan->nominees[n].class_queue][PLAN_RECLAIM].tried_cycle = sched->cycle;
+        retry_queue_set_tried(sched, plan->nominees[n].class_queue, PLAN_RECLAIM, true);
 }
 
 void nominees_book(struct sched *sched, uint32_t class_queue)
@@ -156,7 +156,7 @@ void nominees_book(struct sched *sched, uint32_t class_queue)
     *nominee = plan->nominees[--plan->nominee_count];
     if (must_wait || !plan_attempt(sched, class_queue, PLAN_RECLAIM, false))
         return;
-    sched->pending.memos[class_queue][PLAN_RECLAIM].tried_cycle = 0; /* the next head may ask */
+    retry_queue_set_tried(sched, class_queue, PLAN_RECLAIM, false); /* the next head may ask */
     plan->is_turn_stale = true;
 }
 

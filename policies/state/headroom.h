@@ -32,6 +32,11 @@ uint8_t headroom_spares(const struct sched *sched, uint32_t slot, struct free_sp
 bool headroom_lets_stay(const struct sched *sched, uint32_t slot, struct free_space before);
 /* Close the request classes that only the headroom would hold.  A try to place them would end the same way. */
 void headroom_close(struct sched *sched);
+/* The request class spares whole nodes: note how many are free, for headroom_still_spares. */
+static inline void headroom_note_spared(const struct sched *sched, struct request_class *request_class)
+{
+    request_class->whole_nodes = headroom_free(sched).whole_nodes;
+}
 /* The bits of request_class->closed, of those about headroom, that still apply with `free` free. */
 uint8_t headroom_still_spares(const struct sched *sched, const struct request_class *request_class,
                               struct free_space free);

@@ -12,6 +12,13 @@
 #include "policies/state/sched_state.h"
 #include "policies/util/archive.h"
 
+enum { BACKOFF_SHIFT_MAX = 12, BACKOFF_EAGER = 6 };
+
+void retry_queue_use(struct sched *sched, enum plan_kind kind, bool is_used)
+{
+    sched->retry_queues[kind].is_used = is_used;
+}
+
 static bool is_before(const struct retry_entry *a, const struct retry_entry *b)
 {
     return a->key != b->key ? a->key < b->key : a->class_queue < b->class_queue;
@@ -115,7 +122,8 @@ void retry_queue_new_head(struct sched *sched, uint32_t class_queue)
         rouse(sched, class_queue, (enum plan_kind)k);
 }
 
-void retry_queue_sleep(struct sched *sched, uint32_t class_queue, enum plan_kind kind)
+/* The class queue sleeps until the state change, the time or the START that its memo names. */
+static void fall_asleep(struct sched *sched, uint32_t class_queue, enum plan_kind kind)
 {
     struct retry_queue *retry_queue = &sched->retry_queues[kind];
     struct plan_memo *memo = memo_of(sched, class_queue, kind);
@@ -143,7 +151,7 @@ void retry_queue_note(struct sched *sched, uint32_t class_queue)
         if (retry_queue_is_due(sched, memo))
             awaken(sched, class_queue, (enum plan_kind)k);
         else
-            retry_queue_sleep(sched, class_queue, (enum plan_kind)k);
+            fall_asleep(sched, class_queue, (enum plan_kind)k);
     }
 }
 
@@ -246,6 +254,76 @@ static void wake_all(struct sched *sched)
                 memo->state = MEMO_ABSENT;
         }
     }
+}
+
+/* ---- How attempts end ---- */
+
+static void back_off(struct sched *sched, uint32_t class_queue, enum plan_kind kind)
+{
+    struct plan_memo *memo = memo_of(sched, class_queue, kind);
+    if (memo->failed < BACKOFF_SHIFT_MAX)
+        memo->failed++;
+    memo->retry_change = sched->changes + (UINT64_C(1) << memo->failed);
+    if (sched->policy.quota->confines != NULL) /* queues own GPUs: any change may help */
+        memo->retry_change = sched->changes + 1;
+    memo->tried_cycle = sched->cycle;
+    fall_asleep(sched, class_queue, kind);
+}
+
+void retry_queue_failed(struct sched *sched, uint32_t class_queue, enum plan_kind kind, const struct plan_failure *why)
+{
+    struct plan_memo *memo = memo_of(sched, class_queue, kind);
+    /* A plan that keeps failing waits until all candidates that are too young now may be taken: it may need them all.
+     */
+    memo->eligible_at = memo->failed < BACKOFF_EAGER ? why->eligible_at : why->eligible_last_at;
+    memo->awaits_affordable = why->affordable_at != TIME_NEVER;
+    if (memo->awaits_affordable)
+        memo->eligible_at = why->affordable_at;
+    memo->awaits_start = why->awaits_start;
+    memo->starts_seen = sched->starts;
+    memo->no_victim_for = why->no_victim_for;
+    if (why->no_victim_for != JOB_NONE) {
+        memo->no_victim_version = why->no_victim_version;
+        memo->no_victim_until = why->eligible_at;
+    }
+    back_off(sched, class_queue, kind);
+}
+
+void retry_queue_refused(struct sched *sched, uint32_t class_queue, enum plan_kind kind)
+{
+    struct plan_memo *memo = memo_of(sched, class_queue, kind);
+    if (memo->eligible_at <= sched->now)
+        memo->eligible_at = TIME_NEVER; /* its retry time passed without success */
+    back_off(sched, class_queue, kind);
+}
+
+void retry_queue_await_affordable(struct sched *sched, uint32_t class_queue, enum plan_kind kind, time_ns at)
+{
+    struct plan_memo *memo = memo_of(sched, class_queue, kind);
+    memo->awaits_affordable = true;
+    memo->eligible_at = at;
+    back_off(sched, class_queue, kind);
+}
+
+void retry_queue_begin_attempt(struct sched *sched, uint32_t class_queue, enum plan_kind kind)
+{
+    memo_of(sched, class_queue, kind)->eligible_at = TIME_NEVER;
+}
+
+void retry_queue_succeeded(struct sched *sched, uint32_t class_queue, enum plan_kind kind)
+{
+    memo_of(sched, class_queue, kind)->failed /= 2;
+}
+
+void retry_queue_head_started(struct sched *sched, uint32_t class_queue)
+{
+    for (int k = 0; k < PLAN_KINDS_MAX; k++)
+        sched->pending.memos[class_queue][k].failed /= 2;
+}
+
+void retry_queue_set_tried(struct sched *sched, uint32_t class_queue, enum plan_kind kind, bool is_tried)
+{
+    memo_of(sched, class_queue, kind)->tried_cycle = is_tried ? sched->cycle : 0;
 }
 
 void sched_void_memos(struct sched *sched)

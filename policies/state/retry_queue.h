@@ -8,6 +8,7 @@
 
 #include "base/time.h"
 #include "policies/state/plan_kind.h"
+#include "workloads/job.h"
 
 struct archive;
 struct plan_memo;
@@ -39,9 +40,32 @@ struct retry_queue { /* of one kind of plan; see retry_queue.c */
     uint64_t starts_seen;
 };
 
+/* Does the policy make plans of this kind? */
+void retry_queue_use(struct sched *sched, enum plan_kind kind, bool is_used);
 void retry_queue_note(struct sched *sched, uint32_t class_queue); /* a job has joined the class queue */
-/* The class queue sleeps until the state change, the time or the START that its memo names. */
-void retry_queue_sleep(struct sched *sched, uint32_t class_queue, enum plan_kind kind);
+
+/* What a failed plan knows of the next attempt. */
+struct plan_failure {
+    time_ns eligible_at, eligible_last_at; /* when the first, and the last, of the victims refused may be taken */
+    time_ns affordable_at; /* it cost too much: when to try again, whatever changes; TIME_NEVER: it did not */
+    bool awaits_start;     /* a victim's START was not confirmed */
+    job_id no_victim_for;  /* there was no candidate for this head; JOB_NONE: there were some */
+    uint32_t no_victim_version;
+};
+
+/* A plan for the head failed: the class queue sleeps.  The number of state changes until its next attempt doubles with
+ * each failure. */
+void retry_queue_failed(struct sched *sched, uint32_t class_queue, enum plan_kind kind, const struct plan_failure *why);
+/* As after a failure, but no victims were sought: none could help. */
+void retry_queue_refused(struct sched *sched, uint32_t class_queue, enum plan_kind kind);
+/* As after a failure, but no victims were sought: no plan is worth its cost before `at`. */
+void retry_queue_await_affordable(struct sched *sched, uint32_t class_queue, enum plan_kind kind, time_ns at);
+/* An attempt begins: the times of the last one no longer hold. */
+void retry_queue_begin_attempt(struct sched *sched, uint32_t class_queue, enum plan_kind kind);
+void retry_queue_succeeded(struct sched *sched, uint32_t class_queue, enum plan_kind kind); /* a plan was booked */
+void retry_queue_head_started(struct sched *sched, uint32_t class_queue);                   /* without a plan */
+/* May the class queue ask again in this cycle? */
+void retry_queue_set_tried(struct sched *sched, uint32_t class_queue, enum plan_kind kind, bool is_tried);
 /* The class queue is due, but its head's delay ends only at `until`. */
 void retry_queue_doze(struct sched *sched, uint32_t class_queue, enum plan_kind kind, time_ns until);
 void retry_queue_new_head(struct sched *sched, uint32_t class_queue);

@@ -73,16 +73,17 @@ struct rest {
     time_ns since;
 };
 
-/* Each member has one room that writes it, named in its section; tools/lint/writers checks it.  Books are
- * written by the functions of their own headers, scratch by each caller.  The most used members come first: the
- * compiler has shorter instructions for offsets within 128 bytes. */
+/* Each member has one room that writes it, named in its section; tools/lint/writers checks it.  Books are written by
+ * the functions of their own headers; where a comment names a writer, that room alone writes them besides.  Scratch is
+ * written by each caller.  The most used members come first: the compiler has shorter instructions for offsets within
+ * 128 bytes. */
 struct sched {
     /* ---- books ---- */
     struct job_table jobs;
-    time_ns now; /* of the last fact or cycle; booking */
+    time_ns now; /* of the last fact or cycle; writer: booking */
     struct ledger *ledger;
     struct request_class_table request_classes;
-    struct pending pending;
+    struct pending pending; /* writer: state */
     struct queue_tree tree;
     struct policy_config policy;   /* constant */
     const struct cluster *cluster; /* constant */
@@ -98,10 +99,11 @@ struct sched {
     struct run_times run_times;               /* where the estimate policy learns */
     struct typical_book typical;              /* where the placement policy needs the typical jobs */
     struct preemption_bound preemption_bound; /* when the policy evicts */
-    struct policy_owns own;                   /* of plug-ins that the policy uses */
-    bool has_own_times;                       /* some queue sets its own preemption delay or stale time */
-    bool has_patience;                        /* some job has a preemption delay; false: no job had one */
-    bool keeps_quota;                         /* the quota policy may keep quota for blocked heads */
+    struct retry_queue retry_queues[PLAN_KIND_COUNT];
+    struct policy_owns own; /* of plug-ins that the policy uses */
+    bool has_own_times;     /* some queue sets its own preemption delay or stale time */
+    bool has_patience;      /* some job has a preemption delay; false: no job had one */
+    bool keeps_quota;       /* the quota policy may keep quota for blocked heads */
 
     int64_t kept_gpu_ns; /* of free GPUs, over the time their nodes were kept by a drain */
 
@@ -112,10 +114,8 @@ struct sched {
     struct decided decided;
     struct quota_advance quota_advance;
     struct eligible_books *eligible;
-    struct piece_list held_pieces; /* scratch: the pieces that the job being placed has already */
 
     /* ---- eviction ---- */
-    struct retry_queue retry_queues[PLAN_KIND_COUNT];
     bool plans_in_turn; /* the queue selection books plans of reclaim: policies/eviction/nominees.c */
     struct eviction_state *eviction;
     struct plan_scratch *plan;
@@ -147,7 +147,8 @@ struct sched {
     uint8_t acts[ACTIONS_MAX], act_count; /* the actions of the policy that can have an effect */
 
     /* ---- scratch ---- */
-    struct piece_list pieces; /* of placing, for the time of one call */
+    struct piece_list pieces;      /* of placing, for the time of one call */
+    struct piece_list held_pieces; /* likewise: the pieces that the job has already */
 };
 
 static inline struct request_class *sched_request_class(struct sched *sched, const struct sched_job *job)
