@@ -307,7 +307,7 @@ static void tell(struct look *look)
     for (uint32_t e = 0; e < field->entry_count; e++) {
         const uint32_t id = field->entries[e].class_queue;
         const struct kept_space_class_queue *found = &look->scratch->class_queues[e];
-        struct class_queue *class_queue = &sched->pending.class_queues[id];
+        const struct class_queue *class_queue = &sched->pending.class_queues[id];
         if (pending_hand(&sched->pending, id, true) != look->hand)
             continue;
         const bool are_all_taken = field->entries[e].slot == SLOT_NONE;

@@ -81,10 +81,7 @@ struct sched *sched_blank_new(const struct cluster *cluster, const struct queue_
     sched->ledger->placement = &sched->policy.placement_config;
     sched->tree = (struct queue_tree){
         .table = queues, .ledger = sched->ledger, .quota = policy->quota, .config = &sched->policy.quota_config};
-    sched->pending = (struct pending){.jobs = &sched->jobs,
-                                      .request_classes = &sched->request_classes,
-                                      .rank_count = policy->order_count,
-                                      .is_strict = policy->is_strict};
+    pending_init(&sched->pending, &sched->jobs, &sched->request_classes, policy->order_count, policy->is_strict);
     listeners_init(sched);
     sched_study_orders(sched);
     headroom_init(sched);
@@ -543,8 +540,5 @@ void sched_typical_told(struct sched *sched, const struct job_group *kinds, uint
 {
     sched_begin_fact(sched, now);
     if (sched->typical.is_used)
-        typical_tell(&sched->typical, sched->ledger, kinds, kind_count);
-    struct typical_jobs *typical = &sched->typical.typical;
-    for (uint32_t j = 0; sched->typical.is_used && j < typical->count; j++)
-        typical->jobs[j].request.nodes = node_asks_own(&sched->request_classes.asks, typical->jobs[j].request.nodes);
+        typical_tell(&sched->typical, sched->ledger, &sched->request_classes.asks, kinds, kind_count);
 }

@@ -6,6 +6,13 @@
 
 enum { ARITY = 4 };
 
+void pending_init(struct pending *pending, const struct job_table *jobs, struct request_class_table *request_classes,
+                  uint32_t rank_count, bool is_strict)
+{
+    *pending = (struct pending){
+        .jobs = jobs, .request_classes = request_classes, .rank_count = rank_count, .is_strict = is_strict};
+}
+
 void pending_release(struct pending *pending)
 {
     for (uint32_t i = 0; i < pending->class_queue_count; i++)

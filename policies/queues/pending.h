@@ -118,6 +118,9 @@ struct pending {
     bool keeps_headroom; /* new class queues have split HAND_HEADROOM until a look changes it */
 };
 
+/* No job waits.  jobs, request_classes: borrowed. */
+void pending_init(struct pending *pending, const struct job_table *jobs, struct request_class_table *request_classes,
+                  uint32_t rank_count, bool is_strict);
 void pending_release(struct pending *pending);
 /* Save or load (policies/util/archive.h). */
 struct archive;

@@ -37,7 +37,8 @@ void typical_learn(struct typical_book *book, struct ledger *ledger, const struc
     publish(book, ledger);
 }
 
-void typical_tell(struct typical_book *book, struct ledger *ledger, const struct job_group *kinds, uint32_t kind_count)
+void typical_tell(struct typical_book *book, struct ledger *ledger, struct node_asks *asks,
+                  const struct job_group *kinds, uint32_t kind_count)
 {
     struct typical_jobs *typical = &book->typical;
     double members = 0;
@@ -48,6 +49,8 @@ void typical_tell(struct typical_book *book, struct ledger *ledger, const struct
     MEM_GROW(typical->jobs, typical->capacity, kind_count);
     for (uint32_t k = 0; k < kind_count; k++)
         typical->jobs[typical->count++] = (struct typical_job){kinds[k].request, kinds[k].count / members, 1, 0};
+    for (uint32_t j = 0; j < typical->count; j++)
+        typical->jobs[j].request.nodes = node_asks_own(asks, typical->jobs[j].request.nodes);
     publish(book, ledger);
 }
 

@@ -163,20 +163,33 @@ mkdir policies/state
 header policies/state/sched_state.h 'struct sched {
     /* ---- books ---- */
     int jobs;
+    int now; /* of the last fact; writer: order */
     /* ---- order ---- */
     int ranks, at[MANY]; /* not books, cycle; */
     /* ---- scratch ---- */
     int pieces;
 };'
-for write in 'sched->ranks = 1' '++sched->ranks' 'sched->ranks.count--' 'sched->at[i].count += 2' \
-    'sched->at[0]->x |= 1'; do
-    field=$(expr "$write" : '.*sched->\([a-z]*\)')
-    file_breaks policies/cycle/writes.c "writes sched->$field, which policies/order alone writes" writers \
-        "void f(struct sched *sched) { $write; }"
-done
+writes() { # field, statement that writes it
+    file_breaks policies/cycle/writes.c "writes sched->$1, which policies/order alone writes" writers \
+        "void f(struct sched *sched) { $2; }"
+}
+writes ranks 'sched->ranks = 1'
+writes ranks '++sched->ranks'
+writes ranks 'sched->ranks.count--'
+writes at 'sched->at[i].count += 2'
+writes at 'sched->at[0]->x |= 1'
+writes at 'sched->at[sched->pieces[1].x].y++'
+writes ranks 'sched->jobs[sched->ranks++] = 1'
+writes ranks 'struct rank *r = &sched->ranks'
+writes now 'sched->now = 1'
 printf 'void f(struct sched *sched) { sched->ranks = 1; }\n' >policies/order/writes.c
-printf 'bool f(struct sched *sched) { sched->pieces = 1; sched->jobs = 2; return sched->ranks == sched->at[1]; }\n' \
-    >policies/cycle/writes.c
+printf '%s\n' 'bool f(struct sched *sched)
+{
+    const struct rank *rank = &sched->ranks;
+    sched->pieces = 1;
+    sched->jobs = 2;
+    return sched->ranks == sched->at[1] && sched->now >= 0;
+}' >policies/cycle/writes.c
 passes writers
 rm -r policies/state policies/order/writes.c policies/cycle/writes.c
 
