@@ -1,0 +1,218 @@
+/* tests/unit/test_collective.c -- times of collectives, against closed forms worked out by hand, and laws that hold for
+ * any place and size. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "topologies/collective.h"
+
+static const struct collective_system *system_of(const char *name)
+{
+    const struct collective_system *system = collective_system_find(text_of(name));
+    assert_non_null(system);
+    return system;
+}
+
+static struct collective_place place_of(const char *name, uint32_t domains, uint32_t gpus)
+{
+    const struct collective_system *system = system_of(name);
+    return collective_place_even(system, domains, gpus, system->nic_bytes_per_s);
+}
+
+static void check_near(double is, double should, double tolerance)
+{
+    if (!(fabs(is - should) <= tolerance * fabs(should)))
+        fail_msg("%.9g is not %.9g", is, should);
+}
+
+static void check_time(enum collective_kind kind, const struct collective_place *place, double bytes, double should_s,
+                       enum collective_algorithm algorithm)
+{
+    const struct collective_time time = collective_time(kind, place, bytes);
+    check_near(time.s, should_s, 1e-9);
+    assert_string_equal(collective_algorithm_names[time.algorithm], collective_algorithm_names[algorithm]);
+}
+
+/* ---- closed forms ---- */
+
+static void rings(void **state)
+{
+    (void)state;
+    /* One node of 4 H100: 6 steps over NVLink; 1.5 buffers cross each link. */
+    struct collective_place node = place_of("h100", 1, 4);
+    const double ramp = 2.83e-9 * sqrt(4 * 1e6);
+    check_time(COLLECTIVE_ALL_REDUCE, &node, 1e6, 14e-6 + 6 * 1.9e-6 + ramp + 1.5 * 1e6 / 364e9, COLLECTIVE_RING);
+    check_time(COLLECTIVE_ALL_GATHER, &node, 1e6, 14e-6 + 3 * 1.9e-6 + ramp + 0.75 * 1e6 / 364e9, COLLECTIVE_RING);
+    check_time(COLLECTIVE_REDUCE_SCATTER, &node, 1e6, 14e-6 + 3 * 1.9e-6 + ramp + 0.75 * 1e6 / 364e9, COLLECTIVE_RING);
+    /* 4 nodes of 2: of 14 steps 6 over the network, where a node has two NICs. */
+    struct collective_place nodes = place_of("h100", 4, 2);
+    check_time(COLLECTIVE_ALL_REDUCE, &nodes, 8e9, 14e-6 + 8 * 1.9e-6 + 6 * 4e-6 + 1.75 * 8e9 / (2 * 50e9 * 0.966),
+               COLLECTIVE_RING);
+    /* Without NVLink 0.76 of 63 GB/s. */
+    struct collective_place pcie = place_of("h100-pcie", 1, 2);
+    check_time(COLLECTIVE_ALL_REDUCE, &pcie, 1e9, 14e-6 + 2 * 1.9e-6 + 2.83e-9 * sqrt(2 * 0x1p29) + 1e9 / (0.76 * 63e9),
+               COLLECTIVE_RING);
+    /* In several islands of a node of H100 too. */
+    struct collective_place islands = place_of("h100", 1, 2);
+    islands.is_pcie = true;
+    assert_true(collective_time(COLLECTIVE_ALL_REDUCE, &islands, 1e9).s ==
+                collective_time(COLLECTIVE_ALL_REDUCE, &pcie, 1e9).s);
+}
+
+static void small_messages_go_by_the_tree(void **state)
+{
+    (void)state;
+    /* 16 nodes of 8: up and down a chain of 7 steps and a tree of 4 levels. */
+    struct collective_place nodes = place_of("h100", 16, 8);
+    check_time(COLLECTIVE_ALL_REDUCE, &nodes, 0, 8.4e-6 + 2 * (7 * 4e-6 + 4 * 14e-6), COLLECTIVE_TREE);
+    check_time(COLLECTIVE_ALL_REDUCE, &nodes, 1e6,
+               8.4e-6 + 2 * (7 * 4e-6 + 4 * 14e-6) + 1e6 / (0.46 * 8 * 50e9 * 0.966 * 386 / 386.4), COLLECTIVE_TREE);
+    assert_int_equal(collective_time(COLLECTIVE_ALL_REDUCE, &nodes, 64e9).algorithm, COLLECTIVE_RING);
+}
+
+static void nvls_adds_in_the_switch(void **state)
+{
+    (void)state;
+    struct collective_place node = place_of("h200", 1, 8);
+    const double ramp = 2.83e-9 * sqrt(8 * 0x1p29);
+    check_time(COLLECTIVE_ALL_REDUCE, &node, 8e9, 35e-6 + ramp + 8e9 * (1 + 1 / 8.0) / 310e9, COLLECTIVE_NVLS);
+    assert_int_equal(collective_time(COLLECTIVE_ALL_GATHER, &node, 8e9).algorithm, COLLECTIVE_RING);
+    node.has_nvls = false;
+    assert_int_equal(collective_time(COLLECTIVE_ALL_REDUCE, &node, 8e9).algorithm, COLLECTIVE_RING);
+    struct collective_place four = place_of("h200", 1, 4);
+    assert_int_equal(collective_time(COLLECTIVE_ALL_REDUCE, &four, 8e9).algorithm, COLLECTIVE_RING);
+    /* Two nodes swap sums; three do not. */
+    struct collective_place two = place_of("h200", 2, 8), three = place_of("h200", 3, 8);
+    check_time(COLLECTIVE_ALL_REDUCE, &two, 8e9, 35e-6 + 20.9e-6 + ramp + 8e9 / (0.84 * 310e9 / (1 + 1 / 8.0)),
+               COLLECTIVE_NVLS_TREE);
+    assert_int_equal(collective_time(COLLECTIVE_ALL_REDUCE, &three, 8e9).algorithm, COLLECTIVE_RING);
+    /* A rack has a limit of its own: 859 GB/s. */
+    struct collective_place rack = place_of("nvl72", 1, 72);
+    check_time(COLLECTIVE_ALL_REDUCE, &rack, 8e9, 35e-6 + 2.83e-9 * sqrt(72 * 0x1p29) + 2 * 71 / 72.0 * 8e9 / 859e9,
+               COLLECTIVE_NVLS);
+}
+
+static void direct_messages(void **state)
+{
+    (void)state;
+    /* 2 nodes of 4: of 8 parts 4 go through the GPU's NIC, 3 over NVLink meanwhile. */
+    struct collective_place nodes = place_of("h100", 2, 4), node = place_of("h100", 1, 4);
+    check_time(COLLECTIVE_ALL_TO_ALL, &nodes, 8e9, 18e-6 + 4e9 / (50e9 * 0.966), COLLECTIVE_DIRECT);
+    check_time(COLLECTIVE_ALL_TO_ALL, &node, 8e9, 15.9e-6 + 6e9 / 364e9, COLLECTIVE_DIRECT);
+    struct collective_place far = place_of("h100", 2, 1), near = place_of("h100", 1, 2);
+    check_time(COLLECTIVE_POINT_TO_POINT, &far, 9e9, 5e-6 + 9e9 / 45e9, COLLECTIVE_DIRECT);
+    check_time(COLLECTIVE_POINT_TO_POINT, &near, 9e9, 5e-6 + 9e9 / (364e9 * 1.016), COLLECTIVE_DIRECT);
+}
+
+static void one_gpu_sends_nothing(void **state)
+{
+    (void)state;
+    struct collective_place one = place_of("h100", 1, 1);
+    for (int kind = 0; kind < COLLECTIVE_KIND_COUNT; kind++) {
+        assert_true(collective_time((enum collective_kind)kind, &one, 1e9).s == 0);
+        assert_true(collective_bus_gb_per_s((enum collective_kind)kind, &one, 1e9) == 0);
+    }
+}
+
+static void tiers_divide_what_a_nic_gives(void **state)
+{
+    (void)state;
+    assert_true(collective_network_bytes_per_s(50e9, LINK_NVLINK, 2, 4) == 50e9);
+    assert_true(collective_network_bytes_per_s(50e9, LINK_LEAF, 2, 4) == 50e9);
+    assert_true(collective_network_bytes_per_s(50e9, LINK_SPINE, 2, 4) == 25e9);
+    assert_true(collective_network_bytes_per_s(50e9, LINK_CORE, 2, 4) == 6.25e9);
+    /* A large all-reduce across units slows down by the oversubscription. */
+    struct collective_place place = place_of("h100", 8, 8);
+    const double full = collective_bus_gb_per_s(COLLECTIVE_ALL_REDUCE, &place, 1e12);
+    place.network_bytes_per_s = collective_network_bytes_per_s(50e9, LINK_SPINE, 4, 1);
+    check_near(collective_bus_gb_per_s(COLLECTIVE_ALL_REDUCE, &place, 1e12), full / 4, 0.002);
+}
+
+static void members_are_packed(void **state)
+{
+    (void)state;
+    const struct collective_system *system = system_of("h100");
+    struct collective_place place = collective_place_packed(system, 20, 8, 50e9);
+    assert_int_equal(place.domain_count, 3);
+    assert_int_equal(place.domain_gpus_least, 6);
+    assert_int_equal(place.gpu_count, 20);
+    place = collective_place_packed(system, 8, 8, 50e9);
+    assert_int_equal(place.domain_count, 1);
+    assert_int_equal(place.domain_gpus_least, 8);
+    assert_null(collective_system_find(TEXT("h10")));
+}
+
+/* ---- laws, at random ---- */
+
+static struct collective_place random_place(struct random_stream *random)
+{
+    uint32_t count;
+    const struct collective_system *systems = collective_system_table(&count);
+    const struct collective_system *system = &systems[random_below(random, count)];
+    const uint32_t gpus = 1 + random_below(random, random_below(random, 2) ? 20 : 10000);
+    struct collective_place place = collective_place_packed(system, gpus, 1 + random_below(random, system->domain_gpus),
+                                                            1e6 * pow(10, 6 * random_uniform(random)));
+    place.has_nvls = random_below(random, 2);
+    place.is_pcie |= random_below(random, 5) == 0;
+    return place;
+}
+
+/* Time never falls as bytes grow, is finite, positive with two GPUs and more, and at least what the bytes need. */
+static void time_grows_with_bytes(void **state)
+{
+    (void)state;
+    struct random_stream random;
+    for (uint64_t seed = 0; seed < 20000; seed++) {
+        random_stream_init(&random, seed, "collective", 0);
+        const struct collective_place place = random_place(&random);
+        const enum collective_kind kind = (enum collective_kind)random_below(&random, COLLECTIVE_KIND_COUNT);
+        double bytes = 0, last = 0;
+        for (int i = 0; i < 12; i++) {
+            const double s = collective_time(kind, &place, bytes).s;
+            if (!isfinite(s) || s < last || (place.gpu_count > 1) != (s > 0))
+                fail_msg("seed %llu: %.0f bytes take %.9g s, fewer took %.9g", (unsigned long long)seed, bytes, s,
+                         last);
+            last = s;
+            bytes = bytes * (1 + 5 * random_uniform(&random)) + 1000 * random_uniform(&random);
+        }
+    }
+}
+
+/* More bandwidth, or NVLS where there was none, never slows anything down. */
+static void bandwidth_never_hurts(void **state)
+{
+    (void)state;
+    struct random_stream random;
+    for (uint64_t seed = 0; seed < 20000; seed++) {
+        random_stream_init(&random, seed, "bandwidth", 0);
+        struct collective_place place = random_place(&random);
+        const enum collective_kind kind = (enum collective_kind)random_below(&random, COLLECTIVE_KIND_COUNT);
+        const double bytes = pow(10, 12 * random_uniform(&random));
+        const double before = collective_time(kind, &place, bytes).s;
+        place.network_bytes_per_s *= 1 + random_uniform(&random);
+        place.has_nvls = true;
+        if (collective_time(kind, &place, bytes).s > before)
+            fail_msg("seed %llu: more bandwidth takes longer", (unsigned long long)seed);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rings),
+        cmocka_unit_test(small_messages_go_by_the_tree),
+        cmocka_unit_test(nvls_adds_in_the_switch),
+        cmocka_unit_test(direct_messages),
+        cmocka_unit_test(one_gpu_sends_nothing),
+        cmocka_unit_test(tiers_divide_what_a_nic_gives),
+        cmocka_unit_test(members_are_packed),
+        cmocka_unit_test(time_grows_with_bytes),
+        cmocka_unit_test(bandwidth_never_hurts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
