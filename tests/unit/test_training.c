@@ -1,0 +1,276 @@
+/* tests/unit/test_training.c -- step times of training plans by hand, laws at random, and plans that are refused. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "tests/support/json_text.h"
+#include "topologies/training.h"
+
+static const struct collective_system *h100(void)
+{
+    return collective_system_find(TEXT("h100"));
+}
+
+static struct error read_plan(const char *text, struct training_plan *plan)
+{
+    struct json_doc *doc = json_text_parse("plan", text);
+    struct error error = ERROR_OK;
+    const struct json_value root = json_doc_root(doc, &error);
+    *plan = training_plan_read(&root);
+    json_doc_free(doc);
+    return error;
+}
+
+static struct training_plan plan_of(const char *text)
+{
+    struct training_plan plan;
+    struct error error = read_plan(text, &plan);
+    assert_string_equal(error_message(&error), "");
+    return plan;
+}
+
+static struct training_time time_of(const struct training_plan *plan, double network, uint32_t tp_domains)
+{
+    const struct training_links links = training_links_packed(plan, h100(), network, tp_domains);
+    return training_time(plan, &links, training_peak_tflops(h100(), plan->precision));
+}
+
+static void check_near(double is, double should)
+{
+    if (!(fabs(is - should) <= 1e-9 * fabs(should)))
+        fail_msg("%.12g is not %.12g", is, should);
+}
+
+/* ---- the model ---- */
+
+/* 72 B s L h^2 (1 + s/6h + V/12hL), equation 3 of Megatron-LM; 12 L h^2 + 2 V h parameters. */
+static void flops_and_parameters(void **state)
+{
+    (void)state;
+    const struct training_plan gpt = plan_of("{'layers': 96, 'hidden': 12288, 'sequence': 4096, 'vocabulary': 131072,"
+                                             " 'batch': 1152, 'tp': 8, 'pp': 6, 'gpus': 2304}");
+    const double h = 12288, layers = 96, s = 4096, v = 131072;
+    check_near(training_plan_flops(&gpt), 72 * 1152 * s * layers * h * h * (1 + s / (6 * h) + v / (12 * h * layers)));
+    check_near(training_plan_parameters(&gpt), 12 * layers * h * h + 2 * v * h);
+    assert_int_equal(gpt.dp, 48);
+    assert_int_equal(gpt.virtual_stages, 8);
+    assert_int_equal(training_plan_gpus(&gpt), 2304);
+    /* Llama 3 405B has 405.9 billion; Mixtral 8x7B 46.7, of which a token uses 12.9. */
+    const struct training_plan llama =
+        plan_of("{'layers': 126, 'hidden': 16384, 'heads': 128, 'kv_heads': 8, 'ffn': 53248, 'gated': true,"
+                " 'sequence': 8192, 'vocabulary': 128256, 'batch': 2048}");
+    assert_true(fabs(training_plan_parameters(&llama) / 405.9e9 - 1) < 0.001);
+    const struct training_plan mixtral =
+        plan_of("{'layers': 32, 'hidden': 4096, 'kv_heads': 8, 'ffn': 14336, 'gated': true, 'experts': 8,"
+                " 'experts_per_token': 2, 'sequence': 4096, 'vocabulary': 32000, 'batch': 64}");
+    assert_true(fabs(training_plan_parameters(&mixtral) / 46.7e9 - 1) < 0.001);
+    const double attention = 2 * 4096.0 * 4096 * 1.25, expert = 3 * 4096.0 * 14336;
+    check_near(training_plan_flops(&mixtral),
+               6 * 64 * 4096.0 * (32 * (attention + 2 * expert + 2 * 4096.0 * 4096) + 32000 * 4096.0));
+}
+
+/* ---- a step ---- */
+
+static void one_gpu_only_computes(void **state)
+{
+    (void)state;
+    const struct training_plan plan =
+        plan_of("{'layers': 24, 'hidden': 2048, 'sequence': 2048, 'vocabulary': 50000, 'batch': 8}");
+    const struct training_time time = time_of(&plan, 50e9, 1);
+    check_near(time.mfu_ratio, 0.56 * 2048 / 2648);
+    check_near(time.step_s, training_plan_flops(&plan) / (time.mfu_ratio * 989.4e12));
+    assert_true(time.tp_s == 0 && time.pp_s == 0 && time.dp_s == 0 && time.bubble_s == 0 && time.ep_s == 0);
+}
+
+/* TP 8, PP 2, DP 4 on 8 nodes: each term by hand. */
+static void terms_of_a_step(void **state)
+{
+    (void)state;
+    const struct training_plan plan = plan_of("{'layers': 32, 'hidden': 8192, 'sequence': 4096, 'vocabulary': 32000,"
+                                              " 'tp': 8, 'pp': 2, 'dp': 4, 'batch': 64, 'virtual_stages': 4}");
+    const struct training_time time = time_of(&plan, 50e9, 1);
+    const double m = 64 / 4.0, bytes = 2 * 4096 * 8192.0;
+    const double tflops = 0.56 * 8192 / 8792 * 989.4;
+    check_near(time.compute_s, training_plan_flops(&plan) / 64 / (tflops * 1e12));
+    const double gather = 14e-6 + 7 * 1.9e-6 + 2.83e-9 * sqrt(8 * bytes) + 7 / 8.0 * bytes / 364e9;
+    check_near(time.tp_s, 0.4 * 16 * m * 8 * gather);
+    check_near(time.pp_s, 2 * m * 4 * (5e-6 + bytes / 8 / 45e9));
+    check_near(time.bubble_s, (time.compute_s + time.tp_s + time.pp_s) / (m * 4));
+    /* One member in each of four nodes. */
+    const double parameters = training_plan_parameters(&plan) / 16;
+    const double replicas = 2 * (14e-6 + 3 * 4e-6) + 3 / 4.0 * 6 * parameters / 48.3e9;
+    check_near(time.dp_s, 0.1 * replicas);
+    check_near(time.step_s, time.compute_s + time.tp_s + time.pp_s + time.bubble_s + time.dp_s);
+    check_near(time.tflops_per_gpu * time.step_s * 64e12, training_plan_flops(&plan));
+    check_near(time.mfu_ratio, time.tflops_per_gpu / 989.4);
+    /* On a hundredth of the network compute hides no more than 0.9 of itself. */
+    const struct training_time slow = time_of(&plan, 0.5e9, 1);
+    check_near(slow.dp_s, 2 * (14e-6 + 3 * 4e-6) + 3 / 4.0 * 6 * parameters / 0.483e9 - 0.9 * slow.compute_s);
+}
+
+static void groups_stand_packed(void **state)
+{
+    (void)state;
+    struct training_plan plan = plan_of("{'layers': 32, 'hidden': 4096, 'sequence': 4096, 'vocabulary': 32000,"
+                                        " 'tp': 2, 'dp': 16, 'ep': 4, 'experts': 8, 'batch': 64, 'pp': 2}");
+    struct training_links links = training_links_packed(&plan, h100(), 50e9, 1);
+    assert_int_equal(links.tp.domain_count, 1);
+    assert_int_equal(links.ep.domain_count, 1); /* four members, two GPUs apart */
+    assert_int_equal(links.dp.domain_count, 4);
+    assert_int_equal(links.dp.domain_gpus_least, 4);
+    assert_int_equal(links.expert_dp.domain_count, 4); /* four members, eight GPUs apart */
+    assert_int_equal(links.pp.domain_count, 2);
+    links = training_links_packed(&plan, h100(), 50e9, 2);
+    assert_int_equal(links.tp.domain_count, 2);
+    assert_int_equal(links.tp.domain_gpus_least, 1);
+    /* A rack of NVL72 holds all of it. */
+    links = training_links_packed(&plan, collective_system_find(TEXT("nvl72")), 50e9, 1);
+    assert_int_equal(links.dp.domain_count, 1);
+    assert_int_equal(links.pp.domain_count, 1);
+}
+
+static void spilled_tensor_parallelism_is_slow(void **state)
+{
+    (void)state;
+    const struct training_plan plan = plan_of("{'layers': 84, 'hidden': 8192, 'sequence': 4096, 'vocabulary': 131072,"
+                                              " 'tp': 8, 'pp': 2, 'dp': 48, 'batch': 384}");
+    const double network = 40e9 / 0.966; /* 40 GB/s reached */
+    const double near = time_of(&plan, network, 1).tflops_per_gpu, far = time_of(&plan, network, 8).tflops_per_gpu;
+    assert_true(fabs(1 - far / near - 0.46) < 0.05); /* a coarser formula loses 46 %, with one rate and no latency */
+    const double two = time_of(&plan, network, 2).tflops_per_gpu;
+    assert_true(two > far && two < near);
+}
+
+/* ---- laws, at random ---- */
+
+static struct training_plan random_plan(struct random_stream *random)
+{
+    struct training_plan plan = {.tp = 1u << random_below(random, 5), .pp = 1 + random_below(random, 16)};
+    plan.ep = 1u << random_below(random, 4);
+    plan.experts = plan.ep > 1 ? 16 : 1;
+    plan.experts_per_token = plan.ep > 1 ? 2 : 1;
+    plan.dp = plan.ep * (1 + random_below(random, 100));
+    plan.heads = 16 * (1 + random_below(random, 16));
+    plan.hidden = 64 * plan.heads;
+    plan.kv_heads = 16;
+    plan.ffn = 4 * plan.hidden;
+    plan.is_gated = random_below(random, 2);
+    plan.layers = plan.pp * (1 + random_below(random, 20));
+    plan.virtual_stages = 1 + random_below(random, plan.layers / plan.pp);
+    plan.sequence = 1u << random_below(random, 18);
+    plan.vocabulary = 1 + random_below(random, 200000);
+    plan.micro_batch = 1 + random_below(random, 4);
+    plan.batch = plan.dp * plan.micro_batch * (1 + random_below(random, 64));
+    return plan;
+}
+
+/* MFU is between 0 and the share of the peak that compute reaches; less network never speeds a step up. */
+static void mfu_stays_in_its_bounds(void **state)
+{
+    (void)state;
+    struct random_stream random;
+    struct training_complaint why;
+    for (uint64_t seed = 0; seed < 10000; seed++) {
+        random_stream_init(&random, seed, "training", 0);
+        const struct training_plan plan = random_plan(&random);
+        if (!training_plan_check(&plan, &why))
+            fail_msg("seed %llu: %s: %s", (unsigned long long)seed, why.key, why.what);
+        const double network = 1e8 * pow(10, 4 * random_uniform(&random));
+        const uint32_t domains = 1 + random_below(&random, plan.tp);
+        const struct training_time time = time_of(&plan, network, domains);
+        if (!(time.mfu_ratio > 0 && time.mfu_ratio < 0.56) || !isfinite(time.step_s) || time.dp_s < 0 || time.tp_s < 0)
+            fail_msg("seed %llu: MFU %g, step %g s", (unsigned long long)seed, time.mfu_ratio, time.step_s);
+        if (time_of(&plan, network / 2, domains).step_s < time.step_s)
+            fail_msg("seed %llu: half the network is faster", (unsigned long long)seed);
+    }
+}
+
+/* ---- refusals ---- */
+
+static void bad_plans_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *members, *why;
+    } cases[] = {
+        {"'tp': 3", "tp = 3 does not divide hidden = 4096"},
+        {"'tp': 64", "tp = 64 does not divide heads = 32"},
+        {"'tp': 8, 'heads': 4", "tp = 8 does not divide heads = 4"},
+        {"'tp': 8, 'ffn': 1001", "tp = 8 does not divide ffn = 1001"},
+        {"'heads': 3", "heads = 3 does not divide hidden = 4096"},
+        {"'kv_heads': 5", "kv_heads = 5 does not divide heads = 32"},
+        {"'tp': 2, 'pp': 2, 'dp': 2, 'gpus': 16", "tp x pp x dp = 2 x 2 x 2 = 8 GPUs, not 16"},
+        {"'tp': 8, 'gpus': 12", "12 GPUs are not a multiple of tp x pp = 8 x 1"},
+        {"'tp': 8, 'gpus': 4", "4 GPUs are not a multiple of tp x pp = 8 x 1"},
+        {"'dp': 7", "batch = 64 is not a multiple of dp x micro_batch = 7 x 1"},
+        {"'dp': 8, 'micro_batch': 16", "batch = 64 is not a multiple of dp x micro_batch = 8 x 16"},
+        {"'pp': 64", "pp = 64 stages are more than the 32 layers"},
+        {"'pp': 8, 'virtual_stages': 5", "5 virtual stages of each of 8 stages are more than the 32 layers"},
+        {"'ep': 2, 'dp': 2", "ep = 2, but the model has no experts"},
+        {"'ep': 3, 'experts': 3, 'dp': 4", "ep = 3 does not divide dp = 4"},
+        {"'ep': 4, 'experts': 6, 'dp': 4", "ep = 4 does not divide experts = 6"},
+        {"'experts_per_token': 2", "a token cannot use 2 of 1 experts"},
+        {"'precision': 'fp4'", "'precision' must be one of 'bf16', 'fp8'; got \"fp4\""},
+        {"'cp': 2", "unknown key 'cp'"},
+        {"'tp': 0", "'tp' must be an integer from 1 to 100000, got 0"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct buffer text = {0};
+        struct training_plan plan;
+        buffer_format(&text, "{'layers': 32, 'hidden': 4096, 'sequence': 4096, 'vocabulary': 32000, 'batch': 64,\n %s}",
+                      cases[i].members);
+        struct error error = read_plan(buffer_c_string(&text), &plan);
+        assert_string_equal(error_message(&error), cases[i].why);
+        error_release(&error);
+        buffer_release(&text);
+    }
+    /* What is needed. */
+    struct training_plan plan;
+    struct error error = read_plan("{'layers': 32}", &plan);
+    assert_int_equal(error.kind, ERROR_CONFIG);
+    error_release(&error);
+}
+
+static void a_refusal_has_its_place(void **state)
+{
+    (void)state;
+    struct training_plan plan;
+    struct error error = read_plan("{'layers': 32, 'hidden': 4096,\n 'sequence': 4096, 'vocabulary': 32000,\n"
+                                   " 'batch': 64, 'dp': 7}",
+                                   &plan);
+    char *line = error_line_new(&error);
+    assert_string_equal(line, "plan:3:11: batch = 64 is not a multiple of dp x micro_batch = 7 x 1");
+    free(line);
+    error_release(&error);
+}
+
+static void peaks(void **state)
+{
+    (void)state;
+    assert_true(training_peak_tflops(h100(), TRAINING_BF16) == 989.4);
+    assert_true(training_peak_tflops(h100(), TRAINING_FP8) == 2 * 989.4);
+    assert_true(training_peak_tflops(collective_system_find(TEXT("a100")), TRAINING_BF16) == 312);
+    assert_true(training_peak_tflops(collective_system_find(TEXT("a100")), TRAINING_FP8) == 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(flops_and_parameters),
+        cmocka_unit_test(one_gpu_only_computes),
+        cmocka_unit_test(terms_of_a_step),
+        cmocka_unit_test(groups_stand_packed),
+        cmocka_unit_test(mfu_stays_in_its_bounds),
+        cmocka_unit_test(spilled_tensor_parallelism_is_slow),
+        cmocka_unit_test(bad_plans_are_refused),
+        cmocka_unit_test(a_refusal_has_its_place),
+        cmocka_unit_test(peaks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
