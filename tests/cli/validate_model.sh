@@ -1,0 +1,174 @@
+#!/bin/sh
+# The models of collectives and of training beside measurements: every tested row holds, which the exit status says;
+# answers for any input; what means nothing is refused.
+set -u
+. tests/support/cli.sh
+
+# ---- the tables ----
+
+windtunnel validate-model
+[ "$status" -eq 0 ] || fail "a tested row does not hold: status $status: $(grep 'NOT OK' said.out)"
+is_silent said.err validate-model
+grep -q 'NOT OK' said.out && fail 'status 0, but a row does not hold'
+tested=$(grep -c ' ok$' said.out)
+[ "$tested" -eq 38 ] || fail "$tested rows and sums are tested, not 38"
+untested=$(grep -c '% .* not tested$' said.out)
+[ "$untested" -eq 13 ] || fail "$untested rows are not tested, not 13"
+for title in '8 x H200, NVLS, by size' 'H200 by number of GPUs' '8 x H100' '8 nodes of 8 H100' 'GB200 NVL72, one rack' \
+    'GB200 NVL72, two racks' 'Nodes of 8 H100, RoCE' 'B200: one node' 'Training on H100' 'Llama 3 405B' \
+    'Strong scaling, 177B' 'What the network is worth, 70B'; do
+    grep -q "^$title" said.out || fail "no table '$title'"
+done
+
+# ---- one collective ----
+
+expect() { # the text on stdin is what was said; what ran
+    cat >expected.out
+    if [ "$status" -ne 0 ] || ! diff -u expected.out said.out; then
+        fail "$1: status $status"
+        cat said.err
+    fi
+}
+
+windtunnel validate-model --allreduce 8 8 8G
+expect 'an all-reduce of 64 GPUs' <<'END'
+383.5 GB/s, 44.0948 ms, ring: 64 GPUs in 8 domains
+END
+windtunnel validate-model --collective all-reduce 8 8 8589934592
+expect 'the same' <<'END'
+383.5 GB/s, 44.0948 ms, ring: 64 GPUs in 8 domains
+END
+windtunnel validate-model --allreduce 1 1 1G
+expect 'one GPU' <<'END'
+0 GB/s, 0 ms, none: 1 GPU in 1 domain
+END
+windtunnel validate-model --allreduce 18 4 8G --system nvl72
+cp said.out rack.out
+windtunnel validate-model --allreduce 1 72 8G --system nvl72
+cmp said.out rack.out || fail 'a rack is not 18 nodes of 4'
+grep -q '72 GPUs in 1 domain$' said.out || fail 'a rack is not one domain'
+windtunnel validate-model --allreduce 19 4 8G --system nvl72
+grep -q '76 GPUs in 2 domains$' said.out || fail '19 nodes are not in two racks'
+
+speed() { # arguments; prints the GB/s
+    windtunnel validate-model "$@"
+    [ "$status" -eq 0 ] || fail "$*: status $status"
+    sed 's/ .*//' said.out
+}
+faster() { # GB/s, GB/s, what is said: the first is more
+    awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > b) }' || fail "$3: $1 is not more than $2"
+}
+all=$(speed --allreduce 8 8 1G)
+faster "$all" "$(speed --allreduce 8 8 1G --tier spine --leaf-oversubscription 4)" 'oversubscribed leaves cost nothing'
+faster "$(speed --allreduce 8 8 1G --tier spine --leaf-oversubscription 4)" \
+    "$(speed --allreduce 8 8 1G --tier core --leaf-oversubscription 4 --spine-oversubscription 2)" \
+    'a core costs nothing'
+[ "$all" = "$(speed --allreduce 8 8 1G --leaf-oversubscription 4)" ] || fail 'under one leaf its uplinks matter'
+faster "$all" "$(speed --allreduce 8 8 1G --nic-gb-per-s 25)" 'half a NIC costs nothing'
+faster "$(speed --allreduce 1 8 1G)" "$(speed --allreduce 1 8 1G --no-nvls)" 'NVLS is worth nothing'
+faster "$(speed --allreduce 1 8 1G)" "$(speed --allreduce 1 8 1G --system h100-pcie)" 'NVLink is worth nothing'
+for kind in all-gather reduce-scatter all-to-all; do
+    for places in '1 1 0' '1 3 7' '2 1 1K' '3 5 100M' '100000 8 1T'; do
+        # shellcheck disable=SC2086 # three operands
+        case $(speed --collective $kind $places) in
+        *[!0-9.e+-]*) fail "$kind $places: $(cat said.out)" ;;
+        esac
+    done
+done
+
+# ---- a plan ----
+
+cat >plan.json <<'END'
+{
+  "tp": 8, "pp": 2, "dp": 48, "gpus": 768,
+  "layers": 84, "hidden": 8192, "sequence": 4096, "vocabulary": 131072,
+  "batch": 384
+}
+END
+windtunnel validate-model --training plan.json
+expect 'a plan' <<'END'
+420.5 TFLOP/s per GPU, 42.50 % MFU
+768 GPUs: tp 8, pp 2, dp 48, ep 1; 69.79 billion parameters; 8 microbatches
+  compute         1.770 s   81.4 %
+  tp              0.273 s   12.6 %
+  ep              0.000 s    0.0 %
+  pp              0.064 s    3.0 %
+  bubble          0.013 s    0.6 %
+  dp              0.053 s    2.4 %
+  step            2.173 s  100.0 %
+END
+cp said.out plan.out
+list='tp=8, pp=2, gpus=768, layers=84, hidden=8192, sequence=4096, vocabulary=131072, batch=384'
+windtunnel validate-model --training "$list, gated=false, precision=bf16"
+cmp said.out plan.out || fail 'a list is another plan than the file'
+faster "$(speed --training plan.json)" "$(speed --training plan.json --tp-domains 8)" 'a spilled TP group costs nothing'
+faster "$(speed --training plan.json)" "$(speed --training plan.json --tier spine --leaf-oversubscription 8)" \
+    'an oversubscribed network costs nothing'
+faster "$(speed --training plan.json --system b200)" "$(speed --training plan.json)" 'a B200 is not faster'
+
+# ---- refusals ----
+
+sed 's/"tp": 8/"tp": 6/; s/, "gpus": 768//' plan.json >bad.json
+refused_plainly 2 validate-model --training bad.json <<'END'
+error: bad.json:2:9: tp = 6 does not divide hidden = 8192
+ 2 |   "tp": 6, "pp": 2, "dp": 48,
+   |         ^
+  at /tp
+END
+sed 's/"gpus": 768/"gpus": 700/' plan.json >bad.json
+refused_plainly 2 validate-model --training bad.json <<'END'
+error: bad.json:2:39: tp x pp x dp = 8 x 2 x 48 = 768 GPUs, not 700
+ 2 |   "tp": 8, "pp": 2, "dp": 48, "gpus": 700,
+   |                                       ^~~
+  at /gpus
+END
+refused_plainly 2 validate-model --training tp=8,pp <<'END'
+error: 'pp' in the plan has no '='
+END
+refused_plainly 4 validate-model --training none.json <<'END'
+error: cannot open none.json: No such file or directory
+END
+refused_plainly 2 validate-model --training plan.json --system a100 --tp-domains 9 <<'END'
+error: option '--tp-domains' must be an integer from 1 to 8, got '9'
+END
+refused_plainly 2 validate-model --training "$(tr -d '\n {}"' <plan.json | tr : =),precision=fp8" --system a100 <<'END'
+error: a GPU of a100 has no rate of fp8
+END
+refused_plainly 2 validate-model --allreduce 8 8 <<'END'
+error: a collective needs NODES GPUS_PER_NODE BYTES
+END
+refused_plainly 2 validate-model --allreduce 8 9 1G <<'END'
+error: GPUS_PER_NODE must be a whole number from 1 to 8, not '9'
+END
+refused_plainly 2 validate-model --allreduce 0 8 1G <<'END'
+error: NODES must be a whole number from 1 to 1000000, not '0'
+END
+refused_plainly 2 validate-model --allreduce 8 8 1.5G <<'END'
+error: BYTES must be a whole number from 0 to 2^60, perhaps with K, M, G or T, not '1.5G'
+END
+refused_plainly 2 validate-model --allreduce 8 8 1G --system h10 <<'END'
+error: there is no system 'h10'
+  did you mean 'h100'?
+END
+refused_plainly 2 validate-model --collective all-redcue 8 8 1G <<'END'
+error: there is no collective 'all-redcue'
+  did you mean 'all-reduce'?
+END
+refused_plainly 2 validate-model --collective point-to-point 3 1 1G <<'END'
+error: point-to-point is between 2 GPUs, not 3
+END
+refused_plainly 2 validate-model --allreduce 8 8 1G --leaf-oversubscription 0.5 <<'END'
+error: --leaf-oversubscription must be a number from 1 to 1000, not '0.5'
+END
+refused_plainly 2 validate-model --allreduce 8 8 1G --training plan.json <<'END'
+error: --allreduce, --collective and --training exclude each other
+END
+refused_plainly 2 validate-model --system b200 <<'END'
+error: --system needs --allreduce, --collective or --training
+END
+refused_plainly 2 validate-model 8 <<'END'
+error: without --allreduce or --collective there is no use for '8'
+END
+windtunnel validate-model --help
+grep -q -- '--allreduce NODES GPUS_PER_NODE BYTES' said.out || fail 'the help does not name the operands'
+finish

@@ -1,0 +1,335 @@
+/* tools/model_tables.c -- measured tables, and what the models say of the same. */
+#include "tools/model_tables.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "topologies/training.h"
+
+#define KIB 0x1p10
+#define MIB 0x1p20
+#define GIB 0x1p30
+
+static const char *verdict(bool holds)
+{
+    return holds ? "ok" : "NOT OK";
+}
+
+static void put_bytes(struct buffer *out, double bytes)
+{
+    if (bytes >= GIB)
+        buffer_format(out, "%5.0f GiB", bytes / GIB);
+    else if (bytes >= MIB)
+        buffer_format(out, "%5.0f MiB", bytes / MIB);
+    else
+        buffer_format(out, "%5.0f KiB", bytes / KIB);
+}
+
+/* ---- collectives ---- */
+
+struct collective_row {
+    const char *system;
+    enum collective_kind kind;
+    uint32_t domains, gpus; /* gpus: of each domain */
+    bool has_nvls;
+    double bytes;
+    double gb_per_s; /* measured bus bandwidth */
+};
+
+struct collective_table {
+    const char *title, *source;
+    double tolerance; /* of the error; 0: not tested */
+    const struct collective_row *rows;
+    size_t count;
+};
+
+#define ROWS(...)                                                                                                      \
+    .rows = (const struct collective_row[]){__VA_ARGS__},                                                              \
+    .count = sizeof((const struct collective_row[]){__VA_ARGS__}) / sizeof(struct collective_row)
+#define AR COLLECTIVE_ALL_REDUCE
+#define AG COLLECTIVE_ALL_GATHER
+#define RS COLLECTIVE_REDUCE_SCATTER
+
+static const struct collective_table collective_tables[] = {
+    {
+        .title = "8 x H200, NVLS, by size",
+        .source = "stas00/ml-engineering network/README.md",
+        .tolerance = 0.1,
+        ROWS({"h200", AR, 1, 8, true, 32 * KIB, 1.44}, {"h200", AR, 1, 8, true, 256 * KIB, 11.7},
+             {"h200", AR, 1, 8, true, 1 * MIB, 39.9}, {"h200", AR, 1, 8, true, 4 * MIB, 107},
+             {"h200", AR, 1, 8, true, 16 * MIB, 220}, {"h200", AR, 1, 8, true, 64 * MIB, 347},
+             {"h200", AR, 1, 8, true, 256 * MIB, 436}, {"h200", AR, 1, 8, true, 1 * GIB, 464},
+             {"h200", AR, 1, 8, true, 4 * GIB, 473}, {"h200", AR, 1, 8, true, 16 * GIB, 482}),
+    },
+    {
+        .title = "8 x H200 without NVLS; all-gather and reduce-scatter",
+        .source = "stas00/ml-engineering network/README.md",
+        .tolerance = 0.1,
+        ROWS({"h200", AR, 1, 8, false, 16 * GIB, 367.6}, {"h200", AG, 1, 8, true, 16 * GIB, 361.4},
+             {"h200", RS, 1, 8, true, 16 * GIB, 362.9}),
+    },
+    {
+        .title = "H200 by number of GPUs",
+        .source = "stas00/ml-engineering network/README.md",
+        .tolerance = 0.1,
+        ROWS({"h200", AR, 1, 4, true, 8 * GIB, 363}, {"h200", AR, 1, 5, true, 8 * GIB, 414},
+             {"h200", AR, 1, 6, true, 8 * GIB, 436}, {"h200", AR, 1, 7, true, 8 * GIB, 460},
+             {"h200", AR, 1, 8, true, 8 * GIB, 473}, {"h200", AR, 1, 4, false, 8 * GIB, 363},
+             {"h200", AR, 1, 5, false, 8 * GIB, 364}, {"h200", AR, 1, 6, false, 8 * GIB, 365},
+             {"h200", AR, 1, 7, false, 8 * GIB, 366}, {"h200", AR, 1, 8, false, 8 * GIB, 366}),
+    },
+    {
+        .title = "8 x H100",
+        .source = "NVIDIA/nccl-tests#290, NVIDIA/nccl#212; the size is not told, 8 GiB assumed",
+        .tolerance = 0.1,
+        ROWS({"h100", AR, 1, 8, true, 8 * GIB, 476}, {"h100", AR, 1, 8, true, 8 * GIB, 480},
+             {"h100", AR, 1, 8, false, 8 * GIB, 370}),
+    },
+    {
+        .title = "8 nodes of 8 H100, InfiniBand",
+        .source = "coreweave/nccl-tests README",
+        .tolerance = 0.1,
+        ROWS({"h100", AR, 8, 8, true, 512 * MIB, 356.0}, {"h100", AR, 8, 8, true, 1 * GIB, 365.9},
+             {"h100", AR, 8, 8, true, 2 * GIB, 380.7}, {"h100", AR, 8, 8, true, 4 * GIB, 383.2},
+             {"h100", AR, 8, 8, true, 8 * GIB, 386.6}),
+    },
+    {
+        .title = "GB200 NVL72, one rack",
+        .source = "coreweave/nccl-tests README",
+        .tolerance = 0.1,
+        ROWS({"nvl72", AR, 1, 72, true, 512 * MIB, 586}, {"nvl72", AR, 1, 72, true, 1 * GIB, 681},
+             {"nvl72", AR, 1, 72, true, 2 * GIB, 758}, {"nvl72", AR, 1, 72, true, 4 * GIB, 839},
+             {"nvl72", AR, 1, 72, true, 8 * GIB, 835}),
+    },
+    {
+        .title = "GB200 NVL72, two racks",
+        .source = "coreweave/nccl-tests README",
+        ROWS({"nvl72", AR, 2, 72, true, 16 * GIB, 810}),
+    },
+    {
+        .title = "Nodes of 8 H100, RoCE: 4 nodes with and without NVLS, 2 nodes without and with",
+        .source = "NVIDIA/nccl#1221; the size is not told, 8 GiB assumed",
+        ROWS({"h100", AR, 4, 8, true, 8 * GIB, 320}, {"h100", AR, 4, 8, false, 8 * GIB, 320},
+             {"h100", AR, 2, 8, false, 8 * GIB, 330}, {"h100", AR, 2, 8, true, 8 * GIB, 430}),
+    },
+    {
+        .title = "B200: one node of 8, and 4 nodes",
+        .source = "stas00/ml-engineering network/README.md",
+        ROWS({"b200", AR, 1, 8, true, 16 * GIB, 846}, {"b200", AR, 4, 8, true, 32 * KIB, 0.01},
+             {"b200", AR, 4, 8, true, 1 * MIB, 5.4}, {"b200", AR, 4, 8, true, 16 * MIB, 64},
+             {"b200", AR, 4, 8, true, 64 * MIB, 157}, {"b200", AR, 4, 8, true, 256 * MIB, 229},
+             {"b200", AR, 4, 8, true, 1 * GIB, 362}, {"b200", AR, 4, 8, true, 16 * GIB, 382}),
+    },
+};
+
+static bool print_collective_row(const struct collective_row *row, double tolerance, struct buffer *out)
+{
+    const struct collective_system *system = collective_system_find(text_of(row->system));
+    assert(system != NULL);
+    struct collective_place place = collective_place_even(system, row->domains, row->gpus, system->nic_bytes_per_s);
+    place.has_nvls = row->has_nvls;
+    const double model = collective_bus_gb_per_s(row->kind, &place, row->bytes);
+    const double error = model / row->gb_per_s - 1;
+    const bool holds = tolerance == 0 || fabs(error) <= tolerance;
+    buffer_format(out, "  %-14s %6u  %-4s ", collective_kind_names[row->kind], place.gpu_count,
+                  row->has_nvls ? "on" : "off");
+    put_bytes(out, row->bytes);
+    buffer_format(out, "  %8.2f  %8.2f  %+7.1f %%  %-9s  %s\n", row->gb_per_s, model, 100 * error,
+                  collective_algorithm_names[collective_time(row->kind, &place, row->bytes).algorithm],
+                  tolerance == 0 ? "not tested" : verdict(holds));
+    return holds;
+}
+
+static bool print_collective_table(const struct collective_table *table, struct buffer *out)
+{
+    bool holds = true;
+    buffer_format(out, "%s\n  source: %s\n", table->title, table->source);
+    if (table->tolerance > 0)
+        buffer_format(out, "  tested: each row within %.0f %%\n", 100 * table->tolerance);
+    buffer_format(out, "  %-14s %6s  %-4s %9s  %8s  %8s  %9s  %s\n", "GB/s", "GPUs", "NVLS", "bytes", "measured",
+                  "model", "error", "algorithm");
+    for (size_t i = 0; i < table->count; i++)
+        holds &= print_collective_row(&table->rows[i], table->tolerance, out);
+    buffer_char(out, '\n');
+    return holds;
+}
+
+/* ---- training ---- */
+
+#define TRAINING_RMS_MAX     0.06 /* of the rows of both tables together */
+#define TRAINING_SLOPE_ERROR 0.5  /* of MFU by doublings, relative */
+
+struct training_row {
+    const char *name;
+    uint32_t hidden, layers, tp, pp, dp, batch;
+    double tflops; /* measured, of a GPU */
+};
+
+/* Megatron-Core r0.8, images/model_table.png: weak scaling on H100, sequence 4096, vocabulary 131072. */
+static const struct training_row megatron_rows[] = {
+    {"1.7B", 2048, 24, 1, 1, 48, 192, 408.8},     {"7.1B", 4096, 30, 2, 1, 48, 192, 465.9},
+    {"16B", 6144, 32, 4, 1, 48, 192, 489.1},      {"32B", 7168, 48, 8, 1, 48, 192, 459.6},
+    {"70B", 8192, 84, 8, 2, 48, 384, 419.7},      {"119B", 10240, 92, 8, 4, 48, 768, 420.5},
+    {"177B", 12288, 96, 8, 6, 48, 1152, 432.8},   {"314B", 16384, 96, 8, 8, 48, 1536, 474.4},
+    {"462B", 18432, 112, 8, 16, 48, 3072, 459.9},
+};
+
+/* The Llama 3 Herd of Models, arXiv 2407.21783, table 4, without context parallelism: 16M tokens a batch. */
+static const struct training_row llama_rows[] = {
+    {"405B", 16384, 126, 8, 16, 64, 2048, 430},
+    {"405B", 16384, 126, 8, 16, 128, 2048, 400},
+};
+
+static struct training_plan plan_of(const struct training_row *row)
+{
+    const double stages = fmax(1, round((double)row->layers / row->pp / 2));
+    return (struct training_plan){.tp = row->tp,
+                                  .pp = row->pp,
+                                  .dp = row->dp,
+                                  .ep = 1,
+                                  .layers = row->layers,
+                                  .hidden = row->hidden,
+                                  .heads = row->hidden / 128,
+                                  .kv_heads = row->hidden / 128,
+                                  .ffn = 4 * row->hidden,
+                                  .sequence = 4096,
+                                  .vocabulary = 131072,
+                                  .experts = 1,
+                                  .experts_per_token = 1,
+                                  .batch = row->batch,
+                                  .micro_batch = 1,
+                                  .virtual_stages = row->pp > 1 ? (uint32_t)stages : 1};
+}
+
+/* As the paper's table 3 says. */
+static struct training_plan llama_plan_of(const struct training_row *row)
+{
+    struct training_plan plan = plan_of(row);
+    plan.kv_heads = 8;
+    plan.ffn = 53248;
+    plan.is_gated = true;
+    plan.sequence = 8192;
+    plan.vocabulary = 128256;
+    return plan;
+}
+
+static struct training_time time_on_h100(const struct training_plan *plan, double network_bytes_per_s,
+                                         uint32_t tp_domains)
+{
+    const struct collective_system *system = collective_system_find(TEXT("h100"));
+    const struct training_links links = training_links_packed(plan, system, network_bytes_per_s, tp_domains);
+    return training_time(plan, &links, training_peak_tflops(system, plan->precision));
+}
+
+static const double nic = 50e9; /* DGX H100 */
+
+static void print_training_head(struct buffer *out)
+{
+    buffer_format(out, "  %-6s %6s %4s %4s %4s  %8s  %8s  %8s  %6s\n", "model", "GPUs", "TP", "PP", "DP", "measured",
+                  "model", "error", "MFU");
+}
+
+/* Returns the squared error. */
+static double print_training_row(const struct training_row *row, const struct training_plan *plan, struct buffer *out)
+{
+    const struct training_time time = time_on_h100(plan, nic, 1);
+    const double error = time.tflops_per_gpu / row->tflops - 1;
+    buffer_format(out, "  %-6s %6llu %4u %4u %4u  %8.1f  %8.1f  %+6.1f %%  %4.1f %%\n", row->name,
+                  (unsigned long long)training_plan_gpus(plan), plan->tp, plan->pp, plan->dp, row->tflops,
+                  time.tflops_per_gpu, 100 * error, 100 * time.mfu_ratio);
+    return error * error;
+}
+
+static bool print_training(struct buffer *out)
+{
+    enum { MEGATRON_COUNT = sizeof megatron_rows / sizeof *megatron_rows };
+    enum { LLAMA_COUNT = sizeof llama_rows / sizeof *llama_rows };
+    double sum = 0;
+    buffer_format(out, "Training on H100, weak scaling, TFLOP/s of a GPU\n"
+                       "  source: NVIDIA/Megatron-LM core_r0.8.0, images/model_table.png\n");
+    print_training_head(out);
+    for (size_t i = 0; i < MEGATRON_COUNT; i++) {
+        const struct training_plan plan = plan_of(&megatron_rows[i]);
+        sum += print_training_row(&megatron_rows[i], &plan, out);
+    }
+    buffer_format(out, "\nLlama 3 405B without context parallelism, TFLOP/s of a GPU\n"
+                       "  source: arXiv 2407.21783, table 4\n");
+    print_training_head(out);
+    for (size_t i = 0; i < LLAMA_COUNT; i++) {
+        const struct training_plan plan = llama_plan_of(&llama_rows[i]);
+        sum += print_training_row(&llama_rows[i], &plan, out);
+    }
+    const double rms = sqrt(sum / (MEGATRON_COUNT + LLAMA_COUNT));
+    const bool holds = rms <= TRAINING_RMS_MAX;
+    buffer_format(out, "  root mean square of the errors of both tables %.1f %%; tested: at most %.0f %%  %s\n\n",
+                  100 * rms, 100 * TRAINING_RMS_MAX, verdict(holds));
+    return holds;
+}
+
+static bool print_strong_scaling(struct buffer *out)
+{
+    static const uint32_t replicas[] = {2, 4, 8, 16, 32, 48, 96};
+    enum { COUNT = sizeof replicas / sizeof *replicas };
+    const double first_measured = 47, last_measured = 42, doublings = log2(96.0 / 2);
+    const struct training_row *row = &megatron_rows[6];
+    double first = 0, last = 0;
+    buffer_format(out,
+                  "Strong scaling, 177B, batch 1152, MFU\n"
+                  "  source: NVIDIA/Megatron-LM, README: 47 %% on 96 GPUs, 42 %% on 4608\n"
+                  "  %6s  %8s  %8s\n",
+                  "GPUs", "measured", "model");
+    for (size_t i = 0; i < COUNT; i++) {
+        struct training_plan plan = plan_of(row);
+        plan.dp = replicas[i];
+        last = 100 * time_on_h100(&plan, nic, 1).mfu_ratio;
+        first = i == 0 ? last : first;
+        buffer_format(out, "  %6llu", (unsigned long long)training_plan_gpus(&plan));
+        if (i == 0 || i + 1 == COUNT)
+            buffer_format(out, "  %6.1f %%", i == 0 ? first_measured : last_measured);
+        else
+            buffer_format(out, "  %8s", "");
+        buffer_format(out, "  %6.1f %%\n", last);
+    }
+    const double measured = (last_measured - first_measured) / doublings, model = (last - first) / doublings;
+    const bool holds = fabs(model / measured - 1) <= TRAINING_SLOPE_ERROR;
+    buffer_format(out,
+                  "  points per doubling: measured %.2f, model %.2f, error %+.0f %%; tested: within %.0f %%  %s\n\n",
+                  measured, model, 100 * (model / measured - 1), 100 * TRAINING_SLOPE_ERROR, verdict(holds));
+    return holds;
+}
+
+/* Nothing of this was measured: the figures beside are of a coarser formula, one rate a GPU and no latency. */
+static void print_bandwidth(struct buffer *out)
+{
+    static const struct {
+        double gb_per_s; /* of a GPU on the network, as it is reached */
+        uint32_t tp_domains;
+        double tflops;
+    } cases[] = {{40, 1, 437}, {20, 1, 430}, {10, 1, 306}, {5, 1, 165}, {40, 8, 237}};
+    const struct training_plan plan = plan_of(&megatron_rows[4]);
+    buffer_format(out,
+                  "What the network is worth, 70B on 768 GPUs, TFLOP/s of a GPU; not measured, not tested\n"
+                  "  beside: a coarser formula, one rate for each GPU and no latency\n"
+                  "  %-34s  %8s  %8s  %6s\n",
+                  "network, of a GPU", "beside", "model", "loss");
+    double most = 0;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const double network = cases[i].gb_per_s * 1e9 / 0.966; /* nominal: topologies/collective.c */
+        const double tflops = time_on_h100(&plan, network, cases[i].tp_domains).tflops_per_gpu;
+        most = i == 0 ? tflops : most;
+        buffer_format(out, "  %2.0f GB/s%-27s  %8.0f  %8.1f  %4.0f %%\n", cases[i].gb_per_s,
+                      cases[i].tp_domains > 1 ? ", each TP group over 8 nodes" : "", cases[i].tflops, tflops,
+                      100 * (1 - tflops / most));
+    }
+}
+
+bool model_tables_print(struct buffer *out)
+{
+    bool holds = true;
+    for (size_t i = 0; i < sizeof collective_tables / sizeof *collective_tables; i++)
+        holds &= print_collective_table(&collective_tables[i], out);
+    holds &= print_training(out);
+    holds &= print_strong_scaling(out);
+    print_bandwidth(out);
+    return holds;
+}

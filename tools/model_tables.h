@@ -1,0 +1,17 @@
+/* tools/model_tables.h -- the models of collectives and of training beside what was measured.
+ *
+ * Law: a table has a source; one with a tolerance is tested, the others are printed alone.  The rows are public
+ * measurements, none is of this program's making; the last table has none and says so.
+ *
+ *   struct buffer out = {0};
+ *   bool holds = model_tables_print(&out);
+ */
+#ifndef TOOLS_MODEL_TABLES_H
+#define TOOLS_MODEL_TABLES_H
+
+#include "base/buffer.h"
+
+/* All tables as text.  True if every tested row and sum holds. */
+bool model_tables_print(struct buffer *out);
+
+#endif

@@ -1,0 +1,337 @@
+/* windtunnel validate-model: what communication costs by the model, beside measurements and for any input. */
+#include "base/input.h"
+#include "tools/model_tables.h"
+#include "tools/verbs.h"
+#include "topologies/training.h"
+
+enum { STATUS_FAILED = 10, NODES_MAX = 1000000, PLAN_BYTES_MAX = 1 << 20 };
+
+/* ---- options ---- */
+
+static struct error real_option(const struct args *args, const char *name, double low, double high, double otherwise,
+                                double *out)
+{
+    const char *text = args_string(args, name);
+    *out = otherwise;
+    if (text != NULL && (!text_to_double(text_of(text), out) || *out < low || *out > high))
+        return error_new(ERROR_USAGE, "--%s must be a number from %g to %g, not '%s'", name, low, high, text);
+    return ERROR_OK;
+}
+
+/* An index into `names`. */
+static struct error choice_of(const char *what, const char *text, const char *const *names, int *out)
+{
+    struct buffer all = {0};
+    for (*out = 0; names[*out] != NULL; ++*out) {
+        if (text_is(text_of(text), names[*out]))
+            return ERROR_OK;
+        buffer_format(&all, "%s%s", *out > 0 ? ", " : "", names[*out]);
+    }
+    struct error error = error_new(ERROR_USAGE, "there is no %s '%s'", what, text);
+    const char *nearest = text_nearest(text_of(text), names);
+    if (nearest != NULL)
+        error_set_hint(&error, "did you mean '%s'?", nearest);
+    else
+        error_set_hint(&error, "one of: %s", buffer_c_string(&all));
+    buffer_release(&all);
+    return error;
+}
+
+static struct error find_system(const struct args *args, const struct collective_system **out)
+{
+    enum { SYSTEMS_MAX = 32 };
+    const char *names[SYSTEMS_MAX + 1] = {NULL}, *name = args_string(args, "system");
+    uint32_t count;
+    int found;
+    const struct collective_system *systems = collective_system_table(&count);
+    for (uint32_t i = 0; i < count && i < SYSTEMS_MAX; i++)
+        names[i] = systems[i].name;
+    TRY(choice_of("system", name != NULL ? name : "h100", names, &found));
+    *out = &systems[found];
+    return ERROR_OK;
+}
+
+/* What a GPU has on the network: its NIC's rate, less by what the tiers crossed are oversubscribed. */
+static struct error read_network(const struct args *args, const struct collective_system *system, double *bytes_per_s)
+{
+    static const char *const tiers[] = {"leaf", "spine", "core", NULL};
+    double nic_gb_per_s, leaf, spine;
+    int tier = 0;
+    TRY(real_option(args, "nic-gb-per-s", 0.001, 1e6, system->nic_bytes_per_s / 1e9, &nic_gb_per_s));
+    TRY(real_option(args, "leaf-oversubscription", 1, 1000, 1, &leaf));
+    TRY(real_option(args, "spine-oversubscription", 1, 1000, 1, &spine));
+    if (args_string(args, "tier") != NULL)
+        TRY(choice_of("tier", args_string(args, "tier"), tiers, &tier));
+    *bytes_per_s =
+        collective_network_bytes_per_s(nic_gb_per_s * 1e9, (enum link_tier)((int)LINK_LEAF + tier), leaf, spine);
+    return ERROR_OK;
+}
+
+/* ---- one collective ---- */
+
+static struct error read_count(const char *what, const char *text, int64_t high, uint32_t *out)
+{
+    int64_t value;
+    if (!text_to_int64(text_of(text), 1, high, &value))
+        return error_new(ERROR_USAGE, "%s must be a whole number from 1 to %lld, not '%s'", what, (long long)high,
+                         text);
+    *out = (uint32_t)value;
+    return ERROR_OK;
+}
+
+/* A number of bytes, or of KiB, MiB, GiB, TiB with K, M, G, T behind it, as nccl-tests reads them. */
+static struct error read_bytes(const char *typed, double *out)
+{
+    static const char letters[] = "KMGT";
+    struct text text = text_of(typed);
+    int64_t value = 0, unit = 1;
+    const char *letter = text.length > 0 ? strchr(letters, text.at[text.length - 1]) : NULL;
+    if (letter != NULL) {
+        text.length--;
+        unit = INT64_C(1) << (10 * (letter - letters + 1));
+    }
+    if (!text_to_int64(text, 0, (INT64_C(1) << 60) / unit, &value))
+        return error_new(ERROR_USAGE,
+                         "BYTES must be a whole number from 0 to 2^60, perhaps with K, M, G or T, not '%s'", typed);
+    *out = (double)value * (double)unit;
+    return ERROR_OK;
+}
+
+/* Nodes fill as few domains as hold them. */
+static struct error place_nodes(const struct collective_system *system, const struct args *args, double network,
+                                struct collective_place *out)
+{
+    uint32_t nodes = 0, gpus = 0;
+    TRY(read_count("NODES", args_operand(args, 0), NODES_MAX, &nodes));
+    TRY(read_count("GPUS_PER_NODE", args_operand(args, 1), system->domain_gpus, &gpus));
+    const uint32_t room = system->domain_gpus / (gpus > system->node_gpus ? gpus : system->node_gpus);
+    *out = collective_place_packed(system, nodes * gpus, room * gpus, network);
+    out->has_nvls = !args_flag(args, "no-nvls");
+    return ERROR_OK;
+}
+
+static struct error tell_collective(const struct args *args, const char *name, struct buffer *out)
+{
+    const struct collective_system *system;
+    struct collective_place place;
+    double network, bytes = 0;
+    int kind;
+    if (args_operand_count(args) != 3)
+        return error_new(ERROR_USAGE, "a collective needs NODES GPUS_PER_NODE BYTES");
+    TRY(choice_of("collective", name, collective_kind_names, &kind));
+    TRY(find_system(args, &system));
+    TRY(read_network(args, system, &network));
+    TRY(place_nodes(system, args, network, &place));
+    TRY(read_bytes(args_operand(args, 2), &bytes));
+    if (kind == COLLECTIVE_POINT_TO_POINT && place.gpu_count != 2)
+        return error_new(ERROR_USAGE, "point-to-point is between 2 GPUs, not %u", place.gpu_count);
+    const struct collective_time time = collective_time((enum collective_kind)kind, &place, bytes);
+    buffer_format(out, "%.4g GB/s, %.6g ms, %s: %u GPU%s in %u domain%s\n",
+                  collective_bus_gb_per_s((enum collective_kind)kind, &place, bytes), 1000 * time.s,
+                  collective_algorithm_names[time.algorithm], place.gpu_count, place.gpu_count == 1 ? "" : "s",
+                  place.domain_count, place.domain_count == 1 ? "" : "s");
+    return ERROR_OK;
+}
+
+/* ---- a plan ---- */
+
+/* "tp=8,pp=2" as JSON. */
+static struct error list_to_json(struct text rest, struct buffer *out)
+{
+    struct text piece, key;
+    double ignored;
+    buffer_char(out, '{');
+    while (text_cut(&rest, ',', &piece)) {
+        struct text value = piece;
+        text_cut(&value, '=', &key);
+        if (value.at == NULL)
+            return error_new(ERROR_USAGE, "'%.*s' in the plan has no '='", (int)piece.length, piece.at);
+        buffer_string(out, out->length > 1 ? ", " : "");
+        buffer_json(out, text_trim(key));
+        buffer_string(out, ": ");
+        value = text_trim(value);
+        if (text_to_double(value, &ignored) || text_is(value, "true") || text_is(value, "false"))
+            buffer_text(out, value);
+        else
+            buffer_json(out, value);
+    }
+    buffer_char(out, '}');
+    return ERROR_OK;
+}
+
+static struct error open_plan(const char *plan, struct json_doc **doc)
+{
+    if (strchr(plan, '=') != NULL) {
+        struct buffer json = {0};
+        struct error error = list_to_json(text_of(plan), &json);
+        if (!error_is(error))
+            error = json_doc_parse(doc, "--training", (struct text){json.bytes, json.length}, ERROR_CONFIG);
+        buffer_release(&json);
+        return error;
+    }
+    char *bytes;
+    size_t length;
+    TRY(input_read_all(plan, PLAN_BYTES_MAX, &bytes, &length));
+    struct error error = json_doc_parse(doc, plan, (struct text){bytes, length}, ERROR_CONFIG);
+    mem_free(bytes);
+    return error;
+}
+
+static struct error read_plan(const char *text, struct training_plan *plan)
+{
+    struct json_doc *doc = NULL;
+    TRY(open_plan(text, &doc));
+    struct error error = ERROR_OK;
+    const struct json_value root = json_doc_root(doc, &error);
+    *plan = training_plan_read(&root);
+    json_doc_free(doc);
+    return error;
+}
+
+static void put_part(struct buffer *out, const char *name, double s, double step_s)
+{
+    buffer_format(out, "  %-10s %10.3f s  %5.1f %%\n", name, s, 100 * s / step_s);
+}
+
+static void tell_time(const struct training_plan *plan, const struct training_time *time, struct buffer *out)
+{
+    buffer_format(out, "%.1f TFLOP/s per GPU, %.2f %% MFU\n", time->tflops_per_gpu, 100 * time->mfu_ratio);
+    buffer_format(out, "%llu GPUs: tp %u, pp %u, dp %u, ep %u; %.4g billion parameters; %.4g microbatches\n",
+                  (unsigned long long)training_plan_gpus(plan), plan->tp, plan->pp, plan->dp, plan->ep,
+                  training_plan_parameters(plan) / 1e9, plan->batch / ((double)plan->dp * plan->micro_batch));
+    put_part(out, "compute", time->compute_s, time->step_s);
+    put_part(out, "tp", time->tp_s, time->step_s);
+    put_part(out, "ep", time->ep_s, time->step_s);
+    put_part(out, "pp", time->pp_s, time->step_s);
+    put_part(out, "bubble", time->bubble_s, time->step_s);
+    put_part(out, "dp", time->dp_s, time->step_s);
+    put_part(out, "step", time->step_s, time->step_s);
+}
+
+static struct error tell_training(const struct args *args, struct buffer *out)
+{
+    const struct collective_system *system;
+    struct training_plan plan;
+    double network;
+    int64_t tp_domains;
+    if (args_operand_count(args) != 0)
+        return error_new(ERROR_USAGE, "--training has no use for '%s'", args_operand(args, 0));
+    TRY(find_system(args, &system));
+    TRY(read_network(args, system, &network));
+    TRY(read_plan(args_string(args, "training"), &plan));
+    TRY(args_int64(args, "tp-domains", 1, plan.tp, 1, &tp_domains));
+    const double peak = training_peak_tflops(system, plan.precision);
+    if (peak <= 0)
+        return error_new(ERROR_USAGE, "a GPU of %s has no rate of %s", system->name,
+                         training_precision_names[plan.precision]);
+    const struct training_links links = training_links_packed(&plan, system, network, (uint32_t)tp_domains);
+    const struct training_time time = training_time(&plan, &links, peak);
+    tell_time(&plan, &time, out);
+    return ERROR_OK;
+}
+
+/* ---- the verb ---- */
+
+/* Options that say nothing about the tables are refused with them. */
+static struct error check_tables_alone(const struct args *args)
+{
+    static const char *const with_value[] = {"system", "nic-gb-per-s", "tier", "leaf-oversubscription",
+                                             "spine-oversubscription"};
+    const char *given = args_flag(args, "no-nvls") ? "no-nvls" : NULL;
+    for (size_t i = 0; i < sizeof with_value / sizeof *with_value; i++)
+        if (args_string(args, with_value[i]) != NULL)
+            given = with_value[i];
+    if (given != NULL)
+        return error_new(ERROR_USAGE, "--%s needs --allreduce, --collective or --training", given);
+    if (args_operand_count(args) > 0)
+        return error_new(ERROR_USAGE, "without --allreduce or --collective there is no use for '%s'",
+                         args_operand(args, 0));
+    return ERROR_OK;
+}
+
+static struct error tell(const struct args *args, struct buffer *out, bool *holds)
+{
+    const char *collective = args_string(args, "collective");
+    const bool is_all_reduce = args_flag(args, "allreduce"), is_training = args_string(args, "training") != NULL;
+    if (is_all_reduce + is_training + (collective != NULL) > 1)
+        return error_new(ERROR_USAGE, "--allreduce, --collective and --training exclude each other");
+    if (is_training)
+        return tell_training(args, out);
+    if (args_string(args, "tp-domains") != NULL)
+        return error_new(ERROR_USAGE, "--tp-domains needs --training");
+    if (is_all_reduce || collective != NULL)
+        return tell_collective(args, is_all_reduce ? "all-reduce" : collective, out);
+    TRY(check_tables_alone(args));
+    *holds = model_tables_print(out);
+    return ERROR_OK;
+}
+
+static int run_validate_model(const struct args *args)
+{
+    struct buffer out = {0};
+    bool holds = true;
+    struct error error = tell(args, &out, &holds);
+    if (error_is(error)) {
+        buffer_release(&out);
+        return tool_fail(&error);
+    }
+    const int status = tool_print(&out);
+    return status != 0 || holds ? status : STATUS_FAILED;
+}
+
+static const struct args_option options[] = {
+    {.name = "allreduce", .letter = 'a', .help = "Print the bus bandwidth of an all-reduce of BYTES."},
+    {.name = "collective",
+     .metavar = "KIND",
+     .help = "The same of all-reduce, all-gather, reduce-scatter, all-to-all or point-to-point (2 GPUs)."},
+    {.name = "training",
+     .metavar = "PLAN",
+     .help = "Print TFLOP/s and MFU of a training job: a JSON file, or its members as "
+             "'tp=8,pp=2,...' (docs/network.md)."},
+    {.name = "system",
+     .metavar = "NAME",
+     .help =
+         "What machines: h100 (the default), h200, b200, nvl72, a100 or h100-pcie. A rack of nvl72 has 72 GPUs in 18 "
+         "nodes of 4; GPUS_PER_NODE may be up to 72, and as few racks are used as hold the nodes."},
+    {.name = "no-nvls", .help = "A collective does without NVLS, the adding in NVLink switches."},
+    {.name = "nic-gb-per-s",
+     .metavar = "N",
+     .help = "Of one GPU on the network in one direction, 1e9 bytes per second, nominal (h100: 50)."},
+    {.name = "tier", .metavar = "TIER", .help = "The highest tier crossed: leaf (the default), spine or core."},
+    {.name = "leaf-oversubscription",
+     .metavar = "N",
+     .help = "Bandwidth down over bandwidth up of the leaves; matters if a spine or a core is crossed."},
+    {.name = "spine-oversubscription", .metavar = "N", .help = "The same of the spines; matters if a core is crossed."},
+    {.name = "tp-domains",
+     .metavar = "N",
+     .help = "With --training: spread each tensor parallel group over this many NVLink domains."},
+    {0},
+};
+
+static const struct args_example examples[] = {
+    {"windtunnel validate-model", "Every table; status 10 if a tested row does not hold."},
+    {"windtunnel validate-model --allreduce 8 8 1G", "1 GiB among 64 H100."},
+    {"windtunnel validate-model --allreduce 18 4 8G --system nvl72", "8 GiB among the 72 GPUs of a rack."},
+    {"windtunnel validate-model --training "
+     "tp=8,pp=2,dp=48,layers=84,hidden=8192,sequence=4096,vocabulary=131072,batch=384",
+     "70B on 768 H100."},
+    {0},
+};
+
+const struct args_verb verb_validate_model = {
+    .name = "validate-model",
+    .summary = "the models of communication and training beside measurements",
+    .synopsis = "[--allreduce NODES GPUS_PER_NODE BYTES] [OPTION]...",
+    .description =
+        (const char *const[]){
+            "Prints public measurements of collectives and of training beside what the model says, "
+            "with the error of each row. Tables with a tolerance are tested.",
+            "With --allreduce, --collective or --training it answers for one input instead. BYTES are "
+            "those of a GPU's buffer, as nccl-tests counts them; K, M, G, T behind it are powers of "
+            "1024.",
+            NULL},
+    .options = options,
+    .examples = examples,
+    .operands_max = 3,
+    .run = run_validate_model,
+};
