@@ -1,4 +1,4 @@
-/* base/json_syntax.c -- what is wrong with a text that jansson refused, said for people.
+/* base/json_syntax.c -- error messages for a text that jansson refused.
  *
  * jansson tells a code and the byte where it stopped.  The walk of base/json_place.h goes
  * up to the token there, and so knows the brackets around it and the pointer; then the

@@ -7,8 +7,8 @@
  * `size`, `gpu_model`; none: the whole run).  Its bound is `max`, `min`, or both; of a metric in seconds also as a
  * duration.
  *
- * Law: a level is met if the value is defined and within its bounds, both inclusive; a level whose value is not
- * defined (no such jobs) is neither met nor broken, and says so.
+ * Law: a level is met if the value is defined and within its bounds, both inclusive.  A level whose value is not
+ * defined (there are no such jobs) is neither met nor broken; its state is "not defined".
  *
  * It does not: affect the run or its exit status.
  */

@@ -5,7 +5,7 @@
  * these cannot disagree with what is accepted.
  *
  * Words: an option has a long name (--trace) and perhaps a letter (-t); with a metavar
- * it takes a value, without one it is a flag; operands are what is left.
+ * it takes a value, without one it is a flag; all other arguments are operands.
  *
  * Law: nothing is guessed.  Names are never abbreviated; an unknown option, a missing or
  * an unwanted value, a second value for an option that takes one, too few or too many

@@ -1,4 +1,4 @@
-/* tools/installed.c -- what was installed is found from where the program stands. */
+/* tools/installed.c -- finds installed files by the path of the program. */
 #include "tools/installed.h"
 
 #include <limits.h>

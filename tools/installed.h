@@ -1,11 +1,11 @@
 /* tools/installed.h -- the scenarios, clusters and sample traces that come with the program, found by name.
  *
- * Words: the data folder is PREFIX/share/windtunnel of a program in PREFIX/bin; of one that stands in build/VARIANT of
- * the source tree it is that tree.  It holds scenarios/, topologies/ and workloads/samples/.
+ * Words: the data folder of a program in PREFIX/bin is PREFIX/share/windtunnel; that of a program in build/VARIANT of
+ * the source tree is the tree.  It holds scenarios/, topologies/ and workloads/samples/.
  *
- * Law: a file that is there under the name as typed is always taken.  Only else, and only for a relative name, the
- * data folder is looked in: for the name itself (scenarios/h100-500x8.json), and for a name without '/' also in one of
- * its folders, with .json added or not (h100-500x8).
+ * Law: a file that exists under the typed name is always taken.  Otherwise a relative name is searched in the data
+ * folder (scenarios/h100-500x8.json), and a name without '/' also in one of its folders, with or without .json added
+ * (h100-500x8).
  *
  *   options.path = installed_find(args_operand(args, 0), "scenarios");
  */

@@ -39,7 +39,7 @@ struct explaining {
     size_t asked_count;
 };
 
-/* ---- What is asked ---- */
+/* ---- The request ---- */
 
 static struct error read_asked(struct explaining *self)
 {

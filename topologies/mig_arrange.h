@@ -1,10 +1,10 @@
-/* topologies/mig_arrange.h -- a MIG layout put together from named instances, and its spelling.
+/* topologies/mig_arrange.h -- a MIG layout made from named instances, and its text.
  *
- * Words: an instance whose start is told is placed at once; a loose one gets, at the end, the lowest start that
- * leaves room for the loose ones behind it.
+ * Words: an instance with a start is placed at once; a loose instance has none, and gets at the end the lowest start
+ * that leaves room for the loose ones after it.
  *
- * Law: a layout has one spelling, its instances by start, "3g.40gb@0+1g.10gb@4"; the empty one is "empty".  What is
- * written is read back as the same layout.  Readers of cluster files and of that text go through the same check.
+ * Law: a layout is written in one way, with its instances by start, "3g.40gb@0+1g.10gb@4"; the empty one is "empty".
+ * The text is read as the same layout.  Readers of cluster files and of this text use the same check.
  *
  *   struct gpu_layout layout;
  *   TRY(mig_layout_read(&layout, gpu_model_find(TEXT("h100")), TEXT("3g.40gb+1g.10gb")));

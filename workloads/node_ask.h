@@ -6,10 +6,11 @@
  *                 which is ignored
  *
  * Laws: both the selector and the affinity must hold, as Kubernetes has it for nodeSelector and
- * requiredDuringSchedulingIgnoredDuringExecution: what runs on a node stays there.  A term without expressions holds
- * nowhere. An ask is made once against the const cluster, as a set of its types, and is const from then on.  Of the
- * same cluster two asks are equal exactly when their texts are, which keep the order of terms, expressions, values and
- * tolerations; asks that mean the same in other words are told apart, which costs shapes and changes no decision.
+ * requiredDuringSchedulingIgnoredDuringExecution: a running member stays on its node.  A term without expressions holds
+ * nowhere.  An ask is resolved once for the cluster, as a set of its types, and is const from then on.  For one cluster
+ * two asks are equal if and only if their texts are.  The texts keep the order of terms, expressions, values and
+ * tolerations.  So asks with one meaning and different texts are different, which makes more request classes, but
+ * changes no decision.
  *
  *   struct node_asks asks = {0};
  *   request.nodes = node_asks_own(&asks, node_ask_make(&scratch, cluster, &draft));

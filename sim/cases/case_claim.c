@@ -1,4 +1,4 @@
-/* sim/cases/case_claim.c -- tasks of a case that ask GPUs of a class, or by a claim. */
+/* sim/cases/case_claim.c -- tasks of a case that ask for GPUs of a class, or by a claim. */
 #include "sim/cases/case_read.h"
 #include "workloads/request/claim.h"
 

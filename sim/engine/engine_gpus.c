@@ -1,4 +1,4 @@
-/* GPUs that are cut anew: what the scheduler asks, how long it takes, and that it is done. */
+/* Repartitions of GPUs: each takes its time after the decision, and is then told as done. */
 #include "sim/engine/engine_state.h"
 
 static struct gpu_cut cut_of(const struct cluster *cluster, node_id node, uint32_t gpu_index)

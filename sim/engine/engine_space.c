@@ -1,4 +1,4 @@
-/* What free GPUs are good for: policies/census/census.h, by what the workload is known to hold. */
+/* Usability of free GPUs: policies/census/census.h, for the workload's typical jobs. */
 #include "sim/engine/engine_state.h"
 
 _Static_assert((int)RECORD_CAUSE_COUNT == (int)FRAGMENT_CAUSE_COUNT &&

@@ -1,4 +1,4 @@
-/* Runs that get nowhere: what is counted (sim/engine/stall.h), and what is told of a run that stalls. */
+/* Runs without progress: counts for sim/engine/stall.h, and the message about a run that stalls. */
 #include "policies/backfill/backfill.h"
 #include "policies/defrag/defrag.h"
 #include "policies/gang/gang.h"

@@ -1,4 +1,4 @@
-/* The referee on GPUs that are cut anew; see sim/referee/referee_books.h. */
+/* The referee's checks of repartitions; see sim/referee/referee_books.h. */
 #include "sim/referee/referee_books.h"
 
 bool referee_allows_cut(struct referee *referee, const struct decision *decision)

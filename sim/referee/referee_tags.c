@@ -1,4 +1,4 @@
-/* sim/referee/referee_tags.c -- rules of tags, counted anew from what every job holds. */
+/* sim/referee/referee_tags.c -- rules of tags, checked against the holdings of all jobs. */
 #include "sim/referee/referee_books.h"
 
 struct presence {

@@ -1,12 +1,12 @@
-/* tests/support/asked_hooks.h -- how often a policy is asked: its hooks, counted.
+/* tests/support/asked_hooks.h -- counts the calls of a policy's hooks.
  *
  *   struct asked asked = {0};
  *   asked_hooks(&config, &asked);
  *   struct sched *sched = sched_new(cluster, queues, &config, &error);    asked.of[ASKED_SCORE] counts from now on
  *
- * What each hook answers stays the same, so that decisions do.  A hook that is NULL stays NULL.
+ * The hooks' answers are unchanged, and so are the decisions.  A hook that is NULL stays NULL.
  *
- * One policy at a time: the next call counts for another, and what was made before must not be used any more.
+ * One policy at a time: after the next call, which counts for another policy, the earlier one must not be used.
  */
 #ifndef TESTS_SUPPORT_ASKED_HOOKS_H
 #define TESTS_SUPPORT_ASKED_HOOKS_H

@@ -29,7 +29,7 @@ static uint32_t between(struct random_stream *stream, uint32_t least, uint32_t m
     return least + random_below(stream, most - least + 1);
 }
 
-/* ---- what is asked of nodes ---- */
+/* ---- constraints on nodes ---- */
 
 /* Constraints by their text.  Their meaning is computed a second time below, from labels and taints alone. */
 static const char *const ask_texts[] = {

@@ -4,12 +4,12 @@
  * This is the workload of packing experiments: jobs come and none ends, and the question is how full the cluster gets
  * (Weng et al., "Beware of Fragmentation", USENIX ATC 2023).  Only the requests of the jobs are from the trace.
  *
- * Law: first the jobs of the trace, each once, in an order drawn by the seed, all orders being equally likely; then
- * jobs drawn from the trace with replacement.  Each comes `interval` after the one before, the first at 0.  The last
- * is the one with which all have asked at least `load` x the GPUs of the cluster, shares and pieces as their part
- * (job_asked_milli); that may be before the trace is through.  Each runs until `interval` after the last has come, if
- * it starts at once, and completes.  It has no limit, estimate or deadline, waits for no other job and is no element
- * of an array: all these are of the trace's own time.
+ * Law: first the jobs of the trace are submitted, each once, in an order drawn with the seed (all orders are equally
+ * likely); then jobs drawn from the trace with replacement.  The first comes at 0, each other one `interval` after the
+ * one before.  The last is the job with which all jobs together ask for at least `load` x the GPUs of the cluster, with
+ * shares and pieces as their part (job_asked_milli); that may be before the end of the trace.  Each job, if it starts
+ * at once, runs until `interval` after the last submission, and completes.  It has no limit, estimate, deadline,
+ * dependency or array, because these depend on the trace's times.
  *
  *   Two GPUs, a trace of the jobs A (1 GPU), B (half a GPU) and C (no GPU), load 1.5, interval 1 s: A, B, C in some
  *   order, which ask 1.5 GPUs; then draws until they ask 3 GPUs or more, such as
@@ -17,7 +17,7 @@
  *     at   0 s   1 s   2 s   3 s   4 s   5 s   6 s
  *     job  C     A     B     B     C     B     B        asked 1 + 4 x 0.5 = 3 GPUs; all end at 7 s
  *
- * Two streams of their own draw the order ("fill_order") and what follows ("fill_draw").
+ * One random stream draws the order ("fill_order"), another one the jobs after it ("fill_draw").
  *
  * It does not: read the trace; the jobs are held (workloads/readers/held.h) while it is used.
  */

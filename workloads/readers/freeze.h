@@ -9,14 +9,13 @@
  * many of the first jobs are shown before they come (workloads/readers/source.h); 0: as of any trace.  fills: the jobs
  * fill the cluster. queues: as scenarios have them; users, tags: in the order of their numbers.
  *
- * Law: of the same cluster, the source of the frozen trace gives jobs of the same arrivals (below) as the source it
- * was frozen from, in tables of queues, users and tags with the same numbers.
- * It does not keep: names of GPU classes and claims, which stand there as the plain requests that they are on this
- * cluster; of jobs that fill the cluster (fill.h) those of their trace that did not come, by which a preview judges
- * what is typical.
+ * Law: for the same cluster the frozen trace gives jobs with the same arrivals (below) as the original source, and
+ * tables of queues, users and tags with the same numbers.
+ * It does not keep: GPU classes and claims, which are written as the plain requests that they mean on this cluster; if
+ * jobs fill the cluster (fill.h), those of the trace that were not submitted, on which the typical jobs are based.
  *
- * Arrivals: a hash over the jobs in their order, of all that a submitter declares and all that happens then but for
- * the job's name: 0 of none.  It depends on the cluster where requests do (GPU models).
+ * Arrivals: a hash over the jobs in their order: their declarations, run times and ends, but not their names; 0: no
+ * jobs.  It depends on the cluster if requests do (GPU models).
  */
 #ifndef WORKLOADS_READERS_FREEZE_H
 #define WORKLOADS_READERS_FREEZE_H

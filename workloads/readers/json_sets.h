@@ -1,12 +1,11 @@
-/* workloads/readers/json_sets.h -- the `sets` and `topology` of a JSON line: subgroups of a job's members, and where
- * they must be or had better be.
+/* workloads/readers/json_sets.h -- the `sets` and `topology` of a JSON line: subgroups of a job's members, and the
+ * levels that they require or prefer.
  *
  *   "sets": [{"name": "decode", "min_members": 2, "topology": {"required": "rack", "preferred": "node"}},
  *            {"name": "workers", "parent": "decode"}]
  *
- * `min_sets` of a set: how many of the sets directly in it must have what they need; else all. A parent stands before
- * its children.  Levels are names of the cluster's (topologies/cluster.h); without a cluster at hand they are left
- * out.
+ * `min_sets` of a set: how many of the sets directly in it must be satisfied; default all.  A parent stands before its
+ * children.  Levels are names of the cluster's levels (topologies/cluster.h); without a cluster they are ignored.
  */
 #ifndef WORKLOADS_READERS_JSON_SETS_H
 #define WORKLOADS_READERS_JSON_SETS_H

@@ -1,5 +1,5 @@
-/* workloads/readers/native_row.h -- the native names of a job's fields and a job made of them; shared by the native CSV
- * and the JSON lines.  workloads/README.md says what each means.
+/* workloads/readers/native_row.h -- the native names of a job's fields, and a job made of them; used for native CSV and
+ * JSON lines.  workloads/README.md explains each field.
  */
 #ifndef WORKLOADS_READERS_NATIVE_ROW_H
 #define WORKLOADS_READERS_NATIVE_ROW_H

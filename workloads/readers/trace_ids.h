@@ -1,11 +1,11 @@
 /* workloads/readers/trace_ids.h -- the ids that a trace gives its jobs and arrays, so that its lines can name each
  * other.
  *
- * Jobs are numbered in the order of the file, those outside of the window left out: so the source numbers them too,
- * until it sorts them (workloads/readers/source.c turns the numbers then).  An id that comes again means its last job.
+ * Jobs in the window are numbered in the order of the file.  The source numbers them in the same way until it sorts
+ * them (held_sort turns the numbers then).  If several jobs have an id, it means the last one so far.
  *
- * Law: a dependency names a job that stands before it and is not submitted later; so after sorting by submission it
- * still comes first.
+ * Law: a dependency names a job that stands before it in the file and is not submitted later.  So that job still comes
+ * first after sorting by submission.
  */
 #ifndef WORKLOADS_READERS_TRACE_IDS_H
 #define WORKLOADS_READERS_TRACE_IDS_H

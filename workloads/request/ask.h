@@ -1,7 +1,7 @@
 /* workloads/request/ask.h -- turns the request in a trace line or a size of a mix into the groups of struct job.
  *
  * Law: whole GPUs, CPUs and memory are the job's totals and are split evenly over its members, CPUs and memory
- * rounded up.  With `nodes`, a member is a node's part; without, a member is one GPU and may be anywhere ("flat").
+ * rounded up.  With `nodes` there is one member per node; without it a member has one GPU, on any node.
  */
 #ifndef WORKLOADS_REQUEST_ASK_H
 #define WORKLOADS_REQUEST_ASK_H

@@ -3,22 +3,20 @@
  *
  *   {"class": "h100-full", "count": 4, "min_memory_gb": 80, "match": "nvlink"}
  *
- * What a claim becomes, of which class and how near:
+ * The members that a claim becomes, by its class and its match:
  *
- *   whole GPUs, no match, or "node"   one member of `count` GPUs: they are on one node
- *   "nvlink", an island holds them    one member of `count` GPUs of one island of a node
- *   "nvlink", wider                   members of one GPU, `count` to a slice, each slice in one domain of the level
- *   "nvlink"
- *   another level                     members of one GPU, `count` to a slice, each slice in one domain of that level
+ *   whole GPUs, no match, or "node"   one member of `count` GPUs, on one node
+ *   "nvlink", an island holds them    one member of `count` GPUs, in one island of a node
+ *   "nvlink", wider                   a slice of `count` members of one GPU, in one domain of the level "nvlink"
+ *   another level                     a slice of `count` members of one GPU, in one domain of that level
  *   MIG instances, no match           `count` members of one instance, on any nodes
- *   MIG instances, "node" or a level  members of one instance, `count` to a slice, each slice in one domain of that
- *   level
- *   shares, or memory                 `count` members of one piece each, on any nodes; nothing can be matched
+ *   MIG instances, "node" or a level  a slice of `count` members of one instance, in one domain of that level
+ *   shares, or memory                 `count` members of one piece, on any nodes; match is refused
  *
  * Laws
- *  - The GPUs of a claim come together: a minimum counts claims.
- *  - CPUs and memory beside a claim are those of all of it, and are split evenly over its members, rounded up.
- *  - "nvlink" is exact: models of which some nodes have no NVLink are left out.
+ *  - The GPUs of a claim start together: a minimum counts claims.
+ *  - CPUs and memory are those of the whole claim, and are split evenly over its members, rounded up.
+ *  - "nvlink" is exact: a model is left out if some of its nodes have no NVLink.
  *
  * It does not: offer alternatives in an order ("first available"), or keep several shares of GPUs on one node (a
  * topology of the job does).

@@ -1,10 +1,10 @@
 /* workloads/synth/synth.h -- synthesized arrivals: classes of jobs, each with its arrival process, size mix, duration
  * distribution and tenants.
  *
- * Law: every purpose of every class draws from its own named stream, so that changing one class moves no other.  Rates
- * follow from the work, not the reverse: class rate = share x load x GPUs / (mean GPUs x mean duration), or GPU hours
- * a day / (mean GPUs asked x mean duration), with the means in closed form for the truncated distributions used. The
- * GPUs are those that the scenario says loads are of; with them the jobs do not depend on the size of the cluster.
+ * Law: every purpose of every class draws from its own named stream, so a change of one class does not change others.
+ * Rates follow from the work: class rate = share x load x GPUs / (mean GPUs x mean duration), or GPU hours per day /
+ * (mean GPUs x mean duration), with the means in closed form for the truncated distributions used.  If the scenario
+ * gives the GPUs to which loads are relative, the jobs do not depend on the size of the cluster.
  *
  * JSON, all durations in seconds or with units:
  *   {"duration": "14d", "load_whole_gpu": 1.2,
