@@ -1,24 +1,24 @@
 /* policies/sched.h -- the scheduler, as a simulator or a live adaptor sees it: facts in, decisions out.
  *
- * The world tells what happened (facts) and asks for a cycle; the scheduler answers with decisions, which the world
- * carries out and confirms with facts.  Worlds that drive it: the simulator (sim/engine/engine.c), lines of text
- * (policies/wire.h), and anything that links libwindtunnel_sched (tests/library/test_sched_alone.c is a small one).
+ * The world reports what happened (facts) and asks for a cycle.  The scheduler answers with decisions; the world
+ * carries them out and confirms them with facts.  The simulator drives it (sim/engine/engine.c), lines of text do
+ * (policies/wire.h), and any program that links libwindtunnel_sched can (tests/library/test_sched_alone.c is a small
+ * one).
  *
  * Laws
- *  1. No world inside: no clock, I/O, environment, globals or threads; `now` comes from outside and never
- *     goes back.
- *  2. No peeking: struct job holds what a submitter declares, nothing else is known.
- *  3. Decisions are booked at once: a START counts as allocated, an EVICT as being released until the fact
- *     comes.  sched_decision_refused undoes either.
- *  4. When a node goes down the world says so first, then, for every job that had anything on it, starting
- *     ones included, exactly one of evicted or ended.
+ *  1. It has no clock, I/O, environment, globals or threads.  `now` comes from outside and never goes back.
+ *  2. It knows no future: struct job holds only what a submitter declares.
+ *  3. Decisions are booked at once: a START counts as allocated, and what an EVICT names as being released until the
+ *     fact comes.  sched_decision_refused undoes either.
+ *  4. When a node goes down, the world reports that first.  Then it reports exactly one of evicted or ended for every
+ *     job that had anything on the node, also if the job was only starting there.
  *  5. The same facts and cycles at the same times give the same decisions.
- *  6. It comes to rest.  wake_at is a time after now at which something can change.  A failed plan is made again after
- *     state changes, or at a time that it named, never because a cycle came.  No timer of the policy is shorter than a
- *     second (SCHED_PATIENCE_MIN), whatever the policy says.
+ *  6. It comes to rest.  wake_at is a time after now at which something can change.  A failed plan is tried again after
+ *     state changes, or at a time that it named, never just because there is a cycle.  No timer of the policy is
+ *     shorter than a second (SCHED_PATIENCE_MIN), even if the policy file says so.
  *  7. A victim cannot take its place back: in the after-state the order puts the preemptor before every victim, and a
- *     reservation stands until its victims were due to leave.  A job whose eviction helped no job is evicted
- *     more and more rarely.
+ *     reservation stands until its victims were due to leave.  A job whose eviction helped no job is evicted more and
+ *     more rarely.
  *
  *   struct sched *sched = sched_new(cluster, queues, policy, &error);
  *   sched_job_submitted(sched, &job, now);
@@ -30,10 +30,11 @@
  * under the `hoard` gang policy, and above the minimum it grows and shrinks.  A START of a job that holds members
  * already is a growth; an EVICT of some of its members is a shrink.  Both name their pieces.
  *
- * Geometry.  A REPARTITION asks that a GPU be cut anew (policies/geometry/geometry.h); sched_gpu_changed says that it
- * is. Until then what is made of it is claimed for the job the decision names, which starts afterwards.
+ * Geometry.  A REPARTITION asks the world to cut a GPU into other MIG instances (policies/geometry/geometry.h);
+ * sched_gpu_changed reports that it is done.  Until then the new instances are claimed for the job that the decision
+ * names.  That job starts afterwards.
  *
- * It does not: say more of why a job waits than a code and times (policies/explain.h does).
+ * It does not: explain why a job waits, beyond a code and times (policies/explain.h does).
  */
 #ifndef POLICIES_SCHED_H
 #define POLICIES_SCHED_H
@@ -56,8 +57,8 @@ struct policy_config; /* policies/policy_config.h */
 
 enum { PIECE_PART_BITS = 4 };
 
-/* Members of one group on one node.  Amounts of CPU and memory follow from the job's request, and so does the
- * profile of a MIG instance (one member a piece; gpu_milli: GPU_MILLI / 8 for each of its memory slices). */
+/* Members of one group on one node.  The amounts of CPU and memory follow from the job's request, and so does the
+ * profile of a MIG instance (one member per piece; gpu_milli: GPU_MILLI / 8 for each of its memory slices). */
 struct piece {
     node_id node;
     uint16_t gpu_mask;                    /* GPUs of the node, bit i: index i; 0: CPU only */
@@ -72,10 +73,10 @@ _Static_assert(MIG_SLICES - 1 <= PIECE_PART_MASK && SHARE_KIND_COUNT - 1 <= PIEC
 
 typedef uint64_t decision_id;
 
-/* In place of the layout of a GPU that is not partitioned. */
+/* Instead of a layout: the GPU is not partitioned. */
 #define MIG_LAYOUT_WHOLE UINT16_MAX
 
-/* What an admission is owed to. */
+/* Where the space of a START came from. */
 enum source {
     SOURCE_FREE,
     SOURCE_HEADROOM, /* free space that is kept for inference */
@@ -86,11 +87,11 @@ enum source {
 
 enum decision_kind {
     DECISION_START,       /* pieces: where; of a job that runs: these are added */
-    DECISION_EVICT,       /* pieces go, within `grace`; for_job gains (JOB_NONE: nobody) */
+    DECISION_EVICT,       /* pieces leave within `grace`; for_job is the preemptor, or JOB_NONE */
     DECISION_RESERVE,     /* pieces are held for job while others leave them; a START follows */
     DECISION_RELEASE,     /* the reservation of job is given up */
     DECISION_REJECT,      /* job will never be started; it is forgotten at once; no fact follows */
-    DECISION_REPARTITION, /* the one GPU of the piece is to be cut as `layout` says, for the job's sake */
+    DECISION_REPARTITION, /* the one GPU of the piece is to be cut as `layout` says, for this job */
 };
 
 struct decision {
@@ -110,8 +111,8 @@ struct decision {
 
 /* Some members of a job: those of a decision, those on a node, or all. */
 struct members {
-    decision_id decision; /* 0: whatever the decision */
-    node_id node;         /* NODE_NONE: wherever they are */
+    decision_id decision; /* 0: of any decision */
+    node_id node;         /* NODE_NONE: on any node */
 };
 #define MEMBERS_ALL ((struct members){0, NODE_NONE})
 
@@ -121,36 +122,36 @@ enum refusal { REFUSED_STALE, REFUSED_NODE_DOWN, REFUSED_BUSY };
 enum node_state { NODE_UP, NODE_CORDONED, NODE_DRAINING, NODE_DOWN, NODE_ABSENT };
 
 /* cluster, queues: borrowed for the scheduler's life; queues may only grow (see sched_queues_changed).
- * On error NULL and *error says what in the policy is wrong. */
+ * On error it returns NULL, and *error says what is wrong in the policy. */
 struct sched *sched_new(const struct cluster *cluster, const struct queue_table *queues,
                         const struct policy_config *policy, struct error *error);
 void sched_free(struct sched *sched);
 
-/* Save: append to `out` all that later decisions depend on, between any two calls; nothing changes.  sched_check,
- * sched_hash, sched_count and sched_why answer as before, and the same facts and cycles lead to the same decisions, to
- * the byte, in whatever process it is loaded; only the decisions of the last cycle are not kept.  The same state gives
- * the same bytes, and so does what was loaded from it.  They are for the same version, byte order and size of pointers,
- * and say so.
- * An error if the quota policy cannot be saved; then `out` is as before.  O(jobs + jobs ever submitted (a byte each) +
- * request classes + GPUs + queues). */
+/* Save: append to `out` all state that later decisions depend on.  It may be called between any two calls, and changes
+ * nothing.  After a load in any process, sched_check, sched_hash, sched_count and sched_why answer as before, and the
+ * same facts and cycles lead to exactly the same decisions; only the decisions of the last cycle are not kept.  The
+ * same state gives the same bytes, also if it was loaded.  The bytes can be loaded by the same version, byte order and
+ * size of pointers only, and record them.  It returns an error if the quota policy cannot be saved; then `out` is
+ * unchanged.  O(jobs + jobs ever submitted (a byte each) + request classes + GPUs + queues). */
 struct error sched_save(const struct sched *sched, struct buffer *out) MUST_CHECK;
 
-/* Load what sched_save wrote.  cluster, queues and policy are given anew, borrowed as by sched_new, and must be those
- * of the scheduler that was saved, the queues with all that they were told to be; queues added since stand behind them
- * and are told afterwards (sched_queues_changed).  Ids of jobs, users and arrays are the world's to keep.
- * saved: may go afterwards.  What is cut off, damaged, of another version, machine, cluster, policy or queues gives
- * NULL, and *error says which.  The checksum tells accidents, not forgeries.  Costs as much as saving, and O(nodes). */
+/* Load the output of sched_save.  cluster, queues and policy are borrowed as by sched_new.  They must be those of the
+ * saved scheduler, and the queues as they were last reported.  Queues added since must follow them, and are reported
+ * afterwards (sched_queues_changed).  The world must keep the ids of jobs, users and arrays.
+ * saved: not needed afterwards.  If it is cut off, damaged, or from another version, machine, cluster, policy or
+ * queues, the result is NULL and *error says which.  The checksum detects accidents, not forgeries.  Costs as much as
+ * saving, and O(nodes). */
 struct sched *sched_load(const struct cluster *cluster, const struct queue_table *queues,
                          const struct policy_config *policy, struct text saved, struct error *error);
 
-/* Facts.  Each is O(1) but for the length of a placement and the depth of the queue tree, unless it says so.
- * A fact about a job the scheduler does not know is ignored: it may have rejected it. */
+/* Facts.  Each is O(1) except for the length of a placement and the depth of the queue tree, unless its comment says
+ * so.  A fact about a job that the scheduler does not know is ignored: the job may have been rejected. */
 void sched_job_submitted(struct sched *sched, const struct job *job, time_ns now); /* copied; a held one waits */
 void sched_job_released(struct sched *sched, job_id job, time_ns now);             /* no longer held */
 void sched_job_cancelled(struct sched *sched, job_id job, time_ns now); /* while it waits; O(jobs of its kind) */
 
-/* It was running when the scheduler came: submitted, and on these pieces since `started`.  member_count of a
- * piece and the job's groups must agree; the space must be free. */
+/* The job was submitted and started before this scheduler was made: it runs on these pieces since `started`.
+ * member_count of the pieces and the job's groups must agree; the space must be free. */
 void sched_job_adopted(struct sched *sched, const struct job *job, const struct piece *pieces, uint32_t piece_count,
                        time_ns started, time_ns now);
 /* A START took effect. */
@@ -160,62 +161,60 @@ void sched_job_leaving(struct sched *sched, job_id job, struct members which, ti
 /* Members have left; a job that lost all waits again, one below its minimum is stale. */
 void sched_job_evicted(struct sched *sched, job_id job, struct members which, enum evict_end end, time_ns now);
 void sched_job_ended(struct sched *sched, job_id job, enum job_end end, bool will_retry, time_ns now);
-/* Its work up to now is safe.  Without this fact the declared interval is believed. */
+/* Its work up to now is saved.  Without this fact the scheduler assumes the declared interval. */
 void sched_job_checkpointed(struct sched *sched, job_id job, time_ns now);
 void sched_decision_refused(struct sched *sched, decision_id decision, enum refusal why, time_ns now);
 void sched_node_changed(struct sched *sched, node_id node, enum node_state state, time_ns now);
-/* The GPU is cut so now, decided here or not; what was in use there went before, and was told.  A layout that does not
- * hold what is in use is ignored. */
+/* The GPU now has this layout, whether this scheduler decided it or not.  What the change removed was reported as
+ * having left before.  A layout without an instance that is in use is ignored. */
 void sched_gpu_changed(struct sched *sched, node_id node, uint32_t gpu_index, mig_layout_id layout, time_ns now);
 void sched_queues_changed(struct sched *sched, const struct queue_table *queues, time_ns now); /* O(queues) */
 
-/* Which members usually come, for placement policies that ask (uses_typical): kinds of them, `count` of each, in place
- * of what such a policy learns from the jobs submitted.  Copied; later ones take the place of earlier ones.  O(kinds).
- */
+/* The members of typical jobs, for placement policies that use them (uses_typical): kinds of members, `count` of each.
+ * They replace those learned from submitted jobs, and those told before.  Copied.  O(kinds). */
 void sched_typical_told(struct sched *sched, const struct job_group *kinds, uint32_t kind_count, time_ns now);
 
-/* Decide.  *out is borrowed until the next call.  *wake_at: when a cycle is wanted even if nothing is told
- * (TIME_NEVER: never). */
+/* Decide.  *out is borrowed until the next call.  *wake_at: when a cycle is due even if no fact comes (TIME_NEVER:
+ * never). */
 size_t sched_cycle(struct sched *sched, time_ns now, const struct decision **out, time_ns *wake_at);
 
-/* What it counts, for reports and checks. */
+/* Counts for reports and checks. */
 struct sched_counts {
-    uint32_t pending_jobs;            /* not decided to start; reserved and held ones included */
+    uint32_t pending_jobs;            /* jobs without a START, also reserved and held ones */
     uint32_t reserved_jobs;           /* those of them for which space is being freed */
     uint32_t running_jobs;            /* started or starting, not being evicted */
     int64_t used_gpu_milli;           /* booked to starting and running jobs and to reservations already there */
-    int64_t reserved_gpu_milli;       /* the part of it held for jobs whose other pieces are not there yet */
+    int64_t reserved_gpu_milli;       /* the part of it held for jobs whose other pieces are not free yet */
     int64_t releasing_gpu_milli;      /* of jobs being evicted */
     uint64_t cycles, attempts, plans; /* cycles; placements tried; eviction plans committed */
-    uint64_t plans_tried;             /* victims were sought; most plans come to nothing */
-    uint64_t promised_starts;         /* of jobs that backfill may not delay: it had told when they would start */
-    /* of them, after that, though nothing outlived its plan, no node changed and the order put nobody before
-    * them */
+    uint64_t plans_tried;             /* attempts to make a plan; most fail */
+    uint64_t promised_starts;         /* starts of jobs for which backfill had promised a time */
+    /* Promised starts that came later, although no job outlived its planned end, no node changed and the order put no
+     * job before them. */
     uint64_t late_starts;
-    uint64_t drains, drains_filled; /* begun; those whose gang started on the nodes */
+    uint64_t drains, drains_filled; /* drains begun; drains whose gang started on the nodes */
     int64_t kept_gpu_ns;            /* GPU time of whole GPUs that drains kept free */
-    uint64_t recuts;                /* GPUs that were to be cut anew */
+    uint64_t recuts;                /* GPUs for which a REPARTITION was decided */
 };
 void sched_count(const struct sched *sched, struct sched_counts *counts);
 
-/* Why a waiting job waits, as of the last cycle.  REASON_NONE if it is not known or does not wait:
- * policies/state/waits.h. */
+/* Why a job waits, as of the last cycle (policies/state/waits.h).  REASON_NONE: it is not known, or does not wait. */
 enum reason sched_why(const struct sched *sched, job_id job);
 
-/* When a waiting job will start by what was known in the last cycle that planned in time; TIME_NEVER: nothing is
- * planned for it.  Under `conservative` it starts no later, unless something outlives its limit.  O(jobs with a
- * planned start). */
+/* The planned start of a waiting job, as of the last cycle that planned starts; TIME_NEVER: it has none.  Under
+ * `conservative` the job starts no later, unless a job outlives its limit.  O(jobs with a planned start). */
 time_ns sched_planned_start(const struct sched *sched, job_id job);
 
-/* How long it has waited until `now`, by what sched_why said meanwhile, all its waits together; they add up exactly.
- * now: not before the last fact or cycle.  False: not at all, or it is not known. */
+/* How long the job has waited until `now` in all its waits, by the reason that sched_why gave; the times add up
+ * exactly.  now: not before the last fact or cycle.  False: it has not waited, or is not known. */
 bool sched_waited(const struct sched *sched, job_id job, time_ns now, struct wait_times *times);
 
-/* Are these times kept?  They are unless this is told, before the first fact; sched_why knows either way. */
+/* Switch the counting of these times on or off, before the first fact; it is on by default.  sched_why answers in any
+ * case. */
 void sched_count_waits(struct sched *sched, bool is_on);
 
-/* Recompute everything the ledger keeps as sums and compare.  NULL if all laws hold, else what is broken
- * (static text).  O(everything); for debug runs and tests. */
+/* Compute all sums and lists again and compare.  NULL if all laws hold, else a static text that says which is broken.
+ * O(whole state); for debug runs and tests. */
 const char *sched_check(const struct sched *sched);
 
 /* Hash of the ledger's logical state. */

@@ -1,7 +1,7 @@
 /* policies/util/archive.h -- the state of a scheduler as bytes: the same code writes and reads it.
  *
- * Every module that keeps state has one function for both directions, so that what is saved and what is loaded cannot
- * differ: it names each field once, in one order.  Writing changes nothing; reading fills a fresh object.
+ * Every module that keeps state has one function for both directions.  It names each field once, so that saving and
+ * loading cannot differ.  Writing changes nothing; reading fills a new object.
  *
  *   static void archive_thing(struct archive *archive, struct thing *thing)
  *   {
@@ -11,11 +11,11 @@
  *   }
  *
  * Laws
- *  - The same state gives the same bytes: no padding, no address, no capacity gets in.  So structs are taken field by
- *    field, and whole only where they have no padding.
- *  - Reading past the end, or a count that cannot be, marks the archive as broken; what is read then is zero.
+ *  - The same state gives the same bytes: they hold no padding, address or capacity.  So structs are archived field by
+ *    field, and as a whole only if they have no padding.
+ *  - Reading past the end, or an impossible count, marks the archive as broken; all further reads give zeros.
  *
- * It does not: say what the bytes belong to, or check them (policies/cycle/save.c).
+ * It does not: identify or check the bytes (policies/cycle/save.c does).
  */
 #ifndef POLICIES_UTIL_ARCHIVE_H
 #define POLICIES_UTIL_ARCHIVE_H
@@ -44,7 +44,7 @@ static inline size_t archive_left(const struct archive *archive)
     return (size_t)(archive->end - archive->at);
 }
 
-/* What was read must be so, or it is no state of a scheduler. */
+/* The state read must fulfil this condition; otherwise the archive is broken. */
 static inline void archive_expect(struct archive *archive, bool is_so)
 {
     archive->is_broken |= !is_so;
@@ -85,8 +85,8 @@ void *archive_room(struct archive *archive, void *array, size_t *capacity, uint3
 /* A text; only written. */
 void archive_text(struct archive *archive, const char *text);
 
-/* Where all fields of the type are archived: `bytes` is its size where pointers have eight bytes.  A person that adds a
- * field finds this, archives the field or says why not, and raises SAVE_VERSION (policies/cycle/save.c). */
+/* Stands where all fields of the type are archived.  `bytes`: its size if pointers have eight bytes.  A new field
+ * breaks the build here: archive it or say why not, and raise SAVE_VERSION (policies/cycle/save.c). */
 #define ARCHIVE_KNOWS(type, bytes)                                                                                     \
     _Static_assert(sizeof(void *) != 8 || sizeof(type) == (bytes), #type " has changed: archive what is new in it")
 

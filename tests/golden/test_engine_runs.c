@@ -1,11 +1,11 @@
-/* What happens under every preset, and under policies drawn at random, in the simulator's random worlds
- * (tests/support/random_run.h), whose nodes differ and whose jobs ask for models, labels, shares and memory, depend on
- * others and are elements of arrays, against engine_runs.txt: for each the hashes of all events and of all rows, and
- * some counts.  As sched_runs.txt beside it, it says which policies a change concerns.
+/* What happens under every preset, and under random policies, in the random worlds of the simulator
+ * (tests/support/random_run.h), against engine_runs.txt: per policy the hashes of all events and of all rows, and some
+ * counts.  In these worlds nodes differ, jobs ask for models, labels, shares and memory, depend on others and are
+ * elements of arrays.  Like sched_runs.txt it shows which policies a change concerns.
  *
- * engine_trails.txt (tests/support/golden.h) says where: a run is named POLICY/SEED, and a step of it is a decision;
- * the last is of all events and rows.  Of the first run that differs the test prints the decision.  With the name of a
- * run as its argument the program prints the run's facts and decisions, as lines of policies/wire.h. */
+ * engine_trails.txt (tests/support/golden.h) shows where.  A run is named POLICY/SEED; a step of it is a decision, and
+ * the last step stands for all events and rows.  For the first run that differs the test prints the decision.  With the
+ * name of a run as its argument the program prints the facts and decisions of that run, as lines of policies/wire.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,17 +1,17 @@
-/* What every preset, and policies that have what no preset has, decide in small random worlds, against sched_runs.txt:
- * a line for each.
+/* The decisions of every preset, and of policies with features that no preset has, in small random worlds, against
+ * sched_runs.txt: a line per policy.
  *
- * The laws are other tests' business.  This one says that something changed: `decided` is a hash of all decisions in
- * their order, `told` one of what those that wait and those that count are told; the outcomes are counted.  So a change
- * of the scheduler shows which policies it concerns.
+ * Other tests check the laws; this test shows that something changed, and for which policies.  `decided` is a hash of
+ * all decisions in their order.  `told` is a hash of the explanations of waiting jobs and of the census.  The outcomes
+ * are counted.
  *
- * sched_trails.txt (tests/support/golden.h) says where: a run is a world, named POLICY/KIND/SEED, and a step of it is a
- * decision, or what is told in 16 ticks.  Of the first world that differs the test prints the tick in which it does.
+ * sched_trails.txt (tests/support/golden.h) shows where.  A run is a world, named POLICY/KIND/SEED; a step of it is a
+ * decision, or what is told in 16 ticks.  For the first world that differs the test prints the tick in which it does.
  * With the name of a world as its argument the program prints all that is told and decided in that world.
  *
- * How much looking it takes is no golden, for a faster scheduler looks at less and decides the same.
- * WINDTUNNEL_SCHED_WORK=1 prints it, a line for each policy: placements tried, victims sought, and from `rank` on how
- * often each hook of the policy is asked (tests/support/asked_hooks.h). */
+ * The amount of work is no golden: a faster scheduler looks at less and decides the same.  WINDTUNNEL_SCHED_WORK=1
+ * prints it, a line per policy: placements tried, searches for victims, and from `rank` on the calls of each hook of
+ * the policy (tests/support/asked_hooks.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
