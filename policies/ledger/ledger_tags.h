@@ -37,7 +37,7 @@ struct ledger_tags {
     struct tag_table *tables;                     /* by tag */
     size_t capacity;
     uint32_t count;
-    uint64_t version, seen; /* raised when counts change outside of trials; the version at the last take_changes */
+    uint64_t version, seen; /* raised when counts change outside of trials; that at the last ledger_tags_take_changes */
     bool is_touched;        /* counts changed in the open trial */
     uint8_t *met;           /* by node, of the last look: how many preferred rules it meets; TAGS_SHUT */
     uint8_t *shut;          /* by node */

@@ -2,8 +2,8 @@
  * sched_runs.txt: a line per policy.
  *
  * Other tests check the laws; this test shows that something changed, and for which policies.  `decided` is a hash of
- * all decisions in their order.  `told` is a hash of the explanations of waiting jobs and of the census.  The outcomes
- * are counted.
+ * all decisions in their order.  `told` is a hash of the explanations, planned starts and waiting times of waiting jobs
+ * and of the census.  The outcomes are counted.
  *
  * sched_trails.txt (tests/support/golden.h) shows where.  A run is a world, named POLICY/KIND/SEED; a step of it is a
  * decision, or what is told in 16 ticks.  For the first world that differs the test prints the tick in which it does.
@@ -255,7 +255,7 @@ static void tell_explanation(struct play *play, const struct explanation *why)
     log_numbers(play, "; nodes", why->nodes, sizeof *why->nodes, EXPLAIN_NODE_COUNT);
 }
 
-/* What of the free GPUs is of use to nobody. */
+/* The free GPUs that no job can use. */
 static void tell_census(struct play *play)
 {
     static struct typical_job some[] = {{{.gpu_milli = 500}, 0.5, 1, 0}, {{.gpus = 2}, 0.5, 1, 0}};
