@@ -52,7 +52,7 @@ bool golden_differs(const char *path, struct buffer *told)
     uint32_t others = 0;
     read_golden(path, told, &kept);
     const char *before = buffer_c_string(&kept), *now = buffer_c_string(told);
-    while (next_line(&before, &was) | next_line(&now, &is))
+    while ((int)next_line(&before, &was) | (int)next_line(&now, &is)) /* both advance */
         if (!text_equal(was, is)) {
             print_error("was %.*s\nis  %.*s\n", (int)was.length, was.at, (int)is.length, is.at);
             others++;
