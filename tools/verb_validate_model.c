@@ -21,12 +21,12 @@ static struct error real_option(const struct args *args, const char *name, doubl
 /* An index into `names`. */
 static struct error choice_of(const char *what, const char *text, const char *const *names, int *out)
 {
-    struct buffer all = {0};
-    for (*out = 0; names[*out] != NULL; ++*out) {
+    for (*out = 0; names[*out] != NULL; ++*out)
         if (text_is(text_of(text), names[*out]))
             return ERROR_OK;
-        buffer_format(&all, "%s%s", *out > 0 ? ", " : "", names[*out]);
-    }
+    struct buffer all = {0};
+    for (int i = 0; names[i] != NULL; i++)
+        buffer_format(&all, "%s%s", i > 0 ? ", " : "", names[i]);
     struct error error = error_new(ERROR_USAGE, "there is no %s '%s'", what, text);
     const char *nearest = text_nearest(text_of(text), names);
     if (nearest != NULL)
