@@ -167,8 +167,10 @@ struct job {
     uint16_t after_count;          /* jobs that must have ended before it may start */
     const struct job_after *after; /* borrowed */
     const struct job_tags *tags;   /* borrowed; NULL: no tags, no rules */
-    uint32_t array;                /* id of its array, from 1; 0: none */
-    uint32_t array_max;            /* elements of its array that may run at once; 0: all */
+    /* topologies/communication.h; borrowed; NULL: it declares none */
+    const struct communication *communication;
+    uint32_t array;     /* id of its array, from 1; 0: none */
+    uint32_t array_max; /* elements of its array that may run at once; 0: all */
     time_ns submit;
     time_ns limit;    /* TIME_NEVER: none is declared */
     time_ns estimate; /* declared run time; TIME_NEVER: none */
