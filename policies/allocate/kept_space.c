@@ -125,16 +125,16 @@ static uint32_t first_job(const struct pending *pending, const struct class_queu
 
 /* ---- The queue selection in the trial ---- */
 
-/* Does the class queue take part in the trial?  Yes if what the trial leaves out holds it up, or nothing does (its turn
- * is still to come).  Without reservations less of the headroom is used, so those that the headroom holds up take part
- * too. */
+/* Does the class queue take part in the trial?  It does if the kept space that the trial ignores holds it up, or if
+ * nothing holds it up (its turn is still to come).  A trial without reservations uses less of the headroom, so class
+ * queues that the headroom holds up take part too. */
 static bool takes_part(const struct look *look, uint32_t class_queue)
 {
     const enum clock_hand hand = pending_hand(&look->sched->pending, class_queue, true);
     return hand == look->hand || hand == HAND_NONE || (look->hand == HAND_RESERVED_FOR_OTHER && hand == HAND_HEADROOM);
 }
 
-/* List the class queues that take part.  Returns how many are held up by what the trial leaves out. */
+/* List the class queues that take part.  Returns how many are held up by the kept space that the trial ignores. */
 static uint32_t list_class_queues(struct look *look)
 {
     const struct pending *pending = &look->sched->pending;

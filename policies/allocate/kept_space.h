@@ -9,8 +9,9 @@
  * headroom (or, in a second trial, without reservations), and counts the jobs of each class queue that start.
  *
  * Laws
- *  - Right after a look, the jobs in front of the class queues that the headroom holds up are exactly those that an
- *    allocate action would start without headroom.  The same holds for reservations; their own jobs take no part.
+ *  - Right after a look, the jobs in front of the class queues that the headroom holds up are exactly the jobs
+ *    that an allocate action would start without headroom.  The same holds for reservations; the jobs that they are for
+ *    take no part.
  *  - Between looks a job keeps its reason.  When a job in front leaves, the next job of its class queue takes its
  *    place.  A new job gets the reason of the jobs behind.  If the last look found no job behind, it gets the reason
  *    of the kept space too.

@@ -1,6 +1,6 @@
 /* Drains: nodes that take no new jobs until they are empty, for a gang that waits for whole nodes.
  *
- *   seek     choose the class queue that the queue selection puts first among those that may have a drain; choose as
+ *   seek     of the class queues that may have a drain, choose the one that the queue selection puts first; choose as
  *            many nodes as its head needs, and take them out of the node index (ledger_keep_node)
  *   review   in each cycle: exchange a kept node in use for one that came free elsewhere.  After a state change, open
  *            the nodes for the gang; if it does not fit, close them again
@@ -123,7 +123,7 @@ static time_ns due_at(const struct sched *sched, uint32_t class_queue_id)
     return class_queue_id == drain->resting_class_queue && drain->rests_until > patient ? drain->rests_until : patient;
 }
 
-/* The class queue that goes first among those that may have a drain now; CLASS_QUEUE_NONE. */
+/* The first, by queue selection, of the class queues that may have a drain now; CLASS_QUEUE_NONE. */
 static uint32_t choose_class_queue(struct sched *sched)
 {
     struct drain *drain = sched->drain;
@@ -355,7 +355,7 @@ time_ns drain_wake(const struct sched *sched)
         if (!may_have_one(sched, class_queue))
             continue;
         const time_ns due = due_at(sched, class_queue);
-        if (due > sched->now && due < wake) /* those that are due wait for a state change */
+        if (due > sched->now && due < wake) /* a class queue that is due waits for a state change */
             wake = due;
     }
     return wake;

@@ -22,7 +22,7 @@ struct drain {
     uint64_t tried_change;        /* the head did not fit at this state change */
     uint64_t move_change;         /* no job is moved off before this state change */
     uint64_t begun, filled;       /* count of drains; of drains on which the gang started */
-    uint32_t *class_queues;       /* scratch: those that may have a drain */
+    uint32_t *class_queues;       /* scratch: class queues that may have a drain */
     size_t class_queue_capacity;
     struct drain_node *choices; /* scratch */
     size_t choice_capacity;

@@ -21,7 +21,7 @@ static bool will_be_whole(const struct sched *sched, node_id node)
            !cluster_node_type(sched->cluster, node)->is_tainted;
 }
 
-/* The number of whole free nodes: `nodes` if the headroom needs no more, else also those that will be whole. */
+/* The number of whole free nodes: `nodes` if the headroom needs no more; else nodes that will be whole count too. */
 static int64_t count_whole(const struct sched *sched, int64_t nodes)
 {
     if (nodes >= sched->headroom.whole_nodes || sched->ledger->coming_milli == 0)

@@ -79,7 +79,7 @@ struct plan_scratch {
     uint32_t place_count;
     queue_id *touched;
     size_t touched_capacity;
-    uint32_t *class_queues; /* those that may ask for a plan */
+    uint32_t *class_queues; /* class queues that may ask for a plan */
     size_t class_queue_capacity;
     uint32_t class_queue_count;
     struct quota_round rounds[QUOTA_ROUNDS_MAX];
