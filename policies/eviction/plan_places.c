@@ -15,8 +15,8 @@
  *
  * Source: KAI-Scheduler, `framework/statement.go`: a pod placed on its own node is not evicted.  There each pod of a
  * gang may stay by itself, and it is not checked whether the others find their places again.
- * Cost: O(members^2) to compare the nodes of a victim.  For each victim that may stay: a placement of all victims, and one of
- * the victims that move. */
+ * Cost: O(members^2) to compare the nodes of a victim.  For each victim that may stay: a placement of all victims, and
+ * one of the victims that move. */
 #include "policies/booking/booking.h"
 #include "policies/eviction/moves.h"
 #include "policies/eviction/plan.h"
@@ -114,8 +114,8 @@ static const struct piece *piece_of(const struct sched *sched, const struct unit
     return &sched_job_holding(&sched->jobs.jobs[unit->slot], holding)->piece;
 }
 
-/* How many members of the piece's group the unit holds on the piece's node, minus the members that the plan places there.
- * Exact only if the plan places some of them there; else 1. */
+/* How many members of the piece's group the unit holds on the piece's node, minus the members that the plan places
+ * there.  Exact only if the plan places some of them there; else 1. */
 static int64_t members_less(const struct sched *sched, const struct unit *unit, const struct piece *at)
 {
     const struct plan_scratch *plan = sched->plan;
