@@ -84,14 +84,15 @@ struct job_row {
     int64_t held_gpu_us;       /* if resizes > 0: GPU time held while it ran; else not set: it is gpu_milli x run */
     int64_t preempted_gpu_ns;  /* the part of lost_gpu_ns that was lost by evictions for other jobs */
     uint32_t evictions_wasted; /* evictions decided for this job that it made no use of */
-    /* What communication costs, of a job that declares it (topologies/communication.h); else "" and 0. */
+    /* What communication costs, of a job that declares it (topologies/communication.h); else NULL or "", and 0.  In
+     * microseconds: nanoseconds of GPU time pass 64 bits when 16,384 GPUs work for a week. */
     const char *communication;   /* "plan", or the name of its sensitivity */
-    int64_t exposed_gpu_ns;      /* GPU time in which its GPUs waited for communication */
-    int64_t slowed_gpu_ns;       /* GPU time that its work took more than at the best place, alone */
-    int64_t network_gpu_ns;      /* GPU time in which it worked in several NVLink domains */
-    int64_t network_bytes_per_s; /* that each GPU got on the network while it sent: the mean over network_gpu_ns */
-    int64_t planned_gpu_ns;      /* GPU time in which it worked, if its MFU is known */
-    uint32_t mfu_micro;          /* its mean over planned_gpu_ns, in millionths */
+    int64_t exposed_gpu_us;      /* GPU time in which its GPUs waited for communication */
+    int64_t slowed_gpu_us;       /* GPU time that its work took more than at the best place, alone */
+    int64_t network_gpu_us;      /* GPU time in which it worked in several NVLink domains */
+    int64_t network_bytes_per_s; /* that each GPU got on the network while it sent: the mean over network_gpu_us */
+    int64_t planned_gpu_us;      /* GPU time in which it worked, if its MFU is known */
+    uint32_t mfu_micro;          /* its mean over planned_gpu_us, in millionths */
     /* waiting times by reason, which add up to wait_total, of a rejected job to end - submit; NULL: it did not wait */
     const struct wait_times *waits;
 };
