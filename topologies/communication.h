@@ -34,7 +34,7 @@ struct sensitivity {
     enum collective_kind kind;
     double exposed_ratio; /* of a step at the best place, 0 to 0.95 */
     double hidden_ratio;  /* of communication at the best place, 0 to 0.95 */
-    double bytes;         /* of one exchange: a GPU's buffer, as topologies/collective.h counts */
+    double bytes;         /* of one exchange: a GPU's buffer, as topologies/collective.h counts; 1 to 1e15 */
 };
 
 /* "none", "compute_bound", "all_reduce_bound", "skewed", "bandwidth_bound"; docs/network.md has their values. */
@@ -49,7 +49,8 @@ struct communication {
 
 /* From the members `plan` or `sensitivity` (a name or an object) of an object that is being read; false: it has
  * neither, and *communication is not set.  gpu_count: of the job: a plan without `dp` gets what is left; 0: not known
- * yet, `dp` may be left out and is then 0 (communication_fit).  Sets the sticky error at the value that is wrong. */
+ * yet, `dp` may be left out and is then 0 (communication_fit).  Sets the sticky error at the value that is wrong.
+ * Nothing is borrowed from the document. */
 bool communication_read(struct communication *communication, struct json_object *object, uint32_t gpu_count);
 
 /* The communication of a job of `gpu_count` GPUs: a plan whose dp is 0 gets the replicas that these make.  False: the
@@ -62,7 +63,9 @@ void communication_write(const struct communication *communication, struct buffe
 
 bool communication_is_same(const struct communication *a, const struct communication *b);
 uint64_t communication_hash(const struct communication *communication);
-const char *communication_name(const struct communication *communication); /* "plan", or the name of its sensitivity */
+
+/* "plan", the name of its sensitivity, or "own" for one that the workload defines itself. */
+const char *communication_name(const struct communication *communication);
 
 struct communication_time {
     double step_s;        /* of a plan; else as a part of the step at the best place */

@@ -23,6 +23,8 @@ const char *const training_precision_names[TRAINING_PRECISION_COUNT + 1] = {"bf1
 #define TP_EXCHANGES     4.0 /* of each kind, a layer: 2 forward, 2 backward (Megatron-LM, arXiv 2205.05198) */
 #define EP_EXCHANGES     4.0 /* a layer: to the experts and back, forward and backward */
 
+enum { REPLICAS_MAX = 1000000 };
+
 /* ---- the model ---- */
 
 static double attention_parameters(const struct training_plan *plan)
@@ -109,10 +111,30 @@ bool training_plan_check(const struct training_plan *plan, struct training_compl
         return complain(why, "virtual_stages", "%u virtual stages of each of %u stages are more than the %u layers",
                         plan->virtual_stages, plan->pp, plan->layers);
     const uint64_t pass = (uint64_t)plan->dp * plan->micro_batch;
+    if (plan->dp == 0)
+        return check_divides(why, "micro_batch", plan->micro_batch, "batch", plan->batch);
     if (plan->batch % pass != 0)
         return complain(why, "batch", "batch = %u is not a multiple of dp x micro_batch = %u x %u", plan->batch,
                         plan->dp, plan->micro_batch);
     return true;
+}
+
+bool training_plan_fit(const struct training_plan *declared, uint64_t gpu_count, struct training_plan *fitted,
+                       struct training_complaint *why)
+{
+    const uint64_t replica = (uint64_t)declared->tp * declared->pp, gpus = training_plan_gpus(declared);
+    *fitted = *declared;
+    if (declared->dp > 0 && gpus != gpu_count)
+        return complain(why, "dp", "tp x pp x dp = %u x %u x %u = %llu GPUs, not %llu", declared->tp, declared->pp,
+                        declared->dp, (unsigned long long)gpus, (unsigned long long)gpu_count);
+    if (declared->dp == 0 && (gpu_count < replica || gpu_count % replica != 0))
+        return complain(why, "tp", "%llu GPUs are not a multiple of tp x pp = %u x %u", (unsigned long long)gpu_count,
+                        declared->tp, declared->pp);
+    if (gpu_count / replica > REPLICAS_MAX)
+        return complain(why, "dp", "%llu GPUs would be more than %u replicas", (unsigned long long)gpu_count,
+                        REPLICAS_MAX);
+    fitted->dp = (uint32_t)(gpu_count / replica);
+    return training_plan_check(fitted, why);
 }
 
 /* ---- reading ---- */
@@ -128,15 +150,15 @@ static uint32_t count_needed(struct json_object *object, const char *key, int64_
     return count_of(object, key, high, 1);
 }
 
-/* Without 'dp' it is what is left of the GPUs. */
+/* Without 'dp' it is what is left of the GPUs; 0: not known. */
 static uint32_t read_replicas(struct json_object *object, const struct training_plan *plan)
 {
     const uint64_t replica = (uint64_t)plan->tp * plan->pp;
     const uint64_t gpus = (uint64_t)json_get_int(object, "gpus", 1, 100000000, 0);
-    const uint32_t dp = count_of(object, "dp", 1000000, 0);
+    const uint32_t dp = count_of(object, "dp", REPLICAS_MAX, 0);
     const struct json_value given = json_member(object, "gpus");
     if (gpus == 0)
-        return dp > 0 ? dp : 1;
+        return dp;
     if (dp == 0 && gpus % replica != 0)
         json_fail(&given, "%llu GPUs are not a multiple of tp x pp = %u x %u", (unsigned long long)gpus, plan->tp,
                   plan->pp);
@@ -173,21 +195,64 @@ static void read_split(struct json_object *object, struct training_plan *plan)
     plan->virtual_stages = count_of(object, "virtual_stages", 100000, (uint32_t)stages);
 }
 
-struct training_plan training_plan_read(const struct json_value *value)
+/* Set the sticky error at the key of the complaint, or at the plan if that key is not there. */
+static void fail_at(struct json_object *object, const struct training_complaint *why)
+{
+    const struct json_value at = json_member(object, why->key);
+    json_fail(at.node != NULL ? &at : &object->value, "%s", why->what);
+}
+
+/* Without `dp` and `gpus` its dp is 0. */
+static struct training_plan read_open(struct json_object *object, const struct json_value *value)
 {
     struct training_plan plan = {0};
-    struct training_complaint why;
-    struct json_object object;
-    json_object_open(&object, value);
-    plan.tp = count_of(&object, "tp", 100000, 1);
-    read_model(&object, &plan);
-    read_split(&object, &plan);
-    json_object_close(&object);
-    if (error_is(*value->error) || training_plan_check(&plan, &why))
-        return plan;
-    const struct json_value at = json_member(&object, why.key);
-    json_fail(at.node != NULL ? &at : value, "%s", why.what);
+    json_object_open(object, value);
+    plan.tp = count_of(object, "tp", 100000, 1);
+    read_model(object, &plan);
+    read_split(object, &plan);
+    json_object_close(object);
     return plan;
+}
+
+struct training_plan training_plan_read(const struct json_value *value)
+{
+    struct json_object object;
+    struct training_complaint why;
+    struct training_plan plan = read_open(&object, value);
+    plan.dp += plan.dp == 0;
+    if (!error_is(*value->error) && !training_plan_check(&plan, &why))
+        fail_at(&object, &why);
+    return plan;
+}
+
+struct training_plan training_plan_read_for(const struct json_value *value, uint64_t gpu_count)
+{
+    struct json_object object;
+    struct training_complaint why;
+    struct training_plan fitted, plan = read_open(&object, value);
+    if (error_is(*value->error))
+        return plan;
+    if (!training_plan_check(&plan, &why) || (gpu_count > 0 && !training_plan_fit(&plan, gpu_count, &fitted, &why))) {
+        fail_at(&object, &why);
+        return plan;
+    }
+    return gpu_count > 0 ? fitted : plan;
+}
+
+/* ---- writing ---- */
+
+void training_plan_write(const struct training_plan *plan, struct buffer *out)
+{
+    buffer_format(out, "{\"tp\":%u,\"pp\":%u,", plan->tp, plan->pp);
+    if (plan->dp > 0)
+        buffer_format(out, "\"dp\":%u,", plan->dp);
+    buffer_format(out, "\"ep\":%u,\"layers\":%u,\"hidden\":%u,\"heads\":%u,\"kv_heads\":%u,\"ffn\":%u,", plan->ep,
+                  plan->layers, plan->hidden, plan->heads, plan->kv_heads, plan->ffn);
+    buffer_format(out, "\"gated\":%s,\"sequence\":%u,\"vocabulary\":%u,\"experts\":%u,\"experts_per_token\":%u,",
+                  plan->is_gated ? "true" : "false", plan->sequence, plan->vocabulary, plan->experts,
+                  plan->experts_per_token);
+    buffer_format(out, "\"batch\":%u,\"micro_batch\":%u,\"virtual_stages\":%u,\"precision\":\"%s\"}", plan->batch,
+                  plan->micro_batch, plan->virtual_stages, training_precision_names[plan->precision]);
 }
 
 /* ---- where the groups stand ---- */

@@ -33,6 +33,7 @@
 #ifndef TOPOLOGIES_TRAINING_H
 #define TOPOLOGIES_TRAINING_H
 
+#include "base/buffer.h"
 #include "base/json.h"
 #include "topologies/collective.h"
 
@@ -40,7 +41,7 @@ enum training_precision { TRAINING_BF16, TRAINING_FP8, TRAINING_PRECISION_COUNT 
 extern const char *const training_precision_names[]; /* "bf16", "fp8", NULL */
 
 struct training_plan {
-    uint32_t tp, pp, dp, ep; /* GPUs: tp * pp * dp; ep divides dp */
+    uint32_t tp, pp, dp, ep; /* GPUs: tp * pp * dp; ep divides dp; dp 0: not known yet (training_plan_fit) */
     uint32_t layers, hidden, heads, kv_heads, ffn, sequence, vocabulary;
     uint32_t experts, experts_per_token; /* 1, 1: a dense model */
     uint32_t batch, micro_batch;         /* sequences of a step; of a microbatch of a replica */
@@ -49,17 +50,30 @@ struct training_plan {
     enum training_precision precision;
 };
 
-/* Read a plan from a JSON object; docs/network.md names its keys.  One that does not hold together sets the value's
- * sticky error at the key that is wrong. */
+/* Read a plan from a JSON object; docs/network.md names its keys.  Without `dp` and `gpus` it has one replica.  A plan
+ * that does not hold together sets the value's sticky error at the key that is wrong. */
 struct training_plan training_plan_read(const struct json_value *value);
+
+/* As above, of a job of gpu_count GPUs: without `dp` it has the replicas that they make, and one that is for other
+ * GPUs is refused.  gpu_count 0: not known yet; without `dp` and `gpus` its dp is 0. */
+struct training_plan training_plan_read_for(const struct json_value *value, uint64_t gpu_count);
+
+/* Append the JSON object of which training_plan_read_for makes an equal plan. */
+void training_plan_write(const struct training_plan *plan, struct buffer *out);
 
 struct training_complaint {
     const char *key; /* of the plan's JSON */
     char what[160];
 };
 
-/* Does the plan hold together?  Reading asks this; so must who fills a plan otherwise.  False: *why is set. */
+/* Does the plan hold together?  Reading asks this; code that fills a plan otherwise must ask it too.  False: *why is
+ * set.  dp 0: for some number of replicas it may. */
 bool training_plan_check(const struct training_plan *plan, struct training_complaint *why);
+
+/* The plan of a job of gpu_count GPUs: dp 0 becomes the replicas that they make.  False: the plan is for other GPUs,
+ * or does not hold together with these replicas, and *why is set. */
+bool training_plan_fit(const struct training_plan *declared, uint64_t gpu_count, struct training_plan *fitted,
+                       struct training_complaint *why);
 
 uint64_t training_plan_gpus(const struct training_plan *plan);
 double training_plan_parameters(const struct training_plan *plan);
