@@ -103,6 +103,7 @@ static void tally_merge(struct tally *into, const struct tally *from)
     into->slowdown_micro += from->slowdown_micro;
     for (int reason = 0; reason < REASON_COUNT; reason++)
         into->waits_ns[reason] += from->waits_ns[reason];
+    communication_merge(&into->communication, &from->communication);
 }
 
 static uint32_t kind_size(const struct cell *cell)
@@ -167,22 +168,50 @@ static void walk_points(struct metrics *metrics)
         const struct point point = metrics->points.sorted[i];
         const struct cell *cell = &metrics->cells[point.cell];
         if (point.flags & POINT_WAIT) {
-            ranks_see(&all->wait, point.value_ns);
-            ranks_see(&classes[cell->class].wait, point.value_ns);
-            ranks_see(&kinds[cell->kind].wait, point.value_ns);
-            ranks_see(&kind_sizes[kind_size(cell)].wait, point.value_ns);
-            ranks_see(&queues[point.queue].wait, point.value_ns);
-            ranks_see(&sizes[cell->size].wait, point.value_ns);
-            ranks_see(&models[cell->model].wait, point.value_ns);
+            ranks_see(&all->wait, point.value);
+            ranks_see(&classes[cell->class].wait, point.value);
+            ranks_see(&kinds[cell->kind].wait, point.value);
+            ranks_see(&kind_sizes[kind_size(cell)].wait, point.value);
+            ranks_see(&queues[point.queue].wait, point.value);
+            ranks_see(&sizes[cell->size].wait, point.value);
+            ranks_see(&models[cell->model].wait, point.value);
         }
         if (metrics->has_apart && (point.flags & POINT_ADMISSION)) {
-            ranks_see(&all->admission, point.value_ns);
-            ranks_see(&classes[cell->class].admission, point.value_ns);
-            ranks_see(&kinds[cell->kind].admission, point.value_ns);
-            ranks_see(&kind_sizes[kind_size(cell)].admission, point.value_ns);
-            ranks_see(&queues[point.queue].admission, point.value_ns);
-            ranks_see(&sizes[cell->size].admission, point.value_ns);
-            ranks_see(&models[cell->model].admission, point.value_ns);
+            ranks_see(&all->admission, point.value);
+            ranks_see(&classes[cell->class].admission, point.value);
+            ranks_see(&kinds[cell->kind].admission, point.value);
+            ranks_see(&kind_sizes[kind_size(cell)].admission, point.value);
+            ranks_see(&queues[point.queue].admission, point.value);
+            ranks_see(&sizes[cell->size].admission, point.value);
+            ranks_see(&models[cell->model].admission, point.value);
+        }
+    }
+}
+
+static struct group *group_of(struct metrics *metrics, enum cut_kind kind, const struct point *point)
+{
+    const struct cell *cell = &metrics->cells[point->cell];
+    const uint32_t slots[CUT_COUNT] = {
+        [CUT_CLASS] = cell->class,  [CUT_KIND] = cell->kind, [CUT_KIND_SIZE] = kind_size(cell),
+        [CUT_QUEUE] = point->queue, [CUT_SIZE] = cell->size, [CUT_MODEL] = cell->model,
+    };
+    return &metrics->cuts[kind].groups[slots[kind]];
+}
+
+/* Find the ranks of slowdowns by communication; most runs have none. */
+static void rank_slowdowns(struct metrics *metrics)
+{
+    static const uint8_t percents[] = {95};
+    if (metrics->slowdowns.chunk_count == 0)
+        return;
+    points_sort(&metrics->slowdowns, 0);
+    for (enum cut_kind kind = CUT_ALL; kind < CUT_COUNT; kind++) {
+        struct cut *cut = &metrics->cuts[kind];
+        for (uint32_t slot = 0; slot < cut->slot_count; slot++)
+            ranks_init(&cut->groups[slot].slowdown, cut->groups[slot].tally.communication.slowdowns, 0, percents, 1);
+        for (size_t i = 0; i < metrics->slowdowns.count; i++) {
+            const struct point *point = &metrics->slowdowns.sorted[i];
+            ranks_see(&group_of(metrics, kind, point)->slowdown, point->value);
         }
     }
 }
@@ -259,6 +288,7 @@ void cuts_build(struct metrics *metrics)
         for (uint32_t slot = 0; slot < metrics->cuts[kind].slot_count; slot++)
             start_ranks(&metrics->cuts[kind].groups[slot]);
     walk_points(metrics);
+    rank_slowdowns(metrics);
     for (enum cut_kind kind = CUT_ALL; kind < CUT_COUNT; kind++) {
         if (!metrics->has_apart)
             copy_admission(&metrics->cuts[kind]);

@@ -158,6 +158,31 @@ const struct metric metric_table[METRIC_COUNT] = {
         {"admissions_eviction", NAN, "jobs", BETTER_LOWER,
          "Jobs whose first start used space of victims that were given a grace; of a gang that "
          "starts in parts, the last part counts."},
+    [METRIC_COMMUNICATION_GPU_H] =
+        {"communication_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+         "GPU time in which the GPUs of jobs waited for communication: its part of a step that compute does not hide. "
+         "Of the counted jobs that declare communication and were not rejected, as are all metrics of communication "
+         "below; none of them is defined if no such job does."},
+    [METRIC_COMMUNICATION_RATIO] = {"communication_ratio", NAN, "ratio", BETTER_LOWER,
+                                    "communication_gpu_h / the GPU time that the jobs that declare communication held "
+                                    "while they ran."},
+    [METRIC_SLOWED_GPU_H] = {"slowed_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+                             "GPU time that the work of jobs took more than it takes at the best place on empty nodes, "
+                             "with the network to themselves."},
+    [METRIC_COMMUNICATION_SLOWDOWN_MEAN] =
+        {"communication_slowdown_mean", NAN, "ratio", BETTER_LOWER,
+         "Mean over the jobs that declare communication, have more than one GPU and did work, of W / (W - slowed), W = "
+         "GPU time that they worked (held, without checkpoints and restarts), slowed = their part of slowed_gpu_h."},
+    [METRIC_COMMUNICATION_SLOWDOWN_P95] = {"communication_slowdown_p95", NAN, "ratio", BETTER_LOWER,
+                                           "95th percentile of the slowdowns of communication_slowdown_mean."},
+    [METRIC_NETWORK_GB_PER_S_MEAN] =
+        {"network_gb_per_s_mean", NAN, "gb_per_s", BETTER_HIGHER,
+         "Bandwidth that each GPU got on the network while it sent, one way: mean by the GPU time in which jobs that "
+         "declare communication worked in several NVLink domains. Not defined if none did."},
+    [METRIC_MFU_RATIO] = {"mfu_ratio", NAN, "ratio", BETTER_HIGHER,
+                          "Model FLOPs utilization by the plans of jobs: mean by the GPU time in which jobs with a "
+                          "plan worked on GPUs of "
+                          "a known rate. Not defined if none did."},
     [METRIC_JOBS_SUBMITTED] = {"jobs_submitted", NAN, "jobs", BETTER_NEITHER,
                                "Jobs submitted after the warm-up; the states below add up to it."},
     [METRIC_JOBS_ACCEPTED] = {"jobs_accepted", NAN, "jobs", BETTER_HIGHER,

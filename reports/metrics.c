@@ -24,6 +24,7 @@ void metrics_free(struct metrics *metrics)
         return;
     cuts_release(metrics);
     points_release(&metrics->points);
+    points_release(&metrics->slowdowns);
     names_free(metrics->queues);
     names_free(metrics->kind_names);
     mem_free(metrics->kinds);
@@ -166,10 +167,10 @@ static void add_waits(struct tally *queue, struct tally *cell, const struct wait
 static inline struct point admission_of(const struct job_row *row)
 {
     if (row->start != TIME_NEVER)
-        return (struct point){.value_ns = row->start - row->submit};
+        return (struct point){.value = row->start - row->submit};
     if (row->eligible >= row->submit && row->eligible != TIME_NEVER)
-        return (struct point){.value_ns = row->eligible - row->submit + row->wait};
-    return (struct point){.value_ns = row->submit, .flags = POINT_SUBMIT};
+        return (struct point){.value = row->eligible - row->submit + row->wait};
+    return (struct point){.value = row->submit, .flags = POINT_SUBMIT};
 }
 
 /* Keep the values that are not 0, and count the zeros. */
@@ -179,10 +180,10 @@ static inline void job_points(struct metrics *metrics, const struct job_row *row
     struct point point = admission_of(row);
     point.queue = queue;
     point.cell = cell;
-    bool is_apart = point.value_ns != row->wait || point.flags != 0;
+    bool is_apart = point.value != row->wait || point.flags != 0;
     if (is_apart) {
         metrics->has_apart = true;
-        sums->zero_admission = point.value_ns == 0 && point.flags == 0;
+        sums->zero_admission = point.value == 0 && point.flags == 0;
         point.flags |= POINT_ADMISSION;
         if (!sums->zero_admission)
             points_add(&metrics->points, point);
@@ -192,7 +193,7 @@ static inline void job_points(struct metrics *metrics, const struct job_row *row
         sums->zero_admission = sums->zero_wait;
     if (row->wait == 0)
         return;
-    point.value_ns = row->wait;
+    point.value = row->wait;
     point.flags = is_apart ? POINT_WAIT : POINT_WAIT | POINT_ADMISSION;
     points_add(&metrics->points, point);
 }
@@ -228,9 +229,7 @@ static struct error on_job(void *self, const struct job_row *row)
     uint32_t queue = queue_of(metrics, row->queue);
     struct cell *cell = cell_of(metrics, row);
     if (cell == NULL)
-        return error_new(ERROR_DATA,
-                         "the jobs are of more than %u kinds: workload classes, sizes "
-                         "and GPU models",
+        return error_new(ERROR_DATA, "the jobs are of more than %u kinds: workload classes, sizes and GPU models",
                          UINT16_MAX);
     struct tally *queue_tally = &metrics->queue_tallies[queue];
     if (row->state == END_REJECTED) {
@@ -255,6 +254,8 @@ static struct error on_job(void *self, const struct job_row *row)
     }
     if (row->waits != NULL)
         add_waits(queue_tally, &cell->tally, row->waits);
+    if (job_row_communicates(row))
+        communication_add(metrics, row, queue, cell, allocated);
     if (row->submit < metrics->submit_min)
         metrics->submit_min = row->submit;
     if (row->end != TIME_NEVER && row->end > metrics->end_max)
@@ -490,7 +491,7 @@ size_t metrics_wait_cdf(const struct metrics *metrics, int class, double *wait_s
             continue;
         if (++seen < next && seen < total)
             continue;
-        wait_s[count] = time_to_seconds(point->value_ns);
+        wait_s[count] = time_to_seconds(point->value);
         ratio[count++] = (double)seen / (double)total;
         next = seen + stride;
     }

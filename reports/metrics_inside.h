@@ -22,6 +22,15 @@ enum {
     QUEUE_CACHE_SLOTS = 1024, /* a power of two */
 };
 
+/* Sums over those of the counted jobs that declare communication. */
+struct communication_tally {
+    uint64_t jobs, slowdowns; /* slowdowns: jobs of which there is one */
+    wide_int held_milli_ns, exposed_gpu_us, slowed_gpu_us;
+    wide_int network_gpu_us, network_byte_us; /* GPU time, and GPU time x bytes/s */
+    wide_int planned_gpu_us, planned_mfu_us;  /* GPU time, and GPU time x MFU in millionths */
+    wide_int slowdown_micro;                  /* each rounded down to a millionth */
+};
+
 /* Sums over some of the counted jobs. */
 struct tally {
     uint64_t jobs[END_STATE_COUNT];
@@ -36,6 +45,7 @@ struct tally {
     uint64_t evictions_wasted;
     wide_int waits_ns[REASON_COUNT];
     wide_int slowdown_micro; /* of completed jobs, each rounded down to a millionth */
+    struct communication_tally communication;
 };
 
 struct cell {
@@ -47,6 +57,7 @@ struct cell {
 struct group {
     struct tally tally;
     struct ranks wait, admission;
+    struct ranks slowdown; /* by communication, in millionths */
 };
 
 enum cut_kind {
@@ -116,6 +127,13 @@ enum metric_id {
     METRIC_ADMISSIONS_HEADROOM,
     METRIC_ADMISSIONS_GRACE_0,
     METRIC_ADMISSIONS_EVICTION,
+    METRIC_COMMUNICATION_GPU_H,
+    METRIC_COMMUNICATION_RATIO,
+    METRIC_SLOWED_GPU_H,
+    METRIC_COMMUNICATION_SLOWDOWN_MEAN,
+    METRIC_COMMUNICATION_SLOWDOWN_P95,
+    METRIC_NETWORK_GB_PER_S_MEAN,
+    METRIC_MFU_RATIO,
     METRIC_JOBS_SUBMITTED,
     METRIC_JOBS_ACCEPTED,
     METRIC_REJECTED_RATIO,
@@ -195,6 +213,7 @@ struct metrics {
     struct cell *cells;
     size_t cell_count, cell_capacity;
     struct points points;
+    struct points slowdowns;     /* of jobs that declare communication */
     bool has_unknown_activity;   /* the SM activity of some job that ran is not known */
     bool has_apart;              /* some admission time differs from the wait */
     time_ns submit_min, end_max; /* of counted jobs; TIME_NEVER and 0: none */
@@ -225,6 +244,13 @@ struct metrics {
 /* Name, unit and definition of every metric (metric_table.c); values are NAN. */
 extern const struct metric metric_table[METRIC_COUNT];
 extern const char *const better_names[]; /* by enum better */
+
+/* Add a counted job that declares communication, to its queue and its cell; held_milli_ns: GPU-milli x time that it held
+ * while it ran (metrics_communication.c). */
+void communication_add(struct metrics *metrics, const struct job_row *row, uint32_t queue, struct cell *cell,
+                       wide_int held_milli_ns);
+void communication_merge(struct communication_tally *into, const struct communication_tally *from);
+void communication_fill(const struct group *group, double *value); /* nothing if no job declares any */
 
 /* Sort, sum and rank: fills cuts[] except their metrics (cuts.c). */
 void cuts_build(struct metrics *metrics);

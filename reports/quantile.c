@@ -28,10 +28,10 @@ static void gather_chunk(struct points *points, const struct point *chunk, size_
     for (size_t i = 0; i < used; i++) {
         struct point point = chunk[i];
         if (point.flags & POINT_SUBMIT)
-            point.value_ns = point.value_ns < end ? end - point.value_ns : 0;
-        assert(point.value_ns >= 0);
+            point.value = point.value < end ? end - point.value : 0;
+        assert(point.value >= 0);
         for (unsigned d = 0; d < DIGIT_COUNT; d++)
-            digits->count[d][digit_of(point.value_ns, d)]++;
+            digits->count[d][digit_of(point.value, d)]++;
         points->sorted[points->count++] = point;
     }
 }
@@ -60,7 +60,7 @@ static void scatter(const struct point *from, struct point *to, size_t count, un
         sum += digit_count[v];
     }
     for (size_t i = 0; i < count; i++)
-        to[place[digit_of(from[i].value_ns, d)]++] = from[i];
+        to[place[digit_of(from[i].value, d)]++] = from[i];
 }
 
 void points_sort(struct points *points, time_ns end)
@@ -71,7 +71,7 @@ void points_sort(struct points *points, time_ns end)
     struct point *from = points->sorted;
     struct point *to = mem_alloc(points->count * sizeof *to);
     for (unsigned d = 0; d < DIGIT_COUNT && points->count > 0; d++) {
-        if (digits->count[d][digit_of(from[0].value_ns, d)] == points->count)
+        if (digits->count[d][digit_of(from[0].value, d)] == points->count)
             continue; /* all points have the same digit */
         scatter(from, to, points->count, d, digits->count[d]);
         struct point *swap = from;

@@ -1,13 +1,13 @@
-/* reports/quantile.h -- exact quantiles of many durations, each of which belongs to a queue and a cell.
+/* reports/quantile.h -- exact quantiles of many values, each of which belongs to a queue and a cell.
  *
  * A point costs 16 bytes; the caller counts values of zero and does not add them.  points_sort sorts all points by
  * value.  One walk over them gives the quantiles of any number of groups: count the points of a group until its rank
  * is reached.
  *
- *   points_add(&points, (struct point){.value_ns = wait, .queue = q, .cell = c, .flags = POINT_WAIT});
+ *   points_add(&points, (struct point){.value = wait, .queue = q, .cell = c, .flags = POINT_WAIT});
  *   points_sort(&points, run_end);
  *   for (size_t i = 0; i < points.count; i++)
- *       ranks_see(&group[...], points.sorted[i].value_ns);
+ *       ranks_see(&group[...], points.sorted[i].value);
  *
  * Sorting needs another 16 bytes a point for a while.  O(n) (radix).
  */
@@ -27,7 +27,7 @@ enum {
 };
 
 struct point {
-    int64_t value_ns; /* >= 0 */
+    int64_t value; /* >= 0: nanoseconds; of slowdowns millionths */
     uint32_t queue;
     uint16_t cell;
     uint16_t flags;

@@ -38,6 +38,13 @@ enum job_column {
     JOB_RESIZES,
     JOB_PREEMPTED,
     JOB_WASTED,
+    JOB_COMMUNICATION,
+    JOB_EXPOSED,
+    JOB_SLOWED,
+    JOB_NETWORK,
+    JOB_NETWORK_RATE,
+    JOB_PLANNED,
+    JOB_MFU,
     JOB_WAITS,
     JOB_END
 };
@@ -59,7 +66,7 @@ enum attempt_column {
     ATTEMPT_END
 };
 
-enum { LINK_RATE_SCALE = 1000000000 };
+enum { BYTES_PER_GB = 1000000000, MFU_SCALE = 1000000 };
 
 /* In the order of record_timeline_columns. */
 enum timeline_column {
@@ -194,6 +201,47 @@ static void read_job_changes(struct csv_rows *rows, struct job_row *row)
         csv_fail(rows, JOB_SOURCE, "a job has a source exactly if it started");
 }
 
+/* GPU time in microseconds. */
+static int64_t read_gpu_us(struct csv_rows *rows, unsigned column)
+{
+    return csv_scaled(rows, column, TIME_NS_PER_S / TIME_NS_PER_US);
+}
+
+/* A mean over a GPU time; empty if that is 0. */
+static int64_t read_mean(struct csv_rows *rows, unsigned column, int64_t scale, int64_t over_us)
+{
+    if (over_us > 0)
+        return csv_scaled(rows, column, scale);
+    if (csv_text(rows, column).length > 0)
+        csv_fail(rows, column, "a mean over no GPU time");
+    return 0;
+}
+
+static void read_job_communication(struct reading *reading, struct job_row *row)
+{
+    struct csv_rows *rows = reading->rows;
+    row->communication = "";
+    row->exposed_gpu_us = row->slowed_gpu_us = row->network_gpu_us = row->planned_gpu_us = 0;
+    row->network_bytes_per_s = 0;
+    row->mfu_micro = 0;
+    if (csv_text(rows, JOB_COMMUNICATION).length == 0) {
+        for (unsigned column = JOB_EXPOSED; column <= JOB_MFU; column++)
+            if (csv_text(rows, column).length > 0)
+                csv_fail(rows, column, "a job that declares no communication has none");
+        return;
+    }
+    row->communication = lasting_text(reading, JOB_COMMUNICATION);
+    row->exposed_gpu_us = read_gpu_us(rows, JOB_EXPOSED);
+    row->slowed_gpu_us = read_gpu_us(rows, JOB_SLOWED);
+    row->network_gpu_us = read_gpu_us(rows, JOB_NETWORK);
+    row->network_bytes_per_s = read_mean(rows, JOB_NETWORK_RATE, BYTES_PER_GB, row->network_gpu_us);
+    row->planned_gpu_us = read_gpu_us(rows, JOB_PLANNED);
+    const int64_t mfu_micro = read_mean(rows, JOB_MFU, MFU_SCALE, row->planned_gpu_us);
+    if (mfu_micro > MFU_SCALE)
+        csv_fail(rows, JOB_MFU, "not a ratio from 0 to 1");
+    row->mfu_micro = (uint32_t)mfu_micro;
+}
+
 static int reason_named(const struct reading *reading, struct text name)
 {
     for (int i = REASON_NONE + 1; reading->reasons[i] != NULL; i++)
@@ -269,6 +317,7 @@ static struct error read_job(struct reading *reading)
     row.sm_active_milli = is_known ? (uint16_t)csv_scaled(rows, JOB_SM_ACTIVE, 1000) : UINT16_MAX;
     row.is_counted = csv_int(rows, JOB_IS_COUNTED, 0, 1) != 0;
     read_job_changes(rows, &row);
+    read_job_communication(reading, &row);
     row.waits = read_waits(reading);
     check_waits(rows, &row);
     return csv_has_error(rows) ? ERROR_OK : reading->sink->on_job(reading->sink->self, &row);
@@ -295,7 +344,7 @@ static struct error read_attempt(struct reading *reading)
     row.link_bytes_per_s = 0;
     if (csv_text(rows, ATTEMPT_LINK_TIER).length > 0) {
         row.link_tier = (uint8_t)csv_choice(rows, ATTEMPT_LINK_TIER, link_tier_names);
-        row.link_bytes_per_s = csv_scaled(rows, ATTEMPT_LINK_RATE, LINK_RATE_SCALE);
+        row.link_bytes_per_s = csv_scaled(rows, ATTEMPT_LINK_RATE, BYTES_PER_GB);
     }
     if (row.end < row.start)
         csv_fail(rows, ATTEMPT_END, "before the start");

@@ -22,6 +22,8 @@
  *   reason        of a job that neither waits nor was rejected, or that another program rejected without a reason; of
  *                 an attempt that was not evicted
  *   wait_by_reason_s   see below
+ *   communication to mfu_ratio   of a job that declares no communication; network_gb_per_s also of one that never worked
+ *                 in several NVLink domains, mfu_ratio of one whose MFU is not known
  *   link_tier, link_gb_per_s   of an attempt that holds no more than one GPU
  *   idle_gpus to mig_slices_unplaceable   of a sample when they are not known (struct space_row)
  *
@@ -96,6 +98,11 @@ struct job_row {
     /* waiting times by reason, which add up to wait_total, of a rejected job to end - submit; NULL: it did not wait */
     const struct wait_times *waits;
 };
+static inline bool job_row_communicates(const struct job_row *row)
+{
+    return row->communication != NULL && row->communication[0] != '\0';
+}
+
 enum { RECORD_SOURCE_COUNT = 4 };
 extern const char *const record_source_names[]; /* "free", "headroom", "grace_0", "eviction", NULL: policies/sched.h */
 

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/output.h"
 #include "sim/record/record_line.h"
+#include "sim/record/record_text.h"
 
 enum record_file { FILE_JOBS, FILE_ATTEMPTS, FILE_TIMELINE, FILE_COUNT };
 
@@ -42,7 +43,7 @@ struct record_files {
 
 /* Bounds of a row's fields that are numbers or names of ours: none is wider than LINE_NUMBER_CHARS_MAX. */
 enum {
-    JOB_FIELDS_MAX = 32,
+    JOB_FIELDS_MAX = 39,
     REASON_CHARS_MAX = 32, /* of a reason's name */
     MIDDLE_FIELDS_MAX = 11,
     ATTEMPT_FIELDS_MAX = 11,
@@ -50,50 +51,6 @@ enum {
 };
 
 /* ---- fields ---- */
-
-/* The most bytes that a text takes: quotes around it, each byte doubled, the comma. */
-static size_t text_room(struct text text)
-{
-    return 2 * text.length + 3;
-}
-
-static char *quoted_text(char *at, struct text text)
-{
-    *at++ = '"';
-    for (size_t i = 0; i < text.length; i++) {
-        if (text.at[i] == '"')
-            *at++ = '"';
-        *at++ = text.at[i];
-    }
-    *at++ = '"';
-    *at++ = ',';
-    return at;
-}
-
-static bool wants_quotes(struct text text)
-{
-    for (size_t i = 0; i < text.length; i++) {
-        char c = text.at[i];
-        if (c == ',' || c == '"' || c == '\n' || c == '\r')
-            return true;
-    }
-    return false;
-}
-
-/* Any text, quoted by RFC 4180 (as buffer_csv). */
-static char *field_text(char *at, struct text text)
-{
-    bool is_suspect = false; /* no character that requires quotes is larger than a comma */
-    for (size_t i = 0; i < text.length; i++) {
-        unsigned char c = (unsigned char)text.at[i];
-        at[i] = text.at[i];
-        is_suspect |= c <= ',';
-    }
-    if (is_suspect && wants_quotes(text))
-        return quoted_text(at, text);
-    at[text.length] = ',';
-    return at + text.length + 1;
-}
 
 /* A name of ours, which needs no quotes. */
 static char *field_word(char *at, const char *word)
@@ -110,7 +67,7 @@ static char *field_model(const struct record_files *files, char *at, uint8_t mod
 {
     if (model == MODEL_ANY)
         return field_word(at, RECORD_ANY);
-    return model < files->model_count ? field_text(at, files->models[model]) : line_uint(at, model);
+    return model < files->model_count ? line_text(at, files->models[model]) : line_uint(at, model);
 }
 
 /* ---- rows of jobs ---- */
@@ -130,7 +87,7 @@ static char *job_times(struct line_time *times, char *at, const struct job_row *
         at = line_ns(at, submit, row->eligible);
     else
         at = line_moment(at, &times[TIME_OTHER], row->eligible);
-    at = name.length != 0 ? field_text(at, name) : line_uint(at, row->id);
+    at = name.length != 0 ? line_text(at, name) : line_uint(at, row->id);
     at = line_moment(at, &times[TIME_START], row->start);
     at = line_ns(at, &times[TIME_RUN], row->run);
     at = field_again(at, times, TIME_RUN, row->work);
@@ -203,12 +160,12 @@ static void make_middle(const struct record_files *files, struct middle *middle,
     middle->reason = row->reason;
     middle->source = source_of(row);
     middle->is_counted = row->is_counted;
-    size_t room = text_room(queue) + text_room(user) + text_room(kind) + files->model_room;
+    size_t room = line_text_room(queue) + line_text_room(user) + line_text_room(kind) + files->model_room;
     char *at = buffer_reserve(&middle->text, MIDDLE_FIELDS_MAX * LINE_NUMBER_CHARS_MAX + room);
-    at = field_text(at, queue);
-    at = field_text(at, user);
+    at = line_text(at, queue);
+    at = line_text(at, user);
     at = field_word(at, job_class_names[row->class]);
-    at = field_text(at, kind);
+    at = line_text(at, kind);
     at = line_int(at, row->priority);
     at = line_uint(at, row->members);
     at = field_model(files, at, row->model);
@@ -236,19 +193,40 @@ static bool is_undisturbed(const struct job_row *row)
            row->preempted_gpu_ns == 0 && row->evictions_wasted == 0;
 }
 
-/* Fields that are 0 for most jobs. */
+/* Empty without communication; its rates are empty also where they are means over no time. */
+static char *job_communication(struct line_time *times, char *at, const struct job_row *row)
+{
+    static const char nothing[] = ",,,,,,";
+    if (!job_row_communicates(row))
+        return line_word(at, nothing, sizeof nothing - 1);
+    at = line_text(at, text_of(row->communication));
+    at = field_us(at, row->exposed_gpu_us);
+    at = field_us(at, row->slowed_gpu_us);
+    at = field_us(at, row->network_gpu_us);
+    if (row->network_gpu_us == 0)
+        at = field_word(at, "");
+    else
+        at = line_ns(at, &times[TIME_OTHER], row->network_bytes_per_s); /* in 10^9 */
+    at = field_us(at, row->planned_gpu_us);
+    return row->planned_gpu_us == 0 ? field_word(at, "") : field_us(at, row->mfu_micro);
+}
+
+/* Fields that are 0 or empty for most jobs. */
 static char *job_changes(struct line_time *times, char *at, const struct job_row *row)
 {
     static const char nothing[] = "0,0,0,0,0,0";
     struct line_time *other = &times[TIME_OTHER];
-    if (is_undisturbed(row))
-        return line_word(at, nothing, sizeof nothing - 1);
-    at = line_uint(at, row->evictions);
-    at = line_ns(at, other, row->lost_gpu_ns);
-    at = line_ns(at, other, row->overhead_gpu_ns);
-    at = line_uint(at, row->resizes);
-    at = line_ns(at, other, row->preempted_gpu_ns);
-    return line_uint(at, row->evictions_wasted);
+    if (is_undisturbed(row)) {
+        at = line_word(at, nothing, sizeof nothing - 1);
+    } else {
+        at = line_uint(at, row->evictions);
+        at = line_ns(at, other, row->lost_gpu_ns);
+        at = line_ns(at, other, row->overhead_gpu_ns);
+        at = line_uint(at, row->resizes);
+        at = line_ns(at, other, row->preempted_gpu_ns);
+        at = line_uint(at, row->evictions_wasted);
+    }
+    return job_communication(times, at, row);
 }
 
 /* "Resources:12.5;Priority:3" */
@@ -280,7 +258,9 @@ static struct error on_job(void *self, const struct job_row *row)
     struct buffer *buffer = output_buffer(files->outputs[FILE_JOBS]);
     const struct buffer *middle = job_middle(files, row);
     struct text name = text_of(row->name);
-    size_t room = text_room(name) + middle->length + waits_room(row->waits);
+    size_t room = line_text_room(name) + middle->length + waits_room(row->waits);
+    if (job_row_communicates(row))
+        room += line_text_room(text_of(row->communication));
     char *at = buffer_reserve(buffer, JOB_FIELDS_MAX * LINE_NUMBER_CHARS_MAX + room);
     at = job_times(files->times, at, row, name);
     at = job_held(files->times, at, row);
@@ -335,11 +315,12 @@ static struct error on_attempt(void *self, const struct attempt_row *row)
     struct buffer *buffer = output_buffer(files->outputs[FILE_ATTEMPTS]);
     struct text placement = text_of(row->placement);
     const struct buffer *why = attempt_why(&files->why, row);
-    char *at = buffer_reserve(buffer, ATTEMPT_FIELDS_MAX * LINE_NUMBER_CHARS_MAX + text_room(placement) + why->length);
+    char *at =
+        buffer_reserve(buffer, ATTEMPT_FIELDS_MAX * LINE_NUMBER_CHARS_MAX + line_text_room(placement) + why->length);
     at = line_uint(at, row->id);
     at = line_ns(at, &times[TIME_START], row->start);
     at = line_ns(at, &times[row->saved == row->end - row->start ? TIME_RUN : TIME_OTHER], row->saved);
-    at = field_text(at, placement);
+    at = line_text(at, placement);
     at = line_milli(at, row->gpu_milli);
     memcpy(at, why->bytes, why->length);
     at = attempt_work(times, at + why->length, row);
@@ -442,8 +423,8 @@ struct error record_files_open(struct record_files **out, const char *folder, co
     for (size_t m = 0; model_names != NULL && model_names[m] != NULL && m < UINT8_MAX; m++) {
         files->models[m] = text_of(model_names[m]);
         files->model_count = m + 1;
-        if (text_room(files->models[m]) > files->model_room)
-            files->model_room = text_room(files->models[m]);
+        if (line_text_room(files->models[m]) > files->model_room)
+            files->model_room = line_text_room(files->models[m]);
     }
     for (int which = 0; which < FILE_COUNT; which++) {
         struct error error = open_one(files, (enum record_file)which, folder);

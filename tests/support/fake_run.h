@@ -19,6 +19,7 @@ struct fake_run {
     double warmup_s;
     double price_usd_per_gpu_h;
     uint32_t rejected_every;             /* every n-th job is rejected; 0: none */
+    bool communicates;                   /* some training jobs declare communication */
     const char *const *workload_classes; /* four names; NULL: a job's class is its workload class */
     const char *const *queue_names;      /* NULL: "team-T/project-P" */
 };

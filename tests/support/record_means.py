@@ -70,6 +70,10 @@ def check_fields(jobs, attempts, timeline):
     filled_where(jobs, "end_s", lambda row: row["state"] not in ("pending", "running"), "when it has ended")
     filled_where(jobs, "wait_s", lambda row: row["state"] != "rejected", "unless it was rejected")
     filled_where(jobs, "wait_total_s", lambda row: row["state"] != "rejected", "unless it was rejected")
+    for column in ("exposed_gpu_s", "slowed_gpu_s", "network_gpu_s", "planned_gpu_s"):
+        filled_where(jobs, column, lambda row: row["communication"] != "", "when it declares communication")
+    for column, time in (("network_gb_per_s", "network_gpu_s"), ("mfu_ratio", "planned_gpu_s")):
+        filled_where(jobs, column, lambda row: row[time] not in ("", "0"), f"when {time} is above 0")
     filled_where(jobs, "source", lambda row: row["start_s"] != "", "when it started")
     for row in jobs:
         if row["wait_by_reason_s"] and row["wait_total_s"]:
@@ -105,6 +109,23 @@ def check_group(what, metrics, jobs):
     same(f"{what} asked_gpu_h", value("asked_gpu_h"), total(here, "gpus", "work_asked_s") / 3600)
     allocated = total(here, "held_gpu_s") / 3600
     same(f"{what} allocated_gpu_h", value("allocated_gpu_h"), allocated)
+    talks = [job for job in here if job["communication"] != ""]
+    for metric, column in (("communication_gpu_h", "exposed_gpu_s"), ("slowed_gpu_h", "slowed_gpu_s")):
+        same(f"{what} {metric}", value(metric), total(talks, column) / 3600 if talks else None)
+    exposed, held = total(talks, "exposed_gpu_s"), total(talks, "held_gpu_s")
+    same(f"{what} communication_ratio", value("communication_ratio"), exposed / held if held > 0 else None)
+    slowdowns = []
+    for job in talks:
+        worked = float(job["held_gpu_s"]) - float(job["overhead_gpu_s"])
+        if float(job["gpus"]) > 1 and worked > float(job["slowed_gpu_s"]):
+            slowdowns.append(worked / (worked - float(job["slowed_gpu_s"])))
+    same(f"{what} communication_slowdown_mean", value("communication_slowdown_mean"), mean(slowdowns))
+    same(f"{what} communication_slowdown_p95", value("communication_slowdown_p95"), rank(slowdowns, 95))
+    for metric, column, weight in (("network_gb_per_s_mean", "network_gb_per_s", "network_gpu_s"),
+                                   ("mfu_ratio", "mfu_ratio", "planned_gpu_s")):
+        known = [job for job in talks if job[column] != ""]
+        told = total(known, column, weight) / total(known, weight) if known else None
+        same(f"{what} {metric}", value(metric), told)
     same(f"{what} lost_gpu_h", value("lost_gpu_h"), total(here, "lost_gpu_s") / 3600)
     same(f"{what} lost_by_preemption_gpu_h", value("lost_by_preemption_gpu_h"), total(here, "preempted_gpu_s") / 3600)
     same(f"{what} preemptions", value("preemptions"), total(here, "evictions"))

@@ -43,6 +43,11 @@ static struct metrics *run_with_everything(void)
                           .work_asked = 24 * S,
                           .evictions = 1,
                           .is_counted = true,
+                          .communication = "plan",
+                          .exposed_gpu_us = 1,
+                          .network_gpu_us = 1,
+                          .network_bytes_per_s = 1,
+                          .planned_gpu_us = 1,
                           .waits = &waits};
     ok(sink.on_job(sink.self, &job));
     struct gang_row gang = {

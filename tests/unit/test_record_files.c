@@ -81,6 +81,9 @@ static struct error rows_job(void *self, const struct job_row *row)
         buffer_format(out, "%lld ", (long long)times[i]);
     buffer_format(out, "%d %d %u %d %d ", row->state, row->reason, row->evictions, row->sm_active_milli,
                   row->is_counted);
+    buffer_format(out, "%s|%lld %lld %lld %lld %lld %u ", row->communication != NULL ? row->communication : "",
+                  (long long)row->exposed_gpu_us, (long long)row->slowed_gpu_us, (long long)row->network_gpu_us,
+                  (long long)row->network_bytes_per_s, (long long)row->planned_gpu_us, row->mfu_micro);
     buffer_format(out, "%d %u %lld %lld %u\n", row->source, row->resizes, (long long)row->held_gpu_us,
                   (long long)row->preempted_gpu_ns, row->evictions_wasted);
     for (int r = 0; r < REASON_COUNT && row->waits != NULL; r++)
@@ -165,6 +168,7 @@ static void rows_and_metrics_come_back(void **state)
         struct fake_run run = usual;
         run.queue_names = is_nasty ? nasty_names : NULL;
         run.workload_classes = is_nasty ? nasty_names : NULL;
+        run.communicates = is_nasty;
         struct buffer result = {0}, again = {0};
         struct rows written = {0}, read = {0};
         struct record_sink sink = rows_sink(&written);
@@ -208,7 +212,14 @@ static void extreme_rows_come_back(void **state)
                           .wait_total = INT64_MAX - 1,
                           .work_asked = 1000000001,
                           .evictions = UINT32_MAX,
-                          .sm_active_milli = 1000};
+                          .sm_active_milli = 1000,
+                          .communication = "a,\"b\"",
+                          .exposed_gpu_us = INT64_MAX,
+                          .slowed_gpu_us = 1,
+                          .network_gpu_us = INT64_MAX,
+                          .network_bytes_per_s = INT64_MAX,
+                          .planned_gpu_us = 1,
+                          .mfu_micro = 1000000};
     struct wait_times waits = {0};
     wait_times_add(&waits, REASON_SCHEDULING, 1);
     wait_times_add(&waits, REASON_RESOURCES, INT64_MAX - 3);
@@ -240,7 +251,8 @@ static void extreme_rows_come_back(void **state)
 }
 
 /* One that ran at once and without a break, one that waits for another, one that was rejected, one that waited and was
- * evicted, one with so small a share of a GPU that its GPU time is no whole number of nanoseconds. */
+ * evicted and sent over the network, one with so small a share of a GPU that its GPU time is no whole number of
+ * nanoseconds, with a plan. */
 static void write_some(void)
 {
     const time_ns s = TIME_NS_PER_S;
@@ -284,6 +296,14 @@ static void write_some(void)
     evicted.evictions = 1;
     evicted.lost_gpu_ns = 6 * s;
     struct job_row share = evicted;
+    evicted.communication = "all_reduce_bound";
+    evicted.exposed_gpu_us = 1500000;
+    evicted.slowed_gpu_us = 250000;
+    evicted.network_gpu_us = 3000000;
+    evicted.network_bytes_per_s = INT64_C(24999999999);
+    share.communication = "plan";
+    share.planned_gpu_us = 3500;
+    share.mfu_micro = 412000;
     share.id = 11;
     share.gpu_milli = 1;
     share.run /= 2;
@@ -398,14 +418,15 @@ static void an_edited_field_is_named_with_its_place(void **state)
     static const struct {
         const char *file, *from, *to, *place, *what;
     } cases[] = {
-        {RECORD_JOBS_FILE, "evictions_wasted,wait_by_reason_s,end_s\n", "evictions_wasted,wait_by_reason_s,end_s\n-",
+        {RECORD_JOBS_FILE, "mfu_ratio,wait_by_reason_s,end_s\n", "mfu_ratio,wait_by_reason_s,end_s\n-",
          "jobs.csv.zst:2:1", "submit_s"},
-        {RECORD_JOBS_FILE, ",job-13,", ",job-13,more,", "jobs.csv.zst:2", "33 fields"},
+        {RECORD_JOBS_FILE, ",job-13,", ",job-13,more,", "jobs.csv.zst:2", "40 fields"},
         {RECORD_JOBS_FILE, ",job-13,", ",\"job\"-13,", "jobs.csv.zst:2:", "closing quote"},
         {RECORD_JOBS_FILE, "completed", "finished", "jobs.csv.zst:", "state"},
         {RECORD_JOBS_FILE, "NeverFits", "NeverFit", "jobs.csv.zst:", "reason"},
         {RECORD_JOBS_FILE, "h100-80gb", "h100", "jobs.csv.zst:", "gpu_model"},
         {RECORD_JOBS_FILE, "queue,user", "queue,users", "jobs.csv.zst:1", "'user' is missing"},
+        {RECORD_JOBS_FILE, "slowed_gpu_s", "slow", "jobs.csv.zst:1", "'slowed_gpu_s' is missing"},
         {RECORD_JOBS_FILE, "queue,user", "queue,queue", "jobs.csv.zst:1", "twice"},
         {RECORD_JOBS_FILE, ",Resources:", ",Resource:", "jobs.csv.zst:", "wait_by_reason_s"},
         {RECORD_JOBS_FILE, ";Priority:", ";Resources:1;Priority:", "jobs.csv.zst:", "each once"},
@@ -430,14 +451,13 @@ static void every_field_is_filled(void **state)
 {
     (void)state;
     static const char *const jobs[] = {
-        "8,7,8,7,8,1,1,1,1,1,,0,0,q,,training,training,0,1,0,completed,,1,free,0,0,0,0,0,0,,9",
-        "8,8,,8,,0,0,1,0,1,,0,3,q,,training,training,0,1,any,pending,,1,,0,0,0,0,0,0,,",
-        "8,9,8,x,,0,0,1,0,1,,,,q,,training,training,0,1,any,rejected,Held,1,,0,0,0,0,0,0,,8",
+        "8,7,8,7,8,1,1,1,1,1,,0,0,q,,training,training,0,1,0,completed,,1,free,0,0,0,0,0,0,,,,,,,,,9",
+        "8,8,,8,,0,0,1,0,1,,0,3,q,,training,training,0,1,any,pending,,1,,0,0,0,0,0,0,,,,,,,,,",
+        "8,9,8,x,,0,0,1,0,1,,,,q,,training,training,0,1,any,rejected,Held,1,,0,0,0,0,0,0,,,,,,,,,8",
         "8,10,9,10,11,7,1,1,17.5,2.5,,2,5,q,,training,training,0,1,0,completed,,1,free,1,6,0,0,0,0,"
-        ",20",
+        "all_reduce_bound,1.5,0.25,3,24.999999999,0,,,20",
         "8,11,9,11,11,3.5,1,1,0.0035,0.001,,2,5,q,,training,training,0,1,0,completed,,1,free,1,6,0,"
-        "0,0,0,,"
-        "20",
+        "0,0,0,plan,0,0,0,,0.0035,0.412,,20",
         NULL};
     static const char *const attempts[] = {"7,8,1,n0:0,1,ended,,0,0,0,,,9",
                                            "7,8,0,\"n0:0,2\",1.5,ended,,1,1,0,leaf,12.500000001,9", NULL};
@@ -453,6 +473,11 @@ static void every_field_is_filled(void **state)
         {",0,3,q", ",0,,q", "jobs.csv.zst:3:", "wait_total_s"},
         {"\n8,9,8,x,,0,0,1,0,1,,,,", "\n8,9,8,x,,0,0,1,0,1,,0,0,",
          "jobs.csv.zst:4:", "wait_s: a rejected job has no wait"},
+        {",0,0,0,0,0,0,,,,,,,,,9\n", ",0,0,0,0,0,0,,,,1,,,,,9\n",
+         "jobs.csv.zst:2:", "network_gpu_s: a job that declares no communication has none"},
+        {"all_reduce_bound,1.5,", "all_reduce_bound,,", "jobs.csv.zst:5:", "exposed_gpu_s"},
+        {",3,24.999999999,", ",0,24.999999999,", "jobs.csv.zst:5:", "network_gb_per_s: a mean over no GPU time"},
+        {",0.0035,0.412,", ",0.0035,1.412,", "jobs.csv.zst:6:", "mfu_ratio: not a ratio"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         write_some();
