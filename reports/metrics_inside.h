@@ -245,8 +245,8 @@ struct metrics {
 extern const struct metric metric_table[METRIC_COUNT];
 extern const char *const better_names[]; /* by enum better */
 
-/* Add a counted job that declares communication, to its queue and its cell; held_milli_ns: GPU-milli x time that it held
- * while it ran (metrics_communication.c). */
+/* Add a counted job that declares communication, to its queue and its cell.  held_milli_ns: GPU-milli x time that it
+ * held while it ran (metrics_communication.c). */
 void communication_add(struct metrics *metrics, const struct job_row *row, uint32_t queue, struct cell *cell,
                        wide_int held_milli_ns);
 void communication_merge(struct communication_tally *into, const struct communication_tally *from);

@@ -22,8 +22,8 @@
  *   reason        of a job that neither waits nor was rejected, or that another program rejected without a reason; of
  *                 an attempt that was not evicted
  *   wait_by_reason_s   see below
- *   communication to mfu_ratio   of a job that declares no communication; network_gb_per_s also of one that never worked
- *                 in several NVLink domains, mfu_ratio of one whose MFU is not known
+ *   communication to mfu_ratio   of a job that declares no communication; network_gb_per_s also of one that never
+ *                 worked in several NVLink domains, mfu_ratio of one whose MFU is not known
  *   link_tier, link_gb_per_s   of an attempt that holds no more than one GPU
  *   idle_gpus to mig_slices_unplaceable   of a sample when they are not known (struct space_row)
  *
@@ -88,7 +88,7 @@ struct job_row {
     uint32_t evictions_wasted; /* evictions decided for this job that it made no use of */
     /* What communication costs, of a job that declares it (topologies/communication.h); else NULL or "", and 0.  In
      * microseconds: nanoseconds of GPU time pass 64 bits when 16,384 GPUs work for a week. */
-    const char *communication;   /* "plan", or the name of its sensitivity */
+    const char *communication;   /* "plan", the name of its sensitivity, or "own" */
     int64_t exposed_gpu_us;      /* GPU time in which its GPUs waited for communication */
     int64_t slowed_gpu_us;       /* GPU time that its work took more than at the best place, alone */
     int64_t network_gpu_us;      /* GPU time in which it worked in several NVLink domains */
