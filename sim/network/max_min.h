@@ -11,6 +11,7 @@
 #ifndef SIM_NETWORK_MAX_MIN_H
 #define SIM_NETWORK_MAX_MIN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct max_min_use {
@@ -29,6 +30,7 @@ struct max_min_link {
     double capacity;
     double left;    /* out: what no flow uses */
     double senders; /* scratch */
+    bool is_full;   /* scratch */
 };
 
 /* O(rounds x (uses + links)), with at most a round for each flow. */

@@ -1,0 +1,149 @@
+/* Flows that come and go: what is solved piece by piece equals what is solved at once, and only what is touched
+ * changes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "sim/network/network.h"
+
+enum { SEEDS = 400, STEPS = 60, LINKS_MAX = 24, SLOTS = 16, USES_MAX = 5 };
+
+struct planned_flow {
+    bool is_there;
+    struct flow flow;
+    struct fabric_use uses[USES_MAX];
+    double burst;
+    bool was_settled;
+};
+
+struct world {
+    double capacities[LINKS_MAX];
+    uint32_t link_count;
+    struct network *network;
+    struct planned_flow flows[SLOTS];
+};
+
+/* Flows cross links near each other, so that there are several components. */
+static void draw_flow(struct world *world, struct planned_flow *planned, struct random_stream *stream)
+{
+    const uint32_t first = random_below(stream, world->link_count);
+    uint32_t count = 0;
+    for (uint32_t l = first; l < world->link_count && l < first + 6 && count < USES_MAX; l++)
+        if (l == first || random_below(stream, 2) == 0)
+            planned->uses[count++] = (struct fabric_use){l, 1 + random_below(stream, 32)};
+    planned->flow.peak = 1 + 50 * random_uniform(stream);
+    planned->flow.demand = planned->flow.peak * (random_below(stream, 3) == 0 ? 1 : random_uniform(stream));
+    planned->flow.uses = planned->uses;
+    planned->flow.use_count = count;
+    planned->is_there = true;
+    planned->was_settled = false;
+}
+
+static struct network *solve_at_once(const struct world *world)
+{
+    const uint32_t *changed;
+    struct network *network = network_new(world->capacities, world->link_count);
+    for (uint32_t s = SLOTS; s-- > 0;) /* the other way round */
+        if (world->flows[s].is_there)
+            network_join(network, s, &world->flows[s].flow);
+    network_settle(network, &changed);
+    return network;
+}
+
+static const char *overloaded(const struct world *world)
+{
+    double load[LINKS_MAX] = {0};
+    for (uint32_t s = 0; s < SLOTS; s++)
+        for (uint32_t u = 0; world->flows[s].is_there && u < world->flows[s].flow.use_count; u++)
+            load[world->flows[s].uses[u].link] += world->flows[s].uses[u].senders * network_mean(world->network, s);
+    for (uint32_t l = 0; l < world->link_count; l++)
+        if (load[l] > world->capacities[l] * (1 + 1e-9))
+            return "a link carries more than its capacity";
+    return NULL;
+}
+
+static bool lists(const uint32_t *slots, uint32_t count, uint32_t slot)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (slots[i] == slot)
+            return true;
+    return false;
+}
+
+static const char *broken_law(struct world *world, const uint32_t *changed, uint32_t count)
+{
+    struct network *whole = solve_at_once(world);
+    const char *why = overloaded(world);
+    for (uint32_t i = 1; i < count; i++)
+        if (changed[i - 1] >= changed[i])
+            why = "the changed flows are not in the order of their slots";
+    for (uint32_t s = 0; s < SLOTS; s++) {
+        struct planned_flow *planned = &world->flows[s];
+        if (network_has(world->network, s) != planned->is_there)
+            why = "a flow is there that has left, or the other way round";
+        if (!planned->is_there)
+            continue;
+        const double burst = network_burst(world->network, s), mean = network_mean(world->network, s);
+        if (burst != network_burst(whole, s) || mean != network_mean(whole, s))
+            why = "a rate depends on the order in which flows came";
+        if (mean > planned->flow.demand || burst > planned->flow.peak || burst < mean)
+            why = "a rate is out of its bounds";
+        if (lists(changed, count, s) != (!planned->was_settled || burst != planned->burst))
+            why = "the list of changes is wrong";
+        planned->burst = burst;
+        planned->was_settled = true;
+    }
+    network_free(whole);
+    return why;
+}
+
+static void change_some(struct world *world, struct random_stream *stream)
+{
+    for (uint32_t n = random_below(stream, 4); n > 0; n--) {
+        const uint32_t slot = random_below(stream, SLOTS);
+        struct planned_flow *planned = &world->flows[slot];
+        if (planned->is_there) {
+            network_leave(world->network, slot);
+            planned->is_there = false;
+        }
+        if (random_below(stream, 3) > 0) {
+            draw_flow(world, planned, stream);
+            network_join(world->network, slot, &planned->flow);
+        }
+    }
+}
+
+static void piece_by_piece_as_at_once(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        struct random_stream stream;
+        struct world world = {.link_count = 0};
+        random_stream_init(&stream, seed, "network", 0);
+        world.link_count = 1 + random_below(&stream, LINKS_MAX);
+        for (uint32_t l = 0; l < world.link_count; l++)
+            world.capacities[l] = 10 + 400 * random_uniform(&stream);
+        world.network = network_new(world.capacities, world.link_count);
+        for (int step = 0; step < STEPS; step++) {
+            const uint32_t *changed;
+            change_some(&world, &stream);
+            const uint32_t count = network_settle(world.network, &changed);
+            const char *why = broken_law(&world, changed, count);
+            if (why != NULL)
+                fail_msg("seed %llu, step %d: %s", (unsigned long long)seed, step, why);
+        }
+        network_free(world.network);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(piece_by_piece_as_at_once)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
