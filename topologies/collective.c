@@ -280,6 +280,17 @@ struct collective_time collective_time(enum collective_kind kind, const struct c
     return best;
 }
 
+double collective_group_s(enum collective_kind kind, const struct collective_place *place, double bytes)
+{
+    const double s = collective_time(kind, place, bytes).s;
+    if (place->domain_count == 1 || place->gpu_count > place->system->domain_gpus)
+        return s;
+    struct collective_place near = *place;
+    near.domain_count = 1;
+    near.domain_gpus_least = place->gpu_count;
+    return fmax(s, collective_time(kind, &near, bytes).s);
+}
+
 double collective_bus_gb_per_s(enum collective_kind kind, const struct collective_place *place, double bytes)
 {
     const struct collective_time time = collective_time(kind, place, bytes);

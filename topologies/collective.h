@@ -112,6 +112,10 @@ struct collective_time {
 /* bytes: not negative.  O(1), pure. */
 struct collective_time collective_time(enum collective_kind kind, const struct collective_place *place, double bytes);
 
+/* Seconds as collective_time; but a group that one domain could hold is not faster over several.  (The start-up of a
+ * pipeline is counted in one domain alone, so collective_time may say so of a few MB.) */
+double collective_group_s(enum collective_kind kind, const struct collective_place *place, double bytes);
+
 /* Bus bandwidth in 1e9 bytes per second; 0 if there is nothing to send. */
 double collective_bus_gb_per_s(enum collective_kind kind, const struct collective_place *place, double bytes);
 

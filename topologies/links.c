@@ -16,8 +16,7 @@ static int compare_places(const void *a, const void *b)
     return x->node < y->node ? -1 : x->node > y->node;
 }
 
-/* Merge places so that each node has one; drop places without GPUs. */
-static uint32_t merge(struct link_place *places, uint32_t count)
+uint32_t links_merge(struct link_place *places, uint32_t count)
 {
     uint32_t kept = 0;
     if (count > 1)
@@ -38,8 +37,7 @@ static const struct node_pool *pool_of(const struct cluster *cluster, node_id no
     return &cluster->pools[cluster->nodes[node].pool];
 }
 
-/* Do the GPUs share NVLink? */
-static bool is_one_island(const struct cluster *cluster, const struct link_place *place)
+bool links_is_one_island(const struct cluster *cluster, const struct link_place *place)
 {
     const struct node_pool *pool = pool_of(cluster, place->node);
     const uint8_t island = pool->gpu_island[__builtin_ctz(place->gpu_mask)];
@@ -52,7 +50,7 @@ static bool is_one_island(const struct cluster *cluster, const struct link_place
 static bool is_one_domain(const struct cluster *cluster, const struct link_place *places, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (!is_one_island(cluster, &places[i]) ||
+        if (!links_is_one_island(cluster, &places[i]) ||
             cluster->nodes[places[i].node].nvlink != cluster->nodes[places[0].node].nvlink)
             return false;
     return true;
@@ -68,8 +66,12 @@ static int64_t nvlink_rate(const struct cluster *cluster, const struct link_plac
     return (int64_t)least;
 }
 
-/* The rails that the place uses, as bits. */
-static uint32_t rails_of(const struct cluster *cluster, const struct link_place *place)
+uint32_t links_rail_nics(const struct cluster *cluster, const struct node_pool *pool, uint32_t rail)
+{
+    return pool->nic_count / cluster->fabric.rails + (rail < pool->nic_count % cluster->fabric.rails);
+}
+
+uint32_t links_rails(const struct cluster *cluster, const struct link_place *place)
 {
     const struct node_pool *pool = pool_of(cluster, place->node);
     uint32_t rails = 0;
@@ -78,8 +80,7 @@ static uint32_t rails_of(const struct cluster *cluster, const struct link_place 
     return rails;
 }
 
-/* The least rate of a GPU of the place: GPUs of a rail share its NICs. */
-static double nic_rate(const struct cluster *cluster, const struct link_place *place)
+double links_nic_bytes_per_s(const struct cluster *cluster, const struct link_place *place)
 {
     const struct fabric *fabric = &cluster->fabric;
     const struct node_pool *pool = pool_of(cluster, place->node);
@@ -88,7 +89,7 @@ static double nic_rate(const struct cluster *cluster, const struct link_place *p
     for (uint32_t rest = place->gpu_mask; rest != 0; rest &= rest - 1)
         users[pool->gpu_rail[__builtin_ctz(rest)]]++;
     for (uint32_t r = 0; r < NODE_GPUS_MAX; r++) {
-        const uint32_t nics = pool->nic_count / fabric->rails + (r < pool->nic_count % fabric->rails);
+        const uint32_t nics = links_rail_nics(cluster, pool, r);
         if (users[r] > nics && fabric->rail_bytes_per_s * nics / users[r] < least)
             least = fabric->rail_bytes_per_s * nics / users[r];
     }
@@ -102,9 +103,9 @@ static struct link link_between_nodes(const struct cluster *cluster, const struc
     bool is_one_unit = true;
     double rate = LINKS_PCIE_BYTES_PER_S;
     for (uint32_t i = 0; i < count; i++) {
-        const double own = nic_rate(cluster, &places[i]);
+        const double own = links_nic_bytes_per_s(cluster, &places[i]);
         rate = own < rate ? own : rate;
-        link.is_aligned &= rails_of(cluster, &places[i]) == rails_of(cluster, &places[0]);
+        link.is_aligned &= links_rails(cluster, &places[i]) == links_rails(cluster, &places[0]);
         is_one_unit &= cluster->nodes[places[i].node].unit == cluster->nodes[places[0].node].unit;
     }
     if (!is_one_unit)
@@ -121,7 +122,7 @@ static struct link link_between_nodes(const struct cluster *cluster, const struc
 
 struct link links_narrowest(const struct cluster *cluster, struct link_place *places, uint32_t count)
 {
-    count = merge(places, count);
+    count = links_merge(places, count);
     if (count == 0 || (count == 1 && (places[0].gpu_mask & (places[0].gpu_mask - 1)) == 0))
         return (struct link){.tier = LINK_NONE, .is_aligned = true};
     if (is_one_domain(cluster, places, count))

@@ -51,6 +51,21 @@ struct link {
     int64_t bytes_per_s; /* 0: LINK_NONE, or the model's NVLink rate is not known */
 };
 
+/* Put places in the order of nodes, each once, and drop those without GPUs.  Returns how many are left.  O(n log n). */
+uint32_t links_merge(struct link_place *places, uint32_t count);
+
+/* Do the GPUs of the place share NVLink inside their node?  It has at least one. */
+bool links_is_one_island(const struct cluster *cluster, const struct link_place *place);
+
+/* NICs of that rail on a node of the pool. */
+uint32_t links_rail_nics(const struct cluster *cluster, const struct node_pool *pool, uint32_t rail);
+
+/* The rails that the GPUs of the place use, as bits. */
+uint32_t links_rails(const struct cluster *cluster, const struct link_place *place);
+
+/* The least rate of the NICs' share of a GPU of the place: GPUs of a rail share its NICs. */
+double links_nic_bytes_per_s(const struct cluster *cluster, const struct link_place *place);
+
 /* places: in any order, a node possibly several times; afterwards in the order of nodes, each once.  O(n log n). */
 struct link links_narrowest(const struct cluster *cluster, struct link_place *places, uint32_t count);
 

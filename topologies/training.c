@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "topologies/divisor.h"
 #include "topologies/gpu_model.h"
 
 const char *const training_precision_names[TRAINING_PRECISION_COUNT + 1] = {"bf16", "fp8", NULL};
@@ -262,12 +263,39 @@ static uint32_t lesser(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Members that stand `stride` GPUs apart. */
-static struct collective_place place_apart(const struct collective_system *system, uint32_t members, uint64_t stride,
-                                           double network_bytes_per_s)
+/* What decides where groups stand. */
+struct packing {
+    uint32_t domain_gpus; /* members of the job in a domain */
+    uint32_t near;        /* members of a TP group in a domain */
+    uint32_t stride;      /* of the members of a replica's group, in GPUs */
+    bool is_one_domain;
+};
+
+static struct collective_place place_packed(const struct collective_place *all, uint32_t members, uint32_t most)
 {
-    const uint32_t most = stride >= system->domain_gpus ? 1 : system->domain_gpus / (uint32_t)stride;
-    return collective_place_packed(system, members, lesser(most, members), network_bytes_per_s);
+    struct collective_place place = collective_place_packed(all->system, members, most, all->network_bytes_per_s);
+    place.is_pcie = all->is_pcie;
+    return place;
+}
+
+/* Members that stand `stride` GPUs apart. */
+static struct collective_place place_apart(const struct collective_place *all, const struct packing *packing,
+                                           uint32_t members, uint64_t stride)
+{
+    const uint32_t most = stride >= packing->domain_gpus ? 1 : packing->domain_gpus / (uint32_t)stride;
+    return place_packed(all, members, lesser(most, members));
+}
+
+static struct training_links links_of(const struct training_plan *plan, const struct collective_place *all,
+                                      const struct packing *packing)
+{
+    return (struct training_links){
+        .tp = place_packed(all, plan->tp, packing->near),
+        .pp = place_packed(all, plan->pp > 1 ? 2 : 1, packing->is_one_domain ? 2 : 1),
+        .dp = place_apart(all, packing, plan->dp, packing->stride),
+        .ep = place_apart(all, packing, plan->ep, packing->stride),
+        .expert_dp = place_apart(all, packing, plan->dp / plan->ep, (uint64_t)packing->stride * plan->ep),
+    };
 }
 
 struct training_links training_links_packed(const struct training_plan *plan, const struct collective_system *system,
@@ -275,15 +303,25 @@ struct training_links training_links_packed(const struct training_plan *plan, co
 {
     assert(tp_domains >= 1 && tp_domains <= plan->tp);
     const uint32_t near = lesser((plan->tp - 1) / tp_domains + 1, system->domain_gpus);
-    const bool is_one_domain = training_plan_gpus(plan) <= system->domain_gpus && tp_domains == 1;
-    const double network = network_bytes_per_s;
-    return (struct training_links){
-        .tp = collective_place_packed(system, plan->tp, near, network),
-        .pp = collective_place_packed(system, plan->pp > 1 ? 2 : 1, is_one_domain ? 2 : 1, network),
-        .dp = place_apart(system, plan->dp, near, network),
-        .ep = place_apart(system, plan->ep, near, network),
-        .expert_dp = place_apart(system, plan->dp / plan->ep, (uint64_t)near * plan->ep, network),
-    };
+    const struct collective_place all = collective_place_even(system, 1, 1, network_bytes_per_s);
+    const struct packing packing = {.domain_gpus = system->domain_gpus,
+                                    .near = near,
+                                    .stride = near,
+                                    .is_one_domain =
+                                        training_plan_gpus(plan) <= system->domain_gpus && tp_domains == 1};
+    return links_of(plan, &all, &packing);
+}
+
+struct training_links training_links_placed(const struct training_plan *plan, const struct collective_place *all,
+                                            uint32_t domain_gpus_gcd)
+{
+    assert(domain_gpus_gcd >= 1 && all->domain_gpus_least >= 1);
+    const bool is_one_domain = all->domain_count == 1;
+    const struct packing packing = {.domain_gpus = is_one_domain ? UINT32_MAX : all->domain_gpus_least,
+                                    .near = is_one_domain ? plan->tp : common_divisor(domain_gpus_gcd, plan->tp),
+                                    .stride = plan->tp,
+                                    .is_one_domain = is_one_domain};
+    return links_of(plan, all, &packing);
 }
 
 double training_peak_tflops(const struct collective_system *system, enum training_precision precision)
@@ -312,46 +350,52 @@ static double activation_bytes(const struct training_plan *plan)
     return ACTIVATION_BYTES * plan->micro_batch * plan->sequence * plan->hidden;
 }
 
-static double tp_exposed_s(const struct training_plan *plan, const struct training_links *links, double compute_s)
+static double group_s(enum collective_kind kind, const struct collective_place *place, double bytes, double times)
 {
-    const double bytes = activation_bytes(plan);
-    const double gather = collective_time(COLLECTIVE_ALL_GATHER, &links->tp, bytes).s;
-    const double reduce = collective_time(COLLECTIVE_REDUCE_SCATTER, &links->tp, bytes).s;
-    const double s = layers_of_stage(plan) * microbatches(plan) * TP_EXCHANGES * (gather + reduce);
-    return fmax(TP_EXPOSED_RATIO * s, s - compute_s);
+    return times * collective_group_s(kind, place, bytes);
 }
 
-static double ep_exposed_s(const struct training_plan *plan, const struct training_links *links)
+static double tp_all_s(const struct training_plan *plan, const struct training_links *links)
 {
-    const double bytes = activation_bytes(plan) * plan->experts_per_token / plan->tp;
-    return layers_of_stage(plan) * microbatches(plan) * EP_EXCHANGES *
-           collective_time(COLLECTIVE_ALL_TO_ALL, &links->ep, bytes).s;
+    const double bytes = activation_bytes(plan), times = layers_of_stage(plan) * microbatches(plan) * TP_EXCHANGES;
+    return group_s(COLLECTIVE_ALL_GATHER, &links->tp, bytes, times) +
+           group_s(COLLECTIVE_REDUCE_SCATTER, &links->tp, bytes, times);
 }
 
-static double pp_exposed_s(const struct training_plan *plan, const struct training_links *links)
+static double ep_all_s(const struct training_plan *plan, const struct training_links *links)
 {
-    const double bytes = activation_bytes(plan) / plan->tp;
-    return 2 * microbatches(plan) * plan->virtual_stages *
-           collective_time(COLLECTIVE_POINT_TO_POINT, &links->pp, bytes).s;
+    return group_s(COLLECTIVE_ALL_TO_ALL, &links->ep, activation_bytes(plan) * plan->experts_per_token / plan->tp,
+                   layers_of_stage(plan) * microbatches(plan) * EP_EXCHANGES);
+}
+
+static double pp_all_s(const struct training_plan *plan, const struct training_links *links)
+{
+    return group_s(COLLECTIVE_POINT_TO_POINT, &links->pp, activation_bytes(plan) / plan->tp,
+                   2 * microbatches(plan) * plan->virtual_stages);
 }
 
 static double replicas_s(const struct collective_place *place, double parameters)
 {
-    return collective_time(COLLECTIVE_REDUCE_SCATTER, place, GRADIENT_BYTES * parameters).s +
-           collective_time(COLLECTIVE_ALL_GATHER, place, PARAMETER_BYTES * parameters).s;
+    return group_s(COLLECTIVE_REDUCE_SCATTER, place, GRADIENT_BYTES * parameters, 1) +
+           group_s(COLLECTIVE_ALL_GATHER, place, PARAMETER_BYTES * parameters, 1);
 }
 
-static double dp_exposed_s(const struct training_plan *plan, const struct training_links *links, double compute_s)
+static double expert_dp_s(const struct training_plan *plan, const struct training_links *links)
 {
-    const double split = (double)plan->tp * plan->pp;
     const double experts = (double)plan->layers * plan->experts * expert_parameters(plan);
-    double s = 0;
-    if (plan->experts > 1)
-        s = replicas_s(&links->dp, (training_plan_parameters(plan) - experts) / split) +
-            replicas_s(&links->expert_dp, experts / split / plan->ep);
-    else
-        s = replicas_s(&links->dp, training_plan_parameters(plan) / split);
-    return fmax(DP_EXPOSED_RATIO * s, s - DP_HIDDEN_COMPUTE * compute_s);
+    return plan->experts > 1 ? replicas_s(&links->expert_dp, experts / ((double)plan->tp * plan->pp) / plan->ep) : 0;
+}
+
+static double shared_dp_s(const struct training_plan *plan, const struct training_links *links)
+{
+    const double experts = (double)plan->layers * plan->experts * expert_parameters(plan);
+    const double shared = training_plan_parameters(plan) - (plan->experts > 1 ? experts : 0);
+    return replicas_s(&links->dp, shared / ((double)plan->tp * plan->pp));
+}
+
+static double if_far(const struct collective_place *place, double s)
+{
+    return place->domain_count > 1 ? s : 0;
 }
 
 struct training_time training_time(const struct training_plan *plan, const struct training_links *links,
@@ -361,13 +405,17 @@ struct training_time training_time(const struct training_plan *plan, const struc
     const double flops = training_plan_flops(plan) / (double)training_plan_gpus(plan);
     const double ratio = COMPUTE_RATIO_MAX * plan->hidden / (plan->hidden + COMPUTE_HIDDEN_HALF);
     struct training_time time = {.compute_s = flops / (ratio * peak_tflops * 1e12)};
-    time.tp_s = tp_exposed_s(plan, links, time.compute_s);
-    time.ep_s = plan->experts > 1 ? ep_exposed_s(plan, links) : 0;
-    time.pp_s = pp_exposed_s(plan, links);
+    const double tp_s = tp_all_s(plan, links), experts_s = expert_dp_s(plan, links);
+    const double dp_s = shared_dp_s(plan, links);
+    time.tp_s = fmax(TP_EXPOSED_RATIO * tp_s, tp_s - time.compute_s);
+    time.ep_s = plan->experts > 1 ? ep_all_s(plan, links) : 0;
+    time.pp_s = pp_all_s(plan, links);
     const double busy_s = time.compute_s + time.tp_s + time.ep_s + time.pp_s;
     time.bubble_s = busy_s * (plan->pp - 1.0) / (microbatches(plan) * plan->virtual_stages);
-    time.dp_s = dp_exposed_s(plan, links, time.compute_s);
+    time.dp_s = fmax(DP_EXPOSED_RATIO * (dp_s + experts_s), dp_s + experts_s - DP_HIDDEN_COMPUTE * time.compute_s);
     time.step_s = busy_s + time.bubble_s + time.dp_s;
+    time.network_s = if_far(&links->tp, tp_s) + if_far(&links->ep, time.ep_s) + if_far(&links->pp, time.pp_s) +
+                     if_far(&links->dp, dp_s) + if_far(&links->expert_dp, experts_s);
     time.tflops_per_gpu = flops / time.step_s / 1e12;
     time.mfu_ratio = time.tflops_per_gpu / peak_tflops;
     return time;

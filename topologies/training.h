@@ -89,12 +89,20 @@ struct training_links {
 struct training_links training_links_packed(const struct training_plan *plan, const struct collective_system *system,
                                             double network_bytes_per_s, uint32_t tp_domains);
 
+/* Where the groups stand if the job has the place `all`, where domain_gpus_gcd divides the members of each domain.
+ * Ranks follow the order of domains, TP innermost.  So a TP group stays in a domain if tp divides the members of each;
+ * else as many of it stand together as divide both.  DP and EP: as if each domain had the fewest members, TP groups
+ * not parted.  All groups have the network's rate of the whole job. */
+struct training_links training_links_placed(const struct training_plan *plan, const struct collective_place *all,
+                                            uint32_t domain_gpus_gcd);
+
 /* Of one GPU, dense; FP8 has twice the rate of BF16 (0 where the GPU has none).  0: not known. */
 double training_peak_tflops(const struct collective_system *system, enum training_precision precision);
 
 struct training_time {
     double step_s;                                      /* the sum of those below */
     double compute_s, tp_s, ep_s, pp_s, bubble_s, dp_s; /* not hidden */
+    double network_s; /* sends between domains, hidden or not; may overlap, so may be more than step_s */
     double tflops_per_gpu;
     double mfu_ratio;
 };
