@@ -7,9 +7,8 @@
  * Law.  A gang_place depends on the set of GPUs alone, not on the order in which they are listed.  Its
  * network_bytes_per_s is what one GPU gets if the job is alone on the fabric: its share of the NICs of its node, and,
  * if the job crosses units, of the uplinks of each unit that all its GPUs in that unit share.  So a small gang that
- * crosses an oversubscribed tier alone loses nothing, and one that fills a unit gets NIC / oversubscription, as
- * links_narrowest says of every gang, where a full unit has what its switches are made for.  A place in one domain does not use the network; its
- * rate is then that of its NICs.
+ * crosses an oversubscribed tier alone loses nothing.  One that fills a unit gets NIC / oversubscription, as
+ * links_narrowest says of every gang.  A place in one domain does not use the network; its rate is that of its NICs.
  *
  *   struct gang_place place = gang_place_of(cluster, places, count);
  *   struct gang_place best = gang_place_best(cluster, cluster->nodes[places[0].node].pool, place.gpu_count, 8);
