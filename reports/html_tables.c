@@ -13,7 +13,7 @@ void html_name(struct buffer *out, const char *name)
     buffer_release(&shown);
 }
 
-enum form { FORM_COUNT, FORM_AMOUNT, FORM_PERCENT, FORM_DURATION, FORM_FACTOR };
+enum form { FORM_COUNT, FORM_AMOUNT, FORM_PERCENT, FORM_DURATION, FORM_FACTOR, FORM_SLOWDOWN };
 
 static void cell(struct buffer *out, enum form form, double value)
 {
@@ -33,6 +33,11 @@ static void cell(struct buffer *out, enum form form, double value)
         break;
     case FORM_FACTOR:
         view_amount(out, value);
+        if (isfinite(value))
+            buffer_string(out, "\xc3\x97"); /* U+00D7 */
+        break;
+    case FORM_SLOWDOWN:
+        view_factor(out, value);
         if (isfinite(value))
             buffer_string(out, "\xc3\x97"); /* U+00D7 */
         break;
@@ -168,9 +173,61 @@ static void reason_section(const struct metrics *metrics, struct buffer *out)
     buffer_string(out, "</section>\n");
 }
 
+static const struct {
+    const char *head, *metric;
+    enum form form;
+} communication_columns[] = {
+    {"GPU h waiting", "communication_gpu_h", FORM_AMOUNT},
+    {"share", "communication_ratio", FORM_PERCENT},
+    {"GPU h slowed", "slowed_gpu_h", FORM_AMOUNT},
+    {"share", "slowed_ratio", FORM_PERCENT},
+    {"slowdown", "communication_slowdown_mean", FORM_SLOWDOWN},
+    {"p95", "communication_slowdown_p95", FORM_SLOWDOWN},
+    {"GB/s", "network_gb_per_s_mean", FORM_AMOUNT},
+    {"MFU", "mfu_ratio", FORM_PERCENT},
+};
+
+/* A row, unless none of these jobs declares communication. */
+static void communication_row(const char *name, const struct metric *values, size_t count, struct buffer *out)
+{
+    if (!isfinite(view_value(values, count, "communication_gpu_h")))
+        return;
+    buffer_string(out, "<tr><th scope=\"row\">");
+    html_name(out, name);
+    buffer_string(out, "</th>");
+    for (size_t c = 0; c < sizeof communication_columns / sizeof communication_columns[0]; c++)
+        cell(out, communication_columns[c].form, view_value(values, count, communication_columns[c].metric));
+    buffer_string(out, "</tr>\n");
+}
+
+static void communication_section(const struct metrics *metrics, struct buffer *out)
+{
+    size_t count;
+    if (!isfinite(metrics_value(metrics, "communication_gpu_h")))
+        return;
+    buffer_string(out, "<section><h2>Communication</h2>\n<p class=\"note\">Of the jobs that declare communication. "
+                       "Waiting: GPU time that communication took and compute did not hide, with its share of the GPU "
+                       "time that these jobs held. Slowed: GPU time above that of the best place on empty nodes, with "
+                       "the network to themselves; the slowdown is of jobs with more than one GPU. GB/s: what a GPU "
+                       "got on the network while it sent. MFU: of jobs with a plan.</p>\n"
+                       "<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">class</th>");
+    for (size_t c = 0; c < sizeof communication_columns / sizeof communication_columns[0]; c++)
+        buffer_format(out, "<th scope=\"col\">%s</th>", communication_columns[c].head);
+    buffer_string(out, "</tr></thead>\n<tbody>\n");
+    const char *key;
+    for (size_t i = 0; (key = metrics_cut_key(metrics, "workload_class", i)) != NULL; i++) {
+        const struct metric *values = metrics_cut(metrics, "workload_class", i, &count);
+        communication_row(key, values, count, out);
+    }
+    const struct metric *all = metrics_all(metrics, &count);
+    communication_row("all", all, count, out);
+    buffer_string(out, "</tbody></table></div></section>\n");
+}
+
 void html_tables(const struct metrics *metrics, struct buffer *out)
 {
     reason_section(metrics, out);
+    communication_section(metrics, out);
     plain_section(metrics, "workload_class", "By class", "class", out);
     plain_section(metrics, "class_size", "By class and size", "class/GPUs asked", out);
     queue_section(metrics, out);

@@ -169,6 +169,9 @@ const struct metric metric_table[METRIC_COUNT] = {
     [METRIC_SLOWED_GPU_H] = {"slowed_gpu_h", NAN, "gpu_h", BETTER_LOWER,
                              "GPU time that the work of jobs took more than it takes at the best place on empty nodes, "
                              "with the network to themselves."},
+    [METRIC_SLOWED_RATIO] = {"slowed_ratio", NAN, "ratio", BETTER_LOWER,
+                             "slowed_gpu_h / the GPU time that the jobs that declare communication held while they "
+                             "ran."},
     [METRIC_COMMUNICATION_SLOWDOWN_MEAN] =
         {"communication_slowdown_mean", NAN, "ratio", BETTER_LOWER,
          "Mean over the jobs that declare communication, have more than one GPU and did work, of W / (W - slowed), W = "

@@ -61,9 +61,11 @@ void communication_fill(const struct group *group, double *value)
         return;
     value[METRIC_COMMUNICATION_GPU_H] = (double)tally->exposed_gpu_us / us_per_hour;
     value[METRIC_SLOWED_GPU_H] = (double)tally->slowed_gpu_us / us_per_hour;
-    if (tally->held_milli_ns > 0)
-        value[METRIC_COMMUNICATION_RATIO] =
-            (double)tally->exposed_gpu_us / ((double)tally->held_milli_ns / (GPU_MILLI * 1e3));
+    if (tally->held_milli_ns > 0) {
+        const double held_gpu_us = (double)tally->held_milli_ns / (GPU_MILLI * 1e3);
+        value[METRIC_COMMUNICATION_RATIO] = (double)tally->exposed_gpu_us / held_gpu_us;
+        value[METRIC_SLOWED_RATIO] = (double)tally->slowed_gpu_us / held_gpu_us;
+    }
     if (tally->slowdowns > 0) {
         value[METRIC_COMMUNICATION_SLOWDOWN_MEAN] = (double)tally->slowdown_micro / (double)tally->slowdowns / 1e6;
         value[METRIC_COMMUNICATION_SLOWDOWN_P95] = (double)group->slowdown.value[0] / 1e6;

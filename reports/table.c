@@ -6,94 +6,15 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "reports/grid.h"
 #include "reports/view.h"
 
-/* ---- a grid of short cells, columns as wide as they need ---- */
-
-enum { GRID_ROWS = REASON_COUNT + 2, GRID_COLUMNS = 8, NAME_WIDTH = 30, LEVEL_WIDTH = 48, TABLE_LEVELS_AT_ONCE = 16 };
-
-struct grid {
-    struct buffer cells[GRID_ROWS][GRID_COLUMNS];
-    size_t row_count, column_count;
-};
-
-static struct buffer *grid_cell(struct grid *grid, size_t column)
-{
-    assert(grid->row_count > 0 && column < grid->column_count);
-    return &grid->cells[grid->row_count - 1][column];
-}
-
-static void grid_row_of(struct grid *grid, const char *name, size_t width_max)
-{
-    assert(grid->row_count < GRID_ROWS);
-    grid->row_count++;
-    view_name(grid_cell(grid, 0), name, width_max);
-}
-
-static void grid_row(struct grid *grid, const char *name)
-{
-    grid_row_of(grid, name, NAME_WIDTH);
-}
-
-static void grid_row_wide(struct grid *grid, const char *name)
-{
-    grid_row_of(grid, name, LEVEL_WIDTH);
-}
+enum { NAME_WIDTH = 30, NAME_WIDTH_SHORT = 24, NAME_WIDTH_SHORTEST = 20, LEVEL_WIDTH = 48, TABLE_LEVELS_AT_ONCE = 16 };
 
 static void pad(struct buffer *out, size_t columns)
 {
     while (columns-- > 0)
         buffer_char(out, ' ');
-}
-
-static size_t cell_width(const struct buffer *cell)
-{
-    return view_width((struct text){cell->bytes, cell->length});
-}
-
-static size_t column_width(const struct grid *grid, size_t column)
-{
-    size_t width = 0;
-    for (size_t r = 0; r < grid->row_count; r++) {
-        size_t cell = cell_width(&grid->cells[r][column]) + (column == 0 && r > 0 ? 2 : 0);
-        if (cell > width)
-            width = cell;
-    }
-    return width;
-}
-
-/* Write and empty the grid: the first column is left-aligned, with rows below the head indented; other columns are
- * right-aligned. */
-static void grid_write(struct grid *grid, struct buffer *out)
-{
-    size_t width[GRID_COLUMNS];
-    for (size_t c = 0; c < grid->column_count; c++)
-        width[c] = column_width(grid, c);
-    for (size_t r = 0; r < grid->row_count; r++) {
-        for (size_t c = 0; c < grid->column_count; c++) {
-            struct buffer *cell = &grid->cells[r][c];
-            size_t indent = c == 0 && r > 0 ? 2 : 0;
-            size_t space = width[c] - cell_width(cell) - indent;
-            pad(out, c == 0 ? indent : space + 3);
-            buffer_bytes(out, cell->bytes, cell->length);
-            if (c == 0)
-                pad(out, space);
-            buffer_release(cell);
-        }
-        buffer_char(out, '\n');
-    }
-    grid->row_count = 0;
-}
-
-static void grid_head(struct grid *grid, const char *const *heads)
-{
-    grid->column_count = 0;
-    while (heads[grid->column_count] != NULL)
-        grid->column_count++;
-    assert(grid->column_count <= GRID_COLUMNS);
-    grid_row(grid, heads[0]);
-    for (size_t c = 1; c < grid->column_count; c++)
-        buffer_string(grid_cell(grid, c), heads[c]);
 }
 
 /* ---- sections ---- */
@@ -214,10 +135,10 @@ static void write_waits(const struct metrics *metrics, struct buffer *out)
     size_t count = 0;
     for (; (key = metrics_cut_key(metrics, "workload_class", count)) != NULL; count++)
         if (count < TABLE_CLASSES_MAX) {
-            grid_row(&grid, key);
+            grid_row(&grid, key, NAME_WIDTH_SHORT);
             wait_cells(&grid, metrics, "workload_class", count);
         }
-    grid_row(&grid, "all");
+    grid_row(&grid, "all", NAME_WIDTH);
     wait_cells(&grid, metrics, NULL, 0);
     grid_write(&grid, out);
     if (count > TABLE_CLASSES_MAX)
@@ -246,7 +167,7 @@ static void write_levels(const struct metrics *metrics, const struct service_lev
         if (i % TABLE_LEVELS_AT_ONCE == 0)
             grid_head(&grid, heads);
         metric_selector_write(&level->of, &name);
-        grid_row_wide(&grid, buffer_c_string(&name));
+        grid_row(&grid, buffer_c_string(&name), LEVEL_WIDTH);
         buffer_string(grid_cell(&grid, 1), level_state_names[service_level_state(metrics, level)]);
         service_level_value(level, metric_selector_value(metrics, &level->of), grid_cell(&grid, 2));
         service_level_bound(level, grid_cell(&grid, 3));
@@ -268,7 +189,7 @@ static void write_reasons(const struct metrics *metrics, struct buffer *out)
     struct grid grid = {0};
     grid_head(&grid, heads);
     for (size_t i = 0; i < count; i++) {
-        grid_row(&grid, reason_name(waits[i].reason));
+        grid_row(&grid, reason_name(waits[i].reason), NAME_WIDTH);
         view_amount(grid_cell(&grid, 1), waits[i].job_h);
         view_percent(grid_cell(&grid, 2), waits[i].job_h / job_h);
     }
@@ -295,7 +216,7 @@ static void write_queues(const struct metrics *metrics, struct buffer *out)
         double asked_here = view_cut_value(metrics, "queue", q, "asked_gpu_h");
         double served = view_cut_value(metrics, "queue", q, "allocated_gpu_h");
         const char *name = metrics_cut_key(metrics, "queue", q);
-        grid_row(&grid, name[0] == '\0' ? "(none)" : name);
+        grid_row(&grid, name[0] == '\0' ? "(none)" : name, NAME_WIDTH);
         view_count(grid_cell(&grid, 1), view_cut_value(metrics, "queue", q, "jobs_accepted"));
         view_percent(grid_cell(&grid, 2), asked > 0 ? asked_here / asked : NAN);
         view_percent(grid_cell(&grid, 3), asked_here > 0 ? served / asked_here : NAN);
@@ -312,6 +233,54 @@ static void write_queues(const struct metrics *metrics, struct buffer *out)
     }
     buffer_char(out, '\n');
     mem_free(order);
+}
+
+static void communication_cells(struct grid *grid, const struct metric *values, size_t count)
+{
+    static const struct {
+        const char *metric;
+        void (*view)(struct buffer *out, double value);
+    } columns[] = {
+        {"communication_gpu_h", view_amount},
+        {"communication_ratio", view_percent},
+        {"slowed_gpu_h", view_amount},
+        {"slowed_ratio", view_percent},
+        {"communication_slowdown_mean", view_factor},
+        {"communication_slowdown_p95", view_factor},
+        {"network_gb_per_s_mean", view_amount},
+        {"mfu_ratio", view_percent},
+    };
+    for (size_t c = 0; c < sizeof columns / sizeof columns[0]; c++)
+        columns[c].view(grid_cell(grid, c + 1), view_value(values, count, columns[c].metric));
+}
+
+/* Nothing if no job declares communication. */
+static void write_communication(const struct metrics *metrics, struct buffer *out)
+{
+    static const char *const heads[] = {
+        "Communication, GPU h", "waiting", "share", "slowed", "share", "slowdown", "p95", "GB/s", "MFU", NULL};
+    size_t count, rows = 0;
+    const struct metric *values = metrics_all(metrics, &count);
+    if (!isfinite(view_value(values, count, "communication_gpu_h")))
+        return;
+    struct grid grid = {0};
+    grid_head(&grid, heads);
+    const char *key;
+    for (size_t i = 0; (key = metrics_cut_key(metrics, "workload_class", i)) != NULL; i++) {
+        values = metrics_cut(metrics, "workload_class", i, &count);
+        if (!isfinite(view_value(values, count, "communication_gpu_h")) || rows++ >= TABLE_CLASSES_MAX)
+            continue;
+        grid_row(&grid, key, NAME_WIDTH_SHORTEST);
+        communication_cells(&grid, values, count);
+    }
+    grid_row(&grid, "all", NAME_WIDTH);
+    values = metrics_all(metrics, &count);
+    communication_cells(&grid, values, count);
+    grid_write(&grid, out);
+    if (rows > TABLE_CLASSES_MAX)
+        buffer_format(out, "  and %zu more classes\n", rows - TABLE_CLASSES_MAX);
+    buffer_string(out,
+                  "  slowed: above the GPU time at the best place, alone; slowdown: mean over jobs; GB/s: per GPU\n\n");
 }
 
 static void write_outcomes(const struct metrics *metrics, const struct table_options *options, struct buffer *out)
@@ -456,6 +425,7 @@ void table_run(const struct metrics *metrics, const struct table_options *option
     write_waits(metrics, out);
     write_reasons(metrics, out);
     write_queues(metrics, out);
+    write_communication(metrics, out);
     write_outcomes(metrics, options, out);
     write_rejections(metrics, options, out);
     write_losses(metrics, options, out);

@@ -1,7 +1,8 @@
 /* reports/table.h -- what `windtunnel run` prints for a planner: one screen of text, at most 100 columns wide.
  *
- * GPU time with allocated and SM-active side by side, waits by class of the workload, the queues that asked most,
- * what became of the jobs, rejections by reason, preemptions and what they cost.
+ * GPU time with allocated and SM-active side by side, waits by class of the workload, the queues that asked most, what
+ * communication cost (if a job declares any), what became of the jobs, rejections by reason, preemptions and what they
+ * cost.
  *
  *   table_run(metrics, &(struct table_options){.cluster = "dgx-h100-500", .policy = "fifo"}, &out);
  */

@@ -44,6 +44,14 @@ void view_amount(struct buffer *out, double amount)
         digits_in_groups(out, (int64_t)round(amount));
 }
 
+void view_factor(struct buffer *out, double factor)
+{
+    if (fabs(factor) < 9.995)
+        buffer_format(out, "%.2f", factor);
+    else
+        view_amount(out, factor);
+}
+
 void view_percent(struct buffer *out, double ratio)
 {
     if (!isfinite(ratio))
@@ -194,7 +202,7 @@ size_t view_waits(const struct metrics *metrics, struct view_wait waits[REASON_C
     return count;
 }
 
-static double value_of(const struct metric *metrics, size_t count, const char *name)
+double view_value(const struct metric *metrics, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++)
         if (strcmp(metrics[i].name, name) == 0)
@@ -206,7 +214,7 @@ double view_cut_value(const struct metrics *metrics, const char *cut, size_t ind
 {
     size_t count;
     const struct metric *values = metrics_cut(metrics, cut, index, &count);
-    return value_of(values, count, name);
+    return view_value(values, count, name);
 }
 
 struct demand {

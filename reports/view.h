@@ -2,6 +2,7 @@
  *
  *   view_count     1,234,567
  *   view_amount    0.42, 4.2, 42, 4,213
+ *   view_factor    1.02, 9.99, 10, 123: a slowdown
  *   view_percent   87.3 %
  *   view_duration  0 s, 4.2 s, 42 s, 12m 05s, 3h 07m, 2d 04h
  * NaN becomes a dash.
@@ -16,6 +17,7 @@
 
 void view_count(struct buffer *out, double count);
 void view_amount(struct buffer *out, double amount);
+void view_factor(struct buffer *out, double factor);
 void view_percent(struct buffer *out, double ratio);
 void view_duration(struct buffer *out, double seconds);
 
@@ -52,6 +54,9 @@ struct view_wait {
     double job_h;
 };
 size_t view_waits(const struct metrics *metrics, struct view_wait waits[REASON_COUNT], double *job_h);
+
+/* A metric by name; NAN: there is none. */
+double view_value(const struct metric *metrics, size_t count, const char *name);
 
 /* A metric of one key of a cut; NAN: there is none. */
 double view_cut_value(const struct metrics *metrics, const char *cut, size_t index, const char *name);

@@ -1,4 +1,4 @@
-/* The table of a made-up run against report_table.txt (tests/support/golden.h). */
+/* The table of a made-up run, without and with communication, against report_table*.txt (tests/support/golden.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,16 +10,17 @@
 #include "tests/support/fake_run.h"
 #include "tests/support/golden.h"
 
-static void print_run(struct buffer *out)
+static void print_run(bool communicates, struct buffer *out)
 {
-    static const struct fake_run run = {.jobs = 20000,
-                                        .gpus = 512,
-                                        .queues = 30,
-                                        .seed = 5,
-                                        .load = 0.97,
-                                        .warmup_s = 86400,
-                                        .price_usd_per_gpu_h = 2.5,
-                                        .rejected_every = 1500};
+    const struct fake_run run = {.jobs = 20000,
+                                 .gpus = 512,
+                                 .queues = 30,
+                                 .seed = 5,
+                                 .load = 0.97,
+                                 .warmup_s = 86400,
+                                 .price_usd_per_gpu_h = 2.5,
+                                 .rejected_every = 1500,
+                                 .communicates = communicates};
     struct metrics *metrics = metrics_new();
     struct record_sink sink = metrics_sink(metrics);
     fake_run_feed(&run, &sink);
@@ -32,12 +33,21 @@ static void the_table_is_as_before(void **state)
 {
     (void)state;
     struct buffer printed = {0};
-    print_run(&printed);
+    print_run(false, &printed);
     golden_compare("tests/golden/report_table.txt", &printed);
+}
+
+static void a_run_that_communicates_has_one_more_section(void **state)
+{
+    (void)state;
+    struct buffer printed = {0};
+    print_run(true, &printed);
+    golden_compare("tests/golden/report_table_communication.txt", &printed);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_table_is_as_before)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_table_is_as_before),
+                                       cmocka_unit_test(a_run_that_communicates_has_one_more_section)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

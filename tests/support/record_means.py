@@ -114,6 +114,7 @@ def check_group(what, metrics, jobs):
         same(f"{what} {metric}", value(metric), total(talks, column) / 3600 if talks else None)
     exposed, held = total(talks, "exposed_gpu_s"), total(talks, "held_gpu_s")
     same(f"{what} communication_ratio", value("communication_ratio"), exposed / held if held > 0 else None)
+    same(f"{what} slowed_ratio", value("slowed_ratio"), total(talks, "slowed_gpu_s") / held if held > 0 else None)
     slowdowns = []
     for job in talks:
         worked = float(job["held_gpu_s"]) - float(job["overhead_gpu_s"])

@@ -128,6 +128,36 @@ static void without_gnuplot_the_tables_stand_alone(void **state)
     buffer_release(&page);
 }
 
+/* With a row for each class that declares it and one for all; else there is no section. */
+static void communication_has_a_section_if_declared(void **state)
+{
+    (void)state;
+    static const char *const classes[] = {"talks <b>", "plans", "odd", "silent"};
+    struct fake_run run = nasty_run;
+    run.workload_classes = classes;
+    struct buffer silent = {0}, page = {0};
+    make_page(&run, NULL, &silent);
+    assert_int_equal(occurrences(&silent, "<h2>Communication</h2>"), 0);
+    run.communicates = true;
+    make_page(&run, NULL, &page);
+    check_harmless(&page);
+    check_balanced(&page);
+    assert_int_equal(occurrences(&page, "<h2>Communication</h2>"), 1);
+    assert_int_equal(occurrences(&page, "nan"), 0);
+    const struct {
+        const char *row;
+        size_t more;
+    } rows[] = {{"<tr><th scope=\"row\">talks &lt;b&gt;</th>", 1},
+                {"<tr><th scope=\"row\">plans</th>", 1},
+                {"<tr><th scope=\"row\">odd</th>", 1},
+                {"<tr><th scope=\"row\">silent</th>", 0},
+                {"<tr><th scope=\"row\">all</th>", 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_int_equal(occurrences(&page, rows[i].row), occurrences(&silent, rows[i].row) + rows[i].more);
+    buffer_release(&silent);
+    buffer_release(&page);
+}
+
 static void many_queues_do_not_swell_it(void **state)
 {
     (void)state;
@@ -163,6 +193,7 @@ int main(void)
         cmocka_unit_test(nasty_names_stay_text),
         cmocka_unit_test(the_same_run_gives_the_same_page),
         cmocka_unit_test(without_gnuplot_the_tables_stand_alone),
+        cmocka_unit_test(communication_has_a_section_if_declared),
         cmocka_unit_test(many_queues_do_not_swell_it),
         cmocka_unit_test(a_run_without_jobs_has_a_page),
     };

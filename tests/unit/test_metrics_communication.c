@@ -14,8 +14,8 @@
 #define GPU_S INT64_C(1000000) /* GPU microseconds */
 
 static const char *const names[] = {
-    "communication_gpu_h",        "communication_ratio",   "slowed_gpu_h", "communication_slowdown_mean",
-    "communication_slowdown_p95", "network_gb_per_s_mean", "mfu_ratio"};
+    "communication_gpu_h",         "communication_ratio",        "slowed_gpu_h",          "slowed_ratio",
+    "communication_slowdown_mean", "communication_slowdown_p95", "network_gb_per_s_mean", "mfu_ratio"};
 enum { NAME_COUNT = sizeof names / sizeof names[0] };
 
 static void near(double value, double expected)
@@ -126,6 +126,7 @@ static void costs_add_up(void **state)
     near(metrics_value(metrics, "communication_gpu_h"), 540.0 / 3600);
     near(metrics_value(metrics, "communication_ratio"), 540.0 / (1600 + 1600 + 400));
     near(metrics_value(metrics, "slowed_gpu_h"), 464.0 / 3600);
+    near(metrics_value(metrics, "slowed_ratio"), 464.0 / 3600);                             /* of as many GPU seconds */
     near(metrics_value(metrics, "communication_slowdown_mean"), (1.25 + 1.111111 + 1) / 3); /* in millionths */
     near(metrics_value(metrics, "communication_slowdown_p95"), 1.25);
     near(metrics_value(metrics, "network_gb_per_s_mean"), (1600 * 20.0 + 400 * 50) / 2000);

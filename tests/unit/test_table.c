@@ -34,6 +34,10 @@ static void numbers_are_written_as_people_do(void **state)
     check_view(view_amount, 9.96, "10");
     check_view(view_amount, 4213.4, "4,213");
     check_view(view_amount, INFINITY, "\xe2\x80\x93");
+    check_view(view_factor, 1, "1.00");
+    check_view(view_factor, 9.994, "9.99");
+    check_view(view_factor, 9.996, "10");
+    check_view(view_factor, NAN, "\xe2\x80\x93");
     check_view(view_percent, 0, "0.0 %");
     check_view(view_percent, 0.0001, "<0.1 %");
     check_view(view_percent, 0.873, "87.3 %");
@@ -120,7 +124,9 @@ static void no_line_is_wider_than_a_screen(void **state)
                            .load = 3,
                            .price_usd_per_gpu_h = 98765.4,
                            .rejected_every = 7,
-                           .queue_names = names};
+                           .workload_classes = names,
+                           .queue_names = names,
+                           .communicates = true};
     for (int is_large = 0; is_large < 2; is_large++) {
         struct metrics *metrics = metrics_new();
         struct record_sink sink = metrics_sink(metrics);
@@ -133,6 +139,7 @@ static void no_line_is_wider_than_a_screen(void **state)
         check_lines(&out);
         assert_non_null(strstr(buffer_c_string(&out), "and 2 more"));
         assert_non_null(strstr(buffer_c_string(&out), "NeverFits"));
+        assert_non_null(strstr(buffer_c_string(&out), "\nCommunication, GPU h "));
         buffer_release(&out);
         metrics_free(metrics);
     }
