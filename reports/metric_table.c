@@ -174,8 +174,9 @@ const struct metric metric_table[METRIC_COUNT] = {
                              "ran."},
     [METRIC_COMMUNICATION_SLOWDOWN_MEAN] =
         {"communication_slowdown_mean", NAN, "ratio", BETTER_LOWER,
-         "Mean over the jobs that declare communication, have more than one GPU and did work, of W / (W - slowed), W = "
-         "GPU time that they worked (held, without checkpoints and restarts), slowed = their part of slowed_gpu_h."},
+         "Mean over the jobs that declare communication, have more than one GPU and did work, of the GPU time that a "
+         "job "
+         "worked (held, without checkpoints and restarts) / the same without its part of slowed_gpu_h."},
     [METRIC_COMMUNICATION_SLOWDOWN_P95] = {"communication_slowdown_p95", NAN, "ratio", BETTER_LOWER,
                                            "95th percentile of the slowdowns of communication_slowdown_mean."},
     [METRIC_NETWORK_GB_PER_S_MEAN] =
