@@ -4,7 +4,8 @@
 #include <assert.h>
 #include <math.h>
 
-#include "topologies/training.h"
+#include "base/json.h"
+#include "topologies/communication.h"
 
 #define KIB 0x1p10
 #define MIB 0x1p20
@@ -323,6 +324,97 @@ static void print_bandwidth(struct buffer *out)
     }
 }
 
+/* ---- sensitivities ---- */
+
+/* stanford-futuredata/gavel, simulation_throughputs.json: steps per second of the same job on GPUs of several servers
+ * over those on GPUs of one; the mean, the least and the most of its batch sizes. */
+struct spread_row {
+    const char *model;       /* NULL: not measured */
+    const char *sensitivity; /* that stands for it */
+    uint32_t gpus;
+    double mean, least, most;
+};
+
+static const struct spread_row spread_rows[] = {
+    {"ResNet-50", "compute_bound", 2, 0.861, 0.724, 1.026},
+    {"ResNet-50", "compute_bound", 4, 0.955, 0.642, 1.178},
+    {"ResNet-50", "compute_bound", 8, 1.088, 0.905, 1.355},
+    {"ResNet-18", "all_reduce_bound", 2, 0.677, 0.347, 1.241},
+    {"ResNet-18", "all_reduce_bound", 4, 0.531, 0.328, 1.088},
+    {"ResNet-18", "all_reduce_bound", 8, 0.328, 0.168, 0.661},
+    {"Transformer", "all_reduce_bound", 2, 0.600, 0.441, 0.774},
+    {"Transformer", "all_reduce_bound", 4, 0.592, 0.524, 0.769},
+    {"Transformer", "all_reduce_bound", 8, 0.408, 0.276, 0.700},
+    {NULL, "skewed", 8, 0, 0, 0},
+    {"LM", "bandwidth_bound", 2, 0.240, 0.215, 0.306},
+    {"LM", "bandwidth_bound", 4, 0.325, 0.301, 0.356},
+    {"LM", "bandwidth_bound", 8, 0.136, 0.105, 0.207},
+};
+
+/* The servers are not described: NVLink in them and a NIC of 25 Gb/s are assumed. */
+static struct cluster *v100_servers_new(void)
+{
+    static const char text[] = "{\"name\": \"servers\", \"pools\": [{\"name\": \"v100\", \"nodes\": 8,"
+                               " \"gpus_per_node\": 8, \"gpu_model\": \"v100-16gb\", \"nics\": 1}],"
+                               " \"fabric\": {\"rails\": 1, \"rail_gbps\": 25}}";
+    struct json_doc *doc = NULL;
+    struct error error = json_doc_parse(&doc, "servers", text_of(text), ERROR_CONFIG);
+    const struct json_value root = json_doc_root(doc, &error);
+    struct cluster *cluster = cluster_read(&root, NULL);
+    assert(cluster != NULL && !error_is(error));
+    json_doc_free(doc);
+    return cluster;
+}
+
+/* A GPU in each server. */
+static double speed_apart(const struct cluster *cluster, const struct sensitivity *sensitivity, uint32_t gpus)
+{
+    struct link_place places[8];
+    uint32_t count = gpus;
+    for (uint32_t i = 0; i < gpus; i++)
+        places[i] = (struct link_place){i, 1};
+    const struct communication communication = {.sensitivity = *sensitivity};
+    const struct gang_place place = gang_place_of(cluster, places, &count),
+                            best = communication_best(&communication, cluster, 0, gpus, 1);
+    return communication_time(&communication, &place, &best, place.network_bytes_per_s).speed;
+}
+
+static bool print_spread(struct buffer *out)
+{
+    struct cluster *cluster = v100_servers_new();
+    double last = 1;
+    bool holds = true;
+    buffer_format(out,
+                  "\nA V100 in each of 2 to 8 servers, speed over that of as many in one; rows not tested\n"
+                  "  source: stanford-futuredata/gavel, simulation_throughputs.json: mean, least, most of batch"
+                  " sizes\n"
+                  "  the network is not described; a NIC of 25 Gb/s in each server is assumed\n"
+                  "  %-12s %-17s %4s  %8s  %-14s  %6s\n",
+                  "model", "sensitivity", "GPUs", "measured", "least to most", "model");
+    for (size_t i = 0; i < sizeof spread_rows / sizeof *spread_rows; i++) {
+        const struct spread_row *row = &spread_rows[i];
+        const struct sensitivity *sensitivity = sensitivity_find(text_of(row->sensitivity));
+        const double speed = speed_apart(cluster, sensitivity, row->gpus);
+        if (row->model != NULL)
+            buffer_format(out, "  %-12s %-17s %4u  %8.2f  %4.2f to %4.2f    %6.2f\n", row->model, row->sensitivity,
+                          row->gpus, row->mean, row->least, row->most, speed);
+        else
+            buffer_format(out, "  %-12s %-17s %4u  %8s  %-14s  %6.2f\n", "-", row->sensitivity, row->gpus, "", "",
+                          speed);
+    }
+    uint32_t count;
+    const struct sensitivity *table = sensitivity_table(&count);
+    for (uint32_t i = 1; i < count; i++) { /* the first is "none" */
+        const double speed = speed_apart(cluster, &table[i], 8);
+        holds &= speed < last;
+        last = speed;
+    }
+    buffer_format(out, "  compute_bound loses least, then all_reduce_bound, skewed, bandwidth_bound; tested  %s\n",
+                  verdict(holds));
+    cluster_free(cluster);
+    return holds;
+}
+
 bool model_tables_print(struct buffer *out)
 {
     bool holds = true;
@@ -331,5 +423,6 @@ bool model_tables_print(struct buffer *out)
     holds &= print_training(out);
     holds &= print_strong_scaling(out);
     print_bandwidth(out);
+    holds &= print_spread(out);
     return holds;
 }

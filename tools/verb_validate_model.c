@@ -1,4 +1,6 @@
 /* windtunnel validate-model: what communication costs by the model, beside measurements and for any input. */
+#include <math.h>
+
 #include "base/input.h"
 #include "tools/model_tables.h"
 #include "tools/verbs.h"
@@ -79,7 +81,7 @@ static struct error read_count(const char *what, const char *text, int64_t high,
     return ERROR_OK;
 }
 
-/* A number of bytes, or of KiB, MiB, GiB, TiB with K, M, G, T behind it, as nccl-tests reads them. */
+/* A number of bytes (8e9 too), or of KiB, MiB, GiB, TiB with K, M, G, T behind it, as nccl-tests reads them. */
 static struct error read_bytes(const char *typed, double *out)
 {
     static const char letters[] = "KMGT";
@@ -90,6 +92,8 @@ static struct error read_bytes(const char *typed, double *out)
         text.length--;
         unit = INT64_C(1) << (10 * (letter - letters + 1));
     }
+    if (letter == NULL && text_to_double(text, out) && *out >= 0 && *out <= 0x1p60 && floor(*out) >= *out)
+        return ERROR_OK;
     if (!text_to_int64(text, 0, (INT64_C(1) << 60) / unit, &value))
         return error_new(ERROR_USAGE,
                          "BYTES must be a whole number from 0 to 2^60, perhaps with K, M, G or T, not '%s'", typed);

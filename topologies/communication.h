@@ -11,15 +11,21 @@
  *
  *   exposed = max((1 - hidden_ratio) c, c - 0.9 (1 - exposed_ratio))
  *
+ * (A sensitivity that hides more than 0.9 of compute at the best place hides that much elsewhere too.)
+ *
  * Law (both).  Speed is in (0, 1]; 1 at the best place, and for a job that declares nothing or has one GPU; it never
- * falls as the network gets faster.
+ * falls as the network gets faster.  No place in the same pool has a shorter step than the best, but for all-reduces of
+ * few MB by trees over several domains, which start some microseconds earlier where fewer GPUs are in each domain; their
+ * speed is 1.
  *
  *   const struct communication *declared = ...;
  *   struct gang_place best = communication_best(declared, cluster, pool, 16, 8);
  *   struct communication_time here = communication_time(declared, &place, &best, place.network_bytes_per_s);
  *   here.speed
  *
- * It does not: know other jobs; a caller gives the network that they leave.  Compute is as fast everywhere.
+ * It does not: know other jobs; a caller gives the network that they leave.  Compute is as fast everywhere: that of the
+ * GPUs of the best place; a GPU whose rate is not known counts as an H100.  All groups of a plan have the network's rate
+ * of the whole job, also those that stay in a unit.
  */
 #ifndef TOPOLOGIES_COMMUNICATION_H
 #define TOPOLOGIES_COMMUNICATION_H
@@ -75,7 +81,9 @@ struct communication_time {
     double mfu_ratio;     /* 0: no plan, or the rate of the GPU is not known */
 };
 
-/* The faster of the two best places (topologies/gang_place.h) on empty nodes of that pool. */
+/* The place with the shortest step on empty nodes of that pool (topologies/gang_place.h), among: as few domains as hold
+ * the job, with members spread evenly; the same, where groups of GPUs stay together that divide tp; more domains, where
+ * each GPU then has more of the NICs, or does without PCIe.  gpu_count, member_gpus: at least 1. */
 struct gang_place communication_best(const struct communication *communication, const struct cluster *cluster,
                                      uint32_t pool, uint32_t gpu_count, uint32_t member_gpus);
 

@@ -11,12 +11,12 @@ windtunnel validate-model
 is_silent said.err validate-model
 grep -q 'NOT OK' said.out && fail 'status 0, but a row does not hold'
 tested=$(grep -c ' ok$' said.out)
-[ "$tested" -eq 38 ] || fail "$tested rows and sums are tested, not 38"
+[ "$tested" -eq 39 ] || fail "$tested rows and sums are tested, not 39"
 untested=$(grep -c '% .* not tested$' said.out)
 [ "$untested" -eq 13 ] || fail "$untested rows are not tested, not 13"
 for title in '8 x H200, NVLS, by size' 'H200 by number of GPUs' '8 x H100' '8 nodes of 8 H100' 'GB200 NVL72, one rack' \
     'GB200 NVL72, two racks' 'Nodes of 8 H100, RoCE' 'B200: one node' 'Training on H100' 'Llama 3 405B' \
-    'Strong scaling, 177B' 'What the network is worth, 70B'; do
+    'Strong scaling, 177B' 'What the network is worth, 70B' 'A V100 in each of 2 to 8 servers'; do
     grep -q "^$title" said.out || fail "no table '$title'"
 done
 
@@ -36,6 +36,10 @@ expect 'an all-reduce of 64 GPUs' <<'END'
 END
 windtunnel validate-model --collective all-reduce 8 8 8589934592
 expect 'the same' <<'END'
+383.5 GB/s, 44.0948 ms, ring: 64 GPUs in 8 domains
+END
+windtunnel validate-model --allreduce 8 8 8.589934592e9
+expect 'the same, as a real number' <<'END'
 383.5 GB/s, 44.0948 ms, ring: 64 GPUs in 8 domains
 END
 windtunnel validate-model --allreduce 1 1 1G
@@ -146,6 +150,10 @@ END
 refused_plainly 2 validate-model --allreduce 8 8 1.5G <<'END'
 error: BYTES must be a whole number from 0 to 2^60, perhaps with K, M, G or T, not '1.5G'
 END
+for bytes in 1.5 1e19 2e3K nan inf 0x10; do
+    windtunnel validate-model --allreduce 8 8 "$bytes"
+    grep -q '^error: BYTES must be a whole number' said.err || fail "$bytes bytes are accepted"
+done
 refused_plainly 2 validate-model --allreduce 8 8 1G --system h10 <<'END'
 error: there is no system 'h10'
   did you mean 'h100'?

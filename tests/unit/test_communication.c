@@ -132,6 +132,30 @@ static void a_sensitivity_by_hand(void **state)
     }
 }
 
+/* What the best place promises, some place has: 64 nodes, 4 in each unit; all 500; GPUs apart, where they share NICs. */
+static void the_best_place_exists(void **state)
+{
+    (void)state;
+    struct communication own = {
+        .sensitivity = {.kind = COLLECTIVE_ALL_GATHER, .exposed_ratio = 0.3, .hidden_ratio = 0.5, .bytes = 8e9}};
+    struct cluster *cluster = dgx(4);
+    struct gang_place place = place_of(cluster, 0, 8, 60, 0xff);
+    assert_true(time_at(&own, cluster, &place).speed >= 1);
+    place = place_of(cluster, 0, 1, 500, 0xff);
+    assert_true(time_at(&own, cluster, &place).speed >= 1);
+    place = place_of(cluster, 0, 1, 60, 0xff); /* two units: 32 senders a rail */
+    assert_true(time_at(&own, cluster, &place).speed < 0.7);
+    cluster_free(cluster);
+    cluster = cluster_at("topologies/philly-352.json");
+    own.sensitivity.kind = COLLECTIVE_ALL_TO_ALL;
+    place = place_of(cluster, 0, 1, 16, 0x01); /* a NIC for each GPU */
+    const struct gang_place best = communication_best(&own, cluster, 0, 16, 1),
+                            packed = place_of(cluster, 0, 1, 2, 0xff);
+    assert_true(communication_time(&own, &place, &best, 12.5e9).speed >= 1);
+    assert_true(communication_time(&own, &packed, &best, packed.network_bytes_per_s).speed < 0.5);
+    cluster_free(cluster);
+}
+
 /* A sensitivity that hides more at its best place than elsewhere could be hidden is still 1 there. */
 static void the_best_place_has_speed_one(void **state)
 {
@@ -263,6 +287,7 @@ int main(void)
         cmocka_unit_test(names),
         cmocka_unit_test(nothing_declared_runs_at_full_speed),
         cmocka_unit_test(a_sensitivity_by_hand),
+        cmocka_unit_test(the_best_place_exists),
         cmocka_unit_test(the_best_place_has_speed_one),
         cmocka_unit_test(sensitivities_are_in_order),
         cmocka_unit_test(tensor_parallelism_over_nodes_is_slow),
