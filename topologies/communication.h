@@ -14,18 +14,18 @@
  * (A sensitivity that hides more than 0.9 of compute at the best place hides that much elsewhere too.)
  *
  * Law (both).  Speed is in (0, 1]; 1 at the best place, and for a job that declares nothing or has one GPU; it never
- * falls as the network gets faster.  No place in the same pool has a shorter step than the best, but for all-reduces of
- * few MB by trees over several domains, which start some microseconds earlier where fewer GPUs are in each domain; their
- * speed is 1.
+ * falls as the network gets faster.  No place in the same pool has a shorter step than the best, with one exception: an
+ * all-reduce of few MB by a tree over several domains starts some microseconds earlier where fewer GPUs are in each
+ * domain.  Its speed there is 1.
  *
  *   const struct communication *declared = ...;
  *   struct gang_place best = communication_best(declared, cluster, pool, 16, 8);
  *   struct communication_time here = communication_time(declared, &place, &best, place.network_bytes_per_s);
  *   here.speed
  *
- * It does not: know other jobs; a caller gives the network that they leave.  Compute is as fast everywhere: that of the
- * GPUs of the best place; a GPU whose rate is not known counts as an H100.  All groups of a plan have the network's rate
- * of the whole job, also those that stay in a unit.
+ * It does not: know other jobs; a caller gives the network that they leave.  Compute is as fast everywhere: that of
+ * the GPUs of the best place; a GPU whose rate is not known counts as an H100.  All groups of a plan have the network's
+ * rate of the whole job, also those that stay in a unit.
  */
 #ifndef TOPOLOGIES_COMMUNICATION_H
 #define TOPOLOGIES_COMMUNICATION_H

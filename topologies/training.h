@@ -27,8 +27,9 @@
  *   struct training_time time = training_time(&plan, &links, training_peak_tflops(system, plan.precision));
  *   time.mfu_ratio
  *
- * It does not model: another rate of the network for each group; context parallelism, sharded parameters that are gathered for each microbatch (FSDP, ZeRO-3),
- * recomputation, memory, stages or experts of unequal load, input, checkpoints, another efficiency of FP8 than of BF16.
+ * It does not model: another rate of the network for each group, context parallelism, sharded parameters that are
+ * gathered for each microbatch (FSDP, ZeRO-3), recomputation, memory, stages or experts of unequal load, input,
+ * checkpoints, another efficiency of FP8 than of BF16.
  */
 #ifndef TOPOLOGIES_TRAINING_H
 #define TOPOLOGIES_TRAINING_H

@@ -132,7 +132,7 @@ static void a_sensitivity_by_hand(void **state)
     }
 }
 
-/* What the best place promises, some place has: 64 nodes, 4 in each unit; all 500; GPUs apart, where they share NICs. */
+/* Some place is the best one: 60 nodes, 4 in each unit; all 500; GPUs on nodes of their own, where they share NICs. */
 static void the_best_place_exists(void **state)
 {
     (void)state;
