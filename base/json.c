@@ -155,6 +155,17 @@ bool json_fail_at(const struct json_value *value, const char *key, const char *f
     return true;
 }
 
+const char *json_value_place(const struct json_value *value, size_t *line, size_t *column)
+{
+    size_t count;
+    struct json_step *steps = steps_new(value, NULL, &count);
+    const struct origin origin = find_origin(value->doc, steps, count, false);
+    *line = origin.is_in_text ? origin.place.line : 0;
+    *column = origin.is_in_text ? origin.place.column : 0;
+    mem_free(steps);
+    return origin.file;
+}
+
 void json_fail(const struct json_value *value, const char *format, ...)
 {
     va_list arguments;

@@ -58,6 +58,10 @@ struct json_value json_doc_root(struct json_doc *doc, struct error *sticky);
 /* Set the sticky error (if none is set) at the value's place, with an excerpt and the JSON pointer. */
 void json_fail(const struct json_value *value, const char *format, ...) LIKE_PRINTF(2, 3);
 
+/* Where the value stands, for errors that are found later: its file, borrowed from the document (for an override,
+ * "--set a.b.c"), its line and its column; 0: unknown. */
+const char *json_value_place(const struct json_value *value, size_t *line, size_t *column);
+
 enum { JSON_KEYS_MAX = 96 };
 
 struct json_object {

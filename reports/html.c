@@ -325,6 +325,20 @@ static void manifest_work(const struct result_workload *workload, struct buffer 
     buffer_string(out, "</td></tr>\n");
 }
 
+static void manifest_communication(const struct result_workload *workload, struct buffer *out)
+{
+    uint64_t by_table = 0;
+    for (uint32_t i = 0; i < workload->declared_row_count; i++)
+        by_table += workload->declared_by_row[i];
+    if (workload->declared_count == 0 && workload->declared_row_count == 0)
+        return;
+    buffer_string(out, "<tr><th scope=\"row\">communication</th><td>");
+    view_count(out, (double)workload->declared_count);
+    buffer_string(out, " jobs declare it; the scenario's table declares it for ");
+    view_count(out, (double)by_table);
+    buffer_string(out, "</td></tr>\n");
+}
+
 static void manifest_section(const struct metrics *metrics, const struct result_manifest *manifest,
                              const char *const *arguments, struct buffer *out)
 {
@@ -340,6 +354,7 @@ static void manifest_section(const struct metrics *metrics, const struct result_
                   (unsigned long long)manifest->seed);
     manifest_inputs(manifest, out);
     manifest_work(&manifest->workload, out);
+    manifest_communication(&manifest->workload, out);
     arguments_row(arguments, out);
     buffer_string(out, "<tr><th scope=\"row\">engine</th><td>");
     view_count(out, (double)facts->events);

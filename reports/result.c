@@ -76,6 +76,18 @@ static void write_inputs(const struct result_manifest *manifest, struct buffer *
     buffer_char(out, ']');
 }
 
+/* Which jobs say themselves what they exchange, and of which the scenario says it. */
+static void write_declared(const struct result_workload *workload, const char *before, struct buffer *out)
+{
+    if (workload->declared_count == 0 && workload->declared_row_count == 0)
+        return;
+    buffer_format(out, "%s\"communication\": {\"by_job\": %llu, \"by_row\": [", before,
+                  (unsigned long long)workload->declared_count);
+    for (uint32_t i = 0; i < workload->declared_row_count; i++)
+        buffer_format(out, "%s%llu", i > 0 ? ", " : "", (unsigned long long)workload->declared_by_row[i]);
+    buffer_string(out, "]}");
+}
+
 static void write_workload(const struct result_workload *workload, struct buffer *out)
 {
     const char *before = "";
@@ -98,7 +110,9 @@ static void write_workload(const struct result_workload *workload, struct buffer
     if (workload->arrival_factor > 0) {
         buffer_format(out, "%s\"arrival_factor\": ", before);
         buffer_double(out, workload->arrival_factor);
+        before = ", ";
     }
+    write_declared(workload, before, out);
     buffer_char(out, '}');
 }
 

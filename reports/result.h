@@ -3,7 +3,8 @@
  *   {"schema_version": 2,
  *    "manifest": {"version", "seed", "fingerprint", "arrivals",
  *                 "inputs": [{"role", "name", "digest"}, ...] (of a plug-in also "plugin", "version"),
- *                 "workload": {"load_gpus", "gpu_hours_per_day", "arrival_factor"}, "scenario": {...}},
+ *                 "workload": {"load_gpus", "gpu_hours_per_day", "arrival_factor",
+ *                              "communication": {"by_job": 3, "by_row": [120, 7]}}, "scenario": {...}},
  *    "facts": {...},      what struct run_facts holds: a record folder cannot be read without
  *    "metrics": {"queue_time_p95_s": {"value", "unit", "better"}, ...},
  *    "by": {"class": {"training": {...}}, "queue": {...}, "size": {...}, "gpu_model": {...},
@@ -41,6 +42,11 @@ struct result_workload {
     /* GPU hours that its jobs ask for per day: for a trace as replayed, for a mix the intended mean; 0: not known */
     double gpu_h_per_day;
     double arrival_factor; /* factor of the gaps between a trace's arrivals; 0: not a trace */
+    /* Of the jobs that came, those that declare themselves what they exchange, and those to which each row of
+     * `workload.communication` was applied. */
+    uint64_t declared_count;
+    const uint64_t *declared_by_row; /* borrowed */
+    uint32_t declared_row_count;
 };
 
 /* The inputs of the run.  All are borrowed. */

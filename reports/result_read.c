@@ -91,6 +91,26 @@ static void read_scenario(struct result *result, struct json_object *manifest)
     json_doc_free(doc);
 }
 
+static void read_declared(struct result_workload *workload, struct json_object *object, struct arena *arena)
+{
+    const struct json_value value = json_member(object, "communication");
+    struct json_object declared;
+    if (value.node == NULL)
+        return;
+    json_object_open(&declared, &value);
+    workload->declared_count = (uint64_t)json_get_int(&declared, "by_job", 0, INT64_MAX, 0);
+    const struct json_value rows = json_member(&declared, "by_row");
+    const size_t count = rows.node != NULL ? json_array_count(&rows) : 0;
+    uint64_t *by_row = arena_alloc_array(arena, count + 1, uint64_t);
+    for (size_t i = 0; i < count; i++) {
+        const struct json_value row = json_array_item(&rows, i);
+        by_row[i] = (uint64_t)json_value_int(&row, 0, INT64_MAX);
+    }
+    workload->declared_by_row = by_row;
+    workload->declared_row_count = (uint32_t)count;
+    json_object_close(&declared);
+}
+
 static void read_workload(struct result_workload *workload, const struct json_value *value, struct arena *arena)
 {
     struct json_object object;
@@ -101,6 +121,7 @@ static void read_workload(struct result_workload *workload, const struct json_va
     workload->load_gpus = (uint64_t)json_get_int(&object, "load_gpus", 0, INT64_MAX, 0);
     workload->gpu_h_per_day = json_get_real(&object, "gpu_hours_per_day", 0, DBL_MAX, 0);
     workload->arrival_factor = json_get_real(&object, "arrival_factor", 0, DBL_MAX, 0);
+    read_declared(workload, &object, arena);
     json_object_close(&object);
 }
 

@@ -235,7 +235,10 @@ static struct error finish_record(struct run *run)
                                        .workload = {.format = facts->format,
                                                     .load_gpus = facts->load_gpus,
                                                     .gpu_h_per_day = rint(facts->gpu_h_per_day * 1000) / 1000,
-                                                    .arrival_factor = has_trace ? facts->arrival_factor : 0},
+                                                    .arrival_factor = has_trace ? facts->arrival_factor : 0,
+                                                    .declared_count = facts->declared_count,
+                                                    .declared_by_row = facts->declared_by_row,
+                                                    .declared_row_count = facts->declared_row_count},
                                        .scenario_json = run->scenario.resolved};
     return write_record(run, &manifest);
 }

@@ -134,6 +134,29 @@ static void write_work(const struct plan *plan, struct buffer *out)
     buffer_char(out, '\n');
 }
 
+static uint64_t declared(const struct plan *plan)
+{
+    uint64_t jobs = 0;
+    for (uint32_t i = 0; i < plan->seen.communication_count; i++)
+        jobs += plan->seen.communications[i].jobs;
+    return jobs;
+}
+
+static void write_communication(const struct plan *plan, struct buffer *out)
+{
+    const struct workload_facts *facts = job_source_facts(plan->source);
+    if (facts->declared_row_count == 0 && declared(plan) == 0)
+        return;
+    buffer_format(out, "exchange  %llu jobs declare communication", (unsigned long long)declared(plan));
+    for (uint32_t i = 0; i < plan->seen.communication_count; i++)
+        buffer_format(out, "%s%llu %s", i == 0 ? ": " : ", ", (unsigned long long)plan->seen.communications[i].jobs,
+                      plan->seen.communications[i].name);
+    if (facts->declared_row_count > 0)
+        buffer_format(out, "; %llu of them by a row of workload.communication",
+                      (unsigned long long)(declared(plan) - facts->declared_count));
+    buffer_char(out, '\n');
+}
+
 static void write_text(const struct plan *plan, struct buffer *out)
 {
     const struct cluster *cluster = plan->scenario.cluster;
@@ -145,6 +168,7 @@ static void write_text(const struct plan *plan, struct buffer *out)
                   (unsigned long long)plan->seen.jobs, time_to_seconds(plan->seen.last_submit) / 86400,
                   (long long)((plan->seen.gpu_milli_max + GPU_MILLI - 1) / GPU_MILLI));
     write_work(plan, out);
+    write_communication(plan, out);
     if (facts->bad_line_count > 0)
         buffer_format(out, "skipped   %llu unreadable lines\n", (unsigned long long)facts->bad_line_count);
     write_never_fit(plan, out);
@@ -214,6 +238,21 @@ static void json_workload(const struct plan *plan, struct buffer *out)
     buffer_format(out, ", \"bad_lines\": %llu}", (unsigned long long)facts->bad_line_count);
 }
 
+static void json_communication(const struct plan *plan, struct buffer *out)
+{
+    const struct workload_facts *facts = job_source_facts(plan->source);
+    if (facts->declared_row_count == 0 && declared(plan) == 0)
+        return;
+    buffer_format(out, "\"communication\": {\"jobs\": %llu, \"by_name\": {", (unsigned long long)declared(plan));
+    for (uint32_t i = 0; i < plan->seen.communication_count; i++)
+        buffer_format(out, "%s\"%s\": %llu", i == 0 ? "" : ", ", plan->seen.communications[i].name,
+                      (unsigned long long)plan->seen.communications[i].jobs);
+    buffer_format(out, "}, \"by_job\": %llu, \"by_row\": [", (unsigned long long)facts->declared_count);
+    for (uint32_t i = 0; i < facts->declared_row_count; i++)
+        buffer_format(out, "%s%llu", i == 0 ? "" : ", ", (unsigned long long)facts->declared_by_row[i]);
+    buffer_string(out, "]},\n ");
+}
+
 static void write_json(const struct plan *plan, struct buffer *out)
 {
     const struct cluster *cluster = plan->scenario.cluster;
@@ -222,6 +261,7 @@ static void write_json(const struct plan *plan, struct buffer *out)
     buffer_format(out, ", \"nodes\": %u, \"gpus\": %u},\n ", cluster->node_count, cluster->gpu_count);
     json_workload(plan, out);
     buffer_string(out, ",\n ");
+    json_communication(plan, out);
     json_never_fit(plan, out);
     buffer_string(out, ",\n ");
     json_unusable(plan, out);

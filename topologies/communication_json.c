@@ -46,7 +46,7 @@ bool communication_read(struct communication *communication, struct json_object 
         return false;
     *communication = (struct communication){.has_plan = plan.node != NULL, .sensitivity = {.name = ""}};
     if (plan.node != NULL && sensitivity.node != NULL)
-        json_fail(&sensitivity, "a job has a 'plan' or a 'sensitivity', not both");
+        json_fail(&sensitivity, "there is a 'plan' or a 'sensitivity', not both");
     else if (plan.node != NULL)
         communication->plan = training_plan_read_for(&plan, gpu_count);
     else if (json_is_string(sensitivity.node))

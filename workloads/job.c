@@ -60,6 +60,18 @@ int64_t request_gpu_milli(const struct request *request, const struct gpu_model 
     return request->gpu_milli != 0 ? request->gpu_milli : (int64_t)request->gpus * GPU_MILLI;
 }
 
+uint64_t job_whole_gpus(const struct job *job)
+{
+    uint64_t gpus = 0;
+    for (uint32_t g = 0; g < job->group_count; g++) {
+        const struct job_group *group = job_group(job, g);
+        if (request_asks_gpus(&group->request) && group->request.gpus == 0)
+            return 0;
+        gpus += (uint64_t)group->count * group->request.gpus;
+    }
+    return gpus;
+}
+
 int64_t job_gpu_milli(const struct job *job)
 {
     int64_t sum = 0;

@@ -269,6 +269,11 @@ static void put_facts(struct freeze *freeze, const struct job *job, const struct
     put_time(out, "limit_s", job->limit, TIME_NEVER);
     put_time(out, "estimate_s", job->estimate, TIME_NEVER);
     put_time(out, "deadline_s", job->deadline, TIME_NEVER);
+    put_time(out, "preemption_delay_s", job->preemption_delay, JOB_AS_QUEUE);
+    if (job->stale_after == TIME_NEVER)
+        put_text(out, "stale_after_s", "never");
+    else
+        put_time(out, "stale_after_s", job->stale_after, JOB_AS_QUEUE);
     put_time(out, "checkpoint_interval_s", job->checkpoint.interval, plain.checkpoint.interval);
     put_time(out, "checkpoint_duration_s", job->checkpoint.duration, plain.checkpoint.duration);
     put_time(out, "restart_s", job->checkpoint.restart, plain.checkpoint.restart);
@@ -301,6 +306,10 @@ static struct error put_job(struct freeze *freeze, const struct job *job, const 
     }
     buffer_char(out, ']');
     put_tags(freeze, job->tags);
+    if (job->communication != NULL) {
+        buffer_char(out, ',');
+        communication_write(job->communication, out);
+    }
     buffer_string(out, "}\n");
     return ERROR_OK;
 }

@@ -84,6 +84,8 @@ static uint64_t rest_mix(uint64_t hash, const struct job_source *source, const s
         hash = hash_mix(hash, job->min_sets);
     for (uint32_t a = 0; a < job->after_count; a++)
         hash = hash_mix(hash, (uint64_t)job->after[a].job << 8 | job->after[a].kind);
+    if (job->communication != NULL)
+        hash = hash_mix(hash, communication_hash(job->communication));
     return job->tags != NULL ? tags_mix(hash, job_source_tags(source), job->tags) : hash;
 }
 

@@ -1,5 +1,7 @@
 #include "workloads/readers/native_row.h"
 
+#include "workloads/readers/json_communication.h"
+
 const struct column native_columns[NATIVE_FIELD_COUNT] = {
     [NATIVE_JOB_ID] = {"job_id", true, FIELD_NUMBER_OR_TEXT},
     [NATIVE_SUBMIT] = {"submit_s", true, FIELD_NUMBER},
@@ -36,6 +38,7 @@ const struct column native_columns[NATIVE_FIELD_COUNT] = {
     [NATIVE_TOLERATIONS] = {"tolerations", false, FIELD_TEXT},
     [NATIVE_PREEMPTION_DELAY] = {"preemption_delay_s", false, FIELD_NUMBER},
     [NATIVE_STALE_AFTER] = {"stale_after_s", false, FIELD_NUMBER_OR_TEXT},
+    [NATIVE_SENSITIVITY] = {"sensitivity", false, FIELD_TEXT},
 };
 
 enum {
@@ -149,6 +152,7 @@ struct error native_row_facts(struct reader *reader, const struct line *line, co
     TRY(patience_read(line, fields, &row->job));
     TRY(truth_read(line, fields, &row->truth));
     TRY(workload_class_read(reader, line, &fields[NATIVE_WORKLOAD_CLASS], &row->truth));
+    TRY(communication_field_read(reader, line, &fields[NATIVE_SENSITIVITY], &row->job));
     TRY(field_utf8(line, &fields[NATIVE_JOB_ID]));
     TRY(field_utf8(line, &fields[NATIVE_QUEUE]));
     TRY(field_utf8(line, &fields[NATIVE_USER]));

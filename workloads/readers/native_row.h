@@ -43,12 +43,14 @@ enum native_field {
     NATIVE_TOLERATIONS,
     NATIVE_PREEMPTION_DELAY,
     NATIVE_STALE_AFTER,
+    NATIVE_SENSITIVITY, /* of JSON lines: json_communication.h */
     NATIVE_FIELD_COUNT
 };
 
 extern const struct column native_columns[NATIVE_FIELD_COUNT];
 
-/* Read all fields but the request, and enter the job into reader->ids.  fields: by enum native_field. */
+/* Read all fields but the request, which the job has already, and enter the job into reader->ids.  fields: by enum
+ * native_field. */
 struct error native_row_facts(struct reader *reader, const struct line *line, const struct field *fields,
                               struct trace_row *row) MUST_CHECK;
 

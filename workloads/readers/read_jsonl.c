@@ -3,6 +3,7 @@
 
 #include "workloads/readers/freeze.h"
 #include "workloads/readers/json_claim.h"
+#include "workloads/readers/json_communication.h"
 #include "workloads/readers/json_nodes.h"
 #include "workloads/readers/json_sets.h"
 #include "workloads/readers/json_tags.h"
@@ -265,6 +266,7 @@ static struct error succeeded_leave(const struct reader *reader, const struct li
 struct nested {
     struct text groups, sets, topology, claim;
     struct tag_texts tags;
+    bool has_communication;
 };
 
 static struct error members_split(struct reader *reader, const struct line *line, struct nested *nested)
@@ -275,7 +277,9 @@ static struct error members_split(struct reader *reader, const struct line *line
         int index = column_index(native_columns, NATIVE_FIELD_COUNT, key);
         if (json_nodes_member(&state->nodes, key, value))
             continue;
-        if (index >= 0)
+        if (json_communication_key(key))
+            nested->has_communication |= !text_is(value, "null");
+        else if (index >= 0)
             TRY(json_line_field(line, value, native_columns[index].kind, reader->arena, &state->fields[index]));
         else if (text_is(value, "null"))
             continue;
@@ -367,6 +371,8 @@ static struct error jsonl_line(struct reader *reader, struct text text, struct t
     if (nested.topology.at != NULL)
         TRY(json_topology_read(reader, &line, nested.topology, &row->job.topology));
     TRY(json_tags_read(reader, &line, &nested.tags, &row->job));
+    if (nested.has_communication)
+        TRY(json_communication_read(reader, &line, &row->job));
     return native_row_facts(reader, &line, state->fields, row);
 }
 

@@ -12,6 +12,7 @@
 #define WORKLOADS_READERS_READER_H
 
 #include "base/mem.h"
+#include "topologies/communication_set.h"
 #include "workloads/readers/fields.h"
 #include "workloads/readers/source.h"
 #include "workloads/readers/trace_ids.h"
@@ -41,7 +42,8 @@ struct reader {
     const struct cluster *cluster; /* NULL: GPU models are ignored */
     struct queue_table *queues;
     struct names *users;
-    struct node_asks *asks; /* keeps the jobs' constraints on nodes for the reader's life */
+    struct node_asks *asks;                   /* keeps the jobs' constraints on nodes for the reader's life */
+    struct communication_set *communications; /* keeps what jobs declare to exchange for the reader's life */
     struct names *tags;
     struct names *classes; /* names of struct job_truth.workload_class */
     struct arena *arena;   /* holds what rows point to; the reader's user resets it */
@@ -86,7 +88,7 @@ enum { TRACE_FORMAT_VERSION = 1 };
 /* All formats, NULL-terminated, in the order of trace_format_names (formats.c). */
 extern const struct trace_format *const trace_formats[];
 
-/* Open spec->trace.  reader: zeroed except cluster, queues, users, tags, asks and arena. */
+/* Open spec->trace.  reader: zeroed except cluster, queues, users, tags, asks, communications and arena. */
 struct error reader_open(struct reader *reader, const struct workload_spec *spec) MUST_CHECK;
 
 /* The next row of the kind ROW_JOB; *has false at the end. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/input.h"
+#include "workloads/readers/declared.h"
 #include "workloads/readers/fill.h"
 #include "workloads/readers/freeze.h"
 #include "workloads/readers/held.h"
@@ -38,6 +39,7 @@ struct job_source {
     struct reader reader;  /* open while streaming or loading */
     struct arena arena;    /* holds what rows point to */
     struct node_asks asks; /* the jobs' constraints on nodes, kept until the end */
+    struct declared declared;
     struct held held;
     struct fill fill;
     struct arrivals_print arrivals;
@@ -123,6 +125,7 @@ static struct error trace_open(struct job_source *source)
         .queues = source->queues,
         .users = source->users,
         .asks = &source->asks,
+        .communications = &source->declared.set,
         .tags = source->tags,
         .classes = source->classes,
         .arena = &source->arena,
@@ -152,6 +155,7 @@ static struct error trace_scan(struct job_source *source)
         if (source->facts.job_count == JOB_NONE)
             return error_new(ERROR_DATA, "%s holds more than %u jobs", source->spec->trace, JOB_NONE);
         facts_add(source, &row.job, &row.truth);
+        TRY(declared_check(&source->declared, &row.job, &row.truth, NULL));
         assert(row.job.submit < 0 || job_complaint(&row.job) == NULL);
         if (source->is_held && source->facts.job_count > held_max) {
             source->is_held = false;
@@ -286,6 +290,7 @@ static struct error synth_begin(struct job_source *source, uint64_t seed)
     source->synth = synth_new(source->spec->synth, source->cluster, seed);
     synth_tenants(source->synth, source->queues);
     synth_classes(source->synth, source->classes);
+    TRY(declared_check_synth(&source->declared, source->synth));
     source->facts.format = "synth";
     source->facts.arrival_factor = 1;
     source->facts.load_gpus = synth_load_gpus(source->synth);
@@ -313,6 +318,9 @@ struct error job_source_open_with(struct job_source **out, const struct workload
     source->users = names_new();
     source->tags = names_new();
     source->classes = names_new();
+    declared_init(&source->declared, &spec->communication, source->users, source->classes);
+    source->facts.declared_by_row = source->declared.by_row;
+    source->facts.declared_row_count = spec->communication.count;
     struct error error = spec->synth != NULL ? synth_begin(source, seed) : trace_begin(source, seed);
     *out = source;
     if (error_is(error)) {
@@ -386,6 +394,7 @@ struct error job_source_next(struct job_source *source, struct job *job, struct 
         TRY(trace_next(source, job, truth, has));
     if (!*has)
         return ERROR_OK;
+    TRY(declared_add(&source->declared, job, truth, &source->facts));
     job->id = source->next_id++;
     if (source->keeps_arrivals)
         arrivals_print_add(&source->arrivals, source, job, truth);
@@ -495,6 +504,7 @@ void job_source_close(struct job_source *source)
     synth_free(source->synth);
     fill_release(&source->fill);
     held_release(&source->held);
+    declared_release(&source->declared);
     arrivals_print_release(&source->arrivals);
     arena_release(&source->arena);
     node_asks_release(&source->asks);

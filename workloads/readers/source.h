@@ -4,7 +4,8 @@
  * load, filling).  Its consumer sees one job at a time and needs no memory for the rest.
  *
  * Law: submit times never decrease and start at 0 or later; ids are 0, 1, 2, ...; what `job` points
- * to is borrowed until the next call; the same spec and seed give the same stream.
+ * to is borrowed until the next call, but job->communication as long as the source lives; the same spec and seed give
+ * the same stream.
  *
  *   struct job_source *source;
  *   TRY(job_source_open(&source, &spec, cluster, seed));
@@ -19,6 +20,7 @@
 #include "topologies/cluster.h"
 #include "workloads/job.h"
 #include "workloads/job_truth.h"
+#include "workloads/readers/communication_table.h"
 #include "workloads/readers/fill.h"
 
 struct synth_spec; /* workloads/synth/synth.h */
@@ -41,7 +43,8 @@ struct workload_spec {
     /* load 0: jobs are submitted at the times of the trace; else see workloads/readers/fill.h: no load, window or
      * scale */
     struct fill_plan fill;
-    struct arena arena; /* owns the strings */
+    struct communication_table communication; /* of jobs that declare none themselves */
+    struct arena arena;                       /* owns the strings */
 };
 
 #define LOAD_OF_CLUSTER "cluster" /* used in place of a number: loads are relative to the run's cluster */
@@ -68,6 +71,11 @@ struct workload_facts {
     bool is_filling; /* of jobs that fill the cluster, and that end together */
     char digest[33]; /* of the trace file; "" for synth */
     const char *format;
+    /* Of the jobs given so far, those that declare what they exchange: themselves, and by row of the table; the rows
+     * live as long as the source. */
+    uint64_t declared_count;
+    const uint64_t *declared_by_row;
+    uint32_t declared_row_count; /* 0: there is no table */
 };
 
 struct job_source;

@@ -1,6 +1,8 @@
 #include "workloads/readers/survey.h"
 
+#include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void add(struct survey_series *series, double value)
 {
@@ -30,6 +32,18 @@ static void write_series(struct buffer *out, const char *name, struct survey_ser
     buffer_char(out, '\n');
 }
 
+static void count_communication(struct survey *survey, const struct communication *communication)
+{
+    const char *name = communication_name(communication);
+    uint32_t i = 0;
+    while (i < survey->communication_count && strcmp(survey->communications[i].name, name) != 0)
+        i++;
+    assert(i < SURVEY_COMMUNICATIONS_MAX);
+    survey->communications[i].name = name;
+    survey->communications[i].jobs++;
+    survey->communication_count += i == survey->communication_count;
+}
+
 static void count_job(struct survey *survey, const struct job *job, const struct job_truth *truth)
 {
     int64_t milli = job_gpu_milli(job);
@@ -47,6 +61,8 @@ static void count_job(struct survey *survey, const struct job *job, const struct
     survey->no_gpu += milli == 0;
     survey->shares += milli > 0 && milli < GPU_MILLI;
     survey->gangs += job->first.count > 1 || job->group_count > 1;
+    if (job->communication != NULL)
+        count_communication(survey, job->communication);
 }
 
 static struct error read_all(struct survey *survey, struct job_source *source, job_source_seen_fn *seen, void *self)
@@ -103,6 +119,11 @@ void survey_show(struct survey *survey, struct job_source *source, const struct 
     buffer_string(out, "\noutcomes    ");
     for (int o = 0; o < OUTCOME_COUNT; o++)
         buffer_format(out, " %s %llu", job_outcome_names[o], (unsigned long long)survey->by_outcome[o]);
+    if (survey->communication_count > 0)
+        buffer_string(out, "\ncommunication");
+    for (uint32_t i = 0; i < survey->communication_count; i++)
+        buffer_format(out, " %s %llu", survey->communications[i].name,
+                      (unsigned long long)survey->communications[i].jobs);
     buffer_char(out, '\n');
     write_series(out, "duration s", &survey->duration_s);
     write_series(out, "GPUs", &survey->gpus);

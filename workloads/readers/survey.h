@@ -19,8 +19,15 @@ struct survey_series { /* one number per job */
     double sum;
 };
 
+enum { SURVEY_COMMUNICATIONS_MAX = 33 }; /* plan, own and what topologies/communication.h names */
+
 struct survey {
     struct survey_series duration_s, gpus, gap_s;
+    struct {
+        const char *name; /* communication_name */
+        uint64_t jobs;
+    } communications[SURVEY_COMMUNICATIONS_MAX]; /* in the order of the first job with each */
+    uint32_t communication_count;
     uint64_t by_class[JOB_CLASS_COUNT];
     uint64_t by_outcome[OUTCOME_COUNT];
     uint64_t jobs, shares, gangs, no_gpu;

@@ -184,6 +184,16 @@ static void trace_keys_refuse(struct json_object *object)
     }
 }
 
+/* After `synth`, whose classes a row may name. */
+static void communication_read_rows(struct workload_spec *spec, struct json_object *object)
+{
+    const struct json_value rows = json_member(object, "communication");
+    const char *classes[SYNTH_CLASSES_MAX + 1] = {NULL};
+    for (uint32_t i = 0; spec->synth != NULL && i < spec->synth->class_count; i++)
+        classes[i] = spec->synth->classes[i].name;
+    spec->communication = communication_table_read(&rows, &spec->arena, spec->synth != NULL ? classes : NULL);
+}
+
 void workload_read(struct workload_spec *spec, const struct json_value *value, const char *base)
 {
     struct json_object object;
@@ -203,6 +213,7 @@ void workload_read(struct workload_spec *spec, const struct json_value *value, c
         if (spec->synth != NULL)
             spec->synth->load_gpus = spec->load_gpus;
     }
+    communication_read_rows(spec, &object);
     json_object_close(&object);
 }
 

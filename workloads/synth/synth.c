@@ -248,6 +248,14 @@ void synth_classes(const struct synth *synth, struct names *names)
         names_add(names, text_of(synth->spec->classes[i].name));
 }
 
+void synth_sizes(const struct synth *synth, synth_seen_fn *seen, void *self)
+{
+    for (uint32_t c = 0; c < synth->spec->class_count; c++)
+        for (uint32_t s = 0; s < synth->spec->classes[c].size_count; s++)
+            if (!seen(self, &synth->streams[c].templates[s], c, s))
+                return;
+}
+
 static queue_id tenant_add(struct queue_table *queues, const char *level, uint32_t index, queue_id parent,
                            int64_t deserved_milli)
 {

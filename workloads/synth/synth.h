@@ -58,6 +58,10 @@ void synth_classes(const struct synth *synth, struct names *names);
  * ranks. */
 void synth_tenants(const struct synth *synth, struct queue_table *queues);
 
+/* Show a job of each size of each class, without id, time and queue, until `seen` returns false. */
+typedef bool synth_seen_fn(void *self, const struct job *job, uint32_t class_index, uint32_t size_index);
+void synth_sizes(const struct synth *synth, synth_seen_fn *seen, void *self);
+
 /* The next job in the order of submission; false: the duration is over. */
 bool synth_next(struct synth *synth, struct job *job, struct job_truth *truth);
 

@@ -1,0 +1,56 @@
+#include "workloads/readers/json_communication.h"
+
+#include "base/json.h"
+
+bool json_communication_key(struct text key)
+{
+    return text_is(key, "plan") || text_is(key, "sensitivity");
+}
+
+static void read(const struct reader *reader, const struct json_value *root, struct job *job)
+{
+    struct json_object object;
+    struct communication declared;
+    const uint64_t gpus = job_whole_gpus(job);
+    json_object_open(&object, root); /* never closed: the other members are not its own */
+    const struct json_value plan = json_member(&object, "plan");
+    if (plan.node != NULL && gpus == 0)
+        json_fail(&plan, "a plan is for whole GPUs, and the job asks for none or for parts of GPUs");
+    if (communication_read(&declared, &object, gpus <= UINT32_MAX ? (uint32_t)gpus : UINT32_MAX) && gpus > 0 &&
+        !error_is(*root->error))
+        job->communication = communication_set_own(reader->communications, &declared);
+}
+
+struct error json_communication_read(const struct reader *reader, const struct line *line, struct job *job)
+{
+    struct error error = ERROR_OK;
+    struct json_doc *doc;
+    TRY(json_doc_parse(&doc, input_path(line->input), line->text, ERROR_DATA));
+    const struct json_value root = json_doc_root(doc, &error);
+    read(reader, &root, job);
+    json_doc_free(doc);
+    error_move_down(&error, input_line_number(line->input) - 1);
+    return error;
+}
+
+struct error communication_field_read(const struct reader *reader, const struct line *line, const struct field *field,
+                                      struct job *job)
+{
+    if (!field_is_set(field))
+        return ERROR_OK;
+    const struct sensitivity *sensitivity = sensitivity_find(field->value);
+    if (sensitivity == NULL) {
+        uint32_t count;
+        const struct sensitivity *table = sensitivity_table(&count);
+        struct buffer names = {0};
+        for (uint32_t i = 0; i < count; i++)
+            buffer_format(&names, "%s'%s'", i > 0 ? ", " : "one of ", table[i].name);
+        struct error error = field_error(line, field, buffer_c_string(&names));
+        buffer_release(&names);
+        return error;
+    }
+    const struct communication declared = {.sensitivity = *sensitivity};
+    if (job_whole_gpus(job) > 0)
+        job->communication = communication_set_own(reader->communications, &declared);
+    return ERROR_OK;
+}
