@@ -259,8 +259,8 @@ struct job job_default(void);
 int64_t request_gpu_milli(const struct request *request, const struct gpu_model *model);
 int64_t job_gpu_milli(const struct job *job);
 
-/* The GPUs of a job whose members ask for whole GPUs or none; 0: some ask for a share, for memory or for a MIG instance,
- * or none asks for a GPU. */
+/* The GPUs of a job whose members ask for whole GPUs or none; 0: some ask for a share, for memory or for a MIG
+ * instance, or none asks for a GPU. */
 uint64_t job_whole_gpus(const struct job *job);
 
 /* As above for all members: memory and MIG requests count by the share of the cluster's first model that is accepted.

@@ -237,6 +237,15 @@ if [ "$status" -ne 2 ] || ! grep -q '^usage: ' said.err; then
     fail "no command: status $status, or no usage"
 fi
 
+# ---- What jobs exchange ----
+
+scenario '{"cluster": "four.json", "workload": {"trace": "small.csv", "format": "native", "communication": [
+ {"plan": {"tp": 3, "layers": 2, "hidden": 768, "heads": 6, "sequence": 8, "vocabulary": 9, "batch": 6}}]}}'
+refused 2 run bad.json <<'END'
+error: bad.json:2:11: the plan does not fit the job 1: 8 GPUs are not a multiple of tp x pp = 3 x 1
+  limit row 0 of 'communication' by 'gpus_min', 'gpus_max', 'class', 'workload_class' or 'user', or put a row for such jobs before it
+END
+
 # ---- validate says the same as run ----
 
 for scenario in '{"cluster": "four.json"}' '[' '{"cluster": "four.json", "workload": {"trace": "nowhere.csv"}}'; do

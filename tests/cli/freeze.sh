@@ -64,13 +64,18 @@ cat >>busy.jsonl <<'END'
 {"job_id": "t5", "submit_s": 8001, "duration_s": 5, "groups": [{"gpus": 2, "count": 4, "slice_members": 2, "slice_level": "rack", "one_island": true}], "array": "x", "array_max": 2}
 {"job_id": "t6", "submit_s": 8002, "duration_s": 50, "min_sets": 2, "groups": [{"gpus": 2, "count": 2}, {"gpus": 3}, {"gpus": 1, "count": 3, "min_members": 2}]}
 {"job_id": "t7", "submit_s": 8003, "duration_s": 50, "min_sets": 1, "sets": [{"name": "a", "min_sets": 1}, {"name": "a1", "parent": "a"}, {"name": "a2", "parent": "a"}, {"name": "b"}], "groups": [{"gpus": 2, "set": "a"}, {"gpus": 2, "set": "a1"}, {"gpus": 2, "set": "a2"}, {"gpus": 6, "set": "b"}]}
+{"job_id": "t8", "submit_s": 8004, "duration_s": 50, "gpus": 8, "plan": {"tp": 4, "layers": 4, "hidden": 1024, "sequence": 512, "vocabulary": 5000, "batch": 8, "precision": "fp8"}}
+{"job_id": "t9", "submit_s": 8005, "duration_s": 50, "gpus": 2, "sensitivity": "skewed", "preemption_delay_s": 7.5, "stale_after_s": "never"}
+{"job_id": "t10", "submit_s": 8006, "duration_s": 50, "gpus": 2, "user": "cy", "sensitivity": {"collective": "all-to-all", "exposed_ratio": 0.1, "bytes": 1e6}, "stale_after_s": 30}
+{"job_id": "t11", "submit_s": 8007, "duration_s": 50, "gpus": 2, "user": "cy"}
 END
 cat >busy.json <<'END'
 {"cluster": {"levels": ["rack", "node"], "pools": [
    {"nodes": 3, "gpus_per_node": 8, "cpus": 64, "memory_gb": 512, "labels": {"rack": "r1"}},
    {"name": "cut", "nodes": 1, "gpus_per_node": 4, "gpu_model": "h100-80gb", "max_tasks": 2, "gpus_layout": [["3g.40gb"]],
     "labels": {"rack": "r2"}}]},
- "workload": {"trace": "busy.jsonl", "format": "jsonl"}, "policy": {"preset": "windtunnel"},
+ "workload": {"trace": "busy.jsonl", "format": "jsonl", "communication": [
+   {"user": "cy", "plan": {"layers": 4, "hidden": 1024, "sequence": 512, "vocabulary": 5000, "batch": 8}}]}, "policy": {"preset": "windtunnel"},
  "queues": [{"name": "c", "quota_gpus": 4}], "world": {"limits": "kill"}}
 END
 same 'a busy trace' busy.json ''
@@ -80,6 +85,15 @@ same 'fifo' busy.json '--set workload.duration_scale=1.37' --policy fifo
 grep -q '"min_sets":2,"groups"' again.jsonl || fail "groups needed: $(grep t6 again.jsonl)"
 grep -q '"min_sets":1,"sets":\[{"name":"a","min_members":1,"min_sets":1}' again.jsonl ||
     fail "sets needed: $(grep t7 again.jsonl)"
+grep '"t8"' again.jsonl | grep -q '"plan":{"tp":4,"pp":1,"dp":2,.*"precision":"fp8"}' ||
+    fail "a plan: $(grep t8 again.jsonl)"
+grep '"t9"' again.jsonl | grep -q '"preemption_delay_s":7.5,"stale_after_s":"never",.*"sensitivity":"skewed"' ||
+    fail "a sensitivity: $(grep t9 again.jsonl)"
+grep '"t10"' again.jsonl | grep -q '"stale_after_s":30,.*"sensitivity":{"collective":"all-to-all",.*"bytes":1000000}' ||
+    fail "its own sensitivity: $(grep t10 again.jsonl)"
+grep '"t11"' again.jsonl | grep -q '"plan":{"tp":1,"pp":1,"dp":2,' || fail "by the table: $(grep t11 again.jsonl)"
+grep -q '"communication": {"by_job": 3, "by_row": \[1\]}' first/result.json ||
+    fail "the manifest: $(grep -o '"workload": {.*' first/result.json)"
 # A job's start in the frozen trace is what it was to the nanosecond.
 grep -q '"after":"ok:t 1;any:t2"' again.jsonl || fail "dependencies: $(grep t3 again.jsonl)"
 

@@ -46,6 +46,21 @@ grep -q '"unusable": {"gpus": 18, "by": \[{"pool": "cut", "why": "mig_layout", "
     fail "$(cat said.out)"
 python3 -c 'import json, sys; json.load(sys.stdin)' <said.out || fail 'what --json prints is no JSON'
 
+# Jobs that declare what they exchange, themselves or by the table.
+cat >>jobs.jsonl <<'EOF'
+{"job_id": 12, "submit_s": 11, "duration_s": 60, "gpus": 2, "sensitivity": "skewed"}
+EOF
+rows='workload.communication=[{"gpus_min":8,"sensitivity":"none"},{"gpus_max":1,"sensitivity":"skewed"}]'
+windtunnel validate mixed-run.json --set "$rows"
+grep '^exchange' said.out | diff - /dev/fd/3 3<<'EOF' || fail "the account of communication: $(cat said.out said.err)"
+exchange  11 jobs declare communication: 5 none, 6 skewed; 10 of them by a row of workload.communication
+EOF
+windtunnel validate mixed-run.json --set "$rows" --json
+account='"communication": {"jobs": 11, "by_name": {"none": 5, "skewed": 6}, "by_job": 1, "by_row": \[5, 5\]}'
+grep -q "$account" said.out ||
+    fail "the same as JSON: $(cat said.out)"
+sed -i '$d' jobs.jsonl
+
 # The run rejects as many.
 windtunnel run mixed-run.json
 grep -q '^warning: 8 jobs rejected (NeverFits)' said.err || fail "the run says another thing: $(cat said.err)"

@@ -3,8 +3,8 @@
  *   "plan": {"tp": 8, "pp": 2, "layers": 96, ...}
  *   "sensitivity": "all_reduce_bound"
  *
- * topologies/communication.h says what they are.  A plan must be for exactly the job's whole GPUs.  A job that is not on
- * whole GPUs may have a sensitivity, which is read and then ignored.
+ * topologies/communication.h says what they are.  A plan must be for exactly the job's whole GPUs.  A job that is not
+ * on whole GPUs may have a sensitivity, which is read and then ignored.
  */
 #ifndef WORKLOADS_READERS_JSON_COMMUNICATION_H
 #define WORKLOADS_READERS_JSON_COMMUNICATION_H

@@ -120,7 +120,7 @@ void survey_show(struct survey *survey, struct job_source *source, const struct 
     for (int o = 0; o < OUTCOME_COUNT; o++)
         buffer_format(out, " %s %llu", job_outcome_names[o], (unsigned long long)survey->by_outcome[o]);
     if (survey->communication_count > 0)
-        buffer_string(out, "\ncommunication");
+        buffer_string(out, "\nexchange    ");
     for (uint32_t i = 0; i < survey->communication_count; i++)
         buffer_format(out, " %s %llu", survey->communications[i].name,
                       (unsigned long long)survey->communications[i].jobs);
