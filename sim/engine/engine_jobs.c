@@ -1,6 +1,7 @@
 /* The lives of jobs: what submissions, decisions and events do to them. */
 #include "policies/jobs/request_class.h"
 #include "sim/engine/engine_state.h"
+#include "topologies/communication.h"
 
 #define ENGINE_SLOT_NONE UINT32_MAX
 
@@ -115,40 +116,48 @@ static void fill_row(struct engine *engine, struct sim_job *own, const struct jo
 {
     const struct job_source *source = engine->config->source;
     const struct queue_table *queues = job_source_queues(engine->config->source);
-    own->row = (struct job_row){.id = job->id,
-                                .name = own_name(job),
-                                .queue = queues->queues[job->queue].name,
-                                .user = job->user != NAMES_NONE ? names_text(job_source_users(source), job->user) : "",
-                                .class = job->class,
-                                .workload_class = truth->workload_class == 0 ? job_class_name(job->class)
-                                                                             : names_text(job_source_classes(source),
-                                                                                          truth->workload_class - 1u),
-                                .priority = job->priority,
-                                .gpu_milli = own->asked_milli,
-                                .members = own->pieces.member_count,
-                                .model = asked_model(engine->config->cluster, job),
-                                .submit = job->submit,
-                                .eligible = job->submit,
-                                .start = TIME_NEVER,
-                                .end = TIME_NEVER,
-                                .state = 0,
-                                .reason = 0,
-                                .wait = 0,
-                                .wait_total = 0,
-                                .run = 0,
-                                .work = 0,
-                                .work_asked = truth->duration,
-                                .evictions = 0,
-                                .lost_gpu_ns = 0,
-                                .overhead_gpu_ns = 0,
-                                .sm_active_milli = truth->sm_active_milli,
-                                .is_counted = job->submit >= engine->config->world.warmup,
-                                .source = 0,
-                                .resizes = 0,
-                                .held_gpu_us = 0,
-                                .preempted_gpu_ns = 0,
-                                .evictions_wasted = 0,
-                                .waits = NULL};
+    own->row =
+        (struct job_row){.id = job->id,
+                         .name = own_name(job),
+                         .queue = queues->queues[job->queue].name,
+                         .user = job->user != NAMES_NONE ? names_text(job_source_users(source), job->user) : "",
+                         .class = job->class,
+                         .workload_class = truth->workload_class == 0
+                                               ? job_class_name(job->class)
+                                               : names_text(job_source_classes(source), truth->workload_class - 1u),
+                         .priority = job->priority,
+                         .gpu_milli = own->asked_milli,
+                         .members = own->pieces.member_count,
+                         .model = asked_model(engine->config->cluster, job),
+                         .submit = job->submit,
+                         .eligible = job->submit,
+                         .start = TIME_NEVER,
+                         .end = TIME_NEVER,
+                         .state = 0,
+                         .reason = 0,
+                         .wait = 0,
+                         .wait_total = 0,
+                         .run = 0,
+                         .work = 0,
+                         .work_asked = truth->duration,
+                         .evictions = 0,
+                         .lost_gpu_ns = 0,
+                         .overhead_gpu_ns = 0,
+                         .sm_active_milli = truth->sm_active_milli,
+                         .is_counted = job->submit >= engine->config->world.warmup,
+                         .source = 0,
+                         .resizes = 0,
+                         .held_gpu_us = 0,
+                         .preempted_gpu_ns = 0,
+                         .evictions_wasted = 0,
+                         .communication = job->communication != NULL ? communication_name(job->communication) : "",
+                         .exposed_gpu_us = 0,
+                         .slowed_gpu_us = 0,
+                         .network_gpu_us = 0,
+                         .network_bytes_per_s = 0,
+                         .planned_gpu_us = 0,
+                         .mfu_micro = 0,
+                         .waits = NULL};
 }
 
 /* Copy its dependencies.  From the first job with dependencies on, the ends of jobs are remembered. */
@@ -202,8 +211,17 @@ static void fill_pieces(struct engine *engine, uint32_t slot, const struct job *
     for (uint32_t g = 0; g < job->group_count; g++)
         engine->jobs[slot].is_exact &= request_is_same(&groups[g].request, &job_group(job, g)->request);
     engine->jobs[slot].row.sm_active_milli = activity(engine, job, truth, groups);
-    if (engine_has_paces(engine))
+    if (engine_has_paces(engine, job))
         engine_pace_asks(engine, slot, job, truth, groups);
+}
+
+/* It gets the pieces that it asks for. */
+static void fill_pace(struct engine *engine, uint32_t slot, const struct job *job, const struct job_truth *truth)
+{
+    struct job_group groups[JOB_GROUPS_MAX];
+    for (uint32_t g = 0; g < job->group_count; g++)
+        groups[g] = *job_group(job, g);
+    engine_pace_asks(engine, slot, job, truth, groups);
 }
 
 /* With the run time that the submitter declares, or an estimate by the world's setting. */
@@ -219,7 +237,7 @@ static void tell_submitted(struct engine *engine, const struct job *job, const s
     port_job_submitted(&engine->port, &told, engine->now);
 }
 
-uint32_t engine_submit(struct engine *engine, const struct job *job, const struct job_truth *truth)
+static uint32_t submit(struct engine *engine, const struct job *job, const struct job_truth *truth)
 {
     uint32_t slot = new_slot(engine, job->id);
     struct sim_job *own = &engine->jobs[slot];
@@ -227,6 +245,8 @@ uint32_t engine_submit(struct engine *engine, const struct job *job, const struc
     const struct policy_config *policy = engine->config->policy;
     if (policy != NULL && policy->sharing->map != NULL)
         fill_pieces(engine, slot, job, truth);
+    else if (engine_has_paces(engine, job))
+        fill_pace(engine, slot, job, truth);
     engine_step(own, STEP_SUBMIT);
     engine->submitted++;
     engine->event_count++;
@@ -237,6 +257,15 @@ uint32_t engine_submit(struct engine *engine, const struct job *job, const struc
     tell_submitted(engine, job, truth);
     engine_want_cycle(engine, engine->now);
     return slot;
+}
+
+uint32_t engine_submit(struct engine *engine, const struct job *job, const struct job_truth *truth)
+{
+    if (job->communication == NULL || engine->config->world.network != NETWORK_FREE)
+        return submit(engine, job, truth);
+    struct job silent = *job;
+    silent.communication = NULL;
+    return submit(engine, &silent, truth);
 }
 
 /* Fill the row of a job that has ended, or that the end of the run cuts off. */

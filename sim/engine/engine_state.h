@@ -1,5 +1,5 @@
 /* sim/engine/engine_state.h -- the engine's inside, shared by engine.c (time), engine_jobs.c (lives of jobs),
- * engine_hold.c (holdings of jobs, and their cost), engine_pace.c (slowdown by neighbours on a GPU), engine_rows.c (the
+ * engine_hold.c (holdings of jobs, and their cost), engine_pace.c (speeds of jobs), engine_rows.c (the
  * record), engine_stall.c (runs without progress) and engine_check.c (invariants). */
 #ifndef SIM_ENGINE_ENGINE_STATE_H
 #define SIM_ENGINE_ENGINE_STATE_H
@@ -96,8 +96,9 @@ struct sim_eviction { /* as decided; for_job: the preemptor, or JOB_NONE */
 
 enum { EVICTIONS_TOLD = 3 }; /* the last evictions, told when a run stalls */
 
-struct sim_pace;    /* of one job; see engine_pace.c */
-struct gpu_clients; /* of one GPU; see engine_pace.c */
+struct sim_pace;    /* of one job; see engine_pace.h */
+struct gpu_clients; /* of one GPU; see engine_clients.c */
+struct network;     /* sim/network/network.h */
 
 enum level_id {
     LEVEL_PENDING,
@@ -166,9 +167,12 @@ struct engine {
     size_t pace_capacity;
     struct gpu_clients *clients; /* by gpu_id; NULL: no GPU is shared yet */
     uint64_t pace_changes;       /* how often clients came or went */
-    struct sim_gpu *gpus;        /* by gpu_id; NULL: no GPU was repartitioned yet */
-    uint16_t *gpu_used;          /* if is_checked: milli by gpu_id, counted apart from the scheduler */
-    struct error error;          /* the first one; stops the loop */
+    struct network *network;     /* NULL: no job is on a link that can be too narrow yet */
+    struct fabric_use *uses;     /* scratch: of the links of a job */
+    size_t use_capacity;
+    struct sim_gpu *gpus; /* by gpu_id; NULL: no GPU was repartitioned yet */
+    uint16_t *gpu_used;   /* if is_checked: milli by gpu_id, counted apart from the scheduler */
+    struct error error;   /* the first one; stops the loop */
 };
 
 static inline void engine_hash(struct engine *engine, uint64_t what, uint64_t who)
@@ -207,8 +211,8 @@ void engine_close_job(struct engine *engine, struct sim_job *job); /* the run en
 /* Give the job its present speed: count its work until now, and push its new end. */
 void engine_turn(struct engine *engine, uint32_t slot);
 
-/* Slowdown by neighbours on a GPU: engine_pace.c.  All but the first two are called only if `paces` is not NULL. */
-bool engine_has_paces(const struct engine *engine);
+/* Speeds of jobs: engine_pace.c.  All but the first two are called only if `paces` is not NULL. */
+bool engine_has_paces(const struct engine *engine, const struct job *job); /* with that job */
 /* Note the job's request, and the pieces that its groups get in place of it. */
 void engine_pace_asks(struct engine *engine, uint32_t slot, const struct job *job, const struct job_truth *truth,
                       const struct job_group *got);
@@ -216,8 +220,8 @@ uint32_t engine_pace_of(const struct engine *engine, uint32_t slot); /* units th
 void engine_pace(struct engine *engine, uint32_t slot); /* its members came or left, or it holds other pieces */
 /* Count its busy SMs now that it holds its pieces, or no longer count them; false: it is not paced. */
 bool engine_pace_counts(struct engine *engine, uint32_t slot, bool is_held);
-struct sim_folded engine_pace_unfold(const struct engine *engine, uint32_t slot); /* return it and set it to 0 */
-void engine_pace_close(struct engine *engine, uint32_t slot); /* put its mean activity into its row */
+struct sim_folded engine_pace_unfold(struct engine *engine, uint32_t slot); /* return it and set it to 0 */
+void engine_pace_close(struct engine *engine, uint32_t slot);               /* put its mean activity into its row */
 void engine_release_paces(struct engine *engine);
 
 /* Lives: engine_jobs.c */

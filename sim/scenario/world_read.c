@@ -37,7 +37,8 @@ static void read_recut_costs(struct recut_costs *costs, const struct json_value 
 void world_config_read(struct world_config *world, const struct json_value *value)
 {
     static const char *const limits[] = {"kill", "ignore", NULL};
-    static const char *const sharing[] = {"measured", "free", NULL}; /* enum world_sharing */
+    static const char *const sharing[] = {"measured", "free", NULL};        /* enum world_sharing */
+    static const char *const network[] = {"shared", "alone", "free", NULL}; /* enum world_network */
     struct json_object object;
     *world = world_config_default();
     if (value->node == NULL) {
@@ -50,6 +51,7 @@ void world_config_read(struct world_config *world, const struct json_value *valu
     world->kills_at_limit = json_get_choice(&object, "limits", limits, 0) == 0;
     world->queue_limit = json_get_int(&object, "queue_limit", 0, INT64_MAX, -1);
     world->sharing = (uint8_t)json_get_choice(&object, "sharing", sharing, SHARING_MEASURED);
+    world->network = (uint8_t)json_get_choice(&object, "network", network, NETWORK_SHARED);
     world->busy_per_sm_active = json_get_real(&object, "busy_per_sm_active", 1, 100, world->busy_per_sm_active);
     world->has_wait_times = json_get_bool(&object, "wait_times", true);
     world->stall_steps = (uint64_t)json_get_int(&object, "stall_steps", 0, INT64_MAX, (int64_t)world->stall_steps);

@@ -1,0 +1,179 @@
+/* The speed of jobs by their communication: where their GPUs stand, and which links they share.
+ *
+ * A job that declares communication runs at the speed of its place (topologies/communication.h), of 1 at its best place
+ * alone.  Under world.network "shared" a job that crosses a link that can be too narrow is a flow there
+ * (sim/network/network.h).  Its demand is what it sends alone, on the mean over a step; it sends also while it restarts
+ * or writes a checkpoint.  When a flow comes or goes, the jobs whose bandwidth that changes get their new speed at
+ * once, and no others are looked at. */
+#include <math.h>
+
+#include "sim/engine/engine_pace.h"
+#include "sim/network/network.h"
+
+enum { NS_PER_US = 1000, MICRO = 1000000 };
+
+static struct network *new_network(const struct cluster *cluster)
+{
+    const uint32_t count = fabric_link_count(cluster);
+    double *bytes_per_s = mem_zalloc(count + 1u, sizeof *bytes_per_s);
+    for (uint32_t l = 0; l < count; l++)
+        bytes_per_s[l] = fabric_link_bytes_per_s(cluster, l);
+    struct network *network = network_new(bytes_per_s, count);
+    mem_free(bytes_per_s);
+    return network;
+}
+
+/* The GPUs of a member that has any, of the smallest if they differ; 0: some member gets a piece of a GPU, or none has
+ * a GPU. */
+static uint32_t member_gpus(const struct job *job, const struct job_group *got)
+{
+    uint32_t least = 0;
+    for (uint32_t g = 0; g < job->group_count; g++) {
+        if (!request_asks_gpus(&got[g].request))
+            continue;
+        const uint32_t gpus = got[g].request.gpus;
+        if (gpus == 0)
+            return 0;
+        least = least == 0 || gpus < least ? gpus : least;
+    }
+    return least;
+}
+
+void engine_network_asks(struct engine *engine, uint32_t slot, const struct job *job, const struct job_group *got)
+{
+    struct sim_pace *pace = &engine->paces[slot];
+    pace->has_network = job->communication != NULL && member_gpus(job, got) > 0;
+    if (!pace->has_network)
+        return;
+    if (pace->network == NULL)
+        pace->network = mem_zalloc(1, sizeof *pace->network);
+    *pace->network = (struct pace_network){
+        .declared = *job->communication, .member_gpus = member_gpus(job, got), .time = {.speed = 1}};
+}
+
+double engine_network_speed(const struct engine *engine, uint32_t slot)
+{
+    return engine->paces[slot].has_network ? engine->paces[slot].network->time.speed : 1;
+}
+
+/* ---- Places ---- */
+
+/* Where its GPUs stand.  Returns the number of nodes, in engine->places. */
+static uint32_t find_place(struct engine *engine, uint32_t slot)
+{
+    const struct cluster *cluster = engine->config->cluster;
+    const struct job_pieces *own = &engine->jobs[slot].pieces;
+    struct pace_network *network = engine->paces[slot].network;
+    const struct piece *pieces = job_pieces_all(own);
+    uint32_t count = 0;
+    MEM_GROW(engine->places, engine->place_capacity, (size_t)own->piece_count);
+    for (uint32_t p = 0; p < own->piece_count; p++)
+        if (pieces[p].gpu_mask != 0)
+            engine->places[count++] = (struct link_place){pieces[p].node, pieces[p].gpu_mask};
+    network->place = gang_place_of(cluster, engine->places, &count);
+    if (network->place.gpu_count > 1)
+        network->best = communication_best(&network->declared, cluster, cluster->nodes[engine->places[0].node].pool,
+                                           network->place.gpu_count, network->member_gpus);
+    return count;
+}
+
+static void set_bandwidth(struct pace_network *network, double bytes_per_s)
+{
+    network->bytes_per_s = bytes_per_s;
+    network->time = communication_time(&network->declared, &network->place, &network->best, bytes_per_s);
+}
+
+/* Join the links that the job crosses; false: none of them can be too narrow for it. */
+static bool join_links(struct engine *engine, uint32_t slot, uint32_t node_count)
+{
+    const struct cluster *cluster = engine->config->cluster;
+    const struct pace_network *network = engine->paces[slot].network;
+    const double peak = network->place.network_bytes_per_s;
+    const double demand = peak * network->time.network_ratio;
+    if (engine->config->world.network != NETWORK_SHARED || demand <= 0 || fabric_link_count(cluster) == 0)
+        return false;
+    MEM_GROW(engine->uses, engine->use_capacity, (size_t)fabric_uses_max(cluster, node_count));
+    const uint32_t count = fabric_uses_of(cluster, engine->places, node_count, engine->uses);
+    if (count == 0)
+        return false;
+    if (engine->network == NULL)
+        engine->network = new_network(cluster);
+    network_join(engine->network, slot, &(struct flow){fmin(demand, peak), peak, engine->uses, count});
+    return true;
+}
+
+/* Give all jobs whose bandwidth has changed their new speed. */
+static void settle_links(struct engine *engine)
+{
+    const uint32_t *changed;
+    const uint32_t count = network_settle(engine->network, &changed);
+    for (uint32_t c = 0; c < count; c++) {
+        engine_pace_fold(engine, changed[c]);
+        set_bandwidth(engine->paces[changed[c]].network, network_burst(engine->network, changed[c]));
+        engine_repace(engine, changed[c]);
+    }
+}
+
+void engine_network_move(struct engine *engine, uint32_t slot)
+{
+    const struct sim_job *job = &engine->jobs[slot];
+    struct pace_network *network = engine->paces[slot].network;
+    bool must_settle = engine->network != NULL && network_has(engine->network, slot);
+    if (must_settle)
+        network_leave(engine->network, slot);
+    if (!job->is_waiting && job->pieces.piece_count > 0) {
+        const uint32_t node_count = find_place(engine, slot);
+        if (network->place.gpu_count > 1) {
+            set_bandwidth(network, network->place.network_bytes_per_s);
+            must_settle |= join_links(engine, slot, node_count);
+        } else {
+            network->time = communication_time(NULL, &network->place, &network->place, 1);
+        }
+        engine_repace(engine, slot);
+    }
+    if (must_settle)
+        settle_links(engine);
+}
+
+/* ---- Books ---- */
+
+static int64_t part_of(int64_t gpu_us, double ratio)
+{
+    return llrint((double)gpu_us * ratio);
+}
+
+void engine_network_count(struct engine *engine, uint32_t slot, time_ns worked)
+{
+    struct sim_job *job = &engine->jobs[slot];
+    struct pace_network *network = engine->paces[slot].network;
+    const int64_t gpu_us = (int64_t)((wide_ns)worked * job->held_milli / ((wide_ns)GPU_MILLI * NS_PER_US));
+    job->row.exposed_gpu_us += part_of(gpu_us, network->time.exposed_ratio);
+    job->row.slowed_gpu_us += part_of(gpu_us, 1 - network->time.speed);
+    if (network->time.mfu_ratio > 0) {
+        job->row.planned_gpu_us += gpu_us;
+        network->planned_us_micro += (wide_ns)gpu_us * llrint(network->time.mfu_ratio * MICRO);
+    }
+    if (network->place.domain_count > 1) {
+        job->row.network_gpu_us += gpu_us;
+        network->network_us_bytes += (wide_ns)gpu_us * llrint(network->bytes_per_s);
+    }
+}
+
+static int64_t mean_of(wide_ns sum, int64_t weight)
+{
+    return weight > 0 ? (int64_t)((sum + weight / 2) / weight) : 0;
+}
+
+void engine_network_close(struct engine *engine, uint32_t slot)
+{
+    struct job_row *row = &engine->jobs[slot].row;
+    const struct pace_network *network = engine->paces[slot].network;
+    row->network_bytes_per_s = mean_of(network->network_us_bytes, row->network_gpu_us);
+    row->mfu_micro = (uint32_t)mean_of(network->planned_us_micro, row->planned_gpu_us);
+}
+
+void engine_network_release(struct engine *engine)
+{
+    network_free(engine->network);
+    mem_free(engine->uses);
+}

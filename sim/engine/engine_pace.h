@@ -1,0 +1,89 @@
+/* sim/engine/engine_pace.h -- how fast members of a job run, shared by engine_pace.c (the pace of a job, and what
+ * follows from it), engine_clients.c (clients that share a GPU) and engine_network.c (communication between GPUs).
+ *
+ * The pace of a job is the number of units of work that one of its members does in a nanosecond, of PACE_ONE:
+ *
+ *   pace = PACE_ONE x speed by communication / slowdown by neighbours on its GPUs
+ *
+ * A job without either has no pace: it runs at the speed of the trace.
+ */
+#ifndef SIM_ENGINE_ENGINE_PACE_H
+#define SIM_ENGINE_ENGINE_PACE_H
+
+#include "sim/engine/engine_state.h"
+#include "topologies/communication.h"
+
+enum { PACE_ONE = 1 << 20 }; /* units of work in a member-ns: a speed is exact to a millionth */
+enum { ALL_MICRO = GPU_MILLI * 1000 };
+
+/* One member of a group of a job. */
+struct pace_group {
+    int64_t use_micro;          /* busy part of a GPU's SMs, when alone on a whole GPU */
+    int64_t busy_micro;         /* busy part of the time, likewise */
+    uint8_t asked_mig, got_mig; /* enum mig_profile_id + 1; 0 */
+};
+
+/* The communication of a job; see engine_network.c. */
+struct pace_network {
+    struct communication declared;
+    struct gang_place place, best;
+    struct communication_time time; /* of a step, as it is now */
+    double bytes_per_s;             /* that a GPU gets on the network while it sends */
+    uint32_t member_gpus;           /* GPUs of a member */
+    wide_ns network_us_bytes;       /* integral of bytes_per_s over network_gpu_us of the row */
+    wide_ns planned_us_micro;       /* integral of the MFU over planned_gpu_us of the row */
+};
+
+struct sim_pace {
+    bool is_paced;    /* it may run at another speed than the trace's */
+    bool is_client;   /* it holds a piece of a GPU that has a price */
+    bool has_network; /* it declares communication between several GPUs */
+    uint8_t class;    /* enum job_class */
+    uint32_t pace;    /* units that a member does per ns */
+    struct pace_group *groups;
+    size_t group_capacity;
+    struct piece *shares; /* pieces on which it is a client now */
+    size_t share_capacity;
+    uint32_t share_count;
+    uint64_t seen;                /* number of the last change for which it was examined */
+    struct pace_network *network; /* NULL: the slot had no such job yet */
+    int64_t active;               /* milli-GPU x milli activity, at present */
+    time_ns active_since;         /* since when `active` has that value */
+    wide_ns active_ns;            /* integral of `active` before that */
+    struct sim_folded folded;     /* of the present attempt */
+};
+
+/* End the present interval of a job that runs: fold what it did so far.  Called before anything changes that it was
+ * done at. */
+void engine_pace_fold(struct engine *engine, uint32_t slot);
+/* Give the job the pace that it has now, and push its new end. */
+void engine_repace(struct engine *engine, uint32_t slot);
+
+/* ---- Clients of GPUs: engine_clients.c ---- */
+
+/* Do some jobs get pieces that have a price? */
+bool engine_has_clients(const struct engine *engine);
+/* The slowdown by its pieces and their other clients, of the slowest member; 1: none. */
+double engine_clients_slow(const struct engine *engine, uint32_t slot);
+/* Is the piece a share of a GPU, beside other clients? */
+bool engine_clients_share(const struct sim_pace *pace, const struct piece *piece);
+/* Its members came or left, or it holds other pieces: note it as a client, and change the pace of all jobs on its GPUs.
+ */
+void engine_clients_move(struct engine *engine, uint32_t slot);
+void engine_clients_release(struct engine *engine);
+
+/* ---- Communication: engine_network.c ---- */
+
+/* got: the pieces that its groups get. */
+void engine_network_asks(struct engine *engine, uint32_t slot, const struct job *job, const struct job_group *got);
+/* The speed of its present place and network, of the best place's. */
+double engine_network_speed(const struct engine *engine, uint32_t slot);
+/* Its members came or left: find its place, and change the pace of all jobs on its links. */
+void engine_network_move(struct engine *engine, uint32_t slot);
+/* It worked for that time at its present speed: count what communication cost. */
+void engine_network_count(struct engine *engine, uint32_t slot, time_ns worked);
+/* Put the means into its row. */
+void engine_network_close(struct engine *engine, uint32_t slot);
+void engine_network_release(struct engine *engine);
+
+#endif
