@@ -92,7 +92,7 @@ static struct communication_time sensitivity_time(const struct sensitivity *sens
 
 /* ---- a plan ---- */
 
-/* The plan with as many replicas as the GPUs make; each has the batch that it had. */
+/* The plan with as many replicas as the GPUs make.  Each replica has the batch that it had. */
 static struct training_plan plan_for(const struct training_plan *plan, uint32_t gpu_count)
 {
     struct training_plan scaled = *plan;
@@ -100,7 +100,8 @@ static struct training_plan plan_for(const struct training_plan *plan, uint32_t 
     scaled.dp = gpu_count < replica ? 1 : (uint32_t)(gpu_count / replica);
     if (scaled.dp == plan->dp)
         return scaled;
-    const double batch = (double)plan->batch / (plan->dp > 0 ? plan->dp : 1) * scaled.dp;
+    assert(plan->dp > 0); /* fitted */
+    const double batch = (double)plan->batch / plan->dp * scaled.dp;
     scaled.batch = batch < UINT32_MAX ? (uint32_t)batch : UINT32_MAX;
     scaled.ep = common_divisor(plan->ep, scaled.dp);
     return scaled;

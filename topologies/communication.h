@@ -88,7 +88,8 @@ struct gang_place communication_best(const struct communication *communication, 
                                      uint32_t pool, uint32_t gpu_count, uint32_t member_gpus);
 
 /* network_bytes_per_s: what one GPU gets on the network, above 0.  communication NULL: speed 1.  A plan for more or
- * fewer GPUs than the place has (members left) is scaled in its replicas.  O(1), pure. */
+ * fewer GPUs than the place has (members left) is scaled in its replicas; its dp is not 0 (communication_fit).  O(1),
+ * pure. */
 struct communication_time communication_time(const struct communication *communication, const struct gang_place *place,
                                              const struct gang_place *best, double network_bytes_per_s);
 

@@ -262,6 +262,35 @@ static void a_plan_in_one_rack_or_two(void **state)
     cluster_free(cluster);
 }
 
+/* A node whose GPUs have NVLink in halves: a TP group of all goes by PCIe. */
+static void tensor_parallelism_over_islands_is_slow(void **state)
+{
+    (void)state;
+    struct communication plan = gpt_70b();
+    struct cluster *cluster = dgx(1);
+    const struct gang_place whole = place_of(cluster, 0, 1, 96, 0xff);
+    struct gang_place split = whole;
+    split.is_pcie = true;
+    const struct communication_time time = communication_time(&plan, &split, &whole, 50e9);
+    assert_true(time.speed < 0.7);
+    cluster_free(cluster);
+}
+
+/* All-gathers of 4 MB: the model's ring has no start-up over two nodes; even so they are not faster than in one. */
+static void two_nodes_are_not_faster_than_one(void **state)
+{
+    (void)state;
+    const struct collective_system *h100 = collective_system_find(TEXT("h100"));
+    const struct collective_place one = collective_place_even(h100, 1, 8, 50e9),
+                                  two = collective_place_even(h100, 2, 4, 50e9);
+    const double near = collective_time(COLLECTIVE_ALL_GATHER, &one, 4e6).s;
+    assert_true(collective_time(COLLECTIVE_ALL_GATHER, &two, 4e6).s < near);
+    check_near(collective_group_s(COLLECTIVE_ALL_GATHER, &two, 4e6), near);
+    check_near(collective_group_s(COLLECTIVE_ALL_GATHER, &one, 4e6), near);
+    check_near(collective_group_s(COLLECTIVE_ALL_GATHER, &two, 4e9),
+               collective_time(COLLECTIVE_ALL_GATHER, &two, 4e9).s);
+}
+
 /* Fewer GPUs than the plan has: fewer replicas, each with the batch that it had. */
 static void members_that_left_are_replicas_less(void **state)
 {
@@ -293,6 +322,8 @@ int main(void)
         cmocka_unit_test(tensor_parallelism_over_nodes_is_slow),
         cmocka_unit_test(replicas_need_the_network),
         cmocka_unit_test(a_plan_in_one_rack_or_two),
+        cmocka_unit_test(tensor_parallelism_over_islands_is_slow),
+        cmocka_unit_test(two_nodes_are_not_faster_than_one),
         cmocka_unit_test(members_that_left_are_replicas_less),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -363,6 +363,68 @@ static void the_best_place_of_shared_nics(void **state)
     cluster_free(cluster);
 }
 
+/* 32 nodes in one unit and one in the other: the full unit has 32 senders a rail. */
+static void a_small_last_unit_takes_few(void **state)
+{
+    (void)state;
+    struct cluster *cluster =
+        cluster_of("{'name': 'c', 'pools': [{'name': 'p', 'nodes': 33, 'gpus_per_node': 8, 'gpu_model': 'h100'}],"
+                   " 'fabric': {'leaf_oversubscription': 4}}");
+    check_near(gang_place_best(cluster, 0, 264, 8, true).network_bytes_per_s, 50e9 / 4);
+    check_near(place_of(cluster, 0, 1, 33, 0xff).network_bytes_per_s, 50e9 / 4);
+    cluster_free(cluster);
+}
+
+/* GPUs 0, 2, 4, 6 have a NIC each; all eight share them.  Islands of four have two. */
+static void the_best_place_uses_as_many_nics_and_one_island(void **state)
+{
+    (void)state;
+    struct cluster *cluster =
+        cluster_of("{'name': 'c', 'pools': [{'name': 'p', 'nodes': 4, 'gpus_per_node': 8, 'gpu_model': 'h100',"
+                   " 'nics': 4}]}");
+    check_near(gang_place_even(cluster, 0, 16, 4, 4, 1).network_bytes_per_s, 50e9);
+    check_near(place_of(cluster, 0, 1, 4, 0x55).network_bytes_per_s, 50e9);
+    check_near(gang_place_even(cluster, 0, 16, 4, 4, 2).network_bytes_per_s, 25e9);
+    cluster_free(cluster);
+    cluster = cluster_of("{'name': 'c', 'pools': [{'name': 'p', 'nodes': 4, 'gpus_per_node': 8, 'gpu_model': 'h100',"
+                         " 'nics': 4, 'nvlink_island': 4}]}");
+    const struct gang_place one = gang_place_even(cluster, 0, 16, 4, 4, 1),
+                            two = gang_place_best(cluster, 0, 16, 4, true);
+    check_near(one.network_bytes_per_s, 25e9);
+    assert_false(one.is_pcie);
+    assert_true(two.is_pcie);
+    assert_int_equal(two.domain_count, 2);
+    cluster_free(cluster);
+}
+
+/* Two pools: the slower GPUs count, and the links of the second pool follow those of the first. */
+static void a_gang_in_two_pools(void **state)
+{
+    (void)state;
+    struct cluster *cluster =
+        cluster_of("{'name': 'c', 'pools': [{'name': 'p', 'nodes': 4, 'gpus_per_node': 8, 'gpu_model': 'h100',"
+                   " 'nics': 4}, {'name': 'q', 'nodes': 4, 'gpus_per_node': 8, 'gpu_model': 'a100-80', 'nics': 2}],"
+                   " 'fabric': {'rails': 4}}");
+    struct fabric_use uses[32];
+    for (uint32_t order = 0; order < 2; order++) {
+        struct gang gang = {.count = 0};
+        add(&gang, order == 0 ? 3 : 5, 1, 1, 0xff);
+        add(&gang, order == 0 ? 5 : 3, 1, 1, 0x0f);
+        const struct gang_place place = gang_place_of(cluster, gang.places, &gang.count);
+        assert_string_equal(place.system.name, "a100");
+        assert_true(place.bf16_tflops > 311 && place.bf16_tflops < 313);
+        const uint32_t count = fabric_uses_of(cluster, gang.places, gang.count, uses);
+        assert_int_equal(count, order == 0 ? 5 : 4);
+        assert_int_equal(uses[0].link, 3 * 4);
+        assert_int_equal(uses[0].senders, 2);
+        assert_int_equal(uses[count - 1].link, 16 + 1 * 4 + (order == 0 ? 0 : 1));
+        assert_int_equal(uses[count - 1].senders, 4);
+        check_near(fabric_link_bytes_per_s(cluster, uses[count - 1].link), 50e9);
+    }
+    assert_int_equal(fabric_link_count(cluster), 2 * 16);
+    cluster_free(cluster);
+}
+
 static void the_best_place_of_racks(void **state)
 {
     (void)state;
@@ -372,6 +434,9 @@ static void the_best_place_of_racks(void **state)
     place = gang_place_best(cluster, 0, 144, 4, true);
     check_domains(&place, 144, 2, 72, 72);
     assert_int_equal(place.tier, LINK_SPINE); /* a rack is a unit */
+    cluster->fabric.leaf_oversubscription = 4;
+    place = gang_place_best(cluster, 0, 144, 4, true); /* two racks are two units, all their GPUs send */
+    check_near(place.network_bytes_per_s, 50e9 / 4);
     cluster_free(cluster);
 }
 
@@ -392,6 +457,9 @@ int main(void)
         cmocka_unit_test(gb200_is_as_nvl72),
         cmocka_unit_test(best_places),
         cmocka_unit_test(the_best_place_of_shared_nics),
+        cmocka_unit_test(a_small_last_unit_takes_few),
+        cmocka_unit_test(the_best_place_uses_as_many_nics_and_one_island),
+        cmocka_unit_test(a_gang_in_two_pools),
         cmocka_unit_test(the_best_place_of_racks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
