@@ -6,24 +6,32 @@
 
 #define RATE_OPEN    (-1.0)      /* a flow whose rate still rises */
 #define FULL_TO_LAST (1 + 1e-12) /* links that fill at the same level but for rounding fill together */
+#define ROUNDING     1e-12       /* a link that has less of its capacity left is full */
 
 static void begin(struct max_min_flow *flows, uint32_t flow_count, struct max_min_link *links, uint32_t link_count)
 {
     for (uint32_t l = 0; l < link_count; l++) {
         links[l].left = links[l].capacity;
         links[l].senders = 0;
+        links[l].open_count = 0;
     }
     for (uint32_t f = 0; f < flow_count; f++) {
         flows[f].rate = RATE_OPEN;
-        for (uint32_t u = 0; u < flows[f].use_count; u++)
-            links[flows[f].uses[u].link].senders += flows[f].uses[u].senders;
+        for (uint32_t u = 0; u < flows[f].use_count; u++) {
+            struct max_min_link *link = &links[flows[f].uses[u].link];
+            link->senders += flows[f].uses[u].senders;
+            link->open_count++;
+        }
     }
 }
 
-/* The rate at which the link is full if all its open flows have it.  `left` is what flows with a final rate leave. */
+/* The rate at which the link is full if all its open flows have it.  `left` is what flows with a final rate leave.
+ * The open flows are counted, because rounding may leave senders where no flow is open, or none where one is. */
 static double level_of(const struct max_min_link *link)
 {
-    return link->senders > 0 ? fmax(0, link->left) / link->senders : INFINITY;
+    if (link->open_count == 0)
+        return INFINITY;
+    return link->left > 0 && link->senders > 0 ? link->left / link->senders : 0;
 }
 
 /* Give the flow its final rate. */
@@ -34,6 +42,7 @@ static void settle(struct max_min_flow *flow, double rate, struct max_min_link *
         struct max_min_link *link = &links[flow->uses[u].link];
         link->left -= flow->uses[u].senders * rate;
         link->senders -= flow->uses[u].senders;
+        link->open_count--;
     }
 }
 
@@ -49,10 +58,12 @@ static bool is_held(const struct max_min_flow *flow, const struct max_min_link *
 static double fill_links(struct max_min_link *links, uint32_t link_count)
 {
     double level = INFINITY;
+    for (uint32_t l = 0; l < link_count; l++) {
+        links[l].level = level_of(&links[l]);
+        level = links[l].level < level ? links[l].level : level;
+    }
     for (uint32_t l = 0; l < link_count; l++)
-        level = fmin(level, level_of(&links[l]));
-    for (uint32_t l = 0; l < link_count; l++)
-        links[l].is_full = links[l].senders > 0 && level_of(&links[l]) <= level * FULL_TO_LAST;
+        links[l].is_full = links[l].open_count > 0 && links[l].level <= level * FULL_TO_LAST;
     return level;
 }
 
@@ -60,9 +71,24 @@ static double least_demand(const struct max_min_flow *flows, uint32_t flow_count
 {
     double least = INFINITY;
     for (uint32_t f = 0; f < flow_count; f++)
-        if (flows[f].rate == RATE_OPEN)
-            least = fmin(least, flows[f].demand);
+        if (flows[f].rate == RATE_OPEN && flows[f].demand < least)
+            least = flows[f].demand;
     return least;
+}
+
+/* What is left is computed in the order of the flows: so it depends on the rates alone, not on the rounds that led to
+ * them, which flows elsewhere change. */
+static void compute_left(const struct max_min_flow *flows, uint32_t flow_count, struct max_min_link *links,
+                         uint32_t link_count)
+{
+    for (uint32_t l = 0; l < link_count; l++)
+        links[l].left = links[l].capacity;
+    for (uint32_t f = 0; f < flow_count; f++)
+        for (uint32_t u = 0; u < flows[f].use_count; u++)
+            links[flows[f].uses[u].link].left -= flows[f].uses[u].senders * flows[f].rate;
+    for (uint32_t l = 0; l < link_count; l++)
+        if (links[l].left < links[l].capacity * ROUNDING)
+            links[l].left = 0;
 }
 
 void max_min_solve(struct max_min_flow *flows, uint32_t flow_count, struct max_min_link *links, uint32_t link_count)
@@ -80,6 +106,5 @@ void max_min_solve(struct max_min_flow *flows, uint32_t flow_count, struct max_m
             }
         }
     }
-    for (uint32_t l = 0; l < link_count; l++)
-        links[l].left = fmax(0, links[l].left);
+    compute_left(flows, flow_count, links, link_count);
 }

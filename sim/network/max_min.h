@@ -28,9 +28,11 @@ struct max_min_flow {
 
 struct max_min_link {
     double capacity;
-    double left;    /* out: what no flow uses */
-    double senders; /* scratch */
-    bool is_full;   /* scratch */
+    double left;         /* out: what no flow uses; 0 on a full link */
+    double senders;      /* scratch: of the flows without a final rate */
+    double level;        /* scratch */
+    uint32_t open_count; /* scratch: the flows without a final rate */
+    bool is_full;        /* scratch */
 };
 
 /* O(rounds x (uses + links)), with at most a round for each flow. */

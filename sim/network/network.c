@@ -12,6 +12,8 @@
 #include "base/mem.h"
 #include "sim/network/max_min.h"
 
+#define ROUNDING 1e-12 /* a rate that is so close to the peak is the peak */
+
 struct flow_cell {
     double demand, peak, mean, burst;
     struct max_min_use *uses; /* owned; of the slot's earlier flow while there is none */
@@ -96,15 +98,17 @@ static void touch(struct network *network, uint32_t link)
 
 void network_join(struct network *network, uint32_t slot, const struct flow *flow)
 {
-    assert(flow->use_count > 0 && flow->demand > 0 && flow->demand <= flow->peak && !network_has(network, slot));
+    assert(flow->use_count > 0 && flow->demand > 0 && flow->demand * (1 - ROUNDING) <= flow->peak);
+    assert(!network_has(network, slot));
     MEM_GROW(network->flows, network->flow_capacity, (size_t)slot + 1);
     struct flow_cell *cell = &network->flows[slot];
     MEM_GROW(cell->uses, cell->use_capacity, (size_t)flow->use_count);
-    cell->demand = flow->demand;
+    cell->demand = fmin(flow->demand, flow->peak);
     cell->peak = flow->peak;
     cell->use_count = flow->use_count;
     cell->is_new = true;
     for (uint32_t u = 0; u < flow->use_count; u++) {
+        assert(flow->uses[u].link < network->link_count && flow->uses[u].senders > 0);
         struct link_cell *link = &network->links[flow->uses[u].link];
         cell->uses[u] = (struct max_min_use){flow->uses[u].link, flow->uses[u].senders};
         MEM_GROW(link->slots, link->slot_capacity, (size_t)link->slot_count + 1);
@@ -174,8 +178,8 @@ static void find_flow(struct network *network, uint32_t slot)
         find_link(network, flow->uses[u].link);
 }
 
-/* Find all links and flows that are connected with the link.  Links are then in the order of their numbers, flows in
- * that of their slots. */
+/* Find all links and flows that are connected with the link.  Flows are then in the order of their slots, because the
+ * solver adds in it; the order of links does not matter to the solver. */
 static void find_component(struct network *network, uint32_t link)
 {
     network->found_link_count = network->found_slot_count = 0;
@@ -187,7 +191,6 @@ static void find_component(struct network *network, uint32_t link)
     }
     if (network->found_slot_count > 1)
         qsort(network->found_slots, network->found_slot_count, sizeof *network->found_slots, compare_slots);
-    qsort(network->found_links, network->found_link_count, sizeof *network->found_links, compare_slots);
 }
 
 /* Copy the component for the solver, which numbers its links from 0. */
@@ -212,13 +215,17 @@ static void copy_component(struct network *network)
     }
 }
 
-/* What a flow gets while it sends: its mean rate, and all that its links have left. */
+/* What a flow gets while it sends: its mean rate, and all that its links have left.  Rounding must not take a flow that
+ * is alone below its peak: it would then run slower than the same job on a network that is not shared. */
 static double burst_of(const struct network *network, const struct max_min_flow *flow, double peak)
 {
     double spare = INFINITY;
-    for (uint32_t u = 0; u < flow->use_count; u++)
-        spare = fmin(spare, network->solver_links[flow->uses[u].link].left / flow->uses[u].senders);
-    return fmin(peak, flow->rate + spare);
+    for (uint32_t u = 0; u < flow->use_count; u++) {
+        const double left = network->solver_links[flow->uses[u].link].left / flow->uses[u].senders;
+        spare = left < spare ? left : spare;
+    }
+    const double burst = flow->rate + spare;
+    return burst < peak * (1 - ROUNDING) ? burst : peak;
 }
 
 static void solve_component(struct network *network)

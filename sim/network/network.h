@@ -14,11 +14,13 @@
  *
  *    So alone it has its peak; beside flows that send a fifth of the time it sees a fifth of their traffic; on a full
  *    link it has its max-min share.
- *  - The rates depend on the set of flows alone.  A change touches only flows that share links with it, directly or
- *    through others.
+ *  - The rates depend on the set of flows and their slots, not on the order of joins and leaves.  (The slots decide the
+ *    order of additions, so they matter in the last bits.)  A change touches only flows that share links with it,
+ *    directly or through others.
  *
  *   network_join(network, slot, &flow);
- *   for (uint32_t i = 0; i < network_settle(network, &changed); i++)
+ *   const uint32_t count = network_settle(network, &changed);
+ *   for (uint32_t i = 0; i < count; i++)
  *       network_burst(network, changed[i])
  *
  * It does not model: ECMP collisions, congestion control, the phases of jobs against each other; see docs/network.md.
@@ -35,7 +37,7 @@ struct network *network_new(const double *bytes_per_s, uint32_t link_count);
 void network_free(struct network *network);
 
 struct flow {
-    double demand, peak; /* above 0; demand at most peak */
+    double demand, peak; /* above 0; demand at most peak, but for rounding */
     const struct fabric_use *uses;
     uint32_t use_count; /* 1 and up */
 };

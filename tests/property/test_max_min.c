@@ -20,7 +20,8 @@ struct instance {
     uint32_t link_count, flow_count;
 };
 
-/* A third of the sets are on a coarse grid, so that links fill and demands are met at the same level. */
+/* A third of the sets are on a coarse grid, so that links fill and demands are met at the same level.  In a fifth,
+ * senders are tenths, whose sums are rounded. */
 static double draw_amount(struct random_stream *stream, bool is_coarse, uint32_t most)
 {
     return is_coarse ? 1.0 + random_below(stream, 4) : 1e-3 + most * random_uniform(stream);
@@ -29,6 +30,7 @@ static double draw_amount(struct random_stream *stream, bool is_coarse, uint32_t
 static void draw(struct instance *one, struct random_stream *stream)
 {
     const bool is_coarse = random_below(stream, 3) == 0, demands_little = random_below(stream, 4) == 0;
+    const double sender = random_below(stream, 5) == 0 ? 0.1 : 1;
     one->link_count = 1 + random_below(stream, LINKS_MAX);
     one->flow_count = 1 + random_below(stream, FLOWS_MAX);
     for (uint32_t l = 0; l < one->link_count; l++)
@@ -40,7 +42,7 @@ static void draw(struct instance *one, struct random_stream *stream)
         const uint32_t first = random_below(stream, one->link_count);
         for (uint32_t l = 0; l < one->link_count; l++)
             if (l == first || random_below(stream, 3) == 0)
-                one->uses[f][flow->use_count++] = (struct max_min_use){l, 1.0 + random_below(stream, 16)};
+                one->uses[f][flow->use_count++] = (struct max_min_use){l, sender * (1 + random_below(stream, 16))};
         if (random_below(stream, 40) == 0)
             flow->demand = 0;
     }
@@ -134,6 +136,8 @@ static const char *broken_law(const struct instance *one)
         const long double load = load_of(one, l, rates), capacity = one->links[l].capacity;
         if (load > capacity * (1 + 1e-9L))
             return "a link carries more than its capacity";
+        if (one->links[l].left > 0 && load >= capacity * (1 - 1e-13L))
+            return "a full link has something left";
         if (one->links[l].left < 0 || one->links[l].left - (capacity - load) > capacity * 1e-9L ||
             (capacity - load) - one->links[l].left > capacity * 1e-9L)
             return "what is left of a link is not its capacity less its load";

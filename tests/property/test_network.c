@@ -1,5 +1,6 @@
 /* Flows that come and go: what is solved piece by piece equals what is solved at once, and only what is touched
  * changes. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -56,7 +57,21 @@ static struct network *solve_at_once(const struct world *world)
     return network;
 }
 
-static const char *overloaded(const struct world *world)
+/* Is the burst of the flow what the header says, for the mean rates that the network has? */
+static const char *wrong_burst(const struct world *world, const double load[], uint32_t slot)
+{
+    const struct flow *flow = &world->flows[slot].flow;
+    const double mean = network_mean(world->network, slot);
+    double burst = flow->peak;
+    for (uint32_t u = 0; u < flow->use_count; u++) {
+        const uint32_t link = flow->uses[u].link;
+        burst = fmin(burst, mean + (world->capacities[link] - load[link]) / flow->uses[u].senders);
+    }
+    const bool is_near = fabs(network_burst(world->network, slot) - burst) <= 1e-9 * burst;
+    return is_near ? NULL : "a burst is not what the other flows leave";
+}
+
+static const char *broken_load(const struct world *world)
 {
     double load[LINKS_MAX] = {0};
     for (uint32_t s = 0; s < SLOTS; s++)
@@ -65,7 +80,10 @@ static const char *overloaded(const struct world *world)
     for (uint32_t l = 0; l < world->link_count; l++)
         if (load[l] > world->capacities[l] * (1 + 1e-9))
             return "a link carries more than its capacity";
-    return NULL;
+    const char *why = NULL;
+    for (uint32_t s = 0; s < SLOTS && why == NULL; s++)
+        why = world->flows[s].is_there ? wrong_burst(world, load, s) : NULL;
+    return why;
 }
 
 static bool lists(const uint32_t *slots, uint32_t count, uint32_t slot)
@@ -79,7 +97,7 @@ static bool lists(const uint32_t *slots, uint32_t count, uint32_t slot)
 static const char *broken_law(struct world *world, const uint32_t *changed, uint32_t count)
 {
     struct network *whole = solve_at_once(world);
-    const char *why = overloaded(world);
+    const char *why = broken_load(world);
     for (uint32_t i = 1; i < count; i++)
         if (changed[i - 1] >= changed[i])
             why = "the changed flows are not in the order of their slots";
@@ -142,8 +160,86 @@ static void piece_by_piece_as_at_once(void **state)
     }
 }
 
+/* ---- Rounding ---- */
+
+enum { ROUNDINGS = 20000 };
+
+/* Capacities, and what a GPU has of them alone, as a cluster has them: such numbers are not exact. */
+static void alone_a_flow_has_its_peak_to_the_last_bit(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < ROUNDINGS; seed++) {
+        struct random_stream stream;
+        const uint32_t *changed;
+        random_stream_init(&stream, seed, "alone", 0);
+        const double capacities[2] = {1e9 * (1 + 400 * random_uniform(&stream)),
+                                      1e9 * (1 + 400 * random_uniform(&stream))};
+        const struct fabric_use uses[2] = {{0, 1 + random_below(&stream, 64)}, {1, 1 + random_below(&stream, 64)}};
+        const double peak = fmin(capacities[0] / uses[0].senders, capacities[1] / uses[1].senders);
+        const double part = random_uniform(&stream);
+        const double demand = random_below(&stream, 4) == 0 ? peak * part / part : peak * part;
+        struct network *network = network_new(capacities, 2);
+        network_join(network, 0, &(struct flow){demand, peak, uses, 2});
+        network_settle(network, &changed);
+        if (network_burst(network, 0) != peak || network_mean(network, 0) > peak)
+            fail_msg("seed %llu: alone, a flow has another rate than its peak", (unsigned long long)seed);
+        network_free(network);
+    }
+}
+
+static void on_a_full_link_flows_have_their_shares_to_the_last_bit(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < ROUNDINGS; seed++) {
+        struct random_stream stream;
+        const uint32_t *changed;
+        random_stream_init(&stream, seed, "full", 0);
+        const double capacity = 1e9 * (1 + 400 * random_uniform(&stream));
+        const uint32_t count = 2 + random_below(&stream, 6);
+        struct network *network = network_new(&capacity, 1);
+        for (uint32_t f = 0; f < count; f++) {
+            const struct fabric_use use = {0, 1 + random_below(&stream, 64)};
+            const double peak = capacity / use.senders;
+            network_join(network, f, &(struct flow){peak, peak, &use, 1});
+        }
+        network_settle(network, &changed);
+        for (uint32_t f = 0; f < count; f++)
+            if (network_burst(network, f) != network_mean(network, f))
+                fail_msg("seed %llu: a full link has something left", (unsigned long long)seed);
+        network_free(network);
+    }
+}
+
+/* Flow 0 and flow 1 share link 0, which is never full; flow 1 has its demand.  Flow 2 comes and fills link 1: it changes
+ * the order in which the solver finds rates, but nothing of what flow 0 shares. */
+static void flows_elsewhere_do_not_change_the_last_bits(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < ROUNDINGS; seed++) {
+        struct random_stream stream;
+        const uint32_t *changed;
+        random_stream_init(&stream, seed, "elsewhere", 0);
+        const double capacities[2] = {90 + 20 * random_uniform(&stream), 20};
+        const struct fabric_use both[2] = {{0, 1}, {1, 1}};
+        struct network *network = network_new(capacities, 2);
+        network_join(network, 0, &(struct flow){20 + 10 * random_uniform(&stream), 200, &both[0], 1});
+        network_join(network, 1, &(struct flow){9 * random_uniform(&stream), 200, both, 2});
+        network_settle(network, &changed);
+        network_join(network, 2, &(struct flow){100, 100, &both[1], 1});
+        const uint32_t count = network_settle(network, &changed);
+        if (lists(changed, count, 0))
+            fail_msg("seed %llu: a flow changes though nothing on its links does", (unsigned long long)seed);
+        network_free(network);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(piece_by_piece_as_at_once)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(piece_by_piece_as_at_once),
+        cmocka_unit_test(alone_a_flow_has_its_peak_to_the_last_bit),
+        cmocka_unit_test(on_a_full_link_flows_have_their_shares_to_the_last_bit),
+        cmocka_unit_test(flows_elsewhere_do_not_change_the_last_bits),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
