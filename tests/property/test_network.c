@@ -175,7 +175,8 @@ static void alone_a_flow_has_its_peak_to_the_last_bit(void **state)
         const double capacities[2] = {1e9 * (1 + 400 * random_uniform(&stream)),
                                       1e9 * (1 + 400 * random_uniform(&stream))};
         const struct fabric_use uses[2] = {{0, 1 + random_below(&stream, 64)}, {1, 1 + random_below(&stream, 64)}};
-        const double peak = fmin(capacities[0] / uses[0].senders, capacities[1] / uses[1].senders);
+        const double most = fmin(capacities[0] / uses[0].senders, capacities[1] / uses[1].senders);
+        const double peak = random_below(&stream, 2) == 0 ? most : most / 3; /* that of its NIC */
         const double part = random_uniform(&stream);
         const double demand = random_below(&stream, 4) == 0 ? peak * part / part : peak * part;
         struct network *network = network_new(capacities, 2);
