@@ -211,8 +211,8 @@ static void on_a_full_link_flows_have_their_shares_to_the_last_bit(void **state)
     }
 }
 
-/* Flow 0 and flow 1 share link 0, which is never full; flow 1 has its demand.  Flow 2 comes and fills link 1: it changes
- * the order in which the solver finds rates, but nothing of what flow 0 shares. */
+/* Flow 0 and flow 1 share link 0, which is never full; flow 1 has its demand.  Flow 2 comes and fills link 1: it
+ * changes the order in which the solver finds rates, but nothing of what flow 0 shares. */
 static void flows_elsewhere_do_not_change_the_last_bits(void **state)
 {
     (void)state;
