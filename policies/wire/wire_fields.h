@@ -75,6 +75,12 @@ void wire_put_job(struct buffer *out, const struct cluster *cluster, const struc
                   const struct job *job);
 const struct job *wire_get_job(struct wire *wire, const struct json_value *value);
 
+/* What a job exchanges, as the keys "plan" or "sensitivity" of its object: policies/wire/wire_communication.c.  When
+ * the job's members are known, a plan is fitted to their GPUs. */
+void wire_put_communication(struct buffer *out, const struct communication *communication);
+const struct communication *wire_get_communication(struct wire *wire, struct json_object *object);
+void wire_fit_communication(struct json_object *object, struct job *job);
+
 /* Pieces, as the member "pieces": policies/wire/wire_job.c. */
 void wire_put_pieces(struct buffer *out, const struct cluster *cluster, const struct piece *pieces, uint32_t count);
 const struct piece *wire_get_pieces(struct wire *wire, struct json_object *object, uint32_t *count);

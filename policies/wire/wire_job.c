@@ -438,6 +438,7 @@ void wire_put_job(struct buffer *out, const struct cluster *cluster, const struc
     wire_put_fields(out, job_fields, job);
     put_topology(out, cluster, job->topology);
     put_tags(out, cluster, job->tags);
+    wire_put_communication(out, job->communication);
     put_lists(out, cluster, job);
     buffer_char(out, '}');
 }
@@ -455,6 +456,7 @@ const struct job *wire_get_job(struct wire *wire, const struct json_value *value
     wire_get_fields(&object, job_fields, job);
     job->topology = get_topology(wire, &object);
     job->tags = get_tags(wire, &object);
+    job->communication = wire_get_communication(wire, &object);
     uint32_t succeeded[JOB_GROUPS_MAX] = {0};
     get_groups(wire, &object, job, succeeded);
     get_sets(wire, &object, job);
@@ -467,6 +469,8 @@ const struct job *wire_get_job(struct wire *wire, const struct json_value *value
     }
     if (complaint != NULL)
         json_fail(value, "no such job can be: %s", complaint);
+    if (!has_failed(&object))
+        wire_fit_communication(&object, job);
     return job;
 }
 

@@ -80,6 +80,12 @@ static const char *const lines[] = {
     "{'gpu_changed':7,'node':'n0','gpu':1,'layout':'empty'}\n",
     "{'done':0}\n",
     "{'done':12,'wake_at':66000000001,'reserved_gpu_milli':8000}\n",
+    "{'job_submitted':1,'job':{'id':12,'plan':{'tp':2,'pp':1,'dp':4,'ep':1,'layers':4,'hidden':1024,'heads':8,"
+    "'kv_heads':8,'ffn':4096,'gated':false,'sequence':512,'vocabulary':5000,'experts':1,'experts_per_token':1,"
+    "'batch':64,'micro_batch':2,'virtual_stages':1,'precision':'bf16'},'groups':[{'gpus':8},{'cpus':1}]}}\n",
+    "{'job_submitted':1,'job':{'id':13,'sensitivity':'skewed','groups':[{'count':2,'gpus':8}]}}\n",
+    "{'job_submitted':1,'job':{'id':14,'sensitivity':{'collective':'all-gather','exposed_ratio':0.3,"
+    "'hidden_ratio':0.25,'bytes':1000000},'groups':[{'gpus':1}]}}\n",
 };
 
 char *wire_lines_header_new(void)
