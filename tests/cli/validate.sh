@@ -59,6 +59,8 @@ windtunnel validate mixed-run.json --set "$rows" --json
 account='"communication": {"jobs": 11, "by_name": {"none": 5, "skewed": 6}, "by_job": 1, "by_row": \[5, 5\]}'
 grep -q "$account" said.out ||
     fail "the same as JSON: $(cat said.out)"
+windtunnel trace info jobs.jsonl --cluster mixed.json
+grep -q '^exchange     skewed 1$' said.out || fail "trace info: $(cat said.out said.err)"
 sed -i '$d' jobs.jsonl
 
 # The run rejects as many.
