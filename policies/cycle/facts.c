@@ -115,6 +115,7 @@ struct sched *sched_new(const struct cluster *cluster, const struct queue_table 
     struct sched *sched = sched_blank_new(cluster, queues, policy);
     request_class_table_init(&sched->request_classes);
     sched->request_classes.recuts = sched->ledger->recuts;
+    sched->request_classes.keeps_communication = policy_compares_places(policy);
     sched_queues_changed(sched, queues, 0);
     int64_t capacity[RESOURCE_COUNT];
     count_capacity(sched, capacity);
