@@ -131,12 +131,6 @@ bool policy_uses_typical(const struct policy_config *config)
     return config->placement->uses_typical || (config->placement_firm != NULL && config->placement_firm->uses_typical);
 }
 
-bool policy_compares_places(const struct policy_config *config)
-{
-    return config->placement->score_place != NULL ||
-           (config->placement_firm != NULL && config->placement_firm->score_place != NULL);
-}
-
 bool policy_has_one_line(const struct policy_config *config)
 {
     return config->is_strict && config->quota->is_flat;

@@ -94,9 +94,9 @@ struct placement_policy {
      * order, is taken.  For a share or an instance, if several GPUs of that node have room, it is called again to
      * choose one.  Returns a number below count; pure. */
     uint32_t (*draw)(const struct spot *spot, uint32_t count);
-    /* How good a place of all members is; higher is better, PLACE_BEST is the most there is.  Called for jobs of several
-     * GPUs that declare communication, once for each way that is tried (policies/placement/ways.h).  NULL: such a
-     * job is placed like any other. */
+    /* How good a place of all members is; higher is better, PLACE_BEST is the most there is.  Called for jobs of
+     * several GPUs that declare communication, once for each way that is tried (policies/placement/ways.h).  NULL:
+     * such a job is placed like any other. */
     int32_t (*score_place)(const struct place *place);
 };
 

@@ -1,8 +1,8 @@
 /* policies/placement/traffic.h -- how much the booked gangs send over each link of the fabric.
  *
  * Law.  A gang sends over a link with all its GPUs that cross it (topologies/gang_place.h), each at its mean rate when
- * it is alone.  Amounts are whole bytes per second, so sums do not depend on the order of changes: the same gangs in the
- * same places make the same traffic.
+ * it is alone.  Amounts are whole bytes per second, so sums do not depend on the order of changes: the same gangs in
+ * the same places make the same traffic.
  *
  * traffic_rate: a gang sends at its own mean rate, and what the links have left it can use besides; on a full link it
  * gets an even share of the link.  (The world solves max-min shares; this looks at one gang, at the present demands.)

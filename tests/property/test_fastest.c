@@ -128,7 +128,8 @@ static void a_gang_stays_in_one_unit_where_uplinks_are_narrow(void **state)
     release(&narrow);
 }
 
-/* No unit holds the gang.  Best fit sends from unit 0, and so does `fastest`, until others use the links of that unit. */
+/* No unit holds the gang.  Best fit sends from unit 0, and so does `fastest`, until others use the links of that unit.
+ */
 static void links_that_others_use_are_avoided(void **state)
 {
     const struct communication bound = of_kind("bandwidth_bound");

@@ -83,8 +83,8 @@ void random_world_make(struct random_world *world, uint64_t seed, uint32_t prese
 /* Let jobs do without some of their sets: half of the jobs with sets, any number of sets.  All else is unchanged. */
 void random_world_choose_sets(struct random_world *world);
 
-/* Most jobs declare what they exchange, the fabric is oversubscribed, and the placement policy is `fastest`.  All else is
- * unchanged. */
+/* Most jobs declare what they exchange, the fabric is oversubscribed, and the placement policy is `fastest`.  All
+ * else is unchanged. */
 void random_world_communicate(struct random_world *world);
 
 /* Built for each play; the caller frees it.  queue_ids: by position. */
