@@ -111,13 +111,6 @@ struct policy_config policy_config_default(void);
 /* Does placement ask which members usually come (sched_typical_told)? */
 bool policy_uses_typical(const struct policy_config *config);
 
-/* Does placement look at what jobs exchange? */
-static inline bool policy_compares_places(const struct policy_config *config)
-{
-    return config->placement->score_place != NULL ||
-           (config->placement_firm != NULL && config->placement_firm->score_place != NULL);
-}
-
 /* Fail through the sticky error, at the "actions" of the policy read from `value`, if no job can ever start under it.
  * All other actions serve jobs that `allocate` could not place: without it they do nothing. */
 void policy_config_need_allocate(const struct policy_config *config, const struct json_value *value);

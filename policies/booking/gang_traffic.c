@@ -4,7 +4,7 @@
 
 void gang_traffic_init(struct sched *sched)
 {
-    if (!policy_compares_places(&sched->policy))
+    if (!gang_traffic_is_asked(&sched->policy))
         return;
     traffic_init(&sched->traffic, sched->cluster);
     sched->ledger->traffic = sched->traffic.link_count > 0 ? &sched->traffic : NULL;

@@ -7,6 +7,13 @@
 
 #include "policies/state/sched_state.h"
 
+/* Does a placement policy look at what jobs exchange? */
+static inline bool gang_traffic_is_asked(const struct policy_config *policy)
+{
+    return policy->placement->score_place != NULL ||
+           (policy->placement_firm != NULL && policy->placement_firm->score_place != NULL);
+}
+
 /* Called once, before the first fact. */
 void gang_traffic_init(struct sched *sched);
 
