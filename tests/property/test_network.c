@@ -57,18 +57,39 @@ static struct network *solve_at_once(const struct world *world)
     return network;
 }
 
-/* Is the burst of the flow what the header says, for the mean rates that the network has? */
-static const char *wrong_burst(const struct world *world, const double load[], uint32_t slot)
+/* What the link carries if the flow in the slot has that rate, and the others theirs, but no higher one. */
+static double load_at(const struct world *world, uint32_t link, uint32_t slot, double rate)
+{
+    double load = 0;
+    for (uint32_t s = 0; s < SLOTS; s++)
+        for (uint32_t u = 0; world->flows[s].is_there && u < world->flows[s].flow.use_count; u++)
+            if (world->flows[s].uses[u].link == link)
+                load +=
+                    world->flows[s].uses[u].senders * (s == slot ? rate : fmin(rate, network_mean(world->network, s)));
+    return load;
+}
+
+/* Is the burst of the flow what sim/network/burst.h says, for the mean rates that the network has?  By bisection. */
+static const char *wrong_burst(const struct world *world, uint32_t slot)
 {
     const struct flow *flow = &world->flows[slot].flow;
-    const double mean = network_mean(world->network, slot);
     double burst = flow->peak;
     for (uint32_t u = 0; u < flow->use_count; u++) {
         const uint32_t link = flow->uses[u].link;
-        burst = fmin(burst, mean + (world->capacities[link] - load[link]) / flow->uses[u].senders);
+        double low = 0, high = burst;
+        if (load_at(world, link, slot, high) <= world->capacities[link])
+            continue;
+        for (int i = 0; i < 100; i++) {
+            const double middle = (low + high) / 2;
+            if (load_at(world, link, slot, middle) <= world->capacities[link])
+                low = middle;
+            else
+                high = middle;
+        }
+        burst = low;
     }
     const bool is_near = fabs(network_burst(world->network, slot) - burst) <= 1e-9 * burst;
-    return is_near ? NULL : "a burst is not what the other flows leave";
+    return is_near ? NULL : "a burst is not what is fair beside the other flows";
 }
 
 static const char *broken_load(const struct world *world)
@@ -82,7 +103,7 @@ static const char *broken_load(const struct world *world)
             return "a link carries more than its capacity";
     const char *why = NULL;
     for (uint32_t s = 0; s < SLOTS && why == NULL; s++)
-        why = world->flows[s].is_there ? wrong_burst(world, load, s) : NULL;
+        why = world->flows[s].is_there ? wrong_burst(world, s) : NULL;
     return why;
 }
 
