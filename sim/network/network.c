@@ -51,6 +51,7 @@ struct network {
     struct max_min_use *solver_uses;
     size_t solver_use_capacity;
     struct max_min_link *solver_links;
+    uint64_t solved; /* flows, in all settlings */
 };
 
 struct network *network_new(const double *bytes_per_s, uint32_t link_count)
@@ -149,6 +150,11 @@ double network_mean(const struct network *network, uint32_t slot)
     return network->flows[slot].mean;
 }
 
+uint64_t network_solved(const struct network *network)
+{
+    return network->solved;
+}
+
 /* ---- A component ---- */
 
 static int compare_slots(const void *a, const void *b)
@@ -231,6 +237,7 @@ static double burst_of(const struct network *network, const struct max_min_flow 
 static void solve_component(struct network *network)
 {
     copy_component(network);
+    network->solved += network->found_slot_count;
     max_min_solve(network->solver_flows, network->found_slot_count, network->solver_links, network->found_link_count);
     for (uint32_t f = 0; f < network->found_slot_count; f++) {
         struct flow_cell *flow = &network->flows[network->found_slots[f]];
