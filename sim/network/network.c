@@ -46,12 +46,12 @@ struct network {
     uint32_t *changed;
     size_t changed_capacity;
     uint32_t changed_count;
+    uint64_t solved;                   /* flows, in all settlings */
     struct max_min_flow *solver_flows; /* of the component, by its slots */
     size_t solver_flow_capacity;
     struct max_min_use *solver_uses;
     size_t solver_use_capacity;
     struct max_min_link *solver_links;
-    uint64_t solved; /* flows, in all settlings */
 };
 
 struct network *network_new(const double *bytes_per_s, uint32_t link_count)
@@ -195,6 +195,7 @@ static void find_component(struct network *network, uint32_t link)
         for (uint32_t s = 0; s < cell->slot_count; s++)
             find_flow(network, cell->slots[s]);
     }
+    network->solved += network->found_slot_count;
     if (network->found_slot_count > 1)
         qsort(network->found_slots, network->found_slot_count, sizeof *network->found_slots, compare_slots);
 }
@@ -237,7 +238,6 @@ static double burst_of(const struct network *network, const struct max_min_flow 
 static void solve_component(struct network *network)
 {
     copy_component(network);
-    network->solved += network->found_slot_count;
     max_min_solve(network->solver_flows, network->found_slot_count, network->solver_links, network->found_link_count);
     for (uint32_t f = 0; f < network->found_slot_count; f++) {
         struct flow_cell *flow = &network->flows[network->found_slots[f]];
