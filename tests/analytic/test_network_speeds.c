@@ -241,6 +241,29 @@ static void a_tensor_parallel_group_spilled_over_two_nodes(void **state)
     }
 }
 
+/* Alone it would end before its limit.  A neighbour that comes makes it slower, and it is killed, with the work that it
+ * did. */
+static void a_gang_slowed_beyond_its_limit_is_killed(void **state)
+{
+    const double alone = step_at(alone_gb(8)), beside = step_at(beside_gb(8));
+    const double limit_s = LONG_S * alone + 1;
+    struct run_job jobs[] = {run_job_make(0, S(10 * LONG_S), 2, 8), gang(0, LONG_S, 4), gang(LATE_S, LONG_S, 4)};
+    (void)state;
+    jobs[1].job.limit = S(limit_s);
+    for (uint32_t count = 2; count <= 3; count++) {
+        struct run_setup setup = setup_of(8);
+        setup.world.kills_at_limit = true;
+        struct run_log *log = run(setup, jobs, count);
+        const struct job_row *row = &log->jobs[1];
+        assert_int_equal(row->state, count == 2 ? END_COMPLETED : END_LIMIT);
+        if (count == 3) {
+            assert_int_equal(row->end, S(limit_s));
+            check_time(row->work, LATE_S / alone + (limit_s - LATE_S) / beside);
+        }
+        run_log_free(log);
+    }
+}
+
 /* Of 4 members 3 are there, in one unit: they do three quarters of the work. */
 static void members_that_lack_cost_their_part(void **state)
 {
@@ -272,6 +295,7 @@ int main(void)
         cmocka_unit_test(how_links_are_shared_is_set_by_the_world),
         cmocka_unit_test(a_tensor_parallel_group_spilled_over_two_nodes),
         cmocka_unit_test(the_unit_with_most_members_decides),
+        cmocka_unit_test(a_gang_slowed_beyond_its_limit_is_killed),
         cmocka_unit_test(members_that_lack_cost_their_part),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
