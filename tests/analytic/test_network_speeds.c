@@ -177,8 +177,8 @@ static void how_links_are_shared_is_set_by_the_world(void **state)
 
 enum { LAYERS = 32, HIDDEN = 4096, SEQUENCE = 4096, VOCABULARY = 128256, BATCH = 64, TP = 8 };
 
-/* An all-gather, or a reduce-scatter, of a microbatch's activations among 8 GPUs: in a node, or by a ring over two nodes
- * with 4 GPUs, and 4 NICs, in each. */
+/* An all-gather, or a reduce-scatter, of a microbatch's activations among 8 GPUs: in a node, or by a ring over two
+ * nodes with 4 GPUs, and 4 NICs, in each. */
 static double gather_s(bool is_spilled)
 {
     const double bytes = 2.0 * SEQUENCE * HIDDEN, sent = bytes * (TP - 1) / TP;

@@ -1,6 +1,6 @@
-/* Work done + lost = speed integrated over time, exactly, in random worlds: jobs communicate over oversubscribed fabrics
- * and share GPUs; they are evicted with and without checkpoints, grow and shrink.  tests/support/work_twin.h says what
- * is compared. */
+/* Work done + lost = speed integrated over time, exactly, in random worlds: jobs communicate over oversubscribed
+ * fabrics and share GPUs; they are evicted with and without checkpoints, grow and shrink.  tests/support/work_twin.h
+ * says what is compared. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
