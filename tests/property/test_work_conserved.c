@@ -82,11 +82,15 @@ static void plan(struct twin *twin, struct random_stream *stream, uint32_t j)
         job->communication = some_communication(stream, job_whole_gpus(declared));
         declared->communication = &job->communication;
         job->member_gpus = gpus;
+    } else if (random_case_once_in(stream, 2)) {
+        declared->class = JOB_INTERACTIVE; /* its members of one GPU may get a share of it */
     }
+    const bool takes_turns =
+        twin->run.policy.config.sharing == &sharing_timeslice && declared->class == JOB_INTERACTIVE;
     for (uint32_t g = 0; g < declared->group_count; g++) {
         const struct request *asked = &job_group(declared, g)->request;
         job->members += job_group(declared, g)->count;
-        job->is_client |= asked->gpu_milli > 0 || asked->gpu_memory_mib > 0;
+        job->is_client |= asked->gpu_milli > 0 || asked->gpu_memory_mib > 0 || (takes_turns && asked->gpus == 1);
     }
     job->is_client &= twin->run.policy.config.sharing->map != NULL;
     job->one = job->pace = job->is_client || job->member_gpus > 0 ? TWIN_ONE : 1;
@@ -102,7 +106,9 @@ static void open_world(struct twin *twin, uint64_t seed, uint32_t choice)
     struct fabric *fabric = &twin->run.cluster->fabric;
     fabric->leaf_oversubscription = 1u << random_below(&stream, 5);
     fabric->rail_bytes_per_s = random_case_once_in(&stream, 2) ? 50e9 : 3e9;
-    twin->run.policy.config.sharing = sharings[random_below(&stream, 4)];
+    const struct sharing_policy *sharing = sharings[random_below(&stream, 4)];
+    twin->run.policy.config.sharing = sharing;
+    twin->run.policy.config.sharing_config = sharing->defaults;
     twin->run.world.network = random_case_once_in(&stream, 5) ? NETWORK_ALONE : NETWORK_SHARED;
     twin->jobs = calloc(twin->run.job_count, sizeof *twin->jobs);
     for (uint32_t j = 0; j < twin->run.job_count; j++)
