@@ -264,6 +264,41 @@ static void a_gang_slowed_beyond_its_limit_is_killed(void **state)
     }
 }
 
+/* The gang has 20 s left when it is told to leave for a job of higher priority, less than a checkpoint takes, so it
+ * works on.  A moment later a neighbour starts and makes it slower: it still ends within the grace. */
+static void a_gang_that_is_slowed_while_it_leaves_has_the_whole_grace(void **state)
+{
+    const double alone = step_at(alone_gb(8)), beside = step_at(beside_gb(8)), left_s = 20, latency_s = 5;
+    const double told_s = latency_s + LONG_S * alone - left_s;
+    struct run_job jobs[] = {run_job_make(0, S(10 * LONG_S), 2, 8), gang(0, LONG_S, 4), gang(told_s, LONG_S, 4),
+                             run_job_make(S(told_s), S(SHORT_S), 4, 8)};
+    struct run_setup setup = setup_of(8);
+    struct json_doc *doc = json_text_parse(
+        "policy", "{'name': 'p', 'order': ['priority', 'fifo'], 'placement': 'first_fit', 'preemption': {'policy': "
+                  "'checkpoint', 'grace_s': 300, 'min_runtime_s': 0}, 'actions': ['allocate', 'preempt']}");
+    struct error error = ERROR_OK;
+    const struct json_value root = json_doc_root(doc, &error);
+    (void)state;
+    policy_config_read(&setup.policy, &root);
+    assert_string_equal(error_message(&error), "");
+    json_doc_free(doc);
+    setup.world.decision_latency = S(latency_s); /* of starts */
+    jobs[1].job.checkpoint.duration = S(left_s + 1);
+    jobs[0].job.is_preemptible = jobs[2].job.is_preemptible = false;
+    jobs[0].job.priority = jobs[2].job.priority = 100;
+    jobs[3].job.priority = 75;
+    struct run_log *log = run(setup, jobs, 4);
+    const struct job_row *row = &log->jobs[1];
+    const double slowed_s = (left_s - latency_s) * beside / alone;
+    assert_true(latency_s + slowed_s > left_s + 1);
+    assert_int_equal(row->evictions, 0);
+    assert_int_equal(row->state, END_COMPLETED);
+    check_time(row->end, told_s + latency_s + slowed_s);
+    check_time(log->jobs[2].start, told_s + latency_s);
+    assert_int_equal(log->jobs[3].start, row->end + S(latency_s)); /* on its nodes */
+    run_log_free(log);
+}
+
 /* Of 4 members 3 are there, in one unit: they do three quarters of the work. */
 static void members_that_lack_cost_their_part(void **state)
 {
@@ -296,6 +331,7 @@ int main(void)
         cmocka_unit_test(a_tensor_parallel_group_spilled_over_two_nodes),
         cmocka_unit_test(the_unit_with_most_members_decides),
         cmocka_unit_test(a_gang_slowed_beyond_its_limit_is_killed),
+        cmocka_unit_test(a_gang_that_is_slowed_while_it_leaves_has_the_whole_grace),
         cmocka_unit_test(members_that_lack_cost_their_part),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
