@@ -79,7 +79,8 @@ compare --trace "$repository/workloads/samples/native.csv" --cluster "$repositor
     --policy fifo
 # Speeds by place and by what jobs leave each other of an oversubscribed fabric.
 compare "$repository/scenarios/h100-500x8.json" --set workload.synth.duration=1d --set world.end=1d \
-    --set world.warmup=6h --set cluster.fabric.leaf_oversubscription=8 --set 'workload.communication=[
+    --set world.warmup=6h --set policy.placement=best_fit --set cluster.fabric.leaf_oversubscription=8 \
+    --set 'workload.communication=[
     {"class": "training", "gpus_min": 16, "gpus_max": 64, "sensitivity": "bandwidth_bound"},
     {"class": "training", "gpus_min": 128, "gpus_max": 128, "plan": {"tp": 8, "pp": 2, "layers": 32, "hidden": 4096,
     "sequence": 4096, "vocabulary": 128256, "batch": 64}}, {"class": "training", "sensitivity": "skewed"}]'
