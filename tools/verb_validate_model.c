@@ -220,6 +220,9 @@ static struct error tell_training(const struct args *args, struct buffer *out)
     int64_t tp_domains;
     if (args_operand_count(args) != 0)
         return error_new(ERROR_USAGE, "--training has no use for '%s'", args_operand(args, 0));
+    if (args_flag(args, "no-nvls"))
+        return error_new(ERROR_USAGE,
+                         "--no-nvls needs --allreduce or --collective; no part of a training step uses NVLS");
     TRY(find_system(args, &system));
     TRY(read_network(args, system, &network));
     TRY(read_plan(args_string(args, "training"), &plan));

@@ -46,6 +46,7 @@ struct network {
     uint32_t *changed;
     size_t changed_capacity;
     uint32_t changed_count;
+    uint64_t solved;                   /* flows, in all settlings */
     struct max_min_flow *solver_flows; /* of the component, by its slots */
     size_t solver_flow_capacity;
     struct max_min_use *solver_uses;
@@ -158,6 +159,11 @@ double network_mean(const struct network *network, uint32_t slot)
     return network->flows[slot].mean;
 }
 
+uint64_t network_solved(const struct network *network)
+{
+    return network->solved;
+}
+
 /* ---- A component ---- */
 
 static int compare_slots(const void *a, const void *b)
@@ -198,6 +204,7 @@ static void find_component(struct network *network, uint32_t link)
         for (uint32_t s = 0; s < cell->slot_count; s++)
             find_flow(network, cell->slots[s]);
     }
+    network->solved += network->found_slot_count;
     if (network->found_slot_count > 1)
         qsort(network->found_slots, network->found_slot_count, sizeof *network->found_slots, compare_slots);
 }

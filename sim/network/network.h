@@ -51,4 +51,7 @@ uint32_t network_settle(struct network *network, const uint32_t **changed);
 double network_burst(const struct network *network, uint32_t slot); /* of a flow that is settled */
 double network_mean(const struct network *network, uint32_t slot);
 
+/* How many flows were solved so far: each settling counts those of the components that it touched. */
+uint64_t network_solved(const struct network *network);
+
 #endif

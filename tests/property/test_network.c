@@ -28,6 +28,8 @@ struct world {
     uint32_t link_count;
     struct network *network;
     struct planned_flow flows[SLOTS];
+    bool touched[LINKS_MAX]; /* by what came or left since the last settling */
+    uint64_t solved;         /* flows, before it */
 };
 
 /* Flows cross links near each other, so that there are several components. */
@@ -115,6 +117,35 @@ static bool lists(const uint32_t *slots, uint32_t count, uint32_t slot)
     return false;
 }
 
+static void touch(struct world *world, const struct planned_flow *planned)
+{
+    for (uint32_t u = 0; u < planned->flow.use_count; u++)
+        world->touched[planned->uses[u].link] = true;
+}
+
+/* The flows that share links with what came or left, directly or through others. */
+static uint32_t count_touched(struct world *world)
+{
+    bool is_touched[SLOTS] = {false}, has_grown = true;
+    uint32_t count = 0;
+    while (has_grown) {
+        has_grown = false;
+        for (uint32_t s = 0; s < SLOTS; s++) {
+            const struct planned_flow *planned = &world->flows[s];
+            bool is_near = false;
+            for (uint32_t u = 0; planned->is_there && u < planned->flow.use_count; u++)
+                is_near |= world->touched[planned->uses[u].link];
+            if (!is_near || is_touched[s])
+                continue;
+            is_touched[s] = has_grown = true;
+            count++;
+            touch(world, planned);
+        }
+    }
+    memset(world->touched, 0, sizeof world->touched);
+    return count;
+}
+
 static const char *broken_law(struct world *world, const uint32_t *changed, uint32_t count)
 {
     struct network *whole = solve_at_once(world);
@@ -139,6 +170,10 @@ static const char *broken_law(struct world *world, const uint32_t *changed, uint
         planned->was_settled = true;
     }
     network_free(whole);
+    const uint64_t solved = network_solved(world->network) - world->solved;
+    world->solved += solved;
+    if (solved != count_touched(world))
+        why = "flows were solved whose links did not change, or the other way round";
     return why;
 }
 
@@ -148,12 +183,14 @@ static void change_some(struct world *world, struct random_stream *stream)
         const uint32_t slot = random_below(stream, SLOTS);
         struct planned_flow *planned = &world->flows[slot];
         if (planned->is_there) {
+            touch(world, planned);
             network_leave(world->network, slot);
             planned->is_there = false;
         }
         if (random_below(stream, 3) > 0) {
             draw_flow(world, planned, stream);
             network_join(world->network, slot, &planned->flow);
+            touch(world, planned);
         }
     }
 }
