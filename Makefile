@@ -102,7 +102,7 @@ endif
 
 # ---- Sources -------------------------------------------------------------------------------------
 
-FOLDERS := base topologies workloads policies sim reports tools
+FOLDERS := base topologies workloads policies sim reports studies tools
 SOURCES := $(sort $(foreach folder,$(FOLDERS),$(wildcard $(folder)/*.c)) \
              $(wildcard policies/*/*.c sim/*/*.c workloads/*/*.c))
 PRESETS := $(sort $(wildcard policies/presets/*.json))

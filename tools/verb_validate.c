@@ -1,5 +1,6 @@
 /* windtunnel validate: read everything a run would read, and say what would happen. */
 #include "policies/state/fits.h"
+#include "studies/run.h"
 #include "tools/verbs.h"
 #include "workloads/readers/survey.h"
 
@@ -24,7 +25,7 @@ static struct error read_plan(struct plan *plan, const struct scenario_options *
     struct arena arena = {0};
     struct service_levels levels;
     TRY(scenario_load(&plan->scenario, options));
-    error = tool_service_levels(&plan->scenario, &arena, &levels);
+    error = run_service_levels(&plan->scenario, &arena, &levels);
     arena_release(&arena);
     TRY(error);
     TRY(scenario_open(&plan->scenario, &plan->source));

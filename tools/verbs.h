@@ -4,7 +4,6 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
-#include "reports/service_levels.h"
 #include "sim/scenario/scenario.h"
 #include "tools/args.h"
 
@@ -63,10 +62,6 @@ extern const struct args_command tool_command;
 
 struct scenario_options tool_scenario_options(const struct args *args);
 struct plugin_options tool_plugin_options(const struct args *args);
-
-/* The service levels of the scenario, in the arena; an error has its place in the file. */
-struct error tool_service_levels(const struct scenario *scenario, struct arena *arena,
-                                 struct service_levels *out) MUST_CHECK;
 
 /* The program's arguments, NULL-terminated, without its name. */
 char *const *tool_arguments(void);

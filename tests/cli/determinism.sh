@@ -12,7 +12,7 @@ left_out=
 
 is_current() { # variant
     [ -x "build/$1/windtunnel" ] &&
-        [ -z "$(find base topologies workloads policies sim reports tools \( -name '*.[ch]' -o -name '*.json' \) \
+        [ -z "$(find base topologies workloads policies sim reports studies tools \( -name '*.[ch]' -o -name '*.json' \) \
             -newer "build/$1/windtunnel" | head -1)" ]
 }
 
