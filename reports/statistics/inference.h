@@ -12,7 +12,8 @@
  *
  * A constant sample is judged by the signs of its values: n independent values on one side of `null` have the two-sided
  * p value 2^(1-n) under a median at `null`.  Its interval is the value itself if 2^(1-n) <= 1 - level, else none; and
- * p is 1 if the value is `null`.  "Constant" allows for rounding, as R's t.test does: the standard error is below ten
+ * p is 1 if the value is `null`.  Of two constant samples p is that of two samples that do not overlap, 2 / C(n, m).
+ * "Constant" allows for rounding, as R's t.test does: the standard error is below ten
  * times the rounding error of the values' means.
  */
 #ifndef REPORTS_STATISTICS_INFERENCE_H
@@ -61,9 +62,10 @@ struct inference {
 /* A two-sided interval exists: neither end is infinite. */
 bool inference_has_interval(const struct inference *inference);
 
-/* For the methods of this room: the result of a sample without an interval, and that of a constant sample. */
+/* For the methods of this room: the result of a sample without an interval, and that of a constant sample.  p_least:
+ * the p value if `value` is not `null`. */
 struct inference inference_none(enum inference_state state, size_t n, double mean, double level);
-struct inference inference_constant(size_t n, double value, double null, double level);
+struct inference inference_constant(size_t n, double value, double null, double level, double p_least);
 
 /* Are all values finite? */
 bool inference_is_finite(const double *values, size_t count);

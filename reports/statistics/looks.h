@@ -25,7 +25,7 @@ struct looks {
     size_t n[LOOKS_MAX]; /* seeds at each look, ascending */
 };
 
-/* 5, 10, 20, 40, 80, ... as far as they are below n_max, then n_max itself.  n_max >= 1. */
+/* 5, 10, 20, 40, 80, ... as far as they are at most two thirds of n_max, then n_max itself.  n_max >= 1. */
 struct looks looks_up_to(size_t n_max);
 
 /* One look, at n. */
