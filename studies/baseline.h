@@ -1,6 +1,6 @@
 /* studies/baseline.h -- the values of one side by seed, kept in a file that is small enough for a repository.
  *
- *   {"baseline_schema_version": 1, "windtunnel_version": "0.1.0", "name": "main", "scenario": "<digest>",
+ *   {"baseline_schema_version": 1, "windtunnel_version": "0.1.0", "scenario": "<digest>",
  *    "runs": [{"seed": 1, "fingerprint": "...", "arrivals": "...", "has_chance": true}, ...],
  *    "values": {"metrics": {"queue_time_p95_s": [311.5, 298, ...], ...},
  *               "by": {"class": {"training": {...}}, "workload_class": {...}}}}
@@ -25,7 +25,7 @@ struct baseline_run {
 };
 
 struct baseline {
-    const char *path, *name, *version, *scenario_digest;
+    const char *path, *version, *scenario_digest;
     struct baseline_run *runs;
     size_t run_count;
     struct arena arena; /* owns all but the values */
@@ -35,8 +35,9 @@ struct baseline {
 struct error baseline_read(struct baseline *out, const char *path) MUST_CHECK;
 void baseline_release(struct baseline *baseline);
 
-/* All borrowed.  The runs are those of one side. */
-struct error baseline_write(const char *path, const struct baseline *baseline, const struct gates *gates) MUST_CHECK;
+/* Keep the runs of a side, all of which are done. */
+struct comparison;
+struct error baseline_save(const char *path, const struct comparison *comparison, size_t side) MUST_CHECK;
 
 /* The digest of a resolved scenario, as 32 hex digits. */
 void baseline_scenario_digest(const char *scenario_json, char hex[33]);

@@ -110,6 +110,8 @@ static void choose_seeds(struct comparison *comparison, const struct side_facts 
         if (options->sides[side].baseline != NULL)
             baseline = options->sides[side].baseline;
     }
+    if (options->is_sequential && comparison->gates.count == 0 && count > COMPARISON_SEEDS_PLAIN)
+        count = COMPARISON_SEEDS_PLAIN;
     if (baseline != NULL && baseline->run_count < count)
         count = baseline->run_count;
     if (baseline == NULL && record != SIZE_MAX)

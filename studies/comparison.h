@@ -32,6 +32,7 @@ enum {
     COMPARISON_SIDES_MAX = 16,
     COMPARISON_SEEDS_MAX = 1000,
     COMPARISON_SEEDS_SEQUENTIAL = 40, /* the last look */
+    COMPARISON_SEEDS_PLAIN = 5,       /* if is_sequential, but there are no gates */
 };
 
 /* A side; just one of record, baseline and scenario. */
@@ -47,7 +48,7 @@ struct comparison_options {
     const struct comparison_side_options *sides;
     size_t side_count;         /* at least 2 */
     size_t seed_count;         /* at most; 1 .. COMPARISON_SEEDS_MAX */
-    bool is_sequential;        /* with gates: stop when all are decided */
+    bool is_sequential;        /* stop when all gates are decided; without gates run COMPARISON_SEEDS_PLAIN */
     size_t worker_count;       /* runs at the same time */
     const struct gates *gates; /* in place of those of the scenarios; NULL: the first side that has gates gives them */
     double alpha;              /* 0.05: of the gates together; intervals of the table have the level 1 - alpha */
