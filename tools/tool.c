@@ -50,6 +50,17 @@ struct error tool_service_levels(const struct scenario *scenario, struct arena *
     return error;
 }
 
+struct error tool_gates(const struct scenario *scenario, struct arena *arena, struct gates *out)
+{
+    struct error error = ERROR_OK;
+    struct json_value root = json_doc_root(scenario->doc, &error);
+    struct json_object object;
+    json_object_open(&object, &root);
+    struct json_value value = json_member(&object, "gates");
+    *out = gates_read(&value, arena);
+    return error;
+}
+
 int tool_fail(struct error *error)
 {
     char *text = error_text_new(error);

@@ -251,7 +251,9 @@ static struct error run_all(struct run *run)
     if (options.path == NULL && options.trace == NULL && options.set_count == 0)
         return error_new(ERROR_USAGE, "there is nothing to run: name a scenario, or a trace with --trace");
     TRY(scenario_load(&run->scenario, &options));
+    struct gates gates; /* `compare` judges by them */
     TRY(tool_service_levels(&run->scenario, &run->arena, &run->levels));
+    TRY(tool_gates(&run->scenario, &run->arena, &gates));
     TRY(scenario_open(&run->scenario, &run->source));
     if (run->out != NULL || !args_flag(run->args, "quiet"))
         job_source_keep_arrivals(run->source);

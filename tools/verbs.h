@@ -4,6 +4,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "reports/gates.h"
 #include "reports/service_levels.h"
 #include "sim/scenario/scenario.h"
 #include "tools/args.h"
@@ -67,6 +68,9 @@ struct plugin_options tool_plugin_options(const struct args *args);
 /* The service levels of the scenario, in the arena; an error has its place in the file. */
 struct error tool_service_levels(const struct scenario *scenario, struct arena *arena,
                                  struct service_levels *out) MUST_CHECK;
+
+/* The same of its gates, for whoever compares runs; a run alone reads them only to refuse what is wrong. */
+struct error tool_gates(const struct scenario *scenario, struct arena *arena, struct gates *out) MUST_CHECK;
 
 /* The program's arguments, NULL-terminated, without its name. */
 char *const *tool_arguments(void);
