@@ -27,12 +27,13 @@ struct difference {
     struct metric_selector of;
     const char *unit;
     enum better better;
-    char mark;              /* = ~ + - * ? */
-    size_t n, missing;      /* pairs used (unpaired: values of the candidate), and left out */
-    double base, candidate; /* means of what was used; NAN: none */
-    double relative;        /* of.mean / base; NAN if the base is 0 */
-    struct inference mean;  /* of candidate - base, with its interval and p */
-    double p_rank;          /* Wilcoxon's, or Mann and Whitney's: a check */
+    char mark;                          /* = ~ + - * ? */
+    size_t n, missing;                  /* pairs used (unpaired: values of the candidate), and left out */
+    double base, candidate;             /* means of what was used; NAN: none */
+    double relative;                    /* (candidate - base) / base; NAN if the base is 0 */
+    double relative_low, relative_high; /* its interval, in pairs (Fieller); -INFINITY, INFINITY: none */
+    struct inference mean;              /* of candidate - base, with its interval and p */
+    double p_rank;                      /* Wilcoxon's, or Mann and Whitney's: a check */
 };
 
 /* base, candidate: by seed; NAN: no value.  base_count == count unless how->is_unpaired. */
@@ -43,7 +44,8 @@ struct difference difference_of(const struct difference_how *how, const struct m
  * then ?.  Equal ones keep their order. */
 void differences_sort(struct difference *differences, size_t count);
 
-/* Append the difference as people read it: "+12.3 % (+8.1 to +16.4 %)", "+4m 12s (...)" if the base is 0, "=" */
+/* Append the difference as people read it: "+12.3 % (+8.1 to +16.4 %)"; "=" if equal; a dash if not defined.  The
+ * metric's unit stands in place of % where a part of the base is not defined: "+4m 12s (+3m 50s to +4m 34s)". */
 void difference_write(const struct difference *difference, struct buffer *out);
 
 #endif

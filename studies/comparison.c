@@ -4,6 +4,7 @@
 
 #include "studies/baseline.h"
 #include "studies/comparison_inside.h"
+#include "studies/run.h"
 
 /* ---- sides ---- */
 
@@ -20,27 +21,13 @@ static struct error read_gates(struct comparison *comparison, const char *name, 
     return gates_of_scenario(name, scenario_json, &comparison->arena, &comparison->gates);
 }
 
-/* From the document, so that an error in a gate has its place in the file. */
-static struct error read_scenario_gates(struct comparison *comparison, const struct scenario *scenario)
-{
-    struct error error = ERROR_OK;
-    struct json_object object;
-    struct json_value root = json_doc_root(scenario->doc, &error);
-    if (comparison->options->gates != NULL || comparison->gates.count > 0)
-        return ERROR_OK;
-    json_object_open(&object, &root);
-    struct json_value gates = json_member(&object, "gates");
-    comparison->gates = gates_read(&gates, &comparison->arena);
-    return error;
-}
-
 /* Read the scenario once here, so that what is wrong with it is told before anything runs. */
 static struct error open_scenario(struct comparison *comparison, size_t side, struct side_facts *facts)
 {
     struct scenario scenario;
     struct error error = scenario_load(&scenario, &comparison->options->sides[side].scenario);
-    if (!error_is(error))
-        error = read_scenario_gates(comparison, &scenario);
+    if (!error_is(error) && comparison->options->gates == NULL && comparison->gates.count == 0)
+        error = run_gates(&scenario, &comparison->arena, &comparison->gates);
     if (!error_is(error)) {
         *facts =
             (struct side_facts){.seed = scenario.seed, .has_chance = comparison_scenario_has_chance(scenario.resolved)};

@@ -105,13 +105,21 @@ struct ratio_interval student_ratio_paired(const double *a, const double *b, siz
     if (count < 2 || !inference_is_finite(a, count) || !inference_is_finite(b, count))
         return none;
     const double n = (double)count, t = quantile(level, n - 1), part = t * t / n;
-    const double a_mean = gsl_stats_mean(a, 1, count), b_mean = gsl_stats_mean(b, 1, count);
-    /* (b_mean - R a_mean)^2 <= part * variance of (b - R a), as a quadratic in R: square R^2 - 2 linear R + rest <= 0. */
-    const double square = a_mean * a_mean - part * gsl_stats_variance_m(a, 1, count, a_mean);
-    const double linear = a_mean * b_mean - part * gsl_stats_covariance_m(a, 1, b, 1, count, a_mean, b_mean);
-    const double rest = b_mean * b_mean - part * gsl_stats_variance_m(b, 1, count, b_mean);
-    if (!(square > 0) || !isfinite(square) || !isfinite(linear) || !isfinite(rest))
+    const double a_mean = gsl_stats_mean(a, 1, count), ratio = gsl_stats_mean(b, 1, count) / a_mean;
+    const double a_part = part * gsl_stats_variance_m(a, 1, count, a_mean);
+    const double square = a_mean * a_mean - a_part;
+    if (!(square > 0) || !isfinite(square) || !isfinite(ratio))
         return none;
-    const double root = sqrt(fmax(linear * linear - square * rest, 0));
-    return (struct ratio_interval){(linear - root) / square, (linear + root) / square};
+    /* With R = ratio + x and e = b - ratio a, whose mean is 0, the test of b - R a is not significant if
+     * (x a_mean)^2 <= part * variance(e - x a): square x^2 + 2 linear x - rest <= 0, all without cancellation. */
+    double *e = mem_alloc(count * sizeof *e);
+    for (size_t i = 0; i < count; i++)
+        e[i] = b[i] - ratio * a[i];
+    const double linear = part * gsl_stats_covariance_m(e, 1, a, 1, count, 0, a_mean);
+    const double rest = part * gsl_stats_variance_m(e, 1, count, 0);
+    const double root = sqrt(linear * linear + square * rest);
+    mem_free(e);
+    if (!isfinite(root))
+        return none;
+    return (struct ratio_interval){ratio - (linear + root) / square, ratio + (root - linear) / square};
 }

@@ -4,7 +4,8 @@
     /usr/bin/python3 tests/analytic/statistics_oracle.py > tests/analytic/statistics_oracle.txt
     /usr/bin/python3 tests/analytic/statistics_oracle.py --check tests/analytic/statistics_oracle.txt
 
-The second compares the file with what is computed now: to 1e-11, the bootstrap's random intervals to 2 % of their width.
+The second compares the file with what is computed now: to 1e-11, the random intervals of the bootstrap to 2 % of their
+width.
 
 Needs SciPy 1.10 or newer (Debian: python3-scipy).  Lines of a set: `set NAME`, samples as `a`, `b` (pairs) and `c`
 (another sample), then `KEY NUMBER`.  Where SciPy has no function, the definition is written out here with NumPy: the
@@ -119,7 +120,7 @@ def fieller(a, b):
         return
     ends = []
     for sign in (-1, 1):
-        step = 1e-9
+        step = 1e-15
         while beyond(middle + sign * step) < 0:
             step *= 2
         ends.append(optimize.brentq(beyond, middle + sign * step / 2, middle + sign * step, xtol=1e-15, rtol=1e-14))
