@@ -11,6 +11,7 @@ enum {
     KEYS_MAX = 8,    /* a cut with as many keys is shown whole */
     NAME_WIDTH = 30, /* of a key */
     VALUE_WIDTH = 12,
+    TITLE_WIDTH = 20, /* at least, of a metric */
 };
 
 static const char *const cuts[] = {"class", "workload_class", "size", "gpu_model", "queue", NULL};
@@ -106,22 +107,18 @@ static void write_counts(const struct comparison *comparison, size_t side, bool 
     buffer_char(out, '\n');
 }
 
-static bool is_clear(const struct difference *difference)
-{
-    return difference->mark == '+' || difference->mark == '-' || difference->mark == '*';
-}
-
 static void write_moved(const struct comparison *comparison, size_t side, bool is_all, struct buffer *out)
 {
-    size_t count, shown = 0, clear = 0;
+    size_t count, clear;
     struct difference *list = comparison_sorted_new(comparison, side, is_all, &count);
-    while (clear < count && is_clear(&list[clear]))
-        clear++;
-    shown = is_all ? count : clear < MOVED_MAX ? clear : MOVED_MAX;
-    const size_t width = widest(list, shown);
+    const size_t shown = comparison_shown_count(list, count, is_all ? count : MOVED_MAX, &clear);
+    size_t width = widest(list, shown);
+    width = width < TITLE_WIDTH ? TITLE_WIDTH : width;
     if (shown > 0) {
         const size_t start = out->length;
-        buffer_string(out, is_all ? "    all metrics" : "    what moved most");
+        buffer_string(out, is_all      ? "    all metrics"
+                           : clear > 0 ? "    what moved most"
+                                       : "    nothing moved clearly");
         pad(out, start, width + 4);
         name_column(out, comparison->sides[0].name);
         name_column(out, comparison->sides[side].name);
@@ -132,6 +129,8 @@ static void write_moved(const struct comparison *comparison, size_t side, bool i
     write_counts(comparison, side, is_all, out);
     if (clear > shown)
         buffer_format(out, "  %zu more that moved: --all lists them\n", clear - shown);
+    if (!comparison->is_exact && comparison_pair_count(comparison, side) == 1)
+        buffer_string(out, "  One pair has no interval: chance may explain any of this. --seeds asks for more.\n");
     mem_free(list);
 }
 
@@ -194,7 +193,7 @@ static void write_side(const struct comparison *comparison, size_t side, const s
 void comparison_write_text(const struct comparison *comparison, const struct comparison_show *show, struct buffer *out)
 {
     write_gates(comparison, out);
-    buffer_format(out, "%zu sides, ", comparison->side_count);
+    buffer_format(out, "%zu side%s, ", comparison->side_count, comparison->side_count == 1 ? "" : "s");
     comparison_write_seeds(comparison, out);
     if (comparison->look_count > 1)
         buffer_format(out, ", look %zu of at most %zu", comparison->look + 1, comparison->look_count);
@@ -203,7 +202,7 @@ void comparison_write_text(const struct comparison *comparison, const struct com
     buffer_char(out, '\n');
     for (size_t side = 1; side < comparison->side_count; side++)
         write_side(comparison, side, show, out);
-    if (comparison->side_count > 1 && !comparison->is_exact)
+    if (comparison->side_count > 1 && !comparison->is_exact && comparison->seed_count > 1)
         buffer_format(out,
                       "\nIn brackets the %g %% interval of the difference. Each metric is judged alone: of a hundred "
                       "without\na difference about %g bear a mark by chance. Gates decide, the table shows where to "

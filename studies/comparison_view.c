@@ -18,6 +18,23 @@ struct difference *comparison_sorted_new(const struct comparison *comparison, si
     return list;
 }
 
+static bool is_clear(const struct difference *difference)
+{
+    return difference->mark == '+' || difference->mark == '-' || difference->mark == '*';
+}
+
+size_t comparison_shown_count(const struct difference *list, size_t count, size_t shown_max, size_t *clear)
+{
+    size_t unclear = 0;
+    *clear = 0;
+    while (*clear < count && is_clear(&list[*clear]))
+        (*clear)++;
+    while (*clear + unclear < count && list[*clear + unclear].mark == '~')
+        unclear++;
+    const size_t shown = shown_max >= count ? count : *clear > 0 ? *clear : unclear;
+    return shown < shown_max ? shown : shown_max;
+}
+
 static bool is_of(const struct difference *difference, const char *cut, const char *metric)
 {
     if (metric != NULL && strcmp(difference->of.metric, metric) != 0)

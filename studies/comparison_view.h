@@ -8,6 +8,10 @@
  * The caller frees it with mem_free. */
 struct difference *comparison_sorted_new(const struct comparison *comparison, size_t side, bool is_all, size_t *count);
 
+/* The rows of a sorted list that are shown, from its start: those that clearly moved, or if none did, those that seem
+ * to have moved; all of them if as many may be shown.  *clear: those that clearly moved. */
+size_t comparison_shown_count(const struct difference *list, size_t count, size_t shown_max, size_t *clear);
+
 enum { COMPARISON_MARKS = 6 };
 extern const char comparison_marks[]; /* "+-*~=?" */
 /* How many differences have each mark; cut NULL: of the whole run, "": all. */
