@@ -84,7 +84,7 @@ static void write_step(struct buffer *out, const struct metric_selector *before,
     buffer_string(out, ": {\n");
 }
 
-/* By cut and key, so that those of an object are together; the pointers are into one array, whose order decides else. */
+/* By cut and key, so that those of an object are together; then as in the array that the pointers are into. */
 static int compare_rows(const void *a, const void *b)
 {
     const struct comparison_row *const *first = a, *const *second = b;

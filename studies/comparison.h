@@ -6,15 +6,15 @@
  *   struct comparison comparison;
  *   struct error error = comparison_run(&comparison, &options);
  *   if (!error_is(error))
- *       comparison_write_text(&comparison, &show, &out);       (studies/comparison_show.h)
+ *       comparison_write(&comparison, COMPARISON_TEXT, &show, &out);       (studies/comparison_show.h)
  *   comparison_release(&comparison);                            (on error too)
  *
- * Seeds: the base's own, and those after it.  With gates and `is_sequential`, 5 seeds are run, then 10, 20 and 40 as long
- * as a gate is inconclusive; see reports/statistics/looks.h.  Records have the seed that they have.  Where no side has
- * a random part, one run of each is exact and its values decide.
+ * Seeds: the base's own, and those after it.  With gates and `is_sequential`, 5 seeds are run, then 10, 20 and 40 as
+ * long as a gate is inconclusive; see reports/statistics/looks.h.  Records have the seed that they have.  Where no side
+ * has a random part, one run of each is exact and its values decide.
  *
- * Law: the result depends on the sides, the seeds and the gates only, not on the number of workers.  A run that fails is
- * left out on both sides of its pair, and told.
+ * Law: the result depends on the sides, the seeds and the gates only, not on the number of workers.  A run that fails
+ * is left out on both sides of its pair, and told.
  *
  * It does not: print, or choose the exit status.
  */

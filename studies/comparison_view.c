@@ -5,7 +5,6 @@
 #include <string.h>
 
 const char comparison_marks[] = "+-*~=?";
-const char *const comparison_format_names[] = {"text", "markdown", "json", "junit", "github", NULL};
 
 struct difference *comparison_sorted_new(const struct comparison *comparison, size_t side, bool is_all, size_t *count)
 {
@@ -141,26 +140,4 @@ const struct comparison_run *comparison_failed(const struct comparison *comparis
                 return run;
         }
     return NULL;
-}
-
-void comparison_write(const struct comparison *comparison, enum comparison_format format,
-                      const struct comparison_show *show, struct buffer *out)
-{
-    switch (format) {
-    case COMPARISON_TEXT:
-        comparison_write_text(comparison, show, out);
-        break;
-    case COMPARISON_MARKDOWN:
-        comparison_write_markdown(comparison, show, out);
-        break;
-    case COMPARISON_JSON:
-        comparison_write_json(comparison, out);
-        break;
-    case COMPARISON_JUNIT:
-        comparison_write_junit(comparison, out);
-        break;
-    case COMPARISON_GITHUB:
-        comparison_write_github(comparison, out);
-        break;
-    }
 }
