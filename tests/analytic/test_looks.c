@@ -25,7 +25,7 @@ enum { SEEDS_MAX = 40, GATES = 3 };
 
 static size_t draws(void)
 {
-    return test_is_full() ? 200000 : 20000;
+    return test_is_full() ? 100000 : 20000;
 }
 
 /* ---- Levels ---- */

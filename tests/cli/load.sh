@@ -137,7 +137,8 @@ refused 2 run mix.json --set 'gates=[{"metric": "queue_time_p95_s", "max_increas
 error: --set gates: 'max_increase' must be a part of the base's value such as "5%", or a duration such as 90 or "15m"
   at /gates/0/max_increase
 EOF
-"$program" validate mix.json --set 'gates=[{"metric": "cost_usd"}]' >said.out 2>said.err && fail 'validate takes a bad gate'
+"$program" validate mix.json --set 'gates=[{"metric": "cost_usd"}]' >said.out 2>said.err &&
+    fail 'validate takes a gate without a bound'
 grep -q "^error: --set gates: a gate has a bound: 'max_increase', 'max_decrease', 'max' or 'min'$" said.err ||
     fail "validate: $(cat said.err)"
 

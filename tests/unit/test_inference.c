@@ -67,7 +67,8 @@ static void test_values_that_are_not_finite(void **state)
     assert_true(ratio.low == -INFINITY && ratio.high == INFINITY);
 }
 
-/* Five equal values are as improbable as five equal signs: 2^-4 = 0.0625, so there is no 95 % interval; six give one. */
+/* Five equal values are as improbable as five equal signs: 2^-4 = 0.0625, so there is no 95 % interval; six give
+ * one. */
 static void test_constant_samples_are_judged_by_signs(void **state)
 {
     (void)state;
