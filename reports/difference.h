@@ -3,8 +3,8 @@
  *   struct difference d = difference_of(&how, &selector, base, candidate, seeds);
  *   differences_sort(differences, count);
  *
- * The mark: '=' equal to the last bit in all seeds; '+' better, '-' worse (by the metric's `better`), '*' another value
- * of a metric of which neither is better: the interval of the difference leaves 0 out; '~' it does not; '?' not defined.
+ * The mark: '=' equal to the last bit in all seeds; '+' better, '-' worse (by the metric's `better`), '*' different (of
+ * a metric of which neither is better): the interval of the difference leaves 0 out; '~' it does not; '?' not defined.
  *
  * Each metric is judged alone, at the level of the look.  Of a hundred metrics without a difference some five then bear
  * a mark by chance, so a table is a place to look and a gate is what decides.

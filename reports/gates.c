@@ -1,4 +1,4 @@
-/* reports/gates.c -- the verdict: one test per gate, Holm over the set, intervals at the level that each was tested at. */
+/* reports/gates.c -- the verdict: one test per gate, Holm over the set, intervals at the level of each test. */
 #include "reports/gates.h"
 
 #include <assert.h>

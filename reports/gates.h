@@ -12,15 +12,16 @@
  *   max, min                     of the mean of one side: every candidate, or the `side` named (which may be the base)
  * An object with several bounds stands for as many gates.  `side` names the one candidate that the gate is for.
  *
- * The rule: a gate tests whether the mean of d lies on its bound.  It fails if the interval of d lies beyond the bound,
+ * The rule: a gate tests whether the mean of d lies on its bound.  It fails if the interval of d lies beyond it,
  * passes if it lies within, else it is inconclusive.  Here d_i = b_i - (1 + r) a_i for a relative bound r, so that no
- * ratio is estimated; b_i - a_i, or b_i alone, for the others.  Test: paired t (Welch's t without pairs).  Over the gates
- * of a set Holm's rule; over the looks of a sequence the levels of statistics/looks.h.
+ * ratio is estimated; b_i - a_i, or b_i alone, for the others.  Test: paired t (Welch's t without pairs).  Over the
+ * gates of a set Holm's rule; over the looks of a sequence the levels of statistics/looks.h.
  *
- * Law: the probability that any verdict of a set is wrong (passed beyond the bound, failed within) is at most alpha, for
- * normal differences.  Both: a pair equal to the last bit in all seeds is decided at once, and so are the values of an
- * exact replay, n = 1.  A seed without a value on both sides is left out; if just one side has a value, the gate
- * cannot pass, since the missing value may be the worst.  (Let both be NAN for a run that crashed.)
+ * Law: the probability that any verdict of a set is wrong (passed beyond the bound, failed within) is at most alpha,
+ * for normal differences, as near as t tests keep it over several looks (docs/statistics.md has figures).  Pairs that
+ * are equal to the last bit in all seeds are decided at once, and so are the values of an exact replay, n = 1.  A seed
+ * without a value on both sides is left out; if just one side has a value, the gate cannot pass, since the missing
+ * value may be the worst.  (Let both be NAN for a run that crashed.)
  *
  *   struct gates gates;
  *   TRY(gates_of_file("gates.json", text, &arena, &gates));

@@ -105,8 +105,8 @@ static void gate_read(const struct json_value *value, struct arena *arena, struc
         else
             made->amount = metric_bound_read(&object, gate_bound_names[b], gate.unit, 0);
     }
+    json_object_close(&object); /* first, since a misspelt bound is told better as an unknown key */
     bounds_check(value, gates + first, *count - first);
-    json_object_close(&object);
 }
 
 struct gates gates_read(const struct json_value *value, struct arena *arena)

@@ -1,7 +1,8 @@
 /* reports/statistics/inference.h -- what a sample tells of a mean: estimate, interval, p value.
  *
- * Law: no number here is ever NAN, whatever the input.  A sample that allows no interval has the state that says why, the
- * interval -INFINITY to INFINITY, and p = 1; so a rule that looks at the interval or p alone decides nothing by mistake.
+ * Law: no number here is ever NAN, whatever the input.  A sample that allows no interval has the state that says why,
+ * the interval -INFINITY to INFINITY, and p = 1; so a rule that looks at the interval or p alone decides nothing by
+ * mistake.
  *
  *   state                   when                                          mean       interval      p
  *   INFERENCE_DEFINED       otherwise                                     as is      by method     by method

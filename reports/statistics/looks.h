@@ -1,11 +1,11 @@
 /* reports/statistics/looks.h -- looking at the data more than once, without more false alarms.
  *
  * A comparison starts with a few seeds, looks, and goes on only if nothing is decided.  Each look tests at a level of
- * its own, so that the looks together have the error alpha: after n of N seeds, the part n / N of it may have been spent
- * (Lan and DeMets, Biometrika 70, 1983, with the spending function alpha t of Kim and DeMets, Biometrika 74, 1987).
- * The levels are exact for normal means, by numerical integration of the joint distribution of the looks (Armitage,
- * McPherson and Rowe, J. R. Stat. Soc. A 132, 1969); they are applied to the p values of t tests (Jennison and Turnbull,
- * Group Sequential Methods, 1999, 4.4).
+ * its own, so that the looks together have the error alpha: after n of N seeds, the part n / N of it may be spent (Lan
+ * and DeMets, Biometrika 70, 1983, with the spending function alpha t of Kim and DeMets, Biometrika 74, 1987).  The
+ * levels are exact for normal means, by numerical integration of the joint distribution of the looks (Armitage,
+ * McPherson and Rowe, J. R. Stat. Soc. A 132, 1969); they are applied to the p values of t tests (Jennison and
+ * Turnbull, Group Sequential Methods, 1999, 4.4).
  *
  *   struct looks looks = looks_up_to(40);            5, 10, 20, 40 seeds
  *   looks_level(&looks, 0, 0.05)                     0.00625: significant at the first look if p <= 0.00625

@@ -3,12 +3,12 @@
  * The values are in order of time, such as the waits of jobs in order of submission, or samples at equal steps.
  *
  * Warm-up: MSER-5 (White, Simulation 69, 1997; White, Cobb and Spratt, WSC 2000).  Of the means of five values, drop
- * the first d, with the d that minimises sum (Z_j - mean)^2 / (m - d)^2 over the m - d that remain; d at most m / 2.  If
- * the minimum is at that limit, the run is too short to tell.
+ * the first d, with the d that minimises sum (Z_j - mean)^2 / (m - d)^2 over the m - d that remain; d at most m / 2.
+ * If the minimum is at that limit, the run is too short to tell.
  *
- * Interval: batch means with Student's t.  30 batches if their means are independent, else 20, else 10 (Schmeiser, Oper.
- * Res. 30, 1982: more than 30 gain little, fewer than 10 lose much); independent: von Neumann's ratio does not show
- * positive lag-1 autocorrelation at the one-sided level 0.1 (Fishman, Manag. Sci. 24, 1978).  If 10 batches still
+ * Interval: batch means with Student's t.  30 batches if their means are independent, else 20, else 10 (Schmeiser,
+ * Oper. Res. 30, 1982: more than 30 gain little, fewer than 10 lose much); independent: von Neumann's ratio does not
+ * show positive lag-1 autocorrelation at the one-sided level 0.1 (Fishman, Manag. Sci. 24, 1978).  If 10 batches still
  * depend on each other, there is no interval: INFERENCE_CORRELATED.  Values that do not fill a batch are left out at
  * the front.
  *
