@@ -100,6 +100,7 @@ struct comparison {
     bool is_partial;                /* stopped before its end */
     bool is_fixed;                  /* all sides are records or baselines */
     size_t look, look_count;        /* the last look, from 0, and how many there may be */
+    double level;                   /* of the intervals of the differences: 0.95; in a sequence that of the look */
     struct comparison_row *rows;
     size_t row_count;
     struct difference

@@ -148,8 +148,8 @@ void comparison_judge(struct comparison *comparison, const struct looks *looks, 
     comparison->look = look;
     comparison->look_count = looks->count;
     const double alpha = comparison->options->alpha;
-    const struct difference_how how = {.level = 1 - (looks->count > 1 ? looks_level(looks, look, alpha) : alpha),
-                                       .is_exact = comparison->is_exact};
+    comparison->level = 1 - (looks->count > 1 ? looks_level(looks, look, alpha) : alpha);
+    const struct difference_how how = {.level = comparison->level, .is_exact = comparison->is_exact};
     const struct gate_rule rule = {.alpha = alpha, .looks = *looks, .look = look, .is_exact = comparison->is_exact};
     count_runs(comparison);
     make_rows(comparison);

@@ -204,8 +204,8 @@ void comparison_write_text(const struct comparison *comparison, const struct com
         write_side(comparison, side, show, out);
     if (comparison->side_count > 1 && !comparison->is_exact && comparison->seed_count > 1)
         buffer_format(out,
-                      "\nIn brackets the %g %% interval of the difference. Each metric is judged alone: of a hundred "
-                      "without\na difference about %g bear a mark by chance. Gates decide, the table shows where to "
+                      "\nIn brackets the %.3g %% interval of the difference. Each metric is judged alone: of a hundred "
+                      "without\na difference about %.2g bear a mark by chance. Gates decide, the table shows where to "
                       "look.\n",
-                      100 * (1 - comparison->options->alpha), 100 * comparison->options->alpha);
+                      100 * comparison->level, 100 * (1 - comparison->level));
 }
