@@ -32,6 +32,8 @@ static struct error open_scenario(struct comparison *comparison, size_t side, st
         *facts =
             (struct side_facts){.seed = scenario.seed, .has_chance = comparison_scenario_has_chance(scenario.resolved)};
         baseline_scenario_digest(scenario.resolved, comparison->sides[side].scenario_digest);
+        if (comparison->shake == NULL)
+            comparison->shake = comparison_shake_new(scenario.resolved);
     }
     scenario_release(&scenario);
     return error;
@@ -54,6 +56,8 @@ static struct error open_side(struct comparison *comparison, size_t side, struct
     TRY(values_read(record, options->record));
     baseline_scenario_digest(record->result.manifest.scenario_json, own->scenario_digest);
     facts->seed = record->result.manifest.seed;
+    if (comparison->shake == NULL)
+        comparison->shake = comparison_shake_new(record->result.manifest.scenario_json);
     return read_gates(comparison, options->record, record->result.manifest.scenario_json);
 }
 
@@ -298,6 +302,7 @@ void comparison_release(struct comparison *comparison)
         mem_free(comparison->warnings[i]);
     mem_free(comparison->warnings);
     mem_free(comparison->rows);
+    mem_free(comparison->shake);
     arena_release(&comparison->arena);
     arena_release(&comparison->look_arena);
     *comparison = (struct comparison){0};

@@ -96,6 +96,7 @@ struct comparison {
     size_t seed_capacity;           /* seeds that there may be */
     size_t seed_count;              /* seeds of the last look */
     size_t run_count, failed_count; /* runs that are done or failed; those that failed */
+    char *shake;                    /* how the trace is shaken (workloads/readers/shake.h), in words; NULL: it is not */
     bool is_exact;                  /* one run of each side, without chance */
     bool is_partial;                /* stopped before its end */
     bool is_fixed;                  /* all sides are records or baselines */

@@ -12,6 +12,9 @@ bool comparison_has_chance(const struct result *result);
 /* The same of a scenario before it is run: false means that it perhaps does not. */
 bool comparison_scenario_has_chance(const char *scenario_json);
 
+/* How the scenario's trace is shaken, in words; NULL: it is not.  The caller frees it with mem_free. */
+char *comparison_shake_new(const char *scenario_json);
+
 /* Compute rows, differences and verdicts from the runs that there are. */
 void comparison_judge(struct comparison *comparison, const struct looks *looks, size_t look);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/worker_pool.h"
+#include "reports/view.h"
 #include "studies/comparison_inside.h"
 #include "studies/run.h"
 
@@ -16,7 +17,7 @@ bool comparison_scenario_has_chance(const char *scenario_json)
     json_t *estimates = json_object_get(json_object_get(root, "world"), "estimates");
     const char *kind = json_string_value(json_object_get(estimates, "kind"));
     bool is_replay = json_is_string(json_object_get(workload, "trace")) && !json_object_get(workload, "fill") &&
-                     (kind == NULL || strcmp(kind, "noisy") != 0);
+                     !json_object_get(workload, "shake") && (kind == NULL || strcmp(kind, "noisy") != 0);
     json_decref(root);
     return !is_replay;
 }
@@ -25,6 +26,35 @@ bool comparison_has_chance(const struct result *result)
 {
     return result->facts.recuts > 0 || result->facts.is_decided_outside ||
            comparison_scenario_has_chance(result->manifest.scenario_json);
+}
+
+/* "30 s" or what the scenario says: "5m". */
+static void write_duration(const json_t *value, struct buffer *out)
+{
+    if (json_is_string(value))
+        view_name(out, json_string_value(value), 20);
+    else
+        view_duration(out, json_number_value(value));
+}
+
+char *comparison_shake_new(const char *scenario_json)
+{
+    json_t *root = json_loads(scenario_json, 0, NULL);
+    json_t *shake = json_object_get(json_object_get(root, "workload"), "shake");
+    json_t *arrivals = json_object_get(shake, "arrivals_s"), *sigma = json_object_get(shake, "run_time_sigma");
+    struct buffer text = {0};
+    if (arrivals != NULL) {
+        buffer_string(&text, "arrivals by up to ");
+        write_duration(arrivals, &text);
+    }
+    if (json_number_value(sigma) > 0) {
+        buffer_string(&text, arrivals != NULL ? ", run times by sigma " : "run times by sigma ");
+        buffer_double(&text, json_number_value(sigma));
+    }
+    char *copy = shake != NULL ? mem_copy_text(buffer_c_string(&text)) : NULL;
+    buffer_release(&text);
+    json_decref(root);
+    return copy;
 }
 
 /* ---- runs ---- */

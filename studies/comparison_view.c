@@ -101,6 +101,8 @@ void comparison_write_seeds(const struct comparison *comparison, struct buffer *
     if (comparison->seed_count > 1)
         buffer_format(out, " to %llu", (unsigned long long)comparison->seeds[comparison->seed_count - 1]);
     buffer_char(out, ')');
+    if (comparison->shake != NULL)
+        buffer_format(out, " of a shaken trace (%s)", comparison->shake);
 }
 
 static size_t count_states(const struct comparison *comparison, enum gate_state state)

@@ -38,6 +38,8 @@ struct compare {
     enum comparison_format format;
     struct baseline baseline;
     struct gates gates;
+    const char **sets; /* of all sides: --shake, then --set */
+    size_t set_count;
     struct progress_line progress;
     struct arena arena;
 };
@@ -113,15 +115,52 @@ static struct error add_side(struct compare *compare, const char *name, const ch
     return ERROR_OK;
 }
 
-/* What all sides that are run have in common. */
-static struct scenario_options shared_options(const struct args *args, const char *path)
+/* "5m,0.1": arrivals move by up to 5 minutes, run times by sigma 0.1. */
+static struct error shake_assignment(struct compare *compare, const char *value, const char **out)
 {
+    struct text rest = text_of(value), arrivals, sigma = TEXT("0");
+    double number;
+    time_ns time;
+    struct buffer text = {0};
+    text_cut(&rest, ',', &arrivals);
+    if (rest.at != NULL)
+        sigma = rest;
+    if (!text_to_double(sigma, &number) || !time_parse_duration(arrivals, &time))
+        return error_new(ERROR_USAGE, "'--shake' wants ARRIVALS or ARRIVALS,SIGMA such as 5m,0.1, got '%s'", value);
+    buffer_string(&text, "workload.shake={\"arrivals_s\": ");
+    buffer_double(&text, time_to_seconds(time));
+    buffer_string(&text, ", \"run_time_sigma\": ");
+    buffer_double(&text, number);
+    buffer_char(&text, '}');
+    *out = arena_copy(&compare->arena, (struct text){text.bytes, text.length});
+    buffer_release(&text);
+    return ERROR_OK;
+}
+
+static struct error find_sets(struct compare *compare)
+{
+    size_t count;
+    const char *shake = args_string(compare->args, "shake");
+    const char *const *sets = args_list(compare->args, "set", &count);
+    compare->sets = arena_alloc_array(&compare->arena, count + 1, const char *);
+    if (shake != NULL)
+        TRY(shake_assignment(compare, shake, &compare->sets[compare->set_count++]));
+    for (size_t i = 0; i < count; i++)
+        compare->sets[compare->set_count++] = sets[i];
+    return ERROR_OK;
+}
+
+/* What all sides that are run have in common. */
+static struct scenario_options shared_options(const struct compare *compare, const char *path)
+{
+    const struct args *args = compare->args;
     struct scenario_options options = {.path = installed_find(path, "scenarios"),
                                        .trace = installed_find(args_string(args, "trace"), "workloads/samples"),
                                        .cluster = installed_find(args_string(args, "cluster"), "topologies"),
                                        .seed = args_string(args, "seed"),
-                                       .plugins = tool_plugin_options(args)};
-    options.sets = args_list(args, "set", &options.set_count);
+                                       .plugins = tool_plugin_options(args),
+                                       .sets = compare->sets,
+                                       .set_count = compare->set_count};
     return options;
 }
 
@@ -136,7 +175,7 @@ static struct error add_operands(struct compare *compare)
         if (is_folder(path))
             side.record = path;
         else
-            side.scenario = shared_options(compare->args, path);
+            side.scenario = shared_options(compare, path);
         TRY(add_side(compare, name, path, &side));
     }
     return ERROR_OK;
@@ -148,7 +187,7 @@ static struct error add_policies(struct compare *compare, const char *scenario)
     const char *const *policies = args_list(compare->args, "policy", &count);
     for (size_t i = 0; i < count; i++) {
         const char *name, *policy;
-        struct comparison_side_options side = {.scenario = shared_options(compare->args, scenario)};
+        struct comparison_side_options side = {.scenario = shared_options(compare, scenario)};
         split_name(compare, policies[i], &name, &policy);
         side.scenario.policy = policy;
         TRY(add_side(compare, name, policy, &side));
@@ -198,7 +237,7 @@ static struct error apply_side(struct compare *compare, const char *value, const
     if (side == NULL && !may_add)
         return no_such_side(compare, name);
     if (side == NULL) {
-        struct comparison_side_options options = {.scenario = shared_options(compare->args, scenario)};
+        struct comparison_side_options options = {.scenario = shared_options(compare, scenario)};
         TRY(add_side(compare, arena_copy(&compare->arena, name), scenario, &options));
         side = &compare->sides[compare->side_count - 1];
     }
@@ -211,7 +250,7 @@ static struct error apply_side(struct compare *compare, const char *value, const
 
 static struct error check_records(const struct compare *compare)
 {
-    static const char *const names[] = {"set", "trace", "cluster", "seed", "plugin"};
+    static const char *const names[] = {"set", "shake", "trace", "cluster", "seed", "plugin"};
     bool has_scenario = false;
     for (size_t i = 0; i < compare->side_count; i++)
         has_scenario = has_scenario || (compare->sides[i].record == NULL && compare->sides[i].baseline == NULL);
@@ -241,7 +280,7 @@ static struct error find_sides(struct compare *compare)
         TRY(apply_side(compare, values[i], scenario, scenario != NULL && policy_count == 0));
     if (scenario != NULL && policy_count == 0 && value_count == 0)
         TRY(add_side(compare, NULL, scenario,
-                     &(struct comparison_side_options){.scenario = shared_options(compare->args, scenario)}));
+                     &(struct comparison_side_options){.scenario = shared_options(compare, scenario)}));
     const size_t least = args_string(compare->args, "save-baseline") != NULL ? 1 : 2;
     if (compare->side_count < least) {
         struct error error = error_new(ERROR_USAGE, "a comparison needs two sides, and there %s",
@@ -332,6 +371,7 @@ static struct error read_options(struct compare *compare)
     TRY(read_metric(compare));
     TRY(read_seeds(compare));
     TRY(read_gates(compare));
+    TRY(find_sets(compare));
     TRY(find_sides(compare));
     compare->options.side_count = compare->side_count;
     return ERROR_OK;
@@ -468,6 +508,10 @@ static const struct args_option options[] = {
      .letter = 't',
      .metavar = "FILE",
      .help = "Replay this trace in place of the scenario's workload, on all sides."},
+    {.name = "shake",
+     .metavar = "ARRIVALS[,SIGMA]",
+     .help = "Give a replayed trace seeds: its jobs come up to ARRIVALS earlier or later (5m), and run times get a "
+             "lognormal factor of mean 1 and this SIGMA. Sets workload.shake on all sides."},
     {.name = "cluster", .letter = 'c', .metavar = "FILE", .help = "The cluster of all sides."},
     {.name = "seed", .letter = 's', .metavar = "N", .help = "The first seed; by default that of the base's scenario."},
     {.name = "seeds",

@@ -141,6 +141,22 @@ ask 'd["is_exact"], d["seeds"], len(d["sides"][0]["runs"])' '(True, 1, 1)'
 compare 0 --scenario small.json --side a --side b --set 'world.estimates={"kind": "noisy"}' --seeds 3
 says said.out '2 sides, 3 seeds (1 to 3)'
 
+# A shaken one has seeds, the same jobs on both sides, and equal sides stay equal.
+compare 0 --scenario small.json --side a --side b --shake 30s,0.1 --seeds 4 --write json=c.json
+says said.out '^2 sides, 4 seeds (1 to 4) of a shaken trace (arrivals by up to 30 s, run times by sigma 0.1); the base is a$'
+is_silent said.err 'a shaken trace'
+ask 'len({r["arrivals"] for r in d["sides"][0]["runs"]})' 4
+ask '[r["arrivals"] for r in d["sides"][0]["runs"]] == [r["arrivals"] for r in d["sides"][1]["runs"]]' True
+ask 'sorted({x["mark"] for m in d["metrics"] for x in m["differences"]})' "['=']"
+compare 2 --scenario mix.json --side a --side b --shake 30s
+says said.err "'shake' belongs to a trace; a synthesized workload has no such thing"
+compare 2 --scenario small.json --side a --side b --shake 0
+says said.err "'shake' needs 'arrivals_s' or 'run_time_sigma' above 0"
+compare 2 --scenario small.json --side a --side b --shake 30s --set workload.fill.load=1
+says said.err "'shake' cannot stand beside 'fill'"
+compare 2 --scenario small.json --side a --side b --shake soon
+says said.err "^error: '--shake' wants ARRIVALS or ARRIVALS,SIGMA such as 5m,0.1, got 'soon'$"
+
 # ---- A run that crashes. ----
 
 if pkg-config --exists jansson; then
