@@ -97,6 +97,7 @@ static void decide_by_values(const struct tested *tested, enum inference_method 
 {
     const double mean = tested->is_alone ? result->candidate : infer(tested, 0.5).mean;
     result->method = method;
+    result->is_settled = true;
     result->state = state_of(tested, mean, result->half_missing);
     result->p = 0;
     result->low = result->high = tested->is_alone ? result->candidate : result->difference;
@@ -129,6 +130,7 @@ static void measure(const struct gate_test *test, const struct tested *tested, b
     result->relative = result->base != 0 ? result->difference / result->base : NAN;
     if (pairs->b_count == 0 || (!tested->is_alone && pairs->a_count == 0)) {
         result->state = GATE_NOT_DEFINED;
+        result->is_settled = true;
         return;
     }
     const struct inference of = infer(tested, 0.5);
@@ -152,6 +154,7 @@ static void conclude(const struct gate_test *test, const struct tested *tested, 
     const struct pairs *pairs = &tested->pairs;
     const struct inference bound = infer(tested, 1 - level);
     struct inference shown = bound;
+    result->is_settled = is_decided;
     if (is_decided)
         result->state = state_of(tested, bound.mean, result->half_missing);
     result->level = 1 - level;
@@ -229,7 +232,7 @@ enum gate_state gates_state(const struct gate_result *results, size_t count)
 bool gates_are_settled(const struct gate_result *results, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (results[i].state == GATE_INCONCLUSIVE)
+        if (!results[i].is_settled)
             return false;
     return true;
 }

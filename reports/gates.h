@@ -106,6 +106,7 @@ struct gate_rule {
 
 struct gate_result {
     enum gate_state state;
+    bool is_settled; /* its test is decided, or there are no values: more seeds are not expected to change the state */
     enum inference_method method;       /* of the verdict: METHOD_PAIRED_T, METHOD_EQUAL, METHOD_EXACT, ... */
     size_t n;                           /* pairs used; of `max` and `min`, and without pairs: values of the candidate */
     size_t missing;                     /* seeds left out because neither side, or just one, has a value */
@@ -127,7 +128,7 @@ void gates_decide(const struct gate_rule *rule, const struct gate_test *tests, s
 /* Failed if any failed; else inconclusive if any is inconclusive or not defined; else passed. */
 enum gate_state gates_state(const struct gate_result *results, size_t count);
 
-/* No gate is inconclusive: more seeds would change nothing. */
+/* All are settled.  A gate that cannot pass, because one side lacks values, is settled too once its test is decided. */
 bool gates_are_settled(const struct gate_result *results, size_t count);
 
 /* ---- In words ---- */

@@ -32,7 +32,7 @@ struct looks looks_up_to(size_t n_max);
 struct looks looks_once(size_t n);
 
 /* The two-sided level of the look with this index (from 0), given the level alpha of all looks together; alpha in
- * (0, 0.5].  About 1 ms. */
+ * (0, 0.5].  Half a millisecond. */
 double looks_level(const struct looks *looks, size_t look, double alpha);
 
 /* The probability that a Brownian motion without drift is outside of +-z[k] at some look k: the two-sided error of

@@ -28,7 +28,7 @@ struct rank_test {
 /* Wilcoxon's signed-rank test of b[i] - a[i].  O(n^3) if exact. */
 struct rank_test rank_test_pairs(const double *a, const double *b, size_t count);
 
-/* Mann and Whitney's test.  O(n^4) if exact: 10 ms for 49 against 49. */
+/* Mann and Whitney's test.  O(n^2 m^2) if exact: 1 ms for 49 against 49. */
 struct rank_test rank_test_samples(const double *a, size_t a_count, const double *b, size_t b_count);
 
 #endif

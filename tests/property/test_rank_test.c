@@ -75,6 +75,10 @@ static void test_sides_can_be_swapped(void **state)
     assert_int_equal(forth.n, 4); /* two pairs are equal */
     assert_int_equal(forth.method, METHOD_WILCOXON_NORMAL);
     assert_true(forth.statistic + back.statistic == 10 && fabs(forth.p - back.p) < 1e-15);
+    /* One zero alone takes the exact distribution away, as in R. */
+    const double c[] = {1, 5, 3}, d[] = {2, 8, 3};
+    assert_int_equal(rank_test_pairs(c, d, 3).method, METHOD_WILCOXON_NORMAL);
+    assert_int_equal(rank_test_pairs(c, d, 2).method, METHOD_WILCOXON_EXACT);
     const struct rank_test up = rank_test_samples(a, 6, b, 6), down = rank_test_samples(b, 6, a, 6);
     assert_true(up.statistic + down.statistic == 36 && fabs(up.p - down.p) < 1e-15);
 }

@@ -238,6 +238,7 @@ static void test_missing_values(void **state)
     a[2] = 100; /* the candidate alone has none: it may be the worst */
     result = decide_one(&test, false);
     assert_true(result.state == GATE_INCONCLUSIVE && result.n == 9 && result.half_missing == 1);
+    assert_true(gates_are_settled(&result, 1)); /* more seeds would not let it pass */
     struct buffer out = {0};
     gate_write(&test, &result, &out);
     assert_non_null(strstr(buffer_c_string(&out), ": inconclusive (in 1 of 10 seeds one side has no value)"));
@@ -258,6 +259,9 @@ static void test_missing_values(void **state)
     b[0] = NAN;
     result = decide_one(&test, false);
     assert_true(result.state == GATE_INCONCLUSIVE && result.n == 9 && result.half_missing == 1);
+    a[0] = NAN; /* the seed has no run at all */
+    result = decide_one(&test, false);
+    assert_true(result.state == GATE_PASSED && result.missing == 1 && result.half_missing == 0);
     test.base = NULL;
     result = decide_one(&test, false);
     assert_true(result.state == GATE_PASSED && isnan(result.base) && isnan(result.relative));
@@ -283,6 +287,11 @@ static void test_sides_without_pairs(void **state)
     buffer_release(&out);
     candidate_of(1, 3, candidate);
     assert_int_equal(decide_one(&test, false).state, GATE_INCONCLUSIVE);
+    candidate_of(0.5, 3, candidate);
+    assert_int_equal(decide_one(&test, false).state, GATE_PASSED);
+    candidate[3] = NAN;
+    result = decide_one(&test, false);
+    assert_true(result.state == GATE_INCONCLUSIVE && result.n == N - 1 && result.half_missing == 1);
 }
 
 /* p = 0.02 alone is decided at 0.05, of three not at 0.05 / 3; and after a smaller one it is at 0.05 / 2. */

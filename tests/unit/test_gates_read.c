@@ -49,6 +49,10 @@ static void test_bounds_have_units(void **state)
     error = read_file("[{'metric': 'cost_usd', 'max_increase': 0}]", &arena, &gates);
     assert_false(error_is(error));
     assert_true(gates.count == 1 && gates.gates[0].amount == 0 && !gates.gates[0].is_relative);
+    /* From 5 % to 1 % less. */
+    error = read_file("[{'metric': 'cost_usd', 'max_increase': '-1%', 'max_decrease': '5%'}]", &arena, &gates);
+    assert_false(error_is(error));
+    assert_int_equal(gates.count, 2);
     arena_release(&arena);
 }
 

@@ -41,6 +41,22 @@ static void test_a_step_at_the_front_is_the_warmup(void **state)
     assert_int_equal(mean.of.n, 30 * (2750 / 30));
 }
 
+/* The last place where it can be told: just before the middle. */
+static void test_a_warmup_of_nearly_half(void **state)
+{
+    (void)state;
+    double values[COUNT];
+    bool is_found;
+    fill_noise(values, COUNT, 10);
+    for (size_t i = 0; i < COUNT / 2 - 5; i++)
+        values[i] += 20;
+    assert_int_equal(series_warmup(values, COUNT, &is_found), COUNT / 2 - 5);
+    assert_true(is_found);
+    values[COUNT / 2 - 5] = values[COUNT / 2 - 1] = 100;
+    assert_int_equal(series_warmup(values, COUNT, &is_found), COUNT / 2);
+    assert_false(is_found);
+}
+
 /* A value that still grows at the end: the least of the statistic is at its limit. */
 static void test_a_trend_is_no_warmup(void **state)
 {
@@ -101,6 +117,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_step_at_the_front_is_the_warmup),
+        cmocka_unit_test(test_a_warmup_of_nearly_half),
         cmocka_unit_test(test_a_trend_is_no_warmup),
         cmocka_unit_test(test_batches_that_depend_on_each_other_give_no_interval),
         cmocka_unit_test(test_degenerate_series),
