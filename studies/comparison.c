@@ -204,12 +204,21 @@ static bool is_without_chance(const struct comparison *comparison)
     return true;
 }
 
+/* The results of all gates in one array; the caller frees it with mem_free. */
+static struct gate_result *results_new(const struct comparison *comparison)
+{
+    struct gate_result *results = mem_zalloc(comparison->verdict_count, sizeof *results);
+    for (size_t i = 0; i < comparison->verdict_count; i++)
+        results[i] = comparison->verdicts[i].result;
+    return results;
+}
+
 static bool is_settled(const struct comparison *comparison)
 {
-    for (size_t i = 0; i < comparison->verdict_count; i++)
-        if (comparison->verdicts[i].result.state == GATE_INCONCLUSIVE)
-            return false;
-    return true;
+    struct gate_result *results = results_new(comparison);
+    const bool is = gates_are_settled(results, comparison->verdict_count);
+    mem_free(results);
+    return is;
 }
 
 static struct error run_looks(struct comparison *comparison, bool may_be_exact)
@@ -264,9 +273,7 @@ struct error comparison_run(struct comparison *comparison, const struct comparis
 
 enum gate_state comparison_state(const struct comparison *comparison)
 {
-    struct gate_result *results = mem_zalloc(comparison->verdict_count, sizeof *results);
-    for (size_t i = 0; i < comparison->verdict_count; i++)
-        results[i] = comparison->verdicts[i].result;
+    struct gate_result *results = results_new(comparison);
     enum gate_state state = gates_state(results, comparison->verdict_count);
     mem_free(results);
     return state;

@@ -25,7 +25,8 @@ static inline bool shake_is_on(const struct shake_plan *plan)
     return plan->arrivals != 0 || plan->run_time_sigma != 0;
 }
 
-/* Shake all jobs, which are in the trace's order; the caller sorts them again.  begin: no job is submitted before it. */
+/* Shake all jobs, which are in the trace's order; the caller sorts them again.
+ * begin: no job is submitted before it. */
 void shake_jobs(struct held *held, const struct shake_plan *plan, time_ns begin, uint64_t seed);
 
 #endif
