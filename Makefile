@@ -102,9 +102,9 @@ endif
 
 # ---- Sources -------------------------------------------------------------------------------------
 
-FOLDERS := base topologies workloads policies sim reports tools
+FOLDERS := base topologies workloads policies sim reports studies tools
 SOURCES := $(sort $(foreach folder,$(FOLDERS),$(wildcard $(folder)/*.c)) \
-             $(wildcard policies/*/*.c sim/*/*.c workloads/*/*.c))
+             $(wildcard policies/*/*.c reports/*/*.c sim/*/*.c workloads/*/*.c))
 PRESETS := $(sort $(wildcard policies/presets/*.json))
 SUPPORT := $(sort $(wildcard tests/support/*.c))
 
@@ -149,7 +149,7 @@ run: link ## Build and run the main scenario: two weeks on 4,000 GPUs (ARGS='...
 	./windtunnel run scenarios/h100-500x8.json --out out/h100-500x8 $(ARGS)
 
 deps: ## Install the Debian packages that building, testing and linting need
-	@tools/deps build run test lint clang valgrind
+	@tools/deps build run test oracle lint clang valgrind
 
 help: ## List the targets
 	@awk -F ':[^#]*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile
@@ -166,6 +166,7 @@ TESTING := compile test test-slow test-quick test-all test-small valgrind-unit g
 INSTALLING := run profiled bench bench-run bench-update bench-rewrite $(TABLES) $(TESTING)
 goals = $(filter $(1),$(MAKECMDGOALS))
 PACKAGES := build $(if $(call goals,$(INSTALLING)),run) $(if $(call goals,$(TESTING)),test) \
+            $(if $(call goals,test-all),oracle) \
             $(if $(call goals,lint),lint) \
             $(if $(call goals,valgrind-unit bench bench-run bench-update bench-rewrite),valgrind)
 

@@ -39,17 +39,6 @@ struct scenario_options tool_scenario_options(const struct args *args)
     return options;
 }
 
-struct error tool_service_levels(const struct scenario *scenario, struct arena *arena, struct service_levels *out)
-{
-    struct error error = ERROR_OK;
-    struct json_value root = json_doc_root(scenario->doc, &error);
-    struct json_object object;
-    json_object_open(&object, &root);
-    struct json_value value = json_member(&object, "service_levels");
-    *out = service_levels_read(&value, arena);
-    return error;
-}
-
 int tool_fail(struct error *error)
 {
     char *text = error_text_new(error);

@@ -4,13 +4,12 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
-#include "reports/service_levels.h"
 #include "sim/scenario/scenario.h"
 #include "tools/args.h"
 
-extern const struct args_verb verb_run, verb_validate, verb_validate_model, verb_report, verb_topology_show,
-    verb_topology_mig, verb_policy_list, verb_policy_show, verb_trace_info, verb_trace_freeze, verb_case, verb_decide,
-    verb_explain, verb_metrics;
+extern const struct args_verb verb_run, verb_compare, verb_validate, verb_validate_model, verb_report,
+    verb_topology_show, verb_topology_mig, verb_policy_list, verb_policy_show, verb_trace_info, verb_trace_freeze,
+    verb_case, verb_decide, verb_explain, verb_metrics;
 
 /* The options that name plug-ins; see plugin_options. */
 #define PLUGIN_OPTIONS                                                                                                 \
@@ -63,10 +62,6 @@ extern const struct args_command tool_command;
 
 struct scenario_options tool_scenario_options(const struct args *args);
 struct plugin_options tool_plugin_options(const struct args *args);
-
-/* The service levels of the scenario, in the arena; an error has its place in the file. */
-struct error tool_service_levels(const struct scenario *scenario, struct arena *arena,
-                                 struct service_levels *out) MUST_CHECK;
 
 /* The program's arguments, NULL-terminated, without its name. */
 char *const *tool_arguments(void);

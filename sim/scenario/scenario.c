@@ -454,6 +454,7 @@ static void read_all(struct scenario *scenario, struct error *error)
     json_get_string(&object, "name", NULL); /* for readers; the page's title unless there is `title` */
     json_get_string(&object, "title", NULL);
     json_member(&object, "service_levels"); /* read with the metrics: reports/service_levels.h */
+    json_member(&object, "gates");          /* reports/gates.h */
     need(&object, "cluster", "name a file with --cluster or in the scenario");
     need(&object, "workload", "name a trace with --trace or give the scenario a workload");
     struct json_value cluster = json_member(&object, "cluster"), workload = json_member(&object, "workload");

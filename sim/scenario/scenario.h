@@ -10,6 +10,7 @@
  *    "plugins":  ["mine.so"],                policies of your own (policies/plugin.h); a policy may name some too
  *    "title":    "What-if: 50 nodes more",
  *    "service_levels": [...],                see reports/service_levels.h
+ *    "gates":    [...],                      see reports/gates.h
  *    "seed":     1}
  *
  * Order of precedence: the file; the shorthands (trace, cluster, policy...); `--set` in the order given. Overrides

@@ -12,8 +12,8 @@ left_out=
 
 is_current() { # variant
     [ -x "build/$1/windtunnel" ] &&
-        [ -z "$(find base topologies workloads policies sim reports tools \( -name '*.[ch]' -o -name '*.json' \) \
-            -newer "build/$1/windtunnel" | head -1)" ]
+        [ -z "$(find base topologies workloads policies sim reports studies tools \
+            \( -name '*.[ch]' -o -name '*.json' \) -newer "build/$1/windtunnel" | head -1)" ]
 }
 
 for variant in $wanted release gcc clang-O2 gcc-O1 debug; do
