@@ -77,7 +77,7 @@ SHIPPED = $(if $(filter-out file,$(origin VARIANT)),$(VARIANT),$(if \
 
 # ---- Flags ---------------------------------------------------------------------------------------
 
-LIBRARIES := gsl jansson libzstd hwloc libxxhash
+LIBRARIES := gsl jansson libzstd hwloc libxxhash sqlite3
 LIBRARIES_SCHED := jansson libxxhash
 VERSION := $(shell cat VERSION)
 
@@ -104,7 +104,7 @@ endif
 
 FOLDERS := base topologies workloads policies sim reports tools
 SOURCES := $(sort $(foreach folder,$(FOLDERS),$(wildcard $(folder)/*.c)) \
-             $(wildcard policies/*/*.c sim/*/*.c workloads/*/*.c))
+             $(wildcard policies/*/*.c sim/*/*.c workloads/*/*.c reports/*/*.c))
 PRESETS := $(sort $(wildcard policies/presets/*.json))
 SUPPORT := $(sort $(wildcard tests/support/*.c))
 

@@ -1,0 +1,2 @@
+#include "reports/export/export.h"
+const struct export_format export_perfetto = {.name = "perfetto"};
