@@ -71,6 +71,17 @@ static void write_request(struct buffer *out, const struct job_row *job, uint32_
     buffer_format(out, ",%" PRId64 ",-1", (gpu_milli + GPU_MILLI - 1) / GPU_MILLI);
 }
 
+/* The GPUs from `first` up to `end`, not included; none: nothing. */
+static void write_run(struct buffer *out, uint64_t first, uint64_t end, const char **between)
+{
+    if (first == end)
+        return;
+    buffer_format(out, "%s%" PRIu64, *between, first);
+    if (end - first > 1)
+        buffer_format(out, "-%" PRIu64, end - 1);
+    *between = " ";
+}
+
 /* "0-7 16-23": the pieces of one node, then those of the next. */
 static struct error write_resources(struct writer *writer, const struct attempt_row *row)
 {
@@ -84,19 +95,16 @@ static struct error write_resources(struct writer *writer, const struct attempt_
         const uint32_t node = nodes_number(writer->nodes, piece.node);
         for (unsigned mask = piece.gpu_mask; mask != 0; mask &= mask - 1) {
             const uint64_t gpu = nodes_gpu(writer->nodes, node, (unsigned)__builtin_ctz(mask));
-            if (gpu != end && first != end) {
-                buffer_format(out, end - first == 1 ? "%s%" PRIu64 : "%s%" PRIu64 "-%" PRIu64, between, first, end - 1);
-                between = " ";
-            }
-            if (gpu != end)
+            if (gpu != end) {
+                write_run(out, first, end, &between);
                 first = gpu;
+            }
             end = gpu + 1;
         }
     }
-    if (first != end)
-        buffer_format(out, end - first == 1 ? "%s%" PRIu64 : "%s%" PRIu64 "-%" PRIu64, between, first, end - 1);
-    else
-        buffer_char(out, ',');
+    write_run(out, first, end, &between);
+    if (between[0] == ',')
+        buffer_char(out, ','); /* no GPUs */
     struct error error = reader.is_bad ? placement_error(row) : ERROR_OK;
     placement_release(&reader);
     return error;

@@ -60,6 +60,11 @@ uint32_t nodes_number(struct nodes *nodes, const char *name)
     return names_add(nodes->names, text_of(name));
 }
 
+bool nodes_has(const struct nodes *nodes, const char *name)
+{
+    return names_find(nodes->names, text_of(name)) != NAMES_NONE;
+}
+
 uint64_t nodes_gpu(const struct nodes *nodes, uint32_t number, unsigned index)
 {
     const struct cluster *cluster = nodes->cluster;

@@ -8,6 +8,7 @@
 #ifndef REPORTS_EXPORT_NODES_H
 #define REPORTS_EXPORT_NODES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/text.h"
@@ -19,6 +20,7 @@ struct nodes *nodes_new(const struct result *result);
 void nodes_free(struct nodes *nodes); /* NULL is allowed */
 
 uint32_t nodes_number(struct nodes *nodes, const char *name); /* of a new name, the next */
+bool nodes_has(const struct nodes *nodes, const char *name);
 uint64_t nodes_gpu(const struct nodes *nodes, uint32_t number, unsigned index); /* a GPU's number in the cluster */
 
 #endif
