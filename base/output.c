@@ -67,8 +67,8 @@ static int take_temp_name(struct output *output, int (*try_name)(struct output *
 
 static int try_create(struct output *output)
 {
-    output->fd =
-        openat(output->folder_fd, output->temp_name, output->access | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, FILE_MODE);
+    output->fd = openat(output->folder_fd, output->temp_name,
+                        output->access | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, FILE_MODE);
     return output->fd < 0 ? -1 : 0;
 }
 

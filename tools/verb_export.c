@@ -63,7 +63,8 @@ static const struct args_option options[] = {
 };
 
 static const struct args_example examples[] = {
-    {"windtunnel export out/run --to sqlite --out run.db", "Then, for example, sqlite3 run.db 'SELECT * FROM top_queues'."},
+    {"windtunnel export out/run --to sqlite --out run.db",
+     "Then, for example, sqlite3 run.db 'SELECT * FROM top_queues'."},
     {"windtunnel export out/run --to perfetto --from 36h --until 48h --out trace.json",
      "Half a day of all GPUs; open it in ui.perfetto.dev."},
     {0},

@@ -65,9 +65,8 @@ static struct error check_record(const char *folder)
     buffer_release(&path);
     if (is_folder && has_result)
         return ERROR_OK;
-    struct error error =
-        is_folder ? error_new(ERROR_IO, "%s is no record: it has no " RESULT_FILE, folder)
-                  : error_new(ERROR_IO, "%s is no record: it is not a folder", folder);
+    struct error error = is_folder ? error_new(ERROR_IO, "%s is no record: it has no " RESULT_FILE, folder)
+                                   : error_new(ERROR_IO, "%s is no record: it is not a folder", folder);
     error_set_hint(&error, "'windtunnel run SCENARIO --out DIR' writes a record into DIR");
     return error;
 }

@@ -78,19 +78,18 @@ static void name_process(struct writer *writer, uint32_t pid, const char *name)
     buffer_json(out, text_of(name));
     buffer_string(out, "}}");
     out = begin_event(writer);
-    buffer_format(out,
-                  "{\"ph\":\"M\",\"pid\":%" PRIu32
-                  ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":%" PRIu32 "}}",
-                  pid, pid);
+    buffer_format(
+        out, "{\"ph\":\"M\",\"pid\":%" PRIu32 ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":%" PRIu32 "}}",
+        pid, pid);
 }
 
 static void name_thread(struct writer *writer, uint32_t pid, const struct track *track, unsigned gpu_index)
 {
     struct buffer *out = begin_event(writer);
     const uint64_t tid = TID_TRACKS + track->id;
-    buffer_format(out,
-                  "{\"ph\":\"M\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu64 ",\"name\":\"thread_name\",\"args\":{\"name\":\"",
-                  pid, tid);
+    buffer_format(
+        out, "{\"ph\":\"M\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu64 ",\"name\":\"thread_name\",\"args\":{\"name\":\"",
+        pid, tid);
     if (gpu_index == TRACK_NO_GPU)
         buffer_string(out, "no GPU");
     else
@@ -153,8 +152,8 @@ static void write_flow(struct buffer *out, const struct subject *subject, uint32
         buffer_string(out, ",\"flow_out\":true");
 }
 
-static struct error write_slice(struct writer *writer, const struct subject *subject, uint32_t node,
-                                unsigned gpu_index, uint16_t lane, int64_t share_milli, int64_t step)
+static struct error write_slice(struct writer *writer, const struct subject *subject, uint32_t node, unsigned gpu_index,
+                                uint16_t lane, int64_t share_milli, int64_t step)
 {
     struct track *track = tracks_lane(writer->tracks, node, gpu_index, lane);
     const struct job_row *job = subject->job;
@@ -241,8 +240,7 @@ static struct error write_attempt(struct writer *writer, const struct job_row *j
 
 static void take_track(struct writer *writer, struct life *life, uint32_t node, unsigned gpu_index, bool is_whole)
 {
-    const struct track *track =
-        tracks_take(writer->tracks, node, gpu_index, is_whole, life->row.start, life->row.end);
+    const struct track *track = tracks_take(writer->tracks, node, gpu_index, is_whole, life->row.start, life->row.end);
     const uint16_t lane = (uint16_t)track->lane;
     buffer_bytes(&life->note, &lane, sizeof lane);
 }
@@ -354,11 +352,8 @@ static struct error on_finished(void *self, const struct run_facts *facts)
 static struct error write_events(struct writer *writer, const struct result *result)
 {
     const struct export_request *request = writer->request;
-    const struct record_sink sink = {.self = writer,
-                                     .on_job = on_job,
-                                     .on_attempt = on_attempt,
-                                     .on_sample = on_sample,
-                                     .on_finished = on_finished};
+    const struct record_sink sink = {
+        .self = writer, .on_job = on_job, .on_attempt = on_attempt, .on_sample = on_sample, .on_finished = on_finished};
     TRY(output_open(&writer->output, request->out != NULL ? request->out : "-", OUTPUT_PLAIN));
     struct buffer *out = output_buffer(writer->output);
     buffer_string(out, "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"windtunnel\":");

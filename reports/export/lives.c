@@ -108,8 +108,7 @@ struct error lives_finish(const struct lives *lives)
 {
     for (size_t b = 0; b < lives->bucket_count; b++)
         if (lives->buckets[b] != NULL)
-            return error_new(ERROR_DATA, "job %u has attempts, but no row after them",
-                             (unsigned)lives->buckets[b]->id);
+            return error_new(ERROR_DATA, "job %u has attempts, but no row after them", (unsigned)lives->buckets[b]->id);
     return ERROR_OK;
 }
 

@@ -23,10 +23,10 @@
 #include "sim/record/record.h"
 
 struct placement_piece {
-    const char *node;   /* borrowed until the next call */
-    uint16_t gpu_mask;  /* indices on the node; 0: no GPU */
-    int32_t gpu_milli;  /* of each of these GPUs */
-    struct text gpus;   /* "0-3,6", as in the text; "" without GPUs */
+    const char *node;  /* borrowed until the next call */
+    uint16_t gpu_mask; /* indices on the node; 0: no GPU */
+    int32_t gpu_milli; /* of each of these GPUs */
+    struct text gpus;  /* "0-3,6", as in the text; "" without GPUs */
 };
 
 struct placement_reader {

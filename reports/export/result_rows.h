@@ -17,7 +17,7 @@ struct metric_value {
 
 struct result_rows {
     void *self;
-    struct error (*on_metric)(void *self, const struct metric_value *metric);             /* NULL: not read */
+    struct error (*on_metric)(void *self, const struct metric_value *metric);      /* NULL: not read */
     struct error (*on_manifest)(void *self, const char *key, const json_t *value); /* NULL: not read */
 };
 

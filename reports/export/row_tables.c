@@ -54,10 +54,10 @@ static const struct column wait_columns[] = {
 };
 
 static const struct column attempt_columns[] = {
-    {"job_id", COLUMN_INT},     {"start_s", COLUMN_REAL},  {"saved_s", COLUMN_REAL}, {"placement", COLUMN_TEXT},
-    {"gpus", COLUMN_REAL},      {"why", COLUMN_TEXT},      {"reason", COLUMN_TEXT},  {"attempt", COLUMN_INT},
-    {"lost_s", COLUMN_REAL},    {"is_partial", COLUMN_INT}, {"link_tier", COLUMN_TEXT}, {"link_gb_per_s", COLUMN_REAL},
-    {"end_s", COLUMN_REAL},     {NULL, COLUMN_ANY},
+    {"job_id", COLUMN_INT},  {"start_s", COLUMN_REAL},   {"saved_s", COLUMN_REAL},   {"placement", COLUMN_TEXT},
+    {"gpus", COLUMN_REAL},   {"why", COLUMN_TEXT},       {"reason", COLUMN_TEXT},    {"attempt", COLUMN_INT},
+    {"lost_s", COLUMN_REAL}, {"is_partial", COLUMN_INT}, {"link_tier", COLUMN_TEXT}, {"link_gb_per_s", COLUMN_REAL},
+    {"end_s", COLUMN_REAL},  {NULL, COLUMN_ANY},
 };
 
 static const struct column placement_columns[] = {

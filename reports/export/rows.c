@@ -384,8 +384,7 @@ struct error rows_read(const char *folder, row_fn *on_row, void *self)
     feed.facts = result.facts;
     const struct result_rows rows = {.self = &feed, .on_metric = on_metric, .on_manifest = on_manifest};
     struct error error = result_rows_read(folder, &rows);
-    const struct record_sink sink = {
-        .self = &feed, .on_job = on_job, .on_attempt = on_attempt, .on_sample = on_sample};
+    const struct record_sink sink = {.self = &feed, .on_job = on_job, .on_attempt = on_attempt, .on_sample = on_sample};
     if (!error_is(error))
         error = record_read(folder, &sink);
     buffer_release(&feed.waits);

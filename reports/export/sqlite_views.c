@@ -12,19 +12,18 @@ static const char sizes[] =
     "  SELECT (up_to / 2 + 1) || '-' || up_to, up_to / 2, up_to FROM size;"
     "INSERT INTO sizes VALUES ('>268435456', 268435456, 1e30);";
 
-static const char indexes[] =
-    "CREATE INDEX jobs_by_queue ON jobs (queue);"
-    "CREATE INDEX jobs_by_user ON jobs (user);"
-    "CREATE INDEX jobs_by_submit ON jobs (submit_s);"
-    "CREATE INDEX jobs_by_name ON jobs (name);"
-    "CREATE INDEX wait_by_reason_by_job ON wait_by_reason (job_id);"
-    "CREATE UNIQUE INDEX attempts_by_job ON attempts (job_id, attempt);"
-    "CREATE INDEX attempts_by_start ON attempts (start_s);"
-    "CREATE INDEX attempts_evicted ON attempts (job_id) WHERE why = 'evicted';"
-    "CREATE INDEX placement_by_job ON placement (job_id, attempt);"
-    "CREATE INDEX placement_by_node ON placement (node);"
-    "CREATE INDEX timeline_by_time ON timeline (time_s);"
-    "CREATE UNIQUE INDEX metrics_by_name ON metrics (name, cut, key);";
+static const char indexes[] = "CREATE INDEX jobs_by_queue ON jobs (queue);"
+                              "CREATE INDEX jobs_by_user ON jobs (user);"
+                              "CREATE INDEX jobs_by_submit ON jobs (submit_s);"
+                              "CREATE INDEX jobs_by_name ON jobs (name);"
+                              "CREATE INDEX wait_by_reason_by_job ON wait_by_reason (job_id);"
+                              "CREATE UNIQUE INDEX attempts_by_job ON attempts (job_id, attempt);"
+                              "CREATE INDEX attempts_by_start ON attempts (start_s);"
+                              "CREATE INDEX attempts_evicted ON attempts (job_id) WHERE why = 'evicted';"
+                              "CREATE INDEX placement_by_job ON placement (job_id, attempt);"
+                              "CREATE INDEX placement_by_node ON placement (node);"
+                              "CREATE INDEX timeline_by_time ON timeline (time_s);"
+                              "CREATE UNIQUE INDEX metrics_by_name ON metrics (name, cut, key);";
 
 /* Of each hour the last sample up to its end; integrals are differences to the hour before. */
 static const char utilization[] =

@@ -18,10 +18,10 @@
 enum { TRACK_NO_GPU = NODE_GPUS_MAX }; /* as gpu_index: jobs that hold no GPU of the node */
 
 struct track {
-    uint32_t lane;  /* of the GPU, from 0 */
-    time_ns end;    /* of what was drawn last on it */
-    bool is_named;  /* for the user, who sets it; false at first */
-    uint64_t id;    /* of the track, from 1, in the order of first use */
+    uint32_t lane; /* of the GPU, from 0 */
+    time_ns end;   /* of what was drawn last on it */
+    bool is_named; /* for the user, who sets it; false at first */
+    uint64_t id;   /* of the track, from 1, in the order of first use */
 };
 
 struct tracks; /* opaque */
