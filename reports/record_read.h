@@ -19,7 +19,7 @@
 struct error record_read(const char *folder, const struct record_sink *sink) MUST_CHECK;
 
 /* As record_read, but jobs and attempts come together: before a job, all attempts that ended up to its end, in the
- * order of their ends.  A sink that needs a job and its attempts keeps no more than those of jobs that have not ended. */
+ * order of their ends.  So a sink that needs a job and its attempts keeps only those of jobs that have not ended. */
 struct error record_read_together(const char *folder, const struct record_sink *sink) MUST_CHECK;
 
 #endif

@@ -1,4 +1,4 @@
-/* reports/export/tracks.h -- the tracks of a timeline on which attempts are drawn: one per GPU, more where jobs share it.
+/* reports/export/tracks.h -- the tracks of a timeline on which attempts are drawn: one per GPU, more if jobs share it.
  *
  * Law: what lies on one track does not overlap.  An attempt takes the track of its GPU that became free last before
  * its start; a whole GPU, its first track.  Attempts that come in the order of their ends, as in a record, need no more
