@@ -144,7 +144,7 @@ static void write_flow(struct buffer *out, const struct subject *subject, uint32
 {
     if (subject->nodes < 2)
         return;
-    const uint64_t flow = (uint64_t)subject->attempt->id << FLOW_ATTEMPT_BITS | subject->attempt->attempt;
+    const uint64_t flow = ((uint64_t)subject->attempt->id + 1) << FLOW_ATTEMPT_BITS | subject->attempt->attempt;
     buffer_format(out, ",\"bind_id\":\"0x%" PRIx64 "\"", flow);
     if (step > 0)
         buffer_string(out, ",\"flow_in\":true");

@@ -360,8 +360,8 @@ static struct error on_manifest(void *self, const char *key, const json_t *value
     struct feed *feed = self;
     struct error error = ERROR_OK;
     put_word(feed, key);
-    if (json_is_integer(value)) {
-        put_int(feed, json_integer_value(value));
+    if (json_is_integer(value) || json_is_boolean(value)) {
+        put_int(feed, json_is_boolean(value) ? json_is_true(value) : json_integer_value(value));
     } else if (json_is_real(value)) {
         put_real(feed, json_real_value(value));
     } else if (json_is_string(value)) {
