@@ -5,18 +5,35 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include <cmocka.h>
 
 #include "reports/metrics.h"
 #include "reports/result.h"
 #include "sim/record/record_files.h"
+#include "tests/support/fake_run.h"
+#include "tests/support/scratch.h"
 
 static void ok(struct error error)
 {
     if (error_is(error))
         fail_msg("%s", error_message(&error));
 }
+
+static const char *const nasty_names[] = {
+    "plain", "with,comma", "with \"quotes\"", "two\nlines", "back\\slash", "</script>", "=1+1", "\"", ",", "a\"\nb,c"};
+
+static const struct fake_run fake = {.jobs = 1200,
+                                     .gpus = 64,
+                                     .queues = 9,
+                                     .seed = 11,
+                                     .load = 0.9,
+                                     .warmup_s = 3600,
+                                     .price_usd_per_gpu_h = 1.99,
+                                     .rejected_every = 100,
+                                     .communicates = true,
+                                     .queue_names = nasty_names};
 
 /* ---- both ---- */
 
@@ -78,12 +95,22 @@ static void end(struct made *made, const char *folder, const char *scenario_json
     metrics_free(made->metrics);
 }
 
-void made_record_fake(const char *folder, const struct fake_run *run)
+static const char *new_folder(const char *name)
 {
+    scratch_empty();
+    const char *folder = scratch_path(name);
+    assert_int_equal(mkdir(folder, 0777), 0);
+    return folder;
+}
+
+const char *made_fake(void)
+{
+    const char *folder = new_folder("fake");
     struct made made = {0};
     const struct record_sink sink = begin(&made, folder);
-    fake_run_feed(run, &sink);
+    fake_run_feed(&fake, &sink);
     end(&made, folder, NULL);
+    return folder;
 }
 
 /* ---- by hand ---- */
@@ -208,16 +235,40 @@ static void feed_samples(const struct record_sink *sink)
         ok(sink->on_sample(sink->self, &samples[i]));
 }
 
-void made_record_hand(const char *folder)
+const char *made_hand(void)
 {
     static const char scenario[] = "{\"cluster\":{\"name\":\"two\",\"pools\":[{\"gpu_model\":\"h100-80gb\","
                                    "\"gpus_per_node\":4,\"name\":\"p\",\"nodes\":2}]},\"name\":\"hand\"}";
     const struct run_facts facts = {
         .end = 12 * S, .node_count = 2, .gpu_count = 8, .model_names = fake_run_models, .events = 20};
+    const char *folder = new_folder("hand");
     struct made made = {0};
     const struct record_sink sink = begin(&made, folder);
     feed_jobs(&sink);
     feed_samples(&sink);
     ok(sink.on_finished(sink.self, &facts));
     end(&made, folder, scenario);
+    return folder;
+}
+
+/* ---- exports ---- */
+
+struct export_request made_request(const char *record, const char *out)
+{
+    return (struct export_request){
+        .record = record, .out = out != NULL ? scratch_path(out) : NULL, .until = TIME_NEVER};
+}
+
+void made_export_as(const char *format, const struct export_request *request)
+{
+    struct error error = export_record(format, request);
+    if (error_is(error))
+        fail_msg("%s: %s", format, error_message(&error));
+}
+
+struct buffer made_export(const char *format, const char *record)
+{
+    const struct export_request request = made_request(record, "export");
+    made_export_as(format, &request);
+    return scratch_read("export");
 }
