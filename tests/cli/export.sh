@@ -90,7 +90,7 @@ done
 # ---- Perfetto: slices nest, counts and sums are those of the attempts ----
 
 export_to perfetto trace.json
-$python3 "$repository/tests/support/trace_nests.py" trace.json run-csv/attempts.csv >counted ||
+$python3 "$repository/tests/support/trace_nests.py" trace.json run-csv >counted ||
     fail "the trace: $(cat counted)"
 export_to perfetto part.json --node n1 --from 6h --until 7h
 $python3 - <<'END' || fail 'a part of the trace'

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Check a trace of `windtunnel export --to perfetto` against the attempts of the same record.
 
-    trace_nests.py TRACE.json ATTEMPTS.csv
+    trace_nests.py TRACE.json FOLDER      (of `windtunnel export --to csv`)
 
 On each track slices must lie beside or inside each other; whole GPUs are alone on theirs, so nothing overlaps there.
 The attempts that the trace shows, their slices and the GPU time must be those of the attempts.  Times are compared as
@@ -34,7 +34,12 @@ def pieces_of(placement):
         yield nodes, gpus_of(found[4]) if found[4] else 0, int(found[5] or 1000)
 
 
-def main(trace_path, attempts_path):
+def rows_of(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        yield from csv.DictReader(file)
+
+
+def main(trace_path, folder):
     with open(trace_path, encoding="utf-8") as file:
         events = json.load(file, parse_float=decimal.Decimal, parse_int=decimal.Decimal)["traceEvents"]
     slices = [event for event in events if event["ph"] == "X"]
@@ -57,13 +62,13 @@ def main(trace_path, attempts_path):
     shown = collections.Counter((int(event["args"]["attempt"]), event["args"]["job"]) for event in slices)
     gpu_us = sum(event["dur"] * event["args"].get("share", 1) for event in slices if event["args"]["gpus"] > 0)
     expected, expected_gpu_us, expected_slices = set(), decimal.Decimal(0), 0
-    with open(attempts_path, encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            expected.add((int(row["attempt"]), row["job_id"]))
-            span_us = (decimal.Decimal(row["end_s"]) - decimal.Decimal(row["start_s"])) * 1000000
-            for nodes, gpus, share_milli in pieces_of(row["placement"]):
-                expected_slices += nodes * max(gpus, 1)
-                expected_gpu_us += nodes * gpus * share_milli * span_us / 1000
+    names = {row["job_id"]: row["name"] for row in rows_of(f"{folder}/jobs.csv")}
+    for row in rows_of(f"{folder}/attempts.csv"):
+        expected.add((int(row["attempt"]), names[row["job_id"]]))
+        span_us = (decimal.Decimal(row["end_s"]) - decimal.Decimal(row["start_s"])) * 1000000
+        for nodes, gpus, share_milli in pieces_of(row["placement"]):
+            expected_slices += nodes * max(gpus, 1)
+            expected_gpu_us += nodes * gpus * share_milli * span_us / 1000
     check(set(shown) == expected, f"{len(shown)} attempts are shown, the record has {len(expected)}")
     check(len(slices) == expected_slices, f"{len(slices)} slices, the placements make {expected_slices}")
     check(gpu_us == expected_gpu_us, f"{gpu_us} GPU us, the attempts held {expected_gpu_us}")

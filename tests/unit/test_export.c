@@ -68,6 +68,23 @@ static void test_batsim(void **state)
     buffer_release(&text);
 }
 
+/* A record without its cluster, and queues with names that need quotes: a row per attempt and rejected job. */
+static void test_batsim_rows(void **state)
+{
+    (void)state;
+    struct buffer text = made_export("batsim", made_fake());
+    struct text rest = {text.bytes, text.length}, line;
+    size_t rejected = 0, started = 0;
+    while (text_cut(&rest, '\n', &line)) {
+        rejected += memmem(line.at, line.length, ",0,REJECTED,-1,", 15) != NULL;
+        started += memmem(line.at, line.length, ",COMPLETED_", 11) != NULL;
+    }
+    assert_int_equal(rejected, 12); /* every 100th of 1,200 */
+    assert_in_range(started, 1000, 1188);
+    assert_non_null(strstr(buffer_c_string(&text), ",0-7,-1,\"\"\n"));
+    buffer_release(&text);
+}
+
 /* ---- Perfetto ---- */
 
 static json_t *trace_events(struct buffer *text, json_t **root)
@@ -241,13 +258,14 @@ static void test_openmetrics(void **state)
     made_export_as("openmetrics", &request);
     struct buffer text = scratch_read("export");
     static const char *const held[] = {
-        "# HELP windtunnel_allocated_gpus GPUs allocated to jobs that run.\n"
-        "# TYPE windtunnel_allocated_gpus gauge\n"
-        "windtunnel_allocated_gpus{run=\"hand\"} 0 1767225600\n"
-        "windtunnel_allocated_gpus{run=\"hand\"} 7 1767225606\n" /* the last of two in one millisecond */
-        "windtunnel_allocated_gpus{run=\"hand\"} 0 1767225612\n",
-        "# TYPE windtunnel_allocated_gpu_seconds counter\n# UNIT windtunnel_allocated_gpu_seconds seconds\n"
-        "windtunnel_allocated_gpu_seconds_total{run=\"hand\"} 0 1767225600\n",
+        /* of two samples in one millisecond the last */
+        ("# HELP windtunnel_allocated_gpus GPUs allocated to jobs that run.\n"
+         "# TYPE windtunnel_allocated_gpus gauge\n"
+         "windtunnel_allocated_gpus{run=\"hand\"} 0 1767225600\n"
+         "windtunnel_allocated_gpus{run=\"hand\"} 7 1767225606\n"
+         "windtunnel_allocated_gpus{run=\"hand\"} 0 1767225612\n"),
+        "# UNIT windtunnel_allocated_gpu_seconds seconds\n",
+        "windtunnel_allocated_gpu_seconds_total{run=\"hand\"} 72 1767225612\n",
         "windtunnel_class_jobs_started_total{run=\"hand\",class=\"training\"} 3 1767225612\n",
         "windtunnel_class_lost_gpu_seconds_total{run=\"hand\",class=\"training\"} 1 1767225612\n",
         "windtunnel_queue_gpu_seconds_total{run=\"hand\",queue=\"red\"} 66 1767225612\n",
@@ -420,6 +438,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_attempts_come_with_jobs),
         cmocka_unit_test(test_batsim),
+        cmocka_unit_test(test_batsim_rows),
         cmocka_unit_test(test_perfetto),
         cmocka_unit_test(test_perfetto_arguments),
         cmocka_unit_test(test_perfetto_cuts),
