@@ -77,7 +77,7 @@ SHIPPED = $(if $(filter-out file,$(origin VARIANT)),$(VARIANT),$(if \
 
 # ---- Flags ---------------------------------------------------------------------------------------
 
-LIBRARIES := gsl jansson libzstd hwloc libxxhash
+LIBRARIES := gsl jansson libzstd hwloc libxxhash sqlite3
 LIBRARIES_SCHED := jansson libxxhash
 VERSION := $(shell cat VERSION)
 

@@ -1,11 +1,23 @@
 /* The table of all verbs. */
 #include "tools/verbs.h"
 
-static const struct args_verb *const verbs[] = {
-    &verb_run,         &verb_compare,       &verb_validate,     &verb_validate_model,
-    &verb_report,      &verb_topology_show, &verb_topology_mig, &verb_policy_list,
-    &verb_policy_show, &verb_trace_info,    &verb_trace_freeze, &verb_case,
-    &verb_decide,      &verb_explain,       &verb_metrics,      NULL};
+static const struct args_verb *const verbs[] = {&verb_run,
+                                                &verb_compare,
+                                                &verb_validate,
+                                                &verb_validate_model,
+                                                &verb_report,
+                                                &verb_topology_show,
+                                                &verb_topology_mig,
+                                                &verb_policy_list,
+                                                &verb_policy_show,
+                                                &verb_trace_info,
+                                                &verb_trace_freeze,
+                                                &verb_case,
+                                                &verb_decide,
+                                                &verb_explain,
+                                                &verb_metrics,
+                                                &verb_export,
+                                                NULL};
 
 static const struct args_example exit_statuses[] = {
     {"0", "Success."},
