@@ -10,7 +10,7 @@
 
 extern const struct args_verb verb_run, verb_validate, verb_validate_model, verb_report, verb_topology_show,
     verb_topology_mig, verb_policy_list, verb_policy_show, verb_trace_info, verb_trace_freeze, verb_case, verb_decide,
-    verb_explain, verb_metrics;
+    verb_explain, verb_metrics, verb_completion;
 
 /* The options that name plug-ins; see plugin_options. */
 #define PLUGIN_OPTIONS                                                                                                 \
@@ -31,7 +31,7 @@ extern const struct args_verb verb_run, verb_validate, verb_validate_model, verb
      .help = "Replay this trace (plain or zstd) in place of the scenario's workload."},                                \
         {.name = "format",                                                                                             \
          .letter = 'f',                                                                                                \
-         .metavar = "NAME",                                                                                            \
+         .metavar = "FORMAT",                                                                                          \
          .help = "Its format: native, batsim, jsonl, philly, openb or swf. Guessed where possible."},                  \
         {.name = "cluster",                                                                                            \
          .letter = 'c',                                                                                                \
