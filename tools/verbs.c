@@ -1,12 +1,42 @@
-/* The table of all verbs, and what the words in capitals of their tables stand for. */
+/* The table of all verbs, and the verb that prints it for shells. */
 #include "tools/verbs.h"
 
-#include "policies/config/presets.h"
-#include "reports/metrics.h"
-#include "topologies/collective.h"
-#include "topologies/gpu_model.h"
-#include "topologies/links.h"
-#include "workloads/readers/reader.h"
+#include <string.h>
+
+static int completion(const struct args *args)
+{
+    const char *shell = args_operand(args, 0);
+    struct buffer out = {0};
+    for (int i = 0; args_shell_names[i] != NULL; i++)
+        if (strcmp(args_shell_names[i], shell) == 0) {
+            args_completion(&tool_command, (enum args_shell)i, &out);
+            return tool_print(&out);
+        }
+    struct error error = error_new(ERROR_USAGE, "there are no completions for the shell '%s'", shell);
+    error_set_hint(&error, "there are for bash, zsh and fish");
+    return tool_fail(&error);
+}
+
+static const struct args_example examples[] = {
+    {"eval \"$(windtunnel completion bash)\"", "In ~/.bashrc: completes in every new shell."},
+    {"eval \"$(windtunnel completion zsh)\"", "In ~/.zshrc, after compinit."},
+    {"windtunnel completion fish > ~/.config/fish/completions/windtunnel.fish", "For fish."},
+    {0},
+};
+
+static const struct args_verb verb_completion = {
+    .name = "completion",
+    .summary = "print a script that completes commands in bash, zsh or fish",
+    .synopsis = "SHELL",
+    .description = (const char *const[]){"The script completes commands, options, and values where they are known: "
+                                         "presets, formats, metrics, files. An installed program has it in place "
+                                         "already; SHELL is bash, zsh or fish.",
+                                         NULL},
+    .examples = examples,
+    .operands_min = 1,
+    .operands_max = 1,
+    .run = completion,
+};
 
 static const struct args_verb *const verbs[] = {
     &verb_run,           &verb_validate,     &verb_validate_model, &verb_report,
@@ -38,64 +68,6 @@ static const struct args_example files[TOOL_FILES + 1] = {
     {0},
 };
 
-static const char *preset_name(size_t index)
-{
-    return policy_preset_texts[index].name;
-}
-
-static const char *format_name(size_t index)
-{
-    return trace_format_names[index];
-}
-
-static const char *model_name(size_t index)
-{
-    uint32_t count;
-    const struct gpu_model *models = gpu_model_table(&count);
-    return index < count ? models[index].name : NULL;
-}
-
-static const char *collective_name(size_t index)
-{
-    return collective_kind_names[index];
-}
-
-static const char *system_name(size_t index)
-{
-    uint32_t count;
-    const struct collective_system *systems = collective_system_table(&count);
-    return index < count ? systems[index].name : NULL;
-}
-
-/* The tiers that --tier takes: those of switches. */
-static const char *tier_name(size_t index)
-{
-    return link_tier_names[(size_t)LINK_LEAF + index];
-}
-
-static const char *shell_name(size_t index)
-{
-    return args_shell_names[index];
-}
-
-static const struct args_value values[] = {
-    {.word = "FILE", .kind = ARGS_VALUE_FILE},
-    {.word = "SCENARIO", .kind = ARGS_VALUE_FILE},
-    {.word = "PLAN", .kind = ARGS_VALUE_FILE},
-    {.word = "DIR", .kind = ARGS_VALUE_FOLDER},
-    {.word = "RECORD", .kind = ARGS_VALUE_FOLDER},
-    {.word = "COMMAND", .kind = ARGS_VALUE_COMMAND},
-    {.word = "PRESET", .kind = ARGS_VALUE_NAME, .name = preset_name},
-    {.word = "FORMAT", .kind = ARGS_VALUE_NAME, .name = format_name},
-    {.word = "METRIC", .kind = ARGS_VALUE_NAME, .name = metrics_name_at},
-    {.word = "MODEL", .kind = ARGS_VALUE_NAME, .name = model_name},
-    {.word = "KIND", .kind = ARGS_VALUE_NAME, .name = collective_name},
-    {.word = "SYSTEM", .kind = ARGS_VALUE_NAME, .name = system_name},
-    {.word = "TIER", .kind = ARGS_VALUE_NAME, .name = tier_name},
-    {.word = "SHELL", .kind = ARGS_VALUE_NAME, .name = shell_name},
-    {0},
-};
-
 const struct args_command tool_command = {
     .name = "windtunnel",
     .version = WINDTUNNEL_VERSION,
@@ -108,5 +80,5 @@ const struct args_command tool_command = {
     .verbs = verbs,
     .exit_statuses = exit_statuses,
     .files = files,
-    .values = values,
+    .values = tool_values,
 };

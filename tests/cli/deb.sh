@@ -20,8 +20,8 @@ done
 version=$(cat "$repository/VERSION")
 architecture=$(dpkg --print-architecture)
 library=libwindtunnel-sched${version%%.*}
-make --no-print-directory -C "$repository" deb VARIANT=release DEB="$scratch/deb" CC="${CC:-cc}" ${OPT:+OPT="$OPT"} >log 2>&1 ||
-    fail "make deb: $(cat log)"
+make --no-print-directory -C "$repository" deb VARIANT=release DEB="$scratch/deb" CC="${CC:-cc}" \
+    ${OPT:+OPT="$OPT"} >log 2>&1 || fail "make deb: $(cat log)"
 for name in windtunnel "$library" libwindtunnel-sched-dev; do
     package=deb/${name}_${version}_$architecture.deb
     if ! dpkg-deb -x "$package" root; then
@@ -63,7 +63,8 @@ grep -qxF "  $share/windtunnel" said.out || fail 'the help names other folders'
 
 # ---- Manual page, changelog, documents, completions, library ----
 
-gzip -dc "$share/man/man1/windtunnel.1.gz" | grep -qF /usr/share/windtunnel || fail 'the manual page names another folder'
+gzip -dc "$share/man/man1/windtunnel.1.gz" | grep -qF /usr/share/windtunnel ||
+    fail 'the manual page names another folder'
 gzip -dc "$share/doc/windtunnel/changelog.gz" | grep -q "^windtunnel ($version) " || fail 'no changelog'
 grep -q common-licenses/Apache-2.0 "$share/doc/windtunnel/copyright" || fail 'no copyright'
 for document in README.md CHANGELOG.md LICENSE docs/scenario.md docs/examples/process/fifo.py; do
@@ -89,5 +90,6 @@ libraries=$(echo root/usr/lib/*/pkgconfig)
 export PKG_CONFIG_SYSROOT_DIR="$scratch/root" PKG_CONFIG_PATH="$scratch/$libraries"
 # shellcheck disable=SC2046 # lists of flags
 "${CC:-cc}" -I root/usr/include/windtunnel -o stranger stranger.c $(pkg-config --libs-only-L windtunnel_sched) \
-    -lwindtunnel_sched && LD_LIBRARY_PATH="${libraries%/pkgconfig}" ./stranger || fail 'the library does not link or run'
+    -lwindtunnel_sched && LD_LIBRARY_PATH="${libraries%/pkgconfig}" ./stranger ||
+    fail 'the library does not link or run'
 finish
