@@ -387,3 +387,8 @@ struct error metrics_explain(const char *name, bool is_json, struct buffer *out)
         buffer_string(out, "\n]\n");
     return found > 0 ? ERROR_OK : no_such_metric(name);
 }
+
+const char *metrics_name_at(size_t index)
+{
+    return index < METRIC_COUNT ? metric_table[index].name : NULL;
+}

@@ -58,6 +58,9 @@ struct error metrics_explain(const char *name, bool is_json, struct buffer *out)
 /* "wait_resources_job_h" for REASON_RESOURCES; NULL for a reason for which jobs do not wait. */
 const char *metrics_wait_name(enum reason reason);
 
+/* The name of the metric at this index of that table; NULL past the end. */
+const char *metrics_name_at(size_t index);
+
 /* A cut: "class" (training, interactive, inference), "workload_class" (the workload's own classes, such as "small
  * training"; a job without one has its class), "class_size" ("small training/5-8": workload class and size), "queue",
  * "size" (GPUs asked for, in powers of two: "0", "<1", "1", "2", "3-4", "5-8", ...), "gpu_model" (of the last attempt;

@@ -296,7 +296,7 @@ static const struct args_option options[] = {
      .help = "Print TFLOP/s and MFU of a training job: a JSON file, or its members as "
              "'tp=8,pp=2,...' (docs/network.md)."},
     {.name = "system",
-     .metavar = "NAME",
+     .metavar = "SYSTEM",
      .help =
          "What machines: h100 (the default), h200, b200, nvl72, a100 or h100-pcie. A rack of nvl72 has 72 GPUs in 18 "
          "nodes of 4; GPUS_PER_NODE may be up to 72, and as few racks are used as hold the nodes."},

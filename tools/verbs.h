@@ -30,7 +30,7 @@ extern const struct args_verb verb_run, verb_compare, verb_validate, verb_valida
      .help = "Replay this trace (plain or zstd) in place of the scenario's workload."},                                \
         {.name = "format",                                                                                             \
          .letter = 'f',                                                                                                \
-         .metavar = "NAME",                                                                                            \
+         .metavar = "FORMAT",                                                                                          \
          .help = "Its format: native, batsim, jsonl, philly, openb or swf. Guessed where possible."},                  \
         {.name = "cluster",                                                                                            \
          .letter = 'c',                                                                                                \
@@ -59,6 +59,7 @@ extern const struct args_verb verb_run, verb_compare, verb_validate, verb_valida
 #define TOOL_PREFIX "/usr/local"
 enum { TOOL_FILES = 2 }; /* the data folder and the folder of the documents: tools/installed.h */
 extern const struct args_command tool_command;
+extern const struct args_value tool_values[]; /* what PRESET and the like stand for; ends with a NULL word */
 
 struct scenario_options tool_scenario_options(const struct args *args);
 struct plugin_options tool_plugin_options(const struct args *args);
