@@ -10,6 +10,7 @@
 #include "studies/steps.h"
 
 enum { FACTS, DECISIONS, KIND_COUNT };
+enum { PASSES_MAX = 200 }; /* each narrows the difference down by half at least */
 
 /* The decisions of one cycle. */
 struct decision_list {
@@ -23,7 +24,7 @@ struct decision_list {
 struct search {
     struct side sides[SIDE_COUNT];
     struct steps steps; /* of the side that runs */
-    const volatile sig_atomic_t *stop;
+    struct divergence_options options;
     volatile sig_atomic_t is_over; /* ends the run that goes on */
     struct trail kept[KIND_COUNT]; /* of side A */
     struct trail_match match[KIND_COUNT];
@@ -38,15 +39,15 @@ struct search {
 
 /* ---- Which unit: side A leaves a trail, side B follows it ---- */
 
-static void heed_stop(struct search *search)
-{
-    if (search->stop != NULL && *search->stop != 0)
-        search->is_over = 1;
-}
-
 static bool is_stopped(const struct search *search)
 {
-    return search->stop != NULL && *search->stop != 0;
+    return search->options.stop != NULL && *search->options.stop != 0;
+}
+
+static void heed_stop(struct search *search)
+{
+    if (is_stopped(search))
+        search->is_over = 1;
 }
 
 static void keep_facts(void *self, const struct trail_unit *unit)
@@ -155,14 +156,22 @@ static bool is_settled(const struct search *search, int kind)
     const struct trail_match *match = &search->match[kind];
     const struct trail *kept = &search->kept[kind];
     if (!match->is_found)
-        return match->same == match->count || search->met[DECISIONS].at == TIME_NEVER;
+        return match->same >= match->count || search->met[DECISIONS].at == TIME_NEVER;
     return trail_match_is_exact(match) && (match->same >= kept->count || trail_mark_of(kept, match->same) != NULL);
 }
 
-/* Marks where the difference of the last runs was; of what is settled too, since it is looked for again. */
-static struct trail narrower(const struct trail_match *match)
+/* The trail that side A leaves next: with marks between these units, and up to a power of two, so that every stride
+ * divides what it covers. */
+static void renew_trail(struct search *search, int kind, uint64_t first, uint64_t last)
 {
-    return trail_from(match->same, match->is_found ? match->until : match->count);
+    uint64_t span = 1;
+    while (last != UINT64_MAX && first + span < last)
+        span *= 2;
+    last = last == UINT64_MAX ? last : first + span;
+    trail_release(&search->kept[kind]);
+    search->kept[kind] = trail_from(first, last);
+    if (search->options.marks_max != 0)
+        search->kept[kind].marks_max = search->options.marks_max;
 }
 
 static time_ns earlier(time_ns a, time_ns b)
@@ -186,20 +195,23 @@ static bool is_fact_first(const struct search *search)
     const time_ns at = search->at[FACTS];
     if (at != search->at[DECISIONS])
         return at < search->at[DECISIONS];
+    const uint64_t same = search->match[DECISIONS].same;
     return at != TIME_NEVER &&
-           ((mark != NULL && mark->at == at && !mark->is_after) || (met->at == at && !met->is_after));
+           ((mark != NULL && mark->at == at && mark->after <= same) || (met->at == at && met->after <= same));
 }
 
 static struct error find_units(struct search *search)
 {
     for (int kind = 0; kind < KIND_COUNT; kind++)
-        search->kept[kind] = trail_from(0, UINT64_MAX);
+        renew_trail(search, kind, 0, UINT64_MAX);
     TRY(run_both(search));
+    uint32_t passes = 1;
     while (!is_stopped(search) && !(is_settled(search, FACTS) && is_settled(search, DECISIONS))) {
-        for (int kind = 0; kind < KIND_COUNT; kind++) {
-            const struct trail next = narrower(&search->match[kind]);
-            trail_release(&search->kept[kind]);
-            search->kept[kind] = next;
+        if (++passes > PASSES_MAX)
+            return error_new(ERROR_INTERNAL, "the search for the first difference does not end");
+        for (int kind = 0; kind < KIND_COUNT; kind++) { /* what is settled too, since it is looked for again */
+            const struct trail_match match = search->match[kind];
+            renew_trail(search, kind, match.same, match.is_found ? match.until : match.count);
         }
         TRY(run_both(search));
     }
@@ -288,10 +300,10 @@ static void fill_acts(struct search *search)
 
 /* ---- What the jobs are, and why they wait ---- */
 
-static void keep_fact_line(void *self, uint64_t unit, struct text line)
+static void keep_fact_line(void *self, struct text line)
 {
     struct search *search = self;
-    if (search->out->has_fact && unit == search->match[FACTS].same)
+    if (search->out->has_fact && search->steps.fact_units == search->match[FACTS].same)
         buffer_text(&search->fact_lines[search->who], line);
 }
 
@@ -304,7 +316,8 @@ static void pass_facts(void *self, const struct trail_unit *unit)
 static void keep_list(void *self, const struct trail_unit *unit, const struct decision *decisions, size_t count)
 {
     struct search *search = self;
-    if (search->who != SIDE_A || unit->at != search->at[DECISIONS])
+    if (search->who != SIDE_A || unit->at != search->at[DECISIONS] ||
+        search->steps.decision_units != search->match[DECISIONS].same)
         return;
     list_decisions(search, SIDE_A, decisions, count);
     choose_jobs(search);
@@ -409,9 +422,11 @@ static struct error find_between(struct search *search, const struct scenario_op
 }
 
 struct error divergence_find(const struct scenario_options *a, const struct scenario_options *b,
-                             const volatile sig_atomic_t *stop, struct divergence *out)
+                             const struct divergence_options *options, struct divergence *out)
 {
-    struct search search = {.stop = stop, .out = out};
+    struct search search = {.out = out};
+    if (options != NULL)
+        search.options = *options;
     *out = (struct divergence){0};
     TRY(side_open(&search.sides[SIDE_A], a));
     struct error error = find_between(&search, b);

@@ -15,7 +15,7 @@
  *  - All decisions before it are the same on both sides, at the same times.
  *  - A side that does not decide what the other one does is asked after its own cycle of that time; the reason is that
  *    of `windtunnel explain --at`.
- *  - Memory: that of one run, and at most 2 * TRAIL_MARKS_MAX marks (studies/trail.h).
+ *  - Memory: that of one run, and two trails (studies/trail.h).
  *
  * It does not: compare results, or say what the difference leads to.
  */
@@ -24,6 +24,7 @@
 
 #include "base/buffer.h"
 #include "sim/scenario/scenario.h"
+#include "studies/trail.h"
 
 enum { SIDE_A, SIDE_B, SIDE_COUNT };
 
@@ -79,9 +80,14 @@ struct divergence {
     struct arena arena; /* owns all texts */
 };
 
-/* stop: as in struct engine_config; NULL: none.  On error nothing needs to be released. */
+struct divergence_options {
+    const volatile sig_atomic_t *stop; /* as in struct engine_config; NULL: none */
+    size_t marks_max;                  /* of each trail, even; fewer cost more runs; 0: TRAIL_MARKS_MAX */
+};
+
+/* options NULL: the defaults.  On error nothing needs to be released. */
 struct error divergence_find(const struct scenario_options *a, const struct scenario_options *b,
-                             const volatile sig_atomic_t *stop, struct divergence *out) MUST_CHECK;
+                             const struct divergence_options *options, struct divergence *out) MUST_CHECK;
 void divergence_release(struct divergence *divergence);
 
 /* Some lines for people; a, b: what to call the sides. */

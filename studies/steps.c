@@ -24,16 +24,17 @@ static struct text write_fact(struct steps *steps, const struct fact *fact)
 static struct error on_fact(void *self, const struct fact *fact)
 {
     struct steps *steps = self;
-    const bool is_after = fact->now == steps->cycled_at;
-    if (steps->has_facts && (steps->facts.at != fact->now || steps->facts.is_after != is_after))
+    const bool is_behind_empty = steps->was_empty && fact->now == steps->cycled_at;
+    if (steps->has_facts && steps->facts.at != fact->now)
         close_facts(steps);
     if (!steps->has_facts)
-        steps->facts = (struct trail_unit){.at = fact->now, .is_after = is_after};
+        steps->facts =
+            (struct trail_unit){.at = fact->now, .after = is_behind_empty ? UINT64_MAX : steps->decision_units};
     steps->has_facts = true;
     const struct text line = write_fact(steps, fact);
     steps->facts.hash = hash_bytes(line.at, line.length, steps->facts.hash);
     if (steps->hooks.on_fact_line != NULL)
-        steps->hooks.on_fact_line(steps->hooks.self, steps->fact_units, line);
+        steps->hooks.on_fact_line(steps->hooks.self, line);
     return ERROR_OK;
 }
 
@@ -54,6 +55,7 @@ static struct error on_cycle(void *self, time_ns now, const struct decision *dec
     (void)done;
     close_facts(steps);
     steps->cycled_at = now;
+    steps->was_empty = count == 0;
     if (count == 0)
         return ERROR_OK;
     for (size_t i = 0; i < count; i++) {
@@ -61,6 +63,7 @@ static struct error on_cycle(void *self, time_ns now, const struct decision *dec
         unit.hash = hash_bytes(line.at, line.length, unit.hash);
     }
     steps->hooks.on_decisions(steps->hooks.self, &unit, decisions, count);
+    steps->decision_units++;
     return ERROR_OK;
 }
 

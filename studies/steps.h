@@ -1,7 +1,7 @@
 /* studies/steps.h -- a listener that cuts a run into units, to be compared with those of another run.
  *
- * A unit of facts is what the world told at one time, before the cycle of that time or after it.  A unit of decisions
- * is a cycle that decided something.  The hash of a unit is that of its lines in the language of policies/wire.h; ids of
+ * A unit of facts is what the world told at one time between two cycles.  A unit of decisions is a cycle that decided
+ * something; there may be several at one time.  The hash of a unit is that of its lines in the language of policies/wire.h; ids of
  * decisions are left out, since they count what was tried too.
  *
  *   struct steps steps;
@@ -19,8 +19,8 @@
 
 struct steps_hooks {
     void *self;
-    /* A fact, with its newline; unit: how many units of facts came before its own.  NULL: not needed. */
-    void (*on_fact_line)(void *self, uint64_t unit, struct text line);
+    /* A fact, with its newline.  NULL: not needed. */
+    void (*on_fact_line)(void *self, struct text line);
     void (*on_facts)(void *self, const struct trail_unit *unit);
     void (*on_decisions)(void *self, const struct trail_unit *unit, const struct decision *decisions, size_t count);
 };
@@ -32,8 +32,10 @@ struct steps {
     struct buffer line;
     struct trail_unit facts; /* the unit that goes on */
     bool has_facts;
-    uint64_t fact_units;
+    uint64_t fact_units; /* that are over */
+    uint64_t decision_units;
     time_ns cycled_at; /* time of the last cycle; -1: none yet */
+    bool was_empty;    /* it decided nothing */
 };
 
 /* steps: must not be moved.  side: borrowed, and with it the cluster and the queues of its run. */

@@ -40,7 +40,7 @@ void trail_add(struct trail *trail, const struct trail_unit *unit)
     }
     MEM_GROW(trail->marks, trail->mark_capacity, trail->mark_count + 1);
     trail->marks[trail->mark_count++] =
-        (struct trail_mark){.chain = trail->chain, .at = unit->at, .is_after = unit->is_after};
+        (struct trail_mark){.chain = trail->chain, .at = unit->at, .after = unit->after};
 }
 
 void trail_release(struct trail *trail)

@@ -28,13 +28,13 @@ enum { TRAIL_MARKS_MAX = 1 << 16 };
 struct trail_unit {
     uint64_t hash; /* of what happened */
     time_ns at;
-    bool is_after; /* behind the cycle of that time */
+    uint64_t after; /* cycles that decided something before it; UINT64_MAX: it follows an empty cycle of its time */
 };
 
 struct trail_mark {
     uint64_t chain; /* hash of all units up to this one */
     time_ns at;     /* of this unit */
-    bool is_after;
+    uint64_t after;
 };
 
 struct trail {
