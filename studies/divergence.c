@@ -26,6 +26,7 @@ struct search {
     struct steps steps; /* of the side that runs */
     struct divergence_options options;
     volatile sig_atomic_t is_over; /* ends the run that goes on */
+    time_ns enough_at;             /* side A is not needed behind this time */
     struct trail kept[KIND_COUNT]; /* of side A */
     struct trail_match match[KIND_COUNT];
     struct trail_unit met[KIND_COUNT]; /* the unit of side B in which the match was found; at TIME_NEVER: none */
@@ -50,11 +51,19 @@ static void heed_stop(struct search *search)
         search->is_over = 1;
 }
 
+/* The run may end when nothing more can come at the time of the last decision that is of interest. */
+static void end_behind(struct search *search, time_ns at)
+{
+    heed_stop(search);
+    if (at > search->enough_at)
+        search->is_over = 1;
+}
+
 static void keep_facts(void *self, const struct trail_unit *unit)
 {
     struct search *search = self;
     trail_add(&search->kept[FACTS], unit);
-    heed_stop(search);
+    end_behind(search, unit->at);
 }
 
 static void keep_decisions(void *self, const struct trail_unit *unit, const struct decision *decisions, size_t count)
@@ -64,9 +73,9 @@ static void keep_decisions(void *self, const struct trail_unit *unit, const stru
     (void)decisions;
     (void)count;
     trail_add(kept, unit);
-    heed_stop(search);
-    if (kept->count >= kept->last)
-        search->is_over = 1;
+    end_behind(search, unit->at);
+    if (kept->count >= kept->last && search->enough_at == TIME_NEVER)
+        search->enough_at = unit->at;
 }
 
 /* Compare the next unit of side B.  True: it is the one in which the difference was found. */
@@ -137,6 +146,7 @@ static struct error run_both(struct search *search)
 {
     const struct steps_hooks keep = {.self = search, .on_facts = keep_facts, .on_decisions = keep_decisions};
     const struct steps_hooks match = {.self = search, .on_facts = match_facts, .on_decisions = match_decisions};
+    search->enough_at = TIME_NEVER;
     TRY(run(search, SIDE_A, TIME_NEVER, &keep, NULL, NULL));
     for (int kind = 0; kind < KIND_COUNT; kind++) {
         search->match[kind] = trail_match_of(&search->kept[kind]);
@@ -155,8 +165,11 @@ static bool is_settled(const struct search *search, int kind)
 {
     const struct trail_match *match = &search->match[kind];
     const struct trail *kept = &search->kept[kind];
-    if (!match->is_found)
-        return match->same >= match->count || search->met[DECISIONS].at == TIME_NEVER;
+    if (!match->is_found && (kind == DECISIONS || search->met[DECISIONS].at == TIME_NEVER))
+        return true;
+    if (!match->is_found) /* side B was stopped: side A may have one fact more before its decision */
+        return match->same >= match->count &&
+               (match->same > match->count || match->count >= kept->count || trail_mark_of(kept, match->count) != NULL);
     return trail_match_is_exact(match) && (match->same >= kept->count || trail_mark_of(kept, match->same) != NULL);
 }
 
@@ -187,6 +200,17 @@ static time_ns time_of(const struct search *search, int kind)
     return earlier(mark != NULL ? mark->at : TIME_NEVER, search->met[kind].at);
 }
 
+/* Side B was stopped where its decision differs.  A fact that side A alone has is found by what comes next there. */
+static void find_fact_of_a(struct search *search)
+{
+    struct trail_match *match = &search->match[FACTS];
+    const struct trail_mark *mark = trail_mark_of(&search->kept[FACTS], match->count);
+    if (match->is_found || !search->match[DECISIONS].is_found || match->same != match->count || mark == NULL)
+        return;
+    match->is_found = true;
+    match->until = match->same + 1;
+}
+
 /* Does the fact that differs come before the decision that does?  If not, it follows from it. */
 static bool is_fact_first(const struct search *search)
 {
@@ -200,6 +224,15 @@ static bool is_fact_first(const struct search *search)
            ((mark != NULL && mark->at == at && mark->after <= same) || (met->at == at && met->after <= same));
 }
 
+/* Beyond this unit nothing needs to be looked at again. */
+static uint64_t last_of(const struct search *search, int kind)
+{
+    const struct trail_match *match = &search->match[kind];
+    if (match->is_found)
+        return match->until;
+    return kind == FACTS && search->match[DECISIONS].is_found ? match->count + 1 : UINT64_MAX;
+}
+
 static struct error find_units(struct search *search)
 {
     for (int kind = 0; kind < KIND_COUNT; kind++)
@@ -211,10 +244,11 @@ static struct error find_units(struct search *search)
             return error_new(ERROR_INTERNAL, "the search for the first difference does not end");
         for (int kind = 0; kind < KIND_COUNT; kind++) { /* what is settled too, since it is looked for again */
             const struct trail_match match = search->match[kind];
-            renew_trail(search, kind, match.same, match.is_found ? match.until : match.count);
+            renew_trail(search, kind, match.same, last_of(search, kind));
         }
         TRY(run_both(search));
     }
+    find_fact_of_a(search);
     for (int kind = 0; kind < KIND_COUNT; kind++)
         search->at[kind] = time_of(search, kind);
     search->out->has_decision = search->at[DECISIONS] != TIME_NEVER;

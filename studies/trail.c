@@ -73,6 +73,8 @@ void trail_match_add(struct trail_match *match, const struct trail_unit *unit)
         return;
     match->chain = chained(match->chain, unit);
     match->count++;
+    if (match->count <= match->kept->first)
+        return; /* known to be the same; the other side may have been stopped before */
     if (match->count > match->kept->count) {
         find(match, match->count);
         return;
