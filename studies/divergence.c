@@ -334,10 +334,14 @@ static void fill_acts(struct search *search)
 
 /* ---- What the jobs are, and why they wait ---- */
 
+/* Of the unit that differs, if the side has it at that time and not as a consequence of its decision. */
 static void keep_fact_line(void *self, struct text line)
 {
     struct search *search = self;
-    if (search->out->has_fact && search->steps.fact_units == search->match[FACTS].same)
+    const struct trail_unit *unit = &search->steps.facts;
+    if (search->out->has_fact && search->steps.fact_units == search->match[FACTS].same &&
+        unit->at == search->at[FACTS] &&
+        (unit->at < search->at[DECISIONS] || unit->after <= search->match[DECISIONS].same))
         buffer_text(&search->fact_lines[search->who], line);
 }
 
