@@ -71,7 +71,15 @@ struct piece {
 enum { PIECE_PART_MASK = (1 << PIECE_PART_BITS) - 1 };
 _Static_assert(MIG_SLICES - 1 <= PIECE_PART_MASK && SHARE_KIND_COUNT - 1 <= PIECE_PART_MASK, "a part has too few bits");
 
+/* The decision's number in the high half, its job in the low one. */
 typedef uint64_t decision_id;
+
+/* The number of a decision of the library among all that it ever made, from 1.  Decisions that were taken back within
+ * their cycle leave gaps. */
+static inline uint64_t decision_number(decision_id id)
+{
+    return id >> 32;
+}
 
 /* Instead of a layout: the GPU is not partitioned. */
 #define MIG_LAYOUT_WHOLE UINT16_MAX
