@@ -9,6 +9,7 @@
 #include "base/worker_pool.h"
 #include "studies/baseline.h"
 #include "studies/comparison_show.h"
+#include "studies/divergence.h"
 #include "tools/installed.h"
 #include "tools/progress_line.h"
 #include "tools/verbs.h"
@@ -349,6 +350,20 @@ static void show_progress(void *self, size_t done, size_t total)
     progress_line_show_runs(self, done, total);
 }
 
+/* --why runs both sides again and adds to the text. */
+static struct error check_why(const struct compare *compare)
+{
+    if (!args_flag(compare->args, "why"))
+        return ERROR_OK;
+    if (compare->format != COMPARISON_TEXT)
+        return error_new(ERROR_USAGE, "'--why' adds to the text: leave out '--format'");
+    for (size_t s = 0; s < compare->side_count; s++)
+        if (compare->sides[s].record != NULL || compare->sides[s].baseline != NULL)
+            return error_new(ERROR_USAGE, "'--why' runs both sides again: '%s' is not a scenario",
+                             compare->sides[s].name);
+    return ERROR_OK;
+}
+
 static struct error read_options(struct compare *compare)
 {
     const struct args *args = compare->args;
@@ -374,7 +389,7 @@ static struct error read_options(struct compare *compare)
     TRY(find_sets(compare));
     TRY(find_sides(compare));
     compare->options.side_count = compare->side_count;
-    return ERROR_OK;
+    return check_why(compare);
 }
 
 /* ---- results ---- */
@@ -446,11 +461,39 @@ static int verdict_status(const struct comparison *comparison)
     return state == GATE_PASSED && comparison_is_complete(comparison) ? 0 : STATUS_OPEN;
 }
 
+/* Append the first decision in which each candidate differs from the base, with the first seed. */
+static struct error tell_first_decisions(const struct compare *compare, const struct comparison *comparison,
+                                         struct buffer *out)
+{
+    const struct divergence_options options = {.stop = &caught_signal};
+    const struct comparison_side_options *sides = compare->sides;
+    char seed[32];
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)comparison->sides[0].runs[0].seed);
+    for (size_t s = 1; s < compare->side_count && caught_signal == 0; s++) {
+        struct divergence divergence;
+        struct scenario_options base = sides[0].scenario, candidate = sides[s].scenario;
+        base.seed = candidate.seed = seed;
+        TRY(divergence_find(&base, &candidate, &options, &divergence));
+        buffer_format(out, "\nThe first decision in which %s and %s differ, with seed %s:\n", sides[0].name,
+                      sides[s].name, seed);
+        divergence_text(&divergence, sides[0].name, sides[s].name, out);
+        divergence_release(&divergence);
+    }
+    return ERROR_OK;
+}
+
 static int report(const struct compare *compare, const struct comparison *comparison)
 {
     struct buffer out = {0};
+    struct error why = ERROR_OK;
     print_failures(comparison);
     comparison_write(comparison, compare->format, &compare->show, &out);
+    if (args_flag(compare->args, "why") && comparison->seed_count > 0)
+        why = tell_first_decisions(compare, comparison, &out);
+    if (error_is(why)) {
+        buffer_release(&out);
+        return tool_fail(&why);
+    }
     int status = tool_print(&out);
     struct error error = write_files(compare, comparison);
     if (!error_is(error))
@@ -536,6 +579,10 @@ static const struct args_option options[] = {
      .help = "Write another format to a file as well.",
      .is_repeatable = true},
     {.name = "all", .letter = 'a', .help = "List all metrics of the whole run and of all cuts."},
+    {.name = "why",
+     .help =
+         "Tell the first decision in which each side differs from the base, with the first seed, and why. Runs both "
+         "sides twice more."},
     {.name = "by",
      .metavar = "METRIC",
      .help = "The metric by which classes, queues and sizes win and lose; queue_time_p95_s."},
@@ -550,6 +597,8 @@ static const struct args_example examples[] = {
      "One change to one policy."},
     {"windtunnel compare old.json new=mine.json --gates gates.json --write junit=gates.xml",
      "Two scenarios, judged by gates, with a report for CI."},
+    {"windtunnel compare --scenario h100-500x8 --policy fifo --policy easy --why",
+     "Where the two policies part, and the reason that each gives."},
     {"windtunnel compare out/fifo out/windtunnel", "Two records."},
     {0},
 };

@@ -355,4 +355,16 @@ says said.err '^error: cannot open no/such.json: No such file or directory$'
 compare 2 --scenario mix.json -p fifo -p fifoo
 says said.err "did you mean 'fifo'"
 
+# ---- --why: the first decision that differs ----
+
+compare 0 --scenario mix.json -p a=fifo -p b=fifo --seeds 1 --why
+says said.out '^first decision that differs: none$'
+compare 0 --scenario mix.json --side a --side b:policy.blocking=skip --side c:policy.placement=worst_fit --seeds 1 --why
+says said.out '^The first decision in which a and c differ, with seed [0-9]*:$'
+says said.out '^first decision that differs: at .* decided the same$'
+says said.out '^  a  *starts it on n[^ ]* (decision [0-9]*)$'
+refused_plainly 2 compare mix.json less.json --why --format json <<'END'
+error: '--why' adds to the text: leave out '--format'
+END
+
 finish
