@@ -61,6 +61,7 @@ const struct args_value tool_values[] = {
     {.word = "KIND", .kind = ARGS_VALUE_NAME, .name = collective_name},
     {.word = "SYSTEM", .kind = ARGS_VALUE_NAME, .name = system_name},
     {.word = "TIER", .kind = ARGS_VALUE_NAME, .name = tier_name},
+    {.word = "FILE_KIND", .kind = ARGS_VALUE_NAME, .name = schema_kind_name},
     {.word = "SHELL", .kind = ARGS_VALUE_NAME, .name = shell_name},
     {0},
 };

@@ -37,7 +37,8 @@ struct scenario_options { /* all may be NULL or 0 */
     const char *seed;
     const char *const *sets; /* "path=value" */
     size_t set_count;
-    struct plugin_options plugins; /* in addition to those that the files name */
+    struct plugin_options plugins;        /* in addition to those that the files name */
+    const struct json_listener *listener; /* hears what is asked of `text`; NULL: none */
 };
 
 struct scenario {
