@@ -43,7 +43,7 @@ struct worker_pool {
     void (*on_done)(void *self, const struct worker_result *result);
     void (*on_wait)(void *self); /* in the parent, some times a second while tasks run; NULL: nothing to do */
     void *self;
-    /* Not NULL and not 0: no task starts any more, those that run are killed and given up. */
+    /* If it points to another value than 0, no more tasks start, and running tasks are killed. */
     const volatile sig_atomic_t *stop;
 };
 

@@ -95,7 +95,7 @@ struct comparison {
     uint64_t *seeds;                /* of all sides alike */
     size_t seed_capacity;           /* seeds that there may be */
     size_t seed_count;              /* seeds of the last look */
-    size_t run_count, failed_count; /* runs that are done or failed; those that failed */
+    size_t run_count, failed_count; /* finished runs, failed ones included; failed runs */
     char *shake;                    /* how the trace is shaken (workloads/readers/shake.h), in words; NULL: it is not */
     bool is_exact;                  /* one run of each side, without chance */
     bool is_partial;                /* stopped before its end */

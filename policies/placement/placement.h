@@ -50,7 +50,7 @@ struct place {
     const struct traffic *traffic;             /* of the booked gangs: policies/placement/traffic.h; NULL: not known */
     struct arena *scratch;                     /* for the time of the call */
     const struct communication *communication; /* topologies/communication.h */
-    struct link_place *gpus;                   /* of those that it holds and of those placed; the hook may order them */
+    struct link_place *gpus;                   /* of the members held and placed; the hook may sort them */
     uint32_t gpu_place_count;
     uint32_t member_gpus;         /* GPUs of a member, of the smallest if they differ */
     const struct policy_own *own; /* of a plug-in's policy; NULL: it is built in */

@@ -77,7 +77,7 @@ static struct error write_csv(const struct export_request *request)
     struct csv_files files = {0};
     struct error error = write_files(&files, request);
     for (int table = 0; table < TABLE_COUNT; table++)
-        output_discard(&files.outputs[table]); /* those that an error left */
+        output_discard(&files.outputs[table]); /* outputs left open by an error */
     return error;
 }
 

@@ -38,7 +38,7 @@ struct scenario_options { /* all may be NULL or 0 */
     const char *const *sets; /* "path=value" */
     size_t set_count;
     struct plugin_options plugins;        /* in addition to those that the files name */
-    const struct json_listener *listener; /* hears what is asked of `text`; NULL: none */
+    const struct json_listener *listener; /* is told each question of the readers; NULL: none */
 };
 
 struct scenario {
