@@ -77,7 +77,7 @@ SHIPPED = $(if $(filter-out file,$(origin VARIANT)),$(VARIANT),$(if \
 
 # ---- Flags ---------------------------------------------------------------------------------------
 
-LIBRARIES := gsl jansson libzstd hwloc libxxhash
+LIBRARIES := gsl jansson libzstd hwloc libxxhash sqlite3
 LIBRARIES_SCHED := jansson libxxhash
 VERSION := $(shell cat VERSION)
 
@@ -104,7 +104,7 @@ endif
 
 FOLDERS := base topologies workloads policies sim reports studies tools
 SOURCES := $(sort $(foreach folder,$(FOLDERS),$(wildcard $(folder)/*.c)) \
-             $(wildcard policies/*/*.c sim/*/*.c workloads/*/*.c))
+             $(wildcard policies/*/*.c reports/*/*.c sim/*/*.c workloads/*/*.c))
 PRESETS := $(sort $(wildcard policies/presets/*.json))
 SUPPORT := $(sort $(wildcard tests/support/*.c))
 
@@ -133,7 +133,7 @@ SCHED_HEADERS := policies/sched.h policies/explain.h policies/wire.h policies/pl
 
 TABLES := preset-table backfill-table defrag-table packing-table topology-table sharing-table network-table
 .PHONY: all profiled run test test-slow test-quick test-all bench bench-update $(TABLES) lint format asan ubsan \
-        valgrind coverage mutants golden-update install clean deps help compile link objects libraries test-small \
+        valgrind coverage mutants golden-update install deb clean deps help compile link objects libraries test-small \
         check-deps FORCE
 
 all: link libraries ## Build ./windtunnel and the scheduler library (the default)
@@ -149,7 +149,7 @@ run: link ## Build and run the main scenario: two weeks on 4,000 GPUs (ARGS='...
 	./windtunnel run scenarios/h100-500x8.json --out out/h100-500x8 $(ARGS)
 
 deps: ## Install the Debian packages that building, testing and linting need
-	@tools/deps build run test lint clang valgrind
+	@tools/deps build run test oracle lint clang valgrind package extra
 
 help: ## List the targets
 	@awk -F ':[^#]*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile
@@ -163,10 +163,11 @@ clean: ## Remove what was built (records under out/ stay)
 # The packages that the goals need are checked before anything is compiled.  Only the goals named here install
 # what is missing; any other only says so.
 TESTING := compile test test-slow test-quick test-all test-small valgrind-unit golden-update
-INSTALLING := run profiled bench bench-run bench-update bench-rewrite $(TABLES) $(TESTING)
+INSTALLING := run profiled deb deb-files bench bench-run bench-update bench-rewrite $(TABLES) $(TESTING)
 goals = $(filter $(1),$(MAKECMDGOALS))
 PACKAGES := build $(if $(call goals,$(INSTALLING)),run) $(if $(call goals,$(TESTING)),test) \
-            $(if $(call goals,lint),lint) \
+            $(if $(call goals,test-all),oracle) \
+            $(if $(call goals,lint),lint) $(if $(call goals,deb deb-files),package) \
             $(if $(call goals,valgrind-unit bench bench-run bench-update bench-rewrite),valgrind)
 
 check-deps:
@@ -228,9 +229,13 @@ $(B)/windtunnel: $(MAIN) $(B)/libwindtunnel.a tools/plugin_symbols
 build/windtunnel.1: $(B)/windtunnel
 	$(call say,man,$@) $< help --man > $@
 
+SHELLS := bash zsh fish
+build/completion.%: $(B)/windtunnel
+	$(call say,shell,$@) $< completion $* > $@
+
 # ---- The scheduler library -----------------------------------------------------------------------
 
-libraries: $(B)/libwindtunnel_sched.a $(B)/$(SCHED_SO) $(B)/windtunnel_sched.pc
+libraries: $(B)/libwindtunnel_sched.a $(B)/$(SCHED_SO)
 
 $(B)/libwindtunnel_sched.a: $(SCHED_OBJECTS) $(B)/sources
 	@rm -f $@
@@ -246,11 +251,9 @@ $(B)/$(SCHED_SO): $(B)/$(SCHED_SO).$(VERSION)
 	@ln -sf $(SCHED_SONAME) $@
 
 PREFIX ?= /usr/local
+LIBDIR ?= lib
+ZSH_FUNCTIONS ?= share/zsh/site-functions
 INSTALLED := $(DESTDIR)$(PREFIX)
-
-$(B)/windtunnel_sched.pc: tools/windtunnel_sched.pc.in VERSION FORCE
-	@mkdir -p $(@D)
-	@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' $< > $@
 
 # The program finds these from where it stands (tools/installed.h); documents keep their folders, so that links between
 # them hold. The traces of scenarios/openb.json are not ours to install.
@@ -263,19 +266,32 @@ install: ## Install program, library, headers, scenarios and documents (DESTDIR=
 	@$(MAKE) --no-print-directory VARIANT=$(SHIPPED) install-files
 
 .PHONY: install-files
-install-files: all build/windtunnel.1
-	install -d $(INSTALLED)/bin $(INSTALLED)/lib/pkgconfig $(INSTALLED)/share/man/man1
+install-files: all build/windtunnel.1 $(SHELLS:%=build/completion.%)
+	install -d $(INSTALLED)/bin $(INSTALLED)/$(LIBDIR)/pkgconfig $(INSTALLED)/share/man/man1
 	install -m 755 $(B)/windtunnel $(INSTALLED)/bin/
 	sed 's|/usr/local/share|$(PREFIX)/share|' build/windtunnel.1 > $(INSTALLED)/share/man/man1/windtunnel.1
 	chmod 644 $(INSTALLED)/share/man/man1/windtunnel.1
+	install -D -m 644 build/completion.bash $(INSTALLED)/share/bash-completion/completions/windtunnel
+	install -D -m 644 build/completion.zsh $(INSTALLED)/$(ZSH_FUNCTIONS)/_windtunnel
+	install -D -m 644 build/completion.fish $(INSTALLED)/share/fish/vendor_completions.d/windtunnel.fish
 	set -e; for file in $(DATA); do install -D -m 644 $$file $(INSTALLED)/share/windtunnel/$$file; done
 	set -e; for file in $(DOCUMENTS); do install -D -m 644 $$file $(INSTALLED)/share/doc/windtunnel/$$file; done
-	install -m 644 $(B)/libwindtunnel_sched.a $(B)/$(SCHED_SO).$(VERSION) $(INSTALLED)/lib/
-	cp -P $(B)/$(SCHED_SONAME) $(B)/$(SCHED_SO) $(INSTALLED)/lib/
-	install -m 644 $(B)/windtunnel_sched.pc $(INSTALLED)/lib/pkgconfig/
+	install -m 644 $(B)/libwindtunnel_sched.a $(B)/$(SCHED_SO).$(VERSION) $(INSTALLED)/$(LIBDIR)/
+	cp -P $(B)/$(SCHED_SONAME) $(B)/$(SCHED_SO) $(INSTALLED)/$(LIBDIR)/
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' tools/windtunnel_sched.pc.in \
+	    > $(INSTALLED)/$(LIBDIR)/pkgconfig/windtunnel_sched.pc
+	chmod 644 $(INSTALLED)/$(LIBDIR)/pkgconfig/windtunnel_sched.pc
 	set -e; for header in $$($(CC) $(CPPFLAGS) $(LIBRARIES_CFLAGS) -MM $(SCHED_HEADERS) | \
 	    tr -s ' \\' '\n\n' | grep '\.h$$'); do \
 	    install -D -m 644 $$header $(INSTALLED)/include/windtunnel/$$header; done
+
+deb: ## Build Debian packages of what `make install` installs: build/deb/*.deb (VARIANT=release: sooner)
+	@$(MAKE) --no-print-directory VARIANT=$(SHIPPED) deb-files
+
+DEB := build/deb
+.PHONY: deb-files
+deb-files: all build/windtunnel.1 $(SHELLS:%=build/completion.%)
+	@tools/make_deb $(DEB) $(VERSION) VARIANT=$(VARIANT) CC='$(CC)'
 
 # ---- Tests ---------------------------------------------------------------------------------------
 
@@ -292,7 +308,7 @@ tests = $(call programs,$(1)) $(call scripts,$(1))
 # What takes longest stands back from `make test`, unless ONLY names it: `make test-slow` (in CI) and `make test-all`
 # run it. tests/cli/determinism.sh is in both; there the builds of DETERMINISM are made first, here it takes those that
 # are there.
-SLOW := $(wildcard $(addprefix tests/,analytic/test_mmc.c \
+SLOW := $(wildcard $(addprefix tests/,analytic/test_mmc.c cli/deb.sh \
     $(addprefix property/test_,easy_oracle.c fifo_oracle.c guarantees.c presets.c)))
 DETERMINISM = gcc-O0 $(if $(shell command -v clang),clang) $(filter profiled,$(SHIPPED))
 DETERMINISM_TEST := tests/cli/determinism.sh

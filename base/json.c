@@ -55,6 +55,16 @@ const char *json_doc_name(const struct json_doc *doc)
     return doc->name;
 }
 
+void json_doc_listen(struct json_doc *doc, const struct json_listener *listener)
+{
+    doc->listener = listener;
+}
+
+void json_note_choices(const struct json_value *value, const char *const *choices)
+{
+    json_hear(value, &(struct json_ask){.question = JSON_ASK_CHOICE, .choices = choices});
+}
+
 struct json_value json_doc_root(struct json_doc *doc, struct error *sticky)
 {
     return (struct json_value){.doc = doc, .node = doc->root, .error = sticky};
@@ -224,6 +234,7 @@ static void fail_wrong_container(const struct json_value *value, const char *wha
 void json_object_open(struct json_object *object, const struct json_value *value)
 {
     *object = (struct json_object){.value = *value};
+    json_hear(value, &(struct json_ask){.question = JSON_ASK_OBJECT});
     if (!error_is(*value->error) && !json_is_object(value->node))
         fail_wrong_container(value, "an object");
 }
@@ -236,11 +247,28 @@ static bool is_asked(const struct json_object *object, const char *key)
     return false;
 }
 
+static struct json_value member_of(struct json_object *object, const char *key, json_t *node)
+{
+    struct json_value member = object->value;
+    member.node = node;
+    member.parent = &object->value;
+    member.key = key;
+    member.index = 0;
+    return member;
+}
+
+static void hear_key(struct json_object *object, const char *key, enum json_question question)
+{
+    const struct json_value member = member_of(object, key, NULL);
+    json_hear(&member, &(struct json_ask){.question = question});
+}
+
 /* The node of the key, NULL if absent or null or once an error is set. */
 static json_t *ask(struct json_object *object, const char *key)
 {
     if (error_is(*object->value.error))
         return NULL;
+    hear_key(object, key, JSON_ASK_MEMBER);
     json_t *node = json_object_get(object->value.node, key);
     if (!is_asked(object, key)) {
         /* only a map has more keys than a fixed object; walked_count knows its keys */
@@ -258,12 +286,7 @@ bool json_has(struct json_object *object, const char *key)
 
 struct json_value json_member(struct json_object *object, const char *key)
 {
-    struct json_value member = object->value;
-    member.node = ask(object, key);
-    member.parent = &object->value;
-    member.key = key;
-    member.index = 0;
-    return member;
+    return member_of(object, key, ask(object, key));
 }
 
 /* A key in the text that may be a misspelling of `key`; not one that was asked for. */
@@ -282,6 +305,7 @@ static const char *slip_for(const struct json_object *object, const char *key)
 
 void json_need(struct json_object *object, const char *key)
 {
+    hear_key(object, key, JSON_ASK_NEEDED);
     if (ask(object, key) != NULL || error_is(*object->value.error))
         return;
     if (json_object_get(object->value.node, key) != NULL) {
@@ -297,6 +321,7 @@ void json_need(struct json_object *object, const char *key)
 
 const char *json_object_key(struct json_object *object, size_t index)
 {
+    json_hear(&object->value, &(struct json_ask){.question = JSON_ASK_KEYS});
     if (error_is(*object->value.error) || index >= json_object_size(object->value.node))
         return NULL;
     json_t *node = object->value.node;
@@ -338,6 +363,7 @@ void json_object_close(struct json_object *object)
     size_t index = 0;
     const char *key;
     json_t *node;
+    json_hear(&object->value, &(struct json_ask){.question = JSON_ASK_CLOSED});
     if (error_is(*object->value.error))
         return;
     json_object_foreach(object->value.node, key, node)
@@ -354,6 +380,7 @@ void json_object_close(struct json_object *object)
 
 size_t json_array_count(const struct json_value *array)
 {
+    json_hear(array, &(struct json_ask){.question = JSON_ASK_ARRAY});
     if (error_is(*array->error) || array->node == NULL)
         return 0;
     if (!json_is_array(array->node))

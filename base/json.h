@@ -43,6 +43,48 @@ struct error json_doc_set(struct json_doc *doc, const char *assignment) MUST_CHE
  * other's file and lines.  `other` is owned by doc from then on, on error too. */
 struct error json_doc_graft(struct json_doc *doc, const char *path, struct json_doc *other) MUST_CHECK;
 
+/* ---- What a reader asks for ----
+ * A listener hears each question about a document's values, before it is answered and also where the value is absent,
+ * so that what a reader accepts can be learned by running it (tools/schema.h).  Questions after the sticky error are
+ * not heard. */
+enum json_question {
+    JSON_ASK_MEMBER, /* the value, a member of an object, may be there */
+    JSON_ASK_NEEDED, /* it must be there */
+    JSON_ASK_OBJECT, /* is it an object? */
+    JSON_ASK_CLOSED, /* has this object only keys that were asked for? */
+    JSON_ASK_ARRAY,
+    JSON_ASK_KEYS, /* what are the keys of this object? */
+    JSON_ASK_INT,
+    JSON_ASK_REAL,
+    JSON_ASK_SCALED,
+    JSON_ASK_BOOL,
+    JSON_ASK_STRING,
+    JSON_ASK_DURATION,
+    JSON_ASK_NEVER, /* is it the string "never"? */
+    JSON_ASK_CHOICE /* which of these strings is it? */
+};
+
+struct json_value;
+
+struct json_ask {
+    enum json_question question;
+    int64_t low, high; /* JSON_ASK_INT; JSON_ASK_SCALED in its units */
+    double real_low, real_high;
+    int64_t scale;
+    const char *const *choices; /* NULL-terminated */
+};
+
+struct json_listener {
+    void *self;
+    void (*on_ask)(void *self, const struct json_value *value, const struct json_ask *ask);
+};
+
+/* listener: borrowed; NULL: none.  Grafts and overrides of the document are heard as the rest of it. */
+void json_doc_listen(struct json_doc *doc, const struct json_listener *listener);
+
+/* Tell the listener that the value, a string that is read by its user, may be one of these. */
+void json_note_choices(const struct json_value *value, const char *const *choices);
+
 /* A value and its path.  Lives on the caller's stack; a child must not outlive its parent. */
 struct json_value {
     struct json_doc *doc;

@@ -31,7 +31,16 @@ struct json_doc {
     struct json_patch *patches; /* oldest first */
     size_t patch_count;
     size_t patch_capacity;
+    const struct json_listener *listener; /* NULL: none */
 };
+
+/* Tell the listener of the document, if there is one and no error is set. */
+static inline void json_hear(const struct json_value *value, const struct json_ask *ask)
+{
+    const struct json_listener *listener = value->doc->listener;
+    if (__builtin_expect(listener != NULL, 0) && !error_is(*value->error))
+        listener->on_ask(listener->self, value, ask);
+}
 
 /* The error for a text that jansson refused (base/json_syntax.c). */
 struct error json_syntax_error(const char *name, struct text text, enum error_kind kind, const json_error_t *refusal);

@@ -237,6 +237,22 @@ static void fail_unwanted(const struct json_value *value, const struct want *wan
 
 /* ---- reads ---- */
 
+static void hear_want(const struct json_value *value, const struct want *want)
+{
+    static const enum json_question questions[] = {
+        [FORM_INT] = JSON_ASK_INT,       [FORM_REAL] = JSON_ASK_REAL,     [FORM_BOOL] = JSON_ASK_BOOL,
+        [FORM_STRING] = JSON_ASK_STRING, [FORM_SCALED] = JSON_ASK_SCALED, [FORM_DURATION] = JSON_ASK_DURATION};
+    if (value->doc->listener == NULL)
+        return;
+    const struct json_ask ask = {.question = questions[want->form],
+                                 .low = want->low,
+                                 .high = want->high,
+                                 .real_low = want->real_low,
+                                 .real_high = want->real_high,
+                                 .scale = want->scale};
+    json_hear(value, &ask);
+}
+
 /* False, with the sticky error set, if the value is not of the wanted type and range. */
 static bool read_value(const struct json_value *value, const struct want *want, struct got *got)
 {
@@ -252,6 +268,7 @@ static bool read_value(const struct json_value *value, const struct want *want, 
 static bool read_member(struct json_object *object, const char *key, const struct want *want, struct got *got)
 {
     struct json_value member = json_member(object, key);
+    hear_want(&member, want);
     return member.node != NULL && read_value(&member, want, got);
 }
 
@@ -301,6 +318,7 @@ time_ns json_get_duration(struct json_object *object, const char *key, time_ns o
 time_ns json_get_patience(struct json_object *object, const char *key, time_ns otherwise)
 {
     struct json_value value = json_member(object, key);
+    json_hear(&value, &(struct json_ask){.question = JSON_ASK_NEVER});
     if (value.node != NULL && json_is_string(value.node) && strcmp(json_string_value(value.node), "never") == 0)
         return TIME_NEVER;
     return json_get_duration(object, key, otherwise);
@@ -326,6 +344,7 @@ static void fail_choice(const struct json_value *value, const char *const *names
 int json_get_choice(struct json_object *object, const char *key, const char *const *names, int otherwise)
 {
     struct json_value member = json_member(object, key);
+    json_note_choices(&member, names);
     if (member.node == NULL)
         return otherwise;
     for (int i = 0; names[i] != NULL && json_is_string(member.node); i++)
@@ -339,6 +358,7 @@ int64_t json_value_int(const struct json_value *value, int64_t low, int64_t high
 {
     struct want want = {.form = FORM_INT, .low = low, .high = high};
     struct got got;
+    hear_want(value, &want);
     return read_value(value, &want, &got) ? got.integer : low;
 }
 
@@ -346,6 +366,7 @@ double json_value_real(const struct json_value *value, double low, double high)
 {
     struct want want = {.form = FORM_REAL, .real_low = low, .real_high = high};
     struct got got;
+    hear_want(value, &want);
     return read_value(value, &want, &got) ? got.real : low;
 }
 
@@ -353,5 +374,6 @@ const char *json_value_string(const struct json_value *value)
 {
     struct want want = {.form = FORM_STRING};
     struct got got;
+    hear_want(value, &want);
     return read_value(value, &want, &got) ? got.string : "";
 }

@@ -43,6 +43,7 @@ struct output {
     char *compressed;                /* WRITE_BYTES in size */
     size_t compressed_length;        /* bytes in it */
     off_t written, behind;           /* bytes given to the kernel; bytes that it was told to send to the disk */
+    int access;                      /* O_WRONLY or O_RDWR */
     int failure;                     /* errno of the first failed write, with which the commit fails too */
     bool is_sealed;
 };
@@ -66,8 +67,8 @@ static int take_temp_name(struct output *output, int (*try_name)(struct output *
 
 static int try_create(struct output *output)
 {
-    output->fd =
-        openat(output->folder_fd, output->temp_name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, FILE_MODE);
+    output->fd = openat(output->folder_fd, output->temp_name,
+                        output->access | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, FILE_MODE);
     return output->fd < 0 ? -1 : 0;
 }
 
@@ -89,7 +90,7 @@ static int try_link(struct output *output)
 static bool open_nameless(struct output *output)
 {
     char path[TEMP_NAME_BYTES];
-    output->fd = openat(output->folder_fd, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, FILE_MODE);
+    output->fd = openat(output->folder_fd, ".", O_TMPFILE | output->access | O_CLOEXEC, FILE_MODE);
     if (output->fd < 0)
         return false;
     proc_path(output, path);
@@ -117,8 +118,21 @@ static struct error open_in_folder(struct output *output)
     return reason != 0 ? error_io("create", output->path, reason) : ERROR_OK;
 }
 
+static struct error open_standard_output(struct output *output)
+{
+    mem_free(output->path);
+    output->path = mem_copy_text("standard output");
+    output->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+    return output->fd < 0 ? error_io("write", output->path, errno) : ERROR_OK;
+}
+
 static struct error open_directly(struct output *output)
 {
+    if (output->access == O_RDWR) {
+        struct error error = error_io("write", output->path, EINVAL);
+        error_set_hint(&error, "it is not a regular file, and this output is not written from start to end");
+        return error;
+    }
     output->fd = open(output->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     return output->fd < 0 ? error_io("open", output->path, errno) : ERROR_OK;
 }
@@ -127,6 +141,8 @@ static struct error open_target(struct output *output)
 {
     struct stat status;
     bool is_there = stat(output->path, &status) == 0;
+    if (strcmp(output->path, "-") == 0 && output->access == O_WRONLY)
+        return open_standard_output(output);
     if (is_there && S_ISDIR(status.st_mode))
         return error_io("write", output->path, EISDIR);
     if (is_there && (S_ISCHR(status.st_mode) || S_ISFIFO(status.st_mode)))
@@ -171,6 +187,7 @@ struct error output_open(struct output **out, const char *path, enum output_form
     *out = output;
     output->path = mem_copy_text(path);
     output->folder_fd = output->fd = -1;
+    output->access = form == OUTPUT_RANDOM ? O_RDWR : O_WRONLY;
     struct error error = open_target(output);
     if (!error_is(error) && form == OUTPUT_ZSTD)
         error = start_zstd(output);
@@ -180,6 +197,11 @@ struct error output_open(struct output **out, const char *path, enum output_form
 }
 
 /* ---- writing ---- */
+
+int output_descriptor(const struct output *output)
+{
+    return output->fd;
+}
 
 struct buffer *output_buffer(struct output *output)
 {

@@ -10,6 +10,9 @@
  *   buffer_string(output_buffer(out), "job_id,...\n");
  *   TRY(output_flush_if_full(out));
  *   TRY(output_commit(&out));            (frees; on error too)
+ *
+ * A file that a library writes itself, at any place of it, is OUTPUT_RANDOM: the library reads and writes
+ * output_descriptor(out), and nothing is appended to the buffer.
  */
 #ifndef BASE_OUTPUT_H
 #define BASE_OUTPUT_H
@@ -17,16 +20,24 @@
 #include "base/buffer.h"
 #include "base/error.h"
 
-enum output_form { OUTPUT_PLAIN, OUTPUT_ZSTD /* level 1 */ };
+enum output_form {
+    OUTPUT_PLAIN,
+    OUTPUT_ZSTD, /* level 1 */
+    OUTPUT_RANDOM,
+};
 
 struct output; /* opaque */
 
-/* The path must name a regular file, or none.  A device such as /dev/full is written directly. */
+/* The path must name a regular file, or none.  A device such as /dev/full is written directly, and so is "-", the
+ * standard output; but neither can be OUTPUT_RANDOM. */
 struct error output_open(struct output **out, const char *path, enum output_form form) MUST_CHECK;
 
 /* Append here, and call output_flush_if_full from time to time. */
 struct buffer *output_buffer(struct output *out);
 struct error output_flush_if_full(struct output *out) MUST_CHECK;
+
+/* Of an OUTPUT_RANDOM: a file descriptor that stays the output's. */
+int output_descriptor(const struct output *out);
 
 /* Flush and fsync; nothing may be appended any more.  If several files must appear together, seal all of them before
  * the first commit: then no commit fails for lack of space. */

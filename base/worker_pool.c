@@ -177,7 +177,8 @@ static struct error start(struct crew *crew, struct worker *worker, int *errno_v
     return ERROR_OK;
 }
 
-/* Read what is there, up to READS_MAX pieces; the descriptor is closed at its end.  Bytes beyond `bytes_max` are dropped. */
+/* Read what is there, up to READS_MAX pieces; the descriptor is closed at its end.  Bytes beyond `bytes_max` are
+ * dropped. */
 static void drain(int *fd, struct buffer *into, size_t bytes_max)
 {
     static char bytes[READ_BYTES];

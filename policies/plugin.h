@@ -53,7 +53,7 @@
 #include "policies/quota/amounts.h"
 #include "policies/quota/quota.h"
 
-#define PLUGIN_ABI    15
+#define PLUGIN_ABI    16
 #define PLUGIN_SYMBOL "windtunnel_plugin"
 enum { PLUGINS_MAX = OWNS_MAX, PLUGIN_STATE_BYTES_MAX = 65536 /* of state_size */ };
 
@@ -122,7 +122,8 @@ struct windtunnel_plugin {
 #define PLUGIN_SIZES_PLACEMENT                                                                                         \
     sizeof(struct placement_policy), sizeof(struct spot) + sizeof(struct request) + sizeof(struct ledger) +            \
                                          sizeof(struct node_cell) + sizeof(struct gpu_cell) +                          \
-                                         sizeof(struct node_index) + sizeof(struct cluster) + sizeof(struct node_type)
+                                         sizeof(struct node_index) + sizeof(struct cluster) +                          \
+                                         sizeof(struct node_type) + sizeof(struct place)
 #define PLUGIN_SIZES_GANG                                                                                              \
     sizeof(struct gang_policy), sizeof(struct gang_view) + sizeof(struct job_group) + sizeof(struct job_set)
 #define PLUGIN_SIZES_ESTIMATE   sizeof(struct estimate_policy), sizeof(time_ns)

@@ -364,6 +364,14 @@ static struct error no_such_metric(const char *name)
     return error;
 }
 
+const struct metric *metric_find(const char *name)
+{
+    for (size_t m = 0; m < METRIC_COUNT; m++)
+        if (strcmp(metric_table[m].name, name) == 0)
+            return &metric_table[m];
+    return NULL;
+}
+
 struct error metrics_explain(const char *name, bool is_json, struct buffer *out)
 {
     size_t found = 0;
@@ -378,4 +386,9 @@ struct error metrics_explain(const char *name, bool is_json, struct buffer *out)
     if (is_json)
         buffer_string(out, "\n]\n");
     return found > 0 ? ERROR_OK : no_such_metric(name);
+}
+
+const char *metrics_name_at(size_t index)
+{
+    return index < METRIC_COUNT ? metric_table[index].name : NULL;
 }

@@ -48,12 +48,18 @@ void metrics_finish(struct metrics *metrics);
 const struct metric *metrics_all(const struct metrics *metrics, size_t *count);
 double metrics_value(const struct metrics *metrics, const char *name); /* NAN if there is none */
 
+/* What a metric is, from the table: its value is NAN.  NULL: there is no such metric. */
+const struct metric *metric_find(const char *name);
+
 /* Describe metrics, from the table that also names them in result.json: name, unit, which direction is better, the cuts
  * that have it, its definition; as text or JSON.  name NULL: all; ERROR_USAGE if the name is not known. */
 struct error metrics_explain(const char *name, bool is_json, struct buffer *out) MUST_CHECK;
 
 /* "wait_resources_job_h" for REASON_RESOURCES; NULL for a reason for which jobs do not wait. */
 const char *metrics_wait_name(enum reason reason);
+
+/* The name of the metric at this index of that table; NULL past the end. */
+const char *metrics_name_at(size_t index);
 
 /* A cut: "class" (training, interactive, inference), "workload_class" (the workload's own classes, such as "small
  * training"; a job without one has its class), "class_size" ("small training/5-8": workload class and size), "queue",

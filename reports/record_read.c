@@ -66,6 +66,9 @@ enum attempt_column {
     ATTEMPT_END
 };
 
+#define RECORD_ATTEMPTS "attempts.csv.zst"
+#define RECORD_JOBS     "jobs.csv.zst"
+
 enum { BYTES_PER_GB = 1000000000, MFU_SCALE = 1000000 };
 
 /* In the order of record_timeline_columns. */
@@ -293,7 +296,8 @@ static const char *read_name(struct reading *reading)
     return row_text(reading, JOB_NAME);
 }
 
-static struct error read_job(struct reading *reading)
+/* False: the row sets the sticky error. */
+static bool parse_job(struct reading *reading, struct job_row *out)
 {
     struct csv_rows *rows = reading->rows;
     static const unsigned text_columns[] = {JOB_NAME, JOB_USER};
@@ -320,10 +324,18 @@ static struct error read_job(struct reading *reading)
     read_job_communication(reading, &row);
     row.waits = read_waits(reading);
     check_waits(rows, &row);
-    return csv_has_error(rows) ? ERROR_OK : reading->sink->on_job(reading->sink->self, &row);
+    *out = row;
+    return !csv_has_error(rows);
 }
 
-static struct error read_attempt(struct reading *reading)
+static struct error read_job(struct reading *reading)
+{
+    struct job_row row;
+    return parse_job(reading, &row) ? reading->sink->on_job(reading->sink->self, &row) : ERROR_OK;
+}
+
+/* False: the row sets the sticky error. */
+static bool parse_attempt(struct reading *reading, struct attempt_row *out)
 {
     static const unsigned text_columns[] = {ATTEMPT_PLACEMENT};
     struct csv_rows *rows = reading->rows;
@@ -348,16 +360,27 @@ static struct error read_attempt(struct reading *reading)
     }
     if (row.end < row.start)
         csv_fail(rows, ATTEMPT_END, "before the start");
-    const struct record_sink *sink = reading->sink;
-    if (!csv_has_error(rows) && sink->on_attempt != NULL)
-        TRY(sink->on_attempt(sink->self, &row));
-    if (!csv_has_error(rows) && sink->on_gang != NULL && row.link_tier != LINK_NONE && !row.is_partial)
-        TRY(sink->on_gang(sink->self, &(struct gang_row){.start = row.start,
-                                                         .end = row.end,
-                                                         .gpu_milli = row.gpu_milli,
-                                                         .link_tier = row.link_tier,
-                                                         .link_bytes_per_s = row.link_bytes_per_s}));
+    *out = row;
+    return !csv_has_error(rows);
+}
+
+static struct error send_attempt(const struct record_sink *sink, const struct attempt_row *row)
+{
+    if (sink->on_attempt != NULL)
+        TRY(sink->on_attempt(sink->self, row));
+    if (sink->on_gang != NULL && row->link_tier != LINK_NONE && !row->is_partial)
+        TRY(sink->on_gang(sink->self, &(struct gang_row){.start = row->start,
+                                                         .end = row->end,
+                                                         .gpu_milli = row->gpu_milli,
+                                                         .link_tier = row->link_tier,
+                                                         .link_bytes_per_s = row->link_bytes_per_s}));
     return ERROR_OK;
+}
+
+static struct error read_attempt(struct reading *reading)
+{
+    struct attempt_row row;
+    return parse_attempt(reading, &row) ? send_attempt(reading->sink, &row) : ERROR_OK;
 }
 
 static struct space_row read_space(struct csv_rows *rows)
@@ -407,23 +430,87 @@ static struct error read_sample(struct reading *reading, time_ns *latest)
     return csv_has_error(rows) ? ERROR_OK : reading->sink->on_sample(reading->sink->self, &row);
 }
 
-/* Read one file, and call the sink for each row. */
-static struct error read_file(struct reading *reading, const char *folder, const char *name, const char *columns)
+static struct error open_file(struct reading *reading, const char *folder, const char *name, const char *columns)
 {
     struct buffer path = {0};
     buffer_format(&path, "%s/%s", folder, name);
     struct error error = csv_rows_open(&reading->rows, buffer_c_string(&path), columns);
     buffer_release(&path);
-    TRY(error);
-    time_ns latest = 0;
-    while (!error_is(error) && csv_rows_next(reading->rows))
-        error = columns == record_job_columns       ? read_job(reading)
-                : columns == record_attempt_columns ? read_attempt(reading)
-                                                    : read_sample(reading, &latest);
+    return error;
+}
+
+/* Close the file.  `error` is that of the sink, and goes before one of the file. */
+static struct error close_file(struct reading *reading, struct error error)
+{
     struct error row_error = csv_rows_close(&reading->rows);
     if (!error_is(error))
         return row_error;
     error_release(&row_error);
+    return error;
+}
+
+/* Read one file, and call the sink for each row. */
+static struct error read_file(struct reading *reading, const char *folder, const char *name, const char *columns)
+{
+    struct error error = ERROR_OK;
+    time_ns latest = 0;
+    TRY(open_file(reading, folder, name, columns));
+    while (!error_is(error) && csv_rows_next(reading->rows))
+        error = columns == record_job_columns       ? read_job(reading)
+                : columns == record_attempt_columns ? read_attempt(reading)
+                                                    : read_sample(reading, &latest);
+    return close_file(reading, error);
+}
+
+/* ---- jobs and attempts together ---- */
+
+/* Attempts, one of them read ahead. */
+struct attempts_ahead {
+    struct reading *reading;
+    struct attempt_row row; /* if has_row */
+    bool has_row;
+};
+
+static void read_ahead(struct attempts_ahead *ahead)
+{
+    ahead->has_row = csv_rows_next(ahead->reading->rows) && parse_attempt(ahead->reading, &ahead->row);
+}
+
+/* Send the attempts that ended up to `end`. */
+static struct error send_until(struct attempts_ahead *ahead, time_ns end)
+{
+    while (ahead->has_row && ahead->row.end <= end) {
+        TRY(send_attempt(ahead->reading->sink, &ahead->row));
+        read_ahead(ahead);
+    }
+    return ERROR_OK;
+}
+
+static struct error read_jobs_ahead(struct reading *jobs, struct attempts_ahead *ahead)
+{
+    struct job_row row;
+    read_ahead(ahead);
+    while (csv_rows_next(jobs->rows) && parse_job(jobs, &row)) {
+        TRY(send_until(ahead, row.end));
+        if (csv_has_error(ahead->reading->rows))
+            return ERROR_OK; /* the caller takes it from there */
+        TRY(jobs->sink->on_job(jobs->sink->self, &row));
+    }
+    return csv_has_error(jobs->rows) ? ERROR_OK : send_until(ahead, TIME_NEVER);
+}
+
+static struct error read_lives(struct reading *jobs, const char *folder)
+{
+    struct reading attempts = *jobs; /* texts of rows of its own */
+    attempts.texts = (struct buffer){0};
+    TRY(open_file(&attempts, folder, RECORD_ATTEMPTS, record_attempt_columns));
+    struct error error = open_file(jobs, folder, RECORD_JOBS, record_job_columns);
+    if (!error_is(error)) {
+        struct attempts_ahead ahead = {.reading = &attempts};
+        error = close_file(jobs, read_jobs_ahead(jobs, &ahead));
+    }
+    error = close_file(&attempts, error);
+    buffer_release(&attempts.texts);
     return error;
 }
 
@@ -435,12 +522,18 @@ static struct error read_arrived(struct reading *reading, const struct result *r
     return ERROR_OK;
 }
 
-static struct error read_files(struct reading *reading, const char *folder, const struct result *result)
+static struct error read_files(struct reading *reading, const char *folder, const struct result *result,
+                               bool is_together)
 {
-    if (reading->sink->on_attempt != NULL || reading->sink->on_gang != NULL)
-        TRY(read_file(reading, folder, "attempts.csv.zst", record_attempt_columns));
-    if (reading->sink->on_job != NULL)
-        TRY(read_file(reading, folder, "jobs.csv.zst", record_job_columns));
+    const bool has_attempts = reading->sink->on_attempt != NULL || reading->sink->on_gang != NULL;
+    if (is_together && has_attempts && reading->sink->on_job != NULL) {
+        TRY(read_lives(reading, folder));
+    } else {
+        if (has_attempts)
+            TRY(read_file(reading, folder, RECORD_ATTEMPTS, record_attempt_columns));
+        if (reading->sink->on_job != NULL)
+            TRY(read_file(reading, folder, RECORD_JOBS, record_job_columns));
+    }
     if (reading->sink->on_sample != NULL)
         TRY(read_file(reading, folder, "timeline.csv.zst", record_timeline_columns));
     if (reading->sink->on_arrived != NULL)
@@ -450,16 +543,26 @@ static struct error read_files(struct reading *reading, const char *folder, cons
     return ERROR_OK;
 }
 
-struct error record_read(const char *folder, const struct record_sink *sink)
+static struct error read_record(const char *folder, const struct record_sink *sink, bool is_together)
 {
     struct result result;
     TRY(result_read(&result, folder));
     struct reading reading = {.sink = sink, .facts = &result.facts, .names = names_new()};
     for (int i = 0; i < REASON_COUNT; i++)
         reading.reasons[i] = reason_name((enum reason)i);
-    struct error error = read_files(&reading, folder, &result);
+    struct error error = read_files(&reading, folder, &result, is_together);
     names_free(reading.names);
     buffer_release(&reading.texts);
     result_release(&result);
     return error;
+}
+
+struct error record_read(const char *folder, const struct record_sink *sink)
+{
+    return read_record(folder, sink, false);
+}
+
+struct error record_read_together(const char *folder, const struct record_sink *sink)
+{
+    return read_record(folder, sink, true);
 }

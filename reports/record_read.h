@@ -1,7 +1,7 @@
 /* reports/record_read.h -- reads a record folder back as rows.
  *
  * Law: a sink gets the same rows from the files as from the run, so that a report from the files is the same.
- * All attempts come first, then the jobs, then the samples, then, both from result.json, the
+ * record_read: all attempts come first, then the jobs, then the samples, then, both from result.json, the
  * arrived rows and the facts.
  * Rows whose hook is NULL are not read.
  *
@@ -17,5 +17,9 @@
 #include "sim/record/record.h"
 
 struct error record_read(const char *folder, const struct record_sink *sink) MUST_CHECK;
+
+/* As record_read, but jobs and attempts come together: before a job, all attempts that ended up to its end, in the
+ * order of their ends.  So a sink that needs a job and its attempts keeps only those of jobs that have not ended. */
+struct error record_read_together(const char *folder, const struct record_sink *sink) MUST_CHECK;
 
 #endif

@@ -19,6 +19,7 @@
 #define REPORTS_RESULT_H
 
 #include "base/buffer.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "reports/metrics.h"
 #include "reports/service_levels.h"
@@ -26,7 +27,8 @@
 
 enum { RESULT_SCHEMA_VERSION = 2 };
 
-#define RESULT_FILE "result.json"
+#define RESULT_FILE      "result.json"
+#define RESULT_BYTES_MAX (UINT64_C(1) << 30)
 
 struct result_input {
     const char *role;             /* "trace", "cluster", "scenario", "plugin" */
@@ -92,6 +94,7 @@ struct result {
 
 /* ERROR_DATA with file, line and column if it is not such a file.  On error nothing needs to be released. */
 struct error result_read(struct result *out, const char *folder) MUST_CHECK;
+struct error result_read_doc(struct result *out, struct json_doc *doc) MUST_CHECK; /* the file, parsed */
 void result_release(struct result *result);
 
 #endif

@@ -7,8 +7,6 @@
 #include "base/json.h"
 #include "reports/result.h"
 
-static const uint64_t result_bytes_max = UINT64_C(1) << 30;
-
 static const char *keep(struct arena *arena, const char *text)
 {
     return text == NULL ? NULL : arena_copy(arena, text_of(text));
@@ -273,6 +271,17 @@ static struct error read_doc(struct result *result, struct json_doc *doc)
     return error;
 }
 
+struct error result_read_doc(struct result *out, struct json_doc *doc)
+{
+    *out = (struct result){0};
+    struct error error = read_doc(out, doc);
+    if (!error_is(error))
+        error = service_levels_of_scenario(out->manifest.scenario_json, &out->arena, &out->manifest.levels);
+    if (error_is(error))
+        result_release(out);
+    return error;
+}
+
 struct error result_read(struct result *out, const char *folder)
 {
     *out = (struct result){0};
@@ -280,16 +289,12 @@ struct error result_read(struct result *out, const char *folder)
     buffer_format(&path, "%s/" RESULT_FILE, folder);
     char *bytes = NULL;
     size_t length = 0;
-    struct error error = input_read_all(buffer_c_string(&path), result_bytes_max, &bytes, &length);
+    struct error error = input_read_all(buffer_c_string(&path), RESULT_BYTES_MAX, &bytes, &length);
     struct json_doc *doc = NULL;
     if (!error_is(error))
         error = json_doc_parse(&doc, buffer_c_string(&path), (struct text){bytes, length}, ERROR_DATA);
     if (!error_is(error))
-        error = read_doc(out, doc);
-    if (!error_is(error))
-        error = service_levels_of_scenario(out->manifest.scenario_json, &out->arena, &out->manifest.levels);
-    if (error_is(error))
-        result_release(out);
+        error = result_read_doc(out, doc);
     json_doc_free(doc);
     mem_free(bytes);
     buffer_release(&path);

@@ -81,7 +81,7 @@ void metric_selector_write(const struct metric_selector *of, struct buffer *out)
 
 /* ---- Reading ---- */
 
-static double bound_read(struct json_object *object, const char *key, const char *unit, double otherwise)
+double metric_bound_read(struct json_object *object, const char *key, const char *unit, double otherwise)
 {
     struct json_value value = json_member(object, key);
     if (value.node == NULL)
@@ -100,8 +100,8 @@ static struct service_level level_read(const struct json_value *value, struct ar
     if (error_is(*value->error))
         return level;
     level.unit = metric_named(level.of.metric, false)->unit;
-    level.max = bound_read(&object, "max", level.unit, INFINITY);
-    level.min = bound_read(&object, "min", level.unit, -INFINITY);
+    level.max = metric_bound_read(&object, "max", level.unit, INFINITY);
+    level.min = metric_bound_read(&object, "min", level.unit, -INFINITY);
     if (!json_has(&object, "max") && !json_has(&object, "min"))
         json_fail(value, "a service level has a bound: 'max' or 'min'");
     else if (level.max < level.min)
@@ -156,13 +156,7 @@ enum level_state service_level_state(const struct metrics *metrics, const struct
 
 void service_level_value(const struct service_level *level, double value, struct buffer *out)
 {
-    const size_t length = strlen(level->of.metric);
-    if (strcmp(level->unit, "s") == 0)
-        view_duration(out, value);
-    else if (length > 6 && strcmp(level->of.metric + length - 6, "_ratio") == 0)
-        view_percent(out, value);
-    else
-        view_amount(out, value);
+    view_metric(out, level->of.metric, level->unit, value);
 }
 
 void service_level_bound(const struct service_level *level, struct buffer *out)

@@ -41,6 +41,9 @@ struct metric_selector metric_selector_read(struct json_object *object, struct a
 /* NAN: it is not defined, or the run has no such jobs. */
 double metric_selector_value(const struct metrics *metrics, const struct metric_selector *of);
 
+/* Read a bound of a metric with this unit: a number, of seconds also a duration ("10m"). */
+double metric_bound_read(struct json_object *object, const char *key, const char *unit, double otherwise);
+
 /* "queue_time_p95_s of small training" */
 void metric_selector_write(const struct metric_selector *of, struct buffer *out);
 

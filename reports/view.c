@@ -83,6 +83,34 @@ void view_duration(struct buffer *out, double seconds)
         buffer_format(out, "%lldd %02lldh", s / 86400, s % 86400 / 3600);
 }
 
+static bool is_ratio(const char *metric)
+{
+    const size_t length = strlen(metric);
+    return length > 6 && strcmp(metric + length - 6, "_ratio") == 0;
+}
+
+void view_metric(struct buffer *out, const char *metric, const char *unit, double value)
+{
+    if (strcmp(unit, "s") == 0)
+        view_duration(out, value);
+    else if (is_ratio(metric))
+        view_percent(out, value);
+    else
+        view_amount(out, value);
+}
+
+void view_change(struct buffer *out, const char *metric, const char *unit, double change)
+{
+    if (isfinite(change))
+        buffer_char(out, change < 0 ? '-' : '+');
+    if (strcmp(unit, "s") == 0)
+        view_duration(out, fabs(change));
+    else if (is_ratio(metric) && isfinite(change))
+        buffer_format(out, fabs(change) < 0.0005 && change != 0 ? "%.3f points" : "%.1f points", fabs(change) * 100);
+    else
+        view_amount(out, fabs(change));
+}
+
 /* Bytes of the first character; 0: it must not be shown. */
 static size_t shown_bytes(struct text text)
 {

@@ -5,6 +5,8 @@
  *   view_factor    1.02, 9.99, 10, 123: a slowdown
  *   view_percent   87.3 %
  *   view_duration  0 s, 4.2 s, 42 s, 12m 05s, 3h 07m, 2d 04h
+ *   view_metric    the form that suits a metric: a duration for seconds, percent for ratios, else an amount
+ *   view_change    a change of such a value with its sign: +4m 12s, -1.2 points (of a ratio), +42
  * NaN becomes a dash.
  *
  * It does not: choose what to show.
@@ -20,6 +22,8 @@ void view_amount(struct buffer *out, double amount);
 void view_factor(struct buffer *out, double factor);
 void view_percent(struct buffer *out, double ratio);
 void view_duration(struct buffer *out, double seconds);
+void view_metric(struct buffer *out, const char *metric, const char *unit, double value);
+void view_change(struct buffer *out, const char *metric, const char *unit, double change);
 
 /* "500 nodes, 4,000 GPUs": the cluster of the run. */
 void view_size(struct buffer *out, const struct metrics *metrics);

@@ -93,8 +93,9 @@ void divergence_release(struct divergence *divergence);
 /* Some lines for people; a, b: what to call the sides. */
 void divergence_text(const struct divergence *divergence, const char *a, const char *b, struct buffer *out);
 
-/* One JSON object, without a newline behind it: {"fact": {"at_s", "lines": [A, B]}, "at_s", "same_cycles", "decisions":
- * [A, B], "jobs": [{"id", "job", "queue", "class", "gpus", "sides": [A, B]}]}; null: nothing differs, or it is not known. */
+/* One JSON object, without a newline behind it: {"fact": {"at_s", "lines": [A, B]}, "at_s", "same_cycles",
+ * "decisions": [A, B], "jobs": [{"id", "job", "queue", "class", "gpus", "sides": [A, B]}]}; null: nothing differs, or
+ * it is not known. */
 void divergence_json(const struct divergence *divergence, const char *a, const char *b, struct buffer *out);
 
 #endif

@@ -14,14 +14,33 @@ const char *run_policy_name(const struct run *run)
     return run->options->scheduler != NULL ? run->options->scheduler : run->scenario.policy.name;
 }
 
+/* A member of the scenario's object, whose reader does the rest. */
+static struct json_value member(const struct scenario *scenario, const char *key, struct json_value *root,
+                                struct error *sticky)
+{
+    struct json_object object;
+    *root = json_doc_root(scenario->doc, sticky);
+    json_object_open(&object, root);
+    return json_member(&object, key);
+}
+
 struct error run_service_levels(const struct scenario *scenario, struct arena *arena, struct service_levels *out)
 {
     struct error error = ERROR_OK;
-    struct json_value root = json_doc_root(scenario->doc, &error);
-    struct json_object object;
-    json_object_open(&object, &root);
-    struct json_value value = json_member(&object, "service_levels");
+    struct json_value root;
+    struct json_value value = member(scenario, "service_levels", &root, &error);
+    value.parent = &root;
     *out = service_levels_read(&value, arena);
+    return error;
+}
+
+struct error run_gates(const struct scenario *scenario, struct arena *arena, struct gates *out)
+{
+    struct error error = ERROR_OK;
+    struct json_value root;
+    struct json_value value = member(scenario, "gates", &root, &error);
+    value.parent = &root;
+    *out = gates_read(&value, arena);
     return error;
 }
 
@@ -111,7 +130,9 @@ struct error run_simulate(struct run *run, const struct run_options *options)
 {
     *run = (struct run){.options = options};
     TRY(scenario_load(&run->scenario, &options->scenario));
+    struct gates gates;
     TRY(run_service_levels(&run->scenario, &run->arena, &run->levels));
+    TRY(run_gates(&run->scenario, &run->arena, &gates));
     TRY(scenario_open(&run->scenario, &run->source));
     if (options->out != NULL || options->keeps_arrivals)
         job_source_keep_arrivals(run->source);

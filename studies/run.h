@@ -16,6 +16,7 @@
 #define STUDIES_RUN_H
 
 #include "base/output.h"
+#include "reports/gates.h"
 #include "reports/metrics.h"
 #include "reports/result.h"
 #include "sim/live/event_file.h"
@@ -68,6 +69,9 @@ const char *run_policy_name(const struct run *run);
 /* The service levels of a scenario, in the arena; an error has its place in the file. */
 struct error run_service_levels(const struct scenario *scenario, struct arena *arena,
                                 struct service_levels *out) MUST_CHECK;
+
+/* The same of its gates, which a comparison judges by; a run reads them only to refuse what is wrong. */
+struct error run_gates(const struct scenario *scenario, struct arena *arena, struct gates *out) MUST_CHECK;
 
 void run_release(struct run *run);
 

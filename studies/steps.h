@@ -1,8 +1,8 @@
 /* studies/steps.h -- a listener that cuts a run into units, to be compared with those of another run.
  *
  * A unit of facts is what the world told at one time between two cycles.  A unit of decisions is a cycle that decided
- * something; there may be several at one time.  The hash of a unit is that of its lines in the language of policies/wire.h; ids of
- * decisions are left out, since they count what was tried too.
+ * something; there may be several at one time.  The hash of a unit is that of its lines in the language of
+ * policies/wire.h; ids of decisions are left out, since they count what was tried too.
  *
  *   struct steps steps;
  *   steps_begin(&steps, &side, &hooks);

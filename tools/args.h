@@ -1,8 +1,8 @@
 /* tools/args.h -- the command line: tables in, checked options and help texts out.
  *
  * A verb is one const table: its words, its texts, its options and the function that
- * runs it.  The same tables make `windtunnel VERB --help` and the manual page, so
- * these cannot disagree with what is accepted.
+ * runs it.  The same tables make `windtunnel VERB --help`, the manual page and the
+ * completions of shells, so these cannot disagree with what is accepted.
  *
  * Words: an option has a long name (--trace) and perhaps a letter (-t); with a metavar
  * it takes a value, without one it is a flag; all other arguments are operands.
@@ -71,7 +71,18 @@ struct args_verb {
     int (*run)(const struct args *args); /* the exit status */
 };
 
-/* The whole command, for its help and manual page. */
+/* What a word in capitals stands for, in metavars and in synopses; completions offer it.  A word without an entry is a
+ * text of any kind. */
+enum args_value_kind { ARGS_VALUE_FILE, ARGS_VALUE_FOLDER, ARGS_VALUE_COMMAND, ARGS_VALUE_NAME };
+
+struct args_value {
+    const char *word; /* "PRESET", of "PRESET|FILE" */
+    enum args_value_kind kind;
+    const char *(*name)(size_t index); /* for ARGS_VALUE_NAME: words of letters, digits, '-', '_' and '.'; NULL past
+                                          the end */
+};
+
+/* The whole command, for its help, manual page and completions. */
 struct args_command {
     const char *name;    /* "windtunnel" */
     const char *version; /* "0.1.0" */
@@ -80,6 +91,7 @@ struct args_command {
     const struct args_verb *const *verbs;     /* in the order of the help; NULL-terminated */
     const struct args_example *exit_statuses; /* {"0", "Success."}, ...; ends with a NULL command */
     const struct args_example *files;         /* {folder, its content}, ...; ends with a NULL command; NULL: none */
+    const struct args_value *values;          /* ends with a NULL word; NULL: none */
 };
 
 /* ---- Which verb ----
@@ -121,5 +133,10 @@ void args_help_command(const struct args_command *command, struct buffer *out); 
 bool args_help_family(const struct args_command *command, const char *word, struct buffer *out);
 void args_help_verb(const struct args_command *command, const struct args_verb *verb, struct buffer *out);
 void args_manual(const struct args_command *command, struct buffer *out); /* man(7) source */
+
+/* A script that completes the command's verbs, options and values in a shell. */
+enum args_shell { ARGS_SHELL_BASH, ARGS_SHELL_ZSH, ARGS_SHELL_FISH };
+extern const char *const args_shell_names[]; /* "bash", "zsh", "fish", NULL */
+void args_completion(const struct args_command *command, enum args_shell shell, struct buffer *out);
 
 #endif

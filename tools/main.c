@@ -54,6 +54,11 @@ static int help(int count, char **arguments)
     return tool_print(&out);
 }
 
+static bool is_help(const char *word)
+{
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
 static int run_verb(int count, char **arguments)
 {
     const struct args_verb *verb;
@@ -62,6 +67,10 @@ static int run_verb(int count, char **arguments)
     int used;
     struct error error = args_find_verb(&tool_command, count, arguments, &verb, &used);
     if (error_is(error)) {
+        if (count == 2 && is_help(arguments[1]) && args_help_family(&tool_command, arguments[0], &out)) {
+            error_release(&error);
+            return tool_print(&out);
+        }
         if (count == 1 && args_help_family(&tool_command, arguments[0], &out)) {
             error_release(&error);
             fwrite(out.bytes, 1, out.length, stderr);
@@ -113,7 +122,7 @@ int main(int argc, char **argv)
         buffer_string(&out, "windtunnel " WINDTUNNEL_VERSION "\n");
         return tool_print(&out);
     }
-    if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+    if (strcmp(argv[1], "help") == 0 || is_help(argv[1]))
         return help(argc - 2, argv + 2);
     return run_verb(argc - 1, argv + 1);
 }

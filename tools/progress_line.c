@@ -47,6 +47,22 @@ void progress_line_show(void *self, const struct engine_progress *state)
     fflush(stderr);
 }
 
+void progress_line_show_runs(struct progress_line *progress, size_t done, size_t total)
+{
+    const double now = wall_s();
+    if (progress->runs_started_s == 0 || done < progress->runs_done)
+        progress->runs_started_s = now;
+    progress->runs_done = done;
+    if (!progress->is_on || now - progress->shown_s < REFRESH_S)
+        return;
+    progress->shown_s = now;
+    progress->is_shown = true;
+    fprintf(stderr, "\r\033[K%zu of %zu runs", done, total);
+    if (done > 0)
+        fprintf(stderr, "  %.0f s left", (now - progress->runs_started_s) * (double)(total - done) / (double)done);
+    fflush(stderr);
+}
+
 void progress_line_end(struct progress_line *progress)
 {
     if (progress->is_shown)

@@ -7,13 +7,17 @@
 
 struct progress_line {
     double started_s, shown_s; /* wall clock */
-    bool is_shown;             /* a line is on the terminal */
+    double runs_started_s;     /* when `runs_done` was last below what it was */
+    size_t runs_done;
+    bool is_shown; /* a line is on the terminal */
     bool is_on;
 };
 
 void progress_line_begin(struct progress_line *progress, bool is_wanted);
 void progress_line_show(void *progress, const struct engine_progress *state); /* an engine's on_progress */
-void progress_line_end(struct progress_line *progress);                       /* erase the line */
+/* The same for a number of runs. */
+void progress_line_show_runs(struct progress_line *progress, size_t done, size_t total);
+void progress_line_end(struct progress_line *progress); /* erase the line */
 
 /* Seconds of wall clock since progress_line_begin. */
 double progress_line_elapsed_s(const struct progress_line *progress);

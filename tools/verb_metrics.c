@@ -26,7 +26,7 @@ static const struct args_example examples[] = {
 const struct args_verb verb_metrics = {
     .name = "metrics",
     .summary = "the definitions of the metrics of result.json",
-    .synopsis = "[NAME] [OPTION]...",
+    .synopsis = "[METRIC] [OPTION]...",
     .description =
         (const char *const[]){"Prints for each metric its name, its unit, the better direction, the cuts under \"by\" "
                               "that have it besides the whole run, and its definition. The window is from the end of "

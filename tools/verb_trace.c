@@ -51,7 +51,7 @@ static int run_info(const struct args *args)
 static const struct args_option options[] = {
     {.name = "format",
      .letter = 'f',
-     .metavar = "NAME",
+     .metavar = "FORMAT",
      .help = "The trace's format: native, batsim, jsonl, philly, openb or swf. Guessed where "
              "possible."},
     {.name = "cluster",

@@ -24,8 +24,11 @@ static struct error read_plan(struct plan *plan, const struct scenario_options *
     struct error error = ERROR_OK;
     struct arena arena = {0};
     struct service_levels levels;
+    struct gates gates;
     TRY(scenario_load(&plan->scenario, options));
     error = run_service_levels(&plan->scenario, &arena, &levels);
+    if (!error_is(error))
+        error = run_gates(&plan->scenario, &arena, &gates);
     arena_release(&arena);
     TRY(error);
     TRY(scenario_open(&plan->scenario, &plan->source));

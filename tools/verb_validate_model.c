@@ -220,6 +220,9 @@ static struct error tell_training(const struct args *args, struct buffer *out)
     int64_t tp_domains;
     if (args_operand_count(args) != 0)
         return error_new(ERROR_USAGE, "--training has no use for '%s'", args_operand(args, 0));
+    if (args_flag(args, "no-nvls"))
+        return error_new(ERROR_USAGE,
+                         "--no-nvls needs --allreduce or --collective; no part of a training step uses NVLS");
     TRY(find_system(args, &system));
     TRY(read_network(args, system, &network));
     TRY(read_plan(args_string(args, "training"), &plan));
@@ -293,7 +296,7 @@ static const struct args_option options[] = {
      .help = "Print TFLOP/s and MFU of a training job: a JSON file, or its members as "
              "'tp=8,pp=2,...' (docs/network.md)."},
     {.name = "system",
-     .metavar = "NAME",
+     .metavar = "SYSTEM",
      .help =
          "What machines: h100 (the default), h200, b200, nvl72, a100 or h100-pcie. A rack of nvl72 has 72 GPUs in 18 "
          "nodes of 4; GPUS_PER_NODE may be up to 72, and as few racks are used as hold the nodes."},

@@ -1,10 +1,62 @@
-/* The table of all verbs. */
+/* The table of all verbs, and the verb that prints it for shells. */
 #include "tools/verbs.h"
 
-static const struct args_verb *const verbs[] = {
-    &verb_run,          &verb_validate,    &verb_validate_model, &verb_report,     &verb_topology_show,
-    &verb_topology_mig, &verb_policy_list, &verb_policy_show,    &verb_trace_info, &verb_trace_freeze,
-    &verb_case,         &verb_decide,      &verb_explain,        &verb_metrics,    NULL};
+#include <string.h>
+
+static int completion(const struct args *args)
+{
+    const char *shell = args_operand(args, 0);
+    struct buffer out = {0};
+    for (int i = 0; args_shell_names[i] != NULL; i++)
+        if (strcmp(args_shell_names[i], shell) == 0) {
+            args_completion(&tool_command, (enum args_shell)i, &out);
+            return tool_print(&out);
+        }
+    struct error error = error_new(ERROR_USAGE, "there are no completions for the shell '%s'", shell);
+    error_set_hint(&error, "there are for bash, zsh and fish");
+    return tool_fail(&error);
+}
+
+static const struct args_example examples[] = {
+    {"eval \"$(windtunnel completion bash)\"", "In ~/.bashrc: completes in every new shell."},
+    {"eval \"$(windtunnel completion zsh)\"", "In ~/.zshrc, after compinit."},
+    {"windtunnel completion fish > ~/.config/fish/completions/windtunnel.fish", "For fish."},
+    {0},
+};
+
+static const struct args_verb verb_completion = {
+    .name = "completion",
+    .summary = "print a script that completes commands in bash, zsh or fish",
+    .synopsis = "SHELL",
+    .description = (const char *const[]){"The script completes commands, options, and values where they are known: "
+                                         "presets, formats, metrics, files. An installed program has it in place "
+                                         "already; SHELL is bash, zsh or fish.",
+                                         NULL},
+    .examples = examples,
+    .operands_min = 1,
+    .operands_max = 1,
+    .run = completion,
+};
+
+static const struct args_verb *const verbs[] = {&verb_run,
+                                                &verb_compare,
+                                                &verb_validate,
+                                                &verb_validate_model,
+                                                &verb_report,
+                                                &verb_topology_show,
+                                                &verb_topology_mig,
+                                                &verb_policy_list,
+                                                &verb_policy_show,
+                                                &verb_trace_info,
+                                                &verb_trace_freeze,
+                                                &verb_case,
+                                                &verb_decide,
+                                                &verb_explain,
+                                                &verb_metrics,
+                                                &verb_export,
+                                                &verb_schema,
+                                                &verb_completion,
+                                                NULL};
 
 static const struct args_example exit_statuses[] = {
     {"0", "Success."},
@@ -13,7 +65,9 @@ static const struct args_example exit_statuses[] = {
           "nonsense; or, with --strict, jobs that can never fit."},
     {"4", "A file could not be read or written, or the disk is full."},
     {"5", "An internal error: a law of the program itself is broken, or memory ran out."},
-    {"10", "Not all cases passed, decisions differ, or a model misses what was measured."},
+    {"10", "Not all cases passed, decisions differ, a model misses what was measured, or a gate "
+           "failed."},
+    {"11", "A gate is inconclusive, or a run of a comparison failed."},
     {"128+N", "Ended by signal N, after writing a partial report."},
     {0},
 };
@@ -42,4 +96,5 @@ const struct args_command tool_command = {
     .verbs = verbs,
     .exit_statuses = exit_statuses,
     .files = files,
+    .values = tool_values,
 };

@@ -7,9 +7,9 @@
 #include "sim/scenario/scenario.h"
 #include "tools/args.h"
 
-extern const struct args_verb verb_run, verb_validate, verb_validate_model, verb_report, verb_topology_show,
-    verb_topology_mig, verb_policy_list, verb_policy_show, verb_trace_info, verb_trace_freeze, verb_case, verb_decide,
-    verb_explain, verb_metrics;
+extern const struct args_verb verb_run, verb_compare, verb_validate, verb_validate_model, verb_report,
+    verb_topology_show, verb_topology_mig, verb_policy_list, verb_policy_show, verb_trace_info, verb_trace_freeze,
+    verb_case, verb_decide, verb_explain, verb_metrics, verb_export, verb_schema;
 
 /* The options that name plug-ins; see plugin_options. */
 #define PLUGIN_OPTIONS                                                                                                 \
@@ -30,7 +30,7 @@ extern const struct args_verb verb_run, verb_validate, verb_validate_model, verb
      .help = "Replay this trace (plain or zstd) in place of the scenario's workload."},                                \
         {.name = "format",                                                                                             \
          .letter = 'f',                                                                                                \
-         .metavar = "NAME",                                                                                            \
+         .metavar = "FORMAT",                                                                                          \
          .help = "Its format: native, batsim, jsonl, philly, openb or swf. Guessed where possible."},                  \
         {.name = "cluster",                                                                                            \
          .letter = 'c',                                                                                                \
@@ -59,6 +59,10 @@ extern const struct args_verb verb_run, verb_validate, verb_validate_model, verb
 #define TOOL_PREFIX "/usr/local"
 enum { TOOL_FILES = 2 }; /* the data folder and the folder of the documents: tools/installed.h */
 extern const struct args_command tool_command;
+extern const struct args_value tool_values[]; /* what PRESET and the like stand for; ends with a NULL word */
+
+/* The kinds of files that `windtunnel schema` knows; NULL past the end. */
+const char *schema_kind_name(size_t index);
 
 struct scenario_options tool_scenario_options(const struct args *args);
 struct plugin_options tool_plugin_options(const struct args *args);

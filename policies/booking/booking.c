@@ -4,6 +4,7 @@
 #include "policies/booking/booking.h"
 #include "policies/booking/decide.h"
 #include "policies/booking/eligible.h"
+#include "policies/booking/gang_traffic.h"
 #include "policies/gang/gang.h"
 #include "policies/order/order.h"
 #include "policies/state/accounts.h"
@@ -457,6 +458,8 @@ void sched_settle(struct sched *sched, uint32_t slot)
     settle_below(sched, slot, phases, was_booked);
     settle_waiting(sched, slot, phases);
     queue_tree_touch_standing(&sched->tree, job->queue);
+    if (sched->traffic.link_count > 0)
+        gang_traffic_change(sched, slot);
     if (sched->listener.settles != NULL)
         sched->listener.settles(sched, slot);
 }
@@ -473,6 +476,8 @@ void sched_forget(struct sched *sched, uint32_t slot)
     list_below(sched, slot, false);
     if (sched->listener.forgets != NULL)
         sched->listener.forgets(sched, slot);
+    if (sched->traffic.link_count > 0)
+        traffic_set(&sched->traffic, slot, NULL);
     waits_forget(sched, job);
     job_table_drop(&sched->jobs, slot);
     if (array != 0)
@@ -517,6 +522,7 @@ void sched_begin_fact(struct sched *sched, time_ns now)
 void booking_init(struct sched *sched)
 {
     sched->quota_advance.at = TIME_NEVER;
+    gang_traffic_init(sched);
     eligible_init(sched);
 }
 
@@ -529,6 +535,7 @@ void booking_release(struct sched *sched)
     mem_free(lists->below);
     mem_free(sched->claims.slots);
     piece_list_release(&sched->held_pieces);
+    traffic_release(&sched->traffic);
     decided_release_all(sched);
     eligible_release(sched);
 }
@@ -566,4 +573,6 @@ void booking_archive(struct archive *archive, struct sched *sched)
     ARCHIVE(archive, claims->piece_milli);
     decided_archive(archive, sched);
     eligible_archive(archive, sched);
+    if (archive_is_reading(archive) && !archive->is_broken)
+        gang_traffic_change_all(sched);
 }

@@ -59,6 +59,7 @@ struct policy_config policy_config_default(void)
 static int find_name(const struct json_value *item, const char *const *names, const char *what)
 {
     const char *name = json_value_string(item);
+    json_note_choices(item, names);
     for (int i = 0; names[i] != NULL; i++)
         if (strcmp(names[i], name) == 0)
             return i;

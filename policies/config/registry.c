@@ -56,6 +56,7 @@ const struct placement_policy *const placement_policies[] = {&placement_best_fit
                                                              &placement_gpu_packing,
                                                              &placement_gpu_clustering,
                                                              &placement_fgd,
+                                                             &placement_fastest,
                                                              &placement_weighted_binpack,
                                                              &placement_topology,
                                                              &placement_least_allocated,

@@ -4,6 +4,7 @@
 #include "policies/allocate/kept_space.h"
 #include "policies/booking/booking.h"
 #include "policies/booking/eligible.h"
+#include "policies/booking/gang_traffic.h"
 #include "policies/cycle/cycle_inside.h"
 #include "policies/drain/drain.h"
 #include "policies/eviction/eviction.h"
@@ -115,6 +116,7 @@ struct sched *sched_new(const struct cluster *cluster, const struct queue_table 
     struct sched *sched = sched_blank_new(cluster, queues, policy);
     request_class_table_init(&sched->request_classes);
     sched->request_classes.recuts = sched->ledger->recuts;
+    sched->request_classes.keeps_communication = gang_traffic_is_asked(policy);
     sched_queues_changed(sched, queues, 0);
     int64_t capacity[RESOURCE_COUNT];
     count_capacity(sched, capacity);

@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "policies/gang/gang.h"
+#include "policies/jobs/communication_archive.h"
 #include "policies/util/archive.h"
 
 enum { REQUEST_CLASS_SLOTS_MIN = 64, GROUP_WORDS = 6 };
@@ -72,6 +73,7 @@ void request_class_table_release(struct request_class_table *table)
     mem_free(table->slots);
     arena_release(&table->arena);
     node_asks_release(&table->asks);
+    communication_set_release(&table->communications);
     *table = (struct request_class_table){0};
 }
 
@@ -154,6 +156,7 @@ static struct job job_of_request_class(const struct request_class *request_class
                         .sets = request_class->sets,
                         .topology = request_class->topology,
                         .tags = request_class->tags,
+                        .communication = request_class->communication,
                         .class = request_class->class,
                         .is_preemptible = request_class->is_preemptible,
                         .first = request_class->groups[0],
@@ -166,11 +169,13 @@ static bool is_same_group(const struct job_group *a, const struct job_group *b)
            a->set == b->set && a->slice_level == b->slice_level && a->slice_members == b->slice_members;
 }
 
-/* Are they equal in all that hash_job reads? */
-static bool is_same(const struct request_class *request_class, const struct job *job)
+/* Are they equal in all that hash_job reads, and in what they exchange? */
+static bool is_same(const struct request_class *request_class, const struct job *job,
+                    const struct communication *communication)
 {
-    if (request_class->group_count != job->group_count || request_class->set_count != job->set_count ||
-        request_class->min_sets != job->min_sets || request_class->topology.required != job->topology.required ||
+    if (request_class->communication != communication || request_class->group_count != job->group_count ||
+        request_class->set_count != job->set_count || request_class->min_sets != job->min_sets ||
+        request_class->topology.required != job->topology.required ||
         request_class->topology.preferred != job->topology.preferred || request_class->class != job->class ||
         request_class->is_preemptible != job->is_preemptible)
         return false;
@@ -282,7 +287,7 @@ static const struct job_tags *copy_tags(struct request_class_table *table, const
 }
 
 static uint32_t add_request_class(struct request_class_table *table, const struct cluster *cluster,
-                                  const struct job *job)
+                                  const struct job *job, const struct communication *communication)
 {
     MEM_GROW(table->at, table->capacity, table->count + 1);
     MEM_GROW(table->closed_words, table->closed_capacity, table->count / 64 + 1);
@@ -307,6 +312,7 @@ static uint32_t add_request_class(struct request_class_table *table, const struc
                                             .min_sets = job->min_sets,
                                             .topology = job->topology,
                                             .tags = copy_tags(table, job->tags),
+                                            .communication = communication,
                                             .class = job->class,
                                             .is_preemptible = job->is_preemptible,
                                             .recut_seen = UINT64_MAX,
@@ -321,10 +327,18 @@ static uint32_t add_request_class(struct request_class_table *table, const struc
     return table->count++;
 }
 
-static uint64_t hash_request_class(const struct request_class *request_class)
+static uint64_t hash_with(uint64_t hash, const struct request_class_table *table,
+                          const struct communication *communication)
+{
+    return communication == NULL
+               ? hash
+               : hash_mix(hash, 1 + (uint64_t)communication_set_number(&table->communications, communication));
+}
+
+static uint64_t hash_request_class(const struct request_class_table *table, const struct request_class *request_class)
 {
     struct job job = job_of_request_class(request_class);
-    return hash_job(&job);
+    return hash_with(hash_job(&job), table, request_class->communication);
 }
 
 static void insert_slot(struct request_class_table *table, uint32_t id, uint64_t hash)
@@ -341,17 +355,19 @@ static void grow_slots(struct request_class_table *table)
     table->slot_count *= 2;
     table->slots = mem_zalloc(table->slot_count, sizeof *table->slots);
     for (uint32_t id = 0; id < table->count; id++)
-        insert_slot(table, id, hash_request_class(&table->at[id]));
+        insert_slot(table, id, hash_request_class(table, &table->at[id]));
 }
 
 uint32_t request_class_of(struct request_class_table *table, const struct cluster *cluster, const struct job *job)
 {
-    uint64_t hash = hash_job(job);
+    const struct communication *communication =
+        table->keeps_communication ? communication_set_own(&table->communications, job->communication) : NULL;
+    uint64_t hash = hash_with(hash_job(job), table, communication);
     for (uint32_t at = (uint32_t)hash & (table->slot_count - 1); table->slots[at] != 0;
          at = (at + 1) & (table->slot_count - 1))
-        if (is_same(&table->at[table->slots[at] - 1], job))
+        if (is_same(&table->at[table->slots[at] - 1], job, communication))
             return table->slots[at] - 1;
-    uint32_t id = add_request_class(table, cluster, job);
+    uint32_t id = add_request_class(table, cluster, job, communication);
     if (table->count * 2 > table->slot_count)
         grow_slots(table);
     else
@@ -508,12 +524,13 @@ static void archive_parts(struct archive *archive, struct request_class_table *t
     ARCHIVE_ARRAY(archive, request_class->class_queues, request_class->class_queue_capacity,
                   request_class->class_queue_count);
     archive_tags(archive, table, request_class);
+    communication_archive_one(archive, &table->communications, &request_class->communication);
 }
 
 static void archive_request_class(struct archive *archive, struct request_class_table *table,
                                   struct request_class *request_class)
 {
-    ARCHIVE_KNOWS(struct request_class, 224);
+    ARCHIVE_KNOWS(struct request_class, 232);
     ARCHIVE_KNOWS(struct wait_clock, HAND_COUNT * 8 + 16);
     ARCHIVE(archive, request_class->group_count);
     ARCHIVE(archive, request_class->set_count);
@@ -540,14 +557,17 @@ static void archive_request_class(struct archive *archive, struct request_class_
 
 void request_class_table_archive(struct archive *archive, struct request_class_table *table)
 {
-    ARCHIVE_KNOWS(struct request_class_table, 672);
+    ARCHIVE_KNOWS(struct request_class_table, 728);
     archive_asks(archive, &table->asks);
+    communication_archive(archive, &table->communications);
     ARCHIVE_ROOM(archive, table->at, table->capacity, table->count);
     MEM_GROW(table->closed_words, table->closed_capacity, table->count / 64 + 1);
     for (uint32_t id = 0; id < table->count; id++) {
         archive_request_class(archive, table, &table->at[id]);
         mark_closed(table, id, table->at[id].closed);
     }
+    ARCHIVE(archive, table->recuts);
+    ARCHIVE(archive, table->keeps_communication);
     ARCHIVE(archive, table->closed_count);
     ARCHIVE(archive, table->closed_key);
     ARCHIVE(archive, table->open);

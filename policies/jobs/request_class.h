@@ -4,13 +4,15 @@
  * what they cost a queue.  Priority, user and queue are not part of it.  An allocation step (policies/gang/gang.h) has
  * a request class too: the same groups with other counts, some of them 0.
  * Law: ids are dense, from 0, in order of first appearance; two jobs have the same request class exactly when their
- * groups, sets, topology, tags and their rules, class and preemptibility are equal.
+ * groups, sets, topology, tags and their rules, class and preemptibility are equal, and what they exchange if the
+ * placement policy looks at that (keeps_communication).
  */
 #ifndef POLICIES_JOBS_REQUEST_CLASS_H
 #define POLICIES_JOBS_REQUEST_CLASS_H
 
 #include "policies/jobs/wait_clock.h"
 #include "policies/ledger/ledger.h"
+#include "topologies/communication_set.h"
 
 /* Why a request class is closed: it did not fit, or only on kept space.  It stays closed until space that it can use
  * grows. */
@@ -42,10 +44,11 @@ struct request_class {
     const struct job_group *groups; /* owned by the table */
     const uint16_t *order;          /* the order of placement: the scarcest group first */
     uint16_t group_count;
-    uint16_t set_count;          /* 0: each group is a set of its own */
-    uint16_t min_sets;           /* how many of its outermost sets, or of its groups, it needs; 0: all */
-    const struct job_set *sets;  /* owned by the table; names left out */
-    const struct job_tags *tags; /* owned by the table; NULL: none */
+    uint16_t set_count;                        /* 0: each group is a set of its own */
+    uint16_t min_sets;                         /* how many of its outermost sets, or of its groups, it needs; 0: all */
+    const struct job_set *sets;                /* owned by the table; names left out */
+    const struct job_tags *tags;               /* owned by the table; NULL: none */
+    const struct communication *communication; /* owned by the table; NULL: none, or it is not kept */
     struct topology_ask topology;
     uint8_t class; /* enum job_class */
     bool is_rigid; /* its minimum is all its members: it starts and leaves as a whole */
@@ -79,12 +82,14 @@ struct request_class_table {
     uint64_t *closed_words; /* by id, as bits: the closed request classes */
     size_t closed_capacity;
     bool recuts;                         /* the policy cuts GPUs; never_fits depends on it */
+    bool keeps_communication;            /* the placement policy looks at what jobs exchange */
     uint64_t closed_key;                 /* a hash of the closed request classes and their reasons */
     request_class_set open[ASKER_COUNT]; /* the open request classes, by enum asker */
     uint32_t open_count[ASKER_COUNT][REQUEST_CLASS_SET_BITS];
     time_ns now; /* of the last fact or cycle */
     struct arena arena;
     struct node_asks asks; /* of all requests in the scheduler */
+    struct communication_set communications;
 };
 
 void request_class_table_init(struct request_class_table *table);

@@ -106,6 +106,7 @@ struct gpu_keep {
 struct cell_index;       /* policies/quota/cells_index.h */
 struct ledger_tags;      /* policies/ledger/ledger_tags.h */
 struct typical_jobs;     /* policies/jobs/fragmentation.h */
+struct traffic;          /* policies/placement/traffic.h */
 struct placement_config; /* policies/placement/placement_config.h */
 
 struct ledger {
@@ -141,6 +142,7 @@ struct ledger {
      * calls ledger_note_change after a change. */
     const uint8_t *room;
     const struct typical_jobs *typical;       /* the typical jobs; borrowed; NULL: not known */
+    const struct traffic *traffic;            /* of the booked gangs; borrowed; NULL: not known */
     uint64_t typical_version;                 /* changes when the typical jobs change */
     const struct placement_config *placement; /* borrowed; NULL: the defaults */
     struct ledger_entry *log;

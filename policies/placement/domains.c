@@ -285,12 +285,6 @@ static int compare_emptiest(const void *a, const void *b)
     return compare_domains(a, b, true);
 }
 
-static bool is_nested(const struct placing *placing)
-{
-    const struct placement_config *config = placing->ledger->placement;
-    return config != NULL && config->topology.domains == DOMAINS_NESTED;
-}
-
 /* Add to each domain of the list the domain of the wider level that it is in. */
 static void add_around(const struct placing *placing, const struct weighing *inner, const struct cluster_level *wider,
                        const uint64_t need[AMOUNT_COUNT], struct domain_list *list)
@@ -341,7 +335,7 @@ static struct domain_list list_domains(const struct placing *placing, uint16_t s
         if (is_filling ? domain.has_any : domain.has_all && (domain.holds || !weighing.any_holds))
             list.domains[list.count++] = domain;
     }
-    if (list.count > 1 && level != NULL && is_nested(placing))
+    if (list.count > 1 && level != NULL && placing->domains == DOMAINS_NESTED)
         add_wider_levels(placing, &weighing, need, &list);
     if (list.count > 1)
         qsort(list.domains, list.count, sizeof *list.domains, is_filling ? compare_emptiest : compare_fullest);
@@ -390,17 +384,15 @@ static uint32_t only_group(const struct request_class *request_class, uint64_t g
 /* Deal the members of the set to the domains as the policy says.  Not done for a set of several groups. */
 static void deal(struct placing *placing, uint16_t set, struct domain_list *list)
 {
-    const struct placement_config *config = placing->ledger->placement;
     const uint32_t group = only_group(placing->asked->request_class, groups_of(placing->asked->request_class, set));
-    if (config == NULL || !domain_shares_are_dealt(config->topology.domains) || group == UINT32_MAX)
+    if (!domain_shares_are_dealt(placing->domains) || group == UINT32_MAX)
         return;
     const struct job_group *asked = &placing->asked->request_class->groups[group];
     const uint32_t step = asked->slice_members != 0 ? asked->slice_members : 1;
     struct domain_share *shares = arena_alloc_array(&placing->out->scratch, list->count, struct domain_share);
     for (uint32_t i = 0; i < list->count; i++)
         shares[i] = (struct domain_share){.id = list->domains[i].id, .room = list->domains[i].room / step * step};
-    list->count = domain_shares_deal((enum topology_domains)config->topology.domains, shares, list->count,
-                                     asked->count / step * step, step);
+    list->count = domain_shares_deal(placing->domains, shares, list->count, asked->count / step * step, step);
     for (uint32_t i = 0; i < list->count; i++) {
         list->domains[i].id = shares[i].id;
         list->domains[i].quota = shares[i].quota;
@@ -505,8 +497,7 @@ static bool place_at_level(struct placing *placing, uint16_t set, const struct r
 static bool place_set(struct placing *placing, uint16_t set, const struct region *region)
 {
     const struct cluster *cluster = placing->ledger->cluster;
-    struct topology_ask ask =
-        set == SET_NONE ? placing->asked->request_class->topology : placing->asked->request_class->sets[set].topology;
+    struct topology_ask ask = set == SET_NONE ? placing->topology : placing->asked->request_class->sets[set].topology;
     if (ask.required > cluster->level_count)
         return false;
     uint32_t widest = ask.required != 0 ? ask.required : 1;

@@ -29,6 +29,7 @@
 #ifndef POLICIES_PLACEMENT_DOMAINS_H
 #define POLICIES_PLACEMENT_DOMAINS_H
 
+#include "policies/placement/domain_shares.h"
 #include "policies/placement/search.h"
 
 /* One attempt to place all members of a request. */
@@ -36,6 +37,8 @@ struct placing {
     const struct placement_request *asked;
     struct ledger *ledger;
     struct piece_list *out;
+    struct topology_ask topology; /* of the job: as its request class asks, or as one of ways.h tries */
+    enum topology_domains domains;
     uint32_t *here; /* members by node; NULL unless the policy looks at nodes */
     uint16_t joined_group;
     /* How many of the first pieces (held ones, then placed ones) are on nodes without room for a member of

@@ -10,6 +10,7 @@
 #include "policies/placement/gpu_choice.h"
 #include "policies/placement/placement_config.h"
 #include "policies/placement/placements.h"
+#include "policies/placement/ways.h"
 
 enum { LOOKS_MAX = 64 }; /* more cost about as much as to keep scores up to date */
 
@@ -352,7 +353,8 @@ static bool place_all(struct placing *placing)
     struct region everywhere = region_everywhere(placing->ledger);
     bool is_alone = placing->asked->request_class->member_count == 1 && placing->asked->held.count == 0;
     enum one_node one_node = is_alone ? ONE_NODE_NO : placing->asked->policy->one_node;
-    bool is_confined = domains_are_asked(placing->asked->request_class);
+    bool is_confined = placing->topology.required != 0 || placing->topology.preferred != 0 ||
+                       domains_are_asked(placing->asked->request_class);
     if (is_confined || one_node != ONE_NODE_NO)
         arena_reset(&placing->out->scratch);
     if (one_node != ONE_NODE_NO && domains_place_on_one_node(placing))
@@ -381,11 +383,15 @@ static void uncount_held(struct placing *placing)
 
 static bool place_once(struct ledger *ledger, const struct placement_request *asked, struct piece_list *out)
 {
-    struct placing placing = {.asked = asked, .ledger = ledger, .out = out};
+    struct placing placing = {.asked = asked,
+                              .ledger = ledger,
+                              .out = out,
+                              .topology = asked->request_class->topology,
+                              .domains = ledger->placement != NULL ? ledger->placement->topology.domains : 0};
     out->count = 0;
     if (asked->policy->looks_at_nodes)
         count_held(&placing);
-    bool is_placed = place_all(&placing);
+    bool is_placed = ways_matter(asked) ? ways_place(&placing, place_all) : place_all(&placing);
     if (placing.here != NULL)
         uncount_held(&placing);
     return is_placed;

@@ -14,6 +14,8 @@
  * Nor does it deal with rules of tags (struct job_tags).  They shut nodes first (policies/ledger/ledger_tags.h).  Then
  * the members go where all of them meet the most preferred rules.
  *
+ * A policy may also compare whole places of a gang (`score_place`).
+ *
  * A policy is one const struct; add it to placement_policies.
  */
 #ifndef POLICIES_PLACEMENT_H
@@ -21,6 +23,7 @@
 
 #include "policies/jobs/request_class.h"
 #include "policies/ledger/ledger.h"
+#include "topologies/links.h"
 
 struct spot {
     uint32_t type;     /* node type */
@@ -40,6 +43,20 @@ struct spot {
 };
 
 #define SPOT_NEVER INT64_MIN /* a score: not here */
+
+/* A place of all members of a job. */
+struct place {
+    const struct cluster *cluster;
+    const struct traffic *traffic;             /* of the booked gangs: policies/placement/traffic.h; NULL: not known */
+    struct arena *scratch;                     /* for the time of the call */
+    const struct communication *communication; /* topologies/communication.h */
+    struct link_place *gpus;                   /* of those that it holds and of those placed; the hook may order them */
+    uint32_t gpu_place_count;
+    uint32_t member_gpus;         /* GPUs of a member, of the smallest if they differ */
+    const struct policy_own *own; /* of a plug-in's policy; NULL: it is built in */
+};
+
+#define PLACE_BEST INT32_MAX /* a score: no other place of the job is better */
 
 enum one_node { ONE_NODE_NO, ONE_NODE_PREFERRED, ONE_NODE_REQUIRED };
 
@@ -77,6 +94,10 @@ struct placement_policy {
      * order, is taken.  For a share or an instance, if several GPUs of that node have room, it is called again to
      * choose one.  Returns a number below count; pure. */
     uint32_t (*draw)(const struct spot *spot, uint32_t count);
+    /* How good a place of all members is; higher is better, PLACE_BEST is the most there is.  Called for jobs of
+     * several GPUs that declare communication, once for each way that is tried (policies/placement/ways.h).  NULL:
+     * such a job is placed like any other. */
+    int32_t (*score_place)(const struct place *place);
 };
 
 extern const struct placement_policy *const placement_policies[]; /* NULL-terminated */

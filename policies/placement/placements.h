@@ -8,6 +8,7 @@ extern const struct placement_policy placement_best_fit;
 extern const struct placement_policy placement_binpack;
 extern const struct placement_policy placement_buddy;
 extern const struct placement_policy placement_dot_product;
+extern const struct placement_policy placement_fastest;
 extern const struct placement_policy placement_fgd;
 extern const struct placement_policy placement_first_fit;
 extern const struct placement_policy placement_gather;

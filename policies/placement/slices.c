@@ -96,18 +96,17 @@ static uint32_t fill_domain(struct placing *placing, uint16_t group, uint32_t mo
 static uint32_t place_dealt(struct placing *placing, uint16_t group, uint32_t left, const struct region *region,
                             uint32_t *rooms)
 {
-    const struct placement_config *config = placing->ledger->placement;
     const struct cluster_level *level = slices_level(placing, group);
     const uint32_t slice = size_of(placing, group);
     uint32_t placed = 0, n = 0;
-    if (config == NULL || !domain_shares_are_dealt(config->topology.domains))
+    if (!domain_shares_are_dealt(placing->domains))
         return 0;
     struct domain_share *shares =
         arena_alloc_array(&placing->out->scratch, (size_t)level->domain_count + 1, struct domain_share);
     for (uint32_t d = 0; d < level->domain_count; d++)
         if (rooms[d] >= slice)
             shares[n++] = (struct domain_share){.id = d, .room = rooms[d] / slice * slice};
-    n = domain_shares_deal((enum topology_domains)config->topology.domains, shares, n, left / slice * slice, slice);
+    n = domain_shares_deal(placing->domains, shares, n, left / slice * slice, slice);
     for (uint32_t i = 0; i < n; i++) {
         struct region part = domains_part(region, level, shares[i].id);
         const uint32_t here = fill_domain(placing, group, shares[i].quota, &part);

@@ -27,6 +27,7 @@ struct preemption_config preemption_config_default(void)
 /* For example ["queue", "priority", "youngest"].  "queue" is not a key but sets by_queue; it may only stand first. */
 static void read_victims(struct preemption_config *config, const void *keys, struct json_object *object)
 {
+    static const char *const by_queue[] = {"queue", NULL};
     const void *chosen[VICTIM_CHAIN_MAX];
     struct json_value victims = json_member(object, "victims");
     size_t count = json_array_count(&victims);
@@ -35,7 +36,8 @@ static void read_victims(struct preemption_config *config, const void *keys, str
     config->by_queue = false;
     if (count > 0) {
         struct json_value first = json_array_item(&victims, 0);
-        config->by_queue = strcmp(json_value_string(&first), "queue") == 0;
+        config->by_queue = strcmp(json_value_string(&first), by_queue[0]) == 0;
+        json_note_choices(&first, by_queue);
     }
     if (count == (config->by_queue ? 1 : 0)) { /* only the order chain reversed */
         config->victim_key_count = 0;

@@ -97,6 +97,7 @@ void sharing_make_whole(struct request *request, uint32_t gpus)
     request->gpu_memory_mib = 0;
     request->mig = 0;
     request->share = SHARE_PLAIN;
+    request->one_island &= gpus > 1; /* one GPU, or a part of it, always is in one */
 }
 
 void sharing_make_share(struct request *request, enum share_kind kind, uint32_t milli)

@@ -11,6 +11,7 @@
 #include "policies/jobs/request_class.h"
 #include "policies/ledger/ledger.h"
 #include "policies/placement/placement.h"
+#include "policies/placement/traffic.h"
 #include "policies/policy_config.h"
 #include "policies/preemption/preemption.h"
 #include "policies/queues/pending.h"
@@ -113,6 +114,7 @@ struct sched {
     struct job_lists lists;
     struct decided decided;
     struct quota_advance quota_advance;
+    struct traffic traffic; /* when the placement policy compares places */
     struct eligible_books *eligible;
 
     /* ---- eviction ---- */

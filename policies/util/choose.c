@@ -26,6 +26,7 @@ const void *choose_value(const struct json_value *value, const char *what, const
     const char *names[CHOICES_MAX];
     const char *name = json_value_string(value);
     names_of(registry, names);
+    json_note_choices(value, names);
     for (uint32_t i = 0; names[i] != NULL; i++)
         if (strcmp(names[i], name) == 0)
             return ((const void *const *)registry)[i];

@@ -5,10 +5,11 @@
  * cycles are on that grid and idle ticks are skipped.
  *
  * The cost of an eviction: a job that can save within its grace stops working, writes its checkpoint and leaves; it
- * resumes where it stopped, after its restart time.  If the grace is too short it works until the grace ends and
- * falls back to its last periodic checkpoint.  Without any checkpoint it leaves at once and starts from nothing.  Grace
- * 0 is a kill: the job leaves at once and falls back to its last periodic checkpoint.  Periodic
- * checkpoints are part of the recorded run time; there is one after each interval of reference work.
+ * resumes where it stopped, after its restart time.  If it would end before the checkpoint is written, it works on.  If
+ * the grace is too short it works until the grace ends and falls back to its last periodic checkpoint.  Without any
+ * checkpoint it leaves at once and starts from nothing.  Grace 0 is a kill: the job leaves at once and falls back to
+ * its last periodic checkpoint.  Periodic checkpoints are part of the recorded run time; there is one after each
+ * interval of reference work.
  *
  * Members.  A job runs, and counts as running, while every set of its members has its minimum.  With fewer it holds
  * its GPUs, idles and waits (timeline: reserved and partial, not allocated).  With n of its N members it

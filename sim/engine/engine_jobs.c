@@ -369,13 +369,14 @@ static time_ns leave_time(struct engine *engine, uint32_t slot, time_ns grace)
         return job->thaws_at < engine->now + grace ? job->thaws_at : engine->now + grace;
     if (plan->duration > grace)
         return engine->now + grace;
-    /* It does not stop to write a checkpoint if it ends before that would be written. */
-    if (progress_end(&job->progress) - engine->now > plan->duration) {
-        progress_freeze(&job->progress, engine->now);
-        job->thaws_at = engine->now + plan->duration;
-        job->generation++;
-    }
-    return engine->now + plan->duration;
+    /* It does not stop to write a checkpoint if it ends before that would be written.  If others then make it slower,
+     * it has the rest of its grace to end. */
+    if (progress_end(&job->progress) - engine->now <= plan->duration)
+        return engine->now + grace;
+    progress_freeze(&job->progress, engine->now);
+    job->thaws_at = engine->now + plan->duration;
+    job->generation++;
+    return job->thaws_at;
 }
 
 /* Count the eviction against the preemptor until it starts. */

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "sim/network/max_min.h"
+#include "sim/network/burst.h"
 
 #define ROUNDING 1e-12 /* a rate that is so close to the peak is the peak */
 
@@ -46,11 +46,17 @@ struct network {
     uint32_t *changed;
     size_t changed_capacity;
     uint32_t changed_count;
+    uint64_t solved;                   /* flows, in all settlings */
     struct max_min_flow *solver_flows; /* of the component, by its slots */
     size_t solver_flow_capacity;
     struct max_min_use *solver_uses;
     size_t solver_use_capacity;
     struct max_min_link *solver_links;
+    struct burst_order *burst_order;
+    size_t burst_order_capacity;
+    struct burst_rank *burst_ranks;
+    size_t burst_rank_capacity;
+    struct burst_link *burst_links;
 };
 
 struct network *network_new(const double *bytes_per_s, uint32_t link_count)
@@ -61,6 +67,7 @@ struct network *network_new(const double *bytes_per_s, uint32_t link_count)
     network->touched = mem_zalloc(link_count + 1u, sizeof *network->touched);
     network->found_links = mem_zalloc(link_count + 1u, sizeof *network->found_links);
     network->solver_links = mem_zalloc(link_count + 1u, sizeof *network->solver_links);
+    network->burst_links = mem_zalloc(link_count + 1u, sizeof *network->burst_links);
     for (uint32_t l = 0; l < link_count; l++)
         network->links[l].bytes_per_s = bytes_per_s[l];
     return network;
@@ -83,6 +90,9 @@ void network_free(struct network *network)
     mem_free(network->solver_flows);
     mem_free(network->solver_uses);
     mem_free(network->solver_links);
+    mem_free(network->burst_order);
+    mem_free(network->burst_ranks);
+    mem_free(network->burst_links);
     mem_free(network);
 }
 
@@ -149,6 +159,11 @@ double network_mean(const struct network *network, uint32_t slot)
     return network->flows[slot].mean;
 }
 
+uint64_t network_solved(const struct network *network)
+{
+    return network->solved;
+}
+
 /* ---- A component ---- */
 
 static int compare_slots(const void *a, const void *b)
@@ -189,6 +204,7 @@ static void find_component(struct network *network, uint32_t link)
         for (uint32_t s = 0; s < cell->slot_count; s++)
             find_flow(network, cell->slots[s]);
     }
+    network->solved += network->found_slot_count;
     if (network->found_slot_count > 1)
         qsort(network->found_slots, network->found_slot_count, sizeof *network->found_slots, compare_slots);
 }
@@ -205,6 +221,8 @@ static void copy_component(struct network *network)
     }
     MEM_GROW(network->solver_flows, network->solver_flow_capacity, (size_t)network->found_slot_count);
     MEM_GROW(network->solver_uses, network->solver_use_capacity, use_count);
+    MEM_GROW(network->burst_order, network->burst_order_capacity, (size_t)network->found_slot_count);
+    MEM_GROW(network->burst_ranks, network->burst_rank_capacity, use_count);
     struct max_min_use *uses = network->solver_uses;
     for (uint32_t f = 0; f < network->found_slot_count; f++) {
         const struct flow_cell *flow = &network->flows[network->found_slots[f]];
@@ -215,26 +233,19 @@ static void copy_component(struct network *network)
     }
 }
 
-/* What a flow gets while it sends: its mean rate, and all that its links have left.  Rounding must not take a flow that
- * is alone below its peak: it would then run slower than the same job on a network that is not shared. */
-static double burst_of(const struct network *network, const struct max_min_flow *flow, double peak)
-{
-    double spare = INFINITY;
-    for (uint32_t u = 0; u < flow->use_count; u++) {
-        const double left = network->solver_links[flow->uses[u].link].left / flow->uses[u].senders;
-        spare = left < spare ? left : spare;
-    }
-    const double burst = flow->rate + spare;
-    return burst < peak * (1 - ROUNDING) ? burst : peak;
-}
-
+/* Rounding must not take a flow that is alone below its peak: it would then run slower than the same job on a network
+ * that is not shared. */
 static void solve_component(struct network *network)
 {
     copy_component(network);
     max_min_solve(network->solver_flows, network->found_slot_count, network->solver_links, network->found_link_count);
+    burst_rank_flows(network->solver_flows, network->found_slot_count, network->burst_order, network->burst_ranks,
+                     network->burst_links, network->found_link_count);
     for (uint32_t f = 0; f < network->found_slot_count; f++) {
         struct flow_cell *flow = &network->flows[network->found_slots[f]];
-        const double burst = burst_of(network, &network->solver_flows[f], flow->peak);
+        const double least =
+            burst_of(&network->solver_flows[f], network->solver_links, network->burst_links, flow->peak);
+        const double burst = least < flow->peak * (1 - ROUNDING) ? least : flow->peak;
         if (flow->is_new || burst != flow->burst) {
             MEM_GROW(network->changed, network->changed_capacity, (size_t)network->changed_count + 1);
             network->changed[network->changed_count++] = network->found_slots[f];

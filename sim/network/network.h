@@ -7,13 +7,10 @@
  * Law.
  *  - Mean rates are max-min fair (sim/network/max_min.h): no flow gets more than its demand, no link carries more than
  *    its capacity, and a flow below its demand crosses a full link on which no other flow has a higher rate.
- *  - A job does not send all the time.  While it does, it gets its mean rate and all that is left over on the links
- *    that it crosses, up to its peak:
- *
- *      burst = min(peak, mean + min over its links of (capacity - sum of senders x mean) / senders)
- *
- *    So alone it has its peak; beside flows that send a fifth of the time it sees a fifth of their traffic; on a full
- *    link it has its max-min share.
+ *  - A job does not send all the time.  While it does, its burst is what is fair on each link that it crosses: all that
+ *    the mean rates of the others leave, or an even share with those that send faster; at most its peak
+ *    (sim/network/burst.h).  So alone it has its peak; beside flows that send a fifth of the time it sees a fifth of
+ *    their traffic; on a full link it has its max-min share, also if it seldom sends.
  *  - The rates depend on the set of flows and their slots, not on the order of joins and leaves.  (The slots decide the
  *    order of additions, so they matter in the last bits.)  A change touches only flows that share links with it,
  *    directly or through others.
@@ -53,5 +50,8 @@ uint32_t network_settle(struct network *network, const uint32_t **changed);
 
 double network_burst(const struct network *network, uint32_t slot); /* of a flow that is settled */
 double network_mean(const struct network *network, uint32_t slot);
+
+/* How many flows were solved so far: each settling counts those of the components that it touched. */
+uint64_t network_solved(const struct network *network);
 
 #endif

@@ -219,6 +219,18 @@ static uint32_t placement_draw(int at, const struct spot *spot, uint32_t count)
     return drawn < count ? drawn : 0;
 }
 
+static int32_t placement_score_place(int at, const struct place *place)
+{
+    HOOK(at, "score_place");
+    const struct placement_policy *policy = slot->own->policy;
+    const int32_t score = policy->score_place(place);
+    const bool is_pure = policy->score_place(place) == score;
+    DONE;
+    if (!is_pure)
+        guard_blame(slot, "gave two scores for the same place");
+    return score;
+}
+
 /* ---- gang ---- */
 
 /* With the chunk, is the job below its minimum, or a set that gets members below its own? */
@@ -316,6 +328,10 @@ static bool gang_next(int at, const struct gang_view *view, uint32_t chunk[])
     {                                                                                                                  \
         return placement_draw(n, s, count);                                                                            \
     }                                                                                                                  \
+    static int32_t place_##n(const struct place *p)                                                                    \
+    {                                                                                                                  \
+        return placement_score_place(n, p);                                                                            \
+    }                                                                                                                  \
     static bool next_##n(const struct gang_view *v, uint32_t chunk[])                                                  \
     {                                                                                                                  \
         return gang_next(n, v, chunk);                                                                                 \
@@ -368,7 +384,12 @@ static bool gang_next(int at, const struct gang_view *view, uint32_t chunk[])
         .backfill = {.reserves = reserves_##n}, .on_job = job_##n,                                                     \
         .estimate = {.length = length_##n, .note_run = note_run_##n, .predict = predict_##n},                          \
         .gang = {.next = next_##n},                                                                                    \
-        .placement = {.score = score_##n, .bound = bound_##n, .choose_gpus = choose_##n, .draw = draw_##n}, .quota = { \
+        .placement = {.score = score_##n,                                                                              \
+                      .bound = bound_##n,                                                                              \
+                      .choose_gpus = choose_##n,                                                                       \
+                      .draw = draw_##n,                                                                                \
+                      .score_place = place_##n},                                                                       \
+        .quota = {                                                                                                     \
             .complaint = complaint_##n,                                                                                \
             .forbids = forbids_##n,                                                                                    \
             .confines = confines_##n,                                                                                  \
@@ -429,6 +450,7 @@ static void arm_placement(struct placement_policy *policy, const struct placemen
     KEEP(bound);
     KEEP(choose_gpus);
     KEEP(draw);
+    KEEP(score_place);
 }
 
 static void arm_estimate(struct estimate_policy *policy, const struct estimate_policy *table)

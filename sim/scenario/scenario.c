@@ -134,8 +134,11 @@ static struct error append_plugins(struct scenario *scenario, const struct plugi
 static struct error open_doc(struct scenario *scenario, const struct scenario_options *options)
 {
     const char *path = options->path;
-    if (options->text != NULL)
-        return json_doc_parse(&scenario->doc, "scenario", text_of(options->text), ERROR_CONFIG);
+    if (options->text != NULL) {
+        TRY(json_doc_parse(&scenario->doc, "scenario", text_of(options->text), ERROR_CONFIG));
+        json_doc_listen(scenario->doc, options->listener);
+        return ERROR_OK;
+    }
     if (path == NULL)
         return json_doc_parse(&scenario->doc, "command line", text_of(empty_scenario), ERROR_CONFIG);
     TRY(read_doc(&scenario->doc, path));
@@ -218,11 +221,16 @@ static bool has_late_cluster_set(const struct scenario_options *options)
 
 static struct error expand_cluster(struct scenario *scenario, const struct scenario_options *options)
 {
-    const char *named = string_at(scenario->doc, "cluster", NULL);
+    struct error error = ERROR_OK;
+    struct json_value root = json_doc_root(scenario->doc, &error);
+    struct json_value named = root;
+    named.parent = &root;
+    named.key = "cluster";
+    named.node = json_object_get(root.node, named.key);
     scenario->cluster_path = "";
-    if (named == NULL)
+    if (!json_is_string(named.node))
         return ERROR_OK;
-    const char *path = arena_copy(&scenario->arena, text_of(named));
+    const char *path = arena_copy(&scenario->arena, text_of(json_value_string(&named)));
     bool is_list;
     scenario->cluster_path = path;
     TRY(cluster_is_node_list(path, &is_list));
@@ -279,13 +287,13 @@ struct error scenario_preset_doc(struct json_doc **doc, const struct json_value 
 {
     const char *names[64], *name = json_value_string(value);
     uint32_t count = 0;
-    for (const struct policy_preset_text *preset = policy_preset_texts; preset->name != NULL; preset++) {
+    for (const struct policy_preset_text *preset = policy_preset_texts; preset->name != NULL && count < 63; preset++)
+        names[count++] = preset->name;
+    names[count] = NULL;
+    json_note_choices(value, names);
+    for (const struct policy_preset_text *preset = policy_preset_texts; preset->name != NULL; preset++)
         if (strcmp(preset->name, name) == 0)
             return json_doc_parse(doc, preset->name, (struct text){preset->text, preset->length}, ERROR_CONFIG);
-        if (count < 63)
-            names[count++] = preset->name;
-    }
-    names[count] = NULL;
     json_fail(value, "there is no policy preset '%s'", name);
     const char *near = text_nearest(text_of(name), names);
     if (near != NULL)
@@ -454,6 +462,7 @@ static void read_all(struct scenario *scenario, struct error *error)
     json_get_string(&object, "name", NULL); /* for readers; the page's title unless there is `title` */
     json_get_string(&object, "title", NULL);
     json_member(&object, "service_levels"); /* read with the metrics: reports/service_levels.h */
+    json_member(&object, "gates");          /* reports/gates.h */
     need(&object, "cluster", "name a file with --cluster or in the scenario");
     need(&object, "workload", "name a trace with --trace or give the scenario a workload");
     struct json_value cluster = json_member(&object, "cluster"), workload = json_member(&object, "workload");

@@ -10,6 +10,7 @@
  *    "plugins":  ["mine.so"],                policies of your own (policies/plugin.h); a policy may name some too
  *    "title":    "What-if: 50 nodes more",
  *    "service_levels": [...],                see reports/service_levels.h
+ *    "gates":    [...],                      see reports/gates.h
  *    "seed":     1}
  *
  * Order of precedence: the file; the shorthands (trace, cluster, policy...); `--set` in the order given. Overrides
@@ -36,7 +37,8 @@ struct scenario_options { /* all may be NULL or 0 */
     const char *seed;
     const char *const *sets; /* "path=value" */
     size_t set_count;
-    struct plugin_options plugins; /* in addition to those that the files name */
+    struct plugin_options plugins;        /* in addition to those that the files name */
+    const struct json_listener *listener; /* hears what is asked of `text`; NULL: none */
 };
 
 struct scenario {

@@ -173,31 +173,53 @@ static void how_links_are_shared_is_set_by_the_world(void **state)
     run_log_free(silent_log);
 }
 
-/* Two members of 4 GPUs of a tensor-parallel group: on one node, and with half of each of two nodes taken. */
+/* ---- A tensor parallel group ---- */
+
+enum { LAYERS = 32, HIDDEN = 4096, SEQUENCE = 4096, VOCABULARY = 128256, BATCH = 64, TP = 8 };
+
+/* An all-gather, or a reduce-scatter, of a microbatch's activations among 8 GPUs: in a node, or by a ring over two
+ * nodes with 4 GPUs, and 4 NICs, in each. */
+static double gather_s(bool is_spilled)
+{
+    const double bytes = 2.0 * SEQUENCE * HIDDEN, sent = bytes * (TP - 1) / TP;
+    return is_spilled ? 14e-6 + 6 * 1.9e-6 + 1 * 4.0e-6 + sent / (4 * 0.966 * NIC_GB * 1e9)
+                      : 14e-6 + 7 * 1.9e-6 + 2.83e-9 * sqrt(TP * bytes) + sent / 364e9;
+}
+
+/* Of one GPU; equation 3 of Megatron-LM. */
+static double flops(void)
+{
+    const double h = HIDDEN, s = SEQUENCE, l = LAYERS, v = VOCABULARY;
+    return 72.0 * BATCH * s * l * h * h * (1 + s / (6 * h) + v / (12 * h * l)) / TP;
+}
+
+static double plan_step_s(bool is_spilled)
+{
+    const double compute = flops() / (0.56 * HIDDEN / (HIDDEN + 600.0) * 989.4e12);
+    const double exchanged = 8.0 * LAYERS * BATCH * gather_s(is_spilled);
+    return compute + fmax(0.4 * exchanged, exchanged - compute);
+}
+
+/* Two members of 4 GPUs of the group: on one node, and with half of each of two nodes taken. */
 static void a_tensor_parallel_group_spilled_over_two_nodes(void **state)
 {
     const struct communication plan = {.has_plan = true,
-                                       .plan = {.tp = 8,
+                                       .plan = {.tp = TP,
                                                 .pp = 1,
                                                 .dp = 1,
                                                 .ep = 1,
-                                                .layers = 32,
-                                                .hidden = 4096,
+                                                .layers = LAYERS,
+                                                .hidden = HIDDEN,
                                                 .heads = 32,
                                                 .kv_heads = 32,
-                                                .ffn = 16384,
-                                                .sequence = 4096,
-                                                .vocabulary = 128256,
+                                                .ffn = 4 * HIDDEN,
+                                                .sequence = SEQUENCE,
+                                                .vocabulary = VOCABULARY,
                                                 .experts = 1,
                                                 .experts_per_token = 1,
-                                                .batch = 64,
+                                                .batch = BATCH,
                                                 .micro_batch = 1,
                                                 .virtual_stages = 1}};
-    const struct collective_system *system = collective_system_find(TEXT("h100"));
-    const double peak = training_peak_tflops(system, TRAINING_BF16);
-    const struct training_links near = training_links_packed(&plan.plan, system, 1e9 * NIC_GB, 1);
-    const struct training_links far = training_links_packed(&plan.plan, system, 1e9 * NIC_GB, 2);
-    const double slower = training_time(&plan.plan, &far, peak).step_s / training_time(&plan.plan, &near, peak).step_s;
     (void)state;
     for (int is_spilled = 0; is_spilled < 2; is_spilled++) {
         struct run_setup setup = setup_of(1);
@@ -211,12 +233,70 @@ static void a_tensor_parallel_group_spilled_over_two_nodes(void **state)
         jobs[count++].job.communication = &plan;
         setup.policy.placement = &placement_worst_fit; /* of the halves, too */
         struct run_log *log = run(setup, jobs, count);
-        check_time(log->jobs[group].end - S(1), LONG_S * (is_spilled ? slower : 1));
-        assert_true(!is_spilled || slower > 1.02);
-        const double mfu = training_time(&plan.plan, is_spilled ? &far : &near, peak).mfu_ratio;
-        assert_true(fabs((double)log->jobs[group].mfu_micro - 1e6 * mfu) <= 1);
+        const double step = plan_step_s(is_spilled);
+        check_time(log->jobs[group].end - S(1), LONG_S * step / plan_step_s(false));
+        assert_true(step > plan_step_s(false) * (is_spilled ? 1.02 : 0.99));
+        assert_true(fabs((double)log->jobs[group].mfu_micro - 1e6 * flops() / step / 989.4e12) <= 1);
         run_log_free(log);
     }
+}
+
+/* Alone it would end before its limit.  A neighbour that comes makes it slower, and it is killed, with the work that it
+ * did. */
+static void a_gang_slowed_beyond_its_limit_is_killed(void **state)
+{
+    const double alone = step_at(alone_gb(8)), beside = step_at(beside_gb(8));
+    const double limit_s = LONG_S * alone + 1;
+    struct run_job jobs[] = {run_job_make(0, S(10 * LONG_S), 2, 8), gang(0, LONG_S, 4), gang(LATE_S, LONG_S, 4)};
+    (void)state;
+    jobs[1].job.limit = S(limit_s);
+    for (uint32_t count = 2; count <= 3; count++) {
+        struct run_setup setup = setup_of(8);
+        setup.world.kills_at_limit = true;
+        struct run_log *log = run(setup, jobs, count);
+        const struct job_row *row = &log->jobs[1];
+        assert_int_equal(row->state, count == 2 ? END_COMPLETED : END_LIMIT);
+        if (count == 3) {
+            assert_int_equal(row->end, S(limit_s));
+            check_time(row->work, LATE_S / alone + (limit_s - LATE_S) / beside);
+        }
+        run_log_free(log);
+    }
+}
+
+/* The gang has 20 s left when it is told to leave for a job of higher priority, less than a checkpoint takes, so it
+ * works on.  A moment later a neighbour starts and makes it slower: it still ends within the grace. */
+static void a_gang_that_is_slowed_while_it_leaves_has_the_whole_grace(void **state)
+{
+    const double alone = step_at(alone_gb(8)), beside = step_at(beside_gb(8)), left_s = 20, latency_s = 5;
+    const double told_s = latency_s + LONG_S * alone - left_s;
+    struct run_job jobs[] = {run_job_make(0, S(10 * LONG_S), 2, 8), gang(0, LONG_S, 4), gang(told_s, LONG_S, 4),
+                             run_job_make(S(told_s), S(SHORT_S), 4, 8)};
+    struct run_setup setup = setup_of(8);
+    struct json_doc *doc = json_text_parse(
+        "policy", "{'name': 'p', 'order': ['priority', 'fifo'], 'placement': 'first_fit', 'preemption': {'policy': "
+                  "'checkpoint', 'grace_s': 300, 'min_runtime_s': 0}, 'actions': ['allocate', 'preempt']}");
+    struct error error = ERROR_OK;
+    const struct json_value root = json_doc_root(doc, &error);
+    (void)state;
+    policy_config_read(&setup.policy, &root);
+    assert_string_equal(error_message(&error), "");
+    json_doc_free(doc);
+    setup.world.decision_latency = S(latency_s); /* of starts */
+    jobs[1].job.checkpoint.duration = S(left_s + 1);
+    jobs[0].job.is_preemptible = jobs[2].job.is_preemptible = false;
+    jobs[0].job.priority = jobs[2].job.priority = 100;
+    jobs[3].job.priority = 75;
+    struct run_log *log = run(setup, jobs, 4);
+    const struct job_row *row = &log->jobs[1];
+    const double slowed_s = (left_s - latency_s) * beside / alone;
+    assert_true(latency_s + slowed_s > left_s + 1);
+    assert_int_equal(row->evictions, 0);
+    assert_int_equal(row->state, END_COMPLETED);
+    check_time(row->end, told_s + latency_s + slowed_s);
+    check_time(log->jobs[2].start, told_s + latency_s);
+    assert_int_equal(log->jobs[3].start, row->end + S(latency_s)); /* on its nodes */
+    run_log_free(log);
 }
 
 /* Of 4 members 3 are there, in one unit: they do three quarters of the work. */
@@ -250,6 +330,8 @@ int main(void)
         cmocka_unit_test(how_links_are_shared_is_set_by_the_world),
         cmocka_unit_test(a_tensor_parallel_group_spilled_over_two_nodes),
         cmocka_unit_test(the_unit_with_most_members_decides),
+        cmocka_unit_test(a_gang_slowed_beyond_its_limit_is_killed),
+        cmocka_unit_test(a_gang_that_is_slowed_while_it_leaves_has_the_whole_grace),
         cmocka_unit_test(members_that_lack_cost_their_part),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -95,7 +95,8 @@ fi
 
 for arguments in 'run small.json --quiet' 'validate small.json' 'topology show four.json' 'topology mig h100' \
     'policy list' \
-    'policy show fifo' 'trace info small.csv' 'report old' 'report old --json' 'help' 'help run' 'run --help' \
+    'policy show fifo' 'trace info small.csv' 'report old' 'report old --json' \
+    'export old --to batsim' 'export old --to openmetrics' 'export old --to perfetto' 'help' 'help run' 'run --help' \
     'help --man' '--version'; do
     # shellcheck disable=SC2086 # a list of words
     "$program" $arguments >/dev/full 2>said.err

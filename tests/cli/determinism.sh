@@ -12,8 +12,8 @@ left_out=
 
 is_current() { # variant
     [ -x "build/$1/windtunnel" ] &&
-        [ -z "$(find base topologies workloads policies sim reports studies tools \( -name '*.[ch]' -o -name '*.json' \) \
-            -newer "build/$1/windtunnel" | head -1)" ]
+        [ -z "$(find base topologies workloads policies sim reports studies tools \
+            \( -name '*.[ch]' -o -name '*.json' \) -newer "build/$1/windtunnel" | head -1)" ]
 }
 
 for variant in $wanted release gcc clang-O2 gcc-O1 debug; do
@@ -77,6 +77,14 @@ compare "$repository/scenarios/h100-500x8.json" --set workload.synth.duration=2d
     --set world.warmup=6h
 compare --trace "$repository/workloads/samples/native.csv" --cluster "$repository/topologies/dgx-h100-500.json" \
     --policy fifo
+# Speeds by place and by what jobs leave each other of an oversubscribed fabric.
+compare "$repository/scenarios/h100-500x8.json" --set workload.synth.duration=1d --set world.end=1d \
+    --set world.warmup=6h --set policy.placement=best_fit --set cluster.fabric.leaf_oversubscription=8 \
+    --set 'workload.communication=[
+    {"class": "training", "gpus_min": 16, "gpus_max": 64, "sensitivity": "bandwidth_bound"},
+    {"class": "training", "gpus_min": 128, "gpus_max": 128, "plan": {"tp": 8, "pp": 2, "layers": 32, "hidden": 4096,
+    "sequence": 4096, "vocabulary": 128256, "batch": 64}}, {"class": "training", "sensitivity": "skewed"}]'
+grep -q '"slowed_gpu_h": {"value": [1-9]' first/record/result.json || fail 'no job was slowed by its place'
 echo "note: compared $own with itself, and with:${variants:- no other build}"
 setarch -R true 2>/dev/null || left_out="$left_out, runs without address randomisation (setarch -R may not)"
 if [ -n "$left_out" ]; then

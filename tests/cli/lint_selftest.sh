@@ -156,6 +156,19 @@ finds policies/books/books.h 'policies/books/notes.h is private to policies/book
 mv books.saved policies/books/books.h
 printf '%s\npolicies/deep: policies/deeper\npolicies/deeper: policies/deep\n' "$law" >tools/lint/layers
 finds tools/lint/layers 'policies/deep may not use policies/deeper, which has no line above it' includes
+# A room that names its own layer may use the files of the layer that are in no room, and no others.
+printf '%s\nreports/later:\nreports/room: reports\n' "$law" >tools/lint/layers
+mkdir reports/room reports/later
+header reports/page.h 'int page_write(void);'
+header reports/later/late.h 'int late_write(void);'
+header reports/room/room.h '#include "reports/page.h"
+
+int room_write(void);'
+passes includes
+file_breaks reports/room/over.c 'reports/room may not include reports/later/late.h' includes \
+    '#include "reports/later/late.h"'
+file_breaks reports/down.c 'reports may not include reports/room/room.h' includes '#include "reports/room/room.h"'
+rm -r reports/room reports/later reports/page.h
 printf '%s\n' "$law" >tools/lint/layers
 
 # Members of the scheduler's state: each has one room that writes it.

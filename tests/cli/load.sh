@@ -128,6 +128,20 @@ error: --set service_levels: a service level has a bound: 'max' or 'min'
   at /service_levels/0
 EOF
 
+# ---- Gates are for comparisons: a run and validate only refuse what cannot be read ----
+
+gates='[{"metric": "queue_time_p95_s", "class": "training", "max_increase": "5%"}]'
+"$program" run mix.json --quiet --set "gates=$gates" || fail 'run does not take a scenario with gates'
+"$program" validate mix.json --set "gates=$gates" >/dev/null || fail 'validate does not take a scenario with gates'
+refused 2 run mix.json --set 'gates=[{"metric": "queue_time_p95_s", "max_increase": "5 percent"}]' <<'EOF'
+error: --set gates: 'max_increase' must be a part of the base's value such as "5%", or a duration such as 90 or "15m"
+  at /gates/0/max_increase
+EOF
+"$program" validate mix.json --set 'gates=[{"metric": "cost_usd"}]' >said.out 2>said.err &&
+    fail 'validate takes a gate without a bound'
+grep -q "^error: --set gates: a gate has a bound: 'max_increase', 'max_decrease', 'max' or 'min'$" said.err ||
+    fail "validate: $(cat said.err)"
+
 # The main scenario says of how many GPUs its load is.
 for scenario in h100-500x8 bench bench-windtunnel gangs mig-inference; do
     grep -q '"load_gpus": [0-9]' "$repository/scenarios/$scenario.json" ||

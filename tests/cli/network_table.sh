@@ -12,24 +12,93 @@ table() { # arguments
     (cd "$repository" && WINDTUNNEL=$program tools/network_table "$@") >said.out 2>said.err
     status=$?
 }
-short='--set workload.synth.duration=1d --set world.warmup=0 --set world.end=1d'
+short='--set workload.synth.duration=1d --set world.warmup=2h --set world.end=1d'
+
+own_run() { # seed, settings as words
+    own_seed=$1
+    shift
+    # shellcheck disable=SC2086
+    "$program" run "$repository/scenarios/gangs-network.json" --quiet --seed "$own_seed" $short "$@" \
+        --out "record$own_seed" >/dev/null || fail "the run of its own failed: $*"
+}
+
+told() { # metric, seed, unit: of the whole run
+    sed -n 's/^ *"'"$1"'": {"value": \([0-9.]*\),.*/\1/p' "record$2/result.json" | head -n 1 |
+        LC_ALL=C awk -v unit="${3:-1}" '{ print $1 / unit }' OFMT=%.9f CONVFMT=%.9f
+}
+
+jobs() { # awk program over the rows of jobs of seed 1; a function of theirs: value("column")
+    zstd -dcq record1/jobs.csv.zst | LC_ALL=C awk -F, 'function value(name) { return $column[name] }
+        NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
+        '"$1"
+}
+
+wait_of() { # least and most GPUs, percent
+    jobs "value(\"is_counted\") == 1 && value(\"gpus\") >= $1 && value(\"gpus\") <= $2 {
+        printf \"%.9f\\n\", value(\"wait_s\") / 3600 }" | sort -n >waits
+    sed -n "$(((($(wc -l <waits) * $3) + 99) / 100))p" waits
+}
+
+cell() { # row, number of the column after the name
+    grep "^| $1 | " said.out | cut -d '|' -f $(($2 + 2)) | tr -d ' '
+}
+
+is() { # what, cell, figure, digits
+    expected=$(LC_ALL=C printf "%.$4f" "$3")
+    [ -n "$3" ] && [ "$2" = "$expected" ] || fail "$1 is $3 in the record, $2 in the table"
+}
+
+# ---- Every figure of a row is the run's own ----
 
 # shellcheck disable=SC2086
-table --fabrics 8 --rows best_fit,required --markdown $short
+table --fabrics 8 --rows best_fit,required,loose+spread --markdown $short
 [ "$status" -eq 0 ] || fail "status $status: $(cat said.err)"
-[ "$(grep -c '^| .* |$' said.out)" -eq 3 ] || fail "not a head and two rows: $(cat said.out)"
+[ "$(grep -c '^| .* |$' said.out)" -eq 4 ] || fail "not a head and three rows: $(cat said.out)"
+own_run 1 --set cluster.fabric.leaf_oversubscription=8 --set policy.placement=best_fit
+is 'the mean slowdown' "$(cell best_fit 1)" "$(told communication_slowdown_mean 1)" 3
+is 'the slowdown p95' "$(cell best_fit 2)" "$(told communication_slowdown_p95 1)" 3
+is 'GB/s' "$(cell best_fit 3)" "$(told network_gb_per_s_mean 1)" 1
+is 'the MFU' "$(cell best_fit 4)" "$(told mfu_ratio 1)" 3
+is 'the time that GPUs wait' "$(cell best_fit 5)" "$(told communication_gpu_h 1 1000)" 1
+is 'the time that work is slowed' "$(cell best_fit 6)" "$(told slowed_gpu_h 1 1000)" 1
+is 'the median wait of small jobs' "$(cell best_fit 7)" "$(wait_of 1 4 50)" 2
+is 'the p95 wait of small jobs' "$(cell best_fit 8)" "$(wait_of 1 4 95)" 2
+is 'the median wait of gangs' "$(cell best_fit 9)" "$(wait_of 5 64 50)" 2
+is 'the p95 wait of gangs' "$(cell best_fit 10)" "$(wait_of 5 64 95)" 2
+is 'the median wait of large gangs' "$(cell best_fit 11)" "$(wait_of 65 4000 50)" 2
+is 'the p95 wait of large gangs' "$(cell best_fit 12)" "$(wait_of 65 4000 95)" 2
+is 'what is used' "$(cell best_fit 13)" "$(told allocation_ratio 1)" 3
+is 'what is done' "$(cell best_fit 14)" "$(jobs '{ asked += value("gpus") * value("work_asked_s")
+    done += value("gpus") * value("work_s") } END { printf "%.9f", done / asked }')" 3
+
+# ---- Near is faster than far, which shows on the narrow fabric alone ----
+
+is_less() { # what, less, more
+    LC_ALL=C awk -v less="$2" -v more="$3" 'BEGIN { exit !(less != "" && more != "" && less + 0.01 < more + 0) }' ||
+        fail "$1: $2 is not less than $3: $(cat said.out)"
+}
+is_less 'slowdown of gangs in one unit, and as asked' "$(cell required 1)" "$(cell best_fit 1)"
+is_less 'slowdown as asked, and spread anywhere' "$(cell best_fit 1)" "$(cell 'loose+spread' 1)"
+is_less 'GB/s anywhere and in one unit' "$(cell 'loose+spread' 3)" "$(cell required 3)"
+is_less 'MFU anywhere and in one unit' "$(cell 'loose+spread' 4)" "$(cell required 4)"
+is_less 'slowed in one unit and anywhere' "$(cell required 6)" "$(cell 'loose+spread' 6)"
+narrow=$(cell 'loose+spread' 1)
 
 # shellcheck disable=SC2086
-"$program" run "$repository/scenarios/gangs-network.json" --quiet --set cluster.fabric.leaf_oversubscription=8 \
-    --set policy.placement=best_fit $short --out record >/dev/null || fail 'the run of its own failed'
-own=$(sed -n 's/^ *"communication_slowdown_mean": {"value": \([0-9.]*\),.*/\1/p' record/result.json | head -n 1)
-[ -n "$own" ] && grep -q "^| best_fit | $(LC_ALL=C printf '%.3f' "$own") | " said.out ||
-    fail "a slowdown of $own is shown as $(grep best_fit said.out)"
+table --fabrics 1 --rows loose+spread --seeds 1,2 --markdown $short
+is_less 'slowdown at 1:1 and at 8:1' "$(cell 'loose+spread' 1)" "$narrow"
+is 'GB/s at 1:1' "$(cell 'loose+spread' 3)" 50 1
+for seed in 1 2; do
+    own_run $seed --set policy.topology.mode=loose --set policy.placement=spread
+done
+[ "$(told communication_slowdown_mean 1)" != "$(told communication_slowdown_mean 2)" ] || fail 'both seeds are one'
+is 'the mean over seeds' "$(cell 'loose+spread' 6)" \
+    "$({ told slowed_gpu_h 1 1000 && told slowed_gpu_h 2 1000; } | awk '{ sum += $1 } END { print sum / NR }')" 1
 
-near=$(sed -n 's/^| required | \([0-9.]*\) .*/\1/p' said.out)
-far=$(sed -n 's/^| best_fit | \([0-9.]*\) .*/\1/p' said.out)
-[ "$(printf '%s\n%s\n' "$near" "$far" | sort -n | head -n 1)" = "$near" ] && [ "$near" != "$far" ] ||
-    fail "gangs in one unit are slowed by $near, others by $far"
+# ---- Errors ----
 
 table --rows nope
 [ "$status" -eq 2 ] && grep -q 'there is no nope' said.err || fail "unknown row: status $status"
+table --rows best_fit --fabrics narrow
+[ "$status" -eq 2 ] && grep -q 'leaf_oversubscription' said.err || fail "a bad fabric: status $status: $(cat said.err)"
+finish

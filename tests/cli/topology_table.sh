@@ -12,7 +12,7 @@ table() { # arguments
     (cd "$repository" && WINDTUNNEL=$program tools/topology_table "$@") >said.out 2>said.err
     status=$?
 }
-short='--set workload.synth.duration=2d --set world.warmup=0 --set world.end=2d'
+short='--set workload.load_gpus=cluster --set workload.synth.duration=2d --set world.warmup=0 --set world.end=2d'
 
 # shellcheck disable=SC2086
 table --clusters nvl72 --rows loose,required --markdown $short
@@ -44,3 +44,4 @@ table --rows nope
 [ "$status" -eq 2 ] && grep -q 'there is no nope' said.err || fail "unknown row: status $status"
 table --clusters moon
 [ "$status" -eq 2 ] && grep -q 'there is no moon' said.err || fail "unknown cluster: status $status"
+finish

@@ -171,6 +171,9 @@ END
 refused_plainly 2 validate-model --allreduce 8 8 1G --training plan.json <<'END'
 error: --allreduce, --collective and --training exclude each other
 END
+refused_plainly 2 validate-model --training plan.json --no-nvls <<'END'
+error: --no-nvls needs --allreduce or --collective; no part of a training step uses NVLS
+END
 refused_plainly 2 validate-model --system b200 <<'END'
 error: --system needs --allreduce, --collective or --training
 END

@@ -28,6 +28,8 @@ struct world {
     uint32_t link_count;
     struct network *network;
     struct planned_flow flows[SLOTS];
+    bool touched[LINKS_MAX]; /* by what came or left since the last settling */
+    uint64_t solved;         /* flows, before it */
 };
 
 /* Flows cross links near each other, so that there are several components. */
@@ -57,18 +59,39 @@ static struct network *solve_at_once(const struct world *world)
     return network;
 }
 
-/* Is the burst of the flow what the header says, for the mean rates that the network has? */
-static const char *wrong_burst(const struct world *world, const double load[], uint32_t slot)
+/* What the link carries if the flow in the slot has that rate, and the others theirs, but no higher one. */
+static double load_at(const struct world *world, uint32_t link, uint32_t slot, double rate)
+{
+    double load = 0;
+    for (uint32_t s = 0; s < SLOTS; s++)
+        for (uint32_t u = 0; world->flows[s].is_there && u < world->flows[s].flow.use_count; u++)
+            if (world->flows[s].uses[u].link == link)
+                load +=
+                    world->flows[s].uses[u].senders * (s == slot ? rate : fmin(rate, network_mean(world->network, s)));
+    return load;
+}
+
+/* Is the burst of the flow what sim/network/burst.h says, for the mean rates that the network has?  By bisection. */
+static const char *wrong_burst(const struct world *world, uint32_t slot)
 {
     const struct flow *flow = &world->flows[slot].flow;
-    const double mean = network_mean(world->network, slot);
     double burst = flow->peak;
     for (uint32_t u = 0; u < flow->use_count; u++) {
         const uint32_t link = flow->uses[u].link;
-        burst = fmin(burst, mean + (world->capacities[link] - load[link]) / flow->uses[u].senders);
+        double low = 0, high = burst;
+        if (load_at(world, link, slot, high) <= world->capacities[link])
+            continue;
+        for (int i = 0; i < 100; i++) {
+            const double middle = (low + high) / 2;
+            if (load_at(world, link, slot, middle) <= world->capacities[link])
+                low = middle;
+            else
+                high = middle;
+        }
+        burst = low;
     }
     const bool is_near = fabs(network_burst(world->network, slot) - burst) <= 1e-9 * burst;
-    return is_near ? NULL : "a burst is not what the other flows leave";
+    return is_near ? NULL : "a burst is not what is fair beside the other flows";
 }
 
 static const char *broken_load(const struct world *world)
@@ -82,7 +105,7 @@ static const char *broken_load(const struct world *world)
             return "a link carries more than its capacity";
     const char *why = NULL;
     for (uint32_t s = 0; s < SLOTS && why == NULL; s++)
-        why = world->flows[s].is_there ? wrong_burst(world, load, s) : NULL;
+        why = world->flows[s].is_there ? wrong_burst(world, s) : NULL;
     return why;
 }
 
@@ -92,6 +115,35 @@ static bool lists(const uint32_t *slots, uint32_t count, uint32_t slot)
         if (slots[i] == slot)
             return true;
     return false;
+}
+
+static void touch(struct world *world, const struct planned_flow *planned)
+{
+    for (uint32_t u = 0; u < planned->flow.use_count; u++)
+        world->touched[planned->uses[u].link] = true;
+}
+
+/* The flows that share links with what came or left, directly or through others. */
+static uint32_t count_touched(struct world *world)
+{
+    bool is_touched[SLOTS] = {false}, has_grown = true;
+    uint32_t count = 0;
+    while (has_grown) {
+        has_grown = false;
+        for (uint32_t s = 0; s < SLOTS; s++) {
+            const struct planned_flow *planned = &world->flows[s];
+            bool is_near = false;
+            for (uint32_t u = 0; planned->is_there && u < planned->flow.use_count; u++)
+                is_near |= world->touched[planned->uses[u].link];
+            if (!is_near || is_touched[s])
+                continue;
+            is_touched[s] = has_grown = true;
+            count++;
+            touch(world, planned);
+        }
+    }
+    memset(world->touched, 0, sizeof world->touched);
+    return count;
 }
 
 static const char *broken_law(struct world *world, const uint32_t *changed, uint32_t count)
@@ -118,6 +170,10 @@ static const char *broken_law(struct world *world, const uint32_t *changed, uint
         planned->was_settled = true;
     }
     network_free(whole);
+    const uint64_t solved = network_solved(world->network) - world->solved;
+    world->solved += solved;
+    if (solved != count_touched(world))
+        why = "flows were solved whose links did not change, or the other way round";
     return why;
 }
 
@@ -127,12 +183,14 @@ static void change_some(struct world *world, struct random_stream *stream)
         const uint32_t slot = random_below(stream, SLOTS);
         struct planned_flow *planned = &world->flows[slot];
         if (planned->is_there) {
+            touch(world, planned);
             network_leave(world->network, slot);
             planned->is_there = false;
         }
         if (random_below(stream, 3) > 0) {
             draw_flow(world, planned, stream);
             network_join(world->network, slot, &planned->flow);
+            touch(world, planned);
         }
     }
 }

@@ -59,6 +59,8 @@ static void play(struct stops *stops, uint64_t seed, uint32_t preset, enum rando
     random_world_make(&scenario, seed, preset, kind);
     if ((seed) % 2 == 0)
         random_world_choose_sets(&scenario);
+    if (seed % 4 == 3)
+        random_world_communicate(&scenario);
     random_stream_init(&stops->stream, seed, "stops", preset);
     honest_world_open(&plain, &scenario, NULL);
     honest_world_open(&stopped, &scenario, NULL);

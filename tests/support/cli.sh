@@ -8,12 +8,14 @@
 #   finish
 #
 # The test then stands in the new folder, which goes with it; small.json is a scenario there that runs in a moment.
-# Needs $WINDTUNNEL, the program.
+# A script that ends with status 0 without `finish` fails: its failures were not looked at.  Needs $WINDTUNNEL, the
+# program.
 
 repository=$PWD
 program=$(readlink -f "${WINDTUNNEL:-build/release/windtunnel}")
 scratch=$(mktemp -d)
-trap 'chmod -R u+rwx "$scratch"; rm -rf "$scratch"' EXIT
+is_finished=0
+trap 'leave $?' EXIT
 chmod 755 "$scratch"
 cd "$scratch" || exit 1
 failures=0
@@ -39,12 +41,23 @@ job_id,submit_s,duration_s,gpus,queue,user
 3,20,600,32,red,ann
 END
 
+leave() { # exit status of the script
+    chmod -R u+rwx "$scratch"
+    rm -rf "$scratch"
+    if [ "$1" -eq 0 ] && [ $is_finished -eq 0 ]; then
+        echo "FAIL: $0 does not end with 'finish', so no failure in it counts"
+        exit 1
+    fi
+    exit "$1"
+}
+
 fail() {
     echo "FAIL: $*"
     failures=$((failures + 1))
 }
 
 finish() {
+    is_finished=1
     if [ $failures -gt 0 ]; then
         echo "$failures failed"
         exit 1

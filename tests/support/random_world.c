@@ -11,10 +11,12 @@
 #include "base/buffer.h"
 #include "base/random.h"
 #include "policies/config/presets.h"
+#include "policies/placement/placements.h"
 #include "policies/policy_config.h"
 #include "policies/preemption/preemption.h"
 #include "policies/quota/quotas.h"
 #include "tests/support/json_text.h"
+#include "topologies/communication.h"
 
 static uint32_t between(struct random_stream *stream, uint32_t least, uint32_t most)
 {
@@ -66,7 +68,9 @@ struct cluster *random_world_cluster_new(const struct random_world *world)
             buffer_format(&json, ", 'memory_gb': %u", node->memory_gb);
         buffer_char(&json, '}');
     }
-    buffer_string(&json, "]}");
+    buffer_string(&json, world->communicates
+                             ? "], 'fabric': {'nodes_per_unit': 2, 'rails': 2, 'leaf_oversubscription': 4}}"
+                             : "]}");
     struct error error = json_text_read(&doc, "cluster", buffer_c_string(&json));
     assert_false(error_is(error));
     struct json_value root = json_doc_root(doc, &error);
@@ -366,4 +370,23 @@ void random_world_choose_sets(struct random_world *world)
         if (job->set_count > 0 && once_in(&stream, 2))
             job->min_sets = (uint16_t)between(&stream, 1, job->set_count);
     }
+}
+
+void random_world_communicate(struct random_world *world)
+{
+    static struct communication kinds[8];
+    struct random_stream stream;
+    uint32_t kind_count;
+    const struct sensitivity *sensitivities = sensitivity_table(&kind_count);
+    assert_true(kind_count <= sizeof kinds / sizeof *kinds);
+    for (uint32_t k = 0; k < kind_count; k++)
+        kinds[k] = (struct communication){.sensitivity = sensitivities[k]};
+    random_stream_init(&stream, world->seed, "random world communication", world->preset);
+    for (uint32_t j = 0; j < world->job_count; j++)
+        if (!once_in(&stream, 5))
+            world->jobs[j].job.communication = &kinds[random_below(&stream, kind_count)];
+    world->communicates = true;
+    world->policy.placement = &placement_fastest;
+    if (world->policy.placement_firm != NULL)
+        world->policy.placement_firm = &placement_fastest;
 }

@@ -74,6 +74,7 @@ struct random_world {
     uint32_t delay_ticks;  /* until a START takes effect */
     uint32_t refuse_milli; /* part of the decisions that is refused */
     bool is_each_tick;     /* a cycle at each tick, even without facts */
+    bool communicates;     /* see random_world_communicate */
 };
 
 /* Names of presets: policy_preset_texts. */
@@ -81,6 +82,10 @@ void random_world_make(struct random_world *world, uint64_t seed, uint32_t prese
 
 /* Let jobs do without some of their sets: half of the jobs with sets, any number of sets.  All else is unchanged. */
 void random_world_choose_sets(struct random_world *world);
+
+/* Most jobs declare what they exchange, the fabric is oversubscribed, and the placement policy is `fastest`.  All
+ * else is unchanged. */
+void random_world_communicate(struct random_world *world);
 
 /* Built for each play; the caller frees it.  queue_ids: by position. */
 struct cluster *random_world_cluster_new(const struct random_world *world);

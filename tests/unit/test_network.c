@@ -58,9 +58,17 @@ static void a_job_that_seldom_sends_is_seldom_in_the_way(void **state)
 {
     (void)state;
     /* The first sends a fifth of the time at 25 with 4 GPUs: 20 of 100 on the mean.  The second wants all: it gets the
-     * other 80.  The first finds nothing left over, and has its mean rate. */
-    const struct hand_flow one_full[] = {{5, 25, {{0, 4}}, 1, 5, 5}, {25, 25, {{0, 4}}, 1, 20, 20}};
+     * other 80.  While the first sends, they share evenly: 100 over 8 GPUs. */
+    const struct hand_flow one_full[] = {{5, 25, {{0, 4}}, 1, 5, 12.5}, {25, 25, {{0, 4}}, 1, 20, 20}};
     expect(one_full, 2, 1);
+    /* Beside one that keeps its mean of 6, the other two share 100 - 6 x 2; that one has its peak while it sends. */
+    const struct hand_flow three[] = {
+        {5, 25, {{0, 4}}, 1, 5, 11}, {6, 12, {{0, 2}}, 1, 6, 12}, {25, 25, {{0, 4}}, 1, 17, 17}};
+    expect(three, 3, 1);
+    /* The link that leaves least counts. */
+    const struct hand_flow over_two[] = {
+        {5, 25, {{0, 4}, {1, 4}}, 2, 5, 12.5}, {25, 25, {{0, 4}}, 1, 20, 20}, {10, 25, {{1, 4}}, 1, 10, 20}};
+    expect(over_two, 3, 2);
     /* Both a fifth: each finds 80 of 100 for its 4 GPUs. */
     const struct hand_flow both_seldom[] = {{5, 25, {{0, 4}}, 1, 5, 20}, {5, 25, {{0, 4}}, 1, 5, 20}};
     expect(both_seldom, 2, 1);

@@ -85,6 +85,52 @@ static void test_discard_leaves_nothing(void **state)
     assert_int_equal(scratch_count(""), 1);
 }
 
+/* A library that writes at any place, and reads what it wrote. */
+static void test_random_access(void **state)
+{
+    (void)state;
+    char back[4] = "";
+    scratch_write("a.db", "old", 3);
+    struct output *out = open_good(scratch_path("a.db"), OUTPUT_RANDOM);
+    assert_int_equal(pwrite(output_descriptor(out), "last", 4, 6), 4);
+    assert_int_equal(pwrite(output_descriptor(out), "first ", 6, 0), 6);
+    assert_int_equal(pread(output_descriptor(out), back, 4, 6), 4);
+    assert_memory_equal(back, "last", 4);
+    assert_holds("a.db", "old");
+    commit_good(&out);
+    assert_holds("a.db", "first last");
+    out = open_good(scratch_path("a.db"), OUTPUT_RANDOM);
+    assert_int_equal(pwrite(output_descriptor(out), "x", 1, 0), 1);
+    output_discard(&out);
+    assert_holds("a.db", "first last");
+    assert_int_equal(scratch_count(""), 1);
+    struct error error = output_open(&out, "/dev/full", OUTPUT_RANDOM);
+    assert_int_equal(error.kind, ERROR_IO);
+    error_release(&error);
+}
+
+/* "-" appends to whatever standard output is, and "-" is no file. */
+static void test_standard_output(void **state)
+{
+    (void)state;
+    struct output *out;
+    fflush(stdout);
+    const int before = dup(STDOUT_FILENO);
+    FILE *file = fopen(scratch_write("printed", "above\n", 6), "a");
+    assert_int_equal(dup2(fileno(file), STDOUT_FILENO), STDOUT_FILENO);
+    struct error error = output_open(&out, "-", OUTPUT_PLAIN);
+    if (!error_is(error)) {
+        buffer_string(output_buffer(out), "below\n");
+        error = output_commit(&out);
+    }
+    dup2(before, STDOUT_FILENO);
+    close(before);
+    fclose(file);
+    assert_false(error_is(error));
+    assert_holds("printed", "above\nbelow\n");
+    assert_int_equal(scratch_count(""), 1);
+}
+
 static void test_empty_files(void **state)
 {
     (void)state;
@@ -307,6 +353,8 @@ int main(void)
         cmocka_unit_test_teardown(test_appears_at_commit, clean),
         cmocka_unit_test_teardown(test_old_file_stays_until_then, clean),
         cmocka_unit_test_teardown(test_discard_leaves_nothing, clean),
+        cmocka_unit_test_teardown(test_random_access, clean),
+        cmocka_unit_test_teardown(test_standard_output, clean),
         cmocka_unit_test_teardown(test_empty_files, clean),
         cmocka_unit_test_teardown(test_large, clean),
         cmocka_unit_test_teardown(test_compression_does_not_depend_on_flushes, clean),

@@ -190,6 +190,20 @@ static void rows_and_metrics_come_back(void **state)
     }
 }
 
+static void rows_come_together_too(void **state)
+{
+    (void)state;
+    struct rows apart = {0}, together = {0};
+    struct record_sink sink = rows_sink(&apart);
+    write_record(&usual, NULL);
+    ok(record_read(folder, &sink));
+    sink = rows_sink(&together);
+    ok(record_read_together(folder, &sink));
+    same(&apart.jobs, &together.jobs);
+    same(&apart.attempts, &together.attempts);
+    same(&apart.samples, &together.samples);
+}
+
 static void extreme_rows_come_back(void **state)
 {
     (void)state;
@@ -396,12 +410,13 @@ static void edit(const char *name, const char *from, const char *to)
     buffer_release(&text);
 }
 
-/* Reading must fail with this kind, saying all the pieces. */
-static void check_refused(enum error_kind kind, const char *piece, const char *other)
+typedef struct error read_fn(const char *folder, const struct record_sink *sink);
+
+static void check_refused_by(read_fn *read, enum error_kind kind, const char *piece, const char *other)
 {
     struct rows rows = {0};
     struct record_sink sink = rows_sink(&rows);
-    struct error error = record_read(folder, &sink);
+    struct error error = read(folder, &sink);
     char *text = error_text_new(&error);
     if (error.kind != kind || strstr(text, piece) == NULL || strstr(text, other) == NULL)
         fail_msg("expected kind %d with '%s' and '%s', got %d: %s", kind, piece, other, error.kind, text);
@@ -410,6 +425,13 @@ static void check_refused(enum error_kind kind, const char *piece, const char *o
     buffer_release(&rows.jobs);
     buffer_release(&rows.attempts);
     buffer_release(&rows.samples);
+}
+
+/* Reading must fail with this kind, saying all the pieces. */
+static void check_refused(enum error_kind kind, const char *piece, const char *other)
+{
+    check_refused_by(record_read, kind, piece, other);
+    check_refused_by(record_read_together, kind, piece, other);
 }
 
 static void an_edited_field_is_named_with_its_place(void **state)
@@ -540,6 +562,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(rows_and_metrics_come_back, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(rows_come_together_too, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(extreme_rows_come_back, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(every_field_is_filled, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(what_is_discarded_never_appears, make_folder, remove_folder),

@@ -133,6 +133,11 @@ static void test_timeslice(void **state)
     assert_int_equal(got.domain, 0);
     assert_int_equal(map(&f, &sharing_timeslice, whole, JOB_TRAINING).gpus, 1);
     assert_int_equal(map(&f, &sharing_timeslice, two, JOB_INTERACTIVE).gpus, 2);
+    /* a share is in one island; only whole GPUs are asked to be (job_complaint) */
+    const struct request close = {.gpus = 1, .one_island = true}, close_two = {.gpus = 2, .one_island = true};
+    assert_false(map(&f, &sharing_timeslice, close, JOB_INTERACTIVE).one_island);
+    assert_true(map(&f, &sharing_timeslice, close, JOB_TRAINING).one_island);
+    assert_true(map(&f, &sharing_timeslice, close_two, JOB_INTERACTIVE).one_island);
     /* half of the memory is half of the GPU, however little it computes */
     const struct request memory = {.gpu_memory_mib = 40 << 10};
     assert_int_equal(map(&f, &sharing_timeslice, memory, JOB_INTERACTIVE).gpu_milli, 500);

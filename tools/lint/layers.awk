@@ -61,6 +61,8 @@ function up_from(path) {
 
 # Is there a line for the thing, or for a room that holds it?
 function stands(thing) {
+    if (thing !~ /\//)
+        return thing in is_entry # the files of the layer that are in no room
     for (; thing ~ /\//; thing = up_from(thing))
         if (thing in is_entry)
             return 1
@@ -75,10 +77,11 @@ function entry_of(path,    part) {
     return top_of(path)
 }
 
-# Does the entry's own line name the file, or a folder that holds it?
-function names(entry, path) {
+# Does the entry's own line name the file, or a folder that holds it?  Its own layer stands for the files in no room.
+function names(entry, path,    top) {
+    top = entry_of(path)
     for (; path != ""; path = up_from(path))
-        if ((entry, path) in may)
+        if ((entry, path) in may && (path != top_of(entry) || path == top))
             return 1
     return (entry, "*") in may
 }

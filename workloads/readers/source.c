@@ -12,7 +12,7 @@
 #include "workloads/synth/synth.h"
 
 /* Traces of at most HELD_MAX jobs are read once and kept (40 MB).  Longer ones are read again as a stream, unless they
- * must be sorted or fill a cluster. */
+ * must be sorted, are shaken or fill a cluster. */
 enum { HELD_MAX = 1 << 18 };
 
 enum { HOURS_PER_DAY = 24 };
@@ -142,7 +142,8 @@ static struct error trace_scan(struct job_source *source)
 {
     struct trace_row row;
     bool has;
-    uint64_t held_max = is_stdin(source->spec) || is_filling(source->spec) ? JOB_NONE : HELD_MAX;
+    const bool is_kept = is_stdin(source->spec) || is_filling(source->spec) || shake_is_on(&source->spec->shake);
+    uint64_t held_max = is_kept ? JOB_NONE : HELD_MAX;
     source->is_held = true;
     source->is_sorted = true;
     while (true) {
@@ -233,8 +234,12 @@ static struct error trace_load(struct job_source *source)
 }
 
 /* Go on in the order of submission.  A trace that is not held is read again. */
-static struct error trace_order(struct job_source *source)
+static struct error trace_order(struct job_source *source, uint64_t seed)
 {
+    if (shake_is_on(&source->spec->shake)) {
+        shake_jobs(&source->held, &source->spec->shake, source->origin, seed);
+        source->is_sorted = false;
+    }
     if (!source->is_held) {
         arena_reset(&source->arena);
         TRY(trace_open(source));
@@ -273,7 +278,7 @@ static struct error trace_begin(struct job_source *source, uint64_t seed)
     if (is_filling(source->spec))
         TRY(trace_fill(source, seed));
     else
-        TRY(trace_order(source));
+        TRY(trace_order(source, seed));
     return is_stdin(source->spec) ? ERROR_OK : input_digest(source->spec->trace, source->facts.digest);
 }
 

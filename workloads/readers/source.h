@@ -22,6 +22,7 @@
 #include "workloads/job_truth.h"
 #include "workloads/readers/communication_table.h"
 #include "workloads/readers/fill.h"
+#include "workloads/readers/shake.h"
 
 struct synth_spec; /* workloads/synth/synth.h */
 
@@ -43,6 +44,7 @@ struct workload_spec {
     /* load 0: jobs are submitted at the times of the trace; else see workloads/readers/fill.h: no load, window or
      * scale */
     struct fill_plan fill;
+    struct shake_plan shake;                  /* not with `fill` */
     struct communication_table communication; /* of jobs that declare none themselves */
     struct arena arena;                       /* owns the strings */
 };

@@ -5,7 +5,14 @@
 #include "workloads/readers/source.h"
 #include "workloads/synth/synth_spec.h"
 
-enum { GPUS_PER_NODE_DEFAULT = 8, LOAD_MAX = 1000, SCALE_MAX = 1000000 };
+enum {
+    GPUS_PER_NODE_DEFAULT = 8,
+    LOAD_MAX = 1000,
+    SCALE_MAX = 1000000,
+    SIGMA_MAX = 3,
+    SHAKE_DAYS_MAX = 365,
+    SECONDS_PER_DAY = 86400
+};
 
 #define FILL_LOAD_MIN 0.001
 
@@ -108,6 +115,25 @@ static void fill_read(struct workload_spec *spec, struct json_object *workload)
     fill_refuse(workload, "load_gpus");
     fill_refuse(workload, "window");
     fill_refuse(workload, "duration_scale");
+    fill_refuse(workload, "shake");
+}
+
+static void shake_read(struct workload_spec *spec, struct json_object *workload)
+{
+    struct json_value value = json_member(workload, "shake");
+    if (value.node == NULL)
+        return;
+    struct json_object object;
+    json_object_open(&object, &value);
+    spec->shake.arrivals = json_get_duration(&object, "arrivals_s", 0);
+    spec->shake.run_time_sigma = json_get_real(&object, "run_time_sigma", 0, SIGMA_MAX, 0);
+    json_object_close(&object);
+    if (spec->shake.arrivals > SHAKE_DAYS_MAX * SECONDS_PER_DAY * TIME_NS_PER_S) {
+        struct json_value arrivals = json_member(&object, "arrivals_s");
+        json_fail(&arrivals, "'arrivals_s' must be at most %d days", SHAKE_DAYS_MAX);
+    }
+    if (!shake_is_on(&spec->shake))
+        json_fail(&value, "'shake' needs 'arrivals_s' or 'run_time_sigma' above 0");
 }
 
 /* "load_gpus": a number of GPUs, or the word for those of the run's cluster. */
@@ -156,6 +182,7 @@ static void trace_read(struct workload_spec *spec, struct json_object *object, c
     spec->gpus_per_node = (uint16_t)json_get_int(object, "gpus_per_node", 0, UINT16_MAX, GPUS_PER_NODE_DEFAULT);
     spec->bad_lines_max = (uint64_t)json_get_int(object, "bad_lines_max", 0, INT64_MAX, 0);
     spec->default_duration = json_get_duration(object, "default_duration", 0);
+    shake_read(spec, object);
     fill_read(spec, object);
 }
 
@@ -172,7 +199,8 @@ static void trace_keys_refuse(struct json_object *object)
                                        "gpus_per_node",
                                        "bad_lines_max",
                                        "default_duration",
-                                       "fill"};
+                                       "fill",
+                                       "shake"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         if (!json_has(object, keys[i]))
             continue;

@@ -1,0 +1,143 @@
+#include "reports/difference.h"
+
+#include <math.h>
+
+#include "base/mem.h"
+#include "reports/pairs.h"
+#include "reports/statistics/rank_test.h"
+#include "reports/statistics/student.h"
+#include "reports/view.h"
+
+static char mark_of(const struct difference *difference, double change)
+{
+    if (difference->better == BETTER_NEITHER)
+        return '*';
+    return (change < 0) == (difference->better == BETTER_LOWER) ? '+' : '-';
+}
+
+static void infer(const struct difference_how *how, const struct pairs *pairs, struct difference *out)
+{
+    const double change = out->candidate - out->base;
+    if (!how->is_unpaired && pairs_are_equal(pairs)) {
+        out->mean = inference_none(INFERENCE_CONSTANT, pairs->b_count, 0, how->level);
+        out->mean.method = METHOD_EQUAL;
+        out->mean.low = out->mean.high = 0;
+        out->mark = '=';
+        return;
+    }
+    if (how->is_exact) {
+        out->mean = inference_none(INFERENCE_TOO_FEW, pairs->b_count, change, how->level);
+        out->mean.method = METHOD_EXACT;
+        out->mark = change == 0 ? '=' : mark_of(out, change);
+        return;
+    }
+    if (how->is_unpaired) {
+        out->mean = student_welch(pairs->a, pairs->a_count, pairs->b, pairs->b_count, 0, how->level);
+        out->p_rank = rank_test_samples(pairs->a, pairs->a_count, pairs->b, pairs->b_count).p;
+    } else {
+        out->mean = student_paired(pairs->a, pairs->b, pairs->b_count, 0, how->level);
+        out->p_rank = rank_test_pairs(pairs->a, pairs->b, pairs->b_count).p;
+    }
+    out->mark = out->mean.low > 0 || out->mean.high < 0 ? mark_of(out, out->mean.mean) : '~';
+}
+
+struct difference difference_of(const struct difference_how *how, const struct metric_selector *of, const double *base,
+                                size_t base_count, const double *candidate, size_t count)
+{
+    const struct metric *metric = metric_find(of->metric);
+    struct pairs pairs = pairs_new(base, base_count, candidate, count, !how->is_unpaired);
+    struct difference out = {.of = *of,
+                             .unit = metric != NULL ? metric->unit : "",
+                             .better = metric != NULL ? metric->better : BETTER_NEITHER,
+                             .mark = '?',
+                             .n = pairs.b_count,
+                             .missing = pairs.missing,
+                             .base = pairs_base(&pairs),
+                             .candidate = pairs_candidate(&pairs),
+                             .relative = NAN,
+                             .relative_low = -INFINITY,
+                             .relative_high = INFINITY,
+                             .mean = inference_none(INFERENCE_TOO_FEW, 0, 0, how->level),
+                             .p_rank = 1};
+    if (pairs.a_count > 0 && pairs.b_count > 0) {
+        infer(how, &pairs, &out);
+        if (out.base != 0)
+            out.relative = out.mean.mean / out.base;
+        if (!how->is_unpaired && out.mean.state == INFERENCE_DEFINED) {
+            const struct ratio_interval ratio = student_ratio_paired(pairs.a, pairs.b, pairs.b_count, how->level);
+            out.relative_low = ratio.low - 1;
+            out.relative_high = ratio.high - 1;
+        }
+    }
+    pairs_free(&pairs);
+    return out;
+}
+
+/* ---- Order ---- */
+
+static int group_of(char mark)
+{
+    return mark == '~' ? 1 : mark == '=' ? 2 : mark == '?' ? 3 : 0;
+}
+
+static bool goes_before(const struct difference *a, const struct difference *b)
+{
+    const double a_moved = isnan(a->relative) ? INFINITY : fabs(a->relative);
+    const double b_moved = isnan(b->relative) ? INFINITY : fabs(b->relative);
+    if (group_of(a->mark) != group_of(b->mark))
+        return group_of(a->mark) < group_of(b->mark);
+    return group_of(a->mark) < 2 && a_moved > b_moved;
+}
+
+/* Merge two sorted halves of `from` into `to`. */
+static void merge(const struct difference *from, size_t half, size_t count, struct difference *to)
+{
+    for (size_t left = 0, right = half, i = 0; i < count; i++) {
+        const bool is_right = left == half || (right < count && goes_before(&from[right], &from[left]));
+        to[i] = from[is_right ? right++ : left++];
+    }
+}
+
+static void sort_into(struct difference *differences, size_t count, struct difference *scratch)
+{
+    const size_t half = count / 2;
+    if (count < 2)
+        return;
+    sort_into(differences, half, scratch);
+    sort_into(differences + half, count - half, scratch);
+    merge(differences, half, count, scratch);
+    for (size_t i = 0; i < count; i++)
+        differences[i] = scratch[i];
+}
+
+void differences_sort(struct difference *differences, size_t count)
+{
+    struct difference *scratch = mem_alloc((count + 1) * sizeof *scratch);
+    sort_into(differences, count, scratch);
+    mem_free(scratch);
+}
+
+/* ---- Words ---- */
+
+void difference_write(const struct difference *difference, struct buffer *out)
+{
+    const struct inference *mean = &difference->mean;
+    const char *metric = difference->of.metric, *unit = difference->unit;
+    if (difference->mark == '?' || difference->mark == '=') {
+        buffer_string(out, difference->mark == '=' ? "=" : "\xe2\x80\x93"); /* U+2013 */
+        return;
+    }
+    if (isfinite(difference->relative))
+        buffer_format(out, "%+.1f %%", difference->relative * 100);
+    else
+        view_change(out, metric, unit, mean->mean);
+    if (isfinite(difference->relative_low) && isfinite(difference->relative_high)) {
+        buffer_format(out, " (%+.1f to %+.1f %%)", difference->relative_low * 100, difference->relative_high * 100);
+    } else if (inference_has_interval(mean)) {
+        buffer_string(out, " (");
+        view_change(out, metric, unit, mean->low);
+        buffer_string(out, " to ");
+        view_change(out, metric, unit, mean->high);
+        buffer_char(out, ')');
+    }
+}

@@ -1,0 +1,51 @@
+/* reports/difference.h -- one metric on two sides, for the table of a comparison.
+ *
+ *   struct difference d = difference_of(&how, &selector, base, candidate, seeds);
+ *   differences_sort(differences, count);
+ *
+ * The mark: '=' equal to the last bit in all seeds; '+' better, '-' worse (by the metric's `better`), '*' different (of
+ * a metric of which neither is better): the interval of the difference leaves 0 out; '~' it does not; '?' not defined.
+ *
+ * Each metric is judged alone, at the level of the look.  Of a hundred metrics without a difference some five then bear
+ * a mark by chance, so a table is a place to look and a gate is what decides.
+ *
+ * Law: a seed enters if both sides have a value.  One exact replay has no interval: its mark tells which is better.
+ */
+#ifndef REPORTS_DIFFERENCE_H
+#define REPORTS_DIFFERENCE_H
+
+#include "reports/service_levels.h"
+#include "reports/statistics/inference.h"
+
+struct difference_how {
+    double level;     /* 0.95; in a sequence 1 - looks_level(...) */
+    bool is_exact;    /* one replay without chance */
+    bool is_unpaired; /* the sides have different seeds: Welch's t */
+};
+
+struct difference {
+    struct metric_selector of;
+    const char *unit;
+    enum better better;
+    char mark;                          /* = ~ + - * ? */
+    size_t n, missing;                  /* pairs used (unpaired: values of the candidate), and left out */
+    double base, candidate;             /* means of what was used; NAN: none */
+    double relative;                    /* (candidate - base) / base; NAN if the base is 0 */
+    double relative_low, relative_high; /* its interval, in pairs (Fieller); -INFINITY, INFINITY: none */
+    struct inference mean;              /* of candidate - base, with its interval and p */
+    double p_rank;                      /* Wilcoxon's, or Mann and Whitney's: a check */
+};
+
+/* base, candidate: by seed; NAN: no value.  base_count == count unless how->is_unpaired. */
+struct difference difference_of(const struct difference_how *how, const struct metric_selector *of, const double *base,
+                                size_t base_count, const double *candidate, size_t count);
+
+/* By what moved most: marks + - * first, by |relative| (a base of 0 counts as infinite), then ~ by |relative|, then =,
+ * then ?.  Equal ones keep their order. */
+void differences_sort(struct difference *differences, size_t count);
+
+/* Append the difference as people read it: "+12.3 % (+8.1 to +16.4 %)"; "=" if equal; a dash if not defined.  The
+ * metric's unit stands in place of % where a part of the base is not defined: "+4m 12s (+3m 50s to +4m 34s)". */
+void difference_write(const struct difference *difference, struct buffer *out);
+
+#endif

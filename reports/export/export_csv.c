@@ -1,0 +1,89 @@
+/* reports/export/export_csv.c -- plain CSV files (RFC 4180), one per table, in a folder.
+ *
+ * jobs.csv, attempts.csv and timeline.csv have the bytes of the record's files, uncompressed; the others are the
+ * tables of rows.h.  The files appear together. */
+#include "base/output.h"
+#include "reports/export/export.h"
+#include "reports/export/rows.h"
+
+struct csv_files {
+    struct output *outputs[TABLE_COUNT];
+    unsigned columns[TABLE_COUNT];
+};
+
+static void write_cell(struct buffer *out, const struct cell *cell)
+{
+    switch (cell->kind) {
+    case CELL_EMPTY:
+        break;
+    case CELL_INT:
+        buffer_int(out, cell->value);
+        break;
+    case CELL_SCALED:
+        buffer_scaled(out, cell->value, cell->scale);
+        break;
+    case CELL_REAL:
+        buffer_double(out, cell->real);
+        break;
+    case CELL_TEXT:
+        buffer_csv(out, cell->text);
+        break;
+    }
+}
+
+static struct error on_row(void *self, enum row_table table, const struct cell *cells)
+{
+    struct csv_files *files = self;
+    struct buffer *out = output_buffer(files->outputs[table]);
+    for (unsigned c = 0; c < files->columns[table]; c++) {
+        if (c > 0)
+            buffer_char(out, ',');
+        write_cell(out, &cells[c]);
+    }
+    buffer_char(out, '\n');
+    return output_flush_if_full(files->outputs[table]);
+}
+
+static struct error open_file(struct csv_files *files, enum row_table table, const char *folder)
+{
+    const struct row_table_facts *facts = &row_tables[table];
+    struct buffer path = {0};
+    buffer_format(&path, "%s/%s.csv", folder, facts->name);
+    struct error error = output_open(&files->outputs[table], buffer_c_string(&path), OUTPUT_PLAIN);
+    buffer_release(&path);
+    TRY(error);
+    files->columns[table] = row_columns(table);
+    for (unsigned c = 0; c < files->columns[table]; c++)
+        buffer_format(output_buffer(files->outputs[table]), "%s%s", c > 0 ? "," : "", facts->columns[c].name);
+    buffer_char(output_buffer(files->outputs[table]), '\n');
+    return ERROR_OK;
+}
+
+static struct error write_files(struct csv_files *files, const struct export_request *request)
+{
+    TRY(output_make_folder(request->out));
+    for (int table = 0; table < TABLE_COUNT; table++)
+        TRY(open_file(files, (enum row_table)table, request->out));
+    TRY(rows_read(request->record, on_row, files));
+    for (int table = 0; table < TABLE_COUNT; table++)
+        TRY(output_seal(files->outputs[table]));
+    for (int table = 0; table < TABLE_COUNT; table++)
+        TRY(output_commit(&files->outputs[table]));
+    return ERROR_OK;
+}
+
+static struct error write_csv(const struct export_request *request)
+{
+    struct csv_files files = {0};
+    struct error error = write_files(&files, request);
+    for (int table = 0; table < TABLE_COUNT; table++)
+        output_discard(&files.outputs[table]); /* those that an error left */
+    return error;
+}
+
+const struct export_format export_csv = {
+    .name = "csv",
+    .summary = "plain CSV files, one per table, in a folder: what pandas, R and DuckDB read",
+    .target = EXPORT_FOLDER,
+    .write = write_csv,
+};

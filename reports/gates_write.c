@@ -1,0 +1,140 @@
+/* reports/gates_write.c -- verdicts of gates as sentences and as JSON. */
+#include <math.h>
+
+#include "reports/gates.h"
+#include "reports/view.h"
+
+static bool is_of_one_side(const struct gate *gate)
+{
+    return gate->bound == GATE_MAX || gate->bound == GATE_MIN;
+}
+
+/* ---- Words ---- */
+
+static void write_value(const struct gate *gate, const struct gate_result *result, struct buffer *out)
+{
+    if (is_of_one_side(gate))
+        view_metric(out, gate->of.metric, gate->unit, result->candidate);
+    else if (result->method == METHOD_EQUAL && result->difference == 0)
+        buffer_string(out, "equal");
+    else if (gate->is_relative && isfinite(result->relative))
+        buffer_format(out, "%+.1f %%", result->relative * 100);
+    else
+        view_change(out, gate->of.metric, gate->unit, result->difference);
+}
+
+static void write_ends(const struct gate *gate, const struct gate_result *result, struct buffer *out)
+{
+    const char *metric = gate->of.metric;
+    if (!isfinite(result->low) || !isfinite(result->high)) {
+        buffer_format(out, "no interval, n = %zu", result->n);
+    } else if (is_of_one_side(gate)) {
+        buffer_string(out, "interval ");
+        view_metric(out, metric, gate->unit, result->low);
+        buffer_string(out, " to ");
+        view_metric(out, metric, gate->unit, result->high);
+    } else if (gate->is_relative && isfinite(result->relative) && isfinite(result->relative_low)) {
+        buffer_format(out, "interval %+.1f to %+.1f %%", result->relative_low * 100, result->relative_high * 100);
+    } else {
+        buffer_string(out, gate->is_relative ? "interval of the difference " : "interval ");
+        view_change(out, metric, gate->unit, result->low);
+        buffer_string(out, " to ");
+        view_change(out, metric, gate->unit, result->high);
+    }
+}
+
+static void write_interval(const struct gate *gate, const struct gate_result *result, struct buffer *out)
+{
+    if (result->method == METHOD_EQUAL) {
+        buffer_format(out, result->difference == 0 ? " in all %zu seeds" : " (on the bound in all %zu seeds)",
+                      result->n);
+        return;
+    }
+    buffer_string(out, " (");
+    if (result->method == METHOD_EXACT)
+        buffer_format(out, "exact, n = %zu", result->n);
+    else
+        write_ends(gate, result, out);
+    buffer_char(out, ')');
+}
+
+void gate_write_bound(const struct gate *gate, struct buffer *out)
+{
+    const bool is_upper = gate->bound == GATE_MAX_INCREASE || gate->bound == GATE_MAX;
+    const double sign = gate->bound == GATE_MAX_DECREASE ? -1 : 1;
+    buffer_string(out, is_upper ? "at most " : "at least ");
+    if (is_of_one_side(gate))
+        view_metric(out, gate->of.metric, gate->unit, gate->amount);
+    else if (gate->is_relative)
+        buffer_format(out, "%s%g %%", sign * gate->amount < 0 ? "-" : "+", fabs(gate->amount) * 100);
+    else
+        view_change(out, gate->of.metric, gate->unit, sign * gate->amount);
+    buffer_string(out, " allowed");
+}
+
+void gate_write(const struct gate_test *test, const struct gate_result *result, struct buffer *out)
+{
+    const struct gate *gate = test->gate;
+    if (test->side != NULL) {
+        view_name(out, test->side, 40);
+        buffer_string(out, ": ");
+    }
+    metric_selector_write(&gate->of, out);
+    buffer_string(out, ": ");
+    if (result->state == GATE_NOT_DEFINED) {
+        buffer_string(out, is_of_one_side(gate) ? "no value" : "no seed has a value on both sides");
+    } else {
+        write_value(gate, result, out);
+        write_interval(gate, result, out);
+    }
+    buffer_string(out, ", ");
+    gate_write_bound(gate, out);
+    buffer_format(out, ": %s", gate_state_names[result->state]);
+    if (result->state == GATE_INCONCLUSIVE && result->half_missing > 0)
+        buffer_format(out, " (in %zu of %zu seeds one side has no value)", result->half_missing,
+                      result->n + result->missing);
+    else if (result->state == GATE_INCONCLUSIVE)
+        buffer_format(out, " (n = %zu)", result->n);
+}
+
+/* ---- JSON ---- */
+
+static void write_pair(struct buffer *out, const char *key, double value)
+{
+    buffer_format(out, ", \"%s\": ", key);
+    buffer_double(out, value);
+}
+
+void gate_write_json(const struct gate_test *test, const struct gate_result *result, struct buffer *out)
+{
+    const struct gate *gate = test->gate;
+    buffer_format(out, "{\"metric\": \"%s\"", gate->of.metric);
+    if (gate->of.cut != NULL) {
+        buffer_format(out, ", \"%s\": ", gate->of.cut);
+        buffer_json(out, text_of(gate->of.key));
+    }
+    if (gate->is_relative)
+        buffer_format(out, ", \"%s\": \"%g%%\"", gate_bound_names[gate->bound], gate->amount * 100);
+    else
+        write_pair(out, gate_bound_names[gate->bound], gate->amount);
+    if (test->side != NULL) {
+        buffer_string(out, ", \"side\": ");
+        buffer_json(out, text_of(test->side));
+    }
+    buffer_format(out, ", \"unit\": \"%s\", \"state\": \"%s\", \"method\": \"%s\"", gate->unit,
+                  gate_state_names[result->state], inference_method_names[result->method]);
+    buffer_format(out, ", \"n\": %zu, \"missing\": %zu, \"half_missing\": %zu", result->n, result->missing,
+                  result->half_missing);
+    write_pair(out, "base", result->base);
+    write_pair(out, "candidate", result->candidate);
+    write_pair(out, "difference", result->difference);
+    write_pair(out, "relative", result->relative);
+    write_pair(out, "low", result->low);
+    write_pair(out, "high", result->high);
+    write_pair(out, "relative_low", result->relative_low);
+    write_pair(out, "relative_high", result->relative_high);
+    write_pair(out, "level", result->level > 0 ? result->level : NAN);
+    write_pair(out, "p", result->p);
+    write_pair(out, "p_rank", result->p_rank);
+    buffer_char(out, '}');
+}

@@ -1,0 +1,146 @@
+#include "reports/values.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/input.h"
+#include "base/json.h"
+
+static void add(struct values *values, struct metric_selector of, const struct metric *metric, double number)
+{
+    MEM_GROW(values->list, values->capacity, values->count + 1);
+    values->list[values->count++] = (struct value){.of = of, .metric = metric, .number = number};
+}
+
+/* ---- From a run ---- */
+
+static void add_group(struct values *values, const char *cut, const char *key, const struct metric *metrics,
+                      size_t count)
+{
+    for (size_t m = 0; m < count; m++) {
+        const struct metric *known = metric_find(metrics[m].name);
+        if (isfinite(metrics[m].value))
+            add(values, (struct metric_selector){.metric = known->name, .cut = cut, .key = key}, known,
+                metrics[m].value);
+    }
+}
+
+static void add_arrived(struct values *values, const struct metrics *metrics)
+{
+    size_t count;
+    const struct arrived_row *rows = metrics_arrived(metrics, &count);
+    for (size_t i = 0; i < count; i++) {
+        struct metric group[] = {*metric_find("allocation_ratio"), *metric_find("fgd_fragmentation_ratio")};
+        struct buffer key = {0};
+        buffer_int(&key, rows[i].percent);
+        group[0].value = rows[i].allocation_ratio;
+        group[1].value = rows[i].fragmentation_ratio;
+        add_group(values, METRICS_ARRIVED, arena_copy(&values->arena, (struct text){key.bytes, key.length}), group, 2);
+        buffer_release(&key);
+    }
+}
+
+void values_of_metrics(struct values *out, const struct metrics *metrics)
+{
+    size_t count;
+    const char *key;
+    *out = (struct values){0};
+    const struct metric *all = metrics_all(metrics, &count);
+    add_group(out, NULL, NULL, all, count);
+    for (size_t c = 0; metrics_cut_names[c] != NULL; c++)
+        for (size_t i = 0; (key = metrics_cut_key(metrics, metrics_cut_names[c], i)) != NULL; i++) {
+            const struct metric *group = metrics_cut(metrics, metrics_cut_names[c], i, &count);
+            add_group(out, metrics_cut_names[c], arena_copy(&out->arena, text_of(key)), group, count);
+        }
+    add_arrived(out, metrics);
+}
+
+/* ---- From result.json ---- */
+
+static void read_group(struct values *values, const struct json_value *group, const char *cut, const char *key)
+{
+    struct json_object object;
+    const char *name;
+    json_object_open(&object, group);
+    for (size_t m = 0; (name = json_object_key(&object, m)) != NULL; m++) {
+        struct json_value member = json_member(&object, name);
+        const struct metric *metric = metric_find(name);
+        struct json_object of;
+        if (metric == NULL) {
+            json_fail(&member, "this program knows no metric '%s': run the scenario again", name);
+            return;
+        }
+        json_object_open(&of, &member);
+        json_need(&of, "value");
+        double number = json_get_real(&of, "value", -DBL_MAX, DBL_MAX, 0);
+        add(values, (struct metric_selector){.metric = metric->name, .cut = cut, .key = key}, metric, number);
+    }
+}
+
+static void read_cut(struct values *values, const struct json_value *groups, const char *cut)
+{
+    struct json_object object;
+    const char *key;
+    json_object_open(&object, groups);
+    for (size_t i = 0; (key = json_object_key(&object, i)) != NULL; i++) {
+        struct json_value group = json_member(&object, key);
+        read_group(values, &group, cut, arena_copy(&values->arena, text_of(key)));
+    }
+}
+
+static struct error read_doc(struct values *values, struct json_doc *doc)
+{
+    struct error error = ERROR_OK;
+    struct json_value root = json_doc_root(doc, &error);
+    struct json_object object, by;
+    const char *cut;
+    json_object_open(&object, &root);
+    json_need(&object, "metrics");
+    struct json_value group = json_member(&object, "metrics"), cuts = json_member(&object, "by");
+    read_group(values, &group, NULL, NULL);
+    if (cuts.node == NULL)
+        return error;
+    json_object_open(&by, &cuts);
+    for (size_t c = 0; (cut = json_object_key(&by, c)) != NULL; c++) {
+        struct json_value groups = json_member(&by, cut);
+        read_cut(values, &groups, arena_copy(&values->arena, text_of(cut)));
+    }
+    return error;
+}
+
+struct error values_read_text(struct values *out, const char *name, struct text text)
+{
+    struct json_doc *doc;
+    *out = (struct values){0};
+    TRY(json_doc_parse(&doc, name, text, ERROR_DATA));
+    struct error error = result_read_doc(&out->result, doc);
+    if (!error_is(error))
+        error = read_doc(out, doc);
+    if (error_is(error))
+        values_release(out);
+    json_doc_free(doc);
+    return error;
+}
+
+struct error values_read(struct values *out, const char *folder)
+{
+    struct buffer path = {0};
+    char *bytes = NULL;
+    size_t length = 0;
+    buffer_format(&path, "%s/" RESULT_FILE, folder);
+    struct error error = input_read_all(buffer_c_string(&path), RESULT_BYTES_MAX, &bytes, &length);
+    if (!error_is(error))
+        error = values_read_text(out, buffer_c_string(&path), (struct text){bytes, length});
+    mem_free(bytes);
+    buffer_release(&path);
+    return error;
+}
+
+void values_release(struct values *values)
+{
+    result_release(&values->result);
+    mem_free(values->list);
+    arena_release(&values->arena);
+    *values = (struct values){0};
+}

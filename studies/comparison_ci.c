@@ -1,0 +1,148 @@
+/* studies/comparison_ci.c -- a comparison for CI systems: JUnit XML, and GitHub's workflow commands. */
+#include <string.h>
+
+#include "reports/view.h"
+#include "studies/comparison_view.h"
+
+static void gate_text(const struct comparison_verdict *verdict, struct buffer *out)
+{
+    gate_write(&verdict->test, &verdict->result, out);
+}
+
+/* ---- JUnit ---- */
+
+/* Escaped; characters that XML cannot hold become '?'. */
+static void write_xml(const char *text, struct buffer *out)
+{
+    struct buffer plain = {0};
+    for (; *text != '\0'; text++)
+        buffer_char(&plain, (unsigned char)*text < 0x20 && *text != '\n' && *text != '\t' ? '?' : *text);
+    buffer_html(out, (struct text){plain.bytes, plain.length});
+    buffer_release(&plain);
+}
+
+static void open_case(const char *class, const char *name, const char *side, struct buffer *out)
+{
+    buffer_format(out, "  <testcase classname=\"windtunnel.%s\" name=\"", class);
+    write_xml(side, out);
+    buffer_string(out, ": ");
+    write_xml(name, out);
+    buffer_string(out, "\" time=\"0\"");
+}
+
+static void close_case(const char *element, const char *message, const char *text, struct buffer *out)
+{
+    buffer_format(out, ">\n    <%s message=\"", element);
+    write_xml(message, out);
+    buffer_string(out, "\">");
+    write_xml(text, out);
+    buffer_format(out, "</%s>\n  </testcase>\n", element);
+}
+
+static void write_gate_case(const struct comparison_verdict *verdict, struct buffer *out)
+{
+    struct buffer name = {0}, text = {0};
+    metric_selector_write(&verdict->test.gate->of, &name);
+    buffer_string(&name, ", ");
+    gate_write_bound(verdict->test.gate, &name);
+    gate_text(verdict, &text);
+    open_case("gate", buffer_c_string(&name), verdict->test.side, out);
+    switch (verdict->result.state) {
+    case GATE_PASSED:
+        buffer_string(out, "/>\n");
+        break;
+    case GATE_FAILED:
+        buffer_string(out, ">\n    <failure type=\"gate\" message=\"");
+        write_xml(buffer_c_string(&text), out);
+        buffer_string(out, "\"/>\n  </testcase>\n");
+        break;
+    case GATE_INCONCLUSIVE:
+    case GATE_NOT_DEFINED:
+        buffer_string(out, ">\n    <skipped message=\"");
+        write_xml(buffer_c_string(&text), out);
+        buffer_string(out, "\"/>\n  </testcase>\n");
+        break;
+    }
+    buffer_release(&name);
+    buffer_release(&text);
+}
+
+static void write_run_case(const struct comparison *comparison, const struct comparison_run *run, size_t side,
+                           struct buffer *out)
+{
+    struct buffer name = {0};
+    buffer_format(&name, "seed %llu", (unsigned long long)run->seed);
+    open_case("run", buffer_c_string(&name), comparison->sides[side].name, out);
+    close_case("error", run->failure, run->said, out);
+    buffer_release(&name);
+}
+
+void comparison_write_junit(const struct comparison *comparison, struct buffer *out)
+{
+    size_t failed = 0, skipped = 0, side;
+    const struct comparison_run *run;
+    for (size_t i = 0; i < comparison->verdict_count; i++) {
+        failed += comparison->verdicts[i].result.state == GATE_FAILED;
+        skipped += comparison->verdicts[i].result.state >= GATE_INCONCLUSIVE;
+    }
+    buffer_string(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
+    buffer_format(
+        out,
+        "<testsuite name=\"windtunnel compare\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\" "
+        "time=\"0\">\n",
+        comparison->verdict_count + comparison->failed_count, failed, comparison->failed_count, skipped);
+    for (size_t i = 0; i < comparison->verdict_count; i++)
+        write_gate_case(&comparison->verdicts[i], out);
+    for (size_t i = 0; (run = comparison_failed(comparison, i, &side)) != NULL; i++)
+        write_run_case(comparison, run, side, out);
+    buffer_string(out, "</testsuite>\n</testsuites>\n");
+}
+
+/* ---- GitHub ---- */
+
+/* Escaped as GitHub's toolkit does: data, and with is_property a property. */
+static void write_command_text(const char *text, bool is_property, struct buffer *out)
+{
+    for (; *text != '\0'; text++) {
+        if (*text == '%' || *text == '\r' || *text == '\n' || (is_property && (*text == ':' || *text == ',')))
+            buffer_format(out, "%%%02X", (unsigned)(unsigned char)*text);
+        else
+            buffer_char(out, *text);
+    }
+}
+
+static void write_command(const char *command, const char *title, const char *text, struct buffer *out)
+{
+    buffer_format(out, "::%s title=", command);
+    write_command_text(title, true, out);
+    buffer_string(out, "::");
+    write_command_text(text, false, out);
+    buffer_char(out, '\n');
+}
+
+void comparison_write_github(const struct comparison *comparison, struct buffer *out)
+{
+    static const char *const commands[] = {NULL, "error", "warning", "warning"}; /* by enum gate_state */
+    struct buffer text = {0};
+    size_t side;
+    const struct comparison_run *run;
+    for (size_t i = 0; i < comparison->verdict_count; i++) {
+        const struct comparison_verdict *verdict = &comparison->verdicts[i];
+        text.length = 0;
+        gate_text(verdict, &text);
+        if (commands[verdict->result.state] != NULL)
+            write_command(commands[verdict->result.state], "windtunnel compare", buffer_c_string(&text), out);
+    }
+    for (size_t i = 0; (run = comparison_failed(comparison, i, &side)) != NULL; i++) {
+        text.length = 0;
+        buffer_format(&text, "the run of '%s' with seed %llu failed: %s", comparison->sides[side].name,
+                      (unsigned long long)run->seed, run->failure);
+        write_command("error", "windtunnel compare", buffer_c_string(&text), out);
+    }
+    for (size_t i = 0; i < comparison->warning_count; i++)
+        write_command("warning", "windtunnel compare", comparison->warnings[i], out);
+    text.length = 0;
+    comparison_write_verdict(comparison, &text);
+    write_command("notice", "windtunnel compare", buffer_c_string(&text), out);
+    buffer_release(&text);
+}

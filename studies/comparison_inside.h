@@ -1,0 +1,25 @@
+/* studies/comparison_inside.h -- the parts of a comparison; for comparison.c and comparison_*.c only. */
+#ifndef STUDIES_COMPARISON_INSIDE_H
+#define STUDIES_COMPARISON_INSIDE_H
+
+#include "studies/comparison.h"
+
+/* Run each side that is not fixed with the seeds of these indices, [from, to), as far as they are not run. */
+struct error comparison_run_seeds(struct comparison *comparison, size_t from, size_t to) MUST_CHECK;
+
+/* Does the run use chance after its arrivals are read?  False: each seed gives the same. */
+bool comparison_has_chance(const struct result *result);
+/* The same of a scenario before it is run: false means that it perhaps does not. */
+bool comparison_scenario_has_chance(const char *scenario_json);
+
+/* How the scenario's trace is shaken, in words; NULL: it is not.  The caller frees it with mem_free. */
+char *comparison_shake_new(const char *scenario_json);
+
+/* Compute rows, differences and verdicts from the runs that there are. */
+void comparison_judge(struct comparison *comparison, const struct looks *looks, size_t look);
+
+/* What makes the sides less comparable: other jobs, another version, a partial record. */
+void comparison_find_warnings(struct comparison *comparison);
+void comparison_warn(struct comparison *comparison, const char *format, ...) LIKE_PRINTF(2, 3);
+
+#endif

@@ -1,0 +1,44 @@
+/* studies/comparison_view.h -- what the formats of a comparison share; for comparison_*.c only. */
+#ifndef STUDIES_COMPARISON_VIEW_H
+#define STUDIES_COMPARISON_VIEW_H
+
+#include "studies/comparison_show.h"
+
+/* The differences of a side that are shown, what moved most first: of the whole run, or with is_all of the cuts too.
+ * The caller frees it with mem_free. */
+struct difference *comparison_sorted_new(const struct comparison *comparison, size_t side, bool is_all, size_t *count);
+
+/* The rows of a sorted list that are shown, from its start: those that clearly moved, or if none did, those that seem
+ * to have moved; all of them if as many may be shown.  *clear: those that clearly moved. */
+size_t comparison_shown_count(const struct difference *list, size_t count, size_t shown_max, size_t *clear);
+
+enum { COMPARISON_MARKS = 6 };
+extern const char comparison_marks[]; /* "+-*~=?" */
+/* How many differences have each mark; cut NULL: of the whole run, "": all. */
+void comparison_count_marks(const struct comparison *comparison, size_t side, const char *cut, const char *metric,
+                            size_t counts[COMPARISON_MARKS]);
+
+/* The keys of a cut by one metric, the clearest gains first and the clearest losses last. */
+const struct difference **comparison_cut_new(const struct comparison *comparison, size_t side, const char *cut,
+                                             const char *metric, size_t *count);
+
+/* Append "4h 12m", "87.3 %" or "42": a value of the metric. */
+void comparison_write_value(const struct difference *difference, double value, struct buffer *out);
+
+/* Append "5 seeds (1 to 5)", "exact, n = 1", ... */
+void comparison_write_seeds(const struct comparison *comparison, struct buffer *out);
+
+/* Append the verdict in a line without its end: "Verdict: failed: 1 of 3 gates failed". */
+void comparison_write_verdict(const struct comparison *comparison, struct buffer *out);
+
+/* The run that failed with this index among them; NULL past the end. */
+const struct comparison_run *comparison_failed(const struct comparison *comparison, size_t index, size_t *side);
+
+void comparison_write_markdown(const struct comparison *comparison, const struct comparison_show *show,
+                               struct buffer *out);
+void comparison_write_text(const struct comparison *comparison, const struct comparison_show *show, struct buffer *out);
+void comparison_write_json(const struct comparison *comparison, struct buffer *out);
+void comparison_write_junit(const struct comparison *comparison, struct buffer *out);
+void comparison_write_github(const struct comparison *comparison, struct buffer *out);
+
+#endif

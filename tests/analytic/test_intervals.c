@@ -1,0 +1,113 @@
+/* How often an interval of 95 % holds the true mean: Student's t, the bootstrap, Fieller's ratio, batch means. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+#include <gsl/gsl_randist.h>
+
+#include "base/random.h"
+#include "reports/statistics/bootstrap.h"
+#include "reports/statistics/series.h"
+#include "reports/statistics/student.h"
+#include "tests/support/interval.h"
+
+enum { N_MAX = 40, SERIES_COUNT = 5000 };
+
+struct coverage {
+    double t, bootstrap, ratio;
+};
+
+/* Differences with mean 0: normal, or exponential less 1. */
+static struct coverage cover(size_t n, bool is_skewed, size_t runs)
+{
+    struct random_stream chance;
+    size_t t = 0, bootstrap = 0, ratio = 0;
+    random_stream_init(&chance, 20261125, "intervals", n * 2 + is_skewed);
+    for (size_t run = 0; run < runs; run++) {
+        double a[N_MAX], b[N_MAX];
+        for (size_t i = 0; i < n; i++) {
+            a[i] = 100 + 10 * gsl_ran_gaussian(random_gsl(&chance), 1);
+            b[i] = 1.1 * a[i] + (is_skewed ? gsl_ran_exponential(random_gsl(&chance), 3) - 3
+                                           : gsl_ran_gaussian(random_gsl(&chance), 3));
+        }
+        double scaled[N_MAX];
+        for (size_t i = 0; i < n; i++)
+            scaled[i] = 1.1 * a[i];
+        const struct bootstrap how = {.seed = 1, .entity = run, .resamples = 999};
+        const struct inference by_t = student_paired(scaled, b, n, 0, 0.95);
+        const struct inference by_bootstrap = bootstrap_paired(scaled, b, n, 0.95, &how);
+        const struct ratio_interval by_ratio = student_ratio_paired(a, b, n, 0.95);
+        t += by_t.low <= 0 && by_t.high >= 0;
+        bootstrap += by_bootstrap.low <= 0 && by_bootstrap.high >= 0;
+        ratio += by_ratio.low <= 1.1 && by_ratio.high >= 1.1;
+        /* Fieller's interval holds 1.1 if and only if the test of b - 1.1 a is not significant. */
+        assert_true((by_ratio.low <= 1.1 && by_ratio.high >= 1.1) == (by_t.p >= 0.05));
+    }
+    return (struct coverage){(double)t / (double)runs, (double)bootstrap / (double)runs, (double)ratio / (double)runs};
+}
+
+static void test_coverage_of_paired_intervals(void **state)
+{
+    (void)state;
+    const size_t runs = test_is_full() ? 20000 : 2000;
+    static const size_t counts[] = {5, 10, 20, 40};
+    for (int skewed = 0; skewed < 2; skewed++)
+        for (size_t i = 0; i < 4; i++) {
+            const struct coverage got = cover(counts[i], skewed, runs);
+            printf(
+                "note: %s differences, n = %zu: a 95 %% interval holds the truth in %.1f %% (t), %.1f %% (bootstrap)\n",
+                skewed ? "exponential" : "normal", counts[i], 100 * got.t, 100 * got.bootstrap);
+            assert_true(got.t == got.ratio);
+            if (!skewed)
+                assert_true(fabs(got.t - 0.95) < 4 * sqrt(0.95 * 0.05 / (double)runs));
+            assert_true(got.t > 0.85 && got.bootstrap > 0.75);
+            if (counts[i] == 40)
+                assert_true(got.bootstrap > 0.91);
+        }
+}
+
+/* x_i = phi x_(i-1) + e_i has mean 0; it starts far away, so the warm-up counts too. */
+static void cover_series(double phi, size_t runs, double *shown, double *held)
+{
+    struct random_stream chance;
+    size_t with_interval = 0, with_truth = 0;
+    random_stream_init(&chance, 20261125, "series", (uint64_t)(phi * 1000));
+    for (size_t run = 0; run < runs; run++) {
+        double values[SERIES_COUNT], x = 20 / (1 - phi);
+        for (size_t i = 0; i < SERIES_COUNT; i++)
+            values[i] = x = phi * x + gsl_ran_gaussian(random_gsl(&chance), 1);
+        const struct series_mean mean = series_steady_mean(values, SERIES_COUNT, 0.95);
+        with_interval += inference_has_interval(&mean.of);
+        with_truth += inference_has_interval(&mean.of) && mean.of.low <= 0 && mean.of.high >= 0;
+    }
+    *shown = (double)with_interval / (double)runs;
+    *held = (double)with_truth / (double)with_interval;
+}
+
+static void test_coverage_of_batch_means(void **state)
+{
+    (void)state;
+    static const double phis[] = {0, 0.5, 0.9, 0.97};
+    const size_t runs = test_is_full() ? 10000 : 500;
+    for (size_t i = 0; i < 4; i++) {
+        double shown, held;
+        cover_series(phis[i], runs, &shown, &held);
+        printf("note: batch means, %d values with autocorrelation %g: an interval in %.1f %%, the truth in %.1f %% of"
+               " them\n",
+               SERIES_COUNT, phis[i], 100 * shown, 100 * held);
+        assert_true(shown > 0.8 && held > 0.88 && held < 0.98);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_coverage_of_paired_intervals),
+        cmocka_unit_test(test_coverage_of_batch_means),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,370 @@
+#!/bin/sh
+# Comparisons: the same sides are equal, a worse one is caught, a crash is told and loses nothing else, a signal leaves
+# what is done; the values are those of the runs alone; every format; baselines; what is refused.
+set -u
+. tests/support/cli.sh
+umask 022
+
+cat >ten.json <<'END'
+{"name": "ten", "pools": [{"name": "h100", "nodes": 10, "gpus_per_node": 8, "gpu_model": "h100-80gb"}]}
+END
+cat >mix.json <<'END'
+{"cluster": "ten.json",
+ "workload": {"synth": {"duration": "2d", "load_whole_gpu": 0.8, "classes": [
+   {"name": "jobs", "class": "training", "share": 0.7, "arrivals": {"process": "poisson"},
+    "sizes": [{"weight": 5, "gpus": 1, "nodes": 1}, {"weight": 2, "gpus": 8, "nodes": 1}, {"weight": 1, "gpus": 16}],
+    "run_time": {"distribution": "lognormal", "median": "30m", "sigma": 1}},
+   {"name": "chat", "class": "inference", "share": 0.3, "arrivals": {"process": "poisson"},
+    "sizes": [{"weight": 1, "gpus": 1, "nodes": 1}],
+    "run_time": {"distribution": "lognormal", "median": "1h", "sigma": 0.5}}]}},
+ "policy": {"preset": "fifo"},
+ "world": {"end": "2d", "warmup": "6h"}}
+END
+
+compare() { # expected status, arguments
+    expected=$1
+    shift
+    windtunnel compare "$@"
+    [ "$status" -eq "$expected" ] || fail "compare $*: status $status, not $expected: $(cat said.err said.out)"
+}
+says() { # file, pattern
+    grep -q -e "$2" "$1" || fail "no '$2' in: $(cat "$1")"
+}
+ask() { # a Python expression of d, the comparison in c.json; what it must print
+    said=$(python3 -c "import json; d = json.load(open('c.json')); print(($1))") || fail "c.json: $1"
+    [ "$said" = "$2" ] || fail "$1 is '$said', not '$2'"
+}
+gate() { # the gates' array
+    printf '{"gates": [%s]}\n' "$1" >gates.json
+}
+
+# ---- Equal sides: every value of every seed, so all marks are =, and gates of no tolerance pass at once. ----
+
+compare 0 --scenario mix.json --side a --side b --seeds 10 --write json=c.json
+says said.out 'Of [0-9]* metrics of the whole run: [0-9]* equal (=)$'
+is_silent said.err 'equal sides'
+ask 'sorted({x["mark"] for m in d["metrics"] for x in m["differences"]})' "['=']"
+ask 'len(d["metrics"]) > 400, d["seeds"], d["is_complete"], d["verdict"]' '(True, 10, True, None)'
+ask 'all(m["values"][0] == m["values"][1] for m in d["metrics"])' True
+gate '{"metric": "queue_time_p95_s", "max_increase": "0%"}, {"metric": "jain_fairness", "max_decrease": 0}'
+compare 0 --scenario mix.json --side a --side b --gates gates.json
+says said.out '^Verdict: passed: all gates$'
+says said.out '5 seeds (1 to 5), look 1 of at most 4'
+
+# ---- The values are those of `run`, whatever the number of workers. ----
+
+compare 0 --scenario mix.json -p fifo -p windtunnel --seeds 3 --seed 7 --write json=c.json --jobs 1
+mv c.json one.json
+mv said.out one.out
+compare 0 --scenario mix.json -p fifo -p windtunnel --seeds 3 --seed 7 --write json=c.json --jobs 5
+cmp -s one.json c.json || fail 'the number of workers changes the result'
+cmp -s one.out said.out || fail 'the number of workers changes the table'
+"$program" run mix.json -p windtunnel --seed 8 --quiet --out rec >/dev/null || fail 'no record'
+python3 - <<'END' || fail 'the values are not those of the run'
+import json
+run = json.load(open('rec/result.json'))
+compared = json.load(open('c.json'))
+cuts = list(run['by'])
+count = 0
+for metric in compared['metrics']:
+    value = metric['values'][1][1]  # windtunnel, seed 8
+    group = run['metrics']
+    for cut in cuts:
+        if cut in metric:
+            group = run['by'][cut].get(metric[cut], {})
+    alone = group.get(metric['metric'], {}).get('value')
+    if value != alone:
+        raise SystemExit('%s: %s, not %s' % (metric, value, alone))
+    count += value is not None
+written = sum(len(g) for groups in run['by'].values() for g in groups.values()) + len(run['metrics'])
+if count != written or count < 400:
+    raise SystemExit('%d values, and the run has %d' % (count, written))
+if compared['sides'][1]['runs'][1]['fingerprint'] != run['manifest']['fingerprint']:
+    raise SystemExit('another fingerprint')
+END
+# Records give the same as the runs.
+"$program" run mix.json -p fifo --seed 8 --quiet --out rec0 >/dev/null
+compare 0 rec0 rec --write json=r.json
+compare 0 --scenario mix.json -p fifo -p windtunnel --seeds 1 --seed 8 --write json=c.json
+python3 - <<'END' || fail 'records and runs differ'
+import json
+a, b = json.load(open('r.json')), json.load(open('c.json'))
+raise SystemExit(a['metrics'] != b['metrics'])
+END
+says said.out 'One pair has no interval'
+
+# ---- A tenth of the nodes is gone: caught, and by how much is said. ----
+
+gate '{"metric": "queue_time_p95_s", "class": "training", "max_increase": "5%"}'
+compare 10 --scenario mix.json --side good --side worse:cluster.pools.h100.nodes=9 --gates gates.json
+says said.out '^Verdict: failed: 1 of 1 gates$'
+says said.out '^  worse: queue_time_p95_s of training: +[0-9.]* % (interval +.*at most +5 % allowed: failed$'
+compare 0 --scenario mix.json --side worse:cluster.pools.h100.nodes=9 --side good --gates gates.json
+says said.out 'good: queue_time_p95_s of training: -.*passed$'
+# Gates of the scenario itself; a side of its own; several sides.
+python3 -c '
+import json
+s = json.load(open("mix.json"))
+s["gates"] = [{"metric": "queue_time_p95_s", "max_increase": "5%", "side": "worse"}]
+json.dump(s, open("gated.json", "w"))'
+compare 10 --scenario gated.json --side good --side same --side worse:cluster.pools.h100.nodes=9
+says said.out '^Verdict: failed: 1 of 1 gates$'
+says said.out '^same against good'
+says said.out '^worse against good'
+
+# ---- Not decided: two seeds tell little. ----
+
+gate '{"metric": "queue_time_p95_s", "class": "training", "max_increase": "1%"}'
+compare 11 --scenario mix.json -p fifo -p windtunnel --seeds 2 --gates gates.json
+says said.out '^Verdict: inconclusive: 1 of 1 gates$'
+gate '{"metric": "queue_time_p95_s", "class": "interactive", "max_increase": "1%"}'
+compare 11 --scenario mix.json -p fifo -p windtunnel --seeds 2 --gates gates.json
+says said.out 'not defined$'
+
+# ---- Two scenarios with other jobs. ----
+
+sed 's/0.8,/0.7,/' mix.json >less.json
+compare 0 mix.json less.json --seeds 2
+says said.err "^warning: 'less' gets other jobs than 'mix' (first with seed 1, in 2 of 2 seeds)"
+
+# ---- A replay has no chance: one run of each decides, however many seeds are asked for. ----
+
+gate '{"metric": "makespan_s", "max_increase": "1%"}'
+compare 10 --scenario small.json --side fewer:cluster.pools.h100.nodes=2 --side all --gates gates.json --seeds 10
+[ -z "$(cat said.err)" ] || fail "a replay: $(cat said.err)"
+gate '{"metric": "makespan_s", "max_increase": "0%"}'
+compare 0 --scenario small.json --side all --side more:policy.blocking=skip --gates gates.json --seeds 10 \
+    --write json=c.json
+says said.out 'exact, n = 1'
+ask 'd["is_exact"], d["seeds"], len(d["sides"][0]["runs"])' '(True, 1, 1)'
+# Estimates that are drawn are chance.
+compare 0 --scenario small.json --side a --side b --set 'world.estimates={"kind": "noisy"}' --seeds 3
+says said.out '2 sides, 3 seeds (1 to 3)'
+
+# A shaken one has seeds, the same jobs on both sides, and equal sides stay equal.
+compare 0 --scenario small.json --side a --side b --shake 30s,0.1 --seeds 4 --write json=c.json
+says said.out '^2 sides, 4 seeds (1 to 4) of a shaken trace (arrivals by up to 30 s, run times by sigma 0.1); the base'
+is_silent said.err 'a shaken trace'
+ask 'len({r["arrivals"] for r in d["sides"][0]["runs"]})' 4
+ask '[r["arrivals"] for r in d["sides"][0]["runs"]] == [r["arrivals"] for r in d["sides"][1]["runs"]]' True
+ask 'sorted({x["mark"] for m in d["metrics"] for x in m["differences"]})' "['=']"
+compare 2 --scenario mix.json --side a --side b --shake 30s
+says said.err "'shake' belongs to a trace; a synthesized workload has no such thing"
+compare 2 --scenario small.json --side a --side b --shake 0
+says said.err "'shake' needs 'arrivals_s' or 'run_time_sigma' above 0"
+compare 2 --scenario small.json --side a --side b --shake 30s --set workload.fill.load=1
+says said.err "'shake' cannot stand beside 'fill'"
+compare 2 --scenario small.json --side a --side b --shake soon
+says said.err "^error: '--shake' wants ARRIVALS or ARRIVALS,SIGMA such as 5m,0.1, got 'soon'$"
+
+# ---- A run that crashes. ----
+
+if pkg-config --exists jansson; then
+    compile() { # name; the statement at each rank
+        cat >"$1.c" <<END
+#include "policies/plugin.h"
+#include <stdlib.h>
+static int count;
+static uint64_t rank(const struct order_view *v, const struct order_config *c)
+{
+    (void)v, (void)c;
+    count++;
+    $2;
+    return 0;
+}
+static const struct order_policy policy = {.name = "mine", .version = 1, .summary = "s", .rank = rank};
+const struct windtunnel_plugin windtunnel_plugin = {PLUGIN_FOR(ORDER), .name = "test", .version = "1",
+                                                    .policy = &policy};
+END
+        # shellcheck disable=SC2046 # a list of flags
+        "${CC:-cc}" -std=gnu11 -w -O1 -I"$repository" $(pkg-config --cflags jansson) -fPIC -shared -o "$1.so" "$1.c" ||
+            fail "$1.c does not compile"
+    }
+    mine='policy.order=["mine"]'
+    # The run of one seed alone: at the rank of a job that no other seed has.
+    "$program" run mix.json --seed 3 --quiet --out three >/dev/null || fail 'seed 3 does not run'
+    submit=$(zstd -dc three/jobs.csv.zst | python3 -c '
+import csv, decimal, sys
+row = list(csv.DictReader(sys.stdin))[50]
+print(int(decimal.Decimal(row["submit_s"]) * 1000000000))')
+    compile some "if (v->submit == INT64_C($submit)) abort()"
+    compare 11 --scenario mix.json --plugin some.so --side good --side "bad:$mine" --seeds 4 --write json=c.json
+    says said.err "^error: the run of 'bad' with seed 3 failed: signal 6 (Aborted)$"
+    says said.err "^  | error: plug-in some.so (order policy 'mine') crashed in its hook 'rank': SIGABRT"
+    says said.out '^Verdict: no gates; incomplete: 1 of 8 runs failed$'
+    says said.out '^bad against good (3 pairs)$'
+    ask '[[r["state"] for r in s["runs"]] for s in d["sides"]]' \
+        "[['done', 'done', 'done', 'done'], ['done', 'done', 'failed', 'done']]"
+    # All runs of a side, and all runs.
+    compile all 'abort()'
+    compare 11 --scenario mix.json --plugin all.so --side good --side "bad:$mine" --seeds 2
+    says said.out 'There is no seed that both sides have run'
+    compare 3 --scenario mix.json --plugin all.so --side a --side b --set "$mine" --seeds 2
+    says said.err '^error: no run succeeded; the first, .a. with seed 1: signal 6 (Aborted)$'
+    gate '{"metric": "queue_time_p95_s", "max_increase": "50%"}'
+    compare 11 --scenario mix.json --plugin all.so --side good --side same --side "bad:$mine" --gates gates.json \
+        --seeds 5 --write junit=c.xml --write github=c.txt
+    says c.xml '<error message="signal 6 (Aborted)">'
+    says c.txt '^::error title=windtunnel compare::the run of .bad. with seed 1 failed: signal 6 (Aborted)$'
+fi
+
+# ---- A signal leaves what is done. ----
+
+python3 -c '
+import json
+s = json.load(open("mix.json"))
+s["workload"]["synth"]["duration"] = s["world"]["end"] = "3000d"
+json.dump(s, open("long.json", "w"))'
+# Short runs first: 1000 seeds take long, and some are soon done.
+"$program" compare --scenario mix.json --side a --side b --seeds 1000 --jobs 2 >part.out 2>part.err &
+pid=$!
+sleep 3
+kill -TERM $pid
+wait $pid
+[ $? -eq 143 ] || fail 'a stopped comparison does not end by its signal'
+says part.out '^Verdict: partial, stopped before the end; no gates$'
+says part.out '^b against a ([0-9]* pairs)$'
+is_silent part.err 'a stopped comparison'
+# A run that is far from its end is not waited for.
+"$program" compare --scenario long.json --side a --side b --seeds 2 >part.out 2>part.err &
+pid=$!
+sleep 1
+kill -INT $pid
+start=$(date +%s)
+wait $pid
+[ $? -eq 130 ] || fail 'a comparison that is stopped early does not end by its signal'
+[ $(($(date +%s) - start)) -lt 20 ] || fail 'a comparison that is stopped waits for its runs'
+says part.out 'There is no seed that both sides have run'
+
+# ---- Formats. ----
+
+gate '{"metric": "queue_time_p95_s", "class": "training", "max_increase": "5%"},
+      {"metric": "queue_time_p95_s", "class": "inference", "max": "30d"},
+      {"metric": "queue_time_p95_s", "size": "5-8", "max_increase": "170%"}'
+set -- --scenario mix.json --side good --side worse:cluster.pools.h100.nodes=9 --gates gates.json --seeds 5
+compare 10 "$@" --format junit
+python3 - <<'END' || fail "no JUnit: $(cat said.out)"
+import xml.etree.ElementTree as tree
+suite = tree.parse('said.out').getroot().find('testsuite')
+cases = suite.findall('testcase')
+count = lambda name: str(sum(case.find(name) is not None for case in cases))
+raise SystemExit(suite.get('tests') != str(len(cases)) or len(cases) != 3 or suite.get('failures') != count('failure') or
+                 count('failure') != '1' or suite.get('skipped') != count('skipped') or suite.get('errors') != '0')
+END
+compare 10 "$@" --format github
+says said.out '^::error title=windtunnel compare::worse: queue_time_p95_s of training: +[0-9.]* %25 (interval '
+says said.out '^::notice title=windtunnel compare::Verdict: failed: 1 of 3 gates$'
+compare 10 "$@" --format markdown
+says said.out '^## Verdict: failed: 1 of 3 gates$'
+says said.out '^| ❌ | worse: queue_time_p95_s of training: '
+says said.out '^| `-` | queue_time_p95_s | '
+compare 10 "$@" --format json
+mv said.out c.json
+ask '[g["state"] for g in d["gates"]][:2], d["verdict"]' "(['failed', 'passed'], 'failed')"
+compare 10 "$@" --all
+says said.out '^  - queue_time_p95_s of training  '
+
+# ---- Baselines. ----
+
+compare 0 --scenario mix.json -p windtunnel --seeds 5 --save-baseline base.json
+[ "$(wc -c <base.json)" -lt 40000 ] || fail "a baseline of 5 seeds has $(wc -c <base.json) bytes"
+compare 0 --scenario mix.json -p windtunnel --baseline base.json --seeds 5 --write json=c.json
+ask 'sorted({x["mark"] for m in d["metrics"] for x in m["differences"] if m["values"][0] != [None] * 5})' "['=']"
+is_silent said.err 'the same against its baseline'
+gate '{"metric": "queue_time_p95_s", "class": "inference", "max_increase": "5%"}'
+compare 10 --scenario mix.json -p fifo --baseline base.json --gates gates.json
+says said.out '^2 sides, 5 seeds (1 to 5); the base is baseline$'
+# From another folder it is the same scenario.
+mkdir sub
+(cd sub && "$program" compare --scenario ../mix.json -p windtunnel --baseline ../base.json >out 2>err) ||
+    fail "a baseline from another folder: $(cat sub/err)"
+sed 's/"windtunnel_version": "[^"]*"/"windtunnel_version": "0.0.9"/' base.json >old.json
+compare 0 --scenario mix.json -p windtunnel --baseline old.json
+says said.err "^warning: 'baseline' was made by version 0.0.9, and this is "
+compare 2 --scenario less.json -p windtunnel --baseline base.json
+says said.err "^error: the baseline base.json is of another scenario than 'windtunnel': more than the policy differs"
+sed 's/"runs": \[/"runs": [{"seed": 9},/' base.json >bad.json
+compare 2 --scenario mix.json -p windtunnel --baseline bad.json
+says said.err "^error: bad.json:[0-9]*:[0-9]*: 'allocation_ratio' must hold a value for each of the 6 runs"
+
+# ---- The example of docs/compare.md prints what stands there. ----
+
+mkdir example
+sed -n '/^```json$/,/^```$/p' "$repository/docs/compare.md" | grep -v '^```' >example/gates.json
+sed -n '/^```console$/,/^```$/p' "$repository/docs/compare.md" | grep -v '^```' >example/shown
+command=$(sed -n '1s/^\$ windtunnel //p' example/shown)
+sed 1d example/shown >example/expected
+# shellcheck disable=SC2086 # its words
+(cd example && "$program" $command >said 2>err) && fail 'the example fails no gate'
+diff -u example/expected example/said || fail 'the example of docs/compare.md prints something else'
+is_silent example/err 'the example'
+
+# ---- What is refused. ----
+
+refused_plainly 2 compare <<'END'
+error: a comparison needs two sides, and there is none
+  name two scenarios or record folders, or one with --scenario and --policy P --policy Q
+END
+refused_plainly 2 compare mix.json <<'END'
+error: a comparison needs two sides, and there is one
+  name two scenarios or record folders, or one with --scenario and --policy P --policy Q
+END
+refused_plainly 2 compare -p fifo -p easy <<'END'
+error: '--policy' makes a side of one scenario: name it with --scenario
+END
+refused_plainly 2 compare mix.json less.json --scenario mix.json <<'END'
+error: the sides are either operands or those of --scenario, not both
+END
+refused_plainly 2 compare a=mix.json a=less.json <<'END'
+error: two sides have the name 'a'
+END
+refused_plainly 2 compare mix.json less.json --side lest:seed=1 <<'END'
+error: '--side' names the side 'lest', which is not there
+  did you mean 'less'?
+END
+refused_plainly 2 compare --scenario mix.json --side a=b --side c <<'END'
+error: '--side' wants NAME or NAME:PATH=VALUE, got 'a=b'
+END
+refused_plainly 2 compare rec0 rec --side rec:seed=1 <<'END'
+error: 'rec' has been run: nothing of it can be set
+END
+refused_plainly 2 compare rec0 rec --set seed=1 <<'END'
+error: '--set' is for scenarios, and all sides are records
+END
+refused_plainly 2 compare mix.json less.json --seeds 0 <<'END'
+error: '--seeds' must be 'auto' or an integer from 1 to 1000, got '0'
+END
+refused_plainly 2 compare mix.json less.json --alpha 0.9 <<'END'
+error: '--alpha' must be a number from 0.000001 to 0.5, got '0.9'
+END
+refused_plainly 2 compare mix.json less.json --format xml <<'END'
+error: the format must be text, markdown, json, junit or github, got 'xml'
+END
+refused_plainly 2 compare mix.json less.json --write json <<'END'
+error: '--write' wants FORMAT=FILE, got 'json'
+END
+refused_plainly 2 compare mix.json less.json --by queue_time <<'END'
+error: there is no metric 'queue_time'
+  `windtunnel metrics` lists them
+END
+gate '{"metric": "queue_time_p95_s", "max_increase": "5%", "side": "new"}'
+compare 2 --scenario mix.json --side a --side b --gates gates.json
+says said.err '^error: gates.json:1:'
+compare 4 mix.json no/such.json
+says said.err '^error: cannot open no/such.json: No such file or directory$'
+compare 2 --scenario mix.json -p fifo -p fifoo
+says said.err "did you mean 'fifo'"
+
+# ---- --why: the first decision that differs ----
+
+compare 0 --scenario mix.json -p a=fifo -p b=fifo --seeds 1 --why
+says said.out '^first decision that differs: none$'
+compare 0 --scenario mix.json --side a --side b:policy.blocking=skip --side c:policy.placement=worst_fit --seeds 1 --why
+says said.out '^The first decision in which a and c differ, with seed [0-9]*:$'
+says said.out '^first decision that differs: at .* decided the same$'
+says said.out '^  a  *starts it on n[^ ]* (decision [0-9]*)$'
+refused_plainly 2 compare mix.json less.json --why --format json <<'END'
+error: '--why' adds to the text: leave out '--format'
+END
+
+finish

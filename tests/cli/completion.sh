@@ -1,0 +1,152 @@
+#!/bin/sh
+# Completions of bash, zsh and fish: they name every command and option of the help, run in their shells, and offer
+# values where these are known.
+set -u
+. tests/support/cli.sh
+
+for shell in bash zsh fish; do
+    "$program" completion $shell >script.$shell || fail "completion $shell: status $?"
+done
+windtunnel completion tcsh
+said 2 'completion tcsh' <<'END'
+error: there are no completions for the shell 'tcsh'
+  there are for bash, zsh and fish
+END
+windtunnel completion
+[ "$status" -eq 2 ] || fail "completion of no shell: status $status"
+
+# ---- Every command and option ----
+
+"$program" help | sed -n '/^commands:/,/^$/ s/^  \([a-z][a-z-]*\( [a-z][a-z-]*\)\{0,1\}\)  .*/\1/p' >commands
+[ "$(wc -l <commands)" -ge 15 ] || fail "few commands in the help: $(cat commands)"
+options=0
+while read -r command; do
+    # shellcheck disable=SC2086 # two words
+    "$program" $command --help | sed -n 's/^  \(    \|-., \)--\([a-z-]*\).*/\2/p' >options
+    sed -n "/^    '$command')/,/^        ;;/p" script.bash >of.bash
+    sed -n "/^    ('$command')/,/^        ;;/p" script.zsh >of.zsh
+    grep -e "-n '__windtunnel_is $command' " script.fish >of.fish
+    while read -r option; do
+        options=$((options + 1))
+        grep -qE -e "[ ']--$option[ ']" of.bash || fail "bash, $command: no --$option"
+        grep -qE -e "--$option(=|\[|})" of.zsh || fail "zsh, $command: no --$option"
+        grep -qE -e " -l $option " of.fish || fail "fish, $command: no --$option"
+    done <options
+    case $command in
+    *' '*) grep -q -e "-n '__windtunnel_at ${command% *}' -a ${command#* } " script.fish ;;
+    *) grep -q -e "-n __windtunnel_at -a $command " script.fish ;;
+    esac || fail "fish: no $command"
+done <commands
+[ $options -ge 60 ] || fail "only $options options"
+
+# ---- bash, for real ----
+
+mkdir -p folder "a blank"
+touch trace.csv track.txt 'a file'
+cat >ask.bash <<'END'
+source ./script.bash
+COMP_WORDS=("$@")
+COMP_CWORD=$(($# - 1))
+_windtunnel
+printf '%s\n' "${COMPREPLY[@]}" | LC_ALL=C sort | paste -sd,
+END
+completes() { # what is offered; the words, the last of which is completed
+    wanted=$1
+    shift
+    got=$(bash ask.bash windtunnel "$@" 2>&1)
+    [ "$got" = "$wanted" ] || fail "bash, $*: '$got' in place of '$wanted'"
+}
+presets=$("$program" policy list | sed -n '/^presets/,/^$/ s/^  \([^ ]*\) .*/\1/p' | LC_ALL=C sort)
+completes 'report,run' r
+completes '--version' --v
+completes 'freeze,info' trace ''
+completes 'freeze' trace f
+completes 'info' help trace i
+completes 'trace' help tr
+completes 'kai' run --policy ka
+completes 'kai' run -p ka
+completes 'kai' run --policy = ka
+completes "$(echo "$presets" | grep '^k' | paste -sd,)" run --set a.b=1 --policy k
+completes "$(echo "$presets" | paste -sd,)" policy show ''
+completes 'batsim,jsonl,native,openb,philly,swf' run --format ''
+completes 'batsim,jsonl,native,openb,philly,swf' run --format =
+completes 'trace.csv,track.txt' run --trace tra
+completes 'trace.csv' trace info --cluster trace
+completes 'a blank,a file' run 'a '
+completes 'a blank' run --out 'a '
+completes 'folder' report fo
+completes '--plugin,--plugin-timeout,--policy' run --p
+completes '--out' trace freeze small.json --o
+completes '' trace info --o
+completes '' run --seed ''
+completes '' run --seed --
+completes 'core,leaf,spine' validate-model --tier ''
+completes 'goodput_ratio' metrics goodput_
+completes 'bash,fish,zsh' completion ''
+completes '' no-such-command --
+
+# ---- zsh: each command hands its own options to _arguments ----
+
+if command -v zsh >/dev/null; then
+    zsh -n script.zsh || fail 'zsh refuses the script'
+    cat >ask.zsh <<'END'
+compdef() { registered="$*" }
+_arguments() { print -rl -- "$@" }
+_describe() { print -rl -- "${(P@)2}" }
+compadd() { print -rl -- "$@" }
+_files() { print -r -- "files $*" }
+source ./script.zsh
+[[ $registered == '_windtunnel windtunnel' ]] || print 'not registered'
+words=("$@") CURRENT=$#
+if [[ $1 == offer ]]; then _windtunnel_offer "${@:2}"; else _windtunnel; fi
+END
+    zsh_offers() { # pattern of a line; words
+        wanted=$1
+        shift
+        zsh -f ask.zsh "$@" >said.zsh 2>&1
+        grep -qE -e "$wanted" said.zsh || fail "zsh, $*: no '$wanted' in $(cat said.zsh)"
+    }
+    zsh_offers '^trace:' windtunnel ''
+    zsh_offers '^freeze:' windtunnel trace ''
+    zsh_offers '^\(-o --out\)--out=\[.*\]:FILE: _windtunnel_offer "files"' windtunnel trace freeze ''
+    zsh_offers '^\(-p --policy\)--policy=\[.*\]:PRESET\|FILE: _windtunnel_offer "files" .*\<kai\>' windtunnel run ''
+    zsh_offers '^\*:operand: _windtunnel_offer "folders"' windtunnel report --json ''
+    zsh_offers '^files -/$' offer 'folders'
+    zsh_offers '^kai$' offer 'files' fifo kai
+else
+    echo 'note: left out zsh, which is not installed'
+fi
+
+# ---- fish, for real ----
+
+if command -v fish >/dev/null; then
+    fish -n script.fish || fail 'fish refuses the script'
+    fish_completes() { # what is offered; the line
+        got=$(HOME=$scratch fish --no-config -c "source script.fish; complete -C '$2'" 2>&1 | cut -f1 | LC_ALL=C sort |
+            paste -sd,)
+        [ "$got" = "$1" ] || fail "fish, '$2': '$got' in place of '$1'"
+    }
+    fish_completes 'report,run' 'windtunnel r'
+    fish_completes 'freeze,info' 'windtunnel trace '
+    fish_completes 'kai' 'windtunnel run --policy ka'
+    fish_completes '--plugin,--plugin-timeout,--policy' 'windtunnel run --p'
+    fish_completes 'batsim,jsonl,native,openb,philly,swf' 'windtunnel trace info -f '
+    fish_completes 'trace.csv,track.txt' 'windtunnel run --trace tra'
+    fish_completes '--out' 'windtunnel trace freeze --o'
+    fish_completes '' 'windtunnel trace info --o'
+    fish_completes 'folder/' 'windtunnel report fo'
+else
+    echo 'note: left out fish, which is not installed'
+fi
+
+# ---- A first word of several commands answers ----
+
+for family in $(sed -n 's/ .*//p' commands | sort -u); do
+    for help in --help -h; do
+        windtunnel "$family" $help
+        { [ "$status" -eq 0 ] && grep -q "^usage: windtunnel $family COMMAND" said.out; } ||
+            fail "$family $help: status $status: $(cat said.err)"
+        is_silent said.err "$family $help"
+    done
+done
+finish

@@ -1,0 +1,49 @@
+#!/bin/sh
+# The schemas of scenarios, clusters and policies accept all that the program accepts, and refuse unknown keys, wrong
+# types and numbers out of range as it does: ready files, and the same with one edit.
+set -u
+. tests/support/cli.sh
+
+for kind in scenario cluster policy; do
+    "$program" schema $kind >$kind.schema || fail "schema $kind: status $?"
+    "$program" schema $kind | cmp - $kind.schema || fail "schema $kind: another at the second time"
+done
+windtunnel schema job
+said 2 'schema job' <<'END'
+error: there is no schema of a 'job'
+  there are of a scenario, a cluster and a policy
+END
+
+python=
+for candidate in python3 /usr/bin/python3; do
+    if [ -z "$python" ] && $candidate -c 'from jsonschema import Draft202012Validator' 2>/dev/null; then
+        python=$candidate
+    fi
+done
+if [ -z "$python" ]; then
+    [ $failures -eq 0 ] || finish
+    echo 'skipped: python3-jsonschema is not installed (make deps installs it)'
+    exit 77
+fi
+
+edited() { # kind, edits of a file, files... -- command
+    kind=$1
+    shift
+    if $python "$repository/tests/support/schema_edits.py" "$scratch/$kind.schema" "$@" >edits.log 2>&1; then
+        [ "$1" -eq 0 ] || echo "note: $kind: $(tail -n 1 edits.log)"
+    else
+        fail "$kind: $(cat edits.log)"
+    fi
+}
+edited policy 25 "$repository"/policies/presets/*.json -- "$program" validate small.json --policy ./edit.json
+edited cluster 60 "$repository"/topologies/*.json -- "$program" topology show ./edit.json
+
+# Scenarios stand where the files are that they name; with few jobs, each is checked in a moment.  The traces of
+# openb.json are not here.
+cp -R "$repository/scenarios" "$repository/topologies" .
+cd scenarios || exit 1
+sed -i 's/"jobs": [0-9]*/"jobs": 100/; s/"duration": "[0-9]*d"/"duration": "1h"/' ./*.json
+edited scenario 0 ./*.json -- true
+rm openb.json
+edited scenario 40 ./*.json -- "$program" validate ./edit.json
+finish

@@ -1,0 +1,63 @@
+/* tests/support/work_twin.h -- a naive twin of a run: the work of each job as speed integrated over time.
+ *
+ * It hears the facts and decisions of a run.  At each instant it computes the pace of every job anew from all that
+ * stands on the cluster, and adds pace x working members x time, in whole units.  Law: each attempt's row has the
+ * twin's work and what of it survives, to the nanosecond; a job ends in the very nanosecond in which the twin has all
+ * of its work, or at its limit; GPU time that is slowed, exposed, on the network or overhead is that of the twin's
+ * paces, but for rounding.  A row that breaks it fails the test.
+ *
+ *   const struct port_outside listener = work_twin_listener(&twin);
+ *   const struct record_sink sink = work_twin_sink(&twin);
+ *
+ * It knows whole GPUs and shares, under MPS and in turns; no MIG instances, no sets, no nodes that fail.
+ */
+#ifndef TESTS_SUPPORT_WORK_TWIN_H
+#define TESTS_SUPPORT_WORK_TWIN_H
+
+#include "tests/support/random_run.h"
+#include "topologies/communication.h"
+
+enum { TWIN_PIECES_MAX = 512, TWIN_ONE = 1 << 20 }; /* TWIN_ONE: units of a member-ns at full speed */
+
+__extension__ typedef __int128 twin_units;
+
+struct twin_pending { /* a decision that takes effect later */
+    decision_id id;
+    struct piece *pieces;
+    uint32_t piece_count;
+};
+
+struct twin_job {
+    const struct random_job *planned;
+    struct communication communication;
+    struct piece pieces[TWIN_PIECES_MAX];
+    uint32_t piece_count;
+    struct twin_pending pending[32];
+    uint32_t pending_count;
+    uint32_t members, member_gpus; /* member_gpus 0: it does not communicate */
+    int64_t one, pace;             /* units of a member-ns; units that a member does now */
+    bool is_client, is_running, is_leaving, is_frozen, was_started;
+    time_ns restart_left, thaws_at, run_since;
+    twin_units work, saved, work_at_row;               /* units */
+    time_ns saved_sum;                                 /* of its rows */
+    double slowed_us, exposed_us, network_us, idle_us; /* GPU time; idle: restarts, and checkpoints for evictions */
+    double speed, exposed_ratio;                       /* of communication, now */
+    uint32_t domain_count, intervals;
+};
+
+struct twin {
+    struct random_run run;
+    struct twin_job *jobs;
+    struct network *network;
+    time_ns now;
+    bool is_stale;                         /* paces are to be computed anew */
+    uint64_t turns, lossy, grown, slow_ns; /* what was seen: changes of pace under way, evictions with loss, ... */
+};
+
+/* The caller fills `run`, `jobs` and is_stale = true, and of each job planned, communication, members, member_gpus,
+ * one, pace and is_client. */
+struct port_outside work_twin_listener(struct twin *twin);
+struct record_sink work_twin_sink(struct twin *twin);
+void work_twin_release(struct twin *twin); /* what it allocated itself */
+
+#endif

@@ -1,0 +1,144 @@
+/* One metric on two sides: marks, missing seeds, order of the table, words. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "reports/difference.h"
+#include "reports/statistics/student.h"
+
+enum { N = 6 };
+
+static const double base[N] = {100, 110, 95, 105, 120, 90};
+static const double noise[N] = {0.5, -1.1, 0.9, -0.4, 1.2, -1.0};
+
+static struct difference compare(const char *metric, double shift, const struct difference_how *how)
+{
+    double candidate[N];
+    const struct metric_selector of = {.metric = metric};
+    for (size_t i = 0; i < N; i++)
+        candidate[i] = base[i] + shift + noise[i];
+    return difference_of(how, &of, base, N, candidate, N);
+}
+
+static void assert_words(const struct difference *difference, const char *expected)
+{
+    struct buffer out = {0};
+    difference_write(difference, &out);
+    assert_string_equal(buffer_c_string(&out), expected);
+    buffer_release(&out);
+}
+
+static void test_marks(void **state)
+{
+    (void)state;
+    const struct difference_how how = {.level = 0.95};
+    assert_int_equal(compare("queue_time_p95_s", 9, &how).mark, '-');
+    assert_int_equal(compare("queue_time_p95_s", -9, &how).mark, '+');
+    assert_int_equal(compare("queue_time_p95_s", 0.2, &how).mark, '~');
+    assert_int_equal(compare("allocation_ratio", 9, &how).mark, '+');
+    assert_int_equal(compare("allocation_ratio", -9, &how).mark, '-');
+    assert_int_equal(compare("offered_load_ratio", 9, &how).mark, '*');
+    /* A stricter level knows less. */
+    const struct difference_how strict = {.level = 0.99999999};
+    assert_int_equal(compare("queue_time_p95_s", 9, &strict).mark, '~');
+}
+
+static void test_numbers_are_those_of_the_tests(void **state)
+{
+    (void)state;
+    const struct difference_how how = {.level = 0.9}, unpaired = {.level = 0.9, .is_unpaired = true};
+    double candidate[N];
+    for (size_t i = 0; i < N; i++)
+        candidate[i] = base[i] + 9 + noise[i];
+    struct difference d = compare("queue_time_p95_s", 9, &how);
+    const struct inference of = student_paired(base, candidate, N, 0, 0.9);
+    assert_true(d.mean.low == of.low && d.mean.high == of.high && d.mean.p == of.p);
+    assert_true(d.p_rank == 2.0 / 64); /* all six differences are positive */
+    const struct ratio_interval ratio = student_ratio_paired(base, candidate, N, 0.9);
+    assert_true(d.relative_low == ratio.low - 1 && d.relative_high == ratio.high - 1);
+    assert_true(fabs(d.relative - of.mean / d.base) < 1e-15);
+    d = compare("queue_time_p95_s", 9, &unpaired);
+    const struct inference welch = student_welch(base, N, candidate, N, 0, 0.9);
+    assert_true(d.mean.low == welch.low && d.mean.p == welch.p && d.relative_low == -INFINITY);
+    assert_true(d.p_rank > 2.0 / 64);
+}
+
+static void test_equal_exact_and_missing(void **state)
+{
+    (void)state;
+    const struct difference_how how = {.level = 0.95}, exact = {.level = 0.95, .is_exact = true};
+    const struct metric_selector of = {.metric = "queue_time_p95_s"};
+    struct difference d = difference_of(&how, &of, base, N, base, N);
+    assert_true(d.mark == '=' && d.relative == 0 && d.mean.low == 0 && d.mean.high == 0 && d.n == N);
+    assert_words(&d, "=");
+    const double a = 100, b = 112.3, none = NAN;
+    d = difference_of(&exact, &of, &a, 1, &b, 1);
+    assert_true(d.mark == '-' && !inference_has_interval(&d.mean));
+    assert_words(&d, "+12.3 %");
+    d = difference_of(&how, &of, &a, 1, &b, 1);
+    assert_true(d.mark == '~' && d.n == 1);
+    d = difference_of(&how, &of, &a, 1, &none, 1);
+    assert_true(d.mark == '?' && d.n == 0 && d.missing == 1 && isnan(d.relative));
+    assert_words(&d, "\xe2\x80\x93");
+    const double gaps[] = {100, NAN, 95, 105, NAN, 90}, other[] = {101, 2, 97, NAN, NAN, 90.5};
+    d = difference_of(&how, &of, gaps, N, other, N);
+    assert_true(d.n == 3 && d.missing == 3 && d.base == 95);
+    const double zeros[N] = {0};
+    double sixty[N];
+    for (size_t i = 0; i < N; i++)
+        sixty[i] = 60 + noise[i];
+    d = difference_of(&how, &of, zeros, N, sixty, N);
+    assert_true(d.mark == '-' && isnan(d.relative));
+    assert_words(&d, "+1m 00s (+59 s to +1m 01s)");
+}
+
+static void test_words(void **state)
+{
+    (void)state;
+    const struct difference_how how = {.level = 0.95};
+    const struct difference d = compare("queue_time_p95_s", 9, &how);
+    char expected[64];
+    snprintf(expected, sizeof expected, "%+.1f %% (%+.1f to %+.1f %%)", 100 * d.relative, 100 * d.relative_low,
+             100 * d.relative_high);
+    assert_words(&d, expected);
+    assert_non_null(strstr(expected, "+8.7 % (+"));
+}
+
+static void test_what_moved_most_comes_first(void **state)
+{
+    (void)state;
+    static const struct {
+        char mark;
+        double relative;
+    } given[] = {{'=', 0},    {'~', 0.01}, {'+', -0.2}, {'?', NAN}, {'~', -0.9},
+                 {'-', 0.05}, {'*', 0.2},  {'-', NAN},  {'=', 0},   {'+', 0.3}};
+    static const size_t order[] = {7, 9, 2, 6, 5, 4, 1, 0, 8, 3};
+    struct difference table[10] = {0};
+    for (size_t i = 0; i < 10; i++) {
+        table[i].mark = given[i].mark;
+        table[i].relative = given[i].relative;
+        table[i].n = i;
+    }
+    differences_sort(table, 10);
+    for (size_t i = 0; i < 10; i++)
+        assert_int_equal(table[i].n, order[i]);
+    differences_sort(NULL, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_marks),
+        cmocka_unit_test(test_numbers_are_those_of_the_tests),
+        cmocka_unit_test(test_equal_exact_and_missing),
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_what_moved_most_comes_first),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

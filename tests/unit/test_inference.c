@@ -1,0 +1,172 @@
+/* What samples that allow no inference give: a state, no interval, p = 1, and never a NAN. */
+#include <float.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "reports/statistics/bootstrap.h"
+#include "reports/statistics/rank_test.h"
+#include "reports/statistics/series.h"
+#include "reports/statistics/student.h"
+
+static void assert_no_nan(const struct inference *of)
+{
+    assert_false(isnan(of->mean) || isnan(of->low) || isnan(of->high) || isnan(of->p) || isnan(of->statistic) ||
+                 isnan(of->df) || isnan(of->level));
+    assert_true(of->low <= of->high);
+    assert_true(of->p >= 0 && of->p <= 1);
+}
+
+static void assert_none(struct inference of, enum inference_state state, size_t n)
+{
+    assert_no_nan(&of);
+    assert_int_equal(of.state, state);
+    assert_int_equal(of.n, n);
+    assert_false(inference_has_interval(&of));
+    assert_true(of.low == -INFINITY && of.high == INFINITY);
+    assert_true(of.p == 1);
+}
+
+static void test_too_few_values(void **state)
+{
+    (void)state;
+    const double one[] = {3}, other[] = {5}, two[] = {1, 2};
+    const struct bootstrap how = {.seed = 1};
+    assert_none(student_one(NULL, 0, 0, 0.95), INFERENCE_TOO_FEW, 0);
+    assert_none(student_one(one, 1, 0, 0.95), INFERENCE_TOO_FEW, 1);
+    assert_true(student_one(one, 1, 0, 0.95).mean == 3);
+    assert_none(student_paired(one, other, 1, 0, 0.95), INFERENCE_TOO_FEW, 1);
+    assert_true(student_paired(one, other, 1, 0, 0.95).mean == 2);
+    assert_none(student_welch(one, 1, two, 2, 0, 0.95), INFERENCE_TOO_FEW, 3);
+    assert_none(student_welch(two, 2, NULL, 0, 0, 0.95), INFERENCE_TOO_FEW, 2);
+    assert_none(bootstrap_one(one, 1, 0.95, &how), INFERENCE_TOO_FEW, 1);
+    assert_none(bootstrap_paired(one, other, 1, 0.95, &how), INFERENCE_TOO_FEW, 1);
+    const struct ratio_interval ratio = student_ratio_paired(one, other, 1, 0.95);
+    assert_true(ratio.low == -INFINITY && ratio.high == INFINITY);
+}
+
+static void test_values_that_are_not_finite(void **state)
+{
+    (void)state;
+    const double good[] = {1, 2, 3}, bad[] = {1, NAN, 3}, endless[] = {1, 2, INFINITY}, huge[] = {-1e308, 1e308, 1e308};
+    const struct bootstrap how = {.seed = 1};
+    assert_none(student_one(bad, 3, 0, 0.95), INFERENCE_NOT_FINITE, 3);
+    assert_none(student_one(endless, 3, 0, 0.95), INFERENCE_NOT_FINITE, 3);
+    assert_none(student_one(huge, 3, 0, 0.95), INFERENCE_NOT_FINITE, 3);
+    assert_none(student_paired(good, bad, 3, 0, 0.95), INFERENCE_NOT_FINITE, 3);
+    assert_none(student_welch(bad, 3, good, 3, 0, 0.95), INFERENCE_NOT_FINITE, 6);
+    assert_none(bootstrap_one(bad, 3, 0.95, &how), INFERENCE_NOT_FINITE, 3);
+    const struct rank_test pairs = rank_test_pairs(good, bad, 3), samples = rank_test_samples(bad, 3, good, 3);
+    assert_true(pairs.state == INFERENCE_NOT_FINITE && pairs.p == 1);
+    assert_true(samples.state == INFERENCE_NOT_FINITE && samples.p == 1);
+    const struct ratio_interval ratio = student_ratio_paired(good, endless, 3, 0.95);
+    assert_true(ratio.low == -INFINITY && ratio.high == INFINITY);
+}
+
+/* Five equal values are as improbable as five equal signs: 2^-4 = 0.0625, so there is no 95 % interval; six give
+ * one. */
+static void test_constant_samples_are_judged_by_signs(void **state)
+{
+    (void)state;
+    const double value[] = {7, 7, 7, 7, 7, 7};
+    struct inference of = student_one(value, 5, 0, 0.95);
+    assert_no_nan(&of);
+    assert_int_equal(of.state, INFERENCE_CONSTANT);
+    assert_int_equal(of.method, METHOD_SIGNS);
+    assert_true(of.p == 0.0625);
+    assert_false(inference_has_interval(&of));
+    of = student_one(value, 6, 0, 0.95);
+    assert_true(of.p == 0.03125 && of.low == 7 && of.high == 7);
+    of = student_one(value, 6, 7, 0.95);
+    assert_true(of.p == 1 && of.low == 7 && of.high == 7);
+    const struct bootstrap how = {.seed = 1};
+    of = bootstrap_one(value, 6, 0.95, &how);
+    assert_true(of.state == INFERENCE_CONSTANT && of.low == 7 && of.high == 7);
+    /* Two samples that do not overlap: 2 / C(6, 3) = 0.1. */
+    const double other[] = {9, 9, 9};
+    of = student_welch(value, 3, other, 3, 0, 0.85);
+    assert_int_equal(of.state, INFERENCE_CONSTANT);
+    assert_true(fabs(of.p - 0.1) < 1e-12 && of.low == 2 && of.high == 2);
+}
+
+/* b - a is 0.1 but for rounding: no variance that means anything. */
+static void test_rounding_is_no_variance(void **state)
+{
+    (void)state;
+    double a[10], b[10];
+    for (int i = 0; i < 10; i++) {
+        a[i] = 1000.0 / (i + 3);
+        b[i] = a[i] + 0.1;
+    }
+    struct inference of = student_paired(a, b, 10, 0, 0.95);
+    assert_int_equal(of.state, INFERENCE_CONSTANT);
+    assert_true(of.p == ldexp(1, -9) && fabs(of.mean - 0.1) < 1e-12);
+    of = student_paired(a, b, 10, 0.1, 0.95);
+    assert_true(of.p == 1);
+    b[4] += 1e-9;
+    of = student_paired(a, b, 10, 0, 0.95);
+    assert_int_equal(of.state, INFERENCE_DEFINED);
+}
+
+static void test_equal_pairs_have_no_ranks(void **state)
+{
+    (void)state;
+    const double a[] = {1, 2, 3};
+    struct rank_test test = rank_test_pairs(a, a, 3);
+    assert_true(test.state == INFERENCE_CONSTANT && test.n == 0 && test.p == 1);
+    test = rank_test_pairs(a, a, 0);
+    assert_true(test.state == INFERENCE_TOO_FEW && test.p == 1);
+    const double same[] = {4, 4}, sames[] = {4, 4, 4};
+    test = rank_test_samples(same, 2, sames, 3);
+    assert_true(test.state == INFERENCE_CONSTANT && test.p == 1);
+    test = rank_test_samples(same, 2, NULL, 0);
+    assert_true(test.state == INFERENCE_TOO_FEW && test.p == 1);
+}
+
+/* Its base does not differ from 0, so no ratio is out of question. */
+static void test_no_ratio_to_a_base_near_zero(void **state)
+{
+    (void)state;
+    const double a[] = {-1, 2, -3, 4, 0.5}, b[] = {5, 6, 7, 8, 9}, zero[] = {0, 0, 0, 0, 0};
+    struct ratio_interval ratio = student_ratio_paired(a, b, 5, 0.95);
+    assert_true(ratio.low == -INFINITY && ratio.high == INFINITY);
+    ratio = student_ratio_paired(zero, b, 5, 0.95);
+    assert_true(ratio.low == -INFINITY && ratio.high == INFINITY);
+    /* b = 1.1 a: the interval is the point. */
+    double exact[5];
+    for (int i = 0; i < 5; i++)
+        exact[i] = 1.1 * b[i];
+    ratio = student_ratio_paired(b, exact, 5, 0.95);
+    assert_true(fabs(ratio.low - 1.1) < 1e-12 && fabs(ratio.high - 1.1) < 1e-12);
+}
+
+static void test_bootstrap_is_reproducible(void **state)
+{
+    (void)state;
+    const double values[] = {1, 4, 2, 8, 5, 7};
+    const struct bootstrap first = {.seed = 1, .resamples = 999}, second = {.seed = 2, .resamples = 999};
+    const struct inference a = bootstrap_one(values, 6, 0.9, &first), again = bootstrap_one(values, 6, 0.9, &first);
+    const struct inference b = bootstrap_one(values, 6, 0.9, &second);
+    assert_true(a.low == again.low && a.high == again.high && a.p == again.p);
+    assert_true(a.low != b.low || a.high != b.high);
+    assert_true(a.p == 2.0 / 1000); /* no resampled mean is at or below 0 */
+    assert_int_equal(a.method, METHOD_BOOTSTRAP);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_too_few_values),
+        cmocka_unit_test(test_values_that_are_not_finite),
+        cmocka_unit_test(test_constant_samples_are_judged_by_signs),
+        cmocka_unit_test(test_rounding_is_no_variance),
+        cmocka_unit_test(test_equal_pairs_have_no_ranks),
+        cmocka_unit_test(test_no_ratio_to_a_base_near_zero),
+        cmocka_unit_test(test_bootstrap_is_reproducible),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,145 @@
+/* windtunnel schema: what files may hold, as JSON Schema, learned from their readers. */
+#include <string.h>
+
+#include "policies/policy_config.h"
+#include "tools/schema.h"
+#include "tools/verbs.h"
+#include "topologies/cluster.h"
+#include "workloads/readers/source.h"
+
+/* ---- The readers ---- */
+
+typedef void read_root_fn(const struct json_value *root);
+
+static struct error read_document(const char *text, const struct json_listener *listener, read_root_fn *read)
+{
+    struct json_doc *doc;
+    TRY(json_doc_parse(&doc, "document", text_of(text), ERROR_CONFIG));
+    struct error error = ERROR_OK;
+    json_doc_listen(doc, listener);
+    struct json_value root = json_doc_root(doc, &error);
+    read(&root);
+    json_doc_free(doc);
+    return error;
+}
+
+static void read_policy_root(const struct json_value *root)
+{
+    const struct plugin_set none = {.count = 0};
+    struct policy_config config;
+    policy_config_read_with(&config, root, &none);
+}
+
+static struct error read_policy(void *self, const char *text, const struct json_listener *listener)
+{
+    (void)self;
+    return read_document(text, listener, read_policy_root);
+}
+
+/* A node as an hwloc file gives it, whatever the file's name is. */
+static struct error inside_of(const char *path, struct cluster_inside *out)
+{
+    (void)path;
+    *out = (struct cluster_inside){.gpu_count = 8, .cpu_milli = 8000, .memory_mib = 1024, .numa_count = 1};
+    return ERROR_OK;
+}
+
+static void read_cluster_root(const struct json_value *root)
+{
+    cluster_free(cluster_read(root, inside_of));
+}
+
+static struct error read_cluster(void *self, const char *text, const struct json_listener *listener)
+{
+    (void)self;
+    return read_document(text, listener, read_cluster_root);
+}
+
+/* As a run reads it before it begins: the scenario, its queues, its workload, its service levels. */
+static struct error read_scenario(void *self, const char *text, const struct json_listener *listener)
+{
+    const struct scenario_options options = {.text = text, .listener = listener};
+    struct scenario scenario;
+    struct job_source *source = NULL;
+    struct arena arena = {0};
+    struct service_levels levels;
+    (void)self;
+    TRY(scenario_load(&scenario, &options));
+    struct error error = tool_service_levels(&scenario, &arena, &levels);
+    if (!error_is(error))
+        error = scenario_open(&scenario, &source);
+    job_source_close(source);
+    scenario_release(&scenario);
+    arena_release(&arena);
+    return error;
+}
+
+static const char *const empty[] = {"{}", NULL};
+
+/* A workload of each kind; no trace of that name is there. */
+static const char *const scenarios[] = {
+    "{\"cluster\": {\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 8}]}, \"workload\": {\"synth\": {\"jobs\": 1, "
+    "\"load_whole_gpu\": 0.5, \"tenants\": {\"projects\": 1}, \"classes\": [{\"name\": \"" SCHEMA_SAMPLE
+    "\", \"share\": 1, \"arrivals\": {}, \"sizes\": [{\"gpus\": 1}], \"run_time\": {\"distribution\": \"exponential\", "
+    "\"mean\": 1}}]}}, \"policy\": {}, \"world\": {}}",
+    "{\"cluster\": {\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 8}]}, \"workload\": {\"trace\": \"" SCHEMA_SAMPLE
+    "\", \"fill\": {\"load\": 1}}, \"queues\": []}",
+    NULL};
+
+static const struct {
+    const char *name, *title;
+    schema_read_fn *read;
+    const char *const *seeds;
+    bool is_whole; /* the file stands alone, where --set and its like give nothing */
+} kinds[] = {
+    {"scenario", "A scenario of Windtunnel (docs/scenario.md)", read_scenario, scenarios, false},
+    {"cluster", "A cluster file of Windtunnel (topologies/README.md)", read_cluster, empty, true},
+    {"policy", "A policy file of Windtunnel (docs/policies.md)", read_policy, empty, true},
+    {0},
+};
+
+const char *schema_kind_name(size_t index)
+{
+    return kinds[index].name;
+}
+
+static int run_schema(const struct args *args)
+{
+    const char *name = args_operand(args, 0);
+    struct buffer out = {0};
+    for (size_t i = 0; kinds[i].name != NULL; i++) {
+        if (strcmp(kinds[i].name, name) != 0)
+            continue;
+        struct schema *schema = schema_learn_new(kinds[i].read, NULL, kinds[i].seeds);
+        if (!kinds[i].is_whole)
+            schema_require_nothing(schema);
+        schema_print(schema, kinds[i].title, &out);
+        schema_free(schema);
+        return tool_print(&out);
+    }
+    struct error error = error_new(ERROR_USAGE, "there is no schema of a '%s'", name);
+    error_set_hint(&error, "there are of a scenario, a cluster and a policy");
+    return tool_fail(&error);
+}
+
+static const struct args_example examples[] = {
+    {"windtunnel schema policy > policy.schema.json", "For an editor, or a check in CI."},
+    {0},
+};
+
+const struct args_verb verb_schema = {
+    .name = "schema",
+    .summary = "print the JSON Schema of scenarios, clusters or policies",
+    .synopsis = "FILE_KIND",
+    .description =
+        (const char *const[]){"FILE_KIND is scenario, cluster or policy. The schema (draft 2020-12) is learned from "
+                              "the program's own reader and accepts every file that the reader accepts. It "
+                              "refuses unknown keys, wrong types, numbers out of their range and unknown "
+                              "names. Rules between fields are checked by 'windtunnel validate' only, and "
+                              "policies of plug-ins are not known.",
+                              NULL},
+    .examples = examples,
+    .operands_min = 1,
+    .operands_max = 1,
+    .run = run_schema,
+};
