@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "policies/policy_config.h"
+#include "studies/run.h"
 #include "tools/schema.h"
 #include "tools/verbs.h"
 #include "topologies/cluster.h"
@@ -55,7 +56,7 @@ static struct error read_cluster(void *self, const char *text, const struct json
     return read_document(text, listener, read_cluster_root);
 }
 
-/* As a run reads it before it begins: the scenario, its queues, its workload, its service levels. */
+/* As a run reads it before it begins: the scenario, its queues, its workload, its service levels and gates. */
 static struct error read_scenario(void *self, const char *text, const struct json_listener *listener)
 {
     const struct scenario_options options = {.text = text, .listener = listener};
@@ -63,9 +64,12 @@ static struct error read_scenario(void *self, const char *text, const struct jso
     struct job_source *source = NULL;
     struct arena arena = {0};
     struct service_levels levels;
+    struct gates gates;
     (void)self;
     TRY(scenario_load(&scenario, &options));
-    struct error error = tool_service_levels(&scenario, &arena, &levels);
+    struct error error = run_service_levels(&scenario, &arena, &levels);
+    if (!error_is(error))
+        error = run_gates(&scenario, &arena, &gates);
     if (!error_is(error))
         error = scenario_open(&scenario, &source);
     job_source_close(source);
