@@ -106,9 +106,10 @@ struct weighing {
     bool has_topology;          /* domains are chosen first, then nodes in them */
     bool has_reservation;       /* its space is claimed already */
     uint32_t members;           /* of the kind that is placed first: the first of them is scored */
-    uint32_t taken_count;       /* starts of `before` that were taken as done */
+    uint32_t taken_count;       /* starts of `before` taken as done: their space is free now */
     struct weighed_node *nodes; /* best first, then by number */
     uint32_t node_count;
+    uint32_t drained_count;               /* nodes that a drain keeps for jobs of its class queue; they have no score */
     uint32_t refused[EXPLAIN_NODE_COUNT]; /* nodes without room, by cause; EXPLAIN_FITS: the policy refuses them */
     struct weighed_head *heads;           /* in the order of the queue selection, up to the job's own class queue */
     uint32_t head_count;
@@ -120,7 +121,7 @@ struct weighing {
 /* Score every node for a waiting job as the placement would now, after the STARTs of `before` (decisions of the cycle
  * that follows).  Heads are as they are now.  False, and nothing is written, if the job is not known or does not wait.
  * Asking changes no later decision.  Caller: arena_release(&out->arena).  O(nodes + class queues x queues).
- * Preferred rules of tags and preferred domains do not count. */
+ * Preferred rules of tags and preferred domains do not count, nor does what `before` starts of the job itself. */
 bool sched_weigh(struct sched *sched, job_id job, const struct decision *before, size_t before_count,
                  struct weighing *out);
 

@@ -11,6 +11,8 @@ struct seeking {
     struct decision_study *study;
     uint64_t number, last; /* last: the highest number so far */
     uint64_t cycle;        /* number of the next cycle */
+    uint64_t *reserved_by; /* by job: the number of its last RESERVE */
+    size_t reserved_capacity;
     bool is_found;
     volatile sig_atomic_t is_over;
 };
@@ -35,6 +37,14 @@ static struct decision copy_of(struct arena *arena, const struct decision *decis
     return copy;
 }
 
+static void note_reserve(struct seeking *seeking, const struct decision *decision)
+{
+    if (decision->kind != DECISION_RESERVE)
+        return;
+    MEM_GROW(seeking->reserved_by, seeking->reserved_capacity, (size_t)decision->job + 1);
+    seeking->reserved_by[decision->job] = decision_number(decision->id);
+}
+
 static struct error find_in_cycle(void *self, time_ns now, const struct decision *decisions, size_t count,
                                   const struct wire_done *done)
 {
@@ -43,6 +53,7 @@ static struct error find_in_cycle(void *self, time_ns now, const struct decision
     (void)done;
     for (size_t i = 0; i < count && !seeking->is_found; i++) {
         seeking->last = decision_number(decisions[i].id);
+        note_reserve(seeking, &decisions[i]);
         if (seeking->last != seeking->number)
             continue;
         seeking->is_found = true;
@@ -52,6 +63,8 @@ static struct error find_in_cycle(void *self, time_ns now, const struct decision
         study->decision = copy_of(&study->arena, &decisions[i]);
         study->before = arena_alloc_array(&study->arena, i + 1, struct decision);
         study->before_count = i;
+        if (decisions[i].kind == DECISION_START && decisions[i].job < seeking->reserved_capacity)
+            study->reserved_by = seeking->reserved_by[decisions[i].job];
         for (size_t b = 0; b < i; b++)
             study->before[b] = copy_of(&study->arena, &decisions[b]);
     }
@@ -167,6 +180,7 @@ struct error decision_study_find(struct decision_study *study, const struct scen
     struct error error = find(&seeking);
     if (!error_is(error))
         error = look(&seeking);
+    mem_free(seeking.reserved_by);
     if (error_is(error))
         decision_study_release(study);
     return error;

@@ -12,8 +12,14 @@
  *
  * Laws
  *  - Heads of class queues are as before the cycle.  Nodes are as after the starts that the cycle decided before it.
- *  - The place of a START that is a job's first, of one member, has the best score of all nodes where nothing keeps the
- *    job off.
+ *  - The place of a START of one member has the best score of all nodes where nothing keeps the job off, and among equal
+ *    scores the lowest node, if nothing but room and score chose it: no topology, no preferred rules of tags, no drain, no
+ *    reservation, no random draw; and what came before it in its cycle were starts of other jobs on free space.
+ *
+ * A cycle begins by giving up claims and drains that are over; nodes that these kept are still refused as kept.
+ *
+ * It does not: list the victims that an EVICT might have had, or what other decisions than starts do to the nodes
+ * within the cycle.
  */
 #ifndef STUDIES_DECISION_H
 #define STUDIES_DECISION_H
@@ -40,6 +46,7 @@ struct decision_study {
     struct weighing weighing;
     bool is_explained; /* a job that is rejected has no place to weigh, but a reason */
     struct explanation why;
+    uint64_t reserved_by;      /* number of the RESERVE that the job of a START had last; 0: none */
     struct decision_job *jobs; /* those that are named */
     size_t job_capacity;
     uint32_t job_count;

@@ -64,7 +64,7 @@ static void write_before(const struct decision_study *study, struct buffer *out)
     }
     buffer_format(out, "  %zu decision%s came before it in its cycle", count, count == 1 ? "" : "s");
     if (study->is_weighed)
-        buffer_format(out, "; the nodes are as after the %u start%s among them", study->weighing.taken_count,
+        buffer_format(out, "; the nodes are as after %u start%s among them", study->weighing.taken_count,
                       study->weighing.taken_count == 1 ? "" : "s");
     buffer_char(out, '\n');
 }
@@ -92,8 +92,8 @@ static void write_order(const struct decision_study *study, struct buffer *out)
         return;
     buffer_format(out, "order before the cycle: its class queue is number %u", weighing->head_count);
     if (weighing->ahead_in_class > 0)
-        buffer_format(out, ", and %u job%s go before it there", weighing->ahead_in_class,
-                      weighing->ahead_in_class == 1 ? "" : "s");
+        buffer_format(out, ", and %u job%s before it there", weighing->ahead_in_class,
+                      weighing->ahead_in_class == 1 ? " goes" : "s go");
     buffer_string(out, weighing->inference_first ? "; inference is tried before all others\n" : "\n");
     for (uint32_t h = 0; h < weighing->head_count; h++) {
         if (h < HEADS_SHOWN || h + 1 == weighing->head_count)
@@ -150,6 +150,9 @@ static uint32_t write_spot(const struct decision_study *study, uint32_t first, s
 static void write_refused(const struct weighing *weighing, struct buffer *out)
 {
     const char *between = "  refused: ";
+    if (weighing->drained_count > 0)
+        buffer_format(out, "  %u node%s kept for it by a drain\n", weighing->drained_count,
+                      weighing->drained_count == 1 ? "" : "s");
     for (int i = 0; i < EXPLAIN_NODE_COUNT; i++) {
         if (weighing->refused[i] == 0)
             continue;
@@ -166,7 +169,10 @@ static void write_nodes(const struct decision_study *study, struct buffer *out)
     const struct weighing *weighing = &study->weighing;
     const uint32_t all = study->side.scenario.cluster->node_count;
     if (weighing->has_reservation) {
-        buffer_string(out, "place: its space was held for it by an earlier decision\n");
+        buffer_string(out, "place: its space was held for it before");
+        if (study->reserved_by != 0)
+            buffer_format(out, ", by decision %llu", (unsigned long long)study->reserved_by);
+        buffer_char(out, '\n');
         return;
     }
     buffer_format(out, "place: %s, %u of %u node%s with room", weighing->placement, weighing->node_count, all,
@@ -245,8 +251,11 @@ static void json_heads(const struct decision_study *study, struct buffer *out)
 static void json_nodes(const struct decision_study *study, struct buffer *out)
 {
     const struct weighing *weighing = &study->weighing;
-    if (weighing->has_reservation)
+    if (weighing->has_reservation) {
+        if (study->reserved_by != 0)
+            buffer_format(out, ", \"reserved_by\": %llu", (unsigned long long)study->reserved_by);
         return;
+    }
     buffer_string(out, ", ");
     json_text(out, "placement", weighing->placement);
     buffer_string(out, ", \"nodes\": [");
@@ -260,7 +269,7 @@ static void json_nodes(const struct decision_study *study, struct buffer *out)
         json_text(out, "cause", explain_node_names[node->why]);
         buffer_format(out, ", \"is_chosen\": %s}", is_chosen(study, node->node) ? "true" : "false");
     }
-    buffer_string(out, "], \"refused\": {");
+    buffer_format(out, "], \"drained\": %u, \"refused\": {", weighing->drained_count);
     for (int i = 0; i < EXPLAIN_NODE_COUNT; i++)
         buffer_format(out, "%s\"%s\": %u", i > 0 ? ", " : "", i == EXPLAIN_FITS ? "policy" : explain_node_names[i],
                       weighing->refused[i]);

@@ -44,7 +44,7 @@ static uint32_t count_ahead(const struct pending *pending, uint32_t class_queue,
 static void weigh_heads(struct sched *sched, uint32_t slot, struct weighing *out)
 {
     const uint32_t own = sched->jobs.jobs[slot].class_queue;
-    struct pending *pending = &sched->pending;
+    const struct pending *pending = &sched->pending;
     struct queue_selection_field field = {0};
     if (own == CLASS_QUEUE_NONE)
         return;
@@ -69,22 +69,53 @@ static void weigh_heads(struct sched *sched, uint32_t slot, struct weighing *out
 
 /* ---- Nodes ---- */
 
-/* Take what the STARTs take. */
+static bool is_free(const struct ledger *ledger, const struct space *space)
+{
+    const struct node_cell *cell = &ledger->nodes[space->node];
+    const gpu_id first = ledger->cluster->nodes[space->node].first_gpu;
+    if (cell->cpu_free < space->cpu_milli || cell->memory_free < space->memory_mib ||
+        cell->tasks_free < space->member_count || !ledger_admits(ledger, space))
+        return false;
+    if (space->mig == 0 && space->gpu_milli == GPU_MILLI)
+        return (ledger->index->free_mask[space->node] & space->gpu_mask) == space->gpu_mask;
+    for (uint32_t left = space->gpu_mask; left != 0; left &= left - 1) {
+        const uint32_t g = (uint32_t)__builtin_ctz(left);
+        const bool has_room =
+            space->mig != 0
+                ? ledger_mig_starts(ledger, space->node, g, (enum mig_profile_id)(space->mig - 1)) >> space->mig_start &
+                      1
+                : !ledger_has_layout(ledger, space->node, g) && ledger->gpus[first + g].free >= space->gpu_milli;
+        if (!has_room)
+            return false;
+    }
+    return true;
+}
+
+/* Take the space of a START.  False: some of it is not free now, because it was held for the job before. */
+static bool take_start(struct sched *sched, const struct decision *start)
+{
+    const uint32_t slot = job_table_find(&sched->jobs, start->job);
+    if (slot == SLOT_NONE)
+        return false;
+    const struct request_class *request_class = sched_request_class(sched, &sched->jobs.jobs[slot]);
+    const size_t mark = ledger_mark(sched->ledger);
+    for (uint32_t p = 0; p < start->piece_count; p++) {
+        const struct space space = request_class_space(request_class, &start->pieces[p], slot);
+        if (!is_free(sched->ledger, &space)) {
+            ledger_rollback(sched->ledger, mark);
+            return false;
+        }
+        ledger_take(sched->ledger, &space);
+    }
+    ledger_commit(sched->ledger, mark);
+    return true;
+}
+
 static uint32_t take_starts(struct sched *sched, const struct decision *before, size_t count)
 {
     uint32_t taken = 0;
-    for (size_t i = 0; i < count; i++) {
-        const uint32_t slot = job_table_find(&sched->jobs, before[i].job);
-        if (before[i].kind != DECISION_START || slot == SLOT_NONE ||
-            sched->jobs.jobs[slot].state == SJOB_CLAIMING) /* its space is taken already */
-            continue;
-        const struct request_class *request_class = sched_request_class(sched, &sched->jobs.jobs[slot]);
-        for (uint32_t p = 0; p < before[i].piece_count; p++) {
-            const struct space space = request_class_space(request_class, &before[i].pieces[p], slot);
-            ledger_take(sched->ledger, &space);
-        }
-        taken++;
-    }
+    for (size_t i = 0; i < count; i++)
+        taken += before[i].kind == DECISION_START && take_start(sched, &before[i]);
     return taken;
 }
 
@@ -141,10 +172,20 @@ static void weigh_nodes(struct sched *sched, uint32_t slot, const uint8_t *why, 
                                                                   .score = out->is_drawn ? 0 : search.best.score,
                                                                   .why = why[n],
                                                                   .free_gpus = sched->ledger->index->free_count[n]};
+        else if (sched->ledger->is_kept[n] && why[n] == EXPLAIN_FITS)
+            out->drained_count++;
         else
             out->refused[why[n]]++;
     }
     qsort(out->nodes, out->node_count, sizeof *out->nodes, compare_nodes);
+}
+
+static bool has_claim(const struct sched_job *job)
+{
+    for (uint32_t i = 0; i < job->holding_count; i++)
+        if (sched_job_holding(job, i)->phase == HOLDING_CLAIMED)
+            return true;
+    return false;
 }
 
 bool sched_weigh(struct sched *sched, job_id job, const struct decision *before, size_t before_count,
@@ -154,7 +195,7 @@ bool sched_weigh(struct sched *sched, job_id job, const struct decision *before,
     if (slot == SLOT_NONE || sched->jobs.jobs[slot].wait.kind == WAIT_NOT)
         return false;
     *out = (struct weighing){.inference_first = sched->policy.inference_first,
-                             .has_reservation = sched->jobs.jobs[slot].state == SJOB_CLAIMING};
+                             .has_reservation = has_claim(&sched->jobs.jobs[slot])};
     uint8_t *why = arena_alloc_array(&out->arena, sched->cluster->node_count, uint8_t);
     weigh_heads(sched, slot, out);
     const size_t mark = ledger_mark(sched->ledger);
