@@ -12,9 +12,10 @@
  *
  * Laws
  *  - Heads of class queues are as before the cycle.  Nodes are as after the starts that the cycle decided before it.
- *  - The place of a START of one member has the best score of all nodes where nothing keeps the job off, and among equal
- *    scores the lowest node, if nothing but room and score chose it: no topology, no preferred rules of tags, no drain, no
- *    reservation, no random draw; and what came before it in its cycle were starts of other jobs on free space.
+ *  - The place of a START of one member has the best score of all nodes where nothing keeps the job off, and among
+ *    equal scores the lowest node, if nothing but room and score chose it: no topology, no preferred rules of tags, no
+ *    drain, no reservation, no random draw; and what came before it in its cycle were starts of other jobs on free
+ *    space.
  *
  * A cycle begins by giving up claims and drains that are over; nodes that these kept are still refused as kept.
  *

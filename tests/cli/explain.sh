@@ -226,7 +226,8 @@ decision 2 at 100 s: evict job low (training, queue default, 8 GPUs) from n0:0-7
   it is the first decision of its cycle
 END
 head -n 2 said.out | diff -u expected.start - || fail 'explain an eviction'
-grep -q '^job high (training, queue default, 8 GPUs) waits: WaitingForScheduling. No cycle has looked at it yet. 1 more node' said.out ||
+grep -q '^job high (training, queue default, 8 GPUs) waits: WaitingForScheduling. No cycle has looked at it yet. 1' \
+    said.out ||
     fail "an eviction does not say why: $(cat said.out)"
 windtunnel explain evict.json --set cluster.pools.h100.nodes=1 --decision 4
 grep -qx 'place: its space was held for it before, by decision 3' said.out || fail "a reserved start: $(cat said.out)"

@@ -1,5 +1,5 @@
-/* What `explain --decision` says of decisions in random worlds: the node of a plain START is the best that it lists, and
- * asking changes nothing. */
+/* What `explain --decision` says of decisions in random worlds: the node of a plain START is the best that it lists,
+ * and asking changes nothing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,7 +49,8 @@ static bool has_started_before(const struct decision_study *study)
     return false;
 }
 
-/* Did nothing but room and score choose the node?  Decisions before it in its cycle were starts of other jobs from free space. */
+/* Did nothing but room and score choose the node?  Decisions before it in its cycle were starts of other jobs on free
+ * space. */
 static bool is_plain(const struct decision_study *study)
 {
     const struct weighing *weighing = &study->weighing;
