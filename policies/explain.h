@@ -22,6 +22,7 @@
 #ifndef POLICIES_EXPLAIN_H
 #define POLICIES_EXPLAIN_H
 
+#include "base/mem.h"
 #include "policies/sched.h"
 
 enum explain_node {
@@ -43,6 +44,7 @@ enum explain_node {
     EXPLAIN_NODE_COUNT
 };
 extern const char *const explain_node_names[]; /* "not_up", "mismatch", ..., NULL */
+extern const char *const explain_node_words[]; /* "not up", "of another kind", ...: nodes of which this is said */
 
 enum { EXPLAIN_TEXT_MAX = 480 };
 
@@ -77,5 +79,50 @@ struct explanation {
 
 /* False, and nothing is written, if the job is not known or does not wait. */
 bool sched_explain(struct sched *sched, job_id job, struct explanation *out);
+
+/* ---- What a decision weighs ---- */
+
+struct weighed_node { /* the job's next member has room here */
+    node_id node;
+    int64_t score;     /* by the placement policy; higher is better */
+    uint8_t why;       /* enum explain_node: EXPLAIN_FITS, or what keeps it off in spite of the room */
+    uint8_t free_gpus; /* whole ones */
+};
+
+struct weighed_head { /* the head of a class queue */
+    job_id job;
+    queue_id queue;
+    uint32_t waiting;   /* jobs of its class queue */
+    enum reason reason; /* why it waits, as of the last cycle */
+    /* What puts it behind the head before it: the quota policy (its queue comes later), an order policy, or "job id";
+     * NULL: it is the first. */
+    const char *behind_by;
+};
+
+struct weighing {
+    struct explanation why;
+    const char *placement;      /* the name of the policy */
+    bool is_drawn;              /* it draws a node at random: there are no scores */
+    bool has_topology;          /* domains are chosen first, then nodes in them */
+    bool has_reservation;       /* its space is claimed already */
+    uint32_t members;           /* of the kind that is placed first: the first of them is scored */
+    uint32_t taken_count;       /* starts of `before` taken as done: their space is free now */
+    struct weighed_node *nodes; /* best first, then by number */
+    uint32_t node_count;
+    uint32_t drained_count;               /* nodes that a drain keeps for jobs of its class queue; they have no score */
+    uint32_t refused[EXPLAIN_NODE_COUNT]; /* nodes without room, by cause; EXPLAIN_FITS: the policy refuses them */
+    struct weighed_head *heads;           /* in the order of the queue selection, up to the job's own class queue */
+    uint32_t head_count;
+    uint32_t ahead_in_class; /* jobs of its own class queue that go before it */
+    bool inference_first;    /* heads of inference are tried before all others */
+    struct arena arena;
+};
+
+/* Score every node for a waiting job as the placement would now, after the STARTs of `before` (decisions of the cycle
+ * that follows).  Heads are as they are now.  False, and nothing is written, if the job is not known or does not wait.
+ * Asking changes no later decision.  Caller: arena_release(&out->arena).  O(nodes + class queues x queues).
+ * Preferred rules of tags and preferred domains do not count, nor does what `before` starts of the job itself. */
+bool sched_weigh(struct sched *sched, job_id job, const struct decision *before, size_t before_count,
+                 struct weighing *out);
 
 #endif

@@ -9,6 +9,7 @@
 #include "reports/result.h"
 #include "reports/view.h"
 #include "sim/plugins/guard.h"
+#include "studies/decision.h"
 #include "tools/progress_line.h"
 #include "tools/verbs.h"
 
@@ -218,23 +219,6 @@ static void write_waits(const struct told *told, struct buffer *out)
 
 static void write_nodes(const struct explanation *why, struct buffer *out)
 {
-    static const char *const words[EXPLAIN_NODE_COUNT] = {
-        [EXPLAIN_NOT_UP] = "not up",
-        [EXPLAIN_TAINT] = "with an untolerated taint",
-        [EXPLAIN_NODE_AFFINITY] = "outside its node affinity/selector",
-        [EXPLAIN_MISMATCH] = "of another kind",
-        [EXPLAIN_TOO_SMALL] = "too small",
-        [EXPLAIN_GPUS_BUSY] = "with GPUs busy",
-        [EXPLAIN_FRAGMENTED] = "fragmented",
-        [EXPLAIN_CPUS] = "short of CPUs",
-        [EXPLAIN_MEMORY] = "short of memory",
-        [EXPLAIN_TASKS] = "at their task limit",
-        [EXPLAIN_KEPT] = "kept for others",
-        [EXPLAIN_CELLS] = "in other queues' cells",
-        [EXPLAIN_AFFINITY] = "shut by rules of tags",
-        [EXPLAIN_DOMAIN] = "in too full a domain",
-        [EXPLAIN_FITS] = "with room",
-    };
     uint32_t sum = 0;
     const char *between = " = ";
     for (int i = 0; i < EXPLAIN_NODE_COUNT; i++)
@@ -243,7 +227,7 @@ static void write_nodes(const struct explanation *why, struct buffer *out)
     for (int i = 0; i < EXPLAIN_NODE_COUNT; i++) {
         if (why->nodes[i] == 0)
             continue;
-        buffer_format(out, "%s%u %s", between, why->nodes[i], words[i]);
+        buffer_format(out, "%s%u %s", between, why->nodes[i], explain_node_words[i]);
         between = " + ";
     }
     buffer_char(out, '\n');
@@ -431,8 +415,58 @@ static void release(struct explaining *self)
     scenario_release(&self->scenario);
 }
 
+/* Look at one decision; of a record, the run is made again. */
+static struct error explain_decision(const struct args *args, struct buffer *out)
+{
+    struct scenario_options options = tool_scenario_options(args);
+    struct result record = {0};
+    struct decision_study study;
+    int64_t number;
+    size_t listed;
+    args_list(args, "job", &listed);
+    if (!text_to_int64(text_of(args_string(args, "decision")), 1, INT64_MAX, &number))
+        return error_new(ERROR_USAGE, "'--decision' must be the number of a decision, from 1, got '%s'",
+                         args_string(args, "decision"));
+    if (args_string(args, "at") != NULL || args_flag(args, "all") || listed > 0 || args_operand_count(args) > 1)
+        return error_new(ERROR_USAGE, "'--decision' explains one decision: name no jobs, '--all' or '--at' besides");
+    if (options.path == NULL && options.trace == NULL && options.set_count == 0)
+        return error_new(ERROR_USAGE, "there is nothing to run: name a scenario, a record or a trace");
+    const bool is_record = is_folder(args_operand(args, 0));
+    if (is_record) {
+        TRY(result_read(&record, args_operand(args, 0)));
+        options.path = NULL;
+        options.text = record.manifest.scenario_json;
+    }
+    struct error error = ERROR_OK;
+    if (is_record && record.facts.is_decided_outside)
+        error = error_new(ERROR_USAGE, "another program decided in this record: its decisions cannot be made again");
+    if (!error_is(error))
+        error = decision_study_find(&study, &options, (uint64_t)number);
+    if (is_record)
+        result_release(&record);
+    TRY(error);
+    if (args_flag(args, "json"))
+        decision_study_json(&study, out);
+    else
+        decision_study_text(&study, out);
+    decision_study_release(&study);
+    return ERROR_OK;
+}
+
+static int run_decision(const struct args *args)
+{
+    struct buffer out = {0};
+    struct error error = explain_decision(args, &out);
+    if (!error_is(error))
+        return tool_print(&out);
+    buffer_release(&out);
+    return tool_fail(&error);
+}
+
 static int run_explain(const struct args *args)
 {
+    if (args_string(args, "decision") != NULL)
+        return run_decision(args);
     struct explaining self = {.args = args};
     struct buffer out = {0};
     int status;
@@ -465,6 +499,10 @@ static const struct args_option options[] = {
      .help = "Explain this job, by its name in the trace; the same as an operand.",
      .is_repeatable = true},
     {.name = "all", .help = "Explain every job that waits; of a record, every job."},
+    {.name = "decision",
+     .metavar = "N",
+     .help = "Explain this decision of the run, by its number or its id in events.jsonl.zst: the order of the jobs, "
+             "the nodes with their scores, and why the others were refused. A record is run again."},
     {.name = "json", .help = "Print JSON for programs."},
     {.name = "quiet", .letter = 'q', .help = "No progress line."},
     {0},
@@ -472,6 +510,7 @@ static const struct args_option options[] = {
 
 static const struct args_example examples[] = {
     {"windtunnel explain scenarios/h100-500x8.json --at 2d --all", "Why every job that waits after two days does."},
+    {"windtunnel explain scenarios/h100-500x8.json --decision 4711", "What stood to choose at one decision."},
     {"windtunnel explain out/main 4711", "How long one job of a record waited, and for what."},
     {0},
 };
@@ -485,7 +524,8 @@ const struct args_verb verb_explain = {
                               "Slurm's words; the number of nodes that each cause keeps the job off, which sum to "
                               "the cluster's; and what must change before it can start. Without SCENARIO the "
                               "options must name at least a trace and a cluster.",
-                              "For the folder of a record it prints how long jobs waited for each reason.", NULL},
+                              "For the folder of a record it prints how long jobs waited for each reason.",
+                              "With --decision it explains one decision instead.", NULL},
     .options = options,
     .examples = examples,
     .operands_max = SIZE_MAX,

@@ -193,7 +193,7 @@ static void list_holdings(struct sched *sched, const struct sched_job *job, stru
     asked->held.pieces = held->pieces;
 }
 
-bool sched_place(struct sched *sched, uint32_t slot, struct piece_list *pieces)
+static inline struct placement_request request_for(struct sched *sched, uint32_t slot, struct allowed_space *allowed)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
     const bool is_preemptible = sched_request_class(sched, job)->is_preemptible;
@@ -202,14 +202,26 @@ bool sched_place(struct sched *sched, uint32_t slot, struct piece_list *pieces)
     struct placement_request asked = {.policy = has_own ? sched->policy.placement_firm : sched->policy.placement,
                                       .request_class = &sched->request_classes.at[job->ask],
                                       .owner = slot};
-    struct allowed_space allowed = {0};
     queue_id keeper = QUEUE_NONE;
+    *allowed = (struct allowed_space){0};
     if (job->holding_count > 0)
         list_holdings(sched, job, &asked);
     if (quota->confines != NULL)
-        allowed.gpus = quota->confines(&sched->tree, job->queue, sched_ask(sched, job), &keeper);
-    if (allowed.gpus != NULL)
-        asked.allowed = &allowed;
+        allowed->gpus = quota->confines(&sched->tree, job->queue, sched_ask(sched, job), &keeper);
+    if (allowed->gpus != NULL)
+        asked.allowed = allowed;
+    return asked;
+}
+
+struct placement_request sched_placement_request(struct sched *sched, uint32_t slot, struct allowed_space *allowed)
+{
+    return request_for(sched, slot, allowed);
+}
+
+bool sched_place(struct sched *sched, uint32_t slot, struct piece_list *pieces)
+{
+    struct allowed_space allowed;
+    const struct placement_request asked = request_for(sched, slot, &allowed);
     return placement_place(sched->ledger, &asked, pieces);
 }
 

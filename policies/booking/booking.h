@@ -54,6 +54,8 @@ void sched_settle(struct sched *sched, uint32_t slot);
 
 void sched_wait(struct sched *sched, uint32_t slot); /* enter the class queue of its next step, if any */
 void sched_unwait(struct sched *sched, uint32_t slot);
+/* What sched_place asks of the placement.  allowed: storage for it; both are borrowed until the next call. */
+struct placement_request sched_placement_request(struct sched *sched, uint32_t slot, struct allowed_space *allowed);
 /* Take space in the ledger for the job's allocation step; *pieces: where.  False: it does not fit, and the caller rolls
  * back. */
 bool sched_place(struct sched *sched, uint32_t slot, struct piece_list *pieces);

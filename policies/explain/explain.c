@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "policies/explain/explain_nodes.h"
 #include "policies/explain/explain_text.h"
 #include "policies/quota/amounts.h"
 #include "policies/reservation/reservation.h"
@@ -20,6 +21,24 @@ const char *const explain_node_names[] = {
     [EXPLAIN_NODE_COUNT] = NULL,
 };
 
+const char *const explain_node_words[] = {
+    [EXPLAIN_NOT_UP] = "not up",
+    [EXPLAIN_TAINT] = "with an untolerated taint",
+    [EXPLAIN_NODE_AFFINITY] = "outside its node affinity/selector",
+    [EXPLAIN_MISMATCH] = "of another kind",
+    [EXPLAIN_TOO_SMALL] = "too small",
+    [EXPLAIN_GPUS_BUSY] = "with GPUs busy",
+    [EXPLAIN_FRAGMENTED] = "fragmented",
+    [EXPLAIN_CPUS] = "short of CPUs",
+    [EXPLAIN_MEMORY] = "short of memory",
+    [EXPLAIN_TASKS] = "at their task limit",
+    [EXPLAIN_KEPT] = "kept for others",
+    [EXPLAIN_CELLS] = "in other queues' cells",
+    [EXPLAIN_AFFINITY] = "shut by rules of tags",
+    [EXPLAIN_DOMAIN] = "in too full a domain",
+    [EXPLAIN_FITS] = "with room",
+};
+
 /* State of the explanation of one job. */
 struct look {
     struct sched *sched;
@@ -33,6 +52,7 @@ struct look {
     uint8_t *now;                 /* the same of the group being looked at */
     uint32_t *room;               /* by node: members of that group that fit */
     uint32_t *members;            /* by domain: likewise */
+    uint8_t *told;                /* by node: a copy of `why` for the caller; NULL: not wanted */
     struct explanation *out;
 };
 
@@ -448,6 +468,8 @@ static void look_at_nodes(struct look *look)
     note_headroom(look);
     for (node_id n = 0; n < count; n++)
         look->out->nodes[look->why[n]]++;
+    if (look->told != NULL)
+        memcpy(look->told, look->why, count);
     arena_release(&arena);
 }
 
@@ -485,7 +507,7 @@ static bool explain_rejected(struct sched *sched, job_id id, struct explanation 
     return true;
 }
 
-bool sched_explain(struct sched *sched, job_id id, struct explanation *out)
+bool explain_nodes(struct sched *sched, job_id id, struct explanation *out, uint8_t *told)
 {
     uint32_t slot = job_table_find(&sched->jobs, id);
     if (slot == SLOT_NONE)
@@ -493,9 +515,18 @@ bool sched_explain(struct sched *sched, job_id id, struct explanation *out)
     const struct sched_job *job = &sched->jobs.jobs[slot];
     if (job->wait.kind == WAIT_NOT)
         return false;
-    struct look look = {
-        .sched = sched, .job = job, .slot = slot, .ask = &sched->request_classes.at[job->ask], .out = out};
+    struct look look = {.sched = sched,
+                        .job = job,
+                        .slot = slot,
+                        .ask = &sched->request_classes.at[job->ask],
+                        .told = told,
+                        .out = out};
     *out = (struct explanation){.code = sched_why(sched, id), .gpu_milli_free = sched_free_milli(sched)};
     explain(&look);
     return true;
+}
+
+bool sched_explain(struct sched *sched, job_id id, struct explanation *out)
+{
+    return explain_nodes(sched, id, out, NULL);
 }

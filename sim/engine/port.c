@@ -35,6 +35,8 @@ size_t port_ask(struct port *port, time_ns now, const struct decision **out, tim
         port->reserved_gpu_milli = done.reserved_gpu_milli;
     } else {
         struct sched_counts counts;
+        if (port->listener != NULL && port->listener->on_cycle_begin != NULL)
+            port->listener->on_cycle_begin(port->listener->self, port->sched, now);
         done.decision_count = sched_cycle(port->sched, now, out, &done.wake_at);
         sched_count(port->sched, &counts);
         done.reserved_gpu_milli = counts.reserved_gpu_milli;

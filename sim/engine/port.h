@@ -21,6 +21,9 @@
 struct port_outside {
     void *self;
     struct error (*on_fact)(void *self, const struct fact *fact);
+    /* A listener's: a cycle is about to take place; sched may be queried, but not changed.  Not called where another
+     * program decides.  NULL: not needed. */
+    void (*on_cycle_begin)(void *self, struct sched *sched, time_ns now);
     /* A listener's: a cycle took place.  NULL for a decider. */
     struct error (*on_cycle)(void *self, time_ns now, const struct decision *decisions, size_t count,
                              const struct wire_done *done);

@@ -125,8 +125,129 @@ columns outside wait_by_reason_s | sort -u | tr '\n' ' ' | grep -qx ' wait_by_re
 without_reasons outside | cmp - plain.csv || fail 'another program decides otherwise'
 "$program" report outside | grep -q 'Wait by reason' && fail 'the report tells of times that nobody knows'
 
+# ---- One decision ----
+
+# best_fit: the score is -(1000 milli x 17 + free GPUs), so the fuller node is better.
+windtunnel explain waits.json --decision 1
+expect 'explain --decision 1' <<'END'
+decision 1 at 0 s: start job 11 (training, queue red, 16 GPUs) on n[0-1]:0-7
+  it is the first decision of its cycle
+order before the cycle: its class queue is number 1
+    1  job 11 (training, queue red, 16 GPUs): WaitingForScheduling
+place: best_fit, 4 of 4 nodes with room for the first of 16 members
+     -17008  n0, n1, n2 and 1 more: 8 GPUs free; chosen: n0
+END
+cat >few.csv <<'END'
+job_id,submit_s,duration_s,gpus,nodes
+a,0,600,8,1
+b,10,600,3,1
+c,20,600,1,1
+d,20,600,2,1
+e,30,600,9,
+f,40,600,8,1
+END
+sed 's/small.csv/few.csv/' small.json >few.json
+windtunnel explain few.json --decision 3
+expect 'best_fit' <<'END'
+decision 3 at 20 s: start job c (training, queue default, 1 GPU) on n1:3
+  it is the first decision of its cycle
+order before the cycle: its class queue is number 1
+    1  job c (training, queue default, 1 GPU): WaitingForScheduling
+place: best_fit, 3 of 4 nodes with room
+     -17005  n1: 5 GPUs free; chosen: n1
+     -17008  n2, n3: 8 GPUs free
+  refused: 1 with GPUs busy
+END
+# The start of c comes first in the same cycle.
+windtunnel explain few.json --decision 4
+expect 'the second decision of a cycle' <<'END'
+decision 4 at 20 s: start job d (training, queue default, 2 GPUs) on n1:4-5
+  1 decision came before it in its cycle; the nodes are as after 1 start among them
+order before the cycle: its class queue is number 2
+    1  job c (training, queue default, 1 GPU): WaitingForScheduling
+    2  job d (training, queue default, 2 GPUs): WaitingForScheduling; behind the one above by job id
+place: best_fit, 3 of 4 nodes with room
+     -17004  n1: 4 GPUs free; chosen: n1
+     -17008  n2, n3: 8 GPUs free
+  refused: 1 with GPUs busy
+END
+# spread: as best_fit, less 65536 for each member of the job that is on the node; e begins with none.
+windtunnel explain few.json --set policy.placement=spread --decision 5
+expect 'spread' <<'END'
+decision 5 at 30 s: start job e (training, queue default, 9 GPUs) on n1:6 n[2-3]:0 n1:7 n[2-3]:1 n[2-3]:2 n2:3
+  it is the first decision of its cycle
+order before the cycle: its class queue is number 1
+    1  job e (training, queue default, 9 GPUs): WaitingForScheduling
+place: spread, 3 of 4 nodes with room for the first of 9 members
+     -17002  n1: 2 GPUs free; chosen: n1
+     -17008  n2, n3: 8 GPUs free; chosen: n2
+  refused: 1 with GPUs busy
+END
+# fgd, where jobs of 8, 3 and 1 GPUs are typical.  n1 has 5 free GPUs that jobs of 8 cannot use; one of them less: the
+# fragmentation falls by 1/3, and 100 / (1 + exp(-1/3)) = 58.25.  On n2 the 7 that are left become useless to jobs of 8:
+# 100 / (1 + exp(7/3)) = 8.84.
+head -n 4 few.csv >three.csv
+sed 's/small.csv/three.csv/' small.json >three.json
+windtunnel explain three.json --policy fgd --decision 3
+expect 'fgd' <<'END'
+decision 3 at 20 s: start job c (training, queue default, 1 GPU) on n1:3
+  it is the first decision of its cycle
+order before the cycle: its class queue is number 1
+    1  job c (training, queue default, 1 GPU): WaitingForScheduling
+place: fgd, 3 of 4 nodes with room
+         58  n1: 5 GPUs free; chosen: n1
+          8  n2, n3: 8 GPUs free
+  refused: 1 with GPUs busy
+END
+windtunnel explain three.json --decision 3 --json
+expect 'explain --decision --json' <<'END'
+{"decision": 3, "at_s": 20, "kind": "start", "job": {"id": 2, "job": "c", "queue": "default", "class": "training", "gpus": 1}, "place": "n1:3", "before_in_cycle": 0, "code": "WaitingForScheduling", "needs": "No cycle has looked at it yet. It fits now: the next cycle decides.", "ahead_in_class_queue": 0, "heads": [
+  {"head": {"id": 2, "job": "c", "queue": "default", "class": "training", "gpus": 1}, "waiting": 1, "reason": "WaitingForScheduling"}], "placement": "best_fit", "nodes": [
+  {"node": "n1", "score": -17005, "free_gpus": 5, "cause": "fits", "is_chosen": true},
+  {"node": "n2", "score": -17008, "free_gpus": 8, "cause": "fits", "is_chosen": false},
+  {"node": "n3", "score": -17008, "free_gpus": 8, "cause": "fits", "is_chosen": false}], "drained": 0, "refused": {"not_up": 0, "taint": 0, "node_affinity": 0, "mismatch": 0, "too_small": 0, "gpus_busy": 1, "fragmented": 0, "cpus": 0, "memory": 0, "tasks": 0, "kept": 0, "cells": 0, "affinity": 0, "domain": 0, "policy": 0}}
+END
+# Of a record, and by the id in its events: 3 x 2^32 + 2.
+"$program" run three.json --quiet --events --out three >/dev/null 2>&1 || fail 'three.json does not run'
+zstd -dcq three/events.jsonl.zst | grep -q '"start":12884901890,"job":2' || fail 'the id of decision 3 is another'
+windtunnel explain three --decision 12884901890
+grep -qx 'decision 3 at 20 s: start job c (training, queue default, 1 GPU) on n1:3' said.out ||
+    fail "explain a record --decision: $(cat said.out said.err)"
+# An eviction tells why the preemptor waited, and a start after it where its space was held.
+cat >evict.csv <<'END'
+job_id,submit_s,duration_s,gpus,nodes,priority
+low,0,6000,8,1,10
+high,100,600,8,1,90
+END
+sed 's/small.csv/evict.csv/; s/fifo/kubernetes/' small.json >evict.json
+windtunnel explain evict.json --set cluster.pools.h100.nodes=1 --decision 2
+cat >expected.start <<'END'
+decision 2 at 100 s: evict job low (training, queue default, 8 GPUs) from n0:0-7 for job high (training, queue default, 8 GPUs): Preempted
+  it is the first decision of its cycle
+END
+head -n 2 said.out | diff -u expected.start - || fail 'explain an eviction'
+grep -q '^job high (training, queue default, 8 GPUs) waits: WaitingForScheduling. No cycle has looked at it yet. 1' \
+    said.out ||
+    fail "an eviction does not say why: $(cat said.out)"
+windtunnel explain evict.json --set cluster.pools.h100.nodes=1 --decision 4
+grep -qx 'place: its space was held for it before, by decision 3' said.out || fail "a reserved start: $(cat said.out)"
+
 # ---- Refusals ----
 
+refused_plainly 3 explain three.json --decision 4 <<'END'
+error: the run has no decision 4
+  its last decision is 3
+END
+refused_plainly 2 explain three.json --decision 0 <<'END'
+error: '--decision' must be the number of a decision, from 1, got '0'
+END
+refused_plainly 2 explain three.json c --decision 3 <<'END'
+error: '--decision' explains one decision: name no jobs, '--all' or '--at' besides
+END
+"$program" run three.json --quiet --scheduler "$program decide" --out strange >/dev/null 2>&1 || fail '--scheduler'
+refused_plainly 2 explain strange --decision 3 <<'END'
+error: another program decided in this record: its decisions cannot be made again
+END
 refused_plainly 2 explain waits.json --at 50 <<'END'
 error: name the jobs to explain, or give '--all'
 END
