@@ -178,7 +178,9 @@ static void shapes_are_kept_apart(void **state)
     enum { SHAPES = 64 };
     for (int word = 0; word < 3; word++) {
         struct world world = two_models();
-        static const struct job_set sets[8] = {{.min_members = 0}};
+        struct job_set sets[8] = {{.min_members = 0}};
+        for (uint32_t s = 0; s < 8; s++)
+            sets[s].parent = SET_NONE;
         for (uint32_t i = 0; i < SHAPES; i++) {
             struct job job = job_default();
             struct job_group more[1] = {job.first};
