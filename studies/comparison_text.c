@@ -209,7 +209,7 @@ void comparison_write_text(const struct comparison *comparison, const struct com
     if (comparison->look_count > 1)
         buffer_format(out, ", look %zu of at most %zu", comparison->look + 1, comparison->look_count);
     buffer_string(out, "; the base is ");
-    view_name(out, comparison->sides[0].name, 80);
+    comparison_write_base(comparison, out);
     buffer_char(out, '\n');
     for (size_t side = 1; side < comparison->side_count; side++)
         write_side(comparison, side, show, out);

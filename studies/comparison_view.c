@@ -6,7 +6,7 @@
 
 #include "reports/view.h"
 
-enum { UNKNOWN_WIDTH_MAX = 300 };
+enum { UNKNOWN_WIDTH_MAX = 300, NAME_WIDTH_MAX = 80 };
 
 const char comparison_marks[] = "+-*~=?";
 
@@ -107,6 +107,19 @@ void comparison_write_seeds(const struct comparison *comparison, struct buffer *
     buffer_char(out, ')');
     if (comparison->shake != NULL)
         buffer_format(out, " of a shaken trace (%s)", comparison->shake);
+}
+
+void comparison_write_base(const struct comparison *comparison, struct buffer *out)
+{
+    const struct comparison_side *base = &comparison->sides[0];
+    view_name(out, base->name, NAME_WIDTH_MAX);
+    if (base->rerun.program == NULL)
+        return;
+    buffer_string(out, ", run by windtunnel ");
+    view_name(out, base->rerun.version, NAME_WIDTH_MAX);
+    buffer_string(out, " (");
+    view_name(out, base->rerun.program, NAME_WIDTH_MAX);
+    buffer_char(out, ')');
 }
 
 static size_t count_states(const struct comparison *comparison, enum gate_state state)

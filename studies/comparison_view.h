@@ -28,6 +28,9 @@ void comparison_write_value(const struct difference *difference, double value, s
 /* Append "5 seeds (1 to 5)", "exact, n = 1", ... */
 void comparison_write_seeds(const struct comparison *comparison, struct buffer *out);
 
+/* Append the name of the base, and the program that runs it if that is another one. */
+void comparison_write_base(const struct comparison *comparison, struct buffer *out);
+
 /* Append the verdict in a line without its end: "Verdict: failed: 1 of 3 gates failed". */
 void comparison_write_verdict(const struct comparison *comparison, struct buffer *out);
 
