@@ -127,6 +127,8 @@ static void write_side(const struct comparison *comparison, size_t side, const s
                   counts[0], counts[1], counts[2], counts[3], counts[4], counts[5]);
     write_cut(comparison, side, "class", "class", show->winner_metric, out);
     write_cut(comparison, side, "workload_class", "workload class", show->winner_metric, out);
+    if (comparison_has_tenants(comparison))
+        write_cut(comparison, side, "tenant", "tenant", show->winner_metric, out);
     mem_free(list);
 }
 
