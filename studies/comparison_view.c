@@ -125,6 +125,8 @@ void comparison_write_seeds(const struct comparison *comparison, struct buffer *
     buffer_char(out, ')');
     if (comparison->shake != NULL)
         buffer_format(out, " of a shaken trace (%s)", comparison->shake);
+    if (comparison->blocks != NULL)
+        buffer_format(out, ", %s resampled", comparison->blocks);
 }
 
 void comparison_write_base(const struct comparison *comparison, struct buffer *out)
