@@ -109,12 +109,13 @@ struct comparison {
     size_t seed_capacity;           /* seeds that there may be */
     size_t seed_count;              /* seeds of the last look */
     size_t run_count, failed_count; /* finished runs, failed ones included; failed runs */
-    char *shake;                    /* how the trace is shaken (workloads/readers/shake.h), in words; NULL: it is not */
-    bool is_exact;                  /* one run of each side, without chance */
-    bool is_partial;                /* stopped before its end */
-    bool is_fixed;                  /* all sides are records or baselines */
-    size_t look, look_count;        /* the last look, from 0, and how many there may be */
-    double level;                   /* of the intervals of the differences: 0.95; in a sequence that of the look */
+    char *blocks;    /* "weeks": the blocks of the trace that are drawn (workloads/readers/blocks.h); NULL: none */
+    char *shake;     /* how the trace is shaken (workloads/readers/shake.h), in words; NULL: it is not */
+    bool is_exact;   /* one run of each side, without chance */
+    bool is_partial; /* stopped before its end */
+    bool is_fixed;   /* all sides are records or baselines */
+    size_t look, look_count; /* the last look, from 0, and how many there may be */
+    double level;            /* of the intervals of the differences: 0.95; in a sequence that of the look */
     struct comparison_row *rows;
     size_t row_count;
     struct difference

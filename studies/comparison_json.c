@@ -153,6 +153,8 @@ void comparison_write_json(const struct comparison *comparison, struct buffer *o
     buffer_format(out, ",\n\"is_exact\": %s, \"is_partial\": %s, \"is_complete\": %s,\n",
                   comparison->is_exact ? "true" : "false", comparison->is_partial ? "true" : "false",
                   comparison_is_complete(comparison) ? "true" : "false");
+    pair_text("blocks", comparison->blocks, out);
+    buffer_string(out, ", ");
     pair_text("shake", comparison->shake, out);
     buffer_string(out, ",\n");
     buffer_format(out, "\"seeds\": %zu, \"look\": %zu, \"looks\": %zu, \"alpha\": ", comparison->seed_count,

@@ -139,6 +139,8 @@ static void write_side(const struct comparison *comparison, size_t side, const s
     write_first(comparison, side, out);
     write_cut(comparison, side, "class", "class", show->winner_metric, out);
     write_cut(comparison, side, "workload_class", "workload class", show->winner_metric, out);
+    if (comparison_has_tenants(comparison))
+        write_cut(comparison, side, "tenant", "tenant", show->winner_metric, out);
     mem_free(list);
 }
 

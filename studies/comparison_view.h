@@ -22,6 +22,9 @@ void comparison_count_marks(const struct comparison *comparison, size_t side, co
 const struct difference **comparison_cut_new(const struct comparison *comparison, size_t side, const char *cut,
                                              const char *metric, size_t *count);
 
+/* Are there tenants other than the queues themselves? */
+bool comparison_has_tenants(const struct comparison *comparison);
+
 /* Append "4h 12m", "87.3 %" or "42": a value of the metric. */
 void comparison_write_value(const struct difference *difference, double value, struct buffer *out);
 

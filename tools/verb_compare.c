@@ -257,6 +257,10 @@ static const struct args_option options[] = {
      .letter = 't',
      .metavar = "FILE",
      .help = "Replay this trace in place of the scenario's workload, on all sides."},
+    {.name = "blocks",
+     .metavar = "KIND",
+     .help = "Give a replayed trace seeds: draw its blocks with replacement. KIND is users (as many as there are, each "
+             "with all its jobs) or weeks (one in the place of each). Sets workload.blocks on all sides."},
     {.name = "shake",
      .metavar = "ARRIVALS[,SIGMA]",
      .help = "Give a replayed trace seeds: its jobs come up to ARRIVALS earlier or later (5m), and run times get a "
