@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "base/names.h"
+#include "reports/view.h"
+
+enum { UNKNOWN_WIDTH_MAX = 300 };
 
 const char comparison_marks[] = "+-*~=?";
 
@@ -57,11 +60,10 @@ void comparison_count_marks(const struct comparison *comparison, size_t side, co
     }
 }
 
-/* Gains, then what has no clear difference, then losses; each by how much. */
+/* Gains, then what has no clear difference, then losses; each by its size. */
 static double gain(const struct difference *difference)
 {
-    double size = isfinite(difference->relative) ? fabs(difference->relative) : INFINITY;
-    return difference->mark == '+' ? size : difference->mark == '-' ? -size : 0;
+    return difference->mark == '+' ? difference->size : difference->mark == '-' ? -difference->size : 0;
 }
 
 /* The pointers are into one array, whose order decides between equal gains. */
@@ -161,4 +163,31 @@ const struct comparison_run *comparison_failed(const struct comparison *comparis
                 return run;
         }
     return NULL;
+}
+
+bool comparison_write_first(const struct comparison *comparison, size_t side, const char *indent, struct buffer *out)
+{
+    const struct comparison_first *first = &comparison->sides[side].first;
+    struct text rest = text_of(first->text != NULL ? first->text : ""), line;
+    if (first->text == NULL && first->unknown == NULL)
+        return false;
+    if (first->unknown != NULL) {
+        buffer_format(out, "%sfirst decision that differs: not known; ", indent);
+        view_name(out, first->unknown, UNKNOWN_WIDTH_MAX);
+        buffer_char(out, '\n');
+    }
+    while (rest.length > 0 && text_cut(&rest, '\n', &line)) {
+        buffer_string(out, indent);
+        buffer_bytes(out, line.at, line.length);
+        buffer_char(out, '\n');
+    }
+    return true;
+}
+
+size_t comparison_find_side(const struct comparison *comparison, const char *name)
+{
+    for (size_t side = 0; side < comparison->side_count; side++)
+        if (name != NULL && strcmp(comparison->sides[side].name, name) == 0)
+            return side;
+    return SIZE_MAX;
 }
