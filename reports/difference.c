@@ -81,7 +81,7 @@ static const struct scale {
     const char *unit, *whole; /* whole NULL: `least` is an amount */
     double least;
 } scales[] = {
-    {"ratio", NULL, 0.1},       {"s", NULL, 10},          {"gpu_s", NULL, 10},        {"jobs", "jobs", 0.1},
+    {"ratio", NULL, 0.1},       {"s", NULL, 10},         {"gpu_s", NULL, 10},     {"jobs", "jobs", 0.1},
     {"evictions", "jobs", 0.1}, {"gpu_h", "gpu_h", 0.1}, {"job_h", "job_h", 0.1},
 };
 enum { SCALES = sizeof scales / sizeof *scales };

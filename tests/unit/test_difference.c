@@ -138,11 +138,11 @@ static void test_sizes_are_relative_to_what_matters(void **state)
         {"idle_reserved_ratio", 0, 0.0005, 0.005, false}, /* of a tenth */
         {"allocation_ratio", 0.6, 0.8, 0.25, false},
         {"slowdown_bounded_mean", 10, 4, 0.6, false},
-        {"preemptions", 0, 50, 0.1, false}, /* of 500 jobs */
-        {"lost_gpu_h", 0, 400, 0.05, false}, /* of 8,000 GPU hours */
+        {"preemptions", 0, 50, 0.1, false},           /* of 500 jobs */
+        {"lost_gpu_h", 0, 400, 0.05, false},          /* of 8,000 GPU hours */
         {"wait_priority_job_h", 10, 30, 0.05, false}, /* of 400 job hours */
         {"cost_per_job_usd", 2, 2.5, 0.2, false},
-        {"jobs_pending", 40, 90, 0.1, true}, /* a queue, against the whole run */
+        {"jobs_pending", 40, 90, 0.1, true},     /* a queue, against the whole run */
         {"jobs_submitted", 1e6, 2e6, 0.5, true}, /* is not the whole run */
         {"mfu_ratio", NAN, 0.4, 0, false},
     };
