@@ -49,7 +49,7 @@ static void change_read(struct json_object *object, const char *key, struct gate
         return;
     }
     if (json_is_string(value.node)) {
-        const struct text text = {json_string_value(value.node), json_string_length(value.node)};
+        const struct text text = text_of(json_value_string(&value));
         gate->is_relative = percent_of(text, &gate->amount);
         if (gate->is_relative || (is_duration && seconds_of(text, &gate->amount)))
             return;

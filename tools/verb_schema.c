@@ -3,7 +3,6 @@
 
 #include "policies/policy_config.h"
 #include "reports/gates.h"
-#include "sim/cases/case.h"
 #include "studies/run.h"
 #include "tools/schema.h"
 #include "tools/verbs.h"
@@ -71,21 +70,6 @@ static struct error read_gates(void *self, const char *text, const struct json_l
     return read_document(text, listener, read_gates_root);
 }
 
-/* Accepted if all its cases can be run. */
-static struct error read_case(void *self, const char *text, const struct json_listener *listener)
-{
-    struct case_file file;
-    struct error error = ERROR_OK;
-    (void)self;
-    TRY(case_file_read_text(&file, "document", text_of(text), NULL, listener));
-    for (size_t i = 0; i < file.count && !error_is(error); i++) {
-        error = file.cases[i].error;
-        file.cases[i].error = ERROR_OK;
-    }
-    case_file_release(&file);
-    return error;
-}
-
 /* As a run reads it before it begins: the scenario, its queues, its workload, its service levels and gates. */
 static struct error read_scenario(void *self, const char *text, const struct json_listener *listener)
 {
@@ -120,20 +104,15 @@ static const char *const scenarios[] = {
     "\", \"fill\": {\"load\": 1}}, \"queues\": []}",
     NULL};
 
-/* One gate alone, with a bound in seconds and one without. */
+/* Both forms of a file, with a bound in seconds and one without. */
+#define GATE(metric) "{\"metric\": \"" metric "\", \"max_increase\": 1}"
 static const char *const gates[] = {
-    "{\"gates\": [{\"metric\": \"queue_time_p95_s\", \"max_increase\": 1}]}",
-    "[{\"metric\": \"allocation_ratio\", \"max_increase\": 1}]",
+    "{\"gates\": [" GATE("queue_time_p95_s") "]}",
+    "{\"gates\": [" GATE("allocation_ratio") "]}",
+    "[" GATE("queue_time_p95_s") "]",
+    "[" GATE("allocation_ratio") "]",
     NULL,
 };
-
-/* A case with a job of whole GPUs that runs; cases of a list are read like a single one. */
-#define ONE_CASE                                                                                                       \
-    "{\"name\": \"" SCHEMA_SAMPLE "\", \"nodes\": [{\"name\": \"" SCHEMA_SAMPLE                                        \
-    "\", \"gpus\": 8}], \"queues\": [{\"name\": \"" SCHEMA_SAMPLE "\"}], \"jobs\": [{\"name\": \"" SCHEMA_SAMPLE       \
-    "\", \"queue\": \"" SCHEMA_SAMPLE "\", \"tasks\": [{\"gpus\": 1}]}], \"expect\": {\"" SCHEMA_SAMPLE                \
-    "\": {\"status\": \"running\"}}}"
-static const char *const cases[] = {ONE_CASE, "[" ONE_CASE "]", NULL};
 
 static const struct {
     const char *name, *title;
@@ -144,7 +123,6 @@ static const struct {
     {"scenario", "A scenario of Windtunnel (docs/scenario.md)", read_scenario, scenarios, false},
     {"cluster", "A cluster file of Windtunnel (topologies/README.md)", read_cluster, empty, true},
     {"policy", "A policy file of Windtunnel (docs/policies.md)", read_policy, empty, true},
-    {"case", "A file of cases of Windtunnel (docs/cases.md)", read_case, cases, true},
     {"gates", "A file of gates of Windtunnel (docs/statistics.md)", read_gates, gates, true},
     {0},
 };
@@ -169,7 +147,7 @@ static int run_schema(const struct args *args)
         return tool_print(&out);
     }
     struct error error = error_new(ERROR_USAGE, "there is no schema of a '%s'", name);
-    error_set_hint(&error, "there are of a scenario, a cluster, a policy, a case and gates");
+    error_set_hint(&error, "there are of a scenario, a cluster, a policy and gates");
     return tool_fail(&error);
 }
 
@@ -180,11 +158,11 @@ static const struct args_example examples[] = {
 
 const struct args_verb verb_schema = {
     .name = "schema",
-    .summary = "print the JSON Schema of scenarios, clusters, policies, cases or gates",
+    .summary = "print the JSON Schema of scenarios, clusters, policies or gates",
     .synopsis = "FILE_KIND",
     .description =
         (const char *const[]){
-            "FILE_KIND is scenario, cluster, policy, case or gates. The schema (draft 2020-12) is learned from "
+            "FILE_KIND is scenario, cluster, policy or gates. The schema (draft 2020-12) is learned from "
             "the program's own reader and accepts every file that the reader accepts. It "
             "refuses unknown keys, wrong types, numbers out of their range and unknown "
             "names. Rules between fields are checked by 'windtunnel validate' only, and "
