@@ -54,8 +54,11 @@ static struct error open_side(struct comparison *comparison, size_t side, struct
     struct comparison_side *own = &comparison->sides[side];
     own->name = options->name;
     own->is_fixed = options->record != NULL || options->baseline != NULL;
-    if (!own->is_fixed)
-        return open_scenario(comparison, side, facts);
+    if (!own->is_fixed) {
+        TRY(open_scenario(comparison, side, facts));
+        return options->program != NULL ? rerun_open(&own->rerun, options->program, comparison->options->scratch)
+                                        : ERROR_OK;
+    }
     if (options->baseline != NULL) {
         memcpy(own->scenario_digest, options->baseline->scenario_digest, sizeof own->scenario_digest - 1);
         facts->seed = options->baseline->runs[0].values.result.manifest.seed;
@@ -311,6 +314,7 @@ void comparison_release(struct comparison *comparison)
                 values_release(&own->runs[seed].values);
         }
         mem_free(own->runs);
+        rerun_close(&own->rerun);
         mem_free(own->first.text);
         mem_free(own->first.json);
         mem_free(own->first.unknown);

@@ -86,6 +86,9 @@ static struct error run_task(void *self, size_t index, struct buffer *out)
     const struct task *task = &batch->tasks[index];
     if (task->is_first)
         return comparison_find_first(batch->comparison, task->side, out);
+    const struct rerun *rerun = &batch->comparison->sides[task->side].rerun;
+    if (rerun->program != NULL)
+        return rerun_run(rerun, &options->sides[task->side].scenario, batch->comparison->seeds[task->seed], out);
     struct run_options run_options = {
         .version = options->version, .scenario = options->sides[task->side].scenario, .keeps_arrivals = true};
     struct run run;

@@ -224,6 +224,25 @@ static struct error apply_side(struct compare_sides *sides, const char *value, c
     return ERROR_OK;
 }
 
+/* --rerun-base: another program runs the base. */
+static struct error apply_program(struct compare_sides *sides)
+{
+    const char *program = args_string(sides->args, "rerun-base");
+    struct comparison_side_options *base = &sides->list[0];
+    if (program == NULL)
+        return ERROR_OK;
+    if (base->baseline != NULL)
+        return error_new(ERROR_USAGE, "'--rerun-base' runs the base again, and '--baseline' takes what was kept of it: "
+                                      "leave out one of them");
+    if (base->record != NULL)
+        return error_new(ERROR_USAGE, "'--rerun-base' runs the base again, and '%s' is a record: name its scenario",
+                         base->name);
+    if (program[0] == '\0')
+        return error_new(ERROR_USAGE, "'--rerun-base' must name a program, got an empty name");
+    base->program = program;
+    return ERROR_OK;
+}
+
 static struct error check_records(const struct compare_sides *sides)
 {
     static const char *const names[] = {"set", "blocks", "shake", "trace", "cluster", "seed", "plugin"};
@@ -265,6 +284,7 @@ static struct error find_all(struct compare_sides *sides)
                        "name two scenarios or record folders, or one with --scenario and --policy P --policy Q");
         return error;
     }
+    TRY(apply_program(sides));
     return check_records(sides);
 }
 
