@@ -12,15 +12,18 @@ bool steady_write_reason(const struct steady *steady, struct buffer *out)
     if (inference_has_interval(&mean->of))
         return false;
     buffer_string(out, "no interval: ");
-    if (mean->of.state == INFERENCE_TOO_FEW)
+    if (mean->of.state == INFERENCE_TOO_FEW) {
         buffer_format(out, "%zu %s after the warm-up, and %d are needed", steady->count - mean->warmup_count, what,
                       SERIES_MIN);
-    else if (!mean->is_warmup_found)
-        buffer_format(out, "the warm-up has no end in the first half of the %zu %s", steady->count, what);
-    else if (mean->of.state == INFERENCE_CORRELATED)
+    } else if (!mean->is_warmup_found) {
+        buffer_string(out, "the warm-up has no end in the first half of the ");
+        view_count(out, (double)steady->count);
+        buffer_format(out, " %s", what);
+    } else if (mean->of.state == INFERENCE_CORRELATED) {
         buffer_format(out, "the run is too short: the means of %zu batches depend on each other", mean->batch_count);
-    else
+    } else {
         buffer_string(out, "its values allow none");
+    }
     return true;
 }
 
@@ -111,8 +114,8 @@ void long_run_write_text(const struct long_run *run, double level, struct buffer
     const struct steady all = long_run_waits(&run->waits, LONG_RUN_ALL, level),
                         allocation = long_run_allocation(run, level);
     buffer_format(out, "\nSteady state: means after the warm-up, %.3g %% intervals by batch means\n", 100 * level);
-    for (int class = LONG_RUN_ALL; class < JOB_CLASS_COUNT; class ++)
-        write_class(run, class, level, out);
+    for (int c = LONG_RUN_ALL; c < JOB_CLASS_COUNT; c++)
+        write_class(run, c, level, out);
     write_line("allocation", &allocation, out);
     if (all.pending > 0) {
         buffer_string(out, "  ");
@@ -128,15 +131,19 @@ void long_run_write_text(const struct long_run *run, double level, struct buffer
 
 void long_run_write_json(const struct long_run *run, double level, struct buffer *out)
 {
-    const struct steady allocation = long_run_allocation(run, level);
+    const struct steady all = long_run_waits(&run->waits, LONG_RUN_ALL, level),
+                        allocation = long_run_allocation(run, level);
+    const char *before = "";
     buffer_string(out, "\"steady\": {\"queue_time_mean_s\": ");
-    for (int class = LONG_RUN_ALL; class < JOB_CLASS_COUNT; class ++) {
-        const struct steady steady = long_run_waits(&run->waits, class, level);
-        if (class == 0)
-            buffer_string(out, ",\n \"by_class\": {");
-        if (class >= 0)
-            buffer_format(out, "%s\"%s\": ", class > 0 ? ",\n  " : "", job_class_names[class]);
+    steady_write_json(&all, out);
+    buffer_string(out, ",\n \"queue_time_mean_s_by_class\": {");
+    for (int c = 0; c < JOB_CLASS_COUNT; c++) {
+        const struct steady steady = long_run_waits(&run->waits, c, level);
+        if (steady.count == 0)
+            continue;
+        buffer_format(out, "%s\"%s\": ", before, job_class_names[c]);
         steady_write_json(&steady, out);
+        before = ",\n  ";
     }
     buffer_string(out, "},\n \"allocation_ratio\": ");
     steady_write_json(&allocation, out);
