@@ -118,14 +118,14 @@ void long_run_write_text(const struct long_run *run, double level, struct buffer
         write_class(run, c, level, out);
     write_line("allocation", &allocation, out);
     if (all.pending > 0) {
-        buffer_string(out, "  ");
+        buffer_string(out, "  had not started at the end: ");
         view_count(out, (double)all.pending);
-        buffer_string(out, " jobs had not started at the end: their wait so far counts\n");
+        buffer_string(out, " (their wait so far counts)\n");
     }
     if (all.left_out > 0) {
-        buffer_string(out, "  ");
+        buffer_string(out, "  left out: ");
         view_count(out, (double)all.left_out);
-        buffer_string(out, " rejected jobs are left out\n");
+        buffer_string(out, " (rejected)\n");
     }
 }
 

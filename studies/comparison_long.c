@@ -146,6 +146,11 @@ static void write_line(const char *name, const struct steady *steady, const char
     view_count(out, (double)mean->batch_size);
     buffer_string(out, " jobs, without the first ");
     view_count(out, (double)mean->warmup_count);
+    if (mean->warmup_count > 0) {
+        buffer_string(out, " (with them ");
+        write_change(steady->mean_all, out);
+        buffer_char(out, ')');
+    }
     buffer_char(out, '\n');
 }
 
@@ -165,14 +170,14 @@ bool comparison_write_long(const struct comparison *comparison, size_t side, con
         if (one_run->by_class[c].count > 0)
             write_line(job_class_names[c], &one_run->by_class[c], indent, out);
     if (one_run->all.pending > 0) {
-        buffer_format(out, "%s  ", indent);
+        buffer_format(out, "%s  had not started at the end, on one side at least: ", indent);
         view_count(out, (double)one_run->all.pending);
-        buffer_string(out, " jobs had not started at the end, on one side at least: their wait so far counts\n");
+        buffer_string(out, " (their wait so far counts)\n");
     }
     if (one_run->all.left_out > 0) {
-        buffer_format(out, "%s  ", indent);
+        buffer_format(out, "%s  left out: ", indent);
         view_count(out, (double)one_run->all.left_out);
-        buffer_string(out, " jobs are left out: rejected, or known on one side only\n");
+        buffer_string(out, " (rejected, or on one side only)\n");
     }
     return true;
 }
