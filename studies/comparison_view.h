@@ -46,6 +46,11 @@ const struct comparison_run *comparison_failed(const struct comparison *comparis
  * since it was not sought. */
 bool comparison_write_first(const struct comparison *comparison, size_t side, const char *indent, struct buffer *out);
 
+/* Append how the queue times of the jobs differ in one run of each side, each line behind `indent`; the heading is the
+ * caller's.  False: there are several seeds, nothing is written. */
+bool comparison_write_long(const struct comparison *comparison, size_t side, const char *indent, struct buffer *out);
+#define COMPARISON_LONG_HEADING "One long run: the queue time of each job less that of the base, by batch means"
+
 /* The side of this name; SIZE_MAX: there is none. */
 size_t comparison_find_side(const struct comparison *comparison, const char *name);
 
