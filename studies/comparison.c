@@ -304,6 +304,9 @@ void comparison_release(struct comparison *comparison)
                 values_release(&own->runs[seed].values);
         }
         mem_free(own->runs);
+        mem_free(own->first.text);
+        mem_free(own->first.json);
+        mem_free(own->first.unknown);
     }
     for (size_t i = 0; i < comparison->warning_count; i++)
         mem_free(comparison->warnings[i]);

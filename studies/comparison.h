@@ -52,6 +52,7 @@ struct comparison_options {
     size_t worker_count;       /* runs at the same time */
     const struct gates *gates; /* in place of those of the scenarios; NULL: the first side that has gates gives them */
     double alpha;              /* 0.05: of the gates together; intervals of the table have the level 1 - alpha */
+    bool finds_first;          /* seek the first decision in which each candidate differs from the base */
     const volatile sig_atomic_t *stop;
     /* Some times a second; done and total: runs of this look.  NULL: nothing to do. */
     void (*on_progress)(void *self, size_t done, size_t total);
@@ -68,11 +69,19 @@ struct comparison_run {
     bool has_chance;      /* another seed may give other values */
 };
 
+/* The first decision in which a candidate differs from the base, with the first seed (studies/divergence.h).  All NULL:
+ * it was not sought, or the comparison was stopped before. */
+struct comparison_first {
+    char *text, *json; /* as divergence_text and divergence_json write it; owned */
+    char *unknown;     /* why it is not known; owned */
+};
+
 struct comparison_side {
     const char *name;
     bool is_fixed;               /* a record or a baseline: nothing is run */
     struct comparison_run *runs; /* by index of the seed; owned */
-    char scenario_digest[33];    /* of the scenario but for what may differ between versions of a policy */
+    struct comparison_first first;
+    char scenario_digest[33]; /* of the scenario but for what may differ between versions of a policy */
 };
 
 /* A metric and its values. */

@@ -9,6 +9,15 @@ static void gate_text(const struct comparison_verdict *verdict, struct buffer *o
     gate_write(&verdict->test, &verdict->result, out);
 }
 
+/* Where the side of a gate first decided otherwise than the base; nothing for the base itself. */
+static void write_first(const struct comparison *comparison, const struct comparison_verdict *verdict,
+                        struct buffer *out)
+{
+    const size_t side = comparison_find_side(comparison, verdict->test.side);
+    if (side != 0 && side != SIZE_MAX)
+        comparison_write_first(comparison, side, "", out);
+}
+
 /* ---- JUnit ---- */
 
 /* Escaped; characters that XML cannot hold become '?'. */
@@ -30,18 +39,20 @@ static void open_case(const char *class, const char *name, const char *side, str
     buffer_string(out, "\" time=\"0\"");
 }
 
-static void close_case(const char *element, const char *message, const char *text, struct buffer *out)
+static void close_case(const char *start, const char *element, const char *message, const char *text,
+                       struct buffer *out)
 {
-    buffer_format(out, ">\n    <%s message=\"", element);
+    buffer_format(out, ">\n    <%s message=\"", start);
     write_xml(message, out);
     buffer_string(out, "\">");
     write_xml(text, out);
     buffer_format(out, "</%s>\n  </testcase>\n", element);
 }
 
-static void write_gate_case(const struct comparison_verdict *verdict, struct buffer *out)
+static void write_gate_case(const struct comparison *comparison, const struct comparison_verdict *verdict,
+                            struct buffer *out)
 {
-    struct buffer name = {0}, text = {0};
+    struct buffer name = {0}, text = {0}, first = {0};
     metric_selector_write(&verdict->test.gate->of, &name);
     buffer_string(&name, ", ");
     gate_write_bound(verdict->test.gate, &name);
@@ -52,9 +63,8 @@ static void write_gate_case(const struct comparison_verdict *verdict, struct buf
         buffer_string(out, "/>\n");
         break;
     case GATE_FAILED:
-        buffer_string(out, ">\n    <failure type=\"gate\" message=\"");
-        write_xml(buffer_c_string(&text), out);
-        buffer_string(out, "\"/>\n  </testcase>\n");
+        write_first(comparison, verdict, &first);
+        close_case("failure type=\"gate\"", "failure", buffer_c_string(&text), buffer_c_string(&first), out);
         break;
     case GATE_INCONCLUSIVE:
     case GATE_NOT_DEFINED:
@@ -65,6 +75,7 @@ static void write_gate_case(const struct comparison_verdict *verdict, struct buf
     }
     buffer_release(&name);
     buffer_release(&text);
+    buffer_release(&first);
 }
 
 static void write_run_case(const struct comparison *comparison, const struct comparison_run *run, size_t side,
@@ -73,7 +84,7 @@ static void write_run_case(const struct comparison *comparison, const struct com
     struct buffer name = {0};
     buffer_format(&name, "seed %llu", (unsigned long long)run->seed);
     open_case("run", buffer_c_string(&name), comparison->sides[side].name, out);
-    close_case("error", run->failure, run->said, out);
+    close_case("error", "error", run->failure, run->said, out);
     buffer_release(&name);
 }
 
@@ -92,7 +103,7 @@ void comparison_write_junit(const struct comparison *comparison, struct buffer *
         "time=\"0\">\n",
         comparison->verdict_count + comparison->failed_count, failed, comparison->failed_count, skipped);
     for (size_t i = 0; i < comparison->verdict_count; i++)
-        write_gate_case(&comparison->verdicts[i], out);
+        write_gate_case(comparison, &comparison->verdicts[i], out);
     for (size_t i = 0; (run = comparison_failed(comparison, i, &side)) != NULL; i++)
         write_run_case(comparison, run, side, out);
     buffer_string(out, "</testsuite>\n</testsuites>\n");
@@ -130,6 +141,11 @@ void comparison_write_github(const struct comparison *comparison, struct buffer 
         const struct comparison_verdict *verdict = &comparison->verdicts[i];
         text.length = 0;
         gate_text(verdict, &text);
+        if (verdict->result.state == GATE_FAILED) {
+            buffer_char(&text, '\n');
+            write_first(comparison, verdict, &text);
+            text.length--; /* the last line end */
+        }
         if (commands[verdict->result.state] != NULL)
             write_command(commands[verdict->result.state], "windtunnel compare", buffer_c_string(&text), out);
     }

@@ -40,12 +40,26 @@ static void write_run(const struct comparison_run *run, uint64_t seed, struct bu
     buffer_char(out, '}');
 }
 
+/* "first_difference": null if there is none; absent if it was not sought */
+static void write_first(const struct comparison_first *first, struct buffer *out)
+{
+    if (first->json != NULL)
+        buffer_format(out, ", \"first_difference\": %s", first->json);
+    if (first->unknown != NULL) {
+        buffer_string(out, ", \"first_difference\": {");
+        pair_text("unknown", first->unknown, out);
+        buffer_char(out, '}');
+    }
+}
+
 static void write_sides(const struct comparison *comparison, struct buffer *out)
 {
     buffer_string(out, "\"sides\": [");
     for (size_t side = 0; side < comparison->side_count; side++) {
         buffer_string(out, side == 0 ? "\n  {" : ",\n  {");
         pair_text("name", comparison->sides[side].name, out);
+        if (side > 0)
+            write_first(&comparison->sides[side].first, out);
         buffer_string(out, ", \"runs\": [");
         for (size_t seed = 0; seed < comparison->seed_count; seed++) {
             buffer_string(out, seed == 0 ? "\n    " : ",\n    ");

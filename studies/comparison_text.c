@@ -168,6 +168,16 @@ static void write_cut(const struct comparison *comparison, size_t side, size_t c
     mem_free(list);
 }
 
+static void write_first(const struct comparison *comparison, size_t side, struct buffer *out)
+{
+    struct buffer text = {0};
+    if (comparison_write_first(comparison, side, "    ", &text)) {
+        buffer_format(out, "\n  Where they part, with seed %llu\n", (unsigned long long)comparison->seeds[0]);
+        buffer_bytes(out, text.bytes, text.length);
+    }
+    buffer_release(&text);
+}
+
 static void write_side(const struct comparison *comparison, size_t side, const struct comparison_show *show,
                        struct buffer *out)
 {
@@ -185,6 +195,7 @@ static void write_side(const struct comparison *comparison, size_t side, const s
         return;
     }
     write_moved(comparison, side, show->is_all, out);
+    write_first(comparison, side, out);
     buffer_format(out, "\n  Who won and who lost, by %s\n", show->winner_metric);
     for (size_t cut = 0; cuts[cut] != NULL; cut++)
         write_cut(comparison, side, cut, show->winner_metric, out);

@@ -4,6 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reports/view.h"
+
+enum { UNKNOWN_WIDTH_MAX = 300 };
+
 const char comparison_marks[] = "+-*~=?";
 
 struct difference *comparison_sorted_new(const struct comparison *comparison, size_t side, bool is_all, size_t *count)
@@ -142,4 +146,31 @@ const struct comparison_run *comparison_failed(const struct comparison *comparis
                 return run;
         }
     return NULL;
+}
+
+bool comparison_write_first(const struct comparison *comparison, size_t side, const char *indent, struct buffer *out)
+{
+    const struct comparison_first *first = &comparison->sides[side].first;
+    struct text rest = text_of(first->text != NULL ? first->text : ""), line;
+    if (first->text == NULL && first->unknown == NULL)
+        return false;
+    if (first->unknown != NULL) {
+        buffer_format(out, "%sfirst decision that differs: not known; ", indent);
+        view_name(out, first->unknown, UNKNOWN_WIDTH_MAX);
+        buffer_char(out, '\n');
+    }
+    while (rest.length > 0 && text_cut(&rest, '\n', &line)) {
+        buffer_string(out, indent);
+        buffer_bytes(out, line.at, line.length);
+        buffer_char(out, '\n');
+    }
+    return true;
+}
+
+size_t comparison_find_side(const struct comparison *comparison, const char *name)
+{
+    for (size_t side = 0; side < comparison->side_count; side++)
+        if (name != NULL && strcmp(comparison->sides[side].name, name) == 0)
+            return side;
+    return SIZE_MAX;
 }

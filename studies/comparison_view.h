@@ -34,6 +34,14 @@ void comparison_write_verdict(const struct comparison *comparison, struct buffer
 /* The run that failed with this index among them; NULL past the end. */
 const struct comparison_run *comparison_failed(const struct comparison *comparison, size_t index, size_t *side);
 
+/* Append where the candidate of this name first decided otherwise than the base, each line behind `indent`: the heading
+ * "The first decision of mine that differs, with seed 1" is the caller's.  False: nothing is known, nothing is written,
+ * since it was not sought. */
+bool comparison_write_first(const struct comparison *comparison, size_t side, const char *indent, struct buffer *out);
+
+/* The side of this name; SIZE_MAX: there is none. */
+size_t comparison_find_side(const struct comparison *comparison, const char *name);
+
 void comparison_write_markdown(const struct comparison *comparison, const struct comparison_show *show,
                                struct buffer *out);
 void comparison_write_text(const struct comparison *comparison, const struct comparison_show *show, struct buffer *out);
