@@ -146,7 +146,7 @@ static void draw(const struct overlay *overlay, double *const *drawn, enum quant
                                                .x = curves->time,
                                                .y = drawn[run],
                                                .count = curves->count,
-                                               .colour = html_overlay_colour(run)};
+                                               .colour = overlay->runs[run].colour};
     }
     const double top = html_scale_end(quantities[quantity].is_share ? fmin(100, high * 1.02) : high * 1.02);
     if (html_warmup_series(overlay->runs[0].metrics, &overlay->curves[0], top, warmup_x, warmup_y, &series[count]))
@@ -207,7 +207,7 @@ static void queue_times(const struct overlay *overlay, struct buffer *out)
             lines[run] = (struct html_waits_line){.label = overlay->runs[run].name,
                                                   .metrics = overlay->runs[run].metrics,
                                                   .class = class,
-                                                  .colour = html_overlay_colour(run)};
+                                                  .colour = overlay->runs[run].colour};
         buffer_format(out, "<h3>%s</h3>\n", job_class_names[class]);
         if (html_waits_draw(lines, overlay->count, &about, overlay->tool, out))
             has_any = true;
@@ -235,8 +235,8 @@ void html_overlay(const struct html_overlay_run *runs, size_t count, const struc
         longest_s = fmax(longest_s, end_s(&runs[run]));
     for (size_t run = 0; run < count; run++) {
         view_name(&overlay.labels[run], runs[run].name, LABEL_WIDTH);
-        overlay.runs[run] =
-            (struct html_overlay_run){.name = buffer_c_string(&overlay.labels[run]), .metrics = runs[run].metrics};
+        overlay.runs[run] = runs[run];
+        overlay.runs[run].name = buffer_c_string(&overlay.labels[run]);
         overlay.curves[run] = html_curves_new(runs[run].metrics, longest_s);
         overlay.end = fmax(overlay.end, overlay.curves[run].end);
         overlay.unit = overlay.curves[run].count > 0 ? overlay.curves[run].unit : overlay.unit;

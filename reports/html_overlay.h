@@ -21,12 +21,13 @@ enum { HTML_OVERLAY_MAX = 8 };
 struct html_overlay_run {
     const char *name;
     const struct metrics *metrics;
+    enum plot_colour colour; /* html_overlay_colour of its place, say */
 };
 
 /* count: 1 .. HTML_OVERLAY_MAX.  The first run's warm-up is marked.  tool NULL: the defaults. */
 void html_overlay(const struct html_overlay_run *runs, size_t count, const struct plot_tool *tool, struct buffer *out);
 
-/* The colour of the run at this index, as an element's class: "c1". */
+/* A colour for each index below HTML_OVERLAY_MAX. */
 enum plot_colour html_overlay_colour(size_t index);
 
 #endif

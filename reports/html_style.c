@@ -4,9 +4,9 @@
 
 const char html_style[] =
     ":root{color-scheme:light dark;--page:#f6f7f9;--card:#fff;--ink:#1a1d21;--dim:#5b6470;"
-    "--line:#dfe3e8;--warn:#fff4d6;--warn-ink:#5c4300}\n"
+    "--line:#dfe3e8;--warn:#fff4d6;--warn-ink:#5c4300;--link:#0b62b5}\n"
     "@media(prefers-color-scheme:dark){:root{--page:#14171a;--card:#1d2126;--ink:#e8eaed;"
-    "--dim:#9aa4b0;--line:#343b43;--warn:#40330d;--warn-ink:#ffe7a8}}\n"
+    "--dim:#9aa4b0;--line:#343b43;--warn:#40330d;--warn-ink:#ffe7a8;--link:#7cc0ff}}\n"
     "*{box-sizing:border-box}\n"
     "body{margin:0;background:var(--page);color:var(--ink);"
     "font:15px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif}\n"
@@ -64,6 +64,15 @@ const char html_style[] =
     "overflow-wrap:anywhere}\n"
     "code,pre{font:12.5px/1.5 ui-monospace,'DejaVu Sans Mono',monospace}\n"
     "pre{white-space:pre-wrap;overflow-wrap:anywhere;margin:6px 0 0}\n"
+    "h3{font-size:15px;margin:16px 0 2px}\n"
+    "h2.part{font-size:21px;margin:30px 0 2px}h2.part+.sub{margin-bottom:12px}\n"
+    "small{font-size:12px;color:var(--dim)}td small{display:block;white-space:nowrap}\n"
+    "a{color:var(--link)}\n"
+    ".told{margin:8px 0;max-width:100ch}.gates{margin:6px 0 10px;padding-left:20px}\n"
+    ".mark{font:600 13px ui-monospace,'DejaVu Sans Mono',monospace}\n"
+    ".sides td:nth-child(2){text-align:left;white-space:normal;min-width:24ch}.sides td small{white-space:normal}\n"
+    ".sides td,.sides th{vertical-align:top}.sides details{margin-top:2px}\n"
+    ".sides i{display:inline-block;width:12px;height:12px;border-radius:3px;margin-right:7px;vertical-align:-1px}\n"
     ".met{color:#00734f}.unmet{color:#b3400f;font-weight:600}.unknown{color:var(--dim)}\n"
     "@media(prefers-color-scheme:dark){.met{color:#3ecf9f}.unmet{color:#ff9a6b}}\n"
     /* On paper a table cannot scroll, so wide tables are set in small type; only short blocks are kept together. */
