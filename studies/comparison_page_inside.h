@@ -34,7 +34,8 @@ void page_candidate(const struct comparison *comparison, size_t side, const stru
 
 /* "<td><data value="0.283">28.3 %</data>", without the end of the cell. */
 void page_value(const struct difference *of, double value, struct buffer *out);
-/* The difference: "<small class="met">+80.1 %</small>"; with its interval if has_interval. */
+/* The difference: "<small class="met">+80.1 %</small>"; with its interval if has_interval, else
+ * with a ~ where it is not clear. */
 void page_difference(const struct difference *difference, bool has_interval, struct buffer *out);
 /* "met", "unmet", "unknown": the class of what a mark means. */
 const char *page_mark_class(char mark);

@@ -26,7 +26,7 @@ static const struct {
     {"Jobs completed", "jobs_completed", true},
     {"Jobs still waiting at the end", "jobs_pending", true},
     {"Cost of the cluster, USD", "cost_usd", false},
-    {"Cost per completed job, USD", "cost_per_job_usd", true},
+    {"Cost per completed job, USD", "cost_per_job_usd", false},
 };
 enum { WANTED_COUNT = sizeof wanted / sizeof *wanted, GANGS_BEFORE = 4 };
 
@@ -86,50 +86,58 @@ static void write_gates(const struct comparison *comparison, struct buffer *out)
     buffer_string(out, "</ul>\n");
 }
 
-/* "Real use (SM-active), of all GPU time" -> "real use (SM-active)", then both values. */
-static void write_moved(const struct page_headline *headline, const struct difference *difference, struct buffer *out)
+/* "Real use (SM-active), of all GPU time" -> "real use (SM-active)"; both values behind it. */
+static void write_moved(const struct page_headline *headline, const struct difference *difference, bool has_values,
+                        struct buffer *out)
 {
-    const char *comma = strpbrk(headline->label, ",:");
-    const size_t length =
-        comma != NULL && headline->label[0] != 'Q' ? (size_t)(comma - headline->label) : strlen(headline->label);
-    const bool is_word = length > 1 && headline->label[1] >= 'a' && headline->label[1] <= 'z';
-    buffer_char(out, is_word ? (char)(headline->label[0] | 0x20) : headline->label[0]);
-    buffer_html(out, (struct text){headline->label + 1, length - 1});
-    buffer_char(out, ' ');
-    comparison_write_value(difference, difference->base, out);
-    buffer_string(out, " \xe2\x86\x92 "); /* U+2192 */
-    comparison_write_value(difference, difference->candidate, out);
+    const char *label = headline->label, *end = strstr(label, ", of all GPU time");
+    end = end != NULL ? end : strchr(label, ':');
+    const size_t length = end != NULL ? (size_t)(end - label) : strlen(label);
+    buffer_format(out, "<span class=\"item\">%c", label[0] | 0x20);
+    buffer_html(out, (struct text){label + 1, length - 1});
+    if (has_values) {
+        buffer_string(out, " <b>");
+        comparison_write_value(difference, difference->base, out);
+        buffer_string(out, " \xe2\x86\x92 "); /* U+2192 */
+        comparison_write_value(difference, difference->candidate, out);
+        buffer_string(out, "</b>");
+    }
+    buffer_string(out, "</span> ");
 }
 
 static void write_side(const struct comparison *comparison, size_t side, const struct page_headline *headlines,
                        size_t count, struct buffer *out)
 {
     static const struct {
-        const char *marks, *word, *class;
-    } groups[] = {{"+", "better", "met"},
-                  {"-", "worse", "unmet"},
-                  {"~", "no clear difference", "unknown"},
-                  {"=", "equal", "unknown"}};
-    buffer_string(out, "<p class=\"told\"><b>");
+        char mark;
+        bool has_values;
+        const char *word, *class;
+    } groups[] = {{'+', true, "better", "met"},
+                  {'-', true, "worse", "unmet"},
+                  {'~', false, "no clear difference", "unknown"},
+                  {'=', false, "equal", "unknown"}};
+    const bool is_single = !comparison->is_exact && comparison_pair_count(comparison, side) == 1;
+    buffer_string(out, "<h3>");
     html_name(out, comparison->sides[side].name);
-    buffer_string(out, "</b> against ");
+    buffer_string(out, " against ");
     html_name(out, comparison->sides[0].name);
+    buffer_string(out, "</h3>\n");
     if (comparison_pair_count(comparison, side) == 0)
-        buffer_string(out, ": there is no seed that both have run, so nothing can be compared.");
+        buffer_string(out, "<p class=\"told\">There is no seed that both have run: nothing can be compared.</p>\n");
     for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
         size_t told = 0;
         for (size_t i = 0; i < count; i++) {
             const struct difference *difference = &comparison->differences[side][headlines[i].row];
-            if (!headlines[i].is_told || difference->mark != groups[g].marks[0])
+            if (!headlines[i].is_told || difference->mark != groups[g].mark)
                 continue;
             if (told++ == 0)
-                buffer_format(out, "<br><span class=\"%s\">%s</span>: ", groups[g].class, groups[g].word);
-            else
-                buffer_string(out, "; ");
-            write_moved(&headlines[i], difference, out);
+                buffer_format(out, "<p class=\"told\"><span class=\"word %s\">%s</span> ", groups[g].class,
+                              is_single && groups[g].mark == '~' ? "one pair" : groups[g].word);
+            write_moved(&headlines[i], difference, groups[g].has_values || is_single, out);
         }
+        if (told > 0)
+            buffer_string(out, "</p>\n");
     }
-    buffer_string(out, "</p>\n");
 }
 
 void page_verdict(const struct comparison *comparison, const struct page_headline *headlines, size_t count,

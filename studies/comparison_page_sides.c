@@ -10,7 +10,7 @@
 #include "studies/baseline.h"
 #include "studies/comparison_page_inside.h"
 
-enum { CHANGES_AT_ONCE = 4, CHANGES_MAX = 60, VALUE_WIDTH = 60 };
+enum { CHANGES_AT_ONCE = 4, CHANGES_MAX = 60, VALUE_WIDTH = 60, TEXT_WIDTH = 400 };
 
 /* ---- links ---- */
 
@@ -166,8 +166,11 @@ static const char *scenario_json(const struct comparison *comparison, size_t sid
 static void write_part(json_t *scenario, const char *part, const char *key, struct buffer *out)
 {
     const char *text = json_string_value(json_object_get(json_object_get(scenario, part), key));
+    struct buffer shown = {0};
     if (text != NULL)
-        html_name(out, text);
+        view_name(&shown, text, TEXT_WIDTH);
+    buffer_html(out, (struct text){shown.bytes, shown.length});
+    buffer_release(&shown);
 }
 
 static void write_settings(const struct comparison *comparison, size_t side, struct buffer *out)

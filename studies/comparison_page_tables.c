@@ -40,20 +40,32 @@ static void open_table(const struct comparison *comparison, size_t side, const c
     buffer_string(out, "</th><th scope=\"col\">difference</th></tr></thead>\n<tbody>\n");
 }
 
+/* A line may be broken behind '_'. */
+static void write_metric(const struct metric_selector *of, struct buffer *out)
+{
+    struct buffer name = {0};
+    metric_selector_write(of, &name);
+    struct text rest = {name.bytes, name.length}, word;
+    while (rest.length > 0 && text_cut(&rest, '_', &word)) {
+        buffer_html(out, word);
+        if (rest.at != NULL)
+            buffer_string(out, "_<wbr>");
+    }
+    buffer_release(&name);
+}
+
 /* name NULL: the metric and what it is of. */
 static void write_row(const struct difference *difference, const char *name, struct buffer *out)
 {
-    struct buffer own = {0};
     const struct metric *metric = metric_find(difference->of.metric);
-    if (name == NULL) {
-        metric_selector_write(&difference->of, &own);
-        name = buffer_c_string(&own);
-    }
     buffer_string(out, "<tr><th scope=\"row\" title=\"");
     buffer_html(out, text_of(metric != NULL ? metric->definition : ""));
     buffer_format(out, "\"><span class=\"mark %s\" title=\"%s\">%c</span> ", page_mark_class(difference->mark),
                   mark_title(difference->mark), difference->mark);
-    html_name(out, name);
+    if (name != NULL)
+        html_name(out, name);
+    else
+        write_metric(&difference->of, out);
     buffer_string(out, "</th>");
     page_value(difference, difference->base, out);
     buffer_string(out, "</td>");
@@ -61,7 +73,6 @@ static void write_row(const struct difference *difference, const char *name, str
     buffer_string(out, "</td><td>");
     page_difference(difference, true, out);
     buffer_string(out, "</td></tr>\n");
-    buffer_release(&own);
 }
 
 static void close_table(struct buffer *out)
