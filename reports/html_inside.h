@@ -72,8 +72,8 @@ struct html_waits_line {
     bool is_dashed;
 };
 
-/* The drawing and its table.  title, description and id as in struct plot.  Lines without jobs are left out; if all are,
- * nothing is appended, and the result is false. */
+/* The drawing and its table.  title, description and id as in struct plot.  Lines without jobs are left out; if all
+ * are, nothing is appended, and the result is false. */
 bool html_waits_draw(const struct html_waits_line *lines, size_t count, const struct plot *about,
                      const struct plot_tool *tool, struct buffer *out);
 

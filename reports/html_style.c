@@ -84,7 +84,7 @@ const char html_style[] =
     ".candidate th:first-child{min-width:15ch}.numbers th:first-child{min-width:13ch}"
     ".word{display:block}.item{display:flex;justify-content:space-between;gap:10px;margin:0 0 1px}"
     ".item b{text-align:right}.sides th:first-child{min-width:9ch}.sides td:nth-child(2){min-width:15ch}"
-    ".numbers thead th{white-space:normal}}\n"
+    ".numbers thead th,.candidate td small{white-space:normal}}\n"
     /* On paper a table cannot scroll, so wide tables are set in small type; only short blocks are kept together. */
     "@page{size:A4;margin:12mm}\n"
     "@media "

@@ -12,8 +12,8 @@
  *   comparison_folder_release(&folder);                (on error too: without a commit nothing is left of it)
  *
  * Law: the page appears whole or not at all.  Until the commit the runs write into a hidden folder in the same one.  A
- * folder that holds anything but an earlier comparison is refused, and so is an earlier one in whose records somebody put
- * files of his own; nothing else is ever removed.
+ * folder that holds anything but an earlier comparison is refused, and so is one in whose records somebody put files of
+ * his own; nothing else is ever removed.
  */
 #ifndef STUDIES_COMPARISON_FOLDER_H
 #define STUDIES_COMPARISON_FOLDER_H
@@ -42,8 +42,8 @@ struct error comparison_folder_commit(struct comparison_folder *folder, const st
 
 void comparison_folder_release(struct comparison_folder *folder);
 
-/* Names of folders for the names of sides, in their order: letters, digits, '.', '-' and '_', else '-'; distinct without
- * regard to case, from each other and from the files.  The caller frees each with mem_free. */
+/* Names of folders for the names of sides, in their order: letters, digits, '.', '-' and '_', else '-'; they differ in
+ * more than case, from each other and from the files.  The caller frees each with mem_free. */
 void comparison_folder_names(const char *const *sides, size_t count, char **names);
 
 #endif

@@ -1,7 +1,7 @@
 /* studies/comparison_page.h -- a comparison as one page that needs no network, no script and no other file.
  *
- * From top to bottom: the verdict, the sides, headline numbers side by side, curves of the sides over each other, and for
- * each candidate what moved, who won and who lost, and the first decision that differs; then what made the runs.
+ * From top to bottom: the verdict, the sides, headline numbers side by side, curves of the sides over each other, and
+ * for each candidate what moved, who won and who lost, and the first decision that differs; then what made the runs.
  *
  *   struct comparison_page page = {.folder = "out/two", .records = {"out/fifo", "out/windtunnel"}, .show = &show};
  *   comparison_page_write(&comparison, &page, &out);

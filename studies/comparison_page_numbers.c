@@ -25,6 +25,7 @@ static const struct {
     {"Goodput: kept work, of GPU time held", "goodput_ratio", false},
     {"Jobs completed", "jobs_completed", true},
     {"Jobs still waiting at the end", "jobs_pending", true},
+    {"GPU hours held by jobs", "allocated_gpu_h", false},
     {"Cost of the cluster, USD", "cost_usd", false},
     {"Cost per completed job, USD", "cost_per_job_usd", false},
 };

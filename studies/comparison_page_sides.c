@@ -281,6 +281,8 @@ void page_origin(const struct comparison *comparison, struct buffer *out)
                        "</tr></thead>\n<tbody>\n");
     for (size_t seed = 0; seed < comparison->seed_count; seed++)
         for (size_t side = 0; side < comparison->side_count; side++)
-            write_run(comparison->sides[side].name, &comparison->sides[side].runs[seed], comparison->seeds[seed], out);
+            if (comparison->sides[side].runs[seed].state != COMPARISON_RUN_MISSING)
+                write_run(comparison->sides[side].name, &comparison->sides[side].runs[seed], comparison->seeds[seed],
+                          out);
     buffer_string(out, "</tbody></table></div></details></section>\n");
 }
