@@ -281,7 +281,7 @@ struct error comparison_folder_open(struct comparison_folder *folder, const char
     comparison_folder_names(side_names, side_count, folder->names);
     for (size_t i = 0; i < side_count; i++) {
         folder->records[i] = sides[i].record;
-        if (sides[i].record == NULL && sides[i].baseline == NULL)
+        if (sides[i].record == NULL && sides[i].baseline == NULL && sides[i].program == NULL)
             folder->records[i] = folder->run_records[i] = path_new(folder->staging, folder->names[i]);
     }
     return ERROR_OK;

@@ -19,6 +19,9 @@ bool comparison_has_chance(const struct result *result);
 /* The same of a scenario before it is run: false means that it perhaps does not. */
 bool comparison_scenario_has_chance(const char *scenario_json);
 
+/* Which blocks of the scenario's trace are drawn: "users"; NULL: none.  The caller frees it with mem_free. */
+char *comparison_blocks_new(const char *scenario_json);
+
 /* How the scenario's trace is shaken, in words; NULL: it is not.  The caller frees it with mem_free. */
 char *comparison_shake_new(const char *scenario_json);
 

@@ -106,6 +106,8 @@ static const char *why_without(const struct comparison *comparison, size_t side,
         return "so many lines cannot be told apart";
     if (comparison->options->sides[side].baseline != NULL)
         return "a baseline keeps values alone";
+    if (comparison->options->sides[side].program != NULL)
+        return "another program makes its runs, and no record of them is kept";
     return run->state == COMPARISON_RUN_FAILED ? "its run with the first seed failed"
                                                : "its run with the first seed was not done";
 }

@@ -13,11 +13,9 @@ enum {
 
 static const struct {
     const char *cut, *title;
-} cuts[] = {{"class", "class"},
-            {"workload_class", "workload class"},
-            {"size", "GPUs requested"},
-            {"gpu_model", "GPU model"},
-            {"queue", "queue"}};
+} cuts[] = {{"class", "class"},         {"workload_class", "workload class"},
+            {"size", "GPUs requested"}, {"gpu_model", "GPU model"},
+            {"tenant", "tenant"},       {"queue", "queue"}};
 
 static const char *mark_title(char mark)
 {
@@ -174,7 +172,8 @@ void page_candidate(const struct comparison *comparison, size_t side, const stru
         write_moved(comparison, side, out);
         buffer_format(out, "<h3>Who won and who lost, by %s</h3>\n", show->winner_metric);
         for (size_t cut = 0; cut < sizeof cuts / sizeof *cuts; cut++)
-            write_cut(comparison, side, cut, show->winner_metric, out);
+            if (strcmp(cuts[cut].cut, "tenant") != 0 || comparison_has_tenants(comparison))
+                write_cut(comparison, side, cut, show->winner_metric, out);
     }
     if (comparison_write_first(comparison, side, "", &first)) {
         buffer_format(out, "<h3>The first decision that differs, with seed %llu</h3>\n<pre>",

@@ -17,7 +17,8 @@ bool comparison_scenario_has_chance(const char *scenario_json)
     json_t *estimates = json_object_get(json_object_get(root, "world"), "estimates");
     const char *kind = json_string_value(json_object_get(estimates, "kind"));
     bool is_replay = json_is_string(json_object_get(workload, "trace")) && !json_object_get(workload, "fill") &&
-                     !json_object_get(workload, "shake") && (kind == NULL || strcmp(kind, "noisy") != 0);
+                     !json_object_get(workload, "blocks") && !json_object_get(workload, "shake") &&
+                     (kind == NULL || strcmp(kind, "noisy") != 0);
     json_decref(root);
     return !is_replay;
 }
@@ -35,6 +36,15 @@ static void write_duration(const json_t *value, struct buffer *out)
         view_name(out, json_string_value(value), 20);
     else
         view_duration(out, json_number_value(value));
+}
+
+char *comparison_blocks_new(const char *scenario_json)
+{
+    json_t *root = json_loads(scenario_json, 0, NULL);
+    const char *blocks = json_string_value(json_object_get(json_object_get(root, "workload"), "blocks"));
+    char *copy = blocks != NULL ? mem_copy_text(blocks) : NULL;
+    json_decref(root);
+    return copy;
 }
 
 char *comparison_shake_new(const char *scenario_json)
@@ -76,6 +86,9 @@ static struct error run_task(void *self, size_t index, struct buffer *out)
     const struct task *task = &batch->tasks[index];
     if (task->is_first)
         return comparison_find_first(batch->comparison, task->side, out);
+    const struct rerun *rerun = &batch->comparison->sides[task->side].rerun;
+    if (rerun->program != NULL)
+        return rerun_run(rerun, &options->sides[task->side].scenario, batch->comparison->seeds[task->seed], out);
     struct run_options run_options = {
         .version = options->version, .scenario = options->sides[task->side].scenario, .keeps_arrivals = true};
     struct run run;

@@ -1,6 +1,7 @@
 /* windtunnel compare: the same jobs and the same chance on several sides, and the verdict of gates. */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/input.h"
@@ -110,11 +111,13 @@ static struct error read_options(struct compare *compare)
 {
     const struct args *args = compare->args;
     const char *alpha = args_string(args, "alpha"), *format = args_string(args, "format");
+    const char *scratch = getenv("TMPDIR");
     int64_t workers;
     compare->options = (struct comparison_options){.version = WINDTUNNEL_VERSION,
                                                    .sides = compare->sides.list,
                                                    .alpha = 0.05,
                                                    .finds_first = !args_flag(args, "no-why"),
+                                                   .scratch = scratch != NULL ? scratch : "/tmp",
                                                    .stop = &caught_signal,
                                                    .on_progress = show_progress,
                                                    .progress_self = &compare->progress};
@@ -286,6 +289,10 @@ static const struct args_option options[] = {
      .letter = 't',
      .metavar = "FILE",
      .help = "Replay this trace in place of the scenario's workload, on all sides."},
+    {.name = "blocks",
+     .metavar = "KIND",
+     .help = "Give a replayed trace seeds: draw its blocks with replacement. KIND is users (as many as there are, each "
+             "with all its jobs) or weeks (one in the place of each). Sets workload.blocks on all sides."},
     {.name = "shake",
      .metavar = "ARRIVALS[,SIGMA]",
      .help = "Give a replayed trace seeds: its jobs come up to ARRIVALS earlier or later (5m), and run times get a "
@@ -305,6 +312,10 @@ static const struct args_option options[] = {
     {.name = "baseline",
      .metavar = "FILE",
      .help = "The base is what --save-baseline kept; its scenario must be that of the other sides but for the policy."},
+    {.name = "rerun-base",
+     .metavar = "PROGRAM",
+     .help = "Another windtunnel, such as the version before, makes the runs of the base. It gets all options that the "
+             "side has here."},
     {.name = "save-baseline",
      .metavar = "FILE",
      .help = "Keep the values of the last side by seed, for --baseline. Then one side is enough."},
