@@ -83,7 +83,8 @@ static void jobs_are_paired_by_their_ids(void **state)
     long_run_release(&b);
 }
 
-/* Samples at each 100 s, and at 150 s where the warm-up ends; half of 10 GPUs is allocated, all of them from 20,000 s on. */
+/* Samples at each 100 s, and at 150 s where the warm-up ends; half of 10 GPUs is allocated, all of them from 20,000 s
+ * on. */
 static void allocation_is_by_whole_steps(void **state)
 {
     (void)state;
