@@ -133,6 +133,7 @@ static void write_difference(const struct difference *difference, struct buffer 
     pair_number("candidate", difference->candidate, out);
     pair_number("difference", difference->mean.mean, out);
     pair_number("relative", difference->relative, out);
+    pair_number("size", difference->size, out);
     pair_number("low", difference->mean.low, out);
     pair_number("high", difference->mean.high, out);
     pair_number("level", difference->mean.level, out);

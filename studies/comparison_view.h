@@ -4,7 +4,8 @@
 
 #include "studies/comparison_show.h"
 
-/* The differences of a side that are shown, what moved most first: of the whole run, or with is_all of the cuts too.
+/* The differences of a side that are shown, what moved most first (differences_sort, by the sizes of
+ * reports/difference.h): of the whole run, or with is_all of the cuts too.
  * The caller frees it with mem_free. */
 struct difference *comparison_sorted_new(const struct comparison *comparison, size_t side, bool is_all, size_t *count);
 
@@ -18,7 +19,7 @@ extern const char comparison_marks[]; /* "+-*~=?" */
 void comparison_count_marks(const struct comparison *comparison, size_t side, const char *cut, const char *metric,
                             size_t counts[COMPARISON_MARKS]);
 
-/* The keys of a cut by one metric, the clearest gains first and the clearest losses last. */
+/* The keys of a cut by one metric, the largest clear gains first and the largest clear losses last. */
 const struct difference **comparison_cut_new(const struct comparison *comparison, size_t side, const char *cut,
                                              const char *metric, size_t *count);
 
