@@ -207,7 +207,7 @@ if [ "${WINDTUNNEL_TEST_SIZE:-small}" = full ]; then
         sed -n '/^```text$/,/^```$/p' "$repository/docs/$document.md" | grep -v '^```' >$document/shown
         grep '^windtunnel .*jobs.jsonl.zst\|^windtunnel report out/main --steady$' "$repository/docs/$document.md" |
             sed 's/^windtunnel/timeout $seconds_max "$program"/' >$document/commands
-        (cd $document && PATH=/usr/bin:/bin && . ./commands >said 2>err) || fail "docs/$document.md: $(cat $document/err)"
+        (cd $document && . ./commands >said 2>err) || fail "docs/$document.md: $(cat $document/err)"
         [ -s $document/shown ] || fail "docs/$document.md shows nothing"
         grep -Fx -f $document/shown $document/said | sort >$document/found
         sort $document/shown | diff -u - $document/found || fail "docs/$document.md shows something else"
