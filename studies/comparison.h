@@ -49,14 +49,15 @@ struct comparison_side_options {
 struct comparison_options {
     const char *version; /* of Windtunnel */
     const struct comparison_side_options *sides;
-    size_t side_count;         /* at least 2 */
-    size_t seed_count;         /* at most; 1 .. COMPARISON_SEEDS_MAX */
-    bool is_sequential;        /* stop when all gates are decided; without gates run COMPARISON_SEEDS_PLAIN */
-    size_t worker_count;       /* runs at the same time */
-    const struct gates *gates; /* in place of those of the scenarios; NULL: the first side that has gates gives them */
-    double alpha;              /* 0.05: of the gates together; intervals of the table have the level 1 - alpha */
-    bool finds_first;          /* seek the first decision in which each candidate differs from the base */
-    const char *scratch;       /* an existing folder, for the records of other programs; needed if a side has one */
+    size_t side_count;          /* at least 2 */
+    size_t seed_count;          /* at most; 1 .. COMPARISON_SEEDS_MAX */
+    bool is_sequential;         /* stop when all gates are decided; without gates run COMPARISON_SEEDS_PLAIN */
+    size_t worker_count;        /* runs at the same time */
+    const struct gates *gates;  /* in place of those of the scenarios; NULL: the first side that has gates gives them */
+    double alpha;               /* 0.05: of the gates together; intervals of the table have the level 1 - alpha */
+    bool finds_first;           /* seek the first decision in which each candidate differs from the base */
+    const char *scratch;        /* an existing folder, for the records of other programs; needed if a side has one */
+    const char *const *records; /* by side: the folder for the record of its run with the first seed; NULL: none */
     const volatile sig_atomic_t *stop;
     /* Some times a second; done and total: runs of this look.  NULL: nothing to do. */
     void (*on_progress)(void *self, size_t done, size_t total);

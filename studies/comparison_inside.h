@@ -36,6 +36,9 @@ void comparison_find_long(struct comparison *comparison);
 /* Compute rows, differences and verdicts from the runs that there are. */
 void comparison_judge(struct comparison *comparison, const struct looks *looks, size_t look);
 
+/* All gates are decided. */
+bool comparison_is_settled(const struct comparison *comparison);
+
 /* What makes the sides less comparable: other jobs, another version, a partial record. */
 void comparison_find_warnings(struct comparison *comparison);
 void comparison_warn(struct comparison *comparison, const char *format, ...) LIKE_PRINTF(2, 3);

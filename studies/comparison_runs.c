@@ -101,6 +101,8 @@ static struct error run_task(void *self, size_t index, struct buffer *out)
         run_options.sink = &sink;
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)batch->comparison->seeds[task->seed]);
     run_options.scenario.seed = seed;
+    if (task->seed == 0 && options->records != NULL)
+        run_options.out = options->records[task->side];
     struct error error = run_simulate(&run, &run_options);
     if (!error_is(error)) {
         error = run.result.stall;
@@ -111,6 +113,8 @@ static struct error run_task(void *self, size_t index, struct buffer *out)
     if (!error_is(error) && run_options.sink != NULL)
         comparison_write_waits(&rows.waits, out);
     long_run_release(&rows);
+    if (!error_is(error) && run_options.out != NULL)
+        error = run_commit(&run, NULL);
     run_release(&run);
     return error;
 }
