@@ -31,7 +31,9 @@ static const char *mark_title(char mark)
 
 static void open_table(const struct comparison *comparison, size_t side, const char *first, struct buffer *out)
 {
-    buffer_format(out, "<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">%s</th><th scope=\"col\">", first);
+    buffer_format(
+        out, "<div class=\"scroll\"><table class=\"stacked\">\n<thead><tr><th scope=\"col\">%s</th><th scope=\"col\">",
+        first);
     html_name(out, comparison->sides[0].name);
     buffer_string(out, "</th><th scope=\"col\">");
     html_name(out, comparison->sides[side].name);

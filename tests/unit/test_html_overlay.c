@@ -1,4 +1,4 @@
-/* tests/unit/test_html_overlay.c -- several runs over each other: each has its line, nothing escapes, nothing is lost. */
+/* tests/unit/test_html_overlay.c -- runs over each other: each has its line, nothing escapes, nothing is lost. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
