@@ -87,6 +87,7 @@ const char html_style[] =
     ".stacked,.stacked thead,.stacked tbody{display:block}"
     ".stacked tr{display:grid;grid-template-columns:repeat(auto-fit,minmax(72px,1fr));padding:4px 0;"
     "border-bottom:1px solid var(--line)}.stacked th,.stacked td{border:0;padding:1px 2px;white-space:normal}"
+    ".candidate .stacked tr{grid-template-columns:1fr 1fr 1.5fr}"
     ".stacked th:first-child{grid-column:1/-1;position:static}}\n"
     /* On paper a table cannot scroll, so wide tables are set in small type; only short blocks are kept together. */
     "@page{size:A4;margin:12mm}\n"
