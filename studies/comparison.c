@@ -236,6 +236,7 @@ static struct error run_looks(struct comparison *comparison, bool may_be_exact)
     const bool has_looks = comparison->gates.count > 0 && comparison->options->is_sequential;
     const size_t most = comparison->seed_count;
     const struct looks once = looks_once(1), looks = has_looks ? looks_up_to(most) : looks_once(most);
+    comparison->keeps_waits = may_be_exact || most == 1;
     if (may_be_exact && !is_stopped(comparison)) {
         TRY(comparison_run_seeds(comparison, 0, 1));
         comparison->is_exact = is_without_chance(comparison);
@@ -243,6 +244,7 @@ static struct error run_looks(struct comparison *comparison, bool may_be_exact)
         comparison_judge(comparison, &once, 0);
         if (comparison->is_exact)
             return ERROR_OK;
+        comparison->keeps_waits = most == 1;
     }
     for (size_t look = 0; look < looks.count; look++) {
         TRY(comparison_run_seeds(comparison, look > 0 ? looks.n[look - 1] : 0, looks.n[look]));
@@ -275,6 +277,7 @@ struct error comparison_run(struct comparison *comparison, const struct comparis
     TRY(open_sides(comparison, &may_be_exact));
     TRY(run_looks(comparison, may_be_exact));
     comparison->is_partial = is_stopped(comparison);
+    comparison_find_long(comparison);
     comparison_find_warnings(comparison);
     return comparison->run_count == comparison->failed_count ? no_run(comparison) : ERROR_OK;
 }
@@ -315,6 +318,8 @@ void comparison_release(struct comparison *comparison)
         }
         mem_free(own->runs);
         rerun_close(&own->rerun);
+        job_waits_release(&own->waits);
+        mem_free(own->one_run.unknown);
         mem_free(own->first.text);
         mem_free(own->first.json);
         mem_free(own->first.unknown);

@@ -25,6 +25,7 @@
 
 #include "reports/difference.h"
 #include "reports/gates.h"
+#include "reports/long_run.h"
 #include "reports/values.h"
 #include "sim/scenario/scenario.h"
 #include "studies/rerun.h"
@@ -80,13 +81,22 @@ struct comparison_first {
     char *unknown;     /* why it is not known; owned */
 };
 
+/* The queue times of the same jobs in one run of each, candidate less base, as one series (reports/long_run.h). */
+struct comparison_long {
+    bool is_known;
+    char *unknown; /* why it is not known; NULL: there are several seeds; owned */
+    struct steady all, by_class[JOB_CLASS_COUNT];
+};
+
 struct comparison_side {
     const char *name;
     bool is_fixed;               /* a record or a baseline: nothing is run */
     struct comparison_run *runs; /* by index of the seed; owned */
     struct comparison_first first;
-    struct rerun rerun;       /* open if another program makes the runs */
-    char scenario_digest[33]; /* of the scenario but for what may differ between versions of a policy */
+    struct comparison_long one_run; /* of a candidate */
+    struct job_waits waits;         /* of its run, until `one_run` is known */
+    struct rerun rerun;             /* open if another program makes the runs */
+    char scenario_digest[33];       /* of the scenario but for what may differ between versions of a policy */
 };
 
 /* A metric and its values. */
@@ -110,11 +120,12 @@ struct comparison {
     size_t seed_capacity;           /* seeds that there may be */
     size_t seed_count;              /* seeds of the last look */
     size_t run_count, failed_count; /* finished runs, failed ones included; failed runs */
-    char *blocks;    /* "weeks": the blocks of the trace that are drawn (workloads/readers/blocks.h); NULL: none */
-    char *shake;     /* how the trace is shaken (workloads/readers/shake.h), in words; NULL: it is not */
-    bool is_exact;   /* one run of each side, without chance */
-    bool is_partial; /* stopped before its end */
-    bool is_fixed;   /* all sides are records or baselines */
+    char *blocks;     /* "weeks": the blocks of the trace that are drawn (workloads/readers/blocks.h); NULL: none */
+    char *shake;      /* how the trace is shaken (workloads/readers/shake.h), in words; NULL: it is not */
+    bool keeps_waits; /* runs hand back the queue times of their jobs */
+    bool is_exact;    /* one run of each side, without chance */
+    bool is_partial;  /* stopped before its end */
+    bool is_fixed;    /* all sides are records or baselines */
     size_t look, look_count; /* the last look, from 0, and how many there may be */
     double level;            /* of the intervals of the differences: 0.95; in a sequence that of the look */
     struct comparison_row *rows;
