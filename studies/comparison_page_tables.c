@@ -183,6 +183,12 @@ void page_candidate(const struct comparison *comparison, size_t side, const stru
         buffer_html(out, (struct text){first.bytes, first.length});
         buffer_string(out, "</pre>\n");
     }
+    first.length = 0;
+    if (comparison_write_long(comparison, side, "", &first)) {
+        buffer_string(out, "<h3>" COMPARISON_LONG_HEADING "</h3>\n<pre>");
+        buffer_html(out, (struct text){first.bytes, first.length});
+        buffer_string(out, "</pre>\n");
+    }
     buffer_release(&first);
     buffer_string(out, "</section>\n");
 }
