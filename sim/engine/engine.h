@@ -38,7 +38,7 @@
 #include "sim/record/record.h"
 #include "workloads/readers/source.h"
 
-enum world_sharing { SHARING_MEASURED, SHARING_FREE };
+enum world_sharing { SHARING_MEASURED, SHARING_FREE, SHARING_PAIRS };
 enum world_network { NETWORK_SHARED, NETWORK_ALONE, NETWORK_FREE };
 
 struct world_config {
@@ -52,7 +52,9 @@ struct world_config {
     time_ns sample_interval; /* of the timeline */
     bool has_wait_times;     /* rows tell what jobs waited for, and how long */
     struct estimates estimates;
-    uint8_t sharing; /* enum world_sharing: how much sharing a GPU slows a member down; free: not at all */
+    /* enum world_sharing: how much sharing a GPU slows a member down.  measured: by its kind; pairs: as measured for
+     * pairs, whatever its kind; free: not at all */
+    uint8_t sharing;
     /* enum world_network.  shared: jobs that declare communication run at the speed of their place, and share links;
      * alone: as if each were alone; free: declarations are dropped */
     uint8_t network;

@@ -37,8 +37,8 @@ static void read_recut_costs(struct recut_costs *costs, const struct json_value 
 void world_config_read(struct world_config *world, const struct json_value *value)
 {
     static const char *const limits[] = {"kill", "ignore", NULL};
-    static const char *const sharing[] = {"measured", "free", NULL};        /* enum world_sharing */
-    static const char *const network[] = {"shared", "alone", "free", NULL}; /* enum world_network */
+    static const char *const sharing[] = {"measured", "free", "pairs", NULL}; /* enum world_sharing */
+    static const char *const network[] = {"shared", "alone", "free", NULL};   /* enum world_network */
     struct json_object object;
     *world = world_config_default();
     if (value->node == NULL) {

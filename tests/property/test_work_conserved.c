@@ -77,6 +77,8 @@ static void plan(struct twin *twin, struct random_stream *stream, uint32_t j)
     job->planned = planned;
     if (planned->truth.duration > DURATION_MAX) /* slow as it may be, it ends in simulated time */
         planned->truth.duration = DURATION_MAX;
+    if (random_case_once_in(stream, 2))
+        planned->truth.bandwidth_milli = (uint16_t)random_below(stream, 1001);
     widen(stream, declared);
     if (gpus > 0 && !random_case_once_in(stream, 5)) {
         job->communication = some_communication(stream, job_whole_gpus(declared));
@@ -110,6 +112,7 @@ static void open_world(struct twin *twin, uint64_t seed, uint32_t choice)
     twin->run.policy.config.sharing = sharing;
     twin->run.policy.config.sharing_config = sharing->defaults;
     twin->run.world.network = random_case_once_in(&stream, 5) ? NETWORK_ALONE : NETWORK_SHARED;
+    twin->run.world.sharing = random_case_once_in(&stream, 3) ? SHARING_PAIRS : SHARING_MEASURED;
     twin->jobs = calloc(twin->run.job_count, sizeof *twin->jobs);
     for (uint32_t j = 0; j < twin->run.job_count; j++)
         plan(twin, &stream, j);

@@ -125,7 +125,7 @@ static bool is_share(const struct piece *piece)
 static double slow_on(const struct twin *twin, const struct twin_job *job, const struct piece *piece)
 {
     const int64_t all = GPU_MILLI * GPU_MILLI;
-    int64_t used = 0, busy = 0;
+    int64_t used = 0, busy = 0, bandwidth = 0, clients = 0;
     if (!is_share(piece))
         return 1;
     for (uint32_t j = 0; j < twin->run.job_count; j++) {
@@ -138,11 +138,16 @@ static double slow_on(const struct twin *twin, const struct twin_job *job, const
             const int64_t time = llrint((double)own * twin->run.world.busy_per_sm_active);
             used += own * beside->member_count;
             busy += (time < all ? time : all) * beside->member_count;
+            bandwidth += other->planned->truth.bandwidth_milli * INT64_C(1000) * beside->member_count;
+            clients += beside->member_count;
         }
     }
-    return piece->share == SHARE_MPS
-               ? sharing_slow_mps((double)use_of(twin, job, piece->group) / (double)all, (double)used / (double)all)
-               : sharing_slow_timeslice((double)busy / (double)all);
+    const double together = (double)busy / (double)all, short_of = (double)bandwidth / (double)all;
+    double slow = twin->run.world.sharing == SHARING_PAIRS ? (clients > 1 ? sharing_slow_pairs(together) : 1)
+                  : piece->share == SHARE_MPS ? sharing_slow_mps((double)use_of(twin, job, piece->group) / (double)all,
+                                                                 (double)used / (double)all)
+                                              : sharing_slow_timeslice(together);
+    return piece->share == SHARE_MPS && short_of > slow ? short_of : slow;
 }
 
 /* All that cross links that can be too narrow, at once. */
