@@ -35,6 +35,7 @@
 #include "sim/engine/estimates.h"
 #include "sim/engine/port.h"
 #include "sim/engine/recut_costs.h"
+#include "sim/job/fault.h"
 #include "sim/record/record.h"
 #include "workloads/readers/source.h"
 
@@ -59,6 +60,7 @@ struct world_config {
      * alone: as if each were alone; free: declarations are dropped */
     uint8_t network;
     double busy_per_sm_active; /* a client's busy time / its SM activity, when it is alone */
+    struct fault_rates faults; /* of jobs, which may take their neighbours; all 0: none */
     struct recut_costs recut;  /* how long a repartition of a GPU takes */
     uint64_t stall_steps;      /* steps without progress (sim/engine/stall.h) that end the run; 0: no limit */
 };

@@ -24,6 +24,7 @@
  *   wait_by_reason_s   see below
  *   communication to mfu_ratio   of a job that declares no communication; network_gb_per_s also of one that never
  *                 worked in several NVLink domains, mfu_ratio of one whose MFU is not known
+ *   faults to blast_gpus   if the world has no faults of jobs
  *   link_tier, link_gb_per_s   of an attempt that holds no more than one GPU
  *   idle_gpus to mig_slices_unplaceable   of a sample when they are not known (struct space_row)
  *
@@ -37,6 +38,7 @@
 #include "base/error.h"
 #include "base/reason.h"
 #include "base/time.h"
+#include "sim/job/fault.h"
 #include "topologies/links.h"
 #include "workloads/job.h"
 
@@ -88,13 +90,14 @@ struct job_row {
     uint32_t evictions_wasted; /* evictions decided for this job that it made no use of */
     /* What communication costs, of a job that declares it (topologies/communication.h); else NULL or "", and 0.  In
      * microseconds: nanoseconds of GPU time pass 64 bits when 16,384 GPUs work for a week. */
-    const char *communication;   /* "plan", the name of its sensitivity, or "own" */
-    int64_t exposed_gpu_us;      /* GPU time in which its GPUs waited for communication */
-    int64_t slowed_gpu_us;       /* GPU time that its work took more than at the best place, alone */
-    int64_t network_gpu_us;      /* GPU time in which it worked in several NVLink domains */
-    int64_t network_bytes_per_s; /* that each GPU got on the network while it sent: the mean over network_gpu_us */
-    int64_t planned_gpu_us;      /* GPU time in which it worked, if its MFU is known */
-    uint32_t mfu_micro;          /* its mean over planned_gpu_us, in millionths */
+    const char *communication;      /* "plan", the name of its sensitivity, or "own" */
+    int64_t exposed_gpu_us;         /* GPU time in which its GPUs waited for communication */
+    int64_t slowed_gpu_us;          /* GPU time that its work took more than at the best place, alone */
+    int64_t network_gpu_us;         /* GPU time in which it worked in several NVLink domains */
+    int64_t network_bytes_per_s;    /* that each GPU got on the network while it sent: the mean over network_gpu_us */
+    int64_t planned_gpu_us;         /* GPU time in which it worked, if its MFU is known */
+    uint32_t mfu_micro;             /* its mean over planned_gpu_us, in millionths */
+    const struct fault_row *faults; /* NULL: the world has no faults of jobs */
     /* waiting times by reason, which add up to wait_total, of a rejected job to end - submit; NULL: it did not wait */
     const struct wait_times *waits;
 };
