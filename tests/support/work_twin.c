@@ -12,6 +12,7 @@
 #include "policies/jobs/request_class.h"
 #include "sim/engine/sharing_speed.h"
 #include "sim/network/network.h"
+#include "tests/support/fault_twin.h"
 
 enum { USES_MAX = 4096 };
 
@@ -249,6 +250,7 @@ static void advance(struct twin *twin, time_ns now)
     if (span == 0)
         return;
     find_paces(twin);
+    fault_twin_passed(twin);
     twin->now = now;
     for (uint32_t j = 0; j < twin->run.job_count; j++) {
         struct twin_job *job = &twin->jobs[j];
@@ -317,8 +319,16 @@ static void come(struct twin *twin, struct twin_job *job, const struct piece *pi
     twin->is_stale = true;
 }
 
+static void forget(struct twin_job *job, struct twin_pending *pending)
+{
+    free(pending->pieces);
+    *pending = job->pending[--job->pending_count];
+}
+
 static void leave_all(struct twin *twin, struct twin_job *job)
 {
+    while (job->pending_count > 0)
+        forget(job, job->pending);
     run_stop(twin, job);
     job->piece_count = 0;
     job->is_leaving = false;
@@ -347,12 +357,6 @@ static struct twin_pending *pending_of(struct twin_job *job, decision_id id)
             return &job->pending[i];
     fail_msg("decision %llu is not known", (unsigned long long)id);
     return NULL;
-}
-
-static void forget(struct twin_job *job, struct twin_pending *pending)
-{
-    free(pending->pieces);
-    *pending = job->pending[--job->pending_count];
 }
 
 /* It stops to write a checkpoint if it can save within the grace, and does not end before. */
@@ -415,6 +419,8 @@ static struct error on_fact(void *self, const struct fact *fact)
         part(twin, job, pending);
         forget(job, pending);
     } else if (fact->kind == FACT_JOB_EVICTED) {
+        find_paces(twin);
+        fault_twin_left(twin, fact->id, all_of(job), (twin_units)job->pace * working(job));
         leave_all(twin, job);
     } else if (fact->kind == FACT_JOB_ENDED) {
         const twin_units work = job->work, speed = (twin_units)job->pace * working(job);
@@ -462,6 +468,7 @@ static struct error on_job(void *self, const struct job_row *row)
     struct twin *twin = self;
     const struct twin_job *job = &twin->jobs[row->id];
     const bool is_done = row->state == END_COMPLETED || row->state == END_FAILED || row->state == END_CANCELLED;
+    fault_twin_row(twin, row);
     if (job->saved_sum != row->work || (is_done && row->work != row->work_asked))
         broken(twin, row->id, "its attempts do not come to its work");
     check_time(twin, row->id, row->overhead_gpu_ns / 1000, job->idle_us, "overhead is not the time without work");
