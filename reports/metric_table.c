@@ -191,14 +191,14 @@ const struct metric metric_table[METRIC_COUNT] = {
                        "Faults of jobs that struck the job itself (world.faults). As all metrics of faults below it is "
                        "defined only if the world has them."},
     [METRIC_KILLED_BY_NEIGHBOUR_FROM +
-        FAULT_OUT_OF_MEMORY] = {"killed_by_neighbour_out_of_memory", NAN, "evictions", BETTER_LOWER,
+        RECORD_FAULT_MEMORY] = {"killed_by_neighbour_out_of_memory", NAN, "evictions", BETTER_LOWER,
                                 "How often a job was taken because another on the same GPU ran out of memory."},
-    [METRIC_KILLED_BY_NEIGHBOUR_FROM + FAULT_RUNAWAY] =
+    [METRIC_KILLED_BY_NEIGHBOUR_FROM + RECORD_FAULT_RUNAWAY] =
         {"killed_by_neighbour_runaway", NAN, "evictions", BETTER_LOWER,
          "How often a job was taken because a kernel of another on the same GPU did not end and was killed."},
     [METRIC_KILLED_BY_NEIGHBOUR_FROM +
-        FAULT_FATAL] = {"killed_by_neighbour_fatal", NAN, "evictions", BETTER_LOWER,
-                        "How often a job was taken by a fatal fault of another on the same GPU."},
+        RECORD_FAULT_FATAL] = {"killed_by_neighbour_fatal", NAN, "evictions", BETTER_LOWER,
+                               "How often a job was taken by a fatal fault of another on the same GPU."},
     [METRIC_LOST_BY_NEIGHBOUR_GPU_H] =
         {"lost_by_neighbour_gpu_h", NAN, "gpu_h", BETTER_LOWER,
          "The part of lost_gpu_h due to faults of other jobs on the same GPU, restarts after them included."},

@@ -34,7 +34,7 @@ struct communication_tally {
 
 /* Sums over those of the counted jobs that may have faults. */
 struct fault_tally {
-    uint64_t jobs, own, killed[FAULT_CAUSE_COUNT];
+    uint64_t jobs, own, killed[RECORD_FAULT_COUNT];
     wide_int lost_gpu_ns;
     int64_t blast_gpu_milli; /* the most of one fault */
 };
@@ -147,7 +147,7 @@ enum metric_id {
     METRIC_MFU_RATIO,
     METRIC_FAULTS,
     METRIC_KILLED_BY_NEIGHBOUR_FROM, /* by cause */
-    METRIC_LOST_BY_NEIGHBOUR_GPU_H = METRIC_KILLED_BY_NEIGHBOUR_FROM + FAULT_CAUSE_COUNT,
+    METRIC_LOST_BY_NEIGHBOUR_GPU_H = METRIC_KILLED_BY_NEIGHBOUR_FROM + RECORD_FAULT_COUNT,
     METRIC_BLAST_RADIUS_GPUS_MAX,
     METRIC_JOBS_SUBMITTED,
     METRIC_JOBS_ACCEPTED,

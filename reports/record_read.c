@@ -47,7 +47,7 @@ enum job_column {
     JOB_MFU,
     JOB_FAULTS,
     JOB_KILLED, /* by cause */
-    JOB_NEIGHBOUR = JOB_KILLED + FAULT_CAUSE_COUNT,
+    JOB_NEIGHBOUR = JOB_KILLED + RECORD_FAULT_COUNT,
     JOB_BLAST,
     JOB_WAITS,
     JOB_END
@@ -262,7 +262,7 @@ static const struct fault_row *read_faults(struct reading *reading)
         return NULL;
     }
     faults->own = (uint32_t)csv_int(rows, JOB_FAULTS, 0, UINT32_MAX);
-    for (unsigned cause = 0; cause < FAULT_CAUSE_COUNT; cause++)
+    for (unsigned cause = 0; cause < RECORD_FAULT_COUNT; cause++)
         faults->killed[cause] = (uint32_t)csv_int(rows, JOB_KILLED + cause, 0, UINT32_MAX);
     faults->lost_gpu_ns = read_span(rows, JOB_NEIGHBOUR);
     faults->blast_gpu_milli = csv_scaled(rows, JOB_BLAST, GPU_MILLI);

@@ -209,14 +209,14 @@ static void put_job_communication(struct feed *feed, const struct job_row *row)
 
 static void put_job_faults(struct feed *feed, const struct fault_row *faults)
 {
-    enum { COLUMNS = FAULT_CAUSE_COUNT + 3 };
+    enum { COLUMNS = RECORD_FAULT_COUNT + 3 };
     if (faults == NULL) {
         for (int i = 0; i < COLUMNS; i++)
             put_empty(feed);
         return;
     }
     put_int(feed, faults->own);
-    for (int cause = 0; cause < FAULT_CAUSE_COUNT; cause++)
+    for (int cause = 0; cause < RECORD_FAULT_COUNT; cause++)
         put_int(feed, faults->killed[cause]);
     put_s(feed, faults->lost_gpu_ns);
     put_gpus(feed, faults->blast_gpu_milli);

@@ -229,7 +229,7 @@ struct sim_folded engine_pace_unfold(struct engine *engine, uint32_t slot); /* r
 void engine_pace_close(struct engine *engine, uint32_t slot);               /* put its mean activity into its row */
 void engine_release_paces(struct engine *engine);
 
-/* Faults of jobs: engine_faults.c.  All but the first are called only if `faults` is not NULL. */
+/* Faults of jobs: engine_faults.c, engine_strike.c.  All but the first are called only if `faults` is not NULL. */
 /* A job was submitted; got: the pieces that its groups get. */
 void engine_fault_asks(struct engine *engine, uint32_t slot, const struct job *job, const struct job_group *got);
 time_ns engine_fault_before(const struct engine *engine, uint32_t slot, time_ns end); /* when it strikes, or `end` */

@@ -9,7 +9,8 @@
  *
  * Sources: the measured table of nebuly-ai/nos, demos/gpu-sharing-comparison/README.md (YOLOS on an A100), to which
  * the forms for MIG, MPS and time-slicing were fitted; 1388 measured pairs of Lucid
- * (simulation/data/colocate_info.csv).  `windtunnel validate-model` prints them beside these functions, and tests/unit/test_sharing_speed.c holds them.
+ * (simulation/data/colocate_info.csv).  `windtunnel validate-model` prints them beside these functions, and
+ * tests/unit/test_sharing_speed.c holds them.
  */
 #ifndef SIM_ENGINE_SHARING_SPEED_H
 #define SIM_ENGINE_SHARING_SPEED_H

@@ -44,14 +44,6 @@ struct fault {
     uint8_t cause;   /* enum fault_cause */
 };
 
-/* What faults did to a job. */
-struct fault_row {
-    uint32_t own;                       /* faults of its own */
-    uint32_t killed[FAULT_CAUSE_COUNT]; /* times that the fault of another job took it, by cause */
-    int64_t lost_gpu_ns;                /* the part of the row's lost_gpu_ns due to these */
-    int64_t blast_gpu_milli;            /* GPUs that the jobs held that one of its own faults took: the most */
-};
-
 bool fault_rates_are_set(const struct fault_rates *rates);
 
 /* The fault after this one; {0}: the first.  Some rate is set. */

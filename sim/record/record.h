@@ -38,7 +38,6 @@
 #include "base/error.h"
 #include "base/reason.h"
 #include "base/time.h"
-#include "sim/job/fault.h"
 #include "topologies/links.h"
 #include "workloads/job.h"
 
@@ -55,6 +54,17 @@ enum job_end_state {
 extern const char *const job_end_names[]; /* "completed", ..., NULL-terminated */
 
 enum { MODEL_ANY = 255 }; /* as `model`: several models would do, or none, or the job asks for no GPUs */
+
+/* Causes of faults: enum fault_cause of sim/job/fault.h. */
+enum { RECORD_FAULT_MEMORY, RECORD_FAULT_RUNAWAY, RECORD_FAULT_FATAL, RECORD_FAULT_COUNT };
+
+/* What faults of jobs did to a job. */
+struct fault_row {
+    uint32_t own;                        /* faults of its own */
+    uint32_t killed[RECORD_FAULT_COUNT]; /* times that the fault of another job took it, by cause */
+    int64_t lost_gpu_ns;                 /* the part of the row's lost_gpu_ns due to these */
+    int64_t blast_gpu_milli;             /* GPUs that the jobs held that one of its own faults took: the most */
+};
 
 struct job_row {
     job_id id;

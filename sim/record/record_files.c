@@ -217,7 +217,7 @@ static char *job_faults(struct line_time *times, char *at, const struct fault_ro
     if (faults == NULL)
         return line_word(at, nothing, sizeof nothing - 1);
     at = line_uint(at, faults->own);
-    for (int cause = 0; cause < FAULT_CAUSE_COUNT; cause++)
+    for (int cause = 0; cause < RECORD_FAULT_COUNT; cause++)
         at = line_uint(at, faults->killed[cause]);
     at = line_ns(at, &times[TIME_OTHER], faults->lost_gpu_ns);
     return line_milli(at, faults->blast_gpu_milli);

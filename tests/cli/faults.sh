@@ -53,7 +53,8 @@ for sharing in mps trust; do
     zstd -dcq $sharing/events.jsonl.zst | grep -q job_leaving || fail 'no fact tells of a fault'
     windtunnel decide $sharing/events.jsonl.zst --check
     [ "$status" -eq 0 ] || fail "$sharing: what was recorded is decided otherwise: $(head -3 said.err)"
-    windtunnel run shares.json --check --quiet --set policy.sharing=$sharing --out outside --scheduler "'$program' decide"
+    windtunnel run shares.json --check --quiet --set policy.sharing=$sharing --out outside \
+        --scheduler "'$program' decide"
     [ "$status" -eq 0 ] || fail "$sharing: as another program: $(cat said.err)"
     is "the run of another program, $sharing" "$(fingerprint outside)" "$(fingerprint $sharing)"
 done

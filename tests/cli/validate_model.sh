@@ -1,6 +1,6 @@
 #!/bin/sh
-# The models of collectives, training and sharing beside measurements: every tested row holds, which the exit status says;
-# answers for any input; what means nothing is refused.
+# The models of collectives, training and sharing beside measurements: every tested row holds, which the exit status
+# says; answers for any input; what means nothing is refused.
 set -u
 . tests/support/cli.sh
 

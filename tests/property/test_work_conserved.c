@@ -1,7 +1,6 @@
 /* Work done + lost = speed integrated over time, exactly, in random worlds: jobs communicate over oversubscribed
- * fabrics and share GPUs; they are evicted with and without checkpoints, grow and shrink; in half of the worlds they have faults that take their
- * neighbours.  tests/support/work_twin.h
- * says what is compared. */
+ * fabrics and share GPUs; they are evicted with and without checkpoints, grow and shrink; in half of the worlds they
+ * have faults that take their neighbours.  tests/support/work_twin.h says what is compared. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -293,7 +293,7 @@ static void strike(struct fake_job *job)
 {
     const uint32_t luck = job->row.id % 50;
     job->faults = (struct fault_row){.own = luck == 7, .blast_gpu_milli = luck == 7 ? 500 + job->row.id % 1000 : 0};
-    job->faults.killed[job->row.id / 50 % FAULT_CAUSE_COUNT] = luck == 9;
+    job->faults.killed[job->row.id / 50 % RECORD_FAULT_COUNT] = luck == 9;
     job->faults.lost_gpu_ns = luck == 9 ? job->row.lost_gpu_ns : 0;
     job->row.faults = &job->faults;
 }
