@@ -171,6 +171,7 @@ static void work_is_speed_integrated_over_time(void **state)
             fallen += twin.fallen;
             close_world(&twin);
         }
+    assert_true(turns > 1000 && lossy > 500 && grown > 1000 && slow_ns > 0 && faults > 1000 && fallen > 100);
 }
 
 int main(void)
