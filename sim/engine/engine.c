@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "base/random.h"
+#include "sim/engine/engine_saves.h"
 #include "sim/engine/engine_state.h"
 #include "sim/engine/sharing_speed.h"
 
@@ -309,6 +310,7 @@ static void release(struct engine *engine)
         mem_free(engine->jobs[s].close);
     }
     engine_release_paces(engine);
+    engine_saves_release(engine);
     mem_free(engine->places);
     mem_free(engine->jobs);
     mem_free(engine->free_slots);
@@ -348,6 +350,7 @@ struct error engine_run(const struct engine_config *config, struct engine_result
     if (config->is_checked)
         engine.gpu_used = mem_zalloc(config->cluster->gpu_count, sizeof *engine.gpu_used);
     find_wants(&engine);
+    engine_saves_open(&engine);
     if (config->typical_count > 0)
         port_typical_told(&engine.port, config->typical, config->typical_count, engine.now);
     engine.error = engine_know_typical(&engine);

@@ -34,7 +34,8 @@ static void read_recut_costs(struct recut_costs *costs, const struct json_value 
     json_object_close(&object);
 }
 
-void world_config_read(struct world_config *world, const struct json_value *value)
+void world_config_read(struct world_config *world, const struct json_value *value, struct arena *arena,
+                       const char *const *classes)
 {
     static const char *const limits[] = {"kill", "ignore", NULL};
     static const char *const sharing[] = {"measured", "free", NULL};        /* enum world_sharing */
@@ -60,6 +61,8 @@ void world_config_read(struct world_config *world, const struct json_value *valu
     world->sample_interval = json_get_duration(&object, "sample_s", world->sample_interval);
     struct json_value estimates = json_member(&object, "estimates");
     read_estimates(&world->estimates, &estimates);
+    struct json_value checkpoints = json_member(&object, "checkpoints");
+    world->checkpoints = checkpoint_table_read(&checkpoints, arena, classes);
     struct json_value recut = json_member(&object, "mig_recut");
     read_recut_costs(&world->recut, &recut);
     if (world->sample_interval <= 0) {
