@@ -167,7 +167,7 @@ static void push_end(struct engine *engine, uint32_t slot)
         engine->config->world.kills_at_limit && (job->state == LIFE_RUNNING || !progress_is_frozen(&job->progress));
     const time_ns due = engine->saves != NULL ? engine_saves_due(engine, slot, end) : TIME_NEVER;
     if (engine->saves != NULL)
-        is_killed &= !engine_saves_is_leaving(engine, slot);
+        is_killed &= !engine_saves_spares(engine, slot);
     if (is_killed && job->limit < end - job->running_since)
         end = job->running_since + job->limit;
     if (due < end) {

@@ -366,11 +366,12 @@ static void apply_start(struct engine *engine, uint32_t slot, const struct decis
 }
 
 /* When the job leaves its space; how it uses its grace is told in sim/engine/engine.h. */
-static time_ns leave_time(struct engine *engine, uint32_t slot, time_ns grace)
+static time_ns leave_time(struct engine *engine, uint32_t slot, const struct decision *decision)
 {
     struct sim_job *job = &engine->jobs[slot];
+    const time_ns grace = decision->grace;
     if (engine->saves != NULL)
-        return engine_saves_leave(engine, slot, grace);
+        return engine_saves_leave(engine, slot, decision);
     const struct checkpoint_plan *plan = &job->checkpoint;
     bool can_save = plan->interval > 0 || plan->duration > 0;
     if (job->is_waiting || !can_save || grace == 0)
@@ -402,7 +403,7 @@ static void apply_evict(struct engine *engine, uint32_t slot, const struct decis
     note_owed(engine, decision->for_job);
     engine_note_eviction(engine, decision);
     engine_hash(engine, EVENT_EVICT, job->row.id);
-    time_ns leaves_at = leave_time(engine, slot, decision->grace);
+    time_ns leaves_at = leave_time(engine, slot, decision);
     if (decision->is_partial) {
         if (job->state == LIFE_LEAVING && job->leaves_at < leaves_at)
             leaves_at = job->leaves_at;

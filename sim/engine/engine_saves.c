@@ -65,6 +65,11 @@ bool engine_saves_is_leaving(const struct engine *engine, uint32_t slot)
     return engine->saves[slot].phase == SAVES_LEAVE;
 }
 
+bool engine_saves_spares(const struct engine *engine, uint32_t slot)
+{
+    return engine_saves_is_leaving(engine, slot) && engine->saves[slot].is_spared;
+}
+
 wide_ns engine_saves_gain(const struct engine *engine, uint32_t slot, wide_ns kept)
 {
     return kept - engine->saves[slot].begun;
@@ -297,6 +302,13 @@ static void saved_to_leave(struct engine *engine, uint32_t slot)
     engine_part_saved(engine, slot);
 }
 
+/* It would write now, but the whole job leaves meanwhile. */
+static void only_end(struct engine *engine, uint32_t slot)
+{
+    fold(engine, slot);
+    engine_turn(engine, slot);
+}
+
 void engine_saves_event(struct engine *engine, uint32_t slot)
 {
     struct sim_saves *saves = &engine->saves[slot];
@@ -316,7 +328,7 @@ void engine_saves_event(struct engine *engine, uint32_t slot)
         else if (engine->jobs[slot].state == LIFE_RUNNING)
             begin_write(engine, slot);
         else
-            engine_turn(engine, slot); /* it leaves meanwhile, and only ends */
+            only_end(engine, slot);
     }
 }
 
@@ -345,32 +357,38 @@ time_ns engine_saves_due(const struct engine *engine, uint32_t slot, time_ns end
 
 /* ---- Members leave ---- */
 
-time_ns engine_saves_leave(struct engine *engine, uint32_t slot, time_ns grace)
+/* It stops and writes, or goes on with the write under way, and then leaves. */
+static void write_to_leave(struct engine *engine, uint32_t slot, bool is_spared)
+{
+    struct sim_saves *saves = &engine->saves[slot];
+    const bool is_new = saves->phase == SAVES_WORK;
+    saves->is_spared = is_spared || (saves->phase == SAVES_LEAVE && saves->is_spared);
+    if (saves->is_writing)
+        end_asynchronous(engine, slot);
+    else
+        fold(engine, slot);
+    if (is_new)
+        freeze(engine, slot);
+    enter(engine, slot, SAVES_LEAVE);
+    if (is_new)
+        begin_transfer(engine, slot, saves->plan.write);
+    engine_turn(engine, slot);
+}
+
+time_ns engine_saves_leave(struct engine *engine, uint32_t slot, const struct decision *evict)
 {
     struct sim_job *job = &engine->jobs[slot];
     struct sim_saves *saves = &engine->saves[slot];
     const struct checkpoint_plan *plan = &job->checkpoint;
     const bool can_save = plan->interval > 0 || plan->duration > 0;
-    if (job->is_waiting || !can_save || grace == 0)
+    const bool is_stopped = saves->phase == SAVES_WRITE || saves->phase == SAVES_LEAVE;
+    if (job->is_waiting || !can_save || evict->grace == 0)
         return engine->now;
-    if (saves->phase == SAVES_WRITE || saves->phase == SAVES_LEAVE) {
-        fold(engine, slot);
-        saves->phase = SAVES_LEAVE;
-        return time_after(engine->now, grace);
-    }
-    if (progress_work_at(&job->progress, engine->now) == job->progress.saved)
+    if (!is_stopped && progress_work_at(&job->progress, engine->now) == job->progress.saved)
         return engine->now;
-    if (plan->duration > grace || progress_end(&job->progress) - engine->now <= plan->duration)
-        return time_after(engine->now, grace);
-    if (saves->is_writing)
-        end_asynchronous(engine, slot);
-    else
-        fold(engine, slot);
-    freeze(engine, slot);
-    enter(engine, slot, SAVES_LEAVE);
-    begin_transfer(engine, slot, saves->plan.write);
-    engine_turn(engine, slot);
-    return time_after(engine->now, grace);
+    if (is_stopped || (plan->duration <= evict->grace && progress_end(&job->progress) - engine->now > plan->duration))
+        write_to_leave(engine, slot, !evict->is_partial);
+    return time_after(engine->now, evict->grace);
 }
 
 void engine_saves_settle(struct engine *engine, uint32_t slot)

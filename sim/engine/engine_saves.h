@@ -37,6 +37,7 @@ struct sim_saves {
     struct sim_folded folded; /* of the present attempt, of a job without a pace */
     struct sim_spent spent;   /* of the present attempt, before its present interval */
     uint8_t phase;            /* enum saves_phase */
+    bool is_spared;           /* in SAVES_LEAVE: all members leave */
     bool is_writing;          /* an asynchronous write is under way; in SAVES_WORK only */
 };
 
@@ -53,8 +54,8 @@ void engine_saves_begin(struct engine *engine, uint32_t slot, bool is_first);
 void engine_saves_stop(struct engine *engine, uint32_t slot);
 /* Its members came or left. */
 void engine_saves_move(struct engine *engine, uint32_t slot);
-/* Told to leave: when it leaves at the latest. */
-time_ns engine_saves_leave(struct engine *engine, uint32_t slot, time_ns grace);
+/* All of its members, or some, are told to leave: when they leave at the latest. */
+time_ns engine_saves_leave(struct engine *engine, uint32_t slot, const struct decision *evict);
 /* Members are about to leave: take a checkpoint that is whole by now for whole. */
 void engine_saves_settle(struct engine *engine, uint32_t slot);
 
@@ -63,6 +64,7 @@ int64_t engine_saves_pace(const struct engine *engine, uint32_t slot);
 /* When its next write begins, or the present one is whole; TIME_NEVER: unknown, or never.  end: of its work. */
 time_ns engine_saves_due(const struct engine *engine, uint32_t slot, time_ns end);
 bool engine_saves_is_leaving(const struct engine *engine, uint32_t slot); /* is it in the phase `leave`? */
+bool engine_saves_spares(const struct engine *engine, uint32_t slot);     /* so that its limit does not kill it? */
 
 /* Add the present interval, which ends now, to what the attempt spent. */
 void engine_saves_count(struct engine *engine, uint32_t slot);
