@@ -99,6 +99,10 @@ static void interval_read(struct json_object *object, struct checkpoint_row *row
                 : strcmp(rule, rules[0]) == 0 ? INTERVAL_YOUNG
                 : strcmp(rule, rules[1]) == 0 ? INTERVAL_DALY
                                               : INTERVAL_FIXED;
+    struct text text = text_of(rule);
+    time_ns fixed;
+    if (row->rule == INTERVAL_FIXED && rule[0] != '\0' && !time_parse_duration(text, &fixed))
+        json_fail(&value, "'interval' must be a duration, \"young\" or \"daly\", got \"%s\"", rule);
     if (row->rule == INTERVAL_FIXED || row->rule == INTERVAL_AS_DECLARED) {
         row->interval = json_get_duration(object, "interval", 0);
         return;

@@ -44,8 +44,8 @@ static bool is_preemption(uint8_t reason)
            reason == REASON_HEADROOM;
 }
 
-/* Book overhead and work that is thrown away.  idle: time without work, or lost to asynchronous writes; planned: the part
- * of it that no eviction caused. */
+/* Book overhead and work that is thrown away.  idle: time without work, or lost to asynchronous writes; planned: the
+ * part of it that no eviction caused. */
 static void book_loss(struct sim_job *job, time_ns idle, time_ns planned, wide_ns work)
 {
     const int64_t overhead = held_time(job, idle);

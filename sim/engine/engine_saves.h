@@ -12,8 +12,8 @@
  * Law.
  *  - A write begins when the job has done its interval of reference work since the work that its last checkpoint holds;
  *    not before the write under way is whole, not if the job ends by then, and not while the whole job leaves.
- *  - A checkpoint counts from the nanosecond in which it is whole, and holds the work at the beginning of its write.  An
- *    interruption before throws the write away.
+ *  - A checkpoint counts from the nanosecond in which it is whole, and holds the work at the beginning of its write.
+ *    An interruption before throws the write away.
  *  - A job that must leave with a grace stops and writes, if that would take no longer than the grace alone and it does
  *    not end sooner; it leaves when the checkpoint is whole, or when the grace ends.  A write under way is taken for it
  *    if it is a blocking one; an asynchronous one is given up.  A job without unsaved work leaves at once.

@@ -1,7 +1,7 @@
 /* Transfers that share a bandwidth; see sim/storage/storage.h.
  *
- * `moved` is what a node has moved that transfers since the run began, in byte-ns per s: a transfer is whole when it has
- * risen by its part.  The goals do not change while the rate does, so they stay in one heap. */
+ * `moved` is what a node that transfers all the time has moved since the run began, in byte-ns per s: a transfer is
+ * whole when it has risen by its part.  The goals do not change when the rate does, so they stay in one heap. */
 #include "sim/storage/storage.h"
 
 #include <assert.h>

@@ -134,7 +134,8 @@ static void bad_plans_are_refused(void **state)
         const char *text, *says;
     } cases[] = {
         {"{'cost': 'cheap'}", "world:1:10: 'cost' must be one of"},
-        {"{'plans': [{'interval': 'soon'}]}", "world:1:25: 'interval'"},
+        {"{'plans': [{'interval': 'soon'}]}",
+         "world:1:25: 'interval' must be a duration, \"young\" or \"daly\", got \"soon\""},
         {"{'plans': [{'interval': 'young', 'write_s': 3}]}", "world:1:25: 'young' needs the job's interruptions"},
         {"{'plans': [{'interval': 'daly', 'mtbf': '1d'}]}", "world:1:25: 'daly' needs the time of a write"},
         {"{'plans': [{'interval': 'daly', 'mtbf': 0, 'write_s': 1}]}", "world:1:41: 'mtbf' must be above 0"},

@@ -25,8 +25,8 @@ static void evict_at_once(time_ns at)
 }
 
 /* The job's own plan.  It writes from 100 to 110 s and from 210 s on; at 215 s it is killed and falls back to 100 s of
- * work.  From 300 s on it warms up for 50 s, and does the other 900 s with a write of 10 s after each 100, but not at its
- * end. */
+ * work.  From 300 s on it warms up for 50 s, and does the other 900 s with a write of 10 s after each 100, but not at
+ * its end. */
 static void test_blocking(void **state)
 {
     (void)state;
@@ -51,7 +51,8 @@ static void test_blocking(void **state)
 }
 
 /* Half as fast for 40 s after each 100 s of work.  The write that begins at 100 s, at 100 s of work, is whole at 140 s;
- * the next begins at 220 s, at 200 s of work, and is under way at 250 s, when the job, with 215 s of work, is killed. */
+ * the next begins at 220 s, at 200 s of work, and is under way at 250 s, when the job, with 215 s of work, is
+ * killed. */
 static void test_asynchronous(void **state)
 {
     (void)state;
@@ -73,8 +74,8 @@ static void test_asynchronous(void **state)
     cluster_free(cluster);
 }
 
-/* A job that writes when it is told to leave takes the write under way: it leaves at 110 s, all saved.  Told again right
- * after its restart, it has nothing to save and leaves at once. */
+/* A job that writes when it is told to leave takes the write under way: it leaves at 110 s, all saved.  Told again
+ * right after its restart, it has nothing to save and leaves at once. */
 static void test_leaves(void **state)
 {
     (void)state;
@@ -101,8 +102,8 @@ static void test_leaves(void **state)
     cluster_free(cluster);
 }
 
-/* Two jobs write 40 GB at the same time, at 4 GB/s in all: 20 s each.  The first is killed at 130 s and loads alone, in 10
- * s, while the other works; it has 50 s to do. */
+/* Two jobs write 40 GB at the same time, at 4 GB/s in all: 20 s each.  The first is killed at 130 s and loads alone, in
+ * 10 s, while the other works; it has 50 s to do. */
 static void test_storage(void **state)
 {
     (void)state;
