@@ -31,6 +31,12 @@ struct communication_tally {
     wide_int slowdown_micro;                  /* each rounded down to a millionth */
 };
 
+/* Sums over those of the counted jobs whose checkpoints are charged. */
+struct lost_tally {
+    uint64_t jobs;
+    wide_int gpu_ns[LOST_CAUSE_COUNT];
+};
+
 /* Sums over some of the counted jobs. */
 struct tally {
     uint64_t jobs[END_STATE_COUNT];
@@ -46,6 +52,7 @@ struct tally {
     wide_int waits_ns[REASON_COUNT];
     wide_int slowdown_micro; /* of completed jobs, each rounded down to a millionth */
     struct communication_tally communication;
+    struct lost_tally lost;
 };
 
 struct cell {
@@ -127,7 +134,8 @@ enum metric_id {
     METRIC_ADMISSIONS_HEADROOM,
     METRIC_ADMISSIONS_GRACE_0,
     METRIC_ADMISSIONS_EVICTION,
-    METRIC_COMMUNICATION_GPU_H,
+    METRIC_LOST_FROM, /* by cause */
+    METRIC_COMMUNICATION_GPU_H = METRIC_LOST_FROM + LOST_CAUSE_COUNT,
     METRIC_COMMUNICATION_RATIO,
     METRIC_SLOWED_GPU_H,
     METRIC_SLOWED_RATIO,
@@ -245,6 +253,11 @@ struct metrics {
 /* Name, unit and definition of every metric (metric_table.c); values are NAN. */
 extern const struct metric metric_table[METRIC_COUNT];
 extern const char *const better_names[]; /* by enum better */
+
+/* Add a counted job whose checkpoints are charged, to its queue and its cell (metrics_lost.c). */
+void lost_add(struct tally *queue, struct tally *cell, const struct lost_row *row);
+void lost_merge(struct lost_tally *into, const struct lost_tally *from);
+void lost_fill(const struct lost_tally *tally, double *value); /* nothing if checkpoints are free */
 
 /* Add a counted job that declares communication, to its queue and its cell.  held_milli_ns: GPU-milli x time that it
  * held while it ran (metrics_communication.c). */

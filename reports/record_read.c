@@ -38,7 +38,8 @@ enum job_column {
     JOB_RESIZES,
     JOB_PREEMPTED,
     JOB_WASTED,
-    JOB_COMMUNICATION,
+    JOB_LOST_BY, /* cause */
+    JOB_COMMUNICATION = JOB_LOST_BY + LOST_CAUSE_COUNT,
     JOB_EXPOSED,
     JOB_SLOWED,
     JOB_NETWORK,
@@ -108,6 +109,7 @@ struct reading {
     const char *reasons[REASON_COUNT + 1];
     struct buffer texts;     /* of the row: its strings, with a NUL after each */
     struct wait_times waits; /* of the row */
+    struct lost_row lost;    /* likewise */
 };
 
 /* A NUL-terminated copy that lives as long as the row; row_begin has reserved the memory. */
@@ -245,6 +247,27 @@ static void read_job_communication(struct reading *reading, struct job_row *row)
     row->mfu_micro = (uint32_t)mfu_micro;
 }
 
+/* NULL: checkpoints were free. */
+static const struct lost_row *read_lost(struct reading *reading, const struct job_row *row)
+{
+    struct csv_rows *rows = reading->rows;
+    int64_t overhead = 0, all = 0;
+    if (csv_text(rows, JOB_LOST_BY).length == 0) {
+        for (unsigned cause = 1; cause < LOST_CAUSE_COUNT; cause++)
+            if (csv_text(rows, JOB_LOST_BY + cause).length > 0)
+                csv_fail(rows, JOB_LOST_BY + cause, "without the first cause there is none");
+        return NULL;
+    }
+    for (unsigned cause = 0; cause < LOST_CAUSE_COUNT; cause++) {
+        reading->lost.gpu_ns[cause] = read_span(rows, JOB_LOST_BY + cause);
+        all += reading->lost.gpu_ns[cause];
+        overhead += cause < LOST_WORK_PREEMPTED ? reading->lost.gpu_ns[cause] : 0;
+    }
+    if (all != row->lost_gpu_ns || overhead != row->overhead_gpu_ns)
+        csv_fail(rows, JOB_LOST_BY, "the causes do not add up to lost_gpu_s and overhead_gpu_s");
+    return &reading->lost;
+}
+
 static int reason_named(const struct reading *reading, struct text name)
 {
     for (int i = REASON_NONE + 1; reading->reasons[i] != NULL; i++)
@@ -322,6 +345,7 @@ static bool parse_job(struct reading *reading, struct job_row *out)
     row.is_counted = csv_int(rows, JOB_IS_COUNTED, 0, 1) != 0;
     read_job_changes(rows, &row);
     read_job_communication(reading, &row);
+    row.lost = read_lost(reading, &row);
     row.waits = read_waits(reading);
     check_waits(rows, &row);
     *out = row;

@@ -38,22 +38,25 @@ static uint32_t slot_of(const struct engine *engine, const struct sim_job *job)
     return (uint32_t)(job - engine->jobs);
 }
 
-static bool is_preemption(uint8_t reason)
+bool engine_is_preemption(uint8_t reason)
 {
     return reason == REASON_PREEMPTED || reason == REASON_RECLAIMED || reason == REASON_CONSOLIDATED ||
            reason == REASON_HEADROOM;
 }
 
-/* Book overhead and work that is thrown away.  idle: time without work, or lost to asynchronous writes; planned: the
- * part of it that no eviction caused. */
-static void book_loss(struct sim_job *job, time_ns idle, time_ns planned, wide_ns work)
+/* Book overhead and work that is thrown away.  idle: time without work, or lost to asynchronous writes; spent: the same
+ * by cause, if checkpoints are charged.  No eviction caused periodic ones. */
+static void book_loss(struct engine *engine, struct sim_job *job, time_ns idle, const struct sim_spent *spent,
+                      wide_ns work)
 {
-    const int64_t overhead = held_time(job, idle);
-    const int64_t lost = overhead + work_time(job, work);
+    const int64_t thrown = work_time(job, work);
+    const int64_t overhead =
+        engine->saves != NULL ? engine_saves_book(engine, slot_of(engine, job), spent, thrown) : held_time(job, idle);
+    const int64_t lost = overhead + thrown;
     job->row.overhead_gpu_ns += overhead;
     job->row.lost_gpu_ns += lost;
-    if (is_preemption(job->evict_reason))
-        job->row.preempted_gpu_ns += lost - held_time(job, planned);
+    if (engine_is_preemption(job->evict_reason))
+        job->row.preempted_gpu_ns += lost - held_time(job, spent->write + spent->slowed);
 }
 
 static void add_folded(struct sim_folded *sum, struct sim_folded more)
@@ -79,7 +82,7 @@ static void book_attempt(struct engine *engine, struct sim_job *job, enum attemp
         job->row.run += span;
         job->held_milli_ns += (wide_ns)span * job->held_milli;
         if (idle > 0 || work > kept)
-            book_loss(job, idle, spent.write + spent.slowed, work - kept);
+            book_loss(engine, job, idle, &spent, work - kept);
     }
     if (why == ATTEMPT_RESIZED && span == 0)
         return; /* all changes of one instant count as one */

@@ -150,6 +150,7 @@ static void fill_row(struct engine *engine, struct sim_job *own, const struct jo
                          .resizes = 0,
                          .held_gpu_us = 0,
                          .preempted_gpu_ns = 0,
+                         .lost = NULL,
                          .evictions_wasted = 0,
                          .communication = job->communication != NULL ? communication_name(job->communication) : "",
                          .exposed_gpu_us = 0,

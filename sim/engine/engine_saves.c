@@ -120,6 +120,30 @@ struct sim_folded engine_saves_unfold(struct engine *engine, uint32_t slot, stru
     return folded;
 }
 
+/* Time x GPUs held, in GPU-nanoseconds. */
+static int64_t held_time(const struct sim_job *job, time_ns time)
+{
+    return (int64_t)((wide_ns)time * job->held_milli / GPU_MILLI);
+}
+
+int64_t engine_saves_book(struct engine *engine, uint32_t slot, const struct sim_spent *spent, int64_t thrown)
+{
+    const struct sim_job *job = &engine->jobs[slot];
+    int64_t *sums = engine->saves[slot].lost.gpu_ns, overhead = 0;
+    const int64_t parts[] = {[LOST_WRITE] = held_time(job, spent->write + spent->slowed),
+                             [LOST_LEAVE] = held_time(job, spent->leave),
+                             [LOST_LOAD] = held_time(job, spent->load),
+                             [LOST_WARMUP] = held_time(job, spent->warmup)};
+    for (int cause = LOST_WRITE; cause <= LOST_WARMUP; cause++) {
+        sums[cause] += parts[cause];
+        overhead += parts[cause];
+    }
+    sums[engine_is_preemption(job->evict_reason) ? LOST_WORK_PREEMPTED
+         : job->evict_reason == REASON_NODE_DOWN ? LOST_WORK_NODE
+                                                 : LOST_WORK_OTHER] += thrown;
+    return overhead;
+}
+
 /* ---- Transfers ---- */
 
 static uint32_t node_count(const struct engine *engine, uint32_t slot)

@@ -36,6 +36,7 @@ struct sim_saves {
     time_ns done;             /* when the write or load is whole; TIME_NEVER: the storage tells */
     struct sim_folded folded; /* of the present attempt, of a job without a pace */
     struct sim_spent spent;   /* of the present attempt, before its present interval */
+    struct lost_row lost;     /* of the job, for its row */
     uint8_t phase;            /* enum saves_phase */
     bool is_spared;           /* in SAVES_LEAVE: all members leave */
     bool is_writing;          /* an asynchronous write is under way; in SAVES_WORK only */
@@ -70,6 +71,8 @@ bool engine_saves_spares(const struct engine *engine, uint32_t slot);     /* so 
 void engine_saves_count(struct engine *engine, uint32_t slot);
 /* At the end of an attempt: return it and set it to 0. */
 struct sim_folded engine_saves_unfold(struct engine *engine, uint32_t slot, struct sim_spent *spent);
+/* Book what an attempt spent, and `thrown` GPU time of work; returns the GPU time of what it spent. */
+int64_t engine_saves_book(struct engine *engine, uint32_t slot, const struct sim_spent *spent, int64_t thrown);
 /* Work that was kept since it last began to run, if `kept` is kept now. */
 wide_ns engine_saves_gain(const struct engine *engine, uint32_t slot, wide_ns kept);
 

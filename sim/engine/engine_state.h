@@ -211,6 +211,7 @@ static inline void engine_step(struct sim_job *job, enum life_step what)
 }
 
 /* What jobs hold: engine_hold.c */
+bool engine_is_preemption(uint8_t reason); /* of an eviction: for the sake of another job? */
 void engine_begin_wait(struct engine *engine, struct sim_job *job);
 void engine_end_wait(struct engine *engine, struct sim_job *job);
 void engine_join(struct engine *engine, uint32_t slot, const struct piece *pieces, uint32_t count,

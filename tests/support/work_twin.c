@@ -503,6 +503,10 @@ static struct error on_job(void *self, const struct job_row *row)
     if (job->saved_sum != row->work || (is_done && row->work != row->work_asked))
         broken(twin, row->id, "its attempts do not come to its work");
     check_time(twin, row->id, row->overhead_gpu_ns / 1000, job->idle_us, "overhead is not the time without work");
+    if ((row->lost != NULL) != twin->is_charged)
+        broken(twin, row->id, "losses by cause come exactly if checkpoints are charged");
+    if (twin->is_charged)
+        twin_check_lost(twin, row);
     if (job->member_gpus > 0) {
         check_time(twin, row->id, row->slowed_gpu_us, job->slowed_us,
                    "GPU time that it was slowed is not that of its paces");

@@ -94,7 +94,8 @@ void twin_settle(struct twin *twin, struct twin_job *job); /* as above, of one j
 twin_units twin_kept(const struct twin *twin, const struct twin_job *job);
 void twin_begin(struct twin *twin, struct twin_job *job, bool is_first);
 void twin_stop(struct twin_job *job);
-void twin_moved(struct twin_job *job); /* its members came or left */
+void twin_moved(struct twin_job *job);                              /* its members came or left */
+void twin_check_lost(struct twin *twin, const struct job_row *row); /* the causes add up */
 void twin_told_to_leave(struct twin *twin, struct twin_job *job, time_ns grace, time_ns end);
 
 #endif

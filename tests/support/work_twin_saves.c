@@ -229,3 +229,15 @@ void twin_told_to_leave(struct twin *twin, struct twin_job *job, time_ns grace, 
     saves->phase = TWIN_SAVES_TO_LEAVE;
     begin_transfer(twin, job);
 }
+
+void twin_check_lost(struct twin *twin, const struct job_row *row)
+{
+    int64_t sum = 0;
+    for (int cause = 0; cause < LOST_CAUSE_COUNT; cause++) {
+        sum += row->lost->gpu_ns[cause];
+        if (cause == LOST_WARMUP && sum != row->overhead_gpu_ns)
+            random_run_fail(&twin->run, "the overheads by cause do not add up", row->id);
+    }
+    if (sum != row->lost_gpu_ns)
+        random_run_fail(&twin->run, "what was lost by cause does not add up", row->id);
+}
