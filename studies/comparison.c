@@ -21,6 +21,15 @@ static struct error read_gates(struct comparison *comparison, const char *name, 
     return gates_of_scenario(name, scenario_json, &comparison->arena, &comparison->gates);
 }
 
+/* How a trace gets its seeds, as the first side says that has such a one. */
+static void note_chance(struct comparison *comparison, const char *scenario_json)
+{
+    if (comparison->blocks == NULL)
+        comparison->blocks = comparison_blocks_new(scenario_json);
+    if (comparison->shake == NULL)
+        comparison->shake = comparison_shake_new(scenario_json);
+}
+
 /* Read the scenario once here, so that what is wrong with it is told before anything runs. */
 static struct error open_scenario(struct comparison *comparison, size_t side, struct side_facts *facts)
 {
@@ -32,8 +41,7 @@ static struct error open_scenario(struct comparison *comparison, size_t side, st
         *facts =
             (struct side_facts){.seed = scenario.seed, .has_chance = comparison_scenario_has_chance(scenario.resolved)};
         baseline_scenario_digest(scenario.resolved, comparison->sides[side].scenario_digest);
-        if (comparison->shake == NULL)
-            comparison->shake = comparison_shake_new(scenario.resolved);
+        note_chance(comparison, scenario.resolved);
     }
     scenario_release(&scenario);
     return error;
@@ -46,8 +54,11 @@ static struct error open_side(struct comparison *comparison, size_t side, struct
     struct comparison_side *own = &comparison->sides[side];
     own->name = options->name;
     own->is_fixed = options->record != NULL || options->baseline != NULL;
-    if (!own->is_fixed)
-        return open_scenario(comparison, side, facts);
+    if (!own->is_fixed) {
+        TRY(open_scenario(comparison, side, facts));
+        return options->program != NULL ? rerun_open(&own->rerun, options->program, comparison->options->scratch)
+                                        : ERROR_OK;
+    }
     if (options->baseline != NULL) {
         memcpy(own->scenario_digest, options->baseline->scenario_digest, sizeof own->scenario_digest - 1);
         facts->seed = options->baseline->runs[0].values.result.manifest.seed;
@@ -56,8 +67,7 @@ static struct error open_side(struct comparison *comparison, size_t side, struct
     TRY(values_read(record, options->record));
     baseline_scenario_digest(record->result.manifest.scenario_json, own->scenario_digest);
     facts->seed = record->result.manifest.seed;
-    if (comparison->shake == NULL)
-        comparison->shake = comparison_shake_new(record->result.manifest.scenario_json);
+    note_chance(comparison, record->result.manifest.scenario_json);
     return read_gates(comparison, options->record, record->result.manifest.scenario_json);
 }
 
@@ -304,11 +314,16 @@ void comparison_release(struct comparison *comparison)
                 values_release(&own->runs[seed].values);
         }
         mem_free(own->runs);
+        rerun_close(&own->rerun);
+        mem_free(own->first.text);
+        mem_free(own->first.json);
+        mem_free(own->first.unknown);
     }
     for (size_t i = 0; i < comparison->warning_count; i++)
         mem_free(comparison->warnings[i]);
     mem_free(comparison->warnings);
     mem_free(comparison->rows);
+    mem_free(comparison->blocks);
     mem_free(comparison->shake);
     arena_release(&comparison->arena);
     arena_release(&comparison->look_arena);

@@ -2,15 +2,25 @@
 #ifndef STUDIES_COMPARISON_INSIDE_H
 #define STUDIES_COMPARISON_INSIDE_H
 
+#include "base/worker_pool.h"
 #include "studies/comparison.h"
 
 /* Run each side that is not fixed with the seeds of these indices, [from, to), as far as they are not run. */
 struct error comparison_run_seeds(struct comparison *comparison, size_t from, size_t to) MUST_CHECK;
 
+/* Is the first decision still to be sought in which the side differs from the base?  If it cannot be, keep why. */
+bool comparison_begin_first(struct comparison *comparison, size_t side);
+/* In a process of its own: seek it, and write it; then keep what was written. */
+struct error comparison_find_first(const struct comparison *comparison, size_t side, struct buffer *out) MUST_CHECK;
+void comparison_keep_first(struct comparison *comparison, size_t side, const struct worker_result *result);
+
 /* Does the run use chance after its arrivals are read?  False: each seed gives the same. */
 bool comparison_has_chance(const struct result *result);
 /* The same of a scenario before it is run: false means that it perhaps does not. */
 bool comparison_scenario_has_chance(const char *scenario_json);
+
+/* Which blocks of the scenario's trace are drawn: "users"; NULL: none.  The caller frees it with mem_free. */
+char *comparison_blocks_new(const char *scenario_json);
 
 /* How the scenario's trace is shaken, in words; NULL: it is not.  The caller frees it with mem_free. */
 char *comparison_shake_new(const char *scenario_json);

@@ -40,12 +40,39 @@ static void write_run(const struct comparison_run *run, uint64_t seed, struct bu
     buffer_char(out, '}');
 }
 
+/* "first_difference": null if there is none; absent if it was not sought */
+static void write_first(const struct comparison_first *first, struct buffer *out)
+{
+    if (first->json != NULL)
+        buffer_format(out, ", \"first_difference\": %s", first->json);
+    if (first->unknown != NULL) {
+        buffer_string(out, ", \"first_difference\": {");
+        pair_text("unknown", first->unknown, out);
+        buffer_char(out, '}');
+    }
+}
+
+/* Of another program that makes the runs; else nothing. */
+static void write_program(const struct rerun *rerun, struct buffer *out)
+{
+    if (rerun->program == NULL)
+        return;
+    buffer_string(out, ", \"program\": {");
+    pair_text("path", rerun->program, out);
+    buffer_string(out, ", ");
+    pair_text("version", rerun->version, out);
+    buffer_char(out, '}');
+}
+
 static void write_sides(const struct comparison *comparison, struct buffer *out)
 {
     buffer_string(out, "\"sides\": [");
     for (size_t side = 0; side < comparison->side_count; side++) {
         buffer_string(out, side == 0 ? "\n  {" : ",\n  {");
         pair_text("name", comparison->sides[side].name, out);
+        write_program(&comparison->sides[side].rerun, out);
+        if (side > 0)
+            write_first(&comparison->sides[side].first, out);
         buffer_string(out, ", \"runs\": [");
         for (size_t seed = 0; seed < comparison->seed_count; seed++) {
             buffer_string(out, seed == 0 ? "\n    " : ",\n    ");
@@ -126,6 +153,8 @@ void comparison_write_json(const struct comparison *comparison, struct buffer *o
     buffer_format(out, ",\n\"is_exact\": %s, \"is_partial\": %s, \"is_complete\": %s,\n",
                   comparison->is_exact ? "true" : "false", comparison->is_partial ? "true" : "false",
                   comparison_is_complete(comparison) ? "true" : "false");
+    pair_text("blocks", comparison->blocks, out);
+    buffer_string(out, ", ");
     pair_text("shake", comparison->shake, out);
     buffer_string(out, ",\n");
     buffer_format(out, "\"seeds\": %zu, \"look\": %zu, \"looks\": %zu, \"alpha\": ", comparison->seed_count,

@@ -17,7 +17,8 @@ bool comparison_scenario_has_chance(const char *scenario_json)
     json_t *estimates = json_object_get(json_object_get(root, "world"), "estimates");
     const char *kind = json_string_value(json_object_get(estimates, "kind"));
     bool is_replay = json_is_string(json_object_get(workload, "trace")) && !json_object_get(workload, "fill") &&
-                     !json_object_get(workload, "shake") && (kind == NULL || strcmp(kind, "noisy") != 0);
+                     !json_object_get(workload, "blocks") && !json_object_get(workload, "shake") &&
+                     (kind == NULL || strcmp(kind, "noisy") != 0);
     json_decref(root);
     return !is_replay;
 }
@@ -35,6 +36,15 @@ static void write_duration(const json_t *value, struct buffer *out)
         view_name(out, json_string_value(value), 20);
     else
         view_duration(out, json_number_value(value));
+}
+
+char *comparison_blocks_new(const char *scenario_json)
+{
+    json_t *root = json_loads(scenario_json, 0, NULL);
+    const char *blocks = json_string_value(json_object_get(json_object_get(root, "workload"), "blocks"));
+    char *copy = blocks != NULL ? mem_copy_text(blocks) : NULL;
+    json_decref(root);
+    return copy;
 }
 
 char *comparison_shake_new(const char *scenario_json)
@@ -63,6 +73,7 @@ struct batch {
     struct comparison *comparison;
     struct task {
         size_t side, seed;
+        bool is_first; /* find the first decision in which the side differs */
     } * tasks;
     size_t count, done;
 };
@@ -73,6 +84,11 @@ static struct error run_task(void *self, size_t index, struct buffer *out)
     const struct batch *batch = self;
     const struct comparison_options *options = batch->comparison->options;
     const struct task *task = &batch->tasks[index];
+    if (task->is_first)
+        return comparison_find_first(batch->comparison, task->side, out);
+    const struct rerun *rerun = &batch->comparison->sides[task->side].rerun;
+    if (rerun->program != NULL)
+        return rerun_run(rerun, &options->sides[task->side].scenario, batch->comparison->seeds[task->seed], out);
     struct run_options run_options = {
         .version = options->version, .scenario = options->sides[task->side].scenario, .keeps_arrivals = true};
     struct run run;
@@ -103,6 +119,10 @@ static void keep_result(void *self, const struct worker_result *result)
     const struct task *task = &batch->tasks[result->index];
     struct comparison_run *run = &batch->comparison->sides[task->side].runs[task->seed];
     batch->done++;
+    if (task->is_first) {
+        comparison_keep_first(batch->comparison, task->side, result);
+        return;
+    }
     run->seed = batch->comparison->seeds[task->seed];
     if (!result->is_done) {
         keep_failure(run, result->failure, result->said);
@@ -126,15 +146,19 @@ static void show_progress(void *self)
         options->on_progress(options->progress_self, batch->done, batch->count);
 }
 
-/* All sides of a seed before the next seed, so that what is done when a signal comes makes pairs. */
+/* All sides of a seed before the next seed, so that what is done when a signal comes makes pairs.  The first decisions
+ * are sought beside the first seeds. */
 static void fill_batch(struct batch *batch, size_t from, size_t to)
 {
-    const struct comparison *comparison = batch->comparison;
-    batch->tasks = mem_zalloc((to - from) * comparison->side_count, sizeof *batch->tasks);
+    struct comparison *comparison = batch->comparison;
+    batch->tasks = mem_zalloc((to - from + 1) * comparison->side_count, sizeof *batch->tasks);
     for (size_t seed = from; seed < to; seed++)
         for (size_t side = 0; side < comparison->side_count; side++)
             if (!comparison->sides[side].is_fixed && comparison->sides[side].runs[seed].state == COMPARISON_RUN_MISSING)
                 batch->tasks[batch->count++] = (struct task){.side = side, .seed = seed};
+    for (size_t side = 1; side < comparison->side_count && from == 0; side++)
+        if (comparison_begin_first(comparison, side))
+            batch->tasks[batch->count++] = (struct task){.side = side, .is_first = true};
 }
 
 struct error comparison_run_seeds(struct comparison *comparison, size_t from, size_t to)

@@ -14,8 +14,8 @@ enum {
     TITLE_WIDTH = 20, /* at least, of a metric */
 };
 
-static const char *const cuts[] = {"class", "workload_class", "size", "gpu_model", "queue", NULL};
-static const char *const cut_titles[] = {"class", "workload class", "size", "GPU model", "queue"};
+static const char *const cuts[] = {"class", "workload_class", "size", "gpu_model", "tenant", "queue", NULL};
+static const char *const cut_titles[] = {"class", "workload class", "size", "GPU model", "tenant", "queue"};
 
 static void pad(struct buffer *out, size_t start, size_t width)
 {
@@ -168,6 +168,16 @@ static void write_cut(const struct comparison *comparison, size_t side, size_t c
     mem_free(list);
 }
 
+static void write_first(const struct comparison *comparison, size_t side, struct buffer *out)
+{
+    struct buffer text = {0};
+    if (comparison_write_first(comparison, side, "    ", &text)) {
+        buffer_format(out, "\n  Where they part, with seed %llu\n", (unsigned long long)comparison->seeds[0]);
+        buffer_bytes(out, text.bytes, text.length);
+    }
+    buffer_release(&text);
+}
+
 static void write_side(const struct comparison *comparison, size_t side, const struct comparison_show *show,
                        struct buffer *out)
 {
@@ -185,9 +195,11 @@ static void write_side(const struct comparison *comparison, size_t side, const s
         return;
     }
     write_moved(comparison, side, show->is_all, out);
+    write_first(comparison, side, out);
     buffer_format(out, "\n  Who won and who lost, by %s\n", show->winner_metric);
     for (size_t cut = 0; cuts[cut] != NULL; cut++)
-        write_cut(comparison, side, cut, show->winner_metric, out);
+        if (strcmp(cuts[cut], "tenant") != 0 || comparison_has_tenants(comparison))
+            write_cut(comparison, side, cut, show->winner_metric, out);
 }
 
 void comparison_write_text(const struct comparison *comparison, const struct comparison_show *show, struct buffer *out)
@@ -198,7 +210,7 @@ void comparison_write_text(const struct comparison *comparison, const struct com
     if (comparison->look_count > 1)
         buffer_format(out, ", look %zu of at most %zu", comparison->look + 1, comparison->look_count);
     buffer_string(out, "; the base is ");
-    view_name(out, comparison->sides[0].name, 80);
+    comparison_write_base(comparison, out);
     buffer_char(out, '\n');
     for (size_t side = 1; side < comparison->side_count; side++)
         write_side(comparison, side, show, out);

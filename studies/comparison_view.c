@@ -4,6 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/names.h"
+#include "reports/view.h"
+
+enum { UNKNOWN_WIDTH_MAX = 300, NAME_WIDTH_MAX = 80 };
+
 const char comparison_marks[] = "+-*~=?";
 
 struct difference *comparison_sorted_new(const struct comparison *comparison, size_t side, bool is_all, size_t *count)
@@ -84,6 +89,23 @@ const struct difference **comparison_cut_new(const struct comparison *comparison
     return list;
 }
 
+bool comparison_has_tenants(const struct comparison *comparison)
+{
+    struct names *tenants = names_new(), *queues = names_new();
+    bool has_others = false;
+    for (size_t r = 0; r < comparison->row_count; r++) {
+        const struct metric_selector *of = &comparison->rows[r].of;
+        if (of->cut != NULL && (strcmp(of->cut, "tenant") == 0 || strcmp(of->cut, "queue") == 0))
+            names_add(of->cut[0] == 't' ? tenants : queues, text_of(of->key));
+    }
+    for (uint32_t t = 0; t < names_count(tenants); t++)
+        has_others |= names_find(queues, text_of(names_text(tenants, t))) == NAMES_NONE;
+    has_others |= names_count(tenants) > 0 && names_count(tenants) != names_count(queues);
+    names_free(tenants);
+    names_free(queues);
+    return has_others;
+}
+
 void comparison_write_value(const struct difference *difference, double value, struct buffer *out)
 {
     const struct service_level level = {.of = difference->of, .unit = difference->unit};
@@ -103,6 +125,21 @@ void comparison_write_seeds(const struct comparison *comparison, struct buffer *
     buffer_char(out, ')');
     if (comparison->shake != NULL)
         buffer_format(out, " of a shaken trace (%s)", comparison->shake);
+    if (comparison->blocks != NULL)
+        buffer_format(out, ", %s resampled", comparison->blocks);
+}
+
+void comparison_write_base(const struct comparison *comparison, struct buffer *out)
+{
+    const struct comparison_side *base = &comparison->sides[0];
+    view_name(out, base->name, NAME_WIDTH_MAX);
+    if (base->rerun.program == NULL)
+        return;
+    buffer_string(out, ", run by windtunnel ");
+    view_name(out, base->rerun.version, NAME_WIDTH_MAX);
+    buffer_string(out, " (");
+    view_name(out, base->rerun.program, NAME_WIDTH_MAX);
+    buffer_char(out, ')');
 }
 
 static size_t count_states(const struct comparison *comparison, enum gate_state state)
@@ -142,4 +179,31 @@ const struct comparison_run *comparison_failed(const struct comparison *comparis
                 return run;
         }
     return NULL;
+}
+
+bool comparison_write_first(const struct comparison *comparison, size_t side, const char *indent, struct buffer *out)
+{
+    const struct comparison_first *first = &comparison->sides[side].first;
+    struct text rest = text_of(first->text != NULL ? first->text : ""), line;
+    if (first->text == NULL && first->unknown == NULL)
+        return false;
+    if (first->unknown != NULL) {
+        buffer_format(out, "%sfirst decision that differs: not known; ", indent);
+        view_name(out, first->unknown, UNKNOWN_WIDTH_MAX);
+        buffer_char(out, '\n');
+    }
+    while (rest.length > 0 && text_cut(&rest, '\n', &line)) {
+        buffer_string(out, indent);
+        buffer_bytes(out, line.at, line.length);
+        buffer_char(out, '\n');
+    }
+    return true;
+}
+
+size_t comparison_find_side(const struct comparison *comparison, const char *name)
+{
+    for (size_t side = 0; side < comparison->side_count; side++)
+        if (name != NULL && strcmp(comparison->sides[side].name, name) == 0)
+            return side;
+    return SIZE_MAX;
 }

@@ -22,17 +22,31 @@ void comparison_count_marks(const struct comparison *comparison, size_t side, co
 const struct difference **comparison_cut_new(const struct comparison *comparison, size_t side, const char *cut,
                                              const char *metric, size_t *count);
 
+/* Are there tenants other than the queues themselves? */
+bool comparison_has_tenants(const struct comparison *comparison);
+
 /* Append "4h 12m", "87.3 %" or "42": a value of the metric. */
 void comparison_write_value(const struct difference *difference, double value, struct buffer *out);
 
 /* Append "5 seeds (1 to 5)", "exact, n = 1", ... */
 void comparison_write_seeds(const struct comparison *comparison, struct buffer *out);
 
+/* Append the name of the base, and the program that runs it if that is another one. */
+void comparison_write_base(const struct comparison *comparison, struct buffer *out);
+
 /* Append the verdict in a line without its end: "Verdict: failed: 1 of 3 gates failed". */
 void comparison_write_verdict(const struct comparison *comparison, struct buffer *out);
 
 /* The run that failed with this index among them; NULL past the end. */
 const struct comparison_run *comparison_failed(const struct comparison *comparison, size_t index, size_t *side);
+
+/* Append where the candidate of this name first decided otherwise than the base, each line behind `indent`: the heading
+ * "The first decision of mine that differs, with seed 1" is the caller's.  False: nothing is known, nothing is written,
+ * since it was not sought. */
+bool comparison_write_first(const struct comparison *comparison, size_t side, const char *indent, struct buffer *out);
+
+/* The side of this name; SIZE_MAX: there is none. */
+size_t comparison_find_side(const struct comparison *comparison, const char *name);
 
 void comparison_write_markdown(const struct comparison *comparison, const struct comparison_show *show,
                                struct buffer *out);

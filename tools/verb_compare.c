@@ -1,16 +1,14 @@
 /* windtunnel compare: the same jobs and the same chance on several sides, and the verdict of gates. */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/input.h"
 #include "base/output.h"
 #include "base/worker_pool.h"
-#include "studies/baseline.h"
 #include "studies/comparison_show.h"
-#include "studies/divergence.h"
-#include "tools/installed.h"
+#include "tools/compare_sides.h"
 #include "tools/progress_line.h"
 #include "tools/verbs.h"
 
@@ -32,266 +30,14 @@ static void on_signal(int number)
 
 struct compare {
     const struct args *args;
-    struct comparison_side_options sides[COMPARISON_SIDES_MAX];
-    size_t side_count;
+    struct compare_sides sides;
     struct comparison_options options;
     struct comparison_show show;
     enum comparison_format format;
-    struct baseline baseline;
     struct gates gates;
-    const char **sets; /* of all sides: --shake, then --set */
-    size_t set_count;
     struct progress_line progress;
     struct arena arena;
 };
-
-/* ---- sides ---- */
-
-static bool is_folder(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
-
-static bool exists(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0;
-}
-
-/* Split "new=mine.json" into a name and a path; without a name, or if a file has that whole name, *name is NULL. */
-static void split_name(struct compare *compare, const char *operand, const char **name, const char **path)
-{
-    const char *equals = strchr(operand, '='), *slash = strchr(operand, '/');
-    *name = NULL;
-    *path = operand;
-    if (equals == NULL || equals == operand || (slash != NULL && slash < equals) || exists(operand))
-        return;
-    *name = arena_copy(&compare->arena, (struct text){operand, (size_t)(equals - operand)});
-    *path = equals + 1;
-}
-
-/* "out/fifo/" -> "fifo", "scenarios/main.json" -> "main" */
-static const char *base_name(struct compare *compare, const char *path)
-{
-    const struct text end = TEXT(".json");
-    size_t length = strlen(path);
-    while (length > 1 && path[length - 1] == '/')
-        length--;
-    size_t start = length;
-    while (start > 0 && path[start - 1] != '/')
-        start--;
-    if (length - start > end.length && memcmp(path + length - end.length, end.at, end.length) == 0)
-        length -= end.length;
-    return arena_copy(&compare->arena, (struct text){path + start, length - start});
-}
-
-static struct comparison_side_options *find_side(struct compare *compare, struct text name)
-{
-    for (size_t i = 0; i < compare->side_count; i++)
-        if (text_is(name, compare->sides[i].name))
-            return &compare->sides[i];
-    return NULL;
-}
-
-/* name NULL: made from the path; another number is put behind it until it is new. */
-static struct error add_side(struct compare *compare, const char *name, const char *path,
-                             const struct comparison_side_options *options)
-{
-    if (compare->side_count == COMPARISON_SIDES_MAX)
-        return error_new(ERROR_USAGE, "there may be at most %d sides", COMPARISON_SIDES_MAX);
-    if (name != NULL && find_side(compare, text_of(name)) != NULL)
-        return error_new(ERROR_USAGE, "two sides have the name '%s'", name);
-    const char *wanted = name != NULL ? name : base_name(compare, path);
-    const char *unique = wanted;
-    for (int number = 2; find_side(compare, text_of(unique)) != NULL; number++) {
-        struct buffer text = {0};
-        buffer_format(&text, "%s-%d", wanted, number);
-        unique = arena_copy(&compare->arena, (struct text){text.bytes, text.length});
-        buffer_release(&text);
-    }
-    struct comparison_side_options *side = &compare->sides[compare->side_count++];
-    *side = *options;
-    side->name = unique;
-    return ERROR_OK;
-}
-
-/* "5m,0.1": arrivals move by up to 5 minutes, run times by sigma 0.1. */
-static struct error shake_assignment(struct compare *compare, const char *value, const char **out)
-{
-    struct text rest = text_of(value), arrivals, sigma = TEXT("0");
-    double number;
-    time_ns time;
-    struct buffer text = {0};
-    text_cut(&rest, ',', &arrivals);
-    if (rest.at != NULL)
-        sigma = rest;
-    if (!text_to_double(sigma, &number) || !time_parse_duration(arrivals, &time))
-        return error_new(ERROR_USAGE, "'--shake' wants ARRIVALS or ARRIVALS,SIGMA such as 5m,0.1, got '%s'", value);
-    buffer_string(&text, "workload.shake={\"arrivals_s\": ");
-    buffer_double(&text, time_to_seconds(time));
-    buffer_string(&text, ", \"run_time_sigma\": ");
-    buffer_double(&text, number);
-    buffer_char(&text, '}');
-    *out = arena_copy(&compare->arena, (struct text){text.bytes, text.length});
-    buffer_release(&text);
-    return ERROR_OK;
-}
-
-static struct error find_sets(struct compare *compare)
-{
-    size_t count;
-    const char *shake = args_string(compare->args, "shake");
-    const char *const *sets = args_list(compare->args, "set", &count);
-    compare->sets = arena_alloc_array(&compare->arena, count + 1, const char *);
-    if (shake != NULL)
-        TRY(shake_assignment(compare, shake, &compare->sets[compare->set_count++]));
-    for (size_t i = 0; i < count; i++)
-        compare->sets[compare->set_count++] = sets[i];
-    return ERROR_OK;
-}
-
-/* What all sides that are run have in common. */
-static struct scenario_options shared_options(const struct compare *compare, const char *path)
-{
-    const struct args *args = compare->args;
-    struct scenario_options options = {.path = installed_find(path, "scenarios"),
-                                       .trace = installed_find(args_string(args, "trace"), "workloads/samples"),
-                                       .cluster = installed_find(args_string(args, "cluster"), "topologies"),
-                                       .seed = args_string(args, "seed"),
-                                       .plugins = tool_plugin_options(args),
-                                       .sets = compare->sets,
-                                       .set_count = compare->set_count};
-    return options;
-}
-
-static struct error add_operands(struct compare *compare)
-{
-    for (size_t i = 0; i < args_operand_count(compare->args); i++) {
-        struct comparison_side_options side = {0};
-        const char *name, *path;
-        split_name(compare, args_operand(compare->args, i), &name, &path);
-        if (strcmp(path, "-") == 0)
-            return error_new(ERROR_USAGE, "a side is read once for each seed, so it cannot be standard input");
-        if (is_folder(path))
-            side.record = path;
-        else
-            side.scenario = shared_options(compare, path);
-        TRY(add_side(compare, name, path, &side));
-    }
-    return ERROR_OK;
-}
-
-static struct error add_policies(struct compare *compare, const char *scenario)
-{
-    size_t count;
-    const char *const *policies = args_list(compare->args, "policy", &count);
-    for (size_t i = 0; i < count; i++) {
-        const char *name, *policy;
-        struct comparison_side_options side = {.scenario = shared_options(compare, scenario)};
-        split_name(compare, policies[i], &name, &policy);
-        side.scenario.policy = policy;
-        TRY(add_side(compare, name, policy, &side));
-    }
-    return ERROR_OK;
-}
-
-/* Append an override to those of the side. */
-static void add_set(struct compare *compare, struct comparison_side_options *side, const char *assignment)
-{
-    const size_t count = side->scenario.set_count;
-    const char **sets = arena_alloc_array(&compare->arena, count + 1, const char *);
-    for (size_t i = 0; i < count; i++)
-        sets[i] = side->scenario.sets[i];
-    sets[count] = assignment;
-    side->scenario.sets = sets;
-    side->scenario.set_count = count + 1;
-}
-
-static struct error no_such_side(const struct compare *compare, struct text name)
-{
-    const char *names[COMPARISON_SIDES_MAX + 1] = {NULL};
-    struct buffer list = {0};
-    struct error error =
-        error_new(ERROR_USAGE, "'--side' names the side '%.*s', which is not there", (int)name.length, name.at);
-    for (size_t i = 0; i < compare->side_count; i++) {
-        names[i] = compare->sides[i].name;
-        buffer_format(&list, "%s'%s'", i == 0 ? "" : ", ", names[i]);
-    }
-    const char *near = text_nearest(name, names);
-    if (near != NULL)
-        error_set_hint(&error, "did you mean '%s'?", near);
-    else
-        error_set_hint(&error, "the sides are %s", buffer_c_string(&list));
-    buffer_release(&list);
-    return error;
-}
-
-/* --side NAME or --side NAME:PATH=VALUE; may_add: a new name is a new side of the scenario. */
-static struct error apply_side(struct compare *compare, const char *value, const char *scenario, bool may_add)
-{
-    const char *colon = strchr(value, ':');
-    const struct text name = {value, colon != NULL ? (size_t)(colon - value) : strlen(value)};
-    struct comparison_side_options *side = find_side(compare, name);
-    if (name.length == 0 || memchr(name.at, '=', name.length) != NULL)
-        return error_new(ERROR_USAGE, "'--side' wants NAME or NAME:PATH=VALUE, got '%s'", value);
-    if (side == NULL && !may_add)
-        return no_such_side(compare, name);
-    if (side == NULL) {
-        struct comparison_side_options options = {.scenario = shared_options(compare, scenario)};
-        TRY(add_side(compare, arena_copy(&compare->arena, name), scenario, &options));
-        side = &compare->sides[compare->side_count - 1];
-    }
-    if (side->record != NULL || side->baseline != NULL)
-        return error_new(ERROR_USAGE, "'%s' has been run: nothing of it can be set", side->name);
-    if (colon != NULL)
-        add_set(compare, side, colon + 1);
-    return ERROR_OK;
-}
-
-static struct error check_records(const struct compare *compare)
-{
-    static const char *const names[] = {"set", "shake", "trace", "cluster", "seed", "plugin"};
-    bool has_scenario = false;
-    for (size_t i = 0; i < compare->side_count; i++)
-        has_scenario = has_scenario || (compare->sides[i].record == NULL && compare->sides[i].baseline == NULL);
-    for (size_t n = 0; n < sizeof names / sizeof *names && !has_scenario; n++)
-        if (args_string(compare->args, names[n]) != NULL)
-            return error_new(ERROR_USAGE, "'--%s' is for scenarios, and all sides are records", names[n]);
-    return ERROR_OK;
-}
-
-static struct error find_sides(struct compare *compare)
-{
-    size_t policy_count, value_count;
-    const char *scenario = args_string(compare->args, "scenario"), *baseline = args_string(compare->args, "baseline");
-    const char *const *values = args_list(compare->args, "side", &value_count);
-    args_list(compare->args, "policy", &policy_count);
-    if (scenario == NULL && policy_count > 0)
-        return error_new(ERROR_USAGE, "'--policy' makes a side of one scenario: name it with --scenario");
-    if (scenario != NULL && args_operand_count(compare->args) > 0)
-        return error_new(ERROR_USAGE, "the sides are either operands or those of --scenario, not both");
-    if (baseline != NULL) {
-        TRY(baseline_read(&compare->baseline, baseline));
-        TRY(add_side(compare, "baseline", baseline, &(struct comparison_side_options){.baseline = &compare->baseline}));
-    }
-    TRY(add_operands(compare));
-    TRY(add_policies(compare, scenario));
-    for (size_t i = 0; i < value_count; i++)
-        TRY(apply_side(compare, values[i], scenario, scenario != NULL && policy_count == 0));
-    if (scenario != NULL && policy_count == 0 && value_count == 0)
-        TRY(add_side(compare, NULL, scenario,
-                     &(struct comparison_side_options){.scenario = shared_options(compare, scenario)}));
-    const size_t least = args_string(compare->args, "save-baseline") != NULL ? 1 : 2;
-    if (compare->side_count < least) {
-        struct error error = error_new(ERROR_USAGE, "a comparison needs two sides, and there %s",
-                                       compare->side_count == 0 ? "is none" : "is one");
-        error_set_hint(&error,
-                       "name two scenarios or record folders, or one with --scenario and --policy P --policy Q");
-        return error;
-    }
-    return check_records(compare);
-}
 
 /* ---- other options ---- */
 
@@ -350,28 +96,17 @@ static void show_progress(void *self, size_t done, size_t total)
     progress_line_show_runs(self, done, total);
 }
 
-/* --why runs both sides again and adds to the text. */
-static struct error check_why(const struct compare *compare)
-{
-    if (!args_flag(compare->args, "why"))
-        return ERROR_OK;
-    if (compare->format != COMPARISON_TEXT)
-        return error_new(ERROR_USAGE, "'--why' adds to the text: leave out '--format'");
-    for (size_t s = 0; s < compare->side_count; s++)
-        if (compare->sides[s].record != NULL || compare->sides[s].baseline != NULL)
-            return error_new(ERROR_USAGE, "'--why' runs both sides again: '%s' is not a scenario",
-                             compare->sides[s].name);
-    return ERROR_OK;
-}
-
 static struct error read_options(struct compare *compare)
 {
     const struct args *args = compare->args;
     const char *alpha = args_string(args, "alpha"), *format = args_string(args, "format");
+    const char *scratch = getenv("TMPDIR");
     int64_t workers;
     compare->options = (struct comparison_options){.version = WINDTUNNEL_VERSION,
-                                                   .sides = compare->sides,
+                                                   .sides = compare->sides.list,
                                                    .alpha = 0.05,
+                                                   .finds_first = !args_flag(args, "no-why"),
+                                                   .scratch = scratch != NULL ? scratch : "/tmp",
                                                    .stop = &caught_signal,
                                                    .on_progress = show_progress,
                                                    .progress_self = &compare->progress};
@@ -386,10 +121,9 @@ static struct error read_options(struct compare *compare)
     TRY(read_metric(compare));
     TRY(read_seeds(compare));
     TRY(read_gates(compare));
-    TRY(find_sets(compare));
-    TRY(find_sides(compare));
-    compare->options.side_count = compare->side_count;
-    return check_why(compare);
+    TRY(compare_sides_read(&compare->sides, args));
+    compare->options.side_count = compare->sides.count;
+    return ERROR_OK;
 }
 
 /* ---- results ---- */
@@ -461,39 +195,11 @@ static int verdict_status(const struct comparison *comparison)
     return state == GATE_PASSED && comparison_is_complete(comparison) ? 0 : STATUS_OPEN;
 }
 
-/* Append the first decision in which each candidate differs from the base, with the first seed. */
-static struct error tell_first_decisions(const struct compare *compare, const struct comparison *comparison,
-                                         struct buffer *out)
-{
-    const struct divergence_options options = {.stop = &caught_signal};
-    const struct comparison_side_options *sides = compare->sides;
-    char seed[32];
-    snprintf(seed, sizeof seed, "%llu", (unsigned long long)comparison->sides[0].runs[0].seed);
-    for (size_t s = 1; s < compare->side_count && caught_signal == 0; s++) {
-        struct divergence divergence;
-        struct scenario_options base = sides[0].scenario, candidate = sides[s].scenario;
-        base.seed = candidate.seed = seed;
-        TRY(divergence_find(&base, &candidate, &options, &divergence));
-        buffer_format(out, "\nThe first decision in which %s and %s differ, with seed %s:\n", sides[0].name,
-                      sides[s].name, seed);
-        divergence_text(&divergence, sides[0].name, sides[s].name, out);
-        divergence_release(&divergence);
-    }
-    return ERROR_OK;
-}
-
 static int report(const struct compare *compare, const struct comparison *comparison)
 {
     struct buffer out = {0};
-    struct error why = ERROR_OK;
     print_failures(comparison);
     comparison_write(comparison, compare->format, &compare->show, &out);
-    if (args_flag(compare->args, "why") && comparison->seed_count > 0)
-        why = tell_first_decisions(compare, comparison, &out);
-    if (error_is(why)) {
-        buffer_release(&out);
-        return tool_fail(&why);
-    }
     int status = tool_print(&out);
     struct error error = write_files(compare, comparison);
     if (!error_is(error))
@@ -521,7 +227,7 @@ static int run_verb(const struct args *args)
     progress_line_end(&compare.progress);
     int status = error_is(error) ? tool_fail(&error) : report(&compare, &comparison);
     comparison_release(&comparison);
-    baseline_release(&compare.baseline);
+    compare_sides_release(&compare.sides);
     arena_release(&compare.arena);
     if (caught_signal != 0) {
         signal(caught_signal, SIG_DFL);
@@ -551,6 +257,10 @@ static const struct args_option options[] = {
      .letter = 't',
      .metavar = "FILE",
      .help = "Replay this trace in place of the scenario's workload, on all sides."},
+    {.name = "blocks",
+     .metavar = "KIND",
+     .help = "Give a replayed trace seeds: draw its blocks with replacement. KIND is users (as many as there are, each "
+             "with all its jobs) or weeks (one in the place of each). Sets workload.blocks on all sides."},
     {.name = "shake",
      .metavar = "ARRIVALS[,SIGMA]",
      .help = "Give a replayed trace seeds: its jobs come up to ARRIVALS earlier or later (5m), and run times get a "
@@ -570,6 +280,10 @@ static const struct args_option options[] = {
     {.name = "baseline",
      .metavar = "FILE",
      .help = "The base is what --save-baseline kept; its scenario must be that of the other sides but for the policy."},
+    {.name = "rerun-base",
+     .metavar = "PROGRAM",
+     .help = "Another windtunnel, such as the version before, makes the runs of the base. It gets all options that the "
+             "side has here."},
     {.name = "save-baseline",
      .metavar = "FILE",
      .help = "Keep the values of the last side by seed, for --baseline. Then one side is enough."},
@@ -579,10 +293,9 @@ static const struct args_option options[] = {
      .help = "Write another format to a file as well.",
      .is_repeatable = true},
     {.name = "all", .letter = 'a', .help = "List all metrics of the whole run and of all cuts."},
-    {.name = "why",
-     .help =
-         "Tell the first decision in which each side differs from the base, with the first seed, and why. Runs both "
-         "sides twice more."},
+    {.name = "no-why",
+     .help = "Do not seek the first decision in which each side differs from the base, which runs both twice more with "
+             "the first seed."},
     {.name = "by",
      .metavar = "METRIC",
      .help = "The metric by which classes, queues and sizes win and lose; queue_time_p95_s."},
@@ -597,8 +310,6 @@ static const struct args_example examples[] = {
      "One change to one policy."},
     {"windtunnel compare old.json new=mine.json --gates gates.json --write junit=gates.xml",
      "Two scenarios, judged by gates, with a report for CI."},
-    {"windtunnel compare --scenario h100-500x8 --policy fifo --policy easy --why",
-     "Where the two policies part, and the reason that each gives."},
     {"windtunnel compare out/fifo out/windtunnel", "Two records."},
     {0},
 };

@@ -204,7 +204,7 @@ print(int(decimal.Decimal(row["submit_s"]) * 1000000000))')
     gate '{"metric": "queue_time_p95_s", "max_increase": "50%"}'
     compare 11 --scenario mix.json --plugin all.so --side good --side same --side "bad:$mine" --gates gates.json \
         --seeds 5 --write junit=c.xml --write github=c.txt
-    says c.xml '<error message="signal 6 (Aborted)">'
+    says c.xml '<error type="run" message="signal 6 (Aborted)">'
     says c.txt '^::error title=windtunnel compare::the run of .bad. with seed 1 failed: signal 6 (Aborted)$'
 fi
 
@@ -252,7 +252,7 @@ raise SystemExit(suite.get('tests') != str(len(cases)) or len(cases) != 3 or sui
                  count('failure') != '1' or suite.get('skipped') != count('skipped') or suite.get('errors') != '0')
 END
 compare 10 "$@" --format github
-says said.out '^::error title=windtunnel compare::worse: queue_time_p95_s of training: +[0-9.]* %25 (interval '
+says said.out '^::error title=windtunnel compare,file=gates.json,line=1::worse: queue_time_p95_s of training: +'
 says said.out '^::notice title=windtunnel compare::Verdict: failed: 1 of 3 gates$'
 compare 10 "$@" --format markdown
 says said.out '^## Verdict: failed: 1 of 3 gates$'
@@ -355,16 +355,39 @@ says said.err '^error: cannot open no/such.json: No such file or directory$'
 compare 2 --scenario mix.json -p fifo -p fifoo
 says said.err "did you mean 'fifo'"
 
-# ---- --why: the first decision that differs ----
+# ---- the first decision that differs ----
 
-compare 0 --scenario mix.json -p a=fifo -p b=fifo --seeds 1 --why
-says said.out '^first decision that differs: none$'
-compare 0 --scenario mix.json --side a --side b:policy.blocking=skip --side c:policy.placement=worst_fit --seeds 1 --why
-says said.out '^The first decision in which a and c differ, with seed [0-9]*:$'
-says said.out '^first decision that differs: at .* decided the same$'
-says said.out '^  a  *starts it on n[^ ]* (decision [0-9]*)$'
-refused_plainly 2 compare mix.json less.json --why --format json <<'END'
-error: '--why' adds to the text: leave out '--format'
-END
+compare 0 --scenario mix.json -p a=fifo -p b=fifo --seeds 1 --write markdown=first.md --write json=first.json
+says said.out '^    first decision that differs: none$'
+says first.json '"name": "b", "first_difference": null,'
+compare 0 --scenario mix.json -p a=fifo -p b=fifo --seeds 1 --no-why
+[ "$(grep -c 'first decision' said.out)" -eq 0 ] || fail 'it was sought all the same'
+
+# Records are made again; what all formats tell is the same decision.
+gate '{"metric": "allocation_ratio", "min": 2}'
+compare 10 --scenario mix.json --side a --side b:policy.blocking=skip --side c:policy.placement=worst_fit --seeds 5 \
+    --gates gates.json --write markdown=first.md --write json=first.json --write junit=first.xml --write github=first.gh
+says said.out '^  Where they part, with seed [0-9]*$'
+says said.out '^    first decision that differs: at .* decided the same$'
+says said.out '^      a  *starts it on n[^ ]* (decision [0-9]*)$'
+grep '^    first decision that differs: at ' said.out >lines.txt
+[ "$(wc -l <lines.txt)" -eq 2 ] || fail 'not one first decision for each candidate'
+while read -r line; do
+    for file in first.md first.xml first.gh; do
+        grep -qF "$line" $file || fail "$file does not tell: $line"
+    done
+done <lines.txt
+grep -c '"first_difference": {' first.json | grep -qx 2 || fail 'the JSON does not have both'
+"$program" run mix.json --set policy.placement=worst_fit -q --out rec-c >/dev/null || fail 'no record'
+"$program" run mix.json -q --out rec-a >/dev/null || fail 'no record'
+compare 0 rec-a rec-c --write json=again.json
+sed -n 's/^    \(first decision that differs: at .*\)/\1/p' said.out >again.txt
+sed -n '2s/^    //p' lines.txt | cmp - again.txt || fail 'records part elsewhere than the scenarios that made them'
+sed 's/"version": "[^"]*"/"version": "0.0.1"/' rec-c/result.json >old.json
+cmp -s old.json rec-c/result.json && fail 'the result names no version'
+mv old.json rec-c/result.json
+compare 0 rec-a rec-c --write json=again.json
+says said.out 'not known; rec-c: the record is of another version of Windtunnel$'
+says again.json '"first_difference": {"unknown": "rec-c: the record is of another version of Windtunnel"}'
 
 finish
