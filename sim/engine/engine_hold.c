@@ -51,7 +51,7 @@ static void book_loss(struct engine *engine, struct sim_job *job, time_ns idle, 
 {
     const int64_t thrown = work_time(job, work);
     const int64_t overhead =
-        engine->saves != NULL ? engine_saves_book(engine, slot_of(engine, job), spent, thrown) : held_time(job, idle);
+        engine_charges(engine) ? engine_saves_book(engine, slot_of(engine, job), spent, thrown) : held_time(job, idle);
     const int64_t lost = overhead + thrown;
     job->row.overhead_gpu_ns += overhead;
     job->row.lost_gpu_ns += lost;
@@ -72,7 +72,7 @@ static void book_attempt(struct engine *engine, struct sim_job *job, enum attemp
     const struct progress *progress = &job->progress;
     struct sim_folded folded = {0};
     struct sim_spent spent = {0};
-    if (engine->saves != NULL)
+    if (engine_charges(engine))
         folded = engine_saves_unfold(engine, slot_of(engine, job), &spent);
     if (engine->paces != NULL)
         add_folded(&folded, engine_pace_unfold(engine, slot_of(engine, job)));
@@ -168,12 +168,14 @@ static void push_end(struct engine *engine, uint32_t slot)
     job->generation++;
     bool is_killed =
         engine->config->world.kills_at_limit && (job->state == LIFE_RUNNING || !progress_is_frozen(&job->progress));
-    const time_ns due = engine->saves != NULL ? engine_saves_due(engine, slot, end) : TIME_NEVER;
-    if (engine->saves != NULL)
+    time_ns due = TIME_NEVER;
+    if (engine_charges(engine)) {
+        due = engine_saves_due(engine, slot, end);
         is_killed &= !engine_saves_spares(engine, slot);
+    }
     if (is_killed && job->limit < end - job->running_since)
         end = job->running_since + job->limit;
-    if (due < end) {
+    if (__builtin_expect(due < end, false)) {
         event_queue_push(&engine->events, due > engine->now ? due : engine->now, EVENT_CHECKPOINT, slot,
                          job->generation);
         return;
@@ -192,10 +194,10 @@ static uint32_t force_of(const struct job_pieces *own)
     return working < own->member_count ? working : own->member_count;
 }
 
-static int64_t speed_of(const struct engine *engine, const struct sim_job *job)
+static inline int64_t speed_of(const struct engine *engine, const struct sim_job *job)
 {
     const uint32_t force = force_of(&job->pieces);
-    if (engine->saves != NULL)
+    if (engine_charges(engine))
         return force * engine_saves_pace(engine, slot_of(engine, job));
     return engine->paces == NULL ? force : (int64_t)force * engine_pace_of(engine, slot_of(engine, job));
 }
@@ -255,9 +257,9 @@ static void begin_run(struct engine *engine, uint32_t slot)
     job->row.gpu_milli = whole_milli(job);
     job->running_since = engine->now;
     job->stale_since = TIME_NEVER;
-    progress_begin(&job->progress, engine->now, is_first || engine->saves != NULL ? 0 : job->checkpoint.restart,
+    progress_begin(&job->progress, engine->now, is_first || engine_charges(engine) ? 0 : job->checkpoint.restart,
                    speed_of(engine, job));
-    if (engine->saves != NULL)
+    if (engine_charges(engine))
         engine_saves_begin(engine, slot, is_first);
 }
 
@@ -278,7 +280,7 @@ void engine_join(struct engine *engine, uint32_t slot, const struct piece *piece
     else
         push_end(engine, slot);
     count_held(engine, job, 1);
-    if (engine->saves != NULL)
+    if (engine_charges(engine))
         engine_saves_move(engine, slot);
     if (engine->paces != NULL)
         engine_pace(engine, slot);
@@ -304,7 +306,7 @@ static wide_ns kept_work(const struct engine *engine, const struct sim_job *job)
 {
     if (progress_is_frozen(&job->progress) && job->thaws_at <= engine->now)
         return work_now(engine, job); /* the checkpoint is written */
-    return progress_kept(&job->progress, engine->now, engine->saves != NULL ? 0 : job->checkpoint.interval);
+    return progress_kept(&job->progress, engine->now, engine_charges(engine) ? 0 : job->checkpoint.interval);
 }
 
 /* The job stops running and falls back to the work that was kept. */
@@ -317,7 +319,7 @@ static void stop_run(struct engine *engine, struct sim_job *job, wide_ns kept)
     job->generation++;
     progress_turn(&job->progress, engine->now, 0);
     progress_stop(&job->progress, kept);
-    if (engine->saves != NULL)
+    if (engine_charges(engine))
         engine_saves_stop(engine, slot_of(engine, job));
 }
 
@@ -325,7 +327,7 @@ static void stop_run(struct engine *engine, struct sim_job *job, wide_ns kept)
 static void count_eviction(struct engine *engine, struct sim_job *job, wide_ns kept)
 {
     const wide_ns gain =
-        engine->saves != NULL ? engine_saves_gain(engine, slot_of(engine, job), kept) : kept - job->progress.saved;
+        engine_charges(engine) ? engine_saves_gain(engine, slot_of(engine, job), kept) : kept - job->progress.saved;
     stall_eviction(&engine->stall, progress_reference(&job->progress, gain));
     engine->evicted++;
     job->row.evictions++;
@@ -404,7 +406,7 @@ void engine_part(struct engine *engine, uint32_t slot, const struct sim_change *
     else
         part_on(engine, slot, change);
     count_held(engine, job, 1);
-    if (engine->saves != NULL)
+    if (engine_charges(engine))
         engine_saves_move(engine, slot);
     if (engine->paces != NULL)
         engine_pace(engine, slot);
@@ -462,7 +464,7 @@ void engine_leave(struct engine *engine, uint32_t slot)
     struct sim_job *job = &engine->jobs[slot];
     wide_ns kept = job->is_waiting ? job->progress.work : kept_work(engine, job);
     bool is_saved = progress_is_frozen(&job->progress) && job->thaws_at <= engine->now;
-    if (engine->saves != NULL)
+    if (engine_charges(engine))
         is_saved |= kept == work_now(engine, job);
     close_attempt(engine, job, ATTEMPT_EVICTED, work_now(engine, job), kept);
     count_eviction(engine, job, kept);
@@ -488,7 +490,7 @@ void engine_let_go(struct engine *engine, uint32_t slot, wide_ns work)
         engine_pace_close(engine, slot);
     }
     job->progress.work = job->progress.saved = work;
-    if (engine->saves != NULL)
+    if (engine_charges(engine))
         engine_saves_stop(engine, slot);
 }
 

@@ -231,7 +231,7 @@ static void fill_pace(struct engine *engine, uint32_t slot, const struct job *jo
 static void tell_submitted(struct engine *engine, const struct job *job, const struct job_truth *truth)
 {
     const struct estimates *estimates = &engine->config->world.estimates;
-    if (estimates->kind == ESTIMATES_AS_DECLARED && engine->saves == NULL) {
+    if (estimates->kind == ESTIMATES_AS_DECLARED && !engine_charges(engine)) {
         port_job_submitted(&engine->port, job, engine->now);
         return;
     }
@@ -252,7 +252,7 @@ static uint32_t submit(struct engine *engine, const struct job *job, const struc
         fill_pieces(engine, slot, job, truth);
     else if (engine_has_paces(engine, job))
         fill_pace(engine, slot, job, truth);
-    if (engine->saves != NULL)
+    if (engine_charges(engine))
         engine_saves_asks(engine, slot, job, truth);
     engine_step(own, STEP_SUBMIT);
     engine->submitted++;
@@ -346,7 +346,7 @@ static void push_change(struct engine *engine, uint32_t slot, const struct decis
                             .piece_count = decision->piece_count,
                             .reason = (uint8_t)decision->reason,
                             .is_join = is_join,
-                            .awaits_save = !is_join && engine->saves != NULL && engine_saves_is_leaving(engine, slot)};
+                            .awaits_save = !is_join && engine_charges(engine) && engine_saves_is_leaving(engine, slot)};
     event_queue_push(&engine->events, due, is_join ? EVENT_EFFECT : EVENT_EVICT, slot, job->tenure);
 }
 
@@ -371,7 +371,7 @@ static time_ns leave_time(struct engine *engine, uint32_t slot, const struct dec
 {
     struct sim_job *job = &engine->jobs[slot];
     const time_ns grace = decision->grace;
-    if (engine->saves != NULL)
+    if (engine_charges(engine))
         return engine_saves_leave(engine, slot, decision);
     const struct checkpoint_plan *plan = &job->checkpoint;
     bool can_save = plan->interval > 0 || plan->duration > 0;
@@ -476,7 +476,7 @@ static void on_end(struct engine *engine, uint32_t slot)
 static void on_evicted(struct engine *engine, uint32_t slot)
 {
     const struct sim_job *job = &engine->jobs[slot];
-    if (engine->saves != NULL)
+    if (engine_charges(engine))
         engine_saves_settle(engine, slot);
     if (job->state == LIFE_LEAVING && job->leaves_at <= engine->now) {
         engine_leave(engine, slot);

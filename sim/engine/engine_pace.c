@@ -146,7 +146,7 @@ void engine_pace_fold(struct engine *engine, uint32_t slot)
     if (!is_running(job))
         return;
     const wide_ns before = job->progress.work;
-    if (engine->saves != NULL)
+    if (engine_charges(engine))
         engine_saves_count(engine, slot);
     pace->folded.span += engine->now - job->progress.since;
     pace->folded.overhead += progress_overhead(&job->progress, engine->now);

@@ -26,7 +26,7 @@ void engine_emit_job(struct engine *engine, const struct sim_job *job)
         named.name = buffer_c_string(&engine->number);
         row = &named;
     }
-    if (engine->saves != NULL) {
+    if (engine_charges(engine)) {
         named = *row;
         named.lost = &engine->saves[job - engine->jobs].lost;
         row = &named;

@@ -194,6 +194,12 @@ static inline void engine_hash(struct engine *engine, uint64_t what, uint64_t wh
     engine->fingerprint = hash_mix(hash_mix(engine->fingerprint, (uint64_t)engine->now), what << 56 ^ who);
 }
 
+/* Are checkpoints charged?  Most worlds have them free. */
+static inline bool engine_charges(const struct engine *engine)
+{
+    return __builtin_expect(engine->saves != NULL, false);
+}
+
 /* Time: engine.c */
 void engine_want_cycle(struct engine *engine, time_ns at);
 
