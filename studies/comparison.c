@@ -214,28 +214,12 @@ static bool is_without_chance(const struct comparison *comparison)
     return true;
 }
 
-/* The results of all gates in one array; the caller frees it with mem_free. */
-static struct gate_result *results_new(const struct comparison *comparison)
-{
-    struct gate_result *results = mem_zalloc(comparison->verdict_count, sizeof *results);
-    for (size_t i = 0; i < comparison->verdict_count; i++)
-        results[i] = comparison->verdicts[i].result;
-    return results;
-}
-
-static bool is_settled(const struct comparison *comparison)
-{
-    struct gate_result *results = results_new(comparison);
-    const bool is = gates_are_settled(results, comparison->verdict_count);
-    mem_free(results);
-    return is;
-}
-
 static struct error run_looks(struct comparison *comparison, bool may_be_exact)
 {
     const bool has_looks = comparison->gates.count > 0 && comparison->options->is_sequential;
     const size_t most = comparison->seed_count;
     const struct looks once = looks_once(1), looks = has_looks ? looks_up_to(most) : looks_once(most);
+    comparison->keeps_waits = may_be_exact || most == 1;
     if (may_be_exact && !is_stopped(comparison)) {
         TRY(comparison_run_seeds(comparison, 0, 1));
         comparison->is_exact = is_without_chance(comparison);
@@ -243,12 +227,13 @@ static struct error run_looks(struct comparison *comparison, bool may_be_exact)
         comparison_judge(comparison, &once, 0);
         if (comparison->is_exact)
             return ERROR_OK;
+        comparison->keeps_waits = most == 1;
     }
     for (size_t look = 0; look < looks.count; look++) {
         TRY(comparison_run_seeds(comparison, look > 0 ? looks.n[look - 1] : 0, looks.n[look]));
         comparison->seed_count = looks.n[look];
         comparison_judge(comparison, &looks, look);
-        if (is_stopped(comparison) || (has_looks && is_settled(comparison)))
+        if (is_stopped(comparison) || (has_looks && comparison_is_settled(comparison)))
             break;
     }
     return ERROR_OK;
@@ -275,32 +260,9 @@ struct error comparison_run(struct comparison *comparison, const struct comparis
     TRY(open_sides(comparison, &may_be_exact));
     TRY(run_looks(comparison, may_be_exact));
     comparison->is_partial = is_stopped(comparison);
+    comparison_find_long(comparison);
     comparison_find_warnings(comparison);
     return comparison->run_count == comparison->failed_count ? no_run(comparison) : ERROR_OK;
-}
-
-/* ---- what it says ---- */
-
-enum gate_state comparison_state(const struct comparison *comparison)
-{
-    struct gate_result *results = results_new(comparison);
-    enum gate_state state = gates_state(results, comparison->verdict_count);
-    mem_free(results);
-    return state;
-}
-
-bool comparison_is_complete(const struct comparison *comparison)
-{
-    return !comparison->is_partial && comparison->failed_count == 0;
-}
-
-size_t comparison_pair_count(const struct comparison *comparison, size_t side)
-{
-    size_t count = 0;
-    for (size_t seed = 0; seed < comparison->seed_count; seed++)
-        count += comparison->sides[0].runs[seed].state == COMPARISON_RUN_DONE &&
-                 comparison->sides[side].runs[seed].state == COMPARISON_RUN_DONE;
-    return count;
 }
 
 void comparison_release(struct comparison *comparison)
@@ -315,6 +277,8 @@ void comparison_release(struct comparison *comparison)
         }
         mem_free(own->runs);
         rerun_close(&own->rerun);
+        job_waits_release(&own->waits);
+        mem_free(own->one_run.unknown);
         mem_free(own->first.text);
         mem_free(own->first.json);
         mem_free(own->first.unknown);

@@ -64,6 +64,31 @@ static void write_program(const struct rerun *rerun, struct buffer *out)
     buffer_char(out, '}');
 }
 
+/* "one_long_run": absent if there are several seeds */
+static void write_long(const struct comparison_long *one_run, struct buffer *out)
+{
+    if (!one_run->is_known && one_run->unknown == NULL)
+        return;
+    buffer_string(out, ", \"one_long_run\": {");
+    if (!one_run->is_known) {
+        pair_text("unknown", one_run->unknown, out);
+    } else {
+        buffer_string(out, "\"queue_time_difference_s\": ");
+        steady_write_json(&one_run->all, out);
+        buffer_string(out, ", \"by_class\": {");
+        const char *before = "";
+        for (int c = 0; c < JOB_CLASS_COUNT; c++) {
+            if (one_run->by_class[c].count == 0)
+                continue;
+            buffer_format(out, "%s\"%s\": ", before, job_class_names[c]);
+            steady_write_json(&one_run->by_class[c], out);
+            before = ", ";
+        }
+        buffer_char(out, '}');
+    }
+    buffer_char(out, '}');
+}
+
 static void write_sides(const struct comparison *comparison, struct buffer *out)
 {
     buffer_string(out, "\"sides\": [");
@@ -73,6 +98,7 @@ static void write_sides(const struct comparison *comparison, struct buffer *out)
         write_program(&comparison->sides[side].rerun, out);
         if (side > 0)
             write_first(&comparison->sides[side].first, out);
+        write_long(&comparison->sides[side].one_run, out);
         buffer_string(out, ", \"runs\": [");
         for (size_t seed = 0; seed < comparison->seed_count; seed++) {
             buffer_string(out, seed == 0 ? "\n    " : ",\n    ");
@@ -107,6 +133,7 @@ static void write_difference(const struct difference *difference, struct buffer 
     pair_number("candidate", difference->candidate, out);
     pair_number("difference", difference->mean.mean, out);
     pair_number("relative", difference->relative, out);
+    pair_number("size", difference->size, out);
     pair_number("low", difference->mean.low, out);
     pair_number("high", difference->mean.high, out);
     pair_number("level", difference->mean.level, out);

@@ -72,6 +72,7 @@ static void make_differences(struct comparison *comparison, const struct differe
             differences[r] = difference_of(how, &row->of, numbers_of(comparison, row, 0), count,
                                            numbers_of(comparison, row, side), count);
         }
+        differences_measure(differences, comparison->row_count);
         comparison->differences[side] = differences;
     }
 }

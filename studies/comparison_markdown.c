@@ -116,6 +116,16 @@ static void write_first(const struct comparison *comparison, size_t side, struct
     buffer_release(&text);
 }
 
+static void write_long(const struct comparison *comparison, size_t side, struct buffer *out)
+{
+    struct buffer text = {0};
+    if (comparison_write_long(comparison, side, "    ", &text)) {
+        buffer_string(out, "\n" COMPARISON_LONG_HEADING ":\n\n");
+        buffer_bytes(out, text.bytes, text.length);
+    }
+    buffer_release(&text);
+}
+
 static void write_side(const struct comparison *comparison, size_t side, const struct comparison_show *show,
                        struct buffer *out)
 {
@@ -136,6 +146,7 @@ static void write_side(const struct comparison *comparison, size_t side, const s
                   "\n%zu better (`+`), %zu worse (`-`), %zu moved (`*`), %zu without a clear difference (`~`), "
                   "%zu equal (`=`), %zu not defined on both sides (`?`)\n",
                   counts[0], counts[1], counts[2], counts[3], counts[4], counts[5]);
+    write_long(comparison, side, out);
     write_first(comparison, side, out);
     write_cut(comparison, side, "class", "class", show->winner_metric, out);
     write_cut(comparison, side, "workload_class", "workload class", show->winner_metric, out);

@@ -178,6 +178,16 @@ static void write_first(const struct comparison *comparison, size_t side, struct
     buffer_release(&text);
 }
 
+static void write_long(const struct comparison *comparison, size_t side, struct buffer *out)
+{
+    struct buffer text = {0};
+    if (comparison_write_long(comparison, side, "    ", &text)) {
+        buffer_string(out, "\n  " COMPARISON_LONG_HEADING "\n");
+        buffer_bytes(out, text.bytes, text.length);
+    }
+    buffer_release(&text);
+}
+
 static void write_side(const struct comparison *comparison, size_t side, const struct comparison_show *show,
                        struct buffer *out)
 {
@@ -195,6 +205,7 @@ static void write_side(const struct comparison *comparison, size_t side, const s
         return;
     }
     write_moved(comparison, side, show->is_all, out);
+    write_long(comparison, side, out);
     write_first(comparison, side, out);
     buffer_format(out, "\n  Who won and who lost, by %s\n", show->winner_metric);
     for (size_t cut = 0; cuts[cut] != NULL; cut++)

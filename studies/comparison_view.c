@@ -60,11 +60,10 @@ void comparison_count_marks(const struct comparison *comparison, size_t side, co
     }
 }
 
-/* Gains, then what has no clear difference, then losses; each by how much. */
+/* Gains, then what has no clear difference, then losses; each by its size. */
 static double gain(const struct difference *difference)
 {
-    double size = isfinite(difference->relative) ? fabs(difference->relative) : INFINITY;
-    return difference->mark == '+' ? size : difference->mark == '-' ? -size : 0;
+    return difference->mark == '+' ? difference->size : difference->mark == '-' ? -difference->size : 0;
 }
 
 /* The pointers are into one array, whose order decides between equal gains. */
