@@ -133,9 +133,10 @@ const struct metric metric_table[METRIC_COUNT] = {
                             "GPU time allocated to jobs that were killed at their time limit, all of "
                             "their attempts together. It is part of allocated_gpu_h; what evictions "
                             "lost of it is also in lost_gpu_h."},
-    [METRIC_LOST_GPU_H] = {"lost_gpu_h", NAN, "gpu_h", BETTER_LOWER,
-                           "GPU time of work that was thrown away, of checkpoints made in order to "
-                           "leave, and of restarts."},
+    [METRIC_LOST_GPU_H] =
+        {"lost_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+         "GPU time of work that was thrown away, of checkpoints made in order to "
+         "leave, and of restarts; if checkpoints are charged (world.checkpoints), of all checkpoints."},
     [METRIC_LOST_BY_PREEMPTION_GPU_H] =
         {"lost_by_preemption_gpu_h", NAN, "gpu_h", BETTER_LOWER,
          "The part of lost_gpu_h due to evictions for the sake of other jobs (preemption, reclaim, "
@@ -158,6 +159,27 @@ const struct metric metric_table[METRIC_COUNT] = {
         {"admissions_eviction", NAN, "jobs", BETTER_LOWER,
          "Jobs whose first start used space of victims that were given a grace; of a gang that "
          "starts in parts, the last part counts."},
+    [METRIC_LOST_FROM + LOST_WRITE] =
+        {"lost_to_write_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+         "GPU time in which jobs stood still for periodic checkpoints, and the part that asynchronous ones took of "
+         "their speed. This and the next six add up to lost_gpu_h; they are defined if checkpoints are charged "
+         "(world.checkpoints)."},
+    [METRIC_LOST_FROM +
+        LOST_LEAVE] = {"lost_to_leave_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+                       "GPU time in which jobs stood still for a checkpoint before they, or some members, left."},
+    [METRIC_LOST_FROM + LOST_LOAD] = {"lost_to_load_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+                                      "GPU time in which jobs loaded their last checkpoint after a restart."},
+    [METRIC_LOST_FROM + LOST_WARMUP] = {"lost_to_warmup_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+                                        "GPU time in which jobs warmed up after a restart."},
+    [METRIC_LOST_FROM + LOST_WORK_PREEMPTED] =
+        {"lost_work_preempted_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+         "GPU time of work thrown away by evictions for the sake of other jobs (preemption, reclaim, consolidation, "
+         "headroom)."},
+    [METRIC_LOST_FROM + LOST_WORK_NODE] = {"lost_work_node_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+                                           "GPU time of work thrown away because a node went down."},
+    [METRIC_LOST_FROM +
+        LOST_WORK_OTHER] = {"lost_work_other_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+                            "GPU time of work thrown away by evictions for any other reason, such as stale gangs."},
     [METRIC_COMMUNICATION_GPU_H] =
         {"communication_gpu_h", NAN, "gpu_h", BETTER_LOWER,
          "GPU time in which the GPUs of jobs waited for communication: its part of a step that compute does not hide. "

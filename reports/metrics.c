@@ -257,6 +257,8 @@ static struct error on_job(void *self, const struct job_row *row)
     }
     if (row->waits != NULL)
         add_waits(queue_tally, &cell->tally, row->waits);
+    if (row->lost != NULL)
+        lost_add(queue_tally, &cell->tally, row->lost);
     if (job_row_communicates(row))
         communication_add(metrics, row, queue, cell, allocated);
     if (row->faults != NULL)

@@ -39,6 +39,12 @@ struct fault_tally {
     int64_t blast_gpu_milli; /* the most of one fault */
 };
 
+/* Sums over those of the counted jobs whose checkpoints are charged. */
+struct lost_tally {
+    uint64_t jobs;
+    wide_int gpu_ns[LOST_CAUSE_COUNT];
+};
+
 /* Sums over some of the counted jobs. */
 struct tally {
     uint64_t jobs[END_STATE_COUNT];
@@ -55,6 +61,7 @@ struct tally {
     wide_int slowdown_micro; /* of completed jobs, each rounded down to a millionth */
     struct communication_tally communication;
     struct fault_tally faults;
+    struct lost_tally lost;
 };
 
 struct cell {
@@ -137,7 +144,8 @@ enum metric_id {
     METRIC_ADMISSIONS_HEADROOM,
     METRIC_ADMISSIONS_GRACE_0,
     METRIC_ADMISSIONS_EVICTION,
-    METRIC_COMMUNICATION_GPU_H,
+    METRIC_LOST_FROM, /* by cause */
+    METRIC_COMMUNICATION_GPU_H = METRIC_LOST_FROM + LOST_CAUSE_COUNT,
     METRIC_COMMUNICATION_RATIO,
     METRIC_SLOWED_GPU_H,
     METRIC_SLOWED_RATIO,
@@ -261,6 +269,11 @@ struct metrics {
 /* Name, unit and definition of every metric (metric_table.c); values are NAN. */
 extern const struct metric metric_table[METRIC_COUNT];
 extern const char *const better_names[]; /* by enum better */
+
+/* Add a counted job whose checkpoints are charged, to its queue and its cell (metrics_lost.c). */
+void lost_add(struct tally *queue, struct tally *cell, const struct lost_row *row);
+void lost_merge(struct lost_tally *into, const struct lost_tally *from);
+void lost_fill(const struct lost_tally *tally, double *value); /* nothing if checkpoints are free */
 
 /* Add a counted job that declares communication, to its queue and its cell.  held_milli_ns: GPU-milli x time that it
  * held while it ran (metrics_communication.c). */

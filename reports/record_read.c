@@ -38,7 +38,8 @@ enum job_column {
     JOB_RESIZES,
     JOB_PREEMPTED,
     JOB_WASTED,
-    JOB_COMMUNICATION,
+    JOB_LOST_BY, /* cause */
+    JOB_COMMUNICATION = JOB_LOST_BY + LOST_CAUSE_COUNT,
     JOB_EXPOSED,
     JOB_SLOWED,
     JOB_NETWORK,
@@ -113,6 +114,7 @@ struct reading {
     struct buffer texts;     /* of the row: its strings, with a NUL after each */
     struct wait_times waits; /* of the row */
     struct fault_row faults; /* likewise */
+    struct lost_row lost;    /* likewise */
 };
 
 /* A NUL-terminated copy that lives as long as the row; row_begin has reserved the memory. */
@@ -269,6 +271,27 @@ static const struct fault_row *read_faults(struct reading *reading)
     return faults;
 }
 
+/* NULL: checkpoints were free. */
+static const struct lost_row *read_lost(struct reading *reading, const struct job_row *row)
+{
+    struct csv_rows *rows = reading->rows;
+    int64_t overhead = 0, all = 0;
+    if (csv_text(rows, JOB_LOST_BY).length == 0) {
+        for (unsigned cause = 1; cause < LOST_CAUSE_COUNT; cause++)
+            if (csv_text(rows, JOB_LOST_BY + cause).length > 0)
+                csv_fail(rows, JOB_LOST_BY + cause, "without the first cause there is none");
+        return NULL;
+    }
+    for (unsigned cause = 0; cause < LOST_CAUSE_COUNT; cause++) {
+        reading->lost.gpu_ns[cause] = read_span(rows, JOB_LOST_BY + cause);
+        all += reading->lost.gpu_ns[cause];
+        overhead += cause < LOST_WORK_PREEMPTED ? reading->lost.gpu_ns[cause] : 0;
+    }
+    if (all != row->lost_gpu_ns || overhead != row->overhead_gpu_ns)
+        csv_fail(rows, JOB_LOST_BY, "the causes do not add up to lost_gpu_s and overhead_gpu_s");
+    return &reading->lost;
+}
+
 static int reason_named(const struct reading *reading, struct text name)
 {
     for (int i = REASON_NONE + 1; reading->reasons[i] != NULL; i++)
@@ -346,6 +369,7 @@ static bool parse_job(struct reading *reading, struct job_row *out)
     row.is_counted = csv_int(rows, JOB_IS_COUNTED, 0, 1) != 0;
     read_job_changes(rows, &row);
     read_job_communication(reading, &row);
+    row.lost = read_lost(reading, &row);
     row.faults = read_faults(reading);
     row.waits = read_waits(reading);
     check_waits(rows, &row);

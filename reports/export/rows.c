@@ -260,6 +260,11 @@ static struct error on_job(void *self, const struct job_row *row)
     put_int(feed, row->resizes);
     put_s(feed, row->preempted_gpu_ns);
     put_int(feed, row->evictions_wasted);
+    for (int cause = 0; cause < LOST_CAUSE_COUNT; cause++)
+        if (row->lost != NULL)
+            put_s(feed, row->lost->gpu_ns[cause]);
+        else
+            put_empty(feed);
     put_job_communication(feed, row);
     put_job_faults(feed, row->faults);
     put_waits(feed, row->waits);

@@ -9,7 +9,7 @@
  * the grace is too short it works until the grace ends and falls back to its last periodic checkpoint.  Without any
  * checkpoint it leaves at once and starts from nothing.  Grace 0 is a kill: the job leaves at once and falls back to
  * its last periodic checkpoint.  Periodic checkpoints are part of the recorded run time; there is one after each
- * interval of reference work.
+ * interval of reference work.  Where world.checkpoints charges them, all of this takes time: sim/engine/engine_saves.h.
  *
  * Members.  A job runs, and counts as running, while every set of its members has its minimum.  With fewer it holds
  * its GPUs, idles and waits (timeline: reserved and partial, not allocated).  With n of its N members it
@@ -31,6 +31,7 @@
 
 #include "base/error.h"
 #include "policies/policy_config.h"
+#include "sim/checkpoints/checkpoint_table.h"
 #include "sim/engine/cycle_watch.h"
 #include "sim/engine/estimates.h"
 #include "sim/engine/port.h"
@@ -59,10 +60,11 @@ struct world_config {
     /* enum world_network.  shared: jobs that declare communication run at the speed of their place, and share links;
      * alone: as if each were alone; free: declarations are dropped */
     uint8_t network;
-    double busy_per_sm_active; /* a client's busy time / its SM activity, when it is alone */
-    struct fault_rates faults; /* of jobs, which may take their neighbours; all 0: none */
-    struct recut_costs recut;  /* how long a repartition of a GPU takes */
-    uint64_t stall_steps;      /* steps without progress (sim/engine/stall.h) that end the run; 0: no limit */
+    struct checkpoint_table checkpoints; /* what they cost; its rows are borrowed */
+    double busy_per_sm_active;           /* a client's busy time / its SM activity, when it is alone */
+    struct fault_rates faults;           /* of jobs, which may take their neighbours; all 0: none */
+    struct recut_costs recut;            /* how long a repartition of a GPU takes */
+    uint64_t stall_steps;                /* steps without progress (sim/engine/stall.h) that end the run; 0: no limit */
 };
 
 struct world_config world_config_default(void);

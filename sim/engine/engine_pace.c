@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "sim/engine/engine_pace.h"
+#include "sim/engine/engine_saves.h"
 
 bool engine_has_paces(const struct engine *engine, const struct job *job)
 {
@@ -146,6 +147,8 @@ void engine_pace_fold(struct engine *engine, uint32_t slot)
     if (!is_running(job))
         return;
     const wide_ns before = job->progress.work;
+    if (engine_charges(engine))
+        engine_saves_count(engine, slot);
     pace->folded.span += engine->now - job->progress.since;
     pace->folded.overhead += progress_overhead(&job->progress, engine->now);
     count_network(engine, slot);

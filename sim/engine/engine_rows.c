@@ -1,6 +1,7 @@
 /* From states to rows. */
 #include <math.h>
 
+#include "sim/engine/engine_saves.h"
 #include "sim/engine/engine_state.h"
 #include "sim/job/placement_text.h"
 
@@ -28,6 +29,11 @@ void engine_emit_job(struct engine *engine, const struct sim_job *job)
         buffer_int(&engine->number, job->trace_id);
         named = *row;
         named.name = buffer_c_string(&engine->number);
+        row = &named;
+    }
+    if (engine_charges(engine)) {
+        named = *row;
+        named.lost = &engine->saves[job - engine->jobs].lost;
         row = &named;
     }
     for (size_t i = 0; i < engine->config->sink_count; i++) {

@@ -26,6 +26,7 @@ struct sim_change {
     uint32_t piece_count;
     uint8_t reason; /* enum reason; of leaving members */
     bool is_join;
+    bool awaits_save; /* leaving members, which go as soon as the job has written its checkpoint */
 };
 
 /* The fields stand in the order in which an event of a plain job reads them.  The end of a plain job reads nothing from
@@ -83,6 +84,12 @@ struct sim_folded {
     wide_ns work;
 };
 
+/* Time of an attempt that checkpoints took. */
+struct sim_spent {
+    time_ns write, leave, load, warmup; /* without work; leave: to write one before members leave */
+    time_ns slowed;                     /* the part of its time that asynchronous writes took */
+};
+
 /* An attempt that ends, for its rows. */
 struct sim_attempt {
     time_ns start;
@@ -98,6 +105,8 @@ struct sim_eviction { /* as decided; for_job: the preemptor, or JOB_NONE */
 enum { EVICTIONS_TOLD = 3 }; /* the last evictions, told when a run stalls */
 
 struct sim_pace;    /* of one job; see engine_pace.h */
+struct sim_saves;   /* of one job; see engine_saves.h */
+struct storage;     /* sim/storage/storage.h */
 struct gpu_clients; /* of one GPU; see engine_clients.c */
 struct network;     /* sim/network/network.h */
 struct sim_fault;   /* of one job; see engine_faults.c */
@@ -173,16 +182,27 @@ struct engine {
     struct network *network;     /* NULL: no job is on a link that can be too narrow yet */
     struct fabric_use *uses;     /* scratch: of the links of a job */
     size_t use_capacity;
-    struct sim_fault *faults; /* by slot; NULL: jobs have no faults */
+    struct sim_fault *faults;    /* by slot; NULL: jobs have no faults */
     size_t fault_capacity;
-    struct sim_gpu *gpus; /* by gpu_id; NULL: no GPU was repartitioned yet */
-    uint16_t *gpu_used;   /* if is_checked: milli by gpu_id, counted apart from the scheduler */
-    struct error error;   /* the first one; stops the loop */
+    struct sim_saves *saves; /* by slot; NULL: checkpoints are free */
+    size_t saves_capacity;
+    struct storage *storage;     /* NULL: likewise */
+    time_ns storage_due;         /* of the event that was pushed for it last */
+    uint32_t storage_generation; /* of that event */
+    struct sim_gpu *gpus;        /* by gpu_id; NULL: no GPU was repartitioned yet */
+    uint16_t *gpu_used;          /* if is_checked: milli by gpu_id, counted apart from the scheduler */
+    struct error error;          /* the first one; stops the loop */
 };
 
 static inline void engine_hash(struct engine *engine, uint64_t what, uint64_t who)
 {
     engine->fingerprint = hash_mix(hash_mix(engine->fingerprint, (uint64_t)engine->now), what << 56 ^ who);
+}
+
+/* Are checkpoints charged?  Most worlds have them free. */
+static inline bool engine_charges(const struct engine *engine)
+{
+    return __builtin_expect(engine->saves != NULL, false);
 }
 
 /* Time: engine.c */
@@ -202,6 +222,7 @@ static inline void engine_step(struct sim_job *job, enum life_step what)
 }
 
 /* What jobs hold: engine_hold.c */
+bool engine_is_preemption(uint8_t reason); /* of an eviction: for the sake of another job? */
 void engine_begin_wait(struct engine *engine, struct sim_job *job);
 void engine_end_wait(struct engine *engine, struct sim_job *job);
 void engine_join(struct engine *engine, uint32_t slot, const struct piece *pieces, uint32_t count,
@@ -210,6 +231,10 @@ void engine_part(struct engine *engine, uint32_t slot, const struct sim_change *
 void engine_leave(struct engine *engine, uint32_t slot);                                 /* all members have left */
 void engine_let_go(struct engine *engine, uint32_t slot,
                    wide_ns work); /* it ends, with this work: book its last attempt, give back its space */
+void engine_join_due(struct engine *engine, uint32_t slot); /* make the joins that are due */
+void engine_part_due(struct engine *engine, uint32_t slot); /* make the shrinks that are due */
+/* The checkpoint for which some members wait is written: they leave. */
+void engine_part_saved(struct engine *engine, uint32_t slot);
 void engine_drop_changes(struct sim_job *job, bool joins_only);
 void engine_close_job(struct engine *engine, struct sim_job *job); /* the run ends: book what it did */
 

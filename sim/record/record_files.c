@@ -43,7 +43,7 @@ struct record_files {
 
 /* Bounds of a row's fields that are numbers or names of ours: none is wider than LINE_NUMBER_CHARS_MAX. */
 enum {
-    JOB_FIELDS_MAX = 45,
+    JOB_FIELDS_MAX = 52,
     REASON_CHARS_MAX = 32, /* of a reason's name */
     MIDDLE_FIELDS_MAX = 11,
     ATTEMPT_FIELDS_MAX = 11,
@@ -223,6 +223,18 @@ static char *job_faults(struct line_time *times, char *at, const struct fault_ro
     return line_milli(at, faults->blast_gpu_milli);
 }
 
+/* Empty if checkpoints are free. */
+static char *job_lost(struct line_time *times, char *at, const struct lost_row *lost)
+{
+    static const char nothing[] = ",,,,,,";
+    _Static_assert(sizeof nothing == LOST_CAUSE_COUNT, "a comma after each but the last");
+    if (lost == NULL)
+        return line_word(at, nothing, sizeof nothing - 1);
+    for (int cause = 0; cause < LOST_CAUSE_COUNT; cause++)
+        at = line_ns(at, &times[TIME_OTHER], lost->gpu_ns[cause]);
+    return at;
+}
+
 /* Fields that are 0 or empty for most jobs. */
 static char *job_changes(struct line_time *times, char *at, const struct job_row *row)
 {
@@ -238,7 +250,7 @@ static char *job_changes(struct line_time *times, char *at, const struct job_row
         at = line_ns(at, other, row->preempted_gpu_ns);
         at = line_uint(at, row->evictions_wasted);
     }
-    return job_faults(times, job_communication(times, at, row), row->faults);
+    return job_faults(times, job_communication(times, job_lost(times, at, row->lost), row), row->faults);
 }
 
 /* "Resources:12.5;Priority:3" */

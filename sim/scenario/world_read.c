@@ -51,7 +51,8 @@ static void read_faults(struct fault_rates *rates, const struct json_value *valu
     json_object_close(&object);
 }
 
-void world_config_read(struct world_config *world, const struct json_value *value)
+void world_config_read(struct world_config *world, const struct json_value *value, struct arena *arena,
+                       const char *const *classes)
 {
     static const char *const limits[] = {"kill", "ignore", NULL};
     static const char *const sharing[] = {"measured", "free", "pairs", NULL}; /* enum world_sharing */
@@ -79,6 +80,8 @@ void world_config_read(struct world_config *world, const struct json_value *valu
     read_estimates(&world->estimates, &estimates);
     struct json_value faults = json_member(&object, "faults");
     read_faults(&world->faults, &faults);
+    struct json_value checkpoints = json_member(&object, "checkpoints");
+    world->checkpoints = checkpoint_table_read(&checkpoints, arena, classes);
     struct json_value recut = json_member(&object, "mig_recut");
     read_recut_costs(&world->recut, &recut);
     if (world->sample_interval <= 0) {

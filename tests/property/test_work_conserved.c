@@ -96,7 +96,46 @@ static void plan(struct twin *twin, struct random_stream *stream, uint32_t j)
         job->is_client |= asked->gpu_milli > 0 || asked->gpu_memory_mib > 0 || (takes_turns && asked->gpus == 1);
     }
     job->is_client &= twin->run.policy.config.sharing->map != NULL;
-    job->one = job->pace = job->is_client || job->member_gpus > 0 ? TWIN_ONE : 1;
+    if (twin->is_charged)
+        job->saves.plan = checkpoint_table_saving(&twin->run.world.checkpoints, twin->run.cluster, declared,
+                                                  (struct checkpoint_names){"", ""});
+    const bool is_fine = job->is_client || job->member_gpus > 0 || job->saves.plan.is_asynchronous;
+    job->one = job->pace = is_fine ? TWIN_ONE : 1;
+}
+
+static struct checkpoint_row some_plan(struct random_stream *stream)
+{
+    const bool is_stored = random_case_once_in(stream, 2);
+    struct checkpoint_row row = {.class = -1,
+                                 .gpus_max = 1 + random_below(stream, 40),
+                                 .rule = (uint8_t)random_below(stream, 4),
+                                 .is_asynchronous = random_case_once_in(stream, 2),
+                                 .is_per_gpu = random_case_once_in(stream, 2),
+                                 .is_per_node = random_case_once_in(stream, 2),
+                                 .interval = (1 + random_below(stream, 3000)) * TIME_NS_PER_S,
+                                 .write = random_below(stream, 200) * TIME_NS_PER_S,
+                                 .warmup = random_below(stream, 300) * TIME_NS_PER_S,
+                                 .bytes = is_stored ? 1 + random_below(stream, UINT32_MAX) : 0,
+                                 .interruptions_per_s = 1.0 / (1 + random_below(stream, 100000))};
+    if (row.is_asynchronous)
+        row.slowdown = 0.9 * random_uniform(stream);
+    return row;
+}
+
+/* Some worlds charge checkpoints.  Jobs that no plan is for have their own. */
+static void charge(struct twin *twin, struct random_stream *stream)
+{
+    twin->is_charged = !random_case_once_in(stream, 3);
+    if (!twin->is_charged)
+        return;
+    for (uint32_t r = 0; r < TWIN_PLANS; r++)
+        twin->plans[r] = some_plan(stream);
+    twin->run.world.checkpoints =
+        (struct checkpoint_table){.cost = CHECKPOINTS_CHARGED,
+                                  .rows = twin->plans,
+                                  .count = TWIN_PLANS,
+                                  .bytes_per_s = random_case_once_in(stream, 4) ? 0 : 1 + random_below(stream, 1 << 28),
+                                  .node_bytes_per_s = 1000000 + random_below(stream, 1 << 26)};
 }
 
 static void open_world(struct twin *twin, uint64_t seed, uint32_t choice)
@@ -114,6 +153,7 @@ static void open_world(struct twin *twin, uint64_t seed, uint32_t choice)
     twin->run.policy.config.sharing_config = sharing->defaults;
     twin->run.world.network = random_case_once_in(&stream, 5) ? NETWORK_ALONE : NETWORK_SHARED;
     twin->run.world.sharing = random_case_once_in(&stream, 3) ? SHARING_PAIRS : SHARING_MEASURED;
+    charge(twin, &stream);
     twin->jobs = calloc(twin->run.job_count, sizeof *twin->jobs);
     for (uint32_t j = 0; j < twin->run.job_count; j++)
         plan(twin, &stream, j);
@@ -157,6 +197,7 @@ static void work_is_speed_integrated_over_time(void **state)
     const uint32_t choices = random_case_preset_count() + 6;
     const struct test_seeds seeds = test_seeds(20, 400);
     uint64_t turns = 0, lossy = 0, grown = 0, slow_ns = 0, faults = 0, fallen = 0;
+    uint64_t writes = 0, loads = 0, shared = 0;
     (void)state;
     for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++)
         for (uint32_t choice = 0; choice < choices; choice++) {
@@ -169,9 +210,13 @@ static void work_is_speed_integrated_over_time(void **state)
             slow_ns += twin.slow_ns;
             faults += twin.faults;
             fallen += twin.fallen;
+            writes += twin.writes;
+            loads += twin.loads;
+            shared += twin.shared;
             close_world(&twin);
         }
     assert_true(turns > 1000 && lossy > 500 && grown > 1000 && slow_ns > 0 && faults > 1000 && fallen > 100);
+    assert_true(writes > 10000 && loads > 100 && shared > 1000);
 }
 
 int main(void)

@@ -223,9 +223,22 @@ static void find_paces(struct twin *twin)
 
 /* ---- Time ---- */
 
-static twin_units all_of(const struct twin_job *job)
+twin_units twin_all_of(const struct twin_job *job)
 {
     return (twin_units)job->planned->truth.duration * job->members * job->one;
+}
+
+static twin_units all_of(const struct twin_job *job)
+{
+    return twin_all_of(job);
+}
+
+twin_units twin_speed(const struct twin *twin, const struct twin_job *job)
+{
+    (void)twin;
+    const double slowed = (double)job->pace * (1 - job->saves.plan.slowdown);
+    const int64_t pace = job->saves.is_writing ? lrint(fmax(1, slowed)) : job->pace;
+    return (twin_units)pace * working(job);
 }
 
 static twin_units least(twin_units a, twin_units b)
@@ -243,24 +256,38 @@ static void count_time(struct twin *twin, struct twin_job *job, time_ns worked)
     twin->slow_ns += job->pace < job->one ? (uint64_t)worked : 0;
 }
 
-static void advance(struct twin *twin, time_ns now)
+/* No step of a checkpoint lies within. */
+static void pass(struct twin *twin, time_ns now)
 {
     const time_ns span = now - twin->now;
-    assert_true(span >= 0);
-    if (span == 0)
-        return;
     find_paces(twin);
     fault_twin_passed(twin);
+    if (twin->is_charged)
+        twin_transfer(twin, span);
     twin->now = now;
     for (uint32_t j = 0; j < twin->run.job_count; j++) {
         struct twin_job *job = &twin->jobs[j];
         if (!job->is_running)
             continue;
-        const time_ns idle = job->is_frozen || span < job->restart_left ? span : job->restart_left;
-        job->restart_left -= job->is_frozen ? 0 : idle;
-        job->idle_us += (double)idle * held_gpus(job) / 1000;
-        job->work += (twin_units)job->pace * working(job) * (span - idle);
+        const bool stands = twin_stands_still(job);
+        const time_ns idle = stands || span < job->restart_left ? span : job->restart_left;
+        const double slowed = job->saves.is_writing ? (double)(span - idle) * job->saves.plan.slowdown : 0;
+        job->restart_left -= stands ? 0 : idle;
+        job->idle_us += ((double)idle + slowed) * held_gpus(job) / 1000;
+        job->work += twin_speed(twin, job) * (span - idle);
         count_time(twin, job, span - idle);
+    }
+}
+
+/* The steps of checkpoints at `now` itself are still to come. */
+static void advance(struct twin *twin, time_ns now)
+{
+    assert_true(now >= twin->now);
+    while (twin->now < now) {
+        find_paces(twin);
+        twin_make_steps(twin);
+        const time_ns step = twin_next_step(twin);
+        pass(twin, step < now ? step : now);
     }
 }
 
@@ -268,7 +295,7 @@ static void advance(struct twin *twin, time_ns now)
 static time_ns end_of(struct twin *twin, const struct twin_job *job)
 {
     find_paces(twin);
-    const int64_t speed = job->pace * working(job);
+    const twin_units speed = twin_speed(twin, job);
     if (speed == 0)
         return TIME_NEVER;
     const twin_units left = (all_of(job) - least(job->work, all_of(job)) + speed - 1) / speed;
@@ -285,6 +312,8 @@ static twin_units kept_of(const struct twin *twin, const struct twin_job *job)
 {
     const time_ns interval = job->planned->job.checkpoint.interval;
     const twin_units work = least(job->work, all_of(job));
+    if (twin->is_charged)
+        return least(twin_kept(twin, job), all_of(job));
     if (!job->is_running || (job->is_frozen && job->thaws_at <= twin->now))
         return work;
     if (interval == 0)
@@ -301,6 +330,8 @@ static void run_begin(struct twin *twin, struct twin_job *job)
     job->is_frozen = false;
     job->run_since = twin->now;
     job->restart_left = job->was_started ? job->planned->job.checkpoint.restart : 0;
+    if (twin->is_charged)
+        twin_begin(twin, job, !job->was_started);
     job->was_started = true;
 }
 
@@ -308,6 +339,7 @@ static void run_stop(const struct twin *twin, struct twin_job *job)
 {
     job->work = job->saved = kept_of(twin, job);
     job->is_running = job->is_frozen = false;
+    twin_stop(job);
 }
 
 static void come(struct twin *twin, struct twin_job *job, const struct piece *pieces, uint32_t count)
@@ -316,6 +348,7 @@ static void come(struct twin *twin, struct twin_job *job, const struct piece *pi
     hold(job, pieces, count);
     if (!job->is_running && is_complete(job))
         run_begin(twin, job);
+    twin_moved(job);
     twin->is_stale = true;
 }
 
@@ -337,6 +370,7 @@ static void leave_all(struct twin *twin, struct twin_job *job)
 
 static void part(struct twin *twin, struct twin_job *job, const struct twin_pending *which)
 {
+    twin_settle(twin, job);
     for (uint32_t i = 0; i < which->piece_count; i++)
         drop(job, &which->pieces[i]);
     twin->is_stale = true;
@@ -344,6 +378,8 @@ static void part(struct twin *twin, struct twin_job *job, const struct twin_pend
         return;
     if (!job->is_leaving && !is_complete(job)) {
         run_stop(twin, job);
+    } else if (twin->is_charged) {
+        twin_moved(job);
     } else if (job->is_frozen && !job->is_leaving && job->thaws_at <= twin->now) {
         job->is_frozen = false;
         job->saved = least(job->work, all_of(job));
@@ -364,6 +400,10 @@ static void tell_to_leave(struct twin *twin, struct twin_job *job, time_ns grace
 {
     const struct checkpoint_plan *plan = &job->planned->job.checkpoint;
     const bool can_save = plan->interval > 0 || plan->duration > 0;
+    if (twin->is_charged) {
+        twin_told_to_leave(twin, job, grace, end_of(twin, job));
+        return;
+    }
     if (!job->is_running || !can_save || grace == 0 || job->is_frozen || plan->duration > grace ||
         end_of(twin, job) - twin->now <= plan->duration)
         return;
@@ -387,6 +427,7 @@ static struct error on_cycle(void *self, time_ns now, const struct decision *dec
     struct twin *twin = self;
     (void)done;
     advance(twin, now);
+    twin_make_steps(twin);
     for (size_t i = 0; i < count; i++) {
         const struct decision *decision = &decisions[i];
         struct twin_job *job = &twin->jobs[decision->job];
@@ -423,13 +464,14 @@ static struct error on_fact(void *self, const struct fact *fact)
         fault_twin_left(twin, fact->id, all_of(job), (twin_units)job->pace * working(job));
         leave_all(twin, job);
     } else if (fact->kind == FACT_JOB_ENDED) {
-        const twin_units work = job->work, speed = (twin_units)job->pace * working(job);
+        const twin_units work = job->work, speed = twin_speed(twin, job);
         const time_ns limit = twin->run.world.kills_at_limit ? job->planned->job.limit : TIME_NEVER;
         if (fact->end == JOB_END_LIMIT && (work >= all_of(job) || fact->now - job->run_since != limit))
             broken(twin, fact->id, "it was killed, but not at its limit");
         if (fact->end != JOB_END_LIMIT && (work < all_of(job) || work - speed >= all_of(job)))
             broken(twin, fact->id, "its end is not the nanosecond in which its work is done");
-        if (fact->now - job->run_since > limit && !job->is_frozen)
+        if (fact->now - job->run_since > limit && !job->is_frozen &&
+            !(job->is_leaving && job->saves.phase == TWIN_SAVES_TO_LEAVE))
             broken(twin, fact->id, "it outlived its limit");
         leave_all(twin, job);
     }
@@ -443,6 +485,7 @@ static struct error on_attempt(void *self, const struct attempt_row *row)
     struct twin *twin = self;
     struct twin_job *job = &twin->jobs[row->id];
     advance(twin, row->end);
+    twin_settle(twin, job);
     const twin_units work = least(job->work, all_of(job));
     const twin_units kept = row->why == ATTEMPT_EVICTED ? kept_of(twin, job) : work;
     const time_ns before = reference(job, job->work_at_row);
@@ -472,6 +515,10 @@ static struct error on_job(void *self, const struct job_row *row)
     if (job->saved_sum != row->work || (is_done && row->work != row->work_asked))
         broken(twin, row->id, "its attempts do not come to its work");
     check_time(twin, row->id, row->overhead_gpu_ns / 1000, job->idle_us, "overhead is not the time without work");
+    if ((row->lost != NULL) != twin->is_charged)
+        broken(twin, row->id, "losses by cause come exactly if checkpoints are charged");
+    if (twin->is_charged)
+        twin_check_lost(twin, row);
     if (job->member_gpus > 0) {
         check_time(twin, row->id, row->slowed_gpu_us, job->slowed_us,
                    "GPU time that it was slowed is not that of its paces");
