@@ -182,7 +182,7 @@ struct engine {
     struct network *network;     /* NULL: no job is on a link that can be too narrow yet */
     struct fabric_use *uses;     /* scratch: of the links of a job */
     size_t use_capacity;
-    struct sim_fault *faults;    /* by slot; NULL: jobs have no faults */
+    struct sim_fault *faults; /* by slot; NULL: jobs have no faults */
     size_t fault_capacity;
     struct sim_saves *saves; /* by slot; NULL: checkpoints are free */
     size_t saves_capacity;
