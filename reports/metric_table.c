@@ -139,11 +139,11 @@ const struct metric metric_table[METRIC_COUNT] = {
     [METRIC_LOST_BY_PREEMPTION_GPU_H] =
         {"lost_by_preemption_gpu_h", NAN, "gpu_h", BETTER_LOWER,
          "The part of lost_gpu_h due to evictions for the sake of other jobs (preemption, reclaim, "
-         "consolidation, headroom); the rest is due to stale gangs and nodes that went down."},
+         "consolidation, headroom); the rest is due to stale gangs, faults and nodes that went down."},
     [METRIC_LOST_PER_EVICTION_S] = {"lost_per_eviction_s", NAN, "gpu_s", BETTER_LOWER,
                                     "lost_gpu_h / preemptions, in GPU seconds."},
     [METRIC_PREEMPTIONS] = {"preemptions", NAN, "evictions", BETTER_LOWER,
-                            "How often a job was evicted, or cut below its minimum of members."},
+                            "How often a job was evicted, taken by a fault, or cut below its minimum of members."},
     [METRIC_EVICTIONS_WASTED] =
         {"evictions_wasted", NAN, "evictions", BETTER_LOWER,
          "Evictions decided for a job that then had no use of them: its reservation was given up, "
@@ -187,6 +187,25 @@ const struct metric metric_table[METRIC_COUNT] = {
                           "Model FLOPs utilization by the plans of jobs: mean by the GPU time in which jobs with a "
                           "plan worked on GPUs of "
                           "a known rate. Not defined if none did."},
+    [METRIC_FAULTS] = {"faults", NAN, "faults", BETTER_LOWER,
+                       "Faults of jobs that struck the job itself (world.faults). As all metrics of faults below it is "
+                       "defined only if the world has them."},
+    [METRIC_KILLED_BY_NEIGHBOUR_FROM +
+        RECORD_FAULT_MEMORY] = {"killed_by_neighbour_out_of_memory", NAN, "evictions", BETTER_LOWER,
+                                "How often a job was taken because another on the same GPU ran out of memory."},
+    [METRIC_KILLED_BY_NEIGHBOUR_FROM + RECORD_FAULT_RUNAWAY] =
+        {"killed_by_neighbour_runaway", NAN, "evictions", BETTER_LOWER,
+         "How often a job was taken because a kernel of another on the same GPU did not end and was killed."},
+    [METRIC_KILLED_BY_NEIGHBOUR_FROM +
+        RECORD_FAULT_FATAL] = {"killed_by_neighbour_fatal", NAN, "evictions", BETTER_LOWER,
+                               "How often a job was taken by a fatal fault of another on the same GPU."},
+    [METRIC_LOST_BY_NEIGHBOUR_GPU_H] =
+        {"lost_by_neighbour_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+         "The part of lost_gpu_h due to faults of other jobs on the same GPU, restarts after them included."},
+    [METRIC_BLAST_RADIUS_GPUS_MAX] =
+        {"blast_radius_gpus_max", NAN, "gpus", BETTER_LOWER,
+         "The most GPUs that one fault took from other jobs: all that these held, shares by their part. Counted at the "
+         "job that had the fault; 0 if no fault took another job."},
     [METRIC_JOBS_SUBMITTED] = {"jobs_submitted", NAN, "jobs", BETTER_NEITHER,
                                "Jobs submitted after the warm-up; the states below add up to it."},
     [METRIC_JOBS_ACCEPTED] = {"jobs_accepted", NAN, "jobs", BETTER_HIGHER,

@@ -91,6 +91,7 @@ static void fill_group(const struct group *group, double *value)
     if (tally->evictions > 0)
         value[METRIC_LOST_PER_EVICTION_S] = (double)tally->lost_gpu_ns / 1e9 / (double)tally->evictions;
     communication_fill(group, value);
+    faults_fill(&tally->faults, value);
 }
 
 static double jain_fairness(const struct cut *queues)

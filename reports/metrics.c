@@ -259,6 +259,8 @@ static struct error on_job(void *self, const struct job_row *row)
         add_waits(queue_tally, &cell->tally, row->waits);
     if (job_row_communicates(row))
         communication_add(metrics, row, queue, cell, allocated);
+    if (row->faults != NULL)
+        faults_add(queue_tally, &cell->tally, row->faults);
     if (row->submit < metrics->submit_min)
         metrics->submit_min = row->submit;
     if (row->end != TIME_NEVER && row->end > metrics->end_max)

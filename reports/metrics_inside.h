@@ -32,6 +32,13 @@ struct communication_tally {
     wide_int slowdown_micro;                  /* each rounded down to a millionth */
 };
 
+/* Sums over those of the counted jobs that may have faults. */
+struct fault_tally {
+    uint64_t jobs, own, killed[RECORD_FAULT_COUNT];
+    wide_int lost_gpu_ns;
+    int64_t blast_gpu_milli; /* the most of one fault */
+};
+
 /* Sums over some of the counted jobs. */
 struct tally {
     uint64_t jobs[END_STATE_COUNT];
@@ -47,6 +54,7 @@ struct tally {
     wide_int waits_ns[REASON_COUNT];
     wide_int slowdown_micro; /* of completed jobs, each rounded down to a millionth */
     struct communication_tally communication;
+    struct fault_tally faults;
 };
 
 struct cell {
@@ -137,6 +145,10 @@ enum metric_id {
     METRIC_COMMUNICATION_SLOWDOWN_P95,
     METRIC_NETWORK_GB_PER_S_MEAN,
     METRIC_MFU_RATIO,
+    METRIC_FAULTS,
+    METRIC_KILLED_BY_NEIGHBOUR_FROM, /* by cause */
+    METRIC_LOST_BY_NEIGHBOUR_GPU_H = METRIC_KILLED_BY_NEIGHBOUR_FROM + RECORD_FAULT_COUNT,
+    METRIC_BLAST_RADIUS_GPUS_MAX,
     METRIC_JOBS_SUBMITTED,
     METRIC_JOBS_ACCEPTED,
     METRIC_REJECTED_RATIO,
@@ -256,6 +268,11 @@ void communication_add(struct metrics *metrics, const struct job_row *row, uint3
                        wide_int held_milli_ns);
 void communication_merge(struct communication_tally *into, const struct communication_tally *from);
 void communication_fill(const struct group *group, double *value); /* nothing if no job declares any */
+
+/* Add a counted job that may have faults, to its queue and its cell (metrics_faults.c). */
+void faults_add(struct tally *queue, struct tally *cell, const struct fault_row *row);
+void faults_merge(struct fault_tally *into, const struct fault_tally *from);
+void faults_fill(const struct fault_tally *tally, double *value); /* nothing if the world has none */
 
 /* Find the tenant of each queue (metric_tenants.c). */
 void tenants_find(struct metrics *metrics);

@@ -45,6 +45,10 @@ enum job_column {
     JOB_NETWORK_RATE,
     JOB_PLANNED,
     JOB_MFU,
+    JOB_FAULTS,
+    JOB_KILLED, /* by cause */
+    JOB_NEIGHBOUR = JOB_KILLED + RECORD_FAULT_COUNT,
+    JOB_BLAST,
     JOB_WAITS,
     JOB_END
 };
@@ -108,6 +112,7 @@ struct reading {
     const char *reasons[REASON_COUNT + 1];
     struct buffer texts;     /* of the row: its strings, with a NUL after each */
     struct wait_times waits; /* of the row */
+    struct fault_row faults; /* likewise */
 };
 
 /* A NUL-terminated copy that lives as long as the row; row_begin has reserved the memory. */
@@ -245,6 +250,25 @@ static void read_job_communication(struct reading *reading, struct job_row *row)
     row->mfu_micro = (uint32_t)mfu_micro;
 }
 
+/* NULL: the world had no faults. */
+static const struct fault_row *read_faults(struct reading *reading)
+{
+    struct csv_rows *rows = reading->rows;
+    struct fault_row *faults = &reading->faults;
+    if (csv_text(rows, JOB_FAULTS).length == 0) {
+        for (unsigned column = JOB_KILLED; column <= JOB_BLAST; column++)
+            if (csv_text(rows, column).length > 0)
+                csv_fail(rows, column, "without 'faults' there is none");
+        return NULL;
+    }
+    faults->own = (uint32_t)csv_int(rows, JOB_FAULTS, 0, UINT32_MAX);
+    for (unsigned cause = 0; cause < RECORD_FAULT_COUNT; cause++)
+        faults->killed[cause] = (uint32_t)csv_int(rows, JOB_KILLED + cause, 0, UINT32_MAX);
+    faults->lost_gpu_ns = read_span(rows, JOB_NEIGHBOUR);
+    faults->blast_gpu_milli = csv_scaled(rows, JOB_BLAST, GPU_MILLI);
+    return faults;
+}
+
 static int reason_named(const struct reading *reading, struct text name)
 {
     for (int i = REASON_NONE + 1; reading->reasons[i] != NULL; i++)
@@ -322,6 +346,7 @@ static bool parse_job(struct reading *reading, struct job_row *out)
     row.is_counted = csv_int(rows, JOB_IS_COUNTED, 0, 1) != 0;
     read_job_changes(rows, &row);
     read_job_communication(reading, &row);
+    row.faults = read_faults(reading);
     row.waits = read_waits(reading);
     check_waits(rows, &row);
     *out = row;

@@ -309,6 +309,7 @@ static void release(struct engine *engine)
         mem_free(engine->jobs[s].close);
     }
     engine_release_paces(engine);
+    mem_free(engine->faults);
     mem_free(engine->places);
     mem_free(engine->jobs);
     mem_free(engine->free_slots);
@@ -333,6 +334,7 @@ struct error engine_run(const struct engine_config *config, struct engine_result
                             .cycle_due = TIME_NEVER,
                             .last_cycle = -1,
                             .fingerprint = config->seed,
+                            .has_faults = fault_rates_are_set(&config->world.faults),
                             .stall = {.limit = config->world.stall_steps}};
     *result = (struct engine_result){0};
     const struct queue_table *queues = job_source_queues(config->source);

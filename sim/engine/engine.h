@@ -35,10 +35,11 @@
 #include "sim/engine/estimates.h"
 #include "sim/engine/port.h"
 #include "sim/engine/recut_costs.h"
+#include "sim/job/fault.h"
 #include "sim/record/record.h"
 #include "workloads/readers/source.h"
 
-enum world_sharing { SHARING_MEASURED, SHARING_FREE };
+enum world_sharing { SHARING_MEASURED, SHARING_FREE, SHARING_PAIRS };
 enum world_network { NETWORK_SHARED, NETWORK_ALONE, NETWORK_FREE };
 
 struct world_config {
@@ -52,11 +53,14 @@ struct world_config {
     time_ns sample_interval; /* of the timeline */
     bool has_wait_times;     /* rows tell what jobs waited for, and how long */
     struct estimates estimates;
-    uint8_t sharing; /* enum world_sharing: how much sharing a GPU slows a member down; free: not at all */
+    /* enum world_sharing: how much sharing a GPU slows a member down.  measured: by its kind; pairs: as measured for
+     * pairs, whatever its kind; free: not at all */
+    uint8_t sharing;
     /* enum world_network.  shared: jobs that declare communication run at the speed of their place, and share links;
      * alone: as if each were alone; free: declarations are dropped */
     uint8_t network;
     double busy_per_sm_active; /* a client's busy time / its SM activity, when it is alone */
+    struct fault_rates faults; /* of jobs, which may take their neighbours; all 0: none */
     struct recut_costs recut;  /* how long a repartition of a GPU takes */
     uint64_t stall_steps;      /* steps without progress (sim/engine/stall.h) that end the run; 0: no limit */
 };

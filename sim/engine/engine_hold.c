@@ -44,7 +44,7 @@ static bool is_preemption(uint8_t reason)
 }
 
 /* Book overhead (time without work) and work that is thrown away. */
-static void book_loss(struct sim_job *job, time_ns idle, wide_ns work)
+static void book_loss(struct engine *engine, struct sim_job *job, time_ns idle, wide_ns work)
 {
     const int64_t overhead = held_time(job, idle);
     const int64_t lost = overhead + work_time(job, work);
@@ -52,6 +52,8 @@ static void book_loss(struct sim_job *job, time_ns idle, wide_ns work)
     job->row.lost_gpu_ns += lost;
     if (is_preemption(job->evict_reason))
         job->row.preempted_gpu_ns += lost;
+    else if (job->evict_reason == REASON_NEIGHBOUR_FAULT)
+        engine_fault_loss(engine, slot_of(engine, job), lost);
 }
 
 /* Book the present attempt at its end: `work` units are done by now, and `kept` of them survive. */
@@ -67,7 +69,7 @@ static void book_attempt(struct engine *engine, struct sim_job *job, enum attemp
         job->row.run += span;
         job->held_milli_ns += (wide_ns)span * job->held_milli;
         if (idle > 0 || work > kept)
-            book_loss(job, idle, work - kept);
+            book_loss(engine, job, idle, work - kept);
     }
     if (why == ATTEMPT_RESIZED && span == 0)
         return; /* all changes of one instant count as one */
@@ -155,6 +157,8 @@ static void push_end(struct engine *engine, uint32_t slot)
         engine->config->world.kills_at_limit && (job->state == LIFE_RUNNING || !progress_is_frozen(&job->progress));
     if (is_killed && job->limit < end - job->running_since)
         end = job->running_since + job->limit;
+    if (engine->faults != NULL)
+        end = engine_fault_before(engine, slot, end);
     if (end != TIME_NEVER)
         event_queue_push(&engine->events, end > engine->now ? end : engine->now, EVENT_END, slot, job->generation);
 }

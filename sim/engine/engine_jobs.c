@@ -62,6 +62,11 @@ int64_t engine_member_milli(const struct engine *engine, const struct request *r
 static void map_pieces(const struct engine *engine, const struct job *job, struct job_group *groups)
 {
     const struct policy_config *policy = engine->config->policy;
+    if (policy == NULL || policy->sharing->map == NULL) {
+        for (uint32_t g = 0; g < job->group_count; g++)
+            groups[g] = *job_group(job, g);
+        return;
+    }
     const struct sharing sharing = {.policy = policy->sharing,
                                     .config = &policy->sharing_config,
                                     .cluster = engine->config->cluster,
@@ -157,6 +162,7 @@ static void fill_row(struct engine *engine, struct sim_job *own, const struct jo
                          .network_bytes_per_s = 0,
                          .planned_gpu_us = 0,
                          .mfu_micro = 0,
+                         .faults = NULL,
                          .waits = NULL};
 }
 
@@ -219,9 +225,15 @@ static void fill_pieces(struct engine *engine, uint32_t slot, const struct job *
 static void fill_pace(struct engine *engine, uint32_t slot, const struct job *job, const struct job_truth *truth)
 {
     struct job_group groups[JOB_GROUPS_MAX];
-    for (uint32_t g = 0; g < job->group_count; g++)
-        groups[g] = *job_group(job, g);
+    map_pieces(engine, job, groups);
     engine_pace_asks(engine, slot, job, truth, groups);
+}
+
+static void fill_faults(struct engine *engine, uint32_t slot, const struct job *job)
+{
+    struct job_group groups[JOB_GROUPS_MAX];
+    map_pieces(engine, job, groups);
+    engine_fault_asks(engine, slot, job, groups);
 }
 
 /* With the run time that the submitter declares, or an estimate by the world's setting. */
@@ -247,6 +259,8 @@ static uint32_t submit(struct engine *engine, const struct job *job, const struc
         fill_pieces(engine, slot, job, truth);
     else if (engine_has_paces(engine, job))
         fill_pace(engine, slot, job, truth);
+    if (engine->has_faults)
+        fill_faults(engine, slot, job);
     engine_step(own, STEP_SUBMIT);
     engine->submitted++;
     engine->event_count++;
@@ -447,6 +461,8 @@ void engine_apply(struct engine *engine, const struct decision *decision)
 
 static void on_end(struct engine *engine, uint32_t slot)
 {
+    if (engine->faults != NULL && engine_fault_strikes(engine, slot))
+        return;
     struct sim_job *job = &engine->jobs[slot];
     const wide_ns work = progress_work_at(&job->progress, engine->now);
     const bool is_done = progress_is_done(&job->progress, work);

@@ -34,6 +34,7 @@ void engine_pace_asks(struct engine *engine, uint32_t slot, const struct job *jo
         const int64_t busy = llrint((double)use * engine->config->world.busy_per_sm_active);
         pace->groups[g] = (struct pace_group){.use_micro = use,
                                               .busy_micro = busy < ALL_MICRO ? busy : ALL_MICRO,
+                                              .bandwidth_micro = (int64_t)truth->bandwidth_milli * GPU_MILLI,
                                               .asked_mig = asked->mig,
                                               .got_mig = got[g].request.mig};
         pace->is_client |= asked->mig != 0 || got[g].request.mig != 0 || got[g].request.gpu_milli != 0 ||

@@ -18,6 +18,11 @@ void engine_emit_job(struct engine *engine, const struct sim_job *job)
 {
     const struct job_row *row = &job->row;
     struct job_row named;
+    if (engine->faults != NULL) {
+        named = *row;
+        named.faults = engine_fault_row(engine, (uint32_t)(job - engine->jobs));
+        row = &named;
+    }
     if (row->name == NULL && job->trace_id != row->id) {
         engine->number.length = 0;
         buffer_int(&engine->number, job->trace_id);

@@ -13,6 +13,7 @@
 #include "sim/engine/event_queue.h"
 #include "sim/engine/port.h"
 #include "sim/engine/stall.h"
+#include "sim/job/fault.h"
 #include "sim/job/job_pieces.h"
 #include "sim/job/life.h"
 #include "sim/job/progress.h"
@@ -99,6 +100,7 @@ enum { EVICTIONS_TOLD = 3 }; /* the last evictions, told when a run stalls */
 struct sim_pace;    /* of one job; see engine_pace.h */
 struct gpu_clients; /* of one GPU; see engine_clients.c */
 struct network;     /* sim/network/network.h */
+struct sim_fault;   /* of one job; see engine_faults.c */
 
 enum level_id {
     LEVEL_PENDING,
@@ -157,6 +159,7 @@ struct engine {
     struct job_truth next_truth;
     bool has_next;
     bool has_reserved; /* space was reserved for some job */
+    bool has_faults;   /* the world says that jobs have faults */
     bool wants_jobs, wants_attempts, wants_gangs, wants_samples;
     struct link_place *places; /* scratch */
     size_t place_capacity;
@@ -170,6 +173,8 @@ struct engine {
     struct network *network;     /* NULL: no job is on a link that can be too narrow yet */
     struct fabric_use *uses;     /* scratch: of the links of a job */
     size_t use_capacity;
+    struct sim_fault *faults; /* by slot; NULL: jobs have no faults */
+    size_t fault_capacity;
     struct sim_gpu *gpus; /* by gpu_id; NULL: no GPU was repartitioned yet */
     uint16_t *gpu_used;   /* if is_checked: milli by gpu_id, counted apart from the scheduler */
     struct error error;   /* the first one; stops the loop */
@@ -223,6 +228,14 @@ bool engine_pace_counts(struct engine *engine, uint32_t slot, bool is_held);
 struct sim_folded engine_pace_unfold(struct engine *engine, uint32_t slot); /* return it and set it to 0 */
 void engine_pace_close(struct engine *engine, uint32_t slot);               /* put its mean activity into its row */
 void engine_release_paces(struct engine *engine);
+
+/* Faults of jobs: engine_faults.c, engine_strike.c.  All but the first are called only if `faults` is not NULL. */
+/* A job was submitted; got: the pieces that its groups get. */
+void engine_fault_asks(struct engine *engine, uint32_t slot, const struct job *job, const struct job_group *got);
+time_ns engine_fault_before(const struct engine *engine, uint32_t slot, time_ns end); /* when it strikes, or `end` */
+bool engine_fault_strikes(struct engine *engine, uint32_t slot);                      /* if one is due; false: none */
+void engine_fault_loss(struct engine *engine, uint32_t slot, int64_t lost_gpu_ns);    /* by a neighbour's fault */
+const struct fault_row *engine_fault_row(const struct engine *engine, uint32_t slot);
 
 /* Lives: engine_jobs.c */
 int64_t engine_member_milli(const struct engine *engine, const struct request *request);

@@ -52,8 +52,9 @@ void progress_thaw(struct progress *progress); /* directly after a turn */
 void progress_stop(struct progress *progress, wide_ns kept);
 
 wide_ns progress_work_at(const struct progress *progress, time_ns at);
-time_ns progress_end(const struct progress *progress);                /* TIME_NEVER: it does not end at this speed */
-bool progress_is_done(const struct progress *progress, wide_ns work); /* is `work` all of it? */
+time_ns progress_end(const struct progress *progress);                   /* TIME_NEVER: it does not end at this speed */
+time_ns progress_reaches(const struct progress *progress, wide_ns work); /* as progress_end, for a part of its work */
+bool progress_is_done(const struct progress *progress, wide_ns work);    /* is `work` all of it? */
 
 /* Reference work of `work` units, rounded down. */
 time_ns progress_reference(const struct progress *progress, wide_ns work);

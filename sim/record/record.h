@@ -24,6 +24,7 @@
  *   wait_by_reason_s   see below
  *   communication to mfu_ratio   of a job that declares no communication; network_gb_per_s also of one that never
  *                 worked in several NVLink domains, mfu_ratio of one whose MFU is not known
+ *   faults to blast_gpus   if the world has no faults of jobs
  *   link_tier, link_gb_per_s   of an attempt that holds no more than one GPU
  *   idle_gpus to mig_slices_unplaceable   of a sample when they are not known (struct space_row)
  *
@@ -53,6 +54,17 @@ enum job_end_state {
 extern const char *const job_end_names[]; /* "completed", ..., NULL-terminated */
 
 enum { MODEL_ANY = 255 }; /* as `model`: several models would do, or none, or the job asks for no GPUs */
+
+/* Causes of faults: enum fault_cause of sim/job/fault.h. */
+enum { RECORD_FAULT_MEMORY, RECORD_FAULT_RUNAWAY, RECORD_FAULT_FATAL, RECORD_FAULT_COUNT };
+
+/* What faults of jobs did to a job. */
+struct fault_row {
+    uint32_t own;                        /* faults of its own */
+    uint32_t killed[RECORD_FAULT_COUNT]; /* times that the fault of another job took it, by cause */
+    int64_t lost_gpu_ns;                 /* the part of the row's lost_gpu_ns due to these */
+    int64_t blast_gpu_milli;             /* GPUs that the jobs held that one of its own faults took: the most */
+};
 
 struct job_row {
     job_id id;
@@ -88,13 +100,14 @@ struct job_row {
     uint32_t evictions_wasted; /* evictions decided for this job that it made no use of */
     /* What communication costs, of a job that declares it (topologies/communication.h); else NULL or "", and 0.  In
      * microseconds: nanoseconds of GPU time pass 64 bits when 16,384 GPUs work for a week. */
-    const char *communication;   /* "plan", the name of its sensitivity, or "own" */
-    int64_t exposed_gpu_us;      /* GPU time in which its GPUs waited for communication */
-    int64_t slowed_gpu_us;       /* GPU time that its work took more than at the best place, alone */
-    int64_t network_gpu_us;      /* GPU time in which it worked in several NVLink domains */
-    int64_t network_bytes_per_s; /* that each GPU got on the network while it sent: the mean over network_gpu_us */
-    int64_t planned_gpu_us;      /* GPU time in which it worked, if its MFU is known */
-    uint32_t mfu_micro;          /* its mean over planned_gpu_us, in millionths */
+    const char *communication;      /* "plan", the name of its sensitivity, or "own" */
+    int64_t exposed_gpu_us;         /* GPU time in which its GPUs waited for communication */
+    int64_t slowed_gpu_us;          /* GPU time that its work took more than at the best place, alone */
+    int64_t network_gpu_us;         /* GPU time in which it worked in several NVLink domains */
+    int64_t network_bytes_per_s;    /* that each GPU got on the network while it sent: the mean over network_gpu_us */
+    int64_t planned_gpu_us;         /* GPU time in which it worked, if its MFU is known */
+    uint32_t mfu_micro;             /* its mean over planned_gpu_us, in millionths */
+    const struct fault_row *faults; /* NULL: the world has no faults of jobs */
     /* waiting times by reason, which add up to wait_total, of a rejected job to end - submit; NULL: it did not wait */
     const struct wait_times *waits;
 };

@@ -43,7 +43,7 @@ struct record_files {
 
 /* Bounds of a row's fields that are numbers or names of ours: none is wider than LINE_NUMBER_CHARS_MAX. */
 enum {
-    JOB_FIELDS_MAX = 39,
+    JOB_FIELDS_MAX = 45,
     REASON_CHARS_MAX = 32, /* of a reason's name */
     MIDDLE_FIELDS_MAX = 11,
     ATTEMPT_FIELDS_MAX = 11,
@@ -211,6 +211,18 @@ static char *job_communication(struct line_time *times, char *at, const struct j
     return row->planned_gpu_us == 0 ? field_word(at, "") : field_us(at, row->mfu_micro);
 }
 
+static char *job_faults(struct line_time *times, char *at, const struct fault_row *faults)
+{
+    static const char nothing[] = ",,,,,";
+    if (faults == NULL)
+        return line_word(at, nothing, sizeof nothing - 1);
+    at = line_uint(at, faults->own);
+    for (int cause = 0; cause < RECORD_FAULT_COUNT; cause++)
+        at = line_uint(at, faults->killed[cause]);
+    at = line_ns(at, &times[TIME_OTHER], faults->lost_gpu_ns);
+    return line_milli(at, faults->blast_gpu_milli);
+}
+
 /* Fields that are 0 or empty for most jobs. */
 static char *job_changes(struct line_time *times, char *at, const struct job_row *row)
 {
@@ -226,7 +238,7 @@ static char *job_changes(struct line_time *times, char *at, const struct job_row
         at = line_ns(at, other, row->preempted_gpu_ns);
         at = line_uint(at, row->evictions_wasted);
     }
-    return job_communication(times, at, row);
+    return job_faults(times, job_communication(times, at, row), row->faults);
 }
 
 /* "Resources:12.5;Priority:3" */

@@ -1,6 +1,6 @@
 /* Work done + lost = speed integrated over time, exactly, in random worlds: jobs communicate over oversubscribed
- * fabrics and share GPUs; they are evicted with and without checkpoints, grow and shrink.  tests/support/work_twin.h
- * says what is compared. */
+ * fabrics and share GPUs; they are evicted with and without checkpoints, grow and shrink; in half of the worlds they
+ * have faults that take their neighbours.  tests/support/work_twin.h says what is compared. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +11,7 @@
 
 #include "policies/sharing/sharings.h"
 #include "sim/plugins/guard.h"
+#include "tests/support/fault_twin.h"
 #include "tests/support/interval.h"
 #include "tests/support/work_twin.h"
 
@@ -77,6 +78,8 @@ static void plan(struct twin *twin, struct random_stream *stream, uint32_t j)
     job->planned = planned;
     if (planned->truth.duration > DURATION_MAX) /* slow as it may be, it ends in simulated time */
         planned->truth.duration = DURATION_MAX;
+    if (random_case_once_in(stream, 2))
+        planned->truth.bandwidth_milli = (uint16_t)random_below(stream, 1001);
     widen(stream, declared);
     if (gpus > 0 && !random_case_once_in(stream, 5)) {
         job->communication = some_communication(stream, job_whole_gpus(declared));
@@ -110,9 +113,14 @@ static void open_world(struct twin *twin, uint64_t seed, uint32_t choice)
     twin->run.policy.config.sharing = sharing;
     twin->run.policy.config.sharing_config = sharing->defaults;
     twin->run.world.network = random_case_once_in(&stream, 5) ? NETWORK_ALONE : NETWORK_SHARED;
+    twin->run.world.sharing = random_case_once_in(&stream, 3) ? SHARING_PAIRS : SHARING_MEASURED;
     twin->jobs = calloc(twin->run.job_count, sizeof *twin->jobs);
     for (uint32_t j = 0; j < twin->run.job_count; j++)
         plan(twin, &stream, j);
+    for (int cause = 0; cause < FAULT_CAUSE_COUNT && seed % 2 == 1; cause++)
+        if (!random_case_once_in(&stream, 3))
+            twin->run.world.faults.per_job_h[cause] = 0.4 * random_uniform(&stream);
+    fault_twin_open(twin);
 }
 
 static void close_world(struct twin *twin)
@@ -148,7 +156,7 @@ static void work_is_speed_integrated_over_time(void **state)
 {
     const uint32_t choices = random_case_preset_count() + 6;
     const struct test_seeds seeds = test_seeds(20, 400);
-    uint64_t turns = 0, lossy = 0, grown = 0, slow_ns = 0;
+    uint64_t turns = 0, lossy = 0, grown = 0, slow_ns = 0, faults = 0, fallen = 0;
     (void)state;
     for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++)
         for (uint32_t choice = 0; choice < choices; choice++) {
@@ -159,9 +167,11 @@ static void work_is_speed_integrated_over_time(void **state)
             lossy += twin.lossy;
             grown += twin.grown;
             slow_ns += twin.slow_ns;
+            faults += twin.faults;
+            fallen += twin.fallen;
             close_world(&twin);
         }
-    assert_true(turns > 1000 && lossy > 500 && grown > 1000 && slow_ns > 0);
+    assert_true(turns > 1000 && lossy > 500 && grown > 1000 && slow_ns > 0 && faults > 1000 && fallen > 100);
 }
 
 int main(void)

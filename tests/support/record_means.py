@@ -21,6 +21,7 @@ FILLED = {  # of every row
                 "started ended evicted rejected allocated_gpu_s active_gpu_s reserved_gpu_s down_gpu_s pending_job_s "
                 "running_job_s partial_gang_gpu_s",
 }
+FAULTS = ("killed_by_memory", "killed_by_runaway", "killed_by_fatal", "neighbour_gpu_s", "blast_gpus")
 wrong = []
 
 
@@ -74,6 +75,8 @@ def check_fields(jobs, attempts, timeline):
         filled_where(jobs, column, lambda row: row["communication"] != "", "when it declares communication")
     for column, time in (("network_gb_per_s", "network_gpu_s"), ("mfu_ratio", "planned_gpu_s")):
         filled_where(jobs, column, lambda row: row[time] not in ("", "0"), f"when {time} is above 0")
+    for column in FAULTS:
+        filled_where(jobs, column, lambda row: row["faults"] != "", "when the world has faults")
     filled_where(jobs, "source", lambda row: row["start_s"] != "", "when it started")
     for row in jobs:
         if row["wait_by_reason_s"] and row["wait_total_s"]:
@@ -129,6 +132,14 @@ def check_group(what, metrics, jobs):
         same(f"{what} {metric}", value(metric), told)
     same(f"{what} lost_gpu_h", value("lost_gpu_h"), total(here, "lost_gpu_s") / 3600)
     same(f"{what} lost_by_preemption_gpu_h", value("lost_by_preemption_gpu_h"), total(here, "preempted_gpu_s") / 3600)
+    struck = [job for job in here if job["faults"] != ""]
+    for metric, column in (("faults", "faults"), ("killed_by_neighbour_out_of_memory", "killed_by_memory"),
+                           ("killed_by_neighbour_runaway", "killed_by_runaway"),
+                           ("killed_by_neighbour_fatal", "killed_by_fatal")):
+        same(f"{what} {metric}", value(metric), total(struck, column) if struck else None)
+    same(f"{what} lost_by_neighbour_gpu_h", value("lost_by_neighbour_gpu_h"),
+         total(struck, "neighbour_gpu_s") / 3600 if struck else None)
+    same(f"{what} blast_radius_gpus_max", value("blast_radius_gpus_max"), max(numbers(struck, "blast_gpus"), default=None))
     same(f"{what} preemptions", value("preemptions"), total(here, "evictions"))
     same(f"{what} evictions_wasted", value("evictions_wasted"), total(here, "evictions_wasted"))
     for state in ("completed", "failed", "cancelled", "limit", "rejected", "pending", "running"):

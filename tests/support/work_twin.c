@@ -12,6 +12,7 @@
 #include "policies/jobs/request_class.h"
 #include "sim/engine/sharing_speed.h"
 #include "sim/network/network.h"
+#include "tests/support/fault_twin.h"
 
 enum { USES_MAX = 4096 };
 
@@ -125,7 +126,7 @@ static bool is_share(const struct piece *piece)
 static double slow_on(const struct twin *twin, const struct twin_job *job, const struct piece *piece)
 {
     const int64_t all = GPU_MILLI * GPU_MILLI;
-    int64_t used = 0, busy = 0;
+    int64_t used = 0, busy = 0, bandwidth = 0, clients = 0;
     if (!is_share(piece))
         return 1;
     for (uint32_t j = 0; j < twin->run.job_count; j++) {
@@ -138,11 +139,16 @@ static double slow_on(const struct twin *twin, const struct twin_job *job, const
             const int64_t time = llrint((double)own * twin->run.world.busy_per_sm_active);
             used += own * beside->member_count;
             busy += (time < all ? time : all) * beside->member_count;
+            bandwidth += other->planned->truth.bandwidth_milli * INT64_C(1000) * beside->member_count;
+            clients += beside->member_count;
         }
     }
-    return piece->share == SHARE_MPS
-               ? sharing_slow_mps((double)use_of(twin, job, piece->group) / (double)all, (double)used / (double)all)
-               : sharing_slow_timeslice((double)busy / (double)all);
+    const double together = (double)busy / (double)all, short_of = (double)bandwidth / (double)all;
+    double slow = twin->run.world.sharing == SHARING_PAIRS ? (clients > 1 ? sharing_slow_pairs(together) : 1)
+                  : piece->share == SHARE_MPS ? sharing_slow_mps((double)use_of(twin, job, piece->group) / (double)all,
+                                                                 (double)used / (double)all)
+                                              : sharing_slow_timeslice(together);
+    return piece->share == SHARE_MPS && short_of > slow ? short_of : slow;
 }
 
 /* All that cross links that can be too narrow, at once. */
@@ -244,6 +250,7 @@ static void advance(struct twin *twin, time_ns now)
     if (span == 0)
         return;
     find_paces(twin);
+    fault_twin_passed(twin);
     twin->now = now;
     for (uint32_t j = 0; j < twin->run.job_count; j++) {
         struct twin_job *job = &twin->jobs[j];
@@ -312,8 +319,16 @@ static void come(struct twin *twin, struct twin_job *job, const struct piece *pi
     twin->is_stale = true;
 }
 
+static void forget(struct twin_job *job, struct twin_pending *pending)
+{
+    free(pending->pieces);
+    *pending = job->pending[--job->pending_count];
+}
+
 static void leave_all(struct twin *twin, struct twin_job *job)
 {
+    while (job->pending_count > 0)
+        forget(job, job->pending);
     run_stop(twin, job);
     job->piece_count = 0;
     job->is_leaving = false;
@@ -342,12 +357,6 @@ static struct twin_pending *pending_of(struct twin_job *job, decision_id id)
             return &job->pending[i];
     fail_msg("decision %llu is not known", (unsigned long long)id);
     return NULL;
-}
-
-static void forget(struct twin_job *job, struct twin_pending *pending)
-{
-    free(pending->pieces);
-    *pending = job->pending[--job->pending_count];
 }
 
 /* It stops to write a checkpoint if it can save within the grace, and does not end before. */
@@ -410,6 +419,8 @@ static struct error on_fact(void *self, const struct fact *fact)
         part(twin, job, pending);
         forget(job, pending);
     } else if (fact->kind == FACT_JOB_EVICTED) {
+        find_paces(twin);
+        fault_twin_left(twin, fact->id, all_of(job), (twin_units)job->pace * working(job));
         leave_all(twin, job);
     } else if (fact->kind == FACT_JOB_ENDED) {
         const twin_units work = job->work, speed = (twin_units)job->pace * working(job);
@@ -457,6 +468,7 @@ static struct error on_job(void *self, const struct job_row *row)
     struct twin *twin = self;
     const struct twin_job *job = &twin->jobs[row->id];
     const bool is_done = row->state == END_COMPLETED || row->state == END_FAILED || row->state == END_CANCELLED;
+    fault_twin_row(twin, row);
     if (job->saved_sum != row->work || (is_done && row->work != row->work_asked))
         broken(twin, row->id, "its attempts do not come to its work");
     check_time(twin, row->id, row->overhead_gpu_ns / 1000, job->idle_us, "overhead is not the time without work");

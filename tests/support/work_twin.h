@@ -43,6 +43,11 @@ struct twin_job {
     double slowed_us, exposed_us, network_us, idle_us; /* GPU time; idle: restarts, and checkpoints for evictions */
     double speed, exposed_ratio;                       /* of communication, now */
     uint32_t domain_count, intervals;
+    struct fault fault; /* its next one; what follows: tests/support/fault_twin.h */
+    bool is_to_fall;    /* by a neighbour's fault of this instant, of the cause `falls_by` */
+    uint8_t falls_by;
+    uint32_t own_faults, killed[FAULT_CAUSE_COUNT];
+    int64_t blast_milli;
 };
 
 struct twin {
@@ -52,6 +57,8 @@ struct twin {
     time_ns now;
     bool is_stale;                         /* paces are to be computed anew */
     uint64_t turns, lossy, grown, slow_ns; /* what was seen: changes of pace under way, evictions with loss, ... */
+    uint32_t to_fall;                      /* jobs with is_to_fall */
+    uint64_t faults, fallen;
 };
 
 /* The caller fills `run`, `jobs` and is_stale = true, and of each job planned, communication, members, member_gpus,
