@@ -45,7 +45,7 @@ status=$?
 cat case.err >&2
 case $status in 10) if grep -q '^error' case.err; then exit 4; else exit 0; fi ;; *) exit $status ;; esac
 END
-edited case 3 "$repository"/tests/cases/*.json -- sh ./accept_case.sh "$program"
+edited case 2 "$repository"/tests/cases/*.json -- sh ./accept_case.sh "$program"
 
 # Both forms of a file of gates; what they decide does not matter.
 cat >object.json <<'END'
