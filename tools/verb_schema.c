@@ -3,6 +3,7 @@
 
 #include "policies/policy_config.h"
 #include "reports/gates.h"
+#include "sim/cases/case.h"
 #include "studies/run.h"
 #include "tools/schema.h"
 #include "tools/verbs.h"
@@ -70,6 +71,21 @@ static struct error read_gates(void *self, const char *text, const struct json_l
     return read_document(text, listener, read_gates_root);
 }
 
+/* Accepted if all its cases can be run. */
+static struct error read_case(void *self, const char *text, const struct json_listener *listener)
+{
+    struct case_file file;
+    struct error error = ERROR_OK;
+    (void)self;
+    TRY(case_file_read_text(&file, "document", text_of(text), NULL, listener));
+    for (size_t i = 0; i < file.count && !error_is(error); i++) {
+        error = file.cases[i].error;
+        file.cases[i].error = ERROR_OK;
+    }
+    case_file_release(&file);
+    return error;
+}
+
 /* As a run reads it before it begins: the scenario, its queues, its workload, its service levels and gates. */
 static struct error read_scenario(void *self, const char *text, const struct json_listener *listener)
 {
@@ -114,6 +130,29 @@ static const char *const gates[] = {
     NULL,
 };
 
+/* A gang in a subgroup that runs on two nodes, of which tasks are expected by number and by name.  What depends on the
+ * number of tasks differs from the first case to the second.  A task without "gpus" may have a claim. */
+#define SAMPLE     "\"" SCHEMA_SAMPLE "\""
+#define CASE_NODES "[{\"name\": " SAMPLE ", \"gpus\": 8, \"gpu_model\": \"h100-80gb\"}, {\"name\": \"b\", \"gpus\": 8}]"
+#define CASE_TASKS(more)                                                                                               \
+    "[{\"name\": " SAMPLE ", \"subgroup\": " SAMPLE ", \"state\": \"running\", \"node\": " SAMPLE                      \
+    "}, {\"count\": " more ", \"subgroup\": " SAMPLE ", \"gpus\": 1, \"state\": \"running\", \"node\": \"b\"}]"
+#define CASE_JOBS(more)                                                                                                \
+    "[{\"name\": " SAMPLE ", \"queue\": " SAMPLE ", \"subgroups\": [{\"name\": " SAMPLE                                \
+    "}], \"tasks\": " CASE_TASKS(more) "}]"
+#define CASE_OF(policy, more)                                                                                          \
+    "{\"name\": " SAMPLE ", \"policy\": " policy ", \"levels\": [\"node\"], \"nodes\": " CASE_NODES                    \
+    ", \"queues\": [{\"name\": " SAMPLE                                                                                \
+    "}], \"jobs\": " CASE_JOBS(more) ", \"expect\": {" SAMPLE ": {\"evicted_tasks\": [1, " SAMPLE                      \
+                                     "], \"node\": [" SAMPLE ", \"b\"], \"gpu_index\": [[], [0]]}}}"
+static const char *const cases[] = {
+    CASE_OF("{\"preset\": \"fifo\"}", "2"),
+    CASE_OF("{}", "3"),
+    "[" CASE_OF("{\"preset\": \"fifo\"}", "2") "]",
+    "[" CASE_OF("{}", "3") "]",
+    NULL,
+};
+
 static const struct {
     const char *name, *title;
     schema_read_fn *read;
@@ -123,6 +162,7 @@ static const struct {
     {"scenario", "A scenario of Windtunnel (docs/scenario.md)", read_scenario, scenarios, false},
     {"cluster", "A cluster file of Windtunnel (topologies/README.md)", read_cluster, empty, true},
     {"policy", "A policy file of Windtunnel (docs/policies.md)", read_policy, empty, true},
+    {"case", "A file of cases of Windtunnel (docs/cases.md)", read_case, cases, true},
     {"gates", "A file of gates of Windtunnel (docs/statistics.md)", read_gates, gates, true},
     {0},
 };
@@ -147,7 +187,7 @@ static int run_schema(const struct args *args)
         return tool_print(&out);
     }
     struct error error = error_new(ERROR_USAGE, "there is no schema of a '%s'", name);
-    error_set_hint(&error, "there are of a scenario, a cluster, a policy and gates");
+    error_set_hint(&error, "there are of a scenario, a cluster, a policy, a case and gates");
     return tool_fail(&error);
 }
 
@@ -158,11 +198,11 @@ static const struct args_example examples[] = {
 
 const struct args_verb verb_schema = {
     .name = "schema",
-    .summary = "print the JSON Schema of scenarios, clusters, policies or gates",
+    .summary = "print the JSON Schema of scenarios, clusters, policies, cases or gates",
     .synopsis = "FILE_KIND",
     .description =
         (const char *const[]){
-            "FILE_KIND is scenario, cluster, policy or gates. The schema (draft 2020-12) is learned from "
+            "FILE_KIND is scenario, cluster, policy, case or gates. The schema (draft 2020-12) is learned from "
             "the program's own reader and accepts every file that the reader accepts. It "
             "refuses unknown keys, wrong types, numbers out of their range and unknown "
             "names. Rules between fields are checked by 'windtunnel validate' only, and "

@@ -100,6 +100,10 @@ struct case_file {
  * NULL: none.  A bad case holds its own error.  An error of the whole file is returned, and then nothing is kept
  * (ERROR_DATA: not JSON, or without a case). */
 struct error case_file_read(struct case_file *file, const char *path, const struct plugin_options *plugins) MUST_CHECK;
+
+/* As above, from a text.  name: for messages; listener: is told each question of the reader; NULL: none. */
+struct error case_file_read_text(struct case_file *file, const char *name, struct text text,
+                                 const struct plugin_options *plugins, const struct json_listener *listener) MUST_CHECK;
 void case_file_release(struct case_file *file);
 
 /* Run a case that has no error.  False: *differs tells the differences, without a line end.  log: gets a table of each

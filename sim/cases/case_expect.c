@@ -16,7 +16,7 @@ static int64_t read_some(struct json_object *object, const char *key, bool *is_a
         return -1;
     *is_any = json_is_boolean(value.node);
     if (*is_any)
-        return json_is_true(value.node);
+        return json_get_bool(object, key, false);
     return json_get_int(object, key, 0, CASE_TASKS_MAX, -1);
 }
 

@@ -50,16 +50,16 @@ static void add_leaves(struct policy_text *text, const char *path, const struct 
         return;
     }
     const char *key;
-    struct json_object object;
-    json_object_open(&object, value);
-    for (size_t i = 0; (key = json_object_key(&object, i)) != NULL; i++) {
+    json_t *node;
+    json_object_foreach(value->node, key, node)
+    {
         struct buffer below = {0};
         if (strcmp(key, "$comment") == 0)
             continue;
         buffer_format(&below, "%s%s%s", path, path[0] != '\0' ? "." : "", key);
         struct json_value *member = arena_alloc_array(text->reading->arena, 1, struct json_value);
         *member = *value; /* as json_member, except that null may be set too */
-        member->node = json_object_get(value->node, key);
+        member->node = node;
         member->parent = value;
         member->key = key;
         add_leaves(text, buffer_c_string(&below), member);

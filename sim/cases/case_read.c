@@ -201,7 +201,7 @@ static void read_all(struct case_file *file, const char *path, struct error *err
 {
     struct json_value root = json_doc_root(file->doc, error);
     bool is_array = json_is_array(root.node);
-    file->count = is_array ? json_array_size(root.node) : 1;
+    file->count = is_array ? json_array_count(&root) : 1;
     if (file->count == 0)
         json_fail(&root, "there is no case in this file");
     file->cases = arena_alloc_array(&file->arena, file->count, struct case_spec);
@@ -213,21 +213,30 @@ static void read_all(struct case_file *file, const char *path, struct error *err
     }
 }
 
+struct error case_file_read_text(struct case_file *file, const char *name, struct text text,
+                                 const struct plugin_options *plugins, const struct json_listener *listener)
+{
+    *file = (struct case_file){0};
+    struct error error = json_doc_parse(&file->doc, name, text, ERROR_DATA);
+    if (!error_is(error) && listener != NULL)
+        json_doc_listen(file->doc, listener);
+    if (!error_is(error) && plugins != NULL)
+        error = plugins_load_all(&file->plugins, plugins);
+    if (!error_is(error))
+        read_all(file, name, &error);
+    if (error_is(error))
+        case_file_release(file);
+    return error;
+}
+
 struct error case_file_read(struct case_file *file, const char *path, const struct plugin_options *plugins)
 {
-    struct error error = ERROR_OK;
     char *bytes;
     size_t length;
     *file = (struct case_file){0};
     TRY(input_read_all(path, CASE_BYTES_MAX, &bytes, &length));
-    error = json_doc_parse(&file->doc, path, (struct text){bytes, length}, ERROR_DATA);
+    struct error error = case_file_read_text(file, path, (struct text){bytes, length}, plugins, NULL);
     mem_free(bytes);
-    if (!error_is(error) && plugins != NULL)
-        error = plugins_load_all(&file->plugins, plugins);
-    if (!error_is(error))
-        read_all(file, path, &error);
-    if (error_is(error))
-        case_file_release(file);
     return error;
 }
 

@@ -1,17 +1,17 @@
 #!/bin/sh
-# The schemas of scenarios, clusters, policies and gates accept all that the program accepts, and refuse unknown keys,
-# wrong types and numbers out of range as it does: ready files, and the same with one edit.
+# The schemas of scenarios, clusters, policies, cases and gates accept all that the program accepts, and refuse unknown
+# keys, wrong types and numbers out of range as it does: ready files, and the same with one edit.
 set -u
 . tests/support/cli.sh
 
-for kind in scenario cluster policy gates; do
+for kind in scenario cluster policy case gates; do
     "$program" schema $kind >$kind.schema || fail "schema $kind: status $?"
     "$program" schema $kind | cmp - $kind.schema || fail "schema $kind: another at the second time"
 done
 windtunnel schema job
 said 2 'schema job' <<'END'
 error: there is no schema of a 'job'
-  there are of a scenario, a cluster, a policy and gates
+  there are of a scenario, a cluster, a policy, a case and gates
 END
 
 python=
@@ -37,6 +37,15 @@ edited() { # kind, edits of a file, files... -- command
 }
 edited policy 25 "$repository"/policies/presets/*.json -- "$program" validate small.json --policy ./edit.json
 edited cluster 60 "$repository"/topologies/*.json -- "$program" topology show ./edit.json
+
+# A case that differs from what it expects is accepted; one that cannot be run is not.
+cat >accept_case.sh <<'END'
+"$1" case ./edit.json 2>case.err
+status=$?
+cat case.err >&2
+case $status in 10) if grep -q '^error' case.err; then exit 4; else exit 0; fi ;; *) exit $status ;; esac
+END
+edited case 2 "$repository"/tests/cases/*.json -- sh ./accept_case.sh "$program"
 
 # Both forms of a file of gates; what they decide does not matter.
 cat >object.json <<'END'
