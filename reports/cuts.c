@@ -104,6 +104,7 @@ static void tally_merge(struct tally *into, const struct tally *from)
     for (int reason = 0; reason < REASON_COUNT; reason++)
         into->waits_ns[reason] += from->waits_ns[reason];
     communication_merge(&into->communication, &from->communication);
+    activity_merge(&into->activity, &from->activity);
 }
 
 static uint32_t kind_size(const struct cell *cell)

@@ -56,9 +56,10 @@ struct world_config {
     /* enum world_network.  shared: jobs that declare communication run at the speed of their place, and share links;
      * alone: as if each were alone; free: declarations are dropped */
     uint8_t network;
-    double busy_per_sm_active; /* a client's busy time / its SM activity, when it is alone */
-    struct recut_costs recut;  /* how long a repartition of a GPU takes */
-    uint64_t stall_steps;      /* steps without progress (sim/engine/stall.h) that end the run; 0: no limit */
+    double busy_per_sm_active;      /* a client's busy time / its SM activity, when it is alone */
+    struct recut_costs recut;       /* how long a repartition of a GPU takes */
+    uint64_t stall_steps;           /* steps without progress (sim/engine/stall.h) that end the run; 0: no limit */
+    struct activity_table activity; /* the SM activity of jobs over their lives; rows borrowed; {0}: it is constant */
 };
 
 struct world_config world_config_default(void);

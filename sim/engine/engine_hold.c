@@ -1,5 +1,5 @@
 /* What jobs hold: members come and go, attempts open and close, and GPU time is booked. */
-#include "sim/engine/engine_state.h"
+#include "sim/engine/engine_activity.h"
 
 void engine_begin_wait(struct engine *engine, struct sim_job *job)
 {
@@ -92,6 +92,8 @@ static void count_held(struct engine *engine, const struct sim_job *job, int sig
         return;
     }
     engine_level(engine, LEVEL_ALLOCATED, held);
+    if (engine->activities != NULL && engine_activity_counts(engine, slot_of(engine, job), sign > 0))
+        return;
     if (engine->paces != NULL && engine_pace_counts(engine, slot_of(engine, job), sign > 0))
         return;
     if (job->row.sm_active_milli != SM_ACTIVE_UNKNOWN)
@@ -404,6 +406,8 @@ void engine_let_go(struct engine *engine, uint32_t slot, wide_ns work)
         engine_pace(engine, slot);
         engine_pace_close(engine, slot);
     }
+    if (engine->activities != NULL)
+        engine_activity_close(engine, slot);
     job->progress.work = job->progress.saved = work;
 }
 
@@ -414,5 +418,7 @@ void engine_close_job(struct engine *engine, struct sim_job *job)
         book_attempt(engine, job, ATTEMPT_UNFINISHED, work, work);
     if (engine->paces != NULL)
         engine_pace_close(engine, slot_of(engine, job));
+    if (engine->activities != NULL)
+        engine_activity_close(engine, slot_of(engine, job));
     job->progress.work = work;
 }

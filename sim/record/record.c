@@ -38,6 +38,7 @@ const char record_job_columns[] =
     "queue,user,class,workload_class,priority,members,gpu_model,state,reason,is_counted,source,"
     "evictions,lost_gpu_s,overhead_gpu_s,resizes,preempted_gpu_s,evictions_wasted,"
     "communication,exposed_gpu_s,slowed_gpu_s,network_gpu_s,network_gb_per_s,planned_gpu_s,mfu_ratio,"
+    "activity,active_gpu_s,idle_held_gpu_s,"
     "wait_by_reason_s,end_s";
 
 const char record_attempt_columns[] = "job_id,start_s,saved_s,placement,gpus,why,reason,attempt,"
@@ -47,7 +48,7 @@ const char record_timeline_columns[] =
     "time_s,pending_jobs,running_jobs,pending_gpus,allocated_gpus,active_gpus,reserved_gpus,"
     "down_gpus,submitted,started,ended,evicted,rejected,allocated_gpu_s,active_gpu_s,reserved_gpu_"
     "s,"
-    "down_gpu_s,pending_job_s,running_job_s,partial_gang_gpu_s,"
+    "down_gpu_s,pending_job_s,running_job_s,partial_gang_gpu_s,idle_held_gpu_s,idle_held_gpus,"
     "idle_gpus,stranded_gpus,fragmented_no_gpu_gpus,fragmented_type_gpus,fragmented_host_gpus,"
     "fragmented_gpu_count_gpus,fragmented_share_gpus,fragmented_geometry_gpus,"
     "fragmented_topology_gpus,largest_gang_1_gpus,largest_gang_2_gpus,largest_gang_4_gpus,"

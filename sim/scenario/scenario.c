@@ -479,6 +479,7 @@ static void read_all(struct scenario *scenario, struct error *error)
     read_policy(scenario, &policy);
     read_typical(scenario, &policy);
     world_config_read(&scenario->world, &world);
+    scenario->world.activity = scenario->workload.activity;
     json_object_close(&object);
 }
 

@@ -48,6 +48,7 @@ static struct metrics *run_with_everything(void)
                           .network_gpu_us = 1,
                           .network_bytes_per_s = 1,
                           .planned_gpu_us = 1,
+                          .activity = "notebook",
                           .waits = &waits};
     ok(sink.on_job(sink.self, &job));
     struct gang_row gang = {
