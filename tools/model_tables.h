@@ -1,7 +1,7 @@
-/* tools/model_tables.h -- the models of collectives and of training beside what was measured.
+/* tools/model_tables.h -- the models of collectives, of training and of SM activity beside what was measured.
  *
  * Law: a table has a source; one with a tolerance is tested, the others are printed alone.  The rows are public
- * measurements, none is of this program's making; the last table has none and says so.
+ * measurements, none is of this program's making; a table without any says so.
  *
  *   struct buffer out = {0};
  *   bool holds = model_tables_print(&out);
@@ -13,5 +13,8 @@
 
 /* All tables as text.  True if every tested row and sum holds. */
 bool model_tables_print(struct buffer *out);
+
+/* The last of these tables: SM activity (model_activity.c). */
+bool model_activity_print(struct buffer *out);
 
 #endif
