@@ -145,8 +145,14 @@ link: $(PROGRAM)
 profiled: ## Build ./windtunnel as it is installed: laid out by what short runs of it do, faster (gcc only)
 	@$(MAKE) --no-print-directory VARIANT=profiled link
 
-run: link ## Build and run the main scenario: two weeks on 4,000 GPUs (ARGS='...' adds arguments)
+# What most fleets do, kubernetes with a whole GPU for each job that requests a share of one, is the base; kubernetes with
+# shares as requested tells what comes from the shares alone.  The others have requests as they are.
+FLAGSHIP := --scenario scenarios/h100-500x8.json --policy kubernetes-whole=kubernetes --policy kubernetes \
+            --policy fifo --policy windtunnel --side kubernetes-whole:policy.sharing=whole --seeds 3 --no-why
+
+run: link ## Run the main scenario, two weeks on 4,000 GPUs (ARGS='...' adds arguments); compare policies on it
 	./windtunnel run scenarios/h100-500x8.json --out out/h100-500x8 $(ARGS)
+	./windtunnel compare $(FLAGSHIP) --out out/flagship >/dev/null
 
 deps: ## Install the Debian packages that building, testing and linting need
 	@tools/deps build run test oracle lint clang valgrind package extra

@@ -117,6 +117,7 @@ static void answer(const struct worker_pool *pool, size_t index, int answer_fd)
 static void child(const struct crew *crew, size_t index, int answer_fd, int said_fd, pid_t parent)
 {
     sigset_t set;
+    setpgid(0, 0); /* and so does the parent, whichever comes first */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(EXIT_FAILURE);
@@ -161,6 +162,8 @@ static struct error start(struct crew *crew, struct worker *worker, int *errno_v
         child(crew, crew->next_index, answers[1], said[1], parent);
     }
     *errno_value = pid < 0 ? errno : 0;
+    if (pid > 0)
+        setpgid(pid, pid);
     sigprocmask(SIG_SETMASK, &before, NULL);
     close(answers[1]);
     close(said[1]);
@@ -199,6 +202,10 @@ static void drain(int *fd, struct buffer *into, size_t bytes_max)
 
 static void reap(struct worker *worker, int *status)
 {
+    siginfo_t end;
+    while (waitid(P_PID, (id_t)worker->pid, &end, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+        ;
+    kill(-worker->pid, SIGKILL); /* what it started and left; its number is not given away yet */
     while (waitpid(worker->pid, status, 0) < 0)
         if (errno != EINTR)
             break;
@@ -320,7 +327,7 @@ static void give_up(struct crew *crew)
 {
     for (size_t w = 0; w < crew->pool->worker_count; w++)
         if (crew->workers[w].pid != 0)
-            kill(crew->workers[w].pid, SIGKILL);
+            kill(-crew->workers[w].pid, SIGKILL);
     for (size_t w = 0; w < crew->pool->worker_count; w++) {
         int status;
         if (crew->workers[w].pid == 0)

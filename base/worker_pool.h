@@ -4,8 +4,9 @@
  * changes stays with it.  It hands back bytes.
  *
  * Law: a task that crashes, is killed, exits, runs out of memory or returns an error is a failure of that task alone.
- * Afterwards no process and no descriptor is left.  What a task returns depends on its index and the parent's memory
- * only, so the results are those of the same calls in one process; just the order of on_done depends on the machine.
+ * Afterwards no process and no descriptor is left: a task leads a process group, which ends with it.  What a task
+ * returns depends on its index and the parent's memory only, so the results are those of the same calls in one process;
+ * just the order of on_done depends on the machine.
  *
  *   static struct error square(void *self, size_t index, struct buffer *out);
  *   struct worker_pool pool = {.task_count = 20, .worker_count = 2, .run = square, .on_done = keep, .self = &table};

@@ -1,11 +1,12 @@
-/* reports/cuts.c -- the counted jobs by class, queue, size and GPU model: sums and exact quantiles. */
+/* reports/cuts.c -- the counted jobs by class, tenant, queue, size and GPU model: sums and exact quantiles. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "reports/metrics_inside.h"
 
-const char *const metrics_cut_names[] = {"class", "workload_class", "class_size", "queue", "size", "gpu_model", NULL};
+const char *const metrics_cut_names[] = {"class", "workload_class", "class_size", "tenant",
+                                         "queue", "size",           "gpu_model",  NULL};
 
 static const char *const size_keys[SIZE_SLOTS] = {
     "0",
@@ -53,6 +54,8 @@ const char *cut_key(const struct metrics *metrics, enum cut_kind kind, uint32_t 
         return names_text(metrics->kind_names, slot);
     case CUT_KIND_SIZE:
         return metrics->kind_sizes[slot];
+    case CUT_TENANT:
+        return names_text(metrics->tenants, slot);
     case CUT_QUEUE:
         return names_text(metrics->queues, slot);
     case CUT_SIZE:
@@ -78,7 +81,9 @@ static uint32_t slot_count_of(const struct metrics *metrics, enum cut_kind kind)
     };
     if (kind == CUT_KIND || kind == CUT_KIND_SIZE)
         return names_count(metrics->kind_names) * (kind == CUT_KIND ? 1 : SIZE_SLOTS);
-    return kind == CUT_QUEUE ? names_count(metrics->queues) : counts[kind];
+    return kind == CUT_QUEUE    ? names_count(metrics->queues)
+           : kind == CUT_TENANT ? names_count(metrics->tenants)
+                                : counts[kind];
 }
 
 static void tally_merge(struct tally *into, const struct tally *from)
@@ -140,8 +145,11 @@ static void sum_tallies(struct metrics *metrics)
         tally_merge(&cuts[CUT_SIZE].groups[cell->size].tally, &cell->tally);
         tally_merge(&cuts[CUT_MODEL].groups[cell->model].tally, &cell->tally);
     }
-    for (uint32_t q = 0; q < cuts[CUT_QUEUE].slot_count; q++)
+    for (uint32_t q = 0; q < cuts[CUT_QUEUE].slot_count; q++) {
         cuts[CUT_QUEUE].groups[q].tally = metrics->queue_tallies[q];
+        if (metrics->tenant_of != NULL)
+            tally_merge(&cuts[CUT_TENANT].groups[metrics->tenant_of[q]].tally, &metrics->queue_tallies[q]);
+    }
 }
 
 static void start_ranks(struct group *group)
@@ -162,6 +170,7 @@ static void walk_points(struct metrics *metrics)
     struct group *classes = metrics->cuts[CUT_CLASS].groups;
     struct group *kinds = metrics->cuts[CUT_KIND].groups;
     struct group *kind_sizes = metrics->cuts[CUT_KIND_SIZE].groups;
+    struct group *tenants = metrics->cuts[CUT_TENANT].groups;
     struct group *queues = metrics->cuts[CUT_QUEUE].groups;
     struct group *sizes = metrics->cuts[CUT_SIZE].groups;
     struct group *models = metrics->cuts[CUT_MODEL].groups;
@@ -173,6 +182,8 @@ static void walk_points(struct metrics *metrics)
             ranks_see(&classes[cell->class].wait, point.value);
             ranks_see(&kinds[cell->kind].wait, point.value);
             ranks_see(&kind_sizes[kind_size(cell)].wait, point.value);
+            if (metrics->tenant_of != NULL)
+                ranks_see(&tenants[metrics->tenant_of[point.queue]].wait, point.value);
             ranks_see(&queues[point.queue].wait, point.value);
             ranks_see(&sizes[cell->size].wait, point.value);
             ranks_see(&models[cell->model].wait, point.value);
@@ -182,6 +193,8 @@ static void walk_points(struct metrics *metrics)
             ranks_see(&classes[cell->class].admission, point.value);
             ranks_see(&kinds[cell->kind].admission, point.value);
             ranks_see(&kind_sizes[kind_size(cell)].admission, point.value);
+            if (metrics->tenant_of != NULL)
+                ranks_see(&tenants[metrics->tenant_of[point.queue]].admission, point.value);
             ranks_see(&queues[point.queue].admission, point.value);
             ranks_see(&sizes[cell->size].admission, point.value);
             ranks_see(&models[cell->model].admission, point.value);
@@ -189,12 +202,18 @@ static void walk_points(struct metrics *metrics)
     }
 }
 
+/* Of the tenants only if they are known. */
 static struct group *group_of(struct metrics *metrics, enum cut_kind kind, const struct point *point)
 {
     const struct cell *cell = &metrics->cells[point->cell];
     const uint32_t slots[CUT_COUNT] = {
-        [CUT_CLASS] = cell->class,  [CUT_KIND] = cell->kind, [CUT_KIND_SIZE] = kind_size(cell),
-        [CUT_QUEUE] = point->queue, [CUT_SIZE] = cell->size, [CUT_MODEL] = cell->model,
+        [CUT_CLASS] = cell->class,
+        [CUT_KIND] = cell->kind,
+        [CUT_KIND_SIZE] = kind_size(cell),
+        [CUT_TENANT] = metrics->tenant_of != NULL ? metrics->tenant_of[point->queue] : 0,
+        [CUT_QUEUE] = point->queue,
+        [CUT_SIZE] = cell->size,
+        [CUT_MODEL] = cell->model,
     };
     return &metrics->cuts[kind].groups[slots[kind]];
 }
@@ -210,7 +229,7 @@ static void rank_slowdowns(struct metrics *metrics)
         struct cut *cut = &metrics->cuts[kind];
         for (uint32_t slot = 0; slot < cut->slot_count; slot++)
             ranks_init(&cut->groups[slot].slowdown, cut->groups[slot].tally.communication.slowdowns, 0, percents, 1);
-        for (size_t i = 0; i < metrics->slowdowns.count; i++) {
+        for (size_t i = 0; cut->slot_count > 0 && i < metrics->slowdowns.count; i++) {
             const struct point *point = &metrics->slowdowns.sorted[i];
             ranks_see(&group_of(metrics, kind, point)->slowdown, point->value);
         }
@@ -235,10 +254,9 @@ static bool has_jobs(const struct tally *tally)
     return false;
 }
 
-static int compare_by_name(const void *a, const void *b, void *metrics_as_void)
+static int compare_by_name(const void *a, const void *b, void *names)
 {
-    const struct metrics *metrics = metrics_as_void;
-    return strcmp(names_text(metrics->queues, *(const uint32_t *)a), names_text(metrics->queues, *(const uint32_t *)b));
+    return strcmp(names_text(names, *(const uint32_t *)a), names_text(names, *(const uint32_t *)b));
 }
 
 /* Order workload classes by the class of their first job, then by name, then by size. */
@@ -259,7 +277,7 @@ static int compare_kind_sizes(const void *a, const void *b, void *metrics_as_voi
     return order != 0 ? order : (x > y) - (x < y);
 }
 
-/* Order queues by name, so that the order does not depend on which job ended first; other cuts by slot. */
+/* Order queues and tenants by name, so that the order does not depend on which job ended first; other cuts by slot. */
 static void order_slots(struct metrics *metrics, enum cut_kind kind)
 {
     struct cut *cut = &metrics->cuts[kind];
@@ -267,8 +285,9 @@ static void order_slots(struct metrics *metrics, enum cut_kind kind)
     for (uint32_t slot = 0; slot < cut->slot_count; slot++)
         if (has_jobs(&cut->groups[slot].tally))
             cut->order[cut->count++] = slot;
-    if (kind == CUT_QUEUE)
-        qsort_r(cut->order, cut->count, sizeof *cut->order, compare_by_name, metrics);
+    if (kind == CUT_QUEUE || kind == CUT_TENANT)
+        qsort_r(cut->order, cut->count, sizeof *cut->order, compare_by_name,
+                kind == CUT_QUEUE ? metrics->queues : metrics->tenants);
     else if (kind == CUT_KIND)
         qsort_r(cut->order, cut->count, sizeof *cut->order, compare_kinds, metrics);
     else if (kind == CUT_KIND_SIZE)
@@ -277,6 +296,7 @@ static void order_slots(struct metrics *metrics, enum cut_kind kind)
 
 void cuts_build(struct metrics *metrics)
 {
+    tenants_find(metrics);
     for (enum cut_kind kind = CUT_ALL; kind < CUT_COUNT; kind++) {
         struct cut *cut = &metrics->cuts[kind];
         cut->slot_count = slot_count_of(metrics, kind);

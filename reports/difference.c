@@ -1,6 +1,7 @@
 #include "reports/difference.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "reports/pairs.h"
@@ -73,6 +74,55 @@ struct difference difference_of(const struct difference_how *how, const struct m
     return out;
 }
 
+/* ---- Sizes ---- */
+
+/* The least that counts of each unit: `least`, or that part of the whole run's largest amount of a unit. */
+static const struct scale {
+    const char *unit, *whole; /* whole NULL: `least` is an amount */
+    double least;
+} scales[] = {
+    {"ratio", NULL, 0.1},       {"s", NULL, 10},         {"gpu_s", NULL, 10},     {"jobs", "jobs", 0.1},
+    {"evictions", "jobs", 0.1}, {"gpu_h", "gpu_h", 0.1}, {"job_h", "job_h", 0.1},
+};
+enum { SCALES = sizeof scales / sizeof *scales };
+
+/* 0 where the value is not defined. */
+static double amount(double value)
+{
+    return isfinite(value) ? fabs(value) : 0;
+}
+
+static double largest(const struct difference *difference)
+{
+    return fmax(amount(difference->base), amount(difference->candidate));
+}
+
+static double least_of(const struct scale *scale, const struct difference *differences, size_t count)
+{
+    double whole = 0;
+    if (scale->whole == NULL)
+        return scale->least;
+    for (size_t i = 0; i < count; i++)
+        if (differences[i].of.cut == NULL && strcmp(differences[i].unit, scale->whole) == 0)
+            whole = fmax(whole, largest(&differences[i]));
+    return scale->least * whole;
+}
+
+void differences_measure(struct difference *differences, size_t count)
+{
+    double least[SCALES];
+    for (size_t s = 0; s < SCALES; s++)
+        least[s] = least_of(&scales[s], differences, count);
+    for (size_t i = 0; i < count; i++) {
+        struct difference *difference = &differences[i];
+        double scale = largest(difference);
+        for (size_t s = 0; s < SCALES; s++)
+            if (strcmp(difference->unit, scales[s].unit) == 0)
+                scale = fmax(scale, least[s]);
+        difference->size = scale > 0 ? amount(difference->mean.mean) / scale : 0;
+    }
+}
+
 /* ---- Order ---- */
 
 static int group_of(char mark)
@@ -82,11 +132,9 @@ static int group_of(char mark)
 
 static bool goes_before(const struct difference *a, const struct difference *b)
 {
-    const double a_moved = isnan(a->relative) ? INFINITY : fabs(a->relative);
-    const double b_moved = isnan(b->relative) ? INFINITY : fabs(b->relative);
     if (group_of(a->mark) != group_of(b->mark))
         return group_of(a->mark) < group_of(b->mark);
-    return group_of(a->mark) < 2 && a_moved > b_moved;
+    return group_of(a->mark) < 2 && a->size > b->size;
 }
 
 /* Merge two sorted halves of `from` into `to`. */

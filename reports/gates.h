@@ -67,6 +67,9 @@ enum { GATES_MAX = 256 };
 /* Read the array; absent: none.  Fails through the sticky error. */
 struct gates gates_read(const struct json_value *value, struct arena *arena);
 
+/* The root of a file that holds {"gates": [...]} or the array.  Fails through the sticky error. */
+struct gates gates_of_root(const struct json_value *root, struct arena *arena);
+
 /* The text of a file that holds {"gates": [...]} or the array.  ERROR_CONFIG. */
 struct error gates_of_file(const char *path, struct text text, struct arena *arena, struct gates *out) MUST_CHECK;
 

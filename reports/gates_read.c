@@ -49,7 +49,7 @@ static void change_read(struct json_object *object, const char *key, struct gate
         return;
     }
     if (json_is_string(value.node)) {
-        const struct text text = {json_string_value(value.node), json_string_length(value.node)};
+        const struct text text = text_of(json_value_string(&value));
         gate->is_relative = percent_of(text, &gate->amount);
         if (gate->is_relative || (is_duration && seconds_of(text, &gate->amount)))
             return;
@@ -129,22 +129,26 @@ struct gates gates_read(const struct json_value *value, struct arena *arena)
 
 /* ---- Files ---- */
 
+struct gates gates_of_root(const struct json_value *root, struct arena *arena)
+{
+    struct json_object object;
+    if (json_is_array(root->node))
+        return gates_read(root, arena);
+    json_object_open(&object, root);
+    json_need(&object, "gates");
+    const struct json_value array = json_member(&object, "gates");
+    json_object_close(&object);
+    return error_is(*root->error) ? (struct gates){0} : gates_read(&array, arena);
+}
+
 struct error gates_of_file(const char *path, struct text text, struct arena *arena, struct gates *out)
 {
     struct json_doc *doc;
     struct error error = ERROR_OK;
     *out = (struct gates){0};
     TRY(json_doc_parse(&doc, path, text, ERROR_CONFIG));
-    struct json_value root = json_doc_root(doc, &error), array = root;
-    struct json_object object;
-    if (!json_is_array(root.node)) {
-        json_object_open(&object, &root);
-        json_need(&object, "gates");
-        array = json_member(&object, "gates");
-        json_object_close(&object);
-    }
-    if (!error_is(error))
-        *out = gates_read(&array, arena);
+    const struct json_value root = json_doc_root(doc, &error);
+    *out = gates_of_root(&root, arena);
     json_doc_free(doc);
     return error;
 }

@@ -8,7 +8,7 @@
 #include "reports/html_inside.h"
 #include "reports/view.h"
 
-static void page_open(const char *title, struct buffer *out)
+void html_page_open(const char *title, struct buffer *out)
 {
     buffer_string(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
@@ -19,6 +19,11 @@ static void page_open(const char *title, struct buffer *out)
     buffer_string(out, "</title>\n<style>\n");
     buffer_string(out, html_style);
     buffer_string(out, "</style>\n</head>\n<body><main>\n");
+}
+
+void html_page_close(struct buffer *out)
+{
+    buffer_string(out, "</main></body>\n</html>\n");
 }
 
 static void headline(const struct metrics *metrics, const struct html_options *options, const char *title,
@@ -378,7 +383,7 @@ void html_text(const struct metrics *metrics, const struct result_manifest *mani
     if (options == NULL)
         options = &defaults;
     const char *title = options->title != NULL ? options->title : "Windtunnel run";
-    page_open(title, out);
+    html_page_open(title, out);
     headline(metrics, options, title, out);
     warnings(metrics, out);
     tiles(metrics, manifest, out);
@@ -387,7 +392,7 @@ void html_text(const struct metrics *metrics, const struct result_manifest *mani
     html_plots(metrics, &options->tool, out);
     html_tables(metrics, out);
     manifest_section(metrics, manifest, options->arguments, out);
-    buffer_string(out, "</main></body>\n</html>\n");
+    html_page_close(out);
 }
 
 struct error html_write(const char *folder, const struct metrics *metrics, const struct result_manifest *manifest,

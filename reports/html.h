@@ -1,8 +1,8 @@
 /* reports/html.h -- report.html: the run as one page that needs no network, no script and no other file.
  *
  * Headline tiles, where the GPU time went, utilization over time, queue times as a distribution, queue length over
- * time, tables by class, queue, size and GPU model, and what made the run.  Every plot has a title, a description and
- * a table of its data; without gnuplot the tables stand alone and the page says so.
+ * time, tables by class, tenant, queue, size and GPU model, and what made the run.  Every plot has a title, a
+ * description and a table of its data; without gnuplot the tables stand alone and the page says so.
  *
  * Law: every name is escaped; the page forbids itself everything but its own styles (Content-Security-Policy); its
  * bytes depend on the arguments only (and on gnuplot's version).  At most HTML_QUEUES_MAX queues are listed.

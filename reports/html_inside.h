@@ -1,15 +1,80 @@
-/* reports/html_inside.h -- the parts of the page; for html*.c only.  Each appends its section. */
+/* reports/html_inside.h -- the parts of the pages; for html*.c only.  Each appends its part. */
 #ifndef REPORTS_HTML_INSIDE_H
 #define REPORTS_HTML_INSIDE_H
 
 #include "reports/html.h"
+#include "reports/html_page.h"
 
 extern const char html_style[]; /* the style sheet */
 
 void html_plots(const struct metrics *metrics, const struct plot_tool *tool, struct buffer *out);
+void html_waits(const struct metrics *metrics, const struct plot_tool *tool, struct buffer *out);
 void html_tables(const struct metrics *metrics, struct buffer *out);
 
-/* Escapes the name, which may hold any character. */
-void html_name(struct buffer *out, const char *name);
+/* ---- figures: html_figure.c ---- */
+
+/* The drawing with its legend, or a text why there is none. */
+void html_drawing(const struct plot *plot, const struct plot_tool *tool, const char *y_text, const char *x_text,
+                  struct buffer *out);
+bool html_has_drawing(const struct buffer *out, size_t from);
+
+/* The table of the data, folded unless is_open: its head up to the first column, and its end. */
+void html_data_open(bool is_open, const char *first, struct buffer *out);
+void html_data_close(struct buffer *out);
+
+/* ---- curves over time: html_curves.c ---- */
+
+/* Usability of free GPUs. */
+enum space_curve {
+    SPACE_IDLE,
+    SPACE_FRAGMENTED,
+    SPACE_STRANDED,
+    SPACE_GANG,
+    SPACE_CAUSES,
+    SPACE_COUNT = SPACE_CAUSES + RECORD_CAUSE_COUNT
+};
+
+struct html_curves {
+    size_t count;
+    double *time;                                           /* in units of the axis; middle of each interval */
+    double *allocated, *active, *reserved, *down, *pending; /* means over the interval */
+    double *space[SPACE_COUNT];                             /* means of the samples in the interval, in GPUs */
+    bool has_space;
+    double unit_s;    /* of the axis */
+    const char *unit; /* "days" */
+    double end;       /* in units */
+};
+
+/* end_s: the axis reaches that far at least.  The caller frees `time` with mem_free: it holds all columns. */
+struct html_curves html_curves_new(const struct metrics *metrics, double end_s);
+
+/* The end of a scale: 1, 2, 2.5, 4, 5, 8 or 10 times a power of ten, at least `high`. */
+double html_scale_end(double high);
+double html_highest(const double *values, size_t count);
+
+/* The end of the warm-up, as an upright line of two points.  False: there is none to show. */
+bool html_warmup_series(const struct metrics *metrics, const struct html_curves *curves, double top, double x[2],
+                        double y[2], struct plot_series *series);
+
+/* Close a section: the drawing, and its numbers. */
+void html_over_time(const struct plot *plot, const struct html_curves *curves, const struct plot_tool *tool,
+                    const char *y_text, const double *const *columns, const char *const *heads, size_t column_count,
+                    struct buffer *out);
+
+/* ---- queue times: html_waits.c ---- */
+
+/* The part of the jobs that waited at most so long, as a line of a plot. */
+struct html_waits_line {
+    const char *label;
+    const struct metrics *metrics;
+    int class; /* enum job_class; -1: all */
+    enum plot_colour colour;
+    bool is_dashed;
+};
+
+/* The drawing and its table.  title, description and id as in struct plot.  Lines without jobs are left out; if all
+ * are, nothing is appended, and the result is false. */
+bool html_waits_draw(const struct html_waits_line *lines, size_t count, const struct plot *about,
+                     const struct plot_tool *tool, struct buffer *out);
 
 #endif

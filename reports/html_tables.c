@@ -121,21 +121,24 @@ static void plain_section(const struct metrics *metrics, const char *cut, const 
 
 enum { QUEUES_AT_ONCE = 15 };
 
-static void queue_section(const struct metrics *metrics, struct buffer *out)
+/* Queues, or the tenants above them. */
+static void queue_section(const struct metrics *metrics, const char *cut, struct buffer *out)
 {
     size_t count;
-    size_t *order = view_by_demand_new(metrics, "queue", &count);
+    size_t *order = view_by_demand_new(metrics, cut, &count);
     if (count > 0) {
         size_t shown = count < QUEUES_AT_ONCE ? count : QUEUES_AT_ONCE;
         size_t listed = count < HTML_QUEUES_MAX ? count : HTML_QUEUES_MAX;
-        buffer_string(out, "<section class=\"long\"><h2>By queue</h2>\n<p class=\"note\">Ordered by demand, "
-                           "the GPU time asked for. Served is the GPU time held as a share of it: "
-                           "it passes 100&nbsp;% where work was repeated, and stays below where jobs "
-                           "had not run, or not finished, at the end.</p>\n");
-        table(metrics, "queue", "queue", order, 0, shown, out);
+        buffer_format(out,
+                      "<section class=\"long\"><h2>By %s</h2>\n<p class=\"note\">Ordered by demand, "
+                      "the GPU time asked for. Served is the GPU time held as a share of it: "
+                      "it passes 100&nbsp;%% where work was repeated, and stays below where jobs "
+                      "had not run, or not finished, at the end.</p>\n",
+                      cut);
+        table(metrics, cut, cut, order, 0, shown, out);
         if (listed > shown) {
             buffer_format(out, "<details><summary>the next %zu</summary>\n", listed - shown);
-            table(metrics, "queue", "queue", order, shown, listed, out);
+            table(metrics, cut, cut, order, shown, listed, out);
             buffer_string(out, "</details>\n");
         }
         if (count > listed)
@@ -230,7 +233,9 @@ void html_tables(const struct metrics *metrics, struct buffer *out)
     communication_section(metrics, out);
     plain_section(metrics, "workload_class", "By class", "class", out);
     plain_section(metrics, "class_size", "By class and size", "class/GPUs asked", out);
-    queue_section(metrics, out);
+    if (view_has_tenants(metrics))
+        queue_section(metrics, "tenant", out);
+    queue_section(metrics, "queue", out);
     plain_section(metrics, "size", "By size", "GPUs asked", out);
     if (key_count(metrics, "gpu_model") > 1)
         plain_section(metrics, "gpu_model", "By GPU model", "GPU model", out);

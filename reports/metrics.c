@@ -14,6 +14,7 @@ struct metrics *metrics_new(void)
     struct metrics *metrics = mem_zalloc(1, sizeof *metrics);
     metrics->queues = names_new();
     metrics->kind_names = names_new();
+    metrics->tenants = names_new();
     metrics->submit_min = TIME_NEVER;
     return metrics;
 }
@@ -27,6 +28,8 @@ void metrics_free(struct metrics *metrics)
     points_release(&metrics->slowdowns);
     names_free(metrics->queues);
     names_free(metrics->kind_names);
+    names_free(metrics->tenants);
+    mem_free(metrics->tenant_of);
     mem_free(metrics->kinds);
     mem_free(metrics->queue_tallies);
     mem_free(metrics->cells);
@@ -312,7 +315,13 @@ static struct error on_finished(void *self, const struct run_facts *facts)
     const char **names = arena_alloc_array(&metrics->arena, count + 1, const char *);
     for (size_t i = 0; i < count; i++)
         names[i] = arena_copy(&metrics->arena, text_of(facts->model_names[i]));
+    struct record_queue *queues =
+        arena_alloc_array(&metrics->arena, facts->queue_count + (size_t)1, struct record_queue);
+    for (uint32_t q = 0; q < facts->queue_count; q++)
+        queues[q] = (struct record_queue){.name = arena_copy(&metrics->arena, text_of(facts->queues[q].name)),
+                                          .parent = facts->queues[q].parent};
     metrics->facts = *facts;
+    metrics->facts.queues = queues;
     metrics->facts.model_names = names;
     metrics->model_names = names;
     metrics->model_count = count;

@@ -62,9 +62,11 @@ const char *metrics_wait_name(enum reason reason);
 const char *metrics_name_at(size_t index);
 
 /* A cut: "class" (training, interactive, inference), "workload_class" (the workload's own classes, such as "small
- * training"; a job without one has its class), "class_size" ("small training/5-8": workload class and size), "queue",
- * "size" (GPUs asked for, in powers of two: "0", "<1", "1", "2", "3-4", "5-8", ...), "gpu_model" (of the last attempt;
- * if the job never started, the only model that it can get, or "any").  Keys have a fixed order.  NULL past the end. */
+ * training"; a job without one has its class), "class_size" ("small training/5-8": workload class and size), "tenant"
+ * (the queue of the highest level with several queues that the job's queue lies under, or is: metric_tenants.c; none
+ * if the tree is not known), "queue" (the job's), "size" (GPUs asked for, in powers of two: "0", "<1", "1", "2", "3-4",
+ * "5-8", ...), "gpu_model" (of the last attempt; if the job never started, the only model that it can get, or "any").
+ * Keys have a fixed order.  NULL past the end. */
 extern const char *const metrics_cut_names[]; /* NULL-terminated */
 const char *metrics_cut_key(const struct metrics *metrics, const char *cut, size_t index);
 const struct metric *metrics_cut(const struct metrics *metrics, const char *cut, size_t index, size_t *count);

@@ -1,7 +1,8 @@
 /* reports/metrics_inside.h -- how metrics are kept; for metrics.c, metric_*.c and cuts.c only.
  *
  * While rows come in, a job touches two tallies: that of its queue and that of its cell (class, size, GPU
- * model).  Every cut but the queues' is a sum of cells, so that cuts add up to the whole by construction.
+ * model).  Tenants are sums of queues, and every other cut but the queues' is a sum of cells, so that cuts add up to
+ * the whole by construction.
  */
 #ifndef REPORTS_METRICS_INSIDE_H
 #define REPORTS_METRICS_INSIDE_H
@@ -72,6 +73,7 @@ enum cut_kind {
     CUT_CLASS,
     CUT_KIND,      /* workload class */
     CUT_KIND_SIZE, /* kind x SIZE_SLOTS + size */
+    CUT_TENANT,    /* none if the tree of queues is not known */
     CUT_QUEUE,
     CUT_SIZE,
     CUT_MODEL,
@@ -220,6 +222,8 @@ struct metrics {
     struct queue_cache_entry kind_cache[KIND_CACHE_SLOTS];
     struct kind *kinds; /* by id */
     size_t kind_capacity;
+    struct names *tenants;   /* slots of CUT_TENANT */
+    uint32_t *tenant_of;     /* by id of `queues`; NULL: the tree of queues is not known */
     const char **kind_sizes; /* the keys of CUT_KIND_SIZE by slot; NULL: no job */
     struct cell *cells;
     size_t cell_count, cell_capacity;
@@ -268,6 +272,9 @@ void communication_fill(const struct group *group, double *value); /* nothing if
 void activity_add(struct activity_tally *tally, const struct job_row *row);
 void activity_merge(struct activity_tally *into, const struct activity_tally *from);
 void activity_fill(const struct activity_tally *tally, double *value);
+
+/* Find the tenant of each queue (metric_tenants.c). */
+void tenants_find(struct metrics *metrics);
 
 /* Sort, sum and rank: fills cuts[] except their metrics (cuts.c). */
 void cuts_build(struct metrics *metrics);

@@ -59,7 +59,7 @@ struct plot {
     double x_min, x_max, y_max; /* y starts at 0 */
 };
 
-enum { PLOT_SERIES_MAX = 8 };
+enum { PLOT_SERIES_MAX = 10 }; /* one digit names the file of its data */
 
 /* How to run gnuplot.  NULL and 0: the defaults. */
 struct plot_tool {

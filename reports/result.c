@@ -131,6 +131,25 @@ static void write_manifest(const struct result_manifest *manifest, struct buffer
     buffer_char(out, '}');
 }
 
+/* {"org": null, "team": "org"}: each queue with the one above it. */
+static void write_queues(const struct run_facts *facts, struct buffer *out)
+{
+    if (facts->queue_count == 0)
+        return;
+    key(out, "queues");
+    for (uint32_t q = 0; q < facts->queue_count; q++) {
+        const uint32_t parent = facts->queues[q].parent;
+        buffer_string(out, q == 0 ? "{" : ", ");
+        buffer_json(out, text_of(facts->queues[q].name));
+        buffer_string(out, ": ");
+        if (parent == RECORD_QUEUE_ROOT)
+            buffer_string(out, "null");
+        else
+            buffer_json(out, text_of(facts->queues[parent].name));
+    }
+    buffer_char(out, '}');
+}
+
 static void write_facts(const struct run_facts *facts, struct buffer *out)
 {
     buffer_string(out, "\"facts\": {");
@@ -140,6 +159,7 @@ static void write_facts(const struct run_facts *facts, struct buffer *out)
     pair_count(out, "nodes", facts->node_count);
     pair_count(out, "gpus", facts->gpu_count);
     pair_texts(out, "gpu_models", facts->model_names);
+    write_queues(facts, out);
     pair_double(out, "price_usd_per_gpu_h", facts->price_usd_per_gpu_h);
     pair_count(out, "events", facts->events);
     pair_count(out, "cycles", facts->cycles);

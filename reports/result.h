@@ -7,7 +7,7 @@
  *                              "communication": {"by_job": 3, "by_row": [120, 7]}}, "scenario": {...}},
  *    "facts": {...},      what struct run_facts holds: a record folder cannot be read without
  *    "metrics": {"queue_time_p95_s": {"value", "unit", "better"}, ...},
- *    "by": {"class": {"training": {...}}, "queue": {...}, "size": {...}, "gpu_model": {...},
+ *    "by": {"class": {"training": {...}}, "tenant": {...}, "queue": {...}, "size": {...}, "gpu_model": {...},
  *           "arrived_pct": {"1": {"allocation_ratio": {...}}, "2": ...} (of a workload that fills the cluster)},
  *    "service_levels": [{"metric", "class", "max", "unit", "value", "is_met"}, ...] (of a scenario that names some),
  *    "host": {"arguments": [...], "system", ...}}

@@ -5,6 +5,7 @@
 
 #include "base/input.h"
 #include "base/json.h"
+#include "base/names.h"
 #include "reports/result.h"
 
 static const char *keep(struct arena *arena, const char *text)
@@ -140,6 +141,35 @@ static void read_manifest(struct result *result, struct json_object *root)
     json_object_close(&manifest);
 }
 
+/* As result.c writes them: each queue with the one above it, which stands before it. */
+static void read_queues(struct result *result, struct json_object *facts)
+{
+    struct json_object object;
+    const char *key;
+    const struct json_value value = json_member(facts, "queues");
+    if (value.node == NULL)
+        return;
+    json_object_open(&object, &value);
+    struct record_queue *queues =
+        arena_alloc_array(&result->arena, json_object_size(value.node) + 1, struct record_queue);
+    struct names *names = names_new();
+    uint32_t count = 0;
+    for (; (key = json_object_key(&object, count)) != NULL; count++) {
+        const struct json_value above = json_member(&object, key);
+        queues[count] = (struct record_queue){.name = keep(&result->arena, key), .parent = RECORD_QUEUE_ROOT};
+        if (above.node != NULL) { /* null reads as absent: below the root */
+            const char *parent = json_value_string(&above);
+            queues[count].parent = parent != NULL ? names_find(names, text_of(parent)) : NAMES_NONE;
+            if (parent != NULL && queues[count].parent == NAMES_NONE)
+                json_fail(&above, "there is no queue '%s' before this one", parent);
+        }
+        names_add(names, text_of(key));
+    }
+    names_free(names);
+    result->facts.queues = queues;
+    result->facts.queue_count = count;
+}
+
 static void read_facts(struct result *result, struct json_object *root)
 {
     struct run_facts *facts = &result->facts;
@@ -156,6 +186,7 @@ static void read_facts(struct result *result, struct json_object *root)
     facts->gpu_count = (uint64_t)json_get_int(&object, "gpus", 0, INT64_MAX, 0);
     json_need(&object, "gpu_models");
     facts->model_names = read_texts(&object, "gpu_models", &result->arena);
+    read_queues(result, &object);
     facts->price_usd_per_gpu_h = json_get_real(&object, "price_usd_per_gpu_h", 0, 1e9, 0);
     facts->events = (uint64_t)json_get_int(&object, "events", 0, INT64_MAX, 0);
     facts->cycles = (uint64_t)json_get_int(&object, "cycles", 0, INT64_MAX, 0);

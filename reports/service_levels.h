@@ -3,9 +3,9 @@
  *   "service_levels": [{"metric": "queue_time_p95_s", "workload_class": "small training", "max": "10m"},
  *                      {"metric": "allocation_ratio", "min": 0.7}]
  *
- * A selector of jobs: a metric, and at most one key of a cut (`class`, `workload_class`, `class_size`, `queue`,
- * `size`, `gpu_model`; none: the whole run).  Its bound is `max`, `min`, or both; of a metric in seconds also as a
- * duration.
+ * A selector of jobs: a metric, and at most one key of a cut (`class`, `workload_class`, `class_size`, `tenant`,
+ * `queue`, `size`, `gpu_model`; none: the whole run).  Its bound is `max`, `min`, or both; of a metric in seconds also
+ * as a duration.
  *
  * Law: a level is met if the value is defined and within its bounds, both inclusive.  A level whose value is not
  * defined (there are no such jobs) is neither met nor broken; its state is "not defined".

@@ -280,6 +280,17 @@ size_t *view_by_demand_new(const struct metrics *metrics, const char *cut, size_
     return order;
 }
 
+bool view_has_tenants(const struct metrics *metrics)
+{
+    for (size_t i = 0;; i++) { /* both are ordered by name */
+        const char *tenant = metrics_cut_key(metrics, "tenant", i), *queue = metrics_cut_key(metrics, "queue", i);
+        if (tenant == NULL || queue == NULL)
+            return i > 0 && queue != NULL;
+        if (strcmp(tenant, queue) != 0)
+            return true;
+    }
+}
+
 const char *view_rejection(enum reason reason)
 {
     return reason == REASON_NONE ? "without a reason" : reason_name(reason);

@@ -69,6 +69,9 @@ double view_cut_value(const struct metrics *metrics, const char *cut, size_t ind
  * caller frees it with mem_free. */
 size_t *view_by_demand_new(const struct metrics *metrics, const char *cut, size_t *count);
 
+/* Are there tenants other than the queues themselves?  In a flat tree each queue is a tenant, which needs no table. */
+bool view_has_tenants(const struct metrics *metrics);
+
 /* The reason of a rejection in words: "NeverFits", "without a reason". */
 const char *view_rejection(enum reason reason);
 

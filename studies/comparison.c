@@ -21,6 +21,15 @@ static struct error read_gates(struct comparison *comparison, const char *name, 
     return gates_of_scenario(name, scenario_json, &comparison->arena, &comparison->gates);
 }
 
+/* How a trace gets its seeds, as the first side says that has such a one. */
+static void note_chance(struct comparison *comparison, const char *scenario_json)
+{
+    if (comparison->blocks == NULL)
+        comparison->blocks = comparison_blocks_new(scenario_json);
+    if (comparison->shake == NULL)
+        comparison->shake = comparison_shake_new(scenario_json);
+}
+
 /* Read the scenario once here, so that what is wrong with it is told before anything runs. */
 static struct error open_scenario(struct comparison *comparison, size_t side, struct side_facts *facts)
 {
@@ -32,8 +41,7 @@ static struct error open_scenario(struct comparison *comparison, size_t side, st
         *facts =
             (struct side_facts){.seed = scenario.seed, .has_chance = comparison_scenario_has_chance(scenario.resolved)};
         baseline_scenario_digest(scenario.resolved, comparison->sides[side].scenario_digest);
-        if (comparison->shake == NULL)
-            comparison->shake = comparison_shake_new(scenario.resolved);
+        note_chance(comparison, scenario.resolved);
     }
     scenario_release(&scenario);
     return error;
@@ -46,8 +54,11 @@ static struct error open_side(struct comparison *comparison, size_t side, struct
     struct comparison_side *own = &comparison->sides[side];
     own->name = options->name;
     own->is_fixed = options->record != NULL || options->baseline != NULL;
-    if (!own->is_fixed)
-        return open_scenario(comparison, side, facts);
+    if (!own->is_fixed) {
+        TRY(open_scenario(comparison, side, facts));
+        return options->program != NULL ? rerun_open(&own->rerun, options->program, comparison->options->scratch)
+                                        : ERROR_OK;
+    }
     if (options->baseline != NULL) {
         memcpy(own->scenario_digest, options->baseline->scenario_digest, sizeof own->scenario_digest - 1);
         facts->seed = options->baseline->runs[0].values.result.manifest.seed;
@@ -56,8 +67,7 @@ static struct error open_side(struct comparison *comparison, size_t side, struct
     TRY(values_read(record, options->record));
     baseline_scenario_digest(record->result.manifest.scenario_json, own->scenario_digest);
     facts->seed = record->result.manifest.seed;
-    if (comparison->shake == NULL)
-        comparison->shake = comparison_shake_new(record->result.manifest.scenario_json);
+    note_chance(comparison, record->result.manifest.scenario_json);
     return read_gates(comparison, options->record, record->result.manifest.scenario_json);
 }
 
@@ -204,28 +214,12 @@ static bool is_without_chance(const struct comparison *comparison)
     return true;
 }
 
-/* The results of all gates in one array; the caller frees it with mem_free. */
-static struct gate_result *results_new(const struct comparison *comparison)
-{
-    struct gate_result *results = mem_zalloc(comparison->verdict_count, sizeof *results);
-    for (size_t i = 0; i < comparison->verdict_count; i++)
-        results[i] = comparison->verdicts[i].result;
-    return results;
-}
-
-static bool is_settled(const struct comparison *comparison)
-{
-    struct gate_result *results = results_new(comparison);
-    const bool is = gates_are_settled(results, comparison->verdict_count);
-    mem_free(results);
-    return is;
-}
-
 static struct error run_looks(struct comparison *comparison, bool may_be_exact)
 {
     const bool has_looks = comparison->gates.count > 0 && comparison->options->is_sequential;
     const size_t most = comparison->seed_count;
     const struct looks once = looks_once(1), looks = has_looks ? looks_up_to(most) : looks_once(most);
+    comparison->keeps_waits = may_be_exact || most == 1;
     if (may_be_exact && !is_stopped(comparison)) {
         TRY(comparison_run_seeds(comparison, 0, 1));
         comparison->is_exact = is_without_chance(comparison);
@@ -233,12 +227,13 @@ static struct error run_looks(struct comparison *comparison, bool may_be_exact)
         comparison_judge(comparison, &once, 0);
         if (comparison->is_exact)
             return ERROR_OK;
+        comparison->keeps_waits = most == 1;
     }
     for (size_t look = 0; look < looks.count; look++) {
         TRY(comparison_run_seeds(comparison, look > 0 ? looks.n[look - 1] : 0, looks.n[look]));
         comparison->seed_count = looks.n[look];
         comparison_judge(comparison, &looks, look);
-        if (is_stopped(comparison) || (has_looks && is_settled(comparison)))
+        if (is_stopped(comparison) || (has_looks && comparison_is_settled(comparison)))
             break;
     }
     return ERROR_OK;
@@ -265,32 +260,9 @@ struct error comparison_run(struct comparison *comparison, const struct comparis
     TRY(open_sides(comparison, &may_be_exact));
     TRY(run_looks(comparison, may_be_exact));
     comparison->is_partial = is_stopped(comparison);
+    comparison_find_long(comparison);
     comparison_find_warnings(comparison);
     return comparison->run_count == comparison->failed_count ? no_run(comparison) : ERROR_OK;
-}
-
-/* ---- what it says ---- */
-
-enum gate_state comparison_state(const struct comparison *comparison)
-{
-    struct gate_result *results = results_new(comparison);
-    enum gate_state state = gates_state(results, comparison->verdict_count);
-    mem_free(results);
-    return state;
-}
-
-bool comparison_is_complete(const struct comparison *comparison)
-{
-    return !comparison->is_partial && comparison->failed_count == 0;
-}
-
-size_t comparison_pair_count(const struct comparison *comparison, size_t side)
-{
-    size_t count = 0;
-    for (size_t seed = 0; seed < comparison->seed_count; seed++)
-        count += comparison->sides[0].runs[seed].state == COMPARISON_RUN_DONE &&
-                 comparison->sides[side].runs[seed].state == COMPARISON_RUN_DONE;
-    return count;
 }
 
 void comparison_release(struct comparison *comparison)
@@ -304,6 +276,9 @@ void comparison_release(struct comparison *comparison)
                 values_release(&own->runs[seed].values);
         }
         mem_free(own->runs);
+        rerun_close(&own->rerun);
+        job_waits_release(&own->waits);
+        mem_free(own->one_run.unknown);
         mem_free(own->first.text);
         mem_free(own->first.json);
         mem_free(own->first.unknown);
@@ -312,6 +287,7 @@ void comparison_release(struct comparison *comparison)
         mem_free(comparison->warnings[i]);
     mem_free(comparison->warnings);
     mem_free(comparison->rows);
+    mem_free(comparison->blocks);
     mem_free(comparison->shake);
     arena_release(&comparison->arena);
     arena_release(&comparison->look_arena);

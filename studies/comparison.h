@@ -25,8 +25,10 @@
 
 #include "reports/difference.h"
 #include "reports/gates.h"
+#include "reports/long_run.h"
 #include "reports/values.h"
 #include "sim/scenario/scenario.h"
+#include "studies/rerun.h"
 
 enum {
     COMPARISON_SIDES_MAX = 16,
@@ -41,18 +43,21 @@ struct comparison_side_options {
     const char *record;              /* a folder; NULL: none */
     const struct baseline *baseline; /* NULL: none */
     struct scenario_options scenario;
+    const char *program; /* the windtunnel that runs the scenario (studies/rerun.h); NULL: this one */
 };
 
 struct comparison_options {
     const char *version; /* of Windtunnel */
     const struct comparison_side_options *sides;
-    size_t side_count;         /* at least 2 */
-    size_t seed_count;         /* at most; 1 .. COMPARISON_SEEDS_MAX */
-    bool is_sequential;        /* stop when all gates are decided; without gates run COMPARISON_SEEDS_PLAIN */
-    size_t worker_count;       /* runs at the same time */
-    const struct gates *gates; /* in place of those of the scenarios; NULL: the first side that has gates gives them */
-    double alpha;              /* 0.05: of the gates together; intervals of the table have the level 1 - alpha */
-    bool finds_first;          /* seek the first decision in which each candidate differs from the base */
+    size_t side_count;          /* at least 2 */
+    size_t seed_count;          /* at most; 1 .. COMPARISON_SEEDS_MAX */
+    bool is_sequential;         /* stop when all gates are decided; without gates run COMPARISON_SEEDS_PLAIN */
+    size_t worker_count;        /* runs at the same time */
+    const struct gates *gates;  /* in place of those of the scenarios; NULL: the first side that has gates gives them */
+    double alpha;               /* 0.05: of the gates together; intervals of the table have the level 1 - alpha */
+    bool finds_first;           /* seek the first decision in which each candidate differs from the base */
+    const char *scratch;        /* an existing folder, for the records of other programs; needed if a side has one */
+    const char *const *records; /* by side: the folder for the record of its run with the first seed; NULL: none */
     const volatile sig_atomic_t *stop;
     /* Some times a second; done and total: runs of this look.  NULL: nothing to do. */
     void (*on_progress)(void *self, size_t done, size_t total);
@@ -76,12 +81,22 @@ struct comparison_first {
     char *unknown;     /* why it is not known; owned */
 };
 
+/* The queue times of the same jobs in one run of each, candidate less base, as one series (reports/long_run.h). */
+struct comparison_long {
+    bool is_known;
+    char *unknown; /* why it is not known; NULL: there are several seeds; owned */
+    struct steady all, by_class[JOB_CLASS_COUNT];
+};
+
 struct comparison_side {
     const char *name;
     bool is_fixed;               /* a record or a baseline: nothing is run */
     struct comparison_run *runs; /* by index of the seed; owned */
     struct comparison_first first;
-    char scenario_digest[33]; /* of the scenario but for what may differ between versions of a policy */
+    struct comparison_long one_run; /* of a candidate */
+    struct job_waits waits;         /* of its run, until `one_run` is known */
+    struct rerun rerun;             /* open if another program makes the runs */
+    char scenario_digest[33];       /* of the scenario but for what may differ between versions of a policy */
 };
 
 /* A metric and its values. */
@@ -105,12 +120,14 @@ struct comparison {
     size_t seed_capacity;           /* seeds that there may be */
     size_t seed_count;              /* seeds of the last look */
     size_t run_count, failed_count; /* finished runs, failed ones included; failed runs */
-    char *shake;                    /* how the trace is shaken (workloads/readers/shake.h), in words; NULL: it is not */
-    bool is_exact;                  /* one run of each side, without chance */
-    bool is_partial;                /* stopped before its end */
-    bool is_fixed;                  /* all sides are records or baselines */
-    size_t look, look_count;        /* the last look, from 0, and how many there may be */
-    double level;                   /* of the intervals of the differences: 0.95; in a sequence that of the look */
+    char *blocks;     /* "weeks": the blocks of the trace that are drawn (workloads/readers/blocks.h); NULL: none */
+    char *shake;      /* how the trace is shaken (workloads/readers/shake.h), in words; NULL: it is not */
+    bool keeps_waits; /* runs hand back the queue times of their jobs */
+    bool is_exact;    /* one run of each side, without chance */
+    bool is_partial;  /* stopped before its end */
+    bool is_fixed;    /* all sides are records or baselines */
+    size_t look, look_count; /* the last look, from 0, and how many there may be */
+    double level;            /* of the intervals of the differences: 0.95; in a sequence that of the look */
     struct comparison_row *rows;
     size_t row_count;
     struct difference

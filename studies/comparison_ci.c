@@ -20,14 +20,25 @@ static void write_first(const struct comparison *comparison, const struct compar
 
 /* ---- JUnit ---- */
 
-/* Escaped; characters that XML cannot hold become '?'. */
+/* The bytes of the first character that XML can hold; 0: it can not. */
+static size_t xml_bytes(struct text text)
+{
+    const unsigned char c = (unsigned char)text.at[0];
+    const size_t bytes = text_utf8_bytes(text);
+    if (bytes == 3 && memcmp(text.at, "\xef\xbf", 2) == 0 && (unsigned char)text.at[2] >= 0xbe)
+        return 0; /* U+FFFE and U+FFFF */
+    return c < 0x20 && c != '\n' && c != '\t' ? 0 : bytes;
+}
+
+/* Escaped; what XML cannot hold becomes '?'. */
 static void write_xml(const char *text, struct buffer *out)
 {
-    struct buffer plain = {0};
-    for (; *text != '\0'; text++)
-        buffer_char(&plain, (unsigned char)*text < 0x20 && *text != '\n' && *text != '\t' ? '?' : *text);
-    buffer_html(out, (struct text){plain.bytes, plain.length});
-    buffer_release(&plain);
+    struct text rest = text_of(text);
+    while (rest.length > 0) {
+        const size_t bytes = xml_bytes(rest), step = bytes == 0 ? 1 : bytes;
+        buffer_html(out, bytes == 0 ? TEXT("?") : (struct text){rest.at, bytes});
+        rest = (struct text){rest.at + step, rest.length - step};
+    }
 }
 
 static void open_case(const char *class, const char *name, const char *side, struct buffer *out)
@@ -39,13 +50,16 @@ static void open_case(const char *class, const char *name, const char *side, str
     buffer_string(out, "\" time=\"0\"");
 }
 
-static void close_case(const char *start, const char *element, const char *message, const char *text,
+/* detail: more than the message; "": nothing.  The text repeats the message because some CI systems show it alone. */
+static void close_case(const char *element, const char *type, const char *message, const char *detail,
                        struct buffer *out)
 {
-    buffer_format(out, ">\n    <%s message=\"", start);
+    buffer_format(out, ">\n    <%s type=\"%s\" message=\"", element, type);
     write_xml(message, out);
     buffer_string(out, "\">");
-    write_xml(text, out);
+    write_xml(message, out);
+    buffer_string(out, detail[0] != '\0' ? "\n" : "");
+    write_xml(detail, out);
     buffer_format(out, "</%s>\n  </testcase>\n", element);
 }
 
@@ -64,13 +78,14 @@ static void write_gate_case(const struct comparison *comparison, const struct co
         break;
     case GATE_FAILED:
         write_first(comparison, verdict, &first);
-        close_case("failure type=\"gate\"", "failure", buffer_c_string(&text), buffer_c_string(&first), out);
+        close_case("failure", "gate", buffer_c_string(&text), buffer_c_string(&first), out);
         break;
     case GATE_INCONCLUSIVE:
     case GATE_NOT_DEFINED:
-        buffer_string(out, ">\n    <skipped message=\"");
+        /* The schema allows no attribute here. */
+        buffer_string(out, ">\n    <skipped>");
         write_xml(buffer_c_string(&text), out);
-        buffer_string(out, "\"/>\n  </testcase>\n");
+        buffer_string(out, "</skipped>\n  </testcase>\n");
         break;
     }
     buffer_release(&name);
@@ -84,7 +99,7 @@ static void write_run_case(const struct comparison *comparison, const struct com
     struct buffer name = {0};
     buffer_format(&name, "seed %llu", (unsigned long long)run->seed);
     open_case("run", buffer_c_string(&name), comparison->sides[side].name, out);
-    close_case("error", "error", run->failure, run->said, out);
+    close_case("error", "run", run->failure, run->said, out);
     buffer_release(&name);
 }
 
@@ -122,13 +137,31 @@ static void write_command_text(const char *text, bool is_property, struct buffer
     }
 }
 
-static void write_command(const char *command, const char *title, const char *text, struct buffer *out)
+/* gate NULL: it has no place in a file. */
+static void write_command(const char *command, const struct gate *gate, const char *text, struct buffer *out)
 {
-    buffer_format(out, "::%s title=", command);
-    write_command_text(title, true, out);
+    buffer_format(out, "::%s title=windtunnel compare", command);
+    if (gate != NULL) {
+        buffer_string(out, ",file=");
+        write_command_text(gate->file, true, out);
+        buffer_format(out, ",line=%zu", gate->line);
+    }
     buffer_string(out, "::");
     write_command_text(text, false, out);
     buffer_char(out, '\n');
+}
+
+/* A file that a reader of the annotation can open: not an override, nor what a record kept of its scenario. */
+static bool is_in_file(const struct comparison *comparison, const struct gate *gate)
+{
+    if (gate->file == NULL || gate->line == 0 || strncmp(gate->file, "--set", 5) == 0)
+        return false;
+    for (size_t side = 0; side < comparison->side_count; side++) {
+        const char *record = comparison->options->sides[side].record;
+        if (record != NULL && strcmp(record, gate->file) == 0)
+            return false;
+    }
+    return true;
 }
 
 void comparison_write_github(const struct comparison *comparison, struct buffer *out)
@@ -139,6 +172,7 @@ void comparison_write_github(const struct comparison *comparison, struct buffer 
     const struct comparison_run *run;
     for (size_t i = 0; i < comparison->verdict_count; i++) {
         const struct comparison_verdict *verdict = &comparison->verdicts[i];
+        const struct gate *gate = verdict->test.gate;
         text.length = 0;
         gate_text(verdict, &text);
         if (verdict->result.state == GATE_FAILED) {
@@ -147,18 +181,19 @@ void comparison_write_github(const struct comparison *comparison, struct buffer 
             text.length--; /* the last line end */
         }
         if (commands[verdict->result.state] != NULL)
-            write_command(commands[verdict->result.state], "windtunnel compare", buffer_c_string(&text), out);
+            write_command(commands[verdict->result.state], is_in_file(comparison, gate) ? gate : NULL,
+                          buffer_c_string(&text), out);
     }
     for (size_t i = 0; (run = comparison_failed(comparison, i, &side)) != NULL; i++) {
         text.length = 0;
         buffer_format(&text, "the run of '%s' with seed %llu failed: %s", comparison->sides[side].name,
                       (unsigned long long)run->seed, run->failure);
-        write_command("error", "windtunnel compare", buffer_c_string(&text), out);
+        write_command("error", NULL, buffer_c_string(&text), out);
     }
     for (size_t i = 0; i < comparison->warning_count; i++)
-        write_command("warning", "windtunnel compare", comparison->warnings[i], out);
+        write_command("warning", NULL, comparison->warnings[i], out);
     text.length = 0;
     comparison_write_verdict(comparison, &text);
-    write_command("notice", "windtunnel compare", buffer_c_string(&text), out);
+    write_command("notice", NULL, buffer_c_string(&text), out);
     buffer_release(&text);
 }

@@ -12,6 +12,8 @@ static const char *obstacle(const struct comparison *comparison, size_t side)
     const struct result *record = &comparison->sides[side].runs[0].values.result;
     if (options->baseline != NULL)
         return "a baseline keeps values alone";
+    if (options->program != NULL)
+        return "another program makes its runs";
     if (options->record == NULL)
         return NULL;
     if (comparison->sides[side].runs[0].state != COMPARISON_RUN_DONE)

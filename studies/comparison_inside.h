@@ -19,11 +19,25 @@ bool comparison_has_chance(const struct result *result);
 /* The same of a scenario before it is run: false means that it perhaps does not. */
 bool comparison_scenario_has_chance(const char *scenario_json);
 
+/* Which blocks of the scenario's trace are drawn: "users"; NULL: none.  The caller frees it with mem_free. */
+char *comparison_blocks_new(const char *scenario_json);
+
 /* How the scenario's trace is shaken, in words; NULL: it is not.  The caller frees it with mem_free. */
 char *comparison_shake_new(const char *scenario_json);
 
+/* The result of a run behind its queue times: what a run writes with comparison->keeps_waits, and what is read of it.
+ * Returns the text of result.json. */
+void comparison_write_waits(const struct job_waits *waits, struct buffer *out);
+struct text comparison_take_waits(struct text bytes, struct job_waits *waits);
+
+/* With one run of each side, compare the queue times of the jobs; a record's are read here. */
+void comparison_find_long(struct comparison *comparison);
+
 /* Compute rows, differences and verdicts from the runs that there are. */
 void comparison_judge(struct comparison *comparison, const struct looks *looks, size_t look);
+
+/* All gates are decided. */
+bool comparison_is_settled(const struct comparison *comparison);
 
 /* What makes the sides less comparable: other jobs, another version, a partial record. */
 void comparison_find_warnings(struct comparison *comparison);

@@ -52,14 +52,53 @@ static void write_first(const struct comparison_first *first, struct buffer *out
     }
 }
 
+/* Of another program that makes the runs; else nothing. */
+static void write_program(const struct rerun *rerun, struct buffer *out)
+{
+    if (rerun->program == NULL)
+        return;
+    buffer_string(out, ", \"program\": {");
+    pair_text("path", rerun->program, out);
+    buffer_string(out, ", ");
+    pair_text("version", rerun->version, out);
+    buffer_char(out, '}');
+}
+
+/* "one_long_run": absent if there are several seeds */
+static void write_long(const struct comparison_long *one_run, struct buffer *out)
+{
+    if (!one_run->is_known && one_run->unknown == NULL)
+        return;
+    buffer_string(out, ", \"one_long_run\": {");
+    if (!one_run->is_known) {
+        pair_text("unknown", one_run->unknown, out);
+    } else {
+        buffer_string(out, "\"queue_time_difference_s\": ");
+        steady_write_json(&one_run->all, out);
+        buffer_string(out, ", \"by_class\": {");
+        const char *before = "";
+        for (int c = 0; c < JOB_CLASS_COUNT; c++) {
+            if (one_run->by_class[c].count == 0)
+                continue;
+            buffer_format(out, "%s\"%s\": ", before, job_class_names[c]);
+            steady_write_json(&one_run->by_class[c], out);
+            before = ", ";
+        }
+        buffer_char(out, '}');
+    }
+    buffer_char(out, '}');
+}
+
 static void write_sides(const struct comparison *comparison, struct buffer *out)
 {
     buffer_string(out, "\"sides\": [");
     for (size_t side = 0; side < comparison->side_count; side++) {
         buffer_string(out, side == 0 ? "\n  {" : ",\n  {");
         pair_text("name", comparison->sides[side].name, out);
+        write_program(&comparison->sides[side].rerun, out);
         if (side > 0)
             write_first(&comparison->sides[side].first, out);
+        write_long(&comparison->sides[side].one_run, out);
         buffer_string(out, ", \"runs\": [");
         for (size_t seed = 0; seed < comparison->seed_count; seed++) {
             buffer_string(out, seed == 0 ? "\n    " : ",\n    ");
@@ -94,6 +133,7 @@ static void write_difference(const struct difference *difference, struct buffer 
     pair_number("candidate", difference->candidate, out);
     pair_number("difference", difference->mean.mean, out);
     pair_number("relative", difference->relative, out);
+    pair_number("size", difference->size, out);
     pair_number("low", difference->mean.low, out);
     pair_number("high", difference->mean.high, out);
     pair_number("level", difference->mean.level, out);
@@ -140,6 +180,8 @@ void comparison_write_json(const struct comparison *comparison, struct buffer *o
     buffer_format(out, ",\n\"is_exact\": %s, \"is_partial\": %s, \"is_complete\": %s,\n",
                   comparison->is_exact ? "true" : "false", comparison->is_partial ? "true" : "false",
                   comparison_is_complete(comparison) ? "true" : "false");
+    pair_text("blocks", comparison->blocks, out);
+    buffer_string(out, ", ");
     pair_text("shake", comparison->shake, out);
     buffer_string(out, ",\n");
     buffer_format(out, "\"seeds\": %zu, \"look\": %zu, \"looks\": %zu, \"alpha\": ", comparison->seed_count,

@@ -72,6 +72,7 @@ static void make_differences(struct comparison *comparison, const struct differe
             differences[r] = difference_of(how, &row->of, numbers_of(comparison, row, 0), count,
                                            numbers_of(comparison, row, side), count);
         }
+        differences_measure(differences, comparison->row_count);
         comparison->differences[side] = differences;
     }
 }
@@ -200,6 +201,7 @@ static void warn_of_jobs(struct comparison *comparison, size_t side)
 static void warn_of_side(struct comparison *comparison, size_t side)
 {
     const struct comparison_side *own = &comparison->sides[side];
+    const bool is_made_elsewhere = own->is_fixed || own->rerun.program != NULL;
     for (size_t seed = 0; seed < comparison->seed_count; seed++) {
         const struct comparison_run *run = &own->runs[seed];
         const char *version = run->values.result.manifest.version;
@@ -207,7 +209,7 @@ static void warn_of_side(struct comparison *comparison, size_t side)
             continue;
         if (run->values.result.facts.is_partial)
             comparison_warn(comparison, "the record of '%s' is partial: its run was stopped before the end", own->name);
-        if (own->is_fixed && version != NULL && strcmp(version, comparison->options->version) != 0) {
+        if (is_made_elsewhere && version != NULL && strcmp(version, comparison->options->version) != 0) {
             comparison_warn(comparison,
                             "'%s' was made by version %s, and this is %s: a difference may be the program's", own->name,
                             version, comparison->options->version);

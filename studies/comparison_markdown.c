@@ -116,6 +116,16 @@ static void write_first(const struct comparison *comparison, size_t side, struct
     buffer_release(&text);
 }
 
+static void write_long(const struct comparison *comparison, size_t side, struct buffer *out)
+{
+    struct buffer text = {0};
+    if (comparison_write_long(comparison, side, "    ", &text)) {
+        buffer_string(out, "\n" COMPARISON_LONG_HEADING ":\n\n");
+        buffer_bytes(out, text.bytes, text.length);
+    }
+    buffer_release(&text);
+}
+
 static void write_side(const struct comparison *comparison, size_t side, const struct comparison_show *show,
                        struct buffer *out)
 {
@@ -136,9 +146,12 @@ static void write_side(const struct comparison *comparison, size_t side, const s
                   "\n%zu better (`+`), %zu worse (`-`), %zu moved (`*`), %zu without a clear difference (`~`), "
                   "%zu equal (`=`), %zu not defined on both sides (`?`)\n",
                   counts[0], counts[1], counts[2], counts[3], counts[4], counts[5]);
+    write_long(comparison, side, out);
     write_first(comparison, side, out);
     write_cut(comparison, side, "class", "class", show->winner_metric, out);
     write_cut(comparison, side, "workload_class", "workload class", show->winner_metric, out);
+    if (comparison_has_tenants(comparison))
+        write_cut(comparison, side, "tenant", "tenant", show->winner_metric, out);
     mem_free(list);
 }
 
@@ -146,13 +159,16 @@ void comparison_write_markdown(const struct comparison *comparison, const struct
                                struct buffer *out)
 {
     size_t side;
+    struct buffer base = {0};
     const struct comparison_run *run;
     buffer_string(out, "## ");
     comparison_write_verdict(comparison, out);
     buffer_string(out, "\n\n");
     comparison_write_seeds(comparison, out);
     buffer_string(out, "; the base is ");
-    write_name(out, comparison->sides[0].name);
+    comparison_write_base(comparison, &base);
+    escape(out, &base);
+    buffer_release(&base);
     buffer_char(out, '\n');
     for (size_t i = 0; (run = comparison_failed(comparison, i, &side)) != NULL; i++) {
         buffer_string(out, i == 0 ? "\n- " : "- ");

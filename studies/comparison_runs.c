@@ -17,7 +17,8 @@ bool comparison_scenario_has_chance(const char *scenario_json)
     json_t *estimates = json_object_get(json_object_get(root, "world"), "estimates");
     const char *kind = json_string_value(json_object_get(estimates, "kind"));
     bool is_replay = json_is_string(json_object_get(workload, "trace")) && !json_object_get(workload, "fill") &&
-                     !json_object_get(workload, "shake") && (kind == NULL || strcmp(kind, "noisy") != 0);
+                     !json_object_get(workload, "blocks") && !json_object_get(workload, "shake") &&
+                     (kind == NULL || strcmp(kind, "noisy") != 0);
     json_decref(root);
     return !is_replay;
 }
@@ -35,6 +36,15 @@ static void write_duration(const json_t *value, struct buffer *out)
         view_name(out, json_string_value(value), 20);
     else
         view_duration(out, json_number_value(value));
+}
+
+char *comparison_blocks_new(const char *scenario_json)
+{
+    json_t *root = json_loads(scenario_json, 0, NULL);
+    const char *blocks = json_string_value(json_object_get(json_object_get(root, "workload"), "blocks"));
+    char *copy = blocks != NULL ? mem_copy_text(blocks) : NULL;
+    json_decref(root);
+    return copy;
 }
 
 char *comparison_shake_new(const char *scenario_json)
@@ -76,12 +86,23 @@ static struct error run_task(void *self, size_t index, struct buffer *out)
     const struct task *task = &batch->tasks[index];
     if (task->is_first)
         return comparison_find_first(batch->comparison, task->side, out);
+    const struct rerun *rerun = &batch->comparison->sides[task->side].rerun;
+    if (rerun->program != NULL)
+        return rerun_run(rerun, &options->sides[task->side].scenario, batch->comparison->seeds[task->seed], out);
     struct run_options run_options = {
         .version = options->version, .scenario = options->sides[task->side].scenario, .keeps_arrivals = true};
     struct run run;
+    struct long_run rows = {0};
+    struct record_sink sink = long_run_sink(&rows);
     char seed[24];
+    sink.on_sample = NULL;
+    sink.on_finished = NULL;
+    if (batch->comparison->keeps_waits)
+        run_options.sink = &sink;
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)batch->comparison->seeds[task->seed]);
     run_options.scenario.seed = seed;
+    if (task->seed == 0 && options->records != NULL)
+        run_options.out = options->records[task->side];
     struct error error = run_simulate(&run, &run_options);
     if (!error_is(error)) {
         error = run.result.stall;
@@ -89,6 +110,11 @@ static struct error run_task(void *self, size_t index, struct buffer *out)
     }
     if (!error_is(error))
         error = run_result_text(&run, NULL, out);
+    if (!error_is(error) && run_options.sink != NULL)
+        comparison_write_waits(&rows.waits, out);
+    long_run_release(&rows);
+    if (!error_is(error) && run_options.out != NULL)
+        error = run_commit(&run, NULL);
     run_release(&run);
     return error;
 }
@@ -115,7 +141,13 @@ static void keep_result(void *self, const struct worker_result *result)
         keep_failure(run, result->failure, result->said);
         return;
     }
-    struct error error = values_read_text(&run->values, "the result of the run", result->bytes);
+    struct job_waits waits = {0};
+    const struct text text = comparison_take_waits(result->bytes, &waits);
+    if (task->seed == 0)
+        batch->comparison->sides[task->side].waits = waits;
+    else
+        job_waits_release(&waits);
+    struct error error = values_read_text(&run->values, "the result of the run", text);
     if (error_is(error)) {
         keep_failure(run, error_message(&error), "");
         error_release(&error);

@@ -14,8 +14,8 @@ enum {
     TITLE_WIDTH = 20, /* at least, of a metric */
 };
 
-static const char *const cuts[] = {"class", "workload_class", "size", "gpu_model", "queue", NULL};
-static const char *const cut_titles[] = {"class", "workload class", "size", "GPU model", "queue"};
+static const char *const cuts[] = {"class", "workload_class", "size", "gpu_model", "tenant", "queue", NULL};
+static const char *const cut_titles[] = {"class", "workload class", "size", "GPU model", "tenant", "queue"};
 
 static void pad(struct buffer *out, size_t start, size_t width)
 {
@@ -178,6 +178,16 @@ static void write_first(const struct comparison *comparison, size_t side, struct
     buffer_release(&text);
 }
 
+static void write_long(const struct comparison *comparison, size_t side, struct buffer *out)
+{
+    struct buffer text = {0};
+    if (comparison_write_long(comparison, side, "    ", &text)) {
+        buffer_string(out, "\n  " COMPARISON_LONG_HEADING "\n");
+        buffer_bytes(out, text.bytes, text.length);
+    }
+    buffer_release(&text);
+}
+
 static void write_side(const struct comparison *comparison, size_t side, const struct comparison_show *show,
                        struct buffer *out)
 {
@@ -195,10 +205,12 @@ static void write_side(const struct comparison *comparison, size_t side, const s
         return;
     }
     write_moved(comparison, side, show->is_all, out);
+    write_long(comparison, side, out);
     write_first(comparison, side, out);
     buffer_format(out, "\n  Who won and who lost, by %s\n", show->winner_metric);
     for (size_t cut = 0; cuts[cut] != NULL; cut++)
-        write_cut(comparison, side, cut, show->winner_metric, out);
+        if (strcmp(cuts[cut], "tenant") != 0 || comparison_has_tenants(comparison))
+            write_cut(comparison, side, cut, show->winner_metric, out);
 }
 
 void comparison_write_text(const struct comparison *comparison, const struct comparison_show *show, struct buffer *out)
@@ -209,7 +221,7 @@ void comparison_write_text(const struct comparison *comparison, const struct com
     if (comparison->look_count > 1)
         buffer_format(out, ", look %zu of at most %zu", comparison->look + 1, comparison->look_count);
     buffer_string(out, "; the base is ");
-    view_name(out, comparison->sides[0].name, 80);
+    comparison_write_base(comparison, out);
     buffer_char(out, '\n');
     for (size_t side = 1; side < comparison->side_count; side++)
         write_side(comparison, side, show, out);

@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/names.h"
 #include "reports/view.h"
 
-enum { UNKNOWN_WIDTH_MAX = 300 };
+enum { UNKNOWN_WIDTH_MAX = 300, NAME_WIDTH_MAX = 80 };
 
 const char comparison_marks[] = "+-*~=?";
 
@@ -59,11 +60,10 @@ void comparison_count_marks(const struct comparison *comparison, size_t side, co
     }
 }
 
-/* Gains, then what has no clear difference, then losses; each by how much. */
+/* Gains, then what has no clear difference, then losses; each by its size. */
 static double gain(const struct difference *difference)
 {
-    double size = isfinite(difference->relative) ? fabs(difference->relative) : INFINITY;
-    return difference->mark == '+' ? size : difference->mark == '-' ? -size : 0;
+    return difference->mark == '+' ? difference->size : difference->mark == '-' ? -difference->size : 0;
 }
 
 /* The pointers are into one array, whose order decides between equal gains. */
@@ -88,6 +88,23 @@ const struct difference **comparison_cut_new(const struct comparison *comparison
     return list;
 }
 
+bool comparison_has_tenants(const struct comparison *comparison)
+{
+    struct names *tenants = names_new(), *queues = names_new();
+    bool has_others = false;
+    for (size_t r = 0; r < comparison->row_count; r++) {
+        const struct metric_selector *of = &comparison->rows[r].of;
+        if (of->cut != NULL && (strcmp(of->cut, "tenant") == 0 || strcmp(of->cut, "queue") == 0))
+            names_add(of->cut[0] == 't' ? tenants : queues, text_of(of->key));
+    }
+    for (uint32_t t = 0; t < names_count(tenants); t++)
+        has_others |= names_find(queues, text_of(names_text(tenants, t))) == NAMES_NONE;
+    has_others |= names_count(tenants) > 0 && names_count(tenants) != names_count(queues);
+    names_free(tenants);
+    names_free(queues);
+    return has_others;
+}
+
 void comparison_write_value(const struct difference *difference, double value, struct buffer *out)
 {
     const struct service_level level = {.of = difference->of, .unit = difference->unit};
@@ -107,6 +124,21 @@ void comparison_write_seeds(const struct comparison *comparison, struct buffer *
     buffer_char(out, ')');
     if (comparison->shake != NULL)
         buffer_format(out, " of a shaken trace (%s)", comparison->shake);
+    if (comparison->blocks != NULL)
+        buffer_format(out, ", %s resampled", comparison->blocks);
+}
+
+void comparison_write_base(const struct comparison *comparison, struct buffer *out)
+{
+    const struct comparison_side *base = &comparison->sides[0];
+    view_name(out, base->name, NAME_WIDTH_MAX);
+    if (base->rerun.program == NULL)
+        return;
+    buffer_string(out, ", run by windtunnel ");
+    view_name(out, base->rerun.version, NAME_WIDTH_MAX);
+    buffer_string(out, " (");
+    view_name(out, base->rerun.program, NAME_WIDTH_MAX);
+    buffer_char(out, ')');
 }
 
 static size_t count_states(const struct comparison *comparison, enum gate_state state)

@@ -4,7 +4,8 @@
 
 #include "studies/comparison_show.h"
 
-/* The differences of a side that are shown, what moved most first: of the whole run, or with is_all of the cuts too.
+/* The differences of a side that are shown, what moved most first (differences_sort, by the sizes of
+ * reports/difference.h): of the whole run, or with is_all of the cuts too.
  * The caller frees it with mem_free. */
 struct difference *comparison_sorted_new(const struct comparison *comparison, size_t side, bool is_all, size_t *count);
 
@@ -18,15 +19,21 @@ extern const char comparison_marks[]; /* "+-*~=?" */
 void comparison_count_marks(const struct comparison *comparison, size_t side, const char *cut, const char *metric,
                             size_t counts[COMPARISON_MARKS]);
 
-/* The keys of a cut by one metric, the clearest gains first and the clearest losses last. */
+/* The keys of a cut by one metric, the largest clear gains first and the largest clear losses last. */
 const struct difference **comparison_cut_new(const struct comparison *comparison, size_t side, const char *cut,
                                              const char *metric, size_t *count);
+
+/* Are there tenants other than the queues themselves? */
+bool comparison_has_tenants(const struct comparison *comparison);
 
 /* Append "4h 12m", "87.3 %" or "42": a value of the metric. */
 void comparison_write_value(const struct difference *difference, double value, struct buffer *out);
 
 /* Append "5 seeds (1 to 5)", "exact, n = 1", ... */
 void comparison_write_seeds(const struct comparison *comparison, struct buffer *out);
+
+/* Append the name of the base, and the program that runs it if that is another one. */
+void comparison_write_base(const struct comparison *comparison, struct buffer *out);
 
 /* Append the verdict in a line without its end: "Verdict: failed: 1 of 3 gates failed". */
 void comparison_write_verdict(const struct comparison *comparison, struct buffer *out);
@@ -38,6 +45,11 @@ const struct comparison_run *comparison_failed(const struct comparison *comparis
  * "The first decision of mine that differs, with seed 1" is the caller's.  False: nothing is known, nothing is written,
  * since it was not sought. */
 bool comparison_write_first(const struct comparison *comparison, size_t side, const char *indent, struct buffer *out);
+
+/* Append how the queue times of the jobs differ in one run of each side, each line behind `indent`; the heading is the
+ * caller's.  False: there are several seeds, nothing is written. */
+bool comparison_write_long(const struct comparison *comparison, size_t side, const char *indent, struct buffer *out);
+#define COMPARISON_LONG_HEADING "One long run: the queue time of each job less that of the base, by batch means"
 
 /* The side of this name; SIZE_MAX: there is none. */
 size_t comparison_find_side(const struct comparison *comparison, const char *name);

@@ -96,12 +96,14 @@ static struct error simulate(struct run *run)
     const struct cluster *cluster = run->scenario.cluster;
     for (uint32_t m = 0; m < cluster->model_count; m++)
         model_names[m] = cluster->models[m].name;
-    struct record_sink sinks[2] = {metrics_sink(run->metrics)};
+    struct record_sink sinks[3] = {metrics_sink(run->metrics)};
     size_t sink_count = 1;
     if (options->out != NULL) {
         TRY(open_record(run, model_names));
         sinks[sink_count++] = record_files_sink(run->files);
     }
+    if (options->sink != NULL)
+        sinks[sink_count++] = *options->sink;
     TRY(open_process(run));
     struct engine_config config = {.watch = &guard_watch,
                                    .cluster = cluster,

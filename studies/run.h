@@ -27,12 +27,13 @@
 struct run_options {     /* all but `version` may be NULL, 0 or false */
     const char *version; /* of Windtunnel, for the record */
     struct scenario_options scenario;
-    const char *out;              /* the record's folder; NULL: no record */
-    bool has_events;              /* the record has every fact and decision too; needs `out` */
-    const char *scheduler;        /* the command of another program that decides */
-    int64_t scheduler_timeout_ms; /* the real time that it has for a cycle */
-    bool is_checked;              /* verify the invariants at every instant */
-    bool keeps_arrivals;          /* hash the arrivals, for run_result_text and the record */
+    const char *out;                /* the record's folder; NULL: no record */
+    bool has_events;                /* the record has every fact and decision too; needs `out` */
+    const char *scheduler;          /* the command of another program that decides */
+    int64_t scheduler_timeout_ms;   /* the real time that it has for a cycle */
+    bool is_checked;                /* verify the invariants at every instant */
+    bool keeps_arrivals;            /* hash the arrivals, for run_result_text and the record */
+    const struct record_sink *sink; /* takes the rows too, besides the metrics and the record */
     const volatile sig_atomic_t *stop;
     void (*on_progress)(void *self, const struct engine_progress *progress);
     void *progress_self;

@@ -97,12 +97,28 @@ static struct error shake_assignment(struct compare_sides *sides, const char *va
     return ERROR_OK;
 }
 
+static struct error blocks_assignment(struct compare_sides *sides, const char *value, const char **out)
+{
+    struct buffer text = {0};
+    bool is_known = false;
+    for (const char *const *name = blocks_names; *name != NULL; name++)
+        is_known = is_known || strcmp(*name, value) == 0;
+    if (!is_known)
+        return error_new(ERROR_USAGE, "'--blocks' wants users or weeks, got '%s'", value);
+    buffer_format(&text, "workload.blocks=\"%s\"", value);
+    *out = arena_copy(&sides->arena, (struct text){text.bytes, text.length});
+    buffer_release(&text);
+    return ERROR_OK;
+}
+
 static struct error find_sets(struct compare_sides *sides)
 {
     size_t count;
-    const char *shake = args_string(sides->args, "shake");
+    const char *shake = args_string(sides->args, "shake"), *blocks = args_string(sides->args, "blocks");
     const char *const *sets = args_list(sides->args, "set", &count);
-    sides->sets = arena_alloc_array(&sides->arena, count + 1, const char *);
+    sides->sets = arena_alloc_array(&sides->arena, count + 2, const char *);
+    if (blocks != NULL)
+        TRY(blocks_assignment(sides, blocks, &sides->sets[sides->set_count++]));
     if (shake != NULL)
         TRY(shake_assignment(sides, shake, &sides->sets[sides->set_count++]));
     for (size_t i = 0; i < count; i++)
@@ -208,9 +224,28 @@ static struct error apply_side(struct compare_sides *sides, const char *value, c
     return ERROR_OK;
 }
 
+/* --rerun-base: another program runs the base. */
+static struct error apply_program(struct compare_sides *sides)
+{
+    const char *program = args_string(sides->args, "rerun-base");
+    struct comparison_side_options *base = &sides->list[0];
+    if (program == NULL)
+        return ERROR_OK;
+    if (base->baseline != NULL)
+        return error_new(ERROR_USAGE, "'--rerun-base' runs the base again, and '--baseline' takes what was kept of it: "
+                                      "leave out one of them");
+    if (base->record != NULL)
+        return error_new(ERROR_USAGE, "'--rerun-base' runs the base again, and '%s' is a record: name its scenario",
+                         base->name);
+    if (program[0] == '\0')
+        return error_new(ERROR_USAGE, "'--rerun-base' must name a program, got an empty name");
+    base->program = program;
+    return ERROR_OK;
+}
+
 static struct error check_records(const struct compare_sides *sides)
 {
-    static const char *const names[] = {"set", "shake", "trace", "cluster", "seed", "plugin"};
+    static const char *const names[] = {"set", "blocks", "shake", "trace", "cluster", "seed", "plugin"};
     bool has_scenario = false;
     for (size_t i = 0; i < sides->count; i++)
         has_scenario = has_scenario || (sides->list[i].record == NULL && sides->list[i].baseline == NULL);
@@ -249,6 +284,7 @@ static struct error find_all(struct compare_sides *sides)
                        "name two scenarios or record folders, or one with --scenario and --policy P --policy Q");
         return error;
     }
+    TRY(apply_program(sides));
     return check_records(sides);
 }
 

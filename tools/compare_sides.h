@@ -26,7 +26,7 @@ struct compare_sides {
     size_t count;
     const struct args *args;
     struct baseline baseline; /* of --baseline */
-    const char **sets;        /* of all sides: --shake, then --set */
+    const char **sets;        /* of all sides: --blocks, --shake, then --set */
     size_t set_count;
     struct arena arena;
 };

@@ -195,11 +195,14 @@ static void print_value(struct buffer *out, const struct schema_node *node, bool
 
 void schema_print(const struct schema *schema, const char *title, struct buffer *out)
 {
+    struct buffer root = {0};
     buffer_string(out, "{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n  \"title\": ");
     buffer_json(out, text_of(title));
     buffer_string(out, ",\n  \"$defs\": {\"duration\": {\"anyOf\": [{\"type\": \"number\", \"minimum\": 0}, "
                        "{\"type\": \"string\", \"pattern\": "
                        "\"^[0-9.][0-9.eE+-]*(ns|us|ms|s|m|h|d|w)?$\"}]}},\n  ");
-    print_object(out, schema->nodes[0], false, 1);
+    print_value(&root, schema->nodes[0], false, 0);
+    buffer_bytes(out, root.bytes + 1, root.length - 2); /* without its braces */
     buffer_string(out, "\n}\n");
+    buffer_release(&root);
 }

@@ -54,6 +54,7 @@ const struct args_value tool_values[] = {
     {.word = "DIR", .kind = ARGS_VALUE_FOLDER},
     {.word = "RECORD", .kind = ARGS_VALUE_FOLDER},
     {.word = "COMMAND", .kind = ARGS_VALUE_COMMAND},
+    {.word = "PROGRAM", .kind = ARGS_VALUE_COMMAND},
     {.word = "PRESET", .kind = ARGS_VALUE_NAME, .name = preset_name},
     {.word = "FORMAT", .kind = ARGS_VALUE_NAME, .name = format_name},
     {.word = "METRIC", .kind = ARGS_VALUE_NAME, .name = metrics_name_at},

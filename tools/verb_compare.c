@@ -1,12 +1,13 @@
 /* windtunnel compare: the same jobs and the same chance on several sides, and the verdict of gates. */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/input.h"
 #include "base/output.h"
 #include "base/worker_pool.h"
-#include "studies/comparison_show.h"
+#include "studies/comparison_folder.h"
 #include "tools/compare_sides.h"
 #include "tools/progress_line.h"
 #include "tools/verbs.h"
@@ -34,6 +35,7 @@ struct compare {
     struct comparison_show show;
     enum comparison_format format;
     struct gates gates;
+    struct comparison_folder folder; /* of --out */
     struct progress_line progress;
     struct arena arena;
 };
@@ -95,15 +97,27 @@ static void show_progress(void *self, size_t done, size_t total)
     progress_line_show_runs(self, done, total);
 }
 
+static struct error open_folder(struct compare *compare)
+{
+    const char *path = args_string(compare->args, "out");
+    if (path == NULL)
+        return ERROR_OK;
+    TRY(comparison_folder_open(&compare->folder, path, compare->sides.list, compare->sides.count));
+    compare->options.records = compare->folder.records;
+    return ERROR_OK;
+}
+
 static struct error read_options(struct compare *compare)
 {
     const struct args *args = compare->args;
     const char *alpha = args_string(args, "alpha"), *format = args_string(args, "format");
+    const char *scratch = getenv("TMPDIR");
     int64_t workers;
     compare->options = (struct comparison_options){.version = WINDTUNNEL_VERSION,
                                                    .sides = compare->sides.list,
                                                    .alpha = 0.05,
                                                    .finds_first = !args_flag(args, "no-why"),
+                                                   .scratch = scratch != NULL ? scratch : "/tmp",
                                                    .stop = &caught_signal,
                                                    .on_progress = show_progress,
                                                    .progress_self = &compare->progress};
@@ -120,7 +134,7 @@ static struct error read_options(struct compare *compare)
     TRY(read_gates(compare));
     TRY(compare_sides_read(&compare->sides, args));
     compare->options.side_count = compare->sides.count;
-    return ERROR_OK;
+    return open_folder(compare);
 }
 
 /* ---- results ---- */
@@ -192,13 +206,33 @@ static int verdict_status(const struct comparison *comparison)
     return state == GATE_PASSED && comparison_is_complete(comparison) ? 0 : STATUS_OPEN;
 }
 
-static int report(const struct compare *compare, const struct comparison *comparison)
+/* After a signal there is a page if there is something to compare. */
+static struct error write_page(struct compare *compare, const struct comparison *comparison)
+{
+    bool has_pairs = !comparison->is_partial;
+    if (compare->folder.path == NULL)
+        return ERROR_OK;
+    for (size_t side = 1; side < comparison->side_count; side++)
+        has_pairs = has_pairs || comparison_pair_count(comparison, side) > 0;
+    if (!has_pairs) {
+        fprintf(stderr, "no page in %s: no two runs are done\n", compare->folder.path);
+        return ERROR_OK;
+    }
+    TRY(comparison_folder_commit(&compare->folder, comparison, &compare->show));
+    if (!args_flag(compare->args, "quiet"))
+        fprintf(stderr, "page in %s/report.html\n", compare->folder.path);
+    return ERROR_OK;
+}
+
+static int report(struct compare *compare, const struct comparison *comparison)
 {
     struct buffer out = {0};
     print_failures(comparison);
     comparison_write(comparison, compare->format, &compare->show, &out);
     int status = tool_print(&out);
-    struct error error = write_files(compare, comparison);
+    struct error error = write_page(compare, comparison);
+    if (!error_is(error))
+        error = write_files(compare, comparison);
     if (!error_is(error))
         error = save_baseline(compare, comparison);
     if (error_is(error))
@@ -224,6 +258,7 @@ static int run_verb(const struct args *args)
     progress_line_end(&compare.progress);
     int status = error_is(error) ? tool_fail(&error) : report(&compare, &comparison);
     comparison_release(&comparison);
+    comparison_folder_release(&compare.folder);
     compare_sides_release(&compare.sides);
     arena_release(&compare.arena);
     if (caught_signal != 0) {
@@ -254,6 +289,10 @@ static const struct args_option options[] = {
      .letter = 't',
      .metavar = "FILE",
      .help = "Replay this trace in place of the scenario's workload, on all sides."},
+    {.name = "blocks",
+     .metavar = "KIND",
+     .help = "Give a replayed trace seeds: draw its blocks with replacement. KIND is users (as many as there are, each "
+             "with all its jobs) or weeks (one in the place of each). Sets workload.blocks on all sides."},
     {.name = "shake",
      .metavar = "ARRIVALS[,SIGMA]",
      .help = "Give a replayed trace seeds: its jobs come up to ARRIVALS earlier or later (5m), and run times get a "
@@ -273,6 +312,10 @@ static const struct args_option options[] = {
     {.name = "baseline",
      .metavar = "FILE",
      .help = "The base is what --save-baseline kept; its scenario must be that of the other sides but for the policy."},
+    {.name = "rerun-base",
+     .metavar = "PROGRAM",
+     .help = "Another windtunnel, such as the version before, makes the runs of the base. It gets all options that the "
+             "side has here."},
     {.name = "save-baseline",
      .metavar = "FILE",
      .help = "Keep the values of the last side by seed, for --baseline. Then one side is enough."},
@@ -281,6 +324,11 @@ static const struct args_option options[] = {
      .metavar = "FORMAT=FILE",
      .help = "Write another format to a file as well.",
      .is_repeatable = true},
+    {.name = "out",
+     .letter = 'o',
+     .metavar = "DIR",
+     .help = "Write a page there, report.html, with the curves of the sides over each other; comparison.json, and a "
+             "record of each side's run with the first seed. An earlier comparison there is replaced."},
     {.name = "all", .letter = 'a', .help = "List all metrics of the whole run and of all cuts."},
     {.name = "no-why",
      .help = "Do not seek the first decision in which each side differs from the base, which runs both twice more with "
@@ -299,6 +347,8 @@ static const struct args_example examples[] = {
      "One change to one policy."},
     {"windtunnel compare old.json new=mine.json --gates gates.json --write junit=gates.xml",
      "Two scenarios, judged by gates, with a report for CI."},
+    {"windtunnel compare --scenario h100-500x8 --policy fifo --policy windtunnel --out out/two",
+     "A page with the curves of both."},
     {"windtunnel compare out/fifo out/windtunnel", "Two records."},
     {0},
 };

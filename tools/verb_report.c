@@ -4,11 +4,14 @@
 
 #include "base/json.h"
 #include "reports/html.h"
+#include "reports/long_run.h"
 #include "reports/metrics.h"
 #include "reports/record_read.h"
 #include "reports/result.h"
 #include "reports/table.h"
 #include "tools/verbs.h"
+
+#define STEADY_LEVEL 0.95
 
 /* The name of a part of the scenario, such as its cluster; NULL if it has none. */
 static const char *part_name(struct json_doc *scenario, const char *part)
@@ -25,6 +28,22 @@ static const char *title_of(struct json_doc *scenario)
     json_t *root = json_doc_root(scenario, &ignored).node;
     const char *title = json_string_value(json_object_get(root, "title"));
     return title != NULL ? title : json_string_value(json_object_get(root, "name"));
+}
+
+/* The means of the steady state, from the same files. */
+static struct error write_steady(const struct args *args, struct buffer *out)
+{
+    struct long_run run = {0};
+    const struct record_sink sink = long_run_sink(&run);
+    struct error error = record_read(args_operand(args, 0), &sink);
+    if (!error_is(error) && args_flag(args, "json")) {
+        buffer_string(out, ",\n");
+        long_run_write_json(&run, STEADY_LEVEL, out);
+    } else if (!error_is(error)) {
+        long_run_write_text(&run, STEADY_LEVEL, out);
+    }
+    long_run_release(&run);
+    return error;
 }
 
 static struct error write_reports(const struct args *args, const struct metrics *metrics, const struct result *result,
@@ -51,11 +70,15 @@ static struct error write_reports(const struct args *args, const struct metrics 
             buffer_string(out, ",\n");
             service_levels_write_json(&manifest->levels, metrics, out);
         }
+        if (args_flag(args, "steady"))
+            error = write_steady(args, out);
         buffer_string(out, "}\n");
     } else {
         table_run(metrics, &table, out);
+        if (args_flag(args, "steady"))
+            error = write_steady(args, out);
     }
-    if (args_flag(args, "html"))
+    if (!error_is(error) && args_flag(args, "html"))
         error = html_write(args_operand(args, 0), metrics, manifest, &page);
     json_doc_free(scenario);
     return error;
@@ -89,6 +112,9 @@ static int run_report(const struct args *args)
 
 static const struct args_option options[] = {
     {.name = "json", .help = "Print the metrics as JSON, as in result.json."},
+    {.name = "steady",
+     .help = "Add means of the steady state: of the queue time, by class too, and of the allocation, each with a 95 % "
+             "interval by batch means, after a warm-up that is found by MSER-5."},
     {.name = "html", .help = "Write DIR/report.html again."},
     {.name = "title", .metavar = "TEXT", .help = "Its title, in place of the scenario's."},
     {0},

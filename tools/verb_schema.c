@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "policies/policy_config.h"
+#include "reports/gates.h"
 #include "studies/run.h"
 #include "tools/schema.h"
 #include "tools/verbs.h"
@@ -56,6 +57,19 @@ static struct error read_cluster(void *self, const char *text, const struct json
     return read_document(text, listener, read_cluster_root);
 }
 
+static void read_gates_root(const struct json_value *root)
+{
+    struct arena arena = {0};
+    gates_of_root(root, &arena);
+    arena_release(&arena);
+}
+
+static struct error read_gates(void *self, const char *text, const struct json_listener *listener)
+{
+    (void)self;
+    return read_document(text, listener, read_gates_root);
+}
+
 /* As a run reads it before it begins: the scenario, its queues, its workload, its service levels and gates. */
 static struct error read_scenario(void *self, const char *text, const struct json_listener *listener)
 {
@@ -90,6 +104,16 @@ static const char *const scenarios[] = {
     "\", \"fill\": {\"load\": 1}}, \"queues\": []}",
     NULL};
 
+/* Both forms of a file, with a bound in seconds and one without. */
+#define GATE(metric) "{\"metric\": \"" metric "\", \"max_increase\": 1}"
+static const char *const gates[] = {
+    "{\"gates\": [" GATE("queue_time_p95_s") "]}",
+    "{\"gates\": [" GATE("allocation_ratio") "]}",
+    "[" GATE("queue_time_p95_s") "]",
+    "[" GATE("allocation_ratio") "]",
+    NULL,
+};
+
 static const struct {
     const char *name, *title;
     schema_read_fn *read;
@@ -99,6 +123,7 @@ static const struct {
     {"scenario", "A scenario of Windtunnel (docs/scenario.md)", read_scenario, scenarios, false},
     {"cluster", "A cluster file of Windtunnel (topologies/README.md)", read_cluster, empty, true},
     {"policy", "A policy file of Windtunnel (docs/policies.md)", read_policy, empty, true},
+    {"gates", "A file of gates of Windtunnel (docs/statistics.md)", read_gates, gates, true},
     {0},
 };
 
@@ -122,7 +147,7 @@ static int run_schema(const struct args *args)
         return tool_print(&out);
     }
     struct error error = error_new(ERROR_USAGE, "there is no schema of a '%s'", name);
-    error_set_hint(&error, "there are of a scenario, a cluster and a policy");
+    error_set_hint(&error, "there are of a scenario, a cluster, a policy and gates");
     return tool_fail(&error);
 }
 
@@ -133,15 +158,16 @@ static const struct args_example examples[] = {
 
 const struct args_verb verb_schema = {
     .name = "schema",
-    .summary = "print the JSON Schema of scenarios, clusters or policies",
+    .summary = "print the JSON Schema of scenarios, clusters, policies or gates",
     .synopsis = "FILE_KIND",
     .description =
-        (const char *const[]){"FILE_KIND is scenario, cluster or policy. The schema (draft 2020-12) is learned from "
-                              "the program's own reader and accepts every file that the reader accepts. It "
-                              "refuses unknown keys, wrong types, numbers out of their range and unknown "
-                              "names. Rules between fields are checked by 'windtunnel validate' only, and "
-                              "policies of plug-ins are not known.",
-                              NULL},
+        (const char *const[]){
+            "FILE_KIND is scenario, cluster, policy or gates. The schema (draft 2020-12) is learned from "
+            "the program's own reader and accepts every file that the reader accepts. It "
+            "refuses unknown keys, wrong types, numbers out of their range and unknown "
+            "names. Rules between fields are checked by 'windtunnel validate' only, and "
+            "policies of plug-ins are not known.",
+            NULL},
     .examples = examples,
     .operands_min = 1,
     .operands_max = 1,

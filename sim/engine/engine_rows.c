@@ -180,9 +180,22 @@ static double mean_price(const struct cluster *cluster)
     return cluster->gpu_count > 0 ? sum / cluster->gpu_count : 0;
 }
 
+static struct record_queue *queues_new(const struct queue_table *table)
+{
+    struct record_queue *queues = mem_zalloc(table->count, sizeof *queues);
+    for (queue_id q = 1; q < table->count; q++) {
+        const queue_id parent = table->queues[q].parent;
+        queues[q - 1] = (struct record_queue){.name = table->queues[q].name,
+                                              .parent = parent == QUEUE_ROOT ? RECORD_QUEUE_ROOT : parent - 1};
+    }
+    return queues;
+}
+
 void engine_emit_finished(struct engine *engine)
 {
     const struct cluster *cluster = engine->config->cluster;
+    const struct queue_table *table = job_source_queues(engine->config->source);
+    struct record_queue *queues = queues_new(table);
     struct run_facts *facts = &engine->result->facts;
     const char *names[CLUSTER_MODELS_MAX + 1] = {NULL};
     for (uint32_t m = 0; m < cluster->model_count; m++)
@@ -194,6 +207,8 @@ void engine_emit_finished(struct engine *engine)
     facts->node_count = cluster->node_count;
     facts->gpu_count = cluster->gpu_count;
     facts->model_names = names;
+    facts->queues = queues;
+    facts->queue_count = table->count - 1;
     facts->price_usd_per_gpu_h = mean_price(cluster);
     facts->is_decided_outside = engine->config->decider != NULL;
     facts->events = engine->event_count;
@@ -205,4 +220,7 @@ void engine_emit_finished(struct engine *engine)
             check_sink(engine, sink->on_finished(sink->self, facts));
     }
     facts->model_names = NULL; /* borrowed only during the hooks */
+    facts->queues = NULL;
+    facts->queue_count = 0;
+    mem_free(queues);
 }

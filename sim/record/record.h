@@ -191,6 +191,13 @@ struct arrived_row {
     double fragmentation_ratio; /* fragmented GPUs / all of the cluster's; NAN: not known */
 };
 
+/* A queue of the tree (topologies/queue_table.h), whose root is not listed. */
+struct record_queue {
+    const char *name;
+    uint32_t parent; /* its index, smaller than the queue's own; RECORD_QUEUE_ROOT: the root */
+};
+#define RECORD_QUEUE_ROOT UINT32_MAX
+
 /* Facts of a run that no row holds; they are known at its end. */
 struct run_facts {
     time_ns end;    /* simulated */
@@ -200,7 +207,9 @@ struct run_facts {
     time_ns measured_until;
     uint64_t node_count, gpu_count; /* of the cluster; 0 nodes: the record does not tell */
     const char *const *model_names; /* NULL-terminated */
-    double price_usd_per_gpu_h;     /* mean over the GPUs; 0: unknown */
+    const struct record_queue *queues;
+    uint32_t queue_count;       /* 0: not known */
+    double price_usd_per_gpu_h; /* mean over the GPUs; 0: unknown */
     uint64_t events, cycles, decisions;
     uint64_t promised_starts, late_starts; /* by backfill; policies/sched.h */
     uint64_t drains, drains_filled;        /* by defragmentation; policies/sched.h */

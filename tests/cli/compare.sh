@@ -204,7 +204,7 @@ print(int(decimal.Decimal(row["submit_s"]) * 1000000000))')
     gate '{"metric": "queue_time_p95_s", "max_increase": "50%"}'
     compare 11 --scenario mix.json --plugin all.so --side good --side same --side "bad:$mine" --gates gates.json \
         --seeds 5 --write junit=c.xml --write github=c.txt
-    says c.xml '<error message="signal 6 (Aborted)">'
+    says c.xml '<error type="run" message="signal 6 (Aborted)">'
     says c.txt '^::error title=windtunnel compare::the run of .bad. with seed 1 failed: signal 6 (Aborted)$'
 fi
 
@@ -252,7 +252,7 @@ raise SystemExit(suite.get('tests') != str(len(cases)) or len(cases) != 3 or sui
                  count('failure') != '1' or suite.get('skipped') != count('skipped') or suite.get('errors') != '0')
 END
 compare 10 "$@" --format github
-says said.out '^::error title=windtunnel compare::worse: queue_time_p95_s of training: +[0-9.]* %25 (interval '
+says said.out '^::error title=windtunnel compare,file=gates.json,line=1::worse: queue_time_p95_s of training: +'
 says said.out '^::notice title=windtunnel compare::Verdict: failed: 1 of 3 gates$'
 compare 10 "$@" --format markdown
 says said.out '^## Verdict: failed: 1 of 3 gates$'

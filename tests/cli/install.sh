@@ -20,7 +20,8 @@ for path in bin/windtunnel lib/libwindtunnel_sched.a lib/libwindtunnel_sched.so 
     include/windtunnel/policies/plugin.h \
     share/windtunnel/scenarios/h100-500x8.json share/windtunnel/topologies/dgx-h100-500.json \
     share/windtunnel/workloads/samples/philly.csv share/doc/windtunnel/README.md share/doc/windtunnel/docs/scenario.md \
-    share/doc/windtunnel/docs/examples/process/fifo.py share/doc/windtunnel/workloads/README.md \
+    share/doc/windtunnel/docs/examples/process/fifo.py share/doc/windtunnel/docs/examples/ci/action.yml \
+    share/doc/windtunnel/workloads/README.md \
     share/bash-completion/completions/windtunnel share/zsh/site-functions/_windtunnel \
     share/fish/vendor_completions.d/windtunnel.fish share/man/man1/windtunnel.1; do
     if [ ! -s "$place/$path" ]; then

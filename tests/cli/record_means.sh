@@ -32,6 +32,31 @@ cat >odd.jsonl <<'END'
 {"job_id": "long", "submit_s": 5, "duration_s": 90000, "gpus": 32}
 {"job_id": "last", "submit_s": 6, "duration_s": 50, "gpus": 2, "after": "long"}
 END
+# A tree of queues of unequal depth below one organisation; a service level of a tenant.
+cat >tree.json <<'END'
+{"cluster": "four.json", "workload": {"trace": "tree.jsonl", "format": "jsonl"}, "policy": {"preset": "kai"},
+ "queues": [{"name": "org"}, {"name": "north", "parent": "org", "quota_gpus": 8},
+            {"name": "south", "parent": "org", "quota_gpus": 24}, {"name": "lab", "parent": "north", "quota_gpus": 8},
+            {"name": "deep", "parent": "lab", "quota_gpus": 4}, {"name": "flat", "parent": "lab", "quota_gpus": 4}],
+ "service_levels": [{"metric": "queue_time_max_s", "tenant": "north", "max": 700}]}
+END
+for job in 1 2 3 4 5 6 7 8 9; do
+    queue=$(echo deep south flat | cut -d ' ' -f $((job % 3 + 1)))
+    echo "{\"job_id\": $job, \"submit_s\": $job, \"duration_s\": ${job}00, \"gpus\": 16, \"queue\": \"$queue\"}"
+done >tree.jsonl
+windtunnel run tree.json --quiet --out record
+[ "$status" -eq 0 ] || fail "a tree of queues: $(cat said.err)"
+means 'a tree of queues' record
+python3 - <<'END' || fail 'other tenants'
+import json
+result = json.load(open("record/result.json"))
+jobs = {key: group["jobs_submitted"]["value"] for key, group in result["by"]["tenant"].items()}
+assert jobs == {"north": 6, "south": 3}, jobs
+level = result["service_levels"][0]
+assert level["tenant"] == "north"
+assert level["value"] == result["by"]["tenant"]["north"]["queue_time_max_s"]["value"]
+END
+
 windtunnel run odd.json --quiet --out record
 [ "$status" -eq 0 ] || fail "odd ends: $(cat said.err)"
 means 'odd ends' record

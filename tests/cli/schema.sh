@@ -4,14 +4,14 @@
 set -u
 . tests/support/cli.sh
 
-for kind in scenario cluster policy; do
+for kind in scenario cluster policy gates; do
     "$program" schema $kind >$kind.schema || fail "schema $kind: status $?"
     "$program" schema $kind | cmp - $kind.schema || fail "schema $kind: another at the second time"
 done
 windtunnel schema job
 said 2 'schema job' <<'END'
 error: there is no schema of a 'job'
-  there are of a scenario, a cluster and a policy
+  there are of a scenario, a cluster, a policy and gates
 END
 
 python=

@@ -475,6 +475,8 @@ void fake_run_feed(const struct fake_run *run, const struct record_sink *sink)
                               .warmup = time_from_seconds(run->warmup_s),
                               .gpu_count = run->gpus,
                               .model_names = fake_run_models,
+                              .queues = run->tree,
+                              .queue_count = run->tree_count,
                               .price_usd_per_gpu_h = run->price_usd_per_gpu_h,
                               .events = 3 * (uint64_t)run->jobs,
                               .cycles = 2 * (uint64_t)run->jobs,

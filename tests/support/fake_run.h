@@ -22,6 +22,8 @@ struct fake_run {
     bool communicates;                   /* some training jobs declare communication */
     const char *const *workload_classes; /* four names; NULL: a job's class is its workload class */
     const char *const *queue_names;      /* NULL: "team-T/project-P" */
+    const struct record_queue *tree;     /* of queues; NULL: not known */
+    uint32_t tree_count;
 };
 
 /* Feed all rows and the facts; fails the test (cmocka) if the sink returns an error. */

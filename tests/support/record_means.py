@@ -149,6 +149,18 @@ def check_group(what, metrics, jobs):
         [max(1, (float(job["wait_total_s"]) + float(job["run_s"])) / max(float(job["work_s"]), 10)) for job in done]))
 
 
+def tenants_of(parents):
+    """The tenant of each queue, by the paths from the top: where they part, there are the tenants."""
+    paths = {}
+    for queue, parent in parents.items():
+        paths[queue] = (paths[parent] if parent is not None else []) + [queue]
+    leaves = [paths[queue] for queue in parents if queue not in parents.values()]
+    level = 0
+    while len({path[level] for path in leaves}) == 1 and all(len(path) > level + 1 for path in leaves):
+        level += 1
+    return {queue: path[min(level, len(path) - 1)] for queue, path in paths.items()}
+
+
 def main(folder):
     result = json.load(open(f"{folder}/result.json"))
     jobs, attempts, timeline = (read(folder, name) for name in ("jobs", "attempts", "timeline"))
@@ -156,7 +168,13 @@ def main(folder):
     check_jobs(jobs, attempts)
     counted = [job for job in jobs if job["is_counted"] == "1"]
     check_group("all:", result["metrics"], counted)
-    for cut, column in (("class", "class"), ("queue", "queue"), ("gpu_model", "gpu_model")):
+    tenants = tenants_of(result["facts"]["queues"])
+    for job in counted:
+        job["tenant"] = tenants[job["queue"]]
+    for column in ("jobs_submitted", "asked_gpu_h", "allocated_gpu_h"):
+        parts = sum(group[column]["value"] for group in result["by"]["tenant"].values())
+        same(f"the sum of {column} over the tenants", parts, result["metrics"][column]["value"])
+    for cut, column in (("class", "class"), ("tenant", "tenant"), ("queue", "queue"), ("gpu_model", "gpu_model")):
         by_key = {}
         for job in counted:
             by_key.setdefault(job[column], []).append(job)

@@ -110,19 +110,71 @@ static void test_words(void **state)
     assert_non_null(strstr(expected, "+8.7 % (+"));
 }
 
+/* A metric of the whole run, or of a queue, exact on both sides. */
+static struct difference exact_of(const char *metric, bool is_of_queue, double of_base, double of_candidate)
+{
+    const struct difference_how how = {.level = 0.95, .is_exact = true};
+    const struct metric_selector of = {.metric = metric, .cut = is_of_queue ? "queue" : NULL, .key = "q"};
+    return difference_of(&how, &of, &of_base, 1, &of_candidate, 1);
+}
+
+/* Each by hand; the largest amounts of the whole run are 5,000 jobs, 80,000 GPU hours and 4,000 job hours. */
+static void test_sizes_are_relative_to_what_matters(void **state)
+{
+    (void)state;
+    const struct {
+        const char *metric;
+        double base, candidate, size;
+        bool is_of_queue;
+    } given[] = {
+        {"jobs_submitted", 5000, 5000, 0, false},
+        {"asked_gpu_h", 80000, 80000, 0, false},
+        {"wait_resources_job_h", 1000, 4000, 0.75, false},
+        {"queue_time_p95_s", 600, 1200, 0.5, false}, /* a doubling and a halving */
+        {"queue_time_mean_s", 1200, 600, 0.5, false},
+        {"queue_time_p50_s", 0, 2, 0.2, false}, /* of 10 s */
+        {"queue_time_max_s", 0, 3600, 1, false},
+        {"lost_per_eviction_s", 1, 2, 0.1, false},
+        {"idle_reserved_ratio", 0, 0.0005, 0.005, false}, /* of a tenth */
+        {"allocation_ratio", 0.6, 0.8, 0.25, false},
+        {"slowdown_bounded_mean", 10, 4, 0.6, false},
+        {"preemptions", 0, 50, 0.1, false},           /* of 500 jobs */
+        {"lost_gpu_h", 0, 400, 0.05, false},          /* of 8,000 GPU hours */
+        {"wait_priority_job_h", 10, 30, 0.05, false}, /* of 400 job hours */
+        {"cost_per_job_usd", 2, 2.5, 0.2, false},
+        {"jobs_pending", 40, 90, 0.1, true},     /* a queue, against the whole run */
+        {"jobs_submitted", 1e6, 2e6, 0.5, true}, /* is not the whole run */
+        {"mfu_ratio", NAN, 0.4, 0, false},
+    };
+    enum { COUNT = sizeof given / sizeof *given };
+    struct difference list[COUNT], swapped[COUNT];
+    for (size_t i = 0; i < COUNT; i++) {
+        list[i] = exact_of(given[i].metric, given[i].is_of_queue, given[i].base, given[i].candidate);
+        swapped[i] = exact_of(given[i].metric, given[i].is_of_queue, given[i].candidate, given[i].base);
+    }
+    differences_measure(list, COUNT);
+    differences_measure(swapped, COUNT);
+    for (size_t i = 0; i < COUNT; i++) {
+        if (fabs(list[i].size - given[i].size) > 1e-12)
+            fail_msg("%s: size %g, not %g", given[i].metric, list[i].size, given[i].size);
+        assert_true(list[i].size == swapped[i].size);
+    }
+    differences_measure(NULL, 0);
+}
+
 static void test_what_moved_most_comes_first(void **state)
 {
     (void)state;
     static const struct {
         char mark;
-        double relative;
-    } given[] = {{'=', 0},    {'~', 0.01}, {'+', -0.2}, {'?', NAN}, {'~', -0.9},
-                 {'-', 0.05}, {'*', 0.2},  {'-', NAN},  {'=', 0},   {'+', 0.3}};
+        double size;
+    } given[] = {{'=', 0},    {'~', 0.01}, {'+', 0.2}, {'?', 0}, {'~', 0.9},
+                 {'-', 0.05}, {'*', 0.2},  {'-', 1},   {'=', 0}, {'+', 0.3}};
     static const size_t order[] = {7, 9, 2, 6, 5, 4, 1, 0, 8, 3};
     struct difference table[10] = {0};
     for (size_t i = 0; i < 10; i++) {
         table[i].mark = given[i].mark;
-        table[i].relative = given[i].relative;
+        table[i].size = given[i].size;
         table[i].n = i;
     }
     differences_sort(table, 10);
@@ -138,6 +190,7 @@ int main(void)
         cmocka_unit_test(test_numbers_are_those_of_the_tests),
         cmocka_unit_test(test_equal_exact_and_missing),
         cmocka_unit_test(test_words),
+        cmocka_unit_test(test_sizes_are_relative_to_what_matters),
         cmocka_unit_test(test_what_moved_most_comes_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

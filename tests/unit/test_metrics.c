@@ -401,8 +401,20 @@ static void percentiles_are_those_of_a_naive_sort(void **state)
 
 /* ---- a larger run ---- */
 
-static const struct fake_run usual = {
-    .jobs = 20000, .gpus = 256, .queues = 40, .seed = 3, .load = 0.95, .warmup_s = 86400, .rejected_every = 500};
+static const struct record_queue tree[] = {{"team-0", RECORD_QUEUE_ROOT},
+                                           {"team-0/project-0", 0},
+                                           {"team-0/project-20", 0},
+                                           {"team-1/project-1", RECORD_QUEUE_ROOT}};
+
+static const struct fake_run usual = {.tree = tree,
+                                      .tree_count = 4,
+                                      .jobs = 20000,
+                                      .gpus = 256,
+                                      .queues = 40,
+                                      .seed = 3,
+                                      .load = 0.95,
+                                      .warmup_s = 86400,
+                                      .rejected_every = 500};
 
 static struct metrics *usual_metrics(void)
 {

@@ -1,4 +1,4 @@
-/* tests/unit/test_metrics_classes.c -- the cuts by class of the workload, and by its sizes. */
+/* tests/unit/test_metrics_classes.c -- the cuts by class of the workload, by its sizes, and by tenant. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -107,10 +107,80 @@ static void classes_of_the_workload_keep_their_names(void **state)
     metrics_free(m);
 }
 
+/* Feed a job in each queue, that of queue i with a wait of i + 1 seconds. */
+static struct metrics *in_queues(const char *const *names, size_t count, const struct record_queue *tree,
+                                 uint32_t tree_count)
+{
+    struct metrics *m = metrics_new();
+    for (size_t i = 0; i < count; i++)
+        feed_job(m, (struct job_row){.id = (job_id)i,
+                                     .queue = names[i],
+                                     .gpu_milli = 1000,
+                                     .work_asked = 3600 * S,
+                                     .start = (time_ns)(i + 1) * S,
+                                     .end = 90 * S,
+                                     .state = END_COMPLETED,
+                                     .wait = (time_ns)(i + 1) * S,
+                                     .wait_total = (time_ns)(i + 1) * S,
+                                     .is_counted = true});
+    finish(m, (struct run_facts){.end = 100 * S, .gpu_count = 1, .queues = tree, .queue_count = tree_count});
+    return m;
+}
+
+static void assert_tenants(const struct metrics *m, const char *const *keys)
+{
+    size_t i = 0;
+    for (; keys[i] != NULL; i++)
+        assert_string_equal(metrics_cut_key(m, "tenant", i), keys[i]);
+    assert_null(metrics_cut_key(m, "tenant", i));
+}
+
+/* Two companies of one holding: the holding is passed over, and depth below the tenants does not matter. */
+static void tenants_are_the_highest_level_with_several_queues(void **state)
+{
+    (void)state;
+    static const struct record_queue tree[] = {
+        {"holding", RECORD_QUEUE_ROOT}, {"group", 0}, {"north", 1}, {"south", 1}, {"lab", 2}, {"x", 4}, {"y", 2}};
+    static const char *const jobs[] = {"x", "south", "y", "x", "holding", "elsewhere"};
+    struct metrics *m = in_queues(jobs, 6, tree, 7);
+    assert_tenants(m, (const char *const[]){"elsewhere", "holding", "north", "south", NULL});
+    near(cut_value(m, "tenant", "north", "jobs_submitted"), 3);
+    near(cut_value(m, "tenant", "north", "asked_gpu_h"), 3);
+    near(cut_value(m, "tenant", "north", "queue_time_mean_s"), 8.0 / 3);
+    near(cut_value(m, "tenant", "north", "queue_time_p50_s"), 3);
+    near(cut_value(m, "tenant", "north", "queue_time_max_s"), 4);
+    near(cut_value(m, "tenant", "south", "admission_p99_s"), 2);
+    near(cut_value(m, "tenant", "holding", "queue_time_p95_s"), 5);
+    assert_true(view_has_tenants(m));
+    metrics_free(m);
+}
+
+static void a_flat_tree_needs_no_tenants(void **state)
+{
+    (void)state;
+    static const struct record_queue flat[] = {{"b", RECORD_QUEUE_ROOT}, {"a", RECORD_QUEUE_ROOT}};
+    static const struct record_queue line[] = {{"top", RECORD_QUEUE_ROOT}, {"a", 0}};
+    static const char *const jobs[] = {"a", "b"};
+    struct metrics *m = in_queues(jobs, 2, flat, 2);
+    assert_tenants(m, (const char *const[]){"a", "b", NULL});
+    assert_false(view_has_tenants(m));
+    metrics_free(m);
+    m = in_queues(jobs, 1, line, 2);
+    assert_tenants(m, (const char *const[]){"a", NULL});
+    assert_false(view_has_tenants(m));
+    metrics_free(m);
+    m = in_queues(jobs, 2, NULL, 0); /* an older record does not tell the tree */
+    assert_null(metrics_cut_key(m, "tenant", 0));
+    assert_false(view_has_tenants(m));
+    metrics_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(classes_of_the_workload_keep_their_names),
+        cmocka_unit_test(tenants_are_the_highest_level_with_several_queues),
+        cmocka_unit_test(a_flat_tree_needs_no_tenants),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

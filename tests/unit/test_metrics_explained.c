@@ -60,7 +60,13 @@ static struct metrics *run_with_everything(void)
     ok(sink.on_sample(sink.self, &sample));
     struct arrived_row arrived = {.percent = 1, .allocation_ratio = 0.5, .fragmentation_ratio = 0};
     ok(sink.on_arrived(sink.self, &arrived));
-    struct run_facts facts = {.end = 100 * S, .gpu_count = 4, .model_names = models, .price_usd_per_gpu_h = 3.6};
+    static const struct record_queue tree[] = {{"q", RECORD_QUEUE_ROOT}};
+    struct run_facts facts = {.end = 100 * S,
+                              .gpu_count = 4,
+                              .model_names = models,
+                              .queues = tree,
+                              .queue_count = 1,
+                              .price_usd_per_gpu_h = 3.6};
     ok(sink.on_finished(sink.self, &facts));
     metrics_finish(metrics);
     return metrics;

@@ -17,7 +17,12 @@
 #include "sim/record/record_files.h"
 #include "tests/support/fake_run.h"
 
-static const struct fake_run usual = {.jobs = 3000,
+static const struct record_queue tree[] = {
+    {"org", RECORD_QUEUE_ROOT}, {"team-0/project-0", 0}, {"team-1", 0}, {"team-1/project-1", 2}};
+
+static const struct fake_run usual = {.tree = tree,
+                                      .tree_count = 4,
+                                      .jobs = 3000,
                                       .gpus = 64,
                                       .queues = 12,
                                       .seed = 11,
@@ -464,6 +469,7 @@ static void an_edited_field_is_named_with_its_place(void **state)
         {RECORD_TIMELINE_FILE, "\n3600,", "\n36e0x,", "timeline.csv.zst:3:1", "time_s"},
         {RECORD_TIMELINE_FILE, "\n7200,", "\n72,", "timeline.csv.zst:4:1", "before the row above"},
         {RESULT_FILE, "\"end_s\": ", "\"end_s\": -", "result.json:", "end_s"},
+        {RESULT_FILE, "\"team-1\": \"org\"", "\"team-1\": \"team-2\"", "result.json:", "no queue 'team-2'"},
         {RESULT_FILE, "\"facts\"", "\"fact\"", "result.json:", "fact"},
         {RESULT_FILE, "\"schema_version\": 2", "\"schema_version\": 1", "result.json:1", "schema_version"},
     };

@@ -21,7 +21,11 @@ static const struct arrived_row arrived[] = {
 static struct metrics *make_metrics(void)
 {
     static const char *const queue_names[] = {"plain", "a/b", "with \"quotes\"", "ü", "new\nline", "1"};
-    struct fake_run run = {.jobs = 3000,
+    static const struct record_queue tree[] = {{"org", RECORD_QUEUE_ROOT}, {"team \"b\"", 0}, {"a/b", 0}, {"plain", 1},
+                                               {"with \"quotes\"", 1},     {"ü", 1},          {"1", 0}};
+    struct fake_run run = {.tree = tree,
+                           .tree_count = sizeof tree / sizeof *tree,
+                           .jobs = 3000,
                            .gpus = 64,
                            .queues = 6,
                            .seed = 7,
@@ -112,7 +116,7 @@ static void each_is_what_it_says(void **state)
     (void)state;
     struct metrics *metrics = make_metrics();
     struct values values;
-    size_t whole = 0, of_percent = 0;
+    size_t whole = 0, of_percent = 0, of_tenants = 0;
     values_of_metrics(&values, metrics);
     for (size_t i = 0; i < values.count; i++) {
         const struct value *value = &values.list[i];
@@ -124,12 +128,15 @@ static void each_is_what_it_says(void **state)
         assert_memory_equal(&value->number, &expected, sizeof expected);
         assert_true(isfinite(value->number));
         whole += value->of.cut == NULL;
+        of_tenants += value->of.cut != NULL && strcmp(value->of.cut, "tenant") == 0 &&
+                      strcmp(value->of.metric, "jobs_submitted") == 0;
     }
     size_t count, defined = 0;
     const struct metric *all = metrics_all(metrics, &count);
     for (size_t m = 0; m < count; m++)
         defined += isfinite(all[m].value) != 0;
     assert_int_equal(whole, defined);
+    assert_int_equal(of_tenants, 4); /* "team "b"", "a/b", "1", and "new\nline", which is not in the tree */
     assert_int_equal(of_percent, 3); /* one of the four is not defined */
     values_release(&values);
     metrics_free(metrics);
@@ -162,6 +169,8 @@ static void bad_text_is_refused(void **state)
 {
     (void)state;
     refuse("\"allocation_ratio\"", "\"allocation_rate\"", "this program knows no metric 'allocation_rate'");
+    refuse("\"a/b\": \"org\"", "\"a/b\": \"plain\"", "there is no queue 'plain' before this one");
+    refuse("\"a/b\": \"org\"", "\"a/b\": 1", "'a/b' must be a string");
     refuse("{\"value\": ", "{\"values\": ", "'value' is missing");
     refuse("{\"value\": ", "{\"value\": \"1\", \"was\": ", "'value' must be a number");
     refuse("\"metrics\": {", "\"metric\": {", "unknown key 'metric'");

@@ -13,10 +13,17 @@ void declared_init(struct declared *declared, const struct communication_table *
     declared->by_row = mem_zalloc(table->count, sizeof *declared->by_row);
 }
 
+void declared_set_copies(struct declared *declared, const struct blocks_users *copies)
+{
+    declared->copies = copies;
+}
+
 static int row_of(const struct declared *declared, const struct job *job, const struct job_truth *truth)
 {
+    const struct blocks_users *copies = declared->copies;
+    const uint32_t user = copies != NULL && job->user < copies->count ? copies->original[job->user] : job->user;
     const struct communication_names names = {
-        .user = job->user != NAMES_NONE ? names_text(declared->users, job->user) : "",
+        .user = user != NAMES_NONE ? names_text(declared->users, user) : "",
         .workload_class = truth->workload_class != 0 ? names_text(declared->classes, truth->workload_class - 1u) : "",
     };
     return communication_table_row(declared->table, job, names);

@@ -8,7 +8,8 @@
  *
  * How much another seed changes the metrics then tells how much they depend on accidents of the trace.
  *
- * Law: what happens to a job depends on the seed and on its place in the trace alone.
+ * Law: what happens to a job depends on the seed and on its place in the trace alone (if blocks of the trace are drawn:
+ * on its place among the drawn jobs).
  */
 #ifndef WORKLOADS_READERS_SHAKE_H
 #define WORKLOADS_READERS_SHAKE_H

@@ -12,7 +12,7 @@
 #include "workloads/synth/synth.h"
 
 /* Traces of at most HELD_MAX jobs are read once and kept (40 MB).  Longer ones are read again as a stream, unless they
- * must be sorted, are shaken or fill a cluster. */
+ * must be sorted, are shaken, are drawn in blocks or fill a cluster. */
 enum { HELD_MAX = 1 << 18 };
 
 enum { HOURS_PER_DAY = 24 };
@@ -41,6 +41,7 @@ struct job_source {
     struct node_asks asks; /* the jobs' constraints on nodes, kept until the end */
     struct declared declared;
     struct held held;
+    struct blocks_users copies;
     struct fill fill;
     struct arrivals_print arrivals;
     bool keeps_arrivals;
@@ -142,7 +143,8 @@ static struct error trace_scan(struct job_source *source)
 {
     struct trace_row row;
     bool has;
-    const bool is_kept = is_stdin(source->spec) || is_filling(source->spec) || shake_is_on(&source->spec->shake);
+    const struct workload_spec *spec = source->spec;
+    const bool is_kept = is_stdin(spec) || is_filling(spec) || shake_is_on(&spec->shake) || spec->blocks != BLOCKS_NONE;
     uint64_t held_max = is_kept ? JOB_NONE : HELD_MAX;
     source->is_held = true;
     source->is_sorted = true;
@@ -154,7 +156,7 @@ static struct error trace_scan(struct job_source *source)
             source->is_sorted = false;
         source->previous = row.job.submit;
         if (source->facts.job_count == JOB_NONE)
-            return error_new(ERROR_DATA, "%s holds more than %u jobs", source->spec->trace, JOB_NONE);
+            return error_new(ERROR_DATA, "%s holds more than %u jobs", spec->trace, JOB_NONE);
         facts_add(source, &row.job, &row.truth);
         TRY(declared_check(&source->declared, &row.job, &row.truth, NULL));
         assert(row.job.submit < 0 || job_complaint(&row.job) == NULL);
@@ -233,9 +235,36 @@ static struct error trace_load(struct job_source *source)
     }
 }
 
+/* Go on with the jobs of blocks that are drawn.  The facts become theirs, except for the span of the submissions. */
+static struct error trace_draw(struct job_source *source, uint64_t seed)
+{
+    const struct workload_spec *spec = source->spec;
+    struct workload_facts *facts = &source->facts;
+    const struct blocks_plan plan = {.kind = spec->blocks,
+                                     .begin = source->origin,
+                                     .end = has_window(spec) ? spec->window_to : TIME_NEVER,
+                                     .trace = spec->trace,
+                                     .seed = seed};
+    const time_ns first_submit = facts->first_submit, last_submit = facts->last_submit;
+    TRY(blocks_draw(&source->held, &plan, source->users, &source->arena, &source->copies));
+    declared_set_copies(&source->declared, &source->copies);
+    facts->job_count = 0;
+    source->work = 0;
+    for (size_t i = 0; i < source->held.count; i++)
+        facts_add(source, &source->held.jobs[i].job, &source->held.jobs[i].truth);
+    facts->first_submit = first_submit;
+    facts->last_submit = last_submit;
+    facts_finish(source);
+    facts->gpu_h_per_day = recorded_h_per_day(facts) / facts->arrival_factor;
+    source->is_sorted = true;
+    return ERROR_OK;
+}
+
 /* Go on in the order of submission.  A trace that is not held is read again. */
 static struct error trace_order(struct job_source *source, uint64_t seed)
 {
+    if (source->spec->blocks != BLOCKS_NONE)
+        TRY(trace_draw(source, seed));
     if (shake_is_on(&source->spec->shake)) {
         shake_jobs(&source->held, &source->spec->shake, source->origin, seed);
         source->is_sorted = false;
@@ -509,6 +538,7 @@ void job_source_close(struct job_source *source)
     synth_free(source->synth);
     fill_release(&source->fill);
     held_release(&source->held);
+    blocks_users_release(&source->copies);
     declared_release(&source->declared);
     arrivals_print_release(&source->arrivals);
     arena_release(&source->arena);

@@ -1,7 +1,7 @@
 /* workloads/readers/source.h -- jobs as a stream in the order of submission, wherever they come from.
  *
  * A source is a trace reader or a synthesizer, wrapped by transformations (sorting, window,
- * load, filling).  Its consumer sees one job at a time and needs no memory for the rest.
+ * load, drawing of blocks, shaking, filling).  Its consumer sees one job at a time and needs no memory for the rest.
  *
  * Law: submit times never decrease and start at 0 or later; ids are 0, 1, 2, ...; what `job` points
  * to is borrowed until the next call, but job->communication as long as the source lives; the same spec and seed give
@@ -21,6 +21,7 @@
 #include "workloads/activity/activity_table.h"
 #include "workloads/job.h"
 #include "workloads/job_truth.h"
+#include "workloads/readers/blocks.h"
 #include "workloads/readers/communication_table.h"
 #include "workloads/readers/fill.h"
 #include "workloads/readers/shake.h"
@@ -45,6 +46,7 @@ struct workload_spec {
     /* load 0: jobs are submitted at the times of the trace; else see workloads/readers/fill.h: no load, window or
      * scale */
     struct fill_plan fill;
+    enum blocks_kind blocks;                  /* drawn before jobs are shaken; not with `fill` */
     struct shake_plan shake;                  /* not with `fill` */
     struct communication_table communication; /* of jobs that declare none themselves */
     struct activity_table activity;           /* of the world that runs the jobs; the source does not use it */
@@ -61,14 +63,14 @@ extern const char *const trace_format_names[]; /* "native", "batsim", "jsonl", "
 
 /* Found while opening and reading; complete when the stream has ended. */
 struct workload_facts {
-    uint64_t job_count;
+    uint64_t job_count; /* of the blocks that are drawn */
     uint64_t bad_line_count;
     uint64_t skipped_count;            /* jobs of the trace that never ran, e.g. SWF run time -1 */
     time_ns first_submit, last_submit; /* in the trace's own time, before scaling */
-    double gpu_s;                      /* sum of duration x GPUs that jobs ask for, after duration_scale */
-    double load_recorded;              /* gpu_s / (span x cluster GPUs); 0 if the span is 0 */
-    double arrival_factor;             /* factor of the gaps between arrivals; 1 if not scaled */
-    uint32_t load_gpus;                /* the GPUs to which loads are relative; 0: no load is */
+    double gpu_s; /* sum of duration x GPUs that jobs ask for, after duration_scale; of the blocks that are drawn */
+    double load_recorded;  /* gpu_s / (span x cluster GPUs); 0 if the span is 0 */
+    double arrival_factor; /* factor of the gaps between arrivals; 1 if not scaled; made for the trace as recorded */
+    uint32_t load_gpus;    /* the GPUs to which loads are relative; 0: no load is */
     /* GPU hours that the jobs ask for per day, after scaling; for synth the intended mean; 0: not known, or the jobs
      * fill the cluster */
     double gpu_h_per_day;

@@ -115,6 +115,7 @@ static void fill_read(struct workload_spec *spec, struct json_object *workload)
     fill_refuse(workload, "load_gpus");
     fill_refuse(workload, "window");
     fill_refuse(workload, "duration_scale");
+    fill_refuse(workload, "blocks");
     fill_refuse(workload, "shake");
 }
 
@@ -182,6 +183,8 @@ static void trace_read(struct workload_spec *spec, struct json_object *object, c
     spec->gpus_per_node = (uint16_t)json_get_int(object, "gpus_per_node", 0, UINT16_MAX, GPUS_PER_NODE_DEFAULT);
     spec->bad_lines_max = (uint64_t)json_get_int(object, "bad_lines_max", 0, INT64_MAX, 0);
     spec->default_duration = json_get_duration(object, "default_duration", 0);
+    const int blocks = json_get_choice(object, "blocks", blocks_names, -1);
+    spec->blocks = blocks >= 0 ? (enum blocks_kind)(BLOCKS_USERS + blocks) : BLOCKS_NONE;
     shake_read(spec, object);
     fill_read(spec, object);
 }
@@ -200,6 +203,7 @@ static void trace_keys_refuse(struct json_object *object)
                                        "bad_lines_max",
                                        "default_duration",
                                        "fill",
+                                       "blocks",
                                        "shake"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         if (!json_has(object, keys[i]))

@@ -1,0 +1,152 @@
+/* reports/html_curves.c -- what a run was like over time, as series of a plot. */
+#include <math.h>
+
+#include "base/mem.h"
+#include "reports/html_inside.h"
+#include "reports/view.h"
+
+enum { POINTS_MAX = 480, TABLE_ROWS_MAX = 28 };
+
+static void choose_unit(struct html_curves *curves, double end_s)
+{
+    static const struct {
+        double above_s, unit_s;
+        const char *name;
+    } units[] = {{2 * 86400.0, 86400, "days"}, {2 * 3600.0, 3600, "hours"}, {120, 60, "minutes"}};
+    curves->unit_s = 1;
+    curves->unit = "seconds";
+    for (size_t i = 0; i < 3; i++)
+        if (end_s > units[i].above_s) {
+            curves->unit_s = units[i].unit_s;
+            curves->unit = units[i].name;
+            break;
+        }
+    curves->end = end_s / curves->unit_s;
+}
+
+/* A mean over an interval is a difference of the running integrals, so it is exact for any width. */
+static void add_interval(struct html_curves *curves, const struct timeline_row *from, const struct timeline_row *to)
+{
+    double start_s = time_to_seconds(from->time), end_s = time_to_seconds(to->time);
+    double span_s = end_s - start_s;
+    size_t i = curves->count++;
+    curves->time[i] = (start_s + end_s) / 2 / curves->unit_s;
+    curves->allocated[i] = (to->allocated_gpu_s - from->allocated_gpu_s) / span_s;
+    curves->active[i] = (to->active_gpu_s - from->active_gpu_s) / span_s;
+    curves->reserved[i] = (to->reserved_gpu_s - from->reserved_gpu_s) / span_s;
+    curves->down[i] = (to->down_gpu_s - from->down_gpu_s) / span_s;
+    curves->pending[i] = (to->pending_job_s - from->pending_job_s) / span_s;
+}
+
+static void space_sum(double sum[SPACE_COUNT], const struct space_row *row)
+{
+    sum[SPACE_IDLE] += (double)row->idle_gpu_milli / GPU_MILLI;
+    sum[SPACE_FRAGMENTED] += space_fragmented_gpus(row);
+    sum[SPACE_STRANDED] += (double)row->stranded_gpu_milli / GPU_MILLI;
+    sum[SPACE_GANG] += (double)row->gang_gpus[RECORD_GANG_SIZE_COUNT - 1];
+    for (int c = 0; c < RECORD_CAUSE_COUNT; c++)
+        sum[SPACE_CAUSES + c] += row->fragmented_gpus[c];
+}
+
+struct html_curves html_curves_new(const struct metrics *metrics, double end_s)
+{
+    static const struct timeline_row run_start = {0};
+    size_t count;
+    const struct timeline_row *samples = metrics_samples(metrics, &count);
+    double *numbers = mem_zalloc((6 + SPACE_COUNT) * (POINTS_MAX + 1), sizeof *numbers);
+    struct html_curves curves = {.time = numbers};
+    double **columns[] = {&curves.allocated, &curves.active, &curves.reserved, &curves.down, &curves.pending};
+    for (size_t c = 0; c < 5; c++)
+        *columns[c] = numbers + (c + 1) * (POINTS_MAX + 1);
+    for (size_t c = 0; c < SPACE_COUNT; c++)
+        curves.space[c] = numbers + (c + 6) * (POINTS_MAX + 1);
+    if (count == 0)
+        return curves;
+    choose_unit(&curves, fmax(end_s, time_to_seconds(samples[count - 1].time)));
+    size_t stride = (count + POINTS_MAX - 1) / POINTS_MAX;
+    const struct timeline_row *from = &run_start;
+    double space[SPACE_COUNT] = {0}, space_samples = 0;
+    for (size_t i = 0; i < count; i++) {
+        curves.has_space |= samples[i].space.is_known;
+        space_sum(space, &samples[i].space);
+        space_samples++;
+        bool is_kept = i % stride == stride - 1 || i + 1 == count;
+        if (!is_kept || samples[i].time <= from->time)
+            continue;
+        for (size_t c = 0; c < SPACE_COUNT; c++) {
+            curves.space[c][curves.count] = space[c] / space_samples;
+            space[c] = 0;
+        }
+        space_samples = 0;
+        add_interval(&curves, from, &samples[i]);
+        from = &samples[i];
+    }
+    return curves;
+}
+
+double html_scale_end(double high)
+{
+    static const double steps[] = {1, 2, 2.5, 4, 5, 8, 10};
+    if (!(high > 0))
+        return 1;
+    double power = pow(10, floor(log10(high)));
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
+        if (steps[i] * power >= high * (1 - 1e-9))
+            return steps[i] * power;
+    return 10 * power;
+}
+
+double html_highest(const double *values, size_t count)
+{
+    double high = 0;
+    for (size_t i = 0; i < count; i++)
+        high = fmax(high, values[i]);
+    return high;
+}
+
+bool html_warmup_series(const struct metrics *metrics, const struct html_curves *curves, double top, double x[2],
+                        double y[2], struct plot_series *series)
+{
+    double at = time_to_seconds(metrics_facts(metrics)->warmup) / curves->unit_s;
+    if (!(at > 0 && at < curves->end))
+        return false;
+    x[0] = x[1] = at;
+    y[0] = 0;
+    y[1] = top;
+    *series = (struct plot_series){
+        .label = "end of the warm-up", .x = x, .y = y, .count = 2, .colour = PLOT_PINK, .is_dashed = true};
+    return true;
+}
+
+static void time_table(const struct html_curves *curves, const double *const *columns, const char *const *heads,
+                       size_t column_count, bool is_open, struct buffer *out)
+{
+    html_data_open(is_open, curves->unit, out);
+    for (size_t c = 0; c < column_count; c++)
+        buffer_format(out, "<th scope=\"col\">%s</th>", heads[c]);
+    buffer_string(out, "</tr></thead><tbody>\n");
+    size_t stride = (curves->count + TABLE_ROWS_MAX - 1) / TABLE_ROWS_MAX;
+    for (size_t i = 0; i < curves->count; i += stride) {
+        buffer_format(out, "<tr><td>%.2f</td>", curves->time[i]);
+        for (size_t c = 0; c < column_count; c++) {
+            buffer_string(out, "<td>");
+            view_amount(out, columns[c][i]);
+            buffer_string(out, "</td>");
+        }
+        buffer_string(out, "</tr>\n");
+    }
+    html_data_close(out);
+}
+
+void html_over_time(const struct plot *plot, const struct html_curves *curves, const struct plot_tool *tool,
+                    const char *y_text, const double *const *columns, const char *const *heads, size_t column_count,
+                    struct buffer *out)
+{
+    size_t from = out->length;
+    struct buffer caption = {0};
+    buffer_format(&caption, "%s since the start", curves->unit);
+    html_drawing(plot, tool, y_text, buffer_c_string(&caption), out);
+    buffer_release(&caption);
+    time_table(curves, columns, heads, column_count, !html_has_drawing(out, from), out);
+    buffer_string(out, "</section>\n");
+}

@@ -1,0 +1,183 @@
+/* studies/comparison_long.c -- one run of each side: the queue times of the same jobs as a series. */
+#include <string.h>
+
+#include "reports/record_read.h"
+#include "reports/view.h"
+#include "studies/comparison_inside.h"
+#include "studies/comparison_view.h"
+
+enum { NAME_WIDTH = 12 };
+
+/* ---- from the run to the comparison ---- */
+
+/* Behind a NUL, since it is no JSON: both ends are the same program on the same machine. */
+void comparison_write_waits(const struct job_waits *waits, struct buffer *out)
+{
+    buffer_char(out, '\0');
+    buffer_bytes(out, (const char *)waits->jobs, waits->count * sizeof *waits->jobs);
+}
+
+struct text comparison_take_waits(struct text bytes, struct job_waits *waits)
+{
+    const size_t length = strnlen(bytes.at, bytes.length);
+    *waits = (struct job_waits){0};
+    if (length < bytes.length) {
+        waits->count = (bytes.length - length - 1) / sizeof *waits->jobs;
+        MEM_GROW(waits->jobs, waits->capacity, waits->count + 1);
+        memcpy(waits->jobs, bytes.at + length + 1, waits->count * sizeof *waits->jobs);
+    }
+    return (struct text){bytes.at, length};
+}
+
+/* ---- the series ---- */
+
+static const struct result *result_of(const struct comparison *comparison, size_t side)
+{
+    return &comparison->sides[side].runs[0].values.result;
+}
+
+/* Read what a record has.  Why the queue times of a side are not known, in a text that the caller frees; NULL: they
+ * are. */
+static char *get_waits(struct comparison *comparison, size_t side)
+{
+    const struct comparison_side_options *options = &comparison->options->sides[side];
+    if (options->baseline != NULL)
+        return mem_copy_text("a baseline has no queue times of single jobs");
+    if (comparison->sides[side].rerun.program != NULL)
+        return mem_copy_text("another program ran it, and tells no queue times of single jobs");
+    if (options->record == NULL)
+        return NULL;
+    struct long_run run = {0};
+    struct record_sink sink = long_run_sink(&run);
+    sink.on_sample = NULL;
+    sink.on_finished = NULL;
+    struct error error = record_read(options->record, &sink);
+    comparison->sides[side].waits = run.waits;
+    if (!error_is(error))
+        return NULL;
+    char *why = mem_copy_text(error_message(&error));
+    error_release(&error);
+    return why;
+}
+
+static char *with_name(const struct comparison *comparison, size_t side, const char *why)
+{
+    struct buffer text = {0};
+    buffer_format(&text, "%s: %s", comparison->sides[side].name, why);
+    char *copy = mem_copy_text(buffer_c_string(&text));
+    buffer_release(&text);
+    return copy;
+}
+
+static void compare(struct comparison *comparison, size_t side, char *const why[])
+{
+    struct comparison_long *one_run = &comparison->sides[side].one_run;
+    const double level = 1 - comparison->options->alpha;
+    const char *arrivals = result_of(comparison, 0)->manifest.arrivals,
+               *own_arrivals = result_of(comparison, side)->manifest.arrivals;
+    const size_t missing = why[0] != NULL ? 0 : side;
+    if (why[missing] != NULL) {
+        one_run->unknown = with_name(comparison, missing, why[missing]);
+        return;
+    }
+    if (arrivals == NULL || own_arrivals == NULL || strcmp(arrivals, own_arrivals) != 0) {
+        one_run->unknown = mem_copy_text("the sides have other jobs");
+        return;
+    }
+    const struct job_waits *base = &comparison->sides[0].waits, *own = &comparison->sides[side].waits;
+    one_run->all = long_run_differences(base, own, LONG_RUN_ALL, level);
+    for (int c = 0; c < JOB_CLASS_COUNT; c++)
+        one_run->by_class[c] = long_run_differences(base, own, c, level);
+    one_run->is_known = true;
+}
+
+void comparison_find_long(struct comparison *comparison)
+{
+    char *why[COMPARISON_SIDES_MAX] = {NULL};
+    const bool is_one = comparison->seed_count == 1 && comparison->keeps_waits;
+    for (size_t side = 0; side < comparison->side_count && is_one; side++)
+        if (comparison->sides[side].runs[0].state == COMPARISON_RUN_DONE)
+            why[side] = get_waits(comparison, side);
+    for (size_t side = 1; side < comparison->side_count && is_one; side++)
+        if (comparison_pair_count(comparison, side) == 1)
+            compare(comparison, side, why);
+    for (size_t side = 0; side < comparison->side_count; side++) {
+        job_waits_release(&comparison->sides[side].waits);
+        mem_free(why[side]);
+    }
+}
+
+/* ---- in words ---- */
+
+static char mark_of(const struct steady *steady)
+{
+    if (steady->unequal == 0)
+        return '=';
+    if (!inference_has_interval(&steady->mean.of))
+        return '?';
+    return steady->mean.of.low > 0 ? '-' : steady->mean.of.high < 0 ? '+' : '~';
+}
+
+static void write_change(double seconds, struct buffer *out)
+{
+    view_change(out, "queue_time_mean_s", "s", seconds);
+}
+
+static void write_line(const char *name, const struct steady *steady, const char *indent, struct buffer *out)
+{
+    const struct series_mean *mean = &steady->mean;
+    buffer_format(out, "%s%c %-*s", indent, mark_of(steady), NAME_WIDTH, name);
+    if (steady->unequal == 0) {
+        buffer_string(out, "equal for each of ");
+        view_count(out, (double)steady->count);
+        buffer_string(out, " jobs\n");
+        return;
+    }
+    write_change(mean->of.mean, out);
+    buffer_string(out, " (");
+    if (steady_write_reason(steady, out)) {
+        buffer_string(out, ")\n");
+        return;
+    }
+    write_change(mean->of.low, out);
+    buffer_string(out, " to ");
+    write_change(mean->of.high, out);
+    buffer_format(out, "), %zu batches of ", mean->batch_count);
+    view_count(out, (double)mean->batch_size);
+    buffer_string(out, " jobs, without the first ");
+    view_count(out, (double)mean->warmup_count);
+    if (mean->warmup_count > 0) {
+        buffer_string(out, " (with them ");
+        write_change(steady->mean_all, out);
+        buffer_char(out, ')');
+    }
+    buffer_char(out, '\n');
+}
+
+bool comparison_write_long(const struct comparison *comparison, size_t side, const char *indent, struct buffer *out)
+{
+    const struct comparison_long *one_run = &comparison->sides[side].one_run;
+    if (!one_run->is_known && one_run->unknown == NULL)
+        return false;
+    if (!one_run->is_known) {
+        buffer_format(out, "%snot known: ", indent);
+        view_name(out, one_run->unknown, 200);
+        buffer_char(out, '\n');
+        return true;
+    }
+    write_line("all jobs", &one_run->all, indent, out);
+    for (int c = 0; c < JOB_CLASS_COUNT; c++)
+        if (one_run->by_class[c].count > 0)
+            write_line(job_class_names[c], &one_run->by_class[c], indent, out);
+    if (one_run->all.pending > 0) {
+        buffer_format(out, "%s  had not started at the end, on one side at least: ", indent);
+        view_count(out, (double)one_run->all.pending);
+        buffer_string(out, " (their wait so far counts)\n");
+    }
+    if (one_run->all.left_out > 0) {
+        buffer_format(out, "%s  left out: ", indent);
+        view_count(out, (double)one_run->all.left_out);
+        buffer_string(out, " (rejected, or on one side only)\n");
+    }
+    return true;
+}
