@@ -11,9 +11,9 @@
  * a mark by chance, so a table is a place to look and a gate is what decides.
  *
  * The size of a difference says how much it matters, so that a rise from nothing to next to nothing does not go before
- * a wait that doubled: |difference| / the largest of |base|, |candidate| and the least that counts of the unit.  It is 0
- * for no difference, 0.5 for a doubling as for a halving, and 1 from nothing to something; exchanging the sides changes
- * no size.  The least that counts is
+ * a wait that doubled: |difference| / the largest of |base|, |candidate| and the least that counts of the unit.  It is
+ * 0 for no difference, 0.5 for a doubling as for a halving, and 1 from nothing to an amount that counts; exchanging the
+ * sides changes no size.  The least that counts is
  *
  *   ratio                a tenth (of the cluster, of the jobs: of what the ratio is a part of)
  *   s, gpu_s             10 s, the limit of a user's attention (Nielsen, Usability Engineering, 1993, section 5.5)

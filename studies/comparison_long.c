@@ -31,6 +31,11 @@ struct text comparison_take_waits(struct text bytes, struct job_waits *waits)
 
 /* ---- the series ---- */
 
+static bool is_done(const struct comparison *comparison, size_t side)
+{
+    return comparison->sides[side].runs[0].state == COMPARISON_RUN_DONE;
+}
+
 static const struct result *result_of(const struct comparison *comparison, size_t side)
 {
     return &comparison->sides[side].runs[0].values.result;
@@ -96,10 +101,10 @@ void comparison_find_long(struct comparison *comparison)
     char *why[COMPARISON_SIDES_MAX] = {NULL};
     const bool is_one = comparison->seed_count == 1 && comparison->keeps_waits;
     for (size_t side = 0; side < comparison->side_count && is_one; side++)
-        if (comparison->sides[side].runs[0].state == COMPARISON_RUN_DONE)
+        if (is_done(comparison, side))
             why[side] = get_waits(comparison, side);
     for (size_t side = 1; side < comparison->side_count && is_one; side++)
-        if (comparison_pair_count(comparison, side) == 1)
+        if (is_done(comparison, 0) && is_done(comparison, side))
             compare(comparison, side, why);
     for (size_t side = 0; side < comparison->side_count; side++) {
         job_waits_release(&comparison->sides[side].waits);

@@ -105,7 +105,7 @@ static const char *const scenarios[] = {
     NULL};
 
 /* Both forms of a file, with a bound in seconds and one without. */
-#define GATE(metric) "{\"metric\": \"" metric "\", \"max_increase\": 1}"
+#define GATE(metric) "{\"metric\": \"" metric "\", \"max_increase\": 1, \"max\": 1, \"min\": 0}"
 static const char *const gates[] = {
     "{\"gates\": [" GATE("queue_time_p95_s") "]}",
     "{\"gates\": [" GATE("allocation_ratio") "]}",

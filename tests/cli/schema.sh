@@ -1,6 +1,6 @@
 #!/bin/sh
-# The schemas of scenarios, clusters and policies accept all that the program accepts, and refuse unknown keys, wrong
-# types and numbers out of range as it does: ready files, and the same with one edit.
+# The schemas of scenarios, clusters, policies and gates accept all that the program accepts, and refuse unknown keys,
+# wrong types and numbers out of range as it does: ready files, and the same with one edit.
 set -u
 . tests/support/cli.sh
 
@@ -37,6 +37,26 @@ edited() { # kind, edits of a file, files... -- command
 }
 edited policy 25 "$repository"/policies/presets/*.json -- "$program" validate small.json --policy ./edit.json
 edited cluster 60 "$repository"/topologies/*.json -- "$program" topology show ./edit.json
+
+# Both forms of a file of gates; what they decide does not matter.
+cat >object.json <<'END'
+{"gates": [{"metric": "queue_time_p95_s", "class": "inference", "max": "1m", "side": "b"},
+           {"metric": "queue_time_mean_s", "max_increase": "5%", "min": 0},
+           {"metric": "allocation_ratio", "max_decrease": 0.01}]}
+END
+cat >list.json <<'END'
+[{"metric": "queue_time_p95_s", "tenant": "q", "max_increase": "10m", "max_decrease": "1h"},
+ {"metric": "allocation_ratio", "max": 1, "min": -1}]
+END
+cat >accept.sh <<'END'
+"$1" compare a=a b=b --gates ./edit.json
+status=$?
+case $status in 10 | 11) exit 0 ;; *) exit $status ;; esac
+END
+for side in a b; do
+    "$program" run small.json --policy fifo --quiet --out $side >/dev/null || fail "small.json does not run"
+done
+edited gates 60 "$scratch/object.json" "$scratch/list.json" -- sh ./accept.sh "$program"
 
 # Scenarios stand where the files are that they name; with few jobs, each is checked in a moment.  The traces of
 # openb.json are not here.
