@@ -145,8 +145,8 @@ link: $(PROGRAM)
 profiled: ## Build ./windtunnel as it is installed: laid out by what short runs of it do, faster (gcc only)
 	@$(MAKE) --no-print-directory VARIANT=profiled link
 
-# What most fleets do, kubernetes with a whole GPU for each job that requests a share of one, is the base; kubernetes with
-# shares as requested tells what comes from the shares alone.  The others have requests as they are.
+# The base is what most fleets do: kubernetes with a whole GPU for each job that requests a share of one.  kubernetes
+# with shares as requested tells what comes from the shares alone.  The others have requests as they are.
 FLAGSHIP := --scenario scenarios/h100-500x8.json --policy kubernetes-whole=kubernetes --policy kubernetes \
             --policy fifo --policy windtunnel --side kubernetes-whole:policy.sharing=whole --seeds 3 --no-why
 

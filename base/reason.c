@@ -33,6 +33,8 @@ const char *reason_name(enum reason reason)
         [REASON_CONFIGURING] = "Configuring",
         [REASON_GANG_ON_SLICES] = "GangOnSlices",
         [REASON_AFFINITY] = "Affinity",
+        [REASON_FAULT] = "Fault",
+        [REASON_NEIGHBOUR_FAULT] = "NeighbourFault",
     };
     assert((size_t)reason < REASON_COUNT && names[reason] != NULL);
     return names[reason];

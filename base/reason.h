@@ -29,6 +29,8 @@ enum reason {
     REASON_CONFIGURING,        /* its START is decided, but has not taken effect */
     REASON_GANG_ON_SLICES,     /* refused: its members must run together, on pieces of GPUs */
     REASON_AFFINITY,           /* it would fit without rules of tags, its own or those of running jobs */
+    REASON_FAULT,              /* taken by a fault of its own */
+    REASON_NEIGHBOUR_FAULT,    /* taken by a fault of a job on the same GPU */
     REASON_COUNT
 };
 

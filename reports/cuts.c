@@ -108,8 +108,10 @@ static void tally_merge(struct tally *into, const struct tally *from)
     into->slowdown_micro += from->slowdown_micro;
     for (int reason = 0; reason < REASON_COUNT; reason++)
         into->waits_ns[reason] += from->waits_ns[reason];
+    lost_merge(&into->lost, &from->lost);
     communication_merge(&into->communication, &from->communication);
     activity_merge(&into->activity, &from->activity);
+    faults_merge(&into->faults, &from->faults);
 }
 
 static uint32_t kind_size(const struct cell *cell)

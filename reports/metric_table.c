@@ -139,17 +139,18 @@ const struct metric metric_table[METRIC_COUNT] = {
                             "GPU time allocated to jobs that were killed at their time limit, all of "
                             "their attempts together. It is part of allocated_gpu_h; what evictions "
                             "lost of it is also in lost_gpu_h."},
-    [METRIC_LOST_GPU_H] = {"lost_gpu_h", NAN, "gpu_h", BETTER_LOWER,
-                           "GPU time of work that was thrown away, of checkpoints made in order to "
-                           "leave, and of restarts."},
+    [METRIC_LOST_GPU_H] =
+        {"lost_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+         "GPU time of work that was thrown away, of checkpoints made in order to "
+         "leave, and of restarts; if checkpoints are charged (world.checkpoints), of all checkpoints."},
     [METRIC_LOST_BY_PREEMPTION_GPU_H] =
         {"lost_by_preemption_gpu_h", NAN, "gpu_h", BETTER_LOWER,
          "The part of lost_gpu_h due to evictions for the sake of other jobs (preemption, reclaim, "
-         "consolidation, headroom); the rest is due to stale gangs and nodes that went down."},
+         "consolidation, headroom); the rest is due to stale gangs, faults and nodes that went down."},
     [METRIC_LOST_PER_EVICTION_S] = {"lost_per_eviction_s", NAN, "gpu_s", BETTER_LOWER,
                                     "lost_gpu_h / preemptions, in GPU seconds."},
     [METRIC_PREEMPTIONS] = {"preemptions", NAN, "evictions", BETTER_LOWER,
-                            "How often a job was evicted, or cut below its minimum of members."},
+                            "How often a job was evicted, taken by a fault, or cut below its minimum of members."},
     [METRIC_EVICTIONS_WASTED] =
         {"evictions_wasted", NAN, "evictions", BETTER_LOWER,
          "Evictions decided for a job that then had no use of them: its reservation was given up, "
@@ -164,6 +165,27 @@ const struct metric metric_table[METRIC_COUNT] = {
         {"admissions_eviction", NAN, "jobs", BETTER_LOWER,
          "Jobs whose first start used space of victims that were given a grace; of a gang that "
          "starts in parts, the last part counts."},
+    [METRIC_LOST_FROM + LOST_WRITE] =
+        {"lost_to_write_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+         "GPU time in which jobs stood still for periodic checkpoints, and the part that asynchronous ones took of "
+         "their speed. This and the next six add up to lost_gpu_h; they are defined if checkpoints are charged "
+         "(world.checkpoints)."},
+    [METRIC_LOST_FROM +
+        LOST_LEAVE] = {"lost_to_leave_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+                       "GPU time in which jobs stood still for a checkpoint before they, or some members, left."},
+    [METRIC_LOST_FROM + LOST_LOAD] = {"lost_to_load_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+                                      "GPU time in which jobs loaded their last checkpoint after a restart."},
+    [METRIC_LOST_FROM + LOST_WARMUP] = {"lost_to_warmup_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+                                        "GPU time in which jobs warmed up after a restart."},
+    [METRIC_LOST_FROM + LOST_WORK_PREEMPTED] =
+        {"lost_work_preempted_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+         "GPU time of work thrown away by evictions for the sake of other jobs (preemption, reclaim, consolidation, "
+         "headroom)."},
+    [METRIC_LOST_FROM + LOST_WORK_NODE] = {"lost_work_node_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+                                           "GPU time of work thrown away because a node went down."},
+    [METRIC_LOST_FROM +
+        LOST_WORK_OTHER] = {"lost_work_other_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+                            "GPU time of work thrown away by evictions for any other reason, such as stale gangs."},
     [METRIC_COMMUNICATION_GPU_H] =
         {"communication_gpu_h", NAN, "gpu_h", BETTER_LOWER,
          "GPU time in which the GPUs of jobs waited for communication: its part of a step that compute does not hide. "
@@ -199,6 +221,25 @@ const struct metric metric_table[METRIC_COUNT] = {
          "lives the workload declares (workload.activity) and that were not rejected. Not defined without such jobs."},
     [METRIC_IDLE_HELD_GPU_H] = {"idle_held_gpu_h", NAN, "gpu_h", BETTER_LOWER,
                                 "The GPU time that the same jobs held while they ran and no SM of theirs was busy."},
+    [METRIC_FAULTS] = {"faults", NAN, "faults", BETTER_LOWER,
+                       "Faults of jobs that struck the job itself (world.faults). As all metrics of faults below it is "
+                       "defined only if the world has them."},
+    [METRIC_KILLED_BY_NEIGHBOUR_FROM +
+        RECORD_FAULT_MEMORY] = {"killed_by_neighbour_out_of_memory", NAN, "evictions", BETTER_LOWER,
+                                "How often a job was taken because another on the same GPU ran out of memory."},
+    [METRIC_KILLED_BY_NEIGHBOUR_FROM + RECORD_FAULT_RUNAWAY] =
+        {"killed_by_neighbour_runaway", NAN, "evictions", BETTER_LOWER,
+         "How often a job was taken because a kernel of another on the same GPU did not end and was killed."},
+    [METRIC_KILLED_BY_NEIGHBOUR_FROM +
+        RECORD_FAULT_FATAL] = {"killed_by_neighbour_fatal", NAN, "evictions", BETTER_LOWER,
+                               "How often a job was taken by a fatal fault of another on the same GPU."},
+    [METRIC_LOST_BY_NEIGHBOUR_GPU_H] =
+        {"lost_by_neighbour_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+         "The part of lost_gpu_h due to faults of other jobs on the same GPU, restarts after them included."},
+    [METRIC_BLAST_RADIUS_GPUS_MAX] =
+        {"blast_radius_gpus_max", NAN, "gpus", BETTER_LOWER,
+         "The most GPUs that one fault took from other jobs: all that these held, shares by their part. Counted at the "
+         "job that had the fault; 0 if no fault took another job."},
     [METRIC_JOBS_SUBMITTED] = {"jobs_submitted", NAN, "jobs", BETTER_NEITHER,
                                "Jobs submitted after the warm-up; the states below add up to it."},
     [METRIC_JOBS_ACCEPTED] = {"jobs_accepted", NAN, "jobs", BETTER_HIGHER,

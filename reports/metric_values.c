@@ -90,8 +90,10 @@ static void fill_group(const struct group *group, double *value)
     value[METRIC_LOST_BY_PREEMPTION_GPU_H] = (double)tally->preempted_gpu_ns / ns_per_hour;
     if (tally->evictions > 0)
         value[METRIC_LOST_PER_EVICTION_S] = (double)tally->lost_gpu_ns / 1e9 / (double)tally->evictions;
+    lost_fill(&tally->lost, value);
     communication_fill(group, value);
     activity_fill(&tally->activity, value);
+    faults_fill(&tally->faults, value);
 }
 
 static double jain_fairness(const struct cut *queues)

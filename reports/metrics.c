@@ -259,12 +259,16 @@ static struct error on_job(void *self, const struct job_row *row)
     }
     if (row->waits != NULL)
         add_waits(queue_tally, &cell->tally, row->waits);
+    if (row->lost != NULL)
+        lost_add(queue_tally, &cell->tally, row->lost);
     if (job_row_communicates(row))
         communication_add(metrics, row, queue, cell, allocated);
     if (job_row_is_active(row)) {
         activity_add(&queue_tally->activity, row);
         activity_add(&cell->tally.activity, row);
     }
+    if (row->faults != NULL)
+        faults_add(queue_tally, &cell->tally, row->faults);
     if (row->submit < metrics->submit_min)
         metrics->submit_min = row->submit;
     if (row->end != TIME_NEVER && row->end > metrics->end_max)

@@ -38,6 +38,19 @@ struct activity_tally {
     wide_int active_gpu_us, idle_held_gpu_us;
 };
 
+/* Sums over those of the counted jobs that may have faults. */
+struct fault_tally {
+    uint64_t jobs, own, killed[RECORD_FAULT_COUNT];
+    wide_int lost_gpu_ns;
+    int64_t blast_gpu_milli; /* the most of one fault */
+};
+
+/* Sums over those of the counted jobs whose checkpoints are charged. */
+struct lost_tally {
+    uint64_t jobs;
+    wide_int gpu_ns[LOST_CAUSE_COUNT];
+};
+
 /* Sums over some of the counted jobs. */
 struct tally {
     uint64_t jobs[END_STATE_COUNT];
@@ -54,6 +67,8 @@ struct tally {
     wide_int slowdown_micro; /* of completed jobs, each rounded down to a millionth */
     struct communication_tally communication;
     struct activity_tally activity;
+    struct fault_tally faults;
+    struct lost_tally lost;
 };
 
 struct cell {
@@ -137,7 +152,8 @@ enum metric_id {
     METRIC_ADMISSIONS_HEADROOM,
     METRIC_ADMISSIONS_GRACE_0,
     METRIC_ADMISSIONS_EVICTION,
-    METRIC_COMMUNICATION_GPU_H,
+    METRIC_LOST_FROM, /* by cause */
+    METRIC_COMMUNICATION_GPU_H = METRIC_LOST_FROM + LOST_CAUSE_COUNT,
     METRIC_COMMUNICATION_RATIO,
     METRIC_SLOWED_GPU_H,
     METRIC_SLOWED_RATIO,
@@ -147,6 +163,10 @@ enum metric_id {
     METRIC_MFU_RATIO,
     METRIC_ACTIVE_GPU_H,
     METRIC_IDLE_HELD_GPU_H,
+    METRIC_FAULTS,
+    METRIC_KILLED_BY_NEIGHBOUR_FROM, /* by cause */
+    METRIC_LOST_BY_NEIGHBOUR_GPU_H = METRIC_KILLED_BY_NEIGHBOUR_FROM + RECORD_FAULT_COUNT,
+    METRIC_BLAST_RADIUS_GPUS_MAX,
     METRIC_JOBS_SUBMITTED,
     METRIC_JOBS_ACCEPTED,
     METRIC_REJECTED_RATIO,
@@ -261,6 +281,11 @@ struct metrics {
 extern const struct metric metric_table[METRIC_COUNT];
 extern const char *const better_names[]; /* by enum better */
 
+/* Add a counted job whose checkpoints are charged, to its queue and its cell (metrics_lost.c). */
+void lost_add(struct tally *queue, struct tally *cell, const struct lost_row *row);
+void lost_merge(struct lost_tally *into, const struct lost_tally *from);
+void lost_fill(const struct lost_tally *tally, double *value); /* nothing if checkpoints are free */
+
 /* Add a counted job that declares communication, to its queue and its cell.  held_milli_ns: GPU-milli x time that it
  * held while it ran (metrics_communication.c). */
 void communication_add(struct metrics *metrics, const struct job_row *row, uint32_t queue, struct cell *cell,
@@ -272,6 +297,11 @@ void communication_fill(const struct group *group, double *value); /* nothing if
 void activity_add(struct activity_tally *tally, const struct job_row *row);
 void activity_merge(struct activity_tally *into, const struct activity_tally *from);
 void activity_fill(const struct activity_tally *tally, double *value);
+
+/* Add a counted job that may have faults, to its queue and its cell (metrics_faults.c). */
+void faults_add(struct tally *queue, struct tally *cell, const struct fault_row *row);
+void faults_merge(struct fault_tally *into, const struct fault_tally *from);
+void faults_fill(const struct fault_tally *tally, double *value); /* nothing if the world has none */
 
 /* Find the tenant of each queue (metric_tenants.c). */
 void tenants_find(struct metrics *metrics);

@@ -38,7 +38,8 @@ enum job_column {
     JOB_RESIZES,
     JOB_PREEMPTED,
     JOB_WASTED,
-    JOB_COMMUNICATION,
+    JOB_LOST_BY, /* cause */
+    JOB_COMMUNICATION = JOB_LOST_BY + LOST_CAUSE_COUNT,
     JOB_EXPOSED,
     JOB_SLOWED,
     JOB_NETWORK,
@@ -48,6 +49,10 @@ enum job_column {
     JOB_ACTIVITY,
     JOB_ACTIVE,
     JOB_IDLE_HELD,
+    JOB_FAULTS,
+    JOB_KILLED, /* by cause */
+    JOB_NEIGHBOUR = JOB_KILLED + RECORD_FAULT_COUNT,
+    JOB_BLAST,
     JOB_WAITS,
     JOB_END
 };
@@ -113,6 +118,8 @@ struct reading {
     const char *reasons[REASON_COUNT + 1];
     struct buffer texts;     /* of the row: its strings, with a NUL after each */
     struct wait_times waits; /* of the row */
+    struct fault_row faults; /* likewise */
+    struct lost_row lost;    /* likewise */
 };
 
 /* A NUL-terminated copy that lives as long as the row; row_begin has reserved the memory. */
@@ -266,6 +273,46 @@ static void read_job_activity(struct reading *reading, struct job_row *row)
     row->idle_held_gpu_us = read_gpu_us(rows, JOB_IDLE_HELD);
 }
 
+/* NULL: the world had no faults. */
+static const struct fault_row *read_faults(struct reading *reading)
+{
+    struct csv_rows *rows = reading->rows;
+    struct fault_row *faults = &reading->faults;
+    if (csv_text(rows, JOB_FAULTS).length == 0) {
+        for (unsigned column = JOB_KILLED; column <= JOB_BLAST; column++)
+            if (csv_text(rows, column).length > 0)
+                csv_fail(rows, column, "without 'faults' there is none");
+        return NULL;
+    }
+    faults->own = (uint32_t)csv_int(rows, JOB_FAULTS, 0, UINT32_MAX);
+    for (unsigned cause = 0; cause < RECORD_FAULT_COUNT; cause++)
+        faults->killed[cause] = (uint32_t)csv_int(rows, JOB_KILLED + cause, 0, UINT32_MAX);
+    faults->lost_gpu_ns = read_span(rows, JOB_NEIGHBOUR);
+    faults->blast_gpu_milli = csv_scaled(rows, JOB_BLAST, GPU_MILLI);
+    return faults;
+}
+
+/* NULL: checkpoints were free. */
+static const struct lost_row *read_lost(struct reading *reading, const struct job_row *row)
+{
+    struct csv_rows *rows = reading->rows;
+    int64_t overhead = 0, all = 0;
+    if (csv_text(rows, JOB_LOST_BY).length == 0) {
+        for (unsigned cause = 1; cause < LOST_CAUSE_COUNT; cause++)
+            if (csv_text(rows, JOB_LOST_BY + cause).length > 0)
+                csv_fail(rows, JOB_LOST_BY + cause, "without the first cause there is none");
+        return NULL;
+    }
+    for (unsigned cause = 0; cause < LOST_CAUSE_COUNT; cause++) {
+        reading->lost.gpu_ns[cause] = read_span(rows, JOB_LOST_BY + cause);
+        all += reading->lost.gpu_ns[cause];
+        overhead += cause < LOST_WORK_PREEMPTED ? reading->lost.gpu_ns[cause] : 0;
+    }
+    if (all != row->lost_gpu_ns || overhead != row->overhead_gpu_ns)
+        csv_fail(rows, JOB_LOST_BY, "the causes do not add up to lost_gpu_s and overhead_gpu_s");
+    return &reading->lost;
+}
+
 static int reason_named(const struct reading *reading, struct text name)
 {
     for (int i = REASON_NONE + 1; reading->reasons[i] != NULL; i++)
@@ -344,6 +391,8 @@ static bool parse_job(struct reading *reading, struct job_row *out)
     read_job_changes(rows, &row);
     read_job_communication(reading, &row);
     read_job_activity(reading, &row);
+    row.lost = read_lost(reading, &row);
+    row.faults = read_faults(reading);
     row.waits = read_waits(reading);
     check_waits(rows, &row);
     *out = row;

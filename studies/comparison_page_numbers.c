@@ -213,7 +213,8 @@ void page_numbers(const struct comparison *comparison, const struct page_headlin
                   ": <span class=\"met\">better</span>, <span class=\"unmet\">worse</span>, ~ no clear difference.");
     if (is_activity_assumed(comparison))
         buffer_string(out, " SM activity is what the workload assumes: not measured.");
-    buffer_string(out, "</p>\n<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">metric</th>");
+    buffer_string(out,
+                  "</p>\n<div class=\"scroll\"><table class=\"stacked\">\n<thead><tr><th scope=\"col\">metric</th>");
     for (size_t side = 0; side < comparison->side_count; side++) {
         buffer_string(out, "<th scope=\"col\">");
         html_name(out, comparison->sides[side].name);

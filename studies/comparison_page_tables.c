@@ -31,7 +31,9 @@ static const char *mark_title(char mark)
 
 static void open_table(const struct comparison *comparison, size_t side, const char *first, struct buffer *out)
 {
-    buffer_format(out, "<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">%s</th><th scope=\"col\">", first);
+    buffer_format(
+        out, "<div class=\"scroll\"><table class=\"stacked\">\n<thead><tr><th scope=\"col\">%s</th><th scope=\"col\">",
+        first);
     html_name(out, comparison->sides[0].name);
     buffer_string(out, "</th><th scope=\"col\">");
     html_name(out, comparison->sides[side].name);
@@ -178,6 +180,12 @@ void page_candidate(const struct comparison *comparison, size_t side, const stru
     if (comparison_write_first(comparison, side, "", &first)) {
         buffer_format(out, "<h3>The first decision that differs, with seed %llu</h3>\n<pre>",
                       (unsigned long long)comparison->seeds[0]);
+        buffer_html(out, (struct text){first.bytes, first.length});
+        buffer_string(out, "</pre>\n");
+    }
+    first.length = 0;
+    if (comparison_write_long(comparison, side, "", &first)) {
+        buffer_string(out, "<h3>" COMPARISON_LONG_HEADING "</h3>\n<pre>");
         buffer_html(out, (struct text){first.bytes, first.length});
         buffer_string(out, "</pre>\n");
     }

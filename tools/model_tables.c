@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/json.h"
+#include "tools/model_sharing.h"
 #include "topologies/communication.h"
 
 #define KIB 0x1p10
@@ -425,5 +426,7 @@ bool model_tables_print(struct buffer *out)
     print_bandwidth(out);
     holds &= print_spread(out);
     holds &= model_activity_print(out);
+    buffer_char(out, '\n');
+    holds &= model_sharing_print(out);
     return holds;
 }

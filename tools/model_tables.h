@@ -1,7 +1,7 @@
-/* tools/model_tables.h -- the models of collectives, of training and of SM activity beside what was measured.
+/* tools/model_tables.h -- the models of collectives, training, sharing and SM activity beside what was measured.
  *
  * Law: a table has a source; one with a tolerance is tested, the others are printed alone.  The rows are public
- * measurements, none is of this program's making; a table without any says so.
+ * measurements, none is of this program's making; a table that has none says so.
  *
  *   struct buffer out = {0};
  *   bool holds = model_tables_print(&out);

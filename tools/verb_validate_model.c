@@ -327,11 +327,12 @@ static const struct args_example examples[] = {
 
 const struct args_verb verb_validate_model = {
     .name = "validate-model",
-    .summary = "the models of communication and training beside measurements",
+    .summary = "the models of communication, training and sharing beside measurements",
     .synopsis = "[--allreduce NODES GPUS_PER_NODE BYTES] [OPTION]...",
     .description =
         (const char *const[]){
-            "Prints public measurements of collectives, of training and of SM activity beside what the models say, "
+            "Prints public measurements of collectives, of training, of sharing a GPU and of SM activity beside what "
+            "the models say, "
             "with the error of each row. Tables with a tolerance are tested.",
             "With --allreduce, --collective or --training it answers for one input instead. BYTES are "
             "those of a GPU's buffer, as nccl-tests counts them; K, M, G, T behind it are powers of "

@@ -219,6 +219,21 @@ static void put_job_communication(struct feed *feed, const struct job_row *row)
         put_scaled(feed, row->mfu_micro, 1000000);
 }
 
+static void put_job_faults(struct feed *feed, const struct fault_row *faults)
+{
+    enum { COLUMNS = RECORD_FAULT_COUNT + 3 };
+    if (faults == NULL) {
+        for (int i = 0; i < COLUMNS; i++)
+            put_empty(feed);
+        return;
+    }
+    put_int(feed, faults->own);
+    for (int cause = 0; cause < RECORD_FAULT_COUNT; cause++)
+        put_int(feed, faults->killed[cause]);
+    put_s(feed, faults->lost_gpu_ns);
+    put_gpus(feed, faults->blast_gpu_milli);
+}
+
 /* "Resources:12.5;Priority:3" */
 static void put_waits(struct feed *feed, const struct wait_times *waits)
 {
@@ -257,8 +272,14 @@ static struct error on_job(void *self, const struct job_row *row)
     put_int(feed, row->resizes);
     put_s(feed, row->preempted_gpu_ns);
     put_int(feed, row->evictions_wasted);
+    for (int cause = 0; cause < LOST_CAUSE_COUNT; cause++)
+        if (row->lost != NULL)
+            put_s(feed, row->lost->gpu_ns[cause]);
+        else
+            put_empty(feed);
     put_job_communication(feed, row);
     put_job_activity(feed, row);
+    put_job_faults(feed, row->faults);
     put_waits(feed, row->waits);
     put_moment(feed, row->end);
     TRY(send(feed, TABLE_JOBS));

@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 #include "sim/engine/engine_activity.h"
+#include "sim/engine/engine_saves.h"
 #include "sim/engine/engine_state.h"
 #include "sim/engine/sharing_speed.h"
 
@@ -318,6 +319,8 @@ static void release(struct engine *engine)
     }
     engine_release_paces(engine);
     engine_activity_release(engine);
+    mem_free(engine->faults);
+    engine_saves_release(engine);
     mem_free(engine->places);
     mem_free(engine->jobs);
     mem_free(engine->free_slots);
@@ -342,6 +345,7 @@ struct error engine_run(const struct engine_config *config, struct engine_result
                             .cycle_due = TIME_NEVER,
                             .last_cycle = -1,
                             .fingerprint = config->seed,
+                            .has_faults = fault_rates_are_set(&config->world.faults),
                             .stall = {.limit = config->world.stall_steps}};
     *result = (struct engine_result){0};
     const struct queue_table *queues = job_source_queues(config->source);
@@ -357,6 +361,7 @@ struct error engine_run(const struct engine_config *config, struct engine_result
     if (config->is_checked)
         engine.gpu_used = mem_zalloc(config->cluster->gpu_count, sizeof *engine.gpu_used);
     find_wants(&engine);
+    engine_saves_open(&engine);
     if (config->typical_count > 0)
         port_typical_told(&engine.port, config->typical, config->typical_count, engine.now);
     engine.error = engine_know_typical(&engine);

@@ -9,7 +9,7 @@
  * the grace is too short it works until the grace ends and falls back to its last periodic checkpoint.  Without any
  * checkpoint it leaves at once and starts from nothing.  Grace 0 is a kill: the job leaves at once and falls back to
  * its last periodic checkpoint.  Periodic checkpoints are part of the recorded run time; there is one after each
- * interval of reference work.
+ * interval of reference work.  Where world.checkpoints charges them, all of this takes time: sim/engine/engine_saves.h.
  *
  * Members.  A job runs, and counts as running, while every set of its members has its minimum.  With fewer it holds
  * its GPUs, idles and waits (timeline: reserved and partial, not allocated).  With n of its N members it
@@ -31,14 +31,16 @@
 
 #include "base/error.h"
 #include "policies/policy_config.h"
+#include "sim/checkpoints/checkpoint_table.h"
 #include "sim/engine/cycle_watch.h"
 #include "sim/engine/estimates.h"
 #include "sim/engine/port.h"
 #include "sim/engine/recut_costs.h"
+#include "sim/job/fault.h"
 #include "sim/record/record.h"
 #include "workloads/readers/source.h"
 
-enum world_sharing { SHARING_MEASURED, SHARING_FREE };
+enum world_sharing { SHARING_MEASURED, SHARING_FREE, SHARING_PAIRS };
 enum world_network { NETWORK_SHARED, NETWORK_ALONE, NETWORK_FREE };
 
 struct world_config {
@@ -52,14 +54,18 @@ struct world_config {
     time_ns sample_interval; /* of the timeline */
     bool has_wait_times;     /* rows tell what jobs waited for, and how long */
     struct estimates estimates;
-    uint8_t sharing; /* enum world_sharing: how much sharing a GPU slows a member down; free: not at all */
+    /* enum world_sharing: how much sharing a GPU slows a member down.  measured: by its kind; pairs: as measured for
+     * pairs, whatever its kind; free: not at all */
+    uint8_t sharing;
     /* enum world_network.  shared: jobs that declare communication run at the speed of their place, and share links;
      * alone: as if each were alone; free: declarations are dropped */
     uint8_t network;
-    double busy_per_sm_active;      /* a client's busy time / its SM activity, when it is alone */
-    struct recut_costs recut;       /* how long a repartition of a GPU takes */
-    uint64_t stall_steps;           /* steps without progress (sim/engine/stall.h) that end the run; 0: no limit */
-    struct activity_table activity; /* the SM activity of jobs over their lives; rows borrowed; {0}: it is constant */
+    struct checkpoint_table checkpoints; /* what they cost; its rows are borrowed */
+    double busy_per_sm_active;           /* a client's busy time / its SM activity, when it is alone */
+    struct fault_rates faults;           /* of jobs, which may take their neighbours; all 0: none */
+    struct recut_costs recut;            /* how long a repartition of a GPU takes */
+    uint64_t stall_steps;                /* steps without progress (sim/engine/stall.h) that end the run; 0: no limit */
+    struct activity_table activity;      /* the SM activity of jobs over their lives; rows borrowed; {0}: constant */
 };
 
 struct world_config world_config_default(void);

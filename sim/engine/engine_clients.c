@@ -8,6 +8,10 @@
  *   MPS             by the issue slots that all clients of the GPU would use
  *   else a share    in turns, as processes without a server are: by the time that all clients would be busy
  *
+ * With SHARING_PAIRS any share costs what pairs were measured to cost, by the time that all clients would be busy.
+ * Where the workload tells what part of the memory bandwidth clients use, those on an instance or under MPS are at
+ * least as slow as the bandwidth falls short: of the instance, or of the GPU for all of them.
+ *
  * What a client alone uses of a whole GPU's issue slots is taken to be its SM activity there; where the workload does
  * not tell that, the part that would have done.  It is busy for a longer part of the time, by
  * world.busy_per_sm_active, for what runs seldom fills all SMs.  Members of a job work in step, at the speed of the
@@ -23,13 +27,14 @@ struct gpu_clients {
     uint32_t *slots; /* of jobs, one entry per piece */
     size_t capacity;
     uint32_t count;
-    int64_t use_micro, busy_micro; /* of all members together */
+    uint32_t member_count;
+    int64_t use_micro, busy_micro, bandwidth_micro; /* of all members together */
 };
 
 bool engine_has_clients(const struct engine *engine)
 {
     const struct policy_config *policy = engine->config->policy;
-    return engine->config->world.sharing == SHARING_MEASURED && policy != NULL && policy->sharing->map != NULL;
+    return engine->config->world.sharing != SHARING_FREE && policy != NULL && policy->sharing->map != NULL;
 }
 
 /* ---- What a piece costs ---- */
@@ -41,13 +46,34 @@ static const struct sharing_mix *mix_of(uint8_t class)
                                    : &sharing_interactive;
 }
 
-static double slow_on_instance(const struct sim_pace *pace, const struct gpu_model *model, uint8_t mig)
+static double part_of(int64_t micro)
+{
+    return (double)micro / ALL_MICRO;
+}
+
+static double slow_on_instance(const struct sim_pace *pace, const struct gpu_model *model, uint8_t mig,
+                               int64_t bandwidth_micro)
 {
     const struct mig_profile *profiles = mig_profiles(model->mig);
     if (mig == 0 || profiles == NULL || profiles[mig - 1].sm_count == 0)
         return 1;
-    return sharing_slow_mig(*mix_of(pace->class), model->sm_count, profiles[mig - 1].sm_count,
-                            profiles[mig - 1].memory_slices);
+    const double slices = profiles[mig - 1].memory_slices;
+    return fmax(sharing_slow_mig(*mix_of(pace->class), model->sm_count, profiles[mig - 1].sm_count, slices),
+                sharing_slow_bandwidth(part_of(bandwidth_micro), slices / MIG_SLICES));
+}
+
+/* Beside the clients of its GPU. */
+static double slow_beside(const struct engine *engine, const struct pace_group *group,
+                          const struct gpu_clients *clients, enum share_kind kind)
+{
+    double slow;
+    if (engine->config->world.sharing == SHARING_PAIRS)
+        slow = clients->member_count > 1 ? sharing_slow_pairs(part_of(clients->busy_micro)) : 1;
+    else if (kind == SHARE_MPS)
+        slow = sharing_slow_mps(part_of(group->use_micro), part_of(clients->use_micro));
+    else
+        slow = sharing_slow_timeslice(part_of(clients->busy_micro));
+    return kind == SHARE_MPS ? fmax(slow, sharing_slow_bandwidth(part_of(clients->bandwidth_micro), 1)) : slow;
 }
 
 bool engine_clients_share(const struct sim_pace *pace, const struct piece *piece)
@@ -68,14 +94,10 @@ static double slow_on(const struct engine *engine, const struct sim_pace *pace, 
     if (piece->gpu_mask == 0)
         return 1;
     const struct gpu_model *model = &cluster->models[cluster_node_type(cluster, piece->node)->model];
-    const double asked = slow_on_instance(pace, model, group->asked_mig);
+    const double asked = slow_on_instance(pace, model, group->asked_mig, group->bandwidth_micro);
     if (!engine_clients_share(pace, piece))
-        return slow_on_instance(pace, model, group->got_mig) / asked;
-    const struct gpu_clients *clients = clients_of(engine, piece);
-    const double slow = piece->share == SHARE_MPS ? sharing_slow_mps((double)group->use_micro / ALL_MICRO,
-                                                                     (double)clients->use_micro / ALL_MICRO)
-                                                  : sharing_slow_timeslice((double)clients->busy_micro / ALL_MICRO);
-    return slow / asked;
+        return slow_on_instance(pace, model, group->got_mig, group->bandwidth_micro) / asked;
+    return slow_beside(engine, group, clients_of(engine, piece), piece->share) / asked;
 }
 
 double engine_clients_slow(const struct engine *engine, uint32_t slot)
@@ -104,8 +126,10 @@ static void repace_others(struct engine *engine, const struct piece *piece)
 
 static void count_use(struct gpu_clients *clients, const struct pace_group *group, int64_t members)
 {
+    clients->member_count += (uint32_t)members;
     clients->use_micro += group->use_micro * members;
     clients->busy_micro += group->busy_micro * members;
+    clients->bandwidth_micro += group->bandwidth_micro * members;
 }
 
 static void leave_gpus(struct engine *engine, uint32_t slot)

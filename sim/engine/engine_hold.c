@@ -1,5 +1,7 @@
 /* What jobs hold: members come and go, attempts open and close, and GPU time is booked. */
 #include "sim/engine/engine_activity.h"
+#include "sim/engine/engine_saves.h"
+#include "sim/engine/engine_state.h"
 
 void engine_begin_wait(struct engine *engine, struct sim_job *job)
 {
@@ -37,21 +39,34 @@ static uint32_t slot_of(const struct engine *engine, const struct sim_job *job)
     return (uint32_t)(job - engine->jobs);
 }
 
-static bool is_preemption(uint8_t reason)
+bool engine_is_preemption(uint8_t reason)
 {
     return reason == REASON_PREEMPTED || reason == REASON_RECLAIMED || reason == REASON_CONSOLIDATED ||
            reason == REASON_HEADROOM;
 }
 
-/* Book overhead (time without work) and work that is thrown away. */
-static void book_loss(struct sim_job *job, time_ns idle, wide_ns work)
+/* Book overhead and work that is thrown away.  idle: time without work, or lost to asynchronous writes; spent: the same
+ * by cause, if checkpoints are charged.  No eviction caused periodic ones. */
+static void book_loss(struct engine *engine, struct sim_job *job, time_ns idle, const struct sim_spent *spent,
+                      wide_ns work)
 {
-    const int64_t overhead = held_time(job, idle);
-    const int64_t lost = overhead + work_time(job, work);
+    const int64_t thrown = work_time(job, work);
+    const int64_t overhead =
+        engine_charges(engine) ? engine_saves_book(engine, slot_of(engine, job), spent, thrown) : held_time(job, idle);
+    const int64_t lost = overhead + thrown;
     job->row.overhead_gpu_ns += overhead;
     job->row.lost_gpu_ns += lost;
-    if (is_preemption(job->evict_reason))
-        job->row.preempted_gpu_ns += lost;
+    if (engine_is_preemption(job->evict_reason))
+        job->row.preempted_gpu_ns += lost - held_time(job, spent->write + spent->slowed);
+    else if (job->evict_reason == REASON_NEIGHBOUR_FAULT)
+        engine_fault_loss(engine, slot_of(engine, job), lost - held_time(job, spent->write + spent->slowed));
+}
+
+static void add_folded(struct sim_folded *sum, struct sim_folded more)
+{
+    sum->span += more.span;
+    sum->overhead += more.overhead;
+    sum->work += more.work;
 }
 
 /* Book the present attempt at its end: `work` units are done by now, and `kept` of them survive. */
@@ -59,15 +74,18 @@ static void book_attempt(struct engine *engine, struct sim_job *job, enum attemp
 {
     const struct progress *progress = &job->progress;
     struct sim_folded folded = {0};
+    struct sim_spent spent = {0};
+    if (engine_charges(engine))
+        folded = engine_saves_unfold(engine, slot_of(engine, job), &spent);
     if (engine->paces != NULL)
-        folded = engine_pace_unfold(engine, slot_of(engine, job));
+        add_folded(&folded, engine_pace_unfold(engine, slot_of(engine, job)));
     time_ns span = engine->now - progress->since + folded.span;
     if (!job->is_waiting) {
-        const time_ns idle = progress_overhead(progress, engine->now) + folded.overhead;
+        const time_ns idle = progress_overhead(progress, engine->now) + folded.overhead + spent.slowed;
         job->row.run += span;
         job->held_milli_ns += (wide_ns)span * job->held_milli;
         if (idle > 0 || work > kept)
-            book_loss(job, idle, work - kept);
+            book_loss(engine, job, idle, &spent, work - kept);
     }
     if (why == ATTEMPT_RESIZED && span == 0)
         return; /* all changes of one instant count as one */
@@ -155,8 +173,20 @@ static void push_end(struct engine *engine, uint32_t slot)
     job->generation++;
     bool is_killed =
         engine->config->world.kills_at_limit && (job->state == LIFE_RUNNING || !progress_is_frozen(&job->progress));
+    time_ns due = TIME_NEVER;
+    if (engine_charges(engine)) {
+        due = engine_saves_due(engine, slot, end);
+        is_killed &= !engine_saves_spares(engine, slot);
+    }
     if (is_killed && job->limit < end - job->running_since)
         end = job->running_since + job->limit;
+    if (engine->faults != NULL)
+        end = engine_fault_before(engine, slot, end);
+    if (__builtin_expect(due < end, false)) {
+        event_queue_push(&engine->events, due > engine->now ? due : engine->now, EVENT_CHECKPOINT, slot,
+                         job->generation);
+        return;
+    }
     if (end != TIME_NEVER)
         event_queue_push(&engine->events, end > engine->now ? end : engine->now, EVENT_END, slot, job->generation);
 }
@@ -171,9 +201,11 @@ static uint32_t force_of(const struct job_pieces *own)
     return working < own->member_count ? working : own->member_count;
 }
 
-static int64_t speed_of(const struct engine *engine, const struct sim_job *job)
+static inline int64_t speed_of(const struct engine *engine, const struct sim_job *job)
 {
     const uint32_t force = force_of(&job->pieces);
+    if (engine_charges(engine))
+        return force * engine_saves_pace(engine, slot_of(engine, job));
     return engine->paces == NULL ? force : (int64_t)force * engine_pace_of(engine, slot_of(engine, job));
 }
 
@@ -232,7 +264,10 @@ static void begin_run(struct engine *engine, uint32_t slot)
     job->row.gpu_milli = whole_milli(job);
     job->running_since = engine->now;
     job->stale_since = TIME_NEVER;
-    progress_begin(&job->progress, engine->now, is_first ? 0 : job->checkpoint.restart, speed_of(engine, job));
+    progress_begin(&job->progress, engine->now, is_first || engine_charges(engine) ? 0 : job->checkpoint.restart,
+                   speed_of(engine, job));
+    if (engine_charges(engine))
+        engine_saves_begin(engine, slot, is_first);
 }
 
 void engine_join(struct engine *engine, uint32_t slot, const struct piece *pieces, uint32_t count, decision_id decision)
@@ -252,6 +287,8 @@ void engine_join(struct engine *engine, uint32_t slot, const struct piece *piece
     else
         push_end(engine, slot);
     count_held(engine, job, 1);
+    if (engine_charges(engine))
+        engine_saves_move(engine, slot);
     if (engine->paces != NULL)
         engine_pace(engine, slot);
     engine_hash(engine, EVENT_EFFECT, job->row.id);
@@ -276,7 +313,7 @@ static wide_ns kept_work(const struct engine *engine, const struct sim_job *job)
 {
     if (progress_is_frozen(&job->progress) && job->thaws_at <= engine->now)
         return work_now(engine, job); /* the checkpoint is written */
-    return progress_kept(&job->progress, engine->now, job->checkpoint.interval);
+    return progress_kept(&job->progress, engine->now, engine_charges(engine) ? 0 : job->checkpoint.interval);
 }
 
 /* The job stops running and falls back to the work that was kept. */
@@ -289,12 +326,16 @@ static void stop_run(struct engine *engine, struct sim_job *job, wide_ns kept)
     job->generation++;
     progress_turn(&job->progress, engine->now, 0);
     progress_stop(&job->progress, kept);
+    if (engine_charges(engine))
+        engine_saves_stop(engine, slot_of(engine, job));
 }
 
 /* kept: the work of the job that survives. */
 static void count_eviction(struct engine *engine, struct sim_job *job, wide_ns kept)
 {
-    stall_eviction(&engine->stall, progress_reference(&job->progress, kept - job->progress.saved));
+    const wide_ns gain =
+        engine_charges(engine) ? engine_saves_gain(engine, slot_of(engine, job), kept) : kept - job->progress.saved;
+    stall_eviction(&engine->stall, progress_reference(&job->progress, gain));
     engine->evicted++;
     job->row.evictions++;
     engine_hash(engine, EVENT_EVICT + 0x40, job->row.id);
@@ -372,17 +413,66 @@ void engine_part(struct engine *engine, uint32_t slot, const struct sim_change *
     else
         part_on(engine, slot, change);
     count_held(engine, job, 1);
+    if (engine_charges(engine))
+        engine_saves_move(engine, slot);
     if (engine->paces != NULL)
         engine_pace(engine, slot);
     engine_hash(engine, EVENT_EVICT + 0x50, job->row.id);
     port_job_evicted(&engine->port, job->row.id, which, is_saved ? EVICT_SAVED : EVICT_LOST, engine->now);
 }
 
+/* ---- Changes that are due ---- */
+
+/* Take the first due change of that kind off the list; false: there is none. */
+static bool take_due(struct engine *engine, struct sim_job *job, bool is_join, struct sim_change *change)
+{
+    for (uint32_t i = 0; i < job->change_count; i++) {
+        if (job->changes[i].is_join != is_join || job->changes[i].due > engine->now)
+            continue;
+        *change = job->changes[i];
+        for (job->change_count--; i < job->change_count; i++)
+            job->changes[i] = job->changes[i + 1];
+        return true;
+    }
+    return false;
+}
+
+void engine_join_due(struct engine *engine, uint32_t slot)
+{
+    struct sim_change change;
+    while (take_due(engine, &engine->jobs[slot], true, &change)) {
+        engine_join(engine, slot, change.pieces, change.piece_count, change.decision);
+        mem_free(change.pieces);
+    }
+}
+
+void engine_part_due(struct engine *engine, uint32_t slot)
+{
+    struct sim_change change;
+    while (take_due(engine, &engine->jobs[slot], false, &change)) {
+        engine_part(engine, slot, &change);
+        mem_free(change.pieces);
+    }
+}
+
+void engine_part_saved(struct engine *engine, uint32_t slot)
+{
+    struct sim_job *job = &engine->jobs[slot];
+    for (uint32_t i = 0; i < job->change_count; i++)
+        if (job->changes[i].awaits_save)
+            job->changes[i].due = engine->now;
+    engine_part_due(engine, slot);
+}
+
+/* ---- All members go ---- */
+
 void engine_leave(struct engine *engine, uint32_t slot)
 {
     struct sim_job *job = &engine->jobs[slot];
     wide_ns kept = job->is_waiting ? job->progress.work : kept_work(engine, job);
     bool is_saved = progress_is_frozen(&job->progress) && job->thaws_at <= engine->now;
+    if (engine_charges(engine))
+        is_saved |= kept == work_now(engine, job);
     close_attempt(engine, job, ATTEMPT_EVICTED, work_now(engine, job), kept);
     count_eviction(engine, job, kept);
     take_all(engine, job);
@@ -409,6 +499,8 @@ void engine_let_go(struct engine *engine, uint32_t slot, wide_ns work)
     if (engine->activities != NULL)
         engine_activity_close(engine, slot);
     job->progress.work = job->progress.saved = work;
+    if (engine_charges(engine))
+        engine_saves_stop(engine, slot);
 }
 
 void engine_close_job(struct engine *engine, struct sim_job *job)

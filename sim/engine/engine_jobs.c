@@ -1,6 +1,7 @@
 /* The lives of jobs: what submissions, decisions and events do to them. */
 #include "policies/jobs/request_class.h"
 #include "sim/engine/engine_activity.h"
+#include "sim/engine/engine_saves.h"
 #include "sim/engine/engine_state.h"
 #include "topologies/communication.h"
 
@@ -63,6 +64,11 @@ int64_t engine_member_milli(const struct engine *engine, const struct request *r
 static void map_pieces(const struct engine *engine, const struct job *job, struct job_group *groups)
 {
     const struct policy_config *policy = engine->config->policy;
+    if (policy == NULL || policy->sharing->map == NULL) {
+        for (uint32_t g = 0; g < job->group_count; g++)
+            groups[g] = *job_group(job, g);
+        return;
+    }
     const struct sharing sharing = {.policy = policy->sharing,
                                     .config = &policy->sharing_config,
                                     .cluster = engine->config->cluster,
@@ -150,6 +156,7 @@ static void fill_row(struct engine *engine, struct sim_job *own, const struct jo
                          .resizes = 0,
                          .held_gpu_us = 0,
                          .preempted_gpu_ns = 0,
+                         .lost = NULL,
                          .evictions_wasted = 0,
                          .communication = job->communication != NULL ? communication_name(job->communication) : "",
                          .exposed_gpu_us = 0,
@@ -161,6 +168,7 @@ static void fill_row(struct engine *engine, struct sim_job *own, const struct jo
                          .activity = NULL,
                          .active_gpu_us = 0,
                          .idle_held_gpu_us = 0,
+                         .faults = NULL,
                          .waits = NULL};
 }
 
@@ -229,21 +237,30 @@ static void fill_as_asked(struct engine *engine, uint32_t slot, const struct job
         engine_activity_asks(engine, slot, job, NULL);
     if (!engine_has_paces(engine, job))
         return;
-    for (uint32_t g = 0; g < job->group_count; g++)
-        groups[g] = *job_group(job, g);
+    map_pieces(engine, job, groups);
     engine_pace_asks(engine, slot, job, truth, groups);
 }
 
-/* With the run time that the submitter declares, or an estimate by the world's setting. */
+static void fill_faults(struct engine *engine, uint32_t slot, const struct job *job)
+{
+    struct job_group groups[JOB_GROUPS_MAX];
+    map_pieces(engine, job, groups);
+    engine_fault_asks(engine, slot, job, groups);
+}
+
+/* With the run time that the submitter declares, or an estimate by the world's setting; with the checkpoint plan of the
+ * world, if it has them. */
 static void tell_submitted(struct engine *engine, const struct job *job, const struct job_truth *truth)
 {
     const struct estimates *estimates = &engine->config->world.estimates;
-    if (estimates->kind == ESTIMATES_AS_DECLARED) {
+    if (estimates->kind == ESTIMATES_AS_DECLARED && !engine_charges(engine)) {
         port_job_submitted(&engine->port, job, engine->now);
         return;
     }
     struct job told = *job;
-    told.estimate = estimates_make(estimates, engine->config->seed, job->id, truth->duration, job->estimate);
+    if (estimates->kind != ESTIMATES_AS_DECLARED)
+        told.estimate = estimates_make(estimates, engine->config->seed, job->id, truth->duration, job->estimate);
+    told.checkpoint = engine->jobs[engine->slot_of[job->id]].checkpoint;
     port_job_submitted(&engine->port, &told, engine->now);
 }
 
@@ -257,6 +274,10 @@ static uint32_t submit(struct engine *engine, const struct job *job, const struc
         fill_pieces(engine, slot, job, truth);
     else
         fill_as_asked(engine, slot, job, truth);
+    if (engine->has_faults)
+        fill_faults(engine, slot, job);
+    if (engine_charges(engine))
+        engine_saves_asks(engine, slot, job, truth);
     engine_step(own, STEP_SUBMIT);
     engine->submitted++;
     engine->event_count++;
@@ -342,12 +363,14 @@ static void push_change(struct engine *engine, uint32_t slot, const struct decis
     for (uint32_t i = 0; i < decision->piece_count; i++)
         pieces[i] = decision->pieces[i];
     MEM_GROW(job->changes, job->change_capacity, (size_t)job->change_count + 1);
-    job->changes[job->change_count++] = (struct sim_change){.due = due,
-                                                            .decision = decision->id,
-                                                            .pieces = pieces,
-                                                            .piece_count = decision->piece_count,
-                                                            .reason = (uint8_t)decision->reason,
-                                                            .is_join = is_join};
+    job->changes[job->change_count++] =
+        (struct sim_change){.due = due,
+                            .decision = decision->id,
+                            .pieces = pieces,
+                            .piece_count = decision->piece_count,
+                            .reason = (uint8_t)decision->reason,
+                            .is_join = is_join,
+                            .awaits_save = !is_join && engine_charges(engine) && engine_saves_is_leaving(engine, slot)};
     event_queue_push(&engine->events, due, is_join ? EVENT_EFFECT : EVENT_EVICT, slot, job->tenure);
 }
 
@@ -368,9 +391,12 @@ static void apply_start(struct engine *engine, uint32_t slot, const struct decis
 }
 
 /* When the job leaves its space; how it uses its grace is told in sim/engine/engine.h. */
-static time_ns leave_time(struct engine *engine, uint32_t slot, time_ns grace)
+static time_ns leave_time(struct engine *engine, uint32_t slot, const struct decision *decision)
 {
     struct sim_job *job = &engine->jobs[slot];
+    const time_ns grace = decision->grace;
+    if (engine_charges(engine))
+        return engine_saves_leave(engine, slot, decision);
     const struct checkpoint_plan *plan = &job->checkpoint;
     bool can_save = plan->interval > 0 || plan->duration > 0;
     if (job->is_waiting || !can_save || grace == 0)
@@ -402,7 +428,7 @@ static void apply_evict(struct engine *engine, uint32_t slot, const struct decis
     note_owed(engine, decision->for_job);
     engine_note_eviction(engine, decision);
     engine_hash(engine, EVENT_EVICT, job->row.id);
-    time_ns leaves_at = leave_time(engine, slot, decision->grace);
+    time_ns leaves_at = leave_time(engine, slot, decision);
     if (decision->is_partial) {
         if (job->state == LIFE_LEAVING && job->leaves_at < leaves_at)
             leaves_at = job->leaves_at;
@@ -457,6 +483,8 @@ void engine_apply(struct engine *engine, const struct decision *decision)
 
 static void on_end(struct engine *engine, uint32_t slot)
 {
+    if (engine->faults != NULL && engine_fault_strikes(engine, slot))
+        return;
     struct sim_job *job = &engine->jobs[slot];
     const wide_ns work = progress_work_at(&job->progress, engine->now);
     const bool is_done = progress_is_done(&job->progress, work);
@@ -471,41 +499,16 @@ static void on_end(struct engine *engine, uint32_t slot)
     finish_job(engine, slot, is_done ? ends[job->outcome] : END_LIMIT);
 }
 
-/* Take the first due change of that kind off the list; false: there is none. */
-static bool take_due(struct engine *engine, struct sim_job *job, bool is_join, struct sim_change *change)
-{
-    for (uint32_t i = 0; i < job->change_count; i++) {
-        if (job->changes[i].is_join != is_join || job->changes[i].due > engine->now)
-            continue;
-        *change = job->changes[i];
-        for (job->change_count--; i < job->change_count; i++)
-            job->changes[i] = job->changes[i + 1];
-        return true;
-    }
-    return false;
-}
-
-static void on_effect(struct engine *engine, uint32_t slot)
-{
-    struct sim_change change;
-    while (take_due(engine, &engine->jobs[slot], true, &change)) {
-        engine_join(engine, slot, change.pieces, change.piece_count, change.decision);
-        mem_free(change.pieces);
-    }
-}
-
 static void on_evicted(struct engine *engine, uint32_t slot)
 {
-    struct sim_job *job = &engine->jobs[slot];
-    struct sim_change change;
+    const struct sim_job *job = &engine->jobs[slot];
+    if (engine_charges(engine))
+        engine_saves_settle(engine, slot);
     if (job->state == LIFE_LEAVING && job->leaves_at <= engine->now) {
         engine_leave(engine, slot);
         return;
     }
-    while (take_due(engine, job, false, &change)) {
-        engine_part(engine, slot, &change);
-        mem_free(change.pieces);
-    }
+    engine_part_due(engine, slot);
 }
 
 void engine_event(struct engine *engine, const struct event *event)
@@ -516,12 +519,21 @@ void engine_event(struct engine *engine, const struct event *event)
         engine_want_cycle(engine, engine->now);
         return;
     }
+    if (event_kind(event) == EVENT_STORAGE) {
+        engine->event_count++;
+        if (event->generation == engine->storage_generation)
+            engine_saves_moved(engine);
+        return;
+    }
     const struct sim_job *job = &engine->jobs[event->subject];
-    bool is_end = event_kind(event) == EVENT_END;
+    bool is_end = event_kind(event) == EVENT_END || event_kind(event) == EVENT_CHECKPOINT;
     if ((is_end ? job->generation : job->tenure) != event->generation)
         return; /* the event was cancelled */
     engine->event_count++;
     switch (event_kind(event)) {
+    case EVENT_CHECKPOINT:
+        engine_saves_event(engine, event->subject);
+        return; /* a fact that it told wants its own cycle */
     case EVENT_END:
         on_end(engine, event->subject);
         break;
@@ -529,7 +541,7 @@ void engine_event(struct engine *engine, const struct event *event)
         on_evicted(engine, event->subject);
         break;
     case EVENT_EFFECT:
-        on_effect(engine, event->subject);
+        engine_join_due(engine, event->subject);
         break;
     default:
         assert(false && "an event of a kind that is never pushed");

@@ -7,6 +7,7 @@
 
 #include "sim/engine/engine_activity.h"
 #include "sim/engine/engine_pace.h"
+#include "sim/engine/engine_saves.h"
 
 bool engine_has_paces(const struct engine *engine, const struct job *job)
 {
@@ -38,6 +39,7 @@ void engine_pace_asks(struct engine *engine, uint32_t slot, const struct job *jo
         pace->groups[g] = (struct pace_group){.member_milli = member_milli,
                                               .use_micro = use,
                                               .busy_micro = busy < ALL_MICRO ? busy : ALL_MICRO,
+                                              .bandwidth_micro = (int64_t)truth->bandwidth_milli * GPU_MILLI,
                                               .asked_mig = asked->mig,
                                               .got_mig = got[g].request.mig};
         pace->is_client |= asked->mig != 0 || got[g].request.mig != 0 || got[g].request.gpu_milli != 0 ||
@@ -162,6 +164,8 @@ void engine_pace_fold(struct engine *engine, uint32_t slot)
     if (!is_running(job))
         return;
     const wide_ns before = job->progress.work;
+    if (engine_charges(engine))
+        engine_saves_count(engine, slot);
     pace->folded.span += engine->now - job->progress.since;
     pace->folded.overhead += progress_overhead(&job->progress, engine->now);
     count_network(engine, slot);

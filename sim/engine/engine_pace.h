@@ -21,6 +21,7 @@ struct pace_group {
     int64_t member_milli;       /* of a GPU that it asks for */
     int64_t use_micro;          /* busy part of a GPU's SMs, when alone on a whole GPU */
     int64_t busy_micro;         /* busy part of the time, likewise */
+    int64_t bandwidth_micro;    /* part of a GPU's memory bandwidth, likewise; 0: not known */
     uint8_t asked_mig, got_mig; /* enum mig_profile_id + 1; 0 */
 };
 

@@ -1,6 +1,7 @@
 /* From states to rows. */
 #include <math.h>
 
+#include "sim/engine/engine_saves.h"
 #include "sim/engine/engine_state.h"
 #include "sim/job/placement_text.h"
 
@@ -18,11 +19,21 @@ void engine_emit_job(struct engine *engine, const struct sim_job *job)
 {
     const struct job_row *row = &job->row;
     struct job_row named;
+    if (engine->faults != NULL) {
+        named = *row;
+        named.faults = engine_fault_row(engine, (uint32_t)(job - engine->jobs));
+        row = &named;
+    }
     if (row->name == NULL && job->trace_id != row->id) {
         engine->number.length = 0;
         buffer_int(&engine->number, job->trace_id);
         named = *row;
         named.name = buffer_c_string(&engine->number);
+        row = &named;
+    }
+    if (engine_charges(engine)) {
+        named = *row;
+        named.lost = &engine->saves[job - engine->jobs].lost;
         row = &named;
     }
     for (size_t i = 0; i < engine->config->sink_count; i++) {

@@ -13,6 +13,7 @@
 #include "sim/engine/event_queue.h"
 #include "sim/engine/port.h"
 #include "sim/engine/stall.h"
+#include "sim/job/fault.h"
 #include "sim/job/job_pieces.h"
 #include "sim/job/life.h"
 #include "sim/job/progress.h"
@@ -25,6 +26,7 @@ struct sim_change {
     uint32_t piece_count;
     uint8_t reason; /* enum reason; of leaving members */
     bool is_join;
+    bool awaits_save; /* leaving members, which go as soon as the job has written its checkpoint */
 };
 
 /* The fields stand in the order in which an event of a plain job reads them.  The end of a plain job reads nothing from
@@ -82,6 +84,12 @@ struct sim_folded {
     wide_ns work;
 };
 
+/* Time of an attempt that checkpoints took. */
+struct sim_spent {
+    time_ns write, leave, load, warmup; /* without work; leave: to write one before members leave */
+    time_ns slowed;                     /* the part of its time that asynchronous writes took */
+};
+
 /* An attempt that ends, for its rows. */
 struct sim_attempt {
     time_ns start;
@@ -97,9 +105,12 @@ struct sim_eviction { /* as decided; for_job: the preemptor, or JOB_NONE */
 enum { EVICTIONS_TOLD = 3 }; /* the last evictions, told when a run stalls */
 
 struct sim_pace;     /* of one job; see engine_pace.h */
+struct sim_saves;    /* of one job; see engine_saves.h */
+struct storage;      /* sim/storage/storage.h */
 struct sim_activity; /* of one job; see engine_activity.h */
 struct gpu_clients;  /* of one GPU; see engine_clients.c */
 struct network;      /* sim/network/network.h */
+struct sim_fault;    /* of one job; see engine_faults.c */
 
 enum level_id {
     LEVEL_PENDING,
@@ -159,6 +170,7 @@ struct engine {
     struct job_truth next_truth;
     bool has_next;
     bool has_reserved; /* space was reserved for some job */
+    bool has_faults;   /* the world says that jobs have faults */
     bool wants_jobs, wants_attempts, wants_gangs, wants_samples;
     struct link_place *places; /* scratch */
     size_t place_capacity;
@@ -177,14 +189,27 @@ struct engine {
     struct network *network;     /* NULL: no job is on a link that can be too narrow yet */
     struct fabric_use *uses;     /* scratch: of the links of a job */
     size_t use_capacity;
-    struct sim_gpu *gpus; /* by gpu_id; NULL: no GPU was repartitioned yet */
-    uint16_t *gpu_used;   /* if is_checked: milli by gpu_id, counted apart from the scheduler */
-    struct error error;   /* the first one; stops the loop */
+    struct sim_fault *faults; /* by slot; NULL: jobs have no faults */
+    size_t fault_capacity;
+    struct sim_saves *saves; /* by slot; NULL: checkpoints are free */
+    size_t saves_capacity;
+    struct storage *storage;     /* NULL: likewise */
+    time_ns storage_due;         /* of the event that was pushed for it last */
+    uint32_t storage_generation; /* of that event */
+    struct sim_gpu *gpus;        /* by gpu_id; NULL: no GPU was repartitioned yet */
+    uint16_t *gpu_used;          /* if is_checked: milli by gpu_id, counted apart from the scheduler */
+    struct error error;          /* the first one; stops the loop */
 };
 
 static inline void engine_hash(struct engine *engine, uint64_t what, uint64_t who)
 {
     engine->fingerprint = hash_mix(hash_mix(engine->fingerprint, (uint64_t)engine->now), what << 56 ^ who);
+}
+
+/* Are checkpoints charged?  Most worlds have them free. */
+static inline bool engine_charges(const struct engine *engine)
+{
+    return __builtin_expect(engine->saves != NULL, false);
 }
 
 /* Time: engine.c */
@@ -204,6 +229,7 @@ static inline void engine_step(struct sim_job *job, enum life_step what)
 }
 
 /* What jobs hold: engine_hold.c */
+bool engine_is_preemption(uint8_t reason); /* of an eviction: for the sake of another job? */
 void engine_begin_wait(struct engine *engine, struct sim_job *job);
 void engine_end_wait(struct engine *engine, struct sim_job *job);
 void engine_join(struct engine *engine, uint32_t slot, const struct piece *pieces, uint32_t count,
@@ -212,6 +238,10 @@ void engine_part(struct engine *engine, uint32_t slot, const struct sim_change *
 void engine_leave(struct engine *engine, uint32_t slot);                                 /* all members have left */
 void engine_let_go(struct engine *engine, uint32_t slot,
                    wide_ns work); /* it ends, with this work: book its last attempt, give back its space */
+void engine_join_due(struct engine *engine, uint32_t slot); /* make the joins that are due */
+void engine_part_due(struct engine *engine, uint32_t slot); /* make the shrinks that are due */
+/* The checkpoint for which some members wait is written: they leave. */
+void engine_part_saved(struct engine *engine, uint32_t slot);
 void engine_drop_changes(struct sim_job *job, bool joins_only);
 void engine_close_job(struct engine *engine, struct sim_job *job); /* the run ends: book what it did */
 
@@ -233,6 +263,14 @@ bool engine_pace_has(const struct engine *engine, uint32_t slot); /* may it run 
 /* milli-GPU x milli activity of what it holds, at its pace, if its SM activity is `level` of 1000 at full speed. */
 int64_t engine_pace_busy(const struct engine *engine, uint32_t slot, uint32_t level);
 void engine_release_paces(struct engine *engine);
+
+/* Faults of jobs: engine_faults.c, engine_strike.c.  All but the first are called only if `faults` is not NULL. */
+/* A job was submitted; got: the pieces that its groups get. */
+void engine_fault_asks(struct engine *engine, uint32_t slot, const struct job *job, const struct job_group *got);
+time_ns engine_fault_before(const struct engine *engine, uint32_t slot, time_ns end); /* when it strikes, or `end` */
+bool engine_fault_strikes(struct engine *engine, uint32_t slot);                      /* if one is due; false: none */
+void engine_fault_loss(struct engine *engine, uint32_t slot, int64_t lost_gpu_ns);    /* by a neighbour's fault */
+const struct fault_row *engine_fault_row(const struct engine *engine, uint32_t slot);
 
 /* Lives: engine_jobs.c */
 int64_t engine_member_milli(const struct engine *engine, const struct request *request);

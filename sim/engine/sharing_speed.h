@@ -8,7 +8,9 @@
  *   slow = sharing_slow_mps(0.443, 3 * 0.443);
  *
  * Sources: the measured table of nebuly-ai/nos, demos/gpu-sharing-comparison/README.md (YOLOS on an A100), to which
- * the forms were fitted; tests/unit/test_sharing_speed.c holds it.
+ * the forms for MIG, MPS and time-slicing were fitted; 1388 measured pairs of Lucid
+ * (simulation/data/colocate_info.csv).  `windtunnel validate-model` prints them beside these functions, and
+ * tests/unit/test_sharing_speed.c holds them.
  */
 #ifndef SIM_ENGINE_SHARING_SPEED_H
 #define SIM_ENGINE_SHARING_SPEED_H
@@ -36,5 +38,15 @@ double sharing_slow_mps(double own, double used);
 /* Clients under time-slicing, together busy `used` of the time (each at most 1 when alone): 1 while that fits, else
  * 1.11 x used, because switching costs 11 %.  A client alone is not slowed down, even if it is always busy. */
 double sharing_slow_timeslice(double used);
+
+/* Clients that use the part `demand` of a GPU's memory bandwidth when alone, all together, where they get `available`:
+ * max(1, demand / available).  Of GROMACS on an A100 this gives 0.342, 0.685 and 1 of its speed on 1, 2 and 4 memory
+ * slices, measured 0.365, 0.685 and 0.974 (NJIT, GROMACS on MIG): a client that waits for memory alone. */
+double sharing_slow_bandwidth(double demand, double available);
+
+/* Clients beside each other, under MPS or in turns, together busy `busy` of the time (each at most 1 when alone): the
+ * mean of measured pairs.  1 / (0.985 - 0.371 x max(0, busy - 1)) up to 2, the most that a pair can be busy; beyond
+ * it, where nothing was measured, the work done in all is taken to stay what it is at 2.  Not for a client alone. */
+double sharing_slow_pairs(double busy);
 
 #endif

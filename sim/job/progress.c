@@ -87,6 +87,15 @@ time_ns progress_end(const struct progress *progress)
     return left < TIME_NEVER - progress->works_from ? progress->works_from + (time_ns)left : TIME_NEVER;
 }
 
+time_ns progress_reaches(const struct progress *progress, wide_ns work)
+{
+    if (progress->speed == 0 || progress_is_frozen(progress))
+        return TIME_NEVER;
+    const wide_ns left =
+        work > progress->work ? quotient(work - progress->work + progress->speed - 1, progress->speed) : 0;
+    return left < TIME_NEVER - progress->works_from ? progress->works_from + (time_ns)left : TIME_NEVER;
+}
+
 bool progress_is_done(const struct progress *progress, wide_ns work)
 {
     return work == total(progress);

@@ -52,7 +52,10 @@ void progress_thaw(struct progress *progress); /* directly after a turn */
 void progress_stop(struct progress *progress, wide_ns kept);
 
 wide_ns progress_work_at(const struct progress *progress, time_ns at);
-time_ns progress_end(const struct progress *progress);                /* TIME_NEVER: it does not end at this speed */
+time_ns progress_end(const struct progress *progress); /* TIME_NEVER: it does not end at this speed */
+/* When it has done `work` at this speed, if it has so much to do; when it works, if it has done it; TIME_NEVER:
+ * never. */
+time_ns progress_reaches(const struct progress *progress, wide_ns work);
 bool progress_is_done(const struct progress *progress, wide_ns work); /* is `work` all of it? */
 
 /* Reference work of `work` units, rounded down. */

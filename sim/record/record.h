@@ -22,8 +22,10 @@
  *   reason        of a job that neither waits nor was rejected, or that another program rejected without a reason; of
  *                 an attempt that was not evicted
  *   wait_by_reason_s   see below
+ *   lost_write_gpu_s to lost_work_other_gpu_s   if checkpoints are free
  *   communication to mfu_ratio   of a job that declares no communication; network_gb_per_s also of one that never
  *                 worked in several NVLink domains, mfu_ratio of one whose MFU is not known
+ *   faults to blast_gpus   if the world has no faults of jobs
  *   link_tier, link_gb_per_s   of an attempt that holds no more than one GPU
  *   idle_gpus to mig_slices_unplaceable   of a sample when they are not known (struct space_row)
  *
@@ -54,6 +56,34 @@ extern const char *const job_end_names[]; /* "completed", ..., NULL-terminated *
 
 enum { MODEL_ANY = 255 }; /* as `model`: several models would do, or none, or the job asks for no GPUs */
 
+/* Causes of faults: enum fault_cause of sim/job/fault.h. */
+enum { RECORD_FAULT_MEMORY, RECORD_FAULT_RUNAWAY, RECORD_FAULT_FATAL, RECORD_FAULT_COUNT };
+
+/* What faults of jobs did to a job. */
+struct fault_row {
+    uint32_t own;                        /* faults of its own */
+    uint32_t killed[RECORD_FAULT_COUNT]; /* times that the fault of another job took it, by cause */
+    int64_t lost_gpu_ns;                 /* the part of the row's lost_gpu_ns due to these */
+    int64_t blast_gpu_milli;             /* GPUs that the jobs held that one of its own faults took: the most */
+};
+
+/* The causes of lost GPU time, where checkpoints are charged (sim/checkpoints/checkpoint_table.h). */
+enum lost_cause {
+    LOST_WRITE,          /* periodic checkpoints: without work, or the part of its speed that they took */
+    LOST_LEAVE,          /* checkpoints made before members left */
+    LOST_LOAD,           /* of the last checkpoint */
+    LOST_WARMUP,         /* after restarts */
+    LOST_WORK_PREEMPTED, /* work thrown away by evictions for other jobs */
+    LOST_WORK_NODE,      /* work thrown away because a node went down */
+    LOST_WORK_OTHER,     /* work thrown away for other reasons */
+    LOST_CAUSE_COUNT
+};
+
+/* They add up to lost_gpu_ns; those before LOST_WORK_PREEMPTED to overhead_gpu_ns. */
+struct lost_row {
+    int64_t gpu_ns[LOST_CAUSE_COUNT];
+};
+
 struct job_row {
     job_id id;
     const char *name;           /* the trace's own id; NULL: `id` in decimal */
@@ -78,14 +108,16 @@ struct job_row {
     time_ns work_asked;  /* reference work in all; for what-ifs */
     uint32_t evictions;  /* that took all members, or too many to run on */
     int64_t lost_gpu_ns; /* GPU time of work thrown away, and overhead_gpu_ns */
-    int64_t overhead_gpu_ns;   /* GPU time spent on checkpoints made for evictions and on restarts; part of lost */
-    uint16_t sm_active_milli;  /* SM_ACTIVE_UNKNOWN (UINT16_MAX): the workload does not give it */
-    bool is_counted;           /* submitted after the warm-up: counts in the metrics of jobs */
-    uint8_t source;            /* source of the space of its first start: index into record_source_names */
-    uint32_t resizes;          /* attempts that ended because members came or went */
-    int64_t held_gpu_us;       /* if resizes > 0: GPU time held while it ran; else not set: it is gpu_milli x run */
-    int64_t preempted_gpu_ns;  /* the part of lost_gpu_ns that was lost by evictions for other jobs */
-    uint32_t evictions_wasted; /* evictions decided for this job that it made no use of */
+    int64_t overhead_gpu_ns;     /* GPU time spent on checkpoints made for evictions and on restarts; part of lost.  If
+                                * checkpoints are charged, on all checkpoints */
+    uint16_t sm_active_milli;    /* SM_ACTIVE_UNKNOWN (UINT16_MAX): the workload does not give it */
+    bool is_counted;             /* submitted after the warm-up: counts in the metrics of jobs */
+    uint8_t source;              /* source of the space of its first start: index into record_source_names */
+    uint32_t resizes;            /* attempts that ended because members came or went */
+    int64_t held_gpu_us;         /* if resizes > 0: GPU time held while it ran; else not set: it is gpu_milli x run */
+    int64_t preempted_gpu_ns;    /* the part of lost_gpu_ns that was lost by evictions for other jobs */
+    const struct lost_row *lost; /* lost_gpu_ns by cause; NULL: checkpoints are free */
+    uint32_t evictions_wasted;   /* evictions decided for this job that it made no use of */
     /* What communication costs, of a job that declares it (topologies/communication.h); else NULL or "", and 0.  In
      * microseconds: nanoseconds of GPU time pass 64 bits when 16,384 GPUs work for a week. */
     const char *communication;   /* "plan", the name of its sensitivity, or "own" */
@@ -99,6 +131,7 @@ struct job_row {
      * then the GPU times are 0. */
     const char *activity;
     int64_t active_gpu_us, idle_held_gpu_us; /* GPU time x SM activity; GPU time held while no SM was busy */
+    const struct fault_row *faults;          /* NULL: the world has no faults of jobs */
     /* waiting times by reason, which add up to wait_total, of a rejected job to end - submit; NULL: it did not wait */
     const struct wait_times *waits;
 };

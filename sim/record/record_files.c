@@ -43,7 +43,7 @@ struct record_files {
 
 /* Bounds of a row's fields that are numbers or names of ours: none is wider than LINE_NUMBER_CHARS_MAX. */
 enum {
-    JOB_FIELDS_MAX = 42,
+    JOB_FIELDS_MAX = 55,
     REASON_CHARS_MAX = 32, /* of a reason's name */
     MIDDLE_FIELDS_MAX = 11,
     ATTEMPT_FIELDS_MAX = 11,
@@ -221,6 +221,30 @@ static char *job_activity(char *at, const struct job_row *row)
     return field_us(at, row->idle_held_gpu_us);
 }
 
+static char *job_faults(struct line_time *times, char *at, const struct fault_row *faults)
+{
+    static const char nothing[] = ",,,,,";
+    if (faults == NULL)
+        return line_word(at, nothing, sizeof nothing - 1);
+    at = line_uint(at, faults->own);
+    for (int cause = 0; cause < RECORD_FAULT_COUNT; cause++)
+        at = line_uint(at, faults->killed[cause]);
+    at = line_ns(at, &times[TIME_OTHER], faults->lost_gpu_ns);
+    return line_milli(at, faults->blast_gpu_milli);
+}
+
+/* Empty if checkpoints are free. */
+static char *job_lost(struct line_time *times, char *at, const struct lost_row *lost)
+{
+    static const char nothing[] = ",,,,,,";
+    _Static_assert(sizeof nothing == LOST_CAUSE_COUNT, "a comma after each but the last");
+    if (lost == NULL)
+        return line_word(at, nothing, sizeof nothing - 1);
+    for (int cause = 0; cause < LOST_CAUSE_COUNT; cause++)
+        at = line_ns(at, &times[TIME_OTHER], lost->gpu_ns[cause]);
+    return at;
+}
+
 /* Fields that are 0 or empty for most jobs. */
 static char *job_changes(struct line_time *times, char *at, const struct job_row *row)
 {
@@ -236,7 +260,8 @@ static char *job_changes(struct line_time *times, char *at, const struct job_row
         at = line_ns(at, other, row->preempted_gpu_ns);
         at = line_uint(at, row->evictions_wasted);
     }
-    return job_activity(job_communication(times, at, row), row);
+    at = job_communication(times, job_lost(times, at, row->lost), row);
+    return job_faults(times, job_activity(at, row), row->faults);
 }
 
 /* "Resources:12.5;Priority:3" */

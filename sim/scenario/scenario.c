@@ -448,6 +448,16 @@ static void read_typical(struct scenario *scenario, const struct json_value *pol
     wire_free(wire);
 }
 
+/* After the workload, whose classes its checkpoint plans may name. */
+static void read_world(struct scenario *scenario, const struct json_value *value)
+{
+    const struct synth_spec *synth = scenario->workload.synth;
+    const char *classes[SYNTH_CLASSES_MAX + 1] = {NULL};
+    for (uint32_t i = 0; synth != NULL && i < synth->class_count; i++)
+        classes[i] = synth->classes[i].name;
+    world_config_read(&scenario->world, value, &scenario->arena, synth != NULL ? classes : NULL);
+}
+
 static void need(struct json_object *object, const char *key, const char *what)
 {
     if (!json_has(object, key))
@@ -478,7 +488,7 @@ static void read_all(struct scenario *scenario, struct error *error)
     plugins_read(&scenario->plugins, &plugins, "");
     read_policy(scenario, &policy);
     read_typical(scenario, &policy);
-    world_config_read(&scenario->world, &world);
+    read_world(scenario, &world);
     scenario->world.activity = scenario->workload.activity;
     json_object_close(&object);
 }

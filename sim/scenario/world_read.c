@@ -34,11 +34,29 @@ static void read_recut_costs(struct recut_costs *costs, const struct json_value 
     json_object_close(&object);
 }
 
-void world_config_read(struct world_config *world, const struct json_value *value)
+static void read_faults(struct fault_rates *rates, const struct json_value *value)
+{
+    static const char *const names[FAULT_CAUSE_COUNT] = {
+        [FAULT_OUT_OF_MEMORY] = "out_of_memory_per_job_h",
+        [FAULT_RUNAWAY] = "runaway_per_job_h",
+        [FAULT_FATAL] = "fatal_per_job_h",
+    };
+    enum { PER_JOB_H_MAX = 100 };
+    struct json_object object;
+    if (value->node == NULL)
+        return;
+    json_object_open(&object, value);
+    for (int cause = 0; cause < FAULT_CAUSE_COUNT; cause++)
+        rates->per_job_h[cause] = json_get_real(&object, names[cause], 0, PER_JOB_H_MAX, 0);
+    json_object_close(&object);
+}
+
+void world_config_read(struct world_config *world, const struct json_value *value, struct arena *arena,
+                       const char *const *classes)
 {
     static const char *const limits[] = {"kill", "ignore", NULL};
-    static const char *const sharing[] = {"measured", "free", NULL};        /* enum world_sharing */
-    static const char *const network[] = {"shared", "alone", "free", NULL}; /* enum world_network */
+    static const char *const sharing[] = {"measured", "free", "pairs", NULL}; /* enum world_sharing */
+    static const char *const network[] = {"shared", "alone", "free", NULL};   /* enum world_network */
     struct json_object object;
     *world = world_config_default();
     if (value->node == NULL) {
@@ -60,6 +78,10 @@ void world_config_read(struct world_config *world, const struct json_value *valu
     world->sample_interval = json_get_duration(&object, "sample_s", world->sample_interval);
     struct json_value estimates = json_member(&object, "estimates");
     read_estimates(&world->estimates, &estimates);
+    struct json_value faults = json_member(&object, "faults");
+    read_faults(&world->faults, &faults);
+    struct json_value checkpoints = json_member(&object, "checkpoints");
+    world->checkpoints = checkpoint_table_read(&checkpoints, arena, classes);
     struct json_value recut = json_member(&object, "mig_recut");
     read_recut_costs(&world->recut, &recut);
     if (world->sample_interval <= 0) {

@@ -8,7 +8,9 @@
 #include "base/json.h"
 #include "sim/engine/engine.h"
 
-/* value->node NULL: the defaults.  Fails through the sticky error. */
-void world_config_read(struct world_config *world, const struct json_value *value);
+/* value->node NULL: the defaults.  classes: the names of the workload's classes, NULL-terminated; NULL: they are not
+ * known yet.  What the world points to lies in the arena.  Fails through the sticky error. */
+void world_config_read(struct world_config *world, const struct json_value *value, struct arena *arena,
+                       const char *const *classes);
 
 #endif

@@ -58,7 +58,7 @@ same 'fgd looks ahead' "$main" "$short" $world --policy fgd
 awk -v jobs=300 -f "$repository/tests/support/busy.awk" >busy.jsonl
 cat >>busy.jsonl <<'END'
 {"job_id": "t 1", "submit_s": 9000.123456789, "duration_s": 55.000000001, "gpus": 2, "tags": ["a", "b,\"c\""], "anti_affinity": [{"tag": "a", "level": "node"}], "deadline_s": 9900, "limit_s": 400}
-{"job_id": "t2", "submit_s": 9001, "duration_s": 55, "gpus": 1, "tags": ["d"], "affinity": [{"tag": "a", "level": "rack", "mode": "preferred"}], "would_do": 0.5, "sm_active": 0.321, "outcome": "failed"}
+{"job_id": "t2", "submit_s": 9001, "duration_s": 55, "gpus": 1, "tags": ["d"], "affinity": [{"tag": "a", "level": "rack", "mode": "preferred"}], "would_do": 0.5, "memory_bandwidth": 0.25, "sm_active": 0.321, "outcome": "failed"}
 {"job_id": "t3", "submit_s": 9002, "duration_s": 5, "gpus": 8, "after": "ok:t 1;t2", "memory_gb": 17.3, "cpus": 3, "min_members": 3, "estimate_s": 7}
 {"job_id": "t4", "submit_s": 8000, "duration_s": 5, "gpus": 1, "node_selector": {"rack": "r1"}, "tolerations": ["spot:NoSchedule"], "array": "x", "array_max": 2, "preemptible": false}
 {"job_id": "t5", "submit_s": 8001, "duration_s": 5, "groups": [{"gpus": 2, "count": 4, "slice_members": 2, "slice_level": "rack", "one_island": true}], "array": "x", "array_max": 2}

@@ -1,6 +1,6 @@
 /* Work done + lost = speed integrated over time, exactly, in random worlds: jobs communicate over oversubscribed
- * fabrics and share GPUs; they are evicted with and without checkpoints, grow and shrink.  tests/support/work_twin.h
- * says what is compared. */
+ * fabrics and share GPUs; they are evicted with and without checkpoints, grow and shrink; in half of the worlds they
+ * have faults that take their neighbours.  tests/support/work_twin.h says what is compared. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +11,7 @@
 
 #include "policies/sharing/sharings.h"
 #include "sim/plugins/guard.h"
+#include "tests/support/fault_twin.h"
 #include "tests/support/interval.h"
 #include "tests/support/work_twin.h"
 
@@ -77,6 +78,8 @@ static void plan(struct twin *twin, struct random_stream *stream, uint32_t j)
     job->planned = planned;
     if (planned->truth.duration > DURATION_MAX) /* slow as it may be, it ends in simulated time */
         planned->truth.duration = DURATION_MAX;
+    if (random_case_once_in(stream, 2))
+        planned->truth.bandwidth_milli = (uint16_t)random_below(stream, 1001);
     widen(stream, declared);
     if (gpus > 0 && !random_case_once_in(stream, 5)) {
         job->communication = some_communication(stream, job_whole_gpus(declared));
@@ -93,7 +96,46 @@ static void plan(struct twin *twin, struct random_stream *stream, uint32_t j)
         job->is_client |= asked->gpu_milli > 0 || asked->gpu_memory_mib > 0 || (takes_turns && asked->gpus == 1);
     }
     job->is_client &= twin->run.policy.config.sharing->map != NULL;
-    job->one = job->pace = job->is_client || job->member_gpus > 0 ? TWIN_ONE : 1;
+    if (twin->is_charged)
+        job->saves.plan = checkpoint_table_saving(&twin->run.world.checkpoints, twin->run.cluster, declared,
+                                                  (struct checkpoint_names){"", ""});
+    const bool is_fine = job->is_client || job->member_gpus > 0 || job->saves.plan.is_asynchronous;
+    job->one = job->pace = is_fine ? TWIN_ONE : 1;
+}
+
+static struct checkpoint_row some_plan(struct random_stream *stream)
+{
+    const bool is_stored = random_case_once_in(stream, 2);
+    struct checkpoint_row row = {.class = -1,
+                                 .gpus_max = 1 + random_below(stream, 40),
+                                 .rule = (uint8_t)random_below(stream, 4),
+                                 .is_asynchronous = random_case_once_in(stream, 2),
+                                 .is_per_gpu = random_case_once_in(stream, 2),
+                                 .is_per_node = random_case_once_in(stream, 2),
+                                 .interval = (1 + random_below(stream, 3000)) * TIME_NS_PER_S,
+                                 .write = random_below(stream, 200) * TIME_NS_PER_S,
+                                 .warmup = random_below(stream, 300) * TIME_NS_PER_S,
+                                 .bytes = is_stored ? 1 + random_below(stream, UINT32_MAX) : 0,
+                                 .interruptions_per_s = 1.0 / (1 + random_below(stream, 100000))};
+    if (row.is_asynchronous)
+        row.slowdown = 0.9 * random_uniform(stream);
+    return row;
+}
+
+/* Some worlds charge checkpoints.  Jobs that no plan is for have their own. */
+static void charge(struct twin *twin, struct random_stream *stream)
+{
+    twin->is_charged = !random_case_once_in(stream, 3);
+    if (!twin->is_charged)
+        return;
+    for (uint32_t r = 0; r < TWIN_PLANS; r++)
+        twin->plans[r] = some_plan(stream);
+    twin->run.world.checkpoints =
+        (struct checkpoint_table){.cost = CHECKPOINTS_CHARGED,
+                                  .rows = twin->plans,
+                                  .count = TWIN_PLANS,
+                                  .bytes_per_s = random_case_once_in(stream, 4) ? 0 : 1 + random_below(stream, 1 << 28),
+                                  .node_bytes_per_s = 1000000 + random_below(stream, 1 << 26)};
 }
 
 static void open_world(struct twin *twin, uint64_t seed, uint32_t choice)
@@ -110,9 +152,15 @@ static void open_world(struct twin *twin, uint64_t seed, uint32_t choice)
     twin->run.policy.config.sharing = sharing;
     twin->run.policy.config.sharing_config = sharing->defaults;
     twin->run.world.network = random_case_once_in(&stream, 5) ? NETWORK_ALONE : NETWORK_SHARED;
+    twin->run.world.sharing = random_case_once_in(&stream, 3) ? SHARING_PAIRS : SHARING_MEASURED;
+    charge(twin, &stream);
     twin->jobs = calloc(twin->run.job_count, sizeof *twin->jobs);
     for (uint32_t j = 0; j < twin->run.job_count; j++)
         plan(twin, &stream, j);
+    for (int cause = 0; cause < FAULT_CAUSE_COUNT && seed % 2 == 1; cause++)
+        if (!random_case_once_in(&stream, 3))
+            twin->run.world.faults.per_job_h[cause] = 0.4 * random_uniform(&stream);
+    fault_twin_open(twin);
 }
 
 static void close_world(struct twin *twin)
@@ -148,7 +196,8 @@ static void work_is_speed_integrated_over_time(void **state)
 {
     const uint32_t choices = random_case_preset_count() + 6;
     const struct test_seeds seeds = test_seeds(20, 400);
-    uint64_t turns = 0, lossy = 0, grown = 0, slow_ns = 0;
+    uint64_t turns = 0, lossy = 0, grown = 0, slow_ns = 0, faults = 0, fallen = 0;
+    uint64_t writes = 0, loads = 0, shared = 0;
     (void)state;
     for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++)
         for (uint32_t choice = 0; choice < choices; choice++) {
@@ -159,9 +208,15 @@ static void work_is_speed_integrated_over_time(void **state)
             lossy += twin.lossy;
             grown += twin.grown;
             slow_ns += twin.slow_ns;
+            faults += twin.faults;
+            fallen += twin.fallen;
+            writes += twin.writes;
+            loads += twin.loads;
+            shared += twin.shared;
             close_world(&twin);
         }
-    assert_true(turns > 1000 && lossy > 500 && grown > 1000 && slow_ns > 0);
+    assert_true(turns > 1000 && lossy > 500 && grown > 1000 && slow_ns > 0 && faults > 1000 && fallen > 100);
+    assert_true(writes > 10000 && loads > 100 && shared > 1000);
 }
 
 int main(void)

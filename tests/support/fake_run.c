@@ -18,6 +18,7 @@ const char *const fake_run_models[] = {"h100-80gb", "a100-80gb", NULL};
 struct fake_job {
     struct job_row row;
     struct wait_times waits;
+    struct fault_row faults;
     char queue[48], user[24], name[24];
 };
 
@@ -300,6 +301,16 @@ static void linger(struct job_row *row)
     row->idle_held_gpu_us = held_us / 4;
 }
 
+/* One job in 50 had a fault; as many were taken by those of neighbours, and lost up to all that they lost. */
+static void strike(struct fake_job *job)
+{
+    const uint32_t luck = job->row.id % 50;
+    job->faults = (struct fault_row){.own = luck == 7, .blast_gpu_milli = luck == 7 ? 500 + job->row.id % 1000 : 0};
+    job->faults.killed[job->row.id / 50 % RECORD_FAULT_COUNT] = luck == 9;
+    job->faults.lost_gpu_ns = luck == 9 ? job->row.lost_gpu_ns : 0;
+    job->row.faults = &job->faults;
+}
+
 /* At most a second until the scheduler examined it; then a third of the rest until its turn. */
 static void split_wait(struct fake_job *job)
 {
@@ -466,6 +477,7 @@ void fake_run_feed(const struct fake_run *run, const struct record_sink *sink)
         if (run->communicates) {
             communicate(&state.jobs[i].row);
             linger(&state.jobs[i].row);
+            strike(&state.jobs[i]);
         }
         feed_job(&state, &state.jobs[i].row);
     }

@@ -21,6 +21,16 @@ FILLED = {  # of every row
                 "started ended evicted rejected allocated_gpu_s active_gpu_s reserved_gpu_s down_gpu_s pending_job_s "
                 "running_job_s partial_gang_gpu_s idle_held_gpu_s idle_held_gpus",
 }
+FAULTS = ("killed_by_memory", "killed_by_runaway", "killed_by_fatal", "neighbour_gpu_s", "blast_gpus")
+LOST = {  # column: metric
+    "lost_write_gpu_s": "lost_to_write_gpu_h",
+    "lost_leave_gpu_s": "lost_to_leave_gpu_h",
+    "lost_load_gpu_s": "lost_to_load_gpu_h",
+    "lost_warmup_gpu_s": "lost_to_warmup_gpu_h",
+    "lost_work_preempted_gpu_s": "lost_work_preempted_gpu_h",
+    "lost_work_node_gpu_s": "lost_work_node_gpu_h",
+    "lost_work_other_gpu_s": "lost_work_other_gpu_h",
+}
 wrong = []
 
 
@@ -76,6 +86,15 @@ def check_fields(jobs, attempts, timeline):
         filled_where(jobs, column, lambda row: row[time] not in ("", "0"), f"when {time} is above 0")
     for column in ("active_gpu_s", "idle_held_gpu_s"):
         filled_where(jobs, column, lambda row: row["activity"] != "", "when the workload declares its activity")
+    for column in FAULTS:
+        filled_where(jobs, column, lambda row: row["faults"] != "", "when the world has faults")
+    charged = any(row["lost_write_gpu_s"] != "" for row in jobs)
+    for column in LOST:
+        filled_where(jobs, column, lambda row: charged, "if checkpoints are charged")
+    for row in jobs if charged else []:
+        parts = [float(row[column]) for column in LOST]
+        same(f"causes of {row['job_id']}", float(row["lost_gpu_s"]), sum(parts))
+        same(f"overhead of {row['job_id']}", float(row["overhead_gpu_s"]), sum(parts[:4]))
     filled_where(jobs, "source", lambda row: row["start_s"] != "", "when it started")
     for row in jobs:
         if row["wait_by_reason_s"] and row["wait_total_s"]:
@@ -134,6 +153,17 @@ def check_group(what, metrics, jobs):
         same(f"{what} {metric}", value(metric), told)
     same(f"{what} lost_gpu_h", value("lost_gpu_h"), total(here, "lost_gpu_s") / 3600)
     same(f"{what} lost_by_preemption_gpu_h", value("lost_by_preemption_gpu_h"), total(here, "preempted_gpu_s") / 3600)
+    struck = [job for job in here if job["faults"] != ""]
+    for metric, column in (("faults", "faults"), ("killed_by_neighbour_out_of_memory", "killed_by_memory"),
+                           ("killed_by_neighbour_runaway", "killed_by_runaway"),
+                           ("killed_by_neighbour_fatal", "killed_by_fatal")):
+        same(f"{what} {metric}", value(metric), total(struck, column) if struck else None)
+    same(f"{what} lost_by_neighbour_gpu_h", value("lost_by_neighbour_gpu_h"),
+         total(struck, "neighbour_gpu_s") / 3600 if struck else None)
+    same(f"{what} blast_radius_gpus_max", value("blast_radius_gpus_max"), max(numbers(struck, "blast_gpus"), default=None))
+    charged = [job for job in here if job["lost_write_gpu_s"] != ""]
+    for column, metric in LOST.items():
+        same(f"{what} {metric}", value(metric), total(charged, column) / 3600 if charged else None)
     same(f"{what} preemptions", value("preemptions"), total(here, "evictions"))
     same(f"{what} evictions_wasted", value("evictions_wasted"), total(here, "evictions_wasted"))
     for state in ("completed", "failed", "cancelled", "limit", "rejected", "pending", "running"):

@@ -15,7 +15,8 @@
 
 struct run_setup run_setup_default(const struct cluster *cluster)
 {
-    return (struct run_setup){.cluster = cluster, .policy = policy_config_default(), .world = world_config_default()};
+    return (struct run_setup){
+        .cluster = cluster, .policy = policy_config_default(), .world = world_config_default(), .seed = 1};
 }
 
 static void must(struct error error)
@@ -66,7 +67,12 @@ static struct error take_job(void *self, const struct job_row *row)
     assert_true(row->id < log->job_count);
     assert_int_equal(log->jobs[row->id].state, NOT_SEEN); /* a job's row comes once */
     log->jobs[row->id] = *row;
+    log->faults[row->id] = row->faults != NULL ? *row->faults : (struct fault_row){0};
+    log->jobs[row->id].faults = NULL;
     log->jobs[row->id].name = log->jobs[row->id].queue = log->jobs[row->id].user = NULL;
+    log->jobs[row->id].lost = NULL;
+    if (row->lost != NULL)
+        log->lost[row->id] = *row->lost;
     return ERROR_OK;
 }
 
@@ -105,7 +111,7 @@ struct engine_result run_source(const struct run_setup *setup, struct job_source
                                    .source = source,
                                    .policy = &setup->policy,
                                    .world = setup->world,
-                                   .seed = 1,
+                                   .seed = setup->seed,
                                    .sinks = sink,
                                    .sink_count = 1,
                                    .is_checked = !setup->is_unchecked};
@@ -139,6 +145,8 @@ struct run_log *run_jobs(const struct run_setup *setup, const struct run_job *jo
     struct list list = {.jobs = jobs, .count = count};
     struct record_sink sink = {.self = log, .on_job = take_job, .on_attempt = take_attempt, .on_sample = take_sample};
     MEM_GROW(log->jobs, log->job_capacity, (size_t)count + 1);
+    MEM_GROW(log->faults, log->fault_capacity, (size_t)count + 1);
+    MEM_GROW(log->lost, log->lost_capacity, (size_t)count + 1);
     log->job_count = count;
     for (uint32_t i = 0; i < count; i++) {
         assert_null(job_complaint(&jobs[i].job));
@@ -155,6 +163,8 @@ void run_log_free(struct run_log *log)
     for (uint32_t i = 0; i < log->attempt_count; i++)
         mem_free((void *)(uintptr_t)log->attempts[i].placement);
     mem_free(log->jobs);
+    mem_free(log->faults);
+    mem_free(log->lost);
     mem_free(log->attempts);
     mem_free(log->samples);
     mem_free(log);

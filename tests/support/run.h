@@ -21,6 +21,7 @@ struct run_setup {
     struct world_config world;
     void (*fill_queues)(struct queue_table *queues); /* NULL: only the root */
     bool is_unchecked;
+    uint64_t seed;
 };
 
 /* Strict fifo, best fit, no evictions; no period, no latency, no limit, until every job has ended. */
@@ -38,14 +39,16 @@ struct run_job { /* the id is the position in the list */
 struct run_job run_job_make(time_ns submit, time_ns duration, uint32_t members, uint16_t gpus);
 
 struct run_log {
-    struct job_row *jobs; /* by id; name, queue and user are NULL, because they were borrowed */
+    struct job_row *jobs;     /* by id; name, queue and user are NULL, because they were borrowed */
+    struct fault_row *faults; /* by id; of jobs[].faults, which is NULL */
+    struct lost_row *lost;    /* by id; 0 if checkpoints are free */
     uint32_t job_count;
     struct attempt_row *attempts; /* in order of their rows; placement is owned */
     uint32_t attempt_count;
     struct timeline_row *samples;
     uint32_t sample_count;
     struct engine_result result;
-    size_t job_capacity, attempt_capacity, sample_capacity;
+    size_t job_capacity, fault_capacity, lost_capacity, attempt_capacity, sample_capacity;
 };
 
 struct run_log *run_jobs(const struct run_setup *setup, const struct run_job *jobs, uint32_t count);

@@ -12,6 +12,7 @@
 #include "policies/jobs/request_class.h"
 #include "sim/engine/sharing_speed.h"
 #include "sim/network/network.h"
+#include "tests/support/fault_twin.h"
 
 enum { USES_MAX = 4096 };
 
@@ -125,7 +126,7 @@ static bool is_share(const struct piece *piece)
 static double slow_on(const struct twin *twin, const struct twin_job *job, const struct piece *piece)
 {
     const int64_t all = GPU_MILLI * GPU_MILLI;
-    int64_t used = 0, busy = 0;
+    int64_t used = 0, busy = 0, bandwidth = 0, clients = 0;
     if (!is_share(piece))
         return 1;
     for (uint32_t j = 0; j < twin->run.job_count; j++) {
@@ -138,11 +139,16 @@ static double slow_on(const struct twin *twin, const struct twin_job *job, const
             const int64_t time = llrint((double)own * twin->run.world.busy_per_sm_active);
             used += own * beside->member_count;
             busy += (time < all ? time : all) * beside->member_count;
+            bandwidth += other->planned->truth.bandwidth_milli * INT64_C(1000) * beside->member_count;
+            clients += beside->member_count;
         }
     }
-    return piece->share == SHARE_MPS
-               ? sharing_slow_mps((double)use_of(twin, job, piece->group) / (double)all, (double)used / (double)all)
-               : sharing_slow_timeslice((double)busy / (double)all);
+    const double together = (double)busy / (double)all, short_of = (double)bandwidth / (double)all;
+    double slow = twin->run.world.sharing == SHARING_PAIRS ? (clients > 1 ? sharing_slow_pairs(together) : 1)
+                  : piece->share == SHARE_MPS ? sharing_slow_mps((double)use_of(twin, job, piece->group) / (double)all,
+                                                                 (double)used / (double)all)
+                                              : sharing_slow_timeslice(together);
+    return piece->share == SHARE_MPS && short_of > slow ? short_of : slow;
 }
 
 /* All that cross links that can be too narrow, at once. */
@@ -217,9 +223,22 @@ static void find_paces(struct twin *twin)
 
 /* ---- Time ---- */
 
-static twin_units all_of(const struct twin_job *job)
+twin_units twin_all_of(const struct twin_job *job)
 {
     return (twin_units)job->planned->truth.duration * job->members * job->one;
+}
+
+static twin_units all_of(const struct twin_job *job)
+{
+    return twin_all_of(job);
+}
+
+twin_units twin_speed(const struct twin *twin, const struct twin_job *job)
+{
+    (void)twin;
+    const double slowed = (double)job->pace * (1 - job->saves.plan.slowdown);
+    const int64_t pace = job->saves.is_writing ? lrint(fmax(1, slowed)) : job->pace;
+    return (twin_units)pace * working(job);
 }
 
 static twin_units least(twin_units a, twin_units b)
@@ -237,23 +256,38 @@ static void count_time(struct twin *twin, struct twin_job *job, time_ns worked)
     twin->slow_ns += job->pace < job->one ? (uint64_t)worked : 0;
 }
 
-static void advance(struct twin *twin, time_ns now)
+/* No step of a checkpoint lies within. */
+static void pass(struct twin *twin, time_ns now)
 {
     const time_ns span = now - twin->now;
-    assert_true(span >= 0);
-    if (span == 0)
-        return;
     find_paces(twin);
+    fault_twin_passed(twin);
+    if (twin->is_charged)
+        twin_transfer(twin, span);
     twin->now = now;
     for (uint32_t j = 0; j < twin->run.job_count; j++) {
         struct twin_job *job = &twin->jobs[j];
         if (!job->is_running)
             continue;
-        const time_ns idle = job->is_frozen || span < job->restart_left ? span : job->restart_left;
-        job->restart_left -= job->is_frozen ? 0 : idle;
-        job->idle_us += (double)idle * held_gpus(job) / 1000;
-        job->work += (twin_units)job->pace * working(job) * (span - idle);
+        const bool stands = twin_stands_still(job);
+        const time_ns idle = stands || span < job->restart_left ? span : job->restart_left;
+        const double slowed = job->saves.is_writing ? (double)(span - idle) * job->saves.plan.slowdown : 0;
+        job->restart_left -= stands ? 0 : idle;
+        job->idle_us += ((double)idle + slowed) * held_gpus(job) / 1000;
+        job->work += twin_speed(twin, job) * (span - idle);
         count_time(twin, job, span - idle);
+    }
+}
+
+/* The steps of checkpoints at `now` itself are still to come. */
+static void advance(struct twin *twin, time_ns now)
+{
+    assert_true(now >= twin->now);
+    while (twin->now < now) {
+        find_paces(twin);
+        twin_make_steps(twin);
+        const time_ns step = twin_next_step(twin);
+        pass(twin, step < now ? step : now);
     }
 }
 
@@ -261,7 +295,7 @@ static void advance(struct twin *twin, time_ns now)
 static time_ns end_of(struct twin *twin, const struct twin_job *job)
 {
     find_paces(twin);
-    const int64_t speed = job->pace * working(job);
+    const twin_units speed = twin_speed(twin, job);
     if (speed == 0)
         return TIME_NEVER;
     const twin_units left = (all_of(job) - least(job->work, all_of(job)) + speed - 1) / speed;
@@ -278,6 +312,8 @@ static twin_units kept_of(const struct twin *twin, const struct twin_job *job)
 {
     const time_ns interval = job->planned->job.checkpoint.interval;
     const twin_units work = least(job->work, all_of(job));
+    if (twin->is_charged)
+        return least(twin_kept(twin, job), all_of(job));
     if (!job->is_running || (job->is_frozen && job->thaws_at <= twin->now))
         return work;
     if (interval == 0)
@@ -294,6 +330,8 @@ static void run_begin(struct twin *twin, struct twin_job *job)
     job->is_frozen = false;
     job->run_since = twin->now;
     job->restart_left = job->was_started ? job->planned->job.checkpoint.restart : 0;
+    if (twin->is_charged)
+        twin_begin(twin, job, !job->was_started);
     job->was_started = true;
 }
 
@@ -301,6 +339,7 @@ static void run_stop(const struct twin *twin, struct twin_job *job)
 {
     job->work = job->saved = kept_of(twin, job);
     job->is_running = job->is_frozen = false;
+    twin_stop(job);
 }
 
 static void come(struct twin *twin, struct twin_job *job, const struct piece *pieces, uint32_t count)
@@ -309,11 +348,20 @@ static void come(struct twin *twin, struct twin_job *job, const struct piece *pi
     hold(job, pieces, count);
     if (!job->is_running && is_complete(job))
         run_begin(twin, job);
+    twin_moved(job);
     twin->is_stale = true;
+}
+
+static void forget(struct twin_job *job, struct twin_pending *pending)
+{
+    free(pending->pieces);
+    *pending = job->pending[--job->pending_count];
 }
 
 static void leave_all(struct twin *twin, struct twin_job *job)
 {
+    while (job->pending_count > 0)
+        forget(job, job->pending);
     run_stop(twin, job);
     job->piece_count = 0;
     job->is_leaving = false;
@@ -322,6 +370,7 @@ static void leave_all(struct twin *twin, struct twin_job *job)
 
 static void part(struct twin *twin, struct twin_job *job, const struct twin_pending *which)
 {
+    twin_settle(twin, job);
     for (uint32_t i = 0; i < which->piece_count; i++)
         drop(job, &which->pieces[i]);
     twin->is_stale = true;
@@ -329,6 +378,8 @@ static void part(struct twin *twin, struct twin_job *job, const struct twin_pend
         return;
     if (!job->is_leaving && !is_complete(job)) {
         run_stop(twin, job);
+    } else if (twin->is_charged) {
+        twin_moved(job);
     } else if (job->is_frozen && !job->is_leaving && job->thaws_at <= twin->now) {
         job->is_frozen = false;
         job->saved = least(job->work, all_of(job));
@@ -344,17 +395,15 @@ static struct twin_pending *pending_of(struct twin_job *job, decision_id id)
     return NULL;
 }
 
-static void forget(struct twin_job *job, struct twin_pending *pending)
-{
-    free(pending->pieces);
-    *pending = job->pending[--job->pending_count];
-}
-
 /* It stops to write a checkpoint if it can save within the grace, and does not end before. */
 static void tell_to_leave(struct twin *twin, struct twin_job *job, time_ns grace)
 {
     const struct checkpoint_plan *plan = &job->planned->job.checkpoint;
     const bool can_save = plan->interval > 0 || plan->duration > 0;
+    if (twin->is_charged) {
+        twin_told_to_leave(twin, job, grace, end_of(twin, job));
+        return;
+    }
     if (!job->is_running || !can_save || grace == 0 || job->is_frozen || plan->duration > grace ||
         end_of(twin, job) - twin->now <= plan->duration)
         return;
@@ -378,6 +427,7 @@ static struct error on_cycle(void *self, time_ns now, const struct decision *dec
     struct twin *twin = self;
     (void)done;
     advance(twin, now);
+    twin_make_steps(twin);
     for (size_t i = 0; i < count; i++) {
         const struct decision *decision = &decisions[i];
         struct twin_job *job = &twin->jobs[decision->job];
@@ -410,15 +460,18 @@ static struct error on_fact(void *self, const struct fact *fact)
         part(twin, job, pending);
         forget(job, pending);
     } else if (fact->kind == FACT_JOB_EVICTED) {
+        find_paces(twin);
+        fault_twin_left(twin, fact->id, all_of(job), (twin_units)job->pace * working(job));
         leave_all(twin, job);
     } else if (fact->kind == FACT_JOB_ENDED) {
-        const twin_units work = job->work, speed = (twin_units)job->pace * working(job);
+        const twin_units work = job->work, speed = twin_speed(twin, job);
         const time_ns limit = twin->run.world.kills_at_limit ? job->planned->job.limit : TIME_NEVER;
         if (fact->end == JOB_END_LIMIT && (work >= all_of(job) || fact->now - job->run_since != limit))
             broken(twin, fact->id, "it was killed, but not at its limit");
         if (fact->end != JOB_END_LIMIT && (work < all_of(job) || work - speed >= all_of(job)))
             broken(twin, fact->id, "its end is not the nanosecond in which its work is done");
-        if (fact->now - job->run_since > limit && !job->is_frozen)
+        if (fact->now - job->run_since > limit && !job->is_frozen &&
+            !(job->is_leaving && job->saves.phase == TWIN_SAVES_TO_LEAVE))
             broken(twin, fact->id, "it outlived its limit");
         leave_all(twin, job);
     }
@@ -432,6 +485,7 @@ static struct error on_attempt(void *self, const struct attempt_row *row)
     struct twin *twin = self;
     struct twin_job *job = &twin->jobs[row->id];
     advance(twin, row->end);
+    twin_settle(twin, job);
     const twin_units work = least(job->work, all_of(job));
     const twin_units kept = row->why == ATTEMPT_EVICTED ? kept_of(twin, job) : work;
     const time_ns before = reference(job, job->work_at_row);
@@ -457,9 +511,14 @@ static struct error on_job(void *self, const struct job_row *row)
     struct twin *twin = self;
     const struct twin_job *job = &twin->jobs[row->id];
     const bool is_done = row->state == END_COMPLETED || row->state == END_FAILED || row->state == END_CANCELLED;
+    fault_twin_row(twin, row);
     if (job->saved_sum != row->work || (is_done && row->work != row->work_asked))
         broken(twin, row->id, "its attempts do not come to its work");
     check_time(twin, row->id, row->overhead_gpu_ns / 1000, job->idle_us, "overhead is not the time without work");
+    if ((row->lost != NULL) != twin->is_charged)
+        broken(twin, row->id, "losses by cause come exactly if checkpoints are charged");
+    if (twin->is_charged)
+        twin_check_lost(twin, row);
     if (job->member_gpus > 0) {
         check_time(twin, row->id, row->slowed_gpu_us, job->slowed_us,
                    "GPU time that it was slowed is not that of its paces");

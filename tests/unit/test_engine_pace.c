@@ -57,6 +57,14 @@ static struct run_job notebook(time_ns submit, uint16_t sm_active_milli)
     return job;
 }
 
+static struct run_job part(time_ns submit, uint32_t members, uint16_t milli)
+{
+    struct run_job job = run_job_make(submit, S(100), members, 0);
+    job.job.first.request.gpu_milli = milli;
+    job.truth.sm_active_milli = 1000;
+    return job;
+}
+
 /* Both are busy all the time: alone for 50 s, in turns for 111 s, the second alone for 50 s. */
 static void test_turns(void **state)
 {
@@ -106,6 +114,90 @@ static void test_mps(void **state)
     cluster_free(cluster);
 }
 
+/* As measured of pairs: busy 1.6 together, 0.985 - 0.371 x 0.6 of the speed.  In turns 1.11 x 1.6 times as long. */
+static void test_pairs(void **state)
+{
+    (void)state;
+    struct cluster *cluster = cluster_uniform_new(1, 1);
+    struct run_setup setup = run_setup_default(cluster);
+    const double speed = 0.985 - 0.371 * 0.6;
+    setup.policy = read_policy("{'sharing': 'timeslice'}");
+    setup.world.sharing = SHARING_PAIRS;
+    const struct run_job jobs[] = {notebook(0, 500), notebook(S(50), 300), notebook(S(1000), 500)};
+    struct run_log *log = run_jobs(&setup, jobs, 3);
+    near_s(log->jobs[0].end, 50 + 50 / speed);
+    near_s(log->jobs[1].end, 50 + 50 / speed + 50);
+    near_s(log->jobs[2].end, 1100); /* alone */
+    run_log_free(log);
+    setup.world.sharing = SHARING_MEASURED;
+    log = run_jobs(&setup, jobs, 3);
+    near_s(log->jobs[0].end, 50 + 50 * 1.11 * 1.6);
+    run_log_free(log);
+    cluster_free(cluster);
+}
+
+/* 0.9 and 0.6 of the memory bandwidth of the GPU: 1.5 times as long for both, under either price; beside 0.1 none. */
+static void test_bandwidth_mps(void **state)
+{
+    (void)state;
+    struct cluster *cluster = cluster_uniform_new(1, 1);
+    struct run_setup setup = run_setup_default(cluster);
+    setup.policy = read_policy("{'sharing': 'mps'}");
+    struct run_job jobs[] = {part(0, 1, 500), part(0, 1, 500)};
+    jobs[0].truth.sm_active_milli = jobs[1].truth.sm_active_milli = 100;
+    jobs[0].truth.bandwidth_milli = 900;
+    jobs[1].truth.bandwidth_milli = 600;
+    for (uint8_t i = 0; i < 2; i++) {
+        setup.world.sharing = i == 0 ? SHARING_MEASURED : SHARING_PAIRS;
+        struct run_log *log = run_jobs(&setup, jobs, 2);
+        near_s(log->jobs[0].end, 150);
+        near_s(log->jobs[1].end, 150);
+        run_log_free(log);
+    }
+    jobs[1].truth.bandwidth_milli = 100;
+    struct run_log *log = run_jobs(&setup, jobs, 2);
+    near_s(log->jobs[0].end, 100 / 0.985);
+    run_log_free(log);
+    setup.world.sharing = SHARING_FREE;
+    jobs[1].truth.bandwidth_milli = 1000;
+    log = run_jobs(&setup, jobs, 2);
+    near_s(log->jobs[0].end, 100);
+    run_log_free(log);
+    cluster_free(cluster);
+}
+
+/* In turns each has all of it. */
+static void test_bandwidth_turns(void **state)
+{
+    (void)state;
+    struct cluster *cluster = cluster_uniform_new(1, 1);
+    struct run_setup setup = run_setup_default(cluster);
+    setup.policy = read_policy("{'sharing': 'timeslice'}");
+    struct run_job jobs[] = {notebook(0, 100), notebook(0, 100)};
+    jobs[0].truth.bandwidth_milli = jobs[1].truth.bandwidth_milli = 900;
+    struct run_log *log = run_jobs(&setup, jobs, 2);
+    near_s(log->jobs[0].end, 100);
+    run_log_free(log);
+    cluster_free(cluster);
+}
+
+/* All of a GPU's bandwidth, but an instance has one of 8 slices: eight times as long, more than its SMs cost it. */
+static void test_bandwidth_instance(void **state)
+{
+    (void)state;
+    struct cluster *cluster = read_cluster("{'pools': [{'nodes': 1, 'gpus_per_node': 1, 'gpu_model': 'h100-80gb', "
+                                           "'gpus_layout': [['1g.10gb']]}]}");
+    struct run_setup setup = run_setup_default(cluster);
+    setup.policy = read_policy("{'sharing': 'mig'}");
+    struct run_job job = part(0, 1, 100);
+    job.job.class = JOB_INFERENCE;
+    job.truth.bandwidth_milli = 1000;
+    struct run_log *log = run_jobs(&setup, &job, 1);
+    near_s(log->jobs[0].end, 800);
+    run_log_free(log);
+    cluster_free(cluster);
+}
+
 /* A seventh of an H100 for what asks a tenth of one; a whole one for what asks a seventh. */
 static void test_instances(void **state)
 {
@@ -137,14 +229,6 @@ static void test_instances(void **state)
     near_s(log->jobs[0].end, 100 / slow);
     run_log_free(log);
     cluster_free(cluster);
-}
-
-static struct run_job part(time_ns submit, uint32_t members, uint16_t milli)
-{
-    struct run_job job = run_job_make(submit, S(100), members, 0);
-    job.job.first.request.gpu_milli = milli;
-    job.truth.sm_active_milli = 1000;
-    return job;
 }
 
 /* Members work in step: the one without a neighbour waits for the other.  0.4 + 1 against min(0.535, 0.6) + 1. */
@@ -357,9 +441,16 @@ static void test_naive(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_turns),       cmocka_unit_test(test_mps),
-                                       cmocka_unit_test(test_instances),   cmocka_unit_test(test_slowest),
-                                       cmocka_unit_test(test_idle_member), cmocka_unit_test(test_share_for_instance),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_turns),
+                                       cmocka_unit_test(test_mps),
+                                       cmocka_unit_test(test_instances),
+                                       cmocka_unit_test(test_slowest),
+                                       cmocka_unit_test(test_idle_member),
+                                       cmocka_unit_test(test_share_for_instance),
+                                       cmocka_unit_test(test_pairs),
+                                       cmocka_unit_test(test_bandwidth_mps),
+                                       cmocka_unit_test(test_bandwidth_turns),
+                                       cmocka_unit_test(test_bandwidth_instance),
                                        cmocka_unit_test(test_naive)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,6 +26,7 @@ static struct metrics *run_with_everything(void)
     static const char *const models[] = {"h100-80gb", NULL};
     struct metrics *metrics = metrics_new();
     struct record_sink sink = metrics_sink(metrics);
+    const struct lost_row lost = {{0}};
     struct wait_times waits = {0};
     for (int reason = 1; reason < REASON_COUNT; reason++)
         wait_times_add(&waits, (enum reason)reason, S);
@@ -43,12 +44,14 @@ static struct metrics *run_with_everything(void)
                           .work_asked = 24 * S,
                           .evictions = 1,
                           .is_counted = true,
+                          .lost = &lost,
                           .communication = "plan",
                           .exposed_gpu_us = 1,
                           .network_gpu_us = 1,
                           .network_bytes_per_s = 1,
                           .planned_gpu_us = 1,
                           .activity = "notebook",
+                          .faults = &(struct fault_row){.own = 1},
                           .waits = &waits};
     ok(sink.on_job(sink.self, &job));
     struct gang_row gang = {

@@ -61,11 +61,11 @@ static void test_optional_columns(void **state)
     (void)state;
     struct trace_case read = trace_case_read(
         HEADER ",nodes,queue,user,class,priority,preemptible,limit_s,cpus,memory_gb,min_members,outcome,"
-               "sm_active,would_do,checkpoint_interval_s,checkpoint_duration_s,restart_s\n"
+               "sm_active,memory_bandwidth,would_do,checkpoint_interval_s,checkpoint_duration_s,restart_s\n"
                "1,0,10,32,4,\"a, "
-               "\"\"b\"\"\",ann,inference,125,,3600,64.5,512,2,failed,0.25,0.333,1800,60,300\n"
-               "2,0,10,8,1,q,bob,interactive,,false,,,,,cancelled,,,,,\n"
-               "3,0,10,8,1,q,ann,,-3,,,,,,,,,,,\n",
+               "\"\"b\"\"\",ann,inference,125,,3600,64.5,512,2,failed,0.25,0.7,0.333,1800,60,300\n"
+               "2,0,10,8,1,q,bob,interactive,,false,,,,,cancelled,,,,,,\n"
+               "3,0,10,8,1,q,ann,,-3,,,,,,,,,,,,\n",
         &native, NULL);
     const struct job *job = &read.jobs[0];
     assert_int_equal(job->first.count, 4);
@@ -84,6 +84,8 @@ static void test_optional_columns(void **state)
     assert_true(job->checkpoint.restart == 300 * TIME_NS_PER_S);
     assert_int_equal(read.truths[0].outcome, OUTCOME_FAILED);
     assert_int_equal(read.truths[0].sm_active_milli, 250);
+    assert_int_equal(read.truths[0].bandwidth_milli, 700);
+    assert_int_equal(read.truths[1].bandwidth_milli, 0);
     assert_int_equal(read.truths[0].would_do_milli, 333);
     assert_int_equal(read.jobs[1].priority, 50);
     assert_false(read.jobs[1].is_preemptible);

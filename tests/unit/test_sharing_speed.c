@@ -47,9 +47,34 @@ static void test_mig(void **state)
     near(sharing_slow_mig(sharing_small_inference, 132, 132, 8), 1, 1e-12);
 }
 
+/* GROMACS, which waits for memory alone: ns/day on 1, 2 and 4 of 8 slices. */
+static void test_bandwidth(void **state)
+{
+    static const double slices[] = {1, 2, 4}, measured[] = {43.28, 81.2, 115.5};
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        near(118.6 / sharing_slow_bandwidth(0.365, slices[i] / 8), measured[i], 0.07);
+    assert_true(sharing_slow_bandwidth(0.9, 1) == 1);
+    near(sharing_slow_bandwidth(1.5, 1), 1.5, 1e-12);
+}
+
+/* Lucid's mean speeds by the sum of what two jobs are busy.  Beyond 2 the work done in all stays. */
+static void test_pairs(void **state)
+{
+    static const double busy[] = {0.2, 0.5, 0.7, 0.9, 1.1, 1.3, 1.5, 1.7, 1.9};
+    static const double measured[] = {0.99, 1.02, 0.99, 0.97, 0.93, 0.87, 0.80, 0.73, 0.68};
+    (void)state;
+    for (int i = 0; i < 9; i++)
+        near(1 / sharing_slow_pairs(busy[i]), measured[i], 0.05);
+    near(1 / sharing_slow_pairs(2), 0.614, 1e-9);
+    near(3 / sharing_slow_pairs(3), 2 / sharing_slow_pairs(2), 1e-12);
+    near(sharing_slow_pairs(2 + 1e-9), sharing_slow_pairs(2), 1e-6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_timeslice), cmocka_unit_test(test_mps),
-                                       cmocka_unit_test(test_mig)};
+                                       cmocka_unit_test(test_mig), cmocka_unit_test(test_bandwidth),
+                                       cmocka_unit_test(test_pairs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

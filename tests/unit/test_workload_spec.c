@@ -166,18 +166,18 @@ static void test_synth_defaults(void **state)
 static void test_synth_everything(void **state)
 {
     (void)state;
-    struct workload_spec spec =
-        spec_good(SYNTH("'jobs': 7, 'load_whole_gpu': 0.5, 'tenants': {'organisations': 2, 'teams': 4, 'projects': 9, "
-                        "'zipf_exponent': 0.5},",
-                        "{'name': 'serving', 'class': 'inference', 'share': 1, 'priority': 125, "
-                        "'arrivals': {'process': 'poisson', 'diurnal_peak_to_mean': 2, 'peak_hour': 9, "
-                        "'weekly': true, 'weekend_factor': 0.25, 'burst': {'factor': 3, 'duration': '20m', "
-                        "'per_day': 2}}, 'sizes': [{'weight': 3, 'gpu_milli': 142}, {'weight': 1, 'mig': '1g.10gb', "
-                        "'whole_gpus': 2}, {'weight': 0, 'gpus': 16, 'nodes': 2, 'cpus': 8, 'memory_gb': 2, "
-                        "'min_members': 1}], 'run_time': {'distribution': 'lognormal', 'median': '6h', 'sigma': 1.2, "
-                        "'max': '30d'}, 'sm_active': [0.15, 0.35], 'would_do': 0.5, 'fail_early': 0.2, "
-                        "'cancelled': 0.1, 'checkpoint': {'interval': '30m', 'duration': 60, 'restart': '5m'}, "
-                        "'limit': '7d'}"));
+    struct workload_spec spec = spec_good(SYNTH(
+        "'jobs': 7, 'load_whole_gpu': 0.5, 'tenants': {'organisations': 2, 'teams': 4, 'projects': 9, "
+        "'zipf_exponent': 0.5},",
+        "{'name': 'serving', 'class': 'inference', 'share': 1, 'priority': 125, "
+        "'arrivals': {'process': 'poisson', 'diurnal_peak_to_mean': 2, 'peak_hour': 9, "
+        "'weekly': true, 'weekend_factor': 0.25, 'burst': {'factor': 3, 'duration': '20m', "
+        "'per_day': 2}}, 'sizes': [{'weight': 3, 'gpu_milli': 142}, {'weight': 1, 'mig': '1g.10gb', "
+        "'whole_gpus': 2}, {'weight': 0, 'gpus': 16, 'nodes': 2, 'cpus': 8, 'memory_gb': 2, "
+        "'min_members': 1}], 'run_time': {'distribution': 'lognormal', 'median': '6h', 'sigma': 1.2, "
+        "'max': '30d'}, 'sm_active': [0.15, 0.35], 'memory_bandwidth': [0.2, 0.9], 'would_do': 0.5, 'fail_early': 0.2, "
+        "'cancelled': 0.1, 'checkpoint': {'interval': '30m', 'duration': 60, 'restart': '5m'}, "
+        "'limit': '7d'}"));
     const struct synth_class *class = &spec.synth->classes[0];
     assert_int_equal(spec.synth->job_count, 7);
     assert_int_equal(spec.synth->tenants.teams, 4);
@@ -193,6 +193,8 @@ static void test_synth_everything(void **state)
     assert_true(kept > 0.7599999 && kept < 0.7600001); /* 0.7 + 0.2 x 0.05 + 0.1 x 0.5 */
     assert_int_equal(class->sm_active_low, 150);
     assert_int_equal(class->sm_active_high, 350);
+    assert_int_equal(class->bandwidth_low, 200);
+    assert_int_equal(class->bandwidth_high, 900);
     assert_int_equal(class->would_do_milli, 500);
     assert_true(class->checkpoint.restart == 300 * TIME_NS_PER_S);
     assert_true(class->limit == 7 * 86400 * TIME_NS_PER_S);
@@ -228,6 +230,7 @@ static void test_bad_synths(void **state)
     refused(SYNTH(HEAD, "{'share': 1, 'sizes': [{'gpus': 1, 'weight': 0}], " RUN_TIME "}"), "/sizes",
             "'weight' above 0");
     refused(SYNTH(HEAD, CLASS(", 'sm_active': [0.5, 0.1]")), "/sm_active", "the lower number");
+    refused(SYNTH(HEAD, CLASS(", 'memory_bandwidth': [0.5]")), "/memory_bandwidth", "an array of two numbers");
     refused(SYNTH(HEAD, CLASS(", 'fail_early': 0.6, 'cancelled': 0.6")), "/classes/0", "sum to more than 1");
     refused(SYNTH(HEAD, CLASS(", 'limit': 0")), "/classes/0", "'limit'");
     refused(SYNTH(HEAD, CLASS(", 'arrivals': {'process': 'gamma'}")), "/process", "poisson");

@@ -281,6 +281,8 @@ static void put_facts(struct freeze *freeze, const struct job *job, const struct
         put_text(out, "outcome", job_outcome_names[truth->outcome]);
     if (truth->sm_active_milli != truth_default().sm_active_milli)
         put_scaled(out, "sm_active", truth->sm_active_milli, 1000);
+    if (truth->bandwidth_milli != truth_default().bandwidth_milli)
+        put_scaled(out, "memory_bandwidth", truth->bandwidth_milli, 1000);
     if (truth->would_do_milli != truth_default().would_do_milli)
         put_scaled(out, "would_do", truth->would_do_milli, 1000);
     if (job->array != 0)

@@ -25,6 +25,7 @@ const struct column native_columns[NATIVE_FIELD_COUNT] = {
     [NATIVE_LIMIT] = {"limit_s", false, FIELD_NUMBER},
     [NATIVE_OUTCOME] = {"outcome", false, FIELD_TEXT},
     [NATIVE_SM_ACTIVE] = {"sm_active", false, FIELD_NUMBER},
+    [NATIVE_MEMORY_BANDWIDTH] = {"memory_bandwidth", false, FIELD_NUMBER},
     [NATIVE_WOULD_DO] = {"would_do", false, FIELD_NUMBER},
     [NATIVE_CHECKPOINT_INTERVAL] = {"checkpoint_interval_s", false, FIELD_NUMBER},
     [NATIVE_CHECKPOINT_DURATION] = {"checkpoint_duration_s", false, FIELD_NUMBER},
@@ -92,12 +93,14 @@ static struct error times_read(const struct line *line, const struct field *fiel
 static struct error truth_read(const struct line *line, const struct field *fields, struct job_truth *truth)
 {
     int outcome = truth->outcome;
-    int64_t sm_active = truth->sm_active_milli, would_do = truth->would_do_milli;
+    int64_t sm_active = truth->sm_active_milli, bandwidth = truth->bandwidth_milli, would_do = truth->would_do_milli;
     TRY(field_choice(line, &fields[NATIVE_OUTCOME], job_outcome_names, &outcome));
     TRY(field_scaled(line, &fields[NATIVE_SM_ACTIVE], GPU_MILLI, 0, GPU_MILLI, &sm_active));
+    TRY(field_scaled(line, &fields[NATIVE_MEMORY_BANDWIDTH], GPU_MILLI, 0, GPU_MILLI, &bandwidth));
     TRY(field_scaled(line, &fields[NATIVE_WOULD_DO], GPU_MILLI, 1, GPU_MILLI, &would_do));
     truth->outcome = (uint8_t)outcome;
     truth->sm_active_milli = (uint16_t)sm_active;
+    truth->bandwidth_milli = (uint16_t)bandwidth;
     truth->would_do_milli = (uint16_t)would_do;
     return ERROR_OK;
 }

@@ -17,7 +17,7 @@ struct synth_stream {
     struct alias sizes;
     struct job *templates; /* by size: a job without id, time and queue */
     bool has_early_end;
-    struct random_stream size, run_time, outcome, activity, tenant;
+    struct random_stream size, run_time, outcome, activity, bandwidth, tenant;
 };
 
 struct synth {
@@ -206,6 +206,7 @@ static void stream_init(struct synth *synth, struct synth_stream *stream, const 
     random_stream_init(&stream->run_time, synth->seed, "synth.run_time", entity);
     random_stream_init(&stream->outcome, synth->seed, "synth.outcome", entity);
     random_stream_init(&stream->activity, synth->seed, "synth.activity", entity);
+    random_stream_init(&stream->bandwidth, synth->seed, "synth.bandwidth", entity);
     random_stream_init(&stream->tenant, synth->seed, "synth.tenant", entity);
 }
 
@@ -337,6 +338,12 @@ static time_ns whole_ms(time_ns time)
     return time - time % TIME_NS_PER_MS;
 }
 
+static uint16_t between(struct random_stream *stream, uint16_t low, uint16_t high)
+{
+    const uint32_t choices = high - low + 1u;
+    return (uint16_t)(low + (choices > 1 ? random_below(stream, choices) : 0));
+}
+
 static void truth_draw(struct synth_stream *stream, struct job_truth *truth)
 {
     const struct synth_class *class = stream->class;
@@ -345,9 +352,8 @@ static void truth_draw(struct synth_stream *stream, struct job_truth *truth)
     if (stream->has_early_end)
         seconds *= early_end(stream, truth);
     truth->duration = whole_ms(time_from_seconds(seconds));
-    uint32_t choices = class->sm_active_high - class->sm_active_low + 1u;
-    uint32_t above = choices > 1 ? random_below(&stream->activity, choices) : 0;
-    truth->sm_active_milli = (uint16_t)(class->sm_active_low + above);
+    truth->sm_active_milli = between(&stream->activity, class->sm_active_low, class->sm_active_high);
+    truth->bandwidth_milli = between(&stream->bandwidth, class->bandwidth_low, class->bandwidth_high);
 }
 
 /* The class with the next arrival; at equal times the first class. */

@@ -189,20 +189,21 @@ static void sizes_read(const struct json_value *value, struct synth_class *class
 
 /* ---- Classes ----------------------------------------------------------------------------------- */
 
-static void activity_read(const struct json_value *value, struct synth_class *class)
+/* A range of parts, `[low, high]`; where the class has none, both stay as they are. */
+static void range_read(struct json_object *object, const char *name, uint16_t *low, uint16_t *high)
 {
-    class->sm_active_low = class->sm_active_high = SM_ACTIVE_UNKNOWN;
-    if (value->node == NULL)
+    const struct json_value value = json_member(object, name);
+    if (value.node == NULL)
         return;
-    if (json_array_count(value) != 2) {
-        json_fail(value, "'sm_active' must be an array of two numbers from 0 to 1");
+    if (json_array_count(&value) != 2) {
+        json_fail(&value, "'%s' must be an array of two numbers from 0 to 1", name);
         return;
     }
-    struct json_value low = json_array_item(value, 0), high = json_array_item(value, 1);
-    class->sm_active_low = (uint16_t)lrint(json_value_real(&low, 0, 1) * MILLI);
-    class->sm_active_high = (uint16_t)lrint(json_value_real(&high, 0, 1) * MILLI);
-    if (class->sm_active_low > class->sm_active_high)
-        json_fail(value, "'sm_active' must be the lower number, then the higher one");
+    struct json_value first = json_array_item(&value, 0), last = json_array_item(&value, 1);
+    *low = (uint16_t)lrint(json_value_real(&first, 0, 1) * MILLI);
+    *high = (uint16_t)lrint(json_value_real(&last, 0, 1) * MILLI);
+    if (*low > *high)
+        json_fail(&value, "'%s' must be the lower number, then the higher one", name);
 }
 
 static void checkpoint_read(const struct json_value *value, struct checkpoint_plan *plan)
@@ -226,8 +227,9 @@ static void outcome_read(struct json_object *object, struct synth_class *class)
         json_fail(&object->value, "'fail_early' and 'cancelled' must not sum to more than 1");
     double would_do = json_get_real(object, "would_do", 1.0 / MILLI, 1, 1);
     class->would_do_milli = (uint16_t)lrint(would_do * MILLI);
-    struct json_value activity = json_member(object, "sm_active");
-    activity_read(&activity, class);
+    class->sm_active_low = class->sm_active_high = SM_ACTIVE_UNKNOWN;
+    range_read(object, "sm_active", &class->sm_active_low, &class->sm_active_high);
+    range_read(object, "memory_bandwidth", &class->bandwidth_low, &class->bandwidth_high);
 }
 
 /* The amount of work: a share of the load, or GPU hours per day. */

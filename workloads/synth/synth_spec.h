@@ -41,6 +41,7 @@ struct synth_class {
     struct run_time run_time;
     double fail_early, cancelled;           /* probabilities */
     uint16_t sm_active_low, sm_active_high; /* milli */
+    uint16_t bandwidth_low, bandwidth_high; /* milli */
     uint16_t would_do_milli;
     struct checkpoint_plan checkpoint;
     time_ns limit;
