@@ -29,8 +29,8 @@ struct communication_table {
 
 enum { COMMUNICATION_ROWS_MAX = 1024, COMMUNICATION_ROW_NONE = -1 };
 
-/* Read the array; absent: no rows.  classes: as for job_filter_read.  What the table points to lies in the arena.  Fails
- * through the sticky error. */
+/* Read the array; absent: no rows.  classes: as for job_filter_read.  What the table points to lies in the arena.
+ * Fails through the sticky error. */
 struct communication_table communication_table_read(const struct json_value *array, struct arena *arena,
                                                     const char *const *classes);
 
