@@ -110,6 +110,7 @@ static void tally_merge(struct tally *into, const struct tally *from)
         into->waits_ns[reason] += from->waits_ns[reason];
     lost_merge(&into->lost, &from->lost);
     communication_merge(&into->communication, &from->communication);
+    activity_merge(&into->activity, &from->activity);
     faults_merge(&into->faults, &from->faults);
 }
 

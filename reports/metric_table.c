@@ -20,6 +20,12 @@ const struct metric metric_table[METRIC_COUNT] = {
          "GPU time that is reserved and idle / all GPU time of the cluster in the window: held for "
          "a job while the rest of its space is being freed, or held by a gang below its minimum of "
          "members."},
+    [METRIC_IDLE_HELD_RATIO] = {"idle_held_ratio", NAN, "ratio", BETTER_LOWER,
+                                "GPU time held by jobs that run while no SM of theirs is busy / all GPU time of the "
+                                "cluster in the window; part "
+                                "of allocation_ratio. Of jobs whose SM activity over their lives the workload declares "
+                                "(workload.activity); not "
+                                "defined without such jobs."},
     [METRIC_DOWN_RATIO] = {"down_ratio", NAN, "ratio", BETTER_LOWER,
                            "GPU time of nodes that are down / all GPU time of the cluster in the window."},
     [METRIC_OFFERED_LOAD_RATIO] =
@@ -209,6 +215,12 @@ const struct metric metric_table[METRIC_COUNT] = {
                           "Model FLOPs utilization by the plans of jobs: mean by the GPU time in which jobs with a "
                           "plan worked on GPUs of "
                           "a known rate. Not defined if none did."},
+    [METRIC_ACTIVE_GPU_H] =
+        {"active_gpu_h", NAN, "gpu_h", BETTER_HIGHER,
+         "GPU time that jobs held while they ran x their SM activity. Of the counted jobs whose SM activity over their "
+         "lives the workload declares (workload.activity) and that were not rejected. Not defined without such jobs."},
+    [METRIC_IDLE_HELD_GPU_H] = {"idle_held_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+                                "The GPU time that the same jobs held while they ran and no SM of theirs was busy."},
     [METRIC_FAULTS] = {"faults", NAN, "faults", BETTER_LOWER,
                        "Faults of jobs that struck the job itself (world.faults). As all metrics of faults below it is "
                        "defined only if the world has them."},

@@ -92,6 +92,7 @@ static void fill_group(const struct group *group, double *value)
         value[METRIC_LOST_PER_EVICTION_S] = (double)tally->lost_gpu_ns / 1e9 / (double)tally->evictions;
     lost_fill(&tally->lost, value);
     communication_fill(group, value);
+    activity_fill(&tally->activity, value);
     faults_fill(&tally->faults, value);
 }
 
@@ -139,6 +140,8 @@ static void fill_window(const struct metrics *metrics, double *value)
     value[METRIC_ALLOCATION_RATIO] = (to->allocated_gpu_s - from->allocated_gpu_s) / gpu_s;
     if (!metrics->has_unknown_activity)
         value[METRIC_SM_ACTIVE_RATIO] = (to->active_gpu_s - from->active_gpu_s) / gpu_s;
+    if (metrics->has_declared_activity)
+        value[METRIC_IDLE_HELD_RATIO] = (to->idle_held_gpu_s - from->idle_held_gpu_s) / gpu_s;
     value[METRIC_IDLE_RESERVED_RATIO] = (to->reserved_gpu_s - from->reserved_gpu_s) / gpu_s;
     const wide_int asked = metrics->cuts[CUT_ALL].groups[0].tally.asked_milli_ns + metrics->rejected_milli_ns;
     value[METRIC_OFFERED_LOAD_RATIO] = (double)asked / (GPU_MILLI * 1e9) / gpu_s;

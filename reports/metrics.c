@@ -227,6 +227,8 @@ static struct error on_job(void *self, const struct job_row *row)
         metrics->all_waits_ns += row->wait_total;
     if (row->sm_active_milli == UINT16_MAX && row->run > 0 && row->gpu_milli > 0)
         metrics->has_unknown_activity = true;
+    if (job_row_is_active(row) && row->run > 0)
+        metrics->has_declared_activity = true;
     if (!row->is_counted)
         return ERROR_OK;
     uint32_t queue = queue_of(metrics, row->queue);
@@ -261,6 +263,10 @@ static struct error on_job(void *self, const struct job_row *row)
         lost_add(queue_tally, &cell->tally, row->lost);
     if (job_row_communicates(row))
         communication_add(metrics, row, queue, cell, allocated);
+    if (job_row_is_active(row)) {
+        activity_add(&queue_tally->activity, row);
+        activity_add(&cell->tally.activity, row);
+    }
     if (row->faults != NULL)
         faults_add(queue_tally, &cell->tally, row->faults);
     if (row->submit < metrics->submit_min)
@@ -351,6 +357,7 @@ static struct integrals integrals_of(const struct timeline_row *row)
         .down_gpu_s = row->down_gpu_s,
         .pending_job_s = row->pending_job_s,
         .partial_gang_gpu_s = row->partial_gang_gpu_s,
+        .idle_held_gpu_s = row->idle_held_gpu_s,
     };
 }
 
@@ -371,6 +378,7 @@ static struct integrals integrals_between(const struct integrals *a, const struc
         .down_gpu_s = between(a->down_gpu_s, b->down_gpu_s, share),
         .pending_job_s = between(a->pending_job_s, b->pending_job_s, share),
         .partial_gang_gpu_s = between(a->partial_gang_gpu_s, b->partial_gang_gpu_s, share),
+        .idle_held_gpu_s = between(a->idle_held_gpu_s, b->idle_held_gpu_s, share),
     };
 }
 

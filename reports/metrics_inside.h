@@ -32,6 +32,12 @@ struct communication_tally {
     wide_int slowdown_micro;                  /* each rounded down to a millionth */
 };
 
+/* Sums over those of the counted jobs whose SM activity the workload declares. */
+struct activity_tally {
+    uint64_t jobs;
+    wide_int active_gpu_us, idle_held_gpu_us;
+};
+
 /* Sums over those of the counted jobs that may have faults. */
 struct fault_tally {
     uint64_t jobs, own, killed[RECORD_FAULT_COUNT];
@@ -60,6 +66,7 @@ struct tally {
     wide_int waits_ns[REASON_COUNT];
     wide_int slowdown_micro; /* of completed jobs, each rounded down to a millionth */
     struct communication_tally communication;
+    struct activity_tally activity;
     struct fault_tally faults;
     struct lost_tally lost;
 };
@@ -101,6 +108,7 @@ enum metric_id {
     METRIC_ALLOCATION_RATIO,
     METRIC_SM_ACTIVE_RATIO,
     METRIC_IDLE_RESERVED_RATIO,
+    METRIC_IDLE_HELD_RATIO,
     METRIC_DOWN_RATIO,
     METRIC_OFFERED_LOAD_RATIO,
     METRIC_IDLE_RESERVED_GPU_H,
@@ -153,6 +161,8 @@ enum metric_id {
     METRIC_COMMUNICATION_SLOWDOWN_P95,
     METRIC_NETWORK_GB_PER_S_MEAN,
     METRIC_MFU_RATIO,
+    METRIC_ACTIVE_GPU_H,
+    METRIC_IDLE_HELD_GPU_H,
     METRIC_FAULTS,
     METRIC_KILLED_BY_NEIGHBOUR_FROM, /* by cause */
     METRIC_LOST_BY_NEIGHBOUR_GPU_H = METRIC_KILLED_BY_NEIGHBOUR_FROM + RECORD_FAULT_COUNT,
@@ -193,7 +203,7 @@ enum metric_id {
 struct integrals {
     double time_s;
     double allocated_gpu_s, active_gpu_s, reserved_gpu_s, down_gpu_s;
-    double pending_job_s, partial_gang_gpu_s;
+    double pending_job_s, partial_gang_gpu_s, idle_held_gpu_s;
 };
 
 /* Mean usability of free GPUs over the window, in GPUs.  A sample holds until the next one. */
@@ -240,6 +250,7 @@ struct metrics {
     struct points points;
     struct points slowdowns;     /* of jobs that declare communication */
     bool has_unknown_activity;   /* the SM activity of some job that ran is not known */
+    bool has_declared_activity;  /* the workload declares the SM activity of some job that ran */
     bool has_apart;              /* some admission time differs from the wait */
     time_ns submit_min, end_max; /* of counted jobs; TIME_NEVER and 0: none */
     wide_int all_waits_ns;       /* including jobs of the warm-up, for Little's law */
@@ -281,6 +292,11 @@ void communication_add(struct metrics *metrics, const struct job_row *row, uint3
                        wide_int held_milli_ns);
 void communication_merge(struct communication_tally *into, const struct communication_tally *from);
 void communication_fill(const struct group *group, double *value); /* nothing if no job declares any */
+
+/* The same of a job whose SM activity the workload declares (metrics_activity.c). */
+void activity_add(struct activity_tally *tally, const struct job_row *row);
+void activity_merge(struct activity_tally *into, const struct activity_tally *from);
+void activity_fill(const struct activity_tally *tally, double *value);
 
 /* Add a counted job that may have faults, to its queue and its cell (metrics_faults.c). */
 void faults_add(struct tally *queue, struct tally *cell, const struct fault_row *row);

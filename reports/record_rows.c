@@ -42,6 +42,9 @@ enum job_column {
     JOB_NETWORK_RATE,
     JOB_PLANNED,
     JOB_MFU,
+    JOB_ACTIVITY,
+    JOB_ACTIVE,
+    JOB_IDLE_HELD,
     JOB_FAULTS,
     JOB_KILLED, /* by cause */
     JOB_NEIGHBOUR = JOB_KILLED + RECORD_FAULT_COUNT,
@@ -91,6 +94,8 @@ enum timeline_column {
     TIMELINE_PENDING_S,
     TIMELINE_RUNNING_S,
     TIMELINE_PARTIAL_S,
+    TIMELINE_IDLE_HELD_S,
+    TIMELINE_IDLE_HELD,
     TIMELINE_IDLE,
     TIMELINE_STRANDED,
     TIMELINE_FRAGMENTED,
@@ -233,6 +238,22 @@ static void read_job_communication(struct reading *reading, struct job_row *row)
     row->mfu_micro = (uint32_t)mfu_micro;
 }
 
+static void read_job_activity(struct reading *reading, struct job_row *row)
+{
+    struct csv_rows *rows = reading->rows;
+    row->activity = "";
+    row->active_gpu_us = row->idle_held_gpu_us = 0;
+    if (csv_text(rows, JOB_ACTIVITY).length == 0) {
+        for (unsigned column = JOB_ACTIVE; column <= JOB_IDLE_HELD; column++)
+            if (csv_text(rows, column).length > 0)
+                csv_fail(rows, column, "a job without declared activity has none");
+        return;
+    }
+    row->activity = lasting_text(reading, JOB_ACTIVITY);
+    row->active_gpu_us = read_gpu_us(rows, JOB_ACTIVE);
+    row->idle_held_gpu_us = read_gpu_us(rows, JOB_IDLE_HELD);
+}
+
 /* NULL: the world had no faults. */
 static const struct fault_row *read_faults(struct reading *reading)
 {
@@ -349,6 +370,7 @@ bool record_row_job(struct reading *reading, struct job_row *out)
     row.is_counted = csv_int(rows, JOB_IS_COUNTED, 0, 1) != 0;
     read_job_changes(rows, &row);
     read_job_communication(reading, &row);
+    read_job_activity(reading, &row);
     row.lost = read_lost(reading, &row);
     row.faults = read_faults(reading);
     row.waits = read_waits(reading);
@@ -425,6 +447,8 @@ bool record_row_sample(struct reading *reading, struct timeline_row *out)
         .pending_job_s = csv_double(rows, TIMELINE_PENDING_S),
         .running_job_s = csv_double(rows, TIMELINE_RUNNING_S),
         .partial_gang_gpu_s = csv_double(rows, TIMELINE_PARTIAL_S),
+        .idle_held_gpu_s = csv_double(rows, TIMELINE_IDLE_HELD_S),
+        .idle_held_gpu_milli = csv_scaled(rows, TIMELINE_IDLE_HELD, GPU_MILLI),
         .space = read_space(rows),
     };
     if (out->time < reading->latest)

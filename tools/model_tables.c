@@ -425,6 +425,7 @@ bool model_tables_print(struct buffer *out)
     holds &= print_strong_scaling(out);
     print_bandwidth(out);
     holds &= print_spread(out);
+    holds &= model_activity_print(out);
     buffer_char(out, '\n');
     holds &= model_sharing_print(out);
     return holds;

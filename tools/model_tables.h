@@ -1,4 +1,4 @@
-/* tools/model_tables.h -- the models of collectives, training and sharing beside what was measured.
+/* tools/model_tables.h -- the models of collectives, training, sharing and SM activity beside what was measured.
  *
  * Law: a table has a source; one with a tolerance is tested, the others are printed alone.  The rows are public
  * measurements, none is of this program's making; a table that has none says so.
@@ -13,5 +13,8 @@
 
 /* All tables as text.  True if every tested row and sum holds. */
 bool model_tables_print(struct buffer *out);
+
+/* The last of these tables: SM activity (model_activity.c). */
+bool model_activity_print(struct buffer *out);
 
 #endif

@@ -331,7 +331,8 @@ const struct args_verb verb_validate_model = {
     .synopsis = "[--allreduce NODES GPUS_PER_NODE BYTES] [OPTION]...",
     .description =
         (const char *const[]){
-            "Prints public measurements of collectives, of training and of sharing a GPU beside what the model says, "
+            "Prints public measurements of collectives, of training, of sharing a GPU and of SM activity beside what "
+            "the models say, "
             "with the error of each row. Tables with a tolerance are tested.",
             "With --allreduce, --collective or --training it answers for one input instead. BYTES are "
             "those of a GPU's buffer, as nccl-tests counts them; K, M, G, T behind it are powers of "

@@ -82,6 +82,8 @@ GETTER(down_s, row->down_gpu_s)
 GETTER(pending_s, row->pending_job_s)
 GETTER(running_s, row->running_job_s)
 GETTER(partial_s, row->partial_gang_gpu_s)
+GETTER(idle_held_gpus, (double)row->idle_held_gpu_milli / GPU_MILLI)
+GETTER(idle_held_s, row->idle_held_gpu_s)
 
 #define FRAGMENTED                                                                                                     \
     {                                                                                                                  \
@@ -99,6 +101,7 @@ static const struct line lines[] = {
     {{"allocated_gpus", "", "GPUs allocated to jobs that run.", false}, NULL, NULL, allocated_gpus, false},
     {{"active_gpus", "", "Allocated GPUs x SM activity.", false}, NULL, NULL, active_gpus, false},
     {{"reserved_gpus", "", "GPUs held for a job that does not run yet.", false}, NULL, NULL, reserved_gpus, false},
+    {{"idle_held_gpus", "", "Allocated GPUs of which no SM is busy.", false}, NULL, NULL, idle_held_gpus, false},
     {{"down_gpus", "", "GPUs of nodes that are down.", false}, NULL, NULL, down_gpus, false},
     {{"idle_gpus", "", "Free GPUs.", false}, NULL, NULL, idle_gpus, true},
     {{"stranded_gpus", "", "Free GPUs that no waiting member can use.", false}, NULL, NULL, stranded_gpus, true},
@@ -130,6 +133,7 @@ static const struct line lines[] = {
      NULL,
      partial_s,
      false},
+    {{"idle_held_gpu_seconds", "seconds", "Integral of idle_held_gpus.", true}, NULL, NULL, idle_held_s, false},
 };
 
 static const struct {

@@ -184,6 +184,18 @@ static void put_job_words(struct feed *feed, const struct job_row *row)
     put_word(feed, row->start != TIME_NEVER ? record_source_names[row->source] : "");
 }
 
+static void put_job_activity(struct feed *feed, const struct job_row *row)
+{
+    if (!job_row_is_active(row)) {
+        for (int i = 0; i < 3; i++)
+            put_empty(feed);
+        return;
+    }
+    put_word(feed, row->activity);
+    put_us(feed, row->active_gpu_us);
+    put_us(feed, row->idle_held_gpu_us);
+}
+
 static void put_job_communication(struct feed *feed, const struct job_row *row)
 {
     enum { COLUMNS = 7 };
@@ -266,6 +278,7 @@ static struct error on_job(void *self, const struct job_row *row)
         else
             put_empty(feed);
     put_job_communication(feed, row);
+    put_job_activity(feed, row);
     put_job_faults(feed, row->faults);
     put_waits(feed, row->waits);
     put_moment(feed, row->end);
@@ -358,6 +371,8 @@ static struct error on_sample(void *self, const struct timeline_row *row)
     put_real(feed, row->pending_job_s);
     put_real(feed, row->running_job_s);
     put_real(feed, row->partial_gang_gpu_s);
+    put_real(feed, row->idle_held_gpu_s);
+    put_gpus(feed, row->idle_held_gpu_milli);
     put_space(feed, &row->space);
     return send(feed, TABLE_TIMELINE);
 }

@@ -13,50 +13,6 @@ __extension__ typedef __int128 wide_bytes;
 
 /* ---- read ---- */
 
-/* A condition on a name; NULL: there is none. */
-static const char *name_read(struct json_object *object, const char *key, struct arena *arena)
-{
-    const struct json_value value = json_member(object, key);
-    if (value.node == NULL)
-        return NULL;
-    const char *name = json_value_string(&value);
-    if (name[0] == '\0')
-        json_fail(&value, "'%s' must be a name", key);
-    return arena_copy(arena, text_of(name));
-}
-
-static void class_check(struct json_object *object, const char *name, const char *const *classes)
-{
-    const struct json_value value = json_member(object, "workload_class");
-    for (size_t i = 0; classes[i] != NULL; i++)
-        if (strcmp(classes[i], name) == 0)
-            return;
-    if (error_is(*value.error))
-        return;
-    json_fail(&value, "the workload has no class '%s'", name);
-    const char *near = text_nearest(text_of(name), classes);
-    if (near != NULL)
-        error_set_hint(value.error, "did you mean '%s'?", near);
-}
-
-static void conditions_read(struct json_object *object, struct checkpoint_row *row, struct arena *arena,
-                            const char *const *classes)
-{
-    row->class = json_get_choice(object, "class", job_class_names, -1);
-    row->workload_class = name_read(object, "workload_class", arena);
-    row->user = name_read(object, "user", arena);
-    row->gpus_min = json_get_int(object, "gpus_min", 0, UINT32_MAX, 0);
-    row->gpus_max = json_get_int(object, "gpus_max", 0, UINT32_MAX, UINT32_MAX);
-    const struct json_value most = json_member(object, "gpus_max"), user = json_member(object, "user");
-    if (row->gpus_max < row->gpus_min)
-        json_fail(&most, "'gpus_max' is %lld, below 'gpus_min', which is %lld", (long long)row->gpus_max,
-                  (long long)row->gpus_min);
-    if (row->user != NULL && classes != NULL)
-        json_fail(&user, "the jobs of a synthesized workload have no users");
-    if (row->workload_class != NULL && classes != NULL)
-        class_check(object, row->workload_class, classes);
-}
-
 /* The size of a checkpoint: at most one of the two keys. */
 static void size_read(struct json_object *object, struct checkpoint_row *row, const struct checkpoint_table *table)
 {
@@ -130,7 +86,7 @@ static void row_read(const struct json_value *value, struct checkpoint_row *row,
 {
     struct json_object object;
     json_object_open(&object, value);
-    conditions_read(&object, row, arena, classes);
+    row->jobs = job_filter_read(&object, 0, arena, classes);
     row->write = json_get_duration(&object, "write_s", CHECKPOINT_AS_DECLARED);
     row->warmup = json_get_duration(&object, "warmup_s", CHECKPOINT_AS_DECLARED);
     mode_read(&object, row);
@@ -182,20 +138,12 @@ struct checkpoint_table checkpoint_table_read(const struct json_value *value, st
 
 /* ---- applied ---- */
 
-static bool is_same_or_any(const char *condition, const char *name)
-{
-    return condition == NULL || strcmp(condition, name) == 0;
-}
-
 static const struct checkpoint_row *row_of(const struct checkpoint_table *table, const struct job *job,
-                                           struct checkpoint_names names, int64_t gpus)
+                                           struct job_names names, int64_t gpus)
 {
-    for (uint32_t i = 0; i < table->count; i++) {
-        const struct checkpoint_row *row = &table->rows[i];
-        if (gpus >= row->gpus_min && gpus <= row->gpus_max && (row->class < 0 || row->class == job->class) &&
-            is_same_or_any(row->user, names.user) && is_same_or_any(row->workload_class, names.workload_class))
-            return row;
-    }
+    for (uint32_t i = 0; i < table->count; i++)
+        if (job_filter_passes(&table->rows[i].jobs, job, gpus, names))
+            return &table->rows[i];
     return NULL;
 }
 
@@ -230,7 +178,7 @@ static int64_t bytes_of(const struct checkpoint_row *row, int64_t milli)
 }
 
 struct saving checkpoint_table_saving(const struct checkpoint_table *table, const struct cluster *cluster,
-                                      const struct job *job, struct checkpoint_names names)
+                                      const struct job *job, struct job_names names)
 {
     const struct checkpoint_plan *plan = &job->checkpoint;
     struct saving saving = {.interval = plan->interval, .write = plan->duration, .warmup = plan->restart};

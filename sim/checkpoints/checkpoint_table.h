@@ -27,10 +27,8 @@
 #ifndef SIM_CHECKPOINTS_CHECKPOINT_TABLE_H
 #define SIM_CHECKPOINTS_CHECKPOINT_TABLE_H
 
-#include "base/json.h"
-#include "base/mem.h"
 #include "topologies/cluster.h"
-#include "workloads/job.h"
+#include "workloads/job_filter.h"
 
 enum checkpoint_cost { CHECKPOINTS_FREE, CHECKPOINTS_CHARGED };
 enum checkpoint_interval { INTERVAL_AS_DECLARED, INTERVAL_FIXED, INTERVAL_YOUNG, INTERVAL_DALY };
@@ -38,10 +36,7 @@ enum checkpoint_interval { INTERVAL_AS_DECLARED, INTERVAL_FIXED, INTERVAL_YOUNG,
 #define CHECKPOINT_AS_DECLARED (-1) /* as a time */
 
 struct checkpoint_row {
-    int class;                  /* enum job_class; -1: any */
-    const char *workload_class; /* NULL: any */
-    const char *user;           /* NULL: any */
-    int64_t gpus_min, gpus_max; /* of the whole job, parts of a GPU rounded up; inclusive */
+    struct job_filter jobs;     /* parts of a GPU are rounded up */
     uint8_t rule;               /* enum checkpoint_interval */
     bool is_asynchronous;       /* else blocking */
     bool is_per_gpu;            /* the size */
@@ -79,13 +74,8 @@ struct saving {
     double slowdown;
 };
 
-/* What is not in struct job: "" where it has none. */
-struct checkpoint_names {
-    const char *user, *workload_class;
-};
-
 struct saving checkpoint_table_saving(const struct checkpoint_table *table, const struct cluster *cluster,
-                                      const struct job *job, struct checkpoint_names names);
+                                      const struct job *job, struct job_names names);
 
 /* The plan that a scheduler is told: the times alone. */
 struct checkpoint_plan saving_declared(const struct saving *saving);

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "base/random.h"
+#include "sim/engine/engine_activity.h"
 #include "sim/engine/engine_saves.h"
 #include "sim/engine/engine_state.h"
 #include "sim/engine/sharing_speed.h"
@@ -31,17 +32,24 @@ static time_ns sample_after(const struct engine *engine, time_ns at)
     return at < world->warmup && next > world->warmup ? world->warmup : next;
 }
 
+static void sample(struct engine *engine, time_ns at)
+{
+    if (engine->wants_samples)
+        engine_activity_to(engine, at);
+    engine_emit_sample(engine, at);
+}
+
 /* A row shows the state after all events of its time, so it is written when time moves on. */
 static void emit_samples(struct engine *engine, time_ns to)
 {
     if (to > engine->now && (engine->wants_row || engine->next_sample == engine->now)) {
-        engine_emit_sample(engine, engine->now);
+        sample(engine, engine->now);
         engine->wants_row = false;
         if (engine->next_sample == engine->now)
             engine->next_sample = sample_after(engine, engine->now);
     }
     while (engine->next_sample < to) {
-        engine_emit_sample(engine, engine->next_sample);
+        sample(engine, engine->next_sample);
         engine->next_sample = sample_after(engine, engine->next_sample);
     }
 }
@@ -270,7 +278,7 @@ static void finish(struct engine *engine)
     engine_close(engine);
     if (engine->config->on_end != NULL)
         engine->config->on_end(engine->config->end_self, engine->port.sched, engine->now);
-    engine_emit_sample(engine, engine->now);
+    sample(engine, engine->now);
     struct random_stream last;
     random_stream_init(&last, engine->config->seed, "fingerprint", 0);
     engine_hash(engine, 0xff, random_below(&last, UINT32_MAX));
@@ -310,6 +318,7 @@ static void release(struct engine *engine)
         mem_free(engine->jobs[s].close);
     }
     engine_release_paces(engine);
+    engine_activity_release(engine);
     mem_free(engine->faults);
     engine_saves_release(engine);
     mem_free(engine->places);

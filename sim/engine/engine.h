@@ -65,6 +65,7 @@ struct world_config {
     struct fault_rates faults;           /* of jobs, which may take their neighbours; all 0: none */
     struct recut_costs recut;            /* how long a repartition of a GPU takes */
     uint64_t stall_steps;                /* steps without progress (sim/engine/stall.h) that end the run; 0: no limit */
+    struct activity_table activity;      /* the SM activity of jobs over their lives; rows borrowed; {0}: constant */
 };
 
 struct world_config world_config_default(void);

@@ -1,4 +1,5 @@
 /* What jobs hold: members come and go, attempts open and close, and GPU time is booked. */
+#include "sim/engine/engine_activity.h"
 #include "sim/engine/engine_saves.h"
 #include "sim/engine/engine_state.h"
 
@@ -109,6 +110,8 @@ static void count_held(struct engine *engine, const struct sim_job *job, int sig
         return;
     }
     engine_level(engine, LEVEL_ALLOCATED, held);
+    if (engine->activities != NULL && engine_activity_counts(engine, slot_of(engine, job), sign > 0))
+        return;
     if (engine->paces != NULL && engine_pace_counts(engine, slot_of(engine, job), sign > 0))
         return;
     if (job->row.sm_active_milli != SM_ACTIVE_UNKNOWN)
@@ -493,6 +496,8 @@ void engine_let_go(struct engine *engine, uint32_t slot, wide_ns work)
         engine_pace(engine, slot);
         engine_pace_close(engine, slot);
     }
+    if (engine->activities != NULL)
+        engine_activity_close(engine, slot);
     job->progress.work = job->progress.saved = work;
     if (engine_charges(engine))
         engine_saves_stop(engine, slot);
@@ -505,5 +510,7 @@ void engine_close_job(struct engine *engine, struct sim_job *job)
         book_attempt(engine, job, ATTEMPT_UNFINISHED, work, work);
     if (engine->paces != NULL)
         engine_pace_close(engine, slot_of(engine, job));
+    if (engine->activities != NULL)
+        engine_activity_close(engine, slot_of(engine, job));
     job->progress.work = work;
 }

@@ -1,5 +1,6 @@
 /* The lives of jobs: what submissions, decisions and events do to them. */
 #include "policies/jobs/request_class.h"
+#include "sim/engine/engine_activity.h"
 #include "sim/engine/engine_saves.h"
 #include "sim/engine/engine_state.h"
 #include "topologies/communication.h"
@@ -164,6 +165,9 @@ static void fill_row(struct engine *engine, struct sim_job *own, const struct jo
                          .network_bytes_per_s = 0,
                          .planned_gpu_us = 0,
                          .mfu_micro = 0,
+                         .activity = NULL,
+                         .active_gpu_us = 0,
+                         .idle_held_gpu_us = 0,
                          .faults = NULL,
                          .waits = NULL};
 }
@@ -221,12 +225,18 @@ static void fill_pieces(struct engine *engine, uint32_t slot, const struct job *
     engine->jobs[slot].row.sm_active_milli = activity(engine, job, truth, groups);
     if (engine_has_paces(engine, job))
         engine_pace_asks(engine, slot, job, truth, groups);
+    if (engine->config->world.activity.count > 0)
+        engine_activity_asks(engine, slot, job, groups);
 }
 
 /* It gets the pieces that it asks for. */
-static void fill_pace(struct engine *engine, uint32_t slot, const struct job *job, const struct job_truth *truth)
+static void fill_as_asked(struct engine *engine, uint32_t slot, const struct job *job, const struct job_truth *truth)
 {
     struct job_group groups[JOB_GROUPS_MAX];
+    if (engine->config->world.activity.count > 0)
+        engine_activity_asks(engine, slot, job, NULL);
+    if (!engine_has_paces(engine, job))
+        return;
     map_pieces(engine, job, groups);
     engine_pace_asks(engine, slot, job, truth, groups);
 }
@@ -262,8 +272,8 @@ static uint32_t submit(struct engine *engine, const struct job *job, const struc
     const struct policy_config *policy = engine->config->policy;
     if (policy != NULL && policy->sharing->map != NULL)
         fill_pieces(engine, slot, job, truth);
-    else if (engine_has_paces(engine, job))
-        fill_pace(engine, slot, job, truth);
+    else
+        fill_as_asked(engine, slot, job, truth);
     if (engine->has_faults)
         fill_faults(engine, slot, job);
     if (engine_charges(engine))

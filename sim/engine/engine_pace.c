@@ -5,6 +5,7 @@
  * pace: the activity of the trace is that at full speed. */
 #include <math.h>
 
+#include "sim/engine/engine_activity.h"
 #include "sim/engine/engine_pace.h"
 #include "sim/engine/engine_saves.h"
 
@@ -29,11 +30,14 @@ void engine_pace_asks(struct engine *engine, uint32_t slot, const struct job *jo
     MEM_GROW(pace->groups, pace->group_capacity, (size_t)job->group_count);
     const int64_t milli = truth->sm_active_milli == SM_ACTIVE_UNKNOWN ? truth->would_do_milli : truth->sm_active_milli;
     pace->is_client = false;
+    pace->sm_active_milli = (uint16_t)milli;
     for (uint32_t g = 0; g < job->group_count; g++) {
         const struct request *asked = &job_group(job, g)->request;
-        const int64_t use = milli * engine_member_milli(engine, asked);
+        const int64_t member_milli = engine_member_milli(engine, asked);
+        const int64_t use = milli * member_milli;
         const int64_t busy = llrint((double)use * engine->config->world.busy_per_sm_active);
-        pace->groups[g] = (struct pace_group){.use_micro = use,
+        pace->groups[g] = (struct pace_group){.member_milli = member_milli,
+                                              .use_micro = use,
                                               .busy_micro = busy < ALL_MICRO ? busy : ALL_MICRO,
                                               .bandwidth_micro = (int64_t)truth->bandwidth_milli * GPU_MILLI,
                                               .asked_mig = asked->mig,
@@ -86,21 +90,33 @@ struct sim_folded engine_pace_unfold(struct engine *engine, uint32_t slot)
     return folded;
 }
 
-/* Busy SMs of the job: on an instance at most all of its SMs; a share may use SMs of the GPU that others leave idle. */
-static int64_t activity(const struct engine *engine, uint32_t slot)
+bool engine_pace_has(const struct engine *engine, uint32_t slot)
+{
+    return engine->paces[slot].is_paced;
+}
+
+/* On an instance at most all of its SMs; a share may use SMs of the GPU that others leave idle. */
+int64_t engine_pace_busy(const struct engine *engine, uint32_t slot, uint32_t level)
 {
     const struct sim_job *job = &engine->jobs[slot];
     const struct sim_pace *pace = &engine->paces[slot];
     const struct piece *pieces = job_pieces_all(&job->pieces);
     int64_t sum = 0;
-    if (job->is_waiting || job->row.sm_active_milli == SM_ACTIVE_UNKNOWN)
-        return 0;
     for (uint32_t p = 0; p < job->pieces.piece_count; p++) {
         const int64_t most = pieces_gpu_milli(&pieces[p], 1) * GPU_MILLI;
-        const int64_t use = pace->groups[pieces[p].group].use_micro * pieces[p].member_count * pace->pace / PACE_ONE;
+        const int64_t whole = pace->groups[pieces[p].group].member_milli * level;
+        const int64_t use = whole * pieces[p].member_count * pace->pace / PACE_ONE;
         sum += engine_clients_share(pace, &pieces[p]) || use < most ? use : most;
     }
     return sum;
+}
+
+static int64_t activity(const struct engine *engine, uint32_t slot)
+{
+    const struct sim_job *job = &engine->jobs[slot];
+    if (job->is_waiting || job->row.sm_active_milli == SM_ACTIVE_UNKNOWN)
+        return 0;
+    return engine_pace_busy(engine, slot, engine->paces[slot].sm_active_milli);
 }
 
 static void set_active(struct engine *engine, uint32_t slot, int64_t active)
@@ -126,7 +142,8 @@ void engine_pace_close(struct engine *engine, uint32_t slot)
     struct sim_pace *pace = pace_of(engine, slot);
     if (pace != NULL && pace->has_network)
         engine_network_close(engine, slot);
-    if (pace == NULL || job->row.sm_active_milli == SM_ACTIVE_UNKNOWN || job->held_milli_ns == 0)
+    if (pace == NULL || job->row.activity != NULL || job->row.sm_active_milli == SM_ACTIVE_UNKNOWN ||
+        job->held_milli_ns == 0)
         return;
     const wide_ns before = pace->active_ns + (wide_ns)pace->active * (engine->now - pace->active_since);
     const wide_ns milli = (before + job->held_milli_ns / 2) / job->held_milli_ns;
@@ -167,7 +184,8 @@ void engine_repace(struct engine *engine, uint32_t slot)
         return;
     engine_pace_fold(engine, slot);
     engine_turn(engine, slot);
-    set_active(engine, slot, activity(engine, slot));
+    if (engine->activities == NULL || !engine_activity_counts(engine, slot, true))
+        set_active(engine, slot, activity(engine, slot));
 }
 
 void engine_pace(struct engine *engine, uint32_t slot)

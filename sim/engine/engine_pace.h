@@ -18,6 +18,7 @@ enum { ALL_MICRO = GPU_MILLI * 1000 };
 
 /* One member of a group of a job. */
 struct pace_group {
+    int64_t member_milli;       /* of a GPU that it asks for */
     int64_t use_micro;          /* busy part of a GPU's SMs, when alone on a whole GPU */
     int64_t busy_micro;         /* busy part of the time, likewise */
     int64_t bandwidth_micro;    /* part of a GPU's memory bandwidth, likewise; 0: not known */
@@ -36,11 +37,12 @@ struct pace_network {
 };
 
 struct sim_pace {
-    bool is_paced;    /* it may run at another speed than the trace's */
-    bool is_client;   /* it holds a piece of a GPU that has a price */
-    bool has_network; /* it declares communication between several GPUs */
-    uint8_t class;    /* enum job_class */
-    uint32_t pace;    /* units that a member does per ns */
+    bool is_paced;            /* it may run at another speed than the trace's */
+    bool is_client;           /* it holds a piece of a GPU that has a price */
+    bool has_network;         /* it declares communication between several GPUs */
+    uint8_t class;            /* enum job_class */
+    uint16_t sm_active_milli; /* as the workload gives it, or what stands in for it */
+    uint32_t pace;            /* units that a member does per ns */
     struct pace_group *groups;
     size_t group_capacity;
     struct piece *shares; /* pieces on which it is a client now */

@@ -121,6 +121,7 @@ void engine_emit_sample(struct engine *engine, time_ns at)
     if (!engine->wants_samples)
         return;
     const struct level *levels = engine->levels;
+    const double idle_gpu_s = integral_s(engine, LEVEL_IDLE, at, GPU_MILLI);
     double partial_gpu_s = integral_s(engine, LEVEL_PARTIAL, at, GPU_MILLI);
     struct timeline_row row = {.time = at,
                                .pending_jobs = (uint32_t)levels[LEVEL_PENDING].value,
@@ -140,6 +141,8 @@ void engine_emit_sample(struct engine *engine, time_ns at)
                                .pending_job_s = integral_s(engine, LEVEL_PENDING, at, 1),
                                .running_job_s = integral_s(engine, LEVEL_RUNNING, at, 1),
                                .partial_gang_gpu_s = partial_gpu_s,
+                               .idle_held_gpu_milli = levels[LEVEL_IDLE].value,
+                               .idle_held_gpu_s = idle_gpu_s,
                                .space = engine_space(engine)};
     for (size_t i = 0; i < engine->config->sink_count; i++) {
         const struct record_sink *sink = &engine->config->sinks[i];

@@ -42,7 +42,7 @@ void engine_saves_asks(struct engine *engine, uint32_t slot, const struct job *j
     const struct job_source *source = config->source;
     struct sim_job *own = &engine->jobs[slot];
     MEM_GROW(engine->saves, engine->saves_capacity, (size_t)engine->job_used);
-    const struct checkpoint_names names = {
+    const struct job_names names = {
         .user = job->user != NAMES_NONE ? names_text(job_source_users(source), job->user) : "",
         .workload_class =
             truth->workload_class != 0 ? names_text(job_source_classes(source), truth->workload_class - 1u) : ""};

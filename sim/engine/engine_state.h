@@ -104,18 +104,20 @@ struct sim_eviction { /* as decided; for_job: the preemptor, or JOB_NONE */
 
 enum { EVICTIONS_TOLD = 3 }; /* the last evictions, told when a run stalls */
 
-struct sim_pace;    /* of one job; see engine_pace.h */
-struct sim_saves;   /* of one job; see engine_saves.h */
-struct storage;     /* sim/storage/storage.h */
-struct gpu_clients; /* of one GPU; see engine_clients.c */
-struct network;     /* sim/network/network.h */
-struct sim_fault;   /* of one job; see engine_faults.c */
+struct sim_pace;     /* of one job; see engine_pace.h */
+struct sim_saves;    /* of one job; see engine_saves.h */
+struct storage;      /* sim/storage/storage.h */
+struct sim_activity; /* of one job; see engine_activity.h */
+struct gpu_clients;  /* of one GPU; see engine_clients.c */
+struct network;      /* sim/network/network.h */
+struct sim_fault;    /* of one job; see engine_faults.c */
 
 enum level_id {
     LEVEL_PENDING,
     LEVEL_RUNNING,
     LEVEL_ALLOCATED, /* held by jobs that run */
     LEVEL_ACTIVE,    /* milli-GPU x milli activity */
+    LEVEL_IDLE,      /* held by jobs that run while no SM of theirs is busy; part of LEVEL_ALLOCATED */
     LEVEL_RESERVED,  /* reserved for jobs that hold nothing yet */
     LEVEL_PARTIAL,   /* held by jobs with fewer members than their minimum; not in LEVEL_ALLOCATED */
     LEVEL_COUNT
@@ -177,6 +179,11 @@ struct engine {
     struct buffer number;    /* scratch */
     struct sim_pace *paces;  /* by slot; NULL: all jobs run at the speed of the trace */
     size_t pace_capacity;
+    struct sim_activity **activities; /* by slot; owned; NULL: no kind of job declares its activity */
+    size_t activity_capacity;
+    uint32_t *active_slots; /* of jobs that run and have an activity, in any order */
+    size_t active_slot_capacity;
+    uint32_t active_slot_count;
     struct gpu_clients *clients; /* by gpu_id; NULL: no GPU is shared yet */
     uint64_t pace_changes;       /* how often clients came or went */
     struct network *network;     /* NULL: no job is on a link that can be too narrow yet */
@@ -252,6 +259,9 @@ void engine_pace(struct engine *engine, uint32_t slot); /* its members came or l
 bool engine_pace_counts(struct engine *engine, uint32_t slot, bool is_held);
 struct sim_folded engine_pace_unfold(struct engine *engine, uint32_t slot); /* return it and set it to 0 */
 void engine_pace_close(struct engine *engine, uint32_t slot);               /* put its mean activity into its row */
+bool engine_pace_has(const struct engine *engine, uint32_t slot); /* may it run at another speed than the trace's? */
+/* milli-GPU x milli activity of what it holds, at its pace, if its SM activity is `level` of 1000 at full speed. */
+int64_t engine_pace_busy(const struct engine *engine, uint32_t slot, uint32_t level);
 void engine_release_paces(struct engine *engine);
 
 /* Faults of jobs: engine_faults.c, engine_strike.c.  All but the first are called only if `faults` is not NULL. */

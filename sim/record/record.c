@@ -40,6 +40,7 @@ const char record_job_columns[] =
     "lost_write_gpu_s,lost_leave_gpu_s,lost_load_gpu_s,lost_warmup_gpu_s,"
     "lost_work_preempted_gpu_s,lost_work_node_gpu_s,lost_work_other_gpu_s,"
     "communication,exposed_gpu_s,slowed_gpu_s,network_gpu_s,network_gb_per_s,planned_gpu_s,mfu_ratio,"
+    "activity,active_gpu_s,idle_held_gpu_s,"
     "faults,killed_by_memory,killed_by_runaway,killed_by_fatal,neighbour_gpu_s,blast_gpus,"
     "wait_by_reason_s,end_s";
 
@@ -50,7 +51,7 @@ const char record_timeline_columns[] =
     "time_s,pending_jobs,running_jobs,pending_gpus,allocated_gpus,active_gpus,reserved_gpus,"
     "down_gpus,submitted,started,ended,evicted,rejected,allocated_gpu_s,active_gpu_s,reserved_gpu_"
     "s,"
-    "down_gpu_s,pending_job_s,running_job_s,partial_gang_gpu_s,"
+    "down_gpu_s,pending_job_s,running_job_s,partial_gang_gpu_s,idle_held_gpu_s,idle_held_gpus,"
     "idle_gpus,stranded_gpus,fragmented_no_gpu_gpus,fragmented_type_gpus,fragmented_host_gpus,"
     "fragmented_gpu_count_gpus,fragmented_share_gpus,fragmented_geometry_gpus,"
     "fragmented_topology_gpus,largest_gang_1_gpus,largest_gang_2_gpus,largest_gang_4_gpus,"

@@ -120,20 +120,29 @@ struct job_row {
     uint32_t evictions_wasted;   /* evictions decided for this job that it made no use of */
     /* What communication costs, of a job that declares it (topologies/communication.h); else NULL or "", and 0.  In
      * microseconds: nanoseconds of GPU time pass 64 bits when 16,384 GPUs work for a week. */
-    const char *communication;      /* "plan", the name of its sensitivity, or "own" */
-    int64_t exposed_gpu_us;         /* GPU time in which its GPUs waited for communication */
-    int64_t slowed_gpu_us;          /* GPU time that its work took more than at the best place, alone */
-    int64_t network_gpu_us;         /* GPU time in which it worked in several NVLink domains */
-    int64_t network_bytes_per_s;    /* that each GPU got on the network while it sent: the mean over network_gpu_us */
-    int64_t planned_gpu_us;         /* GPU time in which it worked, if its MFU is known */
-    uint32_t mfu_micro;             /* its mean over planned_gpu_us, in millionths */
-    const struct fault_row *faults; /* NULL: the world has no faults of jobs */
+    const char *communication;   /* "plan", the name of its sensitivity, or "own" */
+    int64_t exposed_gpu_us;      /* GPU time in which its GPUs waited for communication */
+    int64_t slowed_gpu_us;       /* GPU time that its work took more than at the best place, alone */
+    int64_t network_gpu_us;      /* GPU time in which it worked in several NVLink domains */
+    int64_t network_bytes_per_s; /* that each GPU got on the network while it sent: the mean over network_gpu_us */
+    int64_t planned_gpu_us;      /* GPU time in which it worked, if its MFU is known */
+    uint32_t mfu_micro;          /* its mean over planned_gpu_us, in millionths */
+    /* The kind of its SM activity (workloads/activity/activity.h), if the workload declares one; else NULL or "", and
+     * then the GPU times are 0. */
+    const char *activity;
+    int64_t active_gpu_us, idle_held_gpu_us; /* GPU time x SM activity; GPU time held while no SM was busy */
+    const struct fault_row *faults;          /* NULL: the world has no faults of jobs */
     /* waiting times by reason, which add up to wait_total, of a rejected job to end - submit; NULL: it did not wait */
     const struct wait_times *waits;
 };
 static inline bool job_row_communicates(const struct job_row *row)
 {
     return row->communication != NULL && row->communication[0] != '\0';
+}
+
+static inline bool job_row_is_active(const struct job_row *row)
+{
+    return row->activity != NULL && row->activity[0] != '\0';
 }
 
 enum { RECORD_SOURCE_COUNT = 4 };
@@ -199,7 +208,9 @@ struct timeline_row {
     uint64_t submitted, started, ended, evicted, rejected;            /* counts so far */
     double allocated_gpu_s, active_gpu_s, reserved_gpu_s, down_gpu_s; /* integrals */
     double pending_job_s, running_job_s;                              /* integrals of the counts */
-    double partial_gang_gpu_s; /* GPUs held by gangs below their minimum; part of reserved */
+    int64_t idle_held_gpu_milli; /* the part of allocated whose job has no SM busy; of jobs with declared activity */
+    double idle_held_gpu_s;      /* its integral */
+    double partial_gang_gpu_s;   /* GPUs held by gangs below their minimum; part of reserved */
     struct space_row space;
 };
 

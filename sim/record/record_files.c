@@ -43,11 +43,11 @@ struct record_files {
 
 /* Bounds of a row's fields that are numbers or names of ours: none is wider than LINE_NUMBER_CHARS_MAX. */
 enum {
-    JOB_FIELDS_MAX = 52,
+    JOB_FIELDS_MAX = 55,
     REASON_CHARS_MAX = 32, /* of a reason's name */
     MIDDLE_FIELDS_MAX = 11,
     ATTEMPT_FIELDS_MAX = 11,
-    TIMELINE_FIELDS_MAX = 20
+    TIMELINE_FIELDS_MAX = 22
 };
 
 /* ---- fields ---- */
@@ -211,6 +211,16 @@ static char *job_communication(struct line_time *times, char *at, const struct j
     return row->planned_gpu_us == 0 ? field_word(at, "") : field_us(at, row->mfu_micro);
 }
 
+/* Empty without declared activity. */
+static char *job_activity(char *at, const struct job_row *row)
+{
+    if (!job_row_is_active(row))
+        return line_word(at, ",,", 2);
+    at = line_text(at, text_of(row->activity));
+    at = field_us(at, row->active_gpu_us);
+    return field_us(at, row->idle_held_gpu_us);
+}
+
 static char *job_faults(struct line_time *times, char *at, const struct fault_row *faults)
 {
     static const char nothing[] = ",,,,,";
@@ -250,7 +260,8 @@ static char *job_changes(struct line_time *times, char *at, const struct job_row
         at = line_ns(at, other, row->preempted_gpu_ns);
         at = line_uint(at, row->evictions_wasted);
     }
-    return job_faults(times, job_communication(times, job_lost(times, at, row->lost), row), row->faults);
+    at = job_communication(times, job_lost(times, at, row->lost), row);
+    return job_faults(times, job_activity(at, row), row->faults);
 }
 
 /* "Resources:12.5;Priority:3" */
@@ -285,6 +296,8 @@ static struct error on_job(void *self, const struct job_row *row)
     size_t room = line_text_room(name) + middle->length + waits_room(row->waits);
     if (job_row_communicates(row))
         room += line_text_room(text_of(row->communication));
+    if (job_row_is_active(row))
+        room += line_text_room(text_of(row->activity));
     char *at = buffer_reserve(buffer, JOB_FIELDS_MAX * LINE_NUMBER_CHARS_MAX + room);
     at = job_times(files->times, at, row, name);
     at = job_held(files->times, at, row);
@@ -356,8 +369,9 @@ static struct error on_attempt(void *self, const struct attempt_row *row)
 
 static void sample_integrals(struct buffer *buffer, const struct timeline_row *row)
 {
-    const double integrals[] = {row->allocated_gpu_s, row->active_gpu_s,  row->reserved_gpu_s,    row->down_gpu_s,
-                                row->pending_job_s,   row->running_job_s, row->partial_gang_gpu_s};
+    const double integrals[] = {row->allocated_gpu_s,    row->active_gpu_s,   row->reserved_gpu_s,
+                                row->down_gpu_s,         row->pending_job_s,  row->running_job_s,
+                                row->partial_gang_gpu_s, row->idle_held_gpu_s};
     for (size_t i = 0; i < sizeof integrals / sizeof integrals[0]; i++) {
         if (i > 0)
             buffer_char(buffer, ',');
@@ -365,12 +379,11 @@ static void sample_integrals(struct buffer *buffer, const struct timeline_row *r
     }
 }
 
-static const char space_unknown[] = ",,,,,,,,,,,,,,"; /* the columns that sample_space writes, empty */
+static const char space_unknown[] = ",,,,,,,,,,,,,"; /* the columns that sample_space writes, empty */
 
 static void sample_space(struct buffer *buffer, const struct space_row *space)
 {
-    char *at = buffer_reserve(buffer, 2 * LINE_NUMBER_CHARS_MAX + 1);
-    *at++ = ',';
+    char *at = buffer_reserve(buffer, 2 * LINE_NUMBER_CHARS_MAX);
     at = line_milli(at, space->idle_gpu_milli);
     at = line_milli(at, space->stranded_gpu_milli);
     buffer->length = (size_t)(at - buffer->bytes);
@@ -405,6 +418,10 @@ static struct error on_sample(void *self, const struct timeline_row *row)
     at = line_uint(at, row->rejected);
     buffer->length = (size_t)(at - buffer->bytes);
     sample_integrals(buffer, row);
+    at = buffer_reserve(buffer, LINE_NUMBER_CHARS_MAX + 1);
+    *at++ = ',';
+    at = line_milli(at, row->idle_held_gpu_milli);
+    buffer->length = (size_t)(at - buffer->bytes);
     if (row->space.is_known)
         sample_space(buffer, &row->space);
     else

@@ -489,6 +489,7 @@ static void read_all(struct scenario *scenario, struct error *error)
     read_policy(scenario, &policy);
     read_typical(scenario, &policy);
     read_world(scenario, &world);
+    scenario->world.activity = scenario->workload.activity;
     json_object_close(&object);
 }
 

@@ -124,8 +124,7 @@ static struct error next_job(void *self, struct job *job, struct job_truth *trut
 static struct checkpoint_row row_of(const struct point *at, enum checkpoint_interval rule)
 {
     const double load = at->is_stored ? at->w : 0;
-    return (struct checkpoint_row){.class = -1,
-                                   .gpus_max = UINT32_MAX,
+    return (struct checkpoint_row){.jobs = {.class = -1, .gpus_max = UINT32_MAX},
                                    .rule = (uint8_t)rule,
                                    .interval = time_from_seconds(at->dt),
                                    .write = time_from_seconds(at->w),

@@ -98,7 +98,7 @@ static void plan(struct twin *twin, struct random_stream *stream, uint32_t j)
     job->is_client &= twin->run.policy.config.sharing->map != NULL;
     if (twin->is_charged)
         job->saves.plan = checkpoint_table_saving(&twin->run.world.checkpoints, twin->run.cluster, declared,
-                                                  (struct checkpoint_names){"", ""});
+                                                  (struct job_names){"", ""});
     const bool is_fine = job->is_client || job->member_gpus > 0 || job->saves.plan.is_asynchronous;
     job->one = job->pace = is_fine ? TWIN_ONE : 1;
 }
@@ -106,8 +106,7 @@ static void plan(struct twin *twin, struct random_stream *stream, uint32_t j)
 static struct checkpoint_row some_plan(struct random_stream *stream)
 {
     const bool is_stored = random_case_once_in(stream, 2);
-    struct checkpoint_row row = {.class = -1,
-                                 .gpus_max = 1 + random_below(stream, 40),
+    struct checkpoint_row row = {.jobs = {.class = -1, .gpus_max = 1 + random_below(stream, 40)},
                                  .rule = (uint8_t)random_below(stream, 4),
                                  .is_asynchronous = random_case_once_in(stream, 2),
                                  .is_per_gpu = random_case_once_in(stream, 2),

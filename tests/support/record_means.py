@@ -19,7 +19,7 @@ FILLED = {  # of every row
     "attempts": "job_id start_s saved_s placement gpus why attempt lost_s is_partial end_s",
     "timeline": "time_s pending_jobs running_jobs pending_gpus allocated_gpus active_gpus reserved_gpus down_gpus submitted "
                 "started ended evicted rejected allocated_gpu_s active_gpu_s reserved_gpu_s down_gpu_s pending_job_s "
-                "running_job_s partial_gang_gpu_s",
+                "running_job_s partial_gang_gpu_s idle_held_gpu_s idle_held_gpus",
 }
 FAULTS = ("killed_by_memory", "killed_by_runaway", "killed_by_fatal", "neighbour_gpu_s", "blast_gpus")
 LOST = {  # column: metric
@@ -84,6 +84,8 @@ def check_fields(jobs, attempts, timeline):
         filled_where(jobs, column, lambda row: row["communication"] != "", "when it declares communication")
     for column, time in (("network_gb_per_s", "network_gpu_s"), ("mfu_ratio", "planned_gpu_s")):
         filled_where(jobs, column, lambda row: row[time] not in ("", "0"), f"when {time} is above 0")
+    for column in ("active_gpu_s", "idle_held_gpu_s"):
+        filled_where(jobs, column, lambda row: row["activity"] != "", "when the workload declares its activity")
     for column in FAULTS:
         filled_where(jobs, column, lambda row: row["faults"] != "", "when the world has faults")
     charged = any(row["lost_write_gpu_s"] != "" for row in jobs)
@@ -128,6 +130,9 @@ def check_group(what, metrics, jobs):
     same(f"{what} asked_gpu_h", value("asked_gpu_h"), total(here, "gpus", "work_asked_s") / 3600)
     allocated = total(here, "held_gpu_s") / 3600
     same(f"{what} allocated_gpu_h", value("allocated_gpu_h"), allocated)
+    lively = [job for job in here if job["activity"] != ""]
+    for metric in ("active_gpu_h", "idle_held_gpu_h"):
+        same(f"{what} {metric}", value(metric), total(lively, metric[:-1] + "s") / 3600 if lively else None)
     talks = [job for job in here if job["communication"] != ""]
     for metric, column in (("communication_gpu_h", "exposed_gpu_s"), ("slowed_gpu_h", "slowed_gpu_s")):
         same(f"{what} {metric}", value(metric), total(talks, column) / 3600 if talks else None)

@@ -38,8 +38,7 @@ static struct saving saving_of(const char *text, uint32_t members, const char *w
     job.first.count = job.first.min_count = members;
     job.checkpoint = (struct checkpoint_plan){.interval = S(900), .duration = S(7), .restart = S(33)};
     assert_string_equal(error_message(&error), "");
-    const struct saving saving =
-        checkpoint_table_saving(&table, cluster, &job, (struct checkpoint_names){"", workload_class});
+    const struct saving saving = checkpoint_table_saving(&table, cluster, &job, (struct job_names){"", workload_class});
     cluster_free(cluster);
     arena_release(&arena);
     return saving;

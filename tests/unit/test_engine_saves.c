@@ -11,8 +11,7 @@ static struct run_setup charged_setup(const struct cluster *cluster, struct chec
 
 static struct checkpoint_row plan_of(time_ns interval, time_ns write)
 {
-    return (struct checkpoint_row){.class = -1,
-                                   .gpus_max = UINT32_MAX,
+    return (struct checkpoint_row){.jobs = {.class = -1, .gpus_max = UINT32_MAX},
                                    .rule = INTERVAL_FIXED,
                                    .interval = interval,
                                    .write = write,

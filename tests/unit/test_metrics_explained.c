@@ -50,6 +50,7 @@ static struct metrics *run_with_everything(void)
                           .network_gpu_us = 1,
                           .network_bytes_per_s = 1,
                           .planned_gpu_us = 1,
+                          .activity = "notebook",
                           .faults = &(struct fault_row){.own = 1},
                           .waits = &waits};
     ok(sink.on_job(sink.self, &job));

@@ -89,6 +89,8 @@ static struct error rows_job(void *self, const struct job_row *row)
     buffer_format(out, "%s|%lld %lld %lld %lld %lld %u ", row->communication != NULL ? row->communication : "",
                   (long long)row->exposed_gpu_us, (long long)row->slowed_gpu_us, (long long)row->network_gpu_us,
                   (long long)row->network_bytes_per_s, (long long)row->planned_gpu_us, row->mfu_micro);
+    buffer_format(out, "%s|%lld %lld ", row->activity != NULL ? row->activity : "", (long long)row->active_gpu_us,
+                  (long long)row->idle_held_gpu_us);
     buffer_format(out, "%d %u %lld %lld %u\n", row->source, row->resizes, (long long)row->held_gpu_us,
                   (long long)row->preempted_gpu_ns, row->evictions_wasted);
     if (row->faults != NULL)
@@ -127,6 +129,7 @@ static struct error rows_sample(void *self, const struct timeline_row *row)
         buffer_format(out, "%a ", space->fragmented_gpus[c]);
     for (int s = 0; s < RECORD_GANG_SIZE_COUNT; s++)
         buffer_format(out, "%lld ", (long long)space->gang_gpus[s]);
+    buffer_format(out, "%lld %a ", (long long)row->idle_held_gpu_milli, row->idle_held_gpu_s);
     buffer_format(out, "%a %a %a %a %a %a %a\n", row->allocated_gpu_s, row->active_gpu_s, row->reserved_gpu_s,
                   row->down_gpu_s, row->pending_job_s, row->running_job_s, row->partial_gang_gpu_s);
     return ERROR_OK;
@@ -336,6 +339,9 @@ static void write_some(void)
     evicted.slowed_gpu_us = 250000;
     evicted.network_gpu_us = 3000000;
     evicted.network_bytes_per_s = INT64_C(24999999999);
+    evicted.activity = "notebook";
+    evicted.active_gpu_us = 500000;
+    evicted.idle_held_gpu_us = 1250000;
     share.communication = "plan";
     share.planned_gpu_us = 3500;
     share.mfu_micro = 412000;
@@ -464,7 +470,7 @@ static void an_edited_field_is_named_with_its_place(void **state)
     } cases[] = {
         {RECORD_JOBS_FILE, "blast_gpus,wait_by_reason_s,end_s\n", "blast_gpus,wait_by_reason_s,end_s\n-",
          "jobs.csv.zst:2:1", "submit_s"},
-        {RECORD_JOBS_FILE, ",job-13,", ",job-13,more,", "jobs.csv.zst:2", "53 fields"},
+        {RECORD_JOBS_FILE, ",job-13,", ",job-13,more,", "jobs.csv.zst:2", "56 fields"},
         {RECORD_JOBS_FILE, ",job-13,", ",\"job\"-13,", "jobs.csv.zst:2:", "closing quote"},
         {RECORD_JOBS_FILE, "completed", "finished", "jobs.csv.zst:", "state"},
         {RECORD_JOBS_FILE, "NeverFits", "NeverFit", "jobs.csv.zst:", "reason"},
@@ -496,13 +502,13 @@ static void every_field_is_filled(void **state)
 {
     (void)state;
     static const char *const jobs[] = {
-        "8,7,8,7,8,1,1,1,1,1,,0,0,q,,training,training,0,1,0,completed,,1,free,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,9",
-        "8,8,,8,,0,0,1,0,1,,0,3,q,,training,training,0,1,any,pending,,1,,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,",
-        "8,9,8,x,,0,0,1,0,1,,,,q,,training,training,0,1,any,rejected,Held,1,,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,8",
+        "8,7,8,7,8,1,1,1,1,1,,0,0,q,,training,training,0,1,0,completed,,1,free,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,9",
+        "8,8,,8,,0,0,1,0,1,,0,3,q,,training,training,0,1,any,pending,,1,,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,",
+        "8,9,8,x,,0,0,1,0,1,,,,q,,training,training,0,1,any,rejected,Held,1,,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,8",
         "8,10,9,10,11,7,1,1,17.5,2.5,,2,5,q,,training,training,0,1,0,completed,,1,free,1,6,3,0,0,0,"
-        "1,0,2,0,3,0,0,all_reduce_bound,1.5,0.25,3,24.999999999,0,,,,,,,,,20",
+        "1,0,2,0,3,0,0,all_reduce_bound,1.5,0.25,3,24.999999999,0,,notebook,0.5,1.25,,,,,,,,20",
         "8,11,9,11,11,3.5,1,1,0.0035,0.001,,2,5,q,,training,training,0,1,0,completed,,1,free,1,6,0,"
-        "0,0,0,,,,,,,,plan,0,0,0,,0.0035,0.412,2,1,0,3,1.5,2.5,,20",
+        "0,0,0,,,,,,,,plan,0,0,0,,0.0035,0.412,,,,2,1,0,3,1.5,2.5,,20",
         NULL};
     static const char *const attempts[] = {"7,8,1,n0:0,1,ended,,0,0,0,,,9",
                                            "7,8,0,\"n0:0,2\",1.5,ended,,1,1,0,leaf,12.500000001,9", NULL};
@@ -518,13 +524,16 @@ static void every_field_is_filled(void **state)
         {",0,3,q", ",0,,q", "jobs.csv.zst:3:", "wait_total_s"},
         {"\n8,9,8,x,,0,0,1,0,1,,,,", "\n8,9,8,x,,0,0,1,0,1,,0,0,",
          "jobs.csv.zst:4:", "wait_s: a rejected job has no wait"},
-        {",0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,9\n", ",0,0,0,0,0,0,,,,,,,,,,,1,,,,,,,,,,,9\n",
+        {",0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,9\n", ",0,0,0,0,0,0,,,,,,,,,,,1,,,,,,,,,,,,,,9\n",
          "jobs.csv.zst:2:", "network_gpu_s: a job that declares no communication has none"},
-        {",0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,9\n", ",0,0,0,0,0,0,,1,,,,,,,,,,,,,,,,,,,,9\n",
+        {",0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,9\n", ",0,0,0,0,0,0,,1,,,,,,,,,,,,,,,,,,,,,,,9\n",
          "jobs.csv.zst:2:", "lost_leave_gpu_s: without the first cause there is none"},
         {",1,0,2,0,3,0,0,all", ",1,0,2,0,4,0,0,all", "jobs.csv.zst:5:", "the causes do not add up"},
         {"all_reduce_bound,1.5,", "all_reduce_bound,,", "jobs.csv.zst:5:", "exposed_gpu_s"},
         {",3,24.999999999,", ",0,24.999999999,", "jobs.csv.zst:5:", "network_gb_per_s: a mean over no GPU time"},
+        {",0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,9\n", ",0,0,0,0,0,0,,,,,,,,,,,,,,,,1,,,,,,,,,9\n",
+         "jobs.csv.zst:2:", "active_gpu_s: a job without declared activity has none"},
+        {",notebook,0.5,", ",notebook,,", "jobs.csv.zst:5:", "active_gpu_s"},
         {",0.0035,0.412,", ",0.0035,1.412,", "jobs.csv.zst:6:", "mfu_ratio: not a ratio"},
         {",2,1,0,3,1.5,2.5,", ",,1,0,3,1.5,2.5,",
          "jobs.csv.zst:6:", "killed_by_memory: without 'faults' there is none"},

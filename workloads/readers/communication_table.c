@@ -1,60 +1,15 @@
 #include "workloads/readers/communication_table.h"
 
-#include <string.h>
-
 #include "base/buffer.h"
 
 /* ---- read ---- */
-
-/* A condition on a name; NULL: there is none. */
-static const char *name_read(struct json_object *object, const char *key, struct arena *arena)
-{
-    const struct json_value value = json_member(object, key);
-    if (value.node == NULL)
-        return NULL;
-    const char *name = json_value_string(&value);
-    if (name[0] == '\0')
-        json_fail(&value, "'%s' must be a name", key);
-    return arena_copy(arena, text_of(name));
-}
-
-static void class_check(struct json_object *object, const char *name, const char *const *classes)
-{
-    const struct json_value value = json_member(object, "workload_class");
-    for (size_t i = 0; classes[i] != NULL; i++)
-        if (strcmp(classes[i], name) == 0)
-            return;
-    if (error_is(*value.error))
-        return;
-    json_fail(&value, "the workload has no class '%s'", name);
-    const char *near = text_nearest(text_of(name), classes);
-    if (near != NULL)
-        error_set_hint(value.error, "did you mean '%s'?", near);
-}
-
-static void conditions_read(struct json_object *object, struct communication_row *row, struct arena *arena,
-                            const char *const *classes)
-{
-    row->class = json_get_choice(object, "class", job_class_names, -1);
-    row->workload_class = name_read(object, "workload_class", arena);
-    row->user = name_read(object, "user", arena);
-    row->gpus_min = (uint32_t)json_get_int(object, "gpus_min", 1, UINT32_MAX, 1);
-    row->gpus_max = (uint32_t)json_get_int(object, "gpus_max", 1, UINT32_MAX, UINT32_MAX);
-    const struct json_value most = json_member(object, "gpus_max"), user = json_member(object, "user");
-    if (row->gpus_max < row->gpus_min)
-        json_fail(&most, "'gpus_max' is %u, below 'gpus_min', which is %u", row->gpus_max, row->gpus_min);
-    if (row->user != NULL && classes != NULL)
-        json_fail(&user, "the jobs of a synthesized workload have no users");
-    if (row->workload_class != NULL && classes != NULL)
-        class_check(object, row->workload_class, classes);
-}
 
 static void row_read(const struct json_value *value, struct communication_row *row, struct arena *arena,
                      const char *const *classes)
 {
     struct json_object object;
     json_object_open(&object, value);
-    conditions_read(&object, row, arena, classes);
+    row->jobs = job_filter_read(&object, 1, arena, classes);
     const bool has = communication_read(&row->declared, &object, 0);
     const struct json_value plan = json_member(&object, "plan"), sensitivity = json_member(&object, "sensitivity");
     json_object_close(&object);
@@ -65,12 +20,12 @@ static void row_read(const struct json_value *value, struct communication_row *r
     const char *file = json_value_place(plan.node != NULL ? &plan : &sensitivity, &row->line, &row->column);
     row->file = arena_copy(arena, text_of(file));
     const uint64_t gpus = row->declared.has_plan ? training_plan_gpus(&row->declared.plan) : 0;
-    if (gpus > 0 && gpus < row->gpus_min)
-        json_fail(&plan, "the plan is for %llu GPUs, below 'gpus_min', which is %u", (unsigned long long)gpus,
-                  row->gpus_min);
-    if (gpus > row->gpus_max)
-        json_fail(&plan, "the plan is for %llu GPUs, above 'gpus_max', which is %u", (unsigned long long)gpus,
-                  row->gpus_max);
+    if (gpus > 0 && gpus < (uint64_t)row->jobs.gpus_min)
+        json_fail(&plan, "the plan is for %llu GPUs, below 'gpus_min', which is %lld", (unsigned long long)gpus,
+                  (long long)row->jobs.gpus_min);
+    if (gpus > (uint64_t)row->jobs.gpus_max)
+        json_fail(&plan, "the plan is for %llu GPUs, above 'gpus_max', which is %lld", (unsigned long long)gpus,
+                  (long long)row->jobs.gpus_max);
 }
 
 struct communication_table communication_table_read(const struct json_value *array, struct arena *arena,
@@ -95,21 +50,12 @@ struct communication_table communication_table_read(const struct json_value *arr
 
 /* ---- applied ---- */
 
-static bool is_same_or_any(const char *condition, const char *name)
-{
-    return condition == NULL || strcmp(condition, name) == 0;
-}
-
-int communication_table_row(const struct communication_table *table, const struct job *job,
-                            struct communication_names names)
+int communication_table_row(const struct communication_table *table, const struct job *job, struct job_names names)
 {
     const uint64_t gpus = job->communication == NULL ? job_whole_gpus(job) : 0;
-    for (uint32_t i = 0; i < table->count && gpus > 0; i++) {
-        const struct communication_row *row = &table->rows[i];
-        if (gpus >= row->gpus_min && gpus <= row->gpus_max && (row->class < 0 || row->class == job->class) &&
-            is_same_or_any(row->user, names.user) && is_same_or_any(row->workload_class, names.workload_class))
+    for (uint32_t i = 0; i < table->count && gpus > 0; i++)
+        if (job_filter_passes(&table->rows[i].jobs, job, (int64_t)gpus, names))
             return (int)i;
-    }
     return COMMUNICATION_ROW_NONE;
 }
 

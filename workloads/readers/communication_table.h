@@ -12,16 +12,11 @@
 #ifndef WORKLOADS_READERS_COMMUNICATION_TABLE_H
 #define WORKLOADS_READERS_COMMUNICATION_TABLE_H
 
-#include "base/json.h"
-#include "base/mem.h"
 #include "topologies/communication_set.h"
-#include "workloads/job.h"
+#include "workloads/job_filter.h"
 
 struct communication_row {
-    int class;                   /* enum job_class; -1: any */
-    const char *workload_class;  /* NULL: any */
-    const char *user;            /* NULL: any */
-    uint32_t gpus_min, gpus_max; /* of the whole job, inclusive */
+    struct job_filter jobs;
     struct communication declared;
     const char *file; /* the place of its plan or sensitivity; line 0: unknown */
     size_t line, column;
@@ -34,21 +29,14 @@ struct communication_table {
 
 enum { COMMUNICATION_ROWS_MAX = 1024, COMMUNICATION_ROW_NONE = -1 };
 
-/* Read the array; absent: no rows.  classes: the names of the workload's classes, NULL-terminated, if they are known; a
- * synthesized workload, where they are, has no users.  What the table points to lies in the arena.  Fails through the
- * sticky error. */
+/* Read the array; absent: no rows.  classes: as for job_filter_read.  What the table points to lies in the arena.
+ * Fails through the sticky error. */
 struct communication_table communication_table_read(const struct json_value *array, struct arena *arena,
                                                     const char *const *classes);
 
-/* What is not in struct job: "" where it has none. */
-struct communication_names {
-    const char *user, *workload_class;
-};
-
 /* The row of the job, or COMMUNICATION_ROW_NONE: it declares its own, or is not on whole GPUs, or none matches.
  * O(rows). */
-int communication_table_row(const struct communication_table *table, const struct job *job,
-                            struct communication_names names);
+int communication_table_row(const struct communication_table *table, const struct job *job, struct job_names names);
 
 /* Set job->communication to that of the row, kept in the set.  ERROR_CONFIG at the row: its plan does not fit the
  * job's GPUs; `what` names the job, such as "size 3 of the class 'large'"; NULL: its id does. */

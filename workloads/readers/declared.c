@@ -22,7 +22,7 @@ static int row_of(const struct declared *declared, const struct job *job, const 
 {
     const struct blocks_users *copies = declared->copies;
     const uint32_t user = copies != NULL && job->user < copies->count ? copies->original[job->user] : job->user;
-    const struct communication_names names = {
+    const struct job_names names = {
         .user = user != NAMES_NONE ? names_text(declared->users, user) : "",
         .workload_class = truth->workload_class != 0 ? names_text(declared->classes, truth->workload_class - 1u) : "",
     };

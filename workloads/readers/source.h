@@ -18,6 +18,7 @@
 #include "base/json.h"
 #include "base/names.h"
 #include "topologies/cluster.h"
+#include "workloads/activity/activity_table.h"
 #include "workloads/job.h"
 #include "workloads/job_truth.h"
 #include "workloads/readers/blocks.h"
@@ -48,6 +49,7 @@ struct workload_spec {
     enum blocks_kind blocks;                  /* drawn before jobs are shaken; not with `fill` */
     struct shake_plan shake;                  /* not with `fill` */
     struct communication_table communication; /* of jobs that declare none themselves */
+    struct activity_table activity;           /* of the world that runs the jobs; the source does not use it */
     struct arena arena;                       /* owns the strings */
 };
 

@@ -216,14 +216,17 @@ static void trace_keys_refuse(struct json_object *object)
     }
 }
 
-/* After `synth`, whose classes a row may name. */
-static void communication_read_rows(struct workload_spec *spec, struct json_object *object)
+/* The tables, after `synth`, whose classes a row may name. */
+static void tables_read(struct workload_spec *spec, struct json_object *object)
 {
-    const struct json_value rows = json_member(object, "communication");
-    const char *classes[SYNTH_CLASSES_MAX + 1] = {NULL};
+    const struct json_value communication = json_member(object, "communication");
+    const struct json_value activity = json_member(object, "activity");
+    const char *names[SYNTH_CLASSES_MAX + 1] = {NULL};
     for (uint32_t i = 0; spec->synth != NULL && i < spec->synth->class_count; i++)
-        classes[i] = spec->synth->classes[i].name;
-    spec->communication = communication_table_read(&rows, &spec->arena, spec->synth != NULL ? classes : NULL);
+        names[i] = spec->synth->classes[i].name;
+    const char *const *classes = spec->synth != NULL ? names : NULL;
+    spec->communication = communication_table_read(&communication, &spec->arena, classes);
+    spec->activity = activity_table_read(&activity, &spec->arena, classes);
 }
 
 void workload_read(struct workload_spec *spec, const struct json_value *value, const char *base)
@@ -245,7 +248,7 @@ void workload_read(struct workload_spec *spec, const struct json_value *value, c
         if (spec->synth != NULL)
             spec->synth->load_gpus = spec->load_gpus;
     }
-    communication_read_rows(spec, &object);
+    tables_read(spec, &object);
     json_object_close(&object);
 }
 

@@ -54,3 +54,26 @@ double run_time_draw_s(const struct run_time *run_time, struct random_stream *st
     while (seconds > run_time->max_s);
     return seconds;
 }
+
+void run_time_read(const struct json_value *value, struct run_time *run_time)
+{
+    struct json_object object;
+    json_object_open(&object, value);
+    json_need(&object, "distribution");
+    run_time->kind = (enum run_time_kind)json_get_choice(&object, "distribution", run_time_names, RUN_TIME_CONSTANT);
+    bool is_lognormal = run_time->kind == RUN_TIME_LOGNORMAL;
+    const char *scale = is_lognormal ? "median" : "mean";
+    json_need(&object, scale);
+    run_time->scale_s = time_to_seconds(json_get_duration(&object, scale, TIME_NS_PER_S));
+    if (is_lognormal) {
+        json_need(&object, "sigma");
+        run_time->sigma = json_get_real(&object, "sigma", 0, 10, 1);
+    }
+    time_ns max = json_get_duration(&object, "max", TIME_NEVER);
+    run_time->max_s = max == TIME_NEVER ? INFINITY : time_to_seconds(max);
+    json_object_close(&object);
+    if (run_time->scale_s < 1e-6)
+        json_fail(value, "'%s' must be at least a microsecond", scale);
+    else if (run_time->max_s < run_time->scale_s)
+        json_fail(value, "'max' must not be below '%s'", scale);
+}

@@ -6,6 +6,7 @@
 #ifndef WORKLOADS_SYNTH_RUN_TIME_H
 #define WORKLOADS_SYNTH_RUN_TIME_H
 
+#include "base/json.h"
 #include "base/random.h"
 
 enum run_time_kind { RUN_TIME_LOGNORMAL, RUN_TIME_EXPONENTIAL, RUN_TIME_CONSTANT };
@@ -17,6 +18,10 @@ struct run_time {
     double sigma;   /* lognormal only */
     double max_s;   /* INFINITY: not truncated; at least scale_s */
 };
+
+/* Read {"distribution": "lognormal", "median": "2h", "sigma": 1, "max": "3d"}, or "exponential" or "constant" with a
+ * "mean".  Fails through the sticky error. */
+void run_time_read(const struct json_value *value, struct run_time *run_time);
 
 double run_time_mean_s(const struct run_time *run_time);
 

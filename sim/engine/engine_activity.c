@@ -1,0 +1,158 @@
+#include "sim/engine/engine_activity.h"
+
+#include <string.h>
+
+/* ---- the process of a job ---- */
+
+static struct sim_activity *activity_of(const struct engine *engine, uint32_t slot)
+{
+    struct sim_activity *own = slot < engine->activity_capacity ? engine->activities[slot] : NULL;
+    return own != NULL && own->is_declared ? own : NULL;
+}
+
+/* GPUs of all members, as asked and as got: what a level is relative to, and what it is on. */
+static void fill_scale(const struct engine *engine, struct sim_activity *own, const struct job *job,
+                       const struct job_group *got)
+{
+    own->asked_milli = own->got_milli = 0;
+    for (uint32_t g = 0; g < job->group_count; g++) {
+        const struct job_group *group = job_group(job, g);
+        own->asked_milli += engine_member_milli(engine, &group->request) * group->count;
+        own->got_milli += engine_member_milli(engine, got != NULL ? &got[g].request : &group->request) * group->count;
+    }
+}
+
+void engine_activity_asks(struct engine *engine, uint32_t slot, const struct job *job, const struct job_group *got)
+{
+    struct sim_job *of = &engine->jobs[slot];
+    const struct activity_plan *plan =
+        activity_table_plan(&engine->config->world.activity, (enum job_class)of->row.class, of->row.workload_class);
+    MEM_GROW(engine->activities, engine->activity_capacity, (size_t)engine->job_used);
+    if (engine->activities[slot] == NULL)
+        engine->activities[slot] = mem_zalloc(1, sizeof(struct sim_activity));
+    struct sim_activity *own = engine->activities[slot];
+    assert(!own->is_on);
+    own->is_declared = plan != NULL && of->asked_milli > 0;
+    if (!own->is_declared)
+        return;
+    activity_begin(&own->process, plan, engine->config->seed, job->id);
+    fill_scale(engine, own, job, got);
+    own->active = own->idle = 0;
+    own->active_ns = own->idle_ns = 0;
+    of->row.activity = activity_kind_names[plan->kind];
+}
+
+/* milli-GPU x milli-activity of the pieces that it holds, at that level of what it asks for. */
+static int64_t busy_now(const struct engine *engine, const struct sim_activity *own, uint32_t slot, uint32_t level)
+{
+    const struct sim_job *job = &engine->jobs[slot];
+    if (engine->paces != NULL && engine_pace_has(engine, slot))
+        return engine_pace_busy(engine, slot, level);
+    int64_t milli = level;
+    if (own->got_milli != own->asked_milli && own->got_milli > 0)
+        milli = (level * own->asked_milli + own->got_milli / 2) / own->got_milli;
+    return job->held_milli * (milli < GPU_MILLI ? milli : GPU_MILLI);
+}
+
+static void move_level(struct engine *engine, enum level_id id, int64_t delta, time_ns at)
+{
+    engine->levels[id].value += delta;
+    engine->levels[id].excess += (__int128)delta * at;
+}
+
+static void set_parts(struct engine *engine, struct sim_activity *own, int64_t active, int64_t idle, time_ns at)
+{
+    move_level(engine, LEVEL_ACTIVE, active - own->active, at);
+    move_level(engine, LEVEL_IDLE, idle - own->idle, at);
+    own->active = active;
+    own->idle = idle;
+}
+
+static void count_at(struct engine *engine, struct sim_activity *own, uint32_t slot, time_ns at)
+{
+    const uint32_t level = activity_level(&own->process, at);
+    set_parts(engine, own, busy_now(engine, own, slot, level), level == 0 ? engine->jobs[slot].held_milli : 0, at);
+}
+
+static void carry_on(struct engine *engine, uint32_t slot, time_ns to)
+{
+    struct sim_activity *own = engine->activities[slot];
+    while (own->since < to) {
+        const time_ns holds = activity_holds(&own->process, own->since);
+        const time_ns span = holds < to - own->since ? holds : to - own->since;
+        own->active_ns += (wide_ns)own->active * span;
+        own->idle_ns += (wide_ns)own->idle * span;
+        activity_run(&own->process, span);
+        own->since += span;
+        if (span == holds)
+            count_at(engine, own, slot, own->since);
+    }
+}
+
+/* ---- the jobs that run ---- */
+
+static void switch_on(struct engine *engine, struct sim_activity *own, uint32_t slot)
+{
+    MEM_GROW(engine->active_slots, engine->active_slot_capacity, (size_t)engine->active_slot_count + 1);
+    own->on_index = engine->active_slot_count;
+    engine->active_slots[engine->active_slot_count++] = slot;
+    own->since = engine->now;
+    own->is_on = true;
+}
+
+static void switch_off(struct engine *engine, struct sim_activity *own)
+{
+    const uint32_t last = engine->active_slots[--engine->active_slot_count];
+    engine->active_slots[own->on_index] = last;
+    engine->activities[last]->on_index = own->on_index;
+    own->is_on = false;
+}
+
+bool engine_activity_counts(struct engine *engine, uint32_t slot, bool is_held)
+{
+    struct sim_activity *own = activity_of(engine, slot);
+    if (own == NULL)
+        return false;
+    if (own->is_on)
+        carry_on(engine, slot, engine->now);
+    else if (is_held)
+        switch_on(engine, own, slot);
+    if (is_held) {
+        count_at(engine, own, slot, engine->now);
+    } else if (own->is_on) {
+        set_parts(engine, own, 0, 0, engine->now);
+        switch_off(engine, own);
+    }
+    return true;
+}
+
+void engine_activity_to(struct engine *engine, time_ns at)
+{
+    for (uint32_t i = 0; i < engine->active_slot_count; i++)
+        carry_on(engine, engine->active_slots[i], at);
+}
+
+void engine_activity_close(struct engine *engine, uint32_t slot)
+{
+    enum { MILLI_NS_PER_US = GPU_MILLI * 1000 };
+    struct sim_job *job = &engine->jobs[slot];
+    struct sim_activity *own = activity_of(engine, slot);
+    if (own == NULL)
+        return;
+    if (own->is_on)
+        carry_on(engine, slot, engine->now);
+    job->row.active_gpu_us = (int64_t)(own->active_ns / GPU_MILLI / MILLI_NS_PER_US);
+    job->row.idle_held_gpu_us = (int64_t)(own->idle_ns / MILLI_NS_PER_US);
+    if (job->held_milli_ns == 0)
+        return;
+    const wide_ns milli = (own->active_ns + job->held_milli_ns / 2) / job->held_milli_ns;
+    job->row.sm_active_milli = (uint16_t)(milli < GPU_MILLI ? milli : GPU_MILLI);
+}
+
+void engine_activity_release(struct engine *engine)
+{
+    for (size_t s = 0; s < engine->activity_capacity; s++)
+        mem_free(engine->activities[s]);
+    mem_free(engine->activities);
+    mem_free(engine->active_slots);
+}

@@ -1,0 +1,47 @@
+/* sim/engine/engine_activity.h -- the SM activity of jobs whose kind declares it (workload.activity), integrated.
+ *
+ * A job that runs has a process (workloads/activity/activity.h).  Nothing waits for its next change: the process is
+ * carried on when a row needs its integral or the job's pieces change.  The integrals are sums of level x time over
+ * whole nanoseconds, so they are exact however seldom that is.
+ *
+ * Laws
+ *  - Activity changes no decision, no end and no event: a run with and without it has the same fingerprint.
+ *  - LEVEL_ACTIVE holds milli-GPU x milli-activity of all jobs, LEVEL_IDLE the milli-GPUs of running jobs at level 0.
+ *  - A job on another piece than it asks for keeps as many SMs busy, at most all of the piece; one that neighbours or
+ *    communication slow down keeps them busy at its pace.  What it costs its neighbours goes by the mean that its trace
+ *    or class gives (sm_active).
+ *
+ * It does not: know jobs of other kinds; theirs is constant (engine_hold.c, engine_pace.c).
+ */
+#ifndef SIM_ENGINE_ENGINE_ACTIVITY_H
+#define SIM_ENGINE_ENGINE_ACTIVITY_H
+
+#include "sim/engine/engine_state.h"
+#include "workloads/activity/activity.h"
+
+struct sim_activity {
+    bool is_declared; /* the job of this slot has a process */
+    bool is_on;       /* it runs */
+    struct activity process;
+    int64_t asked_milli, got_milli; /* GPUs that its members ask for, and those of the pieces that they get */
+    time_ns since;                  /* up to here its integrals are complete */
+    int64_t active, idle;           /* its parts of LEVEL_ACTIVE and LEVEL_IDLE */
+    wide_ns active_ns, idle_ns;     /* their integrals */
+    uint32_t on_index;              /* in engine->active_slots, if it is on */
+};
+
+/* Note the job: a slot that is used again.  got: the pieces that its groups get; NULL: those that they ask for. */
+void engine_activity_asks(struct engine *engine, uint32_t slot, const struct job *job, const struct job_group *got);
+
+/* Its pieces or its pace change: count it as it is now, or no longer; false: it has no process. */
+bool engine_activity_counts(struct engine *engine, uint32_t slot, bool is_held);
+
+/* Carry all processes on to that time, not before the last event. */
+void engine_activity_to(struct engine *engine, time_ns at);
+
+/* Its life, or the run, ends: put its means and integrals into its row. */
+void engine_activity_close(struct engine *engine, uint32_t slot);
+
+void engine_activity_release(struct engine *engine);
+
+#endif
