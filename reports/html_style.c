@@ -85,8 +85,9 @@ const char html_style[] =
     ".word{display:block}.item{display:flex;justify-content:space-between;gap:10px;margin:0 0 1px}"
     ".item b{text-align:right}.sides th:first-child{min-width:14ch}.sides td:nth-child(2){min-width:15ch}"
     ".stacked,.stacked thead,.stacked tbody{display:block}"
-    ".stacked tr{display:grid;grid-template-columns:repeat(auto-fit,minmax(72px,1fr));padding:4px 0;"
-    "border-bottom:1px solid var(--line)}.stacked th,.stacked td{border:0;padding:1px 2px;white-space:normal}"
+    ".stacked tr{display:grid;grid-template-columns:repeat(auto-fit,minmax(84px,1fr));padding:4px 0;"
+    "border-bottom:1px solid var(--line)}.stacked th,.stacked td{border:0;padding:1px "
+    "3px;white-space:normal;overflow-wrap:anywhere}"
     ".candidate .stacked tr{grid-template-columns:1fr 1fr 1.5fr}"
     ".stacked th:first-child{grid-column:1/-1;position:static}}\n"
     /* On paper a table cannot scroll, so wide tables are set in small type; only short blocks are kept together. */
