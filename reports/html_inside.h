@@ -63,7 +63,7 @@ void html_over_time(const struct plot *plot, const struct html_curves *curves, c
 
 /* ---- queue times: html_waits.c ---- */
 
-/* The part of the jobs that waited at most so long, as a line of a plot. */
+/* A line of the plot of queue times: for each time t, the share of the jobs that waited at most t. */
 struct html_waits_line {
     const char *label;
     const struct metrics *metrics;

@@ -48,7 +48,7 @@ struct decision_study {
     bool is_explained; /* a job that is rejected has no place to weigh, but a reason */
     struct explanation why;
     uint64_t reserved_by;      /* number of the RESERVE that the job of a START had last; 0: none */
-    struct decision_job *jobs; /* those that are named */
+    struct decision_job *jobs; /* the jobs whose names the text and the JSON print */
     size_t job_capacity;
     uint32_t job_count;
     struct arena arena;

@@ -1,8 +1,9 @@
 /* tools/schema.h -- the JSON Schema of what a reader accepts, learned from the reader itself.
  *
- * A reader of base/json.h asks for keys, types, ranges and choices, also for those that are absent (json_listener). So
- * a reader is run on small documents that it has asked for itself: seeds first, then one more value where it asked for
- * one. A document from which something new is heard is kept, and values are tried within it, until nothing new comes.
+ * A reader of base/json.h asks for keys with their types, ranges and choices, and a json_listener hears each question,
+ * also if the document lacks the key.  schema_learn_new runs the reader on seed documents.  It then adds one value at a
+ * time where the reader asked for one, and runs the reader again.  It keeps a document if the reader asked something
+ * new, and extends that document in turn.  It stops when no document brings a new question.
  *
  * Laws: the schema is meant to refuse nothing that the reader accepts, and does so as far as the questions were heard;
  * tests/cli/schema.sh tries that with edited files.  A key or a choice that is known in some document is known in all.

@@ -147,7 +147,7 @@ static const struct checkpoint_row *row_of(const struct checkpoint_table *table,
     return NULL;
 }
 
-/* The fewest nodes that hold so many GPUs. */
+/* The number of nodes that a job of `gpus` GPUs needs at least: `gpus` / GPUs of the largest node, rounded up. */
 static uint32_t nodes_of(const struct cluster *cluster, int64_t gpus)
 {
     int64_t most = 1;

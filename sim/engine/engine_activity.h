@@ -30,7 +30,8 @@ struct sim_activity {
     uint32_t on_index;              /* in engine->active_slots, if it is on */
 };
 
-/* Note the job: a slot that is used again.  got: the pieces that its groups get; NULL: those that they ask for. */
+/* Prepare the activity of a job that is submitted.  The slot may have held another job before.
+ * got: the pieces that the groups get under the sharing policy; NULL: the pieces that they request. */
 void engine_activity_asks(struct engine *engine, uint32_t slot, const struct job *job, const struct job_group *got);
 
 /* Its pieces or its pace change: count it as it is now, or no longer; false: it has no process. */

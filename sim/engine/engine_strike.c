@@ -1,7 +1,7 @@
 /* A fault strikes: whom it takes, and that they leave; see sim/engine/engine_faults.h. */
 #include "sim/engine/engine_faults.h"
 
-/* ---- Who is taken ---- */
+/* ---- Which jobs a fault kills ---- */
 
 static bool is_share(const struct engine *engine, uint32_t slot, const struct piece *piece)
 {

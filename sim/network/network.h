@@ -7,10 +7,11 @@
  * Law.
  *  - Mean rates are max-min fair (sim/network/max_min.h): no flow gets more than its demand, no link carries more than
  *    its capacity, and a flow below its demand crosses a full link on which no other flow has a higher rate.
- *  - A job does not send all the time.  While it does, its burst is what is fair on each link that it crosses: all that
- *    the mean rates of the others leave, or an even share with those that send faster; at most its peak
- *    (sim/network/burst.h).  So alone it has its peak; beside flows that send a fifth of the time it sees a fifth of
- *    their traffic; on a full link it has its max-min share, also if it seldom sends.
+ *  - A job does not send all the time.  Its burst is the rate that it has while it sends.  On each link that it crosses
+ *    it competes with the other flows, which demand their mean rates, and gets its max-min share of the capacity.  The
+ *    burst is the least of these shares, and at most its peak (sim/network/burst.h).  A job that is alone has its peak.
+ *    Beside flows that send a fifth of the time it loses to them a fifth of their rate.  On a full link it has its
+ *    max-min share, also if it seldom sends.
  *  - The rates depend on the set of flows and their slots, not on the order of joins and leaves.  (The slots decide the
  *    order of additions, so they matter in the last bits.)  A change touches only flows that share links with it,
  *    directly or through others.

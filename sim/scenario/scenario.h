@@ -37,7 +37,8 @@ struct scenario_options { /* all may be NULL or 0 */
     const char *seed;
     const char *const *sets; /* "path=value" */
     size_t set_count;
-    struct plugin_options plugins;        /* in addition to those that the files name */
+    struct plugin_options
+        plugins; /* of the command line; the plug-ins that the scenario and policy files name are loaded too */
     const struct json_listener *listener; /* is told each question of the readers; NULL: none */
 };
 

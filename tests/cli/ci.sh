@@ -91,14 +91,15 @@ github() { # expected status, branch, verdict, status of compare
     printf 'verdict=%s\nstatus=%s\n' "$3" "$4" | diff -u - place/outputs || fail "$2: other outputs"
     block "console $2" 1 | diff -u - "$2.github" || fail "docs/ci.md shows another output of the change that $2"
     grep -q "^## Verdict: $3" place/summary.md || fail "$2: the summary lacks the verdict: $(cat place/summary.md)"
-    obeys_schema place/work/windtunnel.xml
+    obeys_schema place/checkout/windtunnel.xml
     rm -rf place
 }
 gitlab() { # expected status, branch, verdict
     job "$1" "$2.gitlab" gitlab toy/.gitlab-ci.yml policy "$PWD/toy" "$2"
     grep -q "^Verdict: $3" "$2.gitlab" || fail "$2: another verdict: $(cat "$2.gitlab")"
-    grep -q "^## Verdict: $3" place/work/windtunnel.md || fail "$2: another verdict: $(cat place/work/windtunnel.md)"
-    obeys_schema place/work/windtunnel.xml
+    grep -q "^## Verdict: $3" place/checkout/windtunnel.md ||
+        fail "$2: another verdict: $(cat place/checkout/windtunnel.md)"
+    obeys_schema place/checkout/windtunnel.xml
     rm -rf place
 }
 
@@ -130,7 +131,7 @@ variant 0 undecided inconclusive 11 's|gates: gates.json|&\n          fail-on-in
 grep -q '^## Verdict: inconclusive' place/summary.md || fail 'no summary of what is inconclusive'
 rm -rf place
 variant 10 fails failed 10 's|base-policy: .*|baseline: baseline.json\n          junit: gates.xml|'
-obeys_schema place/work/gates.xml
+obeys_schema place/checkout/gates.xml
 grep -q ' queue_time_mean_s of training: +[0-9.]* %25 .*failed$' variant.out && fail 'a baseline knows a decision'
 grep -q '%0Afirst decision that differs: not known; baseline: ' variant.out || fail "no baseline: $(cat variant.out)"
 rm -rf place

@@ -4,7 +4,7 @@
     ci_job.py github FILE JOB REPOSITORY BRANCH BASE FOLDER
     ci_job.py gitlab FILE JOB REPOSITORY BRANCH FOLDER
 
-REPOSITORY is cloned at BRANCH into FOLDER/work, where FILE is.  Exit status and output are those of the job.  Of a
+REPOSITORY is cloned at BRANCH into FOLDER/checkout, where FILE is.  Exit status and output are those of the job.  Of a
 GitHub job, FOLDER/summary.md is the step summary, and FOLDER/outputs has a line for each output of an action's step.
 What a file uses beyond that is an error of this program (status 99), so that nothing is passed over.
 """
@@ -137,9 +137,9 @@ def main():
         return Github(folder, repository, branch, sys.argv[6]).run(job['steps'])
     job = jobs[name]
     only(job, ('image', 'rules', 'script', 'allow_failure', 'artifacts'), 'the job')
-    git('clone', '-q', '--branch', branch, repository, folder + '/work')
+    git('clone', '-q', '--branch', branch, repository, folder + '/checkout')
     for line in job['script']:  # a shell runs them until one fails
-        status = subprocess.run(['sh', '-c', line], cwd=folder + '/work', stdin=subprocess.DEVNULL).returncode
+        status = subprocess.run(['sh', '-c', line], cwd=folder + '/checkout', stdin=subprocess.DEVNULL).returncode
         if status != 0:
             break
     for kept in job['artifacts']['paths'] + list(job['artifacts']['reports'].values()):

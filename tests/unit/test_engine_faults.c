@@ -154,7 +154,8 @@ static void checkpoints_bound_the_loss(void **state)
     cluster_free(stage.cluster);
 }
 
-/* A fault takes whoever shares its GPU, with all members; whom that gang has beside it on another GPU it spares. */
+/* A fault kills each gang that shares the faulty job's GPU, with all of its members.  Jobs that share another GPU with
+ * such a gang run on. */
 static void a_gang_goes_as_a_whole(void **state)
 {
     struct stage stage;

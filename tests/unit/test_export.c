@@ -399,7 +399,7 @@ static void test_damaged_record(void **state)
     }
 }
 
-/* The disk takes only so many bytes: an error that says so, and what was there stays. */
+/* When the disk is full, the export fails with an error, and the file that was there before stays unchanged. */
 static void test_full_disk(void **state)
 {
     (void)state;
