@@ -53,8 +53,8 @@ void progress_stop(struct progress *progress, wide_ns kept);
 
 wide_ns progress_work_at(const struct progress *progress, time_ns at);
 time_ns progress_end(const struct progress *progress); /* TIME_NEVER: it does not end at this speed */
-/* The time at which the job has done `work` at its present speed, even if that is more than it has to do.  If it has done
- * `work` already: the time from which it works.  TIME_NEVER: the job stands still. */
+/* The time at which the job has done `work` at its present speed, even if that is more than it has to do.  If the job
+ * has done `work` already: the time from which it works.  TIME_NEVER: the job stands still. */
 time_ns progress_reaches(const struct progress *progress, wide_ns work);
 bool progress_is_done(const struct progress *progress, wide_ns work); /* is `work` all of it? */
 
