@@ -33,7 +33,7 @@ def git(*arguments):
 class Github:
     def __init__(self, folder, repository, branch, base):
         self.folder, self.repository, self.branch = folder, repository, branch
-        self.work, self.temp = os.path.join(folder, 'work'), os.path.join(folder, 'temp')
+        self.work, self.temp = os.path.join(folder, 'checkout'), os.path.join(folder, 'temp')
         self.values = {'github.base_ref': base}
         os.makedirs(self.temp)
 
@@ -143,7 +143,7 @@ def main():
         if status != 0:
             break
     for kept in job['artifacts']['paths'] + list(job['artifacts']['reports'].values()):
-        if not os.path.exists(os.path.join(folder, 'work', kept)):
+        if not os.path.exists(os.path.join(folder, 'checkout', kept)):
             fail('there is no %s to keep' % kept)
     return status
 
