@@ -25,8 +25,9 @@ static void fill_scale(const struct engine *engine, struct sim_activity *own, co
 void engine_activity_asks(struct engine *engine, uint32_t slot, const struct job *job, const struct job_group *got)
 {
     struct sim_job *of = &engine->jobs[slot];
+    const struct job_names names = {.user = of->row.user, .workload_class = of->row.workload_class};
     const struct activity_plan *plan =
-        activity_table_plan(&engine->config->world.activity, (enum job_class)of->row.class, of->row.workload_class);
+        activity_table_plan(&engine->config->world.activity, job, (of->asked_milli + GPU_MILLI - 1) / GPU_MILLI, names);
     MEM_GROW(engine->activities, engine->activity_capacity, (size_t)engine->job_used);
     if (engine->activities[slot] == NULL)
         engine->activities[slot] = mem_zalloc(1, sizeof(struct sim_activity));
