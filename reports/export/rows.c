@@ -374,6 +374,8 @@ static struct error on_sample(void *self, const struct timeline_row *row)
     put_real(feed, row->idle_held_gpu_s);
     put_gpus(feed, row->idle_held_gpu_milli);
     put_space(feed, &row->space);
+    for (int cause = 0; cause < SPENT_COUNT; cause++)
+        put_real(feed, (double)row->spent[cause] / 1e9);
     return send(feed, TABLE_TIMELINE);
 }
 
