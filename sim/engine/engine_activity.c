@@ -76,7 +76,8 @@ static void set_parts(struct engine *engine, struct sim_activity *own, int64_t a
 static void count_at(struct engine *engine, struct sim_activity *own, uint32_t slot, time_ns at)
 {
     const uint32_t level = activity_level(&own->process, at);
-    const bool works = engine_spent_works_from(engine, slot) <= at, is_idle = works && level == 0;
+    const bool works = !engine_charges(engine) || engine_spent_works_from(engine, slot) <= at;
+    const bool is_idle = works && level == 0;
     set_parts(engine, own, works ? busy_now(engine, own, slot, level) : 0, is_idle ? engine->jobs[slot].held_milli : 0,
               at);
     engine_spent_set(engine, slot, at, is_idle);
