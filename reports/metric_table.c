@@ -109,6 +109,39 @@ const struct metric metric_table[METRIC_COUNT] = {
                                     "The part of that GPU time in jobs whose traffic crosses the spine switches."},
     [METRIC_GANG_LINKS_FROM + 4] = {"gang_link_core_ratio", NAN, "ratio", BETTER_LOWER,
                                     "The part of that GPU time in jobs whose traffic crosses the core switches."},
+    [METRIC_USEFUL_RATIO] = {"useful_ratio", NAN, "ratio", BETTER_HIGHER,
+                             "spent_useful_gpu_h / all GPU time of the cluster in the window: the goodput of the "
+                             "cluster."},
+    [METRIC_SPENT_FROM +
+        SPENT_USEFUL] = {"spent_useful_gpu_h", NAN, "gpu_h", BETTER_HIGHER,
+                         "GPU time of the cluster in the window in which work was done at the speed of the trace, less "
+                         "that of work thrown away in the window. As all metrics of GPU time by cause (spent_*) it is "
+                         "of the timeline, for all jobs; they add up to all GPU time of the cluster in the window."},
+    [METRIC_SPENT_FROM +
+        SPENT_COMMUNICATION] = {"spent_communication_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+                                "GPU time that jobs lost to communication, against the best place for them alone."},
+    [METRIC_SPENT_FROM + SPENT_NEIGHBOURS] = {"spent_neighbours_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+                                              "GPU time that jobs lost to other jobs on the same GPU."},
+    [METRIC_SPENT_FROM + SPENT_SLICED] = {"spent_sliced_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+                                          "GPU time that jobs lost on MIG instances, against what they ask for alone, "
+                                          "and GPU time of partitioned GPUs that is in no instance."},
+    [METRIC_SPENT_FROM +
+        SPENT_REPARTITION] = {"spent_repartition_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+                              "GPU time of GPUs that were being repartitioned, without the instances that stayed."},
+    [METRIC_SPENT_FROM + SPENT_RESTART] = {"spent_restart_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+                                           "GPU time that running jobs held without work: restarts, loads, warm-ups "
+                                           "and writes of checkpoints; with what asynchronous writes slowed down."},
+    [METRIC_SPENT_FROM + SPENT_LOST] = {"spent_lost_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+                                        "GPU time of work that was thrown away, counted when it was thrown away."},
+    [METRIC_SPENT_FROM + SPENT_IDLE_HELD] = {"spent_idle_held_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+                                             "GPU time that running jobs held while no SM of theirs was busy, by the "
+                                             "SM activity that the workload declares; 0 without such jobs."},
+    [METRIC_SPENT_FROM + SPENT_RESERVED] = {"spent_reserved_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+                                            "GPU time that was kept for a job that did not run yet, held by gangs that "
+                                            "were not complete, or held by members that could not work."},
+    [METRIC_SPENT_FROM + SPENT_IDLE] = {"spent_idle_gpu_h", NAN, "gpu_h", BETTER_LOWER, "GPU time that was free."},
+    [METRIC_SPENT_FROM +
+        SPENT_DOWN] = {"spent_down_gpu_h", NAN, "gpu_h", BETTER_LOWER, "GPU time of nodes that were down."},
     [METRIC_QUEUE_TIME_P50_S] =
         {"queue_time_p50_s", NAN, "s", BETTER_LOWER,
          "Median of the wait from eligible to first start (eligible: submitted, and every job it "

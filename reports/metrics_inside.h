@@ -130,6 +130,9 @@ enum metric_id {
     METRIC_GANG_LINK_GB_PER_S_P10,
     METRIC_GANG_LINKS_FROM, /* by enum link_tier, from LINK_NVLINK on */
     METRIC_GANG_LINKS_LAST = METRIC_GANG_LINKS_FROM + LINK_TIER_COUNT - 1 - LINK_NVLINK,
+    METRIC_USEFUL_RATIO,
+    METRIC_SPENT_FROM, /* by enum spent_cause */
+    METRIC_SPENT_LAST = METRIC_SPENT_FROM + SPENT_COUNT - 1,
     /* also of cuts */
     METRIC_CUTS_FROM,
     METRIC_QUEUE_TIME_P50_S = METRIC_CUTS_FROM,
@@ -204,6 +207,7 @@ struct integrals {
     double time_s;
     double allocated_gpu_s, active_gpu_s, reserved_gpu_s, down_gpu_s;
     double pending_job_s, partial_gang_gpu_s, idle_held_gpu_s;
+    double spent_gpu_s[SPENT_COUNT];
 };
 
 /* Mean usability of free GPUs over the window, in GPUs.  A sample holds until the next one. */

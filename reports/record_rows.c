@@ -100,7 +100,8 @@ enum timeline_column {
     TIMELINE_STRANDED,
     TIMELINE_FRAGMENTED,
     TIMELINE_GANGS = TIMELINE_FRAGMENTED + RECORD_CAUSE_COUNT,
-    TIMELINE_SLICES = TIMELINE_GANGS + RECORD_GANG_SIZE_COUNT
+    TIMELINE_SLICES = TIMELINE_GANGS + RECORD_GANG_SIZE_COUNT,
+    TIMELINE_SPENT /* by cause */
 };
 
 /* A NUL-terminated copy that lives as long as the row; row_begin has reserved the memory. */
@@ -423,6 +424,23 @@ static struct space_row read_space(struct csv_rows *rows)
     return space;
 }
 
+/* GPU-seconds from 0 up, with up to nine decimals: seconds and nanoseconds apart, for together they may pass 64 bits. */
+static gpu_time_ns read_gpu_time(struct csv_rows *rows, unsigned column)
+{
+    enum { DECIMALS = 9 };
+    struct text rest = csv_text(rows, column), whole;
+    int64_t seconds = 0, ns = 0;
+    bool is_number = text_cut(&rest, '.', &whole) && text_to_int64(whole, 0, INT64_MAX, &seconds);
+    if (is_number && rest.at != NULL) {
+        is_number = rest.length <= DECIMALS && text_to_int64(rest, 0, TIME_NS_PER_S - 1, &ns);
+        for (size_t digits = rest.length; digits < DECIMALS; digits++)
+            ns *= 10;
+    }
+    if (!is_number)
+        csv_fail(rows, column, "not a number from 0 up, with up to 9 decimals");
+    return (gpu_time_ns)seconds * TIME_NS_PER_S + ns;
+}
+
 bool record_row_sample(struct reading *reading, struct timeline_row *out)
 {
     struct csv_rows *rows = reading->rows;
@@ -453,6 +471,8 @@ bool record_row_sample(struct reading *reading, struct timeline_row *out)
     };
     if (out->time < reading->latest)
         csv_fail(rows, TIMELINE_TIME, "before the row above");
+    for (unsigned cause = 0; cause < SPENT_COUNT; cause++)
+        out->spent[cause] = read_gpu_time(rows, TIMELINE_SPENT + cause);
     reading->latest = out->time;
     return !csv_has_error(rows);
 }

@@ -118,6 +118,17 @@ static const struct column timeline_columns[] = {
     {"largest_gang_4_gpus", COLUMN_INT},
     {"largest_gang_8_gpus", COLUMN_INT},
     {"mig_slices_unplaceable", COLUMN_INT},
+    {"spent_useful_gpu_s", COLUMN_REAL},
+    {"spent_communication_gpu_s", COLUMN_REAL},
+    {"spent_neighbours_gpu_s", COLUMN_REAL},
+    {"spent_sliced_gpu_s", COLUMN_REAL},
+    {"spent_repartition_gpu_s", COLUMN_REAL},
+    {"spent_restart_gpu_s", COLUMN_REAL},
+    {"spent_lost_gpu_s", COLUMN_REAL},
+    {"spent_idle_held_gpu_s", COLUMN_REAL},
+    {"spent_reserved_gpu_s", COLUMN_REAL},
+    {"spent_idle_gpu_s", COLUMN_REAL},
+    {"spent_down_gpu_s", COLUMN_REAL},
     {NULL, COLUMN_ANY},
 };
 

@@ -84,6 +84,15 @@ static void put_us(struct feed *feed, int64_t us)
     put_scaled(feed, us, TIME_NS_PER_S / TIME_NS_PER_US);
 }
 
+/* Exact, unless it passes 64 bits. */
+static void put_gpu_time(struct feed *feed, gpu_time_ns ns)
+{
+    if (ns <= INT64_MAX)
+        put_s(feed, (int64_t)ns);
+    else
+        put_real(feed, (double)ns / 1e9);
+}
+
 static void put_gpus(struct feed *feed, int64_t milli)
 {
     put_scaled(feed, milli, GPU_MILLI);
@@ -374,6 +383,8 @@ static struct error on_sample(void *self, const struct timeline_row *row)
     put_real(feed, row->idle_held_gpu_s);
     put_gpus(feed, row->idle_held_gpu_milli);
     put_space(feed, &row->space);
+    for (int cause = 0; cause < SPENT_COUNT; cause++)
+        put_gpu_time(feed, row->spent[cause]);
     return send(feed, TABLE_TIMELINE);
 }
 

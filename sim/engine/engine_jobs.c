@@ -2,6 +2,7 @@
 #include "policies/jobs/request_class.h"
 #include "sim/engine/engine_activity.h"
 #include "sim/engine/engine_saves.h"
+#include "sim/engine/engine_spent.h"
 #include "sim/engine/engine_state.h"
 #include "topologies/communication.h"
 
@@ -278,6 +279,8 @@ static uint32_t submit(struct engine *engine, const struct job *job, const struc
         fill_faults(engine, slot, job);
     if (engine_charges(engine))
         engine_saves_asks(engine, slot, job, truth);
+    if (engine->spendings != NULL)
+        engine_spent_asks(engine, slot);
     engine_step(own, STEP_SUBMIT);
     engine->submitted++;
     engine->event_count++;
@@ -362,6 +365,8 @@ static void push_change(struct engine *engine, uint32_t slot, const struct decis
     struct piece *pieces = mem_zalloc(decision->piece_count, sizeof *pieces);
     for (uint32_t i = 0; i < decision->piece_count; i++)
         pieces[i] = decision->pieces[i];
+    if (is_join)
+        engine_level(engine, LEVEL_STARTING, pieces_gpu_milli(pieces, decision->piece_count));
     MEM_GROW(job->changes, job->change_capacity, (size_t)job->change_count + 1);
     job->changes[job->change_count++] =
         (struct sim_change){.due = due,
@@ -412,6 +417,7 @@ static time_ns leave_time(struct engine *engine, uint32_t slot, const struct dec
     progress_freeze(&job->progress, engine->now);
     job->thaws_at = engine->now + plan->duration;
     job->generation++;
+    engine_recount(engine, slot);
     return job->thaws_at;
 }
 
@@ -436,7 +442,7 @@ static void apply_evict(struct engine *engine, uint32_t slot, const struct decis
         return;
     }
     engine_step(job, STEP_EVICT);
-    engine_drop_changes(job, true);
+    engine_drop_changes(engine, job, true);
     job->evict_reason = (uint8_t)decision->reason;
     job->leaves_at = leaves_at;
     event_queue_push(&engine->events, leaves_at, EVENT_EVICT, slot, job->tenure);

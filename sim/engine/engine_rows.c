@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "sim/engine/engine_saves.h"
+#include "sim/engine/engine_spent.h"
 #include "sim/engine/engine_state.h"
 #include "sim/job/placement_text.h"
 
@@ -144,6 +145,7 @@ void engine_emit_sample(struct engine *engine, time_ns at)
                                .idle_held_gpu_milli = levels[LEVEL_IDLE].value,
                                .idle_held_gpu_s = idle_gpu_s,
                                .space = engine_space(engine)};
+    engine_spent_integrals(engine, at, row.spent);
     for (size_t i = 0; i < engine->config->sink_count; i++) {
         const struct record_sink *sink = &engine->config->sinks[i];
         if (sink->on_sample != NULL)

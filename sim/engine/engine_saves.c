@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "sim/engine/engine_activity.h"
 #include "sim/engine/engine_pace.h"
 #include "sim/storage/storage.h"
 
@@ -96,6 +97,8 @@ static void fold(struct engine *engine, uint32_t slot)
 {
     struct progress *progress = &engine->jobs[slot].progress;
     struct sim_folded *folded = &engine->saves[slot].folded;
+    if (engine->activities != NULL)
+        engine_activity_carry(engine, slot);
     if (is_paced(engine, slot)) {
         engine_pace_fold(engine, slot);
         return;

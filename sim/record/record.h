@@ -196,6 +196,26 @@ struct space_row {
 };
 double space_fragmented_gpus(const struct space_row *row); /* the sum over the causes */
 
+/* What became of the cluster's GPU time: sim/engine/engine_spent.h defines each cause and says which one counts where
+ * several apply. */
+enum spent_cause {
+    SPENT_USEFUL,        /* work at the speed of the trace, that is kept or may still be */
+    SPENT_COMMUNICATION, /* speed lost to communication, against the best place alone */
+    SPENT_NEIGHBOURS,    /* speed lost to other jobs on the same GPU */
+    SPENT_SLICED,        /* speed lost on a MIG instance; parts of a partitioned GPU in no instance */
+    SPENT_REPARTITION,   /* parts of a GPU that is being repartitioned, but for the instances that stay */
+    SPENT_RESTART,       /* checkpoints and restarts: held by a job that writes, loads or warms up */
+    SPENT_LOST,          /* work that was thrown away */
+    SPENT_IDLE_HELD,     /* held by a job that runs while no SM of its is busy */
+    SPENT_RESERVED,      /* kept for a job that does not run yet, or by a gang that is not complete */
+    SPENT_IDLE,          /* free */
+    SPENT_DOWN,          /* of nodes that are down */
+    SPENT_COUNT
+};
+extern const char *const spent_names[]; /* "useful", ..., NULL-terminated */
+
+__extension__ typedef __int128 gpu_time_ns; /* GPUs x ns: 16,384 GPUs pass 64 bits in a week */
+
 /* State just after `time`, and integrals from the start of the run to `time`. */
 struct timeline_row {
     time_ns time;
@@ -212,6 +232,9 @@ struct timeline_row {
     double idle_held_gpu_s;      /* its integral */
     double partial_gang_gpu_s;   /* GPUs held by gangs below their minimum; part of reserved */
     struct space_row space;
+    /* Integrals, by cause: they add up to the cluster's GPUs x `time` exactly.  Each is exact but for less than a
+     * nanosecond of one GPU.  Only `useful` falls, when work is lost. */
+    gpu_time_ns spent[SPENT_COUNT];
 };
 
 /* The state when a workload that fills the cluster (workloads/readers/fill.h) has reached `percent`: right after the

@@ -398,6 +398,33 @@ static void sample_space(struct buffer *buffer, const struct space_row *space)
     buffer_int(buffer, space->mig_slices_unplaceable);
 }
 
+/* GPU-nanoseconds as GPU-seconds: they may be too many for line_ns. */
+static char *field_gpu_time(char *at, gpu_time_ns ns)
+{
+    const gpu_time_ns magnitude = ns < 0 ? -ns : ns;
+    *at = '-';
+    at += ns < 0;
+    at = line_digits(at, (uint64_t)(magnitude / TIME_NS_PER_S), 1);
+    const uint64_t rest = (uint64_t)(magnitude % TIME_NS_PER_S);
+    if (rest != 0) {
+        *at++ = '.';
+        at = line_digits(at, rest, 9);
+        while (at[-1] == '0')
+            at--;
+    }
+    *at++ = ',';
+    return at;
+}
+
+static void sample_spent(struct buffer *buffer, const gpu_time_ns spent[SPENT_COUNT])
+{
+    char *at = buffer_reserve(buffer, (SPENT_COUNT + 1) * LINE_NUMBER_CHARS_MAX);
+    *at++ = ',';
+    for (int cause = 0; cause < SPENT_COUNT; cause++)
+        at = field_gpu_time(at, spent[cause]);
+    line_end(at, buffer);
+}
+
 static struct error on_sample(void *self, const struct timeline_row *row)
 {
     struct record_files *files = self;
@@ -426,7 +453,7 @@ static struct error on_sample(void *self, const struct timeline_row *row)
         sample_space(buffer, &row->space);
     else
         buffer_string(buffer, space_unknown);
-    buffer_char(buffer, '\n');
+    sample_spent(buffer, row->spent);
     return output_flush_if_full(files->outputs[FILE_TIMELINE]);
 }
 
