@@ -321,14 +321,11 @@ static void serve(struct pulls *pulls, struct pull *pull, node_id node, bool is_
     }
 }
 
-/* Nodes of the rack waited for its cache, which has the object now, or does not keep it. */
+/* Nodes of the rack may have waited for its cache. */
 static void begin_rack(struct pulls *pulls, uint32_t rack, time_ns now)
 {
-    for (uint32_t i = pulls->rack_first[rack]; i < pulls->rack_first[rack + 1]; i++) {
-        const uint32_t head = pulls->nodes[pulls->rack_nodes[i]].head;
-        if (head != NONE && pulls->all[head].state == PULL_AWAITS_RACK)
-            begin_head(pulls, pulls->rack_nodes[i], now);
-    }
+    for (uint32_t i = pulls->rack_first[rack]; i < pulls->rack_first[rack + 1]; i++)
+        begin_head(pulls, pulls->rack_nodes[i], now);
 }
 
 static void end_pull(struct pulls *pulls, node_id node, time_ns now)
@@ -339,12 +336,9 @@ static void end_pull(struct pulls *pulls, node_id node, time_ns now)
     pulls->nodes[node].head = pull.next;
     free_pull(pulls, at);
     serve(pulls, &pull, node, is_kept);
-    if (pull.source == PULL_REGISTRY) {
-        if (!caches_has(pulls->caches, cache, pull.object))
-            caches_add(pulls->caches, cache, pull.object, pull.bytes);
-        begin_rack(pulls, pulls->nodes[node].rack, now);
-    }
-    begin_head(pulls, node, now);
+    if (pull.source == PULL_REGISTRY && !caches_has(pulls->caches, cache, pull.object))
+        caches_add(pulls->caches, cache, pull.object, pull.bytes);
+    begin_rack(pulls, pulls->nodes[node].rack, now);
 }
 
 /* End a pull that is whole; false: there is none. */
@@ -383,7 +377,7 @@ time_ns pulls_next(const struct pulls *pulls)
 /* ---- jobs stop ---- */
 
 /* The job no longer waits for that object on the node; a pull for nobody is dropped unless it moves. */
-static void give_up(struct pulls *pulls, uint32_t slot, uint32_t need, node_id node, uint32_t object, time_ns now)
+static void give_up(struct pulls *pulls, uint32_t slot, uint32_t need, node_id node, uint32_t object)
 {
     uint32_t *link = link_of(pulls, node, object);
     const uint32_t at = *link;
@@ -396,7 +390,6 @@ static void give_up(struct pulls *pulls, uint32_t slot, uint32_t need, node_id n
         return;
     *link = pulls->all[at].next;
     free_pull(pulls, at);
-    begin_head(pulls, node, now);
 }
 
 static void forget_ready(struct pulls *pulls, uint32_t slot)
@@ -414,14 +407,16 @@ void pulls_stop(struct pulls *pulls, uint32_t slot, time_ns now)
         return;
     struct pull_job *job = &pulls->jobs[slot];
     const uint32_t objects = job->objects.count;
-    for (uint32_t need = job->node_count * objects; need-- > 0;) { /* so none of its pulls begins meanwhile */
+    for (uint32_t need = job->node_count * objects; need-- > 0;) {
         const node_id node = job->nodes[need / objects];
         const uint32_t object = job->objects.of[need % objects].id;
         if (job->needs[need] == NEED_PINNED)
             caches_unpin(pulls->caches, node, object);
         else if (job->needs[need] == NEED_WAITS)
-            give_up(pulls, slot, need, node, object, now);
+            give_up(pulls, slot, need, node, object);
     }
+    for (uint32_t n = 0; n < job->node_count; n++)
+        begin_head(pulls, job->nodes[n], now);
     forget_ready(pulls, slot);
     job->node_count = 0;
 }

@@ -478,7 +478,7 @@ void engine_leave(struct engine *engine, uint32_t slot)
     struct sim_job *job = &engine->jobs[slot];
     wide_ns kept = job->is_waiting ? job->progress.work : kept_work(engine, job);
     bool is_saved = progress_is_frozen(&job->progress) && job->thaws_at <= engine->now;
-    if (engine_charges(engine))
+    if (engine_charges(engine) || (engine_has_phases(engine) && engine_saves_is_pulling(engine, slot)))
         is_saved |= kept == work_now(engine, job);
     close_attempt(engine, job, ATTEMPT_EVICTED, work_now(engine, job), kept);
     count_eviction(engine, job, kept);
