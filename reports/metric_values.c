@@ -94,6 +94,7 @@ static void fill_group(const struct group *group, double *value)
     communication_fill(group, value);
     activity_fill(&tally->activity, value);
     faults_fill(&tally->faults, value);
+    pulls_fill(group, value);
 }
 
 static double jain_fairness(const struct cut *queues)

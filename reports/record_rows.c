@@ -49,7 +49,9 @@ enum job_column {
     JOB_KILLED, /* by cause */
     JOB_NEIGHBOUR = JOB_KILLED + RECORD_FAULT_COUNT,
     JOB_BLAST,
-    JOB_WAITS,
+    JOB_READY,
+    JOB_PULLED, /* by source */
+    JOB_WAITS = JOB_PULLED + RECORD_PULL_COUNT,
     JOB_END
 };
 
@@ -274,7 +276,26 @@ static const struct fault_row *read_faults(struct reading *reading)
     return faults;
 }
 
-/* NULL: checkpoints were free. */
+/* NULL: the world had no cold starts. */
+static const struct pull_row *read_pulls(struct reading *reading, const struct job_row *row)
+{
+    struct csv_rows *rows = reading->rows;
+    struct pull_row *pulls = &reading->pulls;
+    if (csv_text(rows, JOB_PULLED).length == 0) {
+        for (unsigned column = JOB_READY; column < JOB_WAITS; column++)
+            if (csv_text(rows, column).length > 0)
+                csv_fail(rows, column, "without 'pulled_registry_gb' there is none");
+        return NULL;
+    }
+    pulls->ready = csv_time(rows, JOB_READY);
+    for (unsigned source = 0; source < RECORD_PULL_COUNT; source++)
+        pulls->bytes[source] = csv_scaled(rows, JOB_PULLED + source, BYTES_PER_GB);
+    if (pulls->ready < row->start)
+        csv_fail(rows, JOB_READY, "before the start");
+    return pulls;
+}
+
+/* NULL: checkpoints were free, and there were no cold starts. */
 static const struct lost_row *read_lost(struct reading *reading, const struct job_row *row)
 {
     struct csv_rows *rows = reading->rows;
@@ -374,6 +395,7 @@ bool record_row_job(struct reading *reading, struct job_row *out)
     read_job_activity(reading, &row);
     row.lost = read_lost(reading, &row);
     row.faults = read_faults(reading);
+    row.pulls = read_pulls(reading, &row);
     row.waits = read_waits(reading);
     check_waits(rows, &row);
     *out = row;

@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 #include "sim/engine/engine_activity.h"
+#include "sim/engine/engine_pulls.h"
 #include "sim/engine/engine_saves.h"
 #include "sim/engine/engine_spent.h"
 #include "sim/engine/engine_state.h"
@@ -325,6 +326,7 @@ static void release(struct engine *engine)
     mem_free(engine->faults);
     engine_saves_release(engine);
     engine_spent_release(engine);
+    engine_pulls_release(engine);
     mem_free(engine->places);
     mem_free(engine->jobs);
     mem_free(engine->free_slots);
@@ -365,6 +367,7 @@ struct error engine_run(const struct engine_config *config, struct engine_result
     if (config->is_checked)
         engine.gpu_used = mem_zalloc(config->cluster->gpu_count, sizeof *engine.gpu_used);
     find_wants(&engine);
+    engine_pulls_open(&engine);
     engine_saves_open(&engine);
     engine_spent_open(&engine);
     if (config->typical_count > 0)

@@ -46,21 +46,28 @@ bool engine_is_preemption(uint8_t reason)
            reason == REASON_HEADROOM;
 }
 
+/* The time that it pulled, if that was for its first start. */
+static time_ns first_pull(const struct engine *engine, const struct sim_job *job, const struct sim_spent *spent)
+{
+    return engine_has_phases(engine) && engine->saves[slot_of(engine, job)].is_first ? spent->pull : 0;
+}
+
 /* Book overhead and work that is thrown away.  idle: time without work, or lost to asynchronous writes; spent: the same
- * by cause, if checkpoints are charged.  No eviction caused periodic ones. */
+ * by cause, if jobs have phases.  No eviction caused periodic checkpoints, or the pulls of a first start. */
 static void book_loss(struct engine *engine, struct sim_job *job, time_ns idle, const struct sim_spent *spent,
                       wide_ns work)
 {
     const int64_t thrown = work_time(job, work);
     const int64_t overhead =
-        engine_charges(engine) ? engine_saves_book(engine, slot_of(engine, job), spent, thrown) : held_time(job, idle);
+        engine_has_phases(engine) ? engine_saves_book(engine, slot_of(engine, job), spent, thrown) : held_time(job, idle);
     const int64_t lost = overhead + thrown;
     job->row.overhead_gpu_ns += overhead;
     job->row.lost_gpu_ns += lost;
+    const time_ns own = spent->write + spent->slowed + first_pull(engine, job, spent);
     if (engine_is_preemption(job->evict_reason))
-        job->row.preempted_gpu_ns += lost - held_time(job, spent->write + spent->slowed);
+        job->row.preempted_gpu_ns += lost - held_time(job, own);
     else if (job->evict_reason == REASON_NEIGHBOUR_FAULT)
-        engine_fault_loss(engine, slot_of(engine, job), lost - held_time(job, spent->write + spent->slowed));
+        engine_fault_loss(engine, slot_of(engine, job), lost - held_time(job, own));
 }
 
 static void add_folded(struct sim_folded *sum, struct sim_folded more)
@@ -76,7 +83,7 @@ static void book_attempt(struct engine *engine, struct sim_job *job, enum attemp
     const struct progress *progress = &job->progress;
     struct sim_folded folded = {0};
     struct sim_spent spent = {0};
-    if (engine_charges(engine))
+    if (engine_has_phases(engine))
         folded = engine_saves_unfold(engine, slot_of(engine, job), &spent);
     if (engine->paces != NULL)
         add_folded(&folded, engine_pace_unfold(engine, slot_of(engine, job)));
@@ -200,7 +207,7 @@ static void push_end(struct engine *engine, uint32_t slot)
     bool is_killed =
         engine->config->world.kills_at_limit && (job->state == LIFE_RUNNING || !progress_is_frozen(&job->progress));
     time_ns due = TIME_NEVER;
-    if (engine_charges(engine)) {
+    if (engine_has_phases(engine)) {
         due = engine_saves_due(engine, slot, end);
         is_killed &= !engine_saves_spares(engine, slot);
     }
@@ -230,7 +237,7 @@ static uint32_t force_of(const struct job_pieces *own)
 static inline int64_t speed_of(const struct engine *engine, const struct sim_job *job)
 {
     const uint32_t force = force_of(&job->pieces);
-    if (engine_charges(engine))
+    if (engine_has_phases(engine))
         return force * engine_saves_pace(engine, slot_of(engine, job));
     return engine->paces == NULL ? force : (int64_t)force * engine_pace_of(engine, slot_of(engine, job));
 }
@@ -291,9 +298,9 @@ static void begin_run(struct engine *engine, uint32_t slot)
     job->row.gpu_milli = whole_milli(job);
     job->running_since = engine->now;
     job->stale_since = TIME_NEVER;
-    progress_begin(&job->progress, engine->now, is_first || engine_charges(engine) ? 0 : job->checkpoint.restart,
+    progress_begin(&job->progress, engine->now, is_first || engine_has_phases(engine) ? 0 : job->checkpoint.restart,
                    speed_of(engine, job));
-    if (engine_charges(engine))
+    if (engine_has_phases(engine))
         engine_saves_begin(engine, slot, is_first);
 }
 
@@ -314,7 +321,7 @@ void engine_join(struct engine *engine, uint32_t slot, const struct piece *piece
     else
         push_end(engine, slot);
     count_held(engine, job, 1);
-    if (engine_charges(engine))
+    if (engine_has_phases(engine))
         engine_saves_move(engine, slot);
     if (engine->paces != NULL)
         engine_pace(engine, slot);
@@ -363,7 +370,7 @@ static void stop_run(struct engine *engine, struct sim_job *job, wide_ns kept)
     job->generation++;
     progress_turn(&job->progress, engine->now, 0);
     progress_stop(&job->progress, kept);
-    if (engine_charges(engine))
+    if (engine_has_phases(engine))
         engine_saves_stop(engine, slot_of(engine, job));
 }
 
@@ -450,7 +457,7 @@ void engine_part(struct engine *engine, uint32_t slot, const struct sim_change *
     else
         part_on(engine, slot, change);
     count_held(engine, job, 1);
-    if (engine_charges(engine))
+    if (engine_has_phases(engine))
         engine_saves_move(engine, slot);
     if (engine->paces != NULL)
         engine_pace(engine, slot);
@@ -509,7 +516,7 @@ void engine_leave(struct engine *engine, uint32_t slot)
     struct sim_job *job = &engine->jobs[slot];
     wide_ns kept = job->is_waiting ? job->progress.work : kept_work(engine, job);
     bool is_saved = progress_is_frozen(&job->progress) && job->thaws_at <= engine->now;
-    if (engine_charges(engine))
+    if (engine_charges(engine) || (engine_has_phases(engine) && engine_saves_is_pulling(engine, slot)))
         is_saved |= kept == work_now(engine, job);
     close_attempt(engine, job, ATTEMPT_EVICTED, work_now(engine, job), kept);
     count_eviction(engine, job, kept);
@@ -537,7 +544,7 @@ void engine_let_go(struct engine *engine, uint32_t slot, wide_ns work)
     if (engine->activities != NULL)
         engine_activity_close(engine, slot);
     job->progress.work = job->progress.saved = work;
-    if (engine_charges(engine))
+    if (engine_has_phases(engine))
         engine_saves_stop(engine, slot);
 }
 

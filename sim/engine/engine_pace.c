@@ -176,7 +176,7 @@ void engine_pace_fold(struct engine *engine, uint32_t slot)
     if (!is_running(job))
         return;
     const wide_ns before = job->progress.work;
-    if (engine_charges(engine))
+    if (engine_has_phases(engine))
         engine_saves_count(engine, slot);
     pace->folded.span += engine->now - job->progress.since;
     pace->folded.overhead += progress_overhead(&job->progress, engine->now);
