@@ -112,6 +112,7 @@ static void tally_merge(struct tally *into, const struct tally *from)
     communication_merge(&into->communication, &from->communication);
     activity_merge(&into->activity, &from->activity);
     faults_merge(&into->faults, &from->faults);
+    idle_merge(&into->idle, &from->idle);
 }
 
 static uint32_t kind_size(const struct cell *cell)

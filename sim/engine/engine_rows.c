@@ -1,6 +1,7 @@
 /* From states to rows. */
 #include <math.h>
 
+#include "sim/engine/engine_monitor.h"
 #include "sim/engine/engine_saves.h"
 #include "sim/engine/engine_state.h"
 #include "sim/job/placement_text.h"
@@ -34,6 +35,11 @@ void engine_emit_job(struct engine *engine, const struct sim_job *job)
     if (engine_charges(engine)) {
         named = *row;
         named.lost = &engine->saves[job - engine->jobs].lost;
+        row = &named;
+    }
+    if (engine->monitor != NULL) {
+        named = *row;
+        named.idle = engine_monitor_row(engine, (uint32_t)(job - engine->jobs));
         row = &named;
     }
     for (size_t i = 0; i < engine->config->sink_count; i++) {

@@ -42,6 +42,7 @@ const char record_job_columns[] =
     "communication,exposed_gpu_s,slowed_gpu_s,network_gpu_s,network_gb_per_s,planned_gpu_s,mfu_ratio,"
     "activity,active_gpu_s,idle_held_gpu_s,"
     "faults,killed_by_memory,killed_by_runaway,killed_by_fatal,neighbour_gpu_s,blast_gpus,"
+    "idle_told,idle_shrunk,idle_evicted,idle_disturbed,given_back_gpu_s,"
     "wait_by_reason_s,end_s";
 
 const char record_attempt_columns[] = "job_id,start_s,saved_s,placement,gpus,why,reason,attempt,"
