@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 #include "sim/engine/engine_activity.h"
+#include "sim/engine/engine_monitor.h"
 #include "sim/engine/engine_pulls.h"
 #include "sim/engine/engine_saves.h"
 #include "sim/engine/engine_spent.h"
@@ -323,6 +324,7 @@ static void release(struct engine *engine)
     }
     engine_release_paces(engine);
     engine_activity_release(engine);
+    engine_monitor_release(engine);
     mem_free(engine->faults);
     engine_saves_release(engine);
     engine_spent_release(engine);
@@ -370,6 +372,7 @@ struct error engine_run(const struct engine_config *config, struct engine_result
     engine_pulls_open(&engine);
     engine_saves_open(&engine);
     engine_spent_open(&engine);
+    engine_monitor_open(&engine);
     if (config->typical_count > 0)
         port_typical_told(&engine.port, config->typical, config->typical_count, engine.now);
     engine.error = engine_know_typical(&engine);

@@ -111,6 +111,7 @@ struct sim_saves;    /* of one job; see engine_saves.h */
 struct engine_pulls; /* of all jobs; see engine_pulls.h */
 struct storage;      /* sim/storage/storage.h */
 struct sim_activity; /* of one job; see engine_activity.h */
+struct monitor;      /* see engine_monitor.h */
 struct gpu_clients;  /* of one GPU; see engine_clients.c */
 struct network;      /* sim/network/network.h */
 struct sim_fault;    /* of one job; see engine_faults.c */
@@ -192,6 +193,7 @@ struct engine {
     uint32_t *active_slots; /* of jobs that run and have an activity, in any order */
     size_t active_slot_capacity;
     uint32_t active_slot_count;
+    struct monitor *monitor;     /* NULL: the world has none */
     struct gpu_clients *clients; /* by gpu_id; NULL: no GPU is shared yet */
     uint64_t pace_changes;       /* how often clients came or went */
     struct network *network;     /* NULL: no job is on a link that can be too narrow yet */

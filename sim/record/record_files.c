@@ -233,6 +233,18 @@ static char *job_faults(struct line_time *times, char *at, const struct fault_ro
     return line_milli(at, faults->blast_gpu_milli);
 }
 
+static char *job_idle(char *at, const struct idle_row *idle)
+{
+    static const char nothing[] = ",,,,";
+    if (idle == NULL)
+        return line_word(at, nothing, sizeof nothing - 1);
+    at = line_uint(at, idle->notified);
+    at = line_uint(at, idle->shrunk);
+    at = line_uint(at, idle->evicted);
+    at = line_uint(at, idle->disturbed);
+    return field_us(at, idle->given_gpu_us);
+}
+
 /* Empty without cold starts.  Bytes are written in 10^9. */
 static char *job_pulls(struct line_time *times, char *at, const struct pull_row *pulls)
 {
@@ -276,7 +288,7 @@ static char *job_changes(struct line_time *times, char *at, const struct job_row
     }
     at = job_communication(times, job_lost(times, at, row->lost), row);
     at = job_faults(times, job_activity(at, row), row->faults);
-    return job_pulls(times, at, row->pulls);
+    return job_idle(job_pulls(times, at, row->pulls), row->idle);
 }
 
 /* "Resources:12.5;Priority:3" */
