@@ -50,7 +50,7 @@ static int64_t share(int64_t all, int64_t part, int64_t whole)
     return (int64_t)((wide_ns)all * part / whole);
 }
 
-/* Find what its slowest member loses on its piece, and its job by communication, of `all` units; at: its pace. */
+/* Of `all` units `left` are useful: find what its slowest member loses on its piece, and its job by communication. */
 static void divide_pace(const struct engine *engine, uint32_t slot, struct sim_spending *own, int64_t all, int64_t left)
 {
     const struct sim_pace *pace = &engine->paces[slot];
@@ -73,13 +73,13 @@ static void divide(const struct engine *engine, uint32_t slot, struct sim_spendi
     const int64_t present = engine_charges(engine) ? engine_saves_pace(engine, slot) : pace;
     const int64_t full = (pace > one ? pace : one) * members;
     const int64_t force = speed / present; /* members that work */
-    const int64_t all = share(own->held, force, members), paced = share(own->held, force * pace, full);
+    const int64_t all = share(own->held, force, members), rest = share(own->held, force * present, members * pace);
     const int64_t useful = share(own->held, force * present, full);
     memset(own->working, 0, sizeof own->working);
     own->working[SPENT_RESERVED] = own->held - all;
     if (is_paced)
-        divide_pace(engine, slot, own, all, paced);
-    own->working[SPENT_RESTART] = paced - useful;
+        divide_pace(engine, slot, own, rest, useful);
+    own->working[SPENT_RESTART] = all - rest;
     own->working_short = own->held - share(own->held, speed, full);
 }
 
