@@ -81,9 +81,11 @@ void engine_spent_lose(struct engine *engine, uint32_t slot, wide_ns thrown, wid
 
 /* Make all changes that are due by `at`. */
 void engine_spent_to(struct engine *engine, time_ns at);
-/* The integrals until `at`, after engine_spent_to. */
+/* ---- engine_spent_rows.c: after engine_activity_to and engine_spent_to ---- */
+
+/* The integrals until `at`. */
 void engine_spent_integrals(const struct engine *engine, time_ns at, gpu_time_ns spent[SPENT_COUNT]);
 /* The law that is broken now; NULL: none. */
-const char *engine_spent_check(struct engine *engine);
+const char *engine_spent_check(const struct engine *engine);
 
 #endif
