@@ -20,6 +20,7 @@ struct reading {
     struct buffer texts;     /* of the row: its strings, with a NUL after each */
     struct wait_times waits; /* of the row */
     struct fault_row faults; /* likewise */
+    struct idle_row idle;    /* likewise */
     struct lost_row lost;    /* likewise */
     struct pull_row pulls;   /* likewise */
 };

@@ -38,6 +38,7 @@ struct drain;
 struct eligible_books;
 struct eviction_state;
 struct planned_start_book;
+struct hoarder_book;
 struct kept_space;
 struct move_log;
 struct node_search_scratch;
@@ -143,6 +144,9 @@ struct sched {
 
     /* ---- repartition ---- */
     struct repartition_book *repartitions; /* when the policy cuts GPUs anew */
+
+    /* ---- hoarders ---- */
+    struct hoarder_book *hoarders; /* when the policy watches for idle jobs */
 
     /* ---- cycle ---- */
     uint64_t cycle;  /* its number */

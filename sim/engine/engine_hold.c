@@ -1,6 +1,8 @@
 /* What jobs hold: members come and go, attempts open and close, and GPU time is booked. */
 #include "sim/engine/engine_activity.h"
+#include "sim/engine/engine_monitor.h"
 #include "sim/engine/engine_saves.h"
+#include "sim/engine/engine_spent.h"
 #include "sim/engine/engine_state.h"
 
 void engine_begin_wait(struct engine *engine, struct sim_job *job)
@@ -93,6 +95,8 @@ static void book_attempt(struct engine *engine, struct sim_job *job, enum attemp
         job->held_milli_ns += (wide_ns)span * job->held_milli;
         if (idle > 0 || work > kept)
             book_loss(engine, job, idle, &spent, work - kept);
+        if (work > kept)
+            engine_spent_lose(engine, slot_of(engine, job), work - kept, work);
     }
     if (why == ATTEMPT_RESIZED && span == 0)
         return; /* all changes of one instant count as one */
@@ -109,6 +113,26 @@ static void book_attempt(struct engine *engine, struct sim_job *job, enum attemp
 
 /* ---- Attempts ---------------------------------------------------------------------------------- */
 
+/* False: its SM activity is the same as long as it runs, and is not counted yet. */
+static bool count_use(struct engine *engine, uint32_t slot, bool is_held)
+{
+    if (engine->activities != NULL && engine_activity_counts(engine, slot, is_held))
+        return true;
+    if (engine->spendings != NULL || engine_charges(engine) ||
+        (is_held && !engine_spent_is_plain(engine, &engine->jobs[slot])))
+        engine_spent_counts(engine, slot, is_held);
+    if (engine->paces != NULL && engine_pace_counts(engine, slot, is_held))
+        return true;
+    if (engine_charges(engine))
+        engine_spent_active(engine, slot, is_held, engine->now);
+    return engine_charges(engine);
+}
+
+void engine_recount(struct engine *engine, uint32_t slot)
+{
+    count_use(engine, slot, true);
+}
+
 static void count_held(struct engine *engine, const struct sim_job *job, int sign)
 {
     int64_t held = sign * job->held_milli;
@@ -117,9 +141,7 @@ static void count_held(struct engine *engine, const struct sim_job *job, int sig
         return;
     }
     engine_level(engine, LEVEL_ALLOCATED, held);
-    if (engine->activities != NULL && engine_activity_counts(engine, slot_of(engine, job), sign > 0))
-        return;
-    if (engine->paces != NULL && engine_pace_counts(engine, slot_of(engine, job), sign > 0))
+    if (count_use(engine, slot_of(engine, job), sign > 0))
         return;
     if (job->row.sm_active_milli != SM_ACTIVE_UNKNOWN)
         engine_level(engine, LEVEL_ACTIVE, held * job->row.sm_active_milli);
@@ -145,8 +167,10 @@ static wide_ns work_now(const struct engine *engine, const struct sim_job *job)
 
 static void add_pieces(struct engine *engine, struct sim_job *job, const struct piece *pieces, uint32_t count)
 {
+    const int64_t milli = pieces_gpu_milli(pieces, count);
     job_pieces_add(&job->pieces, pieces, count);
-    job->held_milli += pieces_gpu_milli(pieces, count);
+    job->held_milli += milli;
+    engine_level(engine, LEVEL_FREE, -milli);
     if (engine->config->is_checked) {
         engine_check_take(engine, pieces, count);
         engine_check_pieces(engine, job);
@@ -158,7 +182,9 @@ static void take_pieces(struct engine *engine, struct sim_job *job, const struct
     bool were_held = job_pieces_take(&job->pieces, pieces, count);
     assert(were_held);
     (void)were_held;
-    job->held_milli -= pieces_gpu_milli(pieces, count);
+    const int64_t milli = pieces_gpu_milli(pieces, count);
+    job->held_milli -= milli;
+    engine_level(engine, LEVEL_FREE, milli);
     if (engine->config->is_checked)
         engine_check_give(engine, pieces, count);
 }
@@ -168,6 +194,7 @@ static void take_all(struct engine *engine, struct sim_job *job)
     if (engine->config->is_checked)
         engine_check_give(engine, job_pieces_all(&job->pieces), job->pieces.piece_count);
     job_pieces_clear(&job->pieces);
+    engine_level(engine, LEVEL_FREE, job->held_milli);
     job->held_milli = 0;
 }
 
@@ -221,6 +248,7 @@ void engine_turn(struct engine *engine, uint32_t slot)
     struct sim_job *job = &engine->jobs[slot];
     progress_turn(&job->progress, engine->now, speed_of(engine, job));
     push_end(engine, slot);
+    engine_recount(engine, slot);
 }
 
 /* ---- Members come ------------------------------------------------------------------------------ */
@@ -275,6 +303,8 @@ static void begin_run(struct engine *engine, uint32_t slot)
                    speed_of(engine, job));
     if (engine_has_phases(engine))
         engine_saves_begin(engine, slot, is_first);
+    if (engine->monitor != NULL)
+        engine_monitor_begins(engine, slot);
 }
 
 void engine_join(struct engine *engine, uint32_t slot, const struct piece *pieces, uint32_t count, decision_id decision)
@@ -298,20 +328,32 @@ void engine_join(struct engine *engine, uint32_t slot, const struct piece *piece
         engine_saves_move(engine, slot);
     if (engine->paces != NULL)
         engine_pace(engine, slot);
+    if (engine->monitor != NULL)
+        engine_monitor_came(engine, slot, pieces_gpu_milli(pieces, count));
     engine_hash(engine, EVENT_EFFECT, job->row.id);
     port_job_started(&engine->port, job->row.id, decision, engine->now);
 }
 
 /* ---- Members go -------------------------------------------------------------------------------- */
 
-void engine_drop_changes(struct sim_job *job, bool joins_only)
+/* A START with these pieces takes effect, or never will. */
+static void leave_starting(struct engine *engine, const struct sim_change *change)
+{
+    if (change->is_join)
+        engine_level(engine, LEVEL_STARTING, -pieces_gpu_milli(change->pieces, change->piece_count));
+}
+
+void engine_drop_changes(struct engine *engine, struct sim_job *job, bool joins_only)
 {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < job->change_count; i++)
-        if (joins_only && !job->changes[i].is_join)
+    for (uint32_t i = 0; i < job->change_count; i++) {
+        if (joins_only && !job->changes[i].is_join) {
             job->changes[kept++] = job->changes[i];
-        else
-            mem_free(job->changes[i].pieces);
+            continue;
+        }
+        leave_starting(engine, &job->changes[i]);
+        mem_free(job->changes[i].pieces);
+    }
     job->change_count = kept;
 }
 
@@ -335,6 +377,8 @@ static void stop_run(struct engine *engine, struct sim_job *job, wide_ns kept)
     progress_stop(&job->progress, kept);
     if (engine_has_phases(engine))
         engine_saves_stop(engine, slot_of(engine, job));
+    if (engine->monitor != NULL)
+        engine_monitor_stops(engine, slot_of(engine, job));
 }
 
 /* kept: the work of the job that survives. */
@@ -424,6 +468,8 @@ void engine_part(struct engine *engine, uint32_t slot, const struct sim_change *
         engine_saves_move(engine, slot);
     if (engine->paces != NULL)
         engine_pace(engine, slot);
+    if (engine->monitor != NULL)
+        engine_monitor_left(engine, slot, change->reason, pieces_gpu_milli(change->pieces, change->piece_count));
     engine_hash(engine, EVENT_EVICT + 0x50, job->row.id);
     port_job_evicted(&engine->port, job->row.id, which, is_saved ? EVICT_SAVED : EVICT_LOST, engine->now);
 }
@@ -437,6 +483,7 @@ static bool take_due(struct engine *engine, struct sim_job *job, bool is_join, s
         if (job->changes[i].is_join != is_join || job->changes[i].due > engine->now)
             continue;
         *change = job->changes[i];
+        leave_starting(engine, change);
         for (job->change_count--; i < job->change_count; i++)
             job->changes[i] = job->changes[i + 1];
         return true;
@@ -482,13 +529,16 @@ void engine_leave(struct engine *engine, uint32_t slot)
         is_saved |= kept == work_now(engine, job);
     close_attempt(engine, job, ATTEMPT_EVICTED, work_now(engine, job), kept);
     count_eviction(engine, job, kept);
+    const int64_t held_milli = job->held_milli;
     take_all(engine, job);
-    engine_drop_changes(job, false);
+    engine_drop_changes(engine, job, false);
     job->tenure++;
     stop_run(engine, job, kept);
     if (engine->paces != NULL)
         engine_pace(engine, slot);
     engine_step(job, STEP_LEFT);
+    if (engine->monitor != NULL)
+        engine_monitor_left(engine, slot, job->evict_reason, held_milli);
     port_job_evicted(&engine->port, job->row.id, MEMBERS_ALL, is_saved ? EVICT_SAVED : EVICT_LOST, engine->now);
 }
 
@@ -498,7 +548,7 @@ void engine_let_go(struct engine *engine, uint32_t slot, wide_ns work)
     close_attempt(engine, job, ATTEMPT_ENDED, work, work);
     engine_level(engine, LEVEL_RUNNING, -1);
     take_all(engine, job);
-    engine_drop_changes(job, false);
+    engine_drop_changes(engine, job, false);
     if (engine->paces != NULL) {
         engine_pace(engine, slot);
         engine_pace_close(engine, slot);
@@ -508,6 +558,8 @@ void engine_let_go(struct engine *engine, uint32_t slot, wide_ns work)
     job->progress.work = job->progress.saved = work;
     if (engine_has_phases(engine))
         engine_saves_stop(engine, slot);
+    if (engine->monitor != NULL)
+        engine_monitor_stops(engine, slot);
 }
 
 void engine_close_job(struct engine *engine, struct sim_job *job)

@@ -27,6 +27,7 @@
  *                 worked in several NVLink domains, mfu_ratio of one whose MFU is not known
  *   faults to blast_gpus   if the world has no faults of jobs
  *   ready_s to pulled_local_gb   if the world has no cold starts; ready_s also of a job that was never ready
+ *   idle_told to given_back_gpu_s   if the world has no monitor
  *   link_tier, link_gb_per_s   of an attempt that holds no more than one GPU
  *   idle_gpus to mig_slices_unplaceable   of a sample when they are not known (struct space_row)
  *
@@ -66,6 +67,17 @@ struct fault_row {
     uint32_t killed[RECORD_FAULT_COUNT]; /* times that the fault of another job took it, by cause */
     int64_t lost_gpu_ns;                 /* the part of the row's lost_gpu_ns due to these */
     int64_t blast_gpu_milli;             /* GPUs that the jobs held that one of its own faults took: the most */
+};
+
+/* What an idle policy did to a job. */
+struct idle_row {
+    uint32_t notified;  /* times that its submitter was told */
+    uint32_t shrunk;    /* times that it lost members as idle, but not all */
+    uint32_t evicted;   /* times that it was evicted as idle */
+    uint32_t disturbed; /* the part of these when it was busy, or would have been soon (world.monitor) */
+    /* GPU time that it gave back: of the GPUs that it lost as idle, from when they left until it got GPUs again or
+     * ended, at most until its work or its limit would have ended it. */
+    int64_t given_gpu_us;
 };
 
 /* The causes of lost GPU time, where checkpoints are charged (sim/checkpoints/checkpoint_table.h) or jobs start cold
@@ -144,6 +156,7 @@ struct job_row {
     int64_t active_gpu_us, idle_held_gpu_us; /* GPU time x SM activity; GPU time held while no SM was busy */
     const struct fault_row *faults;          /* NULL: the world has no faults of jobs */
     const struct pull_row *pulls;            /* NULL: the world has no cold starts */
+    const struct idle_row *idle;             /* NULL: the world has no monitor */
     /* waiting times by reason, which add up to wait_total, of a rejected job to end - submit; NULL: it did not wait */
     const struct wait_times *waits;
 };
@@ -208,6 +221,26 @@ struct space_row {
 };
 double space_fragmented_gpus(const struct space_row *row); /* the sum over the causes */
 
+/* What became of the cluster's GPU time: sim/engine/engine_spent.h defines each cause and says which one counts where
+ * several apply. */
+enum spent_cause {
+    SPENT_USEFUL,        /* work at the speed of the trace, that is kept or may still be */
+    SPENT_COMMUNICATION, /* speed lost to communication, against the best place alone */
+    SPENT_NEIGHBOURS,    /* speed lost to other jobs on the same GPU */
+    SPENT_SLICED,        /* speed lost on a MIG instance; parts of a partitioned GPU in no instance */
+    SPENT_REPARTITION,   /* parts of a GPU that is being repartitioned, but for the instances that stay */
+    SPENT_RESTART,       /* checkpoints and restarts: held by a job that writes, loads or warms up */
+    SPENT_LOST,          /* work that was thrown away */
+    SPENT_IDLE_HELD,     /* held by a job that runs while no SM of its is busy */
+    SPENT_RESERVED,      /* kept for a job that does not run yet, or by a gang that is not complete */
+    SPENT_IDLE,          /* free */
+    SPENT_DOWN,          /* of nodes that are down */
+    SPENT_COUNT
+};
+extern const char *const spent_names[]; /* "useful", ..., NULL-terminated */
+
+__extension__ typedef __int128 gpu_time_ns; /* GPUs x ns: 16,384 GPUs pass 64 bits in a week */
+
 /* State just after `time`, and integrals from the start of the run to `time`. */
 struct timeline_row {
     time_ns time;
@@ -224,6 +257,9 @@ struct timeline_row {
     double idle_held_gpu_s;      /* its integral */
     double partial_gang_gpu_s;   /* GPUs held by gangs below their minimum; part of reserved */
     struct space_row space;
+    /* Integrals, by cause: they add up to the cluster's GPUs x `time` exactly.  Each is exact but for less than a
+     * nanosecond of one GPU.  Only `useful` falls, when work is lost. */
+    gpu_time_ns spent[SPENT_COUNT];
 };
 
 /* The state when a workload that fills the cluster (workloads/readers/fill.h) has reached `percent`: right after the
