@@ -82,6 +82,10 @@ struct sched *sched_blank_new(const struct cluster *cluster, const struct queue_
     sched->policy = *policy;
     sched->ledger = ledger_new(cluster);
     sched->ledger->placement = &sched->policy.placement_config;
+    if (policy->placement_config.warm_weight > 0) {
+        warm_open(&sched->warm);
+        sched->ledger->warm = &sched->warm;
+    }
     sched->tree = (struct queue_tree){
         .table = queues, .ledger = sched->ledger, .quota = policy->quota, .config = &sched->policy.quota_config};
     pending_init(&sched->pending, &sched->jobs, &sched->request_classes, policy->order_count, policy->is_strict);
@@ -145,6 +149,7 @@ void sched_free(struct sched *sched)
     if (sched->hoarders != NULL)
         hoarders_release(sched);
     job_table_release(&sched->jobs);
+    warm_release(&sched->warm);
     pending_release(&sched->pending);
     request_class_table_release(&sched->request_classes);
     queue_tree_release(&sched->tree);
@@ -226,6 +231,8 @@ static uint32_t enroll(struct sched *sched, const struct job *job, const struct 
     own->is_element = job->array != 0;
     sched_learn_delay(sched, job->preemption_delay);
     copy_facts(sched, slot, job);
+    if (warm_is_open(&sched->warm))
+        warm_know(&sched->warm, slot, job->objects);
     if (sched->run_times.is_used)
         run_times_enroll(sched, slot);
     if (sched->hoarders != NULL)
@@ -278,6 +285,8 @@ void sched_job_adopted(struct sched *sched, const struct job *job, const struct 
     for (uint32_t i = 0; i < piece_count; i++) {
         struct space space = request_class_space(sched_request_class(sched, &sched->jobs.jobs[slot]), &pieces[i], slot);
         ledger_take(sched->ledger, &space);
+        if (warm_is_open(&sched->warm))
+            warm_started(&sched->warm, slot, pieces[i].node);
     }
     sched_hold(sched, slot, &list, HOLDING_RUNNING, 0);
     sched_tell_plugins(sched, slot, PLUGIN_JOB_STARTED);
@@ -354,6 +363,8 @@ void sched_job_started(struct sched *sched, job_id id, decision_id decision, tim
             holdings[i].phase = HOLDING_RUNNING;
             holdings[i].decision = 0;
             is_found = true;
+            if (warm_is_open(&sched->warm))
+                warm_started(&sched->warm, slot, holdings[i].piece.node);
         }
     if (!is_found)
         return;

@@ -9,6 +9,7 @@
 #include "policies/gang/gang.h"
 #include "policies/jobs/job_table.h"
 #include "policies/jobs/request_class.h"
+#include "policies/jobs/warm.h"
 #include "policies/ledger/ledger.h"
 #include "policies/placement/placement.h"
 #include "policies/placement/traffic.h"
@@ -90,6 +91,7 @@ struct sched {
     struct policy_config policy;   /* constant */
     const struct cluster *cluster; /* constant */
     struct queue_selection_scratch queue_selection;
+    struct warm warm; /* when the policy has a warm_weight */
 
     /* ---- state ---- */
     struct ledger *empty;     /* an empty cluster, to see what can ever fit; NULL until needed */
