@@ -116,6 +116,7 @@ struct sched {
     struct quota_advance quota_advance;
     struct traffic traffic; /* when the placement policy compares places */
     struct eligible_books *eligible;
+    struct refused_facts refused; /* not saved */
 
     /* ---- eviction ---- */
     bool plans_in_turn; /* the queue selection books plans of reclaim: policies/eviction/nominees.c */
