@@ -169,9 +169,10 @@ enum {
 };
 
 /* The job is new: its id was never told before, and is at most SCHED_JOB_ID_MAX.  Its queue was reported
- * (sched_queues_changed).  The declaration is valid (job_complaint), its levels are of the cluster, its times are not
- * negative and are at most SCHED_TIME_MAX or TIME_NEVER, and what only the scheduler sets is 0.  It depends on jobs with
- * smaller ids.  Copied; a held one waits. */
+ * (sched_queues_changed).  The declaration is valid (job_complaint), its levels are of the cluster, and what only the
+ * scheduler sets is 0.  No time is negative; limit, estimate, deadline and stale_after are at most SCHED_TIME_MAX or
+ * TIME_NEVER, attained_gpu_ns at most SCHED_TIME_MAX, other times TIME_NS_MAX.  It depends on jobs with smaller ids.
+ * Copied; a held one waits. */
 void sched_job_submitted(struct sched *sched, const struct job *job, time_ns now);
 void sched_job_released(struct sched *sched, job_id job, time_ns now);             /* no longer held */
 void sched_job_cancelled(struct sched *sched, job_id job, time_ns now); /* while it waits; O(jobs of its kind) */

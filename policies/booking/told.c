@@ -33,25 +33,26 @@ const char *wrong_fact_text(enum wrong_fact wrong)
 
 /* ---- jobs ---- */
 
-/* Bits that are set in x + 1 if x is above SCHED_TIME_MAX, but not if it is TIME_NEVER. */
-#define SPAN_TOO_LONG (UINT64_C(1) << 62)
-_Static_assert(SCHED_TIME_MAX == (INT64_C(1) << 62) - 1, "SPAN_TOO_LONG is the first bit above it");
+_Static_assert(TIME_NS_MAX == (INT64_C(1) << 61) - 1 && SCHED_TIME_MAX == (INT64_C(1) << 62) - 1,
+               "both are one below a power of two");
 
-static inline uint64_t next(time_ns span)
+/* A bit above SCHED_TIME_MAX is set in the result if the time is above it, but not if it is TIME_NEVER. */
+static inline uint64_t or_never(time_ns time)
 {
-    return (uint64_t)span + 1;
+    return (uint64_t)time + 1;
 }
 
+/* All tests are of bits, since each job comes by here: a negative time has its sign, one that is too long a high bit. */
 static inline bool are_times_well(const struct job *job)
 {
     const struct checkpoint_plan *plan = &job->checkpoint;
-    const int64_t signs = job->submit | job->limit | job->estimate | job->deadline | plan->interval | plan->duration |
-                          plan->restart | job->grace | job->attained_gpu_ns;
-    const uint64_t nexts = next(job->submit) | next(job->limit) | next(job->estimate) | next(job->deadline) |
-                           next(plan->interval) | next(plan->duration) | next(plan->restart) | next(job->grace) |
-                           next(job->attained_gpu_ns) | next(job->preemption_delay) | next(job->stale_after);
-    return signs >= 0 && job->preemption_delay >= JOB_AS_QUEUE && job->stale_after >= JOB_AS_QUEUE &&
-           (nexts & SPAN_TOO_LONG) == 0;
+    const int64_t spans = job->submit | plan->interval | plan->duration | plan->restart | job->grace;
+    const int64_t signs = spans | job->limit | job->estimate | job->deadline | job->attained_gpu_ns;
+    const uint64_t others = or_never(job->limit) | or_never(job->estimate) | or_never(job->deadline) |
+                            or_never(job->stale_after) | (uint64_t)job->attained_gpu_ns;
+    return signs >= 0 && spans <= TIME_NS_MAX && job->preemption_delay >= JOB_AS_QUEUE &&
+           job->preemption_delay <= TIME_NS_MAX && job->stale_after >= JOB_AS_QUEUE &&
+           (others & ((uint64_t)SCHED_TIME_MAX + 1)) == 0;
 }
 
 /* One group of members with whole GPUs or none, and nothing that names a level, a set or another job.  Most jobs are
@@ -158,6 +159,7 @@ enum wrong_fact told_kinds(const struct sched *sched, const struct job_group *ki
     for (uint32_t k = 0; k < kind_count; k++) {
         struct job job = job_default();
         job.first = kinds[k];
+        job.first.min_count = job.first.count; /* a kind of members has no minimum */
         if (!is_valid(sched, &job))
             return WRONG_JOB;
     }

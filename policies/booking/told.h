@@ -5,7 +5,7 @@
  *   if (!told_in_time(sched, now) || !told_well(sched, told_job(sched, job)))
  *       return;
  *
- * Cost: a few comparisons; a job beyond one plain group, and pieces, O(what they hold).
+ * Cost: a few comparisons; a job beyond one plain group O(groups + sets), pieces O(n log n).
  *
  * It does not: judge facts that are possible but do not suit a job's state.  The facts themselves ignore these.
  */
@@ -38,7 +38,7 @@ static inline bool told_in_time(struct sched *sched, time_ns now)
 enum wrong_fact told_job(const struct sched *sched, const struct job *job);
 
 /* Where a new job runs already.  The job is valid. */
-enum wrong_fact told_pieces(struct sched *sched, const struct job *job, const struct piece *pieces,
+enum wrong_fact told_pieces(const struct sched *sched, const struct job *job, const struct piece *pieces,
                             uint32_t piece_count);
 
 static inline enum wrong_fact told_members(const struct sched *sched, struct members which)

@@ -1,4 +1,7 @@
 /* The preconditions of an adopted job's pieces; see policies/booking/told.h. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/bits.h"
 #include "policies/booking/told.h"
 #include "policies/state/request_classes.h"
@@ -50,52 +53,69 @@ static bool is_asked(const struct sched *sched, const struct request *request, c
            (ledger_layout_mask(sched->ledger, piece->node) & piece->gpu_mask) == 0;
 }
 
-static bool are_gpus_free(const struct ledger *ledger, const struct request *request, const struct piece *piece)
+/* What the pieces on one node take together. */
+struct node_take {
+    uint64_t cpu_milli, memory_mib, tasks;
+    uint32_t milli[NODE_GPUS_MAX];
+    uint8_t starts[NODE_GPUS_MAX]; /* bits: MIG instances */
+};
+
+static bool is_gpu_free(const struct ledger *ledger, const struct request *request, const struct piece *piece,
+                        uint32_t index, struct node_take *take)
 {
-    for (uint32_t mask = piece->gpu_mask; mask != 0; mask &= mask - 1) {
-        const gpu_id gpu = ledger->cluster->nodes[piece->node].first_gpu + (uint32_t)__builtin_ctz(mask);
-        if (request->mig != 0 ? !(ledger->migs[gpu].free >> piece->mig_start & 1)
-                              : ledger->gpus[gpu].free < piece->gpu_milli)
-            return false;
-        if (ledger->shares != NULL && ledger->shares[gpu].next_clients > 0)
-            return false;
-    }
-    return true;
+    const gpu_id gpu = ledger->cluster->nodes[piece->node].first_gpu + index;
+    const uint8_t start = (uint8_t)(1u << piece->mig_start);
+    if (ledger->shares != NULL && ledger->shares[gpu].next_clients > 0)
+        return false;
+    if (request->mig == 0)
+        return (take->milli[index] += piece->gpu_milli) <= ledger->gpus[gpu].free;
+    const bool is_free = (ledger->migs[gpu].free & start) != 0 && (take->starts[index] & start) == 0;
+    take->starts[index] |= start;
+    return is_free;
 }
 
-static bool is_free(const struct ledger *ledger, const struct request *request, const struct piece *piece)
+/* Is the piece free beside those before it on the node? */
+static bool is_free(const struct ledger *ledger, const struct request *request, const struct piece *piece,
+                    struct node_take *take)
 {
     const struct node_cell *node = &ledger->nodes[piece->node];
     const uint64_t members = piece->member_count;
-    return are_gpus_free(ledger, request, piece) && members * request->cpu_milli <= node->cpu_free &&
-           members * request->memory_mib <= node->memory_free &&
-           (!ledger->limits_tasks || members <= node->tasks_free) &&
+    for (uint32_t mask = piece->gpu_mask; mask != 0; mask &= mask - 1)
+        if (!is_gpu_free(ledger, request, piece, (uint32_t)__builtin_ctz(mask), take))
+            return false;
+    take->cpu_milli += members * request->cpu_milli;
+    take->memory_mib += members * request->memory_mib;
+    take->tasks += members;
+    return take->cpu_milli <= node->cpu_free && take->memory_mib <= node->memory_free &&
+           (!ledger->limits_tasks || take->tasks <= node->tasks_free) &&
            (ledger->node_shares == NULL || ledger->node_shares[piece->node].next_clients == 0);
 }
 
-/* Each piece must be free beside those before it: take them in a trial. */
-static bool fits(struct sched *sched, const struct job *job, const struct piece *pieces, uint32_t piece_count)
+static int by_node(const void *a, const void *b)
 {
-    struct ledger *ledger = sched->ledger;
-    const size_t mark = ledger_mark(ledger);
+    const struct piece *one = a, *other = b;
+    return (one->node > other->node) - (one->node < other->node);
+}
+
+/* Are all pieces asked for, and free beside each other?  Their order within a node does not matter. */
+static bool fits(const struct sched *sched, const struct job *job, const struct piece *pieces, uint32_t piece_count)
+{
+    struct piece *sorted = mem_alloc(piece_count * sizeof *sorted);
+    struct node_take take = {0};
     bool has_room = true;
+    memcpy(sorted, pieces, piece_count * sizeof *sorted);
+    qsort(sorted, piece_count, sizeof *sorted, by_node);
     for (uint32_t i = 0; i < piece_count && has_room; i++) {
-        const struct piece *piece = &pieces[i];
-        const struct request *request = &job_group(job, piece->group)->request;
-        has_room = is_asked(sched, request, piece) && is_free(ledger, request, piece);
-        if (!has_room)
-            continue;
-        const struct request_class as_class = {.groups = &(struct job_group){.request = *request}};
-        struct piece alone = *piece;
-        alone.group = 0;
-        const struct space space = request_class_space(&as_class, &alone, 0);
-        ledger_take(ledger, &space);
+        const struct request *request = &job_group(job, sorted[i].group)->request;
+        if (i > 0 && sorted[i].node != sorted[i - 1].node)
+            take = (struct node_take){0};
+        has_room = is_asked(sched, request, &sorted[i]) && is_free(sched->ledger, request, &sorted[i], &take);
     }
-    ledger_rollback(ledger, mark);
+    mem_free(sorted);
     return has_room;
 }
 
-enum wrong_fact told_pieces(struct sched *sched, const struct job *job, const struct piece *pieces,
+enum wrong_fact told_pieces(const struct sched *sched, const struct job *job, const struct piece *pieces,
                             uint32_t piece_count)
 {
     struct job_group groups[JOB_GROUPS_MAX];

@@ -13,7 +13,7 @@
 #include "tests/support/interval.h"
 #include "tests/support/reload.h"
 
-enum { BYTES = 6000 };
+enum { BYTES = 4000 };
 
 static volatile uint64_t present_seed;
 
@@ -41,9 +41,9 @@ static void live(uint64_t seed, struct seen *seen)
     bool has_step = true;
     while (has_step) {
         struct buffer before = reload_bytes(world->sched);
-        const uint64_t refused = sched_refused(world->sched)->count;
+        const uint64_t refused = sched_refused(world->sched)->count, changes = world->queue_changes;
         has_step = any_world_step(world);
-        if (sched_refused(world->sched)->count == refused + 1 && refused % 8 == 0) {
+        if (sched_refused(world->sched)->count == refused + 1 && world->queue_changes == changes) {
             struct buffer after = reload_bytes(world->sched);
             if (!reload_is_same(&before, &after))
                 fail_msg("seed %llu, step %llu: a fact was refused and the state has changed", (unsigned long long)seed,
@@ -69,14 +69,14 @@ static void test_facts_in_any_order(void **state)
     signal(SIGSEGV, on_crash);
     const char *only = getenv("WINDTUNNEL_TEST_SEED");
     const uint64_t first = only != NULL ? strtoull(only, NULL, 10) : 1;
-    const uint64_t count = only != NULL ? 1 : test_is_full() ? 3000 : 120;
+    const uint64_t count = only != NULL ? 1 : test_is_full() ? 1000 : 24;
     for (uint64_t seed = first; seed < first + count; seed++)
         live(seed, &seen);
     print_message("%llu steps, %llu cycles, %llu jobs started, %llu adopted\n", (unsigned long long)seen.steps,
                   (unsigned long long)seen.cycles, (unsigned long long)seen.started, (unsigned long long)seen.adopted);
     if (only != NULL)
         return;
-    assert_true(seen.started > 100 && seen.adopted > 20);
+    assert_true(seen.started > 50 && seen.adopted > 5);
     for (enum wrong_fact wrong = WRONG_TIME; wrong < WRONG_COUNT; wrong++)
         if (seen.refused[wrong] == 0)
             fail_msg("no fact was refused because %s", wrong_fact_text(wrong));

@@ -52,11 +52,11 @@ static const char mig_cluster[] =
     "'labels': {'zone': 'b', 'rack': 'r1'}}]}";
 
 static const char *const policies[] = {
-    "{'sharing': {'policy': 'trust', 'clients_max': 7, 'slice_clients_max': 3}, 'preemption': 'checkpoint'}",
+    "{'sharing': {'policy': 'trust', 'clients_max': 7, 'slice_clients_max': 3}, 'preemption': {'policy': 'checkpoint'}}",
     "{'sharing': {'policy': 'mps', 'clients_max': 3, 'trust': 'queue', 'isolation': 'node'}, 'blocking': 'skip'}",
     "{'geometry': {'policy': 'on_demand'}, 'blocking': 'skip'}",
-    "{'geometry': 'rate_limited', 'blocking': 'skip', 'quota': 'fairshare', 'preemption': 'checkpoint'}",
-    "{'quota': 'cells', 'preemption': 'kill', 'blocking': 'skip'}",
+    "{'geometry': {'policy': 'rate_limited'}, 'blocking': 'skip', 'quota': 'fairshare', 'preemption': {'policy': 'checkpoint'}}",
+    "{'quota': 'cells', 'preemption': {'policy': 'kill'}, 'blocking': 'skip'}",
     "{'quota': {'policy': 'credits', 'credit_cap_s': 900, 'share_period_s': 60}, 'blocking': 'skip'}",
     "{'order': ['fairtree', 'fifo'], 'gang': {'policy': 'hoard', 'stale_after_s': 100}, 'blocking': 'skip'}",
     "{'order': ['las'], 'estimate': 'history', 'backfill': {'policy': 'easy', 'reservations': 3}}",
@@ -138,7 +138,7 @@ void any_world_free(struct any_world *world)
 
 static time_ns some_time(struct any_world *world)
 {
-    if (once_in(world, 32))
+    if (once_in(world, 512)) /* often it is the last time that can be told */
         return (time_ns)odd_number(world);
     if (once_in(world, 32))
         return world->now - (time_ns)below(world, 100) * TIME_NS_PER_S;
@@ -359,6 +359,7 @@ static void change_queues(struct any_world *world)
         sched_queues_changed(world->sched, world->others, some_time(world));
         return;
     }
+    world->queue_changes++;
     if (once_in(world, 4) && world->queues->count < 40)
         random_case_queues(&world->stream, world->queues, world->cluster, false);
     random_case_limits(&world->stream, world->queues, world->cluster);
@@ -376,7 +377,8 @@ static void cycle(struct any_world *world)
 {
     const struct decision *decisions;
     time_ns wake_at;
-    const size_t count = sched_cycle(world->sched, some_time(world), &decisions, &wake_at);
+    const time_ns now = some_time(world);
+    const size_t count = sched_cycle(world->sched, now, &decisions, &wake_at);
     world->cycles++;
     for (size_t i = 0; i < count; i++) {
         const uint32_t at = world->decision_count++ % ANY_DECISIONS;
@@ -384,7 +386,7 @@ static void cycle(struct any_world *world)
         world->decided[at] = decisions[i].job;
         world->started += decisions[i].kind == DECISION_START;
         if (decisions[i].kind == DECISION_START && !once_in(world, 4))
-            sched_job_started(world->sched, decisions[i].job, decisions[i].id, world->now);
+            sched_job_started(world->sched, decisions[i].job, decisions[i].id, now);
         if (decisions[i].kind == DECISION_START) /* the decisions are gone */
             break;
     }

@@ -34,6 +34,7 @@ struct any_world {
     job_id decided[ANY_DECISIONS];        /* their jobs */
     uint32_t decision_count;
     uint64_t steps, cycles, started, adopted;
+    uint64_t queue_changes; /* of the table, whether its fact is taken or not */
 };
 
 struct any_world *any_world_new(const uint8_t *bytes, size_t size);
