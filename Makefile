@@ -109,7 +109,7 @@ endif
 
 FOLDERS := base topologies workloads policies sim reports studies tools
 SOURCES := $(sort $(foreach folder,$(FOLDERS),$(wildcard $(folder)/*.c)) \
-             $(wildcard policies/*/*.c reports/*/*.c sim/*/*.c workloads/*/*.c))
+             $(wildcard policies/*/*.c reports/*/*.c sim/*/*.c workloads/*/*.c studies/*/*.c))
 PRESETS := $(sort $(wildcard policies/presets/*.json))
 SUPPORT := $(sort $(wildcard tests/support/*.c))
 

@@ -21,6 +21,7 @@ struct reading {
     struct wait_times waits; /* of the row */
     struct fault_row faults; /* likewise */
     struct lost_row lost;    /* likewise */
+    struct pull_row pulls;   /* likewise */
 };
 
 /* False: the row sets the sticky error of the rows.  Texts live until the next row, names of queues and users as long

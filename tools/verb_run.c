@@ -8,7 +8,7 @@
 
 #include "reports/table.h"
 #include "reports/view.h"
-#include "studies/run.h"
+#include "studies/run/run.h"
 #include "tools/progress_line.h"
 #include "tools/verbs.h"
 

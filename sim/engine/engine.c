@@ -6,7 +6,9 @@
 
 #include "base/random.h"
 #include "sim/engine/engine_activity.h"
+#include "sim/engine/engine_pulls.h"
 #include "sim/engine/engine_saves.h"
+#include "sim/engine/engine_spent.h"
 #include "sim/engine/engine_state.h"
 #include "sim/engine/sharing_speed.h"
 
@@ -34,8 +36,10 @@ static time_ns sample_after(const struct engine *engine, time_ns at)
 
 static void sample(struct engine *engine, time_ns at)
 {
-    if (engine->wants_samples)
+    if (engine->wants_samples) {
         engine_activity_to(engine, at);
+        engine_spent_to(engine, at);
+    }
     engine_emit_sample(engine, at);
 }
 
@@ -312,7 +316,7 @@ static void release(struct engine *engine)
     for (uint32_t s = 0; s < engine->job_used; s++) {
         mem_free((void *)(uintptr_t)engine->jobs[s].row.name);
         job_pieces_release(&engine->jobs[s].pieces);
-        engine_drop_changes(&engine->jobs[s], false);
+        engine_drop_changes(engine, &engine->jobs[s], false);
         mem_free(engine->jobs[s].changes);
         mem_free(engine->jobs[s].after);
         mem_free(engine->jobs[s].close);
@@ -321,6 +325,8 @@ static void release(struct engine *engine)
     engine_activity_release(engine);
     mem_free(engine->faults);
     engine_saves_release(engine);
+    engine_spent_release(engine);
+    engine_pulls_release(engine);
     mem_free(engine->places);
     mem_free(engine->jobs);
     mem_free(engine->free_slots);
@@ -361,7 +367,9 @@ struct error engine_run(const struct engine_config *config, struct engine_result
     if (config->is_checked)
         engine.gpu_used = mem_zalloc(config->cluster->gpu_count, sizeof *engine.gpu_used);
     find_wants(&engine);
+    engine_pulls_open(&engine);
     engine_saves_open(&engine);
+    engine_spent_open(&engine);
     if (config->typical_count > 0)
         port_typical_told(&engine.port, config->typical, config->typical_count, engine.now);
     engine.error = engine_know_typical(&engine);

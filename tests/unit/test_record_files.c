@@ -249,7 +249,7 @@ static void extreme_rows_come_back(void **state)
                           .planned_gpu_us = 1,
                           .mfu_micro = 1000000,
                           .faults = &(struct fault_row){UINT32_MAX, {1, UINT32_MAX, 0}, INT64_MAX, INT64_MAX}};
-    const struct lost_row lost = {{1, INT64_MAX - 100, 7, 0, 3, 0, 89}};
+    const struct lost_row lost = {{1, INT64_MAX - 100, 7, 0, 0, 3, 0, 0, 89}};
     job.lost = &lost;
     job.overhead_gpu_ns = INT64_MAX - 92;
     job.lost_gpu_ns = INT64_MAX;
@@ -468,7 +468,7 @@ static void an_edited_field_is_named_with_its_place(void **state)
     static const struct {
         const char *file, *from, *to, *place, *what;
     } cases[] = {
-        {RECORD_JOBS_FILE, "blast_gpus,wait_by_reason_s,end_s\n", "blast_gpus,wait_by_reason_s,end_s\n-",
+        {RECORD_JOBS_FILE, "pulled_local_gb,wait_by_reason_s,end_s\n", "pulled_local_gb,wait_by_reason_s,end_s\n-",
          "jobs.csv.zst:2:1", "submit_s"},
         {RECORD_JOBS_FILE, ",job-13,", ",job-13,more,", "jobs.csv.zst:2", "56 fields"},
         {RECORD_JOBS_FILE, ",job-13,", ",\"job\"-13,", "jobs.csv.zst:2:", "closing quote"},
