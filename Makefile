@@ -65,6 +65,13 @@ endif
 endif
 endif
 
+# What users run reads files of strangers: an overflow that a test missed ends the program instead of running on
+# (docs/security.md; tests/cli/hardened.sh).
+ifneq ($(filter release profiled counting,$(VARIANT)),)
+HARDEN := -D_FORTIFY_SOURCE=2 -fstack-protector-strong
+HARDEN_LINK := -Wl,-z,relro,-z,now
+endif
+
 # A job runs through some 30 KB of code once, so what counts is that the ways taken fit the cache: short runs of the
 # variant `counting` count them for `profiled`, what is installed and measured where gcc compiles.  What no run came to
 # is compiled as in release.  gcc then warns of values that cannot occur; the other variants judge the code.
@@ -90,8 +97,8 @@ CPPFLAGS := -D_GNU_SOURCE -I.
 # -ffp-contract=off: every compiler and level computes the same.  -fPIC: the same objects make the shared
 # library; -fno-semantic-interposition lets calls within a file stay direct and be inlined all the same.
 CFLAGS = -std=gnu11 $(OPT) -g -fPIC -fno-semantic-interposition -ffp-contract=off \
-         $(WARNINGS) $(WERROR) $(INSTRUMENT)
-LDFLAGS := -Wl,--as-needed
+         $(WARNINGS) $(WERROR) $(HARDEN) $(INSTRUMENT)
+LDFLAGS := -Wl,--as-needed $(HARDEN_LINK)
 # pkg-config runs at the first use in a recipe, when `deps` has had its turn; then the answer is kept.
 remember = $(eval $(1) := $(2))$($(1))
 LIBRARIES_CFLAGS = $(call remember,LIBRARIES_CFLAGS,$(shell pkg-config --cflags $(LIBRARIES)))

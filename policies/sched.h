@@ -230,6 +230,10 @@ struct refused_facts {
     enum wrong_fact last;    /* WRONG_NOTHING: none was dropped */
 };
 const struct refused_facts *sched_refused(const struct sched *sched);
+
+/* The world has tested what its jobs declare, as the readers of traces do: of a new job only its id and its queue are
+ * tested.  Off by default, and after a load. */
+void sched_trust_jobs(struct sched *sched, bool is_on);
 const char *wrong_fact_text(enum wrong_fact wrong); /* for any value; static: "its node is not in the cluster" */
 
 /* Decide.  `now` as in a fact; at a wrong time nothing is decided.  *out is borrowed until the next call.  *wake_at: when a cycle is due even if no fact comes (TIME_NEVER:

@@ -8,6 +8,11 @@ void told_refuse(struct sched *sched, enum wrong_fact wrong)
     sched->refused.last = wrong;
 }
 
+void sched_trust_jobs(struct sched *sched, bool is_on)
+{
+    sched->trusts_jobs = is_on;
+}
+
 const struct refused_facts *sched_refused(const struct sched *sched)
 {
     return &sched->refused;
@@ -114,6 +119,8 @@ enum wrong_fact told_job(const struct sched *sched, const struct job *job)
         return WRONG_QUEUE;
     if (job->id < jobs->id_count ? jobs->slot_of[job->id] != SLOT_NONE : job->id > SCHED_JOB_ID_MAX)
         return WRONG_JOB_ID;
+    if (sched->trusts_jobs)
+        return WRONG_NOTHING;
     if (job->class >= JOB_CLASS_COUNT || !are_times_well(job) || job->limit == 0)
         return WRONG_JOB;
     return is_plain(job) && job->first.count <= SCHED_MEMBERS_MAX ? WRONG_NOTHING

@@ -28,7 +28,7 @@ static inline bool told_well(struct sched *sched, enum wrong_fact wrong)
 /* Is `now` not before the last fact or cycle, and not beyond what times can be added to? */
 static inline bool told_in_time(struct sched *sched, time_ns now)
 {
-    if (__builtin_expect(now >= sched->now && now <= SCHED_TIME_MAX, true))
+    if (now == sched->now || __builtin_expect(now > sched->now && now <= SCHED_TIME_MAX, true))
         return true;
     told_refuse(sched, WRONG_TIME);
     return false;
