@@ -371,6 +371,7 @@ struct error engine_run(const struct engine_config *config, struct engine_result
         sched = sched_new(config->cluster, queues, config->policy, &engine.error);
         TRY(engine.error);
         sched_count_waits(sched, config->world.has_wait_times);
+        sched_trust_jobs(sched, !config->is_checked); /* a source gives valid jobs */
     }
     engine.port = port_new(sched, config->decider, config->listener);
     if (config->is_checked)
