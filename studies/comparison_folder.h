@@ -24,6 +24,7 @@
 
 struct comparison_folder {
     char *path;
+    struct folder *held; /* another comparison into the folder is refused */
     char *staging; /* "PATH/.windtunnel-PID.tmp"; NULL: none is made */
     bool is_made;  /* the folder was not there before */
     size_t side_count;
