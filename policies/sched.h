@@ -182,6 +182,11 @@ void sched_queues_changed(struct sched *sched, const struct queue_table *queues,
  * They replace those learned from submitted jobs, and those told before.  Copied.  O(kinds). */
 void sched_typical_told(struct sched *sched, const struct job_group *kinds, uint32_t kind_count, time_ns now);
 
+/* From now on, if *stop is not 0, a cycle starts no more jobs and ends soon, in the middle of a job's growth too; what it
+ * has decided stands.  For a world that is about to end: law 5 does not hold from then on.  Borrowed and not saved; NULL,
+ * as at first: no stop.  O(1). */
+void sched_stop_at(struct sched *sched, const volatile int *stop);
+
 /* Decide.  *out is borrowed until the next call.  *wake_at: when a cycle is due even if no fact comes (TIME_NEVER:
  * never). */
 size_t sched_cycle(struct sched *sched, time_ns now, const struct decision **out, time_ns *wake_at);

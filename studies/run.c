@@ -57,7 +57,8 @@ static struct error open_process(struct run *run)
                                       .queues = job_source_queues(run->source),
                                       .policy = text_of(run->scenario.policy_text),
                                       .gangs_are_whole = (run->scenario.policy.guarantees & GUARANTEE_GANG) != 0,
-                                      .sharing = &run->scenario.policy};
+                                      .sharing = &run->scenario.policy,
+                                      .stop = run->options->stop};
     return options.command != NULL ? process_open(&run->process, &options) : ERROR_OK;
 }
 
@@ -89,6 +90,8 @@ static struct error simulate(struct run *run)
     }
     if (options->sink != NULL)
         sinks[sink_count++] = *options->sink;
+    if (options->on_begin != NULL)
+        options->on_begin();
     TRY(open_process(run));
     struct engine_config config = {.watch = &guard_watch,
                                    .cluster = cluster,

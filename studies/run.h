@@ -37,6 +37,9 @@ struct run_options {     /* all but `version` may be NULL, 0 or false */
     bool keeps_arrivals;            /* hash the arrivals, for run_result_text and the record */
     const struct record_sink *sink; /* takes the rows too, besides the metrics and the record */
     const volatile sig_atomic_t *stop;
+    /* Called when the inputs are read and the files of the record are open, before another program or the first job
+     * starts.  Up to then there is nothing to keep. */
+    void (*on_begin)(void);
     void (*on_progress)(void *self, const struct engine_progress *progress);
     void *progress_self;
     const char *const *arguments; /* the command line, for the page; NULL-terminated; NULL: none */
