@@ -21,7 +21,7 @@
 #include "base/hash.h"
 
 enum {
-    FLUSH_BYTES = 32 << 10, /* text is compressed while it is still in the nearest cache */
+    FLUSH_BYTES = 32 << 10,   /* text is compressed while it is still in the nearest cache */
     TEMP_ATTEMPTS_MAX = 1000, /* temporary files of that name, left behind by killed processes */
     WRITE_BYTES = 128 << 10,  /* whole pages, many at once: half the kernel's work of single blocks */
     BEHIND_BYTES = 4 << 20,   /* size of the parts that are sent to the disk; see write_behind */
@@ -40,14 +40,14 @@ struct output {
     int folder_fd;     /* -1: the file is written directly */
     int fd;            /* -1: closed */
     char temp_name[OUTPUT_TEMP_BYTES]; /* in the folder; "" while the file is nameless */
-    struct buffer buffer;            /* not yet written */
-    ZSTD_CCtx *zstd;                 /* NULL: plain */
-    char *compressed;                /* WRITE_BYTES in size */
-    size_t compressed_length;        /* bytes in it */
-    off_t written, behind;           /* bytes given to the kernel; bytes that it was told to send to the disk */
-    struct hash_stream *digest;      /* of the bytes given to the kernel */
-    int access;                      /* O_WRONLY or O_RDWR */
-    int failure;                     /* errno of the first failed write, with which the commit fails too */
+    struct buffer buffer;              /* not yet written */
+    ZSTD_CCtx *zstd;                   /* NULL: plain */
+    char *compressed;                  /* WRITE_BYTES in size */
+    size_t compressed_length;          /* bytes in it */
+    off_t written, behind;             /* bytes given to the kernel; bytes that it was told to send to the disk */
+    struct hash_stream *digest;        /* of the bytes given to the kernel */
+    int access;                        /* O_WRONLY or O_RDWR */
+    int failure;                       /* errno of the first failed write, with which the commit fails too */
     bool is_sealed;
 };
 

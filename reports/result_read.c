@@ -60,8 +60,7 @@ static void read_files(struct result *result, struct json_object *manifest)
     if (value.node == NULL)
         return;
     json_object_open(&object, &value);
-    struct result_file *files =
-        arena_alloc_array(&result->arena, json_object_size(value.node) + 1, struct result_file);
+    struct result_file *files = arena_alloc_array(&result->arena, json_object_size(value.node) + 1, struct result_file);
     for (; (key = json_object_key(&object, count)) != NULL; count++) {
         const struct json_value digest = json_member(&object, key);
         const char *text = json_value_string(&digest);

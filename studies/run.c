@@ -156,8 +156,7 @@ static void fill_inputs(const struct run *run, struct manifest *manifest)
     struct result_input *inputs = manifest->inputs;
     size_t count = 0;
     if (run->scenario.digest[0] != '\0')
-        inputs[count++] =
-            (struct result_input){.role = "scenario", .name = path, .digest = run->scenario.digest};
+        inputs[count++] = (struct result_input){.role = "scenario", .name = path, .digest = run->scenario.digest};
     if (run->scenario.cluster_path[0] != '\0')
         inputs[count++] = (struct result_input){
             .role = "cluster", .name = run->scenario.cluster_path, .digest = run->scenario.cluster_digest};

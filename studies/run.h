@@ -51,8 +51,8 @@ struct run {
     struct job_source *source;
     struct metrics *metrics; /* complete after run_simulate */
     struct engine_result result;
-    struct service_levels levels;  /* in the arena */
-    struct folder *folder;         /* of the record, held until run_release; NULL without one, like the next three */
+    struct service_levels levels; /* in the arena */
+    struct folder *folder;        /* of the record, held until run_release; NULL without one, like the next three */
     struct record_files *files;
     struct output *page, *summary; /* report.html and result.json */
     struct event_file *events;     /* NULL without events */

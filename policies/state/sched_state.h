@@ -146,7 +146,7 @@ struct sched {
     uint64_t cycle;  /* its number */
     uint64_t starts; /* confirmed */
     struct rest rest;
-    const volatile int *stop; /* NULL: none */
+    const volatile int *stop;             /* NULL: none */
     uint8_t acts[ACTIONS_MAX], act_count; /* the actions of the policy that can have an effect */
 
     /* ---- scratch ---- */

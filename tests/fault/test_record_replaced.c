@@ -137,8 +137,14 @@ struct call_fault {
 static int run(const char *set, struct call_fault fault, long *calls)
 {
     static char out_option[] = "--out", set_option[] = "--set", quiet[] = "--quiet", events[] = "--events";
-    char *arguments[] = {
-        mem_copy_text(scenario), out_option, mem_copy_text(folder), set_option, mem_copy_text(set), quiet, events, NULL};
+    char *arguments[] = {mem_copy_text(scenario),
+                         out_option,
+                         mem_copy_text(folder),
+                         set_option,
+                         mem_copy_text(set),
+                         quiet,
+                         events,
+                         NULL};
     int ends[2], status;
     assert_int_equal(pipe(ends), 0);
     fflush(NULL);
@@ -294,8 +300,8 @@ static void test_killed_before_every_call(void **state)
     for (int i = 0; i < 2; i++) {
         has_no_tmpfile = i == 1;
         const struct tally tally = try_all(0, 1);
-        print_message("killed before each of %ld system calls: %ld old, %ld new, %ld no record\n", tally.calls, tally.old,
-                      tally.new, tally.none);
+        print_message("killed before each of %ld system calls: %ld old, %ld new, %ld no record\n", tally.calls,
+                      tally.old, tally.new, tally.none);
         assert_true(tally.old > 10 && tally.new > 0 && tally.none > 5);
     }
     has_no_tmpfile = false;
@@ -305,8 +311,8 @@ static void test_every_call_fails(void **state)
 {
     (void)state;
     const struct tally tally = try_all(EIO, 1);
-    print_message("each of %ld system calls failed: %ld old, %ld new, %ld no record\n", tally.calls, tally.old, tally.new,
-                  tally.none);
+    print_message("each of %ld system calls failed: %ld old, %ld new, %ld no record\n", tally.calls, tally.old,
+                  tally.new, tally.none);
     assert_true(tally.old > 10 && tally.new > 0 && tally.none > 0);
 }
 

@@ -2,10 +2,10 @@
  *
  * Both sides write events.jsonl.zst.  The files are compared line by line, without the numbers of decisions and without
  * cycles; that is the oracle. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -45,9 +45,9 @@ struct job_source {
     struct fill fill;
     struct arrivals_print arrivals;
     bool keeps_arrivals;
-    bool is_read;   /* the trace was opened before */
-    bool is_held;   /* jobs come from `held`, not from the reader */
-    bool is_sorted; /* the trace's submissions never decrease */
+    bool is_read;     /* the trace was opened before */
+    bool is_held;     /* jobs come from `held`, not from the reader */
+    bool is_sorted;   /* the trace's submissions never decrease */
     bool is_finished; /* the second reading has ended, and was of the same bytes */
     struct frozen_facts frozen;
     time_ns origin;   /* the trace's time that becomes 0 */
