@@ -149,6 +149,8 @@ void html_plots(const struct metrics *metrics, const struct plot_tool *tool, str
     plot_clean(tool);
     if (has_time)
         utilization(metrics, &curves, tool, out);
+    if (has_time)
+        html_spent(metrics, &curves, tool, out);
     if (has_time && curves.has_space)
         free_gpus(metrics, &curves, tool, out);
     html_waits(metrics, tool, out);

@@ -33,10 +33,11 @@ enum plot_colour {
 struct plot_series {
     const char *label; /* any text */
     const double *x, *y;
-    size_t count; /* >= 1 */
+    const double *base; /* if is_filled: filled down to it, a band of a stack; NULL: down to y = 0 */
+    size_t count;       /* >= 1 */
     enum plot_colour colour;
     bool is_dashed;
-    bool is_filled; /* filled down to y = 0 */
+    bool is_filled;
 };
 
 enum plot_x {

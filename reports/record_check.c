@@ -41,7 +41,8 @@ struct error record_check_digest(const char *folder, const struct result_manifes
     return ERROR_OK;
 }
 
-static struct error check_file(const char *folder, const struct result_manifest *manifest, const char *name)
+static struct error check_file(const char *folder, const struct result_manifest *manifest, const char *name,
+                               bool is_needed)
 {
     struct buffer path = {0};
     struct stat status;
@@ -56,15 +57,15 @@ static struct error check_file(const char *folder, const struct result_manifest 
     buffer_release(&path);
     if (error_is(error) && !is_there) {
         error_release(&error);
-        return broken(folder, name, "is missing");
+        return is_needed ? broken(folder, name, "is missing") : ERROR_OK;
     }
     TRY(error);
     return record_check_digest(folder, manifest, name, digest);
 }
 
-struct error record_check_files(const char *folder, const struct result_manifest *manifest)
+struct error record_check_files(const char *folder, const struct result_manifest *manifest, bool needs_all)
 {
     for (size_t i = 0; i < manifest->file_count; i++)
-        TRY(check_file(folder, manifest, manifest->files[i].name));
+        TRY(check_file(folder, manifest, manifest->files[i].name, needs_all));
     return ERROR_OK;
 }

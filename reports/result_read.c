@@ -345,7 +345,7 @@ struct error result_read(struct result *out, const char *folder)
     json_doc_free(doc);
     if (error_is(error))
         return error;
-    error = record_check_files(folder, &out->manifest);
+    error = record_check_files(folder, &out->manifest, true);
     if (error_is(error))
         result_release(out);
     return error;

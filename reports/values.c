@@ -135,7 +135,7 @@ struct error values_read(struct values *out, const char *folder)
     *out = (struct values){0};
     TRY(record_check_open(&doc, folder));
     TRY(read_values(out, doc));
-    struct error error = record_check_files(folder, &out->result.manifest);
+    struct error error = record_check_files(folder, &out->result.manifest, false);
     if (error_is(error))
         values_release(out);
     return error;

@@ -6,7 +6,10 @@
 
 #include "base/random.h"
 #include "sim/engine/engine_activity.h"
+#include "sim/engine/engine_monitor.h"
+#include "sim/engine/engine_pulls.h"
 #include "sim/engine/engine_saves.h"
+#include "sim/engine/engine_spent.h"
 #include "sim/engine/engine_state.h"
 #include "sim/engine/row_limit.h"
 #include "sim/engine/sharing_speed.h"
@@ -33,10 +36,17 @@ static time_ns sample_after(const struct engine *engine, time_ns at)
     return at < world->warmup && next > world->warmup ? world->warmup : next;
 }
 
+/* Make the changes that no event announces. */
+static void carry_to(struct engine *engine, time_ns at)
+{
+    engine_activity_to(engine, at);
+    engine_spent_to(engine, at);
+}
+
 static void sample(struct engine *engine, time_ns at)
 {
     if (engine->wants_samples)
-        engine_activity_to(engine, at);
+        carry_to(engine, at);
     engine_emit_sample(engine, at);
 }
 
@@ -260,8 +270,10 @@ static void run_instant(struct engine *engine, time_ns at)
         if (engine->is_filling)
             engine_emit_arrived(engine);
     }
-    if (engine->config->is_checked)
+    if (engine->config->is_checked) {
+        carry_to(engine, at);
         engine_check_instant(engine);
+    }
 }
 
 static void loop(struct engine *engine)
@@ -341,15 +353,18 @@ static void release(struct engine *engine)
     for (uint32_t s = 0; s < engine->job_used; s++) {
         mem_free((void *)(uintptr_t)engine->jobs[s].row.name);
         job_pieces_release(&engine->jobs[s].pieces);
-        engine_drop_changes(&engine->jobs[s], false);
+        engine_drop_changes(engine, &engine->jobs[s], false);
         mem_free(engine->jobs[s].changes);
         mem_free(engine->jobs[s].after);
         mem_free(engine->jobs[s].close);
     }
     engine_release_paces(engine);
     engine_activity_release(engine);
+    engine_monitor_release(engine);
     mem_free(engine->faults);
     engine_saves_release(engine);
+    engine_spent_release(engine);
+    engine_pulls_release(engine);
     mem_free(engine->places);
     mem_free(engine->jobs);
     mem_free(engine->free_slots);
@@ -387,12 +402,16 @@ struct error engine_run(const struct engine_config *config, struct engine_result
         TRY(engine.error);
         sched_count_waits(sched, config->world.has_wait_times);
         sched_stop_at(sched, config->stop);
+        sched_trust_jobs(sched, !config->is_checked); /* a source gives valid jobs */
     }
     engine.port = port_new(sched, config->decider, config->listener);
     if (config->is_checked)
         engine.gpu_used = mem_zalloc(config->cluster->gpu_count, sizeof *engine.gpu_used);
     find_wants(&engine);
+    engine_pulls_open(&engine);
     engine_saves_open(&engine);
+    engine_spent_open(&engine);
+    engine_monitor_open(&engine);
     if (config->typical_count > 0)
         port_typical_told(&engine.port, config->typical, config->typical_count, engine.now);
     engine.error = engine_know_typical(&engine);
