@@ -26,6 +26,8 @@ void metrics_free(struct metrics *metrics)
     cuts_release(metrics);
     points_release(&metrics->points);
     points_release(&metrics->slowdowns);
+    points_release(&metrics->ready);
+    points_release(&metrics->cold);
     names_free(metrics->queues);
     names_free(metrics->kind_names);
     names_free(metrics->tenants);
@@ -269,6 +271,10 @@ static struct error on_job(void *self, const struct job_row *row)
     }
     if (row->faults != NULL)
         faults_add(queue_tally, &cell->tally, row->faults);
+    if (row->pulls != NULL)
+        pulls_add(metrics, row, queue, cell);
+    if (row->idle != NULL)
+        idle_add(queue_tally, &cell->tally, row->idle);
     if (row->submit < metrics->submit_min)
         metrics->submit_min = row->submit;
     if (row->end != TIME_NEVER && row->end > metrics->end_max)

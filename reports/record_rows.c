@@ -49,6 +49,13 @@ enum job_column {
     JOB_KILLED, /* by cause */
     JOB_NEIGHBOUR = JOB_KILLED + RECORD_FAULT_COUNT,
     JOB_BLAST,
+    JOB_READY,
+    JOB_PULLED, /* by source */
+    JOB_IDLE_TOLD = JOB_PULLED + RECORD_PULL_COUNT,
+    JOB_IDLE_SHRUNK,
+    JOB_IDLE_EVICTED,
+    JOB_IDLE_DISTURBED,
+    JOB_GIVEN_BACK,
     JOB_WAITS,
     JOB_END
 };
@@ -255,6 +262,25 @@ static void read_job_activity(struct reading *reading, struct job_row *row)
     row->idle_held_gpu_us = read_gpu_us(rows, JOB_IDLE_HELD);
 }
 
+/* NULL: the world had no monitor. */
+static const struct idle_row *read_idle(struct reading *reading)
+{
+    struct csv_rows *rows = reading->rows;
+    struct idle_row *idle = &reading->idle;
+    if (csv_text(rows, JOB_IDLE_TOLD).length == 0) {
+        for (unsigned column = JOB_IDLE_SHRUNK; column <= JOB_GIVEN_BACK; column++)
+            if (csv_text(rows, column).length > 0)
+                csv_fail(rows, column, "without 'idle_told' there is none");
+        return NULL;
+    }
+    idle->notified = (uint32_t)csv_int(rows, JOB_IDLE_TOLD, 0, UINT32_MAX);
+    idle->shrunk = (uint32_t)csv_int(rows, JOB_IDLE_SHRUNK, 0, UINT32_MAX);
+    idle->evicted = (uint32_t)csv_int(rows, JOB_IDLE_EVICTED, 0, UINT32_MAX);
+    idle->disturbed = (uint32_t)csv_int(rows, JOB_IDLE_DISTURBED, 0, UINT32_MAX);
+    idle->given_gpu_us = read_gpu_us(rows, JOB_GIVEN_BACK);
+    return idle;
+}
+
 /* NULL: the world had no faults. */
 static const struct fault_row *read_faults(struct reading *reading)
 {
@@ -274,7 +300,26 @@ static const struct fault_row *read_faults(struct reading *reading)
     return faults;
 }
 
-/* NULL: checkpoints were free. */
+/* NULL: the world had no cold starts. */
+static const struct pull_row *read_pulls(struct reading *reading, const struct job_row *row)
+{
+    struct csv_rows *rows = reading->rows;
+    struct pull_row *pulls = &reading->pulls;
+    if (csv_text(rows, JOB_PULLED).length == 0) {
+        for (unsigned column = JOB_READY; column < JOB_IDLE_TOLD; column++)
+            if (csv_text(rows, column).length > 0)
+                csv_fail(rows, column, "without 'pulled_registry_gb' there is none");
+        return NULL;
+    }
+    pulls->ready = csv_time(rows, JOB_READY);
+    for (unsigned source = 0; source < RECORD_PULL_COUNT; source++)
+        pulls->bytes[source] = csv_scaled(rows, JOB_PULLED + source, BYTES_PER_GB);
+    if (pulls->ready < row->start)
+        csv_fail(rows, JOB_READY, "before the start");
+    return pulls;
+}
+
+/* NULL: checkpoints were free, and there were no cold starts. */
 static const struct lost_row *read_lost(struct reading *reading, const struct job_row *row)
 {
     struct csv_rows *rows = reading->rows;
@@ -374,6 +419,8 @@ bool record_row_job(struct reading *reading, struct job_row *out)
     read_job_activity(reading, &row);
     row.lost = read_lost(reading, &row);
     row.faults = read_faults(reading);
+    row.pulls = read_pulls(reading, &row);
+    row.idle = read_idle(reading);
     row.waits = read_waits(reading);
     check_waits(rows, &row);
     *out = row;

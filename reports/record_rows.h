@@ -20,7 +20,9 @@ struct reading {
     struct buffer texts;     /* of the row: its strings, with a NUL after each */
     struct wait_times waits; /* of the row */
     struct fault_row faults; /* likewise */
+    struct idle_row idle;    /* likewise */
     struct lost_row lost;    /* likewise */
+    struct pull_row pulls;   /* likewise */
 };
 
 /* False: the row sets the sticky error of the rows.  Texts live until the next row, names of queues and users as long

@@ -6,6 +6,8 @@
 
 #include "base/random.h"
 #include "sim/engine/engine_activity.h"
+#include "sim/engine/engine_monitor.h"
+#include "sim/engine/engine_pulls.h"
 #include "sim/engine/engine_saves.h"
 #include "sim/engine/engine_spent.h"
 #include "sim/engine/engine_state.h"
@@ -329,9 +331,11 @@ static void release(struct engine *engine)
     }
     engine_release_paces(engine);
     engine_activity_release(engine);
+    engine_monitor_release(engine);
     mem_free(engine->faults);
     engine_saves_release(engine);
     engine_spent_release(engine);
+    engine_pulls_release(engine);
     mem_free(engine->places);
     mem_free(engine->jobs);
     mem_free(engine->free_slots);
@@ -367,13 +371,16 @@ struct error engine_run(const struct engine_config *config, struct engine_result
         sched = sched_new(config->cluster, queues, config->policy, &engine.error);
         TRY(engine.error);
         sched_count_waits(sched, config->world.has_wait_times);
+        sched_trust_jobs(sched, !config->is_checked); /* a source gives valid jobs */
     }
     engine.port = port_new(sched, config->decider, config->listener);
     if (config->is_checked)
         engine.gpu_used = mem_zalloc(config->cluster->gpu_count, sizeof *engine.gpu_used);
     find_wants(&engine);
+    engine_pulls_open(&engine);
     engine_saves_open(&engine);
     engine_spent_open(&engine);
+    engine_monitor_open(&engine);
     if (config->typical_count > 0)
         port_typical_told(&engine.port, config->typical, config->typical_count, engine.now);
     engine.error = engine_know_typical(&engine);

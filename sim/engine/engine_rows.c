@@ -1,6 +1,8 @@
 /* From states to rows. */
 #include <math.h>
 
+#include "sim/engine/engine_monitor.h"
+#include "sim/engine/engine_pulls.h"
 #include "sim/engine/engine_saves.h"
 #include "sim/engine/engine_spent.h"
 #include "sim/engine/engine_state.h"
@@ -32,9 +34,16 @@ void engine_emit_job(struct engine *engine, const struct sim_job *job)
         named.name = buffer_c_string(&engine->number);
         row = &named;
     }
-    if (engine_charges(engine)) {
+    if (engine_has_phases(engine)) {
         named = *row;
         named.lost = &engine->saves[job - engine->jobs].lost;
+        if (engine->pulls != NULL)
+            named.pulls = engine_pulls_row(engine, (uint32_t)(job - engine->jobs));
+        row = &named;
+    }
+    if (engine->monitor != NULL) {
+        named = *row;
+        named.idle = engine_monitor_row(engine, (uint32_t)(job - engine->jobs));
         row = &named;
     }
     for (size_t i = 0; i < engine->config->sink_count; i++) {

@@ -85,9 +85,10 @@ struct sim_folded {
     wide_ns work;
 };
 
-/* Time of an attempt that checkpoints took. */
+/* Time of an attempt that checkpoints and pulls took. */
 struct sim_spent {
     time_ns write, leave, load, warmup; /* without work; leave: to write one before members leave */
+    time_ns pull;                       /* likewise, until what it pulls was there */
     time_ns slowed;                     /* the part of its time that asynchronous writes took */
 };
 
@@ -107,8 +108,10 @@ enum { EVICTIONS_TOLD = 3 }; /* the last evictions, told when a run stalls */
 
 struct sim_pace;     /* of one job; see engine_pace.h */
 struct sim_saves;    /* of one job; see engine_saves.h */
+struct engine_pulls; /* of all jobs; see engine_pulls.h */
 struct storage;      /* sim/storage/storage.h */
 struct sim_activity; /* of one job; see engine_activity.h */
+struct monitor;      /* see engine_monitor.h */
 struct gpu_clients;  /* of one GPU; see engine_clients.c */
 struct network;      /* sim/network/network.h */
 struct sim_fault;    /* of one job; see engine_faults.c */
@@ -190,6 +193,7 @@ struct engine {
     uint32_t *active_slots; /* of jobs that run and have an activity, in any order */
     size_t active_slot_capacity;
     uint32_t active_slot_count;
+    struct monitor *monitor;     /* NULL: the world has none */
     struct gpu_clients *clients; /* by gpu_id; NULL: no GPU is shared yet */
     uint64_t pace_changes;       /* how often clients came or went */
     struct network *network;     /* NULL: no job is on a link that can be too narrow yet */
@@ -197,7 +201,8 @@ struct engine {
     size_t use_capacity;
     struct sim_fault *faults; /* by slot; NULL: jobs have no faults */
     size_t fault_capacity;
-    struct sim_saves *saves; /* by slot; NULL: checkpoints are free */
+    struct engine_pulls *pulls; /* NULL: no cold starts */
+    struct sim_saves *saves;    /* by slot; NULL: checkpoints are free, and there are no cold starts */
     size_t saves_capacity;
     struct storage *storage;        /* NULL: likewise */
     time_ns storage_due;            /* of the event that was pushed for it last */
@@ -220,10 +225,16 @@ static inline void engine_hash(struct engine *engine, uint64_t what, uint64_t wh
     engine->fingerprint = hash_mix(hash_mix(engine->fingerprint, (uint64_t)engine->now), what << 56 ^ who);
 }
 
-/* Are checkpoints charged?  Most worlds have them free. */
-static inline bool engine_charges(const struct engine *engine)
+/* Do jobs go through the phases of engine_saves.h?  In most worlds they do not. */
+static inline bool engine_has_phases(const struct engine *engine)
 {
     return __builtin_expect(engine->saves != NULL, false);
+}
+
+/* Are checkpoints charged? */
+static inline bool engine_charges(const struct engine *engine)
+{
+    return engine_has_phases(engine) && engine->config->world.checkpoints.cost != CHECKPOINTS_FREE;
 }
 
 /* Time: engine.c */

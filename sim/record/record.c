@@ -52,11 +52,13 @@ const char record_job_columns[] =
     "gpus,sm_active_ratio,wait_s,wait_total_s,"
     "queue,user,class,workload_class,priority,members,gpu_model,state,reason,is_counted,source,"
     "evictions,lost_gpu_s,overhead_gpu_s,resizes,preempted_gpu_s,evictions_wasted,"
-    "lost_write_gpu_s,lost_leave_gpu_s,lost_load_gpu_s,lost_warmup_gpu_s,"
-    "lost_work_preempted_gpu_s,lost_work_node_gpu_s,lost_work_other_gpu_s,"
+    "lost_write_gpu_s,lost_leave_gpu_s,lost_load_gpu_s,lost_warmup_gpu_s,lost_pull_gpu_s,"
+    "lost_work_preempted_gpu_s,lost_work_node_gpu_s,lost_work_neighbour_gpu_s,lost_work_other_gpu_s,"
     "communication,exposed_gpu_s,slowed_gpu_s,network_gpu_s,network_gb_per_s,planned_gpu_s,mfu_ratio,"
     "activity,active_gpu_s,idle_held_gpu_s,"
     "faults,killed_by_memory,killed_by_runaway,killed_by_fatal,neighbour_gpu_s,blast_gpus,"
+    "ready_s,pulled_registry_gb,pulled_rack_gb,pulled_local_gb,"
+    "idle_told,idle_shrunk,idle_evicted,idle_disturbed,given_back_gpu_s,"
     "wait_by_reason_s,end_s";
 
 const char record_attempt_columns[] = "job_id,start_s,saved_s,placement,gpus,why,reason,attempt,"

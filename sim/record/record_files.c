@@ -43,7 +43,7 @@ struct record_files {
 
 /* Bounds of a row's fields that are numbers or names of ours: none is wider than LINE_NUMBER_CHARS_MAX. */
 enum {
-    JOB_FIELDS_MAX = 55,
+    JOB_FIELDS_MAX = 61,
     REASON_CHARS_MAX = 32, /* of a reason's name */
     MIDDLE_FIELDS_MAX = 11,
     ATTEMPT_FIELDS_MAX = 11,
@@ -233,10 +233,36 @@ static char *job_faults(struct line_time *times, char *at, const struct fault_ro
     return line_milli(at, faults->blast_gpu_milli);
 }
 
-/* Empty if checkpoints are free. */
+static char *job_idle(char *at, const struct idle_row *idle)
+{
+    static const char nothing[] = ",,,,";
+    if (idle == NULL)
+        return line_word(at, nothing, sizeof nothing - 1);
+    at = line_uint(at, idle->notified);
+    at = line_uint(at, idle->shrunk);
+    at = line_uint(at, idle->evicted);
+    at = line_uint(at, idle->disturbed);
+    return field_us(at, idle->given_gpu_us);
+}
+
+/* Empty without cold starts.  Bytes are written in 10^9. */
+static char *job_pulls(struct line_time *times, char *at, const struct pull_row *pulls)
+{
+    if (pulls == NULL)
+        return line_word(at, ",,,", 3);
+    if (pulls->ready == TIME_NEVER)
+        at = field_word(at, "");
+    else
+        at = line_ns(at, &times[TIME_OTHER], pulls->ready);
+    for (int source = 0; source < RECORD_PULL_COUNT; source++)
+        at = line_ns(at, &times[TIME_OTHER], pulls->bytes[source]);
+    return at;
+}
+
+/* Empty if checkpoints are free and there are no cold starts. */
 static char *job_lost(struct line_time *times, char *at, const struct lost_row *lost)
 {
-    static const char nothing[] = ",,,,,,";
+    static const char nothing[] = ",,,,,,,,";
     _Static_assert(sizeof nothing == LOST_CAUSE_COUNT, "a comma after each but the last");
     if (lost == NULL)
         return line_word(at, nothing, sizeof nothing - 1);
@@ -261,7 +287,8 @@ static char *job_changes(struct line_time *times, char *at, const struct job_row
         at = line_uint(at, row->evictions_wasted);
     }
     at = job_communication(times, job_lost(times, at, row->lost), row);
-    return job_faults(times, job_activity(at, row), row->faults);
+    at = job_faults(times, job_activity(at, row), row->faults);
+    return job_idle(job_pulls(times, at, row->pulls), row->idle);
 }
 
 /* "Resources:12.5;Priority:3" */

@@ -13,7 +13,7 @@
 #include "base/input.h"
 #include "sim/live/event_file.h"
 #include "sim/plugins/guard.h"
-#include "studies/divergence.h"
+#include "studies/divergence/divergence.h"
 #include "tests/support/random_scenario.h"
 #include "tests/support/scratch.h"
 
