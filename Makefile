@@ -144,7 +144,7 @@ SCHED_HEADERS := policies/sched.h policies/explain.h policies/wire.h policies/pl
 # ---- What to type --------------------------------------------------------------------------------
 
 TABLES := preset-table backfill-table defrag-table packing-table topology-table sharing-table network-table \
-    cold-start-table
+    cold-start-table physics-table
 .PHONY: all profiled run test test-slow test-quick test-all bench bench-update $(TABLES) lint format asan ubsan fuzz \
         valgrind coverage mutants golden-update install deb clean deps help compile link objects libraries test-small \
         check-deps FORCE
@@ -467,6 +467,9 @@ cold-start-table: link ## Run the main scenario with cold starts under sizes of 
 
 network-table: link ## Run gangs that communicate under placements, on fabrics from 1:1 to 8:1 (ARGS='--seeds 1,2')
 	@WINDTUNNEL=$(B)/windtunnel tools/network_table $(ARGS)
+
+physics-table: link ## Count what each part of the physics costs in instructions (ARGS='--days 14'; VARIANT=profiled)
+	@WINDTUNNEL=$(B)/windtunnel tools/physics_table $(ARGS)
 
 bench: ## Count instructions per job, fail where they grew; print times (SIZE=small: short; VARIANT=release)
 	@$(MAKE) --no-print-directory VARIANT=$(SHIPPED) bench-run
