@@ -132,6 +132,9 @@ static struct error rows_sample(void *self, const struct timeline_row *row)
     for (int s = 0; s < RECORD_GANG_SIZE_COUNT; s++)
         buffer_format(out, "%lld ", (long long)space->gang_gpus[s]);
     buffer_format(out, "%lld %a ", (long long)row->idle_held_gpu_milli, row->idle_held_gpu_s);
+    for (int cause = 0; cause < SPENT_COUNT; cause++)
+        buffer_format(out, "%lld.%09lld ", (long long)(row->spent[cause] / TIME_NS_PER_S),
+                      (long long)(row->spent[cause] % TIME_NS_PER_S));
     buffer_format(out, "%a %a %a %a %a %a %a\n", row->allocated_gpu_s, row->active_gpu_s, row->reserved_gpu_s,
                   row->down_gpu_s, row->pending_job_s, row->running_job_s, row->partial_gang_gpu_s);
     return ERROR_OK;
@@ -265,6 +268,10 @@ static void extreme_rows_come_back(void **state)
                                   .allocated_gpu_s = 0.1,
                                   .active_gpu_s = 1e-300,
                                   .pending_job_s = 123456789.123456789,
+                                  .spent = {[SPENT_USEFUL] = (gpu_time_ns)INT64_MAX * 1000 + 1,
+                                            [SPENT_RESTART] = 1,
+                                            [SPENT_LOST] = 1020000000,
+                                            [SPENT_IDLE] = 30 * TIME_NS_PER_S},
                                   .submitted = INT64_MAX};
     struct rows written = {0}, read = {0};
     struct job_row plain = {.id = 7, .queue = "q", .user = "", .start = 8, .end = 9, .run = 1};
