@@ -479,9 +479,8 @@ static void an_edited_field_is_named_with_its_place(void **state)
     static const struct {
         const char *file, *from, *to, *place, *what;
     } cases[] = {
-        {RECORD_JOBS_FILE, "pulled_local_gb,wait_by_reason_s,end_s\n", "pulled_local_gb,wait_by_reason_s,end_s\n-",
-         "jobs.csv.zst:2:1", "submit_s"},
-        {RECORD_JOBS_FILE, ",job-13,", ",job-13,more,", "jobs.csv.zst:2", "62 fields"},
+        {RECORD_JOBS_FILE, ",wait_by_reason_s,end_s\n", ",wait_by_reason_s,end_s\n-", "jobs.csv.zst:2:1", "submit_s"},
+        {RECORD_JOBS_FILE, ",job-13,", ",job-13,more,", "jobs.csv.zst:2", "67 fields"},
         {RECORD_JOBS_FILE, ",job-13,", ",\"job\"-13,", "jobs.csv.zst:2:", "closing quote"},
         {RECORD_JOBS_FILE, "completed", "finished", "jobs.csv.zst:", "state"},
         {RECORD_JOBS_FILE, "NeverFits", "NeverFit", "jobs.csv.zst:", "reason"},
@@ -513,11 +512,15 @@ static void every_field_is_filled(void **state)
 {
     (void)state;
     static const char *const jobs[] = {
-        "8,7,8,7,8,1,1,1,1,1,,0,0,q,,training,training,0,1,0,completed,,1,free,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,9",
-        "8,8,,8,,0,0,1,0,1,,0,3,q,,training,training,0,1,any,pending,,1,,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,",
-        "8,9,8,x,,0,0,1,0,1,,,,q,,training,training,0,1,any,rejected,Held,1,,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,8",
+        "8,7,8,7,8,1,1,1,1,1,,0,0,q,,training,training,0,1,0,completed,,1,free,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"
+        ",,,,,,,9",
+        "8,8,,8,,0,0,1,0,1,,0,3,q,,training,training,0,1,any,pending,,1,,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"
+        ",",
+        "8,9,8,x,,0,0,1,0,1,,,,q,,training,training,0,1,any,rejected,Held,1,,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"
+        ",,,,,8",
         "8,10,9,10,11,7,1,1,17.5,2.5,,2,5,q,,training,training,0,1,0,completed,,1,free,1,6,3,0,0,0,"
-        "1,0,2,0,0,3,0,0,0,all_reduce_bound,1.5,0.25,3,24.999999999,0,,notebook,0.5,1.25,,,,,,,12,1.5,0.000000002,0,,,,,,,20",
+        "1,0,2,0,0,3,0,0,0,all_reduce_bound,1.5,0.25,3,24.999999999,0,,notebook,0.5,1.25,,,,,,,12,1.5,0.000000002,0,,,,"
+        ",,,20",
         "8,11,9,11,11,3.5,1,1,0.0035,0.001,,2,5,q,,training,training,0,1,0,completed,,1,free,1,6,0,"
         "0,0,0,,,,,,,,,,plan,0,0,0,,0.0035,0.412,,,,2,1,0,3,1.5,2.5,,,,,,,,,,,20",
         NULL};
