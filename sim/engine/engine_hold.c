@@ -118,8 +118,7 @@ static bool count_use(struct engine *engine, uint32_t slot, bool is_held)
 {
     if (engine->activities != NULL && engine_activity_counts(engine, slot, is_held))
         return true;
-    if (engine->spendings != NULL || engine_has_phases(engine) ||
-        (is_held && !engine_spent_is_plain(engine, &engine->jobs[slot])))
+    if (engine_spent_must_count(engine, slot, is_held))
         engine_spent_counts(engine, slot, is_held);
     if (engine->paces != NULL && engine_pace_counts(engine, slot, is_held))
         return true;

@@ -61,6 +61,14 @@ static inline bool engine_spent_is_plain(const struct engine *engine, const stru
            !progress_is_frozen(progress);
 }
 
+/* Is engine_spent_counts to be called, when its pieces, its speed or its phase changed? */
+static inline bool engine_spent_must_count(const struct engine *engine, uint32_t slot, bool is_held)
+{
+    if (slot < engine->spending_capacity && engine->spendings[slot].is_on)
+        return true;
+    return is_held && (engine_has_phases(engine) || !engine_spent_is_plain(engine, &engine->jobs[slot]));
+}
+
 void engine_spent_open(struct engine *engine); /* before the first job */
 void engine_spent_release(struct engine *engine);
 void engine_spent_asks(struct engine *engine, uint32_t slot); /* a job was submitted in the slot of another one */
