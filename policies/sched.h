@@ -102,6 +102,7 @@ enum decision_kind {
     DECISION_RELEASE,     /* the reservation of job is given up */
     DECISION_REJECT,      /* job will never be started; it is forgotten at once; no fact follows */
     DECISION_REPARTITION, /* the one GPU of the piece is to be cut as `layout` says, for this job */
+    DECISION_NOTIFY,      /* tell the submitter that the job seems idle; grace: it may lose space after so long */
 };
 
 struct decision {
@@ -125,6 +126,12 @@ struct members {
     node_id node;         /* NODE_NONE: on any node */
 };
 #define MEMBERS_ALL ((struct members){0, NODE_NONE})
+
+/* What a monitor measured of a job: late, noisy and with gaps; never the truth. */
+struct observation {
+    time_ns since, until;     /* the window of the measurement: [since, until), until <= now */
+    uint16_t sm_active_milli; /* mean SM activity of the GPUs that it held, 0..GPU_MILLI */
+};
 
 enum job_end { JOB_END_COMPLETED, JOB_END_FAILED, JOB_END_CANCELLED, JOB_END_LIMIT };
 enum evict_end { EVICT_SAVED, EVICT_LOST };
@@ -189,8 +196,12 @@ void sched_job_leaving(struct sched *sched, job_id job, struct members which, ti
 /* Members have left; a job that lost all waits again, one below its minimum is stale. */
 void sched_job_evicted(struct sched *sched, job_id job, struct members which, enum evict_end end, time_ns now);
 void sched_job_ended(struct sched *sched, job_id job, enum job_end end, bool will_retry, time_ns now);
-/* Its work up to now is saved.  Without this fact the scheduler assumes the declared interval. */
+/* A checkpoint is whole: its work up to now is saved.  (One that was written while the job worked on holds the work of
+ * its beginning; the difference is not told.)  Without this fact the scheduler assumes the declared interval. */
 void sched_job_checkpointed(struct sched *sched, job_id job, time_ns now);
+/* A monitor measured its SM activity.  Only the `idle` policy (policies/idle/idle.h) uses it, and only of the classes
+ * that it names; others need not be told.  A window that began before the job last came to run is ignored. */
+void sched_job_observed(struct sched *sched, job_id job, const struct observation *observation, time_ns now);
 void sched_decision_refused(struct sched *sched, decision_id decision, enum refusal why, time_ns now);
 void sched_node_changed(struct sched *sched, node_id node, enum node_state state, time_ns now);
 /* The GPU now has this layout, whether this scheduler decided it or not.  What the change removed was reported as
@@ -205,6 +216,11 @@ void sched_queues_changed(struct sched *sched, const struct queue_table *queues,
  * They replace those learned from submitted jobs, and those told before.  Each is valid as the group of a job.  Copied.
  * O(kinds). */
 void sched_typical_told(struct sched *sched, const struct job_group *kinds, uint32_t kind_count, time_ns now);
+
+/* From now on, if *stop is not 0, a cycle starts no more jobs and ends soon, in the middle of a job's growth too; what it
+ * has decided stands.  For a world that is about to end: law 5 does not hold from then on.  Borrowed and not saved; NULL,
+ * as at first: no stop.  O(1). */
+void sched_stop_at(struct sched *sched, const volatile int *stop);
 
 /* What is wrong with a fact. */
 enum wrong_fact {
@@ -236,8 +252,8 @@ const struct refused_facts *sched_refused(const struct sched *sched);
 void sched_trust_jobs(struct sched *sched, bool is_on);
 const char *wrong_fact_text(enum wrong_fact wrong); /* for any value; static: "its node is not in the cluster" */
 
-/* Decide.  `now` as in a fact; at a wrong time nothing is decided.  *out is borrowed until the next call.  *wake_at: when a cycle is due even if no fact comes (TIME_NEVER:
- * never). */
+/* Decide.  `now` as in a fact; at a wrong time nothing is decided.  *out is borrowed until the next call.  *wake_at: when
+ * a cycle is due even if no fact comes (TIME_NEVER: never). */
 size_t sched_cycle(struct sched *sched, time_ns now, const struct decision **out, time_ns *wake_at);
 
 /* Counts for reports and checks. */

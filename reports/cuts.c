@@ -114,6 +114,7 @@ static void tally_merge(struct tally *into, const struct tally *from)
     activity_merge(&into->activity, &from->activity);
     faults_merge(&into->faults, &from->faults);
     pulls_merge(&into->pulls, &from->pulls);
+    idle_merge(&into->idle, &from->idle);
 }
 
 static uint32_t kind_size(const struct cell *cell)

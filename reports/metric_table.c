@@ -219,9 +219,9 @@ const struct metric metric_table[METRIC_COUNT] = {
          "headroom)."},
     [METRIC_LOST_FROM + LOST_WORK_NODE] = {"lost_work_node_gpu_h", NAN, "gpu_h", BETTER_LOWER,
                                            "GPU time of work thrown away because a node went down."},
-    [METRIC_LOST_FROM + LOST_WORK_NEIGHBOUR] =
-        {"lost_work_neighbour_gpu_h", NAN, "gpu_h", BETTER_LOWER,
-         "GPU time of work thrown away by faults of other jobs on the same GPU."},
+    [METRIC_LOST_FROM +
+        LOST_WORK_NEIGHBOUR] = {"lost_work_neighbour_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+                                "GPU time of work thrown away by faults of other jobs on the same GPU."},
     [METRIC_LOST_FROM +
         LOST_WORK_OTHER] = {"lost_work_other_gpu_h", NAN, "gpu_h", BETTER_LOWER,
                             "GPU time of work thrown away by evictions for any other reason, such as stale gangs."},
@@ -302,6 +302,21 @@ const struct metric metric_table[METRIC_COUNT] = {
          "Of the bytes that jobs needed on their nodes the part that was there, or came for another job."},
     [METRIC_RACK_CACHE_HIT_RATIO] = {"rack_cache_hit_ratio", NAN, "ratio", BETTER_HIGHER,
                                      "Of the bytes that jobs pulled the part that came from the caches of racks."},
+    [METRIC_IDLE_JOBS_TOLD] = {"idle_jobs_told", NAN, "jobs", BETTER_NEITHER,
+                               "Jobs whose submitter was told that they seem idle (policy idle). As the four metrics "
+                               "below it is defined only if the world has a monitor (world.monitor)."},
+    [METRIC_IDLE_SHRINKS] = {"idle_shrinks", NAN, "evictions", BETTER_NEITHER,
+                             "How often a job lost the members above its minimum because it seemed idle."},
+    [METRIC_IDLE_EVICTIONS] = {"idle_evictions", NAN, "evictions", BETTER_NEITHER,
+                               "How often a job was evicted because it seemed idle."},
+    [METRIC_IDLE_DISTURBED] =
+        {"idle_disturbed", NAN, "evictions", BETTER_LOWER,
+         "The part of idle_shrinks and idle_evictions that disturbed a job wrongly: in truth a SM of it was busy when "
+         "that was decided, or would have been within world.monitor.disturbed_within_s."},
+    [METRIC_GIVEN_BACK_GPU_H] =
+        {"given_back_gpu_h", NAN, "gpu_h", BETTER_HIGHER,
+         "GPU time of the GPUs that jobs lost because they seemed idle: from when the job left them until it got GPUs "
+         "again or ended, at most until its work at full speed, or its limit, would have ended it."},
     [METRIC_JOBS_SUBMITTED] = {"jobs_submitted", NAN, "jobs", BETTER_NEITHER,
                                "Jobs submitted after the warm-up; the states below add up to it."},
     [METRIC_JOBS_ACCEPTED] = {"jobs_accepted", NAN, "jobs", BETTER_HIGHER,
@@ -400,6 +415,10 @@ const struct metric metric_table[METRIC_COUNT] = {
          "Time that the jobs waited because affinity rules of tags, its own or those of other "
          "jobs, shut the places that are free; all their waits from the submission on. Not defined "
          "if no job did, or if the run did not keep reasons."},
+    [METRIC_WAIT_IDLE_JOB_H] =
+        {"wait_idle_job_h", NAN, "job_h", BETTER_LOWER,
+         "Time that the jobs rested after they were evicted because they seemed idle (policy idle). "
+         "Not defined if no job did, or if the run did not keep reasons."},
 };
 
 /* ---- the table in words ---- */

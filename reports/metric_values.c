@@ -25,6 +25,7 @@ static const uint8_t wait_metrics[REASON_COUNT] = {
     [REASON_DEPENDENCY_NEVER] = METRIC_WAIT_DEPENDENCY_NEVER_JOB_H,
     [REASON_GANG_ON_SLICES] = METRIC_WAIT_GANG_ON_SLICES_JOB_H,
     [REASON_AFFINITY] = METRIC_WAIT_AFFINITY_JOB_H,
+    [REASON_IDLE] = METRIC_WAIT_IDLE_JOB_H,
 };
 
 static const double ns_per_hour = 3600e9;
@@ -95,6 +96,7 @@ static void fill_group(const struct group *group, double *value)
     activity_fill(&tally->activity, value);
     faults_fill(&tally->faults, value);
     pulls_fill(group, value);
+    idle_fill(&tally->idle, value);
 }
 
 static double jain_fairness(const struct cut *queues)

@@ -273,6 +273,8 @@ static struct error on_job(void *self, const struct job_row *row)
         faults_add(queue_tally, &cell->tally, row->faults);
     if (row->pulls != NULL)
         pulls_add(metrics, row, queue, cell);
+    if (row->idle != NULL)
+        idle_add(queue_tally, &cell->tally, row->idle);
     if (row->submit < metrics->submit_min)
         metrics->submit_min = row->submit;
     if (row->end != TIME_NEVER && row->end > metrics->end_max)

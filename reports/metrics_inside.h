@@ -45,6 +45,12 @@ struct fault_tally {
     int64_t blast_gpu_milli; /* the most of one fault */
 };
 
+/* Sums over the counted jobs that a monitor measures. */
+struct idle_tally {
+    uint64_t jobs, notified, shrunk, evicted, disturbed;
+    wide_int given_gpu_us;
+};
+
 /* Sums over the counted jobs of a world with cold starts. */
 struct pull_tally {
     uint64_t jobs, ready; /* ready: jobs that were so once */
@@ -75,6 +81,7 @@ struct tally {
     struct communication_tally communication;
     struct activity_tally activity;
     struct fault_tally faults;
+    struct idle_tally idle;
     struct lost_tally lost;
     struct pull_tally pulls;
 };
@@ -189,6 +196,11 @@ enum metric_id {
     METRIC_PULLED_RACK_TB,
     METRIC_NODE_CACHE_HIT_RATIO,
     METRIC_RACK_CACHE_HIT_RATIO,
+    METRIC_IDLE_JOBS_TOLD,
+    METRIC_IDLE_SHRINKS,
+    METRIC_IDLE_EVICTIONS,
+    METRIC_IDLE_DISTURBED,
+    METRIC_GIVEN_BACK_GPU_H,
     METRIC_JOBS_SUBMITTED,
     METRIC_JOBS_ACCEPTED,
     METRIC_REJECTED_RATIO,
@@ -218,6 +230,7 @@ enum metric_id {
     METRIC_WAIT_DEPENDENCY_NEVER_JOB_H,
     METRIC_WAIT_GANG_ON_SLICES_JOB_H,
     METRIC_WAIT_AFFINITY_JOB_H,
+    METRIC_WAIT_IDLE_JOB_H,
     METRIC_COUNT
 };
 
@@ -325,6 +338,9 @@ void activity_fill(const struct activity_tally *tally, double *value);
 /* Add a counted job that may have faults, to its queue and its cell (metrics_faults.c). */
 void faults_add(struct tally *queue, struct tally *cell, const struct fault_row *row);
 void faults_merge(struct fault_tally *into, const struct fault_tally *from);
+void idle_add(struct tally *queue, struct tally *cell, const struct idle_row *row);
+void idle_merge(struct idle_tally *into, const struct idle_tally *from);
+void idle_fill(const struct idle_tally *tally, double *value);    /* nothing if the world has no monitor */
 void faults_fill(const struct fault_tally *tally, double *value); /* nothing if the world has none */
 
 /* Add a counted job of a world with cold starts (metrics_pulls.c). */

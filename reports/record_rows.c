@@ -51,7 +51,12 @@ enum job_column {
     JOB_BLAST,
     JOB_READY,
     JOB_PULLED, /* by source */
-    JOB_WAITS = JOB_PULLED + RECORD_PULL_COUNT,
+    JOB_IDLE_TOLD = JOB_PULLED + RECORD_PULL_COUNT,
+    JOB_IDLE_SHRUNK,
+    JOB_IDLE_EVICTED,
+    JOB_IDLE_DISTURBED,
+    JOB_GIVEN_BACK,
+    JOB_WAITS,
     JOB_END
 };
 
@@ -257,6 +262,25 @@ static void read_job_activity(struct reading *reading, struct job_row *row)
     row->idle_held_gpu_us = read_gpu_us(rows, JOB_IDLE_HELD);
 }
 
+/* NULL: the world had no monitor. */
+static const struct idle_row *read_idle(struct reading *reading)
+{
+    struct csv_rows *rows = reading->rows;
+    struct idle_row *idle = &reading->idle;
+    if (csv_text(rows, JOB_IDLE_TOLD).length == 0) {
+        for (unsigned column = JOB_IDLE_SHRUNK; column <= JOB_GIVEN_BACK; column++)
+            if (csv_text(rows, column).length > 0)
+                csv_fail(rows, column, "without 'idle_told' there is none");
+        return NULL;
+    }
+    idle->notified = (uint32_t)csv_int(rows, JOB_IDLE_TOLD, 0, UINT32_MAX);
+    idle->shrunk = (uint32_t)csv_int(rows, JOB_IDLE_SHRUNK, 0, UINT32_MAX);
+    idle->evicted = (uint32_t)csv_int(rows, JOB_IDLE_EVICTED, 0, UINT32_MAX);
+    idle->disturbed = (uint32_t)csv_int(rows, JOB_IDLE_DISTURBED, 0, UINT32_MAX);
+    idle->given_gpu_us = read_gpu_us(rows, JOB_GIVEN_BACK);
+    return idle;
+}
+
 /* NULL: the world had no faults. */
 static const struct fault_row *read_faults(struct reading *reading)
 {
@@ -282,7 +306,7 @@ static const struct pull_row *read_pulls(struct reading *reading, const struct j
     struct csv_rows *rows = reading->rows;
     struct pull_row *pulls = &reading->pulls;
     if (csv_text(rows, JOB_PULLED).length == 0) {
-        for (unsigned column = JOB_READY; column < JOB_WAITS; column++)
+        for (unsigned column = JOB_READY; column < JOB_IDLE_TOLD; column++)
             if (csv_text(rows, column).length > 0)
                 csv_fail(rows, column, "without 'pulled_registry_gb' there is none");
         return NULL;
@@ -396,6 +420,7 @@ bool record_row_job(struct reading *reading, struct job_row *out)
     row.lost = read_lost(reading, &row);
     row.faults = read_faults(reading);
     row.pulls = read_pulls(reading, &row);
+    row.idle = read_idle(reading);
     row.waits = read_waits(reading);
     check_waits(rows, &row);
     *out = row;
@@ -446,7 +471,7 @@ static struct space_row read_space(struct csv_rows *rows)
     return space;
 }
 
-/* GPU-seconds from 0 up, with up to nine decimals: seconds and nanoseconds apart, for together they may pass 64 bits. */
+/* GPU-seconds from 0 up, with up to nine decimals: seconds and nanoseconds apart, which may pass 64 bits together. */
 static gpu_time_ns read_gpu_time(struct csv_rows *rows, unsigned column)
 {
     enum { DECIMALS = 9 };

@@ -151,7 +151,7 @@ struct job_tags {
 
 /* What must be on each node of a job before the job can work there: a container image, weights, data.  Equal ids name
  * equal objects; they are dense, from 0.  The ids of a job are distinct. */
-enum { JOB_OBJECTS_MAX = 3 };
+enum { JOB_OBJECTS_MAX = 3, JOB_OBJECT_ID_MAX = INT32_MAX };
 
 struct job_object {
     uint32_t id;

@@ -9,6 +9,7 @@
 #include "policies/cycle/cycle_inside.h"
 #include "policies/drain/drain.h"
 #include "policies/eviction/eviction.h"
+#include "policies/hoarders/hoarders.h"
 #include "policies/ledger/ledger_tags.h"
 #include "policies/plugin.h"
 #include "policies/repartition/repartitions.h"
@@ -31,7 +32,8 @@
 struct error sched_find_gap(const struct policy_config *policy)
 {
     if (policy->order_count == 0 || policy->quota == NULL || policy->placement == NULL || policy->preemption == NULL ||
-        policy->gang == NULL || policy->backfill == NULL || policy->defrag == NULL || policy->geometry == NULL)
+        policy->gang == NULL || policy->backfill == NULL || policy->defrag == NULL || policy->geometry == NULL ||
+        policy->idle == NULL)
         return error_new(ERROR_CONFIG, "policy '%s' leaves a seam empty", policy->name);
     return ERROR_OK;
 }
@@ -81,6 +83,10 @@ struct sched *sched_blank_new(const struct cluster *cluster, const struct queue_
     sched->policy = *policy;
     sched->ledger = ledger_new(cluster);
     sched->ledger->placement = &sched->policy.placement_config;
+    if (policy->placement_config.warm_weight > 0) {
+        warm_open(&sched->warm);
+        sched->ledger->warm = &sched->warm;
+    }
     sched->tree = (struct queue_tree){
         .table = queues, .ledger = sched->ledger, .quota = policy->quota, .config = &sched->policy.quota_config};
     pending_init(&sched->pending, &sched->jobs, &sched->request_classes, policy->order_count, policy->is_strict);
@@ -101,6 +107,7 @@ struct sched *sched_blank_new(const struct cluster *cluster, const struct queue_
         sched->ledger->room = sched->preemption_bound.room;
     }
     repartitions_init(sched);
+    hoarders_init(sched);
     if (sharing_is_used(policy->sharing, &policy->sharing_config))
         sched_share(sched, sched->ledger);
     if (sched->ranks.need_accounts)
@@ -140,7 +147,10 @@ void sched_free(struct sched *sched)
     eviction_release(sched);
     drain_release(sched);
     repartitions_release(sched);
+    if (sched->hoarders != NULL)
+        hoarders_release(sched);
     job_table_release(&sched->jobs);
+    warm_release(&sched->warm);
     pending_release(&sched->pending);
     request_class_table_release(&sched->request_classes);
     queue_tree_release(&sched->tree);
@@ -189,6 +199,7 @@ static void copy_facts(struct sched *sched, uint32_t slot, const struct job *job
     facts->is_held = job->is_held;
     facts->claim_source = 0;
     facts->stale_count = 0;
+    facts->is_shrunk = false;
     facts->is_serving = false;
 }
 
@@ -221,8 +232,12 @@ static uint32_t enroll(struct sched *sched, const struct job *job, const struct 
     own->is_element = job->array != 0;
     sched_learn_delay(sched, job->preemption_delay);
     copy_facts(sched, slot, job);
+    if (warm_is_open(&sched->warm))
+        warm_know(&sched->warm, slot, job->objects);
     if (sched->run_times.is_used)
         run_times_enroll(sched, slot);
+    if (sched->hoarders != NULL)
+        hoarders_enroll(sched, slot);
     sched_rank(sched, slot);
     if (queue_tree_is_asked(&sched->tree))
         queue_tree_demand(&sched->tree, job->queue, sched->request_classes.at[request_class].charge, 1);
@@ -278,6 +293,8 @@ void sched_job_adopted(struct sched *sched, const struct job *job, const struct 
     for (uint32_t i = 0; i < piece_count; i++) {
         struct space space = request_class_space(sched_request_class(sched, &sched->jobs.jobs[slot]), &pieces[i], slot);
         ledger_take(sched->ledger, &space);
+        if (warm_is_open(&sched->warm))
+            warm_started(&sched->warm, slot, pieces[i].node);
     }
     sched_hold(sched, slot, &list, HOLDING_RUNNING, 0);
     sched_tell_plugins(sched, slot, PLUGIN_JOB_STARTED);
@@ -286,6 +303,8 @@ void sched_job_adopted(struct sched *sched, const struct job *job, const struct 
     facts->attained_at = started; /* its service counts from its start */
     if (!sched->ranks.are_fixed)
         sched_settle(sched, slot);
+    if (sched->hoarders != NULL)
+        hoarders_started(sched, slot);
 }
 
 static bool is_meant(const struct holding *holding, struct members which)
@@ -326,6 +345,8 @@ void sched_job_cancelled(struct sched *sched, job_id id, time_ns now)
     } else if (job->class_queue != CLASS_QUEUE_NONE) {
         sched_unwait(sched, slot);
     }
+    if (sched->hoarders != NULL)
+        hoarders_forget(sched, slot);
     sched_forget(sched, slot);
     eligible_ended(sched, id, ENDED_OTHERWISE);
 }
@@ -354,6 +375,8 @@ void sched_job_started(struct sched *sched, job_id id, decision_id decision, tim
             holdings[i].phase = HOLDING_RUNNING;
             holdings[i].decision = 0;
             is_found = true;
+            if (warm_is_open(&sched->warm))
+                warm_started(&sched->warm, slot, holdings[i].piece.node);
         }
     if (!is_found)
         return;
@@ -368,6 +391,8 @@ void sched_job_started(struct sched *sched, job_id id, decision_id decision, tim
     else
         sched_settle(sched, slot);
     waits_started(sched, slot);
+    if (sched->hoarders != NULL)
+        hoarders_started(sched, slot);
 }
 
 void sched_job_leaving(struct sched *sched, job_id id, struct members which, time_ns now)
@@ -417,6 +442,8 @@ void sched_job_evicted(struct sched *sched, job_id id, struct members which, enu
     sched_settle(sched, slot);
     if (sched->run_times.is_used && !sched->jobs.jobs[slot].is_booked)
         run_times_interrupted(sched, slot, end == EVICT_SAVED);
+    if (sched->hoarders != NULL)
+        hoarders_left(sched, slot);
 }
 
 /* Does it hold anything but claims? */
@@ -451,12 +478,16 @@ void sched_job_ended(struct sched *sched, job_id id, enum job_end end, bool will
         if (sched->run_times.is_used)
             run_times_interrupted(sched, slot, false);
         sched_settle(sched, slot);
+        if (sched->hoarders != NULL)
+            hoarders_left(sched, slot);
         return;
     }
     if (sched->run_times.is_used)
         run_times_ended(sched, slot);
     if (job->class_queue != CLASS_QUEUE_NONE)
         sched_unwait(sched, slot); /* a dropped claim made it wait */
+    if (sched->hoarders != NULL)
+        hoarders_forget(sched, slot);
     sched_forget(sched, slot);
     eligible_ended(sched, id, end == JOB_END_COMPLETED ? ENDED_OK : ENDED_OTHERWISE);
 }
@@ -486,6 +517,8 @@ static void refuse_start(struct sched *sched, uint32_t slot, decision_id decisio
 static void refuse_eviction(struct sched *sched, uint32_t slot, decision_id decision)
 {
     uint8_t *stale_count = &sched->jobs.facts[slot].stale_count;
+    if (sched->hoarders != NULL)
+        hoarders_refused(sched, slot);
     if (*stale_count > 0) /* the eviction may have been of a stale gang; a refused one does not count */
         --*stale_count;
     struct sched_job *job = &sched->jobs.jobs[slot];

@@ -255,6 +255,21 @@ static void put_job_pulls(struct feed *feed, const struct pull_row *pulls)
         put_scaled(feed, pulls->bytes[source], INT64_C(1000000000));
 }
 
+static void put_job_idle(struct feed *feed, const struct idle_row *idle)
+{
+    enum { COLUMNS = 5 };
+    if (idle == NULL) {
+        for (int i = 0; i < COLUMNS; i++)
+            put_empty(feed);
+        return;
+    }
+    put_int(feed, idle->notified);
+    put_int(feed, idle->shrunk);
+    put_int(feed, idle->evicted);
+    put_int(feed, idle->disturbed);
+    put_us(feed, idle->given_gpu_us);
+}
+
 /* "Resources:12.5;Priority:3" */
 static void put_waits(struct feed *feed, const struct wait_times *waits)
 {
@@ -302,6 +317,7 @@ static struct error on_job(void *self, const struct job_row *row)
     put_job_activity(feed, row);
     put_job_faults(feed, row->faults);
     put_job_pulls(feed, row->pulls);
+    put_job_idle(feed, row->idle);
     put_waits(feed, row->waits);
     put_moment(feed, row->end);
     TRY(send(feed, TABLE_JOBS));

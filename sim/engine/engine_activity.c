@@ -42,7 +42,8 @@ void engine_activity_asks(struct engine *engine, uint32_t slot, const struct job
     activity_begin(&own->process, plan, engine->config->seed, job->id);
     fill_scale(engine, own, job, got);
     own->active = own->idle = 0;
-    own->active_ns = own->idle_ns = 0;
+    own->active_ns = own->idle_ns = own->held_ns = 0;
+    own->held = 0;
     of->row.activity = activity_kind_names[plan->kind];
 }
 
@@ -77,10 +78,10 @@ static void set_parts(struct engine *engine, struct sim_activity *own, int64_t a
 static void count_at(struct engine *engine, struct sim_activity *own, uint32_t slot, time_ns at)
 {
     const uint32_t level = activity_level(&own->process, at);
+    own->held = engine->jobs[slot].held_milli;
     const bool works = !engine_charges(engine) || engine_spent_works_from(engine, slot) <= at;
     const bool is_idle = works && level == 0;
-    set_parts(engine, own, works ? busy_now(engine, own, slot, level) : 0, is_idle ? engine->jobs[slot].held_milli : 0,
-              at);
+    set_parts(engine, own, works ? busy_now(engine, own, slot, level) : 0, is_idle ? own->held : 0, at);
     engine_spent_set(engine, slot, at, is_idle);
 }
 
@@ -94,6 +95,7 @@ static void carry_on(struct engine *engine, uint32_t slot, time_ns to)
         const time_ns span = holds < next - own->since ? holds : next - own->since;
         own->active_ns += (wide_ns)own->active * span;
         own->idle_ns += (wide_ns)own->idle * span;
+        own->held_ns += (wide_ns)own->held * span;
         activity_run(&own->process, span);
         own->since += span;
         if (span == holds || own->since == works_from)
@@ -172,6 +174,39 @@ void engine_activity_close(struct engine *engine, uint32_t slot)
         return;
     const wide_ns milli = (own->active_ns + job->held_milli_ns / 2) / job->held_milli_ns;
     job->row.sm_active_milli = (uint16_t)(milli < GPU_MILLI ? milli : GPU_MILLI);
+}
+
+/* ---- What a monitor measures ---- */
+
+struct activity_sums engine_activity_sums(struct engine *engine, uint32_t slot)
+{
+    const struct sim_activity *own = activity_of(engine, slot);
+    if (own == NULL)
+        return (struct activity_sums){0};
+    if (own->is_on)
+        carry_on(engine, slot, engine->now);
+    return (struct activity_sums){own->active_ns, own->held_ns};
+}
+
+double engine_activity_constant(const struct engine *engine, uint32_t slot)
+{
+    const struct sim_job *job = &engine->jobs[slot];
+    const uint16_t milli = job->row.sm_active_milli;
+    if (milli == SM_ACTIVE_UNKNOWN || job->held_milli == 0 || activity_of(engine, slot) != NULL)
+        return -1;
+    if (engine->paces != NULL && engine_pace_has(engine, slot))
+        return (double)engine_pace_busy(engine, slot, milli) / (double)job->held_milli;
+    return milli;
+}
+
+time_ns engine_activity_idle_for(struct engine *engine, uint32_t slot)
+{
+    struct sim_activity *own = activity_of(engine, slot);
+    if (own == NULL)
+        return engine_activity_constant(engine, slot) > 0 ? 0 : TIME_NEVER;
+    if (own->is_on)
+        carry_on(engine, slot, engine->now);
+    return activity_level(&own->process, engine->now) > 0 ? 0 : activity_holds(&own->process, engine->now);
 }
 
 void engine_activity_release(struct engine *engine)

@@ -29,6 +29,8 @@ struct sim_activity {
     time_ns since;                  /* up to here its integrals are complete */
     int64_t active, idle;           /* its parts of LEVEL_ACTIVE and LEVEL_IDLE */
     wide_ns active_ns, idle_ns;     /* their integrals */
+    int64_t held;                   /* milli-GPUs that it holds */
+    wide_ns held_ns;                /* their integral */
     uint32_t on_index;              /* in engine->active_slots, if it is on */
 };
 
@@ -48,6 +50,19 @@ void engine_activity_to(struct engine *engine, time_ns at);
 
 /* Its life, or the run, ends: put its means and integrals into its row. */
 void engine_activity_close(struct engine *engine, uint32_t slot);
+
+/* ---- What a monitor measures ---- */
+
+/* Integrals over all runs of the job up to now: milli-GPU x milli-activity x ns, and milli-GPU x ns.  {0} if it has no
+ * process. */
+struct activity_sums {
+    wide_ns active_ns, held_ns;
+};
+struct activity_sums engine_activity_sums(struct engine *engine, uint32_t slot);
+/* The present SM activity in milli of a job that runs and has no process; negative: not known, or it holds no GPU. */
+double engine_activity_constant(const struct engine *engine, uint32_t slot);
+/* For how long no SM of the running job will be busy, if it runs on: the truth.  TIME_NEVER: for ever. */
+time_ns engine_activity_idle_for(struct engine *engine, uint32_t slot);
 
 void engine_activity_release(struct engine *engine);
 

@@ -1,5 +1,6 @@
 /* What jobs hold: members come and go, attempts open and close, and GPU time is booked. */
 #include "sim/engine/engine_activity.h"
+#include "sim/engine/engine_monitor.h"
 #include "sim/engine/engine_saves.h"
 #include "sim/engine/engine_spent.h"
 #include "sim/engine/engine_state.h"
@@ -302,6 +303,8 @@ static void begin_run(struct engine *engine, uint32_t slot)
                    speed_of(engine, job));
     if (engine_has_phases(engine))
         engine_saves_begin(engine, slot, is_first);
+    if (engine->monitor != NULL)
+        engine_monitor_begins(engine, slot);
 }
 
 void engine_join(struct engine *engine, uint32_t slot, const struct piece *pieces, uint32_t count, decision_id decision)
@@ -325,6 +328,8 @@ void engine_join(struct engine *engine, uint32_t slot, const struct piece *piece
         engine_saves_move(engine, slot);
     if (engine->paces != NULL)
         engine_pace(engine, slot);
+    if (engine->monitor != NULL)
+        engine_monitor_came(engine, slot, pieces_gpu_milli(pieces, count));
     engine_hash(engine, EVENT_EFFECT, job->row.id);
     port_job_started(&engine->port, job->row.id, decision, engine->now);
 }
@@ -372,6 +377,8 @@ static void stop_run(struct engine *engine, struct sim_job *job, wide_ns kept)
     progress_stop(&job->progress, kept);
     if (engine_has_phases(engine))
         engine_saves_stop(engine, slot_of(engine, job));
+    if (engine->monitor != NULL)
+        engine_monitor_stops(engine, slot_of(engine, job));
 }
 
 /* kept: the work of the job that survives. */
@@ -461,6 +468,8 @@ void engine_part(struct engine *engine, uint32_t slot, const struct sim_change *
         engine_saves_move(engine, slot);
     if (engine->paces != NULL)
         engine_pace(engine, slot);
+    if (engine->monitor != NULL)
+        engine_monitor_left(engine, slot, change->reason, pieces_gpu_milli(change->pieces, change->piece_count));
     engine_hash(engine, EVENT_EVICT + 0x50, job->row.id);
     port_job_evicted(&engine->port, job->row.id, which, is_saved ? EVICT_SAVED : EVICT_LOST, engine->now);
 }
@@ -520,6 +529,7 @@ void engine_leave(struct engine *engine, uint32_t slot)
         is_saved |= kept == work_now(engine, job);
     close_attempt(engine, job, ATTEMPT_EVICTED, work_now(engine, job), kept);
     count_eviction(engine, job, kept);
+    const int64_t held_milli = job->held_milli;
     take_all(engine, job);
     engine_drop_changes(engine, job, false);
     job->tenure++;
@@ -527,6 +537,8 @@ void engine_leave(struct engine *engine, uint32_t slot)
     if (engine->paces != NULL)
         engine_pace(engine, slot);
     engine_step(job, STEP_LEFT);
+    if (engine->monitor != NULL)
+        engine_monitor_left(engine, slot, job->evict_reason, held_milli);
     port_job_evicted(&engine->port, job->row.id, MEMBERS_ALL, is_saved ? EVICT_SAVED : EVICT_LOST, engine->now);
 }
 
@@ -546,6 +558,8 @@ void engine_let_go(struct engine *engine, uint32_t slot, wide_ns work)
     job->progress.work = job->progress.saved = work;
     if (engine_has_phases(engine))
         engine_saves_stop(engine, slot);
+    if (engine->monitor != NULL)
+        engine_monitor_stops(engine, slot);
 }
 
 void engine_close_job(struct engine *engine, struct sim_job *job)

@@ -1,6 +1,7 @@
 /* The lives of jobs: what submissions, decisions and events do to them. */
 #include "policies/jobs/request_class.h"
 #include "sim/engine/engine_activity.h"
+#include "sim/engine/engine_monitor.h"
 #include "sim/engine/engine_pulls.h"
 #include "sim/engine/engine_saves.h"
 #include "sim/engine/engine_spent.h"
@@ -172,6 +173,7 @@ static void fill_row(struct engine *engine, struct sim_job *own, const struct jo
                          .active_gpu_us = 0,
                          .idle_held_gpu_us = 0,
                          .faults = NULL,
+                         .idle = NULL,
                          .waits = NULL};
 }
 
@@ -285,6 +287,8 @@ static uint32_t submit(struct engine *engine, const struct job *job, const struc
         engine_saves_asks(engine, slot, job, truth);
     if (engine->spendings != NULL)
         engine_spent_asks(engine, slot);
+    if (engine->monitor != NULL)
+        engine_monitor_asks(engine, slot);
     engine_step(own, STEP_SUBMIT);
     engine->submitted++;
     engine->event_count++;
@@ -465,6 +469,8 @@ static void apply_release(struct engine *engine, uint32_t slot)
 void engine_apply(struct engine *engine, const struct decision *decision)
 {
     uint32_t slot = engine->slot_of[decision->job];
+    if (engine->monitor != NULL)
+        engine_monitor_decided(engine, slot, decision);
     switch (decision->kind) {
     case DECISION_START:
         apply_start(engine, slot, decision);
@@ -476,6 +482,9 @@ void engine_apply(struct engine *engine, const struct decision *decision)
         engine->jobs[slot].row.waits =
             decision->waited != NULL && decision->waited->mask != 0 ? decision->waited : NULL;
         engine_reject(engine, slot, decision->reason);
+        break;
+    case DECISION_NOTIFY: /* no user of this world reacts */
+        engine_hash(engine, 0x30 + decision->kind, decision->job);
         break;
     case DECISION_RESERVE: /* nothing happens in the world; sched_count counts the space */
         engine->has_reserved = true;
@@ -541,6 +550,11 @@ void engine_event(struct engine *engine, const struct event *event)
         engine->event_count++;
         engine_pulls_event(engine, event->generation);
         return;
+    }
+    if (event_kind(event) == EVENT_TIMER) {
+        engine->event_count++;
+        engine_monitor_event(engine, event->subject);
+        return; /* it wants its own cycle */
     }
     const struct sim_job *job = &engine->jobs[event->subject];
     bool is_end = event_kind(event) == EVENT_END || event_kind(event) == EVENT_CHECKPOINT;

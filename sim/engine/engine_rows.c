@@ -1,6 +1,7 @@
 /* From states to rows. */
 #include <math.h>
 
+#include "sim/engine/engine_monitor.h"
 #include "sim/engine/engine_pulls.h"
 #include "sim/engine/engine_saves.h"
 #include "sim/engine/engine_spent.h"
@@ -38,6 +39,11 @@ void engine_emit_job(struct engine *engine, const struct sim_job *job)
         named.lost = &engine->saves[job - engine->jobs].lost;
         if (engine->pulls != NULL)
             named.pulls = engine_pulls_row(engine, (uint32_t)(job - engine->jobs));
+        row = &named;
+    }
+    if (engine->monitor != NULL) {
+        named = *row;
+        named.idle = engine_monitor_row(engine, (uint32_t)(job - engine->jobs));
         row = &named;
     }
     for (size_t i = 0; i < engine->config->sink_count; i++) {

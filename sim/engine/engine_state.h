@@ -111,6 +111,7 @@ struct sim_saves;    /* of one job; see engine_saves.h */
 struct engine_pulls; /* of all jobs; see engine_pulls.h */
 struct storage;      /* sim/storage/storage.h */
 struct sim_activity; /* of one job; see engine_activity.h */
+struct monitor;      /* see engine_monitor.h */
 struct gpu_clients;  /* of one GPU; see engine_clients.c */
 struct network;      /* sim/network/network.h */
 struct sim_fault;    /* of one job; see engine_faults.c */
@@ -138,7 +139,8 @@ struct engine {
     struct event_queue events;
     time_ns now;
     time_ns next_sample;
-    bool wants_row; /* a sample at `now` is due, to be written when time moves on */
+    uint64_t sample_count; /* of the grid */
+    bool wants_row;        /* a sample at `now` is due, to be written when time moves on */
     time_ns last_submit;
     time_ns cycle_due;  /* TIME_NEVER: no cycle is due */
     time_ns last_cycle; /* -1: there was none yet */
@@ -192,6 +194,7 @@ struct engine {
     uint32_t *active_slots; /* of jobs that run and have an activity, in any order */
     size_t active_slot_capacity;
     uint32_t active_slot_count;
+    struct monitor *monitor;     /* NULL: the world has none */
     struct gpu_clients *clients; /* by gpu_id; NULL: no GPU is shared yet */
     uint64_t pace_changes;       /* how often clients came or went */
     struct network *network;     /* NULL: no job is on a link that can be too narrow yet */

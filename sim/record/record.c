@@ -58,6 +58,7 @@ const char record_job_columns[] =
     "activity,active_gpu_s,idle_held_gpu_s,"
     "faults,killed_by_memory,killed_by_runaway,killed_by_fatal,neighbour_gpu_s,blast_gpus,"
     "ready_s,pulled_registry_gb,pulled_rack_gb,pulled_local_gb,"
+    "idle_told,idle_shrunk,idle_evicted,idle_disturbed,given_back_gpu_s,"
     "wait_by_reason_s,end_s";
 
 const char record_attempt_columns[] = "job_id,start_s,saved_s,placement,gpus,why,reason,attempt,"

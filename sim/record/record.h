@@ -27,6 +27,7 @@
  *                 worked in several NVLink domains, mfu_ratio of one whose MFU is not known
  *   faults to blast_gpus   if the world has no faults of jobs
  *   ready_s to pulled_local_gb   if the world has no cold starts; ready_s also of a job that was never ready
+ *   idle_told to given_back_gpu_s   if the world has no monitor
  *   link_tier, link_gb_per_s   of an attempt that holds no more than one GPU
  *   idle_gpus to mig_slices_unplaceable   of a sample when they are not known (struct space_row)
  *
@@ -66,6 +67,17 @@ struct fault_row {
     uint32_t killed[RECORD_FAULT_COUNT]; /* times that the fault of another job took it, by cause */
     int64_t lost_gpu_ns;                 /* the part of the row's lost_gpu_ns due to these */
     int64_t blast_gpu_milli;             /* GPUs that the jobs held that one of its own faults took: the most */
+};
+
+/* What an idle policy did to a job. */
+struct idle_row {
+    uint32_t notified;  /* times that its submitter was told */
+    uint32_t shrunk;    /* times that it lost members as idle, but not all */
+    uint32_t evicted;   /* times that it was evicted as idle */
+    uint32_t disturbed; /* the part of these when it was busy, or would have been soon (world.monitor) */
+    /* GPU time that it gave back: of the GPUs that it lost as idle, from when they left until it got GPUs again or
+     * ended, at most until its work or its limit would have ended it. */
+    int64_t given_gpu_us;
 };
 
 /* The causes of lost GPU time, where checkpoints are charged (sim/checkpoints/checkpoint_table.h) or jobs start cold
@@ -144,6 +156,7 @@ struct job_row {
     int64_t active_gpu_us, idle_held_gpu_us; /* GPU time x SM activity; GPU time held while no SM was busy */
     const struct fault_row *faults;          /* NULL: the world has no faults of jobs */
     const struct pull_row *pulls;            /* NULL: the world has no cold starts */
+    const struct idle_row *idle;             /* NULL: the world has no monitor */
     /* waiting times by reason, which add up to wait_total, of a rejected job to end - submit; NULL: it did not wait */
     const struct wait_times *waits;
 };

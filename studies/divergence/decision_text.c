@@ -27,6 +27,7 @@ static void write_decision(const struct decision_study *study, struct buffer *ou
     static const char *const words[] = {
         [DECISION_START] = "start",     [DECISION_EVICT] = "evict",   [DECISION_RESERVE] = "hold space for",
         [DECISION_RELEASE] = "release", [DECISION_REJECT] = "reject", [DECISION_REPARTITION] = "cut a GPU for",
+        [DECISION_NOTIFY] = "tell of its idle GPUs",
     };
     const struct decision *decision = &study->decision;
     buffer_format(out, "decision %llu at ", (unsigned long long)decision_number(decision->id));
@@ -257,6 +258,7 @@ void decision_study_json(const struct decision_study *study, struct buffer *out)
     static const char *const kinds[] = {
         [DECISION_START] = "start",     [DECISION_EVICT] = "evict",   [DECISION_RESERVE] = "reserve",
         [DECISION_RELEASE] = "release", [DECISION_REJECT] = "reject", [DECISION_REPARTITION] = "repartition",
+        [DECISION_NOTIFY] = "notify",
     };
     buffer_format(out, "{\"decision\": %llu, \"at_s\": ", (unsigned long long)decision_number(study->decision.id));
     buffer_scaled(out, study->at, TIME_NS_PER_S);

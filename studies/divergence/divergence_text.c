@@ -77,6 +77,9 @@ static void write_act(const struct divergence *divergence, const struct divergen
         buffer_string(out, "cuts a GPU anew for it");
         write_place(": ", act, out);
         break;
+    case DECISION_NOTIFY:
+        buffer_format(out, "notifies its submitter: %s", reason_name(act->reason));
+        break;
     }
     buffer_format(out, " (decision %llu)", (unsigned long long)act->number);
 }
@@ -88,6 +91,7 @@ static const char *word_of_lack(const struct divergence_view *other)
         [DECISION_START] = "does not start it",       [DECISION_EVICT] = "does not evict it",
         [DECISION_RESERVE] = "holds no space for it", [DECISION_RELEASE] = "gives up no reservation of it",
         [DECISION_REJECT] = "does not reject it",     [DECISION_REPARTITION] = "cuts no GPU for it",
+        [DECISION_NOTIFY] = "does not notify its submitter",
     };
     if (other->act.number != 0)
         return words[other->act.kind];
