@@ -84,7 +84,7 @@ static struct error check_guarantees(const struct policy_config *policy)
     struct error error = error_new(
         ERROR_CONFIG, "policy '%s' guarantees \"gang\", but its gang policy '%s' starts jobs below their minimum",
         policy->name, policy->gang->name);
-    error_set_hint(&error, "leave \"gang\" out of policy.guarantees, or set policy.gang to 'all_or_nothing'");
+    error_set_hint(&error, "leave \"gang\" out of policy.guarantees, or set policy.gang.policy to 'all_or_nothing'");
     return error;
 }
 
