@@ -116,7 +116,7 @@ static int print_table(const struct args *args, const struct run *run, double el
         if (elapsed >= RATE_SHOWN_FROM_S)
             tool_say(": %.0f thousand jobs/s", (double)run->result.submitted / elapsed / 1e3);
         tool_say("; fingerprint %016llx, arrivals %016llx\n", (unsigned long long)run->result.fingerprint,
-                (unsigned long long)job_source_arrivals(run->source));
+                 (unsigned long long)job_source_arrivals(run->source));
         if (run->options->out != NULL)
             tool_say("record in %s\n", run->options->out);
     }
@@ -140,18 +140,17 @@ static int warn(const struct args *args, const struct run *run)
     const struct workload_facts *facts = job_source_facts(run->source);
     char jobs[JOBS_TEXT_BYTES];
     if (facts->bad_line_count > 0)
-        tool_say("warning: %llu unreadable line%s of the trace %s skipped\n",
-                (unsigned long long)facts->bad_line_count, facts->bad_line_count == 1 ? "" : "s",
-                facts->bad_line_count == 1 ? "was" : "were");
+        tool_say("warning: %llu unreadable line%s of the trace %s skipped\n", (unsigned long long)facts->bad_line_count,
+                 facts->bad_line_count == 1 ? "" : "s", facts->bad_line_count == 1 ? "was" : "were");
     warn_of_classes(run);
     if (run->result.never_fits == 0 && run->result.refused == 0)
         return 0;
     if (run->result.refused != 0)
         tool_say("warning: %s refused by the scheduler '%s'\n", jobs_text(run->result.refused, jobs),
-                run_policy_name(run));
+                 run_policy_name(run));
     else
         tool_say("warning: %s rejected (NeverFits): no state of this cluster could hold %s\n",
-                jobs_text(run->result.never_fits, jobs), run->result.never_fits == 1 ? "it" : "them");
+                 jobs_text(run->result.never_fits, jobs), run->result.never_fits == 1 ? "it" : "them");
     return args_flag(args, "strict") ? error_exit_status(ERROR_DATA) : 0;
 }
 
