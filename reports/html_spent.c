@@ -30,8 +30,8 @@ static double in_band(const struct html_curves *curves, size_t band, size_t i)
     return causes[1] == causes[0] ? first : first + curves->spent[causes[1]][i];
 }
 
-/* Append the bands with any GPU time to `series`; tops: zeros, storage for the edges of BANDS_MAX + 1.  Returns how many
- * there are. */
+/* Append the bands with any GPU time to `series`, and return how many there are.  tops: zeros, storage for the edges of
+ * BANDS_MAX + 1. */
 static size_t stack(const struct html_curves *curves, double *tops, struct plot_series *series)
 {
     const double *below = tops; /* 0 */

@@ -471,7 +471,7 @@ static struct space_row read_space(struct csv_rows *rows)
     return space;
 }
 
-/* GPU-seconds from 0 up, with up to nine decimals: seconds and nanoseconds apart, for together they may pass 64 bits. */
+/* GPU-seconds from 0 up, with up to nine decimals: seconds and nanoseconds apart, which may pass 64 bits together. */
 static gpu_time_ns read_gpu_time(struct csv_rows *rows, unsigned column)
 {
     enum { DECIMALS = 9 };

@@ -103,13 +103,13 @@ static int print_table(const struct args *args, const struct run *run, double el
     char jobs[JOBS_TEXT_BYTES];
     table_run(run->metrics, &options, &out);
     if (!args_flag(args, "quiet")) {
-        fprintf(stderr, "%s in %.2f s", jobs_text(run->result.submitted, jobs), elapsed);
+        tool_say("%s in %.2f s", jobs_text(run->result.submitted, jobs), elapsed);
         if (elapsed >= RATE_SHOWN_FROM_S)
-            fprintf(stderr, ": %.0f thousand jobs/s", (double)run->result.submitted / elapsed / 1e3);
-        fprintf(stderr, "; fingerprint %016llx, arrivals %016llx\n", (unsigned long long)run->result.fingerprint,
+            tool_say(": %.0f thousand jobs/s", (double)run->result.submitted / elapsed / 1e3);
+        tool_say("; fingerprint %016llx, arrivals %016llx\n", (unsigned long long)run->result.fingerprint,
                 (unsigned long long)job_source_arrivals(run->source));
         if (run->options->out != NULL)
-            fprintf(stderr, "record in %s\n", run->options->out);
+            tool_say("record in %s\n", run->options->out);
     }
     return tool_print(&out);
 }
@@ -120,7 +120,7 @@ static void warn_of_classes(const struct run *run)
     for (size_t i = 0; metrics_cut_key(run->metrics, "class", i) != NULL; i++) {
         struct buffer text = {0};
         if (view_class_rejections(&text, run->metrics, i))
-            fprintf(stderr, "warning: %s\n", buffer_c_string(&text));
+            tool_say("warning: %s\n", buffer_c_string(&text));
         buffer_release(&text);
     }
 }
@@ -131,17 +131,17 @@ static int warn(const struct args *args, const struct run *run)
     const struct workload_facts *facts = job_source_facts(run->source);
     char jobs[JOBS_TEXT_BYTES];
     if (facts->bad_line_count > 0)
-        fprintf(stderr, "warning: %llu unreadable line%s of the trace %s skipped\n",
+        tool_say("warning: %llu unreadable line%s of the trace %s skipped\n",
                 (unsigned long long)facts->bad_line_count, facts->bad_line_count == 1 ? "" : "s",
                 facts->bad_line_count == 1 ? "was" : "were");
     warn_of_classes(run);
     if (run->result.never_fits == 0 && run->result.refused == 0)
         return 0;
     if (run->result.refused != 0)
-        fprintf(stderr, "warning: %s refused by the scheduler '%s'\n", jobs_text(run->result.refused, jobs),
+        tool_say("warning: %s refused by the scheduler '%s'\n", jobs_text(run->result.refused, jobs),
                 run_policy_name(run));
     else
-        fprintf(stderr, "warning: %s rejected (NeverFits): no state of this cluster could hold %s\n",
+        tool_say("warning: %s rejected (NeverFits): no state of this cluster could hold %s\n",
                 jobs_text(run->result.never_fits, jobs), run->result.never_fits == 1 ? "it" : "them");
     return args_flag(args, "strict") ? error_exit_status(ERROR_DATA) : 0;
 }

@@ -18,6 +18,7 @@
 #include "policies/allocate/kept_space.h"
 #include "policies/booking/booking.h"
 #include "policies/booking/start.h"
+#include "policies/booking/told.h"
 #include "policies/drain/drain.h"
 #include "policies/eviction/eviction.h"
 #include "policies/hoarders/hoarders.h"
@@ -245,6 +246,10 @@ static __attribute__((noinline)) time_ns decide(struct sched *sched)
 
 size_t sched_cycle(struct sched *sched, time_ns now, const struct decision **out, time_ns *wake_at)
 {
+    *out = sched->decided.decisions;
+    *wake_at = now < sched->now ? sched->now : TIME_NEVER;
+    if (!told_in_time(sched, now))
+        return 0;
     sched_pass_time(sched, now);
     sched->cycle++;
     decided_begin_cycle(sched);

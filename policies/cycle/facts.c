@@ -5,6 +5,7 @@
 #include "policies/booking/booking.h"
 #include "policies/booking/eligible.h"
 #include "policies/booking/gang_traffic.h"
+#include "policies/booking/told.h"
 #include "policies/cycle/cycle_inside.h"
 #include "policies/drain/drain.h"
 #include "policies/eviction/eviction.h"
@@ -247,6 +248,8 @@ static uint32_t enroll(struct sched *sched, const struct job *job, const struct 
 
 void sched_job_submitted(struct sched *sched, const struct job *job, time_ns now)
 {
+    if (!told_in_time(sched, now) || !told_well(sched, told_job(sched, job)))
+        return;
     sched_begin_fact(sched, now);
     uint32_t slot = enroll(sched, job, NULL, 0);
     if (slot == SLOT_NONE)
@@ -261,6 +264,8 @@ void sched_job_submitted(struct sched *sched, const struct job *job, time_ns now
 
 void sched_job_released(struct sched *sched, job_id id, time_ns now)
 {
+    if (!told_in_time(sched, now))
+        return;
     uint32_t slot = job_table_find(&sched->jobs, id);
     if (slot == SLOT_NONE || !sched->jobs.facts[slot].is_held)
         return;
@@ -271,6 +276,9 @@ void sched_job_released(struct sched *sched, job_id id, time_ns now)
 void sched_job_adopted(struct sched *sched, const struct job *job, const struct piece *pieces, uint32_t piece_count,
                        time_ns started, time_ns now)
 {
+    if (!told_in_time(sched, now) || !told_well(sched, told_job(sched, job)) ||
+        !told_well(sched, started < 0 || started > now ? WRONG_TIME : told_pieces(sched, job, pieces, piece_count)))
+        return;
     sched_begin_fact(sched, now);
     uint32_t slot = enroll(sched, job, pieces, piece_count);
     if (slot == SLOT_NONE)
@@ -321,6 +329,8 @@ static void drop_claims_on(struct sched *sched, node_id node)
 
 void sched_job_cancelled(struct sched *sched, job_id id, time_ns now)
 {
+    if (!told_in_time(sched, now))
+        return;
     uint32_t slot = job_table_find(&sched->jobs, id);
     if (slot == SLOT_NONE)
         return;
@@ -351,6 +361,8 @@ static bool starts_quietly(struct sched *sched, const struct sched_job *job)
 
 void sched_job_started(struct sched *sched, job_id id, decision_id decision, time_ns now)
 {
+    if (!told_in_time(sched, now))
+        return;
     uint32_t slot = job_table_find(&sched->jobs, id);
     if (slot == SLOT_NONE)
         return;
@@ -385,6 +397,8 @@ void sched_job_started(struct sched *sched, job_id id, decision_id decision, tim
 
 void sched_job_leaving(struct sched *sched, job_id id, struct members which, time_ns now)
 {
+    if (!told_in_time(sched, now) || !told_well(sched, told_members(sched, which)))
+        return;
     uint32_t slot = job_table_find(&sched->jobs, id);
     if (slot == SLOT_NONE)
         return;
@@ -402,6 +416,9 @@ void sched_job_leaving(struct sched *sched, job_id id, struct members which, tim
 
 void sched_job_evicted(struct sched *sched, job_id id, struct members which, enum evict_end end, time_ns now)
 {
+    if (!told_in_time(sched, now) ||
+        !told_well(sched, (unsigned)end > EVICT_LOST ? WRONG_VALUE : told_members(sched, which)))
+        return;
     uint32_t slot = job_table_find(&sched->jobs, id);
     if (slot == SLOT_NONE)
         return;
@@ -440,6 +457,8 @@ static bool holds_space(const struct sched_job *job)
 
 void sched_job_ended(struct sched *sched, job_id id, enum job_end end, bool will_retry, time_ns now)
 {
+    if (!told_in_time(sched, now) || !told_well(sched, (unsigned)end > JOB_END_LIMIT ? WRONG_VALUE : WRONG_NOTHING))
+        return;
     uint32_t slot = job_table_find(&sched->jobs, id);
     if (slot == SLOT_NONE)
         return;
@@ -475,6 +494,8 @@ void sched_job_ended(struct sched *sched, job_id id, enum job_end end, bool will
 
 void sched_job_checkpointed(struct sched *sched, job_id id, time_ns now)
 {
+    if (!told_in_time(sched, now))
+        return;
     uint32_t slot = job_table_find(&sched->jobs, id);
     if (slot == SLOT_NONE)
         return;
@@ -515,7 +536,9 @@ static void refuse_eviction(struct sched *sched, uint32_t slot, decision_id deci
 
 void sched_decision_refused(struct sched *sched, decision_id decision, enum refusal why, time_ns now)
 {
-    (void)why; /* all refusals are handled alike */
+    /* all refusals are handled alike */
+    if (!told_in_time(sched, now) || !told_well(sched, (unsigned)why > REFUSED_BUSY ? WRONG_VALUE : WRONG_NOTHING))
+        return;
     uint32_t slot = job_table_find(&sched->jobs, (job_id)decision);
     if (repartitions_refused(sched, decision, now) || slot == SLOT_NONE || decision == 0)
         return;
@@ -538,6 +561,8 @@ void sched_decision_refused(struct sched *sched, decision_id decision, enum refu
 
 void sched_node_changed(struct sched *sched, node_id node, enum node_state state, time_ns now)
 {
+    if (!told_in_time(sched, now) || !told_well(sched, told_node(sched, node, state)))
+        return;
     sched_begin_fact(sched, now);
     bool was_up = sched->ledger->node_state[node] == NODE_UP, is_up = state == NODE_UP;
     drain_node_changed(sched, node, state);
@@ -559,6 +584,8 @@ void sched_node_changed(struct sched *sched, node_id node, enum node_state state
 
 void sched_queues_changed(struct sched *sched, const struct queue_table *queues, time_ns now)
 {
+    if (!told_in_time(sched, now) || !told_well(sched, told_queues(sched, queues)))
+        return;
     sched_begin_fact(sched, now);
     ledger_queues(sched->ledger, queues);
     queue_tree_update(&sched->tree, queues);
@@ -573,6 +600,8 @@ void sched_queues_changed(struct sched *sched, const struct queue_table *queues,
 
 void sched_typical_told(struct sched *sched, const struct job_group *kinds, uint32_t kind_count, time_ns now)
 {
+    if (!told_in_time(sched, now) || !told_well(sched, told_kinds(sched, kinds, kind_count)))
+        return;
     sched_begin_fact(sched, now);
     if (sched->typical.is_used)
         typical_tell(&sched->typical, sched->ledger, &sched->request_classes.asks, kinds, kind_count);

@@ -119,6 +119,8 @@ struct sched {
     struct quota_advance quota_advance;
     struct traffic traffic; /* when the placement policy compares places */
     struct eligible_books *eligible;
+    struct refused_facts refused; /* not saved */
+    bool trusts_jobs;             /* not saved */
 
     /* ---- eviction ---- */
     bool plans_in_turn; /* the queue selection books plans of reclaim: policies/eviction/nominees.c */

@@ -35,12 +35,17 @@ static time_ns sample_after(const struct engine *engine, time_ns at)
     return at < world->warmup && next > world->warmup ? world->warmup : next;
 }
 
+/* Make the changes that no event announces. */
+static void carry_to(struct engine *engine, time_ns at)
+{
+    engine_activity_to(engine, at);
+    engine_spent_to(engine, at);
+}
+
 static void sample(struct engine *engine, time_ns at)
 {
-    if (engine->wants_samples) {
-        engine_activity_to(engine, at);
-        engine_spent_to(engine, at);
-    }
+    if (engine->wants_samples)
+        carry_to(engine, at);
     engine_emit_sample(engine, at);
 }
 
@@ -246,8 +251,10 @@ static void run_instant(struct engine *engine, time_ns at)
         if (engine->is_filling)
             engine_emit_arrived(engine);
     }
-    if (engine->config->is_checked)
+    if (engine->config->is_checked) {
+        carry_to(engine, at);
         engine_check_instant(engine);
+    }
 }
 
 static void loop(struct engine *engine)
@@ -364,6 +371,7 @@ struct error engine_run(const struct engine_config *config, struct engine_result
         sched = sched_new(config->cluster, queues, config->policy, &engine.error);
         TRY(engine.error);
         sched_count_waits(sched, config->world.has_wait_times);
+        sched_trust_jobs(sched, !config->is_checked); /* a source gives valid jobs */
     }
     engine.port = port_new(sched, config->decider, config->listener);
     if (config->is_checked)

@@ -50,7 +50,7 @@ static int64_t share(int64_t all, int64_t part, int64_t whole)
     return (int64_t)((wide_ns)all * part / whole);
 }
 
-/* Find what its slowest member loses on its piece, and its job by communication, of `all` units; at: its pace. */
+/* Of `all` units `left` are useful: find what its slowest member loses on its piece, and its job by communication. */
 static void divide_pace(const struct engine *engine, uint32_t slot, struct sim_spending *own, int64_t all, int64_t left)
 {
     const struct sim_pace *pace = &engine->paces[slot];
@@ -73,13 +73,13 @@ static void divide(const struct engine *engine, uint32_t slot, struct sim_spendi
     const int64_t present = engine_charges(engine) ? engine_saves_pace(engine, slot) : pace;
     const int64_t full = (pace > one ? pace : one) * members;
     const int64_t force = speed / present; /* members that work */
-    const int64_t all = share(own->held, force, members), paced = share(own->held, force * pace, full);
+    const int64_t all = share(own->held, force, members), rest = share(own->held, force * present, members * pace);
     const int64_t useful = share(own->held, force * present, full);
     memset(own->working, 0, sizeof own->working);
     own->working[SPENT_RESERVED] = own->held - all;
     if (is_paced)
-        divide_pace(engine, slot, own, all, paced);
-    own->working[SPENT_RESTART] = paced - useful;
+        divide_pace(engine, slot, own, rest, useful);
+    own->working[SPENT_RESTART] = all - rest;
     own->working_short = own->held - share(own->held, speed, full);
 }
 
@@ -221,61 +221,4 @@ void engine_spent_lose(struct engine *engine, uint32_t slot, wide_ns thrown, wid
             : useful / work * thrown + (rest > 0 ? (wide_ns)((double)rest * ((double)thrown / (double)work)) : 0);
     own->lost += lost;
     engine->spent_lost += lost;
-}
-
-/* ---- Rows ---- */
-
-static wide_ns integral(const struct level *level, time_ns at)
-{
-    return (wide_ns)level->value * at - level->excess;
-}
-
-/* The levels of what no job that runs holds, in units. */
-static void add_unheld(const wide_ns of[LEVEL_COUNT], wide_ns spent[SPENT_COUNT])
-{
-    const wide_ns kept = of[LEVEL_RESERVED] + of[LEVEL_STARTING];
-    spent[SPENT_REPARTITION] += of[LEVEL_RECUT] * SPENT_ONE;
-    spent[SPENT_SLICED] += of[LEVEL_UNCOVERED] * SPENT_ONE;
-    spent[SPENT_RESERVED] += (kept + of[LEVEL_PARTIAL]) * SPENT_ONE;
-    spent[SPENT_IDLE] += (of[LEVEL_FREE] - kept - of[LEVEL_RECUT] - of[LEVEL_UNCOVERED]) * SPENT_ONE;
-}
-
-void engine_spent_integrals(const struct engine *engine, time_ns at, gpu_time_ns spent[SPENT_COUNT])
-{
-    wide_ns of[LEVEL_COUNT], exact[SPENT_COUNT], sum = 0;
-    gpu_time_ns before = 0;
-    for (int level = 0; level < LEVEL_COUNT; level++)
-        of[level] = integral(&engine->levels[level], at);
-    for (int cause = 0; cause < SPENT_COUNT; cause++)
-        exact[cause] = integral(&engine->spent[cause], at);
-    add_unheld(of, exact);
-    exact[SPENT_LOST] = engine->spent_lost;
-    exact[SPENT_USEFUL] = of[LEVEL_ALLOCATED] * SPENT_ONE - integral(&engine->spent_short, at) - engine->spent_lost;
-    /* Round the sums, not the causes: so what is rounded adds up to the rounded sum of all. */
-    for (int cause = 0; cause < SPENT_COUNT; cause++) {
-        sum += exact[cause];
-        const gpu_time_ns rounded = sum / ((wide_ns)GPU_MILLI * SPENT_ONE);
-        spent[cause] = rounded - before;
-        before = rounded;
-    }
-}
-
-const char *engine_spent_check(struct engine *engine)
-{
-    wide_ns of[LEVEL_COUNT], now[SPENT_COUNT], sum = 0;
-    engine_activity_to(engine, engine->now);
-    engine_spent_to(engine, engine->now);
-    for (int level = 0; level < LEVEL_COUNT; level++)
-        of[level] = engine->levels[level].value;
-    for (int cause = 0; cause < SPENT_COUNT; cause++)
-        now[cause] = engine->spent[cause].value;
-    add_unheld(of, now);
-    now[SPENT_USEFUL] = of[LEVEL_ALLOCATED] * SPENT_ONE - engine->spent_short.value;
-    for (int cause = 0; cause < SPENT_COUNT; cause++) {
-        sum += now[cause];
-        if (now[cause] < 0)
-            return "the GPUs of a cause are below 0";
-    }
-    const wide_ns all = (wide_ns)engine->config->cluster->gpu_count * GPU_MILLI * SPENT_ONE;
-    return sum != all ? "the GPUs by cause do not add up to the cluster" : NULL;
 }

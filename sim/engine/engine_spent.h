@@ -13,9 +13,9 @@
  *   restart      it does no work: it writes, loads, restarts or warms up
  *   idle_held    no SM of its is busy, by its declared activity (workload.activity)
  *   else its speed divides what it holds, in this order: `reserved` of members that hold GPUs and cannot work;
- *                `sliced` or `neighbours`, what its slowest member loses on an instance or beside other clients;
- *                `communication`, what the place and the network take of the rest, against the best place alone;
- *                `restart`, what an asynchronous write takes of the rest; `useful`, the rest: its speed
+ *                `restart`, what an asynchronous write takes of the rest; `sliced` or `neighbours`, what its slowest
+ *                member then loses on an instance or beside other clients; `communication`, what the place and the
+ *                network take of the rest, against the best place alone; `useful`, the rest: its speed
  *
  * Communication that the best place alone has, too, is part of the run time of the trace, and so is useful.  A job that
  * runs faster than the trace's speed, on more than it asked for, is useful in all that it holds.  Work that is thrown
@@ -81,9 +81,11 @@ void engine_spent_lose(struct engine *engine, uint32_t slot, wide_ns thrown, wid
 
 /* Make all changes that are due by `at`. */
 void engine_spent_to(struct engine *engine, time_ns at);
-/* The integrals until `at`, after engine_spent_to. */
+/* ---- engine_spent_rows.c: after engine_activity_to and engine_spent_to ---- */
+
+/* The integrals until `at`. */
 void engine_spent_integrals(const struct engine *engine, time_ns at, gpu_time_ns spent[SPENT_COUNT]);
 /* The law that is broken now; NULL: none. */
-const char *engine_spent_check(struct engine *engine);
+const char *engine_spent_check(const struct engine *engine);
 
 #endif

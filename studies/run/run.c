@@ -89,6 +89,19 @@ static struct error open_record(struct run *run, const char *const *model_names)
 
 /* ---- the simulation ---- */
 
+/* The check holds the policy to its guarantees.  A gang policy that cannot keep one is a mistake in the policy, and no
+ * run is needed to see it. */
+static struct error check_guarantees(const struct policy_config *policy)
+{
+    if ((policy->guarantees & GUARANTEE_GANG) == 0 || policy->gang->is_all_or_nothing)
+        return ERROR_OK;
+    struct error error =
+        error_new(ERROR_CONFIG, "policy '%s' guarantees \"gang\", but its gang policy '%s' starts jobs below their minimum",
+                  policy->name, policy->gang->name);
+    error_set_hint(&error, "leave \"gang\" out of policy.guarantees, or set policy.gang to 'all_or_nothing'");
+    return error;
+}
+
 static struct error simulate(struct run *run)
 {
     const char *model_names[CLUSTER_MODELS_MAX + 1] = {NULL};
@@ -96,6 +109,8 @@ static struct error simulate(struct run *run)
     const struct cluster *cluster = run->scenario.cluster;
     for (uint32_t m = 0; m < cluster->model_count; m++)
         model_names[m] = cluster->models[m].name;
+    if (options->is_checked && options->scheduler == NULL)
+        TRY(check_guarantees(&run->scenario.policy));
     struct record_sink sinks[3] = {metrics_sink(run->metrics)};
     size_t sink_count = 1;
     if (options->out != NULL) {

@@ -151,8 +151,8 @@ static void test_reserved(void **state)
 }
 
 /* GPU 7 has an instance of four memory slices for four compute slices, and one of four for three.  The first is
- * destroyed in 0.5 s, and three of one slice are made in 1 s each; the other stays.  Then a slice is in no instance.  At
- * 500 s the GPU is made whole: four instances are destroyed, and its mode is switched in 20 s. */
+ * destroyed in 0.5 s, and three of one slice are made in 1 s each; the other stays.  Then a slice is in no instance.
+ * At 500 s the GPU is made whole: four instances are destroyed, and its mode is switched in 20 s. */
 static void test_repartition(void **state)
 {
     (void)state;
