@@ -217,6 +217,11 @@ void sched_queues_changed(struct sched *sched, const struct queue_table *queues,
  * O(kinds). */
 void sched_typical_told(struct sched *sched, const struct job_group *kinds, uint32_t kind_count, time_ns now);
 
+/* From now on, if *stop is not 0, a cycle starts no more jobs and ends soon, in the middle of a job's growth too; what it
+ * has decided stands.  For a world that is about to end: law 5 does not hold from then on.  Borrowed and not saved; NULL,
+ * as at first: no stop.  O(1). */
+void sched_stop_at(struct sched *sched, const volatile int *stop);
+
 /* What is wrong with a fact. */
 enum wrong_fact {
     WRONG_NOTHING,
@@ -247,8 +252,8 @@ const struct refused_facts *sched_refused(const struct sched *sched);
 void sched_trust_jobs(struct sched *sched, bool is_on);
 const char *wrong_fact_text(enum wrong_fact wrong); /* for any value; static: "its node is not in the cluster" */
 
-/* Decide.  `now` as in a fact; at a wrong time nothing is decided.  *out is borrowed until the next call.  *wake_at: when a cycle is due even if no fact comes (TIME_NEVER:
- * never). */
+/* Decide.  `now` as in a fact; at a wrong time nothing is decided.  *out is borrowed until the next call.  *wake_at: when
+ * a cycle is due even if no fact comes (TIME_NEVER: never). */
 size_t sched_cycle(struct sched *sched, time_ns now, const struct decision **out, time_ns *wake_at);
 
 /* Counts for reports and checks. */

@@ -69,6 +69,9 @@ struct plot_tool {
     unsigned limit_ms;   /* default 20,000 */
 };
 
+/* Remove the folders of drawings that killed processes of this user left behind. */
+void plot_clean(const struct plot_tool *tool);
+
 /* Append the drawing.  On error nothing is appended; that gnuplot is missing is an error of its own. */
 struct error plot_svg(const struct plot *plot, const struct plot_tool *tool, struct buffer *svg) MUST_CHECK;
 

@@ -12,6 +12,8 @@
 
 struct reading {
     struct csv_rows *rows;
+    const char *folder, *name;              /* of the record; of the file */
+    const struct result_manifest *manifest; /* of the record */
     const struct record_sink *sink;
     const struct run_facts *facts;
     struct names *names; /* of queues and users: gives them a fixed address */

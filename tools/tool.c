@@ -77,10 +77,10 @@ void tool_say(const char *format, ...)
 {
     struct buffer line = {0};
     char *text;
-    va_list arguments;
-    va_start(arguments, format);
-    const int length = vasprintf(&text, format, arguments);
-    va_end(arguments);
+    va_list values;
+    va_start(values, format);
+    const int length = vasprintf(&text, format, values);
+    va_end(values);
     if (length < 0)
         return;
     buffer_string(&line, text);

@@ -23,6 +23,14 @@ static void on_signal(int number)
     signal(number, SIG_DFL);
 }
 
+/* While inputs are read, a signal ends the program at once: nothing is lost, and a pipe that nobody writes to would never
+ * end. */
+static void catch_signals(void)
+{
+    signal(SIGINT, on_signal);
+    signal(SIGTERM, on_signal);
+}
+
 static void fill_host(const struct progress_line *progress, struct result_host *host, char system[256],
                       char started[32])
 {
@@ -57,6 +65,7 @@ static struct error read_options(const struct args *args, struct run_options *op
                                     .is_checked = args_flag(args, "check"),
                                     .keeps_arrivals = !args_flag(args, "quiet"),
                                     .stop = &caught_signal,
+                                    .on_begin = catch_signals,
                                     .on_progress = progress_line_show,
                                     .arguments = (const char *const *)tool_arguments()};
     if (options->out == NULL && options->has_events)
@@ -151,8 +160,6 @@ static int run_verb(const struct args *args)
     struct run_options run_options;
     struct run run = {0};
     struct progress_line progress;
-    signal(SIGINT, on_signal);
-    signal(SIGTERM, on_signal);
     progress_line_begin(&progress, !args_flag(args, "quiet"));
     struct error error = run_all(args, &run_options, &run, &progress);
     progress_line_end(&progress);
@@ -219,7 +226,7 @@ const struct args_verb verb_run = {
                               "('windtunnel help' says where these are), such as h100-500x8. Without it the options "
                               "must name at least a trace and a cluster.",
                               "On SIGINT or SIGTERM the run ends at once, the table and the record say that they are "
-                              "partial, and the signal is raised again.",
+                              "partial, and the signal is raised again. While inputs are still read there is no record.",
                               "A run that makes no progress for world.stall_steps cycles or evictions ends likewise, "
                               "with status 5.",
                               NULL},

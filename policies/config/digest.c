@@ -239,6 +239,7 @@ static void archive_idle(struct archive *archive, struct idle_config *config)
     ARCHIVE(archive, config->threshold_milli);
     ARCHIVE(archive, config->wake_milli);
     ARCHIVE(archive, config->classes);
+    ARCHIVE(archive, config->spares_unsaved);
     ARCHIVE(archive, config->is_wanted);
     ARCHIVE(archive, config->window);
     ARCHIVE(archive, config->grace);

@@ -344,7 +344,8 @@ static uint8_t read_classes(struct json_object *object, uint8_t otherwise)
 
 static void read_idle_terms(struct idle_config *own, struct json_object *idle)
 {
-    static const char *const whens[] = {"always", "wanted", NULL}; /* is_wanted */
+    static const char *const whens[] = {"always", "wanted", NULL};  /* is_wanted */
+    static const char *const unsaved[] = {"evict", "spare", NULL}; /* spares_unsaved */
     own->classes = read_classes(idle, own->classes);
     own->threshold_milli =
         (uint16_t)json_get_scaled(idle, "threshold", GPU_MILLI, 1, GPU_MILLI, own->threshold_milli);
@@ -354,6 +355,7 @@ static void read_idle_terms(struct idle_config *own, struct json_object *idle)
     own->window = json_get_duration(idle, "window_s", own->window);
     own->grace = json_get_duration(idle, "grace_s", own->grace);
     own->rest = json_get_duration(idle, "rest_s", own->rest);
+    own->spares_unsaved = json_get_choice(idle, "unsaved", unsaved, own->spares_unsaved) == 1;
     own->is_wanted = json_get_choice(idle, "when", whens, own->is_wanted) == 1;
     if (own->window < TIME_NS_PER_S) {
         struct json_value window = json_member(idle, "window_s");

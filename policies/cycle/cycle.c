@@ -244,6 +244,11 @@ static __attribute__((noinline)) time_ns decide(struct sched *sched)
     return find_wake(sched);
 }
 
+void sched_stop_at(struct sched *sched, const volatile int *stop)
+{
+    sched->stop = stop;
+}
+
 size_t sched_cycle(struct sched *sched, time_ns now, const struct decision **out, time_ns *wake_at)
 {
     *out = sched->decided.decisions;

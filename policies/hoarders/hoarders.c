@@ -125,7 +125,8 @@ static bool can_lose(struct sched *sched, uint32_t slot)
     const struct sched_job *job = &sched->jobs.jobs[slot];
     if (sched->policy.idle->shrinks)
         return job->fill == FILL_ABOVE;
-    return sched_request_class(sched, job)->is_preemptible;
+    const bool is_spared = sched->policy.idle_config.spares_unsaved && sched_grace(sched, slot) == 0;
+    return sched_request_class(sched, job)->is_preemptible && !is_spared;
 }
 
 static void wake(struct sched *sched, uint32_t slot)

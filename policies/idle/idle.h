@@ -5,7 +5,7 @@
  * idle it loses space.  How much and of whom, a policy file says:
  *
  *   {"idle": {"policy": "reclaim", "classes": ["interactive"], "threshold": 0.05, "wake": 0.1, "window_s": 1800,
- *             "grace_s": 600, "when": "wanted", "rest_s": 1800}}
+ *             "grace_s": 600, "when": "wanted", "unsaved": "spare", "rest_s": 1800}}
  *
  * Words.  Idle time: the sum of the windows of measurements that found the job idle, since one last found it active.
  *
@@ -34,6 +34,7 @@ enum { IDLE_STRIKES_MAX = 12 };
 struct idle_config {
     uint16_t threshold_milli, wake_milli; /* SM activity; threshold <= wake */
     uint8_t classes;                      /* bits of enum job_class: the jobs that it applies to */
+    bool spares_unsaved;                  /* a job that cannot save its work is not evicted, only told */
     bool is_wanted;                       /* space is taken only while some job waits for space */
     time_ns window;                       /* idle time until a job is told, > 0 */
     time_ns grace;                        /* further idle time until it loses space */

@@ -154,12 +154,18 @@ struct sched {
     uint64_t cycle;  /* its number */
     uint64_t starts; /* confirmed */
     struct rest rest;
+    const volatile int *stop;             /* NULL: none */
     uint8_t acts[ACTIONS_MAX], act_count; /* the actions of the policy that can have an effect */
 
     /* ---- scratch ---- */
     struct piece_list pieces;      /* of placing, for the time of one call */
     struct piece_list held_pieces; /* likewise: the pieces that the job has already */
 };
+
+static inline bool sched_is_stopped(const struct sched *sched)
+{
+    return sched->stop != NULL && *sched->stop != 0;
+}
 
 static inline struct request_class *sched_request_class(struct sched *sched, const struct sched_job *job)
 {

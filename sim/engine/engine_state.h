@@ -139,7 +139,8 @@ struct engine {
     struct event_queue events;
     time_ns now;
     time_ns next_sample;
-    bool wants_row; /* a sample at `now` is due, to be written when time moves on */
+    uint64_t sample_count; /* of the grid */
+    bool wants_row;        /* a sample at `now` is due, to be written when time moves on */
     time_ns last_submit;
     time_ns cycle_due;  /* TIME_NEVER: no cycle is due */
     time_ns last_cycle; /* -1: there was none yet */

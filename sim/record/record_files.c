@@ -9,6 +9,7 @@
 #include "sim/record/record_text.h"
 
 enum record_file { FILE_JOBS, FILE_ATTEMPTS, FILE_TIMELINE, FILE_COUNT };
+_Static_assert((int)FILE_COUNT == RECORD_FILE_COUNT, "the header counts them");
 
 /* The middle of a job's line, from queue to source.  Few different ones occur in a run, so their texts are kept, by
  * slot. */
@@ -486,25 +487,20 @@ static struct error on_sample(void *self, const struct timeline_row *row)
 
 /* ---- life ---- */
 
+const char *const record_files_names[RECORD_FILE_COUNT] = {
+    [FILE_JOBS] = RECORD_JOBS_FILE,
+    [FILE_ATTEMPTS] = RECORD_ATTEMPTS_FILE,
+    [FILE_TIMELINE] = RECORD_TIMELINE_FILE,
+};
+
 static struct error open_one(struct record_files *files, enum record_file which, const char *folder)
 {
-    static const char *const names[FILE_COUNT] = {
-        [FILE_JOBS] = RECORD_JOBS_FILE,
-        [FILE_ATTEMPTS] = RECORD_ATTEMPTS_FILE,
-        [FILE_TIMELINE] = RECORD_TIMELINE_FILE,
-    };
     static const char *const columns[FILE_COUNT] = {
         [FILE_JOBS] = record_job_columns,
         [FILE_ATTEMPTS] = record_attempt_columns,
         [FILE_TIMELINE] = record_timeline_columns,
     };
-    struct buffer path = {0};
-    buffer_string(&path, folder);
-    buffer_char(&path, '/');
-    buffer_string(&path, names[which]);
-    struct error error = output_open(&files->outputs[which], buffer_c_string(&path), OUTPUT_ZSTD);
-    buffer_release(&path);
-    TRY(error);
+    TRY(output_open_inside(&files->outputs[which], folder, record_files_names[which], OUTPUT_ZSTD));
     buffer_string(output_buffer(files->outputs[which]), columns[which]);
     buffer_char(output_buffer(files->outputs[which]), '\n');
     return ERROR_OK;
@@ -542,11 +538,21 @@ struct record_sink record_files_sink(struct record_files *files)
     };
 }
 
+struct error record_files_seal(struct record_files *files)
+{
+    for (int which = 0; which < FILE_COUNT; which++)
+        TRY(output_seal(files->outputs[which]));
+    return ERROR_OK;
+}
+
+void record_files_digest(const struct record_files *files, int which, char hex[33])
+{
+    output_digest(files->outputs[which], hex);
+}
+
 struct error record_files_commit(struct record_files **files)
 {
-    struct error error = ERROR_OK;
-    for (int which = 0; which < FILE_COUNT && !error_is(error); which++)
-        error = output_seal((*files)->outputs[which]);
+    struct error error = record_files_seal(*files);
     for (int which = FILE_COUNT - 1; which >= 0 && !error_is(error); which--)
         error = output_commit(&(*files)->outputs[which]);
     record_files_discard(files); /* files that an error left uncommitted */

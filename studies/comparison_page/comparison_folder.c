@@ -4,14 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
-#include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/folder.h"
 #include "base/output.h"
 #include "reports/html.h"
 #include "sim/live/event_file.h"
@@ -124,17 +123,10 @@ static bool is_record_file(const char *name, char *const *names, size_t count)
     return false;
 }
 
-/* A folder that a process made for its runs: ".windtunnel-PID-N.tmp". */
-static bool is_staging(const char *name, long *process)
-{
-    int attempt, end = 0;
-    return sscanf(name, ".windtunnel-%ld-%d.tmp%n", process, &attempt, &end) == 2 && end > 0 && name[end] == '\0';
-}
-
 static bool is_of_comparison(const char *name, char *const *names, size_t count)
 {
     long process;
-    if (strcmp(name, HTML_FILE) == 0 || strcmp(name, COMPARISON_FILE) == 0 || is_staging(name, &process))
+    if (strcmp(name, HTML_FILE) == 0 || strcmp(name, COMPARISON_FILE) == 0 || output_is_temp_name(name, &process))
         return true;
     for (size_t i = 0; i < count; i++)
         if (strcmp(name, names[i]) == 0)
@@ -229,9 +221,7 @@ static void remove_abandoned(const char *path)
 {
     DIR *entries = opendir(path);
     for (struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;) {
-        long process;
-        if (!is_staging(entry->d_name, &process) || process <= 0 || process > INT_MAX || kill((pid_t)process, 0) == 0 ||
-            errno != ESRCH)
+        if (!folder_is_of_dead(entry->d_name))
             continue;
         char *inside = path_new(path, entry->d_name);
         if (is_folder(inside))
@@ -245,8 +235,8 @@ static void remove_abandoned(const char *path)
 static struct error make_staging(struct comparison_folder *folder)
 {
     for (int attempt = 0; attempt < STAGING_ATTEMPTS_MAX; attempt++) {
-        char name[64];
-        snprintf(name, sizeof name, ".windtunnel-%ld-%d.tmp", (long)getpid(), attempt);
+        char name[OUTPUT_TEMP_BYTES];
+        output_temp_name(name, attempt);
         char *path = path_new(folder->path, name);
         const int reason = mkdir(path, 0777) == 0 ? 0 : errno;
         if (reason == 0) {
@@ -272,7 +262,7 @@ struct error comparison_folder_open(struct comparison_folder *folder, const char
         TRY(check_record(path, &sides[i]));
     TRY(check_old(path));
     const bool is_there = stat(path, &status) == 0;
-    TRY(output_make_folder(path));
+    TRY(folder_open(&folder->held, path));
     folder->is_made = !is_there;
     remove_abandoned(path);
     TRY(make_staging(folder));
@@ -338,10 +328,7 @@ static void find_records(const struct comparison_folder *folder, const struct co
 
 static struct error open_in(struct output **out, const char *folder, const char *name)
 {
-    char *path = path_new(folder, name);
-    struct error error = output_open(out, path, OUTPUT_PLAIN);
-    mem_free(path);
-    return error;
+    return output_open_inside(out, folder, name, OUTPUT_PLAIN);
 }
 
 static struct error move_records(const struct comparison_folder *folder, const struct comparison_page *about)
@@ -396,6 +383,7 @@ void comparison_folder_release(struct comparison_folder *folder)
         remove_made(folder->staging);
     if (folder->is_made)
         rmdir(folder->path);
+    folder_close(&folder->held);
     for (size_t i = 0; i < folder->side_count; i++) {
         mem_free(folder->names[i]);
         mem_free(folder->run_records[i]);

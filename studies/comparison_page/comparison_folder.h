@@ -24,8 +24,9 @@
 
 struct comparison_folder {
     char *path;
-    char *staging; /* "PATH/.windtunnel-PID.tmp"; NULL: none is made */
-    bool is_made;  /* the folder was not there before */
+    struct folder *held; /* another comparison into the folder is refused */
+    char *staging;       /* "PATH/.windtunnel-PID.tmp"; NULL: none is made */
+    bool is_made;        /* the folder was not there before */
     size_t side_count;
     char *names[COMPARISON_SIDES_MAX];         /* of the folders of sides that are run; else NULL */
     const char *records[COMPARISON_SIDES_MAX]; /* where their runs write; else the record that is the side, or NULL */

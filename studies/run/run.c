@@ -1,11 +1,8 @@
 #include "studies/run/run.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <unistd.h>
 
-#include "base/input.h"
 #include "reports/html.h"
 #include "sim/plugins/guard.h"
 
@@ -46,23 +43,10 @@ struct error run_gates(const struct scenario *scenario, struct arena *arena, str
 
 /* ---- before the simulation ---- */
 
-static struct error open_in(struct output **out, const char *folder, const char *name)
-{
-    struct buffer path = {0};
-    buffer_format(&path, "%s/%s", folder, name);
-    struct error error = output_open(out, buffer_c_string(&path), OUTPUT_PLAIN);
-    buffer_release(&path);
-    return error;
-}
-
 static struct error open_events(struct run *run)
 {
-    struct buffer path = {0};
-    buffer_format(&path, "%s/%s", run->options->out, EVENT_FILE);
-    struct error error = event_file_open(&run->events, buffer_c_string(&path), run->scenario.cluster,
-                                         job_source_queues(run->source), text_of(run->scenario.policy_text));
-    buffer_release(&path);
-    return error;
+    return event_file_open(&run->events, run->options->out, run->scenario.cluster, job_source_queues(run->source),
+                           text_of(run->scenario.policy_text));
 }
 
 static struct error open_process(struct run *run)
@@ -73,18 +57,20 @@ static struct error open_process(struct run *run)
                                       .queues = job_source_queues(run->source),
                                       .policy = text_of(run->scenario.policy_text),
                                       .gangs_are_whole = (run->scenario.policy.guarantees & GUARANTEE_GANG) != 0,
-                                      .sharing = &run->scenario.policy};
+                                      .sharing = &run->scenario.policy,
+                                      .stop = run->options->stop};
     return options.command != NULL ? process_open(&run->process, &options) : ERROR_OK;
 }
 
 /* Called before the simulation, so that a record that cannot be written is reported at once. */
 static struct error open_record(struct run *run, const char *const *model_names)
 {
+    TRY(folder_open(&run->folder, run->options->out));
     TRY(record_files_open(&run->files, run->options->out, model_names));
     if (run->options->has_events)
         TRY(open_events(run));
-    TRY(open_in(&run->page, run->options->out, HTML_FILE));
-    return open_in(&run->summary, run->options->out, RESULT_FILE);
+    TRY(output_open_inside(&run->page, run->options->out, HTML_FILE, OUTPUT_PLAIN));
+    return output_open_inside(&run->summary, run->options->out, RESULT_FILE, OUTPUT_PLAIN);
 }
 
 /* ---- the simulation ---- */
@@ -119,6 +105,8 @@ static struct error simulate(struct run *run)
     }
     if (options->sink != NULL)
         sinks[sink_count++] = *options->sink;
+    if (options->on_begin != NULL)
+        options->on_begin();
     TRY(open_process(run));
     struct engine_config config = {.watch = &guard_watch,
                                    .cluster = cluster,
@@ -139,6 +127,8 @@ static struct error simulate(struct run *run)
     if (run->events != NULL)
         config.listener = event_file_listener(run->events);
     TRY(engine_run(&config, &run->result));
+    if (options->stop == NULL || *options->stop == 0)
+        TRY(job_source_check(run->source));
     metrics_finish(run->metrics);
     return ERROR_OK;
 }
@@ -162,33 +152,26 @@ struct error run_simulate(struct run *run, const struct run_options *options)
 /* Events of an earlier run do not belong to this record. */
 static struct error commit_events(struct run *run)
 {
-    struct buffer path = {0};
-    if (run->events != NULL)
-        return event_file_commit(&run->events);
-    buffer_format(&path, "%s/%s", run->options->out, EVENT_FILE);
-    bool is_gone = unlink(buffer_c_string(&path)) == 0 || errno == ENOENT;
-    struct error error = is_gone ? ERROR_OK : error_io("remove", buffer_c_string(&path), errno);
-    buffer_release(&path);
-    return error;
+    return run->events != NULL ? event_file_commit(&run->events) : folder_remove(run->folder, EVENT_FILE);
 }
 
 /* What a manifest borrows. */
 struct manifest {
     struct result_manifest result;
     struct result_input inputs[3 + PLUGINS_MAX];
-    char fingerprint[17], arrivals[17], scenario_digest[33];
+    struct result_file files[RECORD_FILE_COUNT + 1];
+    char digests[RECORD_FILE_COUNT + 1][33];
+    char fingerprint[17], arrivals[17];
 };
 
-static struct error fill_inputs(const struct run *run, struct manifest *manifest)
+static void fill_inputs(const struct run *run, struct manifest *manifest)
 {
     const struct plugins *plugins = &run->scenario.plugins;
     const char *path = run->options->scenario.path;
     struct result_input *inputs = manifest->inputs;
     size_t count = 0;
-    if (path != NULL) {
-        TRY(input_digest(path, manifest->scenario_digest));
-        inputs[count++] = (struct result_input){.role = "scenario", .name = path, .digest = manifest->scenario_digest};
-    }
+    if (run->scenario.digest[0] != '\0')
+        inputs[count++] = (struct result_input){.role = "scenario", .name = path, .digest = run->scenario.digest};
     if (run->scenario.cluster_path[0] != '\0')
         inputs[count++] = (struct result_input){
             .role = "cluster", .name = run->scenario.cluster_path, .digest = run->scenario.cluster_digest};
@@ -205,10 +188,9 @@ static struct error fill_inputs(const struct run *run, struct manifest *manifest
     }
     manifest->result.inputs = inputs;
     manifest->result.input_count = count;
-    return ERROR_OK;
 }
 
-static struct error fill_manifest(const struct run *run, struct manifest *manifest)
+static void fill_manifest(const struct run *run, struct manifest *manifest)
 {
     const struct workload_facts *facts = job_source_facts(run->source);
     snprintf(manifest->fingerprint, sizeof manifest->fingerprint, "%016llx",
@@ -229,18 +211,52 @@ static struct error fill_manifest(const struct run *run, struct manifest *manife
                      .declared_by_row = facts->declared_by_row,
                      .declared_row_count = facts->declared_row_count},
         .scenario_json = run->scenario.resolved};
-    return fill_inputs(run, manifest);
+    fill_inputs(run, manifest);
+}
+
+/* The files must be sealed. */
+static void fill_files(const struct run *run, struct manifest *manifest)
+{
+    size_t count = 0;
+    for (; count < RECORD_FILE_COUNT; count++) {
+        record_files_digest(run->files, (int)count, manifest->digests[count]);
+        manifest->files[count] = (struct result_file){record_files_names[count], manifest->digests[count]};
+    }
+    if (run->events != NULL) {
+        event_file_digest(run->events, manifest->digests[count]);
+        manifest->files[count] = (struct result_file){EVENT_FILE, manifest->digests[count]};
+        count++;
+    }
+    manifest->result.files = manifest->files;
+    manifest->result.file_count = count;
 }
 
 struct error run_result_text(const struct run *run, const struct result_host *host, struct buffer *out)
 {
     struct manifest manifest;
-    TRY(fill_manifest(run, &manifest));
+    fill_manifest(run, &manifest);
     result_text(&manifest.result, run->metrics, host, out);
     return ERROR_OK;
 }
 
-/* All files appear together: all steps that can fail for lack of space are done before the first file gets its name. */
+static struct error seal_rows(struct run *run)
+{
+    TRY(record_files_seal(run->files));
+    return run->events != NULL ? event_file_seal(run->events) : ERROR_OK;
+}
+
+/* All files appear together: all steps that can fail for lack of space are done before the first file gets its name.
+ * Without result.json the folder is no record: it goes before the first file of an earlier record does, and its presence
+ * means that the record is complete. */
+static struct error commit_all(struct run *run)
+{
+    TRY(folder_remove(run->folder, RESULT_FILE));
+    TRY(commit_events(run));
+    TRY(record_files_commit(&run->files));
+    TRY(output_commit(&run->page));
+    return output_commit(&run->summary);
+}
+
 struct error run_commit(struct run *run, const struct result_host *host)
 {
     struct manifest manifest;
@@ -248,17 +264,14 @@ struct error run_commit(struct run *run, const struct result_host *host)
                                    .cluster = run->scenario.cluster->name,
                                    .policy = run_policy_name(run),
                                    .arguments = run->options->arguments};
-    TRY(fill_manifest(run, &manifest));
+    fill_manifest(run, &manifest);
     html_text(run->metrics, &manifest.result, &options, output_buffer(run->page));
-    result_text(&manifest.result, run->metrics, host, output_buffer(run->summary));
     TRY(output_seal(run->page));
+    TRY(seal_rows(run));
+    fill_files(run, &manifest);
+    result_text(&manifest.result, run->metrics, host, output_buffer(run->summary));
     TRY(output_seal(run->summary));
-    if (run->events != NULL)
-        TRY(event_file_seal(run->events));
-    TRY(commit_events(run));
-    TRY(record_files_commit(&run->files));
-    TRY(output_commit(&run->page));
-    return output_commit(&run->summary); /* last: its presence means that the record is complete */
+    return commit_all(run);
 }
 
 void run_release(struct run *run)
@@ -269,6 +282,7 @@ void run_release(struct run *run)
     process_close(&run->process);
     output_discard(&run->page);
     output_discard(&run->summary);
+    folder_close(&run->folder);
     metrics_free(run->metrics);
     job_source_close(run->source);
     scenario_release(&run->scenario);

@@ -8,13 +8,15 @@
  *   run_release(&run);                          (on error too)
  *
  * Law: the same options give the same metrics and the same bytes of the record, apart from `host`.  The files of the
- * record appear together, in run_commit, or not at all.
+ * record appear together, in run_commit, or not at all; a process that is killed while it replaces a record leaves one
+ * without result.json.  While a run goes on, another one into the same folder is refused.
  *
  * It does not: print, read a clock, or catch signals.
  */
 #ifndef STUDIES_RUN_RUN_H
 #define STUDIES_RUN_RUN_H
 
+#include "base/folder.h"
 #include "base/output.h"
 #include "reports/gates.h"
 #include "reports/metrics.h"
@@ -35,6 +37,9 @@ struct run_options {     /* all but `version` may be NULL, 0 or false */
     bool keeps_arrivals;            /* hash the arrivals, for run_result_text and the record */
     const struct record_sink *sink; /* takes the rows too, besides the metrics and the record */
     const volatile sig_atomic_t *stop;
+    /* Called when the inputs are read and the files of the record are open, before another program or the first job
+     * starts.  Up to then there is nothing to keep. */
+    void (*on_begin)(void);
     void (*on_progress)(void *self, const struct engine_progress *progress);
     void *progress_self;
     const char *const *arguments; /* the command line, for the page; NULL-terminated; NULL: none */
@@ -46,8 +51,9 @@ struct run {
     struct job_source *source;
     struct metrics *metrics; /* complete after run_simulate */
     struct engine_result result;
-    struct service_levels levels;  /* in the arena */
-    struct record_files *files;    /* NULL without a record, like the next two */
+    struct service_levels levels; /* in the arena */
+    struct folder *folder;        /* of the record, held until run_release; NULL without one, like the next three */
+    struct record_files *files;
     struct output *page, *summary; /* report.html and result.json */
     struct event_file *events;     /* NULL without events */
     struct process *process;       /* NULL if the library decides */
