@@ -131,7 +131,7 @@ SCHED_HEADERS := policies/sched.h policies/explain.h policies/wire.h policies/pl
 
 # ---- What to type --------------------------------------------------------------------------------
 
-TABLES := preset-table backfill-table defrag-table packing-table topology-table sharing-table network-table
+TABLES := preset-table backfill-table defrag-table packing-table topology-table sharing-table network-table idle-table
 .PHONY: all profiled run test test-slow test-quick test-all bench bench-update $(TABLES) lint format asan ubsan \
         valgrind coverage mutants golden-update install deb clean deps help compile link objects libraries test-small \
         check-deps FORCE
@@ -431,6 +431,9 @@ topology-table: link ## Run a mix of gangs under topology modes and variants, on
 
 sharing-table: link ## Run a MIG mix under geometry policies, the main scenario under sharing policies
 	@WINDTUNNEL=$(B)/windtunnel tools/sharing_table $(ARGS)
+
+idle-table: link ## Run the main scenario under idle policies
+	@WINDTUNNEL=$(B)/windtunnel tools/idle_table $(ARGS)
 
 network-table: link ## Run gangs that communicate under placements, on fabrics from 1:1 to 8:1 (ARGS='--seeds 1,2')
 	@WINDTUNNEL=$(B)/windtunnel tools/network_table $(ARGS)
