@@ -294,7 +294,7 @@ uint64_t digest_policy(const struct policy_config *policy)
     ARCHIVE(&archive, config.stale_after);
     ARCHIVE_POLICY(&archive, config.placement);
     ARCHIVE_POLICY(&archive, config.placement_firm);
-    ARCHIVE_KNOWS(struct placement_config, 20);
+    ARCHIVE_KNOWS(struct placement_config, 24);
     ARCHIVE(&archive, config.placement_config);
     ARCHIVE_POLICY(&archive, config.preemption);
     archive_preemption(&archive, &config.preempt);

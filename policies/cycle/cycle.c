@@ -18,6 +18,7 @@
 #include "policies/allocate/kept_space.h"
 #include "policies/booking/booking.h"
 #include "policies/booking/start.h"
+#include "policies/booking/told.h"
 #include "policies/drain/drain.h"
 #include "policies/eviction/eviction.h"
 #include "policies/hoarders/hoarders.h"
@@ -243,8 +244,17 @@ static __attribute__((noinline)) time_ns decide(struct sched *sched)
     return find_wake(sched);
 }
 
+void sched_stop_at(struct sched *sched, const volatile int *stop)
+{
+    sched->stop = stop;
+}
+
 size_t sched_cycle(struct sched *sched, time_ns now, const struct decision **out, time_ns *wake_at)
 {
+    *out = sched->decided.decisions;
+    *wake_at = now < sched->now ? sched->now : TIME_NEVER;
+    if (!told_in_time(sched, now))
+        return 0;
     sched_pass_time(sched, now);
     sched->cycle++;
     decided_begin_cycle(sched);

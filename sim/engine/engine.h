@@ -31,6 +31,7 @@
 
 #include "base/error.h"
 #include "policies/policy_config.h"
+#include "sim/caches/pull_table.h"
 #include "sim/checkpoints/checkpoint_table.h"
 #include "sim/engine/cycle_watch.h"
 #include "sim/engine/estimates.h"
@@ -62,6 +63,7 @@ struct world_config {
      * alone: as if each were alone; free: declarations are dropped */
     uint8_t network;
     struct checkpoint_table checkpoints; /* what they cost; its rows are borrowed */
+    struct pull_table cold_starts;       /* what jobs pull before they work; likewise */
     double busy_per_sm_active;           /* a client's busy time / its SM activity, when it is alone */
     struct fault_rates faults;           /* of jobs, which may take their neighbours; all 0: none */
     struct monitor_config monitor;       /* measures jobs for the scheduler; period 0: there is none */

@@ -7,6 +7,8 @@
  * Laws
  *  - Activity changes no decision, no end and no event: a run with and without it has the same fingerprint.
  *  - LEVEL_ACTIVE holds milli-GPU x milli-activity of all jobs, LEVEL_IDLE the milli-GPUs of running jobs at level 0.
+ *  - If checkpoints are charged, a job that does no work (it writes or loads one, or warms up) keeps no SM busy, and is
+ *    not idle: it is in neither level.  Its process goes on.
  *  - A job on another piece than it asks for keeps as many SMs busy, at most all of the piece; one that neighbours or
  *    communication slow down keeps them busy at its pace.  What it costs its neighbours goes by the mean that its trace
  *    or class gives (sm_active).
@@ -38,6 +40,10 @@ void engine_activity_asks(struct engine *engine, uint32_t slot, const struct job
 
 /* Its pieces or its pace change: count it as it is now, or no longer; false: it has no process. */
 bool engine_activity_counts(struct engine *engine, uint32_t slot, bool is_held);
+
+/* Carry its process on to now, before its speed changes. */
+void engine_activity_carry(struct engine *engine, uint32_t slot);
+bool engine_activity_has(const struct engine *engine, uint32_t slot); /* does it have a process? */
 
 /* Carry all processes on to that time, not before the last event. */
 void engine_activity_to(struct engine *engine, time_ns at);

@@ -31,6 +31,7 @@ enum event_kind {
     EVENT_TIMER,      /* of the monitor */
     EVENT_CHECKPOINT, /* a job begins to write a checkpoint, or has written or loaded one */
     EVENT_STORAGE,    /* the storage has moved all of a transfer */
+    EVENT_PULLS,      /* a pull of an object is whole */
 };
 
 struct event {

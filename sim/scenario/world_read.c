@@ -102,6 +102,8 @@ void world_config_read(struct world_config *world, const struct json_value *valu
     read_faults(&world->faults, &faults);
     struct json_value checkpoints = json_member(&object, "checkpoints");
     world->checkpoints = checkpoint_table_read(&checkpoints, arena, classes);
+    struct json_value cold_starts = json_member(&object, "cold_starts");
+    world->cold_starts = pull_table_read(&cold_starts, arena, classes);
     struct json_value monitor = json_member(&object, "monitor");
     read_monitor(&world->monitor, &monitor);
     struct json_value recut = json_member(&object, "mig_recut");
