@@ -21,6 +21,7 @@
 #include "policies/preemption/preemptions.h"
 #include "policies/preemption/victim_keys.h"
 #include "policies/quota/quotas.h"
+#include "policies/idle/idles.h"
 #include "policies/sharing/sharings.h"
 #include "tests/support/sched_case.h"
 
@@ -68,6 +69,7 @@ static const struct part not_bytes[] = {
     PART(struct policy_config, defrag),
     PART(struct policy_config, geometry),
     PART(struct policy_config, sharing),
+    PART(struct policy_config, idle),
     PART(struct policy_config, gang),
     PART(struct policy_config, placement),
     PART(struct policy_config, placement_firm),
@@ -132,6 +134,7 @@ static void every_seam_and_its_version_count(void **state)
     CHANGED(defrag, &defrag_drain);
     CHANGED(geometry, &geometry_on_demand);
     CHANGED(sharing, &sharing_mps);
+    CHANGED(idle, &idle_tell);
     CHANGED(gang, &gang_hoard);
     CHANGED(placement, &placement_spread);
     CHANGED(placement_firm, &placement_spread);

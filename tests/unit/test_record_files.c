@@ -97,6 +97,9 @@ static struct error rows_job(void *self, const struct job_row *row)
         buffer_format(out, "%u %u %u %u %lld %lld ", row->faults->own, row->faults->killed[0], row->faults->killed[1],
                       row->faults->killed[2], (long long)row->faults->lost_gpu_ns,
                       (long long)row->faults->blast_gpu_milli);
+    if (row->idle != NULL)
+        buffer_format(out, "idle %u %u %u %u %lld ", row->idle->notified, row->idle->shrunk, row->idle->evicted,
+                      row->idle->disturbed, (long long)row->idle->given_gpu_us);
     for (int source = 0; source < RECORD_PULL_COUNT && row->pulls != NULL; source++)
         buffer_format(out, "%lld %lld ", (long long)row->pulls->ready, (long long)row->pulls->bytes[source]);
     for (int cause = 0; cause < LOST_CAUSE_COUNT && row->lost != NULL; cause++)
@@ -132,9 +135,6 @@ static struct error rows_sample(void *self, const struct timeline_row *row)
     for (int s = 0; s < RECORD_GANG_SIZE_COUNT; s++)
         buffer_format(out, "%lld ", (long long)space->gang_gpus[s]);
     buffer_format(out, "%lld %a ", (long long)row->idle_held_gpu_milli, row->idle_held_gpu_s);
-    for (int cause = 0; cause < SPENT_COUNT; cause++)
-        buffer_format(out, "%lld.%09lld ", (long long)(row->spent[cause] / TIME_NS_PER_S),
-                      (long long)(row->spent[cause] % TIME_NS_PER_S));
     buffer_format(out, "%a %a %a %a %a %a %a\n", row->allocated_gpu_s, row->active_gpu_s, row->reserved_gpu_s,
                   row->down_gpu_s, row->pending_job_s, row->running_job_s, row->partial_gang_gpu_s);
     return ERROR_OK;
@@ -253,7 +253,8 @@ static void extreme_rows_come_back(void **state)
                           .network_bytes_per_s = INT64_MAX,
                           .planned_gpu_us = 1,
                           .mfu_micro = 1000000,
-                          .faults = &(struct fault_row){UINT32_MAX, {1, UINT32_MAX, 0}, INT64_MAX, INT64_MAX}};
+                          .faults = &(struct fault_row){UINT32_MAX, {1, UINT32_MAX, 0}, INT64_MAX, INT64_MAX},
+                          .idle = &(struct idle_row){UINT32_MAX, 1, UINT32_MAX, 0, INT64_MAX / 1000}};
     const struct lost_row lost = {{1, INT64_MAX - 100, 7, 0, 0, 3, 0, 0, 89}};
     job.lost = &lost;
     job.pulls = &(struct pull_row){TIME_NEVER, {INT64_MAX, 0, 1}};
@@ -268,10 +269,6 @@ static void extreme_rows_come_back(void **state)
                                   .allocated_gpu_s = 0.1,
                                   .active_gpu_s = 1e-300,
                                   .pending_job_s = 123456789.123456789,
-                                  .spent = {[SPENT_USEFUL] = (gpu_time_ns)INT64_MAX * 1000 + 1,
-                                            [SPENT_RESTART] = 1,
-                                            [SPENT_LOST] = 1020000000,
-                                            [SPENT_IDLE] = 30 * TIME_NS_PER_S},
                                   .submitted = INT64_MAX};
     struct rows written = {0}, read = {0};
     struct job_row plain = {.id = 7, .queue = "q", .user = "", .start = 8, .end = 9, .run = 1};
@@ -357,6 +354,7 @@ static void write_some(void)
     share.planned_gpu_us = 3500;
     share.mfu_micro = 412000;
     share.faults = &(struct fault_row){2, {1, 0, 3}, 1500000000, 2500};
+    share.idle = &(struct idle_row){4, 1, 2, 1, 750000};
     share.id = 11;
     share.gpu_milli = 1;
     share.run /= 2;
@@ -479,7 +477,8 @@ static void an_edited_field_is_named_with_its_place(void **state)
     static const struct {
         const char *file, *from, *to, *place, *what;
     } cases[] = {
-        {RECORD_JOBS_FILE, ",wait_by_reason_s,end_s\n", ",wait_by_reason_s,end_s\n-", "jobs.csv.zst:2:1", "submit_s"},
+        {RECORD_JOBS_FILE, "given_back_gpu_s,wait_by_reason_s,end_s\n", "given_back_gpu_s,wait_by_reason_s,end_s\n-",
+         "jobs.csv.zst:2:1", "submit_s"},
         {RECORD_JOBS_FILE, ",job-13,", ",job-13,more,", "jobs.csv.zst:2", "67 fields"},
         {RECORD_JOBS_FILE, ",job-13,", ",\"job\"-13,", "jobs.csv.zst:2:", "closing quote"},
         {RECORD_JOBS_FILE, "completed", "finished", "jobs.csv.zst:", "state"},
@@ -512,17 +511,13 @@ static void every_field_is_filled(void **state)
 {
     (void)state;
     static const char *const jobs[] = {
-        "8,7,8,7,8,1,1,1,1,1,,0,0,q,,training,training,0,1,0,completed,,1,free,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"
-        ",,,,,,,9",
-        "8,8,,8,,0,0,1,0,1,,0,3,q,,training,training,0,1,any,pending,,1,,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"
-        ",",
-        "8,9,8,x,,0,0,1,0,1,,,,q,,training,training,0,1,any,rejected,Held,1,,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"
-        ",,,,,8",
+        "8,7,8,7,8,1,1,1,1,1,,0,0,q,,training,training,0,1,0,completed,,1,free,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,9",
+        "8,8,,8,,0,0,1,0,1,,0,3,q,,training,training,0,1,any,pending,,1,,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,",
+        "8,9,8,x,,0,0,1,0,1,,,,q,,training,training,0,1,any,rejected,Held,1,,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,8",
         "8,10,9,10,11,7,1,1,17.5,2.5,,2,5,q,,training,training,0,1,0,completed,,1,free,1,6,3,0,0,0,"
-        "1,0,2,0,0,3,0,0,0,all_reduce_bound,1.5,0.25,3,24.999999999,0,,notebook,0.5,1.25,,,,,,,12,1.5,0.000000002,0,,,,"
-        ",,,20",
+        "1,0,2,0,0,3,0,0,0,all_reduce_bound,1.5,0.25,3,24.999999999,0,,notebook,0.5,1.25,,,,,,,12,1.5,0.000000002,0,,,,,,,20",
         "8,11,9,11,11,3.5,1,1,0.0035,0.001,,2,5,q,,training,training,0,1,0,completed,,1,free,1,6,0,"
-        "0,0,0,,,,,,,,,,plan,0,0,0,,0.0035,0.412,,,,2,1,0,3,1.5,2.5,,,,,,,,,,,20",
+        "0,0,0,,,,,,,,,,plan,0,0,0,,0.0035,0.412,,,,2,1,0,3,1.5,2.5,,,,,4,1,2,1,0.75,,20",
         NULL};
     static const char *const attempts[] = {"7,8,1,n0:0,1,ended,,0,0,0,,,9",
                                            "7,8,0,\"n0:0,2\",1.5,ended,,1,1,0,leaf,12.500000001,9", NULL};
@@ -555,6 +550,8 @@ static void every_field_is_filled(void **state)
         {",2,1,0,3,1.5,2.5,", ",,1,0,3,1.5,2.5,",
          "jobs.csv.zst:6:", "killed_by_memory: without 'faults' there is none"},
         {",2,1,0,3,1.5,2.5,", ",2,1,,3,1.5,2.5,", "jobs.csv.zst:6:", "killed_by_runaway"},
+        {",4,1,2,1,0.75,", ",,1,2,1,0.75,", "jobs.csv.zst:6:", "idle_shrunk: without 'idle_told' there is none"},
+        {",4,1,2,1,0.75,", ",4,1,2,,0.75,", "jobs.csv.zst:6:", "idle_disturbed"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         write_some();
