@@ -131,7 +131,7 @@ SCHED_HEADERS := policies/sched.h policies/explain.h policies/wire.h policies/pl
 
 # ---- What to type --------------------------------------------------------------------------------
 
-TABLES := preset-table backfill-table defrag-table packing-table topology-table sharing-table network-table
+TABLES := preset-table backfill-table defrag-table packing-table topology-table sharing-table network-table cliff-table
 .PHONY: all profiled run test test-slow test-quick test-all bench bench-update $(TABLES) lint format asan ubsan \
         valgrind coverage mutants golden-update install deb clean deps help compile link objects libraries test-small \
         check-deps FORCE
@@ -434,6 +434,9 @@ sharing-table: link ## Run a MIG mix under geometry policies, the main scenario 
 
 network-table: link ## Run gangs that communicate under placements, on fabrics from 1:1 to 8:1 (ARGS='--seeds 1,2')
 	@WINDTUNNEL=$(B)/windtunnel tools/network_table $(ARGS)
+
+cliff-table: link ## Count what presets cost as multiples of fifo, in one table (ARGS='--presets easy --only main', ...)
+	@WINDTUNNEL=$(B)/windtunnel tools/cliff_table $(ARGS)
 
 bench: ## Count instructions per job, fail where they grew; print times (SIZE=small: short; VARIANT=release)
 	@$(MAKE) --no-print-directory VARIANT=$(SHIPPED) bench-run
