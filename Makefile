@@ -144,7 +144,7 @@ SCHED_HEADERS := policies/sched.h policies/explain.h policies/wire.h policies/pl
 # ---- What to type --------------------------------------------------------------------------------
 
 TABLES := preset-table backfill-table defrag-table packing-table topology-table sharing-table network-table \
-    cold-start-table idle-table physics-table
+    cold-start-table idle-table physics-table cliff-table
 .PHONY: all profiled run test test-slow test-quick test-all bench bench-update $(TABLES) lint format asan ubsan fuzz \
         valgrind coverage mutants golden-update install deb clean deps help compile link objects libraries test-small \
         check-deps FORCE
@@ -473,6 +473,9 @@ network-table: link ## Run gangs that communicate under placements, on fabrics f
 
 physics-table: link ## Count what each part of the physics costs in instructions (ARGS='--days 14'; VARIANT=profiled)
 	@WINDTUNNEL=$(B)/windtunnel tools/physics_table $(ARGS)
+
+cliff-table: link ## Count what presets cost as multiples of fifo, in one table (ARGS='--presets easy --only main', ...)
+	@WINDTUNNEL=$(B)/windtunnel tools/cliff_table $(ARGS)
 
 bench: ## Count instructions per job, fail where they grew; print times (SIZE=small: short; VARIANT=release)
 	@$(MAKE) --no-print-directory VARIANT=$(SHIPPED) bench-run

@@ -179,7 +179,10 @@ static void read_backfill(struct policy_config *config, const void *registry, st
             own->per_user = json_get_int(&backfill, "per_user", 0, BACKFILL_ALL, own->per_user);
             own->window = json_get_duration(&backfill, "window_s", own->window);
             own->resolution = json_get_duration(&backfill, "resolution_s", own->resolution);
-        } else if (!config->backfill->keeps) {
+        } else if (config->backfill->keeps) {
+            const int64_t depth = json_get_int(&backfill, "depth", 0, BACKFILL_ALL, own->depth);
+            own->depth = depth == 0 ? BACKFILL_ALL : depth;
+        } else {
             own->reservations = json_get_int(&backfill, "reservations", 1, BACKFILL_ALL, own->reservations);
         }
         read_compression(config, &backfill);
