@@ -84,8 +84,9 @@ static void archive_moves(struct archive *archive, struct sched *sched)
 void eviction_archive(struct archive *archive, struct sched *sched)
 {
     struct eviction_state *eviction = sched->eviction;
-    ARCHIVE_KNOWS(struct eviction_state, 80); /* reclaim_runtime_max follows from the queues */
+    ARCHIVE_KNOWS(struct eviction_state, 80);
     ARCHIVE(archive, eviction->reclaim_least_runtime);
+    ARCHIVE(archive, eviction->reclaim_runtime_max);
     ARCHIVE(archive, eviction->least_loss);
     ARCHIVE(archive, eviction->headroom_retry);
     ARCHIVE(archive, eviction->plans);

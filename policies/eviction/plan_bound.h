@@ -9,7 +9,7 @@
  * It counts whole GPUs only: shares may fit beside jobs that stay.  It does not ask where the job may be placed, except
  * for a queue that is confined to GPUs of its own (its home, policies/eviction/plan_fit.h), nor what CPUs and memory are
  * free; so it may be true where the search fails.
- * Cost: O(pieces of the candidates + nodes).  Without it tiresias takes 2.1 times the time on 36 h of h100-500x8.
+ * Cost: O(pieces of the candidates + nodes + GPUs / 32).
  */
 #ifndef POLICIES_EVICTION_PLAN_BOUND_H
 #define POLICIES_EVICTION_PLAN_BOUND_H

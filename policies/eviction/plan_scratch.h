@@ -67,7 +67,7 @@ struct plan_scratch {
     size_t order_capacity;
     bool is_lazy;   /* the units are not sorted; order[0] to order[drawn - 1] name the first of them in order */
     uint32_t drawn; /* the rest of `order` is a heap (victim_order.c) */
-    uint32_t next;           /* index of the next unit, when not by queue */
+    uint32_t next;  /* index of the next unit, when not by queue */
     struct unit_span *spans; /* by queue */
     size_t span_capacity;
     uint8_t *has_units; /* by queue: it or a queue below it has units */

@@ -284,6 +284,7 @@ static void archive_queue(struct archive *archive, struct queue_candidates *cand
     ARCHIVE_ARRAY(archive, candidates->tallies, candidates->tally_capacity, candidates->tally_count);
     ARCHIVE(archive, candidates->version);
     ARCHIVE(archive, candidates->is_floor_known);
+    ARCHIVE(archive, candidates->settled_version);
     ARCHIVE(archive, candidates->floor_gpu_ns);
 }
 

@@ -44,7 +44,7 @@ struct queue_candidates {           /* of the jobs that may be victims */
     uint32_t version; /* changes whenever a candidate is added or changes */
     bool is_floor_known;
     uint32_t settled_version; /* at this version no candidate was starting */
-    int64_t floor_gpu_ns; /* least preemption cost of all of them, now and later */
+    int64_t floor_gpu_ns;     /* least preemption cost of all of them, now and later */
 };
 
 struct candidates {
