@@ -14,7 +14,7 @@ MAKEFLAGS += -j$(shell nproc)
 endif
 
 # ---- Variants: each has its own folder build/$(VARIANT) ------------------------------------------
-# release | profiled | counting | debug | asan | ubsan | coverage | gcc | clang | gcc-O0, clang-O1, ...
+# release | profiled | counting | debug | asan | ubsan | fuzz | coverage | gcc | clang | gcc-O0, clang-O1, ...
 # (compiler-optimisation)
 
 VARIANT ?= release
@@ -35,6 +35,11 @@ INSTRUMENT := -DWINDTUNNEL_DEBUG=1 -fsanitize=undefined,float-cast-overflow -fno
 # gcc 12 warns of conversions that its own instrumentation adds; the other variants judge the code.
 WARNINGS := -Wall -Wextra
 WERROR :=
+else ifeq ($(VARIANT),fuzz)
+CC := clang
+OPT := -O1
+INSTRUMENT := -DWINDTUNNEL_DEBUG=1 -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all \
+              -fno-omit-frame-pointer
 else ifeq ($(VARIANT),coverage)
 OPT := -O0
 INSTRUMENT := --coverage -fprofile-update=atomic
@@ -42,7 +47,7 @@ else ifneq ($(filter gcc gcc-O% clang clang-O%,$(VARIANT)),)
 CC := $(firstword $(subst -, ,$(VARIANT)))
 OPT := $(or $(addprefix -,$(word 2,$(subst -, ,$(VARIANT)))),-O2)
 else ifeq ($(filter release profiled counting,$(VARIANT)),)
-$(error VARIANT '$(VARIANT)' is none of release profiled counting debug asan ubsan coverage gcc clang gcc-O0 ...)
+$(error VARIANT '$(VARIANT)' is none of release profiled counting debug asan ubsan fuzz coverage gcc clang gcc-O0 ...)
 endif
 
 # What users run is optimised as a whole (an eighth faster), and more than the others (a twelfth); fat objects still
@@ -58,6 +63,13 @@ ifneq ($(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),)
 OPT += -mmemset-strategy=unrolled_loop:512:noalign,libcall:-1:noalign
 endif
 endif
+endif
+
+# What users run reads files of strangers: an overflow that a test missed ends the program instead of running on
+# (docs/security.md; tests/cli/hardened.sh).
+ifneq ($(filter release profiled counting,$(VARIANT)),)
+HARDEN := -D_FORTIFY_SOURCE=2 -fstack-protector-strong
+HARDEN_LINK := -Wl,-z,relro,-z,now
 endif
 
 # A job runs through some 30 KB of code once, so what counts is that the ways taken fit the cache: short runs of the
@@ -85,8 +97,8 @@ CPPFLAGS := -D_GNU_SOURCE -I.
 # -ffp-contract=off: every compiler and level computes the same.  -fPIC: the same objects make the shared
 # library; -fno-semantic-interposition lets calls within a file stay direct and be inlined all the same.
 CFLAGS = -std=gnu11 $(OPT) -g -fPIC -fno-semantic-interposition -ffp-contract=off \
-         $(WARNINGS) $(WERROR) $(INSTRUMENT)
-LDFLAGS := -Wl,--as-needed
+         $(WARNINGS) $(WERROR) $(HARDEN) $(INSTRUMENT)
+LDFLAGS := -Wl,--as-needed $(HARDEN_LINK)
 # pkg-config runs at the first use in a recipe, when `deps` has had its turn; then the answer is kept.
 remember = $(eval $(1) := $(2))$($(1))
 LIBRARIES_CFLAGS = $(call remember,LIBRARIES_CFLAGS,$(shell pkg-config --cflags $(LIBRARIES)))
@@ -104,7 +116,7 @@ endif
 
 FOLDERS := base topologies workloads policies sim reports studies tools
 SOURCES := $(sort $(foreach folder,$(FOLDERS),$(wildcard $(folder)/*.c)) \
-             $(wildcard policies/*/*.c reports/*/*.c sim/*/*.c workloads/*/*.c))
+             $(wildcard policies/*/*.c reports/*/*.c sim/*/*.c workloads/*/*.c studies/*/*.c))
 PRESETS := $(sort $(wildcard policies/presets/*.json))
 SUPPORT := $(sort $(wildcard tests/support/*.c))
 
@@ -131,8 +143,9 @@ SCHED_HEADERS := policies/sched.h policies/explain.h policies/wire.h policies/pl
 
 # ---- What to type --------------------------------------------------------------------------------
 
-TABLES := preset-table backfill-table defrag-table packing-table topology-table sharing-table network-table
-.PHONY: all profiled run test test-slow test-quick test-all bench bench-update $(TABLES) lint format asan ubsan \
+TABLES := preset-table backfill-table defrag-table packing-table topology-table sharing-table network-table \
+    cold-start-table
+.PHONY: all profiled run test test-slow test-quick test-all bench bench-update $(TABLES) lint format asan ubsan fuzz \
         valgrind coverage mutants golden-update install deb clean deps help compile link objects libraries test-small \
         check-deps FORCE
 
@@ -376,6 +389,23 @@ asan: ## Run the tests with AddressSanitizer, debug assertions on
 ubsan: ## Run the tests with UndefinedBehaviorSanitizer, debug assertions on
 	@$(MAKE) --no-print-directory VARIANT=ubsan test-small
 
+# libFuzzer's own main drives these.
+$(B)/tests/fuzz/%: $(B)/objects/tests/fuzz/%.o $(B)/libtest_support.a $(B)/libwindtunnel.a
+	@mkdir -p $(@D)
+	$(call say,link,$@) $(CC) $(CFLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LIBRARIES_LIBS) $(CMOCKA_LIBS)
+
+FUZZ_S ?= 60
+fuzz: ## Run each libFuzzer program (needs clang) for FUZZ_S=60 seconds on inputs of build/fuzz/inputs (ONLY=)
+	@$(MAKE) --no-print-directory VARIANT=fuzz fuzz-run
+
+FUZZERS := $(patsubst tests/%.c,$(B)/tests/%,$(call only,$(sort $(wildcard tests/fuzz/fuzz_*.c))))
+.PHONY: fuzz-run
+fuzz-run: $(FUZZERS)
+	@set -e; for fuzzer in $(FUZZERS); do echo "== $$fuzzer"; \
+	    inputs=$(B)/inputs/$$(basename $$fuzzer); mkdir -p $$inputs; \
+	    $$fuzzer -max_total_time=$(FUZZ_S) -max_len=4096 -len_control=0 -print_final_stats=1 \
+	        -artifact_prefix=$$inputs- $$inputs; done
+
 valgrind: ## Run the unit tests under valgrind
 	@$(MAKE) --no-print-directory VARIANT=debug valgrind-unit
 
@@ -431,6 +461,9 @@ topology-table: link ## Run a mix of gangs under topology modes and variants, on
 
 sharing-table: link ## Run a MIG mix under geometry policies, the main scenario under sharing policies
 	@WINDTUNNEL=$(B)/windtunnel tools/sharing_table $(ARGS)
+
+cold-start-table: link ## Run the main scenario with cold starts under sizes of caches, with and without warm_weight
+	@WINDTUNNEL=$(B)/windtunnel tools/cold_start_table $(ARGS)
 
 network-table: link ## Run gangs that communicate under placements, on fabrics from 1:1 to 8:1 (ARGS='--seeds 1,2')
 	@WINDTUNNEL=$(B)/windtunnel tools/network_table $(ARGS)

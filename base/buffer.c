@@ -265,6 +265,20 @@ void buffer_csv(struct buffer *buffer, struct text text)
     buffer_char(buffer, '"');
 }
 
+void buffer_shown(struct buffer *buffer, struct text text)
+{
+    while (text.length != 0) {
+        bool is_shown;
+        const size_t bytes = text_shown_bytes(text, &is_shown);
+        if (is_shown || text.at[0] == '\n' || text.at[0] == '\t')
+            buffer_bytes(buffer, text.at, bytes);
+        else
+            buffer_char(buffer, '?');
+        text.at += bytes;
+        text.length -= bytes;
+    }
+}
+
 void buffer_html(struct buffer *buffer, struct text text)
 {
     for (size_t i = 0; i < text.length; i++) {

@@ -67,6 +67,10 @@ void buffer_csv(struct buffer *buffer, struct text text);
 /* Text for HTML: & < > " ' escaped. */
 void buffer_html(struct buffer *buffer, struct text text);
 
+/* Text for a terminal: names from strangers may hold characters that control it.  These become '?', but for newlines
+ * and tabs (text_shown_bytes). */
+void buffer_shown(struct buffer *buffer, struct text text);
+
 /* The bytes with a NUL behind them (borrowed until the next change). */
 const char *buffer_c_string(struct buffer *buffer);
 void buffer_release(struct buffer *buffer);

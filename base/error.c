@@ -158,17 +158,13 @@ void error_release(struct error *error)
  * UTF-8, become '?'; a tab becomes a blank.  Returns the bytes taken, at least 1. */
 static size_t show_char(FILE *out, struct text rest)
 {
-    size_t bytes = text_utf8_bytes(rest);
-    unsigned char first = (unsigned char)rest.at[0];
-    /* 0xC2 0x80..0x9F are the C1 controls U+0080..U+009F */
-    bool is_c1 = bytes == 2 && first == 0xC2 && (unsigned char)rest.at[1] < 0xA0;
-    if (first == '\t')
-        fputc(' ', out);
-    else if (bytes == 0 || first < 0x20 || first == 0x7F || is_c1)
-        fputc('?', out);
-    else
+    bool is_shown;
+    const size_t bytes = text_shown_bytes(rest, &is_shown);
+    if (is_shown)
         fwrite(rest.at, 1, bytes, out);
-    return bytes != 0 ? bytes : 1;
+    else
+        fputc(rest.at[0] == '\t' ? ' ' : '?', out);
+    return bytes;
 }
 
 static void show(FILE *out, const char *c_string)

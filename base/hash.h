@@ -20,4 +20,11 @@ static inline uint64_t hash_mix(uint64_t state, uint64_t word)
 /* 32 hex digits and a NUL of the 128-bit hash. */
 void hash_hex(const void *bytes, size_t length, char hex[33]);
 
+/* The same of bytes that come in pieces. */
+struct hash_stream; /* opaque */
+struct hash_stream *hash_stream_new(void);
+void hash_stream_add(struct hash_stream *stream, const void *bytes, size_t length);
+void hash_stream_hex(const struct hash_stream *stream, char hex[33]); /* of the bytes so far; more may follow */
+void hash_stream_free(struct hash_stream *stream);                    /* NULL is allowed */
+
 #endif

@@ -11,12 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
 #include <zstd.h>
 #include <zstd_errors.h>
 
 #include "base/buffer.h"
+#include "base/hash.h"
 #include "base/mem.h"
 
 enum {
@@ -34,8 +35,9 @@ static const struct input_caps caps_default = {
 static const uint64_t ratio_free_bytes = UINT64_C(64) << 20; /* a smaller output is harmless at any ratio */
 
 struct input {
-    char *path; /* as in messages */
-    int fd;
+    char *path;                 /* as in messages */
+    int fd;                     /* -1: the bytes were given */
+    struct hash_stream *digest; /* of the bytes that were read from it */
     struct input_caps caps;
     char *block;
     size_t capacity;
@@ -70,15 +72,16 @@ static struct error bad_data(const struct input *input, const char *format, ...)
 }
 
 /* *count is 0 at the end of the file only. */
-static struct error read_some(int fd, const char *path, void *bytes, size_t room, size_t *count)
+static struct error read_some(const struct input *input, void *bytes, size_t room, size_t *count)
 {
     ssize_t got;
     do
-        got = read(fd, bytes, room);
+        got = read(input->fd, bytes, room);
     while (got < 0 && errno == EINTR);
     if (got < 0)
-        return error_io("read", path, errno);
+        return error_io("read", input->path, errno);
     *count = (size_t)got;
+    hash_stream_add(input->digest, bytes, *count);
     return ERROR_OK;
 }
 
@@ -110,7 +113,7 @@ static struct error zstd_error(const struct input *input, size_t code)
 static struct error refill_stored(struct input *input)
 {
     size_t count = 0;
-    TRY(read_some(input->fd, input->path, (char *)(uintptr_t)input->stored.src, BLOCK_BYTES, &count));
+    TRY(read_some(input, (char *)(uintptr_t)input->stored.src, BLOCK_BYTES, &count));
     input->stored.size = count;
     input->stored.pos = 0;
     return ERROR_OK;
@@ -183,7 +186,7 @@ static struct error fill(struct input *input)
     if (input->zstd != NULL)
         TRY(read_zstd(input, at, room, &count));
     else
-        TRY(read_some(input->fd, input->path, at, room, &count));
+        TRY(read_some(input, at, room, &count));
     input->has_ended = count == 0;
     return take(input, count);
 }
@@ -229,7 +232,7 @@ static struct error start(struct input *input)
     size_t count = 0;
     size_t more = 1;
     while (more != 0 && count < MAGIC_BYTES) {
-        TRY(read_some(input->fd, input->path, input->block + count, input->capacity - count, &more));
+        TRY(read_some(input, input->block + count, input->capacity - count, &more));
         count += more;
     }
     if (is_zstd_stump(input, count))
@@ -243,6 +246,13 @@ static struct error start(struct input *input)
 static bool is_standard_input(const char *path)
 {
     return strcmp(path, "-") == 0;
+}
+
+bool input_is_once(const char *path)
+{
+    struct stat status;
+    return is_standard_input(path) ||
+           (stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode));
 }
 
 static struct error open_file(const char *path, int *fd)
@@ -265,6 +275,7 @@ struct error input_open(struct input **out, const char *path, const struct input
     struct input *input = mem_zalloc(1, sizeof *input);
     input->path = mem_copy_text(is_standard_input(path) ? "standard input" : path);
     input->fd = fd;
+    input->digest = hash_stream_new();
     if (caps == NULL)
         caps = &caps_default;
     input->caps.bytes_max = cap_or(caps->bytes_max, caps_default.bytes_max);
@@ -281,12 +292,28 @@ struct error input_open(struct input **out, const char *path, const struct input
     return error;
 }
 
+struct input *input_of_bytes_new(const char *path, char *bytes, size_t length)
+{
+    struct input *input = mem_zalloc(1, sizeof *input);
+    const char *nul = length != 0 ? memchr(bytes, '\0', length) : NULL;
+    *input = (struct input){.path = mem_copy_text(path),
+                            .fd = -1,
+                            .caps = caps_default,
+                            .block = bytes,
+                            .capacity = length,
+                            .end = length,
+                            .nul_at = nul != NULL ? (size_t)(nul - bytes) : SIZE_MAX,
+                            .has_ended = true};
+    return input;
+}
+
 void input_close(struct input *input)
 {
     if (input == NULL)
         return;
-    if (input->fd != STDIN_FILENO)
+    if (input->fd > STDIN_FILENO)
         close(input->fd); /* it was only read, so no data can be lost */
+    hash_stream_free(input->digest);
     ZSTD_freeDStream(input->zstd);
     mem_free((void *)(uintptr_t)input->stored.src);
     mem_free(input->block);
@@ -418,11 +445,18 @@ struct error input_error(const struct input *input, struct text line, struct tex
 
 struct error input_read_all(const char *path, uint64_t bytes_max, char **bytes, size_t *length)
 {
+    char hex[33];
+    return input_read_all_digest(path, bytes_max, bytes, length, hex);
+}
+
+struct error input_read_all_digest(const char *path, uint64_t bytes_max, char **bytes, size_t *length, char hex[33])
+{
     struct input_caps caps = caps_default;
     caps.bytes_max = bytes_max;
     struct input *input;
     *bytes = NULL;
     *length = 0;
+    hex[0] = '\0';
     TRY(input_open(&input, path, &caps));
     struct error error = ERROR_OK;
     while (!input->has_ended && !error_is(error)) {
@@ -433,43 +467,36 @@ struct error input_read_all(const char *path, uint64_t bytes_max, char **bytes, 
         *bytes = input->block;
         *length = input->end;
         input->block = NULL;
+        hash_stream_hex(input->digest, hex);
     }
     input_close(input);
     return error;
 }
 
-static struct error digest_file(XXH3_state_t *state, int fd, const char *path)
+/* ---- digests ---- */
+
+struct error input_finish_digest(struct input *input, char hex[33])
 {
     char *bytes = mem_alloc(BLOCK_BYTES);
-    size_t count = 1;
+    size_t count = input->fd >= 0 ? 1 : 0;
     struct error error = ERROR_OK;
-    while (count != 0 && !error_is(error)) {
-        error = read_some(fd, path, bytes, BLOCK_BYTES, &count);
-        if (!error_is(error))
-            XXH3_128bits_update(state, bytes, count);
-    }
+    hex[0] = '\0';
+    while (count != 0 && !error_is(error))
+        error = read_some(input, bytes, BLOCK_BYTES, &count);
     mem_free(bytes);
+    if (!error_is(error))
+        hash_stream_hex(input->digest, hex);
     return error;
 }
 
 struct error input_digest(const char *path, char hex[33])
 {
-    int fd;
+    struct input input = {.path = (char *)(uintptr_t)path};
     hex[0] = '\0';
-    TRY(open_file(path, &fd));
-    XXH3_state_t *state = XXH3_createState();
-    struct error error;
-    if (state == NULL || XXH3_128bits_reset(state) != XXH_OK)
-        error = error_new(ERROR_IO, "cannot read %s: too little memory", path);
-    else
-        error = digest_file(state, fd, path);
-    if (!error_is(error)) {
-        XXH128_canonical_t digits; /* most significant byte first, as hash_hex writes */
-        XXH128_canonicalFromHash(&digits, XXH3_128bits_digest(state));
-        for (size_t i = 0; i < sizeof digits.digest; i++)
-            snprintf(hex + 2 * i, 3, "%02x", digits.digest[i]);
-    }
-    XXH3_freeState(state);
-    close(fd);
+    TRY(open_file(path, &input.fd));
+    input.digest = hash_stream_new();
+    struct error error = input_finish_digest(&input, hex);
+    hash_stream_free(input.digest);
+    close(input.fd);
     return error;
 }

@@ -2,7 +2,8 @@
  *
  * Law: a truncated frame is an error, not an end.  No more than the caps is ever
  * produced, whatever the frame header says.  A directory, a missing or unreadable
- * file is ERROR_IO; bad compression is ERROR_DATA.
+ * file is ERROR_IO; bad compression is ERROR_DATA.  A digest is of the bytes that were read, in the same reading: it
+ * attests what the program saw, whatever becomes of the file meanwhile.
  *
  *   struct input *input;
  *   TRY(input_open(&input, path, NULL));
@@ -13,7 +14,7 @@
  *       if (!has) break;
  *   }
  *
- * It does not: seek.  To read again, open again.
+ * It does not: seek.  To read again, open again, unless input_is_once; then compare the digests of both readings.
  */
 #ifndef BASE_INPUT_H
 #define BASE_INPUT_H
@@ -43,11 +44,25 @@ uint64_t input_line_number(const struct input *input); /* of the line last retur
 const char *input_path(const struct input *input);
 void input_close(struct input *input); /* NULL is fine */
 
+/* Read what is left of the file, without decompressing it, and give the digest of all its bytes: 128 bits (XXH3) of what
+ * is on disk, as 32 hex digits.  Afterwards only input_close may follow. */
+struct error input_finish_digest(struct input *input, char hex[33]) MUST_CHECK;
+
 /* The whole file as text (e.g. JSON), at most `bytes_max`; caller frees with mem_free. */
 struct error input_read_all(const char *path, uint64_t bytes_max, char **bytes, size_t *length) MUST_CHECK;
 
-/* 128-bit digest (XXH3) of the file's bytes as they are on disk, as 32 hex digits. */
+/* The same, with the digest of the file. */
+struct error input_read_all_digest(const char *path, uint64_t bytes_max, char **bytes, size_t *length,
+                                   char hex[33]) MUST_CHECK;
+
+/* An input of bytes that input_read_all gave, which become the input's; path: for messages.  It has no digest. */
+struct input *input_of_bytes_new(const char *path, char *bytes, size_t length);
+
+/* The digest of a file that is read by somebody else, such as the dynamic linker. */
 struct error input_digest(const char *path, char hex[33]) MUST_CHECK;
+
+/* Can it be read only once?  Standard input and pipes can. */
+bool input_is_once(const char *path);
 
 /* An ERROR_DATA at the current line and the place of `piece` in it, with excerpt; piece.at NULL: the whole line. */
 struct error input_error(const struct input *input, struct text line, struct text piece, const char *format,

@@ -12,14 +12,16 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #define ZSTD_STATIC_LINKING_ONLY /* for a parameter that may disappear: see start_zstd */
 #include <zstd.h>
 
+#include "base/hash.h"
+
 enum {
-    FLUSH_BYTES = 32 << 10, /* text is compressed while it is still in the nearest cache */
-    TEMP_NAME_BYTES = 64,
+    FLUSH_BYTES = 32 << 10,   /* text is compressed while it is still in the nearest cache */
     TEMP_ATTEMPTS_MAX = 1000, /* temporary files of that name, left behind by killed processes */
     WRITE_BYTES = 128 << 10,  /* whole pages, many at once: half the kernel's work of single blocks */
     BEHIND_BYTES = 4 << 20,   /* size of the parts that are sent to the disk; see write_behind */
@@ -37,24 +39,36 @@ struct output {
     const char *name;  /* the last part of target_path */
     int folder_fd;     /* -1: the file is written directly */
     int fd;            /* -1: closed */
-    char temp_name[TEMP_NAME_BYTES]; /* in the folder; "" while the file is nameless */
-    struct buffer buffer;            /* not yet written */
-    ZSTD_CCtx *zstd;                 /* NULL: plain */
-    char *compressed;                /* WRITE_BYTES in size */
-    size_t compressed_length;        /* bytes in it */
-    off_t written, behind;           /* bytes given to the kernel; bytes that it was told to send to the disk */
-    int access;                      /* O_WRONLY or O_RDWR */
-    int failure;                     /* errno of the first failed write, with which the commit fails too */
+    char temp_name[OUTPUT_TEMP_BYTES]; /* in the folder; "" while the file is nameless */
+    struct buffer buffer;              /* not yet written */
+    ZSTD_CCtx *zstd;                   /* NULL: plain */
+    char *compressed;                  /* WRITE_BYTES in size */
+    size_t compressed_length;          /* bytes in it */
+    off_t written, behind;             /* bytes given to the kernel; bytes that it was told to send to the disk */
+    struct hash_stream *digest;        /* of the bytes given to the kernel */
+    int access;                        /* O_WRONLY or O_RDWR */
+    int failure;                       /* errno of the first failed write, with which the commit fails too */
     bool is_sealed;
 };
 
 /* ---- names ---- */
 
+void output_temp_name(char name[OUTPUT_TEMP_BYTES], int number)
+{
+    snprintf(name, OUTPUT_TEMP_BYTES, ".windtunnel-%ld-%d.tmp", (long)getpid(), number);
+}
+
+bool output_is_temp_name(const char *name, long *process)
+{
+    int number, end = 0;
+    return sscanf(name, ".windtunnel-%ld-%d.tmp%n", process, &number, &end) == 2 && end > 0 && name[end] == '\0';
+}
+
 /* Call `try_name` with temporary names until it succeeds; returns the errno of the last failure, or 0. */
 static int take_temp_name(struct output *output, int (*try_name)(struct output *output))
 {
     for (int attempt = 0; attempt < TEMP_ATTEMPTS_MAX; attempt++) {
-        snprintf(output->temp_name, sizeof output->temp_name, ".windtunnel-%ld-%d.tmp", (long)getpid(), attempt);
+        output_temp_name(output->temp_name, attempt);
         if (try_name(output) == 0)
             return 0;
         if (errno != EEXIST)
@@ -72,14 +86,14 @@ static int try_create(struct output *output)
     return output->fd < 0 ? -1 : 0;
 }
 
-static void proc_path(const struct output *output, char path[TEMP_NAME_BYTES])
+static void proc_path(const struct output *output, char path[OUTPUT_TEMP_BYTES])
 {
-    snprintf(path, TEMP_NAME_BYTES, "/proc/self/fd/%d", output->fd);
+    snprintf(path, OUTPUT_TEMP_BYTES, "/proc/self/fd/%d", output->fd);
 }
 
 static int try_link(struct output *output)
 {
-    char path[TEMP_NAME_BYTES];
+    char path[OUTPUT_TEMP_BYTES];
     proc_path(output, path);
     return linkat(AT_FDCWD, path, output->folder_fd, output->temp_name, AT_SYMLINK_FOLLOW);
 }
@@ -89,7 +103,7 @@ static int try_link(struct output *output)
 /* A nameless file.  Without /proc it could never get a name. */
 static bool open_nameless(struct output *output)
 {
-    char path[TEMP_NAME_BYTES];
+    char path[OUTPUT_TEMP_BYTES];
     output->fd = openat(output->folder_fd, ".", O_TMPFILE | output->access | O_CLOEXEC, FILE_MODE);
     if (output->fd < 0)
         return false;
@@ -115,6 +129,8 @@ static struct error open_in_folder(struct output *output)
     mem_free(folder);
     if (reason == 0 && !open_nameless(output))
         reason = take_temp_name(output, try_create);
+    if (reason == 0)
+        (void)flock(output->fd, LOCK_EX | LOCK_NB); /* whoever cleans up sees that the file is in use */
     return reason != 0 ? error_io("create", output->path, reason) : ERROR_OK;
 }
 
@@ -181,18 +197,43 @@ static struct error start_zstd(struct output *output)
     return ERROR_OK;
 }
 
-struct error output_open(struct output **out, const char *path, enum output_form form)
+static struct error open_inside(struct output *output)
+{
+    struct stat status;
+    if (lstat(output->path, &status) == 0 && S_ISDIR(status.st_mode))
+        return error_io("write", output->path, EISDIR);
+    output->target_path = mem_copy_text(output->path);
+    return open_in_folder(output);
+}
+
+/* `path` becomes the output's. */
+static struct error open_path(struct output **out, char *path, enum output_form form, bool is_inside)
 {
     struct output *output = mem_zalloc(1, sizeof *output);
     *out = output;
-    output->path = mem_copy_text(path);
+    output->path = path;
+    output->digest = hash_stream_new();
     output->folder_fd = output->fd = -1;
     output->access = form == OUTPUT_RANDOM ? O_RDWR : O_WRONLY;
-    struct error error = open_target(output);
+    struct error error = is_inside ? open_inside(output) : open_target(output);
     if (!error_is(error) && form == OUTPUT_ZSTD)
         error = start_zstd(output);
     if (error_is(error))
         output_discard(out);
+    return error;
+}
+
+struct error output_open(struct output **out, const char *path, enum output_form form)
+{
+    return open_path(out, mem_copy_text(path), form, false);
+}
+
+struct error output_open_inside(struct output **out, const char *folder, const char *name, enum output_form form)
+{
+    struct buffer path = {0};
+    buffer_format(&path, "%s/%s", folder, name);
+    struct error error = open_path(out, mem_copy_text(buffer_c_string(&path)), form, true);
+    buffer_release(&path);
     return error;
 }
 
@@ -243,6 +284,7 @@ static struct error write_bytes(struct output *output, const char *bytes, size_t
             continue;
         if (written <= 0)
             return fail_write(output, written < 0 ? errno : EIO);
+        hash_stream_add(output->digest, bytes, (size_t)written);
         bytes += written;
         length -= (size_t)written;
         output->written += written;
@@ -330,6 +372,11 @@ static struct error publish(struct output *output)
     return ERROR_OK;
 }
 
+void output_digest(const struct output *output, char hex[33])
+{
+    hash_stream_hex(output->digest, hex);
+}
+
 struct error output_commit(struct output **out)
 {
     struct error error = output_seal(*out);
@@ -352,6 +399,7 @@ void output_discard(struct output **out)
     if (output->folder_fd >= 0)
         close(output->folder_fd);
     ZSTD_freeCCtx(output->zstd);
+    hash_stream_free(output->digest);
     mem_free(output->compressed);
     buffer_release(&output->buffer);
     mem_free(output->target_path);

@@ -35,6 +35,7 @@ const char *reason_name(enum reason reason)
         [REASON_AFFINITY] = "Affinity",
         [REASON_FAULT] = "Fault",
         [REASON_NEIGHBOUR_FAULT] = "NeighbourFault",
+        [REASON_IDLE] = "Idle",
     };
     assert((size_t)reason < REASON_COUNT && names[reason] != NULL);
     return names[reason];

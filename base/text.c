@@ -92,6 +92,16 @@ size_t text_utf8_bytes(struct text text)
     return bytes;
 }
 
+size_t text_shown_bytes(struct text text, bool *is_shown)
+{
+    const size_t bytes = text_utf8_bytes(text);
+    const unsigned char first = (unsigned char)text.at[0];
+    /* 0xC2 0x80..0x9F are the C1 controls U+0080..U+009F */
+    const bool is_c1 = bytes == 2 && first == 0xC2 && (unsigned char)text.at[1] < 0xA0;
+    *is_shown = bytes != 0 && first >= 0x20 && first != 0x7F && !is_c1;
+    return bytes != 0 ? bytes : 1;
+}
+
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';

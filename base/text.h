@@ -37,6 +37,11 @@ bool text_to_double(struct text text, double *out);
 /* Bytes of the well-formed UTF-8 character at the start of the text (1..4); 0 if there is none. */
 size_t text_utf8_bytes(struct text text);
 
+/* The bytes of the first character of a text that is not empty, at least 1.  *is_shown: it may go to a terminal as it
+ * is; false for control characters (U+0000 to U+001F, U+007F to U+009F), which could move the cursor or change
+ * settings, and for bytes that are not UTF-8. */
+size_t text_shown_bytes(struct text text, bool *is_shown);
+
 /* Cut the piece before the next `separator` off *rest.  False if nothing was left.  "a,,b" gives "a", "", "b"; "" gives
  * one empty piece.  Start with *rest = line.  After the last piece rest->at is NULL. */
 bool text_cut(struct text *rest, char separator, struct text *piece);

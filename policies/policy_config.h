@@ -13,6 +13,7 @@
  *    "defrag": {"policy": "consolidation", parameters of defrag/defrag.h},
  *    "sharing": {"policy": "trust", parameters of sharing/sharing.h},
  *    "geometry": {"policy": "on_demand", parameters of geometry/geometry.h},
+ *    "idle": {"policy": "reclaim", parameters of idle/idle.h},
  *    "actions": ["allocate", "consolidation", "reclaim", "preempt", "stale_gang"],
  *    "reservation_expiry_s": 600,
  *    "guarantees": ["gang", "reclaim", "no_loop", "minimal"]}
@@ -27,6 +28,7 @@
 #include "policies/defrag/defrag.h"
 #include "policies/estimate/estimate.h"
 #include "policies/geometry/geometry.h"
+#include "policies/idle/idle.h"
 #include "policies/order/order_config.h"
 #include "policies/own.h"
 #include "policies/placement/placement_config.h"
@@ -89,6 +91,8 @@ struct policy_config {
     struct geometry_config geometry_config;
     const struct sharing_policy *sharing;
     struct sharing_config sharing_config;
+    const struct idle_policy *idle;
+    struct idle_config idle_config;
     const struct gang_policy *gang;
     time_ns stale_after; /* a gang below its minimum for so long loses the rest; TIME_NEVER: never */
     const struct placement_policy *placement;

@@ -19,6 +19,8 @@
  *  7. A victim cannot take its place back: in the after-state the order puts the preemptor before every victim, and a
  *     reservation stands until its victims were due to leave.  A job whose eviction helped no job is evicted more and
  *     more rarely.
+ *  8. It checks what it is told.  A fact that breaks a precondition stated here is counted (sched_refused) and has no
+ *     other effect.  Pointers, and what the readers of clusters, queues, policies and node requests make, are trusted.
  *
  *   struct sched *sched = sched_new(cluster, queues, policy, &error);
  *   sched_job_submitted(sched, &job, now);
@@ -100,6 +102,7 @@ enum decision_kind {
     DECISION_RELEASE,     /* the reservation of job is given up */
     DECISION_REJECT,      /* job will never be started; it is forgotten at once; no fact follows */
     DECISION_REPARTITION, /* the one GPU of the piece is to be cut as `layout` says, for this job */
+    DECISION_NOTIFY,      /* tell the submitter that the job seems idle; grace: it may lose space after so long */
 };
 
 struct decision {
@@ -123,6 +126,12 @@ struct members {
     node_id node;         /* NODE_NONE: on any node */
 };
 #define MEMBERS_ALL ((struct members){0, NODE_NONE})
+
+/* What a monitor measured of a job: late, noisy and with gaps; never the truth. */
+struct observation {
+    time_ns since, until;     /* the window of the measurement: [since, until), until <= now */
+    uint16_t sm_active_milli; /* mean SM activity of the GPUs that it held, 0..GPU_MILLI */
+};
 
 enum job_end { JOB_END_COMPLETED, JOB_END_FAILED, JOB_END_CANCELLED, JOB_END_LIMIT };
 enum evict_end { EVICT_SAVED, EVICT_LOST };
@@ -153,13 +162,31 @@ struct sched *sched_load(const struct cluster *cluster, const struct queue_table
                          const struct policy_config *policy, struct text saved, struct error *error);
 
 /* Facts.  Each is O(1) except for the length of a placement and the depth of the queue tree, unless its comment says
- * so.  A fact about a job that the scheduler does not know is ignored: the job may have been rejected. */
-void sched_job_submitted(struct sched *sched, const struct job *job, time_ns now); /* copied; a held one waits */
+ * so.  A fact about a job that the scheduler does not know is ignored: the job may have been rejected.  So is one about
+ * a decision that is not open, or that does not suit the job's state.
+ *
+ * Preconditions of all: `now` is not before the last fact or cycle, and at most SCHED_TIME_MAX; nodes are of the
+ * cluster; values of an enum are among its names.  A fact that breaks one of them, or one that its comment states, is
+ * counted and dropped: see sched_refused. */
+#define SCHED_TIME_MAX ((INT64_C(1) << 62) - 1) /* 146 years: a time and a span still add up */
+enum {
+    SCHED_JOB_ID_MAX = (1 << 28) - 1, /* 4 bytes of memory for each id up to the largest */
+    SCHED_ARRAY_MAX = 1 << 24,        /* 32 bytes for each array up to the largest */
+    SCHED_MEMBERS_MAX = 1 << 30,      /* of one job */
+};
+
+/* The job is new: its id was never told before, and is at most SCHED_JOB_ID_MAX.  Its queue was reported
+ * (sched_queues_changed).  The declaration is valid (job_complaint), its levels are of the cluster, and what only the
+ * scheduler sets is 0.  No time is negative; limit, estimate, deadline and stale_after are at most SCHED_TIME_MAX or
+ * TIME_NEVER, attained_gpu_ns at most SCHED_TIME_MAX, other times TIME_NS_MAX.  It depends on jobs with smaller ids.
+ * Copied; a held one waits. */
+void sched_job_submitted(struct sched *sched, const struct job *job, time_ns now);
 void sched_job_released(struct sched *sched, job_id job, time_ns now);             /* no longer held */
 void sched_job_cancelled(struct sched *sched, job_id job, time_ns now); /* while it waits; O(jobs of its kind) */
 
-/* The job was submitted and started before this scheduler was made: it runs on these pieces since `started`.
- * member_count of the pieces and the job's groups must agree; the space must be free. */
+/* The job was submitted and started before this scheduler was made: it runs on these pieces since `started`, which is
+ * from 0 to now.  The job is as for sched_job_submitted.  There is a piece, the pieces are of the kind that the job asks
+ * for, no group has more members on them than it has, and their space is free. */
 void sched_job_adopted(struct sched *sched, const struct job *job, const struct piece *pieces, uint32_t piece_count,
                        time_ns started, time_ns now);
 /* A START took effect. */
@@ -169,21 +196,64 @@ void sched_job_leaving(struct sched *sched, job_id job, struct members which, ti
 /* Members have left; a job that lost all waits again, one below its minimum is stale. */
 void sched_job_evicted(struct sched *sched, job_id job, struct members which, enum evict_end end, time_ns now);
 void sched_job_ended(struct sched *sched, job_id job, enum job_end end, bool will_retry, time_ns now);
-/* Its work up to now is saved.  Without this fact the scheduler assumes the declared interval. */
+/* A checkpoint is whole: its work up to now is saved.  (One that was written while the job worked on holds the work of
+ * its beginning; the difference is not told.)  Without this fact the scheduler assumes the declared interval. */
 void sched_job_checkpointed(struct sched *sched, job_id job, time_ns now);
+/* A monitor measured its SM activity.  Only the `idle` policy (policies/idle/idle.h) uses it, and only of the classes
+ * that it names; others need not be told.  A window that began before the job last came to run is ignored. */
+void sched_job_observed(struct sched *sched, job_id job, const struct observation *observation, time_ns now);
 void sched_decision_refused(struct sched *sched, decision_id decision, enum refusal why, time_ns now);
 void sched_node_changed(struct sched *sched, node_id node, enum node_state state, time_ns now);
 /* The GPU now has this layout, whether this scheduler decided it or not.  What the change removed was reported as
- * having left before.  A layout without an instance that is in use is ignored. */
+ * having left before.  A layout without an instance that is in use is ignored.  The GPU is one of the node's; the layout
+ * is MIG_LAYOUT_WHOLE, or below MIG_LAYOUT_COUNT and the GPU's model has MIG. */
 void sched_gpu_changed(struct sched *sched, node_id node, uint32_t gpu_index, mig_layout_id layout, time_ns now);
-void sched_queues_changed(struct sched *sched, const struct queue_table *queues, time_ns now); /* O(queues) */
+/* There are at least as many queues as before; they keep their parents, and each stands behind its parent.  O(queues).
+ */
+void sched_queues_changed(struct sched *sched, const struct queue_table *queues, time_ns now);
 
 /* The members of typical jobs, for placement policies that use them (uses_typical): kinds of members, `count` of each.
- * They replace those learned from submitted jobs, and those told before.  Copied.  O(kinds). */
+ * They replace those learned from submitted jobs, and those told before.  Each is valid as the group of a job.  Copied.
+ * O(kinds). */
 void sched_typical_told(struct sched *sched, const struct job_group *kinds, uint32_t kind_count, time_ns now);
 
-/* Decide.  *out is borrowed until the next call.  *wake_at: when a cycle is due even if no fact comes (TIME_NEVER:
- * never). */
+/* From now on, if *stop is not 0, a cycle starts no more jobs and ends soon, in the middle of a job's growth too; what it
+ * has decided stands.  For a world that is about to end: law 5 does not hold from then on.  Borrowed and not saved; NULL,
+ * as at first: no stop.  O(1). */
+void sched_stop_at(struct sched *sched, const volatile int *stop);
+
+/* What is wrong with a fact. */
+enum wrong_fact {
+    WRONG_NOTHING,
+    WRONG_TIME,
+    WRONG_JOB,    /* its declaration */
+    WRONG_JOB_ID, /* told before, or too large */
+    WRONG_QUEUE,
+    WRONG_NODE,
+    WRONG_GPU,
+    WRONG_LAYOUT,
+    WRONG_PIECES,
+    WRONG_QUEUES,
+    WRONG_VALUE, /* of an enum */
+    WRONG_COUNT
+};
+
+/* The facts that were dropped since the scheduler was made or loaded.  Borrowed; a caller that wants to know whether its
+ * last fact was taken compares `count` before and after. */
+struct refused_facts {
+    uint64_t count;          /* of all kinds */
+    uint64_t by[WRONG_COUNT];
+    enum wrong_fact last;    /* WRONG_NOTHING: none was dropped */
+};
+const struct refused_facts *sched_refused(const struct sched *sched);
+
+/* The world has tested what its jobs declare, as the readers of traces do: of a new job only its id and its queue are
+ * tested.  Off by default, and after a load. */
+void sched_trust_jobs(struct sched *sched, bool is_on);
+const char *wrong_fact_text(enum wrong_fact wrong); /* for any value; static: "its node is not in the cluster" */
+
+/* Decide.  `now` as in a fact; at a wrong time nothing is decided.  *out is borrowed until the next call.  *wake_at: when
+ * a cycle is due even if no fact comes (TIME_NEVER: never). */
 size_t sched_cycle(struct sched *sched, time_ns now, const struct decision **out, time_ns *wake_at);
 
 /* Counts for reports and checks. */

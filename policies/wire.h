@@ -36,6 +36,7 @@ enum fact_kind { /* policies/sched.h has a function for each */
                  FACT_JOB_EVICTED,
                  FACT_JOB_ENDED,
                  FACT_JOB_CHECKPOINTED,
+                 FACT_JOB_OBSERVED,
                  FACT_DECISION_REFUSED,
                  FACT_NODE_CHANGED,
                  FACT_GPU_CHANGED,
@@ -54,6 +55,7 @@ struct fact { /* fields that do not belong to the kind are 0 */
     enum evict_end evicted;     /* EVICTED */
     enum job_end end;           /* ENDED */
     bool will_retry;            /* ENDED */
+    struct observation observed; /* OBSERVED */
     enum refusal refusal;       /* REFUSED */
     node_id node;               /* NODE_CHANGED, GPU_CHANGED */
     enum node_state state;      /* NODE_CHANGED */

@@ -212,6 +212,11 @@ bool csv_has_error(const struct csv_rows *rows)
     return error_is(rows->error);
 }
 
+struct error csv_rows_digest(struct csv_rows *rows, char hex[33])
+{
+    return input_finish_digest(rows->input, hex);
+}
+
 struct error csv_rows_close(struct csv_rows **rows)
 {
     struct error error = (*rows)->error;

@@ -37,6 +37,9 @@ bool csv_rows_next(struct csv_rows *rows);
 
 bool csv_has_error(const struct csv_rows *rows);
 
+/* After the last row, or after an error: the digest of the whole file (base/input.h). */
+struct error csv_rows_digest(struct csv_rows *rows, char hex[33]) MUST_CHECK;
+
 /* Free the reader and return the sticky error, if there is one. */
 struct error csv_rows_close(struct csv_rows **rows) MUST_CHECK;
 

@@ -1,5 +1,6 @@
 /* reports/cuts.c -- the counted jobs by class, tenant, queue, size and GPU model: sums and exact quantiles. */
 #include <assert.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,6 +113,8 @@ static void tally_merge(struct tally *into, const struct tally *from)
     communication_merge(&into->communication, &from->communication);
     activity_merge(&into->activity, &from->activity);
     faults_merge(&into->faults, &from->faults);
+    pulls_merge(&into->pulls, &from->pulls);
+    idle_merge(&into->idle, &from->idle);
 }
 
 static uint32_t kind_size(const struct cell *cell)
@@ -220,22 +223,51 @@ static struct group *group_of(struct metrics *metrics, enum cut_kind kind, const
     return &metrics->cuts[kind].groups[slots[kind]];
 }
 
-/* Find the ranks of slowdowns by communication; most runs have none. */
-static void rank_slowdowns(struct metrics *metrics)
+/* Values that most runs do not have, and the ranks of groups for them. */
+struct rare {
+    struct points *points;
+    size_t ranks; /* offset in struct group */
+    uint8_t percents[2], percent_count;
+};
+
+static struct ranks *ranks_in(struct group *group, const struct rare *rare)
 {
-    static const uint8_t percents[] = {95};
-    if (metrics->slowdowns.chunk_count == 0)
+    return (struct ranks *)(void *)((char *)group + rare->ranks);
+}
+
+static uint64_t rare_count(const struct group *group, const struct rare *rare)
+{
+    return rare->ranks == offsetof(struct group, slowdown) ? group->tally.communication.slowdowns
+           : rare->ranks == offsetof(struct group, ready)  ? group->tally.pulls.jobs
+                                                           : group->tally.pulls.ready;
+}
+
+static void rank_rare(struct metrics *metrics, const struct rare *rare)
+{
+    if (rare->points->chunk_count == 0)
         return;
-    points_sort(&metrics->slowdowns, 0);
+    points_sort(rare->points, metrics->facts.end);
     for (enum cut_kind kind = CUT_ALL; kind < CUT_COUNT; kind++) {
         struct cut *cut = &metrics->cuts[kind];
         for (uint32_t slot = 0; slot < cut->slot_count; slot++)
-            ranks_init(&cut->groups[slot].slowdown, cut->groups[slot].tally.communication.slowdowns, 0, percents, 1);
-        for (size_t i = 0; cut->slot_count > 0 && i < metrics->slowdowns.count; i++) {
-            const struct point *point = &metrics->slowdowns.sorted[i];
-            ranks_see(&group_of(metrics, kind, point)->slowdown, point->value);
+            ranks_init(ranks_in(&cut->groups[slot], rare), rare_count(&cut->groups[slot], rare), 0, rare->percents,
+                       rare->percent_count);
+        for (size_t i = 0; cut->slot_count > 0 && i < rare->points->count; i++) {
+            const struct point *point = &rare->points->sorted[i];
+            ranks_see(ranks_in(group_of(metrics, kind, point), rare), point->value);
         }
     }
+}
+
+static void rank_rares(struct metrics *metrics)
+{
+    const struct rare rares[] = {
+        {&metrics->slowdowns, offsetof(struct group, slowdown), {95}, 1},
+        {&metrics->ready, offsetof(struct group, ready), {50, 99}, 2},
+        {&metrics->cold, offsetof(struct group, cold), {50, 99}, 2},
+    };
+    for (size_t r = 0; r < sizeof rares / sizeof rares[0]; r++)
+        rank_rare(metrics, &rares[r]);
 }
 
 /* If every job was eligible when it was submitted, admission times equal waits. */
@@ -311,7 +343,7 @@ void cuts_build(struct metrics *metrics)
         for (uint32_t slot = 0; slot < metrics->cuts[kind].slot_count; slot++)
             start_ranks(&metrics->cuts[kind].groups[slot]);
     walk_points(metrics);
-    rank_slowdowns(metrics);
+    rank_rares(metrics);
     for (enum cut_kind kind = CUT_ALL; kind < CUT_COUNT; kind++) {
         if (!metrics->has_apart)
             copy_admission(&metrics->cuts[kind]);

@@ -398,12 +398,8 @@ void html_text(const struct metrics *metrics, const struct result_manifest *mani
 struct error html_write(const char *folder, const struct metrics *metrics, const struct result_manifest *manifest,
                         const struct html_options *options)
 {
-    struct buffer path = {0};
-    buffer_format(&path, "%s/" HTML_FILE, folder);
     struct output *output;
-    struct error error = output_open(&output, buffer_c_string(&path), OUTPUT_PLAIN);
-    buffer_release(&path);
-    TRY(error);
+    TRY(output_open_inside(&output, folder, HTML_FILE, OUTPUT_PLAIN));
     html_text(metrics, manifest, options, output_buffer(output));
     return output_commit(&output);
 }

@@ -5,7 +5,7 @@
 #include "reports/html_inside.h"
 #include "reports/view.h"
 
-enum { POINTS_MAX = 480, TABLE_ROWS_MAX = 28 };
+enum { POINTS_MAX = 480, TABLE_ROWS_MAX = 28, PLAIN_COUNT = 6 };
 
 static void choose_unit(struct html_curves *curves, double end_s)
 {
@@ -36,6 +36,27 @@ static void add_interval(struct html_curves *curves, const struct timeline_row *
     curves->reserved[i] = (to->reserved_gpu_s - from->reserved_gpu_s) / span_s;
     curves->down[i] = (to->down_gpu_s - from->down_gpu_s) / span_s;
     curves->pending[i] = (to->pending_job_s - from->pending_job_s) / span_s;
+    for (int cause = 0; cause < SPENT_COUNT; cause++)
+        curves->spent[cause][i] = (double)(to->spent[cause] - from->spent[cause]) / 1e9;
+}
+
+/* Work is booked as lost in the interval in which it was thrown away.  What exceeds the useful work of that interval
+ * was done before: book it as lost there.  Then turn GPU time into GPUs. */
+static void settle_spent(struct html_curves *curves, const double *spans_s)
+{
+    double *useful = curves->spent[SPENT_USEFUL], *lost = curves->spent[SPENT_LOST];
+    for (size_t i = curves->count; i-- > 0;) {
+        const double more = useful[i] < 0 ? -useful[i] : 0;
+        useful[i] += more;
+        lost[i] -= more;
+        if (i > 0) {
+            useful[i - 1] -= more;
+            lost[i - 1] += more;
+        }
+    }
+    for (int cause = 0; cause < SPENT_COUNT; cause++)
+        for (size_t i = 0; i < curves->count; i++)
+            curves->spent[cause][i] /= spans_s[i];
 }
 
 static void space_sum(double sum[SPACE_COUNT], const struct space_row *row)
@@ -53,13 +74,16 @@ struct html_curves html_curves_new(const struct metrics *metrics, double end_s)
     static const struct timeline_row run_start = {0};
     size_t count;
     const struct timeline_row *samples = metrics_samples(metrics, &count);
-    double *numbers = mem_zalloc((6 + SPACE_COUNT) * (POINTS_MAX + 1), sizeof *numbers);
+    double *numbers = mem_zalloc((PLAIN_COUNT + SPACE_COUNT + SPENT_COUNT) * (POINTS_MAX + 1), sizeof *numbers);
+    double spans_s[POINTS_MAX + 1];
     struct html_curves curves = {.time = numbers};
     double **columns[] = {&curves.allocated, &curves.active, &curves.reserved, &curves.down, &curves.pending};
     for (size_t c = 0; c < 5; c++)
         *columns[c] = numbers + (c + 1) * (POINTS_MAX + 1);
     for (size_t c = 0; c < SPACE_COUNT; c++)
-        curves.space[c] = numbers + (c + 6) * (POINTS_MAX + 1);
+        curves.space[c] = numbers + (c + PLAIN_COUNT) * (POINTS_MAX + 1);
+    for (size_t c = 0; c < SPENT_COUNT; c++)
+        curves.spent[c] = numbers + (c + PLAIN_COUNT + SPACE_COUNT) * (POINTS_MAX + 1);
     if (count == 0)
         return curves;
     choose_unit(&curves, fmax(end_s, time_to_seconds(samples[count - 1].time)));
@@ -78,9 +102,11 @@ struct html_curves html_curves_new(const struct metrics *metrics, double end_s)
             space[c] = 0;
         }
         space_samples = 0;
+        spans_s[curves.count] = time_to_seconds(samples[i].time - from->time);
         add_interval(&curves, from, &samples[i]);
         from = &samples[i];
     }
+    settle_spent(&curves, spans_s);
     return curves;
 }
 

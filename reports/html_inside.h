@@ -7,6 +7,10 @@
 
 extern const char html_style[]; /* the style sheet */
 
+/* The cluster's GPU time by cause over time: html_spent.c. */
+struct html_curves;
+void html_spent(const struct metrics *metrics, const struct html_curves *curves, const struct plot_tool *tool,
+                struct buffer *out);
 void html_plots(const struct metrics *metrics, const struct plot_tool *tool, struct buffer *out);
 void html_waits(const struct metrics *metrics, const struct plot_tool *tool, struct buffer *out);
 void html_tables(const struct metrics *metrics, struct buffer *out);
@@ -39,6 +43,7 @@ struct html_curves {
     double *time;                                           /* in units of the axis; middle of each interval */
     double *allocated, *active, *reserved, *down, *pending; /* means over the interval */
     double *space[SPACE_COUNT];                             /* means of the samples in the interval, in GPUs */
+    double *spent[SPENT_COUNT]; /* means over the interval, in GPUs; lost work counts where it was done */
     bool has_space;
     double unit_s;    /* of the axis */
     const char *unit; /* "days" */

@@ -146,8 +146,11 @@ void html_plots(const struct metrics *metrics, const struct plot_tool *tool, str
 {
     struct html_curves curves = html_curves_new(metrics, 0);
     const bool has_time = curves.count > 0 && curves.end > 0; /* else the run ended at once */
+    plot_clean(tool);
     if (has_time)
         utilization(metrics, &curves, tool, out);
+    if (has_time)
+        html_spent(metrics, &curves, tool, out);
     if (has_time && curves.has_space)
         free_gpus(metrics, &curves, tool, out);
     html_waits(metrics, tool, out);

@@ -65,6 +65,12 @@ void steady_write_json(const struct steady *steady, struct buffer *out)
 
 /* ---- the section of a report ---- */
 
+static void write_jobs(size_t count, struct buffer *out)
+{
+    view_count(out, (double)count);
+    buffer_string(out, count == 1 ? " job" : " jobs");
+}
+
 static void write_line(const char *name, const struct steady *steady, struct buffer *out)
 {
     const struct series_mean *mean = &steady->mean;
@@ -80,20 +86,16 @@ static void write_line(const char *name, const struct steady *steady, struct buf
         buffer_format(out, "), %zu batches of ", mean->batch_count);
         if (is_steps)
             view_duration(out, time_to_seconds(steady->step) * (double)mean->batch_size);
-        else {
-            view_count(out, (double)mean->batch_size);
-            buffer_string(out, " jobs");
-        }
+        else
+            write_jobs(mean->batch_size, out);
         buffer_string(out, " from ");
         view_duration(out, time_to_seconds(steady->from));
         buffer_string(out, " on; before that ");
         if (is_steps)
             view_duration(out, time_to_seconds(steady->step) * (double)mean->warmup_count);
-        else {
-            view_count(out, (double)mean->warmup_count);
-            buffer_string(out, " jobs");
-        }
-        buffer_string(out, " are left out\n");
+        else
+            write_jobs(mean->warmup_count, out);
+        buffer_string(out, !is_steps && mean->warmup_count == 1 ? " is left out\n" : " are left out\n");
         return;
     }
     buffer_string(out, ")\n");

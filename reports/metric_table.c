@@ -109,6 +109,39 @@ const struct metric metric_table[METRIC_COUNT] = {
                                     "The part of that GPU time in jobs whose traffic crosses the spine switches."},
     [METRIC_GANG_LINKS_FROM + 4] = {"gang_link_core_ratio", NAN, "ratio", BETTER_LOWER,
                                     "The part of that GPU time in jobs whose traffic crosses the core switches."},
+    [METRIC_USEFUL_RATIO] = {"useful_ratio", NAN, "ratio", BETTER_HIGHER,
+                             "spent_useful_gpu_h / all GPU time of the cluster in the window: the goodput of the "
+                             "cluster."},
+    [METRIC_SPENT_FROM +
+        SPENT_USEFUL] = {"spent_useful_gpu_h", NAN, "gpu_h", BETTER_HIGHER,
+                         "GPU time of the cluster in the window in which work was done at the speed of the trace, less "
+                         "that of work thrown away in the window. As all metrics of GPU time by cause (spent_*) it is "
+                         "of the timeline, for all jobs; they add up to all GPU time of the cluster in the window."},
+    [METRIC_SPENT_FROM +
+        SPENT_COMMUNICATION] = {"spent_communication_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+                                "GPU time that jobs lost to communication, against the best place for them alone."},
+    [METRIC_SPENT_FROM + SPENT_NEIGHBOURS] = {"spent_neighbours_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+                                              "GPU time that jobs lost to other jobs on the same GPU."},
+    [METRIC_SPENT_FROM + SPENT_SLICED] = {"spent_sliced_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+                                          "GPU time that jobs lost on MIG instances, against what they ask for alone, "
+                                          "and GPU time of partitioned GPUs that is in no instance."},
+    [METRIC_SPENT_FROM +
+        SPENT_REPARTITION] = {"spent_repartition_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+                              "GPU time of GPUs that were being repartitioned, without the instances that stayed."},
+    [METRIC_SPENT_FROM + SPENT_RESTART] = {"spent_restart_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+                                           "GPU time that running jobs held without work: restarts, loads, warm-ups "
+                                           "and writes of checkpoints; with what asynchronous writes slowed down."},
+    [METRIC_SPENT_FROM + SPENT_LOST] = {"spent_lost_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+                                        "GPU time of work that was thrown away, counted when it was thrown away."},
+    [METRIC_SPENT_FROM + SPENT_IDLE_HELD] = {"spent_idle_held_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+                                             "GPU time that running jobs held while no SM of theirs was busy, by the "
+                                             "SM activity that the workload declares; 0 without such jobs."},
+    [METRIC_SPENT_FROM + SPENT_RESERVED] = {"spent_reserved_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+                                            "GPU time that was kept for a job that did not run yet, held by gangs that "
+                                            "were not complete, or held by members that could not work."},
+    [METRIC_SPENT_FROM + SPENT_IDLE] = {"spent_idle_gpu_h", NAN, "gpu_h", BETTER_LOWER, "GPU time that was free."},
+    [METRIC_SPENT_FROM +
+        SPENT_DOWN] = {"spent_down_gpu_h", NAN, "gpu_h", BETTER_LOWER, "GPU time of nodes that were down."},
     [METRIC_QUEUE_TIME_P50_S] =
         {"queue_time_p50_s", NAN, "s", BETTER_LOWER,
          "Median of the wait from eligible to first start (eligible: submitted, and every job it "
@@ -168,8 +201,8 @@ const struct metric metric_table[METRIC_COUNT] = {
     [METRIC_LOST_FROM + LOST_WRITE] =
         {"lost_to_write_gpu_h", NAN, "gpu_h", BETTER_LOWER,
          "GPU time in which jobs stood still for periodic checkpoints, and the part that asynchronous ones took of "
-         "their speed. This and the next six add up to lost_gpu_h; they are defined if checkpoints are charged "
-         "(world.checkpoints)."},
+         "their speed. This and the next eight add up to lost_gpu_h; they are defined if checkpoints are charged "
+         "(world.checkpoints) or jobs start cold (world.cold_starts)."},
     [METRIC_LOST_FROM +
         LOST_LEAVE] = {"lost_to_leave_gpu_h", NAN, "gpu_h", BETTER_LOWER,
                        "GPU time in which jobs stood still for a checkpoint before they, or some members, left."},
@@ -177,12 +210,18 @@ const struct metric metric_table[METRIC_COUNT] = {
                                       "GPU time in which jobs loaded their last checkpoint after a restart."},
     [METRIC_LOST_FROM + LOST_WARMUP] = {"lost_to_warmup_gpu_h", NAN, "gpu_h", BETTER_LOWER,
                                         "GPU time in which jobs warmed up after a restart."},
+    [METRIC_LOST_FROM + LOST_PULL] =
+        {"lost_to_pull_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+         "GPU time in which jobs held their GPUs and waited for their image, weights and data (world.cold_starts)."},
     [METRIC_LOST_FROM + LOST_WORK_PREEMPTED] =
         {"lost_work_preempted_gpu_h", NAN, "gpu_h", BETTER_LOWER,
          "GPU time of work thrown away by evictions for the sake of other jobs (preemption, reclaim, consolidation, "
          "headroom)."},
     [METRIC_LOST_FROM + LOST_WORK_NODE] = {"lost_work_node_gpu_h", NAN, "gpu_h", BETTER_LOWER,
                                            "GPU time of work thrown away because a node went down."},
+    [METRIC_LOST_FROM +
+        LOST_WORK_NEIGHBOUR] = {"lost_work_neighbour_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+                                "GPU time of work thrown away by faults of other jobs on the same GPU."},
     [METRIC_LOST_FROM +
         LOST_WORK_OTHER] = {"lost_work_other_gpu_h", NAN, "gpu_h", BETTER_LOWER,
                             "GPU time of work thrown away by evictions for any other reason, such as stale gangs."},
@@ -240,6 +279,44 @@ const struct metric metric_table[METRIC_COUNT] = {
         {"blast_radius_gpus_max", NAN, "gpus", BETTER_LOWER,
          "The most GPUs that one fault took from other jobs: all that these held, shares by their part. Counted at the "
          "job that had the fault; 0 if no fault took another job."},
+    [METRIC_READY_P50_S] =
+        {"ready_p50_s", NAN, "s", BETTER_LOWER,
+         "Median of the time from submission until the job was ready to work for the first time: it held its GPUs, and "
+         "what it pulls was there (world.cold_starts). A job that is not ready at the end counts with its time so far, "
+         "a rejected job does not count. As all metrics of cold starts below it is defined only if the world has them. "
+         "Percentiles are exact: the ceil(p n)-th smallest."},
+    [METRIC_READY_P99_S] = {"ready_p99_s", NAN, "s", BETTER_LOWER,
+                            "99th percentile of the time from submission until ready; see ready_p50_s."},
+    [METRIC_COLD_START_P50_S] = {"cold_start_p50_s", NAN, "s", BETTER_LOWER,
+                                 "Median of the time from the first start until ready; of the jobs that were ready."},
+    [METRIC_COLD_START_P99_S] = {"cold_start_p99_s", NAN, "s", BETTER_LOWER,
+                                 "99th percentile of the time from the first start until ready; of the same jobs."},
+    [METRIC_COLD_START_MEAN_S] = {"cold_start_mean_s", NAN, "s", BETTER_LOWER,
+                                  "Mean of the time from the first start until ready; of the same jobs."},
+    [METRIC_PULLED_REGISTRY_TB] = {"pulled_registry_tb", NAN, "tb", BETTER_LOWER,
+                                   "What jobs pulled from the registry in all attempts, in 10^12 bytes."},
+    [METRIC_PULLED_RACK_TB] = {"pulled_rack_tb", NAN, "tb", BETTER_NEITHER,
+                               "What jobs pulled from the caches of racks in all attempts, in 10^12 bytes."},
+    [METRIC_NODE_CACHE_HIT_RATIO] =
+        {"node_cache_hit_ratio", NAN, "ratio", BETTER_HIGHER,
+         "Of the bytes that jobs needed on their nodes the part that was there, or came for another job."},
+    [METRIC_RACK_CACHE_HIT_RATIO] = {"rack_cache_hit_ratio", NAN, "ratio", BETTER_HIGHER,
+                                     "Of the bytes that jobs pulled the part that came from the caches of racks."},
+    [METRIC_IDLE_JOBS_TOLD] = {"idle_jobs_told", NAN, "jobs", BETTER_NEITHER,
+                               "Jobs whose submitter was told that they seem idle (policy idle). As the four metrics "
+                               "below it is defined only if the world has a monitor (world.monitor)."},
+    [METRIC_IDLE_SHRINKS] = {"idle_shrinks", NAN, "evictions", BETTER_NEITHER,
+                             "How often a job lost the members above its minimum because it seemed idle."},
+    [METRIC_IDLE_EVICTIONS] = {"idle_evictions", NAN, "evictions", BETTER_NEITHER,
+                               "How often a job was evicted because it seemed idle."},
+    [METRIC_IDLE_DISTURBED] =
+        {"idle_disturbed", NAN, "evictions", BETTER_LOWER,
+         "The part of idle_shrinks and idle_evictions that disturbed a job wrongly: in truth a SM of it was busy when "
+         "that was decided, or would have been within world.monitor.disturbed_within_s."},
+    [METRIC_GIVEN_BACK_GPU_H] =
+        {"given_back_gpu_h", NAN, "gpu_h", BETTER_HIGHER,
+         "GPU time of the GPUs that jobs lost because they seemed idle: from when the job left them until it got GPUs "
+         "again or ended, at most until its work at full speed, or its limit, would have ended it."},
     [METRIC_JOBS_SUBMITTED] = {"jobs_submitted", NAN, "jobs", BETTER_NEITHER,
                                "Jobs submitted after the warm-up; the states below add up to it."},
     [METRIC_JOBS_ACCEPTED] = {"jobs_accepted", NAN, "jobs", BETTER_HIGHER,
@@ -338,6 +415,10 @@ const struct metric metric_table[METRIC_COUNT] = {
          "Time that the jobs waited because affinity rules of tags, its own or those of other "
          "jobs, shut the places that are free; all their waits from the submission on. Not defined "
          "if no job did, or if the run did not keep reasons."},
+    [METRIC_WAIT_IDLE_JOB_H] =
+        {"wait_idle_job_h", NAN, "job_h", BETTER_LOWER,
+         "Time that the jobs rested after they were evicted because they seemed idle (policy idle). "
+         "Not defined if no job did, or if the run did not keep reasons."},
 };
 
 /* ---- the table in words ---- */

@@ -25,6 +25,7 @@ static const uint8_t wait_metrics[REASON_COUNT] = {
     [REASON_DEPENDENCY_NEVER] = METRIC_WAIT_DEPENDENCY_NEVER_JOB_H,
     [REASON_GANG_ON_SLICES] = METRIC_WAIT_GANG_ON_SLICES_JOB_H,
     [REASON_AFFINITY] = METRIC_WAIT_AFFINITY_JOB_H,
+    [REASON_IDLE] = METRIC_WAIT_IDLE_JOB_H,
 };
 
 static const double ns_per_hour = 3600e9;
@@ -94,6 +95,8 @@ static void fill_group(const struct group *group, double *value)
     communication_fill(group, value);
     activity_fill(&tally->activity, value);
     faults_fill(&tally->faults, value);
+    pulls_fill(group, value);
+    idle_fill(&tally->idle, value);
 }
 
 static double jain_fairness(const struct cut *queues)
@@ -135,8 +138,11 @@ static void fill_window(const struct metrics *metrics, double *value)
     value[METRIC_QUEUE_LENGTH_MEAN] = (to->pending_job_s - from->pending_job_s) / span_s;
     value[METRIC_IDLE_RESERVED_GPU_H] = (to->reserved_gpu_s - from->reserved_gpu_s) / 3600;
     value[METRIC_PARTIAL_GANG_GPU_H] = (to->partial_gang_gpu_s - from->partial_gang_gpu_s) / 3600;
+    for (int cause = 0; cause < SPENT_COUNT; cause++)
+        value[METRIC_SPENT_FROM + cause] = (to->spent_gpu_s[cause] - from->spent_gpu_s[cause]) / 3600;
     if (!(gpu_s > 0))
         return;
+    value[METRIC_USEFUL_RATIO] = value[METRIC_SPENT_FROM + SPENT_USEFUL] * 3600 / gpu_s;
     value[METRIC_ALLOCATION_RATIO] = (to->allocated_gpu_s - from->allocated_gpu_s) / gpu_s;
     if (!metrics->has_unknown_activity)
         value[METRIC_SM_ACTIVE_RATIO] = (to->active_gpu_s - from->active_gpu_s) / gpu_s;

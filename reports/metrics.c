@@ -26,6 +26,8 @@ void metrics_free(struct metrics *metrics)
     cuts_release(metrics);
     points_release(&metrics->points);
     points_release(&metrics->slowdowns);
+    points_release(&metrics->ready);
+    points_release(&metrics->cold);
     names_free(metrics->queues);
     names_free(metrics->kind_names);
     names_free(metrics->tenants);
@@ -269,6 +271,10 @@ static struct error on_job(void *self, const struct job_row *row)
     }
     if (row->faults != NULL)
         faults_add(queue_tally, &cell->tally, row->faults);
+    if (row->pulls != NULL)
+        pulls_add(metrics, row, queue, cell);
+    if (row->idle != NULL)
+        idle_add(queue_tally, &cell->tally, row->idle);
     if (row->submit < metrics->submit_min)
         metrics->submit_min = row->submit;
     if (row->end != TIME_NEVER && row->end > metrics->end_max)
@@ -349,7 +355,7 @@ struct record_sink metrics_sink(struct metrics *metrics)
 
 static struct integrals integrals_of(const struct timeline_row *row)
 {
-    return (struct integrals){
+    struct integrals integrals = {
         .time_s = time_to_seconds(row->time),
         .allocated_gpu_s = row->allocated_gpu_s,
         .active_gpu_s = row->active_gpu_s,
@@ -359,6 +365,9 @@ static struct integrals integrals_of(const struct timeline_row *row)
         .partial_gang_gpu_s = row->partial_gang_gpu_s,
         .idle_held_gpu_s = row->idle_held_gpu_s,
     };
+    for (int cause = 0; cause < SPENT_COUNT; cause++)
+        integrals.spent_gpu_s[cause] = (double)row->spent[cause] / 1e9;
+    return integrals;
 }
 
 static double between(double low, double high, double share)
@@ -370,7 +379,7 @@ static double between(double low, double high, double share)
 static struct integrals integrals_between(const struct integrals *a, const struct integrals *b, double time_s)
 {
     double share = (time_s - a->time_s) / (b->time_s - a->time_s);
-    return (struct integrals){
+    struct integrals integrals = {
         .time_s = time_s,
         .allocated_gpu_s = between(a->allocated_gpu_s, b->allocated_gpu_s, share),
         .active_gpu_s = between(a->active_gpu_s, b->active_gpu_s, share),
@@ -380,6 +389,9 @@ static struct integrals integrals_between(const struct integrals *a, const struc
         .partial_gang_gpu_s = between(a->partial_gang_gpu_s, b->partial_gang_gpu_s, share),
         .idle_held_gpu_s = between(a->idle_held_gpu_s, b->idle_held_gpu_s, share),
     };
+    for (int cause = 0; cause < SPENT_COUNT; cause++)
+        integrals.spent_gpu_s[cause] = between(a->spent_gpu_s[cause], b->spent_gpu_s[cause], share);
+    return integrals;
 }
 
 time_ns metrics_until(const struct run_facts *facts)

@@ -45,7 +45,20 @@ struct fault_tally {
     int64_t blast_gpu_milli; /* the most of one fault */
 };
 
-/* Sums over those of the counted jobs whose checkpoints are charged. */
+/* Sums over the counted jobs that a monitor measures. */
+struct idle_tally {
+    uint64_t jobs, notified, shrunk, evicted, disturbed;
+    wide_int given_gpu_us;
+};
+
+/* Sums over the counted jobs of a world with cold starts. */
+struct pull_tally {
+    uint64_t jobs, ready; /* ready: jobs that were so once */
+    wide_int cold_ns;     /* from their first start until they were */
+    wide_int bytes[RECORD_PULL_COUNT];
+};
+
+/* Sums over those of the counted jobs whose checkpoints are charged, or that may start cold. */
 struct lost_tally {
     uint64_t jobs;
     wide_int gpu_ns[LOST_CAUSE_COUNT];
@@ -68,7 +81,9 @@ struct tally {
     struct communication_tally communication;
     struct activity_tally activity;
     struct fault_tally faults;
+    struct idle_tally idle;
     struct lost_tally lost;
+    struct pull_tally pulls;
 };
 
 struct cell {
@@ -81,6 +96,8 @@ struct group {
     struct tally tally;
     struct ranks wait, admission;
     struct ranks slowdown; /* by communication, in millionths */
+    struct ranks ready;    /* from submission */
+    struct ranks cold;     /* from the first start to ready */
 };
 
 enum cut_kind {
@@ -130,6 +147,9 @@ enum metric_id {
     METRIC_GANG_LINK_GB_PER_S_P10,
     METRIC_GANG_LINKS_FROM, /* by enum link_tier, from LINK_NVLINK on */
     METRIC_GANG_LINKS_LAST = METRIC_GANG_LINKS_FROM + LINK_TIER_COUNT - 1 - LINK_NVLINK,
+    METRIC_USEFUL_RATIO,
+    METRIC_SPENT_FROM, /* by enum spent_cause */
+    METRIC_SPENT_LAST = METRIC_SPENT_FROM + SPENT_COUNT - 1,
     /* also of cuts */
     METRIC_CUTS_FROM,
     METRIC_QUEUE_TIME_P50_S = METRIC_CUTS_FROM,
@@ -167,6 +187,20 @@ enum metric_id {
     METRIC_KILLED_BY_NEIGHBOUR_FROM, /* by cause */
     METRIC_LOST_BY_NEIGHBOUR_GPU_H = METRIC_KILLED_BY_NEIGHBOUR_FROM + RECORD_FAULT_COUNT,
     METRIC_BLAST_RADIUS_GPUS_MAX,
+    METRIC_READY_P50_S,
+    METRIC_READY_P99_S,
+    METRIC_COLD_START_P50_S,
+    METRIC_COLD_START_P99_S,
+    METRIC_COLD_START_MEAN_S,
+    METRIC_PULLED_REGISTRY_TB,
+    METRIC_PULLED_RACK_TB,
+    METRIC_NODE_CACHE_HIT_RATIO,
+    METRIC_RACK_CACHE_HIT_RATIO,
+    METRIC_IDLE_JOBS_TOLD,
+    METRIC_IDLE_SHRINKS,
+    METRIC_IDLE_EVICTIONS,
+    METRIC_IDLE_DISTURBED,
+    METRIC_GIVEN_BACK_GPU_H,
     METRIC_JOBS_SUBMITTED,
     METRIC_JOBS_ACCEPTED,
     METRIC_REJECTED_RATIO,
@@ -196,6 +230,7 @@ enum metric_id {
     METRIC_WAIT_DEPENDENCY_NEVER_JOB_H,
     METRIC_WAIT_GANG_ON_SLICES_JOB_H,
     METRIC_WAIT_AFFINITY_JOB_H,
+    METRIC_WAIT_IDLE_JOB_H,
     METRIC_COUNT
 };
 
@@ -204,6 +239,7 @@ struct integrals {
     double time_s;
     double allocated_gpu_s, active_gpu_s, reserved_gpu_s, down_gpu_s;
     double pending_job_s, partial_gang_gpu_s, idle_held_gpu_s;
+    double spent_gpu_s[SPENT_COUNT];
 };
 
 /* Mean usability of free GPUs over the window, in GPUs.  A sample holds until the next one. */
@@ -249,6 +285,7 @@ struct metrics {
     size_t cell_count, cell_capacity;
     struct points points;
     struct points slowdowns;     /* of jobs that declare communication */
+    struct points ready, cold;   /* of jobs in a world with cold starts */
     bool has_unknown_activity;   /* the SM activity of some job that ran is not known */
     bool has_declared_activity;  /* the workload declares the SM activity of some job that ran */
     bool has_apart;              /* some admission time differs from the wait */
@@ -301,7 +338,15 @@ void activity_fill(const struct activity_tally *tally, double *value);
 /* Add a counted job that may have faults, to its queue and its cell (metrics_faults.c). */
 void faults_add(struct tally *queue, struct tally *cell, const struct fault_row *row);
 void faults_merge(struct fault_tally *into, const struct fault_tally *from);
+void idle_add(struct tally *queue, struct tally *cell, const struct idle_row *row);
+void idle_merge(struct idle_tally *into, const struct idle_tally *from);
+void idle_fill(const struct idle_tally *tally, double *value);    /* nothing if the world has no monitor */
 void faults_fill(const struct fault_tally *tally, double *value); /* nothing if the world has none */
+
+/* Add a counted job of a world with cold starts (metrics_pulls.c). */
+void pulls_add(struct metrics *metrics, const struct job_row *row, uint32_t queue, struct cell *cell);
+void pulls_merge(struct pull_tally *into, const struct pull_tally *from);
+void pulls_fill(const struct group *group, double *value); /* nothing without cold starts */
 
 /* Find the tenant of each queue (metric_tenants.c). */
 void tenants_find(struct metrics *metrics);

@@ -1,6 +1,7 @@
 /* reports/plot.c -- gnuplot in a private folder: start it, wait for it, take what it drew. */
 #include "reports/plot.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -24,10 +25,15 @@ struct folder {
     char path[PATH_MAX];
 };
 
+static const char *scratch_of(const char *scratch)
+{
+    return scratch != NULL ? scratch : "/tmp";
+}
+
 static struct error folder_make(struct folder *folder, const char *scratch)
 {
-    int length =
-        snprintf(folder->path, sizeof folder->path, "%s/windtunnel-plot-XXXXXX", scratch != NULL ? scratch : "/tmp");
+    int length = snprintf(folder->path, sizeof folder->path, "%s/windtunnel-plot-%ld-XXXXXX", scratch_of(scratch),
+                          (long)getpid());
     if (length < 0 || (size_t)length + 32 > sizeof folder->path)
         return error_io("make a folder in", scratch, ENAMETOOLONG);
     if (mkdtemp(folder->path) == NULL)
@@ -38,7 +44,7 @@ static struct error folder_make(struct folder *folder, const char *scratch)
 /* The folder holds only files that were made here. */
 static void folder_remove(const struct folder *folder)
 {
-    int at = open(folder->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int at = open(folder->path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (at >= 0) {
         char name[] = "0";
         for (; name[0] < '0' + PLOT_SERIES_MAX; name[0]++)
@@ -48,6 +54,34 @@ static void folder_remove(const struct folder *folder)
         close(at);
     }
     rmdir(folder->path);
+}
+
+/* A folder of this user, made by a process that has ended without removing it. */
+static bool is_abandoned(int scratch, const char *name)
+{
+    struct stat status;
+    long process;
+    int end = 0;
+    return sscanf(name, "windtunnel-plot-%ld-%*6[A-Za-z0-9]%n", &process, &end) == 1 && end > 0 && name[end] == '\0' &&
+           process > 0 && process <= INT_MAX && kill((pid_t)process, 0) != 0 && errno == ESRCH &&
+           fstatat(scratch, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode) &&
+           status.st_uid == geteuid();
+}
+
+void plot_clean(const struct plot_tool *tool)
+{
+    const char *scratch = scratch_of(tool != NULL ? tool->scratch : NULL);
+    DIR *entries = opendir(scratch);
+    for (struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;) {
+        struct folder folder;
+        if (!is_abandoned(dirfd(entries), entry->d_name))
+            continue;
+        int length = snprintf(folder.path, sizeof folder.path, "%s/%s", scratch, entry->d_name);
+        if (length > 0 && (size_t)length < sizeof folder.path)
+            folder_remove(&folder);
+    }
+    if (entries != NULL)
+        closedir(entries);
 }
 
 static struct error write_all(int file, const struct buffer *text, const char *path)

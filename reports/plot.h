@@ -33,10 +33,11 @@ enum plot_colour {
 struct plot_series {
     const char *label; /* any text */
     const double *x, *y;
-    size_t count; /* >= 1 */
+    const double *base; /* if is_filled: filled down to it, a band of a stack; NULL: down to y = 0 */
+    size_t count;       /* >= 1 */
     enum plot_colour colour;
     bool is_dashed;
-    bool is_filled; /* filled down to y = 0 */
+    bool is_filled;
 };
 
 enum plot_x {
@@ -67,6 +68,9 @@ struct plot_tool {
     const char *scratch; /* where the private folder is made; default /tmp */
     unsigned limit_ms;   /* default 20,000 */
 };
+
+/* Remove the folders of drawings that killed processes of this user left behind. */
+void plot_clean(const struct plot_tool *tool);
 
 /* Append the drawing.  On error nothing is appended; that gnuplot is missing is an error of its own. */
 struct error plot_svg(const struct plot *plot, const struct plot_tool *tool, struct buffer *svg) MUST_CHECK;

@@ -34,12 +34,14 @@ static void range(struct buffer *out, const char *axis, double low, double high)
     buffer_string(out, "]\n");
 }
 
-static void element(struct buffer *out, size_t index, const char *style, enum plot_colour colour)
+static void element(struct buffer *out, size_t index, const char *columns, const char *style, enum plot_colour colour)
 {
     assert(colour >= PLOT_BLACK && colour <= PLOT_PINK);
     buffer_string(out, out->bytes[out->length - 1] == ' ' ? "'" : ", '");
     buffer_int(out, (int64_t)index);
-    buffer_string(out, "' using 1:2 with ");
+    buffer_string(out, "' using ");
+    buffer_string(out, columns);
+    buffer_string(out, " with ");
     buffer_string(out, style);
     buffer_string(out, " linetype ");
     buffer_int(out, (int64_t)colour);
@@ -50,11 +52,16 @@ static void elements(const struct plot *plot, struct buffer *out)
 {
     buffer_string(out, "plot ");
     for (size_t i = 0; i < plot->series_count; i++)
-        if (plot->series[i].is_filled)
-            element(out, i, "filledcurves y1=0 fillstyle transparent solid 0.25 noborder", plot->series[i].colour);
+        if (plot->series[i].is_filled && plot->series[i].base != NULL)
+            element(out, i, "1:2:3", "filledcurves fillstyle transparent solid 0.75 noborder", plot->series[i].colour);
+        else if (plot->series[i].is_filled)
+            element(out, i, "1:2", "filledcurves y1=0 fillstyle transparent solid 0.25 noborder",
+                    plot->series[i].colour);
     for (size_t i = 0; i < plot->series_count; i++) {
-        element(out, i, "lines", plot->series[i].colour);
-        buffer_string(out, plot->series[i].is_dashed ? " linewidth 1.25 dashtype 2" : " linewidth 1.75");
+        element(out, i, "1:2", "lines", plot->series[i].colour);
+        buffer_string(out, plot->series[i].is_dashed      ? " linewidth 1.25 dashtype 2"
+                           : plot->series[i].base != NULL ? " linewidth 0.5"
+                                                          : " linewidth 1.75");
     }
     buffer_char(out, '\n');
 }
@@ -89,6 +96,11 @@ void plot_data(const struct plot_series *series, struct buffer *out)
         coordinate(out, series->x[i]);
         buffer_char(out, ' ');
         coordinate(out, series->y[i]);
+        if (series->base != NULL) {
+            assert(isfinite(series->base[i]));
+            buffer_char(out, ' ');
+            coordinate(out, series->base[i]);
+        }
         buffer_char(out, '\n');
     }
 }

@@ -1,6 +1,7 @@
 /* reports/record_read.c -- the CSV files of a record, row by row. */
 #include "reports/record_read.h"
 
+#include "reports/record_check.h"
 #include "reports/record_rows.h"
 #include "reports/result.h"
 
@@ -38,18 +39,30 @@ static struct error read_sample(struct reading *reading)
     return record_row_sample(reading, &row) ? reading->sink->on_sample(reading->sink->self, &row) : ERROR_OK;
 }
 
-static struct error open_file(struct reading *reading, const char *folder, const char *name, const char *columns)
+static struct error open_file(struct reading *reading, const char *name, const char *columns)
 {
     struct buffer path = {0};
-    buffer_format(&path, "%s/%s", folder, name);
+    reading->name = name;
+    buffer_format(&path, "%s/%s", reading->folder, name);
     struct error error = csv_rows_open(&reading->rows, buffer_c_string(&path), columns);
     buffer_release(&path);
     return error;
 }
 
-/* Close the file.  `error` is that of the sink, and goes before one of the file. */
+/* Is what was read the file that result.json names? */
+static struct error check_file(struct reading *reading)
+{
+    char digest[33];
+    TRY(csv_rows_digest(reading->rows, digest));
+    return record_check_digest(reading->folder, reading->manifest, reading->name, digest);
+}
+
+/* Close the file.  `error` is that of the sink, and goes before one of the file; that it is another file explains what
+ * its rows lack. */
 static struct error close_file(struct reading *reading, struct error error)
 {
+    if (!error_is(error))
+        error = check_file(reading);
     struct error row_error = csv_rows_close(&reading->rows);
     if (!error_is(error))
         return row_error;
@@ -58,11 +71,11 @@ static struct error close_file(struct reading *reading, struct error error)
 }
 
 /* Read one file, and call the sink for each row. */
-static struct error read_file(struct reading *reading, const char *folder, const char *name, const char *columns)
+static struct error read_file(struct reading *reading, const char *name, const char *columns)
 {
     struct error error = ERROR_OK;
     reading->latest = 0;
-    TRY(open_file(reading, folder, name, columns));
+    TRY(open_file(reading, name, columns));
     while (!error_is(error) && csv_rows_next(reading->rows))
         error = columns == record_job_columns       ? read_job(reading)
                 : columns == record_attempt_columns ? read_attempt(reading)
@@ -107,12 +120,12 @@ static struct error read_jobs_ahead(struct reading *jobs, struct attempts_ahead 
     return csv_has_error(jobs->rows) ? ERROR_OK : send_until(ahead, TIME_NEVER);
 }
 
-static struct error read_lives(struct reading *jobs, const char *folder)
+static struct error read_lives(struct reading *jobs)
 {
     struct reading attempts = *jobs; /* texts of rows of its own */
     attempts.texts = (struct buffer){0};
-    TRY(open_file(&attempts, folder, RECORD_ATTEMPTS, record_attempt_columns));
-    struct error error = open_file(jobs, folder, RECORD_JOBS, record_job_columns);
+    TRY(open_file(&attempts, RECORD_ATTEMPTS, record_attempt_columns));
+    struct error error = open_file(jobs, RECORD_JOBS, record_job_columns);
     if (!error_is(error)) {
         struct attempts_ahead ahead = {.reading = &attempts};
         error = close_file(jobs, read_jobs_ahead(jobs, &ahead));
@@ -130,20 +143,19 @@ static struct error read_arrived(struct reading *reading, const struct result *r
     return ERROR_OK;
 }
 
-static struct error read_files(struct reading *reading, const char *folder, const struct result *result,
-                               bool is_together)
+static struct error read_files(struct reading *reading, const struct result *result, bool is_together)
 {
     const bool has_attempts = reading->sink->on_attempt != NULL || reading->sink->on_gang != NULL;
     if (is_together && has_attempts && reading->sink->on_job != NULL) {
-        TRY(read_lives(reading, folder));
+        TRY(read_lives(reading));
     } else {
         if (has_attempts)
-            TRY(read_file(reading, folder, RECORD_ATTEMPTS, record_attempt_columns));
+            TRY(read_file(reading, RECORD_ATTEMPTS, record_attempt_columns));
         if (reading->sink->on_job != NULL)
-            TRY(read_file(reading, folder, RECORD_JOBS, record_job_columns));
+            TRY(read_file(reading, RECORD_JOBS, record_job_columns));
     }
     if (reading->sink->on_sample != NULL)
-        TRY(read_file(reading, folder, "timeline.csv.zst", record_timeline_columns));
+        TRY(read_file(reading, "timeline.csv.zst", record_timeline_columns));
     if (reading->sink->on_arrived != NULL)
         TRY(read_arrived(reading, result));
     if (reading->sink->on_finished != NULL)
@@ -155,10 +167,11 @@ static struct error read_record(const char *folder, const struct record_sink *si
 {
     struct result result;
     TRY(result_read(&result, folder));
-    struct reading reading = {.sink = sink, .facts = &result.facts, .names = names_new()};
+    struct reading reading = {
+        .folder = folder, .manifest = &result.manifest, .sink = sink, .facts = &result.facts, .names = names_new()};
     for (int i = 0; i < REASON_COUNT; i++)
         reading.reasons[i] = reason_name((enum reason)i);
-    struct error error = read_files(&reading, folder, &result, is_together);
+    struct error error = read_files(&reading, &result, is_together);
     names_free(reading.names);
     buffer_release(&reading.texts);
     result_release(&result);

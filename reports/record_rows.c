@@ -49,6 +49,13 @@ enum job_column {
     JOB_KILLED, /* by cause */
     JOB_NEIGHBOUR = JOB_KILLED + RECORD_FAULT_COUNT,
     JOB_BLAST,
+    JOB_READY,
+    JOB_PULLED, /* by source */
+    JOB_IDLE_TOLD = JOB_PULLED + RECORD_PULL_COUNT,
+    JOB_IDLE_SHRUNK,
+    JOB_IDLE_EVICTED,
+    JOB_IDLE_DISTURBED,
+    JOB_GIVEN_BACK,
     JOB_WAITS,
     JOB_END
 };
@@ -100,7 +107,8 @@ enum timeline_column {
     TIMELINE_STRANDED,
     TIMELINE_FRAGMENTED,
     TIMELINE_GANGS = TIMELINE_FRAGMENTED + RECORD_CAUSE_COUNT,
-    TIMELINE_SLICES = TIMELINE_GANGS + RECORD_GANG_SIZE_COUNT
+    TIMELINE_SLICES = TIMELINE_GANGS + RECORD_GANG_SIZE_COUNT,
+    TIMELINE_SPENT /* by cause */
 };
 
 /* A NUL-terminated copy that lives as long as the row; row_begin has reserved the memory. */
@@ -254,6 +262,25 @@ static void read_job_activity(struct reading *reading, struct job_row *row)
     row->idle_held_gpu_us = read_gpu_us(rows, JOB_IDLE_HELD);
 }
 
+/* NULL: the world had no monitor. */
+static const struct idle_row *read_idle(struct reading *reading)
+{
+    struct csv_rows *rows = reading->rows;
+    struct idle_row *idle = &reading->idle;
+    if (csv_text(rows, JOB_IDLE_TOLD).length == 0) {
+        for (unsigned column = JOB_IDLE_SHRUNK; column <= JOB_GIVEN_BACK; column++)
+            if (csv_text(rows, column).length > 0)
+                csv_fail(rows, column, "without 'idle_told' there is none");
+        return NULL;
+    }
+    idle->notified = (uint32_t)csv_int(rows, JOB_IDLE_TOLD, 0, UINT32_MAX);
+    idle->shrunk = (uint32_t)csv_int(rows, JOB_IDLE_SHRUNK, 0, UINT32_MAX);
+    idle->evicted = (uint32_t)csv_int(rows, JOB_IDLE_EVICTED, 0, UINT32_MAX);
+    idle->disturbed = (uint32_t)csv_int(rows, JOB_IDLE_DISTURBED, 0, UINT32_MAX);
+    idle->given_gpu_us = read_gpu_us(rows, JOB_GIVEN_BACK);
+    return idle;
+}
+
 /* NULL: the world had no faults. */
 static const struct fault_row *read_faults(struct reading *reading)
 {
@@ -273,7 +300,26 @@ static const struct fault_row *read_faults(struct reading *reading)
     return faults;
 }
 
-/* NULL: checkpoints were free. */
+/* NULL: the world had no cold starts. */
+static const struct pull_row *read_pulls(struct reading *reading, const struct job_row *row)
+{
+    struct csv_rows *rows = reading->rows;
+    struct pull_row *pulls = &reading->pulls;
+    if (csv_text(rows, JOB_PULLED).length == 0) {
+        for (unsigned column = JOB_READY; column < JOB_IDLE_TOLD; column++)
+            if (csv_text(rows, column).length > 0)
+                csv_fail(rows, column, "without 'pulled_registry_gb' there is none");
+        return NULL;
+    }
+    pulls->ready = csv_time(rows, JOB_READY);
+    for (unsigned source = 0; source < RECORD_PULL_COUNT; source++)
+        pulls->bytes[source] = csv_scaled(rows, JOB_PULLED + source, BYTES_PER_GB);
+    if (pulls->ready < row->start)
+        csv_fail(rows, JOB_READY, "before the start");
+    return pulls;
+}
+
+/* NULL: checkpoints were free, and there were no cold starts. */
 static const struct lost_row *read_lost(struct reading *reading, const struct job_row *row)
 {
     struct csv_rows *rows = reading->rows;
@@ -373,6 +419,8 @@ bool record_row_job(struct reading *reading, struct job_row *out)
     read_job_activity(reading, &row);
     row.lost = read_lost(reading, &row);
     row.faults = read_faults(reading);
+    row.pulls = read_pulls(reading, &row);
+    row.idle = read_idle(reading);
     row.waits = read_waits(reading);
     check_waits(rows, &row);
     *out = row;
@@ -423,6 +471,23 @@ static struct space_row read_space(struct csv_rows *rows)
     return space;
 }
 
+/* GPU-seconds from 0 up, with up to nine decimals: seconds and nanoseconds apart, which may pass 64 bits together. */
+static gpu_time_ns read_gpu_time(struct csv_rows *rows, unsigned column)
+{
+    enum { DECIMALS = 9 };
+    struct text rest = csv_text(rows, column), whole;
+    int64_t seconds = 0, ns = 0;
+    bool is_number = text_cut(&rest, '.', &whole) && text_to_int64(whole, 0, INT64_MAX, &seconds);
+    if (is_number && rest.at != NULL) {
+        is_number = rest.length <= DECIMALS && text_to_int64(rest, 0, TIME_NS_PER_S - 1, &ns);
+        for (size_t digits = rest.length; digits < DECIMALS; digits++)
+            ns *= 10;
+    }
+    if (!is_number)
+        csv_fail(rows, column, "not a number from 0 up, with up to 9 decimals");
+    return (gpu_time_ns)seconds * TIME_NS_PER_S + ns;
+}
+
 bool record_row_sample(struct reading *reading, struct timeline_row *out)
 {
     struct csv_rows *rows = reading->rows;
@@ -453,6 +518,8 @@ bool record_row_sample(struct reading *reading, struct timeline_row *out)
     };
     if (out->time < reading->latest)
         csv_fail(rows, TIMELINE_TIME, "before the row above");
+    for (unsigned cause = 0; cause < SPENT_COUNT; cause++)
+        out->spent[cause] = read_gpu_time(rows, TIMELINE_SPENT + cause);
     reading->latest = out->time;
     return !csv_has_error(rows);
 }

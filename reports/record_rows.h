@@ -12,6 +12,8 @@
 
 struct reading {
     struct csv_rows *rows;
+    const char *folder, *name;              /* of the record; of the file */
+    const struct result_manifest *manifest; /* of the record */
     const struct record_sink *sink;
     const struct run_facts *facts;
     struct names *names; /* of queues and users: gives them a fixed address */
@@ -20,7 +22,9 @@ struct reading {
     struct buffer texts;     /* of the row: its strings, with a NUL after each */
     struct wait_times waits; /* of the row */
     struct fault_row faults; /* likewise */
+    struct idle_row idle;    /* likewise */
     struct lost_row lost;    /* likewise */
+    struct pull_row pulls;   /* likewise */
 };
 
 /* False: the row sets the sticky error of the rows.  Texts live until the next row, names of queues and users as long

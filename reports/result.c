@@ -76,6 +76,21 @@ static void write_inputs(const struct result_manifest *manifest, struct buffer *
     buffer_char(out, ']');
 }
 
+static void write_files(const struct result_manifest *manifest, struct buffer *out)
+{
+    if (manifest->file_count == 0)
+        return;
+    key(out, "files");
+    buffer_char(out, '{');
+    for (size_t i = 0; i < manifest->file_count; i++) {
+        buffer_string(out, i == 0 ? "" : ", ");
+        buffer_json(out, text_of(manifest->files[i].name));
+        buffer_string(out, ": ");
+        buffer_json(out, text_of(manifest->files[i].digest));
+    }
+    buffer_char(out, '}');
+}
+
 /* Which jobs say themselves what they exchange, and of which the scenario says it. */
 static void write_declared(const struct result_workload *workload, const char *before, struct buffer *out)
 {
@@ -125,6 +140,7 @@ static void write_manifest(const struct result_manifest *manifest, struct buffer
     if (manifest->arrivals != NULL)
         pair_text(out, "arrivals", manifest->arrivals);
     write_inputs(manifest, out);
+    write_files(manifest, out);
     write_workload(&manifest->workload, out);
     key(out, "scenario");
     buffer_string(out, manifest->scenario_json != NULL ? manifest->scenario_json : "{}");
@@ -220,12 +236,8 @@ void result_text(const struct result_manifest *manifest, const struct metrics *m
 struct error result_write(const char *folder, const struct result_manifest *manifest, const struct metrics *metrics,
                           const struct result_host *host)
 {
-    struct buffer path = {0};
-    buffer_format(&path, "%s/" RESULT_FILE, folder);
     struct output *output;
-    struct error error = output_open(&output, buffer_c_string(&path), OUTPUT_PLAIN);
-    buffer_release(&path);
-    TRY(error);
+    TRY(output_open_inside(&output, folder, RESULT_FILE, OUTPUT_PLAIN));
     result_text(manifest, metrics, host, output_buffer(output));
     return output_commit(&output);
 }

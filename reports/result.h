@@ -3,6 +3,7 @@
  *   {"schema_version": 2,
  *    "manifest": {"version", "seed", "fingerprint", "arrivals",
  *                 "inputs": [{"role", "name", "digest"}, ...] (of a plug-in also "plugin", "version"),
+ *                 "files": {"jobs.csv.zst": digest, ...} of the record beside it, but the page,
  *                 "workload": {"load_gpus", "gpu_hours_per_day", "arrival_factor",
  *                              "communication": {"by_job": 3, "by_row": [120, 7]}}, "scenario": {...}},
  *    "facts": {...},      what struct run_facts holds: a record folder cannot be read without
@@ -13,7 +14,8 @@
  *    "host": {"arguments": [...], "system", ...}}
  *
  * Law: keys in this order; the bytes depend on what the functions are given only, and nothing but "host" depends on the
- * machine, the clock or where the record is written.  The file appears whole or not at all.
+ * machine, the clock or where the record is written; digests are of compressed files, which another version of zstd may
+ * compress otherwise.  The file appears whole or not at all.
  */
 #ifndef REPORTS_RESULT_H
 #define REPORTS_RESULT_H
@@ -51,6 +53,11 @@ struct result_workload {
     uint32_t declared_row_count;
 };
 
+/* A file of the record from which rows are read. */
+struct result_file {
+    const char *name, *digest; /* in the folder; 32 hex digits: base/input.h */
+};
+
 /* The inputs of the run.  All are borrowed. */
 struct result_manifest {
     const char *version; /* of Windtunnel */
@@ -59,6 +66,8 @@ struct result_manifest {
     const char *arrivals; /* hash of the arrivals, 16 hex digits: workloads/readers/freeze.h; NULL: left out */
     const struct result_input *inputs;
     size_t input_count;
+    const struct result_file *files; /* of the record beside it */
+    size_t file_count;               /* 0: there is none, or it was made before digests were written */
     struct result_workload workload;
     struct service_levels levels;
     const char *scenario_json; /* resolved, canonical JSON (json_doc_canonical_new); NULL: {} */

@@ -2,10 +2,11 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "base/input.h"
 #include "base/json.h"
 #include "base/names.h"
+#include "reports/record_check.h"
 #include "reports/result.h"
 
 static const char *keep(struct arena *arena, const char *text)
@@ -48,6 +49,27 @@ static void read_inputs(struct result *result, struct json_object *manifest)
     }
     result->manifest.inputs = inputs;
     result->manifest.input_count = count;
+}
+
+static void read_files(struct result *result, struct json_object *manifest)
+{
+    const struct json_value value = json_member(manifest, "files");
+    struct json_object object;
+    const char *key;
+    size_t count = 0;
+    if (value.node == NULL)
+        return;
+    json_object_open(&object, &value);
+    struct result_file *files = arena_alloc_array(&result->arena, json_object_size(value.node) + 1, struct result_file);
+    for (; (key = json_object_key(&object, count)) != NULL; count++) {
+        const struct json_value digest = json_member(&object, key);
+        const char *text = json_value_string(&digest);
+        files[count] = (struct result_file){keep(&result->arena, key), keep(&result->arena, text != NULL ? text : "")};
+        if (strchr(key, '/') != NULL)
+            json_fail(&digest, "'files' must name files of the record's folder");
+    }
+    result->manifest.files = files;
+    result->manifest.file_count = count;
 }
 
 /* A seed is a number, or a string if it would not fit one. */
@@ -135,6 +157,7 @@ static void read_manifest(struct result *result, struct json_object *root)
     result->manifest.fingerprint = keep(&result->arena, json_get_string(&manifest, "fingerprint", ""));
     result->manifest.arrivals = keep(&result->arena, json_get_string(&manifest, "arrivals", NULL));
     read_inputs(result, &manifest);
+    read_files(result, &manifest);
     struct json_value workload = json_member(&manifest, "workload");
     read_workload(&result->manifest.workload, &workload, &result->arena);
     read_scenario(result, &manifest);
@@ -315,20 +338,16 @@ struct error result_read_doc(struct result *out, struct json_doc *doc)
 
 struct error result_read(struct result *out, const char *folder)
 {
+    struct json_doc *doc;
     *out = (struct result){0};
-    struct buffer path = {0};
-    buffer_format(&path, "%s/" RESULT_FILE, folder);
-    char *bytes = NULL;
-    size_t length = 0;
-    struct error error = input_read_all(buffer_c_string(&path), RESULT_BYTES_MAX, &bytes, &length);
-    struct json_doc *doc = NULL;
-    if (!error_is(error))
-        error = json_doc_parse(&doc, buffer_c_string(&path), (struct text){bytes, length}, ERROR_DATA);
-    if (!error_is(error))
-        error = result_read_doc(out, doc);
+    TRY(record_check_open(&doc, folder));
+    struct error error = result_read_doc(out, doc);
     json_doc_free(doc);
-    mem_free(bytes);
-    buffer_release(&path);
+    if (error_is(error))
+        return error;
+    error = record_check_files(folder, &out->manifest, true);
+    if (error_is(error))
+        result_release(out);
     return error;
 }
 

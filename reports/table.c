@@ -110,6 +110,29 @@ static void write_gpu_time(const struct metrics *metrics, const struct table_opt
     buffer_char(out, '\n');
 }
 
+static void spent_grid(const struct view_spent *spent, size_t count, const char *title, struct buffer *out)
+{
+    const char *const heads[] = {title, "GPU h", "share", NULL};
+    struct grid grid = {0};
+    if (count == 0)
+        return;
+    grid_head(&grid, heads);
+    for (size_t i = 0; i < count; i++) {
+        grid_row(&grid, spent[i].label, NAME_WIDTH);
+        view_amount(grid_cell(&grid, 1), spent[i].gpu_h);
+        view_percent(grid_cell(&grid, 2), spent[i].share);
+    }
+    grid_write(&grid, out);
+    buffer_char(out, '\n');
+}
+
+static void write_spent(const struct metrics *metrics, struct buffer *out)
+{
+    struct view_spent spent[SPENT_COUNT], lost[LOST_CAUSE_COUNT];
+    spent_grid(spent, view_spent(metrics, spent), "GPU hours by cause", out);
+    spent_grid(lost, view_lost(metrics, lost), "Lost by jobs", out);
+}
+
 static void wait_cells(struct grid *grid, const struct metrics *metrics, const char *cut, size_t index)
 {
     static const char *const waits[] = {"queue_time_p50_s", "queue_time_p95_s", "queue_time_p99_s", "queue_time_max_s"};
@@ -422,6 +445,7 @@ void table_run(const struct metrics *metrics, const struct table_options *option
     write_headline(metrics, options, out);
     write_levels(metrics, options->levels, out);
     write_gpu_time(metrics, options, out);
+    write_spent(metrics, out);
     write_waits(metrics, out);
     write_reasons(metrics, out);
     write_queues(metrics, out);

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/input.h"
 #include "base/json.h"
+#include "reports/record_check.h"
 
 static void add(struct values *values, struct metric_selector of, const struct metric *metric, double number)
 {
@@ -109,11 +109,9 @@ static struct error read_doc(struct values *values, struct json_doc *doc)
     return error;
 }
 
-struct error values_read_text(struct values *out, const char *name, struct text text)
+/* Frees the document. */
+static struct error read_values(struct values *out, struct json_doc *doc)
 {
-    struct json_doc *doc;
-    *out = (struct values){0};
-    TRY(json_doc_parse(&doc, name, text, ERROR_DATA));
     struct error error = result_read_doc(&out->result, doc);
     if (!error_is(error))
         error = read_doc(out, doc);
@@ -123,17 +121,23 @@ struct error values_read_text(struct values *out, const char *name, struct text 
     return error;
 }
 
+struct error values_read_text(struct values *out, const char *name, struct text text)
+{
+    struct json_doc *doc;
+    *out = (struct values){0};
+    TRY(json_doc_parse(&doc, name, text, ERROR_DATA));
+    return read_values(out, doc);
+}
+
 struct error values_read(struct values *out, const char *folder)
 {
-    struct buffer path = {0};
-    char *bytes = NULL;
-    size_t length = 0;
-    buffer_format(&path, "%s/" RESULT_FILE, folder);
-    struct error error = input_read_all(buffer_c_string(&path), RESULT_BYTES_MAX, &bytes, &length);
-    if (!error_is(error))
-        error = values_read_text(out, buffer_c_string(&path), (struct text){bytes, length});
-    mem_free(bytes);
-    buffer_release(&path);
+    struct json_doc *doc;
+    *out = (struct values){0};
+    TRY(record_check_open(&doc, folder));
+    TRY(read_values(out, doc));
+    struct error error = record_check_files(folder, &out->result.manifest, false);
+    if (error_is(error))
+        values_release(out);
     return error;
 }
 

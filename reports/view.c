@@ -212,6 +212,66 @@ bool view_gpu_time(const struct metrics *metrics, struct view_gpu_time *shares)
     return isfinite(allocated);
 }
 
+const char *const view_spent_labels[SPENT_COUNT] = {
+    [SPENT_USEFUL] = "useful",
+    [SPENT_COMMUNICATION] = "communication",
+    [SPENT_NEIGHBOURS] = "neighbours",
+    [SPENT_SLICED] = "sliced away",
+    [SPENT_REPARTITION] = "repartitioning",
+    [SPENT_RESTART] = "checkpoints, restarts",
+    [SPENT_LOST] = "lost work",
+    [SPENT_IDLE_HELD] = "held, no SM busy",
+    [SPENT_RESERVED] = "reserved",
+    [SPENT_IDLE] = "idle",
+    [SPENT_DOWN] = "down",
+};
+
+/* Leave out causes without GPU time, and find the shares. */
+static size_t spent_settle(struct view_spent *spent, size_t count)
+{
+    size_t kept = 0;
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += isfinite(spent[i].gpu_h) ? spent[i].gpu_h : 0;
+    for (size_t i = 0; i < count && sum > 0; i++)
+        if (isfinite(spent[i].gpu_h) && spent[i].gpu_h != 0) {
+            spent[kept] = spent[i];
+            spent[kept].share = spent[kept].gpu_h / sum;
+            kept++;
+        }
+    return kept;
+}
+
+size_t view_spent(const struct metrics *metrics, struct view_spent spent[SPENT_COUNT])
+{
+    for (int cause = 0; cause < SPENT_COUNT; cause++) {
+        struct buffer name = {0};
+        buffer_format(&name, "spent_%s_gpu_h", spent_names[cause]);
+        spent[cause] = (struct view_spent){view_spent_labels[cause], metrics_value(metrics, buffer_c_string(&name)), 0};
+        buffer_release(&name);
+    }
+    return spent_settle(spent, SPENT_COUNT);
+}
+
+size_t view_lost(const struct metrics *metrics, struct view_spent lost[LOST_CAUSE_COUNT])
+{
+    static const struct {
+        const char *label, *metric;
+    } causes[] = {
+        [LOST_WRITE] = {"periodic checkpoints", "lost_to_write_gpu_h"},
+        [LOST_LEAVE] = {"checkpoints before leaving", "lost_to_leave_gpu_h"},
+        [LOST_LOAD] = {"loads", "lost_to_load_gpu_h"},
+        [LOST_WARMUP] = {"warm-ups", "lost_to_warmup_gpu_h"},
+        [LOST_WORK_PREEMPTED] = {"work, by evictions for others", "lost_work_preempted_gpu_h"},
+        [LOST_WORK_NODE] = {"work, by nodes going down", "lost_work_node_gpu_h"},
+        [LOST_WORK_OTHER] = {"work, by other evictions", "lost_work_other_gpu_h"},
+    };
+    _Static_assert(sizeof causes / sizeof causes[0] == LOST_CAUSE_COUNT, "each cause has a label");
+    for (int cause = 0; cause < LOST_CAUSE_COUNT; cause++)
+        lost[cause] = (struct view_spent){causes[cause].label, metrics_value(metrics, causes[cause].metric), 0};
+    return spent_settle(lost, LOST_CAUSE_COUNT);
+}
+
 size_t view_waits(const struct metrics *metrics, struct view_wait waits[REASON_COUNT], double *job_h)
 {
     size_t count = 0;

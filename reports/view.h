@@ -59,6 +59,18 @@ struct view_wait {
 };
 size_t view_waits(const struct metrics *metrics, struct view_wait waits[REASON_COUNT], double *job_h);
 
+/* The cluster's GPU time by cause, as far as there is any of a cause, in the order of enum spent_cause; the shares add
+ * up to 1.  Returns how many; 0: not known. */
+struct view_spent {
+    const char *label;
+    double gpu_h, share;
+};
+size_t view_spent(const struct metrics *metrics, struct view_spent spent[SPENT_COUNT]);
+extern const char *const view_spent_labels[SPENT_COUNT];
+
+/* The GPU time that jobs lost by cause, likewise; 0: not known, or nothing was lost. */
+size_t view_lost(const struct metrics *metrics, struct view_spent lost[LOST_CAUSE_COUNT]);
+
 /* A metric by name; NAN: there is none. */
 double view_value(const struct metric *metrics, size_t count, const char *name);
 

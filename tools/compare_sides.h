@@ -17,8 +17,8 @@
 #ifndef TOOLS_COMPARE_SIDES_H
 #define TOOLS_COMPARE_SIDES_H
 
-#include "studies/baseline.h"
-#include "studies/comparison.h"
+#include "studies/comparison/baseline.h"
+#include "studies/comparison/comparison.h"
 #include "tools/args.h"
 
 struct compare_sides {

@@ -1,5 +1,6 @@
 /* What all verbs share. */
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -49,14 +50,41 @@ int tool_fail(struct error *error)
     return status;
 }
 
+bool tool_show(FILE *stream, const struct buffer *out)
+{
+    struct buffer shown = {0};
+    buffer_shown(&shown, (struct text){out->bytes, out->length});
+    errno = 0;
+    const bool is_good = fwrite(shown.bytes, 1, shown.length, stream) == shown.length && fflush(stream) == 0;
+    const int why = errno;
+    buffer_release(&shown);
+    errno = why;
+    return is_good;
+}
+
 int tool_print(struct buffer *out)
 {
     int status = 0;
-    errno = 0;
-    if (fwrite(out->bytes, 1, out->length, stdout) != out->length || fflush(stdout) != 0) {
+    if (!tool_show(stdout, out)) {
         struct error error = error_io("write", "standard output", errno);
         status = tool_fail(&error);
     }
     buffer_release(out);
     return status;
+}
+
+void tool_say(const char *format, ...)
+{
+    struct buffer line = {0};
+    char *text;
+    va_list values;
+    va_start(values, format);
+    const int length = vasprintf(&text, format, values);
+    va_end(values);
+    if (length < 0)
+        return;
+    buffer_string(&line, text);
+    free(text);
+    tool_show(stderr, &line);
+    buffer_release(&line);
 }

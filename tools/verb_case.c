@@ -16,8 +16,7 @@ struct tally {
 /* Print the buffer to a stream and empty it, so that lines of both streams come in the right order. */
 static int emit(FILE *stream, struct buffer *out)
 {
-    errno = 0;
-    bool is_good = fwrite(out->bytes, 1, out->length, stream) == out->length && fflush(stream) == 0;
+    const bool is_good = tool_show(stream, out);
     out->length = 0;
     if (is_good || stream == stderr)
         return 0;

@@ -7,7 +7,7 @@
 #include "base/input.h"
 #include "base/output.h"
 #include "base/worker_pool.h"
-#include "studies/comparison_folder.h"
+#include "studies/comparison_page/comparison_folder.h"
 #include "tools/compare_sides.h"
 #include "tools/progress_line.h"
 #include "tools/verbs.h"
@@ -188,14 +188,14 @@ static void print_failures(const struct comparison *comparison)
             const struct comparison_run *run = &comparison->sides[side].runs[seed];
             if (run->state != COMPARISON_RUN_FAILED)
                 continue;
-            fprintf(stderr, "error: the run of '%s' with seed %llu failed: %s\n", comparison->sides[side].name,
+            tool_say("error: the run of '%s' with seed %llu failed: %s\n", comparison->sides[side].name,
                     (unsigned long long)run->seed, run->failure);
             struct text rest = text_of(run->said), line;
             while (rest.length > 0 && text_cut(&rest, '\n', &line))
-                fprintf(stderr, "  | %.*s\n", (int)line.length, line.at);
+                tool_say("  | %.*s\n", (int)line.length, line.at);
         }
     for (size_t i = 0; i < comparison->warning_count; i++)
-        fprintf(stderr, "warning: %s\n", comparison->warnings[i]);
+        tool_say("warning: %s\n", comparison->warnings[i]);
 }
 
 static int verdict_status(const struct comparison *comparison)
@@ -215,12 +215,12 @@ static struct error write_page(struct compare *compare, const struct comparison 
     for (size_t side = 1; side < comparison->side_count; side++)
         has_pairs = has_pairs || comparison_pair_count(comparison, side) > 0;
     if (!has_pairs) {
-        fprintf(stderr, "no page in %s: no two runs are done\n", compare->folder.path);
+        tool_say("no page in %s: no two runs are done\n", compare->folder.path);
         return ERROR_OK;
     }
     TRY(comparison_folder_commit(&compare->folder, comparison, &compare->show));
     if (!args_flag(compare->args, "quiet"))
-        fprintf(stderr, "page in %s/report.html\n", compare->folder.path);
+        tool_say("page in %s/report.html\n", compare->folder.path);
     return ERROR_OK;
 }
 

@@ -45,7 +45,7 @@ static int decide(const struct args *args)
         tool_fail(&result.difference);
         return STATUS_DIFFERS;
     }
-    fprintf(stderr, "the same %llu decisions in %llu cycles\n", (unsigned long long)result.decisions,
+    tool_say("the same %llu decisions in %llu cycles\n", (unsigned long long)result.decisions,
             (unsigned long long)result.cycles);
     return 0;
 }

@@ -9,7 +9,7 @@
 #include "reports/result.h"
 #include "reports/view.h"
 #include "sim/plugins/guard.h"
-#include "studies/decision.h"
+#include "studies/divergence/decision.h"
 #include "tools/progress_line.h"
 #include "tools/verbs.h"
 

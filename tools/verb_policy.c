@@ -102,6 +102,9 @@ static int list(const struct args *args)
     buffer_string(&out, "\ngeometry: how GPUs are cut\n");
     for (size_t i = 0; geometry_policies[i] != NULL; i++)
         line(&out, geometry_policies[i]->name, geometry_policies[i]->summary);
+    buffer_string(&out, "\nidle: what becomes of jobs that leave their GPUs idle\n");
+    for (size_t i = 0; idle_policies[i] != NULL; i++)
+        line(&out, idle_policies[i]->name, idle_policies[i]->summary);
     plugin_lines(&out, &plugins);
     plugins_release(&plugins);
     return tool_print(&out);

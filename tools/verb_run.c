@@ -8,7 +8,7 @@
 
 #include "reports/table.h"
 #include "reports/view.h"
-#include "studies/run.h"
+#include "studies/run/run.h"
 #include "tools/progress_line.h"
 #include "tools/verbs.h"
 
@@ -21,6 +21,14 @@ static void on_signal(int number)
 {
     caught_signal = number;
     signal(number, SIG_DFL);
+}
+
+/* While inputs are read, a signal ends the program at once: nothing is lost, and a pipe that nobody writes to would never
+ * end. */
+static void catch_signals(void)
+{
+    signal(SIGINT, on_signal);
+    signal(SIGTERM, on_signal);
 }
 
 static void fill_host(const struct progress_line *progress, struct result_host *host, char system[256],
@@ -57,6 +65,7 @@ static struct error read_options(const struct args *args, struct run_options *op
                                     .is_checked = args_flag(args, "check"),
                                     .keeps_arrivals = !args_flag(args, "quiet"),
                                     .stop = &caught_signal,
+                                    .on_begin = catch_signals,
                                     .on_progress = progress_line_show,
                                     .arguments = (const char *const *)tool_arguments()};
     if (options->out == NULL && options->has_events)
@@ -103,13 +112,13 @@ static int print_table(const struct args *args, const struct run *run, double el
     char jobs[JOBS_TEXT_BYTES];
     table_run(run->metrics, &options, &out);
     if (!args_flag(args, "quiet")) {
-        fprintf(stderr, "%s in %.2f s", jobs_text(run->result.submitted, jobs), elapsed);
+        tool_say("%s in %.2f s", jobs_text(run->result.submitted, jobs), elapsed);
         if (elapsed >= RATE_SHOWN_FROM_S)
-            fprintf(stderr, ": %.0f thousand jobs/s", (double)run->result.submitted / elapsed / 1e3);
-        fprintf(stderr, "; fingerprint %016llx, arrivals %016llx\n", (unsigned long long)run->result.fingerprint,
+            tool_say(": %.0f thousand jobs/s", (double)run->result.submitted / elapsed / 1e3);
+        tool_say("; fingerprint %016llx, arrivals %016llx\n", (unsigned long long)run->result.fingerprint,
                 (unsigned long long)job_source_arrivals(run->source));
         if (run->options->out != NULL)
-            fprintf(stderr, "record in %s\n", run->options->out);
+            tool_say("record in %s\n", run->options->out);
     }
     return tool_print(&out);
 }
@@ -120,7 +129,7 @@ static void warn_of_classes(const struct run *run)
     for (size_t i = 0; metrics_cut_key(run->metrics, "class", i) != NULL; i++) {
         struct buffer text = {0};
         if (view_class_rejections(&text, run->metrics, i))
-            fprintf(stderr, "warning: %s\n", buffer_c_string(&text));
+            tool_say("warning: %s\n", buffer_c_string(&text));
         buffer_release(&text);
     }
 }
@@ -131,17 +140,17 @@ static int warn(const struct args *args, const struct run *run)
     const struct workload_facts *facts = job_source_facts(run->source);
     char jobs[JOBS_TEXT_BYTES];
     if (facts->bad_line_count > 0)
-        fprintf(stderr, "warning: %llu unreadable line%s of the trace %s skipped\n",
+        tool_say("warning: %llu unreadable line%s of the trace %s skipped\n",
                 (unsigned long long)facts->bad_line_count, facts->bad_line_count == 1 ? "" : "s",
                 facts->bad_line_count == 1 ? "was" : "were");
     warn_of_classes(run);
     if (run->result.never_fits == 0 && run->result.refused == 0)
         return 0;
     if (run->result.refused != 0)
-        fprintf(stderr, "warning: %s refused by the scheduler '%s'\n", jobs_text(run->result.refused, jobs),
+        tool_say("warning: %s refused by the scheduler '%s'\n", jobs_text(run->result.refused, jobs),
                 run_policy_name(run));
     else
-        fprintf(stderr, "warning: %s rejected (NeverFits): no state of this cluster could hold %s\n",
+        tool_say("warning: %s rejected (NeverFits): no state of this cluster could hold %s\n",
                 jobs_text(run->result.never_fits, jobs), run->result.never_fits == 1 ? "it" : "them");
     return args_flag(args, "strict") ? error_exit_status(ERROR_DATA) : 0;
 }
@@ -151,8 +160,6 @@ static int run_verb(const struct args *args)
     struct run_options run_options;
     struct run run = {0};
     struct progress_line progress;
-    signal(SIGINT, on_signal);
-    signal(SIGTERM, on_signal);
     progress_line_begin(&progress, !args_flag(args, "quiet"));
     struct error error = run_all(args, &run_options, &run, &progress);
     progress_line_end(&progress);
@@ -219,7 +226,7 @@ const struct args_verb verb_run = {
                               "('windtunnel help' says where these are), such as h100-500x8. Without it the options "
                               "must name at least a trace and a cluster.",
                               "On SIGINT or SIGTERM the run ends at once, the table and the record say that they are "
-                              "partial, and the signal is raised again.",
+                              "partial, and the signal is raised again. While inputs are still read there is no record.",
                               "A run that makes no progress for world.stall_steps cycles or evictions ends likewise, "
                               "with status 5.",
                               NULL},

@@ -4,7 +4,7 @@
 #include "policies/policy_config.h"
 #include "reports/gates.h"
 #include "sim/cases/case.h"
-#include "studies/run.h"
+#include "studies/run/run.h"
 #include "tools/schema.h"
 #include "tools/verbs.h"
 #include "topologies/cluster.h"

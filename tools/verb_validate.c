@@ -1,6 +1,6 @@
 /* windtunnel validate: read everything a run would read, and say what would happen. */
 #include "policies/state/fits.h"
-#include "studies/run.h"
+#include "studies/run/run.h"
 #include "tools/verbs.h"
 #include "workloads/readers/survey.h"
 

@@ -77,4 +77,10 @@ int tool_fail(struct error *error);
 /* Print the buffer to stdout and release it; returns 0, or the status of a failed write. */
 int tool_print(struct buffer *out);
 
+/* All that a verb writes for a person goes through these: names from traces, scenarios and records may hold characters
+ * that control a terminal, and are written without them (buffer_shown).
+ * tool_show: write the buffer to a stream; false and errno if that fails.  tool_say: to standard error. */
+bool tool_show(FILE *stream, const struct buffer *out);
+void tool_say(const char *format, ...) LIKE_PRINTF(1, 2);
+
 #endif

@@ -8,7 +8,7 @@
 #include "base/input.h"
 #include "topologies/cluster_build.h"
 
-enum { CLUSTER_JSON_BYTES_MAX = 64 << 20 };
+enum { CLUSTER_BYTES_MAX = 64 << 20 };
 
 /* ---- JSON ---- */
 
@@ -41,31 +41,14 @@ static struct error settle_hwloc_paths(struct json_doc *doc, const char *file)
     return sticky;
 }
 
-struct error cluster_load_doc(struct json_doc **doc, const char *path)
+static struct error parse_doc(struct json_doc **doc, const char *path, struct text text)
 {
-    *doc = NULL;
-    char *bytes;
-    size_t length;
-    TRY(input_read_all(path, CLUSTER_JSON_BYTES_MAX, &bytes, &length));
-    struct error error = json_doc_parse(doc, path, (struct text){bytes, length}, ERROR_CONFIG);
-    mem_free(bytes);
-    TRY(error);
-    error = settle_hwloc_paths(*doc, path);
+    TRY(json_doc_parse(doc, path, text, ERROR_CONFIG));
+    struct error error = settle_hwloc_paths(*doc, path);
     if (error_is(error)) {
         json_doc_free(*doc);
         *doc = NULL;
     }
-    return error;
-}
-
-static struct error load_json(struct cluster **out, const char *path)
-{
-    struct json_doc *doc;
-    TRY(cluster_load_doc(&doc, path));
-    struct error error = ERROR_OK;
-    struct json_value root = json_doc_root(doc, &error);
-    *out = cluster_read(&root, hwloc_read_inside);
-    json_doc_free(doc);
     return error;
 }
 
@@ -212,10 +195,10 @@ static struct error read_nodes(struct list_reading *list)
     return ERROR_OK;
 }
 
-static struct error load_node_list(struct cluster **out, const char *path)
+/* `input` becomes the reading's. */
+static struct error load_node_list(struct cluster **out, const char *path, struct input *input)
 {
-    struct list_reading list = {0};
-    TRY(input_open(&list.input, path, NULL));
+    struct list_reading list = {.input = input};
     const char *slash = strrchr(path, '/');
     cluster_build_init(&list.build, text_of(slash != NULL ? slash + 1 : path));
     list.build.units_span_pools = true; /* runs of equal nodes are not racks */
@@ -232,27 +215,41 @@ static struct error load_node_list(struct cluster **out, const char *path)
 
 /* ---- either ---- */
 
-struct error cluster_is_node_list(const char *path, bool *is)
+static bool is_node_list(struct text text)
 {
-    const struct input_caps caps = {.bytes_max = CLUSTER_JSON_BYTES_MAX,
-                                    .line_max = CLUSTER_JSON_BYTES_MAX,
-                                    .ratio_max = 200}; /* the default in input.h */
-    struct input *input;
     struct text line, first;
-    bool has;
-    *is = false;
-    TRY(input_open(&input, path, &caps));
-    struct error error = input_line(input, &line, &has);
-    if (!error_is(error) && has && text_cut(&line, ',', &first))
-        *is = text_is(text_trim(first), columns[0]);
-    input_close(input);
+    const struct text mark = TEXT("\xef\xbb\xbf"); /* UTF-8's byte order mark */
+    if (text.length >= mark.length && memcmp(text.at, mark.at, mark.length) == 0) {
+        text.at += mark.length;
+        text.length -= mark.length;
+    }
+    return text_cut(&text, '\n', &line) && text_cut(&line, ',', &first) && text_is(text_trim(first), columns[0]);
+}
+
+struct error cluster_load_file(struct cluster_file *out, const char *path)
+{
+    char *bytes;
+    size_t length;
+    *out = (struct cluster_file){0};
+    TRY(input_read_all_digest(path, CLUSTER_BYTES_MAX, &bytes, &length, out->digest));
+    if (is_node_list((struct text){bytes, length}))
+        return load_node_list(&out->cluster, path, input_of_bytes_new(path, bytes, length));
+    struct error error = parse_doc(&out->doc, path, (struct text){bytes, length});
+    mem_free(bytes);
     return error;
 }
 
 struct error cluster_load(struct cluster **out, const char *path)
 {
-    bool is_node_list;
+    struct cluster_file file;
     *out = NULL;
-    TRY(cluster_is_node_list(path, &is_node_list));
-    return is_node_list ? load_node_list(out, path) : load_json(out, path);
+    TRY(cluster_load_file(&file, path));
+    *out = file.cluster;
+    if (file.doc == NULL)
+        return ERROR_OK;
+    struct error error = ERROR_OK;
+    struct json_value root = json_doc_root(file.doc, &error);
+    *out = cluster_read(&root, hwloc_read_inside);
+    json_doc_free(file.doc);
+    return error;
 }

@@ -12,11 +12,15 @@
 /* Relative hwloc paths in the file are relative to the file's folder. */
 struct error cluster_load(struct cluster **out, const char *path) MUST_CHECK;
 
-/* As cluster_load for JSON, but returns the tree for overrides: the caller owns *doc. */
-struct error cluster_load_doc(struct json_doc **doc, const char *path) MUST_CHECK;
+/* A file that was read once: the cluster of a node list, or the tree of JSON, which overrides may change.  The caller
+ * owns both. */
+struct cluster_file {
+    struct cluster *cluster; /* NULL: it is JSON */
+    struct json_doc *doc;    /* NULL: it is a node list */
+    char digest[33];         /* of the file: base/input.h */
+};
 
-/* Is the file a node list rather than JSON?  Reads its first line. */
-struct error cluster_is_node_list(const char *path, bool *is) MUST_CHECK;
+struct error cluster_load_file(struct cluster_file *out, const char *path) MUST_CHECK;
 
 /* Read one node from `lstopo --of xml`: a cluster_read_inside_fn. */
 struct error hwloc_read_inside(const char *path, struct cluster_inside *out) MUST_CHECK;

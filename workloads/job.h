@@ -149,6 +149,20 @@ struct job_tags {
     uint16_t tag_count, rule_count;
 };
 
+/* What must be on each node of a job before the job can work there: a container image, weights, data.  Equal ids name
+ * equal objects; they are dense, from 0.  The ids of a job are distinct. */
+enum { JOB_OBJECTS_MAX = 3, JOB_OBJECT_ID_MAX = INT32_MAX };
+
+struct job_object {
+    uint32_t id;
+    int64_t bytes; /* >= 1 */
+};
+
+struct job_objects {
+    struct job_object of[JOB_OBJECTS_MAX]; /* in the order in which a node pulls them */
+    uint16_t count;
+};
+
 struct job {
     job_id id;
     queue_id queue;
@@ -169,6 +183,7 @@ struct job {
     const struct job_tags *tags;   /* borrowed; NULL: no tags, no rules */
     /* topologies/communication.h; borrowed; NULL: it declares none */
     const struct communication *communication;
+    const struct job_objects *objects; /* borrowed; NULL: it declares none */
     uint32_t array;     /* id of its array, from 1; 0: none */
     uint32_t array_max; /* elements of its array that may run at once; 0: all */
     time_ns submit;

@@ -26,7 +26,7 @@ static uint8_t try_place(struct sched *sched, uint32_t slot, enum source *source
     sched->attempts++;
     struct free_space before = headroom_free(sched);
     size_t mark = ledger_mark(sched->ledger);
-    bool fits = sched_place(sched, slot, &sched->pieces);
+    bool fits = !sched_is_stopped(sched) && sched_place(sched, slot, &sched->pieces);
     if (fits && sched->reserves && !reserve_is_clear(sched, slot, &sched->pieces)) {
         ledger_rollback(sched->ledger, mark);
         mark = ledger_mark(sched->ledger);

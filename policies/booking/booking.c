@@ -238,7 +238,9 @@ static inline uint32_t next_ask(struct sched *sched, uint32_t slot)
     const bool is_rigid = sched_request_class(sched, job)->is_rigid;
     if (is_rigid && job->holding_count == 0 && sched->policy.gang->is_all_or_nothing)
         return job->request_class;
-    return is_rigid && job->fill != FILL_BELOW ? REQUEST_CLASS_NONE : sched_next_step(sched, slot);
+    if (job->fill != FILL_BELOW && (is_rigid || sched->jobs.facts[slot].is_shrunk))
+        return REQUEST_CLASS_NONE;
+    return sched_next_step(sched, slot);
 }
 
 /* The class queue has another head: forget what was known of the last one. */

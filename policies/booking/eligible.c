@@ -218,6 +218,28 @@ void eligible_left(struct sched *sched, uint32_t id)
     }
 }
 
+void eligible_rest(struct sched *sched, uint32_t slot)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    assert(job->state == SJOB_PENDING && job->holding_count == 0);
+    if (job->class_queue != CLASS_QUEUE_NONE)
+        sched_unwait(sched, slot);
+    job->state = SJOB_HELD;
+    job->reason = REASON_IDLE;
+    sched->lists.held_count++;
+    waits_review(sched, slot);
+}
+
+void eligible_rested(struct sched *sched, uint32_t slot)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    sched->lists.held_count--;
+    job->state = SJOB_PENDING;
+    job->reason = REASON_NONE;
+    sched->jobs.facts[slot].waiting_since = sched->now;
+    sched_wait(sched, slot);
+}
+
 void eligible_unpark(struct sched *sched, uint32_t slot)
 {
     sched->lists.held_count--;
@@ -228,7 +250,8 @@ void eligible_unpark(struct sched *sched, uint32_t slot)
             if (array->parked[i] == slot)
                 array->parked[i] = SLOT_NONE;
     }
-    facts->array = 0; /* it does not count as eligible */
+    if (sched->jobs.jobs[slot].reason != REASON_IDLE)
+        facts->array = 0; /* it does not count as eligible */
 }
 
 static void archive_array(struct archive *archive, struct job_array *array)

@@ -1,4 +1,4 @@
-/* policies/booking/eligible.h -- jobs that may not enter a class queue yet: dependencies, arrays, holds. */
+/* policies/booking/eligible.h -- jobs that may not enter a class queue yet: dependencies, arrays, holds, rests. */
 #ifndef POLICIES_BOOKING_ELIGIBLE_H
 #define POLICIES_BOOKING_ELIGIBLE_H
 
@@ -18,6 +18,9 @@ void eligible_adopt(struct sched *sched, uint32_t slot);              /* it runs
 void eligible_ended(struct sched *sched, job_id job, enum ended end); /* releases the jobs that depend on it */
 void eligible_left(struct sched *sched, uint32_t array);              /* an element of the array has ended */
 void eligible_released(struct sched *sched, uint32_t slot);           /* its submitter no longer holds it */
+/* It was evicted as idle and waits again: it shall wait for nothing (REASON_IDLE), until it is rested. */
+void eligible_rest(struct sched *sched, uint32_t slot);
+void eligible_rested(struct sched *sched, uint32_t slot);
 void eligible_unpark(struct sched *sched, uint32_t slot);             /* it was cancelled while it was held */
 void eligible_archive(struct archive *archive, struct sched *sched);
 

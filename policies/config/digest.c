@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "policies/defrag/defrag.h"
+#include "policies/idle/idle.h"
 #include "policies/gang/gang.h"
 #include "policies/order/order.h"
 #include "policies/placement/placement.h"
@@ -232,6 +233,19 @@ static void archive_geometry(struct archive *archive, struct geometry_config *co
     ARCHIVE(archive, config->fills);
 }
 
+static void archive_idle(struct archive *archive, struct idle_config *config)
+{
+    ARCHIVE_KNOWS(struct idle_config, 32);
+    ARCHIVE(archive, config->threshold_milli);
+    ARCHIVE(archive, config->wake_milli);
+    ARCHIVE(archive, config->classes);
+    ARCHIVE(archive, config->spares_unsaved);
+    ARCHIVE(archive, config->is_wanted);
+    ARCHIVE(archive, config->window);
+    ARCHIVE(archive, config->grace);
+    ARCHIVE(archive, config->rest);
+}
+
 static void archive_sharing(struct archive *archive, struct sharing_config *config)
 {
     ARCHIVE_KNOWS(struct sharing_config, SHARE_KIND_COUNT * 2 + 4);
@@ -255,7 +269,7 @@ uint64_t digest_policy(const struct policy_config *policy)
     struct buffer bytes = {0};
     struct archive archive = {.out = &bytes};
     struct policy_config config = *policy;
-    ARCHIVE_KNOWS(struct policy_config, 2016);
+    ARCHIVE_KNOWS(struct policy_config, 2056);
     ARCHIVE_KNOWS(struct headroom_config, 6 * 8);
     ARCHIVE(&archive, config.order_count);
     for (uint32_t r = 0; r < config.order_count; r++)
@@ -274,11 +288,13 @@ uint64_t digest_policy(const struct policy_config *policy)
     archive_geometry(&archive, &config.geometry_config);
     ARCHIVE_POLICY(&archive, config.sharing);
     archive_sharing(&archive, &config.sharing_config);
+    ARCHIVE_POLICY(&archive, config.idle);
+    archive_idle(&archive, &config.idle_config);
     ARCHIVE_POLICY(&archive, config.gang);
     ARCHIVE(&archive, config.stale_after);
     ARCHIVE_POLICY(&archive, config.placement);
     ARCHIVE_POLICY(&archive, config.placement_firm);
-    ARCHIVE_KNOWS(struct placement_config, 20);
+    ARCHIVE_KNOWS(struct placement_config, 24);
     ARCHIVE(&archive, config.placement_config);
     ARCHIVE_POLICY(&archive, config.preemption);
     archive_preemption(&archive, &config.preempt);

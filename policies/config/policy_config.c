@@ -9,6 +9,7 @@
 #include "policies/estimate/estimates.h"
 #include "policies/gang/gangs.h"
 #include "policies/geometry/geometries.h"
+#include "policies/idle/idles.h"
 #include "policies/order/order_read.h"
 #include "policies/order/orders.h"
 #include "policies/placement/placements.h"
@@ -41,6 +42,7 @@ struct policy_config policy_config_default(void)
         .defrag = &defrag_none,
         .geometry = &geometry_static,
         .sharing = &sharing_as_asked,
+        .idle = &idle_none,
         .gang = &gang_all_or_nothing,
         .stale_after = 60 * TIME_NS_PER_S, /* KAI-Scheduler's default-staleness-grace-period */
         .placement = &placement_best_fit,
@@ -324,6 +326,62 @@ static void read_sharing(struct policy_config *config, struct json_object *objec
     check_sharing(config, &value);
 }
 
+static uint8_t read_classes(struct json_object *object, uint8_t otherwise)
+{
+    struct json_value classes = json_member(object, "classes");
+    uint8_t bits = 0;
+    if (classes.node == NULL)
+        return otherwise;
+    for (size_t i = 0, count = json_array_count(&classes); i < count; i++) {
+        struct json_value item = json_array_item(&classes, i);
+        const int class = find_name(&item, job_class_names, "class");
+        if (class < 0)
+            return otherwise;
+        bits |= (uint8_t)(1u << class);
+    }
+    return bits;
+}
+
+static void read_idle_terms(struct idle_config *own, struct json_object *idle)
+{
+    static const char *const whens[] = {"always", "wanted", NULL};  /* is_wanted */
+    static const char *const unsaved[] = {"evict", "spare", NULL}; /* spares_unsaved */
+    own->classes = read_classes(idle, own->classes);
+    own->threshold_milli =
+        (uint16_t)json_get_scaled(idle, "threshold", GPU_MILLI, 1, GPU_MILLI, own->threshold_milli);
+    const uint16_t least = own->threshold_milli;
+    own->wake_milli = (uint16_t)json_get_scaled(idle, "wake", GPU_MILLI, least, GPU_MILLI,
+                                                own->wake_milli > least ? own->wake_milli : least);
+    own->window = json_get_duration(idle, "window_s", own->window);
+    own->grace = json_get_duration(idle, "grace_s", own->grace);
+    own->rest = json_get_duration(idle, "rest_s", own->rest);
+    own->spares_unsaved = json_get_choice(idle, "unsaved", unsaved, own->spares_unsaved) == 1;
+    own->is_wanted = json_get_choice(idle, "when", whens, own->is_wanted) == 1;
+    if (own->window < TIME_NS_PER_S) {
+        struct json_value window = json_member(idle, "window_s");
+        json_fail(&window, "'window_s' must be at least 1 s");
+    }
+}
+
+static void read_idle(struct policy_config *config, struct json_object *object)
+{
+    struct json_value value = json_member(object, "idle");
+    struct json_object idle;
+    if (value.node == NULL)
+        return;
+    if (json_is_string(value.node)) {
+        config->idle = choose_member(object, "idle", idle_policies, config->idle);
+        config->idle_config = config->idle->defaults;
+        return;
+    }
+    json_object_open(&idle, &value);
+    config->idle = choose_member(&idle, "policy", idle_policies, config->idle);
+    config->idle_config = config->idle->defaults;
+    if (config->idle->tells)
+        read_idle_terms(&config->idle_config, &idle);
+    json_object_close(&idle);
+}
+
 static void read_headroom(struct policy_config *config, struct json_object *object)
 {
     struct json_value value = json_member(object, "headroom");
@@ -379,6 +437,7 @@ void policy_config_read_with(struct policy_config *config, const struct json_val
     read_defrag(config, &object);
     read_geometry(config, &object);
     read_sharing(config, &object);
+    read_idle(config, &object);
     read_actions(config, &object);
     config->reservation_expiry = json_get_patience(&object, "reservation_expiry_s", config->reservation_expiry);
     read_headroom(config, &object);

@@ -8,6 +8,7 @@
 #include "policies/estimate/estimates.h"
 #include "policies/gang/gangs.h"
 #include "policies/geometry/geometries.h"
+#include "policies/idle/idles.h"
 #include "policies/order/orders.h"
 #include "policies/placement/placements.h"
 #include "policies/preemption/preemptions.h"
@@ -31,6 +32,8 @@ const struct defrag_policy *const defrag_policies[] = {&defrag_none, &defrag_con
 
 const struct geometry_policy *const geometry_policies[] = {&geometry_static, &geometry_on_demand,
                                                            &geometry_rate_limited, NULL};
+
+const struct idle_policy *const idle_policies[] = {&idle_none, &idle_tell, &idle_shrink, &idle_reclaim, NULL};
 
 const struct sharing_policy *const sharing_policies[] = {&sharing_as_asked,  &sharing_whole, &sharing_mig, &sharing_mps,
                                                          &sharing_timeslice, &sharing_trust, NULL};

@@ -10,6 +10,7 @@
 #include "policies/eviction/eviction.h"
 #include "policies/order/order.h"
 #include "policies/quota/cells_index.h"
+#include "policies/hoarders/hoarders.h"
 #include "policies/repartition/repartitions.h"
 #include "policies/state/candidates.h"
 #include "policies/state/headroom.h"
@@ -270,7 +271,9 @@ static const char *check_waiting(const struct sched *sched, uint32_t slot)
     if (job->fill != gang_fill(&view))
         return "a job is fuller or emptier than it is said to be";
     bool wants =
-        may_wait && !(request_class->is_rigid && job->fill != FILL_BELOW) && find_step(sched, job, &view, step);
+        may_wait &&
+        !((request_class->is_rigid || sched->jobs.facts[slot].is_shrunk) && job->fill != FILL_BELOW) &&
+        find_step(sched, job, &view, step);
     if (wants != (job->class_queue != CLASS_QUEUE_NONE))
         return wants ? "a job that lacks members does not wait" : "a job waits for nothing";
     if (!wants)
@@ -564,6 +567,8 @@ const char *sched_check(const struct sched *sched)
     broken = broken != NULL ? broken : retry_queue_check(sched);
     broken = broken != NULL ? broken : check_kept_nodes(sched);
     broken = broken != NULL ? broken : repartitions_check(sched);
+    if (broken == NULL && sched->hoarders != NULL)
+        broken = hoarders_check(sched);
     broken = broken != NULL ? broken : cells_index_check(sched->ledger);
     arena_release(&tally.arena);
     return broken;

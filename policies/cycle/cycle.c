@@ -9,6 +9,7 @@
  *                    `cohort` this also makes the reclaim plan of that class queue
  *     consolidation, reclaim, preempt       plans for heads that did not fit (policies/eviction/plan.c)
  *     stale_gang     evicts the remaining members of gangs below their minimum
+ *   tell idle jobs, and take space from them
  *   after a plan: allocate again, because victims freed headroom and the preemptor no longer blocks other jobs
  */
 #include <assert.h>
@@ -17,8 +18,10 @@
 #include "policies/allocate/kept_space.h"
 #include "policies/booking/booking.h"
 #include "policies/booking/start.h"
+#include "policies/booking/told.h"
 #include "policies/drain/drain.h"
 #include "policies/eviction/eviction.h"
+#include "policies/hoarders/hoarders.h"
 #include "policies/repartition/repartitions.h"
 #include "policies/reservation/reservation.h"
 #include "policies/state/candidates.h"
@@ -158,6 +161,8 @@ static void act(struct sched *sched)
         repartitions_seek(sched);
     if (sched->policy.defrag->drains)
         drain_seek(sched);
+    if (sched->hoarders != NULL)
+        hoarders_act(sched);
 }
 
 /* When a cycle is due because ranks, shares, planned starts or drains change with time.  While nothing runs and no fact
@@ -200,6 +205,8 @@ static time_ns find_wake(struct sched *sched)
     }
     for (uint32_t c = 0; c < sched->claims.count; c++)
         wake = earlier(wake, claim_wake(sched, sched->claims.slots[c]));
+    if (sched->hoarders != NULL)
+        wake = earlier(wake, hoarders_wake(sched));
     return wake <= sched->now ? sched->now + 1 : wake;
 }
 
@@ -209,7 +216,8 @@ static bool is_idle(const struct sched *sched)
     return sched->pending.job_count + sched->claims.count + sched->lists.below_count + sched->decided.reject_count +
                    sched->decided.release_count + sched->request_classes.closed_count ==
                0 &&
-           sched->ranks.are_fixed && !headroom_is_kept(sched) && sched->kept_nodes.count == 0;
+           sched->ranks.are_fixed && !headroom_is_kept(sched) && sched->kept_nodes.count == 0 &&
+           (sched->hoarders == NULL || !hoarders_are_due(sched));
 }
 
 /* A cycle that is not idle; returns its wake_at.  Not inlined, so that an idle cycle costs next to nothing. */
@@ -219,6 +227,8 @@ static __attribute__((noinline)) time_ns decide(struct sched *sched)
     if (sched->policy.reservation_expiry != TIME_NEVER || sched->ledger->tags != NULL)
         claims_expire(sched, true);
     decided_tell_notes(sched);
+    if (sched->hoarders != NULL)
+        hoarders_rouse(sched);
     if (sched->policy.defrag->drains)
         drain_review(sched);
     if (sched->pending.job_count > 0 || sched->request_classes.closed_count > 0)
@@ -234,8 +244,17 @@ static __attribute__((noinline)) time_ns decide(struct sched *sched)
     return find_wake(sched);
 }
 
+void sched_stop_at(struct sched *sched, const volatile int *stop)
+{
+    sched->stop = stop;
+}
+
 size_t sched_cycle(struct sched *sched, time_ns now, const struct decision **out, time_ns *wake_at)
 {
+    *out = sched->decided.decisions;
+    *wake_at = now < sched->now ? sched->now : TIME_NEVER;
+    if (!told_in_time(sched, now))
+        return 0;
     sched_pass_time(sched, now);
     sched->cycle++;
     decided_begin_cycle(sched);

@@ -5,9 +5,11 @@
 #include "policies/booking/booking.h"
 #include "policies/booking/eligible.h"
 #include "policies/booking/gang_traffic.h"
+#include "policies/booking/told.h"
 #include "policies/cycle/cycle_inside.h"
 #include "policies/drain/drain.h"
 #include "policies/eviction/eviction.h"
+#include "policies/hoarders/hoarders.h"
 #include "policies/ledger/ledger_tags.h"
 #include "policies/plugin.h"
 #include "policies/repartition/repartitions.h"
@@ -30,7 +32,8 @@
 struct error sched_find_gap(const struct policy_config *policy)
 {
     if (policy->order_count == 0 || policy->quota == NULL || policy->placement == NULL || policy->preemption == NULL ||
-        policy->gang == NULL || policy->backfill == NULL || policy->defrag == NULL || policy->geometry == NULL)
+        policy->gang == NULL || policy->backfill == NULL || policy->defrag == NULL || policy->geometry == NULL ||
+        policy->idle == NULL)
         return error_new(ERROR_CONFIG, "policy '%s' leaves a seam empty", policy->name);
     return ERROR_OK;
 }
@@ -80,6 +83,10 @@ struct sched *sched_blank_new(const struct cluster *cluster, const struct queue_
     sched->policy = *policy;
     sched->ledger = ledger_new(cluster);
     sched->ledger->placement = &sched->policy.placement_config;
+    if (policy->placement_config.warm_weight > 0) {
+        warm_open(&sched->warm);
+        sched->ledger->warm = &sched->warm;
+    }
     sched->tree = (struct queue_tree){
         .table = queues, .ledger = sched->ledger, .quota = policy->quota, .config = &sched->policy.quota_config};
     pending_init(&sched->pending, &sched->jobs, &sched->request_classes, policy->order_count, policy->is_strict);
@@ -100,6 +107,7 @@ struct sched *sched_blank_new(const struct cluster *cluster, const struct queue_
         sched->ledger->room = sched->preemption_bound.room;
     }
     repartitions_init(sched);
+    hoarders_init(sched);
     if (sharing_is_used(policy->sharing, &policy->sharing_config))
         sched_share(sched, sched->ledger);
     if (sched->ranks.need_accounts)
@@ -139,7 +147,10 @@ void sched_free(struct sched *sched)
     eviction_release(sched);
     drain_release(sched);
     repartitions_release(sched);
+    if (sched->hoarders != NULL)
+        hoarders_release(sched);
     job_table_release(&sched->jobs);
+    warm_release(&sched->warm);
     pending_release(&sched->pending);
     request_class_table_release(&sched->request_classes);
     queue_tree_release(&sched->tree);
@@ -188,6 +199,7 @@ static void copy_facts(struct sched *sched, uint32_t slot, const struct job *job
     facts->is_held = job->is_held;
     facts->claim_source = 0;
     facts->stale_count = 0;
+    facts->is_shrunk = false;
     facts->is_serving = false;
 }
 
@@ -220,8 +232,12 @@ static uint32_t enroll(struct sched *sched, const struct job *job, const struct 
     own->is_element = job->array != 0;
     sched_learn_delay(sched, job->preemption_delay);
     copy_facts(sched, slot, job);
+    if (warm_is_open(&sched->warm))
+        warm_know(&sched->warm, slot, job->objects);
     if (sched->run_times.is_used)
         run_times_enroll(sched, slot);
+    if (sched->hoarders != NULL)
+        hoarders_enroll(sched, slot);
     sched_rank(sched, slot);
     if (queue_tree_is_asked(&sched->tree))
         queue_tree_demand(&sched->tree, job->queue, sched->request_classes.at[request_class].charge, 1);
@@ -232,6 +248,8 @@ static uint32_t enroll(struct sched *sched, const struct job *job, const struct 
 
 void sched_job_submitted(struct sched *sched, const struct job *job, time_ns now)
 {
+    if (!told_in_time(sched, now) || !told_well(sched, told_job(sched, job)))
+        return;
     sched_begin_fact(sched, now);
     uint32_t slot = enroll(sched, job, NULL, 0);
     if (slot == SLOT_NONE)
@@ -246,6 +264,8 @@ void sched_job_submitted(struct sched *sched, const struct job *job, time_ns now
 
 void sched_job_released(struct sched *sched, job_id id, time_ns now)
 {
+    if (!told_in_time(sched, now))
+        return;
     uint32_t slot = job_table_find(&sched->jobs, id);
     if (slot == SLOT_NONE || !sched->jobs.facts[slot].is_held)
         return;
@@ -256,6 +276,9 @@ void sched_job_released(struct sched *sched, job_id id, time_ns now)
 void sched_job_adopted(struct sched *sched, const struct job *job, const struct piece *pieces, uint32_t piece_count,
                        time_ns started, time_ns now)
 {
+    if (!told_in_time(sched, now) || !told_well(sched, told_job(sched, job)) ||
+        !told_well(sched, started < 0 || started > now ? WRONG_TIME : told_pieces(sched, job, pieces, piece_count)))
+        return;
     sched_begin_fact(sched, now);
     uint32_t slot = enroll(sched, job, pieces, piece_count);
     if (slot == SLOT_NONE)
@@ -270,6 +293,8 @@ void sched_job_adopted(struct sched *sched, const struct job *job, const struct 
     for (uint32_t i = 0; i < piece_count; i++) {
         struct space space = request_class_space(sched_request_class(sched, &sched->jobs.jobs[slot]), &pieces[i], slot);
         ledger_take(sched->ledger, &space);
+        if (warm_is_open(&sched->warm))
+            warm_started(&sched->warm, slot, pieces[i].node);
     }
     sched_hold(sched, slot, &list, HOLDING_RUNNING, 0);
     sched_tell_plugins(sched, slot, PLUGIN_JOB_STARTED);
@@ -278,6 +303,8 @@ void sched_job_adopted(struct sched *sched, const struct job *job, const struct 
     facts->attained_at = started; /* its service counts from its start */
     if (!sched->ranks.are_fixed)
         sched_settle(sched, slot);
+    if (sched->hoarders != NULL)
+        hoarders_started(sched, slot);
 }
 
 static bool is_meant(const struct holding *holding, struct members which)
@@ -302,6 +329,8 @@ static void drop_claims_on(struct sched *sched, node_id node)
 
 void sched_job_cancelled(struct sched *sched, job_id id, time_ns now)
 {
+    if (!told_in_time(sched, now))
+        return;
     uint32_t slot = job_table_find(&sched->jobs, id);
     if (slot == SLOT_NONE)
         return;
@@ -316,6 +345,8 @@ void sched_job_cancelled(struct sched *sched, job_id id, time_ns now)
     } else if (job->class_queue != CLASS_QUEUE_NONE) {
         sched_unwait(sched, slot);
     }
+    if (sched->hoarders != NULL)
+        hoarders_forget(sched, slot);
     sched_forget(sched, slot);
     eligible_ended(sched, id, ENDED_OTHERWISE);
 }
@@ -330,6 +361,8 @@ static bool starts_quietly(struct sched *sched, const struct sched_job *job)
 
 void sched_job_started(struct sched *sched, job_id id, decision_id decision, time_ns now)
 {
+    if (!told_in_time(sched, now))
+        return;
     uint32_t slot = job_table_find(&sched->jobs, id);
     if (slot == SLOT_NONE)
         return;
@@ -342,6 +375,8 @@ void sched_job_started(struct sched *sched, job_id id, decision_id decision, tim
             holdings[i].phase = HOLDING_RUNNING;
             holdings[i].decision = 0;
             is_found = true;
+            if (warm_is_open(&sched->warm))
+                warm_started(&sched->warm, slot, holdings[i].piece.node);
         }
     if (!is_found)
         return;
@@ -356,10 +391,14 @@ void sched_job_started(struct sched *sched, job_id id, decision_id decision, tim
     else
         sched_settle(sched, slot);
     waits_started(sched, slot);
+    if (sched->hoarders != NULL)
+        hoarders_started(sched, slot);
 }
 
 void sched_job_leaving(struct sched *sched, job_id id, struct members which, time_ns now)
 {
+    if (!told_in_time(sched, now) || !told_well(sched, told_members(sched, which)))
+        return;
     uint32_t slot = job_table_find(&sched->jobs, id);
     if (slot == SLOT_NONE)
         return;
@@ -377,6 +416,9 @@ void sched_job_leaving(struct sched *sched, job_id id, struct members which, tim
 
 void sched_job_evicted(struct sched *sched, job_id id, struct members which, enum evict_end end, time_ns now)
 {
+    if (!told_in_time(sched, now) ||
+        !told_well(sched, (unsigned)end > EVICT_LOST ? WRONG_VALUE : told_members(sched, which)))
+        return;
     uint32_t slot = job_table_find(&sched->jobs, id);
     if (slot == SLOT_NONE)
         return;
@@ -400,6 +442,8 @@ void sched_job_evicted(struct sched *sched, job_id id, struct members which, enu
     sched_settle(sched, slot);
     if (sched->run_times.is_used && !sched->jobs.jobs[slot].is_booked)
         run_times_interrupted(sched, slot, end == EVICT_SAVED);
+    if (sched->hoarders != NULL)
+        hoarders_left(sched, slot);
 }
 
 /* Does it hold anything but claims? */
@@ -413,6 +457,8 @@ static bool holds_space(const struct sched_job *job)
 
 void sched_job_ended(struct sched *sched, job_id id, enum job_end end, bool will_retry, time_ns now)
 {
+    if (!told_in_time(sched, now) || !told_well(sched, (unsigned)end > JOB_END_LIMIT ? WRONG_VALUE : WRONG_NOTHING))
+        return;
     uint32_t slot = job_table_find(&sched->jobs, id);
     if (slot == SLOT_NONE)
         return;
@@ -432,18 +478,24 @@ void sched_job_ended(struct sched *sched, job_id id, enum job_end end, bool will
         if (sched->run_times.is_used)
             run_times_interrupted(sched, slot, false);
         sched_settle(sched, slot);
+        if (sched->hoarders != NULL)
+            hoarders_left(sched, slot);
         return;
     }
     if (sched->run_times.is_used)
         run_times_ended(sched, slot);
     if (job->class_queue != CLASS_QUEUE_NONE)
         sched_unwait(sched, slot); /* a dropped claim made it wait */
+    if (sched->hoarders != NULL)
+        hoarders_forget(sched, slot);
     sched_forget(sched, slot);
     eligible_ended(sched, id, end == JOB_END_COMPLETED ? ENDED_OK : ENDED_OTHERWISE);
 }
 
 void sched_job_checkpointed(struct sched *sched, job_id id, time_ns now)
 {
+    if (!told_in_time(sched, now))
+        return;
     uint32_t slot = job_table_find(&sched->jobs, id);
     if (slot == SLOT_NONE)
         return;
@@ -465,6 +517,8 @@ static void refuse_start(struct sched *sched, uint32_t slot, decision_id decisio
 static void refuse_eviction(struct sched *sched, uint32_t slot, decision_id decision)
 {
     uint8_t *stale_count = &sched->jobs.facts[slot].stale_count;
+    if (sched->hoarders != NULL)
+        hoarders_refused(sched, slot);
     if (*stale_count > 0) /* the eviction may have been of a stale gang; a refused one does not count */
         --*stale_count;
     struct sched_job *job = &sched->jobs.jobs[slot];
@@ -482,7 +536,9 @@ static void refuse_eviction(struct sched *sched, uint32_t slot, decision_id deci
 
 void sched_decision_refused(struct sched *sched, decision_id decision, enum refusal why, time_ns now)
 {
-    (void)why; /* all refusals are handled alike */
+    /* all refusals are handled alike */
+    if (!told_in_time(sched, now) || !told_well(sched, (unsigned)why > REFUSED_BUSY ? WRONG_VALUE : WRONG_NOTHING))
+        return;
     uint32_t slot = job_table_find(&sched->jobs, (job_id)decision);
     if (repartitions_refused(sched, decision, now) || slot == SLOT_NONE || decision == 0)
         return;
@@ -505,6 +561,8 @@ void sched_decision_refused(struct sched *sched, decision_id decision, enum refu
 
 void sched_node_changed(struct sched *sched, node_id node, enum node_state state, time_ns now)
 {
+    if (!told_in_time(sched, now) || !told_well(sched, told_node(sched, node, state)))
+        return;
     sched_begin_fact(sched, now);
     bool was_up = sched->ledger->node_state[node] == NODE_UP, is_up = state == NODE_UP;
     drain_node_changed(sched, node, state);
@@ -526,6 +584,8 @@ void sched_node_changed(struct sched *sched, node_id node, enum node_state state
 
 void sched_queues_changed(struct sched *sched, const struct queue_table *queues, time_ns now)
 {
+    if (!told_in_time(sched, now) || !told_well(sched, told_queues(sched, queues)))
+        return;
     sched_begin_fact(sched, now);
     ledger_queues(sched->ledger, queues);
     queue_tree_update(&sched->tree, queues);
@@ -540,6 +600,8 @@ void sched_queues_changed(struct sched *sched, const struct queue_table *queues,
 
 void sched_typical_told(struct sched *sched, const struct job_group *kinds, uint32_t kind_count, time_ns now)
 {
+    if (!told_in_time(sched, now) || !told_well(sched, told_kinds(sched, kinds, kind_count)))
+        return;
     sched_begin_fact(sched, now);
     if (sched->typical.is_used)
         typical_tell(&sched->typical, sched->ledger, &sched->request_classes.asks, kinds, kind_count);

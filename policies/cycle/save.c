@@ -10,6 +10,7 @@
 #include "policies/cycle/cycle_inside.h"
 #include "policies/drain/drain.h"
 #include "policies/eviction/eviction.h"
+#include "policies/hoarders/hoarders.h"
 #include "policies/repartition/repartitions.h"
 #include "policies/reservation/reservation.h"
 #include "policies/state/accounts.h"
@@ -21,7 +22,7 @@
 #include "policies/state/waits.h"
 #include "policies/util/archive.h"
 
-enum { SAVE_VERSION = 19 };
+enum { SAVE_VERSION = 21 };
 #define SAVE_BYTE_ORDER UINT32_C(0x04030201)
 
 static const char save_magic[8] = {'w', 't', 's', 'c', 'h', 'e', 'd', '\n'};
@@ -53,7 +54,7 @@ static void archive_counts(struct archive *archive, struct sched *sched)
 
 static void sched_archive(struct archive *archive, struct sched *sched)
 {
-    ARCHIVE_KNOWS(struct sched, 5256);
+    ARCHIVE_KNOWS(struct sched, 5456); /* `stop` is of the process, not of the state */
     archive_counts(archive, sched);
     owns_archive(archive, &sched->own.all);
     request_class_table_archive(archive, &sched->request_classes);
@@ -68,6 +69,8 @@ static void sched_archive(struct archive *archive, struct sched *sched)
         accounts_archive(archive, &sched->accounts);
     if (sched->overtakes || sched->reserves)
         planned_start_archive(archive, sched);
+    if (warm_is_open(&sched->warm))
+        warm_archive(archive, &sched->warm, sched->cluster->node_count);
     if (sched->run_times.is_used)
         run_times_archive(archive, sched);
     if (sched->typical.is_used)
@@ -76,6 +79,8 @@ static void sched_archive(struct archive *archive, struct sched *sched)
         drain_archive(archive, sched);
     if (sched->policy.geometry->score != NULL)
         repartitions_archive(archive, sched);
+    if (sched->hoarders != NULL)
+        hoarders_archive(archive, sched);
     if (!sched->policy.preemption->evicts)
         return;
     preemption_bound_archive(archive, &sched->preemption_bound, sched->cluster);

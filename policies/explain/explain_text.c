@@ -278,6 +278,9 @@ void explain_write(const struct sched *sched, const struct sched_job *job, struc
     case REASON_RESERVED:
         say_reserved(sched, job, out);
         return;
+    case REASON_IDLE:
+        say(out, "It was evicted because it left its GPUs idle, and rests before it waits for them again.");
+        return;
     case REASON_CONFIGURING:
         say(out, "Its start is decided and takes effect by itself.");
         return;

@@ -108,6 +108,7 @@ struct ledger_tags;      /* policies/ledger/ledger_tags.h */
 struct typical_jobs;     /* policies/jobs/fragmentation.h */
 struct traffic;          /* policies/placement/traffic.h */
 struct placement_config; /* policies/placement/placement_config.h */
+struct warm;             /* policies/jobs/warm.h */
 
 struct ledger {
     const struct cluster *cluster;
@@ -145,6 +146,7 @@ struct ledger {
     const struct traffic *traffic;            /* of the booked gangs; borrowed; NULL: not known */
     uint64_t typical_version;                 /* changes when the typical jobs change */
     const struct placement_config *placement; /* borrowed; NULL: the defaults */
+    const struct warm *warm;                  /* where objects are; borrowed; NULL: no node is preferred for them */
     struct ledger_entry *log;
     size_t log_count, log_capacity;
     struct cut_undo *cuts; /* log entries refer to them by index */

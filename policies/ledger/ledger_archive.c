@@ -67,7 +67,7 @@ static void archive_grown(struct archive *archive, struct ledger *ledger)
 void ledger_archive(struct archive *archive, struct ledger *ledger)
 {
     const uint32_t gpus = ledger->cluster->gpu_count, nodes = ledger->cluster->node_count;
-    ARCHIVE_KNOWS(struct ledger, 392);
+    ARCHIVE_KNOWS(struct ledger, 400);
     ARCHIVE_KNOWS(struct gpu_cell, 4 * 2);
     ARCHIVE_KNOWS(struct mig_cell, 4);
     ARCHIVE_KNOWS(struct gpu_layout, MIG_SLICES);

@@ -10,6 +10,7 @@
 #include "policies/placement/gpu_choice.h"
 #include "policies/placement/placement_config.h"
 #include "policies/placement/placements.h"
+#include "policies/placement/prefer_warm.h"
 #include "policies/placement/ways.h"
 
 enum { LOOKS_MAX = 64 }; /* more cost about as much as to keep scores up to date */
@@ -266,8 +267,12 @@ static bool find_by_node(struct placing *placing, struct search *search, uint16_
 
 static inline bool find_best(struct placing *placing, struct search *search, uint16_t group, uint32_t members_left)
 {
-    return !search->is_plain && is_by_node(placing, search) ? find_by_node(placing, search, group, members_left)
-                                                            : search_best(search, members_left);
+    const bool is_found = !search->is_plain && is_by_node(placing, search)
+                              ? find_by_node(placing, search, group, members_left)
+                              : search_best(search, members_left);
+    if (__builtin_expect(placing->ledger->warm != NULL, false) && is_found && !placing->asked->ignores_warm)
+        prefer_warm(placing->asked, search);
+    return is_found;
 }
 
 bool placing_member(struct placing *placing, uint16_t group, uint32_t members_left, const struct region *region)
@@ -457,13 +462,35 @@ place_in_spite_of_typical(struct ledger *ledger, const struct placement_request 
     return place(ledger, &plain, out);
 }
 
+static bool place_as_known(struct ledger *ledger, const struct placement_request *asked, struct piece_list *out)
+{
+    const bool knows_typical = asked->policy->uses_typical && ledger->typical != NULL && ledger->typical->count > 0;
+    return knows_typical && asked->request_class->group_count > 1 ? place_in_spite_of_typical(ledger, asked, out)
+                                                                  : place(ledger, asked, out);
+}
+
+/* A member on a warm node may take the only place where another fits, so the job is tried once more without. */
+static __attribute__((noinline)) bool place_in_spite_of_warm(struct ledger *ledger,
+                                                             const struct placement_request *asked,
+                                                             struct piece_list *out)
+{
+    const size_t mark = ledger_mark(ledger);
+    if (place_as_known(ledger, asked, out)) {
+        ledger_commit(ledger, mark);
+        return true;
+    }
+    ledger_rollback(ledger, mark);
+    struct placement_request plain = *asked;
+    plain.ignores_warm = true;
+    return place_as_known(ledger, &plain, out);
+}
+
 bool placement_place(struct ledger *ledger, const struct placement_request *asked, struct piece_list *out)
 {
     const struct request_class *request_class = asked->request_class;
     out->count = 0;
     if (request_class->member_count > 1 && !placement_may_fit(ledger, request_class))
         return false;
-    const bool knows_typical = asked->policy->uses_typical && ledger->typical != NULL && ledger->typical->count > 0;
-    return knows_typical && request_class->group_count > 1 ? place_in_spite_of_typical(ledger, asked, out)
-                                                           : place(ledger, asked, out);
+    return ledger->warm != NULL && request_class->member_count > 1 ? place_in_spite_of_warm(ledger, asked, out)
+                                                                   : place_as_known(ledger, asked, out);
 }

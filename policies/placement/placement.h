@@ -136,6 +136,7 @@ struct placement_request {
     struct held_pieces held; /* a set that requires (or prefers) one domain may only go to the domain of these */
     struct passing_pieces passing;
     const struct allowed_space *allowed; /* NULL: all of the cluster */
+    bool ignores_warm;                   /* no node is preferred because it is warm (prefer_warm.h) */
 };
 
 /* Take space for all members of the request in the ledger and list it in `out`.  False: they do not all fit.  Then some

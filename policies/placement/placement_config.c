@@ -50,6 +50,7 @@ void placement_config_read(struct placement_config *config, struct json_object *
 {
     static const char *const choices[] = {"lowest", "near", "rails", NULL}; /* enum gpu_choice */
     config->gpu_choice = (enum gpu_choice)json_get_choice(object, "gpu_choice", choices, (int)config->gpu_choice);
+    read_weight(&config->warm_weight, object, "warm_weight");
     struct json_value topology = json_member(object, "topology");
     read_topology(&config->topology, &topology);
     struct json_value value = json_member(object, "placement_weights");

@@ -42,12 +42,13 @@ struct placement_config {
     enum gpu_choice gpu_choice;
     struct placement_weights weights;
     struct topology_config topology;
+    int32_t warm_weight; /* of policies/placement/prefer_warm.h, 0..PLACEMENT_WEIGHT_MAX; 0: nothing is preferred */
 };
 
 /* The lowest GPUs; weights 5, 1, 1; topology as asked, best fit. */
 struct placement_config placement_config_default(void);
 
-/* Read "gpu_choice", "placement_weights" and "topology" of a policy's object; absent fields keep their values.  Fails
+/* Read "gpu_choice", "placement_weights", "topology" and "warm_weight" of a policy's object; absent fields keep their values.  Fails
  * through the sticky error. */
 void placement_config_read(struct placement_config *config, struct json_object *object);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "policies/booking/booking.h"
+#include "policies/booking/told.h"
 #include "policies/eviction/eviction.h"
 #include "policies/ledger/ledger_tags.h"
 #include "policies/repartition/repartition_book.h"
@@ -443,6 +444,8 @@ static void done(struct sched *sched, gpu_id gpu, const struct gpu_cut *cut)
 void sched_gpu_changed(struct sched *sched, node_id node, uint32_t gpu_index, mig_layout_id layout, time_ns now)
 {
     struct gpu_cut cut = {.is_partitioned = layout != MIG_LAYOUT_WHOLE};
+    if (!told_in_time(sched, now) || !told_well(sched, told_layout(sched, node, gpu_index, layout)))
+        return;
     sched_begin_fact(sched, now);
     if (cut.is_partitioned)
         cut.layout = mig_layout_get(layout);

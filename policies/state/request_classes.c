@@ -26,22 +26,31 @@ static bool is_such_piece(const struct sched *sched, const struct request *reque
     return gpus == (uint32_t)request->gpus * piece->member_count && (gpus == 0 || piece->gpu_milli == GPU_MILLI);
 }
 
-uint32_t sched_request_class_shared(struct sched *sched, const struct job *job, const struct piece *pieces,
-                                    uint32_t piece_count)
+struct job sched_shared_job(const struct sched *sched, const struct job *job, const struct piece *pieces,
+                            uint32_t piece_count, struct job_group groups[])
 {
     const struct sharing sharing = {.policy = sched->policy.sharing,
                                     .config = &sched->policy.sharing_config,
                                     .cluster = sched->cluster,
                                     .queues = sched->tree.table,
                                     .recuts = sched->ledger->recuts};
-    struct job_group groups[JOB_GROUPS_MAX];
     struct job shared = *job;
+    if (sched->ledger->shares == NULL)
+        return shared;
     sharing_map(&sharing, job, groups);
     shared.first = groups[0];
     shared.more = groups + 1;
     for (uint32_t p = 0; p < piece_count; p++)
         if (!is_such_piece(sched, &groups[pieces[p].group].request, &pieces[p]))
-            return sched_request_class_for(sched, job);
+            return *job;
+    return shared;
+}
+
+uint32_t sched_request_class_shared(struct sched *sched, const struct job *job, const struct piece *pieces,
+                                    uint32_t piece_count)
+{
+    struct job_group groups[JOB_GROUPS_MAX];
+    const struct job shared = sched_shared_job(sched, job, pieces, piece_count, groups);
     return sched_request_class_for(sched, &shared);
 }
 

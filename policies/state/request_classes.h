@@ -14,6 +14,10 @@ enum reason sched_refusal(struct sched *sched, uint32_t request_class);
  * pieces. */
 uint32_t sched_request_class_shared(struct sched *sched, const struct job *job, const struct piece *pieces,
                                     uint32_t piece_count);
+/* The job as the policy lets it share; the job itself if it already has pieces of another kind.  groups: room for
+ * JOB_GROUPS_MAX, which the result may borrow.  Without a sharing policy it is the job. */
+struct job sched_shared_job(const struct sched *sched, const struct job *job, const struct piece *pieces,
+                            uint32_t piece_count, struct job_group groups[]);
 /* The request class of the job, with the levels of the policy's topology mode (policies/state/topology_mode.c). */
 uint32_t sched_request_class_for(struct sched *sched, const struct job *job);
 /* Adds the charge of the holding, times the sign, to `amounts`. */

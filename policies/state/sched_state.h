@@ -9,6 +9,7 @@
 #include "policies/gang/gang.h"
 #include "policies/jobs/job_table.h"
 #include "policies/jobs/request_class.h"
+#include "policies/jobs/warm.h"
 #include "policies/ledger/ledger.h"
 #include "policies/placement/placement.h"
 #include "policies/placement/traffic.h"
@@ -37,6 +38,7 @@ struct drain;
 struct eligible_books;
 struct eviction_state;
 struct planned_start_book;
+struct hoarder_book;
 struct kept_space;
 struct move_log;
 struct node_search_scratch;
@@ -89,6 +91,7 @@ struct sched {
     struct policy_config policy;   /* constant */
     const struct cluster *cluster; /* constant */
     struct queue_selection_scratch queue_selection;
+    struct warm warm; /* when the policy has a warm_weight */
 
     /* ---- state ---- */
     struct ledger *empty;     /* an empty cluster, to see what can ever fit; NULL until needed */
@@ -116,6 +119,8 @@ struct sched {
     struct quota_advance quota_advance;
     struct traffic traffic; /* when the placement policy compares places */
     struct eligible_books *eligible;
+    struct refused_facts refused; /* not saved */
+    bool trusts_jobs;             /* not saved */
 
     /* ---- eviction ---- */
     bool plans_in_turn; /* the queue selection books plans of reclaim: policies/eviction/nominees.c */
@@ -142,16 +147,25 @@ struct sched {
     /* ---- repartition ---- */
     struct repartition_book *repartitions; /* when the policy cuts GPUs anew */
 
+    /* ---- hoarders ---- */
+    struct hoarder_book *hoarders; /* when the policy watches for idle jobs */
+
     /* ---- cycle ---- */
     uint64_t cycle;  /* its number */
     uint64_t starts; /* confirmed */
     struct rest rest;
+    const volatile int *stop;             /* NULL: none */
     uint8_t acts[ACTIONS_MAX], act_count; /* the actions of the policy that can have an effect */
 
     /* ---- scratch ---- */
     struct piece_list pieces;      /* of placing, for the time of one call */
     struct piece_list held_pieces; /* likewise: the pieces that the job has already */
 };
+
+static inline bool sched_is_stopped(const struct sched *sched)
+{
+    return sched->stop != NULL && *sched->stop != 0;
+}
 
 static inline struct request_class *sched_request_class(struct sched *sched, const struct sched_job *job)
 {

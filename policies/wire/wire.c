@@ -39,6 +39,9 @@ void fact_tell(struct sched *sched, const struct fact *fact)
     case FACT_JOB_CHECKPOINTED:
         sched_job_checkpointed(sched, fact->id, now);
         break;
+    case FACT_JOB_OBSERVED:
+        sched_job_observed(sched, fact->id, &fact->observed, now);
+        break;
     case FACT_DECISION_REFUSED:
         sched_decision_refused(sched, fact->decision, fact->refusal, now);
         break;

@@ -40,6 +40,12 @@ static const struct wire_field job_end_fields[] = {
     WIRE_BOOL(struct fact, will_retry, "will_retry", false),
     {0},
 };
+static const struct wire_field observed_fields[] = {
+    WIRE_INT(struct fact, observed.since, "since_ns", 0, TIME_NEVER - 1, WIRE_NEEDED),
+    WIRE_INT(struct fact, observed.until, "until_ns", 0, TIME_NEVER - 1, WIRE_NEEDED),
+    WIRE_FIELD(struct fact, observed.sm_active_milli, "sm_active", WIRE_FORM_MILLI, 0, GPU_MILLI, WIRE_NEEDED, NULL),
+    {0},
+};
 static const struct wire_field refusal_fields[] = {
     WIRE_NAME(struct fact, refusal, "why", wire_refusals, WIRE_NEEDED),
     {0},
@@ -54,6 +60,7 @@ static const struct fact_part decision_part = {.fields = decision_fields};
 static const struct fact_part started_part = {.fields = started_fields};
 static const struct fact_part evict_end_part = {.fields = evict_end_fields};
 static const struct fact_part job_end_part = {.fields = job_end_fields};
+static const struct fact_part observed_part = {.fields = observed_fields};
 static const struct fact_part refusal_part = {.fields = refusal_fields};
 static const struct fact_part node_state_part = {.fields = node_state_fields};
 
@@ -196,6 +203,7 @@ static const struct fact_part *const parts_of[FACT_COUNT][FACT_PARTS_MAX + 1] = 
     [FACT_JOB_EVICTED] = {&job_id_part, &members_part, &evict_end_part},
     [FACT_JOB_ENDED] = {&job_id_part, &job_end_part},
     [FACT_JOB_CHECKPOINTED] = {&job_id_part},
+    [FACT_JOB_OBSERVED] = {&job_id_part, &observed_part},
     [FACT_DECISION_REFUSED] = {&decision_part, &refusal_part},
     [FACT_NODE_CHANGED] = {&node_part, &node_state_part},
     [FACT_GPU_CHANGED] = {&cut_part},

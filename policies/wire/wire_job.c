@@ -72,6 +72,12 @@ static const struct wire_field after_fields[] = {
     {0},
 };
 
+static const struct wire_field object_fields[] = {
+    WIRE_INT(struct job_object, id, "id", 0, JOB_OBJECT_ID_MAX, WIRE_NEEDED),
+    WIRE_INT(struct job_object, bytes, "bytes", 1, INT64_MAX / JOB_OBJECTS_MAX, WIRE_NEEDED),
+    {0},
+};
+
 static const struct wire_field piece_fields[] = {
     WIRE_INT(struct piece, gpu_milli, "milli", 0, GPU_MILLI, GPU_MILLI),
     WIRE_INT(struct piece, member_count, "members", 1, UINT16_MAX, 1),
@@ -316,6 +322,37 @@ static void get_after(struct wire *wire, struct json_object *object, struct job 
     job->after = count > 0 ? after : NULL;
 }
 
+static const struct job_objects *get_objects(struct wire *wire, struct json_object *object)
+{
+    struct json_value array;
+    struct job_objects *objects = arena_alloc_array(&wire->arena, 1, struct job_objects);
+    const size_t count = get_array(object, "objects", JOB_OBJECTS_MAX, &array);
+    for (size_t o = 0; o < count; o++) {
+        struct json_value item = json_array_item(&array, o);
+        struct json_object one;
+        json_object_open(&one, &item);
+        wire_get_fields(&one, object_fields, &objects->of[o]);
+        for (size_t before = 0; before < o && !has_failed(&one); before++)
+            if (objects->of[before].id == objects->of[o].id)
+                json_fail(&item, "a job has each object once");
+        json_object_close(&one);
+    }
+    objects->count = (uint16_t)count;
+    return count > 0 ? objects : NULL;
+}
+
+static void put_objects(struct buffer *out, const struct job_objects *objects)
+{
+    if (objects == NULL)
+        return;
+    wire_put_key(out, "objects");
+    for (uint32_t o = 0; o < objects->count; o++) {
+        buffer_string(out, o == 0 ? "[{" : ",{");
+        wire_put_fields(out, object_fields, &objects->of[o]);
+        buffer_string(out, o + 1 < objects->count ? "}" : "}]");
+    }
+}
+
 static void put_lists(struct buffer *out, const struct cluster *cluster, const struct job *job)
 {
     wire_put_key(out, "groups");
@@ -439,6 +476,7 @@ void wire_put_job(struct buffer *out, const struct cluster *cluster, const struc
     put_topology(out, cluster, job->topology);
     put_tags(out, cluster, job->tags);
     wire_put_communication(out, job->communication);
+    put_objects(out, job->objects);
     put_lists(out, cluster, job);
     buffer_char(out, '}');
 }
@@ -457,6 +495,7 @@ const struct job *wire_get_job(struct wire *wire, const struct json_value *value
     job->topology = get_topology(wire, &object);
     job->tags = get_tags(wire, &object);
     job->communication = wire_get_communication(wire, &object);
+    job->objects = get_objects(wire, &object);
     uint32_t succeeded[JOB_GROUPS_MAX] = {0};
     get_groups(wire, &object, job, succeeded);
     get_sets(wire, &object, job);

@@ -11,6 +11,7 @@ const char *const wire_fact_keys[] = {
     [FACT_JOB_EVICTED] = "job_evicted",
     [FACT_JOB_ENDED] = "job_ended",
     [FACT_JOB_CHECKPOINTED] = "job_checkpointed",
+    [FACT_JOB_OBSERVED] = "job_observed",
     [FACT_DECISION_REFUSED] = "decision_refused",
     [FACT_NODE_CHANGED] = "node_changed",
     [FACT_GPU_CHANGED] = "gpu_changed",
@@ -26,6 +27,7 @@ const char *const wire_decision_keys[] = {
     [DECISION_RELEASE] = "release",
     [DECISION_REJECT] = "reject",
     [DECISION_REPARTITION] = "repartition",
+    [DECISION_NOTIFY] = "notify",
     NULL,
 };
 

@@ -47,10 +47,10 @@ static struct error on_row(void *self, enum row_table table, const struct cell *
 static struct error open_file(struct csv_files *files, enum row_table table, const char *folder)
 {
     const struct row_table_facts *facts = &row_tables[table];
-    struct buffer path = {0};
-    buffer_format(&path, "%s/%s.csv", folder, facts->name);
-    struct error error = output_open(&files->outputs[table], buffer_c_string(&path), OUTPUT_PLAIN);
-    buffer_release(&path);
+    struct buffer name = {0};
+    buffer_format(&name, "%s.csv", facts->name);
+    struct error error = output_open_inside(&files->outputs[table], folder, buffer_c_string(&name), OUTPUT_PLAIN);
+    buffer_release(&name);
     TRY(error);
     files->columns[table] = row_columns(table);
     for (unsigned c = 0; c < files->columns[table]; c++)

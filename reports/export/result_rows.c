@@ -4,11 +4,8 @@
 #include <float.h>
 
 #include "base/buffer.h"
-#include "base/input.h"
 #include "base/json.h"
-#include "reports/result.h"
-
-static const uint64_t result_bytes_max = UINT64_C(1) << 30;
+#include "reports/record_check.h"
 
 /* An object of metrics: {"name": {"value", "unit", "better"}, ...}. */
 static struct error read_group(const struct json_value *group, const char *cut, const char *key,
@@ -107,18 +104,9 @@ static struct error read_doc(struct json_doc *doc, const struct result_rows *row
 
 struct error result_rows_read(const char *folder, const struct result_rows *rows)
 {
-    struct buffer path = {0};
-    char *bytes = NULL;
-    size_t length = 0;
-    struct json_doc *doc = NULL;
-    buffer_format(&path, "%s/" RESULT_FILE, folder);
-    struct error error = input_read_all(buffer_c_string(&path), result_bytes_max, &bytes, &length);
-    if (!error_is(error))
-        error = json_doc_parse(&doc, buffer_c_string(&path), (struct text){bytes, length}, ERROR_DATA);
-    if (!error_is(error))
-        error = read_doc(doc, rows);
+    struct json_doc *doc;
+    TRY(record_check_open(&doc, folder));
+    struct error error = read_doc(doc, rows);
     json_doc_free(doc);
-    mem_free(bytes);
-    buffer_release(&path);
     return error;
 }

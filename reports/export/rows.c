@@ -84,6 +84,15 @@ static void put_us(struct feed *feed, int64_t us)
     put_scaled(feed, us, TIME_NS_PER_S / TIME_NS_PER_US);
 }
 
+/* Exact, unless it passes 64 bits. */
+static void put_gpu_time(struct feed *feed, gpu_time_ns ns)
+{
+    if (ns <= INT64_MAX)
+        put_s(feed, (int64_t)ns);
+    else
+        put_real(feed, (double)ns / 1e9);
+}
+
 static void put_gpus(struct feed *feed, int64_t milli)
 {
     put_scaled(feed, milli, GPU_MILLI);
@@ -234,6 +243,33 @@ static void put_job_faults(struct feed *feed, const struct fault_row *faults)
     put_gpus(feed, faults->blast_gpu_milli);
 }
 
+static void put_job_pulls(struct feed *feed, const struct pull_row *pulls)
+{
+    if (pulls == NULL) {
+        for (int i = 0; i < RECORD_PULL_COUNT + 1; i++)
+            put_empty(feed);
+        return;
+    }
+    put_moment(feed, pulls->ready);
+    for (int source = 0; source < RECORD_PULL_COUNT; source++)
+        put_scaled(feed, pulls->bytes[source], INT64_C(1000000000));
+}
+
+static void put_job_idle(struct feed *feed, const struct idle_row *idle)
+{
+    enum { COLUMNS = 5 };
+    if (idle == NULL) {
+        for (int i = 0; i < COLUMNS; i++)
+            put_empty(feed);
+        return;
+    }
+    put_int(feed, idle->notified);
+    put_int(feed, idle->shrunk);
+    put_int(feed, idle->evicted);
+    put_int(feed, idle->disturbed);
+    put_us(feed, idle->given_gpu_us);
+}
+
 /* "Resources:12.5;Priority:3" */
 static void put_waits(struct feed *feed, const struct wait_times *waits)
 {
@@ -280,6 +316,8 @@ static struct error on_job(void *self, const struct job_row *row)
     put_job_communication(feed, row);
     put_job_activity(feed, row);
     put_job_faults(feed, row->faults);
+    put_job_pulls(feed, row->pulls);
+    put_job_idle(feed, row->idle);
     put_waits(feed, row->waits);
     put_moment(feed, row->end);
     TRY(send(feed, TABLE_JOBS));
@@ -374,6 +412,8 @@ static struct error on_sample(void *self, const struct timeline_row *row)
     put_real(feed, row->idle_held_gpu_s);
     put_gpus(feed, row->idle_held_gpu_milli);
     put_space(feed, &row->space);
+    for (int cause = 0; cause < SPENT_COUNT; cause++)
+        put_gpu_time(feed, row->spent[cause]);
     return send(feed, TABLE_TIMELINE);
 }
 

@@ -181,6 +181,7 @@ const char *case_books_decision(struct case_books *books, const struct decision 
         reserve(entry, decision);
         return NULL;
     case DECISION_REPARTITION: /* the world does it before the next round */
+    case DECISION_NOTIFY:
         return NULL;
     case DECISION_RELEASE:
         entry->reserved_count = 0;

@@ -110,7 +110,8 @@ static void log_decision(struct world *world, const struct decision *decision)
 {
     static const char *const verbs[] = {
         [DECISION_START] = "start",     [DECISION_EVICT] = "evict",   [DECISION_RESERVE] = "reserve",
-        [DECISION_RELEASE] = "release", [DECISION_REJECT] = "reject", [DECISION_REPARTITION] = "repartition"};
+        [DECISION_RELEASE] = "release", [DECISION_REJECT] = "reject", [DECISION_REPARTITION] = "repartition",
+        [DECISION_NOTIFY] = "notify"};
     const struct case_spec *spec = world->spec;
     struct buffer *log = world->log;
     if (log == NULL || decision->job >= spec->job_count)

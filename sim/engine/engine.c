@@ -6,8 +6,12 @@
 
 #include "base/random.h"
 #include "sim/engine/engine_activity.h"
+#include "sim/engine/engine_monitor.h"
+#include "sim/engine/engine_pulls.h"
 #include "sim/engine/engine_saves.h"
+#include "sim/engine/engine_spent.h"
 #include "sim/engine/engine_state.h"
+#include "sim/engine/row_limit.h"
 #include "sim/engine/sharing_speed.h"
 
 enum { PROGRESS_EVENTS = 65536 };
@@ -32,15 +36,28 @@ static time_ns sample_after(const struct engine *engine, time_ns at)
     return at < world->warmup && next > world->warmup ? world->warmup : next;
 }
 
+/* Make the changes that no event announces. */
+static void carry_to(struct engine *engine, time_ns at)
+{
+    engine_activity_to(engine, at);
+    engine_spent_to(engine, at);
+}
+
 static void sample(struct engine *engine, time_ns at)
 {
     if (engine->wants_samples)
-        engine_activity_to(engine, at);
+        carry_to(engine, at);
     engine_emit_sample(engine, at);
 }
 
-/* A row shows the state after all events of its time, so it is written when time moves on. */
-static void emit_samples(struct engine *engine, time_ns to)
+static bool is_told_to_stop(const struct engine *engine)
+{
+    return engine->config->stop != NULL && *engine->config->stop != 0;
+}
+
+/* A row shows the state after all events of its time, so it is written when time moves on.  Returns that time: `to`, or
+ * that of the last row if the run is to end. */
+static time_ns emit_samples(struct engine *engine, time_ns to)
 {
     if (to > engine->now && (engine->wants_row || engine->next_sample == engine->now)) {
         sample(engine, engine->now);
@@ -48,17 +65,28 @@ static void emit_samples(struct engine *engine, time_ns to)
         if (engine->next_sample == engine->now)
             engine->next_sample = sample_after(engine, engine->now);
     }
-    while (engine->next_sample < to) {
-        sample(engine, engine->next_sample);
-        engine->next_sample = sample_after(engine, engine->next_sample);
+    if (engine->next_sample < to) {
+        engine->error = row_limit_check(engine->sample_count, engine->next_sample, time_to_seconds(to),
+                                        engine->config->world.sample_interval);
+        if (error_is(engine->error))
+            return engine->now;
     }
+    while (engine->next_sample < to) {
+        const time_ns at = engine->next_sample;
+        sample(engine, at);
+        engine->sample_count++;
+        engine->next_sample = sample_after(engine, at);
+        if (error_is(engine->error) || is_told_to_stop(engine))
+            return at;
+    }
+    return to;
 }
 
-static inline void advance(struct engine *engine, time_ns to)
+/* False: the run is to end, at a time before `to`. */
+static inline bool advance(struct engine *engine, time_ns to)
 {
-    if (engine->wants_row || engine->next_sample < to)
-        emit_samples(engine, to);
-    engine->now = to;
+    engine->now = engine->wants_row || engine->next_sample < to ? emit_samples(engine, to) : to;
+    return engine->now == to;
 }
 
 /* The first tick of the scheduler at or after `at`. */
@@ -225,12 +253,13 @@ static void tell_progress(struct engine *engine)
 static bool is_stopped(const struct engine *engine)
 {
     return error_is(engine->error) || error_is(engine->port.error) || error_is(engine->result->stall) ||
-           (engine->config->stop != NULL && *engine->config->stop != 0);
+           is_told_to_stop(engine);
 }
 
 static void run_instant(struct engine *engine, time_ns at)
 {
-    advance(engine, at);
+    if (!advance(engine, at))
+        return;
     if (!take_events(engine))
         foresee(engine);
     take_submissions(engine);
@@ -241,8 +270,10 @@ static void run_instant(struct engine *engine, time_ns at)
         if (engine->is_filling)
             engine_emit_arrived(engine);
     }
-    if (engine->config->is_checked)
+    if (engine->config->is_checked) {
+        carry_to(engine, at);
         engine_check_instant(engine);
+    }
 }
 
 static void loop(struct engine *engine)
@@ -271,10 +302,10 @@ static void finish(struct engine *engine)
 {
     struct engine_result *result = engine->result;
     time_ns end = engine->config->world.end;
-    bool is_partial = error_is(engine->result->stall) || (engine->config->stop != NULL && *engine->config->stop != 0);
+    bool is_partial = error_is(engine->result->stall) || is_told_to_stop(engine);
     struct sched_counts counts;
     port_count(&engine->port, &counts);
-    advance(engine, end == TIME_NEVER || is_partial ? engine->now : end);
+    is_partial |= !advance(engine, end == TIME_NEVER || is_partial ? engine->now : end);
     engine_close(engine);
     if (engine->config->on_end != NULL)
         engine->config->on_end(engine->config->end_self, engine->port.sched, engine->now);
@@ -296,6 +327,16 @@ static void finish(struct engine *engine)
     engine_emit_finished(engine);
 }
 
+/* As far as it is known how long the run takes. */
+static struct error check_rows(const struct engine_config *config)
+{
+    const struct workload_facts *facts = job_source_facts(config->source);
+    double end_s = time_to_seconds(facts->last_submit - facts->first_submit) * facts->arrival_factor;
+    if (config->world.end != TIME_NEVER)
+        end_s = time_to_seconds(config->world.end);
+    return row_limit_check(0, 0, end_s, config->world.sample_interval);
+}
+
 static void find_wants(struct engine *engine)
 {
     for (size_t i = 0; i < engine->config->sink_count; i++) {
@@ -312,15 +353,18 @@ static void release(struct engine *engine)
     for (uint32_t s = 0; s < engine->job_used; s++) {
         mem_free((void *)(uintptr_t)engine->jobs[s].row.name);
         job_pieces_release(&engine->jobs[s].pieces);
-        engine_drop_changes(&engine->jobs[s], false);
+        engine_drop_changes(engine, &engine->jobs[s], false);
         mem_free(engine->jobs[s].changes);
         mem_free(engine->jobs[s].after);
         mem_free(engine->jobs[s].close);
     }
     engine_release_paces(engine);
     engine_activity_release(engine);
+    engine_monitor_release(engine);
     mem_free(engine->faults);
     engine_saves_release(engine);
+    engine_spent_release(engine);
+    engine_pulls_release(engine);
     mem_free(engine->places);
     mem_free(engine->jobs);
     mem_free(engine->free_slots);
@@ -348,6 +392,7 @@ struct error engine_run(const struct engine_config *config, struct engine_result
                             .has_faults = fault_rates_are_set(&config->world.faults),
                             .stall = {.limit = config->world.stall_steps}};
     *result = (struct engine_result){0};
+    TRY(check_rows(config));
     const struct queue_table *queues = job_source_queues(config->source);
     engine.queues_known = queues->count;
     engine.is_filling = job_source_facts(config->source)->is_filling;
@@ -356,12 +401,17 @@ struct error engine_run(const struct engine_config *config, struct engine_result
         sched = sched_new(config->cluster, queues, config->policy, &engine.error);
         TRY(engine.error);
         sched_count_waits(sched, config->world.has_wait_times);
+        sched_stop_at(sched, config->stop);
+        sched_trust_jobs(sched, !config->is_checked); /* a source gives valid jobs */
     }
     engine.port = port_new(sched, config->decider, config->listener);
     if (config->is_checked)
         engine.gpu_used = mem_zalloc(config->cluster->gpu_count, sizeof *engine.gpu_used);
     find_wants(&engine);
+    engine_pulls_open(&engine);
     engine_saves_open(&engine);
+    engine_spent_open(&engine);
+    engine_monitor_open(&engine);
     if (config->typical_count > 0)
         port_typical_told(&engine.port, config->typical, config->typical_count, engine.now);
     engine.error = engine_know_typical(&engine);

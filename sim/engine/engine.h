@@ -31,12 +31,14 @@
 
 #include "base/error.h"
 #include "policies/policy_config.h"
+#include "sim/caches/pull_table.h"
 #include "sim/checkpoints/checkpoint_table.h"
 #include "sim/engine/cycle_watch.h"
 #include "sim/engine/estimates.h"
 #include "sim/engine/port.h"
 #include "sim/engine/recut_costs.h"
 #include "sim/job/fault.h"
+#include "sim/monitor/monitor.h"
 #include "sim/record/record.h"
 #include "workloads/readers/source.h"
 
@@ -61,8 +63,10 @@ struct world_config {
      * alone: as if each were alone; free: declarations are dropped */
     uint8_t network;
     struct checkpoint_table checkpoints; /* what they cost; its rows are borrowed */
+    struct pull_table cold_starts;       /* what jobs pull before they work; likewise */
     double busy_per_sm_active;           /* a client's busy time / its SM activity, when it is alone */
     struct fault_rates faults;           /* of jobs, which may take their neighbours; all 0: none */
+    struct monitor_config monitor;       /* measures jobs for the scheduler; period 0: there is none */
     struct recut_costs recut;            /* how long a repartition of a GPU takes */
     uint64_t stall_steps;                /* steps without progress (sim/engine/stall.h) that end the run; 0: no limit */
     struct activity_table activity;      /* the SM activity of jobs over their lives; rows borrowed; {0}: constant */

@@ -1,5 +1,8 @@
 #include "sim/engine/engine_activity.h"
 
+#include "sim/engine/engine_saves.h"
+#include "sim/engine/engine_spent.h"
+
 #include <string.h>
 
 /* ---- the process of a job ---- */
@@ -25,8 +28,9 @@ static void fill_scale(const struct engine *engine, struct sim_activity *own, co
 void engine_activity_asks(struct engine *engine, uint32_t slot, const struct job *job, const struct job_group *got)
 {
     struct sim_job *of = &engine->jobs[slot];
+    const struct job_names names = {.user = of->row.user, .workload_class = of->row.workload_class};
     const struct activity_plan *plan =
-        activity_table_plan(&engine->config->world.activity, (enum job_class)of->row.class, of->row.workload_class);
+        activity_table_plan(&engine->config->world.activity, job, (of->asked_milli + GPU_MILLI - 1) / GPU_MILLI, names);
     MEM_GROW(engine->activities, engine->activity_capacity, (size_t)engine->job_used);
     if (engine->activities[slot] == NULL)
         engine->activities[slot] = mem_zalloc(1, sizeof(struct sim_activity));
@@ -38,7 +42,8 @@ void engine_activity_asks(struct engine *engine, uint32_t slot, const struct job
     activity_begin(&own->process, plan, engine->config->seed, job->id);
     fill_scale(engine, own, job, got);
     own->active = own->idle = 0;
-    own->active_ns = own->idle_ns = 0;
+    own->active_ns = own->idle_ns = own->held_ns = 0;
+    own->held = 0;
     of->row.activity = activity_kind_names[plan->kind];
 }
 
@@ -51,7 +56,9 @@ static int64_t busy_now(const struct engine *engine, const struct sim_activity *
     int64_t milli = level;
     if (own->got_milli != own->asked_milli && own->got_milli > 0)
         milli = (level * own->asked_milli + own->got_milli / 2) / own->got_milli;
-    return job->held_milli * (milli < GPU_MILLI ? milli : GPU_MILLI);
+    const int64_t busy = job->held_milli * (milli < GPU_MILLI ? milli : GPU_MILLI);
+    return engine_charges(engine) ? (int64_t)((wide_ns)busy * engine_saves_pace(engine, slot) / job->progress.one)
+                                  : busy;
 }
 
 static void move_level(struct engine *engine, enum level_id id, int64_t delta, time_ns at)
@@ -71,7 +78,11 @@ static void set_parts(struct engine *engine, struct sim_activity *own, int64_t a
 static void count_at(struct engine *engine, struct sim_activity *own, uint32_t slot, time_ns at)
 {
     const uint32_t level = activity_level(&own->process, at);
-    set_parts(engine, own, busy_now(engine, own, slot, level), level == 0 ? engine->jobs[slot].held_milli : 0, at);
+    own->held = engine->jobs[slot].held_milli;
+    const bool works = !engine_charges(engine) || engine_spent_works_from(engine, slot) <= at;
+    const bool is_idle = works && level == 0;
+    set_parts(engine, own, works ? busy_now(engine, own, slot, level) : 0, is_idle ? own->held : 0, at);
+    engine_spent_set(engine, slot, at, is_idle);
 }
 
 static void carry_on(struct engine *engine, uint32_t slot, time_ns to)
@@ -79,12 +90,15 @@ static void carry_on(struct engine *engine, uint32_t slot, time_ns to)
     struct sim_activity *own = engine->activities[slot];
     while (own->since < to) {
         const time_ns holds = activity_holds(&own->process, own->since);
-        const time_ns span = holds < to - own->since ? holds : to - own->since;
+        const time_ns works_from = engine_spent_works_from(engine, slot);
+        const time_ns next = own->since < works_from && works_from < to ? works_from : to;
+        const time_ns span = holds < next - own->since ? holds : next - own->since;
         own->active_ns += (wide_ns)own->active * span;
         own->idle_ns += (wide_ns)own->idle * span;
+        own->held_ns += (wide_ns)own->held * span;
         activity_run(&own->process, span);
         own->since += span;
-        if (span == holds)
+        if (span == holds || own->since == works_from)
             count_at(engine, own, slot, own->since);
     }
 }
@@ -108,6 +122,18 @@ static void switch_off(struct engine *engine, struct sim_activity *own)
     own->is_on = false;
 }
 
+bool engine_activity_has(const struct engine *engine, uint32_t slot)
+{
+    return activity_of(engine, slot) != NULL;
+}
+
+void engine_activity_carry(struct engine *engine, uint32_t slot)
+{
+    const struct sim_activity *own = activity_of(engine, slot);
+    if (own != NULL && own->is_on)
+        carry_on(engine, slot, engine->now);
+}
+
 bool engine_activity_counts(struct engine *engine, uint32_t slot, bool is_held)
 {
     struct sim_activity *own = activity_of(engine, slot);
@@ -117,6 +143,7 @@ bool engine_activity_counts(struct engine *engine, uint32_t slot, bool is_held)
         carry_on(engine, slot, engine->now);
     else if (is_held)
         switch_on(engine, own, slot);
+    engine_spent_counts(engine, slot, is_held);
     if (is_held) {
         count_at(engine, own, slot, engine->now);
     } else if (own->is_on) {
@@ -147,6 +174,39 @@ void engine_activity_close(struct engine *engine, uint32_t slot)
         return;
     const wide_ns milli = (own->active_ns + job->held_milli_ns / 2) / job->held_milli_ns;
     job->row.sm_active_milli = (uint16_t)(milli < GPU_MILLI ? milli : GPU_MILLI);
+}
+
+/* ---- What a monitor measures ---- */
+
+struct activity_sums engine_activity_sums(struct engine *engine, uint32_t slot)
+{
+    const struct sim_activity *own = activity_of(engine, slot);
+    if (own == NULL)
+        return (struct activity_sums){0};
+    if (own->is_on)
+        carry_on(engine, slot, engine->now);
+    return (struct activity_sums){own->active_ns, own->held_ns};
+}
+
+double engine_activity_constant(const struct engine *engine, uint32_t slot)
+{
+    const struct sim_job *job = &engine->jobs[slot];
+    const uint16_t milli = job->row.sm_active_milli;
+    if (milli == SM_ACTIVE_UNKNOWN || job->held_milli == 0 || activity_of(engine, slot) != NULL)
+        return -1;
+    if (engine->paces != NULL && engine_pace_has(engine, slot))
+        return (double)engine_pace_busy(engine, slot, milli) / (double)job->held_milli;
+    return milli;
+}
+
+time_ns engine_activity_idle_for(struct engine *engine, uint32_t slot)
+{
+    struct sim_activity *own = activity_of(engine, slot);
+    if (own == NULL)
+        return engine_activity_constant(engine, slot) > 0 ? 0 : TIME_NEVER;
+    if (own->is_on)
+        carry_on(engine, slot, engine->now);
+    return activity_level(&own->process, engine->now) > 0 ? 0 : activity_holds(&own->process, engine->now);
 }
 
 void engine_activity_release(struct engine *engine)

@@ -7,6 +7,8 @@
  * Laws
  *  - Activity changes no decision, no end and no event: a run with and without it has the same fingerprint.
  *  - LEVEL_ACTIVE holds milli-GPU x milli-activity of all jobs, LEVEL_IDLE the milli-GPUs of running jobs at level 0.
+ *  - If checkpoints are charged, a job that does no work (it writes or loads one, or warms up) keeps no SM busy, and is
+ *    not idle: it is in neither level.  Its process goes on.
  *  - A job on another piece than it asks for keeps as many SMs busy, at most all of the piece; one that neighbours or
  *    communication slow down keeps them busy at its pace.  What it costs its neighbours goes by the mean that its trace
  *    or class gives (sm_active).
@@ -27,6 +29,8 @@ struct sim_activity {
     time_ns since;                  /* up to here its integrals are complete */
     int64_t active, idle;           /* its parts of LEVEL_ACTIVE and LEVEL_IDLE */
     wide_ns active_ns, idle_ns;     /* their integrals */
+    int64_t held;                   /* milli-GPUs that it holds */
+    wide_ns held_ns;                /* their integral */
     uint32_t on_index;              /* in engine->active_slots, if it is on */
 };
 
@@ -37,11 +41,28 @@ void engine_activity_asks(struct engine *engine, uint32_t slot, const struct job
 /* Its pieces or its pace change: count it as it is now, or no longer; false: it has no process. */
 bool engine_activity_counts(struct engine *engine, uint32_t slot, bool is_held);
 
+/* Carry its process on to now, before its speed changes. */
+void engine_activity_carry(struct engine *engine, uint32_t slot);
+bool engine_activity_has(const struct engine *engine, uint32_t slot); /* does it have a process? */
+
 /* Carry all processes on to that time, not before the last event. */
 void engine_activity_to(struct engine *engine, time_ns at);
 
 /* Its life, or the run, ends: put its means and integrals into its row. */
 void engine_activity_close(struct engine *engine, uint32_t slot);
+
+/* ---- What a monitor measures ---- */
+
+/* Integrals over all runs of the job up to now: milli-GPU x milli-activity x ns, and milli-GPU x ns.  {0} if it has no
+ * process. */
+struct activity_sums {
+    wide_ns active_ns, held_ns;
+};
+struct activity_sums engine_activity_sums(struct engine *engine, uint32_t slot);
+/* The present SM activity in milli of a job that runs and has no process; negative: not known, or it holds no GPU. */
+double engine_activity_constant(const struct engine *engine, uint32_t slot);
+/* For how long no SM of the running job will be busy, if it runs on: the truth.  TIME_NEVER: for ever. */
+time_ns engine_activity_idle_for(struct engine *engine, uint32_t slot);
 
 void engine_activity_release(struct engine *engine);
 

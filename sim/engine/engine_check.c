@@ -1,4 +1,5 @@
 /* The invariants, checked on the world's own books and on the scheduler's. */
+#include "sim/engine/engine_spent.h"
 #include "sim/engine/engine_state.h"
 #include "sim/job/closeness.h"
 
@@ -132,6 +133,11 @@ void engine_check_instant(struct engine *engine)
     if (used != held || engine->levels[LEVEL_ALLOCATED].value != held - partial ||
         engine->levels[LEVEL_PARTIAL].value != partial)
         broken(engine, "the GPUs held differ from those of the jobs");
+    if (engine->levels[LEVEL_FREE].value != (int64_t)engine->config->cluster->gpu_count * GPU_MILLI - used)
+        broken(engine, "the free GPUs are not those that no job holds");
+    const char *spent = engine_spent_check(engine);
+    if (spent != NULL)
+        broken(engine, spent);
     if (engine->submitted != waiting + running + engine->ended + engine->rejected)
         broken(engine, "a submitted job is not accounted for");
     if ((uint64_t)engine->levels[LEVEL_PENDING].value != waiting ||

@@ -100,13 +100,20 @@ static double slow_on(const struct engine *engine, const struct sim_pace *pace, 
     return slow_beside(engine, group, clients_of(engine, piece), piece->share) / asked;
 }
 
-double engine_clients_slow(const struct engine *engine, uint32_t slot)
+double engine_clients_slow(const struct engine *engine, uint32_t slot, bool *is_sliced)
 {
     const struct sim_job *job = &engine->jobs[slot];
+    const struct sim_pace *pace = &engine->paces[slot];
     const struct piece *pieces = job_pieces_all(&job->pieces);
     double slow = 0;
-    for (uint32_t p = 0; p < job->pieces.piece_count && engine->paces[slot].is_client; p++)
-        slow = fmax(slow, slow_on(engine, &engine->paces[slot], &pieces[p]));
+    *is_sliced = false;
+    for (uint32_t p = 0; p < job->pieces.piece_count && pace->is_client; p++) {
+        const double here = slow_on(engine, pace, &pieces[p]);
+        if (here > slow) {
+            slow = here;
+            *is_sliced = !engine_clients_share(pace, &pieces[p]);
+        }
+    }
     return slow == 0 ? 1 : slow;
 }
 

@@ -10,6 +10,33 @@ static struct gpu_cut cut_of(const struct cluster *cluster, node_id node, uint32
     return cut;
 }
 
+/* Thousandths of the GPU in instances; other: only in those that it has too, if not NULL. */
+static int64_t covered_milli(const struct gpu_cut *cut, const struct gpu_cut *other)
+{
+    int64_t milli = 0;
+    if (!cut->is_partitioned)
+        return other == NULL || !other->is_partitioned ? GPU_MILLI : 0;
+    for (uint32_t s = 0; s < MIG_SLICES; s++) {
+        const uint8_t profile = cut->layout.profile[s];
+        if (profile != 0 && (other == NULL || (other->is_partitioned && other->layout.profile[s] == profile)))
+            milli += mig_slices((enum mig_profile_id)(profile - 1)) * MIG_SLICE_MILLI;
+    }
+    return milli;
+}
+
+void engine_open_layouts(struct engine *engine)
+{
+    const struct cluster *cluster = engine->config->cluster;
+    bool has_any = false;
+    for (uint32_t t = 0; t < cluster->type_count; t++)
+        has_any |= cluster->types[t].layout_mask != 0;
+    for (node_id n = 0; n < cluster->node_count && has_any; n++)
+        for (uint32_t i = 0; i < cluster_node_gpus(cluster, n); i++) {
+            const struct gpu_cut cut = cut_of(cluster, n, i);
+            engine_level(engine, LEVEL_UNCOVERED, GPU_MILLI - covered_milli(&cut, NULL));
+        }
+}
+
 static void open_gpus(struct engine *engine)
 {
     const struct cluster *cluster = engine->config->cluster;
@@ -32,14 +59,21 @@ void engine_recut(struct engine *engine, const struct decision *decision)
     const time_ns duration = recut_duration(&engine->config->world.recut, &engine->gpus[gpu].cut, &after,
                                             engine->config->seed, engine->result->facts.recuts++);
     engine->result->facts.recut_gpu_h += (double)duration / (3600.0 * TIME_NS_PER_S);
-    engine->gpus[gpu].cut = after;
+    struct sim_gpu *own = &engine->gpus[gpu];
+    own->recut_milli = GPU_MILLI - covered_milli(&after, &own->cut);
+    engine_level(engine, LEVEL_RECUT, own->recut_milli);
+    engine_level(engine, LEVEL_UNCOVERED, covered_milli(&own->cut, NULL) - GPU_MILLI);
+    own->cut = after;
     engine_hash(engine, 0x40, (uint64_t)gpu << 16 | decision->layout);
     event_queue_push(&engine->events, engine->now + duration, EVENT_NODE, gpu, 0);
 }
 
 void engine_gpu_done(struct engine *engine, gpu_id gpu)
 {
-    const struct sim_gpu *own = &engine->gpus[gpu];
+    struct sim_gpu *own = &engine->gpus[gpu];
+    engine_level(engine, LEVEL_RECUT, -own->recut_milli);
+    engine_level(engine, LEVEL_UNCOVERED, GPU_MILLI - covered_milli(&own->cut, NULL));
+    own->recut_milli = 0;
     const mig_layout_id layout = own->cut.is_partitioned ? mig_layout_of(&own->cut.layout) : MIG_LAYOUT_WHOLE;
     engine_hash(engine, EVENT_NODE, gpu);
     port_gpu_changed(&engine->port, own->node, gpu - engine->config->cluster->nodes[own->node].first_gpu, layout,

@@ -1,6 +1,8 @@
 /* What jobs hold: members come and go, attempts open and close, and GPU time is booked. */
 #include "sim/engine/engine_activity.h"
+#include "sim/engine/engine_monitor.h"
 #include "sim/engine/engine_saves.h"
+#include "sim/engine/engine_spent.h"
 #include "sim/engine/engine_state.h"
 
 void engine_begin_wait(struct engine *engine, struct sim_job *job)
@@ -45,21 +47,28 @@ bool engine_is_preemption(uint8_t reason)
            reason == REASON_HEADROOM;
 }
 
+/* The time that it pulled, if that was for its first start. */
+static time_ns first_pull(const struct engine *engine, const struct sim_job *job, const struct sim_spent *spent)
+{
+    return engine_has_phases(engine) && engine->saves[slot_of(engine, job)].is_first ? spent->pull : 0;
+}
+
 /* Book overhead and work that is thrown away.  idle: time without work, or lost to asynchronous writes; spent: the same
- * by cause, if checkpoints are charged.  No eviction caused periodic ones. */
+ * by cause, if jobs have phases.  No eviction caused periodic checkpoints, or the pulls of a first start. */
 static void book_loss(struct engine *engine, struct sim_job *job, time_ns idle, const struct sim_spent *spent,
                       wide_ns work)
 {
     const int64_t thrown = work_time(job, work);
     const int64_t overhead =
-        engine_charges(engine) ? engine_saves_book(engine, slot_of(engine, job), spent, thrown) : held_time(job, idle);
+        engine_has_phases(engine) ? engine_saves_book(engine, slot_of(engine, job), spent, thrown) : held_time(job, idle);
     const int64_t lost = overhead + thrown;
     job->row.overhead_gpu_ns += overhead;
     job->row.lost_gpu_ns += lost;
+    const time_ns own = spent->write + spent->slowed + first_pull(engine, job, spent);
     if (engine_is_preemption(job->evict_reason))
-        job->row.preempted_gpu_ns += lost - held_time(job, spent->write + spent->slowed);
+        job->row.preempted_gpu_ns += lost - held_time(job, own);
     else if (job->evict_reason == REASON_NEIGHBOUR_FAULT)
-        engine_fault_loss(engine, slot_of(engine, job), lost - held_time(job, spent->write + spent->slowed));
+        engine_fault_loss(engine, slot_of(engine, job), lost - held_time(job, own));
 }
 
 static void add_folded(struct sim_folded *sum, struct sim_folded more)
@@ -75,7 +84,7 @@ static void book_attempt(struct engine *engine, struct sim_job *job, enum attemp
     const struct progress *progress = &job->progress;
     struct sim_folded folded = {0};
     struct sim_spent spent = {0};
-    if (engine_charges(engine))
+    if (engine_has_phases(engine))
         folded = engine_saves_unfold(engine, slot_of(engine, job), &spent);
     if (engine->paces != NULL)
         add_folded(&folded, engine_pace_unfold(engine, slot_of(engine, job)));
@@ -86,6 +95,8 @@ static void book_attempt(struct engine *engine, struct sim_job *job, enum attemp
         job->held_milli_ns += (wide_ns)span * job->held_milli;
         if (idle > 0 || work > kept)
             book_loss(engine, job, idle, &spent, work - kept);
+        if (work > kept)
+            engine_spent_lose(engine, slot_of(engine, job), work - kept, work);
     }
     if (why == ATTEMPT_RESIZED && span == 0)
         return; /* all changes of one instant count as one */
@@ -102,6 +113,26 @@ static void book_attempt(struct engine *engine, struct sim_job *job, enum attemp
 
 /* ---- Attempts ---------------------------------------------------------------------------------- */
 
+/* False: its SM activity is the same as long as it runs, and is not counted yet. */
+static bool count_use(struct engine *engine, uint32_t slot, bool is_held)
+{
+    if (engine->activities != NULL && engine_activity_counts(engine, slot, is_held))
+        return true;
+    if (engine->spendings != NULL || engine_charges(engine) ||
+        (is_held && !engine_spent_is_plain(engine, &engine->jobs[slot])))
+        engine_spent_counts(engine, slot, is_held);
+    if (engine->paces != NULL && engine_pace_counts(engine, slot, is_held))
+        return true;
+    if (engine_charges(engine))
+        engine_spent_active(engine, slot, is_held, engine->now);
+    return engine_charges(engine);
+}
+
+void engine_recount(struct engine *engine, uint32_t slot)
+{
+    count_use(engine, slot, true);
+}
+
 static void count_held(struct engine *engine, const struct sim_job *job, int sign)
 {
     int64_t held = sign * job->held_milli;
@@ -110,9 +141,7 @@ static void count_held(struct engine *engine, const struct sim_job *job, int sig
         return;
     }
     engine_level(engine, LEVEL_ALLOCATED, held);
-    if (engine->activities != NULL && engine_activity_counts(engine, slot_of(engine, job), sign > 0))
-        return;
-    if (engine->paces != NULL && engine_pace_counts(engine, slot_of(engine, job), sign > 0))
+    if (count_use(engine, slot_of(engine, job), sign > 0))
         return;
     if (job->row.sm_active_milli != SM_ACTIVE_UNKNOWN)
         engine_level(engine, LEVEL_ACTIVE, held * job->row.sm_active_milli);
@@ -138,8 +167,10 @@ static wide_ns work_now(const struct engine *engine, const struct sim_job *job)
 
 static void add_pieces(struct engine *engine, struct sim_job *job, const struct piece *pieces, uint32_t count)
 {
+    const int64_t milli = pieces_gpu_milli(pieces, count);
     job_pieces_add(&job->pieces, pieces, count);
-    job->held_milli += pieces_gpu_milli(pieces, count);
+    job->held_milli += milli;
+    engine_level(engine, LEVEL_FREE, -milli);
     if (engine->config->is_checked) {
         engine_check_take(engine, pieces, count);
         engine_check_pieces(engine, job);
@@ -151,7 +182,9 @@ static void take_pieces(struct engine *engine, struct sim_job *job, const struct
     bool were_held = job_pieces_take(&job->pieces, pieces, count);
     assert(were_held);
     (void)were_held;
-    job->held_milli -= pieces_gpu_milli(pieces, count);
+    const int64_t milli = pieces_gpu_milli(pieces, count);
+    job->held_milli -= milli;
+    engine_level(engine, LEVEL_FREE, milli);
     if (engine->config->is_checked)
         engine_check_give(engine, pieces, count);
 }
@@ -161,6 +194,7 @@ static void take_all(struct engine *engine, struct sim_job *job)
     if (engine->config->is_checked)
         engine_check_give(engine, job_pieces_all(&job->pieces), job->pieces.piece_count);
     job_pieces_clear(&job->pieces);
+    engine_level(engine, LEVEL_FREE, job->held_milli);
     job->held_milli = 0;
 }
 
@@ -174,7 +208,7 @@ static void push_end(struct engine *engine, uint32_t slot)
     bool is_killed =
         engine->config->world.kills_at_limit && (job->state == LIFE_RUNNING || !progress_is_frozen(&job->progress));
     time_ns due = TIME_NEVER;
-    if (engine_charges(engine)) {
+    if (engine_has_phases(engine)) {
         due = engine_saves_due(engine, slot, end);
         is_killed &= !engine_saves_spares(engine, slot);
     }
@@ -204,7 +238,7 @@ static uint32_t force_of(const struct job_pieces *own)
 static inline int64_t speed_of(const struct engine *engine, const struct sim_job *job)
 {
     const uint32_t force = force_of(&job->pieces);
-    if (engine_charges(engine))
+    if (engine_has_phases(engine))
         return force * engine_saves_pace(engine, slot_of(engine, job));
     return engine->paces == NULL ? force : (int64_t)force * engine_pace_of(engine, slot_of(engine, job));
 }
@@ -214,6 +248,7 @@ void engine_turn(struct engine *engine, uint32_t slot)
     struct sim_job *job = &engine->jobs[slot];
     progress_turn(&job->progress, engine->now, speed_of(engine, job));
     push_end(engine, slot);
+    engine_recount(engine, slot);
 }
 
 /* ---- Members come ------------------------------------------------------------------------------ */
@@ -264,10 +299,12 @@ static void begin_run(struct engine *engine, uint32_t slot)
     job->row.gpu_milli = whole_milli(job);
     job->running_since = engine->now;
     job->stale_since = TIME_NEVER;
-    progress_begin(&job->progress, engine->now, is_first || engine_charges(engine) ? 0 : job->checkpoint.restart,
+    progress_begin(&job->progress, engine->now, is_first || engine_has_phases(engine) ? 0 : job->checkpoint.restart,
                    speed_of(engine, job));
-    if (engine_charges(engine))
+    if (engine_has_phases(engine))
         engine_saves_begin(engine, slot, is_first);
+    if (engine->monitor != NULL)
+        engine_monitor_begins(engine, slot);
 }
 
 void engine_join(struct engine *engine, uint32_t slot, const struct piece *pieces, uint32_t count, decision_id decision)
@@ -287,24 +324,36 @@ void engine_join(struct engine *engine, uint32_t slot, const struct piece *piece
     else
         push_end(engine, slot);
     count_held(engine, job, 1);
-    if (engine_charges(engine))
+    if (engine_has_phases(engine))
         engine_saves_move(engine, slot);
     if (engine->paces != NULL)
         engine_pace(engine, slot);
+    if (engine->monitor != NULL)
+        engine_monitor_came(engine, slot, pieces_gpu_milli(pieces, count));
     engine_hash(engine, EVENT_EFFECT, job->row.id);
     port_job_started(&engine->port, job->row.id, decision, engine->now);
 }
 
 /* ---- Members go -------------------------------------------------------------------------------- */
 
-void engine_drop_changes(struct sim_job *job, bool joins_only)
+/* A START with these pieces takes effect, or never will. */
+static void leave_starting(struct engine *engine, const struct sim_change *change)
+{
+    if (change->is_join)
+        engine_level(engine, LEVEL_STARTING, -pieces_gpu_milli(change->pieces, change->piece_count));
+}
+
+void engine_drop_changes(struct engine *engine, struct sim_job *job, bool joins_only)
 {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < job->change_count; i++)
-        if (joins_only && !job->changes[i].is_join)
+    for (uint32_t i = 0; i < job->change_count; i++) {
+        if (joins_only && !job->changes[i].is_join) {
             job->changes[kept++] = job->changes[i];
-        else
-            mem_free(job->changes[i].pieces);
+            continue;
+        }
+        leave_starting(engine, &job->changes[i]);
+        mem_free(job->changes[i].pieces);
+    }
     job->change_count = kept;
 }
 
@@ -326,8 +375,10 @@ static void stop_run(struct engine *engine, struct sim_job *job, wide_ns kept)
     job->generation++;
     progress_turn(&job->progress, engine->now, 0);
     progress_stop(&job->progress, kept);
-    if (engine_charges(engine))
+    if (engine_has_phases(engine))
         engine_saves_stop(engine, slot_of(engine, job));
+    if (engine->monitor != NULL)
+        engine_monitor_stops(engine, slot_of(engine, job));
 }
 
 /* kept: the work of the job that survives. */
@@ -413,10 +464,12 @@ void engine_part(struct engine *engine, uint32_t slot, const struct sim_change *
     else
         part_on(engine, slot, change);
     count_held(engine, job, 1);
-    if (engine_charges(engine))
+    if (engine_has_phases(engine))
         engine_saves_move(engine, slot);
     if (engine->paces != NULL)
         engine_pace(engine, slot);
+    if (engine->monitor != NULL)
+        engine_monitor_left(engine, slot, change->reason, pieces_gpu_milli(change->pieces, change->piece_count));
     engine_hash(engine, EVENT_EVICT + 0x50, job->row.id);
     port_job_evicted(&engine->port, job->row.id, which, is_saved ? EVICT_SAVED : EVICT_LOST, engine->now);
 }
@@ -430,6 +483,7 @@ static bool take_due(struct engine *engine, struct sim_job *job, bool is_join, s
         if (job->changes[i].is_join != is_join || job->changes[i].due > engine->now)
             continue;
         *change = job->changes[i];
+        leave_starting(engine, change);
         for (job->change_count--; i < job->change_count; i++)
             job->changes[i] = job->changes[i + 1];
         return true;
@@ -471,17 +525,20 @@ void engine_leave(struct engine *engine, uint32_t slot)
     struct sim_job *job = &engine->jobs[slot];
     wide_ns kept = job->is_waiting ? job->progress.work : kept_work(engine, job);
     bool is_saved = progress_is_frozen(&job->progress) && job->thaws_at <= engine->now;
-    if (engine_charges(engine))
+    if (engine_charges(engine) || (engine_has_phases(engine) && engine_saves_is_pulling(engine, slot)))
         is_saved |= kept == work_now(engine, job);
     close_attempt(engine, job, ATTEMPT_EVICTED, work_now(engine, job), kept);
     count_eviction(engine, job, kept);
+    const int64_t held_milli = job->held_milli;
     take_all(engine, job);
-    engine_drop_changes(job, false);
+    engine_drop_changes(engine, job, false);
     job->tenure++;
     stop_run(engine, job, kept);
     if (engine->paces != NULL)
         engine_pace(engine, slot);
     engine_step(job, STEP_LEFT);
+    if (engine->monitor != NULL)
+        engine_monitor_left(engine, slot, job->evict_reason, held_milli);
     port_job_evicted(&engine->port, job->row.id, MEMBERS_ALL, is_saved ? EVICT_SAVED : EVICT_LOST, engine->now);
 }
 
@@ -491,7 +548,7 @@ void engine_let_go(struct engine *engine, uint32_t slot, wide_ns work)
     close_attempt(engine, job, ATTEMPT_ENDED, work, work);
     engine_level(engine, LEVEL_RUNNING, -1);
     take_all(engine, job);
-    engine_drop_changes(job, false);
+    engine_drop_changes(engine, job, false);
     if (engine->paces != NULL) {
         engine_pace(engine, slot);
         engine_pace_close(engine, slot);
@@ -499,8 +556,10 @@ void engine_let_go(struct engine *engine, uint32_t slot, wide_ns work)
     if (engine->activities != NULL)
         engine_activity_close(engine, slot);
     job->progress.work = job->progress.saved = work;
-    if (engine_charges(engine))
+    if (engine_has_phases(engine))
         engine_saves_stop(engine, slot);
+    if (engine->monitor != NULL)
+        engine_monitor_stops(engine, slot);
 }
 
 void engine_close_job(struct engine *engine, struct sim_job *job)

@@ -1,7 +1,10 @@
 /* The lives of jobs: what submissions, decisions and events do to them. */
 #include "policies/jobs/request_class.h"
 #include "sim/engine/engine_activity.h"
+#include "sim/engine/engine_monitor.h"
+#include "sim/engine/engine_pulls.h"
 #include "sim/engine/engine_saves.h"
+#include "sim/engine/engine_spent.h"
 #include "sim/engine/engine_state.h"
 #include "topologies/communication.h"
 
@@ -157,6 +160,7 @@ static void fill_row(struct engine *engine, struct sim_job *own, const struct jo
                          .held_gpu_us = 0,
                          .preempted_gpu_ns = 0,
                          .lost = NULL,
+                         .pulls = NULL,
                          .evictions_wasted = 0,
                          .communication = job->communication != NULL ? communication_name(job->communication) : "",
                          .exposed_gpu_us = 0,
@@ -169,6 +173,7 @@ static void fill_row(struct engine *engine, struct sim_job *own, const struct jo
                          .active_gpu_us = 0,
                          .idle_held_gpu_us = 0,
                          .faults = NULL,
+                         .idle = NULL,
                          .waits = NULL};
 }
 
@@ -253,7 +258,7 @@ static void fill_faults(struct engine *engine, uint32_t slot, const struct job *
 static void tell_submitted(struct engine *engine, const struct job *job, const struct job_truth *truth)
 {
     const struct estimates *estimates = &engine->config->world.estimates;
-    if (estimates->kind == ESTIMATES_AS_DECLARED && !engine_charges(engine)) {
+    if (estimates->kind == ESTIMATES_AS_DECLARED && !engine_has_phases(engine)) {
         port_job_submitted(&engine->port, job, engine->now);
         return;
     }
@@ -261,6 +266,8 @@ static void tell_submitted(struct engine *engine, const struct job *job, const s
     if (estimates->kind != ESTIMATES_AS_DECLARED)
         told.estimate = estimates_make(estimates, engine->config->seed, job->id, truth->duration, job->estimate);
     told.checkpoint = engine->jobs[engine->slot_of[job->id]].checkpoint;
+    if (engine->pulls != NULL)
+        told.objects = engine_pulls_objects(engine, engine->slot_of[job->id]);
     port_job_submitted(&engine->port, &told, engine->now);
 }
 
@@ -276,8 +283,12 @@ static uint32_t submit(struct engine *engine, const struct job *job, const struc
         fill_as_asked(engine, slot, job, truth);
     if (engine->has_faults)
         fill_faults(engine, slot, job);
-    if (engine_charges(engine))
+    if (engine_has_phases(engine))
         engine_saves_asks(engine, slot, job, truth);
+    if (engine->spendings != NULL)
+        engine_spent_asks(engine, slot);
+    if (engine->monitor != NULL)
+        engine_monitor_asks(engine, slot);
     engine_step(own, STEP_SUBMIT);
     engine->submitted++;
     engine->event_count++;
@@ -362,6 +373,8 @@ static void push_change(struct engine *engine, uint32_t slot, const struct decis
     struct piece *pieces = mem_zalloc(decision->piece_count, sizeof *pieces);
     for (uint32_t i = 0; i < decision->piece_count; i++)
         pieces[i] = decision->pieces[i];
+    if (is_join)
+        engine_level(engine, LEVEL_STARTING, pieces_gpu_milli(pieces, decision->piece_count));
     MEM_GROW(job->changes, job->change_capacity, (size_t)job->change_count + 1);
     job->changes[job->change_count++] =
         (struct sim_change){.due = due,
@@ -395,6 +408,8 @@ static time_ns leave_time(struct engine *engine, uint32_t slot, const struct dec
 {
     struct sim_job *job = &engine->jobs[slot];
     const time_ns grace = decision->grace;
+    if (engine_has_phases(engine) && engine_saves_is_pulling(engine, slot))
+        return engine->now;
     if (engine_charges(engine))
         return engine_saves_leave(engine, slot, decision);
     const struct checkpoint_plan *plan = &job->checkpoint;
@@ -412,6 +427,7 @@ static time_ns leave_time(struct engine *engine, uint32_t slot, const struct dec
     progress_freeze(&job->progress, engine->now);
     job->thaws_at = engine->now + plan->duration;
     job->generation++;
+    engine_recount(engine, slot);
     return job->thaws_at;
 }
 
@@ -436,7 +452,7 @@ static void apply_evict(struct engine *engine, uint32_t slot, const struct decis
         return;
     }
     engine_step(job, STEP_EVICT);
-    engine_drop_changes(job, true);
+    engine_drop_changes(engine, job, true);
     job->evict_reason = (uint8_t)decision->reason;
     job->leaves_at = leaves_at;
     event_queue_push(&engine->events, leaves_at, EVENT_EVICT, slot, job->tenure);
@@ -453,6 +469,8 @@ static void apply_release(struct engine *engine, uint32_t slot)
 void engine_apply(struct engine *engine, const struct decision *decision)
 {
     uint32_t slot = engine->slot_of[decision->job];
+    if (engine->monitor != NULL)
+        engine_monitor_decided(engine, slot, decision);
     switch (decision->kind) {
     case DECISION_START:
         apply_start(engine, slot, decision);
@@ -464,6 +482,9 @@ void engine_apply(struct engine *engine, const struct decision *decision)
         engine->jobs[slot].row.waits =
             decision->waited != NULL && decision->waited->mask != 0 ? decision->waited : NULL;
         engine_reject(engine, slot, decision->reason);
+        break;
+    case DECISION_NOTIFY: /* no user of this world reacts */
+        engine_hash(engine, 0x30 + decision->kind, decision->job);
         break;
     case DECISION_RESERVE: /* nothing happens in the world; sched_count counts the space */
         engine->has_reserved = true;
@@ -524,6 +545,16 @@ void engine_event(struct engine *engine, const struct event *event)
         if (event->generation == engine->storage_generation)
             engine_saves_moved(engine);
         return;
+    }
+    if (event_kind(event) == EVENT_PULLS) {
+        engine->event_count++;
+        engine_pulls_event(engine, event->generation);
+        return;
+    }
+    if (event_kind(event) == EVENT_TIMER) {
+        engine->event_count++;
+        engine_monitor_event(engine, event->subject);
+        return; /* it wants its own cycle */
     }
     const struct sim_job *job = &engine->jobs[event->subject];
     bool is_end = event_kind(event) == EVENT_END || event_kind(event) == EVENT_CHECKPOINT;

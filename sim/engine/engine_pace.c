@@ -8,15 +8,16 @@
 #include "sim/engine/engine_activity.h"
 #include "sim/engine/engine_pace.h"
 #include "sim/engine/engine_saves.h"
+#include "sim/engine/engine_spent.h"
 
 bool engine_has_paces(const struct engine *engine, const struct job *job)
 {
     return engine->paces != NULL || job->communication != NULL || engine_has_clients(engine);
 }
 
-static uint32_t pace_now(const struct engine *engine, uint32_t slot)
+static uint32_t pace_now(const struct engine *engine, uint32_t slot, double slow)
 {
-    const double pace = PACE_ONE * engine_network_speed(engine, slot) / engine_clients_slow(engine, slot);
+    const double pace = PACE_ONE * engine_network_speed(engine, slot) / slow;
     return (uint32_t)lrint(fmax(1, pace));
 }
 
@@ -50,6 +51,8 @@ void engine_pace_asks(struct engine *engine, uint32_t slot, const struct job *jo
     pace->is_paced = pace->is_client || pace->has_network;
     pace->class = job->class;
     pace->pace = PACE_ONE;
+    pace->slow = 1;
+    pace->is_sliced = false;
     pace->active = 0;
     pace->active_ns = 0;
     pace->folded = (struct sim_folded){0};
@@ -101,30 +104,34 @@ int64_t engine_pace_busy(const struct engine *engine, uint32_t slot, uint32_t le
     const struct sim_job *job = &engine->jobs[slot];
     const struct sim_pace *pace = &engine->paces[slot];
     const struct piece *pieces = job_pieces_all(&job->pieces);
+    const int64_t speed = engine_charges(engine) ? engine_saves_pace(engine, slot) : pace->pace;
     int64_t sum = 0;
     for (uint32_t p = 0; p < job->pieces.piece_count; p++) {
         const int64_t most = pieces_gpu_milli(&pieces[p], 1) * GPU_MILLI;
         const int64_t whole = pace->groups[pieces[p].group].member_milli * level;
-        const int64_t use = whole * pieces[p].member_count * pace->pace / PACE_ONE;
+        const int64_t use = whole * pieces[p].member_count * speed / PACE_ONE;
         sum += engine_clients_share(pace, &pieces[p]) || use < most ? use : most;
     }
     return sum;
 }
 
-static int64_t activity(const struct engine *engine, uint32_t slot)
+/* Of a job whose checkpoints are charged also 0 while it does not work. */
+static int64_t activity(const struct engine *engine, uint32_t slot, time_ns at)
 {
     const struct sim_job *job = &engine->jobs[slot];
-    if (job->is_waiting || job->row.sm_active_milli == SM_ACTIVE_UNKNOWN)
+    if (job->is_waiting || job->row.sm_active_milli == SM_ACTIVE_UNKNOWN ||
+        (engine_charges(engine) && engine_spent_works_from(engine, slot) > at))
         return 0;
     return engine_pace_busy(engine, slot, engine->paces[slot].sm_active_milli);
 }
 
-static void set_active(struct engine *engine, uint32_t slot, int64_t active)
+static void set_active(struct engine *engine, uint32_t slot, int64_t active, time_ns at)
 {
     struct sim_pace *pace = &engine->paces[slot];
-    engine_level(engine, LEVEL_ACTIVE, active - pace->active);
-    pace->active_ns += (wide_ns)pace->active * (engine->now - pace->active_since);
-    pace->active_since = engine->now;
+    engine->levels[LEVEL_ACTIVE].value += active - pace->active;
+    engine->levels[LEVEL_ACTIVE].excess += (__int128)(active - pace->active) * at;
+    pace->active_ns += (wide_ns)pace->active * (at - pace->active_since);
+    pace->active_since = at;
     pace->active = active;
 }
 
@@ -132,8 +139,13 @@ bool engine_pace_counts(struct engine *engine, uint32_t slot, bool is_held)
 {
     if (pace_of(engine, slot) == NULL)
         return false;
-    set_active(engine, slot, is_held ? activity(engine, slot) : 0);
+    set_active(engine, slot, is_held ? activity(engine, slot, engine->now) : 0, engine->now);
     return true;
+}
+
+void engine_pace_resumes(struct engine *engine, uint32_t slot, time_ns at)
+{
+    set_active(engine, slot, activity(engine, slot, at), at);
 }
 
 void engine_pace_close(struct engine *engine, uint32_t slot)
@@ -164,7 +176,7 @@ void engine_pace_fold(struct engine *engine, uint32_t slot)
     if (!is_running(job))
         return;
     const wide_ns before = job->progress.work;
-    if (engine_charges(engine))
+    if (engine_has_phases(engine))
         engine_saves_count(engine, slot);
     pace->folded.span += engine->now - job->progress.since;
     pace->folded.overhead += progress_overhead(&job->progress, engine->now);
@@ -176,16 +188,25 @@ void engine_pace_fold(struct engine *engine, uint32_t slot)
 void engine_repace(struct engine *engine, uint32_t slot)
 {
     struct sim_pace *pace = &engine->paces[slot];
-    const uint32_t now = pace_now(engine, slot);
-    if (now == pace->pace)
+    bool is_sliced;
+    const double slow = engine_clients_slow(engine, slot, &is_sliced);
+    const uint32_t now = pace_now(engine, slot, slow);
+    const bool is_same = now == pace->pace;
+    if (is_same && is_sliced == pace->is_sliced)
         return;
+    if (engine->activities != NULL) /* at its speed until now */
+        engine_activity_carry(engine, slot);
+    pace->slow = slow;
+    pace->is_sliced = is_sliced;
     pace->pace = now;
     if (!is_running(&engine->jobs[slot]))
         return;
+    if (is_same) {
+        engine_recount(engine, slot);
+        return;
+    }
     engine_pace_fold(engine, slot);
     engine_turn(engine, slot);
-    if (engine->activities == NULL || !engine_activity_counts(engine, slot, true))
-        set_active(engine, slot, activity(engine, slot));
 }
 
 void engine_pace(struct engine *engine, uint32_t slot)

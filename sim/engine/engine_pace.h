@@ -43,6 +43,8 @@ struct sim_pace {
     uint8_t class;            /* enum job_class */
     uint16_t sm_active_milli; /* as the workload gives it, or what stands in for it */
     uint32_t pace;            /* units that a member does per ns */
+    double slow;              /* by its pieces and their other clients, of the slowest member */
+    bool is_sliced;           /* that one is on an instance */
     struct pace_group *groups;
     size_t group_capacity;
     struct piece *shares; /* pieces on which it is a client now */
@@ -66,8 +68,8 @@ void engine_repace(struct engine *engine, uint32_t slot);
 
 /* Do some jobs get pieces that have a price? */
 bool engine_has_clients(const struct engine *engine);
-/* The slowdown by its pieces and their other clients, of the slowest member; 1: none. */
-double engine_clients_slow(const struct engine *engine, uint32_t slot);
+/* The slowdown by its pieces and their other clients, of the slowest member; 1: none.  is_sliced: on an instance? */
+double engine_clients_slow(const struct engine *engine, uint32_t slot, bool *is_sliced);
 /* Is the piece a share of a GPU, beside other clients? */
 bool engine_clients_share(const struct sim_pace *pace, const struct piece *piece);
 /* Its members came or left, or it holds other pieces: note it as a client, and change the pace of all jobs on its GPUs.

@@ -1,7 +1,10 @@
 /* From states to rows. */
 #include <math.h>
 
+#include "sim/engine/engine_monitor.h"
+#include "sim/engine/engine_pulls.h"
 #include "sim/engine/engine_saves.h"
+#include "sim/engine/engine_spent.h"
 #include "sim/engine/engine_state.h"
 #include "sim/job/placement_text.h"
 
@@ -31,9 +34,16 @@ void engine_emit_job(struct engine *engine, const struct sim_job *job)
         named.name = buffer_c_string(&engine->number);
         row = &named;
     }
-    if (engine_charges(engine)) {
+    if (engine_has_phases(engine)) {
         named = *row;
         named.lost = &engine->saves[job - engine->jobs].lost;
+        if (engine->pulls != NULL)
+            named.pulls = engine_pulls_row(engine, (uint32_t)(job - engine->jobs));
+        row = &named;
+    }
+    if (engine->monitor != NULL) {
+        named = *row;
+        named.idle = engine_monitor_row(engine, (uint32_t)(job - engine->jobs));
         row = &named;
     }
     for (size_t i = 0; i < engine->config->sink_count; i++) {
@@ -144,6 +154,7 @@ void engine_emit_sample(struct engine *engine, time_ns at)
                                .idle_held_gpu_milli = levels[LEVEL_IDLE].value,
                                .idle_held_gpu_s = idle_gpu_s,
                                .space = engine_space(engine)};
+    engine_spent_integrals(engine, at, row.spent);
     for (size_t i = 0; i < engine->config->sink_count; i++) {
         const struct record_sink *sink = &engine->config->sinks[i];
         if (sink->on_sample != NULL)

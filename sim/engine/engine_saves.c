@@ -1,15 +1,17 @@
-/* Checkpoints that cost time; see sim/engine/engine_saves.h. */
+/* Phases of jobs; see sim/engine/engine_saves.h. */
 #include "sim/engine/engine_saves.h"
 
 #include <math.h>
 
+#include "sim/engine/engine_activity.h"
 #include "sim/engine/engine_pace.h"
+#include "sim/engine/engine_pulls.h"
 #include "sim/storage/storage.h"
 
 void engine_saves_open(struct engine *engine)
 {
     const struct checkpoint_table *table = &engine->config->world.checkpoints;
-    if (table->cost == CHECKPOINTS_FREE)
+    if (table->cost == CHECKPOINTS_FREE && engine->pulls == NULL)
         return;
     MEM_GROW(engine->saves, engine->saves_capacity, 1);
     engine->storage = storage_new(table->bytes_per_s, table->node_bytes_per_s);
@@ -36,18 +38,27 @@ static bool is_paced(const struct engine *engine, uint32_t slot)
     return engine->paces != NULL && engine->paces[slot].is_paced;
 }
 
-void engine_saves_asks(struct engine *engine, uint32_t slot, const struct job *job, const struct job_truth *truth)
+static struct job_names names_of(const struct engine *engine, const struct job *job, const struct job_truth *truth)
 {
-    const struct engine_config *config = engine->config;
-    const struct job_source *source = config->source;
-    struct sim_job *own = &engine->jobs[slot];
-    MEM_GROW(engine->saves, engine->saves_capacity, (size_t)engine->job_used);
-    const struct job_names names = {
+    const struct job_source *source = engine->config->source;
+    return (struct job_names){
         .user = job->user != NAMES_NONE ? names_text(job_source_users(source), job->user) : "",
         .workload_class =
             truth->workload_class != 0 ? names_text(job_source_classes(source), truth->workload_class - 1u) : ""};
-    engine->saves[slot] = (struct sim_saves){
-        .plan = checkpoint_table_saving(&config->world.checkpoints, config->cluster, job, names), .done = TIME_NEVER};
+}
+
+void engine_saves_asks(struct engine *engine, uint32_t slot, const struct job *job, const struct job_truth *truth)
+{
+    const struct engine_config *config = engine->config;
+    const struct job_names names = names_of(engine, job, truth);
+    struct sim_job *own = &engine->jobs[slot];
+    MEM_GROW(engine->saves, engine->saves_capacity, (size_t)engine->job_used);
+    engine->saves[slot] = (struct sim_saves){.plan = {.warmup = job->checkpoint.restart}, .done = TIME_NEVER};
+    if (engine->pulls != NULL)
+        engine_pulls_asks(engine, slot, job, names);
+    if (!engine_charges(engine))
+        return;
+    engine->saves[slot].plan = checkpoint_table_saving(&config->world.checkpoints, config->cluster, job, names);
     own->checkpoint = saving_declared(&engine->saves[slot].plan);
     if (engine->saves[slot].plan.is_asynchronous) /* its lower speed needs finer units */
         own->progress.one = PACE_ONE;
@@ -58,6 +69,11 @@ int64_t engine_saves_pace(const struct engine *engine, uint32_t slot)
     const struct sim_saves *saves = &engine->saves[slot];
     const int64_t pace = is_paced(engine, slot) ? engine->paces[slot].pace : engine->jobs[slot].progress.one;
     return saves->is_writing ? (int64_t)lrint(fmax(1, (double)pace * (1 - saves->plan.slowdown))) : pace;
+}
+
+bool engine_saves_is_pulling(const struct engine *engine, uint32_t slot)
+{
+    return engine->saves[slot].phase == SAVES_PULL;
 }
 
 bool engine_saves_is_leaving(const struct engine *engine, uint32_t slot)
@@ -82,11 +98,16 @@ void engine_saves_count(struct engine *engine, uint32_t slot)
     const struct progress *progress = &engine->jobs[slot].progress;
     struct sim_saves *saves = &engine->saves[slot];
     const time_ns idle = progress_overhead(progress, engine->now);
+    /* It stands still in `work` to write a checkpoint that is free. */
+    const time_ns stood =
+        saves->phase == SAVES_WORK && progress_is_frozen(progress) ? engine->now - progress->frozen_at : 0;
     time_ns *const spent[] = {[SAVES_WORK] = &saves->spent.warmup,
+                              [SAVES_PULL] = &saves->spent.pull,
                               [SAVES_LOAD] = &saves->spent.load,
                               [SAVES_WRITE] = &saves->spent.write,
                               [SAVES_LEAVE] = &saves->spent.leave};
-    *spent[saves->phase] += idle;
+    *spent[saves->phase] += idle - stood;
+    saves->spent.leave += stood;
     if (saves->is_writing)
         saves->spent.slowed += llrint((double)(engine->now - progress->since - idle) * saves->plan.slowdown);
 }
@@ -96,6 +117,8 @@ static void fold(struct engine *engine, uint32_t slot)
 {
     struct progress *progress = &engine->jobs[slot].progress;
     struct sim_folded *folded = &engine->saves[slot].folded;
+    if (engine->activities != NULL)
+        engine_activity_carry(engine, slot);
     if (is_paced(engine, slot)) {
         engine_pace_fold(engine, slot);
         return;
@@ -133,14 +156,16 @@ int64_t engine_saves_book(struct engine *engine, uint32_t slot, const struct sim
     const int64_t parts[] = {[LOST_WRITE] = held_time(job, spent->write + spent->slowed),
                              [LOST_LEAVE] = held_time(job, spent->leave),
                              [LOST_LOAD] = held_time(job, spent->load),
-                             [LOST_WARMUP] = held_time(job, spent->warmup)};
-    for (int cause = LOST_WRITE; cause <= LOST_WARMUP; cause++) {
+                             [LOST_WARMUP] = held_time(job, spent->warmup),
+                             [LOST_PULL] = held_time(job, spent->pull)};
+    for (int cause = LOST_WRITE; cause <= LOST_PULL; cause++) {
         sums[cause] += parts[cause];
         overhead += parts[cause];
     }
-    sums[engine_is_preemption(job->evict_reason) ? LOST_WORK_PREEMPTED
-         : job->evict_reason == REASON_NODE_DOWN ? LOST_WORK_NODE
-                                                 : LOST_WORK_OTHER] += thrown;
+    sums[engine_is_preemption(job->evict_reason)       ? LOST_WORK_PREEMPTED
+         : job->evict_reason == REASON_NODE_DOWN       ? LOST_WORK_NODE
+         : job->evict_reason == REASON_NEIGHBOUR_FAULT ? LOST_WORK_NEIGHBOUR
+                                                       : LOST_WORK_OTHER] += thrown;
     return overhead;
 }
 
@@ -232,14 +257,12 @@ static void note_saved(struct engine *engine, uint32_t slot, wide_ns work)
     engine->saves[slot].next = work + interval_units(engine, slot);
 }
 
-void engine_saves_begin(struct engine *engine, uint32_t slot, bool is_first)
+/* All that it pulls is there. */
+static void restart(struct engine *engine, uint32_t slot)
 {
     struct progress *progress = &engine->jobs[slot].progress;
-    struct sim_saves *saves = &engine->saves[slot];
-    saves->begun = progress->saved;
-    note_saved(engine, slot, progress->saved);
-    saves->phase = SAVES_WORK;
-    if (is_first)
+    const struct sim_saves *saves = &engine->saves[slot];
+    if (saves->is_first)
         return;
     if (saves->plan.bytes > 0 && progress->saved > 0) {
         freeze(engine, slot);
@@ -250,9 +273,39 @@ void engine_saves_begin(struct engine *engine, uint32_t slot, bool is_first)
     progress_begin(progress, engine->now, saves->plan.warmup, progress->speed);
 }
 
+void engine_saves_begin(struct engine *engine, uint32_t slot, bool is_first)
+{
+    struct progress *progress = &engine->jobs[slot].progress;
+    struct sim_saves *saves = &engine->saves[slot];
+    saves->begun = progress->saved;
+    note_saved(engine, slot, progress->saved);
+    saves->phase = SAVES_WORK;
+    saves->is_first = is_first;
+    if (engine->pulls == NULL || engine_pulls_begin(engine, slot)) {
+        restart(engine, slot);
+        return;
+    }
+    freeze(engine, slot);
+    saves->done = TIME_NEVER;
+    enter(engine, slot, SAVES_PULL);
+}
+
+void engine_saves_pulled(struct engine *engine, uint32_t slot)
+{
+    struct progress *progress = &engine->jobs[slot].progress;
+    assert(engine_saves_is_pulling(engine, slot));
+    fold(engine, slot);
+    enter(engine, slot, SAVES_WORK);
+    progress_begin(progress, engine->now, 0, progress->speed);
+    restart(engine, slot);
+    engine_turn(engine, slot);
+}
+
 void engine_saves_stop(struct engine *engine, uint32_t slot)
 {
     struct sim_saves *saves = &engine->saves[slot];
+    if (engine->pulls != NULL)
+        engine_pulls_stop(engine, slot);
     stop_transfer(engine, slot);
     saves->phase = SAVES_WORK;
     saves->is_writing = false;
@@ -269,6 +322,13 @@ static void loaded(struct engine *engine, uint32_t slot)
     engine_turn(engine, slot);
 }
 
+/* A periodic checkpoint of a job that runs on is whole. */
+static void tell_saved(struct engine *engine, uint32_t slot)
+{
+    port_job_checkpointed(&engine->port, engine->jobs[slot].row.id, engine->now);
+    engine_want_cycle(engine, engine->now);
+}
+
 /* A blocking write is whole, and the job goes on. */
 static void written(struct engine *engine, uint32_t slot)
 {
@@ -279,6 +339,7 @@ static void written(struct engine *engine, uint32_t slot)
     note_saved(engine, slot, progress->work);
     enter(engine, slot, SAVES_WORK);
     engine_turn(engine, slot);
+    tell_saved(engine, slot);
 }
 
 static void end_asynchronous(struct engine *engine, uint32_t slot)
@@ -294,6 +355,7 @@ static void written_asynchronously(struct engine *engine, uint32_t slot)
     note_saved(engine, slot, engine->saves[slot].held);
     enter(engine, slot, SAVES_WORK);
     engine_turn(engine, slot);
+    tell_saved(engine, slot);
 }
 
 /* It has done its interval of work. */
@@ -420,7 +482,7 @@ void engine_saves_settle(struct engine *engine, uint32_t slot)
     struct sim_job *job = &engine->jobs[slot];
     const struct sim_saves *saves = &engine->saves[slot];
     if (job->is_waiting || (saves->phase == SAVES_WORK && !saves->is_writing) || saves->phase == SAVES_LOAD ||
-        !is_whole(engine, slot))
+        saves->phase == SAVES_PULL || !is_whole(engine, slot))
         return;
     if (saves->is_writing)
         written_asynchronously(engine, slot);

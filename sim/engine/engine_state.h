@@ -1,6 +1,6 @@
 /* sim/engine/engine_state.h -- the engine's inside, shared by engine.c (time), engine_jobs.c (lives of jobs),
- * engine_hold.c (holdings of jobs, and their cost), engine_pace.c (speeds of jobs), engine_rows.c (the
- * record), engine_stall.c (runs without progress) and engine_check.c (invariants). */
+ * engine_hold.c (holdings of jobs, and their cost), engine_pace.c (speeds of jobs), engine_spent.c (GPU time by cause),
+ * engine_rows.c (the record), engine_stall.c (runs without progress) and engine_check.c (invariants). */
 #ifndef SIM_ENGINE_ENGINE_STATE_H
 #define SIM_ENGINE_ENGINE_STATE_H
 
@@ -75,7 +75,8 @@ struct level {
 
 struct sim_gpu {
     node_id node;
-    struct gpu_cut cut; /* its present layout, or the one that is being made */
+    struct gpu_cut cut;  /* its present layout, or the one that is being made */
+    int64_t recut_milli; /* of it, if it is being repartitioned: what is in no instance that stays */
 };
 
 /* The part of an attempt that ran at earlier speeds. */
@@ -84,9 +85,10 @@ struct sim_folded {
     wide_ns work;
 };
 
-/* Time of an attempt that checkpoints took. */
+/* Time of an attempt that checkpoints and pulls took. */
 struct sim_spent {
     time_ns write, leave, load, warmup; /* without work; leave: to write one before members leave */
+    time_ns pull;                       /* likewise, until what it pulls was there */
     time_ns slowed;                     /* the part of its time that asynchronous writes took */
 };
 
@@ -106,20 +108,27 @@ enum { EVICTIONS_TOLD = 3 }; /* the last evictions, told when a run stalls */
 
 struct sim_pace;     /* of one job; see engine_pace.h */
 struct sim_saves;    /* of one job; see engine_saves.h */
+struct engine_pulls; /* of all jobs; see engine_pulls.h */
 struct storage;      /* sim/storage/storage.h */
 struct sim_activity; /* of one job; see engine_activity.h */
+struct monitor;      /* see engine_monitor.h */
 struct gpu_clients;  /* of one GPU; see engine_clients.c */
 struct network;      /* sim/network/network.h */
 struct sim_fault;    /* of one job; see engine_faults.c */
+struct sim_spending; /* of one job; see engine_spent.h */
 
 enum level_id {
     LEVEL_PENDING,
     LEVEL_RUNNING,
     LEVEL_ALLOCATED, /* held by jobs that run */
     LEVEL_ACTIVE,    /* milli-GPU x milli activity */
-    LEVEL_IDLE,      /* held by jobs that run while no SM of theirs is busy; part of LEVEL_ALLOCATED */
+    LEVEL_IDLE,      /* held by jobs that work while no SM of theirs is busy; part of LEVEL_ALLOCATED */
     LEVEL_RESERVED,  /* reserved for jobs that hold nothing yet */
     LEVEL_PARTIAL,   /* held by jobs with fewer members than their minimum; not in LEVEL_ALLOCATED */
+    LEVEL_FREE,      /* held by no job; the three below and LEVEL_RESERVED are parts of it */
+    LEVEL_STARTING,  /* of STARTs that have not taken effect */
+    LEVEL_RECUT,     /* of GPUs that are being repartitioned: what is in no instance that stays */
+    LEVEL_UNCOVERED, /* of other partitioned GPUs: what is in no instance */
     LEVEL_COUNT
 };
 
@@ -130,7 +139,8 @@ struct engine {
     struct event_queue events;
     time_ns now;
     time_ns next_sample;
-    bool wants_row; /* a sample at `now` is due, to be written when time moves on */
+    uint64_t sample_count; /* of the grid */
+    bool wants_row;        /* a sample at `now` is due, to be written when time moves on */
     time_ns last_submit;
     time_ns cycle_due;  /* TIME_NEVER: no cycle is due */
     time_ns last_cycle; /* -1: there was none yet */
@@ -184,6 +194,7 @@ struct engine {
     uint32_t *active_slots; /* of jobs that run and have an activity, in any order */
     size_t active_slot_capacity;
     uint32_t active_slot_count;
+    struct monitor *monitor;     /* NULL: the world has none */
     struct gpu_clients *clients; /* by gpu_id; NULL: no GPU is shared yet */
     uint64_t pace_changes;       /* how often clients came or went */
     struct network *network;     /* NULL: no job is on a link that can be too narrow yet */
@@ -191,14 +202,23 @@ struct engine {
     size_t use_capacity;
     struct sim_fault *faults; /* by slot; NULL: jobs have no faults */
     size_t fault_capacity;
-    struct sim_saves *saves; /* by slot; NULL: checkpoints are free */
+    struct engine_pulls *pulls; /* NULL: no cold starts */
+    struct sim_saves *saves;    /* by slot; NULL: checkpoints are free, and there are no cold starts */
     size_t saves_capacity;
-    struct storage *storage;     /* NULL: likewise */
-    time_ns storage_due;         /* of the event that was pushed for it last */
-    uint32_t storage_generation; /* of that event */
-    struct sim_gpu *gpus;        /* by gpu_id; NULL: no GPU was repartitioned yet */
-    uint16_t *gpu_used;          /* if is_checked: milli by gpu_id, counted apart from the scheduler */
-    struct error error;          /* the first one; stops the loop */
+    struct storage *storage;        /* NULL: likewise */
+    time_ns storage_due;            /* of the event that was pushed for it last */
+    uint32_t storage_generation;    /* of that event */
+    struct sim_spending *spendings; /* by slot; NULL: all jobs ran at full speed so far */
+    size_t spending_capacity;
+    uint32_t *stopped_slots; /* of jobs that warm up, and of some that did so since the last row */
+    size_t stopped_capacity;
+    uint32_t stopped_count;
+    struct level spent[SPENT_COUNT]; /* of jobs that run, in units of engine_spent.h; no useful or lost ones */
+    struct level spent_short;        /* what jobs that run fall short of full speed, by their progress */
+    wide_ns spent_lost;
+    struct sim_gpu *gpus; /* by gpu_id; NULL: no GPU was repartitioned yet */
+    uint16_t *gpu_used;   /* if is_checked: milli by gpu_id, counted apart from the scheduler */
+    struct error error;   /* the first one; stops the loop */
 };
 
 static inline void engine_hash(struct engine *engine, uint64_t what, uint64_t who)
@@ -206,10 +226,16 @@ static inline void engine_hash(struct engine *engine, uint64_t what, uint64_t wh
     engine->fingerprint = hash_mix(hash_mix(engine->fingerprint, (uint64_t)engine->now), what << 56 ^ who);
 }
 
-/* Are checkpoints charged?  Most worlds have them free. */
-static inline bool engine_charges(const struct engine *engine)
+/* Do jobs go through the phases of engine_saves.h?  In most worlds they do not. */
+static inline bool engine_has_phases(const struct engine *engine)
 {
     return __builtin_expect(engine->saves != NULL, false);
+}
+
+/* Are checkpoints charged? */
+static inline bool engine_charges(const struct engine *engine)
+{
+    return engine_has_phases(engine) && engine->config->world.checkpoints.cost != CHECKPOINTS_FREE;
 }
 
 /* Time: engine.c */
@@ -242,11 +268,13 @@ void engine_join_due(struct engine *engine, uint32_t slot); /* make the joins th
 void engine_part_due(struct engine *engine, uint32_t slot); /* make the shrinks that are due */
 /* The checkpoint for which some members wait is written: they leave. */
 void engine_part_saved(struct engine *engine, uint32_t slot);
-void engine_drop_changes(struct sim_job *job, bool joins_only);
+void engine_drop_changes(struct engine *engine, struct sim_job *job, bool joins_only);
 void engine_close_job(struct engine *engine, struct sim_job *job); /* the run ends: book what it did */
 
 /* Give the job its present speed: count its work until now, and push its new end. */
 void engine_turn(struct engine *engine, uint32_t slot);
+/* Its speed or its phase is another: count its GPU time by cause and its activity as they are now. */
+void engine_recount(struct engine *engine, uint32_t slot);
 
 /* Speeds of jobs: engine_pace.c.  All but the first two are called only if `paces` is not NULL. */
 bool engine_has_paces(const struct engine *engine, const struct job *job); /* with that job */
@@ -257,6 +285,7 @@ uint32_t engine_pace_of(const struct engine *engine, uint32_t slot); /* units th
 void engine_pace(struct engine *engine, uint32_t slot); /* its members came or left, or it holds other pieces */
 /* Count its busy SMs now that it holds its pieces, or no longer count them; false: it is not paced. */
 bool engine_pace_counts(struct engine *engine, uint32_t slot, bool is_held);
+void engine_pace_resumes(struct engine *engine, uint32_t slot, time_ns at); /* it works from `at` on: likewise */
 struct sim_folded engine_pace_unfold(struct engine *engine, uint32_t slot); /* return it and set it to 0 */
 void engine_pace_close(struct engine *engine, uint32_t slot);               /* put its mean activity into its row */
 bool engine_pace_has(const struct engine *engine, uint32_t slot); /* may it run at another speed than the trace's? */
@@ -291,6 +320,7 @@ void engine_note_eviction(struct engine *engine, const struct decision *decision
 void engine_look_for_stall(struct engine *engine); /* after a cycle: result->stall ends the run */
 
 /* Repartitioned GPUs: engine_gpus.c */
+void engine_open_layouts(struct engine *engine); /* count the parts of partitioned GPUs that are in no instance */
 void engine_recut(struct engine *engine, const struct decision *decision);
 void engine_gpu_done(struct engine *engine, gpu_id gpu);
 

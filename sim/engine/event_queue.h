@@ -28,9 +28,10 @@ enum event_kind {
     EVENT_EVICT,  /* a job has left, saved or not */
     EVENT_EFFECT, /* a START takes effect */
     EVENT_SUBMIT, /* reserved for submissions, which come from the source */
-    EVENT_TIMER,
+    EVENT_TIMER,      /* of the monitor */
     EVENT_CHECKPOINT, /* a job begins to write a checkpoint, or has written or loaded one */
     EVENT_STORAGE,    /* the storage has moved all of a transfer */
+    EVENT_PULLS,      /* a pull of an object is whole */
 };
 
 struct event {

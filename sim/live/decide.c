@@ -249,7 +249,10 @@ static struct error take_line(struct decider *decider, struct text text)
         return decide(decider);
     if (decider->referee != NULL && !referee_told(decider->referee, &line.fact))
         return refuse(decider, text, referee_complaint(decider->referee));
+    const uint64_t refused = sched_refused(decider->sched)->count;
     fact_tell(decider->sched, &line.fact);
+    if (sched_refused(decider->sched)->count != refused)
+        return refuse(decider, text, wrong_fact_text(sched_refused(decider->sched)->last));
     return ERROR_OK;
 }
 

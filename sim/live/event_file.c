@@ -28,12 +28,12 @@ static struct error on_cycle(void *self, time_ns now, const struct decision *dec
     return output_flush_if_full(file->output);
 }
 
-struct error event_file_open(struct event_file **out, const char *path, const struct cluster *cluster,
+struct error event_file_open(struct event_file **out, const char *folder, const struct cluster *cluster,
                              const struct queue_table *queues, struct text policy)
 {
     struct output *output;
     *out = NULL;
-    TRY(output_open(&output, path, OUTPUT_ZSTD));
+    TRY(output_open_inside(&output, folder, EVENT_FILE, OUTPUT_ZSTD));
     struct event_file *file = mem_zalloc(1, sizeof *file);
     *file = (struct event_file){
         .output = output,
@@ -54,6 +54,11 @@ const struct port_outside *event_file_listener(const struct event_file *file)
 struct error event_file_seal(struct event_file *file)
 {
     return output_seal(file->output);
+}
+
+void event_file_digest(const struct event_file *file, char hex[33])
+{
+    output_digest(file->output, hex);
 }
 
 struct error event_file_commit(struct event_file **file)

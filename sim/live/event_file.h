@@ -5,7 +5,7 @@
  *
  * Law: it appears whole at event_file_commit, or not at all.
  *
- *   TRY(event_file_open(&file, "out/run/events.jsonl.zst", cluster, queues, policy));
+ *   TRY(event_file_open(&file, "out/run", cluster, queues, policy));
  *   config.listener = event_file_listener(file);
  *   ... run ...
  *   TRY(event_file_commit(&file));          (or event_file_discard(&file))
@@ -20,7 +20,7 @@
 struct event_file; /* opaque */
 
 /* cluster, queues: borrowed until the end; queues may grow.  policy: on one line, see wire_write_header. */
-struct error event_file_open(struct event_file **out, const char *path, const struct cluster *cluster,
+struct error event_file_open(struct event_file **out, const char *folder, const struct cluster *cluster,
                              const struct queue_table *queues, struct text policy) MUST_CHECK;
 
 /* Borrowed from the file. */
@@ -28,6 +28,9 @@ const struct port_outside *event_file_listener(const struct event_file *file);
 
 /* Reserve what the commit needs: an error for lack of space comes here; see output_seal. */
 struct error event_file_seal(struct event_file *file) MUST_CHECK;
+
+/* The digest of the sealed file (base/output.h). */
+void event_file_digest(const struct event_file *file, char hex[33]);
 
 /* Frees and clears *file, on error too. */
 struct error event_file_commit(struct event_file **file) MUST_CHECK;

@@ -17,6 +17,7 @@ enum {
     READ_BYTES = 64 << 10,
     LINE_BYTES_MAX = 16 << 20,
     LEAVE_MS = 1000,             /* allowed to end by itself after its input is closed */
+    LOOK_MS = 100,               /* of real time, after which `stop` is looked at */
     CYCLES_PER_INSTANT = 100000, /* more cycles at one instant would never end */
 };
 
@@ -51,6 +52,11 @@ static struct error complain(const struct process *process, const char *what)
     struct error error = error_new(ERROR_DATA, "the scheduler '%s' %s", process->options.command, what);
     error_set_hint(&error, "docs/decide.md says how a program decides");
     return error;
+}
+
+static bool is_stopped(const struct process *process)
+{
+    return process->options.stop != NULL && *process->options.stop != 0;
 }
 
 /* ---- starting and ending it ---- */
@@ -129,7 +135,7 @@ void process_close(struct process **process)
     close_fd(&own->to_fd);
     close_fd(&own->from_fd);
     if (own->pid > 0) {
-        has_ended(own, LEAVE_MS, &end);
+        has_ended(own, is_stopped(own) ? 0 : LEAVE_MS, &end);
         kill(-own->pid, SIGKILL);
         while (waitpid(own->pid, NULL, 0) < 0 && errno == EINTR)
             ;
@@ -190,10 +196,10 @@ static struct error read_some(struct process *process)
     return ERROR_OK;
 }
 
-/* Wait until something can be read, and write what is left to write meanwhile. */
+/* Wait until something can be read, and write what is left to write meanwhile; returns early if the world ends. */
 static struct error await(struct process *process, int64_t deadline)
 {
-    while (true) {
+    while (!is_stopped(process)) {
         bool is_sending = process->sent < process->to.length;
         struct pollfd fds[2] = {{.fd = process->from_fd, .events = POLLIN},
                                 {.fd = is_sending ? process->to_fd : -1, .events = POLLOUT}};
@@ -204,13 +210,14 @@ static struct error await(struct process *process, int64_t deadline)
                      (double)process->options.timeout_ms / 1000);
             return complain(process, what);
         }
-        if (poll(fds, 2, left < INT32_MAX ? (int)left : INT32_MAX) < 0 && errno != EINTR)
+        if (poll(fds, 2, left < LOOK_MS ? (int)left : LOOK_MS) < 0 && errno != EINTR)
             return error_io("wait for", process->options.command, errno);
         if (fds[1].revents != 0)
             send_some(process);
         if (fds[0].revents != 0)
             return read_some(process);
     }
+    return ERROR_OK;
 }
 
 /* ---- its answer ---- */
@@ -252,7 +259,7 @@ static struct error take_answer(struct process *process, struct wire_done *done)
 {
     int64_t deadline = clock_ms() + process->options.timeout_ms;
     bool is_done = false;
-    while (!is_done) {
+    while (!is_done && !is_stopped(process)) {
         const char *at = process->from.bytes + process->taken;
         size_t length = process->from.length - process->taken;
         const char *end = length > 0 ? memchr(at, '\n', length) : NULL;
@@ -264,6 +271,8 @@ static struct error take_answer(struct process *process, struct wire_done *done)
         process->taken += line.length + 1;
         TRY(take_line(process, line, done, &is_done));
     }
+    if (!is_done) /* the world ends */
+        *done = (struct wire_done){.decision_count = process->decision_count, .wake_at = TIME_NEVER};
     return ERROR_OK;
 }
 

@@ -17,6 +17,8 @@
 #ifndef SIM_LIVE_PROCESS_H
 #define SIM_LIVE_PROCESS_H
 
+#include <signal.h>
+
 #include "sim/engine/port.h"
 
 struct process; /* opaque */
@@ -29,6 +31,9 @@ struct process_options {
     struct text policy;                  /* for the header: see wire_write_header */
     bool gangs_are_whole;                /* see referee_new */
     const struct policy_config *sharing; /* see referee_share; NULL: as asked */
+    /* Not NULL and not 0: the world ends.  A cycle then ends with the decisions that came, and the program is killed
+     * without time to leave. */
+    const volatile sig_atomic_t *stop;
 };
 
 struct error process_open(struct process **out, const struct process_options *options) MUST_CHECK;

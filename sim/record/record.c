@@ -18,6 +18,21 @@ const char *const record_source_names[] = {"free", "headroom", "grace_0", "evict
 
 const char *const record_cause_names[] = {"no_gpu", "type", "host", "gpu_count", "share", "geometry", "topology", NULL};
 
+const char *const spent_names[] = {
+    [SPENT_USEFUL] = "useful",
+    [SPENT_COMMUNICATION] = "communication",
+    [SPENT_NEIGHBOURS] = "neighbours",
+    [SPENT_SLICED] = "sliced",
+    [SPENT_REPARTITION] = "repartition",
+    [SPENT_RESTART] = "restart",
+    [SPENT_LOST] = "lost",
+    [SPENT_IDLE_HELD] = "idle_held",
+    [SPENT_RESERVED] = "reserved",
+    [SPENT_IDLE] = "idle",
+    [SPENT_DOWN] = "down",
+    [SPENT_COUNT] = NULL,
+};
+
 const uint8_t record_gang_sizes[RECORD_GANG_SIZE_COUNT] = {1, 2, 4, 8};
 
 double space_fragmented_gpus(const struct space_row *row)
@@ -37,11 +52,13 @@ const char record_job_columns[] =
     "gpus,sm_active_ratio,wait_s,wait_total_s,"
     "queue,user,class,workload_class,priority,members,gpu_model,state,reason,is_counted,source,"
     "evictions,lost_gpu_s,overhead_gpu_s,resizes,preempted_gpu_s,evictions_wasted,"
-    "lost_write_gpu_s,lost_leave_gpu_s,lost_load_gpu_s,lost_warmup_gpu_s,"
-    "lost_work_preempted_gpu_s,lost_work_node_gpu_s,lost_work_other_gpu_s,"
+    "lost_write_gpu_s,lost_leave_gpu_s,lost_load_gpu_s,lost_warmup_gpu_s,lost_pull_gpu_s,"
+    "lost_work_preempted_gpu_s,lost_work_node_gpu_s,lost_work_neighbour_gpu_s,lost_work_other_gpu_s,"
     "communication,exposed_gpu_s,slowed_gpu_s,network_gpu_s,network_gb_per_s,planned_gpu_s,mfu_ratio,"
     "activity,active_gpu_s,idle_held_gpu_s,"
     "faults,killed_by_memory,killed_by_runaway,killed_by_fatal,neighbour_gpu_s,blast_gpus,"
+    "ready_s,pulled_registry_gb,pulled_rack_gb,pulled_local_gb,"
+    "idle_told,idle_shrunk,idle_evicted,idle_disturbed,given_back_gpu_s,"
     "wait_by_reason_s,end_s";
 
 const char record_attempt_columns[] = "job_id,start_s,saved_s,placement,gpus,why,reason,attempt,"
@@ -55,4 +72,7 @@ const char record_timeline_columns[] =
     "idle_gpus,stranded_gpus,fragmented_no_gpu_gpus,fragmented_type_gpus,fragmented_host_gpus,"
     "fragmented_gpu_count_gpus,fragmented_share_gpus,fragmented_geometry_gpus,"
     "fragmented_topology_gpus,largest_gang_1_gpus,largest_gang_2_gpus,largest_gang_4_gpus,"
-    "largest_gang_8_gpus,mig_slices_unplaceable";
+    "largest_gang_8_gpus,mig_slices_unplaceable,"
+    "spent_useful_gpu_s,spent_communication_gpu_s,spent_neighbours_gpu_s,spent_sliced_gpu_s,"
+    "spent_repartition_gpu_s,spent_restart_gpu_s,spent_lost_gpu_s,spent_idle_held_gpu_s,"
+    "spent_reserved_gpu_s,spent_idle_gpu_s,spent_down_gpu_s";

@@ -22,10 +22,12 @@
  *   reason        of a job that neither waits nor was rejected, or that another program rejected without a reason; of
  *                 an attempt that was not evicted
  *   wait_by_reason_s   see below
- *   lost_write_gpu_s to lost_work_other_gpu_s   if checkpoints are free
+ *   lost_write_gpu_s to lost_work_other_gpu_s   if checkpoints are free and there are no cold starts
  *   communication to mfu_ratio   of a job that declares no communication; network_gb_per_s also of one that never
  *                 worked in several NVLink domains, mfu_ratio of one whose MFU is not known
  *   faults to blast_gpus   if the world has no faults of jobs
+ *   ready_s to pulled_local_gb   if the world has no cold starts; ready_s also of a job that was never ready
+ *   idle_told to given_back_gpu_s   if the world has no monitor
  *   link_tier, link_gb_per_s   of an attempt that holds no more than one GPU
  *   idle_gpus to mig_slices_unplaceable   of a sample when they are not known (struct space_row)
  *
@@ -67,14 +69,28 @@ struct fault_row {
     int64_t blast_gpu_milli;             /* GPUs that the jobs held that one of its own faults took: the most */
 };
 
-/* The causes of lost GPU time, where checkpoints are charged (sim/checkpoints/checkpoint_table.h). */
+/* What an idle policy did to a job. */
+struct idle_row {
+    uint32_t notified;  /* times that its submitter was told */
+    uint32_t shrunk;    /* times that it lost members as idle, but not all */
+    uint32_t evicted;   /* times that it was evicted as idle */
+    uint32_t disturbed; /* the part of these when it was busy, or would have been soon (world.monitor) */
+    /* GPU time that it gave back: of the GPUs that it lost as idle, from when they left until it got GPUs again or
+     * ended, at most until its work or its limit would have ended it. */
+    int64_t given_gpu_us;
+};
+
+/* The causes of lost GPU time, where checkpoints are charged (sim/checkpoints/checkpoint_table.h) or jobs start cold
+ * (sim/caches/pull_table.h). */
 enum lost_cause {
     LOST_WRITE,          /* periodic checkpoints: without work, or the part of its speed that they took */
     LOST_LEAVE,          /* checkpoints made before members left */
     LOST_LOAD,           /* of the last checkpoint */
     LOST_WARMUP,         /* after restarts */
+    LOST_PULL,           /* of images, weights and data, before loads */
     LOST_WORK_PREEMPTED, /* work thrown away by evictions for other jobs */
     LOST_WORK_NODE,      /* work thrown away because a node went down */
+    LOST_WORK_NEIGHBOUR, /* work thrown away by the fault of another job on the same GPU */
     LOST_WORK_OTHER,     /* work thrown away for other reasons */
     LOST_CAUSE_COUNT
 };
@@ -82,6 +98,13 @@ enum lost_cause {
 /* They add up to lost_gpu_ns; those before LOST_WORK_PREEMPTED to overhead_gpu_ns. */
 struct lost_row {
     int64_t gpu_ns[LOST_CAUSE_COUNT];
+};
+
+/* What a job pulled onto its nodes (sim/caches/pulls.h), in all its attempts. */
+enum { RECORD_PULL_REGISTRY, RECORD_PULL_RACK, RECORD_PULL_LOCAL, RECORD_PULL_COUNT };
+struct pull_row {
+    time_ns ready;                    /* when all was there for the first time; TIME_NEVER: it never was */
+    int64_t bytes[RECORD_PULL_COUNT]; /* from the registry, from caches of racks, on the node already */
 };
 
 struct job_row {
@@ -116,7 +139,7 @@ struct job_row {
     uint32_t resizes;            /* attempts that ended because members came or went */
     int64_t held_gpu_us;         /* if resizes > 0: GPU time held while it ran; else not set: it is gpu_milli x run */
     int64_t preempted_gpu_ns;    /* the part of lost_gpu_ns that was lost by evictions for other jobs */
-    const struct lost_row *lost; /* lost_gpu_ns by cause; NULL: checkpoints are free */
+    const struct lost_row *lost; /* lost_gpu_ns by cause; NULL: checkpoints are free, and there are no cold starts */
     uint32_t evictions_wasted;   /* evictions decided for this job that it made no use of */
     /* What communication costs, of a job that declares it (topologies/communication.h); else NULL or "", and 0.  In
      * microseconds: nanoseconds of GPU time pass 64 bits when 16,384 GPUs work for a week. */
@@ -132,6 +155,8 @@ struct job_row {
     const char *activity;
     int64_t active_gpu_us, idle_held_gpu_us; /* GPU time x SM activity; GPU time held while no SM was busy */
     const struct fault_row *faults;          /* NULL: the world has no faults of jobs */
+    const struct pull_row *pulls;            /* NULL: the world has no cold starts */
+    const struct idle_row *idle;             /* NULL: the world has no monitor */
     /* waiting times by reason, which add up to wait_total, of a rejected job to end - submit; NULL: it did not wait */
     const struct wait_times *waits;
 };
@@ -196,6 +221,26 @@ struct space_row {
 };
 double space_fragmented_gpus(const struct space_row *row); /* the sum over the causes */
 
+/* What became of the cluster's GPU time: sim/engine/engine_spent.h defines each cause and says which one counts where
+ * several apply. */
+enum spent_cause {
+    SPENT_USEFUL,        /* work at the speed of the trace, that is kept or may still be */
+    SPENT_COMMUNICATION, /* speed lost to communication, against the best place alone */
+    SPENT_NEIGHBOURS,    /* speed lost to other jobs on the same GPU */
+    SPENT_SLICED,        /* speed lost on a MIG instance; parts of a partitioned GPU in no instance */
+    SPENT_REPARTITION,   /* parts of a GPU that is being repartitioned, but for the instances that stay */
+    SPENT_RESTART,       /* checkpoints and restarts: held by a job that writes, loads or warms up */
+    SPENT_LOST,          /* work that was thrown away */
+    SPENT_IDLE_HELD,     /* held by a job that runs while no SM of its is busy */
+    SPENT_RESERVED,      /* kept for a job that does not run yet, or by a gang that is not complete */
+    SPENT_IDLE,          /* free */
+    SPENT_DOWN,          /* of nodes that are down */
+    SPENT_COUNT
+};
+extern const char *const spent_names[]; /* "useful", ..., NULL-terminated */
+
+__extension__ typedef __int128 gpu_time_ns; /* GPUs x ns: 16,384 GPUs pass 64 bits in a week */
+
 /* State just after `time`, and integrals from the start of the run to `time`. */
 struct timeline_row {
     time_ns time;
@@ -212,6 +257,9 @@ struct timeline_row {
     double idle_held_gpu_s;      /* its integral */
     double partial_gang_gpu_s;   /* GPUs held by gangs below their minimum; part of reserved */
     struct space_row space;
+    /* Integrals, by cause: they add up to the cluster's GPUs x `time` exactly.  Each is exact but for less than a
+     * nanosecond of one GPU.  Only `useful` falls, when work is lost. */
+    gpu_time_ns spent[SPENT_COUNT];
 };
 
 /* The state when a workload that fills the cluster (workloads/readers/fill.h) has reached `percent`: right after the

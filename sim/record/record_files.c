@@ -9,6 +9,7 @@
 #include "sim/record/record_text.h"
 
 enum record_file { FILE_JOBS, FILE_ATTEMPTS, FILE_TIMELINE, FILE_COUNT };
+_Static_assert((int)FILE_COUNT == RECORD_FILE_COUNT, "the header counts them");
 
 /* The middle of a job's line, from queue to source.  Few different ones occur in a run, so their texts are kept, by
  * slot. */
@@ -43,7 +44,7 @@ struct record_files {
 
 /* Bounds of a row's fields that are numbers or names of ours: none is wider than LINE_NUMBER_CHARS_MAX. */
 enum {
-    JOB_FIELDS_MAX = 55,
+    JOB_FIELDS_MAX = 61,
     REASON_CHARS_MAX = 32, /* of a reason's name */
     MIDDLE_FIELDS_MAX = 11,
     ATTEMPT_FIELDS_MAX = 11,
@@ -233,10 +234,36 @@ static char *job_faults(struct line_time *times, char *at, const struct fault_ro
     return line_milli(at, faults->blast_gpu_milli);
 }
 
-/* Empty if checkpoints are free. */
+static char *job_idle(char *at, const struct idle_row *idle)
+{
+    static const char nothing[] = ",,,,";
+    if (idle == NULL)
+        return line_word(at, nothing, sizeof nothing - 1);
+    at = line_uint(at, idle->notified);
+    at = line_uint(at, idle->shrunk);
+    at = line_uint(at, idle->evicted);
+    at = line_uint(at, idle->disturbed);
+    return field_us(at, idle->given_gpu_us);
+}
+
+/* Empty without cold starts.  Bytes are written in 10^9. */
+static char *job_pulls(struct line_time *times, char *at, const struct pull_row *pulls)
+{
+    if (pulls == NULL)
+        return line_word(at, ",,,", 3);
+    if (pulls->ready == TIME_NEVER)
+        at = field_word(at, "");
+    else
+        at = line_ns(at, &times[TIME_OTHER], pulls->ready);
+    for (int source = 0; source < RECORD_PULL_COUNT; source++)
+        at = line_ns(at, &times[TIME_OTHER], pulls->bytes[source]);
+    return at;
+}
+
+/* Empty if checkpoints are free and there are no cold starts. */
 static char *job_lost(struct line_time *times, char *at, const struct lost_row *lost)
 {
-    static const char nothing[] = ",,,,,,";
+    static const char nothing[] = ",,,,,,,,";
     _Static_assert(sizeof nothing == LOST_CAUSE_COUNT, "a comma after each but the last");
     if (lost == NULL)
         return line_word(at, nothing, sizeof nothing - 1);
@@ -261,7 +288,8 @@ static char *job_changes(struct line_time *times, char *at, const struct job_row
         at = line_uint(at, row->evictions_wasted);
     }
     at = job_communication(times, job_lost(times, at, row->lost), row);
-    return job_faults(times, job_activity(at, row), row->faults);
+    at = job_faults(times, job_activity(at, row), row->faults);
+    return job_idle(job_pulls(times, at, row->pulls), row->idle);
 }
 
 /* "Resources:12.5;Priority:3" */
@@ -398,6 +426,33 @@ static void sample_space(struct buffer *buffer, const struct space_row *space)
     buffer_int(buffer, space->mig_slices_unplaceable);
 }
 
+/* GPU-nanoseconds as GPU-seconds: they may be too many for line_ns. */
+static char *field_gpu_time(char *at, gpu_time_ns ns)
+{
+    const gpu_time_ns magnitude = ns < 0 ? -ns : ns;
+    *at = '-';
+    at += ns < 0;
+    at = line_digits(at, (uint64_t)(magnitude / TIME_NS_PER_S), 1);
+    const uint64_t rest = (uint64_t)(magnitude % TIME_NS_PER_S);
+    if (rest != 0) {
+        *at++ = '.';
+        at = line_digits(at, rest, 9);
+        while (at[-1] == '0')
+            at--;
+    }
+    *at++ = ',';
+    return at;
+}
+
+static void sample_spent(struct buffer *buffer, const gpu_time_ns spent[SPENT_COUNT])
+{
+    char *at = buffer_reserve(buffer, (SPENT_COUNT + 1) * LINE_NUMBER_CHARS_MAX);
+    *at++ = ',';
+    for (int cause = 0; cause < SPENT_COUNT; cause++)
+        at = field_gpu_time(at, spent[cause]);
+    line_end(at, buffer);
+}
+
 static struct error on_sample(void *self, const struct timeline_row *row)
 {
     struct record_files *files = self;
@@ -426,31 +481,26 @@ static struct error on_sample(void *self, const struct timeline_row *row)
         sample_space(buffer, &row->space);
     else
         buffer_string(buffer, space_unknown);
-    buffer_char(buffer, '\n');
+    sample_spent(buffer, row->spent);
     return output_flush_if_full(files->outputs[FILE_TIMELINE]);
 }
 
 /* ---- life ---- */
 
+const char *const record_files_names[RECORD_FILE_COUNT] = {
+    [FILE_JOBS] = RECORD_JOBS_FILE,
+    [FILE_ATTEMPTS] = RECORD_ATTEMPTS_FILE,
+    [FILE_TIMELINE] = RECORD_TIMELINE_FILE,
+};
+
 static struct error open_one(struct record_files *files, enum record_file which, const char *folder)
 {
-    static const char *const names[FILE_COUNT] = {
-        [FILE_JOBS] = RECORD_JOBS_FILE,
-        [FILE_ATTEMPTS] = RECORD_ATTEMPTS_FILE,
-        [FILE_TIMELINE] = RECORD_TIMELINE_FILE,
-    };
     static const char *const columns[FILE_COUNT] = {
         [FILE_JOBS] = record_job_columns,
         [FILE_ATTEMPTS] = record_attempt_columns,
         [FILE_TIMELINE] = record_timeline_columns,
     };
-    struct buffer path = {0};
-    buffer_string(&path, folder);
-    buffer_char(&path, '/');
-    buffer_string(&path, names[which]);
-    struct error error = output_open(&files->outputs[which], buffer_c_string(&path), OUTPUT_ZSTD);
-    buffer_release(&path);
-    TRY(error);
+    TRY(output_open_inside(&files->outputs[which], folder, record_files_names[which], OUTPUT_ZSTD));
     buffer_string(output_buffer(files->outputs[which]), columns[which]);
     buffer_char(output_buffer(files->outputs[which]), '\n');
     return ERROR_OK;
@@ -488,11 +538,21 @@ struct record_sink record_files_sink(struct record_files *files)
     };
 }
 
+struct error record_files_seal(struct record_files *files)
+{
+    for (int which = 0; which < FILE_COUNT; which++)
+        TRY(output_seal(files->outputs[which]));
+    return ERROR_OK;
+}
+
+void record_files_digest(const struct record_files *files, int which, char hex[33])
+{
+    output_digest(files->outputs[which], hex);
+}
+
 struct error record_files_commit(struct record_files **files)
 {
-    struct error error = ERROR_OK;
-    for (int which = 0; which < FILE_COUNT && !error_is(error); which++)
-        error = output_seal((*files)->outputs[which]);
+    struct error error = record_files_seal(*files);
     for (int which = FILE_COUNT - 1; which >= 0 && !error_is(error); which--)
         error = output_commit(&(*files)->outputs[which]);
     record_files_discard(files); /* files that an error left uncommitted */

@@ -23,6 +23,9 @@
 #define RECORD_ATTEMPTS_FILE "attempts.csv.zst"
 #define RECORD_TIMELINE_FILE "timeline.csv.zst"
 
+enum { RECORD_FILE_COUNT = 3 };
+extern const char *const record_files_names[RECORD_FILE_COUNT];
+
 struct record_files; /* opaque */
 
 /* Create the folder if needed, and open the three files.  model_names: of the cluster, NULL-terminated, as in struct
@@ -32,6 +35,12 @@ struct error record_files_open(struct record_files **out, const char *folder,
 
 /* Has all hooks but on_arrived and on_finished, which write to no file here. */
 struct record_sink record_files_sink(struct record_files *files);
+
+/* Flush and fsync; no row may follow.  An error for lack of space comes here: see output_seal. */
+struct error record_files_seal(struct record_files *files) MUST_CHECK;
+
+/* The digest of one of the sealed files (base/output.h). */
+void record_files_digest(const struct record_files *files, int which, char hex[33]);
 
 /* Give the files their final names.  Frees and clears *files, on error too. */
 struct error record_files_commit(struct record_files **files) MUST_CHECK;

@@ -223,6 +223,11 @@ static bool allows_reject(struct referee *referee, struct referee_job *job, cons
     return true;
 }
 
+static bool allows_notify(struct referee *referee, const struct referee_job *job)
+{
+    return job->running.piece_count > 0 || referee_says(referee, "it does not run");
+}
+
 static bool allows(struct referee *referee, struct referee_job *job, const struct decision *decision)
 {
     switch (decision->kind) {
@@ -235,6 +240,8 @@ static bool allows(struct referee *referee, struct referee_job *job, const struc
         return true;
     case DECISION_REPARTITION:
         return referee_allows_cut(referee, decision);
+    case DECISION_NOTIFY:
+        return allows_notify(referee, job);
     case DECISION_RELEASE:
         referee_release(referee, job);
         return true;

@@ -245,6 +245,7 @@ static struct referee_job *job_new(struct referee *referee, const struct job *jo
     own->job.tags = copy_list(job->tags, job->tags != NULL, sizeof *job->tags);
     own->job.after = copy_list(job->after, job->after_count, sizeof *job->after);
     own->job.communication = NULL; /* no rule depends on it */
+    own->job.objects = NULL;       /* likewise */
     own->job.name = NULL;
     own->is_held = job->is_held;
     job_pieces_plan(&own->running, &own->job);

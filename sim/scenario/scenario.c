@@ -27,14 +27,20 @@ static struct error set_string(struct json_doc *doc, const char *path, const cha
     return error;
 }
 
-static struct error read_doc(struct json_doc **doc, const char *path)
+static struct error read_doc_digest(struct json_doc **doc, const char *path, char digest[33])
 {
     char *bytes;
     size_t length;
-    TRY(input_read_all(path, SCENARIO_BYTES_MAX, &bytes, &length));
+    TRY(input_read_all_digest(path, SCENARIO_BYTES_MAX, &bytes, &length, digest));
     struct error error = json_doc_parse(doc, path, (struct text){bytes, length}, ERROR_CONFIG);
     mem_free(bytes);
     return error;
+}
+
+static struct error read_doc(struct json_doc **doc, const char *path)
+{
+    char digest[33];
+    return read_doc_digest(doc, path, digest);
 }
 
 /* ---- Paths of the file count from its folder ---- */
@@ -141,7 +147,7 @@ static struct error open_doc(struct scenario *scenario, const struct scenario_op
     }
     if (path == NULL)
         return json_doc_parse(&scenario->doc, "command line", text_of(empty_scenario), ERROR_CONFIG);
-    TRY(read_doc(&scenario->doc, path));
+    TRY(read_doc_digest(&scenario->doc, path, scenario->digest));
     const char *base = folder_of(scenario, path);
     TRY(rebase(scenario->doc, base, "workload", "trace"));
     TRY(rebase(scenario->doc, base, "cluster", NULL));
@@ -231,18 +237,16 @@ static struct error expand_cluster(struct scenario *scenario, const struct scena
     if (!json_is_string(named.node))
         return ERROR_OK;
     const char *path = arena_copy(&scenario->arena, text_of(json_value_string(&named)));
-    bool is_list;
+    struct cluster_file file;
     scenario->cluster_path = path;
-    TRY(cluster_is_node_list(path, &is_list));
-    TRY(input_digest(path, scenario->cluster_digest));
-    if (!is_list) {
-        struct json_doc *cluster;
-        TRY(cluster_load_doc(&cluster, path));
-        return json_doc_graft(scenario->doc, "cluster", cluster);
-    }
+    TRY(cluster_load_file(&file, path));
+    memcpy(scenario->cluster_digest, file.digest, sizeof file.digest);
+    if (file.doc != NULL)
+        return json_doc_graft(scenario->doc, "cluster", file.doc);
+    scenario->cluster = file.cluster;
     if (has_late_cluster_set(options))
         return error_new(ERROR_CONFIG, "%s is a node list: its nodes cannot be changed by --set cluster.", path);
-    return cluster_load(&scenario->cluster, path);
+    return ERROR_OK;
 }
 
 /* ---- What loads are of ---- */

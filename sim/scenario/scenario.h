@@ -53,6 +53,7 @@ struct scenario {
     char *resolved;    /* canonical JSON of the whole scenario */
     char *policy_text; /* canonical JSON of the policy */
     struct json_doc *doc;
+    char digest[33];          /* of the scenario file as it was read; "" if there is none */
     char cluster_digest[33];  /* of the cluster file; "" for an inline cluster */
     const char *cluster_path; /* "" for an inline one */
     struct plugins plugins;   /* that the policy can use */

@@ -51,6 +51,26 @@ static void read_faults(struct fault_rates *rates, const struct json_value *valu
     json_object_close(&object);
 }
 
+static void read_monitor(struct monitor_config *config, const struct json_value *value)
+{
+    struct json_object object;
+    if (value->node == NULL)
+        return;
+    *config = MONITOR_DEFAULTS;
+    json_object_open(&object, value);
+    config->period = json_get_duration(&object, "period_s", config->period);
+    config->delay = json_get_duration(&object, "delay_s", config->delay);
+    config->noise = json_get_real(&object, "noise", 0, 1, config->noise);
+    config->missing = json_get_real(&object, "missing", 0, 1, config->missing);
+    config->ahead = json_get_duration(&object, "disturbed_within_s", config->ahead);
+    if (config->period < TIME_NS_PER_S) {
+        struct json_value period = json_member(&object, "period_s");
+        json_fail(&period, "'period_s' must be at least 1 s");
+        error_set_hint(value->error, "leave 'monitor' out if the world has none");
+    }
+    json_object_close(&object);
+}
+
 void world_config_read(struct world_config *world, const struct json_value *value, struct arena *arena,
                        const char *const *classes)
 {
@@ -82,6 +102,10 @@ void world_config_read(struct world_config *world, const struct json_value *valu
     read_faults(&world->faults, &faults);
     struct json_value checkpoints = json_member(&object, "checkpoints");
     world->checkpoints = checkpoint_table_read(&checkpoints, arena, classes);
+    struct json_value cold_starts = json_member(&object, "cold_starts");
+    world->cold_starts = pull_table_read(&cold_starts, arena, classes);
+    struct json_value monitor = json_member(&object, "monitor");
+    read_monitor(&world->monitor, &monitor);
     struct json_value recut = json_member(&object, "mig_recut");
     read_recut_costs(&world->recut, &recut);
     if (world->sample_interval <= 0) {

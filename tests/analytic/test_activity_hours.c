@@ -91,7 +91,8 @@ static void test_renewal(void **state)
 static void check_walk(const struct run_setup *setup, const struct run_job *made, const struct job_row *row)
 {
     struct activity activity;
-    const struct activity_plan *plan = activity_table_plan(&setup->world.activity, (enum job_class)made->job.class, "");
+    const struct activity_plan *plan =
+        activity_table_plan(&setup->world.activity, &made->job, 1, (struct job_names){"", ""});
     wide active = 0, idle = 0;
     activity_begin(&activity, plan, 1, row->id); /* run_jobs runs with seed 1 */
     for (time_ns now = 0, span; now < row->run; now += span) {

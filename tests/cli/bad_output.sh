@@ -55,17 +55,7 @@ fi
 
 # ---- Full disks ----
 
-# Each of the five files in turn on a full device: none of the other four appears.
-for name in jobs.csv.zst attempts.csv.zst timeline.csv.zst report.html result.json; do
-    rm -rf full && mkdir full
-    ln -s /dev/full full/$name
-    refused_plainly 4 run small.json --out full <<END
-error: cannot write full/$name: No space left on device
-END
-    [ "$(ls -A full)" = $name ] || fail "a full disk at $name: left $(ls -A full)"
-done
-
-# The same over an earlier record, with a limit on the size of files that the page breaks (units of 512 bytes).
+# An earlier record, with a limit on the size of files that the page breaks (units of 512 bytes).
 make_record old
 (
     ulimit -f 8

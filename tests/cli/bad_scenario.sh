@@ -246,6 +246,17 @@ error: bad.json:2:11: the plan does not fit the job 1: 8 GPUs are not a multiple
   limit row 0 of 'communication' by 'gpus_min', 'gpus_max', 'class', 'workload_class' or 'user', or put a row for such jobs before it
 END
 
+# ---- A check of what the policy cannot keep ----
+
+refused 2 run small.json --check --set policy.gang=hoard <<'END'
+error: policy 'fifo' guarantees "gang", but its gang policy 'hoard' starts jobs below their minimum
+  leave "gang" out of policy.guarantees, or set policy.gang to 'all_or_nothing'
+END
+windtunnel run small.json --check --set policy.gang=hoard --set 'policy.guarantees=[]'
+[ "$status" -eq 0 ] || fail "--check of a policy that guarantees nothing: status $status"
+windtunnel run small.json --set policy.gang=hoard
+[ "$status" -eq 0 ] || fail "without --check the same policy runs: status $status"
+
 # ---- validate says the same as run ----
 
 for scenario in '{"cluster": "four.json"}' '[' '{"cluster": "four.json", "workload": {"trace": "nowhere.csv"}}'; do

@@ -251,6 +251,7 @@ static void take_decision(struct world *world, const struct decision *decision)
         break;
     case DECISION_RESERVE:
     case DECISION_RELEASE:
+    case DECISION_NOTIFY:
     case DECISION_REPARTITION:
         break;
     }

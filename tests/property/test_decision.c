@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "studies/decision.h"
+#include "studies/divergence/decision.h"
 #include "tests/support/random_run.h"
 #include "tests/support/random_scenario.h"
 #include "tests/support/scratch.h"

@@ -2,18 +2,20 @@
  *
  * Both sides write events.jsonl.zst.  The files are compared line by line, without the numbers of decisions and without
  * cycles; that is the oracle. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <cmocka.h>
 
 #include "base/input.h"
 #include "sim/live/event_file.h"
 #include "sim/plugins/guard.h"
-#include "studies/divergence.h"
+#include "studies/divergence/divergence.h"
 #include "tests/support/random_scenario.h"
 #include "tests/support/scratch.h"
 
@@ -52,6 +54,7 @@ static bool write_events(const struct scenario_options *options, const char *nam
     }
     error = scenario_open(&scenario, &source);
     if (!error_is(error)) {
+        assert_true(mkdir(scratch_path(name), 0777) == 0 || errno == EEXIST);
         error = event_file_open(&file, scratch_path(name), scenario.cluster, job_source_queues(source),
                                 text_of(scenario.policy_text));
         assert_false(error_is(error));
@@ -142,7 +145,10 @@ static struct story read_events(const char *name)
     struct input *input;
     struct text line;
     bool has;
-    struct error error = input_open(&input, scratch_path(name), NULL);
+    struct buffer path = {0};
+    buffer_format(&path, "%s/" EVENT_FILE, scratch_path(name));
+    struct error error = input_open(&input, buffer_c_string(&path), NULL);
+    buffer_release(&path);
     while (!error_is(error = input_line(input, &line, &has)) && has) {
         char *copy = strndup(line.at, line.length);
         add_line(&story, copy);
@@ -303,7 +309,7 @@ static bool is_told(const struct divergence *found, const struct entry *const an
 
 static void compare(const struct pair *pair, uint64_t seed, struct tally *tally)
 {
-    struct story stories[2] = {read_events("a.zst"), read_events("b.zst")};
+    struct story stories[2] = {read_events("a"), read_events("b")};
     const struct entry *any[2], *decided[2];
     struct divergence found;
     const struct divergence_options few = {.marks_max = 2 + 2 * (seed % 5)};
@@ -346,7 +352,7 @@ static void the_first_difference_is_that_of_the_texts(void **state)
         struct pair pair;
         for (uint32_t draw = 0; draw < DRAWS_MAX; draw++) {
             pair_make(&pair, seed, draw);
-            if (!write_events(&pair.sides[0], "a.zst") || !write_events(&pair.sides[1], "b.zst"))
+            if (!write_events(&pair.sides[0], "a") || !write_events(&pair.sides[1], "b"))
                 continue;
             compare(&pair, seed, &tally);
             break;

@@ -307,6 +307,7 @@ static void take_decision(struct world *w, const struct decision *decision)
         break;
     case DECISION_RESERVE:
     case DECISION_RELEASE:
+    case DECISION_NOTIFY:
         break;
     }
 }

@@ -255,6 +255,7 @@ static void carry_out(struct world *w, const struct decision *decision)
         return;
     case DECISION_RESERVE:
     case DECISION_RELEASE:
+    case DECISION_NOTIFY:
         return;
     }
 }

@@ -158,7 +158,8 @@ void honest_world_log_decision(struct honest_world *world, const struct decision
                                         [DECISION_EVICT] = "evict",
                                         [DECISION_RESERVE] = "reserve",
                                         [DECISION_RELEASE] = "release",
-                                        [DECISION_REJECT] = "reject"};
+                                        [DECISION_REJECT] = "reject",
+                                        [DECISION_NOTIFY] = "notify"};
     if (world->log == NULL)
         return;
     buffer_format(world->log, "tick %u: %s j%u", world->tick, verbs[decision->kind], world->job_of[decision->job]);

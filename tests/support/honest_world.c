@@ -401,7 +401,7 @@ static void take_decision(struct honest_world *world, const struct decision *all
         job->reserved_at = world->tick;
     } else if (decision->kind == DECISION_RELEASE)
         job->reserved_count = 0;
-    else
+    else if (decision->kind == DECISION_REJECT)
         be_over(world, job);
     note(world, job);
     if (decision->kind == DECISION_START || decision->kind == DECISION_RESERVE)

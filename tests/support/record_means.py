@@ -27,10 +27,13 @@ LOST = {  # column: metric
     "lost_leave_gpu_s": "lost_to_leave_gpu_h",
     "lost_load_gpu_s": "lost_to_load_gpu_h",
     "lost_warmup_gpu_s": "lost_to_warmup_gpu_h",
+    "lost_pull_gpu_s": "lost_to_pull_gpu_h",
     "lost_work_preempted_gpu_s": "lost_work_preempted_gpu_h",
     "lost_work_node_gpu_s": "lost_work_node_gpu_h",
+    "lost_work_neighbour_gpu_s": "lost_work_neighbour_gpu_h",
     "lost_work_other_gpu_s": "lost_work_other_gpu_h",
 }
+PULLED = ("pulled_registry_gb", "pulled_rack_gb", "pulled_local_gb")
 wrong = []
 
 
@@ -90,11 +93,14 @@ def check_fields(jobs, attempts, timeline):
         filled_where(jobs, column, lambda row: row["faults"] != "", "when the world has faults")
     charged = any(row["lost_write_gpu_s"] != "" for row in jobs)
     for column in LOST:
-        filled_where(jobs, column, lambda row: charged, "if checkpoints are charged")
+        filled_where(jobs, column, lambda row: charged, "if checkpoints are charged or jobs start cold")
+    cold = any(row["pulled_rack_gb"] != "" for row in jobs)
+    for column in PULLED:
+        filled_where(jobs, column, lambda row: cold, "if the world has cold starts")
     for row in jobs if charged else []:
         parts = [float(row[column]) for column in LOST]
         same(f"causes of {row['job_id']}", float(row["lost_gpu_s"]), sum(parts))
-        same(f"overhead of {row['job_id']}", float(row["overhead_gpu_s"]), sum(parts[:4]))
+        same(f"overhead of {row['job_id']}", float(row["overhead_gpu_s"]), sum(parts[:5]))
     filled_where(jobs, "source", lambda row: row["start_s"] != "", "when it started")
     for row in jobs:
         if row["wait_by_reason_s"] and row["wait_total_s"]:
@@ -161,6 +167,21 @@ def check_group(what, metrics, jobs):
     same(f"{what} lost_by_neighbour_gpu_h", value("lost_by_neighbour_gpu_h"),
          total(struck, "neighbour_gpu_s") / 3600 if struck else None)
     same(f"{what} blast_radius_gpus_max", value("blast_radius_gpus_max"), max(numbers(struck, "blast_gpus"), default=None))
+    cold = [job for job in here if job["pulled_rack_gb"] != ""]
+    registry, rack, local = (total(cold, column) for column in PULLED)
+    starts = [float(job["ready_s"]) - float(job["start_s"]) for job in cold if job["ready_s"] != ""]
+    for percent in (50, 99):
+        same(f"{what} cold_start_p{percent}_s", value(f"cold_start_p{percent}_s"), rank(starts, percent))
+    if cold and all(job["ready_s"] != "" for job in cold):
+        ready = [float(job["ready_s"]) - float(job["submit_s"]) for job in cold]
+        same(f"{what} ready_p99_s", value("ready_p99_s"), rank(ready, 99))
+    same(f"{what} cold_start_mean_s", value("cold_start_mean_s"), mean(starts))
+    same(f"{what} pulled_registry_tb", value("pulled_registry_tb"), registry / 1000 if cold else None)
+    same(f"{what} pulled_rack_tb", value("pulled_rack_tb"), rack / 1000 if cold else None)
+    same(f"{what} node_cache_hit_ratio", value("node_cache_hit_ratio"),
+         local / (registry + rack + local) if registry + rack + local > 0 else None)
+    same(f"{what} rack_cache_hit_ratio", value("rack_cache_hit_ratio"),
+         rack / (registry + rack) if registry + rack > 0 else None)
     charged = [job for job in here if job["lost_write_gpu_s"] != ""]
     for column, metric in LOST.items():
         same(f"{what} {metric}", value(metric), total(charged, column) / 3600 if charged else None)

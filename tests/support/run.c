@@ -69,8 +69,12 @@ static struct error take_job(void *self, const struct job_row *row)
     log->jobs[row->id] = *row;
     log->faults[row->id] = row->faults != NULL ? *row->faults : (struct fault_row){0};
     log->jobs[row->id].faults = NULL;
+    log->idle[row->id] = row->idle != NULL ? *row->idle : (struct idle_row){0};
+    log->jobs[row->id].idle = NULL;
     log->jobs[row->id].name = log->jobs[row->id].queue = log->jobs[row->id].user = NULL;
     log->jobs[row->id].lost = NULL;
+    log->pulls[row->id] = row->pulls != NULL ? *row->pulls : (struct pull_row){0};
+    log->jobs[row->id].pulls = NULL;
     if (row->lost != NULL)
         log->lost[row->id] = *row->lost;
     return ERROR_OK;
@@ -146,7 +150,9 @@ struct run_log *run_jobs(const struct run_setup *setup, const struct run_job *jo
     struct record_sink sink = {.self = log, .on_job = take_job, .on_attempt = take_attempt, .on_sample = take_sample};
     MEM_GROW(log->jobs, log->job_capacity, (size_t)count + 1);
     MEM_GROW(log->faults, log->fault_capacity, (size_t)count + 1);
+    MEM_GROW(log->idle, log->idle_capacity, (size_t)count + 1);
     MEM_GROW(log->lost, log->lost_capacity, (size_t)count + 1);
+    MEM_GROW(log->pulls, log->pull_capacity, (size_t)count + 1);
     log->job_count = count;
     for (uint32_t i = 0; i < count; i++) {
         assert_null(job_complaint(&jobs[i].job));
@@ -164,7 +170,9 @@ void run_log_free(struct run_log *log)
         mem_free((void *)(uintptr_t)log->attempts[i].placement);
     mem_free(log->jobs);
     mem_free(log->faults);
+    mem_free(log->idle);
     mem_free(log->lost);
+    mem_free(log->pulls);
     mem_free(log->attempts);
     mem_free(log->samples);
     mem_free(log);

@@ -41,14 +41,16 @@ struct run_job run_job_make(time_ns submit, time_ns duration, uint32_t members, 
 struct run_log {
     struct job_row *jobs;     /* by id; name, queue and user are NULL, because they were borrowed */
     struct fault_row *faults; /* by id; of jobs[].faults, which is NULL */
+    struct idle_row *idle;    /* likewise; 0 if the world has no monitor */
     struct lost_row *lost;    /* by id; 0 if checkpoints are free */
+    struct pull_row *pulls;   /* by id; 0 without cold starts */
     uint32_t job_count;
     struct attempt_row *attempts; /* in order of their rows; placement is owned */
     uint32_t attempt_count;
     struct timeline_row *samples;
     uint32_t sample_count;
     struct engine_result result;
-    size_t job_capacity, fault_capacity, lost_capacity, attempt_capacity, sample_capacity;
+    size_t job_capacity, fault_capacity, idle_capacity, lost_capacity, pull_capacity, attempt_capacity, sample_capacity;
 };
 
 struct run_log *run_jobs(const struct run_setup *setup, const struct run_job *jobs, uint32_t count);

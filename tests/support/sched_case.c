@@ -106,7 +106,10 @@ void sched_case_adopt(struct sched_case *c, struct job job, struct piece piece)
     piece.member_count = 1;
     if (piece.gpu_milli == 0)
         piece.gpu_milli = GPU_MILLI;
+    const uint64_t refused = sched_refused(c->sched)->count;
     sched_job_adopted(c->sched, &job, &piece, 1, 0, 0);
+    if (sched_refused(c->sched)->count != refused)
+        fail_msg("the fact was refused: %s", wrong_fact_text(sched_refused(c->sched)->last));
 }
 
 struct explanation sched_case_explain(struct sched_case *c, job_id job, enum reason code)

@@ -391,6 +391,8 @@ static void take_decision(struct mirror *mirror, const struct decision *all, siz
     case DECISION_RESERVE:
         take_reserve(mirror, all, at);
         break;
+    case DECISION_NOTIFY: /* changes nothing */
+        break;
     case DECISION_REPARTITION:
         mirror_fail(mirror, "no policy here cuts GPUs anew", decision->job);
         break;

@@ -139,6 +139,10 @@ void sched_job_checkpointed(struct sched *sched, job_id job, time_ns now)
 {
     (void)sched, (void)job, (void)now;
 }
+void sched_job_observed(struct sched *sched, job_id job, const struct observation *observation, time_ns now)
+{
+    (void)sched, (void)job, (void)observation, (void)now;
+}
 void sched_decision_refused(struct sched *sched, decision_id decision, enum refusal why, time_ns now)
 {
     (void)sched, (void)decision, (void)why, (void)now;

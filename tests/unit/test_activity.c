@@ -62,6 +62,13 @@ static void test_bad_rows(void **state)
             "is 1.2; a part of an hour is at most 1");
 }
 
+static const struct activity_plan *plan_of(const struct activity_table *table, enum job_class class,
+                                           const char *workload_class)
+{
+    const struct job job = {.class = class};
+    return activity_table_plan(table, &job, 1, (struct job_names){"", workload_class});
+}
+
 /* The first row that fits, and none for other jobs. */
 static void test_rows(void **state)
 {
@@ -71,10 +78,10 @@ static void test_rows(void **state)
         table_good(&arena, "[{'workload_class': 'notebooks', 'class': 'interactive', 'kind': 'busy', 'level': 0.1},"
                            " {'class': 'interactive', 'kind': 'busy', 'level': 0.2},"
                            " {'workload_class': 'services', 'kind': 'busy', 'level': 0.3}]");
-    assert_ptr_equal(activity_table_plan(&table, JOB_INTERACTIVE, "notebooks"), &table.rows[0].plan);
-    assert_ptr_equal(activity_table_plan(&table, JOB_INTERACTIVE, "services"), &table.rows[1].plan);
-    assert_ptr_equal(activity_table_plan(&table, JOB_INFERENCE, "services"), &table.rows[2].plan);
-    assert_null(activity_table_plan(&table, JOB_TRAINING, "notebooks"));
+    assert_ptr_equal(plan_of(&table, JOB_INTERACTIVE, "notebooks"), &table.rows[0].plan);
+    assert_ptr_equal(plan_of(&table, JOB_INTERACTIVE, "services"), &table.rows[1].plan);
+    assert_ptr_equal(plan_of(&table, JOB_INFERENCE, "services"), &table.rows[2].plan);
+    assert_null(plan_of(&table, JOB_TRAINING, "notebooks"));
     arena_release(&arena);
 }
 

@@ -51,9 +51,11 @@ static const char *write_file(const char *name, const void *bytes, size_t length
 static void check_sample(const char *path)
 {
     struct cluster *cluster;
-    bool is_list = false;
-    assert_false(error_is(cluster_is_node_list(path, &is_list)));
-    assert_true(is_list);
+    struct cluster_file file;
+    assert_false(error_is(cluster_load_file(&file, path)));
+    assert_null(file.doc);
+    assert_non_null(file.cluster);
+    cluster_free(file.cluster);
     assert_false(error_is(cluster_load(&cluster, path)));
     assert_int_equal(cluster->node_count, 6);
     assert_int_equal(cluster->gpu_count, 22);
@@ -157,12 +159,11 @@ static void a_missing_file_and_a_folder_are_io_errors(void **state)
 static void json_stays_open_for_overrides(void **state)
 {
     (void)state;
-    struct json_doc *doc;
+    struct cluster_file file;
     struct error error = ERROR_OK;
-    bool is_list = true;
-    assert_false(error_is(cluster_is_node_list("topologies/dgx-h100-500.json", &is_list)));
-    assert_false(is_list);
-    assert_false(error_is(cluster_load_doc(&doc, "topologies/dgx-h100-500.json")));
+    assert_false(error_is(cluster_load_file(&file, "topologies/dgx-h100-500.json")));
+    assert_null(file.cluster);
+    struct json_doc *doc = file.doc;
     assert_false(error_is(json_doc_set(doc, "pools.h100.nodes=550")));
     struct json_value root = json_doc_root(doc, &error);
     struct cluster *cluster = cluster_read(&root, hwloc_read_inside);

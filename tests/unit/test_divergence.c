@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "studies/divergence.h"
+#include "studies/divergence/divergence.h"
 #include "tests/support/scratch.h"
 
 /* Four nodes of 8 GPUs.  11 takes two of them; 12 does not fit; 14 would, if jobs may overtake. */

@@ -49,7 +49,7 @@ static void test_blocking(void **state)
     assert_int_equal(row->overhead_gpu_ns, S((10 + 5 + 50 + 80) * 4));
     assert_int_equal(row->lost_gpu_ns, S((10 + 5 + 50 + 80 + 100) * 4));
     assert_int_equal(row->preempted_gpu_ns, S((50 + 100) * 4)); /* it would have written anyway */
-    check_lost(log, 0, (time_ns[]){10 + 5 + 80, 0, 0, 50, 100, 0, 0});
+    check_lost(log, 0, (time_ns[]){10 + 5 + 80, 0, 0, 50, 0, 100, 0, 0, 0});
     check_attempt(log, 0, 0, S(215), ATTEMPT_EVICTED, 4, S(100), S(100));
     check_attempt(log, 1, S(300), S(1330), ATTEMPT_ENDED, 4, S(900), 0);
     check_told(1, 'l', 0, S(215));
@@ -75,7 +75,7 @@ static void test_asynchronous(void **state)
     struct run_log *log = run_jobs(&setup, &job, 1);
     assert_int_equal(log->jobs[0].end, S(300 + 900 + 8 * 20));
     assert_int_equal(log->jobs[0].overhead_gpu_ns, S((20 + 15 + 8 * 20) * 4));
-    check_lost(log, 0, (time_ns[]){20 + 15 + 8 * 20, 0, 0, 0, 115, 0, 0});
+    check_lost(log, 0, (time_ns[]){20 + 15 + 8 * 20, 0, 0, 0, 0, 115, 0, 0, 0});
     check_attempt(log, 0, 0, S(250), ATTEMPT_EVICTED, 4, S(100), S(115));
     check_attempt(log, 1, S(300), S(1360), ATTEMPT_ENDED, 4, S(900), 0);
     run_log_free(log);
@@ -106,7 +106,7 @@ static void test_leaves(void **state)
     check_told(3, 'e', 0, S(220));
     check_told(5, 'e', 0, S(390));
     assert_int_equal(log->jobs[0].end, S(450 + 870 + 8 * 10)); /* the next writes are after 100 s of work each */
-    check_lost(log, 0, (time_ns[]){5 + 8 * 10, 5 + 10, 0, 20 + 50 + 50, 0, 0, 0});
+    check_lost(log, 0, (time_ns[]){5 + 8 * 10, 5 + 10, 0, 20 + 50 + 50, 0, 0, 0, 0, 0});
     run_log_free(log);
     cluster_free(cluster);
 }
@@ -131,7 +131,7 @@ static void test_storage(void **state)
     assert_int_equal(log->jobs[1].end, S(100 + 20 + 50));
     assert_int_equal(log->jobs[1].overhead_gpu_ns, S(20 * 4));
     assert_int_equal(log->jobs[0].end, S(140 + 10 + 5 + 50));
-    check_lost(log, 0, (time_ns[]){20, 0, 10, 5, 10, 0, 0});
+    check_lost(log, 0, (time_ns[]){20, 0, 10, 5, 0, 10, 0, 0, 0});
     check_attempt(log, 0, 0, S(130), ATTEMPT_EVICTED, 4, S(100), S(10));
     run_log_free(log);
     cluster_free(cluster);

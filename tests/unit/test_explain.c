@@ -137,7 +137,7 @@ static void check_one_domain(bool is_set)
     struct job job = sched_case_job(2, 2, 4, 50);
     job.topology.required = !is_set;
     job.set_count = is_set;
-    job.sets = &set;
+    job.sets = is_set ? &set : NULL;
     sched_case_submit(&c, job, 0);
     assert_int_equal(sched_case_start(&c, 0), 0);
     struct explanation why = sched_case_explain(&c, 2, REASON_TOPOLOGY);

@@ -23,7 +23,7 @@ static const struct job_group narrow = {.request = {.gpu_milli = 400, .gpu_model
 
 static void open_where_h100s_are_usual(struct sched_case *c)
 {
-    const struct job_group usual = {.request = {.gpus = 2, .gpu_models = H100}, .count = 10};
+    const struct job_group usual = {.request = {.gpus = 2, .gpu_models = H100}, .count = 10, .min_count = 10};
     sched_case_open(c, sched_case_cluster(TWO_MODELS), queue_table_new(), FGD);
     sched_typical_told(c->sched, &usual, 1, 0);
 }

@@ -239,7 +239,6 @@ static void cutting_is_tried_again_when_a_rule_has_opened(void **state)
                     queue_table_new(), "{'order': ['fifo'], 'blocking': 'skip', 'geometry': 'on_demand'}");
     struct job client = sched_case_job(0, 1, 0, HIGH), server = sched_case_job(1, 1, 1, HIGH);
     client.first.request.mig = MIG_1G + 1;
-    client.first.request.gpu_milli = 125;
     client.tags = &near;
     server.tags = &db;
     sched_case_submit(&c, client, SECONDS(1));

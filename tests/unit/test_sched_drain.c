@@ -291,8 +291,9 @@ static void the_budget_is_there_again_after_an_hour(void **state)
     sched_case_submit(&c, job, SECONDS(120));
     assert_int_equal(sched_case_start(&c, SECONDS(120)), 1);
     sched_job_ended(c.sched, 1, JOB_END_COMPLETED, false, SECONDS(130));
-    struct job other = sched_case_job(5, 1, 1, 50);
-    sched_case_adopt(&c, other, gpus_on(1, 0x2));
+    const struct job other = sched_case_job(5, 1, 1, 50);
+    const struct piece piece = gpus_on(1, 0x2);
+    sched_job_adopted(c.sched, &other, &piece, 1, 0, SECONDS(130));
     sched_case_submit(&c, sched_case_job(6, 1, 2, 50), SECONDS(140));
     sched_case_cycle(&c, SECONDS(140));
     assert_int_equal(c.count, 0);

@@ -54,7 +54,7 @@ static void what_is_asked_of_topology_is_waited_for(void **state)
         gang.is_preemptible = wish != FIRM;
         gang.topology.required = wish == IN_ONE_RACK;
         gang.set_count = wish == SET_IN_ONE_RACK;
-        gang.sets = &set;
+        gang.sets = wish == SET_IN_ONE_RACK ? &set : NULL;
         sched_case_submit(&c, gang, 0);
         assert_int_equal(sched_case_start(&c, 0), 0);
         assert_int_equal(sched_planned_start(c.sched, 4), SECONDS(wish == ANYWHERE ? 100 : 200));

@@ -52,7 +52,7 @@ static void the_header_is_written_as_it_was_read(void **state)
 static void every_kind_of_line_comes_back(void **state)
 {
     struct wire_lines *fixture = *state;
-    bool has_fact[FACT_COUNT] = {false}, has_decision[DECISION_REPARTITION + 1] = {false};
+    bool has_fact[FACT_COUNT] = {false}, has_decision[DECISION_NOTIFY + 1] = {false};
     char *text;
     for (size_t i = 0; (text = wire_lines_new(i)) != NULL; i++) {
         struct wire_line line;
@@ -72,7 +72,7 @@ static void every_kind_of_line_comes_back(void **state)
     }
     for (int kind = 0; kind < FACT_COUNT; kind++)
         assert_true(has_fact[kind]);
-    for (int kind = 0; kind <= DECISION_REPARTITION; kind++)
+    for (int kind = 0; kind <= DECISION_NOTIFY; kind++)
         assert_true(has_decision[kind]);
 }
 

@@ -1,32 +1,11 @@
 #include "workloads/activity/activity_table.h"
 
-#include <string.h>
-
-/* A misspelt name would match no job, without a word. */
-static void class_check(const struct json_value *value, const char *name, const char *const *classes)
-{
-    for (size_t i = 0; classes[i] != NULL; i++)
-        if (strcmp(classes[i], name) == 0)
-            return;
-    json_fail(value, "the workload has no class '%s'", name);
-    const char *near = text_nearest(text_of(name), classes);
-    if (near != NULL)
-        error_set_hint(value->error, "did you mean '%s'?", near);
-}
-
 static void row_read(const struct json_value *value, struct activity_row *row, struct arena *arena,
                      const char *const *classes)
 {
     struct json_object object;
     json_object_open(&object, value);
-    row->class = json_get_choice(&object, "class", job_class_names, -1);
-    row->workload_class = NULL;
-    const struct json_value kind = json_member(&object, "workload_class");
-    if (kind.node != NULL) {
-        row->workload_class = arena_copy(arena, text_of(json_value_string(&kind)));
-        if (classes != NULL && !error_is(*kind.error))
-            class_check(&kind, row->workload_class, classes);
-    }
+    row->jobs = job_filter_read(&object, 0, arena, classes);
     activity_plan_read(&row->plan, &object);
     json_object_close(&object);
 }
@@ -49,14 +28,11 @@ struct activity_table activity_table_read(const struct json_value *array, struct
     return (struct activity_table){.rows = rows, .count = (uint32_t)count};
 }
 
-const struct activity_plan *activity_table_plan(const struct activity_table *table, enum job_class class,
-                                                const char *workload_class)
+const struct activity_plan *activity_table_plan(const struct activity_table *table, const struct job *job, int64_t gpus,
+                                                struct job_names names)
 {
-    for (uint32_t i = 0; i < table->count; i++) {
-        const struct activity_row *row = &table->rows[i];
-        if ((row->class < 0 || row->class == (int)class) &&
-            (row->workload_class == NULL || strcmp(row->workload_class, workload_class) == 0))
-            return &row->plan;
-    }
+    for (uint32_t i = 0; i < table->count; i++)
+        if (job_filter_passes(&table->rows[i].jobs, job, gpus, names))
+            return &table->rows[i].plan;
     return NULL;
 }

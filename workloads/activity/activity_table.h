@@ -16,11 +16,10 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "workloads/activity/activity.h"
-#include "workloads/job.h"
+#include "workloads/job_filter.h"
 
 struct activity_row {
-    int class;                  /* enum job_class; -1: any */
-    const char *workload_class; /* NULL: any */
+    struct job_filter jobs;
     struct activity_plan plan;
 };
 
@@ -36,8 +35,8 @@ enum { ACTIVITY_ROWS_MAX = 64 };
 struct activity_table activity_table_read(const struct json_value *array, struct arena *arena,
                                           const char *const *classes);
 
-/* The plan of a job of that class and workload class ("": it has none); NULL: no row is for it.  O(rows). */
-const struct activity_plan *activity_table_plan(const struct activity_table *table, enum job_class class,
-                                                const char *workload_class);
+/* The plan of a job; NULL: no row is for it.  gpus: all that it asks for, parts of a GPU rounded up.  O(rows). */
+const struct activity_plan *activity_table_plan(const struct activity_table *table, const struct job *job, int64_t gpus,
+                                                struct job_names names);
 
 #endif

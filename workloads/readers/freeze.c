@@ -419,7 +419,7 @@ bool freeze_is_frozen(const char *path)
     struct input *input;
     struct text line;
     bool has = false;
-    if (strcmp(path, "-") == 0)
+    if (input_is_once(path))
         return false;
     struct error error = input_open(&input, path, NULL);
     if (!error_is(error)) {

@@ -84,7 +84,7 @@ static struct error refuse_no_trace(const char *path, struct text first_line)
     size_t length;
     struct json_doc *doc = NULL;
     struct error error, sticky = ERROR_OK;
-    if (text_trim(first_line).at[0] != '{' || strcmp(path, "-") == 0)
+    if (text_trim(first_line).at[0] != '{' || input_is_once(path))
         return ERROR_OK;
     error = input_read_all(path, NO_TRACE_BYTES_MAX, &bytes, &length);
     if (!error_is(error))

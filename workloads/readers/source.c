@@ -45,9 +45,10 @@ struct job_source {
     struct fill fill;
     struct arrivals_print arrivals;
     bool keeps_arrivals;
-    bool is_read;   /* the trace was opened before */
-    bool is_held;   /* jobs come from `held`, not from the reader */
-    bool is_sorted; /* the trace's submissions never decrease */
+    bool is_read;     /* the trace was opened before */
+    bool is_held;     /* jobs come from `held`, not from the reader */
+    bool is_sorted;   /* the trace's submissions never decrease */
+    bool is_finished; /* the second reading has ended, and was of the same bytes */
     struct frozen_facts frozen;
     time_ns origin;   /* the trace's time that becomes 0 */
     time_ns previous; /* submission of the job before, in the trace's time */
@@ -65,9 +66,17 @@ static bool is_filling(const struct workload_spec *spec)
     return spec->fill.load != 0;
 }
 
-static bool is_stdin(const struct workload_spec *spec)
+/* A pipe cannot be read again, so its jobs are kept. */
+static bool is_once(const struct workload_spec *spec)
 {
-    return strcmp(spec->trace, "-") == 0;
+    return input_is_once(spec->trace);
+}
+
+static struct error changed(const struct job_source *source)
+{
+    struct error error = error_new(ERROR_DATA, "%s changed while it was read", source->spec->trace);
+    error_set_hint(&error, "run again on a file that nobody writes to");
+    return error;
 }
 
 static time_ns time_scaled(time_ns time, double factor)
@@ -144,7 +153,7 @@ static struct error trace_scan(struct job_source *source)
     struct trace_row row;
     bool has;
     const struct workload_spec *spec = source->spec;
-    const bool is_kept = is_stdin(spec) || is_filling(spec) || shake_is_on(&spec->shake) || spec->blocks != BLOCKS_NONE;
+    const bool is_kept = is_once(spec) || is_filling(spec) || shake_is_on(&spec->shake) || spec->blocks != BLOCKS_NONE;
     uint64_t held_max = is_kept ? JOB_NONE : HELD_MAX;
     source->is_held = true;
     source->is_sorted = true;
@@ -170,7 +179,16 @@ static struct error trace_scan(struct job_source *source)
     source->facts.bad_line_count = source->reader.bad_line_count;
     source->facts.skipped_count = source->reader.skipped_count;
     source->facts.format = source->reader.format->name;
-    return ERROR_OK;
+    return input_finish_digest(source->reader.input, source->facts.digest);
+}
+
+/* A trace that was read again must have been the same. */
+static struct error trace_finish(struct job_source *source)
+{
+    char digest[33];
+    TRY(input_finish_digest(source->reader.input, digest));
+    source->is_finished = true;
+    return strcmp(digest, source->facts.digest) == 0 ? ERROR_OK : changed(source);
 }
 
 /* ---- Between the readings ---------------------------------------------------------------------- */
@@ -230,7 +248,7 @@ static struct error trace_load(struct job_source *source)
     while (true) {
         TRY(row_next(source, &row, &has));
         if (!has)
-            return ERROR_OK;
+            return trace_finish(source);
         held_add(&source->held, &row.job, &row.truth);
     }
 }
@@ -304,11 +322,7 @@ static struct error trace_begin(struct job_source *source, uint64_t seed)
     TRY(trace_scan(source));
     TRY(trace_judge(source));
     reader_close(&source->reader);
-    if (is_filling(source->spec))
-        TRY(trace_fill(source, seed));
-    else
-        TRY(trace_order(source, seed));
-    return is_stdin(source->spec) ? ERROR_OK : input_digest(source->spec->trace, source->facts.digest);
+    return is_filling(source->spec) ? trace_fill(source, seed) : trace_order(source, seed);
 }
 
 static struct error synth_begin(struct job_source *source, uint64_t seed)
@@ -389,8 +403,10 @@ static struct error trace_next(struct job_source *source, struct job *job, struc
     } else {
         struct trace_row row;
         TRY(row_next(source, &row, has));
-        if (*has && (row.job.submit < source->previous || row.job.submit < source->origin))
-            return error_new(ERROR_DATA, "%s changed while it was read", source->spec->trace);
+        if (!*has)
+            return source->is_finished ? ERROR_OK : trace_finish(source);
+        if (row.job.submit < source->previous || row.job.submit < source->origin)
+            return changed(source);
         *job = row.job;
         *truth = row.truth;
     }
@@ -433,6 +449,13 @@ struct error job_source_next(struct job_source *source, struct job *job, struct 
     if (source->keeps_arrivals)
         arrivals_print_add(&source->arrivals, source, job, truth);
     return ERROR_OK;
+}
+
+struct error job_source_check(struct job_source *source)
+{
+    if (source->spec == NULL || source->spec->trace == NULL || source->is_held || source->is_finished)
+        return ERROR_OK;
+    return trace_finish(source);
 }
 
 /* How many rows of a trace a preview shows. */

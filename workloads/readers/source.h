@@ -3,7 +3,7 @@
  * A source is a trace reader or a synthesizer, wrapped by transformations (sorting, window,
  * load, drawing of blocks, shaking, filling).  Its consumer sees one job at a time and needs no memory for the rest.
  *
- * Law: submit times never decrease and start at 0 or later; ids are 0, 1, 2, ...; what `job` points
+ * Law: a trace is read once, or twice with the same bytes; submit times never decrease and start at 0 or later; ids are 0, 1, 2, ...; what `job` points
  * to is borrowed until the next call, but job->communication as long as the source lives; the same spec and seed give
  * the same stream.
  *
@@ -75,7 +75,7 @@ struct workload_facts {
      * fill the cluster */
     double gpu_h_per_day;
     bool is_filling; /* of jobs that fill the cluster, and that end together */
-    char digest[33]; /* of the trace file; "" for synth */
+    char digest[33]; /* of the trace file as it was read; "" for synth */
     const char *format;
     /* Of the jobs given so far, those that declare what they exchange: themselves, and by row of the table; the rows
      * live as long as the source. */
@@ -105,6 +105,10 @@ struct job_source *job_source_custom(job_source_next_fn *next, void *self);
 
 /* The next job; *has false at the end.  job->queue is an id of job_source_queues, which may have grown. */
 struct error job_source_next(struct job_source *source, struct job *job, struct job_truth *truth, bool *has) MUST_CHECK;
+
+/* Was a trace that is read twice the same both times?  If not all of its jobs were taken, this reads the rest of the
+ * file, and no job can be taken afterwards.  A trace that changed is ERROR_DATA, here and from job_source_next. */
+struct error job_source_check(struct job_source *source) MUST_CHECK;
 
 /* Show some of the jobs before the first one is taken: of a trace those among its first 100,000 rows that are in the
  * window (all, in any order, if it is held in memory); of a synthesized workload its first 4,000.  The stream is

@@ -1,0 +1,54 @@
+/* policies/booking/told.h -- is a fact one that the scheduler can take?  The preconditions of policies/sched.h.
+ *
+ * Every fact is tested before it changes anything.  A fact that breaks a precondition is counted and dropped.
+ *
+ *   if (!told_in_time(sched, now) || !told_well(sched, told_job(sched, job)))
+ *       return;
+ *
+ * Cost: a few comparisons; a job beyond one plain group O(groups + sets), pieces O(n log n).
+ *
+ * It does not: judge facts that are possible but do not suit a job's state.  The facts themselves ignore these.
+ */
+#ifndef POLICIES_BOOKING_TOLD_H
+#define POLICIES_BOOKING_TOLD_H
+
+#include "policies/state/sched_state.h"
+
+/* Count a fact that is dropped. */
+void told_refuse(struct sched *sched, enum wrong_fact wrong) RARE;
+
+static inline bool told_well(struct sched *sched, enum wrong_fact wrong)
+{
+    if (__builtin_expect(wrong == WRONG_NOTHING, true))
+        return true;
+    told_refuse(sched, wrong);
+    return false;
+}
+
+/* Is `now` not before the last fact or cycle, and not beyond what times can be added to? */
+static inline bool told_in_time(struct sched *sched, time_ns now)
+{
+    if (now == sched->now || __builtin_expect(now > sched->now && now <= SCHED_TIME_MAX, true))
+        return true;
+    told_refuse(sched, WRONG_TIME);
+    return false;
+}
+
+/* A new job: its id, its queue and what it declares. */
+enum wrong_fact told_job(const struct sched *sched, const struct job *job);
+
+/* Where a new job runs already.  The job is valid. */
+enum wrong_fact told_pieces(const struct sched *sched, const struct job *job, const struct piece *pieces,
+                            uint32_t piece_count);
+
+static inline enum wrong_fact told_members(const struct sched *sched, struct members which)
+{
+    return which.node < sched->cluster->node_count || which.node == NODE_NONE ? WRONG_NOTHING : WRONG_NODE;
+}
+
+enum wrong_fact told_node(const struct sched *sched, node_id node, enum node_state state);
+enum wrong_fact told_layout(const struct sched *sched, node_id node, uint32_t gpu_index, mig_layout_id layout);
+enum wrong_fact told_queues(const struct sched *sched, const struct queue_table *queues);
+enum wrong_fact told_kinds(const struct sched *sched, const struct job_group *kinds, uint32_t kind_count);
+
+#endif

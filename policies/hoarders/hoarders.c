@@ -1,0 +1,346 @@
+/* Finds hoarders by what was measured, and takes space from them; see policies/hoarders/hoarders.h. */
+#include "policies/hoarders/hoarders.h"
+
+#include "policies/booking/booking.h"
+#include "policies/booking/eligible.h"
+#include "policies/gang/gang.h"
+#include "policies/idle/idle.h"
+#include "policies/state/candidates.h"
+#include "policies/state/request_classes.h"
+#include "policies/util/archive.h"
+
+struct hoarder {
+    struct idle_spell spell;
+    time_ns runs_since;  /* TIME_NEVER: it does not run */
+    time_ns rests_until; /* TIME_NEVER: it does not rest */
+    uint32_t strikes;    /* how often it lost space as idle */
+    bool is_leaving;     /* its eviction as idle is decided */
+    bool is_due;         /* it is in the list of those to be told or to lose space */
+};
+
+struct hoarder_book {
+    struct hoarder *of; /* by slot */
+    size_t capacity;
+    uint32_t *due; /* slots, in the order in which they came */
+    size_t due_capacity;
+    uint32_t due_count;
+    uint32_t *resting; /* likewise */
+    size_t resting_capacity;
+    uint32_t resting_count;
+};
+
+void hoarders_init(struct sched *sched)
+{
+    if (sched->policy.idle->tells)
+        sched->hoarders = mem_zalloc(1, sizeof *sched->hoarders);
+}
+
+void hoarders_release(struct sched *sched)
+{
+    mem_free(sched->hoarders->of);
+    mem_free(sched->hoarders->due);
+    mem_free(sched->hoarders->resting);
+    mem_free(sched->hoarders);
+}
+
+/* Take the slot off a list; the others keep their order. */
+static void drop(uint32_t *slots, uint32_t *count, uint32_t slot)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < *count; i++)
+        if (slots[i] != slot)
+            slots[kept++] = slots[i];
+    *count = kept;
+}
+
+static void undue(struct hoarder_book *book, uint32_t slot)
+{
+    if (book->of[slot].is_due)
+        drop(book->due, &book->due_count, slot);
+    book->of[slot].is_due = false;
+}
+
+/* ---- Facts ---- */
+
+void hoarders_enroll(struct sched *sched, uint32_t slot)
+{
+    struct hoarder_book *book = sched->hoarders;
+    MEM_GROW(book->of, book->capacity, (size_t)slot + 1);
+    book->of[slot] = (struct hoarder){.spell = IDLE_SPELL_NEW, .runs_since = TIME_NEVER, .rests_until = TIME_NEVER};
+}
+
+void hoarders_started(struct sched *sched, uint32_t slot)
+{
+    struct hoarder *hoarder = &sched->hoarders->of[slot];
+    if (hoarder->runs_since != TIME_NEVER)
+        return; /* it has grown */
+    hoarder->runs_since = sched->now;
+    hoarder->spell = IDLE_SPELL_NEW;
+}
+
+static void rest(struct sched *sched, uint32_t slot)
+{
+    struct hoarder_book *book = sched->hoarders;
+    const time_ns span = idle_rest(&sched->policy.idle_config, book->of[slot].strikes);
+    book->of[slot].rests_until = time_after(sched->now, span);
+    MEM_GROW(book->resting, book->resting_capacity, (size_t)book->resting_count + 1);
+    book->resting[book->resting_count++] = slot;
+    eligible_rest(sched, slot);
+}
+
+void hoarders_left(struct sched *sched, uint32_t slot)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    struct hoarder *hoarder = &sched->hoarders->of[slot];
+    if (job->is_booked)
+        return;
+    undue(sched->hoarders, slot);
+    hoarder->runs_since = TIME_NEVER;
+    sched->jobs.facts[slot].is_shrunk = false;
+    if (job->state != SJOB_PENDING || !hoarder->is_leaving)
+        return;
+    hoarder->is_leaving = false;
+    rest(sched, slot);
+}
+
+void hoarders_refused(struct sched *sched, uint32_t slot)
+{
+    sched->hoarders->of[slot].is_leaving = false;
+    sched->jobs.facts[slot].is_shrunk = false;
+}
+
+void hoarders_forget(struct sched *sched, uint32_t slot)
+{
+    struct hoarder_book *book = sched->hoarders;
+    undue(book, slot);
+    if (book->of[slot].rests_until != TIME_NEVER)
+        drop(book->resting, &book->resting_count, slot);
+}
+
+/* ---- Measurements ---- */
+
+/* Can the policy take space from the job at all? */
+static bool can_lose(struct sched *sched, uint32_t slot)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    if (sched->policy.idle->shrinks)
+        return job->fill == FILL_ABOVE;
+    const bool is_spared = sched->policy.idle_config.spares_unsaved && sched_grace(sched, slot) == 0;
+    return sched_request_class(sched, job)->is_preemptible && !is_spared;
+}
+
+static void wake(struct sched *sched, uint32_t slot)
+{
+    undue(sched->hoarders, slot);
+    if (!sched->jobs.facts[slot].is_shrunk)
+        return;
+    sched->jobs.facts[slot].is_shrunk = false;
+    sched_count_change(sched);
+    sched_settle(sched, slot);
+}
+
+static enum idle_step step_of(const struct sched *sched, const struct hoarder *hoarder)
+{
+    return idle_step(sched->policy.idle, &sched->policy.idle_config, &hoarder->spell, hoarder->strikes);
+}
+
+void sched_job_observed(struct sched *sched, job_id id, const struct observation *observation, time_ns now)
+{
+    const uint32_t slot = job_table_find(&sched->jobs, id);
+    struct hoarder_book *book = sched->hoarders;
+    if (book == NULL || slot == SLOT_NONE)
+        return;
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    struct hoarder *hoarder = &book->of[slot];
+    const struct idle_config *config = &sched->policy.idle_config;
+    const enum job_class class = (enum job_class)sched->request_classes.at[job->request_class].class;
+    if (!idle_listens(sched->policy.idle, config, class) || observation->since < hoarder->runs_since)
+        return;
+    if (now != sched->now)
+        sched_pass_time(sched, now);
+    if (idle_note(config, &hoarder->spell, observation))
+        wake(sched, slot);
+    const enum idle_step step = step_of(sched, hoarder);
+    if (hoarder->is_due || step == IDLE_WAITS || (step == IDLE_ACTS && !can_lose(sched, slot)))
+        return;
+    hoarder->is_due = true;
+    MEM_GROW(book->due, book->due_capacity, (size_t)book->due_count + 1);
+    book->due[book->due_count++] = slot;
+}
+
+/* ---- The cycle ---- */
+
+void hoarders_rouse(struct sched *sched)
+{
+    struct hoarder_book *book = sched->hoarders;
+    for (uint32_t i = 0; i < book->resting_count;) {
+        const uint32_t slot = book->resting[i];
+        if (book->of[slot].rests_until > sched->now) {
+            i++;
+            continue;
+        }
+        book->of[slot].rests_until = TIME_NEVER;
+        drop(book->resting, &book->resting_count, slot);
+        sched_count_change(sched);
+        eligible_rested(sched, slot);
+    }
+}
+
+static void tell(struct sched *sched, uint32_t slot)
+{
+    struct hoarder *hoarder = &sched->hoarders->of[slot];
+    struct decision *decision = sched_decide(sched, DECISION_NOTIFY, slot);
+    const time_ns grace = idle_grace(sched->policy.idle, &sched->policy.idle_config, hoarder->strikes);
+    decision->reason = REASON_IDLE;
+    decision->grace = grace != TIME_NEVER && can_lose(sched, slot) ? grace : 0;
+    hoarder->spell.told = hoarder->spell.idle;
+}
+
+/* The last holding of the group that is in place. */
+static uint32_t last_of(const struct sched_job *job, uint32_t group)
+{
+    uint32_t i = job->holding_count;
+    while (i-- > 0)
+        if (sched_job_holding(job, i)->phase == HOLDING_RUNNING && sched_job_holding(job, i)->piece.group == group)
+            break;
+    return i;
+}
+
+static void let_go(struct sched *sched, uint32_t slot, uint32_t holding, decision_id id)
+{
+    sched_tell_piece(sched, &sched_job_holding(&sched->jobs.jobs[slot], holding)->piece);
+    sched_let_leave(sched, slot, holding, id);
+}
+
+/* Members above the minimum leave, in the order in which members leave for other jobs. */
+static void let_surplus_go(struct sched *sched, uint32_t slot, decision_id id)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    struct gang_view view;
+    uint32_t step[JOB_GROUPS_MAX], set;
+    for (;;) {
+        sched_gang_view(sched, slot, &view);
+        if (gang_fill(&view) != FILL_ABOVE || !gang_shrink(&view, step, &set))
+            return;
+        for (uint32_t g = 0; g < view.group_count; g++)
+            for (uint32_t m = 0; m < step[g]; m++)
+                let_go(sched, slot, last_of(job, g), id);
+    }
+}
+
+static void take(struct sched *sched, uint32_t slot)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    struct hoarder *hoarder = &sched->hoarders->of[slot];
+    struct decision *decision = sched_decide(sched, DECISION_EVICT, slot);
+    const decision_id id = decision->id;
+    decision->reason = REASON_IDLE;
+    decision->grace = sched_grace(sched, slot);
+    hoarder->strikes++;
+    if (sched->policy.idle->shrinks) {
+        decision->is_partial = true;
+        sched->jobs.facts[slot].is_shrunk = true;
+        let_surplus_go(sched, slot, id);
+    } else {
+        hoarder->is_leaving = true;
+        for (uint32_t i = 0; i < job->holding_count; i++)
+            let_go(sched, slot, i, id);
+    }
+    sched_settle(sched, slot);
+}
+
+/* Starts and evictions under way come first. */
+static bool is_steady(const struct sched_job *job)
+{
+    for (uint32_t i = 0; i < job->holding_count; i++)
+        if (sched_job_holding(job, i)->phase != HOLDING_RUNNING)
+            return false;
+    return true;
+}
+
+static bool is_space_wanted(const struct sched *sched)
+{
+    return !sched->policy.idle_config.is_wanted || sched->pending.job_count > 0;
+}
+
+void hoarders_act(struct sched *sched)
+{
+    struct hoarder_book *book = sched->hoarders;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < book->due_count; i++) {
+        const uint32_t slot = book->due[i];
+        const enum idle_step step = step_of(sched, &book->of[slot]);
+        const bool may_lose = step == IDLE_ACTS && can_lose(sched, slot);
+        if (may_lose && (!is_space_wanted(sched) || !is_steady(&sched->jobs.jobs[slot]))) {
+            book->due[kept++] = slot;
+            continue;
+        }
+        book->of[slot].is_due = false;
+        if (step == IDLE_TELLS)
+            tell(sched, slot);
+        else if (may_lose)
+            take(sched, slot);
+    }
+    book->due_count = kept;
+}
+
+time_ns hoarders_wake(const struct sched *sched)
+{
+    const struct hoarder_book *book = sched->hoarders;
+    time_ns at = TIME_NEVER;
+    for (uint32_t i = 0; i < book->resting_count; i++)
+        if (book->of[book->resting[i]].rests_until < at)
+            at = book->of[book->resting[i]].rests_until;
+    return at;
+}
+
+bool hoarders_are_due(const struct sched *sched)
+{
+    return sched->hoarders->due_count + sched->hoarders->resting_count > 0;
+}
+
+const char *hoarders_check(const struct sched *sched)
+{
+    const struct hoarder_book *book = sched->hoarders;
+    for (uint32_t i = 0; i < book->due_count; i++)
+        if (!book->of[book->due[i]].is_due || !sched->jobs.jobs[book->due[i]].is_booked)
+            return "an idle job is to lose space that it does not hold";
+    for (uint32_t i = 0; i < book->resting_count; i++) {
+        const struct sched_job *job = &sched->jobs.jobs[book->resting[i]];
+        if (job->state != SJOB_HELD || job->reason != REASON_IDLE || book->of[book->resting[i]].rests_until < sched->now)
+            return "a job that was evicted as idle does not rest";
+    }
+    return NULL;
+}
+
+/* ---- Saving ---- */
+
+static void archive_hoarder(struct archive *archive, struct hoarder *hoarder)
+{
+    ARCHIVE_KNOWS(struct hoarder, 48);
+    ARCHIVE_KNOWS(struct idle_spell, 24);
+    ARCHIVE(archive, hoarder->spell.seen);
+    ARCHIVE(archive, hoarder->spell.idle);
+    ARCHIVE(archive, hoarder->spell.told);
+    ARCHIVE(archive, hoarder->runs_since);
+    ARCHIVE(archive, hoarder->rests_until);
+    ARCHIVE(archive, hoarder->strikes);
+    ARCHIVE(archive, hoarder->is_leaving);
+    ARCHIVE(archive, hoarder->is_due);
+}
+
+void hoarders_archive(struct archive *archive, struct sched *sched)
+{
+    struct hoarder_book *book = sched->hoarders;
+    ARCHIVE_KNOWS(struct hoarder_book, 64);
+    MEM_GROW(book->of, book->capacity, (size_t)sched->jobs.used);
+    for (uint32_t slot = 0; slot < sched->jobs.used; slot++)
+        if (sched->jobs.jobs[slot].state != SJOB_NONE)
+            archive_hoarder(archive, &book->of[slot]);
+    ARCHIVE_ARRAY(archive, book->due, book->due_capacity, book->due_count);
+    ARCHIVE_ARRAY(archive, book->resting, book->resting_capacity, book->resting_count);
+    for (uint32_t i = 0; i < book->due_count; i++)
+        archive_expect(archive, book->due[i] < sched->jobs.used);
+    for (uint32_t i = 0; i < book->resting_count; i++)
+        archive_expect(archive, book->resting[i] < sched->jobs.used);
+}

@@ -1,0 +1,266 @@
+/* The monitor of the world; see sim/engine/engine_monitor.h. */
+#include "sim/engine/engine_monitor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/engine/engine_activity.h"
+
+enum { EVENT_OF_TICK, EVENT_OF_REPORT }; /* the subject of an event */
+
+struct reading {
+    job_id job;
+    uint32_t slot, run; /* of the job when it was measured */
+    bool wants_cycle;
+    struct observation observation;
+};
+
+struct watched { /* a job, by slot */
+    bool is_on, is_told, wants_cycle;
+    uint32_t on_index; /* in `on` */
+    uint32_t run;      /* number of its run, among all of the slot */
+    time_ns since;     /* the beginning of its present window */
+    struct activity_sums sums; /* at `since` */
+    struct idle_row row;
+    /* GPUs that it lost as idle, and when that began; they count until it is back, at most until `given_until`. */
+    int64_t given_milli;
+    time_ns given_since, given_until;
+};
+
+struct monitor {
+    struct watched *of;
+    size_t capacity;
+    uint32_t *on; /* slots of the jobs that are measured, in any order */
+    size_t on_capacity;
+    uint32_t on_count;
+    struct reading *readings; /* in the order of their reports, from `first` on */
+    size_t reading_capacity;
+    uint32_t first, reading_count;
+    uint32_t reports; /* events of reports that are pushed */
+    bool ticks;       /* the event of a tick is pushed */
+    uint64_t tick;
+};
+
+void engine_monitor_open(struct engine *engine)
+{
+    if (engine->config->world.monitor.period > 0)
+        engine->monitor = mem_zalloc(1, sizeof *engine->monitor);
+}
+
+void engine_monitor_release(struct engine *engine)
+{
+    if (engine->monitor == NULL)
+        return;
+    mem_free(engine->monitor->of);
+    mem_free(engine->monitor->on);
+    mem_free(engine->monitor->readings);
+    mem_free(engine->monitor);
+}
+
+/* ---- Jobs ---- */
+
+void engine_monitor_asks(struct engine *engine, uint32_t slot)
+{
+    const struct policy_config *policy = engine->config->policy;
+    struct monitor *monitor = engine->monitor;
+    MEM_GROW(monitor->of, monitor->capacity, (size_t)slot + 1);
+    struct watched *own = &monitor->of[slot];
+    const enum job_class class = (enum job_class)engine->jobs[slot].row.class;
+    const bool is_wanted =
+        policy == NULL ? engine->config->decider != NULL : idle_listens(policy->idle, &policy->idle_config, class);
+    *own = (struct watched){.run = own->run, .wants_cycle = is_wanted, .is_told = is_wanted || engine->port.is_told};
+}
+
+/* The next tick on the grid. */
+static void push_tick(struct engine *engine)
+{
+    const time_ns period = engine->config->world.monitor.period;
+    engine->monitor->tick = (uint64_t)(engine->now / period) + 1;
+    engine->monitor->ticks = true;
+    event_queue_push(&engine->events, (time_ns)engine->monitor->tick * period, EVENT_TIMER, EVENT_OF_TICK, 0);
+}
+
+void engine_monitor_begins(struct engine *engine, uint32_t slot)
+{
+    struct monitor *monitor = engine->monitor;
+    struct watched *own = &monitor->of[slot];
+    if (own->is_on)
+        return;
+    MEM_GROW(monitor->on, monitor->on_capacity, (size_t)monitor->on_count + 1);
+    own->on_index = monitor->on_count;
+    monitor->on[monitor->on_count++] = slot;
+    own->is_on = true;
+    own->run++;
+    own->since = engine->now;
+    own->sums = engine_activity_sums(engine, slot);
+    if (!monitor->ticks)
+        push_tick(engine);
+}
+
+void engine_monitor_stops(struct engine *engine, uint32_t slot)
+{
+    struct monitor *monitor = engine->monitor;
+    struct watched *own = &monitor->of[slot];
+    if (!own->is_on)
+        return;
+    const uint32_t last = monitor->on[--monitor->on_count];
+    monitor->on[own->on_index] = last;
+    monitor->of[last].on_index = own->on_index;
+    own->is_on = false;
+}
+
+/* ---- Readings ---- */
+
+/* The mean SM activity over its window, in milli; negative: not known. */
+static double mean_of(struct engine *engine, uint32_t slot, const struct watched *own, struct activity_sums sums)
+{
+    const wide_ns held = sums.held_ns - own->sums.held_ns;
+    if (held > 0)
+        return (double)(sums.active_ns - own->sums.active_ns) / (double)held;
+    return engine_activity_constant(engine, slot);
+}
+
+static void take(struct engine *engine, uint32_t slot)
+{
+    struct monitor *monitor = engine->monitor;
+    struct watched *own = &monitor->of[slot];
+    const struct activity_sums sums = engine_activity_sums(engine, slot);
+    const double mean = mean_of(engine, slot, own, sums);
+    const job_id id = engine->id_of[slot];
+    uint16_t milli;
+    if (own->since < engine->now && mean >= 0 &&
+        monitor_reads(&engine->config->world.monitor, engine->config->seed, id, monitor->tick, mean, &milli)) {
+        MEM_GROW(monitor->readings, monitor->reading_capacity, (size_t)monitor->reading_count + 1);
+        monitor->readings[monitor->reading_count++] = (struct reading){
+            .job = id, .slot = slot, .run = own->run, .wants_cycle = own->wants_cycle,
+            .observation = {.since = own->since, .until = engine->now, .sm_active_milli = milli}};
+    }
+    own->since = engine->now;
+    own->sums = sums;
+}
+
+static int by_job(const void *a, const void *b)
+{
+    const struct reading *x = a, *y = b;
+    return (x->job > y->job) - (x->job < y->job);
+}
+
+static void forget_told(struct monitor *monitor)
+{
+    const uint32_t left = monitor->reading_count - monitor->first;
+    if (monitor->first < left)
+        return;
+    memmove(monitor->readings, &monitor->readings[monitor->first], left * sizeof *monitor->readings);
+    monitor->first = 0;
+    monitor->reading_count = left;
+}
+
+static void tick(struct engine *engine)
+{
+    struct monitor *monitor = engine->monitor;
+    forget_told(monitor);
+    const uint32_t before = monitor->reading_count;
+    for (uint32_t i = 0; i < monitor->on_count; i++)
+        if (monitor->of[monitor->on[i]].is_told)
+            take(engine, monitor->on[i]);
+    if (monitor->reading_count > before)
+        qsort(&monitor->readings[before], monitor->reading_count - before, sizeof *monitor->readings, by_job);
+    event_queue_push(&engine->events, time_after(engine->now, engine->config->world.monitor.delay), EVENT_TIMER,
+                     EVENT_OF_REPORT, 0); /* also without readings: a listener must not move the end of the run */
+    monitor->ticks = false;
+    if (monitor->on_count > 0)
+        push_tick(engine);
+}
+
+/* Tell the readings that are due. */
+static void report(struct engine *engine)
+{
+    struct monitor *monitor = engine->monitor;
+    const time_ns until = engine->now - engine->config->world.monitor.delay;
+    for (; monitor->first < monitor->reading_count && monitor->readings[monitor->first].observation.until <= until;
+         monitor->first++) {
+        const struct reading *reading = &monitor->readings[monitor->first];
+        const struct watched *own = &monitor->of[reading->slot];
+        if (!own->is_on || own->run != reading->run)
+            continue;
+        port_job_observed(&engine->port, reading->job, &reading->observation, engine->now);
+        if (reading->wants_cycle)
+            engine_want_cycle(engine, engine->now);
+    }
+}
+
+void engine_monitor_event(struct engine *engine, uint32_t what)
+{
+    if (what == EVENT_OF_TICK)
+        tick(engine);
+    else
+        report(engine);
+}
+
+/* ---- What idle policies did ---- */
+
+/* Is it busy now, or soon? */
+static bool is_disturbed(struct engine *engine, uint32_t slot)
+{
+    return engine_activity_idle_for(engine, slot) < engine->config->world.monitor.ahead;
+}
+
+void engine_monitor_decided(struct engine *engine, uint32_t slot, const struct decision *decision)
+{
+    struct idle_row *row = &engine->monitor->of[slot].row;
+    if (decision->kind == DECISION_NOTIFY) {
+        row->notified++;
+        return;
+    }
+    if (decision->reason != REASON_IDLE)
+        return;
+    row->evicted += !decision->is_partial;
+    row->shrunk += decision->is_partial;
+    row->disturbed += is_disturbed(engine, slot);
+}
+
+/* How long it would still hold its GPUs: until its work is done at full speed, or its limit kills it. */
+static time_ns life_left(const struct engine *engine, const struct sim_job *job)
+{
+    const time_ns work = job->progress.duration - progress_reference(&job->progress, job->progress.work);
+    const time_ns ran = engine->now - job->running_since;
+    if (!engine->config->world.kills_at_limit || job->limit == TIME_NEVER)
+        return work;
+    const time_ns left = job->limit > ran ? job->limit - ran : 0;
+    return left < work ? left : work;
+}
+
+static void settle_given(const struct engine *engine, struct watched *own)
+{
+    const time_ns to = engine->now < own->given_until ? engine->now : own->given_until;
+    if (to > own->given_since)
+        own->row.given_gpu_us += (int64_t)((wide_ns)(to - own->given_since) * own->given_milli / GPU_MILLI / 1000);
+    own->given_since = engine->now;
+}
+
+void engine_monitor_left(struct engine *engine, uint32_t slot, uint8_t reason, int64_t milli)
+{
+    struct watched *own = &engine->monitor->of[slot];
+    if (reason != REASON_IDLE)
+        return;
+    settle_given(engine, own);
+    own->given_milli += milli;
+    own->given_until = time_after(engine->now, life_left(engine, &engine->jobs[slot]));
+}
+
+void engine_monitor_came(struct engine *engine, uint32_t slot, int64_t milli)
+{
+    struct watched *own = &engine->monitor->of[slot];
+    if (own->given_milli == 0)
+        return;
+    settle_given(engine, own);
+    own->given_milli = own->given_milli > milli ? own->given_milli - milli : 0;
+}
+
+const struct idle_row *engine_monitor_row(struct engine *engine, uint32_t slot)
+{
+    struct watched *own = &engine->monitor->of[slot];
+    settle_given(engine, own);
+    own->given_milli = 0;
+    return &own->row;
+}

@@ -1,0 +1,224 @@
+/* GPU time by cause; see sim/engine/engine_spent.h. */
+#include "sim/engine/engine_spent.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "sim/engine/engine_activity.h"
+#include "sim/engine/engine_pace.h"
+#include "sim/engine/engine_saves.h"
+
+_Static_assert((int)SPENT_ONE == (int)PACE_ONE, "a pace is a part of a GPU in whole units");
+
+void engine_spent_open(struct engine *engine)
+{
+    engine->levels[LEVEL_FREE].value = (int64_t)engine->config->cluster->gpu_count * GPU_MILLI;
+    engine_open_layouts(engine);
+}
+
+void engine_spent_release(struct engine *engine)
+{
+    mem_free(engine->spendings);
+    mem_free(engine->stopped_slots);
+}
+
+static struct sim_spending *spending_of(const struct engine *engine, uint32_t slot)
+{
+    return slot < engine->spending_capacity ? &engine->spendings[slot] : NULL;
+}
+
+void engine_spent_asks(struct engine *engine, uint32_t slot)
+{
+    struct sim_spending *own = spending_of(engine, slot);
+    if (own != NULL)
+        *own = (struct sim_spending){.is_listed = own->is_listed};
+}
+
+time_ns engine_spent_works_from(const struct engine *engine, uint32_t slot)
+{
+    const struct sim_spending *own = spending_of(engine, slot);
+    return own != NULL && own->is_on ? own->works_from : 0;
+}
+
+/* ---- What a job is from now on ---- */
+
+/* all x part / whole, rounded down. */
+static int64_t share(int64_t all, int64_t part, int64_t whole)
+{
+    if (part == whole)
+        return all;
+    return (int64_t)((wide_ns)all * part / whole);
+}
+
+/* Of `all` units `left` are useful: find what its slowest member loses on its piece, and its job by communication. */
+static void divide_pace(const struct engine *engine, uint32_t slot, struct sim_spending *own, int64_t all, int64_t left)
+{
+    const struct sim_pace *pace = &engine->paces[slot];
+    int64_t on_pieces = left;
+    if (pace->has_network && engine_network_speed(engine, slot) != 1)
+        on_pieces = pace->slow > 1 ? llrint((double)all / pace->slow) : all;
+    if (on_pieces < left) /* a speed is rounded to a millionth */
+        on_pieces = left;
+    own->working[pace->is_sliced ? SPENT_SLICED : SPENT_NEIGHBOURS] = all - on_pieces;
+    own->working[SPENT_COMMUNICATION] = on_pieces - left;
+}
+
+/* Divide what it holds by what makes its job slow. */
+static void divide(const struct engine *engine, uint32_t slot, struct sim_spending *own)
+{
+    const struct sim_job *job = &engine->jobs[slot];
+    const int64_t one = job->progress.one, speed = job->progress.speed, members = job->pieces.held_count;
+    const bool is_paced = engine->paces != NULL && engine->paces[slot].is_paced;
+    const int64_t pace = is_paced ? engine->paces[slot].pace : one;
+    const int64_t present = engine_charges(engine) ? engine_saves_pace(engine, slot) : pace;
+    const int64_t full = (pace > one ? pace : one) * members;
+    const int64_t force = speed / present; /* members that work */
+    const int64_t all = share(own->held, force, members), rest = share(own->held, force * present, members * pace);
+    const int64_t useful = share(own->held, force * present, full);
+    memset(own->working, 0, sizeof own->working);
+    own->working[SPENT_RESERVED] = own->held - all;
+    if (is_paced)
+        divide_pace(engine, slot, own, rest, useful);
+    own->working[SPENT_RESTART] = all - rest;
+    own->working_short = own->held - share(own->held, speed, full);
+}
+
+/* Rows are not due at each end of a warm-up, so the job is listed for the next one. */
+static void list(struct engine *engine, uint32_t slot, struct sim_spending *own)
+{
+    if (own->is_listed || own->works_from <= engine->now || own->works_from == TIME_NEVER)
+        return;
+    MEM_GROW(engine->stopped_slots, engine->stopped_capacity, (size_t)engine->stopped_count + 1);
+    engine->stopped_slots[engine->stopped_count++] = slot;
+    own->is_listed = true;
+}
+
+static void plan(struct engine *engine, uint32_t slot, struct sim_spending *own)
+{
+    const struct sim_job *job = &engine->jobs[slot];
+    own->is_on = true;
+    own->held = job->held_milli * SPENT_ONE;
+    own->works_from = progress_is_frozen(&job->progress) ? TIME_NEVER : job->progress.works_from;
+    divide(engine, slot, own);
+    list(engine, slot, own);
+}
+
+/* ---- Levels ---- */
+
+static void move_level(struct level *level, int64_t delta, time_ns at)
+{
+    level->value += delta;
+    level->excess += (__int128)delta * at;
+}
+
+static void set_parts(struct engine *engine, struct sim_spending *own, const int64_t part[SPENT_COUNT],
+                      int64_t is_short, time_ns at)
+{
+    own->short_ns += (wide_ns)own->is_short * (at - own->since);
+    own->since = at;
+    if (own->is_short != is_short) {
+        move_level(&engine->spent_short, is_short - own->is_short, at);
+        own->is_short = is_short;
+    }
+    for (int cause = 0; cause < SPENT_COUNT; cause++)
+        if (own->part[cause] != part[cause]) {
+            move_level(&engine->spent[cause], part[cause] - own->part[cause], at);
+            own->part[cause] = part[cause];
+        }
+}
+
+void engine_spent_set(struct engine *engine, uint32_t slot, time_ns at, bool is_idle)
+{
+    struct sim_spending *own = spending_of(engine, slot);
+    if (own == NULL || !own->is_on)
+        return;
+    if (at >= own->works_from && !is_idle) {
+        set_parts(engine, own, own->working, own->working_short, at);
+        return;
+    }
+    int64_t part[SPENT_COUNT] = {0};
+    part[at < own->works_from ? SPENT_RESTART : SPENT_IDLE_HELD] = own->held;
+    set_parts(engine, own, part, own->held, at);
+}
+
+void engine_spent_counts(struct engine *engine, uint32_t slot, bool is_held)
+{
+    static const int64_t none[SPENT_COUNT] = {0};
+    if (!is_held) {
+        struct sim_spending *own = spending_of(engine, slot);
+        if (own == NULL || !own->is_on)
+            return;
+        engine_spent_carry(engine, slot, engine->now);
+        set_parts(engine, own, none, 0, engine->now);
+        own->is_on = false;
+        return;
+    }
+    MEM_GROW(engine->spendings, engine->spending_capacity, (size_t)engine->job_used);
+    engine_spent_carry(engine, slot, engine->now);
+    plan(engine, slot, &engine->spendings[slot]);
+    engine_spent_set(engine, slot, engine->now, false);
+}
+
+/* ---- Changes that no event announces ---- */
+
+void engine_spent_active(struct engine *engine, uint32_t slot, bool is_held, time_ns at)
+{
+    const struct sim_job *job = &engine->jobs[slot];
+    struct sim_spending *own = spending_of(engine, slot);
+    int64_t active = 0;
+    if (own == NULL || job->row.sm_active_milli == SM_ACTIVE_UNKNOWN)
+        return;
+    if (is_held && at >= own->works_from)
+        active = share(job->held_milli * job->row.sm_active_milli, engine_saves_pace(engine, slot), job->progress.one);
+    move_level(&engine->levels[LEVEL_ACTIVE], active - own->active, at);
+    own->active = active;
+}
+
+void engine_spent_carry(struct engine *engine, uint32_t slot, time_ns at)
+{
+    struct sim_spending *own = spending_of(engine, slot);
+    if (own == NULL || !own->is_on || own->since >= own->works_from || own->works_from > at)
+        return;
+    engine_spent_set(engine, slot, own->works_from, false);
+    if (!engine_charges(engine))
+        return;
+    if (engine->paces != NULL && engine->paces[slot].is_paced)
+        engine_pace_resumes(engine, slot, own->works_from);
+    else
+        engine_spent_active(engine, slot, true, own->works_from);
+}
+
+void engine_spent_to(struct engine *engine, time_ns at)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < engine->stopped_count; i++) {
+        const uint32_t slot = engine->stopped_slots[i];
+        struct sim_spending *own = &engine->spendings[slot];
+        if (own->is_on && own->since < own->works_from && own->works_from > at) {
+            engine->stopped_slots[kept++] = slot;
+            continue;
+        }
+        if (!engine_activity_has(engine, slot))
+            engine_spent_carry(engine, slot, at);
+        own->is_listed = false;
+    }
+    engine->stopped_count = kept;
+}
+
+/* ---- Work thrown away ---- */
+
+void engine_spent_lose(struct engine *engine, uint32_t slot, wide_ns thrown, wide_ns work)
+{
+    MEM_GROW(engine->spendings, engine->spending_capacity, (size_t)engine->job_used);
+    struct sim_spending *own = &engine->spendings[slot];
+    assert(!own->is_on && thrown > 0 && thrown <= work);
+    const wide_ns useful = engine->jobs[slot].held_milli_ns * SPENT_ONE - own->short_ns - own->lost;
+    /* useful x thrown does not fit 128 bits; at full speed useful is a multiple of work, and the rest is 0 */
+    const wide_ns rest = useful % work;
+    const wide_ns lost =
+        thrown == work
+            ? useful
+            : useful / work * thrown + (rest > 0 ? (wide_ns)((double)rest * ((double)thrown / (double)work)) : 0);
+    own->lost += lost;
+    engine->spent_lost += lost;
+}

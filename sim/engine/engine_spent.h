@@ -1,0 +1,91 @@
+/* sim/engine/engine_spent.h -- what became of the cluster's GPU time, by cause (enum spent_cause, sim/record/record.h).
+ *
+ * At every instant each thousandth of a GPU has one cause, or is divided between them.  A part of a GPU that no job
+ * holds:
+ *
+ *   repartition  it is being repartitioned; an instance that stays is not
+ *   sliced       it belongs to a partitioned GPU, and to none of its instances
+ *   reserved     it is claimed by a job that waits for the rest of its space, or whose start has not taken effect
+ *   idle         else
+ *
+ * A job that waits for members holds `reserved`.  Of a job that runs, the first that applies:
+ *
+ *   restart      it does no work: it writes, loads, restarts or warms up
+ *   idle_held    no SM of its is busy, by its declared activity (workload.activity)
+ *   else its speed divides what it holds, in this order: `reserved` of members that hold GPUs and cannot work;
+ *                `restart`, what an asynchronous write takes of the rest; `sliced` or `neighbours`, what its slowest
+ *                member then loses on an instance or beside other clients; `communication`, what the place and the
+ *                network take of the rest, against the best place alone; `useful`, the rest: its speed
+ *
+ * Communication that the best place alone has, too, is part of the run time of the trace, and so is useful.  A job that
+ * runs faster than the trace's speed, on more than it asked for, is useful in all that it holds.  Work that is thrown
+ * away moves from `useful` to `lost` when that happens: of the useful time of the job so far the part that its work
+ * thrown away is of its work.
+ *
+ * Laws
+ *  - The causes add up to GPUs x time exactly, in units of a thousandth of a GPU / SPENT_ONE x ns.  Each has an account
+ *    of its own: none is computed as the rest.  `useful` is what is allocated less what the speed of its job's progress
+ *    falls short; the losses are counted from what makes it slow.
+ *  - They change no decision, no end and no event.
+ *  - Nothing is counted for a job that runs at full speed from its start to its end.
+ *
+ * Like activity, a change that no event announces (a warm-up is over) is made when the next row or event needs it.
+ *
+ * It does not: know why a job is slow (engine_clients.c, engine_network.c, engine_saves.c), or write rows.
+ */
+#ifndef SIM_ENGINE_ENGINE_SPENT_H
+#define SIM_ENGINE_ENGINE_SPENT_H
+
+#include "sim/engine/engine_state.h"
+
+enum { SPENT_ONE = 1 << 20 }; /* units of a thousandth of a GPU; as PACE_ONE, so that a pace is exact */
+
+struct sim_spending {
+    bool is_on;         /* it runs, and its parts are counted */
+    bool is_listed;     /* in engine->stopped_slots */
+    int64_t held;       /* units that it holds */
+    time_ns works_from; /* before that all it holds is `restart`; TIME_NEVER: until something happens to it */
+    int64_t working[SPENT_COUNT], working_short; /* its parts while it works, and what it falls short of full speed */
+    int64_t part[SPENT_COUNT], is_short;         /* as they are counted now */
+    time_ns since;                               /* since when */
+    wide_ns short_ns;                            /* integral of is_short over its life, before that */
+    wide_ns lost;                                /* units x ns that it lost */
+    int64_t active; /* its part of LEVEL_ACTIVE, if checkpoints are charged and its activity is constant */
+};
+
+/* Does it run at full speed from now on, so that nothing is to be counted? */
+static inline bool engine_spent_is_plain(const struct engine *engine, const struct sim_job *job)
+{
+    const struct progress *progress = &job->progress;
+    return progress->speed == (int64_t)job->pieces.held_count * progress->one && progress->works_from <= engine->now &&
+           !progress_is_frozen(progress);
+}
+
+void engine_spent_open(struct engine *engine); /* before the first job */
+void engine_spent_release(struct engine *engine);
+void engine_spent_asks(struct engine *engine, uint32_t slot); /* a job was submitted in the slot of another one */
+
+/* Its pieces, its speed or its phase changed: note what it is from now on, and count it; is_held: it runs.  Of a job
+ * with declared activity only engine_activity.c calls it. */
+void engine_spent_counts(struct engine *engine, uint32_t slot, bool is_held);
+/* Count it as it is at `at`, a time from its last change on: is it idle? */
+void engine_spent_set(struct engine *engine, uint32_t slot, time_ns at, bool is_idle);
+/* Make the change that is due by `at`, if any, of a job without declared activity. */
+void engine_spent_carry(struct engine *engine, uint32_t slot, time_ns at);
+/* From when on it works, as it was counted last; 0: it works, or is not counted. */
+time_ns engine_spent_works_from(const struct engine *engine, uint32_t slot);
+/* Count its constant activity, if checkpoints are charged: at `at`, or no longer. */
+void engine_spent_active(struct engine *engine, uint32_t slot, bool is_held, time_ns at);
+/* It throws away `thrown` of its `work`, and is not counted now. */
+void engine_spent_lose(struct engine *engine, uint32_t slot, wide_ns thrown, wide_ns work);
+
+/* Make all changes that are due by `at`. */
+void engine_spent_to(struct engine *engine, time_ns at);
+/* ---- engine_spent_rows.c: after engine_activity_to and engine_spent_to ---- */
+
+/* The integrals until `at`. */
+void engine_spent_integrals(const struct engine *engine, time_ns at, gpu_time_ns spent[SPENT_COUNT]);
+/* The law that is broken now; NULL: none. */
+const char *engine_spent_check(const struct engine *engine);
+
+#endif

@@ -1,0 +1,228 @@
+/* studies/comparison/comparison_judge.c -- what the runs of a comparison say: rows, differences, verdicts, warnings. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/names.h"
+#include "studies/comparison/comparison_inside.h"
+
+/* ---- rows ---- */
+
+static uint32_t row_of(struct names *names, const struct metric_selector *of, struct buffer *key)
+{
+    key->length = 0;
+    buffer_string(key, of->metric);
+    if (of->cut != NULL) {
+        buffer_char(key, '\0');
+        buffer_string(key, of->cut);
+        buffer_char(key, '\0');
+        buffer_string(key, of->key);
+    }
+    return names_add(names, (struct text){key->bytes, key->length});
+}
+
+static void add_values(struct comparison *comparison, size_t side, size_t seed, struct names *names,
+                       size_t *row_capacity, struct buffer *key)
+{
+    const struct values *values = &comparison->sides[side].runs[seed].values;
+    const size_t count = comparison->side_count * comparison->seed_count;
+    for (size_t v = 0; v < values->count; v++) {
+        const uint32_t r = row_of(names, &values->list[v].of, key);
+        if (r == comparison->row_count) {
+            MEM_GROW(comparison->rows, *row_capacity, comparison->row_count + 1);
+            struct comparison_row *row = &comparison->rows[comparison->row_count++];
+            *row = (struct comparison_row){.of = values->list[v].of,
+                                           .metric = values->list[v].metric,
+                                           .numbers = arena_alloc_array(&comparison->look_arena, count, double)};
+            for (size_t i = 0; i < count; i++)
+                row->numbers[i] = NAN;
+        }
+        comparison->rows[r].numbers[side * comparison->seed_count + seed] = values->list[v].number;
+    }
+}
+
+static void make_rows(struct comparison *comparison)
+{
+    struct names *names = names_new();
+    struct buffer key = {0};
+    size_t row_capacity = 0;
+    for (size_t side = 0; side < comparison->side_count; side++)
+        for (size_t seed = 0; seed < comparison->seed_count; seed++)
+            if (comparison->sides[side].runs[seed].state == COMPARISON_RUN_DONE)
+                add_values(comparison, side, seed, names, &row_capacity, &key);
+    buffer_release(&key);
+    names_free(names);
+}
+
+static const double *numbers_of(const struct comparison *comparison, const struct comparison_row *row, size_t side)
+{
+    return &row->numbers[side * comparison->seed_count];
+}
+
+static void make_differences(struct comparison *comparison, const struct difference_how *how)
+{
+    const size_t count = comparison->seed_count;
+    for (size_t side = 1; side < comparison->side_count; side++) {
+        struct difference *differences =
+            arena_alloc_array(&comparison->look_arena, comparison->row_count, struct difference);
+        for (size_t r = 0; r < comparison->row_count; r++) {
+            const struct comparison_row *row = &comparison->rows[r];
+            differences[r] = difference_of(how, &row->of, numbers_of(comparison, row, 0), count,
+                                           numbers_of(comparison, row, side), count);
+        }
+        differences_measure(differences, comparison->row_count);
+        comparison->differences[side] = differences;
+    }
+}
+
+/* ---- gates ---- */
+
+static bool is_same(const struct metric_selector *a, const struct metric_selector *b)
+{
+    if (strcmp(a->metric, b->metric) != 0 || (a->cut == NULL) != (b->cut == NULL))
+        return false;
+    return a->cut == NULL || (strcmp(a->cut, b->cut) == 0 && strcmp(a->key, b->key) == 0);
+}
+
+/* The values of a side for a gate, without those of seeds whose run failed on either side. */
+static const double *values_for_gate(struct comparison *comparison, const struct gate *gate, size_t side, size_t other)
+{
+    const size_t count = comparison->seed_count;
+    double *numbers = arena_alloc_array(&comparison->look_arena, count, double);
+    const struct comparison_row *row = NULL;
+    for (size_t r = 0; r < comparison->row_count && row == NULL; r++)
+        if (is_same(&comparison->rows[r].of, &gate->of))
+            row = &comparison->rows[r];
+    for (size_t seed = 0; seed < count; seed++) {
+        bool is_pair = comparison->sides[side].runs[seed].state == COMPARISON_RUN_DONE &&
+                       comparison->sides[other].runs[seed].state == COMPARISON_RUN_DONE;
+        numbers[seed] = row != NULL && is_pair ? numbers_of(comparison, row, side)[seed] : NAN;
+    }
+    return numbers;
+}
+
+static void make_verdicts(struct comparison *comparison, const struct gate_rule *rule)
+{
+    const size_t most = comparison->gates.count * comparison->side_count;
+    struct gate_test *tests = arena_alloc_array(&comparison->look_arena, most + 1, struct gate_test);
+    struct gate_result *results = arena_alloc_array(&comparison->look_arena, most + 1, struct gate_result);
+    size_t count = 0;
+    for (size_t g = 0; g < comparison->gates.count; g++)
+        for (size_t side = 0; side < comparison->side_count; side++) {
+            const struct gate *gate = &comparison->gates.gates[g];
+            if (!gate_is_for(gate, comparison->sides[side].name, side == 0))
+                continue;
+            tests[count++] = (struct gate_test){.gate = gate,
+                                                .side = comparison->sides[side].name,
+                                                .base = side == 0 ? NULL : values_for_gate(comparison, gate, 0, side),
+                                                .candidate = values_for_gate(comparison, gate, side, 0),
+                                                .count = comparison->seed_count};
+        }
+    gates_decide(rule, tests, count, results);
+    comparison->verdicts = arena_alloc_array(&comparison->look_arena, count + 1, struct comparison_verdict);
+    comparison->verdict_count = count;
+    for (size_t i = 0; i < count; i++)
+        comparison->verdicts[i] = (struct comparison_verdict){.test = tests[i], .result = results[i]};
+}
+
+/* ---- all of it ---- */
+
+static void count_runs(struct comparison *comparison)
+{
+    comparison->run_count = comparison->failed_count = 0;
+    for (size_t side = 0; side < comparison->side_count; side++)
+        for (size_t seed = 0; seed < comparison->seed_count; seed++) {
+            const enum comparison_run_state state = comparison->sides[side].runs[seed].state;
+            comparison->run_count += state != COMPARISON_RUN_MISSING;
+            comparison->failed_count += state == COMPARISON_RUN_FAILED;
+        }
+}
+
+void comparison_judge(struct comparison *comparison, const struct looks *looks, size_t look)
+{
+    arena_reset(&comparison->look_arena);
+    mem_free(comparison->rows);
+    comparison->rows = NULL;
+    comparison->row_count = 0;
+    comparison->look = look;
+    comparison->look_count = looks->count;
+    const double alpha = comparison->options->alpha;
+    comparison->level = 1 - (looks->count > 1 ? looks_level(looks, look, alpha) : alpha);
+    const struct difference_how how = {.level = comparison->level, .is_exact = comparison->is_exact};
+    const struct gate_rule rule = {.alpha = alpha, .looks = *looks, .look = look, .is_exact = comparison->is_exact};
+    count_runs(comparison);
+    make_rows(comparison);
+    make_differences(comparison, &how);
+    make_verdicts(comparison, &rule);
+}
+
+/* ---- warnings ---- */
+
+void comparison_warn(struct comparison *comparison, const char *format, ...)
+{
+    char *text = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    if (vasprintf(&text, format, arguments) < 0)
+        text = NULL;
+    va_end(arguments);
+    if (text == NULL)
+        return;
+    MEM_GROW(comparison->warnings, comparison->warning_capacity, comparison->warning_count + 1);
+    comparison->warnings[comparison->warning_count++] = mem_copy_text(text);
+    free(text);
+}
+
+static bool has_other_jobs(const struct comparison_run *base, const struct comparison_run *run)
+{
+    const char *a = base->values.result.manifest.arrivals, *b = run->values.result.manifest.arrivals;
+    return base->state == COMPARISON_RUN_DONE && run->state == COMPARISON_RUN_DONE && a != NULL && b != NULL &&
+           strcmp(a, b) != 0;
+}
+
+static void warn_of_jobs(struct comparison *comparison, size_t side)
+{
+    size_t count = 0, first = 0;
+    for (size_t seed = comparison->seed_count; seed-- > 0;)
+        if (has_other_jobs(&comparison->sides[0].runs[seed], &comparison->sides[side].runs[seed])) {
+            count++;
+            first = seed;
+        }
+    if (count > 0)
+        comparison_warn(comparison,
+                        "'%s' gets other jobs than '%s' (first with seed %llu, in %zu of %zu seeds): differences come "
+                        "from the jobs too",
+                        comparison->sides[side].name, comparison->sides[0].name,
+                        (unsigned long long)comparison->seeds[first], count, comparison->seed_count);
+}
+
+static void warn_of_side(struct comparison *comparison, size_t side)
+{
+    const struct comparison_side *own = &comparison->sides[side];
+    const bool is_made_elsewhere = own->is_fixed || own->rerun.program != NULL;
+    for (size_t seed = 0; seed < comparison->seed_count; seed++) {
+        const struct comparison_run *run = &own->runs[seed];
+        const char *version = run->values.result.manifest.version;
+        if (run->state != COMPARISON_RUN_DONE)
+            continue;
+        if (run->values.result.facts.is_partial)
+            comparison_warn(comparison, "the record of '%s' is partial: its run was stopped before the end", own->name);
+        if (is_made_elsewhere && version != NULL && strcmp(version, comparison->options->version) != 0) {
+            comparison_warn(comparison,
+                            "'%s' was made by version %s, and this is %s: a difference may be the program's", own->name,
+                            version, comparison->options->version);
+            return;
+        }
+    }
+}
+
+void comparison_find_warnings(struct comparison *comparison)
+{
+    for (size_t side = 0; side < comparison->side_count; side++) {
+        warn_of_side(comparison, side);
+        if (side > 0)
+            warn_of_jobs(comparison, side);
+    }
+}

@@ -1,0 +1,199 @@
+/* studies/comparison/comparison_runs.c -- the runs of a comparison, over all cores. */
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/worker_pool.h"
+#include "reports/view.h"
+#include "studies/comparison/comparison_inside.h"
+#include "studies/run/run.h"
+
+/* ---- chance ---- */
+
+bool comparison_scenario_has_chance(const char *scenario_json)
+{
+    json_t *root = json_loads(scenario_json, 0, NULL);
+    json_t *workload = json_object_get(root, "workload");
+    json_t *estimates = json_object_get(json_object_get(root, "world"), "estimates");
+    const char *kind = json_string_value(json_object_get(estimates, "kind"));
+    bool is_replay = json_is_string(json_object_get(workload, "trace")) && !json_object_get(workload, "fill") &&
+                     !json_object_get(workload, "blocks") && !json_object_get(workload, "shake") &&
+                     (kind == NULL || strcmp(kind, "noisy") != 0);
+    json_decref(root);
+    return !is_replay;
+}
+
+bool comparison_has_chance(const struct result *result)
+{
+    return result->facts.recuts > 0 || result->facts.is_decided_outside ||
+           comparison_scenario_has_chance(result->manifest.scenario_json);
+}
+
+/* "30 s" or what the scenario says: "5m". */
+static void write_duration(const json_t *value, struct buffer *out)
+{
+    if (json_is_string(value))
+        view_name(out, json_string_value(value), 20);
+    else
+        view_duration(out, json_number_value(value));
+}
+
+char *comparison_blocks_new(const char *scenario_json)
+{
+    json_t *root = json_loads(scenario_json, 0, NULL);
+    const char *blocks = json_string_value(json_object_get(json_object_get(root, "workload"), "blocks"));
+    char *copy = blocks != NULL ? mem_copy_text(blocks) : NULL;
+    json_decref(root);
+    return copy;
+}
+
+char *comparison_shake_new(const char *scenario_json)
+{
+    json_t *root = json_loads(scenario_json, 0, NULL);
+    json_t *shake = json_object_get(json_object_get(root, "workload"), "shake");
+    json_t *arrivals = json_object_get(shake, "arrivals_s"), *sigma = json_object_get(shake, "run_time_sigma");
+    struct buffer text = {0};
+    if (arrivals != NULL) {
+        buffer_string(&text, "arrivals by up to ");
+        write_duration(arrivals, &text);
+    }
+    if (json_number_value(sigma) > 0) {
+        buffer_string(&text, arrivals != NULL ? ", run times by sigma " : "run times by sigma ");
+        buffer_double(&text, json_number_value(sigma));
+    }
+    char *copy = shake != NULL ? mem_copy_text(buffer_c_string(&text)) : NULL;
+    buffer_release(&text);
+    json_decref(root);
+    return copy;
+}
+
+/* ---- runs ---- */
+
+struct batch {
+    struct comparison *comparison;
+    struct task {
+        size_t side, seed;
+        bool is_first; /* find the first decision in which the side differs */
+    } * tasks;
+    size_t count, done;
+};
+
+/* In a process of its own. */
+static struct error run_task(void *self, size_t index, struct buffer *out)
+{
+    const struct batch *batch = self;
+    const struct comparison_options *options = batch->comparison->options;
+    const struct task *task = &batch->tasks[index];
+    if (task->is_first)
+        return comparison_find_first(batch->comparison, task->side, out);
+    const struct rerun *rerun = &batch->comparison->sides[task->side].rerun;
+    if (rerun->program != NULL)
+        return rerun_run(rerun, &options->sides[task->side].scenario, batch->comparison->seeds[task->seed], out);
+    struct run_options run_options = {
+        .version = options->version, .scenario = options->sides[task->side].scenario, .keeps_arrivals = true};
+    struct run run;
+    struct long_run rows = {0};
+    struct record_sink sink = long_run_sink(&rows);
+    char seed[24];
+    sink.on_sample = NULL;
+    sink.on_finished = NULL;
+    if (batch->comparison->keeps_waits)
+        run_options.sink = &sink;
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)batch->comparison->seeds[task->seed]);
+    run_options.scenario.seed = seed;
+    if (task->seed == 0 && options->records != NULL)
+        run_options.out = options->records[task->side];
+    struct error error = run_simulate(&run, &run_options);
+    if (!error_is(error)) {
+        error = run.result.stall;
+        run.result.stall = ERROR_OK;
+    }
+    if (!error_is(error))
+        error = run_result_text(&run, NULL, out);
+    if (!error_is(error) && run_options.sink != NULL)
+        comparison_write_waits(&rows.waits, out);
+    long_run_release(&rows);
+    if (!error_is(error) && run_options.out != NULL)
+        error = run_commit(&run, NULL);
+    run_release(&run);
+    return error;
+}
+
+static void keep_failure(struct comparison_run *run, const char *failure, const char *said)
+{
+    run->state = COMPARISON_RUN_FAILED;
+    run->failure = mem_copy_text(failure);
+    run->said = mem_copy_text(said);
+}
+
+static void keep_result(void *self, const struct worker_result *result)
+{
+    struct batch *batch = self;
+    const struct task *task = &batch->tasks[result->index];
+    struct comparison_run *run = &batch->comparison->sides[task->side].runs[task->seed];
+    batch->done++;
+    if (task->is_first) {
+        comparison_keep_first(batch->comparison, task->side, result);
+        return;
+    }
+    run->seed = batch->comparison->seeds[task->seed];
+    if (!result->is_done) {
+        keep_failure(run, result->failure, result->said);
+        return;
+    }
+    struct job_waits waits = {0};
+    const struct text text = comparison_take_waits(result->bytes, &waits);
+    if (task->seed == 0)
+        batch->comparison->sides[task->side].waits = waits;
+    else
+        job_waits_release(&waits);
+    struct error error = values_read_text(&run->values, "the result of the run", text);
+    if (error_is(error)) {
+        keep_failure(run, error_message(&error), "");
+        error_release(&error);
+        return;
+    }
+    run->state = COMPARISON_RUN_DONE;
+    run->has_chance = comparison_has_chance(&run->values.result);
+}
+
+static void show_progress(void *self)
+{
+    const struct batch *batch = self;
+    const struct comparison_options *options = batch->comparison->options;
+    if (options->on_progress != NULL)
+        options->on_progress(options->progress_self, batch->done, batch->count);
+}
+
+/* All sides of a seed before the next seed, so that what is done when a signal comes makes pairs.  The first decisions
+ * are sought beside the first seeds. */
+static void fill_batch(struct batch *batch, size_t from, size_t to)
+{
+    struct comparison *comparison = batch->comparison;
+    batch->tasks = mem_zalloc((to - from + 1) * comparison->side_count, sizeof *batch->tasks);
+    for (size_t seed = from; seed < to; seed++)
+        for (size_t side = 0; side < comparison->side_count; side++)
+            if (!comparison->sides[side].is_fixed && comparison->sides[side].runs[seed].state == COMPARISON_RUN_MISSING)
+                batch->tasks[batch->count++] = (struct task){.side = side, .seed = seed};
+    for (size_t side = 1; side < comparison->side_count && from == 0; side++)
+        if (comparison_begin_first(comparison, side))
+            batch->tasks[batch->count++] = (struct task){.side = side, .is_first = true};
+}
+
+struct error comparison_run_seeds(struct comparison *comparison, size_t from, size_t to)
+{
+    struct batch batch = {.comparison = comparison};
+    const struct comparison_options *options = comparison->options;
+    fill_batch(&batch, from, to);
+    struct worker_pool pool = {.task_count = batch.count,
+                               .worker_count =
+                                   options->worker_count < batch.count ? options->worker_count : batch.count,
+                               .run = run_task,
+                               .on_done = keep_result,
+                               .on_wait = show_progress,
+                               .self = &batch,
+                               .stop = options->stop};
+    struct error error = batch.count > 0 ? worker_pool_run(&pool) : ERROR_OK;
+    mem_free(batch.tasks);
+    return error;
+}

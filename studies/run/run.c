@@ -1,0 +1,290 @@
+#include "studies/run/run.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "reports/html.h"
+#include "sim/plugins/guard.h"
+
+const char *run_policy_name(const struct run *run)
+{
+    return run->options->scheduler != NULL ? run->options->scheduler : run->scenario.policy.name;
+}
+
+/* A member of the scenario's object, whose reader does the rest. */
+static struct json_value member(const struct scenario *scenario, const char *key, struct json_value *root,
+                                struct error *sticky)
+{
+    struct json_object object;
+    *root = json_doc_root(scenario->doc, sticky);
+    json_object_open(&object, root);
+    return json_member(&object, key);
+}
+
+struct error run_service_levels(const struct scenario *scenario, struct arena *arena, struct service_levels *out)
+{
+    struct error error = ERROR_OK;
+    struct json_value root;
+    struct json_value value = member(scenario, "service_levels", &root, &error);
+    value.parent = &root;
+    *out = service_levels_read(&value, arena);
+    return error;
+}
+
+struct error run_gates(const struct scenario *scenario, struct arena *arena, struct gates *out)
+{
+    struct error error = ERROR_OK;
+    struct json_value root;
+    struct json_value value = member(scenario, "gates", &root, &error);
+    value.parent = &root;
+    *out = gates_read(&value, arena);
+    return error;
+}
+
+/* ---- before the simulation ---- */
+
+static struct error open_events(struct run *run)
+{
+    return event_file_open(&run->events, run->options->out, run->scenario.cluster, job_source_queues(run->source),
+                           text_of(run->scenario.policy_text));
+}
+
+static struct error open_process(struct run *run)
+{
+    struct process_options options = {.command = run->options->scheduler,
+                                      .timeout_ms = run->options->scheduler_timeout_ms,
+                                      .cluster = run->scenario.cluster,
+                                      .queues = job_source_queues(run->source),
+                                      .policy = text_of(run->scenario.policy_text),
+                                      .gangs_are_whole = (run->scenario.policy.guarantees & GUARANTEE_GANG) != 0,
+                                      .sharing = &run->scenario.policy,
+                                      .stop = run->options->stop};
+    return options.command != NULL ? process_open(&run->process, &options) : ERROR_OK;
+}
+
+/* Called before the simulation, so that a record that cannot be written is reported at once. */
+static struct error open_record(struct run *run, const char *const *model_names)
+{
+    TRY(folder_open(&run->folder, run->options->out));
+    TRY(record_files_open(&run->files, run->options->out, model_names));
+    if (run->options->has_events)
+        TRY(open_events(run));
+    TRY(output_open_inside(&run->page, run->options->out, HTML_FILE, OUTPUT_PLAIN));
+    return output_open_inside(&run->summary, run->options->out, RESULT_FILE, OUTPUT_PLAIN);
+}
+
+/* ---- the simulation ---- */
+
+/* The check holds the policy to its guarantees.  A gang policy that cannot keep one is a mistake in the policy, and no
+ * run is needed to see it. */
+static struct error check_guarantees(const struct policy_config *policy)
+{
+    if ((policy->guarantees & GUARANTEE_GANG) == 0 || policy->gang->is_all_or_nothing)
+        return ERROR_OK;
+    struct error error =
+        error_new(ERROR_CONFIG, "policy '%s' guarantees \"gang\", but its gang policy '%s' starts jobs below their minimum",
+                  policy->name, policy->gang->name);
+    error_set_hint(&error, "leave \"gang\" out of policy.guarantees, or set policy.gang to 'all_or_nothing'");
+    return error;
+}
+
+static struct error simulate(struct run *run)
+{
+    const char *model_names[CLUSTER_MODELS_MAX + 1] = {NULL};
+    const struct run_options *options = run->options;
+    const struct cluster *cluster = run->scenario.cluster;
+    for (uint32_t m = 0; m < cluster->model_count; m++)
+        model_names[m] = cluster->models[m].name;
+    if (options->is_checked && options->scheduler == NULL)
+        TRY(check_guarantees(&run->scenario.policy));
+    struct record_sink sinks[3] = {metrics_sink(run->metrics)};
+    size_t sink_count = 1;
+    if (options->out != NULL) {
+        TRY(open_record(run, model_names));
+        sinks[sink_count++] = record_files_sink(run->files);
+    }
+    if (options->sink != NULL)
+        sinks[sink_count++] = *options->sink;
+    if (options->on_begin != NULL)
+        options->on_begin();
+    TRY(open_process(run));
+    struct engine_config config = {.watch = &guard_watch,
+                                   .cluster = cluster,
+                                   .source = run->source,
+                                   .policy = &run->scenario.policy,
+                                   .world = run->scenario.world,
+                                   .typical = run->scenario.typical,
+                                   .typical_count = run->scenario.typical_count,
+                                   .seed = run->scenario.seed,
+                                   .sinks = sinks,
+                                   .sink_count = sink_count,
+                                   .is_checked = options->is_checked,
+                                   .stop = options->stop,
+                                   .on_progress = options->on_progress,
+                                   .progress_self = options->progress_self};
+    if (run->process != NULL)
+        config.decider = process_decider(run->process);
+    if (run->events != NULL)
+        config.listener = event_file_listener(run->events);
+    TRY(engine_run(&config, &run->result));
+    if (options->stop == NULL || *options->stop == 0)
+        TRY(job_source_check(run->source));
+    metrics_finish(run->metrics);
+    return ERROR_OK;
+}
+
+struct error run_simulate(struct run *run, const struct run_options *options)
+{
+    *run = (struct run){.options = options};
+    TRY(scenario_load(&run->scenario, &options->scenario));
+    struct gates gates;
+    TRY(run_service_levels(&run->scenario, &run->arena, &run->levels));
+    TRY(run_gates(&run->scenario, &run->arena, &gates));
+    TRY(scenario_open(&run->scenario, &run->source));
+    if (options->out != NULL || options->keeps_arrivals)
+        job_source_keep_arrivals(run->source);
+    run->metrics = metrics_new();
+    return simulate(run);
+}
+
+/* ---- the record ---- */
+
+/* Events of an earlier run do not belong to this record. */
+static struct error commit_events(struct run *run)
+{
+    return run->events != NULL ? event_file_commit(&run->events) : folder_remove(run->folder, EVENT_FILE);
+}
+
+/* What a manifest borrows. */
+struct manifest {
+    struct result_manifest result;
+    struct result_input inputs[3 + PLUGINS_MAX];
+    struct result_file files[RECORD_FILE_COUNT + 1];
+    char digests[RECORD_FILE_COUNT + 1][33];
+    char fingerprint[17], arrivals[17];
+};
+
+static void fill_inputs(const struct run *run, struct manifest *manifest)
+{
+    const struct plugins *plugins = &run->scenario.plugins;
+    const char *path = run->options->scenario.path;
+    struct result_input *inputs = manifest->inputs;
+    size_t count = 0;
+    if (run->scenario.digest[0] != '\0')
+        inputs[count++] = (struct result_input){.role = "scenario", .name = path, .digest = run->scenario.digest};
+    if (run->scenario.cluster_path[0] != '\0')
+        inputs[count++] = (struct result_input){
+            .role = "cluster", .name = run->scenario.cluster_path, .digest = run->scenario.cluster_digest};
+    if (run->scenario.workload.trace != NULL)
+        inputs[count++] = (struct result_input){
+            .role = "trace", .name = run->scenario.workload.trace, .digest = job_source_facts(run->source)->digest};
+    for (uint32_t p = 0; p < plugins->set.count; p++) {
+        struct plugin_file file = plugins_file(plugins, p);
+        inputs[count++] = (struct result_input){.role = "plugin",
+                                                .name = file.path,
+                                                .digest = file.digest,
+                                                .plugin = plugins->set.plugins[p]->name,
+                                                .version = plugins->set.plugins[p]->version};
+    }
+    manifest->result.inputs = inputs;
+    manifest->result.input_count = count;
+}
+
+static void fill_manifest(const struct run *run, struct manifest *manifest)
+{
+    const struct workload_facts *facts = job_source_facts(run->source);
+    snprintf(manifest->fingerprint, sizeof manifest->fingerprint, "%016llx",
+             (unsigned long long)run->result.fingerprint);
+    snprintf(manifest->arrivals, sizeof manifest->arrivals, "%016llx",
+             (unsigned long long)job_source_arrivals(run->source));
+    manifest->result = (struct result_manifest){
+        .version = run->options->version,
+        .seed = run->scenario.seed,
+        .fingerprint = manifest->fingerprint,
+        .arrivals = manifest->arrivals,
+        .levels = run->levels,
+        .workload = {.format = facts->format,
+                     .load_gpus = facts->load_gpus,
+                     .gpu_h_per_day = rint(facts->gpu_h_per_day * 1000) / 1000,
+                     .arrival_factor = run->scenario.workload.trace != NULL ? facts->arrival_factor : 0,
+                     .declared_count = facts->declared_count,
+                     .declared_by_row = facts->declared_by_row,
+                     .declared_row_count = facts->declared_row_count},
+        .scenario_json = run->scenario.resolved};
+    fill_inputs(run, manifest);
+}
+
+/* The files must be sealed. */
+static void fill_files(const struct run *run, struct manifest *manifest)
+{
+    size_t count = 0;
+    for (; count < RECORD_FILE_COUNT; count++) {
+        record_files_digest(run->files, (int)count, manifest->digests[count]);
+        manifest->files[count] = (struct result_file){record_files_names[count], manifest->digests[count]};
+    }
+    if (run->events != NULL) {
+        event_file_digest(run->events, manifest->digests[count]);
+        manifest->files[count] = (struct result_file){EVENT_FILE, manifest->digests[count]};
+        count++;
+    }
+    manifest->result.files = manifest->files;
+    manifest->result.file_count = count;
+}
+
+struct error run_result_text(const struct run *run, const struct result_host *host, struct buffer *out)
+{
+    struct manifest manifest;
+    fill_manifest(run, &manifest);
+    result_text(&manifest.result, run->metrics, host, out);
+    return ERROR_OK;
+}
+
+static struct error seal_rows(struct run *run)
+{
+    TRY(record_files_seal(run->files));
+    return run->events != NULL ? event_file_seal(run->events) : ERROR_OK;
+}
+
+/* All files appear together: all steps that can fail for lack of space are done before the first file gets its name.
+ * Without result.json the folder is no record: it goes before the first file of an earlier record does, and its presence
+ * means that the record is complete. */
+static struct error commit_all(struct run *run)
+{
+    TRY(folder_remove(run->folder, RESULT_FILE));
+    TRY(commit_events(run));
+    TRY(record_files_commit(&run->files));
+    TRY(output_commit(&run->page));
+    return output_commit(&run->summary);
+}
+
+struct error run_commit(struct run *run, const struct result_host *host)
+{
+    struct manifest manifest;
+    struct html_options options = {.title = scenario_title(&run->scenario),
+                                   .cluster = run->scenario.cluster->name,
+                                   .policy = run_policy_name(run),
+                                   .arguments = run->options->arguments};
+    fill_manifest(run, &manifest);
+    html_text(run->metrics, &manifest.result, &options, output_buffer(run->page));
+    TRY(output_seal(run->page));
+    TRY(seal_rows(run));
+    fill_files(run, &manifest);
+    result_text(&manifest.result, run->metrics, host, output_buffer(run->summary));
+    TRY(output_seal(run->summary));
+    return commit_all(run);
+}
+
+void run_release(struct run *run)
+{
+    error_release(&run->result.stall); /* it is set if the caller did not show it */
+    record_files_discard(&run->files);
+    event_file_discard(&run->events);
+    process_close(&run->process);
+    output_discard(&run->page);
+    output_discard(&run->summary);
+    folder_close(&run->folder);
+    metrics_free(run->metrics);
+    job_source_close(run->source);
+    scenario_release(&run->scenario);
+    arena_release(&run->arena);
+}
