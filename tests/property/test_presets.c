@@ -45,6 +45,7 @@ static enum decision_kind alone(const struct random_run *run, const struct job *
     struct job job = *planned;
     job.id = 0;
     job.after_count = 0;
+    job.after = NULL;
     struct sched *sched = sched_new(run->cluster, job_source_queues(run->source), &run->policy.config, &error);
     assert_non_null(sched);
     sched_job_submitted(sched, &job, job.submit);
