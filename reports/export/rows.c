@@ -10,7 +10,7 @@
 #include "reports/record_read.h"
 #include "reports/result.h"
 
-enum { CELLS_MAX = 64 };
+enum { CELLS_MAX = 96 };
 
 struct feed {
     row_fn *on_row;
