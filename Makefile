@@ -219,7 +219,7 @@ endif
 $(B)/objects/%.o: %.c $(B)/flags | check-deps
 	@mkdir -p $(@D)
 	$(call say,cc,$<) $(CC) $(CPPFLAGS) $(if $(filter tools/%,$<),-DWINDTUNNEL_VERSION='"$(VERSION)"') \
-	    $(LIBRARIES_CFLAGS) $(CFLAGS) $(if $(filter tests/%,$<),,$(LTO_COMPILE)) \
+	    $(LIBRARIES_CFLAGS) $(CFLAGS) $(if $(filter tests/%,$<),-U_FORTIFY_SOURCE,$(LTO_COMPILE)) \
 	    $(if $(filter counting profiled,$(VARIANT)),-dumpdir $(COUNTS)/$(*D)/) -MMD -MP -c -o $@ $<
 
 $(call object,$(filter tools/%,$(SOURCES))): VERSION

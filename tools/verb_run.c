@@ -23,8 +23,8 @@ static void on_signal(int number)
     signal(number, SIG_DFL);
 }
 
-/* While inputs are read, a signal ends the program at once: nothing is lost, and a pipe that nobody writes to would never
- * end. */
+/* While inputs are read, a signal ends the program at once: nothing is lost, and a pipe that nobody writes to would
+ * never end. */
 static void catch_signals(void)
 {
     signal(SIGINT, on_signal);
@@ -220,15 +220,16 @@ const struct args_verb verb_run = {
     .summary = "simulate a scenario and report",
     .synopsis = "[SCENARIO] [OPTION]...",
     .description =
-        (const char *const[]){"Replays or synthesizes the workload of a scenario on its cluster under its policy and "
-                              "prints the results. SCENARIO is a file, or the name of an installed scenario "
-                              "('windtunnel help' says where these are), such as h100-500x8. Without it the options "
-                              "must name at least a trace and a cluster.",
-                              "On SIGINT or SIGTERM the run ends at once, the table and the record say that they are "
-                              "partial, and the signal is raised again. While inputs are still read there is no record.",
-                              "A run that makes no progress for world.stall_steps cycles or evictions ends likewise, "
-                              "with status 5.",
-                              NULL},
+        (const char *const[]){
+            "Replays or synthesizes the workload of a scenario on its cluster under its policy and "
+            "prints the results. SCENARIO is a file, or the name of an installed scenario "
+            "('windtunnel help' says where these are), such as h100-500x8. Without it the options "
+            "must name at least a trace and a cluster.",
+            "On SIGINT or SIGTERM the run ends at once, the table and the record say that they are "
+            "partial, and the signal is raised again. While inputs are still read there is no record.",
+            "A run that makes no progress for world.stall_steps cycles or evictions ends likewise, "
+            "with status 5.",
+            NULL},
     .options = options,
     .examples = examples,
     .operands_max = 1,

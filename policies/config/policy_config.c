@@ -347,11 +347,10 @@ static uint8_t read_classes(struct json_object *object, uint8_t otherwise)
 
 static void read_idle_terms(struct idle_config *own, struct json_object *idle)
 {
-    static const char *const whens[] = {"always", "wanted", NULL};  /* is_wanted */
+    static const char *const whens[] = {"always", "wanted", NULL}; /* is_wanted */
     static const char *const unsaved[] = {"evict", "spare", NULL}; /* spares_unsaved */
     own->classes = read_classes(idle, own->classes);
-    own->threshold_milli =
-        (uint16_t)json_get_scaled(idle, "threshold", GPU_MILLI, 1, GPU_MILLI, own->threshold_milli);
+    own->threshold_milli = (uint16_t)json_get_scaled(idle, "threshold", GPU_MILLI, 1, GPU_MILLI, own->threshold_milli);
     const uint16_t least = own->threshold_milli;
     own->wake_milli = (uint16_t)json_get_scaled(idle, "wake", GPU_MILLI, least, GPU_MILLI,
                                                 own->wake_milli > least ? own->wake_milli : least);
