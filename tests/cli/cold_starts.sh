@@ -11,7 +11,7 @@ awk 'BEGIN {
         printf "%d,%d,%d,%d,1,q%d,u%d,%s\n", i, 50 * i, 300 + 100 * (i % 7), 1 + i % 4, i % 2, i % 4,
             i % 3 ? "inference" : "training" }' >jobs.csv
 cat >cold.json <<'END'
-{"cluster": "four.json", "workload": {"trace": "jobs.csv"}, "policy": "windtunnel",
+{"cluster": "four.json", "workload": {"trace": "jobs.csv"}, "policy": {"preset": "windtunnel"},
  "world": {"cold_starts": {"registry_gb_per_s": 3, "node_gb_per_s": 2, "rack_gb_per_s": 4,
    "node_cache_gib": 60, "rack_cache_gib": 200, "jobs": [
    {"class": "inference", "image": {"size_gib": 8}, "weights": {"size_gib": 13, "distinct": 5, "zipf": 1}},
@@ -58,7 +58,7 @@ for record in charged warm; do
 done
 
 cat >wrong.json <<'END'
-{"cluster": "four.json", "workload": {"trace": "jobs.csv"}, "policy": "windtunnel",
+{"cluster": "four.json", "workload": {"trace": "jobs.csv"}, "policy": {"preset": "windtunnel"},
  "world": {"cold_starts": {"jobs": [
    {"class": "inference", "image": {"size_gib": 8}}]}}}
 END
