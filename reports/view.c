@@ -262,8 +262,10 @@ size_t view_lost(const struct metrics *metrics, struct view_spent lost[LOST_CAUS
         [LOST_LEAVE] = {"checkpoints before leaving", "lost_to_leave_gpu_h"},
         [LOST_LOAD] = {"loads", "lost_to_load_gpu_h"},
         [LOST_WARMUP] = {"warm-ups", "lost_to_warmup_gpu_h"},
+        [LOST_PULL] = {"pulls", "lost_to_pull_gpu_h"},
         [LOST_WORK_PREEMPTED] = {"work, by evictions for others", "lost_work_preempted_gpu_h"},
         [LOST_WORK_NODE] = {"work, by nodes going down", "lost_work_node_gpu_h"},
+        [LOST_WORK_NEIGHBOUR] = {"work, by faults of neighbours", "lost_work_neighbour_gpu_h"},
         [LOST_WORK_OTHER] = {"work, by other evictions", "lost_work_other_gpu_h"},
     };
     _Static_assert(sizeof causes / sizeof causes[0] == LOST_CAUSE_COUNT, "each cause has a label");
