@@ -144,7 +144,7 @@ SCHED_HEADERS := policies/sched.h policies/explain.h policies/wire.h policies/pl
 # ---- What to type --------------------------------------------------------------------------------
 
 TABLES := preset-table backfill-table defrag-table packing-table topology-table sharing-table network-table \
-    cold-start-table
+    cold-start-table idle-table physics-table cliff-table
 .PHONY: all profiled run test test-slow test-quick test-all bench bench-update $(TABLES) lint format asan ubsan fuzz \
         valgrind coverage mutants golden-update install deb clean deps help compile link objects libraries test-small \
         check-deps FORCE
@@ -219,7 +219,7 @@ endif
 $(B)/objects/%.o: %.c $(B)/flags | check-deps
 	@mkdir -p $(@D)
 	$(call say,cc,$<) $(CC) $(CPPFLAGS) $(if $(filter tools/%,$<),-DWINDTUNNEL_VERSION='"$(VERSION)"') \
-	    $(LIBRARIES_CFLAGS) $(CFLAGS) $(if $(filter tests/%,$<),,$(LTO_COMPILE)) \
+	    $(LIBRARIES_CFLAGS) $(CFLAGS) $(if $(filter tests/%,$<),-U_FORTIFY_SOURCE,$(LTO_COMPILE)) \
 	    $(if $(filter counting profiled,$(VARIANT)),-dumpdir $(COUNTS)/$(*D)/) -MMD -MP -c -o $@ $<
 
 $(call object,$(filter tools/%,$(SOURCES))): VERSION
@@ -462,11 +462,20 @@ topology-table: link ## Run a mix of gangs under topology modes and variants, on
 sharing-table: link ## Run a MIG mix under geometry policies, the main scenario under sharing policies
 	@WINDTUNNEL=$(B)/windtunnel tools/sharing_table $(ARGS)
 
+idle-table: link ## Run the main scenario under idle policies
+	@WINDTUNNEL=$(B)/windtunnel tools/idle_table $(ARGS)
+
 cold-start-table: link ## Run the main scenario with cold starts under sizes of caches, with and without warm_weight
 	@WINDTUNNEL=$(B)/windtunnel tools/cold_start_table $(ARGS)
 
 network-table: link ## Run gangs that communicate under placements, on fabrics from 1:1 to 8:1 (ARGS='--seeds 1,2')
 	@WINDTUNNEL=$(B)/windtunnel tools/network_table $(ARGS)
+
+physics-table: link ## Count what each part of the physics costs in instructions (ARGS='--days 14'; VARIANT=profiled)
+	@WINDTUNNEL=$(B)/windtunnel tools/physics_table $(ARGS)
+
+cliff-table: link ## Count what presets cost as multiples of fifo, in one table (ARGS='--presets easy --only main', ...)
+	@WINDTUNNEL=$(B)/windtunnel tools/cliff_table $(ARGS)
 
 bench: ## Count instructions per job, fail where they grew; print times (SIZE=small: short; VARIANT=release)
 	@$(MAKE) --no-print-directory VARIANT=$(SHIPPED) bench-run

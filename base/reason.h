@@ -31,7 +31,7 @@ enum reason {
     REASON_AFFINITY,           /* it would fit without rules of tags, its own or those of running jobs */
     REASON_FAULT,              /* taken by a fault of its own */
     REASON_NEIGHBOUR_FAULT,    /* taken by a fault of a job on the same GPU */
-    REASON_IDLE,               /* told, shrunk or evicted because it held GPUs and left them idle; or it rests after that */
+    REASON_IDLE, /* told, shrunk or evicted because it held GPUs and left them idle; or it rests after that */
     REASON_COUNT
 };
 

@@ -181,7 +181,7 @@ enum {
  * TIME_NEVER, attained_gpu_ns at most SCHED_TIME_MAX, other times TIME_NS_MAX.  It depends on jobs with smaller ids.
  * Copied; a held one waits. */
 void sched_job_submitted(struct sched *sched, const struct job *job, time_ns now);
-void sched_job_released(struct sched *sched, job_id job, time_ns now);             /* no longer held */
+void sched_job_released(struct sched *sched, job_id job, time_ns now);  /* no longer held */
 void sched_job_cancelled(struct sched *sched, job_id job, time_ns now); /* while it waits; O(jobs of its kind) */
 
 /* The job was submitted and started before this scheduler was made: it runs on these pieces since `started`, which is
@@ -241,9 +241,9 @@ enum wrong_fact {
 /* The facts that were dropped since the scheduler was made or loaded.  Borrowed; a caller that wants to know whether its
  * last fact was taken compares `count` before and after. */
 struct refused_facts {
-    uint64_t count;          /* of all kinds */
+    uint64_t count; /* of all kinds */
     uint64_t by[WRONG_COUNT];
-    enum wrong_fact last;    /* WRONG_NOTHING: none was dropped */
+    enum wrong_fact last; /* WRONG_NOTHING: none was dropped */
 };
 const struct refused_facts *sched_refused(const struct sched *sched);
 

@@ -48,20 +48,20 @@ enum fact_kind { /* policies/sched.h has a function for each */
 struct fact { /* fields that do not belong to the kind are 0 */
     enum fact_kind kind;
     time_ns now;
-    job_id id;                  /* of the job, if the fact has one */
-    const struct job *job;      /* SUBMITTED, ADOPTED; borrowed */
-    decision_id decision;       /* STARTED, REFUSED */
-    struct members which;       /* LEAVING, EVICTED */
-    enum evict_end evicted;     /* EVICTED */
-    enum job_end end;           /* ENDED */
-    bool will_retry;            /* ENDED */
+    job_id id;                   /* of the job, if the fact has one */
+    const struct job *job;       /* SUBMITTED, ADOPTED; borrowed */
+    decision_id decision;        /* STARTED, REFUSED */
+    struct members which;        /* LEAVING, EVICTED */
+    enum evict_end evicted;      /* EVICTED */
+    enum job_end end;            /* ENDED */
+    bool will_retry;             /* ENDED */
     struct observation observed; /* OBSERVED */
-    enum refusal refusal;       /* REFUSED */
-    node_id node;               /* NODE_CHANGED, GPU_CHANGED */
-    enum node_state state;      /* NODE_CHANGED */
-    uint32_t gpu;               /* GPU_CHANGED: its index on the node */
-    mig_layout_id layout;       /* GPU_CHANGED */
-    const struct piece *pieces; /* ADOPTED; borrowed */
+    enum refusal refusal;        /* REFUSED */
+    node_id node;                /* NODE_CHANGED, GPU_CHANGED */
+    enum node_state state;       /* NODE_CHANGED */
+    uint32_t gpu;                /* GPU_CHANGED: its index on the node */
+    mig_layout_id layout;        /* GPU_CHANGED */
+    const struct piece *pieces;  /* ADOPTED; borrowed */
     uint32_t piece_count;
     time_ns started;                  /* ADOPTED */
     const struct queue_table *queues; /* QUEUES_CHANGED: the whole table, of which */

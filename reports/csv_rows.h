@@ -24,7 +24,7 @@
 #include "base/text.h"
 #include "base/time.h"
 
-enum { CSV_COLUMNS_MAX = 128 };
+enum { CSV_COLUMNS_MAX = 96 };
 
 struct csv_rows; /* opaque */
 

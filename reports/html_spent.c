@@ -109,11 +109,15 @@ void html_spent(const struct metrics *metrics, const struct html_curves *curves,
     const size_t count = view_spent(metrics, spent);
     if (count == 0)
         return;
-    buffer_string(out,
-                  "<section><h2>GPU hours by cause</h2>\n<p class=\"note\">What became of all GPU time of the "
-                  "cluster. Useful is work at the speed of the trace that was not thrown away. What is blank below "
-                  "the capacity is idle. In the drawing lost work stands where it was done.</p>\n");
+    buffer_string(
+        out, "<section><h2>GPU hours by cause</h2>\n<p class=\"note\">What became of all GPU time of the "
+             "cluster. Useful is work at the speed of the trace that was not thrown away. What is blank below "
+             "the capacity is idle. Work counts as lost when it is thrown away; what exceeds the useful work of that "
+             "interval stands in the intervals before.</p>\n");
     sums(spent, count, "cause", out);
-    sums(lost, view_lost(metrics, lost), "lost by jobs, of lost work and of checkpoints and restarts", out);
+    const size_t lost_count = view_lost(metrics, lost);
+    if (lost_count > 0)
+        buffer_string(out, "<h3>Lost work, checkpoints and restarts</h3>\n");
+    sums(lost, lost_count, "of the counted jobs", out);
     drawing(metrics, curves, tool, out);
 }

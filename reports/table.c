@@ -400,6 +400,25 @@ static void write_evictions(const struct metrics *metrics, const struct table_op
     }
 }
 
+/* What idle policies did, if they did anything. */
+static void write_idle(const struct metrics *metrics, const struct table_options *options, struct buffer *out)
+{
+    const double told = metrics_value(metrics, "idle_jobs_told");
+    if (!(told > 0)) /* or not defined */
+        return;
+    buffer_string(out, "Idle jobs    ");
+    view_count(out, told);
+    buffer_string(out, " told");
+    buffer_string(out, dot(options));
+    view_count(out, metrics_value(metrics, "idle_evictions") + metrics_value(metrics, "idle_shrinks"));
+    buffer_string(out, " times evicted or shrunk, ");
+    view_count(out, metrics_value(metrics, "idle_disturbed"));
+    buffer_string(out, " wrongly");
+    buffer_string(out, dot(options));
+    view_amount(out, metrics_value(metrics, "given_back_gpu_h"));
+    buffer_string(out, " GPU h given back\n");
+}
+
 static void write_losses(const struct metrics *metrics, const struct table_options *options, struct buffer *out)
 {
     buffer_string(out, "Preemptions  ");
@@ -422,6 +441,7 @@ static void write_losses(const struct metrics *metrics, const struct table_optio
     }
     write_admissions(metrics, options, out);
     write_evictions(metrics, options, out);
+    write_idle(metrics, options, out);
     double jain = metrics_value(metrics, "jain_fairness");
     if (isfinite(jain))
         buffer_format(out, "Fairness     %.3f (Jain, over queues; 1 is equal service)\n", jain);

@@ -189,7 +189,7 @@ static void print_failures(const struct comparison *comparison)
             if (run->state != COMPARISON_RUN_FAILED)
                 continue;
             tool_say("error: the run of '%s' with seed %llu failed: %s\n", comparison->sides[side].name,
-                    (unsigned long long)run->seed, run->failure);
+                     (unsigned long long)run->seed, run->failure);
             struct text rest = text_of(run->said), line;
             while (rest.length > 0 && text_cut(&rest, '\n', &line))
                 tool_say("  | %.*s\n", (int)line.length, line.at);

@@ -46,7 +46,7 @@ static int decide(const struct args *args)
         return STATUS_DIFFERS;
     }
     tool_say("the same %llu decisions in %llu cycles\n", (unsigned long long)result.decisions,
-            (unsigned long long)result.cycles);
+             (unsigned long long)result.cycles);
     return 0;
 }
 

@@ -90,10 +90,10 @@ static int run_freeze(const struct args *args)
         status = tool_fail(&error);
     else
         tool_say("%llu jobs; arrivals %016llx\n", (unsigned long long)job_source_facts(run.source)->job_count,
-                (unsigned long long)job_source_arrivals(run.source));
+                 (unsigned long long)job_source_arrivals(run.source));
     if (status == 0 && job_source_facts(run.source)->is_filling)
         tool_say("note: these jobs fill the cluster: what free GPUs are good for, and the policy fgd, "
-                        "judge by them now, not by all jobs of the trace\n");
+                 "judge by them now, not by all jobs of the trace\n");
     job_source_close(run.source);
     scenario_release(&run.scenario);
     if (run.is_record)

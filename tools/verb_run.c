@@ -116,7 +116,7 @@ static int print_table(const struct args *args, const struct run *run, double el
         if (elapsed >= RATE_SHOWN_FROM_S)
             tool_say(": %.0f thousand jobs/s", (double)run->result.submitted / elapsed / 1e3);
         tool_say("; fingerprint %016llx, arrivals %016llx\n", (unsigned long long)run->result.fingerprint,
-                (unsigned long long)job_source_arrivals(run->source));
+                 (unsigned long long)job_source_arrivals(run->source));
         if (run->options->out != NULL)
             tool_say("record in %s\n", run->options->out);
     }
@@ -140,18 +140,17 @@ static int warn(const struct args *args, const struct run *run)
     const struct workload_facts *facts = job_source_facts(run->source);
     char jobs[JOBS_TEXT_BYTES];
     if (facts->bad_line_count > 0)
-        tool_say("warning: %llu unreadable line%s of the trace %s skipped\n",
-                (unsigned long long)facts->bad_line_count, facts->bad_line_count == 1 ? "" : "s",
-                facts->bad_line_count == 1 ? "was" : "were");
+        tool_say("warning: %llu unreadable line%s of the trace %s skipped\n", (unsigned long long)facts->bad_line_count,
+                 facts->bad_line_count == 1 ? "" : "s", facts->bad_line_count == 1 ? "was" : "were");
     warn_of_classes(run);
     if (run->result.never_fits == 0 && run->result.refused == 0)
         return 0;
     if (run->result.refused != 0)
         tool_say("warning: %s refused by the scheduler '%s'\n", jobs_text(run->result.refused, jobs),
-                run_policy_name(run));
+                 run_policy_name(run));
     else
         tool_say("warning: %s rejected (NeverFits): no state of this cluster could hold %s\n",
-                jobs_text(run->result.never_fits, jobs), run->result.never_fits == 1 ? "it" : "them");
+                 jobs_text(run->result.never_fits, jobs), run->result.never_fits == 1 ? "it" : "them");
     return args_flag(args, "strict") ? error_exit_status(ERROR_DATA) : 0;
 }
 
@@ -221,15 +220,16 @@ const struct args_verb verb_run = {
     .summary = "simulate a scenario and report",
     .synopsis = "[SCENARIO] [OPTION]...",
     .description =
-        (const char *const[]){"Replays or synthesizes the workload of a scenario on its cluster under its policy and "
-                              "prints the results. SCENARIO is a file, or the name of an installed scenario "
-                              "('windtunnel help' says where these are), such as h100-500x8. Without it the options "
-                              "must name at least a trace and a cluster.",
-                              "On SIGINT or SIGTERM the run ends at once, the table and the record say that they are "
-                              "partial, and the signal is raised again. While inputs are still read there is no record.",
-                              "A run that makes no progress for world.stall_steps cycles or evictions ends likewise, "
-                              "with status 5.",
-                              NULL},
+        (const char *const[]){
+            "Replays or synthesizes the workload of a scenario on its cluster under its policy and "
+            "prints the results. SCENARIO is a file, or the name of an installed scenario "
+            "('windtunnel help' says where these are), such as h100-500x8. Without it the options "
+            "must name at least a trace and a cluster.",
+            "On SIGINT or SIGTERM the run ends at once, the table and the record say that they are "
+            "partial, and the signal is raised again. While inputs are still read there is no record.",
+            "A run that makes no progress for world.stall_steps cycles or evictions ends likewise, "
+            "with status 5.",
+            NULL},
     .options = options,
     .examples = examples,
     .operands_max = 1,

@@ -378,6 +378,26 @@ const char *job_tags_complaint(const struct job_tags *tags)
     return rules_complaint(tags);
 }
 
+/* ---- objects ---- */
+
+static const char *objects_complaint(const struct job_objects *objects)
+{
+    if (objects == NULL)
+        return NULL;
+    if (objects->count == 0 || objects->count > JOB_OBJECTS_MAX)
+        return "it must have from 1 to 3 objects, or none";
+    for (uint32_t o = 0; o < objects->count; o++) {
+        if (objects->of[o].id > JOB_OBJECT_ID_MAX)
+            return "an object's number is too large";
+        if (objects->of[o].bytes < 1 || objects->of[o].bytes > INT64_MAX / JOB_OBJECTS_MAX)
+            return "an object's bytes are out of range";
+        for (uint32_t before = 0; before < o; before++)
+            if (objects->of[before].id == objects->of[o].id)
+                return "it has an object twice";
+    }
+    return NULL;
+}
+
 /* ---- all of it ---- */
 
 const char *job_complaint(const struct job *job)
@@ -400,6 +420,8 @@ const char *job_complaint(const struct job *job)
         complaint = ties_complaint(job);
     if (complaint == NULL && job->tags != NULL)
         complaint = job_tags_complaint(job->tags);
+    if (complaint == NULL)
+        complaint = objects_complaint(job->objects);
     if (complaint != NULL)
         return complaint;
     return times_complaint(job);

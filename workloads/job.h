@@ -184,8 +184,8 @@ struct job {
     /* topologies/communication.h; borrowed; NULL: it declares none */
     const struct communication *communication;
     const struct job_objects *objects; /* borrowed; NULL: it declares none */
-    uint32_t array;     /* id of its array, from 1; 0: none */
-    uint32_t array_max; /* elements of its array that may run at once; 0: all */
+    uint32_t array;                    /* id of its array, from 1; 0: none */
+    uint32_t array_max;                /* elements of its array that may run at once; 0: all */
     time_ns submit;
     time_ns limit;    /* TIME_NEVER: none is declared */
     time_ns estimate; /* declared run time; TIME_NEVER: none */

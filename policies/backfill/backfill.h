@@ -26,12 +26,13 @@ enum compression {
 
 struct backfill_config {
     int64_t reservations; /* the most jobs with a planned start, at least 1 */
-    int64_t depth;        /* jobs looked at in one pass, in the order of the chain; at least 1 */
-    int64_t per_user;     /* of one user, in one pass; 0: no bound */
-    time_ns window;       /* planned starts are at most this far away; TIME_NEVER: no bound */
-    time_ns resolution;   /* planned ends are rounded up to its multiples; 0: exact */
-    time_ns interval;     /* between passes; 0: one in each cycle */
-    int64_t compression;  /* enum compression; for policies that keep planned starts */
+    int64_t depth;       /* jobs looked at in one pass, in the order of the chain, jobs whose planned starts stand among
+                           * them; at least 1 */
+    int64_t per_user;    /* of one user, in one pass; 0: no bound */
+    time_ns window;      /* planned starts are at most this far away; TIME_NEVER: no bound */
+    time_ns resolution;  /* planned ends are rounded up to its multiples; 0: exact */
+    time_ns interval;    /* between passes; 0: one in each cycle */
+    int64_t compression; /* enum compression; for policies that keep planned starts */
 };
 
 struct order_view;
@@ -44,7 +45,7 @@ struct backfill_policy {
     const char *summary;
     bool overtakes;   /* false: no job overtakes by time */
     bool keeps;       /* a planned start stands until its job starts, or until `compression` makes it anew */
-    bool is_windowed; /* all parameters but `reservations` may be set; else that one alone, unless it keeps */
+    bool is_windowed; /* all parameters but `reservations` may be set; else that one alone, or `depth` if it keeps */
     struct backfill_config defaults;
     /* Does this job, which does not fit now, get a planned start?  Pure; called in each pass for each job that would
      * get one.  NULL: every job does.  A policy that keeps planned starts must have NULL. */

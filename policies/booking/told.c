@@ -124,8 +124,8 @@ enum wrong_fact told_job(const struct sched *sched, const struct job *job)
     if (job->class >= JOB_CLASS_COUNT || !are_times_well(job) || job->limit == 0)
         return WRONG_JOB;
     return is_plain(job) && job->first.count <= SCHED_MEMBERS_MAX ? WRONG_NOTHING
-           : is_valid(sched, job)                               ? WRONG_NOTHING
-                                                                : WRONG_JOB;
+           : is_valid(sched, job)                                 ? WRONG_NOTHING
+                                                                  : WRONG_JOB;
 }
 
 /* ---- other facts ---- */

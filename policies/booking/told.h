@@ -51,4 +51,11 @@ enum wrong_fact told_layout(const struct sched *sched, node_id node, uint32_t gp
 enum wrong_fact told_queues(const struct sched *sched, const struct queue_table *queues);
 enum wrong_fact told_kinds(const struct sched *sched, const struct job_group *kinds, uint32_t kind_count);
 
+static inline enum wrong_fact told_observation(const struct observation *observation, time_ns now)
+{
+    if (observation->since < 0 || observation->since > observation->until || observation->until > now)
+        return WRONG_TIME;
+    return observation->sm_active_milli <= GPU_MILLI ? WRONG_NOTHING : WRONG_VALUE;
+}
+
 #endif

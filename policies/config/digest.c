@@ -2,8 +2,8 @@
 
 #include "base/hash.h"
 #include "policies/defrag/defrag.h"
-#include "policies/idle/idle.h"
 #include "policies/gang/gang.h"
+#include "policies/idle/idle.h"
 #include "policies/order/order.h"
 #include "policies/placement/placement.h"
 #include "policies/plugin.h"

@@ -179,7 +179,10 @@ static void read_backfill(struct policy_config *config, const void *registry, st
             own->per_user = json_get_int(&backfill, "per_user", 0, BACKFILL_ALL, own->per_user);
             own->window = json_get_duration(&backfill, "window_s", own->window);
             own->resolution = json_get_duration(&backfill, "resolution_s", own->resolution);
-        } else if (!config->backfill->keeps) {
+        } else if (config->backfill->keeps) {
+            const int64_t depth = json_get_int(&backfill, "depth", 0, BACKFILL_ALL, own->depth);
+            own->depth = depth == 0 ? BACKFILL_ALL : depth;
+        } else {
             own->reservations = json_get_int(&backfill, "reservations", 1, BACKFILL_ALL, own->reservations);
         }
         read_compression(config, &backfill);
@@ -344,11 +347,10 @@ static uint8_t read_classes(struct json_object *object, uint8_t otherwise)
 
 static void read_idle_terms(struct idle_config *own, struct json_object *idle)
 {
-    static const char *const whens[] = {"always", "wanted", NULL};  /* is_wanted */
+    static const char *const whens[] = {"always", "wanted", NULL}; /* is_wanted */
     static const char *const unsaved[] = {"evict", "spare", NULL}; /* spares_unsaved */
     own->classes = read_classes(idle, own->classes);
-    own->threshold_milli =
-        (uint16_t)json_get_scaled(idle, "threshold", GPU_MILLI, 1, GPU_MILLI, own->threshold_milli);
+    own->threshold_milli = (uint16_t)json_get_scaled(idle, "threshold", GPU_MILLI, 1, GPU_MILLI, own->threshold_milli);
     const uint16_t least = own->threshold_milli;
     own->wake_milli = (uint16_t)json_get_scaled(idle, "wake", GPU_MILLI, least, GPU_MILLI,
                                                 own->wake_milli > least ? own->wake_milli : least);

@@ -8,9 +8,9 @@
 #include "policies/booking/eligible.h"
 #include "policies/cycle/cycle_inside.h"
 #include "policies/eviction/eviction.h"
+#include "policies/hoarders/hoarders.h"
 #include "policies/order/order.h"
 #include "policies/quota/cells_index.h"
-#include "policies/hoarders/hoarders.h"
 #include "policies/repartition/repartitions.h"
 #include "policies/state/candidates.h"
 #include "policies/state/headroom.h"
@@ -270,10 +270,9 @@ static const char *check_waiting(const struct sched *sched, uint32_t slot)
         may_wait &= sched_job_holding(job, i)->phase != HOLDING_CLAIMED;
     if (job->fill != gang_fill(&view))
         return "a job is fuller or emptier than it is said to be";
-    bool wants =
-        may_wait &&
-        !((request_class->is_rigid || sched->jobs.facts[slot].is_shrunk) && job->fill != FILL_BELOW) &&
-        find_step(sched, job, &view, step);
+    bool wants = may_wait &&
+                 !((request_class->is_rigid || sched->jobs.facts[slot].is_shrunk) && job->fill != FILL_BELOW) &&
+                 find_step(sched, job, &view, step);
     if (wants != (job->class_queue != CLASS_QUEUE_NONE))
         return wants ? "a job that lacks members does not wait" : "a job waits for nothing";
     if (!wants)

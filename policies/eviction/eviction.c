@@ -25,6 +25,8 @@ void eviction_init(struct sched *sched)
     sched->moves = mem_zalloc(1, sizeof *sched->moves);
     if (sched->policy.preemption->evicts) {
         sched->plan->node_mark = mem_zalloc(sched->cluster->node_count, 1);
+        sched->plan->lifted_milli = mem_zalloc((size_t)sched->cluster->gpu_count + 1, sizeof(uint16_t));
+        sched->plan->cleared = mem_zalloc(sched->cluster->node_count, 1);
         node_search_init(sched);
     }
     static const enum action actions[PLAN_KIND_COUNT] = {ACTION_CONSOLIDATION, ACTION_RECLAIM, ACTION_PREEMPT};
@@ -82,8 +84,9 @@ static void archive_moves(struct archive *archive, struct sched *sched)
 void eviction_archive(struct archive *archive, struct sched *sched)
 {
     struct eviction_state *eviction = sched->eviction;
-    ARCHIVE_KNOWS(struct eviction_state, 72);
+    ARCHIVE_KNOWS(struct eviction_state, 80);
     ARCHIVE(archive, eviction->reclaim_least_runtime);
+    ARCHIVE(archive, eviction->reclaim_runtime_max);
     ARCHIVE(archive, eviction->least_loss);
     ARCHIVE(archive, eviction->headroom_retry);
     ARCHIVE(archive, eviction->plans);

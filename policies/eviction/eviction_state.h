@@ -8,6 +8,7 @@ struct eviction_log;
 
 struct eviction_state {
     time_ns reclaim_least_runtime; /* the least minimum run time of all queues */
+    time_ns reclaim_runtime_max;   /* the greatest */
     time_ns least_loss;            /* the least run time that a victim loses, for each of its GPUs */
     uint64_t headroom_retry;       /* no eviction for the headroom before this state change */
     uint64_t plans, plans_tried;

@@ -52,7 +52,7 @@ bool headroom_refill(struct sched *sched)
     size_t mark = ledger_mark(sched->ledger);
     sched->plan->taken_count = 0;
     sched->plan->eligible_at = sched->plan->eligible_last_at = sched->plan->affordable_at = TIME_NEVER;
-    victims_collect(sched, SLOT_NONE, PLAN_HEADROOM, false);
+    victims_collect(sched, SLOT_NONE, PLAN_HEADROOM);
     ledger_foresee(sched->ledger);
     bool is_found = sched->plan->unit_count > 0 && node_search_take(sched, SLOT_NONE, &request, PLAN_HEADROOM);
     node_search_end(sched);

@@ -139,7 +139,8 @@ bool moves_vacate(struct sched *sched, uint32_t preemptor)
     plan->is_moving = false;
     plan->taken_count = plan->place_count = 0;
     plan->eligible_at = plan->eligible_last_at = plan->affordable_at = TIME_NEVER;
-    victims_collect(sched, preemptor, PLAN_CONSOLIDATE, true);
+    victims_collect(sched, preemptor, PLAN_CONSOLIDATE);
+    victims_sort(sched);
     size_t mark = ledger_mark(sched->ledger);
     const uint32_t moved = vacate(sched, plan_job_bound(sched, PLAN_CONSOLIDATE));
     ledger_rollback(sched->ledger, mark);

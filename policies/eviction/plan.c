@@ -1,7 +1,8 @@
 /* Plans: make room for a job by evicting others, first in a trial of the ledger.
  *
  *   look      does the preemptor fit in free and leaving space together?  Then it only waits for that
- *   collect   list the units that may be evicted, in the order of their keys (victims.c)
+ *   collect   list the units that may be evicted (victims.c); if the preemptor would not fit with all of them gone,
+ *             there is no plan (plan_bound.c); else put them in the order of their keys
  *   grow      take units until the preemptor fits and the after-state is valid
  *   trim      give back, the last taken first, every unit that is not needed; validate again
  *   stay      give back the units whose new places are on the nodes where they run, if no other place needs what they
@@ -21,6 +22,7 @@
 #include "policies/eviction/moves.h"
 #include "policies/eviction/node_search.h"
 #include "policies/eviction/plan.h"
+#include "policies/eviction/plan_bound.h"
 #include "policies/eviction/plan_fit.h"
 #include "policies/eviction/plan_rounds.h"
 #include "policies/eviction/plan_scratch.h"
@@ -420,26 +422,47 @@ static bool try_grow(struct sched *sched, uint32_t preemptor, enum plan_kind kin
     return false;
 }
 
+/* May the units that were collected suffice?  With debug assertions on, a refusal is compared with the search that it
+ * spares. */
+static bool bound_suffices(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
+{
+    const bool suffices = plan_bound_suffices(sched, preemptor);
+    (void)kind;
+#ifdef WINDTUNNEL_DEBUG
+    if (!suffices && sched->plan->unit_count > 0) {
+        victims_arrange(sched);
+        assert(!try_grow(sched, preemptor, kind, grow_in_order));
+    }
+#endif
+    return suffices;
+}
+
 /* With all units taken that may be lost, the preemptor may have enough space, but not in one place.  Then victims that
  * find another place are moved.  The quotas do not forbid that, since these victims lose no space. */
 static bool grow_by_moving(struct sched *sched, uint32_t preemptor)
 {
     const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[preemptor]);
     sched->plan->is_moving = true;
-    victims_collect(sched, preemptor, PLAN_RECLAIM, true);
+    victims_collect(sched, preemptor, PLAN_RECLAIM);
     if (!could_suffice(sched, ask))
         return false;
     moves_note_bound(sched);
+    if (!bound_suffices(sched, preemptor, PLAN_RECLAIM))
+        return false;
+    victims_arrange(sched);
     return try_grow(sched, preemptor, PLAN_RECLAIM, grow_in_order);
 }
 
-/* Collect the units.  False: even all of them together would not suffice.  They are collected also if the home is too
- * small, because that notes when units may be taken later. */
-static bool collect_enough(struct sched *sched, uint32_t preemptor, enum plan_kind kind, bool is_ordered)
+/* Collect the units.  False: even all of them together would not suffice.  If the home is too small, they are not
+ * needed, but it is noted when units may be taken later. */
+static bool collect_enough(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
     sched->plan->is_moving = false;
     const bool has_home = plan_home_suffices(sched, preemptor);
-    victims_collect(sched, preemptor, kind, is_ordered && has_home);
+    if (!has_home && kind == PLAN_RECLAIM)
+        victims_note(sched, preemptor);
+    else
+        victims_collect(sched, preemptor, kind);
     if (!has_home || !could_suffice(sched, sched_ask(sched, &sched->jobs.jobs[preemptor])))
         return false;
     if (kind == PLAN_CONSOLIDATE)
@@ -455,7 +478,7 @@ static bool grow_by_node_instead(struct sched *sched, uint32_t preemptor, enum p
     if (kind == PLAN_CONSOLIDATE || (round != NULL && round->by_share))
         return false;
     sched->plan->is_moving = false;
-    victims_collect(sched, preemptor, kind, false);
+    victims_collect(sched, preemptor, kind);
     return try_grow(sched, preemptor, kind, grow_by_node);
 }
 
@@ -465,9 +488,13 @@ static bool grow(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
     const bool suits_nodes = node_search_suit(sched, sched_ask(sched, &sched->jobs.jobs[preemptor]));
     const bool by_node = sched->policy.preempt.search == SEARCH_NODE && suits_nodes;
-    if (!collect_enough(sched, preemptor, kind, !by_node))
+    if (!collect_enough(sched, preemptor, kind))
         return false;
-    const bool has_any = sched->plan->unit_count > 0;
+    /* Costs are noted when offers are compared, so where there is a bound of costs the search must be made. */
+    const bool is_bounded = sched->plan->loss_bound != INT64_MAX;
+    const bool has_any = sched->plan->unit_count > 0 && (is_bounded || bound_suffices(sched, preemptor, kind));
+    if (has_any && !by_node)
+        victims_arrange(sched);
     if (has_any && try_grow(sched, preemptor, kind, by_node ? grow_by_node : grow_in_order))
         return true;
     if (kind == PLAN_RECLAIM && sched->policy.preempt.replaces_victims && grow_by_moving(sched, preemptor))

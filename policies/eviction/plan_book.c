@@ -163,6 +163,8 @@ void plan_release(struct plan_scratch *plan)
     mem_free(plan->nominees);
     mem_free(plan->targets);
     mem_free(plan->node_mark);
+    mem_free(plan->lifted_milli);
+    mem_free(plan->cleared);
     mem_free(plan->spans);
     mem_free(plan->has_units);
     mem_free(plan);

@@ -91,6 +91,13 @@ bool plan_suffices_by_now(struct sched *sched, uint32_t preemptor, struct misfit
     return is_placed;
 }
 
+const struct job_group *plan_home_of(struct sched *sched, uint32_t preemptor, queue_id *keeper)
+{
+    const struct job_group *group = homely_group(sched_ask(sched, &sched->jobs.jobs[preemptor]));
+    *keeper = group == NULL ? QUEUE_NONE : keeper_of(sched, preemptor);
+    return *keeper == QUEUE_NONE ? NULL : group;
+}
+
 /* The number of GPUs of the row that hold no job which can never be a victim. */
 static uint32_t count_room(const struct sched *sched, const struct cell_row *row)
 {

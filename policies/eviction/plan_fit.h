@@ -28,6 +28,9 @@ bool plan_suffices(struct sched *sched, uint32_t preemptor);
 /* As above, called after each unit that is taken.  `misfit` keeps what is known from one call to the next. */
 bool plan_suffices_by_now(struct sched *sched, uint32_t preemptor, struct misfit *misfit);
 
+/* The group that is confined to the home, and the queue that keeps it (*keeper).  NULL: no home alone decides. */
+const struct job_group *plan_home_of(struct sched *sched, uint32_t preemptor, queue_id *keeper);
+
 /* False only if the home would be too small for the preemptor even if every job that may ever be evicted had left it.
  * O(nodes of the home).  It only spares work: without it, h100-500x8 of 8 h under hived takes 9.3 * 10^9 instructions
  * instead of 2.2 * 10^9. */

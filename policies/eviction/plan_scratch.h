@@ -65,7 +65,9 @@ struct plan_scratch {
     size_t sorted_capacity;
     struct unit_order *order;
     size_t order_capacity;
-    uint32_t next;           /* index of the next unit, when not by queue */
+    bool is_lazy;   /* the units are not sorted; order[0] to order[drawn - 1] name the first of them in order */
+    uint32_t drawn; /* the rest of `order` is a heap (victim_order.c) */
+    uint32_t next;  /* index of the next unit, when not by queue */
     struct unit_span *spans; /* by queue */
     size_t span_capacity;
     uint8_t *has_units; /* by queue: it or a queue below it has units */
@@ -95,6 +97,8 @@ struct plan_scratch {
     uint32_t target_count;
     struct free_space free_before; /* before any unit was taken */
     uint8_t *node_mark;            /* by node: the preemptor is placed there */
+    uint16_t *lifted_milli;        /* by GPU, and below by node: scratch of policies/eviction/plan_bound.c */
+    uint8_t *cleared;              /* GPUs that become free when all candidates go */
     int64_t loss_bound;            /* units that would lose more GPU-ns are left out */
     bool is_moving;                /* units that may not be lost are taken too, if they find another place */
     bool saw_starting;             /* a victim was refused only because its START is not confirmed */

@@ -2,7 +2,11 @@
  *
  * Keys are computed when units are sorted.  A search node by node computes only those of the units on the nodes that it
  * looks at: few of all candidates.
- * Cost: O(holdings) a unit, O(units log units) to put them in order. */
+ * Most plans take few of many units, so where they are taken one after another they stand in a heap, and the first of
+ * it is drawn when it is needed.
+ * Cost: O(holdings) a unit, O(units) to put them in a heap, O(log units) for each that is drawn; O(units log units)
+ * where they are sorted: by queue, or where a job has surplus. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,20 +149,51 @@ static int compare_order(const void *a, const void *b, void *plan)
     return victims_compare(plan, &units[x->unit], &units[y->unit]);
 }
 
-void victims_order(struct sched *sched, bool by_queue)
+/* Of a heap of `count` entries that ends at `end`: entry h stands at end[-1 - h], so the root stands last. */
+static void sift_down(struct plan_scratch *plan, uint32_t count, uint32_t h, struct unit_order moved)
 {
-    struct plan_scratch *plan = sched->plan;
-    if (plan->unit_count == 0)
-        return;
-    for (uint32_t u = 0; u < plan->unit_count; u++)
-        victims_rank(sched, &plan->units[u]);
-    MEM_GROW(plan->order, plan->order_capacity, (size_t)plan->unit_count + 1);
-    MEM_GROW(plan->sorted, plan->sorted_capacity, (size_t)plan->unit_count + 1);
-    for (uint32_t u = 0; u < plan->unit_count; u++) {
-        const struct unit *unit = &plan->units[u];
-        const uint64_t *key = unit_terms(plan, unit)->key;
-        plan->order[u] = (struct unit_order){{key[0], key[1]}, u, by_queue ? unit->queue : QUEUE_ROOT};
+    struct unit_order *end = plan->order + plan->unit_count;
+    for (uint32_t child = 2 * h + 1; child < count; child = 2 * h + 1) {
+        if (child + 1 < count && compare_order(&end[-2 - (int64_t)child], &end[-1 - (int64_t)child], plan) < 0)
+            child++;
+        if (compare_order(&moved, &end[-1 - (int64_t)child], plan) <= 0)
+            break;
+        end[-1 - (int64_t)h] = end[-1 - (int64_t)child];
+        h = child;
     }
+    end[-1 - (int64_t)h] = moved;
+}
+
+static void make_heap(struct plan_scratch *plan)
+{
+    plan->drawn = 0;
+    for (uint32_t h = plan->unit_count / 2; h-- > 0;)
+        sift_down(plan, plan->unit_count, h, plan->order[plan->unit_count - 1 - h]);
+}
+
+/* The first of the heap goes to the end of the sorted entries: to where the last of the heap stood. */
+static void draw_first(struct plan_scratch *plan)
+{
+    const uint32_t count = plan->unit_count - plan->drawn;
+    const struct unit_order first = plan->order[plan->unit_count - 1], last = plan->order[plan->drawn];
+    if (count > 1)
+        sift_down(plan, count - 1, 0, last);
+    plan->order[plan->drawn++] = first;
+    assert(plan->drawn == 1 || compare_order(&plan->order[plan->drawn - 2], &first, plan) < 0);
+}
+
+struct unit *victims_at(struct plan_scratch *plan, uint32_t place)
+{
+    if (!plan->is_lazy)
+        return &plan->units[place];
+    while (plan->drawn <= place)
+        draw_first(plan);
+    return &plan->units[plan->order[place].unit];
+}
+
+static void sort_units(struct plan_scratch *plan)
+{
+    MEM_GROW(plan->sorted, plan->sorted_capacity, (size_t)plan->unit_count + 1);
     qsort_r(plan->order, plan->unit_count, sizeof *plan->order, compare_order, plan);
     for (uint32_t u = 0; u < plan->unit_count; u++)
         plan->sorted[u] = plan->units[plan->order[u].unit];
@@ -168,6 +203,29 @@ void victims_order(struct sched *sched, bool by_queue)
     plan->unit_capacity = plan->sorted_capacity;
     plan->sorted = units;
     plan->sorted_capacity = capacity;
+}
+
+void victims_order(struct sched *sched, bool by_queue, bool is_lazy)
+{
+    struct plan_scratch *plan = sched->plan;
+    plan->is_lazy = false;
+    if (plan->unit_count == 0)
+        return;
+    for (uint32_t u = 0; u < plan->unit_count; u++) {
+        victims_rank(sched, &plan->units[u]);
+        is_lazy &= plan->units[u].surplus_count == 0; /* the units of a job are searched in their order */
+    }
+    MEM_GROW(plan->order, plan->order_capacity, (size_t)plan->unit_count + 1);
+    for (uint32_t u = 0; u < plan->unit_count; u++) {
+        const struct unit *unit = &plan->units[u];
+        const uint64_t *key = unit_terms(plan, unit)->key;
+        plan->order[u] = (struct unit_order){{key[0], key[1]}, u, by_queue ? unit->queue : QUEUE_ROOT};
+    }
+    plan->is_lazy = is_lazy;
+    if (is_lazy)
+        make_heap(plan);
+    else
+        sort_units(plan);
 }
 
 /* Add the charge of the surplus unit's members, times sign, to `amounts`. */

@@ -355,7 +355,7 @@ static void collect_queue(struct sched *sched, struct victim_walk *walk, queue_i
         candidates_refloor(sched, queue);
 }
 
-void victims_collect(struct sched *sched, uint32_t preemptor, enum plan_kind kind, bool is_ordered)
+void victims_collect(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
     sched->plan->unit_count = sched->plan->term_count = sched->plan->next = 0;
     sched->plan->preemptor = preemptor;
@@ -370,12 +370,50 @@ void victims_collect(struct sched *sched, uint32_t preemptor, enum plan_kind kin
             collect_queue(sched, &walk, q);
         }
     sched->plan->saw_no_victim = sched->plan->unit_count == 0;
-    if (!is_ordered)
-        return;
+}
+
+/* May a job of the queue give a note to a reclaim, where no guard depends on time?  Only one that is starting may. */
+static bool is_settled(struct sched *sched, queue_id queue)
+{
+    const struct slot_list *running = &sched->lists.running[queue];
+    if (running->count == 0 || candidates_are_settled(sched, queue))
+        return true;
+    for (uint32_t i = 0; i < running->count; i++) {
+        const struct victim_candidate *candidate = candidates_get(sched, running->slots[i]);
+        if (candidate->is_starting || candidate->decided_cycle == sched->cycle)
+            return false;
+    }
+    candidates_set_settled(sched, queue);
+    return true;
+}
+
+void victims_note(struct sched *sched, uint32_t preemptor)
+{
+    const struct preemption_config *config = &sched->policy.preempt;
+    bool is_quiet = sched->eviction->reclaim_runtime_max == 0 && config->evictions_per_queue_h == 0 &&
+                    config->loss_ratio_milli == 0 && find_rival(sched, preemptor) == JOB_NONE;
+    for (queue_id q = 0; q < sched->tree.count && is_quiet; q++)
+        is_quiet = is_settled(sched, q);
+    if (!is_quiet)
+        victims_collect(sched, preemptor, PLAN_RECLAIM);
+}
+
+static void arrange(struct sched *sched, bool is_lazy)
+{
     bool by_queue = (sched->policy.preempt.by_queue || plan_is_by_share(sched)) && !sched->policy.quota->is_flat;
-    victims_order(sched, by_queue);
+    victims_order(sched, by_queue, is_lazy && !by_queue && !plan_is_by_share(sched));
     if (by_queue)
         span_queues(sched);
+}
+
+void victims_arrange(struct sched *sched)
+{
+    arrange(sched, true);
+}
+
+void victims_sort(struct sched *sched)
+{
+    arrange(sched, false);
 }
 
 static void uncharge(struct sched *sched, const struct unit *unit)
@@ -502,8 +540,10 @@ struct unit *victims_next(struct sched *sched, uint32_t preemptor, enum plan_kin
         return plan_next_by_share(sched, preemptor, kind);
     if (sched->policy.preempt.by_queue && !sched->policy.quota->is_flat)
         return next_below(sched, preemptor, QUEUE_ROOT, kind);
-    for (; plan->next < plan->unit_count; plan->next++)
-        if (victims_may_take(sched, preemptor, &plan->units[plan->next], kind))
-            return &plan->units[plan->next];
+    for (; plan->next < plan->unit_count; plan->next++) {
+        struct unit *unit = victims_at(plan, plan->next);
+        if (victims_may_take(sched, preemptor, unit, kind))
+            return unit;
+    }
     return NULL;
 }

@@ -9,9 +9,16 @@ struct eviction_log { /* of one queue */
     uint32_t next, count;
 };
 
-/* Fill plan.units with all units that may be evicted for the preemptor (SLOT_NONE: for no job).  is_ordered: sort them
- * by their keys. */
-void victims_collect(struct sched *sched, uint32_t preemptor, enum plan_kind kind, bool is_ordered);
+/* Fill plan.units with all units that may be evicted for the preemptor (SLOT_NONE: for no job), in
+ * no order. */
+void victims_collect(struct sched *sched, uint32_t preemptor, enum plan_kind kind);
+/* Put the units that were collected in the order in which victims_next returns them. */
+void victims_arrange(struct sched *sched);
+/* As above, and sort plan.units themselves. */
+void victims_sort(struct sched *sched);
+/* Note what victims_collect would note for a reclaim: when units may be taken later.  Nothing is collected, unless that
+ * takes a look at each job: where guards depend on time, or jobs are starting. */
+void victims_note(struct sched *sched, uint32_t preemptor);
 /* The next unit to take, or NULL: by key, or by queue first if the policy says so. */
 struct unit *victims_next(struct sched *sched, uint32_t preemptor, enum plan_kind kind);
 /* May the unit be taken in the present trial state?  If not, it is refused and this round does not ask again. */
@@ -38,8 +45,11 @@ struct unit_terms *victims_new_terms(struct plan_scratch *plan, struct unit *uni
 /* Where the order alone decides within a queue (WITHIN_QUEUE_ORDER): does the preemptor go before the victim in the
  * after-state too?  If not, the victim could take its place back at once. */
 bool victims_keep_order(struct sched *sched, uint32_t preemptor, const struct unit *unit);
-/* Sort all units of the plan by their keys.  by_queue: the units of each queue stand together. */
-void victims_order(struct sched *sched, bool by_queue);
+/* Put all units of the plan in the order of their keys.  by_queue: the units of each queue stand together.  is_lazy:
+ * where no job has surplus, the units stay where they are, and victims_at finds each in its turn. */
+void victims_order(struct sched *sched, bool by_queue, bool is_lazy);
+/* The unit at this place in the order. */
+struct unit *victims_at(struct plan_scratch *plan, uint32_t place);
 
 /* Load the job's victim candidate into the cache.  A loop over a list of slots calls it for the slot CANDIDATES_AHEAD
  * further on. */

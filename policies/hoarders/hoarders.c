@@ -3,6 +3,7 @@
 
 #include "policies/booking/booking.h"
 #include "policies/booking/eligible.h"
+#include "policies/booking/told.h"
 #include "policies/gang/gang.h"
 #include "policies/idle/idle.h"
 #include "policies/state/candidates.h"
@@ -146,6 +147,8 @@ static enum idle_step step_of(const struct sched *sched, const struct hoarder *h
 
 void sched_job_observed(struct sched *sched, job_id id, const struct observation *observation, time_ns now)
 {
+    if (!told_in_time(sched, now) || !told_well(sched, told_observation(observation, now)))
+        return;
     const uint32_t slot = job_table_find(&sched->jobs, id);
     struct hoarder_book *book = sched->hoarders;
     if (book == NULL || slot == SLOT_NONE)
@@ -307,7 +310,8 @@ const char *hoarders_check(const struct sched *sched)
             return "an idle job is to lose space that it does not hold";
     for (uint32_t i = 0; i < book->resting_count; i++) {
         const struct sched_job *job = &sched->jobs.jobs[book->resting[i]];
-        if (job->state != SJOB_HELD || job->reason != REASON_IDLE || book->of[book->resting[i]].rests_until < sched->now)
+        if (job->state != SJOB_HELD || job->reason != REASON_IDLE ||
+            book->of[book->resting[i]].rests_until < sched->now)
             return "a job that was evicted as idle does not rest";
     }
     return NULL;

@@ -470,9 +470,8 @@ static bool place_as_known(struct ledger *ledger, const struct placement_request
 }
 
 /* A member on a warm node may take the only place where another fits, so the job is tried once more without. */
-static __attribute__((noinline)) bool place_in_spite_of_warm(struct ledger *ledger,
-                                                             const struct placement_request *asked,
-                                                             struct piece_list *out)
+static __attribute__((noinline)) bool
+place_in_spite_of_warm(struct ledger *ledger, const struct placement_request *asked, struct piece_list *out)
 {
     const size_t mark = ledger_mark(ledger);
     if (place_as_known(ledger, asked, out)) {

@@ -1,6 +1,8 @@
 #include "policies/queues/pending.h"
 
 #include <assert.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "policies/util/archive.h"
 
@@ -11,6 +13,12 @@ void pending_init(struct pending *pending, const struct job_table *jobs, struct 
 {
     *pending = (struct pending){
         .jobs = jobs, .request_classes = request_classes, .rank_count = rank_count, .is_strict = is_strict};
+}
+
+void pending_keep_sorted(struct pending *pending)
+{
+    assert(pending->job_count == 0);
+    pending->is_sorted = true;
 }
 
 void pending_release(struct pending *pending)
@@ -331,6 +339,37 @@ void pending_block(struct pending *pending, uint32_t class_queue_id, queue_id qu
     recount(pending, class_queue);
 }
 
+/* The first index whose entry does not go before this one. */
+static uint32_t place_of(const struct pending *pending, const struct class_queue *class_queue,
+                         struct class_queue_entry entry)
+{
+    uint32_t low = 0, high = class_queue->count;
+    if (high > 0 && goes_before(pending, class_queue->heap[high - 1], entry))
+        return high;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (goes_before(pending, class_queue->heap[middle], entry))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Returns the index of the new entry; there is room for it. */
+static uint32_t insert(const struct pending *pending, struct class_queue *class_queue, struct class_queue_entry entry)
+{
+    uint32_t at = class_queue->count;
+    if (pending->is_sorted) {
+        at = place_of(pending, class_queue, entry);
+        memmove(&class_queue->heap[at + 1], &class_queue->heap[at],
+                (class_queue->count - at) * sizeof *class_queue->heap);
+    }
+    class_queue->heap[at] = entry;
+    class_queue->count++;
+    return pending->is_sorted ? at : sift_up(pending, class_queue, at);
+}
+
 bool pending_add(struct pending *pending, uint32_t class_queue_id, uint32_t slot)
 {
     struct class_queue *class_queue = &pending->class_queues[class_queue_id];
@@ -338,8 +377,8 @@ bool pending_add(struct pending *pending, uint32_t class_queue_id, uint32_t slot
         set_busy(pending, class_queue_id);
     if (class_queue->count == class_queue->capacity)
         MEM_GROW(class_queue->heap, class_queue->capacity, class_queue->count + 1);
-    class_queue->heap[class_queue->count] = (struct class_queue_entry){pending->jobs->jobs[slot].rank[0], slot};
-    bool is_head = sift_up(pending, class_queue, class_queue->count++) == 0;
+    const struct class_queue_entry entry = {pending->jobs->jobs[slot].rank[0], slot};
+    bool is_head = insert(pending, class_queue, entry) == 0;
     if (is_head)
         turn_asker(pending, class_queue, false);
     recount(pending, class_queue);
@@ -365,6 +404,11 @@ static void remove_at(struct pending *pending, uint32_t class_queue_id, uint32_t
     recount(pending, class_queue);
     if (at == class_queue->count)
         return;
+    if (pending->is_sorted) {
+        memmove(&class_queue->heap[at], &class_queue->heap[at + 1],
+                (class_queue->count - at) * sizeof *class_queue->heap);
+        return;
+    }
     class_queue->heap[at] = class_queue->heap[class_queue->count];
     sift_down(pending, class_queue, at);
     sift_up(pending, class_queue, at);
@@ -375,15 +419,43 @@ void pending_remove_head(struct pending *pending, uint32_t class_queue)
     remove_at(pending, class_queue, 0);
 }
 
-void pending_remove(struct pending *pending, uint32_t class_queue_id, uint32_t slot)
+uint32_t pending_index(const struct pending *pending, uint32_t class_queue_id, uint32_t slot)
 {
     const struct class_queue *class_queue = &pending->class_queues[class_queue_id];
-    for (uint32_t i = 0; i < class_queue->count; i++)
-        if (class_queue->heap[i].slot == slot) {
-            remove_at(pending, class_queue_id, i);
-            return;
-        }
+    if (pending->is_sorted) {
+        const struct class_queue_entry entry = {pending->jobs->jobs[slot].rank[0], slot};
+        const uint32_t at = place_of(pending, class_queue, entry);
+        if (at < class_queue->count && class_queue->heap[at].slot == slot)
+            return at;
+    }
+    for (uint32_t i = 0; i < class_queue->count; i++) /* also where its rank has just changed */
+        if (class_queue->heap[i].slot == slot)
+            return i;
     assert(false && "the job does not wait in this class queue");
+    return class_queue->count;
+}
+
+void pending_remove(struct pending *pending, uint32_t class_queue, uint32_t slot)
+{
+    remove_at(pending, class_queue, pending_index(pending, class_queue, slot));
+}
+
+static int compare_entries(const void *a, const void *b, void *pending)
+{
+    const struct class_queue_entry *x = a, *y = b;
+    return goes_before(pending, *x, *y) ? -1 : goes_before(pending, *y, *x);
+}
+
+/* Put all entries in order again, with their new ranks. */
+static void order_entries(struct pending *pending, struct class_queue *class_queue)
+{
+    if (pending->is_sorted) {
+        qsort_r(class_queue->heap, class_queue->count, sizeof *class_queue->heap, compare_entries, pending);
+        return;
+    }
+    for (uint32_t i = class_queue->count / ARITY + 1; i-- > 0;)
+        if (i < class_queue->count)
+            sift_down(pending, class_queue, i);
 }
 
 void pending_reorder(struct pending *pending)
@@ -393,9 +465,8 @@ void pending_reorder(struct pending *pending)
         pending_set_over_quota(pending, l, false);
         for (uint32_t i = 0; i < class_queue->count; i++)
             class_queue->heap[i].rank = pending->jobs->jobs[class_queue->heap[i].slot].rank[0];
-        for (uint32_t i = class_queue->count / ARITY + 1; i-- > 0;)
-            if (i < class_queue->count)
-                sift_down(pending, class_queue, i);
+        if (class_queue->count > 1)
+            order_entries(pending, class_queue);
     }
 }
 

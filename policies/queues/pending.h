@@ -9,7 +9,7 @@
  * Each leaf queue keeps the set of request classes that its class queues ask, so that a leaf queue where nothing can
  * start is skipped.
  * Cost: to add a job or remove the head O(log jobs of the class queue); the first head of a leaf queue O(its class
- * queues).
+ * queues).  Where they are kept sorted: O(log jobs) comparisons and a move of the entries behind the job's.
  */
 #ifndef POLICIES_QUEUES_PENDING_H
 #define POLICIES_QUEUES_PENDING_H
@@ -49,7 +49,7 @@ struct plan_memo {
 struct class_queue {
     queue_id leaf_queue;
     uint32_t request_class;
-    struct class_queue_entry *heap; /* 4-ary */
+    struct class_queue_entry *heap; /* 4-ary; sorted if pending.is_sorted, which is a heap too */
     size_t capacity;
     uint32_t count;
     uint32_t busy_position;       /* in pending.busy, while count > 0 */
@@ -95,6 +95,7 @@ struct pending {
     struct request_class_table *request_classes;
     uint32_t rank_count;
     bool is_strict;
+    bool is_sorted; /* see pending_keep_sorted */
     struct class_queue *class_queues;
     size_t class_queue_capacity;
     struct plan_memo (*memos)[PLAN_KINDS_MAX]; /* by class queue */
@@ -121,6 +122,9 @@ struct pending {
 /* No job waits.  jobs, request_classes: borrowed. */
 void pending_init(struct pending *pending, const struct job_table *jobs, struct request_class_table *request_classes,
                   uint32_t rank_count, bool is_strict);
+/* From now on each class queue is a sorted array, for passes that read the jobs behind the heads in their order.  No job
+ * waits yet. */
+void pending_keep_sorted(struct pending *pending);
 void pending_release(struct pending *pending);
 /* Save or load (policies/util/archive.h). */
 struct archive;
@@ -167,6 +171,9 @@ const time_ns *pending_clock_now(struct pending *pending, uint32_t class_queue, 
 /* From now on `instead` runs for jobs that are not in front while `split` runs for those in front.  HAND_NONE: all jobs
  * have the same reading. */
 void pending_split(struct pending *pending, uint32_t class_queue, enum clock_hand split, enum clock_hand instead);
+
+/* The job's index in the class queue in which it waits.  O(log jobs) if kept sorted, else O(jobs). */
+uint32_t pending_index(const struct pending *pending, uint32_t class_queue, uint32_t slot);
 
 /* Ranks of waiting jobs have changed: sort every class queue again.  O(jobs). */
 void pending_reorder(struct pending *pending);

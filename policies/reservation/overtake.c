@@ -3,7 +3,9 @@
  * The pass takes the waiting jobs in the order of the chain.  Up to `reservations` jobs that do not fit get a planned
  * start; the others start if they fit now beside all planned starts.  If a job that should get a planned start cannot,
  * because some job has no planned end, the pass ends and the jobs behind it do not overtake.
- * Cost: O(n log n) to order the n waiting jobs, and a placement for each that could fit. */
+ * Class queues are kept sorted (pending_keep_sorted), and the pass merges them as far as it looks.
+ * Cost: O(class queues + n log(class queues)) for the n jobs that are looked at, and a placement for each that could
+ * fit. */
 #include <stdlib.h>
 
 #include "policies/booking/start.h"
@@ -14,44 +16,119 @@
 #include "policies/state/sched_state.h"
 #include "policies/state/waits.h"
 
-static int compare_waiting(const void *a, const void *b, void *pending)
+/* ---- The waiting jobs in the order of the chain ----------------------------------------------------- */
+
+static uint32_t job_at(const struct pending *pending, const struct class_queue_cursor *cursor)
 {
-    return pending_compare(pending, *(const uint32_t *)a, *(const uint32_t *)b);
+    return pending->class_queues[cursor->class_queue].heap[cursor->at].slot;
 }
 
-/* Keep in the list only the jobs without a planned start; returns their number. */
-static uint32_t leave_newcomers(struct sched *sched, uint32_t count)
+static bool is_at_end(const struct pending *pending, const struct class_queue_cursor *cursor)
 {
-    const struct planned_start_book *book = sched->planned_starts;
-    uint32_t *waiting = sched->overtake->waiting, kept = 0;
-    for (uint32_t i = 0; i < count; i++)
-        if (waiting[i] >= book->promised_capacity || !book->is_promised[waiting[i]])
-            waiting[kept++] = waiting[i];
-    return kept;
+    return cursor->at >= cursor->bound || cursor->at >= pending->class_queues[cursor->class_queue].count;
 }
 
-/* List the waiting jobs in the order of the chain.  Only the head of a closed class queue can get a planned start if
- * `reservations` is 1: then the jobs behind it are left out. */
-static uint32_t list_waiting(struct sched *sched)
+/* Move the cursor at that index of the heap down to its place. */
+static void sink(struct sched *sched, uint32_t index)
+{
+    struct overtake_scratch *scratch = sched->overtake;
+    const struct pending *pending = &sched->pending;
+    const struct class_queue_cursor own = scratch->cursors[index];
+    const uint32_t slot = job_at(pending, &own);
+    for (uint32_t child = 2 * index + 1; child < scratch->cursor_count; child = 2 * index + 1) {
+        uint32_t first = job_at(pending, &scratch->cursors[child]);
+        if (child + 1 < scratch->cursor_count &&
+            pending_compare(pending, job_at(pending, &scratch->cursors[child + 1]), first) < 0)
+            first = job_at(pending, &scratch->cursors[++child]);
+        if (pending_compare(pending, slot, first) < 0)
+            break;
+        scratch->cursors[index] = scratch->cursors[child];
+        index = child;
+    }
+    scratch->cursors[index] = own;
+}
+
+static void order_cursors(struct sched *sched)
+{
+    struct overtake_scratch *scratch = sched->overtake;
+    uint32_t kept = 0;
+    for (uint32_t c = 0; c < scratch->cursor_count; c++)
+        if (!is_at_end(&sched->pending, &scratch->cursors[c]))
+            scratch->cursors[kept++] = scratch->cursors[c];
+    scratch->cursor_count = kept;
+    for (uint32_t c = kept / 2; c-- > 0;)
+        sink(sched, c);
+}
+
+/* Begin with the head of each class queue.  Only the head of a closed class queue can get a planned start if
+ * `reservations` is 1: then the jobs behind it are left out.  O(class queues). */
+static void open_cursors(struct sched *sched)
 {
     struct overtake_scratch *scratch = sched->overtake;
     const struct pending *pending = &sched->pending;
     const bool heads_do = sched->policy.backfill_config.reservations == 1;
-    uint32_t count = 0;
-    MEM_GROW(scratch->waiting, scratch->waiting_capacity, (size_t)pending->job_count + 1);
-    for (uint32_t b = 0; b < pending->busy_count; b++) {
-        const uint32_t id = pending->busy[b];
-        const struct class_queue *class_queue = &pending->class_queues[id];
-        uint32_t jobs = heads_do && pending_is_closed(pending, id) ? 1 : class_queue->count;
-        for (uint32_t i = 0; i < jobs; i++)
-            scratch->waiting[count++] = class_queue->heap[i].slot;
-    }
-    if (sched->policy.backfill->keeps)
-        count = leave_newcomers(sched, count);
-    if (count > 1)
-        qsort_r(scratch->waiting, count, sizeof *scratch->waiting, compare_waiting, &sched->pending);
-    return count;
+    MEM_GROW(scratch->cursors, scratch->cursor_capacity, (size_t)pending->busy_count + 1);
+    for (uint32_t b = 0; b < pending->busy_count; b++)
+        scratch->cursors[b] = (struct class_queue_cursor){
+            pending->busy[b], 0, heads_do && pending_is_closed(pending, pending->busy[b]) ? 1 : UINT32_MAX};
+    scratch->cursor_count = pending->busy_count;
+    scratch->again_count = 0;
+    order_cursors(sched);
 }
+
+/* The next job; SLOT_NONE: there is none. */
+static uint32_t next_waiting(const struct sched *sched)
+{
+    return sched->overtake->cursor_count > 0 ? job_at(&sched->pending, &sched->overtake->cursors[0]) : SLOT_NONE;
+}
+
+/* Go on behind that job, the next one, which still waits there or has started; is_last: the pass does not look at the
+ * jobs behind it in its class queue. */
+static void pass_by(struct sched *sched, uint32_t slot, bool is_last)
+{
+    struct overtake_scratch *scratch = sched->overtake;
+    struct class_queue_cursor *cursor = &scratch->cursors[0];
+    const struct class_queue *class_queue = &sched->pending.class_queues[cursor->class_queue];
+    if (cursor->at < class_queue->count && class_queue->heap[cursor->at].slot == slot)
+        cursor->at++;
+    else
+        cursor->bound--; /* it left */
+    if (is_last)
+        cursor->bound = 0;
+    if (is_at_end(&sched->pending, cursor))
+        scratch->cursors[0] = scratch->cursors[--scratch->cursor_count];
+    if (scratch->cursor_count > 0)
+        sink(sched, 0);
+}
+
+/* The job has started.  If it waits for another member, this pass looks at it no more. */
+static void pass_by_started(struct sched *sched, uint32_t slot)
+{
+    struct overtake_scratch *scratch = sched->overtake;
+    const uint32_t class_queue = sched->jobs.jobs[slot].class_queue;
+    if (class_queue == CLASS_QUEUE_NONE) {
+        pass_by(sched, slot, false);
+        return;
+    }
+    MEM_GROW(scratch->again, scratch->again_capacity, (size_t)scratch->again_count + 1);
+    scratch->again[scratch->again_count++] = slot;
+    scratch->cursors[0].bound--; /* of its old class queue, which it left */
+    const uint32_t at = pending_index(&sched->pending, class_queue, slot);
+    for (uint32_t c = 0; c < scratch->cursor_count; c++)
+        if (scratch->cursors[c].class_queue == class_queue && at <= scratch->cursors[c].at)
+            scratch->cursors[c].at++;
+    order_cursors(sched);
+}
+
+static bool has_started(const struct overtake_scratch *scratch, uint32_t slot)
+{
+    for (uint32_t i = 0; i < scratch->again_count; i++)
+        if (scratch->again[i] == slot)
+            return true;
+    return false;
+}
+
+/* ---- What this pass knows already ------------------------------------------------------------------- */
 
 /* A job with the same request and no greater length did not fit earlier in this pass; since then space only shrank. */
 static bool is_refused(const struct sched *sched, uint32_t slot)
@@ -105,6 +182,8 @@ static bool start_beside(struct sched *sched, uint32_t slot, const struct node_m
     return true;
 }
 
+/* ---- Promises --------------------------------------------------------------------------------------- */
+
 /* A promise that is due: start the job on its promised GPUs, else anywhere, else give it a later promise or none. */
 static void keep_due_promise(struct sched *sched, uint32_t index)
 {
@@ -114,7 +193,7 @@ static void keep_due_promise(struct sched *sched, uint32_t index)
         planned_start_fulfil(sched, index);
         sched_start(sched, slot, SOURCE_FREE);
         planned_start_started(sched, slot);
-    } else if (start_beside(sched, slot, NULL) || !planned_start_find(sched, slot, TIME_NEVER, NULL)) {
+    } else if (start_beside(sched, slot, NULL) || !planned_start_find(sched, slot, 0, TIME_NEVER, NULL)) {
         planned_start_drop(sched, index);
     } else {
         planned_start_replace(sched, index);
@@ -136,7 +215,7 @@ static void move_promise_up(struct sched *sched, uint32_t index)
     planned_start_lift(sched, index);
     if (start_beside(sched, promise.slot, eased))
         planned_start_drop(sched, index);
-    else if (planned_start_find(sched, promise.slot, promise.start - 1, eased))
+    else if (planned_start_find(sched, promise.slot, 0, promise.start - 1, eased))
         planned_start_replace(sched, index);
     else
         planned_start_put_back(sched, index);
@@ -177,29 +256,77 @@ static bool is_user_done(struct sched *sched, uint32_t slot)
     return false;
 }
 
+/* The bin of lengths, which lie between two powers of two of a second. */
+static uint32_t bin_of(time_ns length)
+{
+    uint32_t bin = 0;
+    for (time_ns rest = length / TIME_NS_PER_S; rest > 0 && bin < LENGTH_BINS - 1; rest /= 2)
+        bin++;
+    return bin;
+}
+
 static time_ns horizon(const struct sched *sched)
 {
     const time_ns window = sched->policy.backfill_config.window;
     return time_after(sched->now, window);
 }
 
-/* In the order of the list, start jobs that may overtake, and give others planned starts. */
-static void go_through(struct sched *sched, uint32_t count)
+/* Seek a planned start of the job, not after `latest`.  It cannot start before a job of no greater length with the same
+ * request that this pass has planned: since then space only shrank. */
+static bool find_start(struct sched *sched, uint32_t slot, time_ns latest)
+{
+    struct overtake_scratch *scratch = sched->overtake;
+    const uint32_t ask = sched->jobs.jobs[slot].ask, own = bin_of(planned_length(sched, slot));
+    const time_ns length = planned_length(sched, slot);
+    time_ns from = 0;
+    MEM_GROW(scratch->found, scratch->found_capacity, (size_t)ask + 1);
+    for (uint32_t bin = 0; bin <= own; bin++) {
+        const struct found_start *found = &scratch->found[ask][bin];
+        if (found->pass == scratch->pass && found->length <= length && found->start > from)
+            from = found->start;
+    }
+    const bool is_found = from <= latest && from != TIME_NEVER && planned_start_find(sched, slot, from, latest, NULL);
+    const struct planned_start_book *book = sched->planned_starts;
+    scratch->found[ask][own] =
+        (struct found_start){scratch->pass, length, is_found ? book->of[book->count - 1].start : TIME_NEVER};
+    return is_found;
+}
+
+static bool has_planned_start(const struct sched *sched, uint32_t slot)
+{
+    const struct planned_start_book *book = sched->planned_starts;
+    return sched->policy.backfill->keeps && slot < book->promised_capacity && book->is_promised[slot];
+}
+
+/* True if no other job of its class queue can start or get a planned start in this pass, and none counts. */
+static bool is_all_refused(const struct sched *sched, uint32_t slot)
 {
     const struct backfill_config *config = &sched->policy.backfill_config;
+    return sched->planned_starts->count >= config->reservations && config->depth == BACKFILL_ALL &&
+           config->per_user == 0 && sched->request_classes.at[sched->jobs.jobs[slot].ask].closed != 0;
+}
+
+/* In the order of the chain, start jobs that may overtake, and give others planned starts. */
+static void go_through(struct sched *sched)
+{
+    const struct backfill_config *config = &sched->policy.backfill_config;
+    const struct planned_start_book *book = sched->planned_starts;
     const time_ns latest = horizon(sched);
-    int64_t looked_at = 0;
-    for (uint32_t i = 0; i < count && looked_at < config->depth; i++) {
-        uint32_t slot = sched->overtake->waiting[i];
-        if (is_forbidden(sched, slot) || is_user_done(sched, slot))
+    int64_t looked_at = sched->policy.backfill->keeps ? book->count - book->dropped : 0;
+    open_cursors(sched);
+    for (uint32_t slot = next_waiting(sched); slot != SLOT_NONE && looked_at < config->depth;
+         slot = next_waiting(sched)) {
+        const bool is_passed = has_planned_start(sched, slot) || has_started(sched->overtake, slot) ||
+                               is_forbidden(sched, slot) || is_user_done(sched, slot);
+        looked_at += !is_passed;
+        if (!is_passed && start_beside(sched, slot, NULL)) {
+            pass_by_started(sched, slot);
             continue;
-        looked_at++;
-        if (start_beside(sched, slot, NULL) || sched->planned_starts->count >= config->reservations ||
-            !planned_start_is_wanted(sched, slot))
-            continue;
-        if (!planned_start_find(sched, slot, latest, NULL) && latest == TIME_NEVER &&
-            sched->planned_starts->has_endless)
+        }
+        const bool is_wanted = !is_passed && book->count < config->reservations && planned_start_is_wanted(sched, slot);
+        if (is_wanted && !find_start(sched, slot, latest) && latest == TIME_NEVER && book->has_endless)
             return; /* nobody knows when it could start, so any job might delay it */
+        pass_by(sched, slot, is_all_refused(sched, slot));
     }
 }
 
@@ -225,10 +352,11 @@ void overtake(struct sched *sched)
         return; /* no waiting job can fit */
     planned_start_begin(sched);
     sched->overtake->tally_count = sched->overtake->refused_count = 0;
+    sched->overtake->pass++;
     if (keeps)
         keep_promises(sched);
     planned_start_sharpen(sched);
-    go_through(sched, list_waiting(sched));
+    go_through(sched);
     planned_start_end_pass(sched);
     book->passed_change = sched->changes;
 }
@@ -253,6 +381,9 @@ time_ns overtake_wake(const struct sched *sched)
 void overtake_release(struct overtake_scratch *overtake)
 {
     mem_free(overtake->waiting);
+    mem_free(overtake->cursors);
+    mem_free(overtake->again);
+    mem_free(overtake->found);
     mem_free(overtake->refused_from);
     mem_free(overtake->tallies);
     mem_free(overtake);

@@ -168,10 +168,12 @@ static void keep_for_planned_starts(struct sched *sched, time_ns from, time_ns u
 
 bool planned_start_fits_at(struct sched *sched, uint32_t slot, time_ns at, struct piece_list *pieces)
 {
+    const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[slot]);
+    if (!placement_may_fit(sched->ledger, ask))
+        return false; /* with planned starts there is no more space */
     size_t mark = ledger_mark(sched->ledger);
     keep_for_planned_starts(sched, at, planned_end_after(sched, at, slot));
-    bool fits =
-        placement_may_fit(sched->ledger, sched_ask(sched, &sched->jobs.jobs[slot])) && sched_place(sched, slot, pieces);
+    bool fits = placement_may_fit(sched->ledger, ask) && sched_place(sched, slot, pieces);
     ledger_rollback(sched->ledger, mark);
     return fits;
 }
@@ -258,7 +260,8 @@ bool planned_start_fits_now(struct sched *sched, uint32_t slot, const struct nod
     if (!make_plain(sched, slot, &ask))
         return planned_start_fits_at(sched, slot, sched->now, pieces);
     ask.latest = sched->now;
-    return find_plain(sched, &ask, only, pieces) != TIME_NEVER && fits_in_profile(sched, slot, pieces);
+    return placement_may_fit(sched->ledger, sched_ask(sched, &sched->jobs.jobs[slot])) &&
+           find_plain(sched, &ask, only, pieces) != TIME_NEVER && fits_in_profile(sched, slot, pieces);
 }
 
 bool planned_start_is_all(struct sched *sched, uint32_t slot)
@@ -281,8 +284,8 @@ static time_ns next_end(const struct sched *sched, uint32_t first, time_ns at)
     return next;
 }
 
-/* Try the job in the ledger after each end in turn, not after `latest`. */
-static bool find_in_ledger(struct sched *sched, uint32_t slot, time_ns latest)
+/* Try the job in the ledger after each end in turn, not before `from` and not after `latest`. */
+static bool find_in_ledger(struct sched *sched, uint32_t slot, time_ns from, time_ns latest)
 {
     struct planned_start_book *book = sched->planned_starts;
     const size_t mark = ledger_mark(sched->ledger);
@@ -292,7 +295,7 @@ static bool find_in_ledger(struct sched *sched, uint32_t slot, time_ns latest)
          at = next_end(sched, e, at)) {
         for (; e < book->end_count && planned_start_end(sched, e) <= at; e++)
             planned_start_let_go(sched, book->ends[e].slot);
-        is_found = planned_start_fits_at(sched, slot, at, &sched->pieces);
+        is_found = at >= from && planned_start_fits_at(sched, slot, at, &sched->pieces);
         if (is_found)
             planned_start_add(sched, slot, PLANNED_START_MANY, at);
     }
@@ -300,12 +303,13 @@ static bool find_in_ledger(struct sched *sched, uint32_t slot, time_ns latest)
     return is_found;
 }
 
-bool planned_start_find(struct sched *sched, uint32_t slot, time_ns latest, const struct node_marks *only)
+bool planned_start_find(struct sched *sched, uint32_t slot, time_ns from, time_ns latest, const struct node_marks *only)
 {
     struct profile_ask ask;
     if (!make_plain(sched, slot, &ask))
-        return find_in_ledger(sched, slot, latest);
+        return find_in_ledger(sched, slot, from, latest);
     ask.from = sched->planned_starts->end_count > 0 ? planned_start_end(sched, 0) : next_end(sched, 0, sched->now);
+    ask.from = from > ask.from ? from : ask.from;
     ask.latest = latest;
     const time_ns at = ask.from > latest ? TIME_NEVER : find_plain(sched, &ask, only, &sched->pieces);
     if (at == TIME_NEVER)

@@ -8,7 +8,7 @@
  *   if (planned_start_fits_now(sched, slot, NULL, &sched->pieces))
  *       sched_start(...), planned_start_started(sched, slot);
  *   else
- *       planned_start_find(sched, slot, TIME_NEVER, NULL);
+ *       planned_start_find(sched, slot, 0, TIME_NEVER, NULL);
  *   planned_start_end_pass(sched);
  */
 #ifndef POLICIES_RESERVATION_PLANNED_START_H
@@ -92,17 +92,39 @@ struct user_tally { /* jobs of a user that this pass has looked at */
     int64_t jobs;
 };
 
+struct class_queue_cursor { /* where a pass is in a class queue */
+    uint32_t class_queue;
+    uint32_t at;    /* index of the next job to look at */
+    uint32_t bound; /* the index behind the last */
+};
+
+enum { LENGTH_BINS = 40 }; /* lengths in seconds, by powers of two */
+
+struct found_start { /* of a request class and a bin of lengths */
+    uint64_t pass;
+    time_ns length, start; /* TIME_NEVER: no start within the window */
+};
+
 struct overtake_scratch {
     struct user_tally *tallies;
     size_t tally_capacity;
     uint32_t tally_count;
-    uint32_t *waiting; /* slots, in the order of the chain; or class queues */
+    uint32_t *waiting; /* class queues */
     size_t waiting_capacity;
     uint32_t class_queue_count;
+    struct class_queue_cursor *cursors; /* a binary heap, by the job that each is at */
+    size_t cursor_capacity;
+    uint32_t cursor_count;
+    uint32_t *again; /* slots of jobs that started in this pass and wait for more members */
+    size_t again_capacity;
+    uint32_t again_count;
     uint32_t reserved;      /* heads for which this pass sought a planned start */
     uint64_t *refused_from; /* by request class: the least length that did not fit in this pass; UINT64_MAX: none */
     size_t refused_capacity;
     uint32_t refused_count;
+    struct found_start (*found)[LENGTH_BINS]; /* by request class: the last planned start sought in a pass */
+    size_t found_capacity;
+    uint64_t pass;
 };
 
 /* ---- planned_start_book.c */
@@ -160,8 +182,10 @@ void planned_start_note_first(struct sched *sched);
 /* ---- planned_start.c */
 
 /* Find the earliest planned start of the job, not after `latest`, beside the existing ones, and add it; false: none is
- * known.  only: the nodes that can have new room, for a job with one member; NULL: any node may. */
-bool planned_start_find(struct sched *sched, uint32_t slot, time_ns latest, const struct node_marks *only);
+ * known.  from: it is known not to start earlier; 0: nothing is known.  only: the nodes that can have new room, for a
+ * job with one member; NULL: any node may. */
+bool planned_start_find(struct sched *sched, uint32_t slot, time_ns from, time_ns latest,
+                        const struct node_marks *only);
 /* Does the job fit at that time, with the ledger as it is then, beside planned starts for as long as it runs?  Leaves
  * the ledger as it was. */
 bool planned_start_fits_at(struct sched *sched, uint32_t slot, time_ns at, struct piece_list *pieces);

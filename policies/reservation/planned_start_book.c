@@ -538,6 +538,8 @@ void reservation_init(struct sched *sched)
     sched->overtake = mem_zalloc(1, sizeof *sched->overtake);
     sched->overtakes = policy->backfill->overtakes && policy_has_one_line(policy);
     sched->reserves = policy->backfill->overtakes && !sched->overtakes;
+    if (sched->overtakes)
+        pending_keep_sorted(&sched->pending);
     book->passed_at = book->outlived_at = -1;
     book->lifted = book->head = UINT32_MAX;
     if (sched->overtakes)

@@ -60,6 +60,18 @@ uint32_t candidates_version(const struct sched *sched, queue_id queue)
     return queue < sched->candidates.queue_capacity ? sched->candidates.of_queue[queue].version : 0;
 }
 
+bool candidates_are_settled(const struct sched *sched, queue_id queue)
+{
+    const struct queue_candidates *candidates = &sched->candidates.of_queue[queue];
+    return queue < sched->candidates.queue_capacity && candidates->settled_version == candidates->version;
+}
+
+void candidates_set_settled(struct sched *sched, queue_id queue)
+{
+    struct queue_candidates *candidates = of_queue(sched, queue);
+    candidates->settled_version = candidates->version;
+}
+
 time_ns sched_grace(const struct sched *sched, uint32_t slot)
 {
     const struct job_facts *facts = &sched->jobs.facts[slot];
@@ -203,12 +215,28 @@ static bool is_tallied(const struct sched *sched, queue_id queue)
     return jobs == listed->count;
 }
 
+/* Is a queue that is noted as settled free of jobs that are starting? */
+static bool is_settled(const struct sched *sched, queue_id queue)
+{
+    const struct slot_list *listed = &sched->lists.running[queue];
+    for (uint32_t i = 0; i < listed->count; i++) {
+        struct victim_candidate candidate;
+        read_candidate(sched, listed->slots[i], &candidate);
+        if (candidate.is_starting)
+            return !candidates_are_settled(sched, queue);
+    }
+    return true;
+}
+
 const char *candidates_check(const struct sched *sched)
 {
     uint32_t leaving = 0;
     for (queue_id q = 0; q < sched->tree.count && q < sched->candidates.queue_capacity; q++)
         if (!is_tallied(sched, q))
             return "the priorities of possible victims are miscounted";
+    for (queue_id q = 0; q < sched->tree.count && q < sched->candidates.queue_capacity; q++)
+        if (!is_settled(sched, q))
+            return "a possible victim is starting, but its queue is noted as settled";
     for (uint32_t s = 0; s < sched->jobs.used; s++) {
         const struct sched_job *job = &sched->jobs.jobs[s];
         struct victim_candidate candidate;
@@ -256,6 +284,7 @@ static void archive_queue(struct archive *archive, struct queue_candidates *cand
     ARCHIVE_ARRAY(archive, candidates->tallies, candidates->tally_capacity, candidates->tally_count);
     ARCHIVE(archive, candidates->version);
     ARCHIVE(archive, candidates->is_floor_known);
+    ARCHIVE(archive, candidates->settled_version);
     ARCHIVE(archive, candidates->floor_gpu_ns);
 }
 

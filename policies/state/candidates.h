@@ -43,7 +43,8 @@ struct queue_candidates {           /* of the jobs that may be victims */
     uint32_t tally_count;
     uint32_t version; /* changes whenever a candidate is added or changes */
     bool is_floor_known;
-    int64_t floor_gpu_ns; /* least preemption cost of all of them, now and later */
+    uint32_t settled_version; /* at this version no candidate was starting */
+    int64_t floor_gpu_ns;     /* least preemption cost of all of them, now and later */
 };
 
 struct candidates {
@@ -70,6 +71,10 @@ void candidates_list(struct sched *sched, uint32_t slot, bool is_listed);
 bool candidates_has_lower(const struct sched *sched, queue_id queue, int32_t priority);
 /* How often the candidates of the queue were added to or changed. */
 uint32_t candidates_version(const struct sched *sched, queue_id queue);
+/* Is it known that no candidate of the queue is starting, or was started in this cycle?  The caller of
+ * candidates_set_settled has looked at each of them; what it saw is valid until one of them changes. */
+bool candidates_are_settled(const struct sched *sched, queue_id queue);
+void candidates_set_settled(struct sched *sched, queue_id queue);
 /* A lower bound of the preemption cost of any job of the queue, now or later; INT64_MAX: none may be evicted. O(1)
  * while nothing changed. */
 int64_t candidates_floor(struct sched *sched, queue_id queue);

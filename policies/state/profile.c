@@ -298,9 +298,11 @@ static bool has_rooms(struct profile *profile, const struct profile_ask *ask, ti
 
 static time_ns find_many(struct profile *profile, const struct profile_ask *ask, struct free_search *search)
 {
+    time_ns at = free_search_next(search);
+    if (at == TIME_NEVER)
+        return at;
     for (node_id n = 0; n < profile->node_count; n++)
         profile->earliest[n] = is_meant(profile, n) ? 0 : TIME_NEVER;
-    time_ns at = free_search_next(search);
     while (at != TIME_NEVER && !has_rooms(profile, ask, at))
         at = free_search_next(search);
     return at;

@@ -2,33 +2,21 @@
 #include "policies/wire/wire_fields.h"
 
 const char *const wire_fact_keys[] = {
-    [FACT_JOB_SUBMITTED] = "job_submitted",
-    [FACT_JOB_RELEASED] = "job_released",
-    [FACT_JOB_CANCELLED] = "job_cancelled",
-    [FACT_JOB_ADOPTED] = "job_adopted",
-    [FACT_JOB_STARTED] = "job_started",
-    [FACT_JOB_LEAVING] = "job_leaving",
-    [FACT_JOB_EVICTED] = "job_evicted",
-    [FACT_JOB_ENDED] = "job_ended",
-    [FACT_JOB_CHECKPOINTED] = "job_checkpointed",
-    [FACT_JOB_OBSERVED] = "job_observed",
-    [FACT_DECISION_REFUSED] = "decision_refused",
-    [FACT_NODE_CHANGED] = "node_changed",
-    [FACT_GPU_CHANGED] = "gpu_changed",
-    [FACT_QUEUES_CHANGED] = "queues_changed",
-    [FACT_TYPICAL_TOLD] = "typical_told",
-    [FACT_COUNT] = NULL,
+    [FACT_JOB_SUBMITTED] = "job_submitted",       [FACT_JOB_RELEASED] = "job_released",
+    [FACT_JOB_CANCELLED] = "job_cancelled",       [FACT_JOB_ADOPTED] = "job_adopted",
+    [FACT_JOB_STARTED] = "job_started",           [FACT_JOB_LEAVING] = "job_leaving",
+    [FACT_JOB_EVICTED] = "job_evicted",           [FACT_JOB_ENDED] = "job_ended",
+    [FACT_JOB_CHECKPOINTED] = "job_checkpointed", [FACT_JOB_OBSERVED] = "job_observed",
+    [FACT_DECISION_REFUSED] = "decision_refused", [FACT_NODE_CHANGED] = "node_changed",
+    [FACT_GPU_CHANGED] = "gpu_changed",           [FACT_QUEUES_CHANGED] = "queues_changed",
+    [FACT_TYPICAL_TOLD] = "typical_told",         [FACT_COUNT] = NULL,
 };
 
 const char *const wire_decision_keys[] = {
-    [DECISION_START] = "start",
-    [DECISION_EVICT] = "evict",
-    [DECISION_RESERVE] = "reserve",
-    [DECISION_RELEASE] = "release",
-    [DECISION_REJECT] = "reject",
-    [DECISION_REPARTITION] = "repartition",
-    [DECISION_NOTIFY] = "notify",
-    NULL,
+    [DECISION_START] = "start",     [DECISION_EVICT] = "evict",
+    [DECISION_RESERVE] = "reserve", [DECISION_RELEASE] = "release",
+    [DECISION_REJECT] = "reject",   [DECISION_REPARTITION] = "repartition",
+    [DECISION_NOTIFY] = "notify",   NULL,
 };
 
 const char *const wire_sources[] = {

@@ -268,11 +268,8 @@ static void ask(struct pulls *pulls, uint32_t slot, uint32_t need, node_id node,
     if (at == NONE) {
         at = new_pull(pulls);
         *link_of(pulls, node, object->id) = at;
-        pulls->all[at] = (struct pull){.object = object->id,
-                                       .bytes = object->bytes,
-                                       .state = PULL_QUEUED,
-                                       .first_waiter = NONE,
-                                       .next = NONE};
+        pulls->all[at] = (struct pull){
+            .object = object->id, .bytes = object->bytes, .state = PULL_QUEUED, .first_waiter = NONE, .next = NONE};
     } else if (pulls->all[at].state == PULL_MOVES) {
         count(pulls, slot, PULL_LOCAL, object->bytes);
     }

@@ -57,8 +57,8 @@ static int64_t busy_now(const struct engine *engine, const struct sim_activity *
     if (own->got_milli != own->asked_milli && own->got_milli > 0)
         milli = (level * own->asked_milli + own->got_milli / 2) / own->got_milli;
     const int64_t busy = job->held_milli * (milli < GPU_MILLI ? milli : GPU_MILLI);
-    return engine_charges(engine) ? (int64_t)((wide_ns)busy * engine_saves_pace(engine, slot) / job->progress.one)
-                                  : busy;
+    return engine_has_phases(engine) ? (int64_t)((wide_ns)busy * engine_saves_pace(engine, slot) / job->progress.one)
+                                     : busy;
 }
 
 static void move_level(struct engine *engine, enum level_id id, int64_t delta, time_ns at)
@@ -79,7 +79,7 @@ static void count_at(struct engine *engine, struct sim_activity *own, uint32_t s
 {
     const uint32_t level = activity_level(&own->process, at);
     own->held = engine->jobs[slot].held_milli;
-    const bool works = !engine_charges(engine) || engine_spent_works_from(engine, slot) <= at;
+    const bool works = !engine_has_phases(engine) || engine_spent_works_from(engine, slot) <= at;
     const bool is_idle = works && level == 0;
     set_parts(engine, own, works ? busy_now(engine, own, slot, level) : 0, is_idle ? own->held : 0, at);
     engine_spent_set(engine, slot, at, is_idle);

@@ -7,8 +7,8 @@
  * Laws
  *  - Activity changes no decision, no end and no event: a run with and without it has the same fingerprint.
  *  - LEVEL_ACTIVE holds milli-GPU x milli-activity of all jobs, LEVEL_IDLE the milli-GPUs of running jobs at level 0.
- *  - If checkpoints are charged, a job that does no work (it writes or loads one, or warms up) keeps no SM busy, and is
- *    not idle: it is in neither level.  Its process goes on.
+ *  - Where jobs have phases (engine_saves.h), a job that does no work (it pulls, writes, loads or warms up) keeps no SM
+ *    busy, and is not idle: it is in neither level.  Its process goes on.
  *  - A job on another piece than it asks for keeps as many SMs busy, at most all of the piece; one that neighbours or
  *    communication slow down keeps them busy at its pace.  What it costs its neighbours goes by the mean that its trace
  *    or class gives (sm_active).

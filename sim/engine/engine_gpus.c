@@ -1,5 +1,15 @@
 /* Repartitions of GPUs: each takes its time after the decision, and is then told as done. */
+#include "policies/jobs/request_class.h"
 #include "sim/engine/engine_state.h"
+
+/* The part of a GPU that a member with that request holds. */
+int64_t engine_member_milli(const struct engine *engine, const struct request *request)
+{
+    const struct cluster *cluster = engine->config->cluster;
+    if (request->mig != 0)
+        return mig_slices((enum mig_profile_id)(request->mig - 1)) * MIG_SLICE_MILLI;
+    return request_class_most_milli(request, cluster);
+}
 
 static struct gpu_cut cut_of(const struct cluster *cluster, node_id node, uint32_t gpu_index)
 {

@@ -59,8 +59,8 @@ static void book_loss(struct engine *engine, struct sim_job *job, time_ns idle, 
                       wide_ns work)
 {
     const int64_t thrown = work_time(job, work);
-    const int64_t overhead =
-        engine_has_phases(engine) ? engine_saves_book(engine, slot_of(engine, job), spent, thrown) : held_time(job, idle);
+    const int64_t overhead = engine_has_phases(engine) ? engine_saves_book(engine, slot_of(engine, job), spent, thrown)
+                                                       : held_time(job, idle);
     const int64_t lost = overhead + thrown;
     job->row.overhead_gpu_ns += overhead;
     job->row.lost_gpu_ns += lost;
@@ -118,14 +118,13 @@ static bool count_use(struct engine *engine, uint32_t slot, bool is_held)
 {
     if (engine->activities != NULL && engine_activity_counts(engine, slot, is_held))
         return true;
-    if (engine->spendings != NULL || engine_charges(engine) ||
-        (is_held && !engine_spent_is_plain(engine, &engine->jobs[slot])))
+    if (engine_spent_must_count(engine, slot, is_held))
         engine_spent_counts(engine, slot, is_held);
     if (engine->paces != NULL && engine_pace_counts(engine, slot, is_held))
         return true;
-    if (engine_charges(engine))
+    if (engine_has_phases(engine))
         engine_spent_active(engine, slot, is_held, engine->now);
-    return engine_charges(engine);
+    return engine_has_phases(engine);
 }
 
 void engine_recount(struct engine *engine, uint32_t slot)

@@ -1,5 +1,4 @@
 /* The lives of jobs: what submissions, decisions and events do to them. */
-#include "policies/jobs/request_class.h"
 #include "sim/engine/engine_activity.h"
 #include "sim/engine/engine_monitor.h"
 #include "sim/engine/engine_pulls.h"
@@ -54,15 +53,6 @@ static void fill_asked(struct sim_job *own, const struct job *job)
     }
 }
 
-/* The part of a GPU that a member with that request holds. */
-int64_t engine_member_milli(const struct engine *engine, const struct request *request)
-{
-    const struct cluster *cluster = engine->config->cluster;
-    if (request->mig != 0)
-        return mig_slices((enum mig_profile_id)(request->mig - 1)) * MIG_SLICE_MILLI;
-    return request_class_most_milli(request, cluster);
-}
-
 /* The pieces that its groups get in place of those that they ask for. */
 static void map_pieces(const struct engine *engine, const struct job *job, struct job_group *groups)
 {
@@ -103,24 +93,6 @@ static char *own_name(const struct job *job)
     return job->name != NULL ? mem_copy_text(job->name) : NULL;
 }
 
-/* The only GPU model that its members can get; MODEL_ANY: several, or none. */
-static uint8_t asked_model(const struct cluster *cluster, const struct job *job)
-{
-    uint8_t model = MODEL_ANY;
-    for (uint32_t g = 0; g < job->group_count; g++) {
-        const struct request *request = &job_group(job, g)->request;
-        for (uint32_t t = 0; t < cluster->type_count && request_asks_gpus(request); t++) {
-            const struct node_type *type = &cluster->types[t];
-            if (type->gpu_count == 0 || type->gpu_count < request->gpus || !request_takes_type(request, cluster, t))
-                continue;
-            if (model != MODEL_ANY && model != type->model)
-                return MODEL_ANY;
-            model = type->model;
-        }
-    }
-    return model;
-}
-
 /* Every field is named, so that none is written twice. */
 static void fill_row(struct engine *engine, struct sim_job *own, const struct job *job, const struct job_truth *truth)
 {
@@ -138,7 +110,7 @@ static void fill_row(struct engine *engine, struct sim_job *own, const struct jo
                          .priority = job->priority,
                          .gpu_milli = own->asked_milli,
                          .members = own->pieces.member_count,
-                         .model = asked_model(engine->config->cluster, job),
+                         .model = engine_asked_model(engine->config->cluster, job),
                          .submit = job->submit,
                          .eligible = job->submit,
                          .start = TIME_NEVER,

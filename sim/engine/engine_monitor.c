@@ -17,9 +17,9 @@ struct reading {
 
 struct watched { /* a job, by slot */
     bool is_on, is_told, wants_cycle;
-    uint32_t on_index; /* in `on` */
-    uint32_t run;      /* number of its run, among all of the slot */
-    time_ns since;     /* the beginning of its present window */
+    uint32_t on_index;         /* in `on` */
+    uint32_t run;              /* number of its run, among all of the slot */
+    time_ns since;             /* the beginning of its present window */
     struct activity_sums sums; /* at `since` */
     struct idle_row row;
     /* GPUs that it lost as idle, and when that began; they count until it is back, at most until `given_until`. */
@@ -131,9 +131,12 @@ static void take(struct engine *engine, uint32_t slot)
     if (own->since < engine->now && mean >= 0 &&
         monitor_reads(&engine->config->world.monitor, engine->config->seed, id, monitor->tick, mean, &milli)) {
         MEM_GROW(monitor->readings, monitor->reading_capacity, (size_t)monitor->reading_count + 1);
-        monitor->readings[monitor->reading_count++] = (struct reading){
-            .job = id, .slot = slot, .run = own->run, .wants_cycle = own->wants_cycle,
-            .observation = {.since = own->since, .until = engine->now, .sm_active_milli = milli}};
+        monitor->readings[monitor->reading_count++] =
+            (struct reading){.job = id,
+                             .slot = slot,
+                             .run = own->run,
+                             .wants_cycle = own->wants_cycle,
+                             .observation = {.since = own->since, .until = engine->now, .sm_active_milli = milli}};
     }
     own->since = engine->now;
     own->sums = sums;

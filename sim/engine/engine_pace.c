@@ -104,7 +104,7 @@ int64_t engine_pace_busy(const struct engine *engine, uint32_t slot, uint32_t le
     const struct sim_job *job = &engine->jobs[slot];
     const struct sim_pace *pace = &engine->paces[slot];
     const struct piece *pieces = job_pieces_all(&job->pieces);
-    const int64_t speed = engine_charges(engine) ? engine_saves_pace(engine, slot) : pace->pace;
+    const int64_t speed = engine_has_phases(engine) ? engine_saves_pace(engine, slot) : pace->pace;
     int64_t sum = 0;
     for (uint32_t p = 0; p < job->pieces.piece_count; p++) {
         const int64_t most = pieces_gpu_milli(&pieces[p], 1) * GPU_MILLI;
@@ -115,12 +115,12 @@ int64_t engine_pace_busy(const struct engine *engine, uint32_t slot, uint32_t le
     return sum;
 }
 
-/* Of a job whose checkpoints are charged also 0 while it does not work. */
+/* Where jobs have phases also 0 while it does not work. */
 static int64_t activity(const struct engine *engine, uint32_t slot, time_ns at)
 {
     const struct sim_job *job = &engine->jobs[slot];
     if (job->is_waiting || job->row.sm_active_milli == SM_ACTIVE_UNKNOWN ||
-        (engine_charges(engine) && engine_spent_works_from(engine, slot) > at))
+        (engine_has_phases(engine) && engine_spent_works_from(engine, slot) > at))
         return 0;
     return engine_pace_busy(engine, slot, engine->paces[slot].sm_active_milli);
 }

@@ -18,6 +18,24 @@ static void check_sink(struct engine *engine, struct error error)
         engine->error = error;
 }
 
+/* The only GPU model that its members can get; MODEL_ANY: several, or none. */
+uint8_t engine_asked_model(const struct cluster *cluster, const struct job *job)
+{
+    uint8_t model = MODEL_ANY;
+    for (uint32_t g = 0; g < job->group_count; g++) {
+        const struct request *request = &job_group(job, g)->request;
+        for (uint32_t t = 0; t < cluster->type_count && request_asks_gpus(request); t++) {
+            const struct node_type *type = &cluster->types[t];
+            if (type->gpu_count == 0 || type->gpu_count < request->gpus || !request_takes_type(request, cluster, t))
+                continue;
+            if (model != MODEL_ANY && model != type->model)
+                return MODEL_ANY;
+            model = type->model;
+        }
+    }
+    return model;
+}
+
 void engine_emit_job(struct engine *engine, const struct sim_job *job)
 {
     const struct job_row *row = &job->row;

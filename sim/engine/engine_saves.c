@@ -41,10 +41,10 @@ static bool is_paced(const struct engine *engine, uint32_t slot)
 static struct job_names names_of(const struct engine *engine, const struct job *job, const struct job_truth *truth)
 {
     const struct job_source *source = engine->config->source;
-    return (struct job_names){
-        .user = job->user != NAMES_NONE ? names_text(job_source_users(source), job->user) : "",
-        .workload_class =
-            truth->workload_class != 0 ? names_text(job_source_classes(source), truth->workload_class - 1u) : ""};
+    return (struct job_names){.user = job->user != NAMES_NONE ? names_text(job_source_users(source), job->user) : "",
+                              .workload_class = truth->workload_class != 0
+                                                    ? names_text(job_source_classes(source), truth->workload_class - 1u)
+                                                    : ""};
 }
 
 void engine_saves_asks(struct engine *engine, uint32_t slot, const struct job *job, const struct job_truth *truth)

@@ -84,7 +84,7 @@ int64_t engine_saves_book(struct engine *engine, uint32_t slot, const struct sim
 wide_ns engine_saves_gain(const struct engine *engine, uint32_t slot, wide_ns kept);
 
 void engine_saves_pulled(struct engine *engine, uint32_t slot); /* all that it pulls is there */
-void engine_saves_event(struct engine *engine, uint32_t slot); /* what engine_saves_due said has come */
-void engine_saves_moved(struct engine *engine);                /* the storage has moved all of a transfer */
+void engine_saves_event(struct engine *engine, uint32_t slot);  /* what engine_saves_due said has come */
+void engine_saves_moved(struct engine *engine);                 /* the storage has moved all of a transfer */
 
 #endif

@@ -70,7 +70,7 @@ static void divide(const struct engine *engine, uint32_t slot, struct sim_spendi
     const int64_t one = job->progress.one, speed = job->progress.speed, members = job->pieces.held_count;
     const bool is_paced = engine->paces != NULL && engine->paces[slot].is_paced;
     const int64_t pace = is_paced ? engine->paces[slot].pace : one;
-    const int64_t present = engine_charges(engine) ? engine_saves_pace(engine, slot) : pace;
+    const int64_t present = engine_has_phases(engine) ? engine_saves_pace(engine, slot) : pace;
     const int64_t full = (pace > one ? pace : one) * members;
     const int64_t force = speed / present; /* members that work */
     const int64_t all = share(own->held, force, members), rest = share(own->held, force * present, members * pace);
@@ -180,7 +180,7 @@ void engine_spent_carry(struct engine *engine, uint32_t slot, time_ns at)
     if (own == NULL || !own->is_on || own->since >= own->works_from || own->works_from > at)
         return;
     engine_spent_set(engine, slot, own->works_from, false);
-    if (!engine_charges(engine))
+    if (!engine_has_phases(engine))
         return;
     if (engine->paces != NULL && engine->paces[slot].is_paced)
         engine_pace_resumes(engine, slot, own->works_from);

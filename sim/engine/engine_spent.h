@@ -10,7 +10,7 @@
  *
  * A job that waits for members holds `reserved`.  Of a job that runs, the first that applies:
  *
- *   restart      it does no work: it writes, loads, restarts or warms up
+ *   restart      it does no work: it pulls, writes, loads, restarts or warms up
  *   idle_held    no SM of its is busy, by its declared activity (workload.activity)
  *   else its speed divides what it holds, in this order: `reserved` of members that hold GPUs and cannot work;
  *                `restart`, what an asynchronous write takes of the rest; `sliced` or `neighbours`, what its slowest
@@ -50,7 +50,7 @@ struct sim_spending {
     time_ns since;                               /* since when */
     wide_ns short_ns;                            /* integral of is_short over its life, before that */
     wide_ns lost;                                /* units x ns that it lost */
-    int64_t active; /* its part of LEVEL_ACTIVE, if checkpoints are charged and its activity is constant */
+    int64_t active; /* its part of LEVEL_ACTIVE, if jobs have phases and its activity is constant */
 };
 
 /* Does it run at full speed from now on, so that nothing is to be counted? */
@@ -59,6 +59,14 @@ static inline bool engine_spent_is_plain(const struct engine *engine, const stru
     const struct progress *progress = &job->progress;
     return progress->speed == (int64_t)job->pieces.held_count * progress->one && progress->works_from <= engine->now &&
            !progress_is_frozen(progress);
+}
+
+/* Is engine_spent_counts to be called, when its pieces, its speed or its phase changed? */
+static inline bool engine_spent_must_count(const struct engine *engine, uint32_t slot, bool is_held)
+{
+    if (slot < engine->spending_capacity && engine->spendings[slot].is_on)
+        return true;
+    return is_held && (engine_has_phases(engine) || !engine_spent_is_plain(engine, &engine->jobs[slot]));
 }
 
 void engine_spent_open(struct engine *engine); /* before the first job */
@@ -74,7 +82,7 @@ void engine_spent_set(struct engine *engine, uint32_t slot, time_ns at, bool is_
 void engine_spent_carry(struct engine *engine, uint32_t slot, time_ns at);
 /* From when on it works, as it was counted last; 0: it works, or is not counted. */
 time_ns engine_spent_works_from(const struct engine *engine, uint32_t slot);
-/* Count its constant activity, if checkpoints are charged: at `at`, or no longer. */
+/* Count its constant activity, if jobs have phases: at `at`, or no longer. */
 void engine_spent_active(struct engine *engine, uint32_t slot, bool is_held, time_ns at);
 /* It throws away `thrown` of its `work`, and is not counted now. */
 void engine_spent_lose(struct engine *engine, uint32_t slot, wide_ns thrown, wide_ns work);

@@ -302,7 +302,6 @@ void engine_fault_loss(struct engine *engine, uint32_t slot, int64_t lost_gpu_ns
 const struct fault_row *engine_fault_row(const struct engine *engine, uint32_t slot);
 
 /* Lives: engine_jobs.c */
-int64_t engine_member_milli(const struct engine *engine, const struct request *request);
 uint32_t engine_submit(struct engine *engine, const struct job *job, const struct job_truth *truth);
 void engine_apply(struct engine *engine, const struct decision *decision); /* carry out a decision */
 void engine_event(struct engine *engine, const struct event *event);
@@ -319,12 +318,14 @@ struct space_row engine_space(struct engine *engine);
 void engine_note_eviction(struct engine *engine, const struct decision *decision);
 void engine_look_for_stall(struct engine *engine); /* after a cycle: result->stall ends the run */
 
-/* Repartitioned GPUs: engine_gpus.c */
+/* GPUs, repartitioned or not: engine_gpus.c */
+int64_t engine_member_milli(const struct engine *engine, const struct request *request);
 void engine_open_layouts(struct engine *engine); /* count the parts of partitioned GPUs that are in no instance */
 void engine_recut(struct engine *engine, const struct decision *decision);
 void engine_gpu_done(struct engine *engine, gpu_id gpu);
 
 /* Rows: engine_rows.c */
+uint8_t engine_asked_model(const struct cluster *cluster, const struct job *job);
 void engine_emit_job(struct engine *engine, const struct sim_job *job);
 void engine_emit_attempt(struct engine *engine, const struct sim_job *job,
                          const struct sim_attempt *attempt); /* of the attempt that ends now */

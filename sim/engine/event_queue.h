@@ -23,11 +23,11 @@
 
 /* The order within one instant. */
 enum event_kind {
-    EVENT_NODE,   /* a node or GPU changes */
-    EVENT_END,    /* a job ends */
-    EVENT_EVICT,  /* a job has left, saved or not */
-    EVENT_EFFECT, /* a START takes effect */
-    EVENT_SUBMIT, /* reserved for submissions, which come from the source */
+    EVENT_NODE,       /* a node or GPU changes */
+    EVENT_END,        /* a job ends */
+    EVENT_EVICT,      /* a job has left, saved or not */
+    EVENT_EFFECT,     /* a START takes effect */
+    EVENT_SUBMIT,     /* reserved for submissions, which come from the source */
     EVENT_TIMER,      /* of the monitor */
     EVENT_CHECKPOINT, /* a job begins to write a checkpoint, or has written or loaded one */
     EVENT_STORAGE,    /* the storage has moved all of a transfer */

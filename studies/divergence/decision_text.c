@@ -25,8 +25,12 @@ static void write_job(const struct decision_study *study, job_id id, struct buff
 static void write_decision(const struct decision_study *study, struct buffer *out)
 {
     static const char *const words[] = {
-        [DECISION_START] = "start",     [DECISION_EVICT] = "evict",   [DECISION_RESERVE] = "hold space for",
-        [DECISION_RELEASE] = "release", [DECISION_REJECT] = "reject", [DECISION_REPARTITION] = "cut a GPU for",
+        [DECISION_START] = "start",
+        [DECISION_EVICT] = "evict",
+        [DECISION_RESERVE] = "hold space for",
+        [DECISION_RELEASE] = "release",
+        [DECISION_REJECT] = "reject",
+        [DECISION_REPARTITION] = "cut a GPU for",
         [DECISION_NOTIFY] = "tell of its idle GPUs",
     };
     const struct decision *decision = &study->decision;

@@ -88,9 +88,12 @@ static void write_act(const struct divergence *divergence, const struct divergen
 static const char *word_of_lack(const struct divergence_view *other)
 {
     static const char *const words[] = {
-        [DECISION_START] = "does not start it",       [DECISION_EVICT] = "does not evict it",
-        [DECISION_RESERVE] = "holds no space for it", [DECISION_RELEASE] = "gives up no reservation of it",
-        [DECISION_REJECT] = "does not reject it",     [DECISION_REPARTITION] = "cuts no GPU for it",
+        [DECISION_START] = "does not start it",
+        [DECISION_EVICT] = "does not evict it",
+        [DECISION_RESERVE] = "holds no space for it",
+        [DECISION_RELEASE] = "gives up no reservation of it",
+        [DECISION_REJECT] = "does not reject it",
+        [DECISION_REPARTITION] = "cuts no GPU for it",
         [DECISION_NOTIFY] = "does not notify its submitter",
     };
     if (other->act.number != 0)

@@ -81,10 +81,10 @@ static struct error check_guarantees(const struct policy_config *policy)
 {
     if ((policy->guarantees & GUARANTEE_GANG) == 0 || policy->gang->is_all_or_nothing)
         return ERROR_OK;
-    struct error error =
-        error_new(ERROR_CONFIG, "policy '%s' guarantees \"gang\", but its gang policy '%s' starts jobs below their minimum",
-                  policy->name, policy->gang->name);
-    error_set_hint(&error, "leave \"gang\" out of policy.guarantees, or set policy.gang to 'all_or_nothing'");
+    struct error error = error_new(
+        ERROR_CONFIG, "policy '%s' guarantees \"gang\", but its gang policy '%s' starts jobs below their minimum",
+        policy->name, policy->gang->name);
+    error_set_hint(&error, "leave \"gang\" out of policy.guarantees, or set policy.gang.policy to 'all_or_nothing'");
     return error;
 }
 

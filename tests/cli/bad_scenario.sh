@@ -248,13 +248,13 @@ END
 
 # ---- A check of what the policy cannot keep ----
 
-refused 2 run small.json --check --set policy.gang=hoard <<'END'
+refused 2 run small.json --check --set policy.gang.policy=hoard <<'END'
 error: policy 'fifo' guarantees "gang", but its gang policy 'hoard' starts jobs below their minimum
-  leave "gang" out of policy.guarantees, or set policy.gang to 'all_or_nothing'
+  leave "gang" out of policy.guarantees, or set policy.gang.policy to 'all_or_nothing'
 END
-windtunnel run small.json --check --set policy.gang=hoard --set 'policy.guarantees=[]'
+windtunnel run small.json --check --set policy.gang.policy=hoard --set 'policy.guarantees=[]'
 [ "$status" -eq 0 ] || fail "--check of a policy that guarantees nothing: status $status"
-windtunnel run small.json --set policy.gang=hoard
+windtunnel run small.json --set policy.gang.policy=hoard
 [ "$status" -eq 0 ] || fail "without --check the same policy runs: status $status"
 
 # ---- validate says the same as run ----

@@ -9,12 +9,16 @@ c1=$(printf '\302\233')
 cat >evil.json <<'END'
 {
   "title": "title\u001b[2J\u009b31m",
-  "cluster": {"name": "c\u001b]0;pwned\u0007", "pools": [{"name": "p\u001b[1m", "node_name": "n\u001b[31m%u", "nodes": 2, "gpus_per_node": 4,
-    "gpu_model": "h100-80gb", "labels": {"rack": "r\u001b[7m"}}], "levels": ["rack", "node"]},
+  "cluster": "evil-cluster.json",
   "queues": [{"name": "q\u001b[5m", "quota_gpus": 1}],
   "workload": {"trace": "evil.jsonl"},
-  "policy": {"preset": "kai", "name": "policy\u001b[8m"}
+  "policy": {"preset": "kai"}
 }
+END
+cat >evil-cluster.json <<'END'
+{"name": "c\u001b[0;pwned\u0007", "levels": ["rack", "node"],
+ "pools": [{"name": "p\u001b[1m", "node_name": "n\u001b[31m%u", "nodes": 2, "gpus_per_node": 4, "gpu_model": "h100-80gb",
+   "labels": {"rack": "r\u001b[7m"}}]}
 END
 cat >evil.jsonl <<'END'
 {"job_id": "a\u001b[31m", "submit_s": 0, "duration_s": 600, "gpus": 8, "queue": "q\u001b[5m", "user": "u\u009b1m"}
@@ -35,7 +39,10 @@ clean() { # arguments of the command
 # Without names in it the check above would be idle.
 named() { # arguments of the command
     clean "$@"
-    grep -q '?\[' out err || fail "$*: its names are not shown (status $status)"
+    grep -q '?\[' out err || {
+        fail "$*: its names are not shown (status $status)"
+        head -5 err
+    }
 }
 
 named validate evil.json
@@ -43,11 +50,12 @@ clean run evil.json
 named run evil.json --out record
 named run evil.json --check
 clean report record
-named explain evil.json --job 1
 clean explain evil.json --at 100s
-named topology show evil.json
-named trace info evil.jsonl
-clean compare evil.json --policy fifo --policy kai
+named explain evil.json "$(printf 'b\033[31m')" --at 100s
+
+named topology show evil-cluster.json
+clean trace info evil.jsonl
+clean compare evil.json --side kubernetes=policy=kubernetes
 clean run "$(printf 'no\033[31mwhere.json')"
 clean "$(printf 'no\033[31mverb')"
 clean run evil.json --set "$(printf 'po\033[31mlicy=1')"

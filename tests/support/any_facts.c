@@ -28,9 +28,30 @@ static bool once_in(struct any_world *world, uint32_t times)
 static uint64_t odd_number(struct any_world *world)
 {
     static const uint64_t numbers[] = {
-        0,     1,     2,         7,          8,         15,        16,          63,        64,         255,
-        256,   1000,  1001,      65535,      65536,     INT32_MAX, TIME_NS_MAX, INT64_MAX, UINT32_MAX, UINT32_MAX - 1,
-        UINT64_C(1) << 62,       UINT64_C(1) << 63,     UINT64_MAX, SCHED_TIME_MAX,
+        0,
+        1,
+        2,
+        7,
+        8,
+        15,
+        16,
+        63,
+        64,
+        255,
+        256,
+        1000,
+        1001,
+        65535,
+        65536,
+        INT32_MAX,
+        TIME_NS_MAX,
+        INT64_MAX,
+        UINT32_MAX,
+        UINT32_MAX - 1,
+        UINT64_C(1) << 62,
+        UINT64_C(1) << 63,
+        UINT64_MAX,
+        SCHED_TIME_MAX,
     };
     return numbers[below(world, sizeof numbers / sizeof numbers[0])];
 }
@@ -52,10 +73,12 @@ static const char mig_cluster[] =
     "'labels': {'zone': 'b', 'rack': 'r1'}}]}";
 
 static const char *const policies[] = {
-    "{'sharing': {'policy': 'trust', 'clients_max': 7, 'slice_clients_max': 3}, 'preemption': {'policy': 'checkpoint'}}",
+    "{'sharing': {'policy': 'trust', 'clients_max': 7, 'slice_clients_max': 3}, 'preemption': {'policy': "
+    "'checkpoint'}}",
     "{'sharing': {'policy': 'mps', 'clients_max': 3, 'trust': 'queue', 'isolation': 'node'}, 'blocking': 'skip'}",
     "{'geometry': {'policy': 'on_demand'}, 'blocking': 'skip'}",
-    "{'geometry': {'policy': 'rate_limited'}, 'blocking': 'skip', 'quota': 'fairshare', 'preemption': {'policy': 'checkpoint'}}",
+    "{'geometry': {'policy': 'rate_limited'}, 'blocking': 'skip', 'quota': 'fairshare', 'preemption': {'policy': "
+    "'checkpoint'}}",
     "{'quota': 'cells', 'preemption': {'policy': 'kill'}, 'blocking': 'skip'}",
     "{'quota': {'policy': 'credits', 'credit_cap_s': 900, 'share_period_s': 60}, 'blocking': 'skip'}",
     "{'order': ['fairtree', 'fifo'], 'gang': {'policy': 'hoard', 'stale_after_s': 100}, 'blocking': 'skip'}",
@@ -152,8 +175,8 @@ static job_id some_job(struct any_world *world)
     if (once_in(world, 48))
         return (job_id)odd_number(world);
     if (world->decision_count > 0 && once_in(world, 2))
-        return world->decided[below(world, world->decision_count < ANY_DECISIONS ? world->decision_count
-                                                                                 : ANY_DECISIONS)];
+        return world
+            ->decided[below(world, world->decision_count < ANY_DECISIONS ? world->decision_count : ANY_DECISIONS)];
     return below(world, world->next + 1);
 }
 
@@ -183,6 +206,8 @@ static struct members some_members(struct any_world *world, job_id job)
 
 /* ---- jobs ---- */
 
+enum { MEMBERS_MANY = 300 };
+
 struct any_job { /* and what it points to */
     struct job job;
     struct random_case_job_options options;
@@ -208,6 +233,8 @@ static void spoil_group(struct any_world *world, struct job_group *group)
 {
     spoil_request(world, &group->request);
     SPOIL(world, group->count);
+    if (group->count > MEMBERS_MANY && group->count <= SCHED_MEMBERS_MAX)
+        group->count = MEMBERS_MANY; /* valid, but it grows for very long */
     SPOIL(world, group->min_count);
     SPOIL(world, group->set);
     SPOIL(world, group->slice_level);

@@ -29,7 +29,7 @@ struct any_world {
     struct random_case_policy policy;
     struct sched *sched;
     time_ns now;
-    job_id next; /* the id of the next job */
+    job_id next;                          /* the id of the next job */
     decision_id decisions[ANY_DECISIONS]; /* the last ones */
     job_id decided[ANY_DECISIONS];        /* their jobs */
     uint32_t decision_count;

@@ -154,12 +154,9 @@ void honest_world_case(const struct honest_world *world, const char *name, uint3
 
 void honest_world_log_decision(struct honest_world *world, const struct decision *decision)
 {
-    static const char *const verbs[] = {[DECISION_START] = "start",
-                                        [DECISION_EVICT] = "evict",
-                                        [DECISION_RESERVE] = "reserve",
-                                        [DECISION_RELEASE] = "release",
-                                        [DECISION_REJECT] = "reject",
-                                        [DECISION_NOTIFY] = "notify"};
+    static const char *const verbs[] = {
+        [DECISION_START] = "start",     [DECISION_EVICT] = "evict",   [DECISION_RESERVE] = "reserve",
+        [DECISION_RELEASE] = "release", [DECISION_REJECT] = "reject", [DECISION_NOTIFY] = "notify"};
     if (world->log == NULL)
         return;
     buffer_format(world->log, "tick %u: %s j%u", world->tick, verbs[decision->kind], world->job_of[decision->job]);

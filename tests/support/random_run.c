@@ -104,6 +104,25 @@ static void check_waits(const struct random_run *run, const struct job_row *row)
             random_run_fail(run, "a job waited for less than no time", row->id);
 }
 
+/* GPU time lost by cause adds up, and that of pulls is what the job held until it was ready. */
+static void check_lost(const struct random_run *run, const struct job_row *row)
+{
+    int64_t overhead = 0, all = 0;
+    for (int cause = 0; cause < LOST_CAUSE_COUNT && row->lost != NULL; cause++) {
+        overhead += cause < LOST_WORK_PREEMPTED ? row->lost->gpu_ns[cause] : 0;
+        all += row->lost->gpu_ns[cause];
+    }
+    if (row->lost != NULL && (overhead != row->overhead_gpu_ns || all != row->lost_gpu_ns))
+        random_run_fail(run, "a job's lost time by cause does not add up", row->id);
+    if (row->pulls == NULL || row->evictions > 0 || row->resizes > 0 || !is_rigid(&run->jobs[row->id].job) ||
+        row->pulls->ready == TIME_NEVER)
+        return;
+    const int64_t held = (int64_t)((__int128)(row->pulls->ready - row->start) * row->gpu_milli / GPU_MILLI) -
+                         row->lost->gpu_ns[LOST_PULL];
+    if (held < 0 || held > 1)
+        random_run_fail(run, "the GPU time of a job's pulls is not what it held until it was ready", row->id);
+}
+
 static struct error on_job(void *self, const struct job_row *row)
 {
     struct random_run *run = self;
@@ -112,6 +131,7 @@ static struct error on_job(void *self, const struct job_row *row)
         random_run_fail(run, "a job has two rows", row->id);
     check_times(run, row);
     check_waits(run, row);
+    check_lost(run, row);
     if (totals->run != row->run || totals->evicted != row->evictions || totals->saved != row->work)
         random_run_fail(run, "a job's attempts do not add up to its row", row->id);
     int64_t lost = row->lost_gpu_ns - row->overhead_gpu_ns;

@@ -22,6 +22,7 @@ FILLED = {  # of every row
                 "running_job_s partial_gang_gpu_s idle_held_gpu_s idle_held_gpus",
 }
 FAULTS = ("killed_by_memory", "killed_by_runaway", "killed_by_fatal", "neighbour_gpu_s", "blast_gpus")
+IDLE = ("idle_shrunk", "idle_evicted", "idle_disturbed", "given_back_gpu_s")
 LOST = {  # column: metric
     "lost_write_gpu_s": "lost_to_write_gpu_h",
     "lost_leave_gpu_s": "lost_to_leave_gpu_h",
@@ -91,6 +92,8 @@ def check_fields(jobs, attempts, timeline):
         filled_where(jobs, column, lambda row: row["activity"] != "", "when the workload declares its activity")
     for column in FAULTS:
         filled_where(jobs, column, lambda row: row["faults"] != "", "when the world has faults")
+    for column in IDLE:
+        filled_where(jobs, column, lambda row: row["idle_told"] != "", "when the world has a monitor")
     charged = any(row["lost_write_gpu_s"] != "" for row in jobs)
     for column in LOST:
         filled_where(jobs, column, lambda row: charged, "if checkpoints are charged or jobs start cold")
@@ -167,6 +170,14 @@ def check_group(what, metrics, jobs):
     same(f"{what} lost_by_neighbour_gpu_h", value("lost_by_neighbour_gpu_h"),
          total(struck, "neighbour_gpu_s") / 3600 if struck else None)
     same(f"{what} blast_radius_gpus_max", value("blast_radius_gpus_max"), max(numbers(struck, "blast_gpus"), default=None))
+    measured = [job for job in here if job["idle_told"] != ""]
+    same(f"{what} idle_jobs_told", value("idle_jobs_told"),
+         sum(job["idle_told"] != "0" for job in measured) if measured else None)
+    for metric, column in (("idle_shrinks", "idle_shrunk"), ("idle_evictions", "idle_evicted"),
+                           ("idle_disturbed", "idle_disturbed")):
+        same(f"{what} {metric}", value(metric), total(measured, column) if measured else None)
+    same(f"{what} given_back_gpu_h", value("given_back_gpu_h"),
+         total(measured, "given_back_gpu_s") / 3600 if measured else None)
     cold = [job for job in here if job["pulled_rack_gb"] != ""]
     registry, rack, local = (total(cold, column) for column in PULLED)
     starts = [float(job["ready_s"]) - float(job["start_s"]) for job in cold if job["ready_s"] != ""]

@@ -15,6 +15,7 @@
 #include "policies/estimate/estimates.h"
 #include "policies/gang/gangs.h"
 #include "policies/geometry/geometries.h"
+#include "policies/idle/idles.h"
 #include "policies/order/orders.h"
 #include "policies/placement/placements.h"
 #include "policies/policy_config.h"
@@ -68,6 +69,7 @@ static const struct part not_bytes[] = {
     PART(struct policy_config, defrag),
     PART(struct policy_config, geometry),
     PART(struct policy_config, sharing),
+    PART(struct policy_config, idle),
     PART(struct policy_config, gang),
     PART(struct policy_config, placement),
     PART(struct policy_config, placement_firm),
@@ -132,6 +134,7 @@ static void every_seam_and_its_version_count(void **state)
     CHANGED(defrag, &defrag_drain);
     CHANGED(geometry, &geometry_on_demand);
     CHANGED(sharing, &sharing_mps);
+    CHANGED(idle, &idle_tell);
     CHANGED(gang, &gang_hoard);
     CHANGED(placement, &placement_spread);
     CHANGED(placement_firm, &placement_spread);

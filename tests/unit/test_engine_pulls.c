@@ -124,11 +124,12 @@ static void pulls_come_before_loads(void **state)
     struct run_log *log = run_jobs(&setup, &job, 1);
     check_attempt(log, 0, 0, S(425), ATTEMPT_EVICTED, 4, S(400), S(10));
     check_attempt(log, 1, S(500), S(500 + 5 + 10 + 50 + 600 + 10), ATTEMPT_ENDED, 4, S(600), 0);
-    check_lost(log, 0, (time_ns[LOST_CAUSE_COUNT]){[LOST_PULL] = 5 + 5,
-                                                   [LOST_WRITE] = 10 + 10,
-                                                   [LOST_LOAD] = 10,
-                                                   [LOST_WARMUP] = 50,
-                                                   [LOST_WORK_PREEMPTED] = 10});
+    check_lost(log, 0,
+               (time_ns[LOST_CAUSE_COUNT]){[LOST_PULL] = 5 + 5,
+                                           [LOST_WRITE] = 10 + 10,
+                                           [LOST_LOAD] = 10,
+                                           [LOST_WARMUP] = 50,
+                                           [LOST_WORK_PREEMPTED] = 10});
     run_log_free(log);
     cluster_free(cluster);
 }
@@ -174,11 +175,9 @@ static void members_that_join_cost_nothing(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_first_start_is_cold),
-                                       cmocka_unit_test(jobs_of_a_node_pull_once),
-                                       cmocka_unit_test(an_eviction_ends_a_pull),
-                                       cmocka_unit_test(pulls_come_before_loads),
-                                       cmocka_unit_test(its_limit_counts_from_the_start),
-                                       cmocka_unit_test(members_that_join_cost_nothing)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_first_start_is_cold),         cmocka_unit_test(jobs_of_a_node_pull_once),
+        cmocka_unit_test(an_eviction_ends_a_pull),         cmocka_unit_test(pulls_come_before_loads),
+        cmocka_unit_test(its_limit_counts_from_the_start), cmocka_unit_test(members_that_join_cost_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

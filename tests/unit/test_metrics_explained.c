@@ -52,6 +52,7 @@ static struct metrics *run_with_everything(void)
                           .planned_gpu_us = 1,
                           .activity = "notebook",
                           .faults = &(struct fault_row){.own = 1},
+                          .idle = &(struct idle_row){.notified = 1},
                           .pulls = &(struct pull_row){.ready = REASON_COUNT * S, .bytes = {1, 1, 1}},
                           .waits = &waits};
     ok(sink.on_job(sink.self, &job));

@@ -97,6 +97,9 @@ static struct error rows_job(void *self, const struct job_row *row)
         buffer_format(out, "%u %u %u %u %lld %lld ", row->faults->own, row->faults->killed[0], row->faults->killed[1],
                       row->faults->killed[2], (long long)row->faults->lost_gpu_ns,
                       (long long)row->faults->blast_gpu_milli);
+    if (row->idle != NULL)
+        buffer_format(out, "idle %u %u %u %u %lld ", row->idle->notified, row->idle->shrunk, row->idle->evicted,
+                      row->idle->disturbed, (long long)row->idle->given_gpu_us);
     for (int source = 0; source < RECORD_PULL_COUNT && row->pulls != NULL; source++)
         buffer_format(out, "%lld %lld ", (long long)row->pulls->ready, (long long)row->pulls->bytes[source]);
     for (int cause = 0; cause < LOST_CAUSE_COUNT && row->lost != NULL; cause++)
@@ -250,7 +253,8 @@ static void extreme_rows_come_back(void **state)
                           .network_bytes_per_s = INT64_MAX,
                           .planned_gpu_us = 1,
                           .mfu_micro = 1000000,
-                          .faults = &(struct fault_row){UINT32_MAX, {1, UINT32_MAX, 0}, INT64_MAX, INT64_MAX}};
+                          .faults = &(struct fault_row){UINT32_MAX, {1, UINT32_MAX, 0}, INT64_MAX, INT64_MAX},
+                          .idle = &(struct idle_row){UINT32_MAX, 1, UINT32_MAX, 0, INT64_MAX / 1000}};
     const struct lost_row lost = {{1, INT64_MAX - 100, 7, 0, 0, 3, 0, 0, 89}};
     job.lost = &lost;
     job.pulls = &(struct pull_row){TIME_NEVER, {INT64_MAX, 0, 1}};
@@ -350,6 +354,7 @@ static void write_some(void)
     share.planned_gpu_us = 3500;
     share.mfu_micro = 412000;
     share.faults = &(struct fault_row){2, {1, 0, 3}, 1500000000, 2500};
+    share.idle = &(struct idle_row){4, 1, 2, 1, 750000};
     share.id = 11;
     share.gpu_milli = 1;
     share.run /= 2;
@@ -472,9 +477,9 @@ static void an_edited_field_is_named_with_its_place(void **state)
     static const struct {
         const char *file, *from, *to, *place, *what;
     } cases[] = {
-        {RECORD_JOBS_FILE, "pulled_local_gb,wait_by_reason_s,end_s\n", "pulled_local_gb,wait_by_reason_s,end_s\n-",
+        {RECORD_JOBS_FILE, "given_back_gpu_s,wait_by_reason_s,end_s\n", "given_back_gpu_s,wait_by_reason_s,end_s\n-",
          "jobs.csv.zst:2:1", "submit_s"},
-        {RECORD_JOBS_FILE, ",job-13,", ",job-13,more,", "jobs.csv.zst:2", "62 fields"},
+        {RECORD_JOBS_FILE, ",job-13,", ",job-13,more,", "jobs.csv.zst:2", "67 fields"},
         {RECORD_JOBS_FILE, ",job-13,", ",\"job\"-13,", "jobs.csv.zst:2:", "closing quote"},
         {RECORD_JOBS_FILE, "completed", "finished", "jobs.csv.zst:", "state"},
         {RECORD_JOBS_FILE, "NeverFits", "NeverFit", "jobs.csv.zst:", "reason"},
@@ -506,13 +511,17 @@ static void every_field_is_filled(void **state)
 {
     (void)state;
     static const char *const jobs[] = {
-        "8,7,8,7,8,1,1,1,1,1,,0,0,q,,training,training,0,1,0,completed,,1,free,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,9",
-        "8,8,,8,,0,0,1,0,1,,0,3,q,,training,training,0,1,any,pending,,1,,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,",
-        "8,9,8,x,,0,0,1,0,1,,,,q,,training,training,0,1,any,rejected,Held,1,,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,8",
+        "8,7,8,7,8,1,1,1,1,1,,0,0,q,,training,training,0,1,0,completed,,1,free,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"
+        ",,,,,,,9",
+        "8,8,,8,,0,0,1,0,1,,0,3,q,,training,training,0,1,any,pending,,1,,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"
+        ",",
+        "8,9,8,x,,0,0,1,0,1,,,,q,,training,training,0,1,any,rejected,Held,1,,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"
+        ",,,,,8",
         "8,10,9,10,11,7,1,1,17.5,2.5,,2,5,q,,training,training,0,1,0,completed,,1,free,1,6,3,0,0,0,"
-        "1,0,2,0,0,3,0,0,0,all_reduce_bound,1.5,0.25,3,24.999999999,0,,notebook,0.5,1.25,,,,,,,12,1.5,0.000000002,0,,20",
+        "1,0,2,0,0,3,0,0,0,all_reduce_bound,1.5,0.25,3,24.999999999,0,,notebook,0.5,1.25,,,,,,,12,1.5,0.000000002,0,,,,"
+        ",,,20",
         "8,11,9,11,11,3.5,1,1,0.0035,0.001,,2,5,q,,training,training,0,1,0,completed,,1,free,1,6,0,"
-        "0,0,0,,,,,,,,,,plan,0,0,0,,0.0035,0.412,,,,2,1,0,3,1.5,2.5,,,,,,20",
+        "0,0,0,,,,,,,,,,plan,0,0,0,,0.0035,0.412,,,,2,1,0,3,1.5,2.5,,,,,4,1,2,1,0.75,,20",
         NULL};
     static const char *const attempts[] = {"7,8,1,n0:0,1,ended,,0,0,0,,,9",
                                            "7,8,0,\"n0:0,2\",1.5,ended,,1,1,0,leaf,12.500000001,9", NULL};
@@ -528,9 +537,9 @@ static void every_field_is_filled(void **state)
         {",0,3,q", ",0,,q", "jobs.csv.zst:3:", "wait_total_s"},
         {"\n8,9,8,x,,0,0,1,0,1,,,,", "\n8,9,8,x,,0,0,1,0,1,,0,0,",
          "jobs.csv.zst:4:", "wait_s: a rejected job has no wait"},
-        {",0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,9\n", ",0,0,0,0,0,0,,,,,,,,,,,,,1,,,,,,,,,,,,,,,,,,9\n",
+        {",0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,9\n", ",0,0,0,0,0,0,,,,,,,,,,,,,1,,,,,,,,,,,,,,,,,,,,,,,9\n",
          "jobs.csv.zst:2:", "network_gpu_s: a job that declares no communication has none"},
-        {",0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,9\n", ",0,0,0,0,0,0,,1,,,,,,,,,,,,,,,,,,,,,,,,,,,,,9\n",
+        {",0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,9\n", ",0,0,0,0,0,0,,1,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,9\n",
          "jobs.csv.zst:2:", "lost_leave_gpu_s: without the first cause there is none"},
         {",12,1.5,0.000000002,0,", ",10,1.5,0.000000002,0,", "jobs.csv.zst:5:", "ready_s: before the start"},
         {",12,1.5,0.000000002,0,", ",12,,0.000000002,0,",
@@ -538,13 +547,15 @@ static void every_field_is_filled(void **state)
         {",1,0,2,0,0,3,0,0,0,all", ",1,0,2,0,0,4,0,0,0,all", "jobs.csv.zst:5:", "the causes do not add up"},
         {"all_reduce_bound,1.5,", "all_reduce_bound,,", "jobs.csv.zst:5:", "exposed_gpu_s"},
         {",3,24.999999999,", ",0,24.999999999,", "jobs.csv.zst:5:", "network_gb_per_s: a mean over no GPU time"},
-        {",0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,9\n", ",0,0,0,0,0,0,,,,,,,,,,,,,,,,,,1,,,,,,,,,,,,,9\n",
+        {",0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,9\n", ",0,0,0,0,0,0,,,,,,,,,,,,,,,,,,1,,,,,,,,,,,,,,,,,,9\n",
          "jobs.csv.zst:2:", "active_gpu_s: a job without declared activity has none"},
         {",notebook,0.5,", ",notebook,,", "jobs.csv.zst:5:", "active_gpu_s"},
         {",0.0035,0.412,", ",0.0035,1.412,", "jobs.csv.zst:6:", "mfu_ratio: not a ratio"},
         {",2,1,0,3,1.5,2.5,", ",,1,0,3,1.5,2.5,",
          "jobs.csv.zst:6:", "killed_by_memory: without 'faults' there is none"},
         {",2,1,0,3,1.5,2.5,", ",2,1,,3,1.5,2.5,", "jobs.csv.zst:6:", "killed_by_runaway"},
+        {",4,1,2,1,0.75,", ",,1,2,1,0.75,", "jobs.csv.zst:6:", "idle_shrunk: without 'idle_told' there is none"},
+        {",4,1,2,1,0.75,", ",4,1,2,,0.75,", "jobs.csv.zst:6:", "idle_disturbed"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         write_some();

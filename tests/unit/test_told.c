@@ -199,8 +199,8 @@ static void queues_only_grow(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unknown_ids_are_refused),         cmocka_unit_test(time_does_not_go_back),
-        cmocka_unit_test(jobs_are_new_and_valid),          cmocka_unit_test(adopted_pieces_are_free_and_fit),
+        cmocka_unit_test(unknown_ids_are_refused), cmocka_unit_test(time_does_not_go_back),
+        cmocka_unit_test(jobs_are_new_and_valid),  cmocka_unit_test(adopted_pieces_are_free_and_fit),
         cmocka_unit_test(queues_only_grow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,101 @@
+#include "policies/eviction/plan_bound.h"
+
+#include <string.h>
+
+#include "policies/eviction/plan_fit.h"
+#include "policies/eviction/plan_scratch.h"
+#include "policies/quota/cells_index.h"
+#include "policies/state/request_classes.h"
+
+/* The piece leaves in thought: count the GPUs that nothing holds any more. */
+static void lift_piece(struct sched *sched, const struct piece *piece)
+{
+    struct plan_scratch *plan = sched->plan;
+    const uint32_t first = sched->cluster->nodes[piece->node].first_gpu;
+    for (uint32_t mask = piece->gpu_mask; mask != 0; mask &= mask - 1) {
+        const uint32_t gpu = first + (uint32_t)__builtin_ctz(mask);
+        plan->lifted_milli[gpu] = (uint16_t)(plan->lifted_milli[gpu] + piece->gpu_milli);
+        plan->cleared[piece->node] = (uint8_t)(plan->cleared[piece->node] +
+                                               (sched->ledger->gpus[gpu].free + plan->lifted_milli[gpu] == GPU_MILLI));
+    }
+}
+
+/* Of a job, all that is in place leaves, even if only its surplus is a candidate. */
+static void lift_units(struct sched *sched)
+{
+    const struct plan_scratch *plan = sched->plan;
+    memset(plan->lifted_milli, 0, sched->cluster->gpu_count * sizeof *plan->lifted_milli);
+    memset(plan->cleared, 0, sched->cluster->node_count);
+    for (uint32_t u = 0; u < plan->unit_count; u++) {
+        if (u > 0 && plan->units[u].slot == plan->units[u - 1].slot)
+            continue; /* the units of a job are collected together */
+        const struct sched_job *job = &sched->jobs.jobs[plan->units[u].slot];
+        for (uint32_t i = 0; i < job->holding_count; i++)
+            if (holding_is_in_place(sched_job_holding(job, i)))
+                lift_piece(sched, &sched_job_holding(job, i)->piece);
+    }
+}
+
+/* The most whole GPUs that the node could have free.  All of them where MIG instances are cut or no new job may go: the
+ * node index does not tell these. */
+static uint32_t free_at_most(const struct sched *sched, node_id node)
+{
+    const struct node_index *index = sched->ledger->index;
+    const uint32_t gpus = cluster_node_gpus(sched->cluster, node);
+    if (!index->is_listed[node] || ledger_layout_mask(sched->ledger, node) != 0)
+        return gpus;
+    const uint32_t free = index->free_count[node] + (uint32_t)sched->plan->cleared[node];
+    return free < gpus ? free : gpus;
+}
+
+static bool cluster_suffices(const struct sched *sched, const struct job_group *group)
+{
+    const uint32_t gpus = group->request.gpus;
+    uint64_t members = 0;
+    for (node_id node = 0; node < sched->cluster->node_count && members < group->count; node++) {
+        const uint32_t free = free_at_most(sched, node);
+        members += free < gpus ? 0 : free < 2 * gpus ? 1 : free / gpus; /* most often without a division */
+    }
+    return members >= group->count;
+}
+
+static uint32_t row_free(const struct sched *sched, const struct cell_row *row)
+{
+    const uint32_t first = sched->cluster->nodes[row->node].first_gpu;
+    const uint16_t partitioned = ledger_layout_mask(sched->ledger, row->node);
+    uint32_t free = 0;
+    for (uint32_t mask = row->gpus; mask != 0; mask &= mask - 1) {
+        const uint32_t g = (uint32_t)__builtin_ctz(mask);
+        free += (partitioned >> g & 1) != 0 ||
+                sched->ledger->gpus[first + g].free + sched->plan->lifted_milli[first + g] >= GPU_MILLI;
+    }
+    return free;
+}
+
+static bool home_suffices(struct sched *sched, const struct job_group *group, queue_id keeper)
+{
+    const struct cell_rows home = cells_index_rows(sched->ledger, keeper);
+    uint64_t members = 0;
+    for (uint32_t r = 0; r < home.count && members < group->count; r++)
+        members += row_free(sched, &home.rows[r]) / group->request.gpus;
+    return members >= group->count;
+}
+
+bool plan_bound_suffices(struct sched *sched, uint32_t preemptor)
+{
+    const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[preemptor]);
+    queue_id keeper = QUEUE_NONE;
+    const struct job_group *only = plan_home_of(sched, preemptor, &keeper);
+    bool suffices = true, is_lifted = false;
+    for (uint32_t g = 0; g < ask->group_count && suffices; g++) {
+        const struct job_group *group = &ask->groups[g];
+        if (group->request.gpus == 0 || group->count == 0)
+            continue;
+        if (!is_lifted)
+            lift_units(sched);
+        is_lifted = true;
+        suffices = keeper != QUEUE_NONE && group == only ? home_suffices(sched, group, keeper)
+                                                         : cluster_suffices(sched, group);
+    }
+    return suffices;
+}
