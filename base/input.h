@@ -44,8 +44,8 @@ uint64_t input_line_number(const struct input *input); /* of the line last retur
 const char *input_path(const struct input *input);
 void input_close(struct input *input); /* NULL is fine */
 
-/* Read what is left of the file, without decompressing it, and give the digest of all its bytes: 128 bits (XXH3) of what
- * is on disk, as 32 hex digits.  Afterwards only input_close may follow. */
+/* Read what is left of the file, without decompressing it, and give the digest of all its bytes: 128 bits (XXH3) of
+ * what is on disk, as 32 hex digits.  Afterwards only input_close may follow. */
 struct error input_finish_digest(struct input *input, char hex[33]) MUST_CHECK;
 
 /* The whole file as text (e.g. JSON), at most `bytes_max`; caller frees with mem_free. */

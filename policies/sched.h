@@ -217,9 +217,9 @@ void sched_queues_changed(struct sched *sched, const struct queue_table *queues,
  * O(kinds). */
 void sched_typical_told(struct sched *sched, const struct job_group *kinds, uint32_t kind_count, time_ns now);
 
-/* From now on, if *stop is not 0, a cycle starts no more jobs and ends soon, in the middle of a job's growth too; what it
- * has decided stands.  For a world that is about to end: law 5 does not hold from then on.  Borrowed and not saved; NULL,
- * as at first: no stop.  O(1). */
+/* From now on, if *stop is not 0, a cycle starts no more jobs and ends soon, in the middle of a job's growth too; what
+ * it has decided stands.  For a world that is about to end: law 5 does not hold from then on.  Borrowed and not saved;
+ * NULL, as at first: no stop.  O(1). */
 void sched_stop_at(struct sched *sched, const volatile int *stop);
 
 /* What is wrong with a fact. */

@@ -1,7 +1,7 @@
 /* reports/record_check.h -- is a folder one whole record?
  *
- * result.json is removed before the first file of an earlier record is replaced, and comes last.  It holds the digests of
- * the files that rows are read from, so files of two runs, or files that were changed, are noticed.
+ * result.json is removed before the first file of an earlier record is replaced, and comes last.  It holds the digests
+ * of the files that rows are read from, so files of two runs, or files that were changed, are noticed.
  *
  * Law: what is read from a record is of one run, or an error.  The files are checked before the first row is told, and
  * each again while it is read (record_check_digest), so that a run that replaces them meanwhile is noticed too.
@@ -19,8 +19,8 @@
 /* Parse FOLDER/result.json; the caller owns *doc.  ERROR_IO: it is not there. */
 struct error record_check_open(struct json_doc **doc, const char *folder) MUST_CHECK;
 
-/* ERROR_DATA: a file that the manifest names is another, or is missing.  Reads all of them.  needs_all false: files may be
- * missing, as where result.json alone was kept. */
+/* ERROR_DATA: a file that the manifest names is another, or is missing.  Reads all of them.  needs_all false: files
+ * may be missing, as where result.json alone was kept. */
 struct error record_check_files(const char *folder, const struct result_manifest *manifest, bool needs_all) MUST_CHECK;
 
 /* ERROR_DATA: the file was read, and has another digest than the manifest says. */

@@ -9,7 +9,8 @@
  *   TRY(record_read("out/run", &sink));
  *
  * Errors: ERROR_IO for a file that is not there, ERROR_DATA with file, line and column for what
- * cannot be a row, or says that the files are not of one run (reports/record_check.h).  The sink may have seen rows before an error.
+ * cannot be a row, or says that the files are not of one run (reports/record_check.h).  The sink may have seen rows
+ * before an error.
  */
 #ifndef REPORTS_RECORD_READ_H
 #define REPORTS_RECORD_READ_H

@@ -23,8 +23,8 @@ static void on_signal(int number)
     signal(number, SIG_DFL);
 }
 
-/* While inputs are read, a signal ends the program at once: nothing is lost, and a pipe that nobody writes to would never
- * end. */
+/* While inputs are read, a signal ends the program at once: nothing is lost, and a pipe that nobody writes to would
+ * never end. */
 static void catch_signals(void)
 {
     signal(SIGINT, on_signal);

@@ -246,8 +246,8 @@ static struct error seal_rows(struct run *run)
 }
 
 /* All files appear together: all steps that can fail for lack of space are done before the first file gets its name.
- * Without result.json the folder is no record: it goes before the first file of an earlier record does, and its presence
- * means that the record is complete. */
+ * Without result.json the folder is no record: it goes before the first file of an earlier record does, and its
+ * presence means that the record is complete. */
 static struct error commit_all(struct run *run)
 {
     TRY(folder_remove(run->folder, RESULT_FILE));

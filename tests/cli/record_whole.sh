@@ -68,7 +68,8 @@ before=$(sha256sum <small.json)
 whole=$(digest scenario)
 for change in 'rm small.json four.json small.csv' 'echo "{}" >small.json; echo "{}" >four.json; echo x >small.csv'; do
     mkdir -p kept && cp small.json four.json small.csv kept
-    "$program" run small.json --quiet --out new --scheduler "$change; exec '$program' decide --policy fifo" >/dev/null ||
+    decides="$change; exec '$program' decide --policy fifo"
+    "$program" run small.json --quiet --out new --scheduler "$decides" >/dev/null ||
         fail "$change: the run is lost"
     [ "$(digest scenario)" = "$whole" ] || fail "$change: the scenario is attested as $(digest scenario), not $whole"
     [ -n "$(digest cluster)" ] && [ -n "$(digest trace)" ] || fail "$change: inputs without digests"
@@ -118,7 +119,8 @@ rm long.csv copy.csv
 
 make_record old
 rm -f started
-"$program" run small.json --out old --quiet --scheduler 'touch started; exec sleep 600' --scheduler-timeout 600 >/dev/null 2>&1 &
+"$program" run small.json --out old --quiet --scheduler 'touch started; exec sleep 600' \
+    --scheduler-timeout 600 >/dev/null 2>&1 &
 first=$!
 wait_for started
 refused_plainly 4 run small.json --out old <<'END'

@@ -1,6 +1,6 @@
-/* A run replaces the record of another and is killed before any of its system calls, or the call fails: what is read from
- * the folder afterwards is of the one run or of the other, or an error that says that it is no whole record.  The next run
- * into the folder succeeds and leaves nothing but its record. */
+/* A run replaces the record of another and is killed before any of its system calls, or the call fails: what is read
+ * from the folder afterwards is of the one run or of the other, or an error that says that it is no whole record.  The
+ * next run into the folder succeeds and leaves nothing but its record. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
