@@ -185,8 +185,8 @@ void sched_job_released(struct sched *sched, job_id job, time_ns now);  /* no lo
 void sched_job_cancelled(struct sched *sched, job_id job, time_ns now); /* while it waits; O(jobs of its kind) */
 
 /* The job was submitted and started before this scheduler was made: it runs on these pieces since `started`, which is
- * from 0 to now.  The job is as for sched_job_submitted.  There is a piece, the pieces are of the kind that the job asks
- * for, no group has more members on them than it has, and their space is free. */
+ * from 0 to now.  The job is as for sched_job_submitted.  There is a piece, the pieces are of the kind that the job
+ * asks for, no group has more members on them than it has, and their space is free. */
 void sched_job_adopted(struct sched *sched, const struct job *job, const struct piece *pieces, uint32_t piece_count,
                        time_ns started, time_ns now);
 /* A START took effect. */
@@ -205,8 +205,8 @@ void sched_job_observed(struct sched *sched, job_id job, const struct observatio
 void sched_decision_refused(struct sched *sched, decision_id decision, enum refusal why, time_ns now);
 void sched_node_changed(struct sched *sched, node_id node, enum node_state state, time_ns now);
 /* The GPU now has this layout, whether this scheduler decided it or not.  What the change removed was reported as
- * having left before.  A layout without an instance that is in use is ignored.  The GPU is one of the node's; the layout
- * is MIG_LAYOUT_WHOLE, or below MIG_LAYOUT_COUNT and the GPU's model has MIG. */
+ * having left before.  A layout without an instance that is in use is ignored.  The GPU is one of the node's; the
+ * layout is MIG_LAYOUT_WHOLE, or below MIG_LAYOUT_COUNT and the GPU's model has MIG. */
 void sched_gpu_changed(struct sched *sched, node_id node, uint32_t gpu_index, mig_layout_id layout, time_ns now);
 /* There are at least as many queues as before; they keep their parents, and each stands behind its parent.  O(queues).
  */
@@ -238,8 +238,8 @@ enum wrong_fact {
     WRONG_COUNT
 };
 
-/* The facts that were dropped since the scheduler was made or loaded.  Borrowed; a caller that wants to know whether its
- * last fact was taken compares `count` before and after. */
+/* The facts that were dropped since the scheduler was made or loaded.  Borrowed; a caller that wants to know whether
+ * its last fact was taken compares `count` before and after. */
 struct refused_facts {
     uint64_t count; /* of all kinds */
     uint64_t by[WRONG_COUNT];
@@ -252,8 +252,8 @@ const struct refused_facts *sched_refused(const struct sched *sched);
 void sched_trust_jobs(struct sched *sched, bool is_on);
 const char *wrong_fact_text(enum wrong_fact wrong); /* for any value; static: "its node is not in the cluster" */
 
-/* Decide.  `now` as in a fact; at a wrong time nothing is decided.  *out is borrowed until the next call.  *wake_at: when
- * a cycle is due even if no fact comes (TIME_NEVER: never). */
+/* Decide.  `now` as in a fact; at a wrong time nothing is decided.  *out is borrowed until the next call.  *wake_at:
+ * when a cycle is due even if no fact comes (TIME_NEVER: never). */
 size_t sched_cycle(struct sched *sched, time_ns now, const struct decision **out, time_ns *wake_at);
 
 /* Counts for reports and checks. */

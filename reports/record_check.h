@@ -19,8 +19,8 @@
 /* Parse FOLDER/result.json; the caller owns *doc.  ERROR_IO: it is not there. */
 struct error record_check_open(struct json_doc **doc, const char *folder) MUST_CHECK;
 
-/* ERROR_DATA: a file that the manifest names is another, or is missing.  Reads all of them.  needs_all false: files
- * may be missing, as where result.json alone was kept. */
+/* ERROR_DATA: a file that the manifest names is another, or is missing.  Reads all of them.  needs_all false: files may
+ * be missing, as where result.json alone was kept. */
 struct error record_check_files(const char *folder, const struct result_manifest *manifest, bool needs_all) MUST_CHECK;
 
 /* ERROR_DATA: the file was read, and has another digest than the manifest says. */

@@ -492,20 +492,6 @@ void sched_job_ended(struct sched *sched, job_id id, enum job_end end, bool will
     eligible_ended(sched, id, end == JOB_END_COMPLETED ? ENDED_OK : ENDED_OTHERWISE);
 }
 
-void sched_job_checkpointed(struct sched *sched, job_id id, time_ns now)
-{
-    if (!told_in_time(sched, now))
-        return;
-    uint32_t slot = job_table_find(&sched->jobs, id);
-    if (slot == SLOT_NONE)
-        return;
-    sched_begin_fact(sched, now);
-    sched->jobs.facts[slot].saved_at = now;
-    preemption_cost_know(sched, slot);
-    if (sched->policy.preemption->evicts)
-        candidates_forget(sched, slot);
-}
-
 static void refuse_start(struct sched *sched, uint32_t slot, decision_id decision)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];

@@ -1,4 +1,5 @@
-/* policies/eviction/plan_bound.h -- refuses a plan whose candidates could never make room, before they are put in order.
+/* policies/eviction/plan_bound.h -- refuses a plan whose candidates could never make room, before they are put in
+ * order.
  *
  * Law: false only if the preemptor would find no place with every candidate of the plan gone.  Then no set of victims
  * suffices, and the search would fail after it had taken and tried them all.
@@ -7,8 +8,8 @@
  *   if (!plan_bound_suffices(sched, preemptor)) return false;
  *
  * It counts whole GPUs only: shares may fit beside jobs that stay.  It does not ask where the job may be placed, except
- * for a queue that is confined to GPUs of its own (its home, policies/eviction/plan_fit.h), nor what CPUs and memory are
- * free; so it may be true where the search fails.
+ * for a queue that is confined to GPUs of its own (its home, policies/eviction/plan_fit.h), nor what CPUs and memory
+ * are free; so it may be true where the search fails.
  * Cost: O(pieces of the candidates + nodes + GPUs / 32).
  */
 #ifndef POLICIES_EVICTION_PLAN_BOUND_H

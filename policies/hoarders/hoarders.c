@@ -145,14 +145,9 @@ static enum idle_step step_of(const struct sched *sched, const struct hoarder *h
     return idle_step(sched->policy.idle, &sched->policy.idle_config, &hoarder->spell, hoarder->strikes);
 }
 
-void sched_job_observed(struct sched *sched, job_id id, const struct observation *observation, time_ns now)
+void hoarders_observed(struct sched *sched, uint32_t slot, const struct observation *observation, time_ns now)
 {
-    if (!told_in_time(sched, now) || !told_well(sched, told_observation(observation, now)))
-        return;
-    const uint32_t slot = job_table_find(&sched->jobs, id);
     struct hoarder_book *book = sched->hoarders;
-    if (book == NULL || slot == SLOT_NONE)
-        return;
     const struct sched_job *job = &sched->jobs.jobs[slot];
     struct hoarder *hoarder = &book->of[slot];
     const struct idle_config *config = &sched->policy.idle_config;

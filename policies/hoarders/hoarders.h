@@ -28,6 +28,8 @@ void hoarders_started(struct sched *sched, uint32_t slot); /* a START of it took
 void hoarders_left(struct sched *sched, uint32_t slot);    /* members have left, and it is settled */
 void hoarders_refused(struct sched *sched, uint32_t slot); /* an EVICT of it was refused; before it is settled */
 void hoarders_forget(struct sched *sched, uint32_t slot);  /* it has ended, or is cancelled */
+void hoarders_observed(struct sched *sched, uint32_t slot, const struct observation *observation,
+                       time_ns now); /* a measurement of it came; the books need not be at `now` yet */
 
 /* A cycle begins: the jobs whose rest is over wait again. */
 void hoarders_rouse(struct sched *sched);

@@ -48,8 +48,8 @@ struct placement_config {
 /* The lowest GPUs; weights 5, 1, 1; topology as asked, best fit. */
 struct placement_config placement_config_default(void);
 
-/* Read "gpu_choice", "placement_weights", "topology" and "warm_weight" of a policy's object; absent fields keep their values.  Fails
- * through the sticky error. */
+/* Read "gpu_choice", "placement_weights", "topology" and "warm_weight" of a policy's object; absent fields keep their
+ * values.  Fails through the sticky error. */
 void placement_config_read(struct placement_config *config, struct json_object *object);
 
 /* The levels to use under the mode. */

@@ -122,8 +122,8 @@ struct pending {
 /* No job waits.  jobs, request_classes: borrowed. */
 void pending_init(struct pending *pending, const struct job_table *jobs, struct request_class_table *request_classes,
                   uint32_t rank_count, bool is_strict);
-/* From now on each class queue is a sorted array, for passes that read the jobs behind the heads in their order.  No job
- * waits yet. */
+/* From now on each class queue is a sorted array, for passes that read the jobs behind the heads in their order.  No
+ * job waits yet. */
 void pending_keep_sorted(struct pending *pending);
 void pending_release(struct pending *pending);
 /* Save or load (policies/util/archive.h). */

@@ -4,20 +4,20 @@
  * rack, if it is there, else from the registry.
  *
  * Law.
- *  - A node pulls one object at a time, in the order in which jobs asked (as kubelet does by default: serializeImagePulls
- *    of KubeletConfiguration, kubernetes.io).
+ *  - A node pulls one object at a time, in the order in which jobs asked (as kubelet does by default:
+ *    serializeImagePulls of KubeletConfiguration, kubernetes.io).
  *  - An object that the node has costs nothing.  One that it pulls already is pulled once, for all jobs that wait for
  *    it.
- *  - A pull from the registry also fills the cache of the rack.  While it is under way, the other nodes of the rack wait
- *    for that cache, if it could hold the object, and then pull from it.
+ *  - A pull from the registry also fills the cache of the rack.  While it is under way, the other nodes of the rack
+ *    wait for that cache, if it could hold the object, and then pull from it.
  *  - The nodes that pull from the registry share registry_bytes_per_s, those that pull from the cache of one rack
  *    rack_bytes_per_s, each at most node_bytes_per_s: max-min fair (sim/storage/storage.h).
  *  - An object counts from the nanosecond in which it is whole.  A node keeps it then, pinned by the jobs that waited
- *    for it until they stop; if it does not fit beside what is pinned, the node does not keep it, and the next job there
- *    pulls it again.  A rack keeps it if it fits.  What goes first: sim/caches/caches.h.
+ *    for it until they stop; if it does not fit beside what is pinned, the node does not keep it, and the next job
+ *    there pulls it again.  A rack keeps it if it fits.  What goes first: sim/caches/caches.h.
  *  - A job that stops gives up its pulls that have not begun.  One that moves goes on, for the caches.
- *  - Each object of each node of a job counts once for it: as pulled from the registry or the rack, by the job for which
- *    the pull began, or as local, if it was there or came for another job.
+ *  - Each object of each node of a job counts once for it: as pulled from the registry or the rack, by the job for
+ *    which the pull began, or as local, if it was there or came for another job.
  *
  *   if (!pulls_begin(pulls, slot, nodes, count, &objects, now))
  *       push an event at pulls_next(pulls);

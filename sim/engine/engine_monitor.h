@@ -6,8 +6,8 @@
  * Laws
  *  - Only readings of sim/monitor/monitor.h are told: of jobs that still run, in the run that the window lies in.
  *  - A job is told of if the policy wants to know about its class (idle_listens), or facts are recorded, or another
- *    program decides.  There is a cycle only if the policy wants to know, or another program decides whose policy is not
- *    known; so a listener changes nothing.
+ *    program decides.  There is a cycle only if the policy wants to know, or another program decides whose policy is
+ *    not known; so a listener changes nothing.
  *  - The mean is exact for jobs with an activity of their own (sim/engine/engine_activity.h).  For others, whose
  *    activity is constant, it is the present one, at their present pace; no reading if their activity is not known.
  *

@@ -20,11 +20,8 @@ cmp -s first.json second.json && fail 'both runs tell the same'
 begin=$(date +%s%N)
 (run best_fit 1h)
 span=$(($(date +%s%N) - begin))
-moments=$(awk -v count=$kills -v span=$span 'BEGIN {
-    srand(7)
-    for (i = 0; i < count; i++)
-        printf "%.4f ", rand() * span / 1e9
-}')
+moments=$(awk -v count=$kills -v span=$span '
+    BEGIN { srand(7); for (i = 0; i < count; i++) printf "%.4f ", rand() * span / 1e9 }')
 old=0 new=0 none=0
 for moment in $moments; do
     (run best_fit 1h) || fail 'a run after a killed one fails'

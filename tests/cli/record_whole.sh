@@ -68,8 +68,8 @@ before=$(sha256sum <small.json)
 whole=$(digest scenario)
 for change in 'rm small.json four.json small.csv' 'echo "{}" >small.json; echo "{}" >four.json; echo x >small.csv'; do
     mkdir -p kept && cp small.json four.json small.csv kept
-    decides="$change; exec '$program' decide --policy fifo"
-    "$program" run small.json --quiet --out new --scheduler "$decides" >/dev/null ||
+    "$program" run small.json --quiet --out new \
+        --scheduler "$change; exec '$program' decide --policy fifo" >/dev/null ||
         fail "$change: the run is lost"
     [ "$(digest scenario)" = "$whole" ] || fail "$change: the scenario is attested as $(digest scenario), not $whole"
     [ -n "$(digest cluster)" ] && [ -n "$(digest trace)" ] || fail "$change: inputs without digests"

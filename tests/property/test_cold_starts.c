@@ -1,5 +1,5 @@
-/* Cold starts and a warm_weight in random worlds, under every preset: all laws of a run hold (tests/support/random_run.h),
- * a run is repeated exactly, and without objects nothing changes. */
+/* Cold starts and a warm_weight in random worlds, under every preset: all laws of a run hold
+ * (tests/support/random_run.h), a run is repeated exactly, and without objects nothing changes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

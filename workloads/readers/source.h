@@ -3,9 +3,9 @@
  * A source is a trace reader or a synthesizer, wrapped by transformations (sorting, window,
  * load, drawing of blocks, shaking, filling).  Its consumer sees one job at a time and needs no memory for the rest.
  *
- * Law: a trace is read once, or twice with the same bytes; submit times never decrease and start at 0 or later;
- * ids are 0, 1, 2, ...; what `job` points to is borrowed until the next call, but job->communication as long as
- * the source lives; the same spec and seed give the same stream.
+ * Law: a trace is read once, or twice with the same bytes; submit times never decrease and start at 0 or later; ids are
+ * 0, 1, 2, ...; what `job` points to is borrowed until the next call, but job->communication as long as the source
+ * lives; the same spec and seed give the same stream.
  *
  *   struct job_source *source;
  *   TRY(job_source_open(&source, &spec, cluster, seed));

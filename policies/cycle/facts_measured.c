@@ -1,0 +1,31 @@
+/* Facts about jobs that run on: what they saved, and what a monitor measured of them. */
+#include "policies/booking/booking.h"
+#include "policies/booking/told.h"
+#include "policies/cycle/cycle_inside.h"
+#include "policies/eviction/eviction.h"
+#include "policies/hoarders/hoarders.h"
+#include "policies/state/candidates.h"
+#include "policies/state/sched_state.h"
+
+void sched_job_checkpointed(struct sched *sched, job_id id, time_ns now)
+{
+    if (!told_in_time(sched, now))
+        return;
+    uint32_t slot = job_table_find(&sched->jobs, id);
+    if (slot == SLOT_NONE)
+        return;
+    sched_begin_fact(sched, now);
+    sched->jobs.facts[slot].saved_at = now;
+    preemption_cost_know(sched, slot);
+    if (sched->policy.preemption->evicts)
+        candidates_forget(sched, slot);
+}
+
+void sched_job_observed(struct sched *sched, job_id id, const struct observation *observation, time_ns now)
+{
+    if (!told_in_time(sched, now) || !told_well(sched, told_observation(observation, now)))
+        return;
+    const uint32_t slot = job_table_find(&sched->jobs, id);
+    if (sched->hoarders != NULL && slot != SLOT_NONE)
+        hoarders_observed(sched, slot, observation, now);
+}
