@@ -64,6 +64,9 @@ cat >wrong.json <<'END'
 END
 refused_plainly 2 run wrong.json <<'END'
 error: wrong.json:2:36: pulls need a bandwidth: give 'registry_gb_per_s' or 'node_gb_per_s' beside 'jobs'
+ 2 |  "world": {"cold_starts": {"jobs": [
+   |                                    ^
+  at /world/cold_starts/jobs
 END
 refused_plainly 2 run small.json --set world.cold_starts.cost=cheap <<'END'
 error: --set world.cold_starts.cost: 'cost' must be one of 'free', 'charged'; got "cheap"
