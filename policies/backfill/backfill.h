@@ -26,8 +26,8 @@ enum compression {
 
 struct backfill_config {
     int64_t reservations; /* the most jobs with a planned start, at least 1 */
-    int64_t depth;       /* jobs looked at in one pass, in the order of the chain, jobs whose planned starts stand among
-                           * them; at least 1 */
+    int64_t depth;       /* jobs looked at in one pass, in the order of the chain; where planned starts stand, jobs with
+                           * one and no job that starts; at least 1 */
     int64_t per_user;    /* of one user, in one pass; 0: no bound */
     time_ns window;      /* planned starts are at most this far away; TIME_NEVER: no bound */
     time_ns resolution;  /* planned ends are rounded up to its multiples; 0: exact */

@@ -320,6 +320,7 @@ static void go_through(struct sched *sched)
                                is_forbidden(sched, slot) || is_user_done(sched, slot);
         looked_at += !is_passed;
         if (!is_passed && start_beside(sched, slot, NULL)) {
+            looked_at -= sched->policy.backfill->keeps; /* it needs no promise */
             pass_by_started(sched, slot);
             continue;
         }

@@ -120,7 +120,7 @@ struct sched {
     struct traffic traffic; /* when the placement policy compares places */
     struct eligible_books *eligible;
     struct refused_facts refused; /* not saved */
-    bool trusts_jobs;             /* not saved */
+    bool trusts_jobs;             /* not saved; writer: cycle */
 
     /* ---- eviction ---- */
     bool plans_in_turn; /* the queue selection books plans of reclaim: policies/eviction/nominees.c */

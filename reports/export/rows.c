@@ -5,12 +5,13 @@
 #include <stdlib.h>
 
 #include "base/buffer.h"
+#include "reports/csv_rows.h"
 #include "reports/export/placement.h"
 #include "reports/export/result_rows.h"
 #include "reports/record_read.h"
 #include "reports/result.h"
 
-enum { CELLS_MAX = 64 };
+enum { CELLS_MAX = CSV_COLUMNS_MAX };
 
 struct feed {
     row_fn *on_row;

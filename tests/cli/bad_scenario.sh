@@ -196,7 +196,7 @@ error: --set wrld.end: unknown key 'wrld'
 END
 refused 2 run small.json --set policy.set.order=3 <<'END'
 error: --set policy.set.order: unknown key 'set'
-  at /policy/set; known here: 'name', 'summary', 'order', 'order_config', 'blocking', 'inference_first', 'quota', 'estimate', 'backfill', 'gang', 'placement', 'placement_firm', 'gpu_choice', 'topology', 'placement_weights', 'preemption', ...
+  at /policy/set; known here: 'name', 'summary', 'order', 'order_config', 'blocking', 'inference_first', 'quota', 'estimate', 'backfill', 'gang', 'placement', 'placement_firm', 'gpu_choice', 'warm_weight', 'topology', 'placement_weights', ...
 END
 refused 2 run small.json --set workload.load=NaN <<'END'
 error: --set workload.load: 'load' must be a number from 0 to 1000, got "NaN"

@@ -249,6 +249,8 @@ done
 # A damaged record: nothing appears, and what was there stays.
 cp -r run damaged
 zstd -dcq run/jobs.csv.zst | sed '700s/,/,x/' | zstd -q -f -o damaged/jobs.csv.zst
+# Its digest is not known, as in old records; tests/cli/record_whole.sh has the others.
+sed '/^  "files": /d' run/result.json >damaged/result.json
 echo old >kept
 for format in sqlite openmetrics batsim perfetto; do
     windtunnel export damaged --to $format --out kept
