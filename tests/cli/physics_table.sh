@@ -8,6 +8,13 @@ if ! command -v python3 >/dev/null || ! command -v valgrind >/dev/null; then
     exit 77
 fi
 
+case $program in
+*asan* | *ubsan* | *coverage*)
+    echo 'skipped: valgrind cannot run a build that is watched'
+    exit 77
+    ;;
+esac
+
 table() { # arguments
     (cd "$repository" && WINDTUNNEL=$program tools/physics_table "$@") >said.out 2>said.err
     status=$?
