@@ -65,7 +65,7 @@ static void test_bad_rows(void **state)
 static const struct activity_plan *plan_of(const struct activity_table *table, enum job_class class,
                                            const char *workload_class)
 {
-    const struct job job = {.class = (uint8_t)class};
+    const struct job job = {.class = (uint8_t) class};
     return activity_table_plan(table, &job, 1, (struct job_names){"", workload_class});
 }
 
