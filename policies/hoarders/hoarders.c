@@ -306,7 +306,7 @@ const char *hoarders_check(const struct sched *sched)
     for (uint32_t i = 0; i < book->resting_count; i++) {
         const struct sched_job *job = &sched->jobs.jobs[book->resting[i]];
         if (job->state != SJOB_HELD || job->reason != REASON_IDLE ||
-            book->of[book->resting[i]].rests_until < sched->now)
+            book->of[book->resting[i]].rests_until == TIME_NEVER)
             return "a job that was evicted as idle does not rest";
     }
     return NULL;
