@@ -272,8 +272,7 @@ static void tell_measurements(struct honest_world *world)
         if (job->whole_since == TIME_NEVER || hash_bytes(&world->tick, sizeof world->tick, hash) % 8 == 0)
             continue;
         sched_job_observed(world->sched, job->job.id, &observation, world->now);
-        world->is_told = true;
-        log_fact(world, "what was measured of job", j);
+        told_outside(world, "what was measured of job", j);
     }
 }
 
@@ -363,6 +362,7 @@ static void take_evict(struct honest_world *world, uint32_t j, const struct deci
             job->holds[i].due_tick = world->tick + 1 + (most > 0 ? (uint32_t)(hash % most) : 0);
     world->evictions++;
     world->idled += decision->reason == REASON_IDLE;
+    job->was_idle |= decision->reason == REASON_IDLE;
     job->evictions++;
     if (!job->job.is_preemptible && decision->reason != REASON_STALE_GANG)
         breaks(world, j, "a job was evicted that cannot be preempted");

@@ -49,6 +49,7 @@ struct honest_job {
     bool is_hurt;         /* it lost members by a fault since it last had its minimum */
     uint32_t decisions;   /* decisions about it so far */
     uint32_t evictions;   /* evictions decided so far */
+    bool was_idle;        /* it was evicted as idle, and may rest */
     uint32_t reserved_at; /* in ticks */
 };
 
