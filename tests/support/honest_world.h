@@ -92,7 +92,7 @@ struct honest_world {
     uint32_t quiet_tick; /* when the last of them was told */
     uint64_t cycles, idle_cycles, evictions, wasted;
     uint64_t idled; /* evictions of jobs that seemed idle */
-    uint64_t hash; /* of all decisions, with names in place of ids */
+    uint64_t hash;  /* of all decisions, with names in place of ids */
     struct honest_broken broken;
     struct buffer *log; /* gets a line for each fact and decision; NULL: none */
 };

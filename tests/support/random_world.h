@@ -88,7 +88,8 @@ void random_world_choose_sets(struct random_world *world);
  * else is unchanged. */
 void random_world_communicate(struct random_world *world);
 
-/* A monitor tells of running jobs whether they are idle, and the policy has an `idle` policy.  All else is unchanged. */
+/* A monitor tells of running jobs whether they are idle, and the policy has an `idle` policy.  All else is
+ * unchanged. */
 void random_world_watch(struct random_world *world);
 
 /* Built for each play; the caller frees it.  queue_ids: by position. */

@@ -138,8 +138,8 @@ static void what_comes_later_is_not_known(void **state)
     }
 }
 
-/* No peeking: bursts of a quarter of a second at 0.8 and of half a second at 0.4 are different truths, but every window of
- * the monitor holds whole seconds, so its readings are equal.  All decisions are. */
+/* No peeking: bursts of a quarter of a second at 0.8 and of half a second at 0.4 are different truths, but every window
+ * of the monitor holds whole seconds, so its readings are equal.  All decisions are. */
 #define SECONDS_OF(level, burst, gap, abandoned)                                                                       \
     "[{\"class\": \"interactive\", \"kind\": \"notebook\", \"level\": " level ", \"abandoned\": " abandoned ","        \
     " \"burst\": {\"distribution\": \"constant\", \"mean\": " burst "},"                                               \
