@@ -1,5 +1,6 @@
 /* libFuzzer: bytes as a trace.  The first byte chooses the format, as tests/fuzz/starts numbers them, the second
- * whether unreadable lines are skipped and whether the trace is read twice, to scale its arrivals.  `make fuzz` runs it. */
+ * whether unreadable lines are skipped and whether the trace is read twice, to scale its arrivals.  `make fuzz` runs
+ * it. */
 #include "tests/fuzz/fuzz_file.h"
 
 #include "workloads/readers/source.h"
