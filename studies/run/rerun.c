@@ -126,8 +126,11 @@ static struct error end_error(enum error_kind kind, const char *program, int sta
     return error;
 }
 
+/* Without memory or room for a process the program is not to blame. */
 static struct error no_start(enum error_kind kind, const char *program, int errno_value)
 {
+    if (errno_value == EAGAIN || errno_value == ENOMEM)
+        kind = ERROR_IO;
     return error_new(kind, "cannot start '%s': %s", program, strerror(errno_value));
 }
 
