@@ -135,7 +135,7 @@ static const char *argument_of(const char *text)
         return program;
     if (strcmp(text, "SCHEDULER") != 0)
         return text;
-    snprintf(scheduler, sizeof scheduler, "exec '%s' decide", program);
+    snprintf(scheduler, sizeof scheduler, "exec '%s' decide 2>/dev/null", program);
     return scheduler;
 }
 
