@@ -504,6 +504,24 @@ static void on_evicted(struct engine *engine, uint32_t slot)
     engine_part_due(engine, slot);
 }
 
+bool engine_is_stale(const struct engine *engine, const struct event *event)
+{
+    switch (event_kind(event)) {
+    case EVENT_NODE:
+    case EVENT_TIMER:
+        return false;
+    case EVENT_STORAGE:
+        return event->generation != engine->storage_generation;
+    case EVENT_PULLS:
+        return !engine_pulls_are_due(engine, event->generation);
+    case EVENT_END:
+    case EVENT_CHECKPOINT:
+        return event->generation != engine->jobs[event->subject].generation;
+    default:
+        return event->generation != engine->jobs[event->subject].tenure;
+    }
+}
+
 void engine_event(struct engine *engine, const struct event *event)
 {
     if (event_kind(event) == EVENT_NODE) {
@@ -528,10 +546,8 @@ void engine_event(struct engine *engine, const struct event *event)
         engine_monitor_event(engine, event->subject);
         return; /* it wants its own cycle */
     }
-    const struct sim_job *job = &engine->jobs[event->subject];
-    bool is_end = event_kind(event) == EVENT_END || event_kind(event) == EVENT_CHECKPOINT;
-    if ((is_end ? job->generation : job->tenure) != event->generation)
-        return; /* the event was cancelled */
+    if (engine_is_stale(engine, event))
+        return;
     engine->event_count++;
     switch (event_kind(event)) {
     case EVENT_CHECKPOINT:
