@@ -25,10 +25,13 @@
 
 enum {
     ARGUMENTS_MAX = 24,
-    POINTS_SMALL = 2,      /* of one call that fails in one way, at small sizes; all at full ones, */
-    ALLOCATIONS_SMALL = 4, /* but for allocations, which are many */
-    ALLOCATIONS_FULL = 1000,
-    HANG_S = 60, /* far more than any of these takes */
+    /* The points of a scene at which one call fails in one way, spread evenly: all at full sizes, but for allocations,
+     * which are many. */
+    POINTS_SMALL = 2,
+    ALLOCATIONS_SMALL = 4,
+    ALLOCATIONS_SMALL_ALL = 200, /* of a scene that fails all at full sizes */
+    ALLOCATIONS_FULL = 300,
+    HANG_S = 60, /* far more than any scene takes */
     FILES_MAX = 64,
     BYTES_MAX = 4 << 20,
 };
@@ -40,17 +43,19 @@ static const char *program; /* the built windtunnel: what `run --scheduler` and 
 struct scene {
     const char *name;
     const char *arguments[ARGUMENTS_MAX];
-    const char *input;     /* file of standard input */
-    bool has_record;       /* out/rec is a record */
-    bool draws;            /* as if gnuplot were there */
-    int allocations_small; /* in place of ALLOCATIONS_SMALL */
-    bool is_of_hwloc;      /* no allocation fails: libhwloc crashes then */
+    const char *input;          /* file of standard input */
+    bool has_record;            /* out/rec is a record */
+    bool draws;                 /* as if gnuplot were there */
+    bool fails_all_allocations; /* at full sizes, one after the other */
+    bool is_of_hwloc;           /* no allocation fails: libhwloc crashes then */
 };
 
 /* "PROGRAM" stands for the program's path, SCHEDULER for a command that decides. */
 #define OUT "--quiet", "--out", "out/rec"
 static const struct scene scenes[] = {
-    {.name = "run", .arguments = {"run", "s.json", OUT, "--events", "--set", "world.end=1h"}, .allocations_small = 200},
+    {.name = "run",
+     .arguments = {"run", "s.json", OUT, "--events", "--set", "world.end=1h"},
+     .fails_all_allocations = true},
     {.name = "run, replaces", .arguments = {"run", "s.json", OUT, "--set", "world.end=1h"}, .has_record = true},
     {.name = "run, draws", .arguments = {"run", "s.json", OUT}, .draws = true},
     {.name = "run --scheduler", .arguments = {"run", "s.json", OUT, "--scheduler", "SCHEDULER"}},
@@ -482,7 +487,8 @@ static long step_of(const struct scene *scene, enum failing_call call, long coun
     const bool is_full = test_is_full(), is_allocation = call == CALL_ALLOCATE;
     long most = is_full ? count : POINTS_SMALL;
     if (is_allocation)
-        most = is_full ? ALLOCATIONS_FULL : scene->allocations_small > 0 ? scene->allocations_small : ALLOCATIONS_SMALL;
+        most = scene->fails_all_allocations ? (is_full ? count : ALLOCATIONS_SMALL_ALL)
+                                            : (is_full ? ALLOCATIONS_FULL : ALLOCATIONS_SMALL);
     return count <= most ? 1 : (count + most - 1) / most;
 }
 
