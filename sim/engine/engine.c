@@ -158,6 +158,24 @@ static void foresee(struct engine *engine)
         __builtin_prefetch((const char *)job + at, 1);
 }
 
+bool engine_is_stale(const struct engine *engine, const struct event *event)
+{
+    switch (event_kind(event)) {
+    case EVENT_NODE:
+    case EVENT_TIMER:
+        return false;
+    case EVENT_STORAGE:
+        return event->generation != engine->storage_generation;
+    case EVENT_PULLS:
+        return !engine_pulls_are_due(engine, event->generation);
+    case EVENT_END:
+    case EVENT_CHECKPOINT:
+        return event->generation != engine->jobs[event->subject].generation;
+    default:
+        return event->generation != engine->jobs[event->subject].tenure;
+    }
+}
+
 /* Handle the events that are due; false: there were none. */
 static bool take_events(struct engine *engine)
 {

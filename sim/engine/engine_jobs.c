@@ -504,24 +504,6 @@ static void on_evicted(struct engine *engine, uint32_t slot)
     engine_part_due(engine, slot);
 }
 
-bool engine_is_stale(const struct engine *engine, const struct event *event)
-{
-    switch (event_kind(event)) {
-    case EVENT_NODE:
-    case EVENT_TIMER:
-        return false;
-    case EVENT_STORAGE:
-        return event->generation != engine->storage_generation;
-    case EVENT_PULLS:
-        return !engine_pulls_are_due(engine, event->generation);
-    case EVENT_END:
-    case EVENT_CHECKPOINT:
-        return event->generation != engine->jobs[event->subject].generation;
-    default:
-        return event->generation != engine->jobs[event->subject].tenure;
-    }
-}
-
 void engine_event(struct engine *engine, const struct event *event)
 {
     if (event_kind(event) == EVENT_NODE) {

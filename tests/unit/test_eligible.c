@@ -1,4 +1,4 @@
-/* tests/unit/test_eligible.c -- jobs that depend on jobs: those that can never start are rejected, however many stand in
+/* tests/unit/test_eligible.c -- jobs that depend on jobs: those that can never start are rejected, however many form
  * one chain, and no others. */
 #include <setjmp.h>
 #include <stdarg.h>
