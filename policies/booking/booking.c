@@ -201,7 +201,8 @@ static inline struct placement_request request_for(struct sched *sched, uint32_t
     const struct quota_policy *quota = sched->policy.quota;
     struct placement_request asked = {.policy = has_own ? sched->policy.placement_firm : sched->policy.placement,
                                       .request_class = &sched->request_classes.at[job->ask],
-                                      .owner = slot};
+                                      .owner = slot,
+                                      .stop = sched->stop};
     queue_id keeper = QUEUE_NONE;
     *allowed = (struct allowed_space){0};
     if (job->holding_count > 0)

@@ -23,12 +23,19 @@ struct dependency { /* `waiter` waits for the end of `on` */
     uint8_t kind; /* enum after_kind */
 };
 
+struct end { /* of a job whose dependants are looked at */
+    job_id job;
+    enum ended how;
+};
+
 struct eligible_books {
     struct dependency *dependencies;
     size_t dependency_capacity;
     uint32_t dependency_count;
     struct job_array *arrays; /* by id */
     size_t array_capacity;
+    struct end *ends; /* scratch of eligible_ended */
+    size_t end_capacity;
 };
 
 void eligible_init(struct sched *sched)
@@ -42,6 +49,7 @@ void eligible_release(struct sched *sched)
         mem_free(sched->eligible->arrays[a].parked);
     mem_free(sched->eligible->arrays);
     mem_free(sched->eligible->dependencies);
+    mem_free(sched->eligible->ends);
     mem_free(sched->eligible);
 }
 
@@ -126,16 +134,14 @@ static enum reason find_hold(struct sched *sched, uint32_t slot, const struct jo
     return job->is_held ? REASON_HELD : join_array(sched, slot);
 }
 
-/* One of its dependencies can never be met: reject the held job, and with it the jobs that depend on its success. */
+/* One of its dependencies can never be met: reject the held job.  Those that depend on it are the caller's. */
 static void refuse_held(struct sched *sched, uint32_t slot)
 {
     const struct sched_job *held = &sched->jobs.jobs[slot];
-    const job_id job = held->id;
     sched->lists.held_count--;
-    sched_reject(sched, job, (struct asking){held->request_class, held->queue}, REASON_DEPENDENCY_NEVER);
+    sched_reject(sched, held->id, (struct asking){held->request_class, held->queue}, REASON_DEPENDENCY_NEVER);
     sched->jobs.facts[slot].array = 0; /* it never joined */
     sched_forget(sched, slot);
-    eligible_ended(sched, job, ENDED_OTHERWISE);
 }
 
 enum reason eligible_submit(struct sched *sched, uint32_t slot, const struct job *job)
@@ -146,8 +152,10 @@ enum reason eligible_submit(struct sched *sched, uint32_t slot, const struct job
     sched->jobs.jobs[slot].state = SJOB_HELD;
     sched->jobs.jobs[slot].reason = (uint8_t)reason;
     sched->lists.held_count++;
-    if (reason == REASON_DEPENDENCY_NEVER)
+    if (reason == REASON_DEPENDENCY_NEVER) {
         refuse_held(sched, slot);
+        eligible_ended(sched, job->id, ENDED_OTHERWISE);
+    }
     return reason;
 }
 
@@ -174,31 +182,64 @@ void eligible_released(struct sched *sched, uint32_t slot)
         let_go(sched, slot);
 }
 
-void eligible_ended(struct sched *sched, job_id job, enum ended end)
+/* A dependency of the waiter is met. */
+static void meet(struct sched *sched, uint32_t waiter)
 {
-    job_table_note_end(&sched->jobs, job, end);
-    for (uint32_t i = 0; i < sched->eligible->dependency_count;) {
-        struct dependency dependency = sched->eligible->dependencies[i];
-        uint32_t waiter = job_table_find(&sched->jobs, dependency.waiter);
-        if (waiter != SLOT_NONE && dependency.on != job) {
+    struct job_facts *facts = &sched->jobs.facts[waiter];
+    if (--facts->after_left > 0)
+        return;
+    if (facts->is_held) {
+        sched->jobs.jobs[waiter].reason = REASON_HELD;
+        waits_review(sched, waiter);
+    } else {
+        let_go(sched, waiter);
+    }
+}
+
+/* Settle the dependencies on the end of the job, and drop those of jobs that have gone, until one can never be met:
+ * then returns its waiter, which is refused.  JOB_NONE: none is left. */
+static job_id settle(struct sched *sched, const struct end *end)
+{
+    struct eligible_books *books = sched->eligible;
+    for (uint32_t i = 0; i < books->dependency_count;) {
+        const struct dependency dependency = books->dependencies[i];
+        const uint32_t waiter = job_table_find(&sched->jobs, dependency.waiter);
+        if (waiter != SLOT_NONE && dependency.on != end->job) {
             i++;
             continue;
         }
-        sched->eligible->dependencies[i] = sched->eligible->dependencies[--sched->eligible->dependency_count];
+        books->dependencies[i] = books->dependencies[--books->dependency_count];
         if (waiter == SLOT_NONE)
             continue; /* it was cancelled or refused */
-        struct job_facts *facts = &sched->jobs.facts[waiter];
-        if (!is_met(dependency.kind, end)) {
+        if (!is_met(dependency.kind, end->how)) {
             refuse_held(sched, waiter);
-            i = 0; /* that changed the list */
-        } else if (--facts->after_left == 0) {
-            if (facts->is_held) {
-                sched->jobs.jobs[waiter].reason = REASON_HELD;
-                waits_review(sched, waiter);
-            } else {
-                let_go(sched, waiter);
-            }
+            return dependency.waiter;
         }
+        meet(sched, waiter);
+    }
+    return JOB_NONE;
+}
+
+/* A job that is refused ends too, and what depends on it comes before the rest of what depends on the job before.  The
+ * chain of such jobs may be as long as there are jobs, so it lies in memory and not on the stack. */
+void eligible_ended(struct sched *sched, job_id job, enum ended how)
+{
+    struct eligible_books *books = sched->eligible;
+    uint32_t count = 0;
+    job_table_note_end(&sched->jobs, job, how);
+    if (books->dependency_count == 0)
+        return;
+    MEM_GROW(books->ends, books->end_capacity, 1);
+    books->ends[count++] = (struct end){job, how};
+    while (count > 0) {
+        const job_id refused = settle(sched, &books->ends[count - 1]);
+        if (refused == JOB_NONE) {
+            count--;
+            continue;
+        }
+        job_table_note_end(&sched->jobs, refused, ENDED_OTHERWISE);
+        MEM_GROW(books->ends, books->end_capacity, (size_t)count + 1);
+        books->ends[count++] = (struct end){refused, ENDED_OTHERWISE};
     }
 }
 

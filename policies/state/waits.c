@@ -219,7 +219,7 @@ static bool is_shut_out(struct sched *sched, const struct request_class *request
     untagged.tags = NULL;
     size_t mark = ledger_mark(sched->ledger);
     const struct placement_request asked = {
-        .policy = sched->policy.placement, .request_class = &untagged, .owner = OWNER_NONE - 1};
+        .policy = sched->policy.placement, .request_class = &untagged, .owner = OWNER_NONE - 1, .stop = sched->stop};
     const bool fits = placement_place(sched->ledger, &asked, &pieces);
     ledger_rollback(sched->ledger, mark);
     piece_list_release(&pieces);
