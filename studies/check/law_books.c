@@ -128,6 +128,10 @@ void law_books_fact(struct law_books *books, const struct fact *fact)
     case FACT_JOB_RELEASED:
         outside(books);
         break;
+    case FACT_JOB_LEAVING: /* a fault took it; no decision did */
+        job->was_hurt = true;
+        outside(books);
+        break;
     case FACT_JOB_EVICTED:
         leave(job, &fact->which);
         break;
@@ -152,6 +156,7 @@ static void start(struct law_books *books, struct book_job *job, const struct de
     keep_pieces(&job->held, decision);
     job->reserved.count = 0;
     job->state = BOOK_HOLDS;
+    job->was_hurt &= !book_job_has_minimum(job);
     job->is_new |= !job->has_started;
     job->has_started = true;
     books->starts++;

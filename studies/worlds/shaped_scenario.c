@@ -37,7 +37,7 @@ static void write_plain_job(struct draw *draw, uint32_t id, uint32_t submit, uin
     static const int priorities[] = {10, 50, 50, 50, 90};
     const uint32_t members = draw_once_in(draw, 3) ? 1 + draw_below(draw, nodes / 2) : 1;
     buffer_format(draw->out, "{'job_id': %u, 'submit_s': %u, 'duration_s': %s", id, submit, PICK(draw, durations));
-    buffer_format(draw->out, ", 'user': 'u%u'", draw_below(draw, 3));
+    buffer_format(draw->out, ", 'queue': 'all', 'user': 'u%u'", draw_below(draw, 3));
     buffer_format(draw->out, ", 'priority': %d", PICK(draw, priorities));
     buffer_format(draw->out, ", 'gpus': %u, 'nodes': %u", members * (1 + draw_below(draw, draw->gpus)), members);
     if (draw_once_in(draw, 2))
@@ -54,6 +54,7 @@ void shaped_scenario_plain(struct random_scenario *scenario, uint64_t seed, uint
     uint32_t submit = 0;
     draw.gpus = PICK(&draw, gpus);
     write_cluster(&draw, nodes);
+    buffer_format(draw.out, ", 'queues': [{'name': 'all', 'quota_gpus': %u}]", nodes * draw.gpus);
     write_rest(&draw, "", stall_steps);
     draw.out = &scenario->jobs;
     scenario->job_count = 2 + draw_below(&draw, 24);
