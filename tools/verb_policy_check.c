@@ -11,6 +11,7 @@
 #include "tools/progress_line.h"
 #include "tools/verbs.h"
 
+enum { SHRINK_S = 10, SHRINK_S_MAX = 86400 };
 enum { WORKERS_MAX = 1024, WORLDS = 200, WORLDS_MAX = 1000000, TIMEOUT_S = 10, TIMEOUT_S_MAX = 1000000 };
 enum { STATUS_BROKEN = 10 }; /* as for other checks that fail */
 
@@ -131,17 +132,19 @@ static struct error read_options(struct verb *verb)
 {
     const struct args *args = verb->args;
     const char *scratch = getenv("TMPDIR"), *out = args_string(args, "out");
-    int64_t worlds, workers, seed, timeout_s;
+    int64_t worlds, workers, seed, timeout_s, shrink_s;
     TRY(args_int64(args, "worlds", 0, WORLDS_MAX, WORLDS, &worlds));
     TRY(args_int64(args, "seed", 0, INT64_MAX / 2, 1, &seed));
     TRY(args_int64(args, "jobs", 1, WORKERS_MAX, (int64_t)worker_core_count(), &workers));
     TRY(args_int64(args, "scheduler-timeout", 1, TIMEOUT_S_MAX, TIMEOUT_S, &timeout_s));
+    TRY(args_int64(args, "shrink", 0, SHRINK_S_MAX, SHRINK_S, &shrink_s));
     verb->options = (struct policy_check_options){.seed = (uint64_t)seed,
                                                   .world_count = (size_t)worlds,
                                                   .worker_count = (size_t)workers,
                                                   .out = out != NULL ? out : "policy-check",
                                                   .scratch = scratch != NULL ? scratch : "/tmp",
                                                   .clock_s = clock_s,
+                                                  .shrink_s = (double)shrink_s,
                                                   .stop = &caught_signal,
                                                   .on_progress = show_progress,
                                                   .progress_self = &verb->progress};
@@ -209,6 +212,9 @@ static const struct args_option options[] = {
      .metavar = "DIR",
      .help = "The folder for the scenarios that broke a law, one folder per law; policy-check by default. It is made "
              "only if a law broke."},
+    {.name = "shrink",
+     .metavar = "SECONDS",
+     .help = "The real time in which a scenario that breaks a law is made smaller; 10 by default, 0: it stays as it is."},
     {.name = "jobs", .letter = 'j', .metavar = "N", .help = "Worlds that are played at the same time; by default one per core."},
     {.name = "json", .help = "Print one JSON object."},
     {0},

@@ -5,6 +5,14 @@ struct book_job *law_books_job(const struct law_books *books, job_id id)
     return id < books->job_count && books->jobs[id].state != BOOK_UNKNOWN ? &books->jobs[id] : NULL;
 }
 
+uint32_t book_job_asked(const struct book_job *job)
+{
+    uint32_t asked = 0;
+    for (uint32_t g = 0; g < job->job.group_count; g++)
+        asked += job_group(&job->job, g)->count;
+    return asked;
+}
+
 uint32_t book_job_held(const struct book_job *job)
 {
     uint32_t held = 0;

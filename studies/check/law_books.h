@@ -59,7 +59,9 @@ void law_books_release(struct law_books *books);
 /* NULL: no such job was submitted. */
 struct book_job *law_books_job(const struct law_books *books, job_id id);
 
-/* The members that it holds, and whether those are enough to run: workloads/job.h has the rules of sets. */
+/* The members that it has, those that it holds, and whether these are enough to run: workloads/job.h has the rules of
+ * sets. */
+uint32_t book_job_asked(const struct book_job *job);
 uint32_t book_job_held(const struct book_job *job);
 bool book_job_has_minimum(const struct book_job *job);
 

@@ -37,8 +37,8 @@ static void check_gang(struct law_watch *watch, job_id id)
         return;
     watch->seen[CHECK_GANG]++;
     if (!book_job_has_minimum(job))
-        law_watch_break(watch, CHECK_GANG, "at %.9g s job %u holds %u members, fewer than its minimum",
-                        seconds(watch->now), id, book_job_held(job));
+        law_watch_break(watch, CHECK_GANG, "at %.9g s job %u holds %u of its %u members, fewer than its minimum",
+                        seconds(watch->now), id, book_job_held(job), book_job_asked(job));
 }
 
 static bool may_start(const struct book_job *job)
@@ -69,13 +69,10 @@ static void check_loop(struct law_watch *watch, const struct decision *evict)
 {
     struct book_job *victim = law_books_job(&watch->books, evict->job);
     const struct book_job *other = law_books_job(&watch->books, evict->for_job);
-    uint32_t most = EVICTIONS_MORE;
     if (victim == NULL)
         return;
-    for (uint32_t g = 0; g < victim->job.group_count; g++)
-        most += job_group(&victim->job, g)->count;
     watch->seen[CHECK_NO_LOOP]++;
-    if (victim->evictions > most)
+    if (victim->evictions > book_job_asked(victim) + EVICTIONS_MORE)
         law_watch_break(watch, CHECK_NO_LOOP, "at %.9g s job %u is evicted, the %uth time since the last fact",
                         seconds(watch->now), evict->job, victim->evictions);
     /* A job that was consolidated was moved, not preempted. */

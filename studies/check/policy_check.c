@@ -11,7 +11,6 @@
 #include "studies/check/check_cases.h"
 
 enum { ROUND = 16, SMALLER_RUNS_MAX = 200 };
-#define SMALLER_S_MAX 10.0
 
 /* ---- One world, in a process of its own ---- */
 
@@ -165,14 +164,13 @@ static struct error breaks(struct policy_check *check, const struct check_world 
 /* Leave out half of the jobs, a quarter, ..., one job at a time, while the law stays broken. */
 static struct error make_smaller(struct policy_check *check, struct check_world *world, enum check_law law)
 {
-    const double began = check->options->clock_s != NULL ? check->options->clock_s() : 0;
+    const double until = check->options->clock_s() + check->options->shrink_s;
     uint32_t runs = 0;
     for (uint32_t chunk = line_count(&world->jobs) / 2; chunk > 0; chunk /= 2)
         for (uint32_t first = 0; first < line_count(&world->jobs) && line_count(&world->jobs) > chunk;) {
             bool does = false;
             struct check_world less = *world;
-            if (++runs > SMALLER_RUNS_MAX || is_stopped(check) ||
-                (check->options->clock_s != NULL && check->options->clock_s() - began > SMALLER_S_MAX))
+            if (++runs > SMALLER_RUNS_MAX || is_stopped(check) || check->options->clock_s() >= until)
                 return ERROR_OK;
             less.jobs = (struct buffer){0};
             leave_out(&world->jobs, first, chunk, &less.jobs);

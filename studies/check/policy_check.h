@@ -31,7 +31,8 @@ struct policy_check_options {
     size_t worker_count;
     const char *out;     /* the folder for scenarios that break a law; made when there is one */
     const char *scratch; /* an existing folder for files of the check */
-    double (*clock_s)(void); /* bounds how long a scenario is made smaller; NULL: no bound */
+    double (*clock_s)(void); /* seconds of real time */
+    double shrink_s;         /* for making a scenario smaller; 0: it stays as it is */
     const volatile sig_atomic_t *stop;
     void (*on_progress)(void *self, size_t done, size_t total); /* NULL: none */
     void *progress_self;

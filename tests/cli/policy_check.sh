@@ -39,7 +39,7 @@ breaks() { # law, what is said of it, words of the command
     pattern=$2
     shift 2
     rm -rf out
-    windtunnel policy check "$@" --worlds "$worlds" --out out
+    windtunnel policy check "$@" --worlds "$worlds" --shrink "$shrink" --out out
     [ -z "${TIMES:-}" ] || echo "$law $1 $(date +%s)"
     [ "$status" -eq 10 ] || fail "$law, $1: status $status: $(cat said.out said.err)"
     grep -q "^  BROKEN  $law " said.out || fail "$law, $1: another law: $(cat said.out)"
@@ -67,7 +67,7 @@ exec(open(fifo).read().split("\nscheduler = ")[0])
 
 
 class Bad(Fifo):
-    cycles, again, last = 0, False, None
+    cycles, last = 0, None
 
     def tell(self, fact):
         if "job_evicted" in fact and fact["job"] in self.running:
@@ -85,19 +85,20 @@ class Bad(Fifo):
 
     def cycle(self):
         self.cycles += 1
+        self.again = mode == "loop"
         old = sorted(self.running)
         waiting = [job for job in self.ready if job in self.waiting and not self.is_hopeless(self.waiting[job])]
         if mode == "never":
             return []
         if mode == "dies" and self.cycles == 3:
             sys.exit(7)
-        if mode == "hangs" and self.cycles == 3:
+        if mode == "hangs" and self.now >= 7200 * 10**9:
             time.sleep(1000)
         if mode == "endless" and old:  # nobody ever gets far
             self.again = True
             return [self.evict(job) for job in old if job != self.last]
         if mode == "loop" and old and waiting:  # whoever waits goes before whoever runs
-            self.again, self.last = True, min(waiting)
+            self.last = min(waiting)
             return [self.evict(old[0], self.last)]
         if mode == "loop" and self.last in self.ready:
             self.ready.remove(self.last)
@@ -120,20 +121,21 @@ scheduler = Bad(json.loads(sys.stdin.readline()))
 for line in sys.stdin:
     fact = json.loads(line)
     if "cycle" in fact:
-        scheduler.again = False
+        scheduler.now = fact["cycle"]
         decisions = scheduler.cycle()
-        done = {"done": len(decisions), **({"wake_at": fact["cycle"] + 10**9} if scheduler.again else {})}
+        done = {"done": len(decisions), **({"wake_at": scheduler.now + 10**9} if scheduler.again else {})}
         print(*map(json.dumps, decisions + [done]), sep="\n", flush=True)
     else:
         scheduler.tell(fact)
 END
 bad="python3 bad.py $fifo"
-worlds=4
+worlds=0
+shrink=0
 
 breaks starts 'waits for ever: nothing runs, and it does not start' "$bad never"
 breaks answers "ended with status 7 before it had answered" "$bad dies"
 shows 3 'ended with status 7' --scheduler "$bad dies"
-breaks answers 'gave no answer to a cycle within 1 s' "$bad hangs" --scheduler-timeout 1 --jobs 8
+breaks answers 'gave no answer to a cycle within 1 s' "$bad hangs" --scheduler-timeout 1
 breaks answers 'no GPU 99\|GPU' "$bad lies"
 breaks ends 'made no progress\|no progress' "$bad endless"
 breaks no_loop 'which was evicted for it' "$bad loop" --claim no_loop
@@ -144,6 +146,7 @@ breaks strict 'which was submitted earlier' "$bad lifo" --claim strict
 
 # Policy files.
 worlds=48
+shrink=60
 printf '{"name": "promises", "quota": "fairshare", "blocking": "skip", "guarantees": ["gang", "reclaim"]}' >promises.json
 breaks reclaim 'its queue deserves what others borrow' promises.json
 printf '{"name": "hoards", "blocking": "skip", "gang": {"policy": "hoard"}, "guarantees": ["gang"]}' >hoards.json
@@ -170,10 +173,14 @@ static const struct order_policy policy = {.name = "mine", .version = 1, .summar
 breaks answers "crashed in its hook 'rank': SIGABRT" ./crashes.so
 { echo 'static volatile int zero;
 static uint64_t rank(const struct order_view *v, const struct order_config *c)
-{ while (v->submit > 0) zero++; return 0; }
+{ while (v->submit >= 7200 * TIME_NS_PER_S) zero++; return 0; }
 static const struct order_policy policy = {.name = "mine", .version = 1, .summary = "s", .rank = rank};' &&
     export_as ORDER; } | compile spins
+worlds=0
+shrink=0
 breaks answers 'after 1 s of CPU time' ./spins.so --plugin-timeout 1
+worlds=48
+shrink=60
 { echo 'static uint64_t rank(const struct order_view *v, const struct order_config *c)
 { static uint64_t n; return n++; }
 static const struct order_policy policy = {.name = "mine", .version = 1, .summary = "s", .rank = rank};' &&
