@@ -556,8 +556,10 @@ static void archive_lists(struct archive *archive, struct sched *sched)
     for (queue_id q = 0; q < sched->tree.count; q++) {
         struct slot_list *list = &lists->running[q];
         ARCHIVE_ARRAY(archive, list->slots, list->capacity, list->count);
+        archive_expect_below(archive, list->slots, list->count, sched->jobs.used);
     }
     ARCHIVE_ARRAY(archive, lists->below, lists->below_capacity, lists->below_count);
+    archive_expect_below(archive, lists->below, lists->below_count, sched->jobs.used);
     ARCHIVE(archive, lists->booked_count);
     ARCHIVE(archive, lists->held_count);
     ARCHIVE(archive, lists->leaving_count);
@@ -572,6 +574,7 @@ void booking_archive(struct archive *archive, struct sched *sched)
     archive_lists(archive, sched);
     ARCHIVE_KNOWS(struct claim_list, 40);
     ARCHIVE_ARRAY(archive, claims->slots, claims->capacity, claims->count);
+    archive_expect_below(archive, claims->slots, claims->count, sched->jobs.used);
     ARCHIVE(archive, claims->piece_milli);
     decided_archive(archive, sched);
     eligible_archive(archive, sched);

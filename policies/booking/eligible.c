@@ -254,13 +254,17 @@ void eligible_unpark(struct sched *sched, uint32_t slot)
         facts->array = 0; /* it does not count as eligible */
 }
 
-static void archive_array(struct archive *archive, struct job_array *array)
+/* used: slots of the job table. */
+static void archive_array(struct archive *archive, struct job_array *array, uint32_t used)
 {
     ARCHIVE_KNOWS(struct job_array, 32);
     ARCHIVE(archive, array->limit);
     ARCHIVE(archive, array->eligible);
     ARCHIVE_ARRAY(archive, array->parked, array->capacity, array->count);
     ARCHIVE(archive, array->first);
+    archive_expect(archive, array->first <= array->count);
+    archive_expect_below(archive, array->parked + array->first, archive->is_broken ? 0 : array->count - array->first,
+                         used);
 }
 
 /* The number of arrays to save: up to the last that is not empty. */
@@ -280,7 +284,10 @@ void eligible_archive(struct archive *archive, struct sched *sched)
     ARCHIVE_KNOWS(struct dependency, 12);
     ARCHIVE_ROOM(archive, sched->eligible->arrays, sched->eligible->array_capacity, array_count);
     for (uint32_t a = 0; a < array_count; a++)
-        archive_array(archive, &sched->eligible->arrays[a]);
+        archive_array(archive, &sched->eligible->arrays[a], sched->jobs.used);
+    for (uint32_t slot = 0; slot < sched->jobs.used; slot++)
+        archive_expect(archive, sched->jobs.facts[slot].array == 0 || sched->jobs.jobs[slot].state == SJOB_NONE ||
+                                    sched->jobs.facts[slot].array < array_count);
     ARCHIVE_ROOM(archive, sched->eligible->dependencies, sched->eligible->dependency_capacity,
                  sched->eligible->dependency_count);
     for (uint32_t d = 0; d < sched->eligible->dependency_count; d++) {
@@ -288,5 +295,7 @@ void eligible_archive(struct archive *archive, struct sched *sched)
         ARCHIVE(archive, dependency->waiter);
         ARCHIVE(archive, dependency->on);
         ARCHIVE(archive, dependency->kind);
+        archive_expect(archive, dependency->waiter < sched->jobs.id_count && dependency->on < sched->jobs.id_count &&
+                                    dependency->kind <= AFTER_NOT_OK);
     }
 }

@@ -184,5 +184,12 @@ struct sched *sched_load(const struct cluster *cluster, const struct queue_table
         *error = refuse("it does not hold what its version says", "load it with the program that saved it");
         return NULL;
     }
+    const char *broken = sched_check_loaded(sched);
+    broken = broken != NULL ? broken : sched_check(sched);
+    if (broken != NULL) {
+        sched_free(sched);
+        *error = refuse(broken, "somebody has changed it: load the state that was saved");
+        return NULL;
+    }
     return sched;
 }

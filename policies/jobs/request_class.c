@@ -527,6 +527,23 @@ static void archive_parts(struct archive *archive, struct request_class_table *t
     communication_archive_one(archive, &table->communications, &request_class->communication);
 }
 
+/* Is each request class in one slot, and half of the slots empty, so that each search ends? */
+static bool has_sound_slots(const struct request_class_table *table)
+{
+    uint8_t *is_found = mem_zalloc(table->count + 1, 1);
+    uint32_t found = 0;
+    bool is_sound = table->slot_count >= REQUEST_CLASS_SLOTS_MIN && (table->slot_count & (table->slot_count - 1)) == 0 &&
+                    table->count <= table->slot_count / 2;
+    for (uint32_t i = 0; i < table->slot_count && is_sound; i++) {
+        const uint32_t id = table->slots[i];
+        is_sound = id <= table->count && (id == 0 || is_found[id] == 0);
+        found += id != 0;
+        is_found[id <= table->count ? id : 0] = 1;
+    }
+    mem_free(is_found);
+    return is_sound && found == table->count;
+}
+
 static void archive_request_class(struct archive *archive, struct request_class_table *table,
                                   struct request_class *request_class)
 {
@@ -534,6 +551,10 @@ static void archive_request_class(struct archive *archive, struct request_class_
     ARCHIVE_KNOWS(struct wait_clock, HAND_COUNT * 8 + 16);
     ARCHIVE(archive, request_class->group_count);
     ARCHIVE(archive, request_class->set_count);
+    archive_expect(archive, request_class->group_count > 0 && request_class->group_count <= JOB_GROUPS_MAX &&
+                                request_class->set_count <= JOB_SETS_MAX);
+    if (archive->is_broken)
+        request_class->group_count = request_class->set_count = 0;
     ARCHIVE(archive, request_class->min_sets);
     ARCHIVE(archive, request_class->topology);
     ARCHIVE(archive, request_class->class);
@@ -562,7 +583,7 @@ void request_class_table_archive(struct archive *archive, struct request_class_t
     communication_archive(archive, &table->communications);
     ARCHIVE_ROOM(archive, table->at, table->capacity, table->count);
     MEM_GROW(table->closed_words, table->closed_capacity, table->count / 64 + 1);
-    for (uint32_t id = 0; id < table->count; id++) {
+    for (uint32_t id = 0; id < table->count && !archive->is_broken; id++) {
         archive_request_class(archive, table, &table->at[id]);
         mark_closed(table, id, table->at[id].closed);
     }
@@ -575,6 +596,8 @@ void request_class_table_archive(struct archive *archive, struct request_class_t
     ARCHIVE(archive, table->now);
     size_t capacity = 0;
     ARCHIVE_ARRAY(archive, table->slots, capacity, table->slot_count);
+    if (archive_is_reading(archive))
+        archive_expect(archive, !archive->is_broken && has_sound_slots(table));
 }
 
 struct space request_class_space(const struct request_class *request_class, const struct piece *piece, uint32_t owner)

@@ -40,17 +40,23 @@ static void archive_planned_starts(struct archive *archive, struct planned_start
     }
     ARCHIVE(archive, book->dropped);
     ARCHIVE_ARRAY(archive, book->pieces, book->piece_capacity, book->piece_count);
+    for (uint32_t f = 0; f < book->count; f++)
+        archive_expect(archive,
+                       (uint64_t)book->of[f].first_piece + book->of[f].piece_count <= book->piece_count);
+    archive_expect(archive, book->dropped <= book->count);
     ARCHIVE(archive, book->made);
     ARCHIVE(archive, book->is_shaken);
 }
 
-static void archive_ends(struct archive *archive, struct planned_start_book *book)
+/* used: slots of the job table. */
+static void archive_ends(struct archive *archive, struct planned_start_book *book, uint32_t used)
 {
     ARCHIVE_KNOWS(struct running_end, 16);
     ARCHIVE_ROOM(archive, book->ends, book->end_capacity, book->end_count);
     for (uint32_t e = 0; e < book->end_count; e++) {
         ARCHIVE(archive, book->ends[e].end);
         ARCHIVE(archive, book->ends[e].slot);
+        archive_expect(archive, book->ends[e].slot < used && (e == 0 || book->ends[e - 1].end <= book->ends[e].end));
     }
     ARCHIVE(archive, book->endless_count);
     ARCHIVE(archive, book->has_endless);
@@ -82,8 +88,10 @@ void planned_start_archive(struct archive *archive, struct sched *sched)
     struct planned_start_book *book = sched->planned_starts;
     ARCHIVE_KNOWS(struct planned_start_book, 376);
     archive_planned_starts(archive, book);
-    archive_ends(archive, book);
+    archive_ends(archive, book, sched->jobs.used);
     archive_slots(archive, sched);
+    if (archive->is_broken)
+        return;
     profile_archive(archive, &book->profile, sched->ledger);
     archive_marks(archive, sched, &book->stale);
     archive_marks(archive, sched, &book->eased);
