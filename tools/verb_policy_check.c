@@ -106,8 +106,9 @@ static struct error take_subject(struct verb *verb)
         return take_plugin(verb, named);
     if (strpbrk(named, "/ ") == NULL) {
         struct error error = error_new(ERROR_USAGE, "there is no policy preset '%s'", named);
-        error_set_hint(&error, "`windtunnel policy list` lists them; a policy file ends in .json, a plug-in in .so, and "
-                               "a command holds a blank or '/'");
+        error_set_hint(&error,
+                       "`windtunnel policy list` lists them; a policy file ends in .json, a plug-in in .so, and "
+                       "a command holds a blank or '/'");
         return error;
     }
     take_command(verb, named);
@@ -214,8 +215,12 @@ static const struct args_option options[] = {
              "only if a law broke."},
     {.name = "shrink",
      .metavar = "SECONDS",
-     .help = "The real time in which a scenario that breaks a law is made smaller; 10 by default, 0: it stays as it is."},
-    {.name = "jobs", .letter = 'j', .metavar = "N", .help = "Worlds that are played at the same time; by default one per core."},
+     .help =
+         "The real time in which a scenario that breaks a law is made smaller; 10 by default, 0: it stays as it is."},
+    {.name = "jobs",
+     .letter = 'j',
+     .metavar = "N",
+     .help = "Worlds that are played at the same time; by default one per core."},
     {.name = "json", .help = "Print one JSON object."},
     {0},
 };
@@ -223,7 +228,8 @@ static const struct args_option options[] = {
 static const struct args_example examples[] = {
     {"windtunnel policy check mine.json", "The laws that the policy claims, in 200 random worlds and the cases."},
     {"windtunnel policy check ./mine.so --worlds 2000 --seed 7", "A plug-in, in other and more worlds."},
-    {"windtunnel policy check 'python3 fifo.py' --claim strict --claim gang", "A scheduler in a process, and what it should keep."},
+    {"windtunnel policy check 'python3 fifo.py' --claim strict --claim gang",
+     "A scheduler in a process, and what it should keep."},
     {0},
 };
 
@@ -234,7 +240,8 @@ const struct args_verb verb_policy_check = {
     .description =
         (const char *const[]){
             "Plays a policy in cases made by hand and in random worlds: small clusters with gangs, elastic jobs, "
-            "fractions, MIG, quotas, priorities and faults, with all invariants checked at every instant. The policy is "
+            "fractions, MIG, quotas, priorities and faults, with all invariants checked at every instant. The policy "
+            "is "
             "a preset, a policy file (FILE ends in .json), a plug-in (FILE.so), or the COMMAND of a scheduler in a "
             "process, which holds a blank or '/'.",
             "Prints for each law whether it holds or broke. Of a broken law, the scenario that shows it is written to "

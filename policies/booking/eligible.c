@@ -263,8 +263,8 @@ static void archive_array(struct archive *archive, struct job_array *array, uint
     ARCHIVE_ARRAY(archive, array->parked, array->capacity, array->count);
     ARCHIVE(archive, array->first);
     archive_expect(archive, array->first <= array->count);
-    archive_expect_below(archive, array->parked + array->first, archive->is_broken ? 0 : array->count - array->first,
-                         used);
+    for (uint32_t i = 0; i < array->count; i++)
+        archive_expect(archive, array->parked[i] < used || array->parked[i] == SLOT_NONE);
 }
 
 /* The number of arrays to save: up to the last that is not empty. */
@@ -278,6 +278,15 @@ static uint32_t known_arrays(const struct sched *sched)
     return (uint32_t)count;
 }
 
+/* May the job be of its array?  A held one that is not parked has not been counted in it yet. */
+static bool is_in_array(const struct sched *sched, uint32_t slot, uint32_t array_count)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    const uint32_t array = sched->jobs.facts[slot].array;
+    const bool is_counted = job->state != SJOB_HELD || job->reason == REASON_ARRAY_LIMIT;
+    return job->state == SJOB_NONE || array < array_count || (!is_counted && array <= SCHED_ARRAY_MAX) || array == 0;
+}
+
 void eligible_archive(struct archive *archive, struct sched *sched)
 {
     uint32_t array_count = known_arrays(sched);
@@ -286,8 +295,7 @@ void eligible_archive(struct archive *archive, struct sched *sched)
     for (uint32_t a = 0; a < array_count; a++)
         archive_array(archive, &sched->eligible->arrays[a], sched->jobs.used);
     for (uint32_t slot = 0; slot < sched->jobs.used; slot++)
-        archive_expect(archive, sched->jobs.facts[slot].array == 0 || sched->jobs.jobs[slot].state == SJOB_NONE ||
-                                    sched->jobs.facts[slot].array < array_count);
+        archive_expect(archive, is_in_array(sched, slot, array_count));
     ARCHIVE_ROOM(archive, sched->eligible->dependencies, sched->eligible->dependency_capacity,
                  sched->eligible->dependency_count);
     for (uint32_t d = 0; d < sched->eligible->dependency_count; d++) {

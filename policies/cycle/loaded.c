@@ -6,6 +6,7 @@
  * Cost: O(the state). */
 #include "policies/cycle/cycle_inside.h"
 #include "policies/reservation/planned_start.h"
+#include "policies/state/request_classes.h"
 #include "policies/state/retry_queue.h"
 
 static bool is_below_or(uint32_t number, uint32_t bound, uint32_t none)
@@ -30,12 +31,10 @@ static bool is_time(time_ns at)
 
 static bool is_request(const struct sched *sched, const struct request *request)
 {
-    const uint32_t models = sched->cluster->model_count;
     const int kinds =
         (request->gpus > 0) + (request->gpu_milli > 0) + (request->gpu_memory_mib > 0) + (request->mig > 0);
-    return kinds <= 1 && request->gpus <= NODE_GPUS_MAX && request->gpu_milli < GPU_MILLI &&
-           request->mig <= MIG_PROFILE_COUNT && request->share < SHARE_KIND_COUNT &&
-           (models >= 64 || request->gpu_models >> models == 0) &&
+    return kinds <= 1 && request->gpu_milli < GPU_MILLI && request->mig <= MIG_PROFILE_COUNT &&
+           request->share < SHARE_KIND_COUNT &&
            (request->nodes == NULL || request->nodes->type_count == sched->cluster->type_count);
 }
 
@@ -48,10 +47,10 @@ static bool is_level(const struct sched *sched, const struct topology_ask *topol
 static bool is_group(const struct sched *sched, const struct request_class *class, uint32_t index)
 {
     const struct job_group *group = &class->groups[index];
-    return is_request(sched, &group->request) && group->count <= SCHED_MEMBERS_MAX && group->min_count <= group->count &&
+    return is_request(sched, &group->request) && group->count <= SCHED_MEMBERS_MAX &&
+           (class->set_count > 0 || group->min_count <= group->count) &&
            (class->set_count == 0 ? group->set == 0 : group->set < class->set_count) &&
-           group->slice_level <= sched->cluster->level_count &&
-           (group->slice_members == 0 || (group->slice_level > 0 && group->count % group->slice_members == 0));
+           group->slice_level <= sched->cluster->level_count && (group->slice_members == 0 || group->slice_level > 0);
 }
 
 static bool is_set(const struct sched *sched, const struct request_class *class, uint32_t index)
@@ -89,8 +88,7 @@ static bool is_request_class(const struct sched *sched, const struct request_cla
             return false;
     return members == class->member_count && members <= SCHED_MEMBERS_MAX && is_order(class) &&
            is_level(sched, &class->topology) && class->class < JOB_CLASS_COUNT && class->blocked_by <= HAND_NONE &&
-           class->clock.hand <= HAND_NONE && is_time(class->clock.since) &&
-           class->min_sets <= JOB_PARTS_MAX &&
+           class->clock.hand <= HAND_NONE && is_time(class->clock.since) && class->min_sets <= JOB_PARTS_MAX &&
            are_below(class->class_queues, class->class_queue_count, sched->pending.class_queue_count);
 }
 
@@ -123,8 +121,8 @@ static bool is_job(const struct sched *sched, uint32_t slot)
     const struct sched_job *job = &sched->jobs.jobs[slot];
     const struct job_facts *facts = &sched->jobs.facts[slot];
     const uint32_t classes = sched->request_classes.count;
-    if (job->ask >= classes || job->queue >= sched->tree.count || job->reason >= REASON_COUNT || job->fill > FILL_ABOVE ||
-        !is_below_or(job->class_queue, sched->pending.class_queue_count, CLASS_QUEUE_NONE) ||
+    if (job->ask >= classes || job->queue >= sched->tree.count || job->reason >= REASON_COUNT ||
+        job->fill > FILL_ABOVE || !is_below_or(job->class_queue, sched->pending.class_queue_count, CLASS_QUEUE_NONE) ||
         job->wait.kind > WAIT_FRONT || job->wait.code >= REASON_COUNT || facts->claim_source >= SOURCE_COUNT)
         return false;
     const struct request_class *class = &sched->request_classes.at[job->request_class];
@@ -192,7 +190,8 @@ static const char *check_pending(const struct sched *sched)
 {
     const struct pending *pending = &sched->pending;
     const uint32_t count = pending->class_queue_count;
-    bool is_good = pending->leaf_queue_count == sched->tree.count && are_below(pending->busy, pending->busy_count, count) &&
+    bool is_good = pending->leaf_queue_count == sched->tree.count &&
+                   are_below(pending->busy, pending->busy_count, count) &&
                    are_below(pending->changed, pending->changed_count, pending->leaf_queue_count) &&
                    are_below(sched->waits.thin, sched->waits.thin_count, count);
     for (int c = 0; c < JOB_CLASS_COUNT; c++)
@@ -268,6 +267,38 @@ static const char *check_planned_starts(const struct sched *sched)
     return NULL;
 }
 
+/* ---- Accounts ---- */
+
+/* What users hold by their accounts is what their jobs hold. */
+static const char *check_accounts(const struct sched *sched)
+{
+    const struct accounts *accounts = &sched->accounts;
+    int64_t(*left)[QUEUE_SUM_COUNT] = mem_zalloc((size_t)accounts->user_count + 1, sizeof *left);
+    bool is_good = accounts->queue_count == sched->tree.count;
+    for (uint32_t u = 0; u < accounts->user_count; u++) {
+        for (int r = 0; r < RESOURCE_COUNT; r++)
+            left[u][r] = accounts->users[u].holds[r];
+        is_good = is_good && accounts->users[u].since >= 0 && accounts->users[u].since <= sched->now;
+    }
+    for (uint32_t slot = 0; slot < sched->jobs.used && is_good; slot++) {
+        const struct sched_job *job = &sched->jobs.jobs[slot];
+        for (uint32_t i = 0; i < job->holding_count && job->state != SJOB_NONE && is_good; i++) {
+            const struct holding *holding = sched_job_holding(job, i);
+            const struct account *account = accounts_find(accounts, job->queue, sched->jobs.facts[slot].user);
+            if (holding->phase == HOLDING_LEAVING)
+                continue;
+            is_good = account != NULL;
+            if (is_good)
+                sched_add_charge(sched, slot, &holding->piece, -1, left[account - accounts->users]);
+        }
+    }
+    for (uint32_t u = 0; u < accounts->user_count; u++)
+        for (int r = 0; r < RESOURCE_COUNT; r++)
+            is_good = is_good && left[u][r] == 0;
+    mem_free(left);
+    return is_good ? NULL : "a user's account differs from what the user's jobs hold";
+}
+
 const char *sched_check_loaded(const struct sched *sched)
 {
     const char *broken = is_time(sched->now) ? NULL : "it is at no time";
@@ -277,5 +308,7 @@ const char *sched_check_loaded(const struct sched *sched)
     broken = broken != NULL ? broken : check_pending(sched);
     if (broken == NULL && sched->planned_starts != NULL)
         broken = check_planned_starts(sched);
+    if (broken == NULL && sched->ranks.need_accounts)
+        broken = check_accounts(sched);
     return broken != NULL ? broken : check_plans(sched);
 }

@@ -532,8 +532,8 @@ static bool has_sound_slots(const struct request_class_table *table)
 {
     uint8_t *is_found = mem_zalloc(table->count + 1, 1);
     uint32_t found = 0;
-    bool is_sound = table->slot_count >= REQUEST_CLASS_SLOTS_MIN && (table->slot_count & (table->slot_count - 1)) == 0 &&
-                    table->count <= table->slot_count / 2;
+    bool is_sound = table->slot_count >= REQUEST_CLASS_SLOTS_MIN &&
+                    (table->slot_count & (table->slot_count - 1)) == 0 && table->count <= table->slot_count / 2;
     for (uint32_t i = 0; i < table->slot_count && is_sound; i++) {
         const uint32_t id = table->slots[i];
         is_sound = id <= table->count && (id == 0 || is_found[id] == 0);

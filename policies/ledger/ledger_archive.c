@@ -56,8 +56,17 @@ static void expect_cells(struct archive *archive, const struct ledger *ledger)
     for (gpu_id g = 0; g < ledger->cluster->gpu_count; g++)
         archive_expect(archive, ledger->gpus[g].free <= GPU_MILLI && ledger->gpus[g].coming <= GPU_MILLI &&
                                     ledger->gpus[g].claimed <= GPU_MILLI);
-    for (node_id n = 0; n < ledger->cluster->node_count && ledger->migs != NULL; n++)
-        archive_expect(archive, ledger->layout_mask[n] >> cluster_node_gpus(ledger->cluster, n) == 0);
+    if (ledger->migs == NULL)
+        return;
+    for (gpu_id g = 0; g < ledger->cluster->gpu_count; g++) {
+        const struct mig_cell *mig = &ledger->migs[g];
+        archive_expect(archive, ((mig->free | mig->coming | mig->claimed) & ~gpu_layout_all(&ledger->layouts[g])) == 0);
+    }
+    for (node_id n = 0; n < ledger->cluster->node_count; n++) {
+        const bool has_mig = ledger->index->types[ledger->cluster->nodes[n].type].mig != NULL;
+        archive_expect(archive, ledger->layout_mask[n] >> cluster_node_gpus(ledger->cluster, n) == 0 &&
+                                    (has_mig || ledger->layout_mask[n] == 0));
+    }
 }
 
 static void archive_grown(struct archive *archive, struct ledger *ledger)

@@ -256,8 +256,9 @@ static bool has_sound_links(const struct queue_tree *tree)
         const queue_id parent = tree->table->queues[q].parent;
         const struct queue_waits *waits = &tree->waits[q];
         if (queue->parent != parent || queue->depth != (q == QUEUE_ROOT ? 0 : tree->queues[parent].depth + 1) ||
-            !is_known(tree, queue->first_child) || !is_known(tree, queue->next_sibling) || tree->by_age[q] >= tree->count ||
-            !is_known(tree, waits->first) || !is_known(tree, waits->next) || !is_known(tree, waits->previous))
+            !is_known(tree, queue->first_child) || !is_known(tree, queue->next_sibling) ||
+            tree->by_age[q] >= tree->count || !is_known(tree, waits->first) || !is_known(tree, waits->next) ||
+            !is_known(tree, waits->previous))
             return false;
     }
     for (queue_id q = 0; q < tree->count; q++)

@@ -41,8 +41,7 @@ static void archive_planned_starts(struct archive *archive, struct planned_start
     ARCHIVE(archive, book->dropped);
     ARCHIVE_ARRAY(archive, book->pieces, book->piece_capacity, book->piece_count);
     for (uint32_t f = 0; f < book->count; f++)
-        archive_expect(archive,
-                       (uint64_t)book->of[f].first_piece + book->of[f].piece_count <= book->piece_count);
+        archive_expect(archive, (uint64_t)book->of[f].first_piece + book->of[f].piece_count <= book->piece_count);
     archive_expect(archive, book->dropped <= book->count);
     ARCHIVE(archive, book->made);
     ARCHIVE(archive, book->is_shaken);
@@ -63,6 +62,23 @@ static void archive_ends(struct archive *archive, struct planned_start_book *boo
 }
 
 /* A slot beyond the book's arrays has neither an end nor a promise. */
+/* Are the ends of jobs, by slot, those in the order of time, each once? */
+static bool has_sound_ends(const struct planned_start_book *book, uint32_t used)
+{
+    uint32_t finite = 0, endless = 0;
+    for (uint32_t slot = 0; slot < used; slot++) {
+        finite += book->end_of[slot] != 0 && book->end_of[slot] != TIME_NEVER;
+        endless += book->end_of[slot] == TIME_NEVER;
+    }
+    for (uint32_t e = 0; e < book->end_count; e++) {
+        const struct running_end *end = &book->ends[e];
+        if (book->end_of[end->slot] != end->end || end->end == 0 || end->end == TIME_NEVER ||
+            (e > 0 && end[-1].end == end->end && end[-1].slot >= end->slot))
+            return false;
+    }
+    return finite == book->end_count && endless == book->endless_count;
+}
+
 static void archive_slots(struct archive *archive, struct sched *sched)
 {
     struct planned_start_book *book = sched->planned_starts;
@@ -81,6 +97,8 @@ static void archive_slots(struct archive *archive, struct sched *sched)
         ARCHIVE(archive, promise->start);
         ARCHIVE(archive, promise->made_at);
     }
+    if (archive_is_reading(archive) && !archive->is_broken)
+        archive_expect(archive, has_sound_ends(book, sched->jobs.used));
 }
 
 void planned_start_archive(struct archive *archive, struct sched *sched)

@@ -24,7 +24,7 @@ struct export_request {
     time_ns from, until; /* 0, TIME_NEVER: all */
     const char *node, *job;
     bool quotes_formulas; /* of formats with has_formulas: no text reads as a formula of a spreadsheet */
-    time_ns epoch; /* of formats with has_epoch: the date of simulated time 0, from 1970; 0: 1970 */
+    time_ns epoch;        /* of formats with has_epoch: the date of simulated time 0, from 1970; 0: 1970 */
 };
 
 enum export_target {
@@ -38,7 +38,7 @@ struct export_format {
     const char *summary; /* a phrase, for the help */
     enum export_target target;
     bool has_cut, has_epoch;
-    bool has_formulas; /* spreadsheets read it */
+    bool has_formulas;                                           /* spreadsheets read it */
     struct error (*write)(const struct export_request *request); /* required */
 };
 

@@ -5,15 +5,15 @@
 enum { STARTS = 1 << CHECK_STARTS, RECLAIM = 1 << CHECK_RECLAIM, MINIMAL = 1 << CHECK_MINIMAL };
 
 #define CLUSTER(nodes, gpus)                                                                                           \
-    "'cluster': {'name': 'c', 'pools': [{'nodes': " #nodes ", 'gpus_per_node': " #gpus                                 \
-    ", 'gpu_model': 'h100-80gb'}]}, "
+    "'cluster': {'name': 'c', 'pools': [{'nodes': " #nodes ", 'gpus_per_node': " #gpus ", 'gpu_model': "               \
+                                                                                       "'h100-80gb'}]}, "
 
 /* All jobs are of one queue, whose quota is the cluster. */
-#define ONE_QUEUE(nodes, gpus, all)                                                                                    \
-    CLUSTER(nodes, gpus) "'queues': [{'name': 'all', 'quota_gpus': " #all "}], "
+#define ONE_QUEUE(nodes, gpus, all) CLUSTER(nodes, gpus) "'queues': [{'name': 'all', 'quota_gpus': " #all "}], "
 
 /* A job of one GPU that ends after so many seconds. */
-#define FILLER(id, duration) "{'job_id': " #id ", 'submit_s': 0, 'duration_s': " #duration ", 'gpus': 1, 'queue': 'all'}\n"
+#define FILLER(id, duration)                                                                                           \
+    "{'job_id': " #id ", 'submit_s': 0, 'duration_s': " #duration ", 'gpus': 1, 'queue': 'all'}\n"
 
 const struct check_case check_cases[] = {
     {.name = "one job",
@@ -25,8 +25,8 @@ const struct check_case check_cases[] = {
      .setup = ONE_QUEUE(1, 8, 8),
      .jobs = FILLER(0, 60) FILLER(1, 1) FILLER(2, 5) FILLER(3, 60) FILLER(4, 600) FILLER(5, 7) FILLER(6, 60)
          FILLER(7, 60) FILLER(8, 1) FILLER(9, 60) FILLER(10, 60) FILLER(11, 60) FILLER(12, 60) FILLER(13, 60)
-             FILLER(14, 60) FILLER(15, 60) FILLER(16, 60) FILLER(17, 60) FILLER(18, 60) FILLER(19, 600)
-                 FILLER(20, 60) FILLER(21, 60) FILLER(22, 60) FILLER(23, 60)},
+             FILLER(14, 60) FILLER(15, 60) FILLER(16, 60) FILLER(17, 60) FILLER(18, 60) FILLER(19, 600) FILLER(20, 60)
+                 FILLER(21, 60) FILLER(22, 60) FILLER(23, 60)},
     /* GPUs come free in ones and twos, and each gang takes what suits its members: 4 of 6 GPUs each, in the end. */
     {.name = "two gangs that could block each other",
      .laws = STARTS,
@@ -63,9 +63,11 @@ const struct check_case check_cases[] = {
              "{'job_id': 5, 'submit_s': 2500, 'duration_s': 300, 'gpus': 1, 'priority': 90, 'queue': 'all'}\n"},
     {.name = "a gang that grows and shrinks",
      .setup = ONE_QUEUE(2, 4, 8),
-     .jobs = "{'job_id': 0, 'submit_s': 0, 'duration_s': 5000, 'gpus': 8, 'nodes': 8, 'min_members': 2, 'queue': 'all'}\n"
-             "{'job_id': 1, 'submit_s': 60, 'duration_s': 600, 'gpus': 4, 'nodes': 1, 'priority': 90, 'queue': 'all'}\n"
-             "{'job_id': 2, 'submit_s': 120, 'duration_s': 600, 'gpus': 8, 'nodes': 8, 'min_members': 8, 'queue': 'all'}\n"},
+     .jobs =
+         "{'job_id': 0, 'submit_s': 0, 'duration_s': 5000, 'gpus': 8, 'nodes': 8, 'min_members': 2, 'queue': 'all'}\n"
+         "{'job_id': 1, 'submit_s': 60, 'duration_s': 600, 'gpus': 4, 'nodes': 1, 'priority': 90, 'queue': 'all'}\n"
+         "{'job_id': 2, 'submit_s': 120, 'duration_s': 600, 'gpus': 8, 'nodes': 8, 'min_members': 8, 'queue': "
+         "'all'}\n"},
     {.name = "halves of GPUs",
      .setup = ONE_QUEUE(1, 2, 2),
      .jobs = "{'job_id': 0, 'submit_s': 0, 'duration_s': 600, 'gpus': 1, 'gpu_fraction': 0.5, 'queue': 'all'}\n"

@@ -217,8 +217,8 @@ static struct error write_jobs(const struct check_world *world, const char *path
     return is_good ? ERROR_OK : error_new(ERROR_IO, "cannot write %s", path);
 }
 
-struct error check_world_play(const struct check_world *world, const struct check_subject *subject,
-                              const char *scratch, struct check_verdict *verdict)
+struct error check_world_play(const struct check_world *world, const struct check_subject *subject, const char *scratch,
+                              struct check_verdict *verdict)
 {
     char path[4096];
     struct scenario scenario = {0};

@@ -38,7 +38,7 @@ struct check_world {
     bool is_made_by_hand;
 };
 
-struct check_verdict { /* plain data: it is sent between processes as it is */
+struct check_verdict {     /* plain data: it is sent between processes as it is */
     enum check_law broken; /* CHECK_LAW_COUNT: none */
     char what[LAW_TEXT_BYTES];
     uint64_t seen[CHECK_LAW_COUNT];
@@ -56,7 +56,7 @@ struct error check_world_load(const struct check_world *world, const struct chec
 
 /* scratch: a folder in which a file for the jobs is made, and removed.  An error is one of this process, such as a full
  * disk. */
-struct error check_world_play(const struct check_world *world, const struct check_subject *subject,
-                              const char *scratch, struct check_verdict *verdict) MUST_CHECK;
+struct error check_world_play(const struct check_world *world, const struct check_subject *subject, const char *scratch,
+                              struct check_verdict *verdict) MUST_CHECK;
 
 #endif

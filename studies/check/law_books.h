@@ -30,15 +30,15 @@ struct book_pieces {
 };
 
 struct book_job {
-    uint8_t state;      /* enum book_state */
-    bool has_started;   /* at least once */
-    bool was_hurt;      /* the world took members from it */
-    bool is_touched;    /* by a decision of this cycle */
-    bool is_new;        /* its first START is of this cycle */
-    struct job job;     /* as submitted; its groups and sets lie in the arena */
-    uint32_t *members;  /* by group, starting and running; in the arena */
+    uint8_t state;                     /* enum book_state */
+    bool has_started;                  /* at least once */
+    bool was_hurt;                     /* the world took members from it */
+    bool is_touched;                   /* by a decision of this cycle */
+    bool is_new;                       /* its first START is of this cycle */
+    struct job job;                    /* as submitted; its groups and sets lie in the arena */
+    uint32_t *members;                 /* by group, starting and running; in the arena */
     struct book_pieces held, reserved; /* of whole GPUs */
-    job_id evicted_for; /* by the last eviction; JOB_NONE */
+    job_id evicted_for;                /* by the last eviction; JOB_NONE */
     uint64_t evicted_cycle, evicted_outside;
     uint32_t evictions; /* since the last fact from outside */
 };

@@ -243,8 +243,8 @@ static void check_owners(struct law_watch *watch)
             continue;
         watch->seen[CHECK_RECLAIM]++;
         if (!job->has_started)
-            law_watch_break(watch, CHECK_RECLAIM, "job %u never started, although its queue deserves what others borrow",
-                            id);
+            law_watch_break(watch, CHECK_RECLAIM,
+                            "job %u never started, although its queue deserves what others borrow", id);
     }
 }
 

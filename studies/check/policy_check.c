@@ -16,8 +16,8 @@ enum { ROUND = 16, SMALLER_RUNS_MAX = 200 };
 
 struct round { /* the tasks of one pool */
     struct policy_check *check;
-    size_t first;                     /* index of the world of task 0 */
-    const struct check_world *given;  /* play this one instead */
+    size_t first;                    /* index of the world of task 0 */
+    const struct check_world *given; /* play this one instead */
     struct check_verdict verdicts[ROUND];
 };
 
@@ -264,9 +264,8 @@ static struct error make_scratch(struct policy_check *check)
 
 struct error policy_check_run(struct policy_check *check, const struct policy_check_options *options)
 {
-    *check = (struct policy_check){.options = options,
-                                   .subject = options->subject,
-                                   .total_count = check_case_count + options->world_count};
+    *check = (struct policy_check){
+        .options = options, .subject = options->subject, .total_count = check_case_count + options->world_count};
     TRY(read_policy(check));
     TRY(make_scratch(check));
     TRY(play_all(check));

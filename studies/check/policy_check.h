@@ -29,8 +29,8 @@ struct policy_check_options {
     uint64_t seed;                /* of the first random world */
     size_t world_count;
     size_t worker_count;
-    const char *out;     /* the folder for scenarios that break a law; made when there is one */
-    const char *scratch; /* an existing folder for files of the check */
+    const char *out;         /* the folder for scenarios that break a law; made when there is one */
+    const char *scratch;     /* an existing folder for files of the check */
     double (*clock_s)(void); /* seconds of real time */
     double shrink_s;         /* for making a scenario smaller; 0: it stays as it is */
     const volatile sig_atomic_t *stop;

@@ -30,7 +30,10 @@ static void write_law(const struct policy_check *check, int law, struct buffer *
 {
     const struct check_law_facts *facts = &check_laws[law];
     const struct check_finding *finding = &check->findings[law];
-    const char *state = finding->broken_count > 0 ? "BROKEN" : !is_told(check, law) ? "-" : check->seen[law] == 0 ? "?" : "holds";
+    const char *state = finding->broken_count > 0 ? "BROKEN"
+                        : !is_told(check, law)    ? "-"
+                        : check->seen[law] == 0   ? "?"
+                                                  : "holds";
     buffer_format(out, "  %-7s %-11s %s\n", state, facts->name, facts->meaning);
     if (finding->broken_count > 0)
         write_broken(check, finding, out);

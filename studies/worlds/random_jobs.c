@@ -94,8 +94,7 @@ uint32_t random_scenario_write_jobs(struct draw *draw)
     const uint32_t count = 2 + draw_below(draw, draw_once_in(draw, 4) ? 60 : 20);
     for (uint32_t id = 0; id < count; id++) {
         submit += PICK(draw, gaps);
-        buffer_format(draw->out, "{'job_id': %u, 'submit_s': %u, 'duration_s': %s", id, submit,
-                      PICK(draw, durations));
+        buffer_format(draw->out, "{'job_id': %u, 'submit_s': %u, 'duration_s': %s", id, submit, PICK(draw, durations));
         if (draw->queue_count > 0)
             buffer_format(draw->out, ", 'queue': 'q%u'", draw_below(draw, draw->queue_count));
         buffer_format(draw->out, ", 'user': 'u%u', 'class': '%s', 'priority': %d", draw_below(draw, 4),

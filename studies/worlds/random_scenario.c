@@ -11,8 +11,8 @@ static void write_pool(struct draw *draw, uint32_t index)
         draw->gpus = count;
     buffer_format(draw->out,
                   "%s{'name': 'p%u', 'nodes': %u, 'gpus_per_node': %u, 'gpu_model': '%s', 'cpus': %u, 'memory_gb': %u",
-                  index > 0 ? ", " : "", index, 1 + draw_below(draw, 6), count, models[model], draw_once_in(draw, 2) ? 16 : 64,
-                  draw_once_in(draw, 2) ? 64 : 512);
+                  index > 0 ? ", " : "", index, 1 + draw_below(draw, 6), count, models[model],
+                  draw_once_in(draw, 2) ? 16 : 64, draw_once_in(draw, 2) ? 64 : 512);
     if (model < 2 && draw_once_in(draw, 2)) {
         buffer_string(draw->out, ", 'mig_recut': true, 'gpus_layout': [");
         for (uint32_t g = 0; g < count; g++)
@@ -80,7 +80,8 @@ static void write_world(struct draw *draw, uint64_t seed, const struct random_sc
         "{'path': 'operator'}", "{'path': 'operator', 'operator_min_s': 0}",
         ("{'path': 'driver', 'create_s': 0, 'destroy_s': 0, 'mode_min_s': 0, 'mode_max_s': 0}")};
     static const char *const estimates[] = {"{'kind': 'perfect'}", "{'kind': 'noisy'}"};
-    static const char *const faults[] = {"{'fatal_per_job_h': 0.2}", "{'out_of_memory_per_job_h': 1, 'runaway_per_job_h': 1}"};
+    static const char *const faults[] = {"{'fatal_per_job_h': 0.2}",
+                                         "{'out_of_memory_per_job_h': 1, 'runaway_per_job_h': 1}"};
     buffer_format(draw->out, ", 'world': {'scheduler_period_s': %s", PICK(draw, periods));
     if (draw_once_in(draw, 4))
         FIELD(draw, "decision_latency_s", latencies);

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "studies/divergence/decision.h"
-#include "tests/support/random_run.h"
 #include "tests/support/random_policy.h"
+#include "tests/support/random_run.h"
 #include "tests/support/scratch.h"
 
 enum { SEEDS_SMALL = 100, SEEDS_FULL = 600, DRAWS_MAX = 200, NUMBERS = 12, NUMBER_MAX = 30, STALL_STEPS = 4000 };

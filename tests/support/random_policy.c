@@ -201,8 +201,8 @@ static void write_seams(struct draw *draw, bool all)
     static const char *const blocking[] = {"'skip'", "'skip'", "'strict'"};
     static const char *const expiries[] = {"0", "0.000001", "1", "600", "'never'"};
     static void (*const writers[])(struct draw *) = {write_order,    write_quota,   write_gang,   write_preemption,
-                                                      write_actions,  write_gang,    write_defrag, write_geometry,
-                                                      write_backfill, write_headroom};
+                                                     write_actions,  write_gang,    write_defrag, write_geometry,
+                                                     write_backfill, write_headroom};
     enum { OFTEN = 5 }; /* these are drawn often; the others exclude each other, or are seldom used */
     for (uint32_t w = 0; w < sizeof writers / sizeof *writers; w++)
         if (w != OFTEN && draw_once_in(draw, all ? (w < OFTEN ? 1 : 2) : 4))
