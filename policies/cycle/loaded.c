@@ -5,7 +5,7 @@
  * numbers.
  * Cost: O(the state). */
 #include "policies/cycle/cycle_inside.h"
-#include "policies/reservation/planned_start.h"
+#include "policies/reservation/reservation.h"
 #include "policies/state/request_classes.h"
 #include "policies/state/retry_queue.h"
 
@@ -92,8 +92,27 @@ static bool is_request_class(const struct sched *sched, const struct request_cla
            are_below(class->class_queues, class->class_queue_count, sched->pending.class_queue_count);
 }
 
+/* Is each request class in one slot, and half of the slots empty, so that each search ends? */
+static bool has_sound_slots(const struct request_class_table *table)
+{
+    uint8_t *is_found = mem_zalloc(table->count + 1, 1);
+    uint32_t found = 0;
+    bool is_sound = table->slot_count >= 1 && (table->slot_count & (table->slot_count - 1)) == 0 &&
+                    table->count <= table->slot_count / 2;
+    for (uint32_t i = 0; i < table->slot_count && is_sound; i++) {
+        const uint32_t id = table->slots[i];
+        is_sound = id <= table->count && (id == 0 || is_found[id] == 0);
+        found += id != 0;
+        is_found[id <= table->count ? id : 0] = 1;
+    }
+    mem_free(is_found);
+    return is_sound && found == table->count;
+}
+
 static const char *check_request_classes(const struct sched *sched)
 {
+    if (!has_sound_slots(&sched->request_classes))
+        return "a request class is not found, or a search for it does not end";
     for (uint32_t id = 0; id < sched->request_classes.count; id++)
         if (!is_request_class(sched, &sched->request_classes.at[id]))
             return "a request class is none that a job can ask";
@@ -101,20 +120,6 @@ static const char *check_request_classes(const struct sched *sched)
 }
 
 /* ---- Jobs ---- */
-
-static bool is_piece(const struct sched *sched, const struct request_class *class, const struct piece *piece)
-{
-    if (piece->node >= sched->cluster->node_count || piece->group >= class->group_count)
-        return false;
-    const struct request *request = &class->groups[piece->group].request;
-    const uint32_t gpus = (uint32_t)__builtin_popcount(piece->gpu_mask);
-    if (piece->gpu_mask >> cluster_node_gpus(sched->cluster, piece->node) != 0 || piece->gpu_milli > GPU_MILLI ||
-        piece->member_count == 0 || piece->mig_start >= MIG_SLICES || piece->share >= SHARE_KIND_COUNT)
-        return false;
-    if (request->mig > 0)
-        return gpus == 1 && piece->member_count == 1 && sched->ledger->migs != NULL;
-    return request_asks_gpus(request) ? gpus > 0 : gpus == 0;
-}
 
 static bool is_job(const struct sched *sched, uint32_t slot)
 {
@@ -129,8 +134,9 @@ static bool is_job(const struct sched *sched, uint32_t slot)
     if (sched->request_classes.at[job->ask].group_count != class->group_count)
         return false;
     for (uint32_t i = 0; i < job->holding_count; i++)
-        if (!is_piece(sched, class, &sched_job_holding(job, i)->piece) ||
-            sched_job_holding(job, i)->phase > HOLDING_LEAVING)
+        if (!request_class_may_hold(class, &sched_job_holding(job, i)->piece, sched->cluster) ||
+            sched_job_holding(job, i)->phase > HOLDING_LEAVING ||
+            (class->groups[sched_job_holding(job, i)->piece.group].request.mig > 0 && sched->ledger->migs == NULL))
             return false;
     return is_time(facts->submit) && is_time(facts->limit) && is_time(facts->estimate) && is_time(facts->deadline) &&
            is_time(facts->waiting_since) && is_time(facts->below_since) && is_time(facts->claimed_at) &&
@@ -247,26 +253,6 @@ static const char *check_plans(const struct sched *sched)
     return NULL;
 }
 
-static const char *check_planned_starts(const struct sched *sched)
-{
-    const struct planned_start_book *book = sched->planned_starts;
-    for (uint32_t f = 0; f < book->count; f++) {
-        const struct planned_start *start = &book->of[f];
-        if (start->job == JOB_NONE)
-            continue;
-        if (start->slot >= sched->jobs.used || sched->jobs.jobs[start->slot].state == SJOB_NONE ||
-            start->ask >= sched->request_classes.count)
-            return "a planned start is of no job";
-        const struct request_class *class = &sched->request_classes.at[start->ask];
-        if (start->group != PLANNED_START_MANY && start->group >= class->group_count)
-            return "a planned start is of no group";
-        for (uint32_t p = 0; p < start->piece_count; p++)
-            if (!is_piece(sched, class, &book->pieces[start->first_piece + p]))
-                return "a planned start is on what there is not";
-    }
-    return NULL;
-}
-
 /* ---- Accounts ---- */
 
 /* What users hold by their accounts is what their jobs hold. */
@@ -307,7 +293,7 @@ const char *sched_check_loaded(const struct sched *sched)
     broken = broken != NULL ? broken : check_jobs(sched);
     broken = broken != NULL ? broken : check_pending(sched);
     if (broken == NULL && sched->planned_starts != NULL)
-        broken = check_planned_starts(sched);
+        broken = planned_start_check_loaded(sched);
     if (broken == NULL && sched->ranks.need_accounts)
         broken = check_accounts(sched);
     return broken != NULL ? broken : check_plans(sched);

@@ -527,23 +527,6 @@ static void archive_parts(struct archive *archive, struct request_class_table *t
     communication_archive_one(archive, &table->communications, &request_class->communication);
 }
 
-/* Is each request class in one slot, and half of the slots empty, so that each search ends? */
-static bool has_sound_slots(const struct request_class_table *table)
-{
-    uint8_t *is_found = mem_zalloc(table->count + 1, 1);
-    uint32_t found = 0;
-    bool is_sound = table->slot_count >= REQUEST_CLASS_SLOTS_MIN &&
-                    (table->slot_count & (table->slot_count - 1)) == 0 && table->count <= table->slot_count / 2;
-    for (uint32_t i = 0; i < table->slot_count && is_sound; i++) {
-        const uint32_t id = table->slots[i];
-        is_sound = id <= table->count && (id == 0 || is_found[id] == 0);
-        found += id != 0;
-        is_found[id <= table->count ? id : 0] = 1;
-    }
-    mem_free(is_found);
-    return is_sound && found == table->count;
-}
-
 static void archive_request_class(struct archive *archive, struct request_class_table *table,
                                   struct request_class *request_class)
 {
@@ -596,8 +579,6 @@ void request_class_table_archive(struct archive *archive, struct request_class_t
     ARCHIVE(archive, table->now);
     size_t capacity = 0;
     ARCHIVE_ARRAY(archive, table->slots, capacity, table->slot_count);
-    if (archive_is_reading(archive))
-        archive_expect(archive, !archive->is_broken && has_sound_slots(table));
 }
 
 struct space request_class_space(const struct request_class *request_class, const struct piece *piece, uint32_t owner)

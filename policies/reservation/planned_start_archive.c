@@ -121,3 +121,23 @@ void planned_start_archive(struct archive *archive, struct sched *sched)
     ARCHIVE(archive, book->promised_starts);
     ARCHIVE(archive, book->late_starts);
 }
+
+const char *planned_start_check_loaded(const struct sched *sched)
+{
+    const struct planned_start_book *book = sched->planned_starts;
+    for (uint32_t f = 0; f < book->count; f++) {
+        const struct planned_start *start = &book->of[f];
+        if (start->job == JOB_NONE)
+            continue;
+        if (start->slot >= sched->jobs.used || sched->jobs.jobs[start->slot].state == SJOB_NONE ||
+            start->ask >= sched->request_classes.count)
+            return "a planned start is of no job";
+        const struct request_class *class = &sched->request_classes.at[start->ask];
+        if (start->group != PLANNED_START_MANY && start->group >= class->group_count)
+            return "a planned start is of no group";
+        for (uint32_t p = 0; p < start->piece_count; p++)
+            if (!request_class_may_hold(class, &book->pieces[start->first_piece + p], sched->cluster))
+                return "a planned start is on what there is not";
+    }
+    return NULL;
+}

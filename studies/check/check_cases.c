@@ -6,7 +6,7 @@ enum { STARTS = 1 << CHECK_STARTS, RECLAIM = 1 << CHECK_RECLAIM, MINIMAL = 1 << 
 
 #define CLUSTER(nodes, gpus)                                                                                           \
     "'cluster': {'name': 'c', 'pools': [{'nodes': " #nodes ", 'gpus_per_node': " #gpus ", 'gpu_model': "               \
-                                                                                       "'h100-80gb'}]}, "
+    "'h100-80gb'}]}, "
 
 /* All jobs are of one queue, whose quota is the cluster. */
 #define ONE_QUEUE(nodes, gpus, all) CLUSTER(nodes, gpus) "'queues': [{'name': 'all', 'quota_gpus': " #all "}], "

@@ -1,5 +1,6 @@
-/* studies/worlds/random_scenario.h -- a random scenario and its trace as texts: a small cluster, queues, a world, jobs of
- * all kinds (gangs, elastic ones, fractions, MIG, dependencies, priorities); with numbers at the edges of what is legal.
+/* studies/worlds/random_scenario.h -- a random scenario and its trace as texts: a small cluster, queues, a world, and
+ * jobs of all kinds (gangs, elastic ones, fractions, MIG, dependencies, priorities).  Its numbers lie at the edges of
+ * what is legal.
  *
  *   const struct random_scenario_options options = {.stall_steps = 2000};
  *   random_scenario_make(&scenario, seed, draw, &options);

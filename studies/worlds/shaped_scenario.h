@@ -1,8 +1,8 @@
-/* studies/worlds/shaped_scenario.h -- random scenarios of a known shape, in which a law can be told without a model of the
- * policy.
+/* studies/worlds/shaped_scenario.h -- random scenarios of a known shape, in which a law can be told without a model of
+ * the policy.
  *
- *   plain    one queue, whose quota is the uniform cluster; gangs of equal members on whole GPUs; no job asks for more than half
- *            of the cluster, and each ends by itself.  So each job can start when no other runs.
+ *   plain    one queue, whose quota is the uniform cluster; gangs of equal members on whole GPUs.  No job asks for more
+ *            than half of the cluster, and each ends by itself.  So each job can start when no other runs.
  *   reclaim  jobs of one GPU, of queue "borrower", fill the cluster for weeks.  Then jobs of queue "owner" come: equal
  *            sizes that divide a node, together within the quota of their queue.  So borrowers can make room for each.
  *

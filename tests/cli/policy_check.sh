@@ -26,7 +26,8 @@ cmp one.out said.out || fail 'the number of processes changes what is found'
 # Policy files.
 worlds=48
 shrink=60
-printf '{"name": "promises", "quota": "fairshare", "blocking": "skip", "guarantees": ["gang", "reclaim"]}' >promises.json
+printf '{"name": "promises", "quota": "fairshare", "blocking": "skip", "guarantees": ["gang", "reclaim"]}' \
+    >promises.json
 breaks reclaim 'its queue deserves what others borrow' promises.json
 printf '{"name": "hoards", "blocking": "skip", "gang": {"policy": "hoard"}, "guarantees": ["gang"]}' >hoards.json
 breaks gang 'fewer than its minimum' hoards.json

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
-# tests/support/policy_check.sh -- sourced behind cli.sh by the tests of `policy check`: a policy with a planted bug must break
-# the law that the bug is about, and the scenario that is written must show it again.
+# tests/support/policy_check.sh -- sourced behind cli.sh by the tests of `policy check`: a policy with a planted bug
+# must break the law that the bug is about, and the scenario that is written must show it again.
 #
 #   worlds=48 shrink=60
 #   breaks strict 'which was submitted earlier' priority --claim strict
