@@ -218,7 +218,8 @@ static const char *check_queues(const struct sched *sched)
         return "the ledger has other queues";
     for (queue_id q = 0; q < sched->tree.count; q++)
         if (ledger->parent[q] != sched->tree.queues[q].parent ||
-            !is_below_or(sched->tree.queues[q].winner.class_queue, sched->pending.class_queue_count, CLASS_QUEUE_NONE))
+            (sched->tree.queues[q].has_winner && !is_below_or(sched->tree.queues[q].winner.class_queue,
+                                                              sched->pending.class_queue_count, CLASS_QUEUE_NONE)))
             return "a queue names what there is not";
     for (gpu_id g = 0; g < sched->cluster->gpu_count; g++)
         if (!is_below_or(ledger->owner[g], sched->jobs.used, OWNER_NONE) ||

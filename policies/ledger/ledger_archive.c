@@ -63,7 +63,7 @@ static void expect_cells(struct archive *archive, const struct ledger *ledger)
         archive_expect(archive, ((mig->free | mig->coming | mig->claimed) & ~gpu_layout_all(&ledger->layouts[g])) == 0);
     }
     for (node_id n = 0; n < ledger->cluster->node_count; n++) {
-        const bool has_mig = ledger->index->types[ledger->cluster->nodes[n].type].mig != NULL;
+        const bool has_mig = ledger->cluster->models[cluster_node_type(ledger->cluster, n)->model].mig != MIG_NONE;
         archive_expect(archive, ledger->layout_mask[n] >> cluster_node_gpus(ledger->cluster, n) == 0 &&
                                     (has_mig || ledger->layout_mask[n] == 0));
     }

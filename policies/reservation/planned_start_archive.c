@@ -129,8 +129,7 @@ const char *planned_start_check_loaded(const struct sched *sched)
         const struct planned_start *start = &book->of[f];
         if (start->job == JOB_NONE)
             continue;
-        if (start->slot >= sched->jobs.used || sched->jobs.jobs[start->slot].state == SJOB_NONE ||
-            start->ask >= sched->request_classes.count)
+        if (start->slot >= sched->jobs.used || start->ask >= sched->request_classes.count) /* the job may be gone */
             return "a planned start is of no job";
         const struct request_class *class = &sched->request_classes.at[start->ask];
         if (start->group != PLANNED_START_MANY && start->group >= class->group_count)
