@@ -552,7 +552,7 @@ static void archive_lists(struct archive *archive, struct sched *sched)
     struct job_lists *lists = &sched->lists;
     ARCHIVE_KNOWS(struct slot_list, 24);
     ARCHIVE_KNOWS(struct job_lists, 48);
-    ARCHIVE_ROOM(archive, lists->running, lists->running_capacity, sched->tree.count);
+    ARCHIVE_ROOM_SAME(archive, lists->running, lists->running_capacity, sched->tree.count);
     for (queue_id q = 0; q < sched->tree.count; q++) {
         struct slot_list *list = &lists->running[q];
         ARCHIVE_ARRAY(archive, list->slots, list->capacity, list->count);

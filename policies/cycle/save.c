@@ -59,12 +59,20 @@ static void sched_archive(struct archive *archive, struct sched *sched)
     owns_archive(archive, &sched->own.all);
     request_class_table_archive(archive, &sched->request_classes);
     job_table_archive(archive, &sched->jobs, &sched->request_classes);
+    if (archive->is_broken)
+        return;
     waits_archive(archive, sched);
     kept_space_archive(archive, sched);
     ledger_archive(archive, sched->ledger);
+    if (archive->is_broken)
+        return;
     queue_tree_archive(archive, &sched->tree);
     pending_archive(archive, &sched->pending);
+    if (archive->is_broken)
+        return;
     booking_archive(archive, sched);
+    if (archive->is_broken)
+        return;
     if (sched->ranks.need_accounts)
         accounts_archive(archive, &sched->accounts);
     if (sched->overtakes || sched->reserves)

@@ -254,7 +254,7 @@ void job_table_archive(struct archive *archive, struct job_table *table,
 {
     ARCHIVE_KNOWS(struct job_table, 88);
     ARCHIVE_ROOM(archive, table->jobs, table->capacity, table->used);
-    ARCHIVE_ROOM(archive, table->facts, table->facts_capacity, table->used);
+    ARCHIVE_ROOM_SAME(archive, table->facts, table->facts_capacity, table->used);
     for (uint32_t slot = 0; slot < table->used && !archive->is_broken; slot++) {
         ARCHIVE(archive, table->jobs[slot].state);
         archive_expect(archive, table->jobs[slot].state <= SJOB_EVICTING);

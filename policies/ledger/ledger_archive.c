@@ -125,7 +125,9 @@ void ledger_archive(struct archive *archive, struct ledger *ledger)
     archive_bytes(archive, ledger->node_version, nodes * sizeof *ledger->node_version);
     size_t capacity = ledger->queue_capacity;
     ARCHIVE_ARRAY(archive, ledger->sums, capacity, ledger->queue_count);
+    const uint32_t queue_count = ledger->queue_count;
     ARCHIVE_ARRAY(archive, ledger->parent, ledger->queue_capacity, ledger->queue_count);
+    archive_expect(archive, ledger->queue_count == queue_count);
     ARCHIVE(archive, ledger->used_milli);
     ARCHIVE(archive, ledger->coming_milli);
     ARCHIVE(archive, ledger->claimed_milli);

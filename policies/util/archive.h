@@ -96,7 +96,12 @@ void *archive_room(struct archive *archive, void *array, size_t *capacity, uint3
 #define ARCHIVE_ROOM(archive, array, capacity, count)                                                                  \
     ((array) = archive_room((archive), (array), &(capacity), &(count), sizeof *(array)))
 
-/* The same, and the elements, which have no padding. */
+/* Room for an array of a number of elements that is known already; the number that is read must be the same. */
+void *archive_room_same(struct archive *archive, void *array, size_t *capacity, uint32_t count, size_t size);
+#define ARCHIVE_ROOM_SAME(archive, array, capacity, count)                                                             \
+    ((array) = archive_room_same((archive), (array), &(capacity), (count), sizeof *(array)))
+
+/* As ARCHIVE_ROOM, and the elements, which have no padding. */
 #define ARCHIVE_ARRAY(archive, array, capacity, count)                                                                 \
     do {                                                                                                               \
         ARCHIVE_ROOM(archive, array, capacity, count);                                                                 \
