@@ -283,8 +283,33 @@ static bool is_in_array(const struct sched *sched, uint32_t slot, uint32_t array
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
     const uint32_t array = sched->jobs.facts[slot].array;
-    const bool is_counted = job->state != SJOB_HELD || job->reason == REASON_ARRAY_LIMIT;
+    const bool is_counted = job->state != SJOB_HELD || job->reason == REASON_ARRAY_LIMIT || job->reason == REASON_IDLE;
     return job->state == SJOB_NONE || array < array_count || (!is_counted && array <= SCHED_ARRAY_MAX) || array == 0;
+}
+
+/* Does each array count its eligible elements, and are those that it parked parked? */
+static bool has_sound_arrays(const struct sched *sched, uint32_t array_count)
+{
+    uint32_t *counted = mem_zalloc((size_t)array_count + 1, sizeof *counted);
+    bool is_sound = true;
+    for (uint32_t slot = 0; slot < sched->jobs.used; slot++) {
+        const struct sched_job *job = &sched->jobs.jobs[slot];
+        const bool is_counted = job->state != SJOB_HELD || job->reason == REASON_IDLE;
+        if (job->state != SJOB_NONE && is_counted)
+            counted[sched->jobs.facts[slot].array]++;
+    }
+    for (uint32_t a = 1; a < array_count && is_sound; a++) {
+        const struct job_array *array = &sched->eligible->arrays[a];
+        is_sound = counted[a] <= array->eligible;
+        for (uint32_t i = array->first; i < array->count && is_sound; i++) {
+            const uint32_t slot = array->parked[i];
+            is_sound = slot == SLOT_NONE ||
+                       (sched->jobs.jobs[slot].state == SJOB_HELD &&
+                        sched->jobs.jobs[slot].reason == REASON_ARRAY_LIMIT && sched->jobs.facts[slot].array == a);
+        }
+    }
+    mem_free(counted);
+    return is_sound;
 }
 
 void eligible_archive(struct archive *archive, struct sched *sched)
@@ -296,6 +321,8 @@ void eligible_archive(struct archive *archive, struct sched *sched)
         archive_array(archive, &sched->eligible->arrays[a], sched->jobs.used);
     for (uint32_t slot = 0; slot < sched->jobs.used; slot++)
         archive_expect(archive, is_in_array(sched, slot, array_count));
+    if (archive_is_reading(archive) && !archive->is_broken)
+        archive_expect(archive, has_sound_arrays(sched, array_count));
     ARCHIVE_ROOM(archive, sched->eligible->dependencies, sched->eligible->dependency_capacity,
                  sched->eligible->dependency_count);
     for (uint32_t d = 0; d < sched->eligible->dependency_count; d++) {

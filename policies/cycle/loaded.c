@@ -182,12 +182,23 @@ static bool is_class_queue(const struct sched *sched, uint32_t id)
     return true;
 }
 
+/* Class queues that have a head. */
+static bool have_heads(const struct pending *pending, const uint32_t *class_queues, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (class_queues[i] >= pending->class_queue_count || pending->class_queues[class_queues[i]].count == 0)
+            return false;
+    return true;
+}
+
 static bool is_leaf_queue(const struct sched *sched, const struct leaf_queue *leaf_queue)
 {
     for (uint32_t i = 0; i < leaf_queue->class_queue_count; i++)
         if (leaf_queue->class_queues[i].class_queue >= sched->pending.class_queue_count ||
             leaf_queue->class_queues[i].request_class >= sched->request_classes.count ||
-            leaf_queue->class_queues[i].asks_as > ASKER_COUNT)
+            leaf_queue->class_queues[i].asks_as > ASKER_COUNT ||
+            (leaf_queue->class_queues[i].asks_as < ASKER_COUNT &&
+             sched->pending.class_queues[leaf_queue->class_queues[i].class_queue].count == 0))
             return false;
     return are_below(leaf_queue->borrowers, leaf_queue->over_quota_count, sched->pending.class_queue_count);
 }
@@ -197,11 +208,11 @@ static const char *check_pending(const struct sched *sched)
     const struct pending *pending = &sched->pending;
     const uint32_t count = pending->class_queue_count;
     bool is_good = pending->leaf_queue_count == sched->tree.count &&
-                   are_below(pending->busy, pending->busy_count, count) &&
+                   have_heads(pending, pending->busy, pending->busy_count) &&
                    are_below(pending->changed, pending->changed_count, pending->leaf_queue_count) &&
                    are_below(sched->waits.thin, sched->waits.thin_count, count);
     for (int c = 0; c < JOB_CLASS_COUNT; c++)
-        is_good = is_good && are_below(pending->by_class[c], pending->by_class_count[c], count);
+        is_good = is_good && have_heads(pending, pending->by_class[c], pending->by_class_count[c]);
     for (queue_id q = 0; q < pending->leaf_queue_count && is_good; q++)
         is_good = is_leaf_queue(sched, &pending->leaf_queues[q]);
     for (uint32_t id = 0; id < count && is_good; id++)
