@@ -385,5 +385,6 @@ void waits_archive(struct archive *archive, struct sched *sched)
         archive_expect(archive, waits->free[i] > 0 && waits->free[i] <= count);
     for (uint32_t i = 0; i < waits->fresh_count; i++)
         archive_expect(archive, waits->fresh[i] < sched->jobs.used);
+    archive_expect(archive, waits->free_count <= count);
     archive_entries(archive, sched);
 }
