@@ -40,8 +40,18 @@ static void reopen_class_queues(struct sched *sched, queue_id queue)
 
 void sched_reopen_quotas(struct sched *sched)
 {
-    for (queue_id q = 0; q < sched->tree.count; q++)
-        reopen_class_queues(sched, q);
+    const bool keeps_for_owners = sched->headroom.owners_milli > 0;
+    const bool may_be_closed = sched->tree.closing_count > 0;
+    for (queue_id q = 0; q < sched->tree.count && (keeps_for_owners || may_be_closed); q++) {
+        if (keeps_for_owners && sched->pending.leaf_queues[q].over_quota_count > 0)
+            over_quota_review(sched, q);
+        queue_tree_reopen(&sched->tree, q);
+    }
+    for (uint32_t l = 0; l < sched->pending.class_queue_count && may_be_closed; l++)
+        if (sched->pending.class_queues[l].quota_block != QUEUE_NONE) {
+            pending_block(&sched->pending, l, QUEUE_NONE);
+            queue_tree_touch(&sched->tree, sched->pending.class_queues[l].leaf_queue);
+        }
 }
 
 static bool is_some_less(const int64_t amounts[QUEUE_SUM_COUNT])
