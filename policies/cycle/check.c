@@ -5,6 +5,7 @@
  * oracles are plain scans on purpose.
  * Cost: O(jobs * depth + class queues + GPUs). */
 #include "base/mem.h"
+#include "policies/reservation/reservation.h"
 #include "policies/booking/eligible.h"
 #include "policies/cycle/cycle_inside.h"
 #include "policies/eviction/eviction.h"
@@ -564,6 +565,7 @@ const char *sched_check(const struct sched *sched)
     broken = broken != NULL ? broken : check_tally(sched, &tally);
     broken = broken != NULL ? broken : candidates_check(sched);
     broken = broken != NULL ? broken : retry_queue_check(sched);
+    broken = broken != NULL ? broken : planned_leaves_check(sched);
     broken = broken != NULL ? broken : check_kept_nodes(sched);
     broken = broken != NULL ? broken : repartitions_check(sched);
     if (broken == NULL && sched->hoarders != NULL)
