@@ -102,8 +102,9 @@ const char *planned_leaves_check(const struct sched *sched)
 {
     const struct planned_leaves *leaves = &sched->planned_starts->leaves;
     bool is_right = true;
-    if (leaves->of == NULL)
-        return NULL;
+    const char *broken = profile_check(&sched->planned_starts->profile);
+    if (leaves->of == NULL || broken != NULL)
+        return broken;
     uint64_t *held = mem_zalloc(sched->cluster->node_count, sizeof *held);
     each_holding(sched, count_space, held);
     for (node_id n = 0; n < sched->cluster->node_count; n++) {
