@@ -191,11 +191,27 @@ static uint32_t list_held(const struct sched_job *job, uint32_t phases, struct p
     return held->count - before;
 }
 
-/* What the job holds: kept, then claimed, then on its way out. */
+/* What the job holds: kept, then claimed, then on its way out.  A job that grows step by step is listed once. */
 static void list_holdings(struct sched *sched, const struct sched_job *job, struct placement_request *asked)
 {
-    struct piece_list *held = &sched->held_pieces;
-    held->count = 0;
+    struct grown_list *grown = &sched->grown;
+    struct piece_list *held = &grown->pieces;
+    const bool keeps_all = job->phase_counts[HOLDING_CLAIMED] + job->phase_counts[HOLDING_LEAVING] == 0;
+    if (!keeps_all || !grown->keeps_all || grown->job != job->id || grown->unheld != job->unheld)
+        held->count = 0;
+    grown->job = job->id;
+    grown->unheld = job->unheld;
+    grown->keeps_all = keeps_all;
+    if (keeps_all) {
+        MEM_GROW(held->pieces, held->capacity, (size_t)job->holding_count);
+        while (held->count < job->holding_count) {
+            held->pieces[held->count] = sched_job_holding(job, held->count)->piece;
+            held->count++;
+        }
+        asked->held.count = held->count;
+        asked->held.pieces = held->pieces;
+        return;
+    }
     list_held(job, ~(1u << HOLDING_CLAIMED | 1u << HOLDING_LEAVING), held);
     asked->passing.claimed = list_held(job, 1u << HOLDING_CLAIMED, held);
     asked->held.count = held->count;
@@ -378,8 +394,8 @@ enum { /* phases as bits */
 static uint32_t phases_of(const struct sched_job *job)
 {
     uint32_t phases = 0;
-    for (uint32_t i = 0; i < job->holding_count; i++)
-        phases |= 1u << sched_job_holding(job, i)->phase;
+    for (uint32_t p = 0; p < HOLDING_PHASES; p++)
+        phases |= (uint32_t)(job->phase_counts[p] > 0) << p;
     return phases;
 }
 
@@ -502,7 +518,7 @@ void sched_let_leave(struct sched *sched, uint32_t slot, uint32_t index, decisio
     struct holding *holding = &sched_job_holdings(job)[index];
     int64_t amounts[QUEUE_SUM_COUNT] = {0};
     sched_move(sched, slot, index, ledger_vacate);
-    holding->phase = HOLDING_LEAVING;
+    sched_job_turn(job, holding, HOLDING_LEAVING);
     sched->lists.leaving_count++;
     holding->decision = decision;
     sched_job_held(job)[holding->piece.group] -= holding->piece.member_count;
@@ -515,7 +531,7 @@ void sched_let_stay(struct sched *sched, uint32_t slot, uint32_t index, int64_t 
     struct sched_job *job = &sched->jobs.jobs[slot];
     struct holding *holding = &sched_job_holdings(job)[index];
     sched_move(sched, slot, index, ledger_restore);
-    holding->phase = HOLDING_RUNNING;
+    sched_job_turn(job, holding, HOLDING_RUNNING);
     sched->lists.leaving_count--;
     holding->decision = 0;
     sched_job_held(job)[holding->piece.group] += holding->piece.member_count;
@@ -547,6 +563,7 @@ void booking_release(struct sched *sched)
     mem_free(lists->below);
     mem_free(sched->claims.slots);
     piece_list_release(&sched->held_pieces);
+    piece_list_release(&sched->grown.pieces);
     traffic_release(&sched->traffic);
     decided_release_all(sched);
     eligible_release(sched);

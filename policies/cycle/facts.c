@@ -370,9 +370,14 @@ void sched_job_started(struct sched *sched, job_id id, decision_id decision, tim
     struct sched_job *job = &sched->jobs.jobs[slot];
     struct holding *holdings = sched_job_holdings(job);
     bool is_found = false;
-    for (uint32_t i = 0; i < job->holding_count; i++)
-        if (holdings[i].phase == HOLDING_STARTING && holdings[i].decision == decision) {
-            holdings[i].phase = HOLDING_RUNNING;
+    while (job->open_from < job->holding_count && holdings[job->open_from].phase != HOLDING_STARTING)
+        job->open_from++;
+    for (uint32_t i = job->open_from; i < job->holding_count; i++)
+        if (holdings[i].phase != HOLDING_STARTING || holdings[i].decision != decision) {
+            if (is_found)
+                break; /* holdings of one START stand side by side */
+        } else {
+            sched_job_turn(job, &holdings[i], HOLDING_RUNNING);
             holdings[i].decision = 0;
             is_found = true;
             if (warm_is_open(&sched->warm))

@@ -97,6 +97,7 @@ struct holding *sched_job_hold(struct sched_job *job, const struct piece *piece,
     }
     struct holding *at = &sched_job_holdings(job)[job->holding_count++];
     *at = holding;
+    job->phase_counts[phase]++;
     return at;
 }
 
@@ -104,6 +105,9 @@ void sched_job_unhold(struct sched_job *job, uint32_t index)
 {
     struct holding *holdings = sched_job_holdings(job);
     assert(index < job->holding_count);
+    job->phase_counts[holdings[index].phase]--;
+    job->open_from -= index < job->open_from;
+    job->unheld++;
     for (job->holding_count--; index < job->holding_count; index++)
         holdings[index] = holdings[index + 1];
 }
@@ -142,13 +146,16 @@ static void archive_holdings(struct archive *archive, struct sched_job *job)
         ARCHIVE(archive, holding->piece);
         ARCHIVE(archive, holding->phase);
         ARCHIVE(archive, holding->decision);
+        archive_expect(archive, holding->phase < HOLDING_PHASES);
+        if (archive_is_reading(archive) && !archive->is_broken)
+            job->phase_counts[holding->phase]++;
     }
 }
 
 static void archive_job(struct archive *archive, struct sched_job *job,
                         const struct request_class_table *request_classes)
 {
-    ARCHIVE_KNOWS(struct sched_job, 168);
+    ARCHIVE_KNOWS(struct sched_job, 192);
     ARCHIVE_KNOWS(struct wait_mark, 16);
     ARCHIVE(archive, job->id);
     ARCHIVE(archive, job->request_class);

@@ -25,6 +25,8 @@ enum sched_job_state {
     SJOB_EVICTING, /* all that it holds is leaving */
 };
 
+enum { HOLDING_PHASES = 4 };
+
 enum holding_phase {
     HOLDING_CLAIMED,  /* claimed; other jobs may still release some of it */
     HOLDING_STARTING, /* START decided */
@@ -71,6 +73,9 @@ struct sched_job {
     uint64_t decided_cycle;
     size_t holding_capacity;
     struct wait_mark wait;
+    uint32_t phase_counts[HOLDING_PHASES]; /* its holdings by phase */
+    uint32_t open_from; /* no holding before this index belongs to an open START */
+    uint32_t unheld;    /* how many holdings it has lost */
 };
 
 /* Fields that are seldom read. */
@@ -171,6 +176,13 @@ static inline int64_t attained_gpu_ns(const struct job_facts *facts, time_ns now
 /* Append a holding.  The pointer is valid until the next append. */
 struct holding *sched_job_hold(struct sched_job *job, const struct piece *piece, enum holding_phase phase,
                                decision_id decision);
+/* The holding is in this phase now. */
+static inline void sched_job_turn(struct sched_job *job, struct holding *holding, enum holding_phase phase)
+{
+    job->phase_counts[holding->phase]--;
+    job->phase_counts[phase]++;
+    holding->phase = (uint8_t)phase;
+}
 /* Remove the holding at `index`; the others keep their order. */
 void sched_job_unhold(struct sched_job *job, uint32_t index);
 
