@@ -197,8 +197,10 @@ static void list_holdings(struct sched *sched, const struct sched_job *job, stru
     struct grown_list *grown = &sched->grown;
     struct piece_list *held = &grown->pieces;
     const bool keeps_all = job->phase_counts[HOLDING_CLAIMED] + job->phase_counts[HOLDING_LEAVING] == 0;
-    if (!keeps_all || !grown->keeps_all || grown->job != job->id || grown->unheld != job->unheld)
+    if (!keeps_all || !grown->keeps_all || grown->job != job->id || grown->unheld != job->unheld) {
         held->count = 0;
+        grown->number++;
+    }
     grown->job = job->id;
     grown->unheld = job->unheld;
     grown->keeps_all = keeps_all;
@@ -208,8 +210,7 @@ static void list_holdings(struct sched *sched, const struct sched_job *job, stru
             held->pieces[held->count] = sched_job_holding(job, held->count)->piece;
             held->count++;
         }
-        asked->held.count = held->count;
-        asked->held.pieces = held->pieces;
+        asked->held = (struct held_pieces){held->pieces, held->count, grown->number};
         return;
     }
     list_held(job, ~(1u << HOLDING_CLAIMED | 1u << HOLDING_LEAVING), held);
@@ -376,11 +377,8 @@ static void note_service(struct sched *sched, uint32_t slot)
         facts->ran += sched->now - facts->attained_at;
     facts->attained_gpu_ns = attained_gpu_ns(facts, sched->now);
     facts->attained_at = sched->now;
-    facts->rate_milli = 0;
+    facts->rate_milli = job->running_milli;
     facts->is_serving = job->state == SJOB_RUNNING;
-    for (uint32_t i = 0; i < job->holding_count; i++)
-        if (sched_job_holding(job, i)->phase == HOLDING_RUNNING)
-            facts->rate_milli += piece_milli(&sched_job_holding(job, i)->piece);
 }
 
 enum { /* phases as bits */

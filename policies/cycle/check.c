@@ -296,10 +296,12 @@ static const char *check_holdings(const struct sched_job *job)
 {
     enum { FEW = 64 };
     uint32_t counts[HOLDING_PHASES] = {0};
+    int64_t running_milli = 0;
     decision_id last = 0; /* of the STARTING holding before */
     for (uint32_t i = 0; i < job->holding_count; i++) {
         const struct holding *holding = sched_job_holding(job, i);
         counts[holding->phase]++;
+        running_milli += holding->phase == HOLDING_RUNNING ? piece_milli(&holding->piece) : 0;
         if (holding->phase != HOLDING_STARTING)
             continue;
         if (i < job->open_from)
@@ -311,7 +313,8 @@ static const char *check_holdings(const struct sched_job *job)
                 return "the holdings of a START do not stand side by side";
         last = holding->decision;
     }
-    return memcmp(counts, job->phase_counts, sizeof counts) != 0 ? "a job's holdings are counted wrongly" : NULL;
+    return memcmp(counts, job->phase_counts, sizeof counts) != 0 || running_milli != job->running_milli
+               ? "a job's holdings are counted wrongly" : NULL;
 }
 
 static const char *check_job(const struct sched *sched, uint32_t slot)

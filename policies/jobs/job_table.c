@@ -98,6 +98,7 @@ struct holding *sched_job_hold(struct sched_job *job, const struct piece *piece,
     struct holding *at = &sched_job_holdings(job)[job->holding_count++];
     *at = holding;
     job->phase_counts[phase]++;
+    job->running_milli += phase == HOLDING_RUNNING ? piece_milli(piece) : 0;
     return at;
 }
 
@@ -106,6 +107,8 @@ void sched_job_unhold(struct sched_job *job, uint32_t index)
     struct holding *holdings = sched_job_holdings(job);
     assert(index < job->holding_count);
     job->phase_counts[holdings[index].phase]--;
+    if (holdings[index].phase == HOLDING_RUNNING)
+        job->running_milli -= piece_milli(&holdings[index].piece);
     job->open_from -= index < job->open_from;
     job->unheld++;
     for (job->holding_count--; index < job->holding_count; index++)
@@ -147,15 +150,17 @@ static void archive_holdings(struct archive *archive, struct sched_job *job)
         ARCHIVE(archive, holding->phase);
         ARCHIVE(archive, holding->decision);
         archive_expect(archive, holding->phase < HOLDING_PHASES);
-        if (archive_is_reading(archive) && !archive->is_broken)
-            job->phase_counts[holding->phase]++;
+        if (!archive_is_reading(archive) || archive->is_broken)
+            continue;
+        job->phase_counts[holding->phase]++;
+        job->running_milli += holding->phase == HOLDING_RUNNING ? piece_milli(&holding->piece) : 0;
     }
 }
 
 static void archive_job(struct archive *archive, struct sched_job *job,
                         const struct request_class_table *request_classes)
 {
-    ARCHIVE_KNOWS(struct sched_job, 192);
+    ARCHIVE_KNOWS(struct sched_job, 200);
     ARCHIVE_KNOWS(struct wait_mark, 16);
     ARCHIVE(archive, job->id);
     ARCHIVE(archive, job->request_class);

@@ -9,6 +9,7 @@
 #ifndef POLICIES_JOBS_JOB_TABLE_H
 #define POLICIES_JOBS_JOB_TABLE_H
 
+#include "base/bits.h"
 #include "policies/jobs/wait_clock.h"
 #include "policies/order/order_config.h"
 #include "policies/sched.h"
@@ -76,6 +77,7 @@ struct sched_job {
     uint32_t phase_counts[HOLDING_PHASES]; /* its holdings by phase */
     uint32_t open_from; /* no holding before this index belongs to an open START */
     uint32_t unheld;    /* how many holdings it has lost */
+    int64_t running_milli; /* GPUs of its running holdings */
 };
 
 /* Fields that are seldom read. */
@@ -173,6 +175,11 @@ static inline int64_t attained_gpu_ns(const struct job_facts *facts, time_ns now
     return facts->attained_gpu_ns + gpu_time(now - facts->attained_at, facts->rate_milli);
 }
 
+static inline int64_t piece_milli(const struct piece *piece)
+{
+    return (int64_t)bits_count16(piece->gpu_mask) * piece->gpu_milli;
+}
+
 /* Append a holding.  The pointer is valid until the next append. */
 struct holding *sched_job_hold(struct sched_job *job, const struct piece *piece, enum holding_phase phase,
                                decision_id decision);
@@ -181,6 +188,10 @@ static inline void sched_job_turn(struct sched_job *job, struct holding *holding
 {
     job->phase_counts[holding->phase]--;
     job->phase_counts[phase]++;
+    if (holding->phase == HOLDING_RUNNING)
+        job->running_milli -= piece_milli(&holding->piece);
+    if (phase == HOLDING_RUNNING)
+        job->running_milli += piece_milli(&holding->piece);
     holding->phase = (uint8_t)phase;
 }
 /* Remove the holding at `index`; the others keep their order. */

@@ -108,8 +108,10 @@ struct piece_list { /* reused; {0} is empty */
     struct piece *pieces;
     size_t capacity;
     uint32_t count;
-    uint32_t *here; /* scratch: members by node, zero between calls */
+    uint32_t *here; /* scratch: members by node; between calls those of the first here_count pieces of here_list */
     size_t here_capacity;
+    uint64_t here_list; /* a held_pieces.list; 0: `here` is zero */
+    uint32_t here_count;
     struct by_node *by_node; /* kept scores of nodes; NULL: none yet */
     struct arena scratch;
 };
@@ -120,6 +122,7 @@ void piece_list_release(struct piece_list *list);
 struct held_pieces {
     const struct piece *pieces;
     uint32_t count;
+    uint64_t list; /* not 0: a request with the same number holds at least these, in this order */
 };
 
 /* Pieces that the job's own rules of tags ignore: the last `claimed` pieces of those held are claimed, and `leaving`

@@ -84,6 +84,7 @@ struct rest {
 struct grown_list {
     struct piece_list pieces;
     job_id job;
+    uint64_t number; /* of the list, from 1 */
     uint32_t unheld; /* of the job, when it was listed */
     bool keeps_all;  /* nothing of it was claimed or leaving */
 };
@@ -184,11 +185,6 @@ static inline struct request_class *sched_request_class(struct sched *sched, con
 static inline struct request_class *sched_ask(struct sched *sched, const struct sched_job *job)
 {
     return &sched->request_classes.at[job->ask];
-}
-
-static inline int64_t piece_milli(const struct piece *piece)
-{
-    return (int64_t)bits_count16(piece->gpu_mask) * piece->gpu_milli;
 }
 
 #endif
