@@ -179,11 +179,11 @@ void sched_unhold(struct sched *sched, uint32_t slot, uint32_t index)
     sched_charge(sched, slot, amounts);
 }
 
-/* Append the job's pieces in these phases (as bits) to `held`.  Returns how many. */
-static uint32_t list_held(const struct sched_job *job, uint32_t phases, struct piece_list *held)
+/* Append the job's pieces in these phases (as bits), from that holding on, to `held`.  Returns how many. */
+static uint32_t list_held(const struct sched_job *job, uint32_t first, uint32_t phases, struct piece_list *held)
 {
     const uint32_t before = held->count;
-    for (uint32_t i = 0; i < job->holding_count; i++)
+    for (uint32_t i = first; i < job->holding_count; i++)
         if (phases >> sched_job_holding(job, i)->phase & 1) {
             MEM_GROW(held->pieces, held->capacity, (size_t)held->count + 1);
             held->pieces[held->count++] = sched_job_holding(job, i)->piece;
@@ -204,19 +204,12 @@ static void list_holdings(struct sched *sched, const struct sched_job *job, stru
     grown->job = job->id;
     grown->unheld = job->unheld;
     grown->keeps_all = keeps_all;
-    if (keeps_all) {
-        MEM_GROW(held->pieces, held->capacity, (size_t)job->holding_count);
-        while (held->count < job->holding_count) {
-            held->pieces[held->count] = sched_job_holding(job, held->count)->piece;
-            held->count++;
-        }
-        asked->held = (struct held_pieces){held->pieces, held->count, grown->number};
-        return;
-    }
-    list_held(job, ~(1u << HOLDING_CLAIMED | 1u << HOLDING_LEAVING), held);
-    asked->passing.claimed = list_held(job, 1u << HOLDING_CLAIMED, held);
+    const uint32_t others = keeps_all ? job->holding_count : 0; /* the first that may be claimed or leaving */
+    list_held(job, held->count, ~(1u << HOLDING_CLAIMED | 1u << HOLDING_LEAVING), held);
+    asked->passing.claimed = list_held(job, others, 1u << HOLDING_CLAIMED, held);
     asked->held.count = held->count;
-    asked->passing.leaving = list_held(job, 1u << HOLDING_LEAVING, held);
+    asked->held.list = keeps_all ? grown->number : 0;
+    asked->passing.leaving = list_held(job, others, 1u << HOLDING_LEAVING, held);
     asked->held.pieces = held->pieces;
 }
 

@@ -4,8 +4,6 @@
  * sums and the demand of queues, the class queues and their heads, the lists of jobs, the preemption bound.  The
  * oracles are plain scans on purpose.
  * Cost: O(jobs * depth + class queues + GPUs). */
-#include <string.h>
-
 #include "base/mem.h"
 #include "policies/booking/eligible.h"
 #include "policies/cycle/cycle_inside.h"
@@ -291,32 +289,6 @@ static const char *check_waiting(const struct sched *sched, uint32_t slot)
     return NULL;
 }
 
-/* What is counted of the job's holdings, and where those of its open STARTs are. */
-static const char *check_holdings(const struct sched_job *job)
-{
-    enum { FEW = 64 };
-    uint32_t counts[HOLDING_PHASES] = {0};
-    int64_t running_milli = 0;
-    decision_id last = 0; /* of the STARTING holding before */
-    for (uint32_t i = 0; i < job->holding_count; i++) {
-        const struct holding *holding = sched_job_holding(job, i);
-        counts[holding->phase]++;
-        running_milli += holding->phase == HOLDING_RUNNING ? piece_milli(&holding->piece) : 0;
-        if (holding->phase != HOLDING_STARTING)
-            continue;
-        if (i < job->open_from)
-            return "a holding of an open START is not looked at";
-        const bool is_first = holding->decision != last && job->holding_count <= FEW; /* O(holdings^2) */
-        for (uint32_t k = job->open_from; k + 1 < i && is_first; k++)
-            if (sched_job_holding(job, k)->phase == HOLDING_STARTING &&
-                sched_job_holding(job, k)->decision == holding->decision)
-                return "the holdings of a START do not stand side by side";
-        last = holding->decision;
-    }
-    return memcmp(counts, job->phase_counts, sizeof counts) != 0 || running_milli != job->running_milli
-               ? "a job's holdings are counted wrongly" : NULL;
-}
-
 static const char *check_job(const struct sched *sched, uint32_t slot)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
@@ -350,7 +322,7 @@ static const char *check_job(const struct sched *sched, uint32_t slot)
     }
     if (sched->ranks.need_service && sched->jobs.facts[slot].is_serving != (job->state == SJOB_RUNNING))
         return "a job runs whose time is not counted, or the reverse";
-    const char *broken = check_holdings(job);
+    const char *broken = sched_job_check(job);
     broken = broken != NULL ? broken : check_state(sched, slot);
     return broken != NULL ? broken : check_waiting(sched, slot);
 }

@@ -115,6 +115,32 @@ void sched_job_unhold(struct sched_job *job, uint32_t index)
         holdings[index] = holdings[index + 1];
 }
 
+const char *sched_job_check(const struct sched_job *job)
+{
+    enum { FEW = 64 };
+    uint32_t counts[HOLDING_PHASES] = {0};
+    int64_t running_milli = 0;
+    decision_id last = 0; /* of the STARTING holding before */
+    for (uint32_t i = 0; i < job->holding_count; i++) {
+        const struct holding *holding = sched_job_holding(job, i);
+        counts[holding->phase]++;
+        running_milli += holding->phase == HOLDING_RUNNING ? piece_milli(&holding->piece) : 0;
+        if (holding->phase != HOLDING_STARTING)
+            continue;
+        if (i < job->open_from)
+            return "a holding of an open START is not looked at";
+        const bool is_first = holding->decision != last && job->holding_count <= FEW; /* O(holdings^2) */
+        for (uint32_t k = job->open_from; k + 1 < i && is_first; k++)
+            if (sched_job_holding(job, k)->phase == HOLDING_STARTING &&
+                sched_job_holding(job, k)->decision == holding->decision)
+                return "the holdings of a START do not stand side by side";
+        last = holding->decision;
+    }
+    return memcmp(counts, job->phase_counts, sizeof counts) != 0 || running_milli != job->running_milli
+               ? "a job's holdings are counted wrongly"
+               : NULL;
+}
+
 void slot_list_add(struct slot_list *list, struct job_table *table, uint32_t slot)
 {
     if (list->count == list->capacity)

@@ -75,9 +75,9 @@ struct sched_job {
     size_t holding_capacity;
     struct wait_mark wait;
     uint32_t phase_counts[HOLDING_PHASES]; /* its holdings by phase */
-    uint32_t open_from; /* no holding before this index belongs to an open START */
-    uint32_t unheld;    /* how many holdings it has lost */
-    int64_t running_milli; /* GPUs of its running holdings */
+    uint32_t open_from;                    /* no holding before this index belongs to an open START */
+    uint32_t unheld;                       /* how many holdings it has lost */
+    int64_t running_milli;                 /* GPUs of its running holdings */
 };
 
 /* Fields that are seldom read. */
@@ -196,6 +196,9 @@ static inline void sched_job_turn(struct sched_job *job, struct holding *holding
 }
 /* Remove the holding at `index`; the others keep their order. */
 void sched_job_unhold(struct sched_job *job, uint32_t index);
+
+/* NULL: what is counted of its holdings is right, and those of an open START stand side by side; else what is wrong. */
+const char *sched_job_check(const struct sched_job *job);
 
 void slot_list_add(struct slot_list *list, struct job_table *table, uint32_t slot);
 void slot_list_remove(struct slot_list *list, struct job_table *table, uint32_t slot);

@@ -5,6 +5,7 @@
  * a holding or a planned end has changed are made anew together, at the next question.
  * Without them, perfect estimates on the main scenario cost conservative backfill several times as much. */
 #include "policies/reservation/planned_start.h"
+#include "policies/state/planned_end.h"
 #include "policies/state/sched_state.h"
 
 void planned_leaves_forget(struct sched *sched, node_id node)
@@ -72,7 +73,7 @@ struct planned_start_need planned_leaves_between(struct sched *sched, node_id no
     make_lists(sched);
     const struct planned_start_book *book = sched->planned_starts;
     const struct node_leaves *own = &book->leaves.of[node];
-    const time_ns next = planned_start_next_instant(sched);
+    const time_ns next = planned_end_rounded(sched, sched->now + 1);
     for (uint32_t i = 0; i < own->count; i++) {
         const struct planned_leave *leave = &own->at[i];
         const time_ns known = book->end_of[leave->slot], end = known > sched->now ? known : next;

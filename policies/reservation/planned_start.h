@@ -61,8 +61,8 @@ struct node_leaves {
 };
 
 /* By node, the holdings of jobs with a planned end.  Computed from holdings and ends, so it is not saved. */
-struct planned_leaves {       /* policies/reservation/planned_leaves.c */
-    struct node_leaves *of;   /* by node_id; NULL: nothing was ever asked */
+struct planned_leaves {        /* policies/reservation/planned_leaves.c */
+    struct node_leaves *of;    /* by node_id; NULL: nothing was ever asked */
     struct node_marks unknown; /* nodes whose list may be wrong */
 };
 
@@ -150,8 +150,6 @@ struct overtake_scratch {
 
 /* ---- planned_start_book.c */
 
-/* When a job that has outlived its planned end is assumed to end. */
-time_ns planned_start_next_instant(const struct sched *sched);
 /* The end at that index, no earlier than the next instant. */
 time_ns planned_start_end(const struct sched *sched, uint32_t e);
 

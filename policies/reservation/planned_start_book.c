@@ -18,15 +18,10 @@
 #include "policies/state/profile.h"
 #include "policies/state/sched_state.h"
 
-time_ns planned_start_next_instant(const struct sched *sched)
-{
-    return planned_end_rounded(sched, sched->now + 1);
-}
-
 time_ns planned_start_end(const struct sched *sched, uint32_t e)
 {
     time_ns end = sched->planned_starts->ends[e].end;
-    return end > sched->now ? end : planned_start_next_instant(sched);
+    return end > sched->now ? end : planned_end_rounded(sched, sched->now + 1);
 }
 
 /* ---- Nodes whose profile must be rebuilt ----------------------------------------------------------- */

@@ -54,13 +54,13 @@ struct profile {
     const struct ledger *ledger;
     struct node_profile *nodes; /* by node_id */
     uint32_t node_count;
-    uint16_t *holders;       /* during construction, by gpu_id: holders that have not left yet */
-    bool *is_meant;          /* scratch, by node type: could hold a member */
-    time_ns *earliest;       /* scratch, by node: when its room may first differ from that in `rooms` */
-    time_ns *block_earliest; /* scratch: the least `earliest` of each PROFILE_BLOCK nodes */
-    uint32_t *rooms;         /* scratch, by node: for how many members it has room */
+    uint16_t *holders;              /* during construction, by gpu_id: holders that have not left yet */
+    bool *is_meant;                 /* scratch, by node type: could hold a member */
+    time_ns *earliest;              /* scratch, by node: when its room may first differ from that in `rooms` */
+    time_ns *block_earliest;        /* scratch: the least `earliest` of each PROFILE_BLOCK nodes */
+    uint32_t *rooms;                /* scratch, by node: for how many members it has room */
     struct profile_glance *glances; /* by node; computed from its steps when a search needs it */
-    struct free_total total; /* of all steps of all nodes */
+    struct free_total total;        /* of all steps of all nodes */
 };
 
 /* A search: members of one group that start together and hold their space for `length`. */
