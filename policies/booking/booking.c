@@ -208,7 +208,7 @@ static void list_holdings(struct sched *sched, const struct sched_job *job, stru
     list_held(job, held->count, ~(1u << HOLDING_CLAIMED | 1u << HOLDING_LEAVING), held);
     asked->passing.claimed = list_held(job, others, 1u << HOLDING_CLAIMED, held);
     asked->held.count = held->count;
-    asked->held.list = keeps_all ? grown->number : 0;
+    asked->held_list = keeps_all ? grown->number : 0;
     asked->passing.leaving = list_held(job, others, 1u << HOLDING_LEAVING, held);
     asked->held.pieces = held->pieces;
 }

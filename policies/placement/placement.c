@@ -376,7 +376,7 @@ static void count_held(struct placing *placing)
     placing->here = out->here;
     const struct held_pieces *held = &placing->asked->held;
     uint32_t first = 0;
-    if (out->here_list != 0 && out->here_list == held->list && out->here_count <= held->count)
+    if (out->here_list != 0 && out->here_list == placing->asked->held_list && out->here_count <= held->count)
         first = out->here_count;
     else if (out->here_list != 0)
         memset(out->here, 0, placing->ledger->cluster->node_count * sizeof *out->here);
@@ -388,9 +388,9 @@ static void count_held(struct placing *placing)
 static void uncount_held(struct placing *placing)
 {
     const struct held_pieces *held = &placing->asked->held;
-    const bool stays = held->list != 0 && held->count > placing->ledger->cluster->node_count;
+    const bool stays = placing->asked->held_list != 0 && held->count > placing->ledger->cluster->node_count;
     forget_from(placing, 0);
-    placing->out->here_list = stays ? held->list : 0;
+    placing->out->here_list = stays ? placing->asked->held_list : 0;
     placing->out->here_count = held->count;
     for (uint32_t i = 0; i < held->count && !stays; i++)
         placing->here[placing->asked->held.pieces[i].node] -= placing->asked->held.pieces[i].member_count;
