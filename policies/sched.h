@@ -211,6 +211,9 @@ void sched_gpu_changed(struct sched *sched, node_id node, uint32_t gpu_index, mi
 /* There are at least as many queues as before; they keep their parents, and each stands behind its parent.  O(queues).
  */
 void sched_queues_changed(struct sched *sched, const struct queue_table *queues, time_ns now);
+/* As above, where those before `first` are as they were reported.  If none of the others was known: O(new queues x
+ * their depth), unless they are older than known ones; some quota policies go through all queues at the next cycle. */
+void sched_queues_added(struct sched *sched, const struct queue_table *queues, queue_id first, time_ns now);
 
 /* The members of typical jobs, for placement policies that use them (uses_typical): kinds of members, `count` of each.
  * They replace those learned from submitted jobs, and those told before.  Each is valid as the group of a job.  Copied.

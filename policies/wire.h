@@ -65,7 +65,7 @@ struct fact { /* fields that do not belong to the kind are 0 */
     uint32_t piece_count;
     time_ns started;                  /* ADOPTED */
     const struct queue_table *queues; /* QUEUES_CHANGED: the whole table, of which */
-    queue_id first_queue;             /* those from here on are written */
+    queue_id first_queue;             /* those from here on are written: they are new or changed */
     const struct job_group *kinds;    /* TYPICAL_TOLD; borrowed */
     uint32_t kind_count;
 };

@@ -40,8 +40,18 @@ static void reopen_class_queues(struct sched *sched, queue_id queue)
 
 void sched_reopen_quotas(struct sched *sched)
 {
-    for (queue_id q = 0; q < sched->tree.count; q++)
-        reopen_class_queues(sched, q);
+    const bool keeps_for_owners = sched->headroom.owners_milli > 0;
+    const bool may_be_closed = sched->tree.closing_count > 0;
+    for (queue_id q = 0; q < sched->tree.count && (keeps_for_owners || may_be_closed); q++) {
+        if (keeps_for_owners && sched->pending.leaf_queues[q].over_quota_count > 0)
+            over_quota_review(sched, q);
+        queue_tree_reopen(&sched->tree, q);
+    }
+    for (uint32_t l = 0; l < sched->pending.class_queue_count && may_be_closed; l++)
+        if (sched->pending.class_queues[l].quota_block != QUEUE_NONE) {
+            pending_block(&sched->pending, l, QUEUE_NONE);
+            queue_tree_touch(&sched->tree, sched->pending.class_queues[l].leaf_queue);
+        }
 }
 
 static bool is_some_less(const int64_t amounts[QUEUE_SUM_COUNT])
@@ -169,11 +179,11 @@ void sched_unhold(struct sched *sched, uint32_t slot, uint32_t index)
     sched_charge(sched, slot, amounts);
 }
 
-/* Append the job's pieces in these phases (as bits) to `held`.  Returns how many. */
-static uint32_t list_held(const struct sched_job *job, uint32_t phases, struct piece_list *held)
+/* Append the job's pieces in these phases (as bits), from that holding on, to `held`.  Returns how many. */
+static uint32_t list_held(const struct sched_job *job, uint32_t first, uint32_t phases, struct piece_list *held)
 {
     const uint32_t before = held->count;
-    for (uint32_t i = 0; i < job->holding_count; i++)
+    for (uint32_t i = first; i < job->holding_count; i++)
         if (phases >> sched_job_holding(job, i)->phase & 1) {
             MEM_GROW(held->pieces, held->capacity, (size_t)held->count + 1);
             held->pieces[held->count++] = sched_job_holding(job, i)->piece;
@@ -181,15 +191,25 @@ static uint32_t list_held(const struct sched_job *job, uint32_t phases, struct p
     return held->count - before;
 }
 
-/* What the job holds: kept, then claimed, then on its way out. */
+/* What the job holds: kept, then claimed, then on its way out.  A job that grows step by step is listed once. */
 static void list_holdings(struct sched *sched, const struct sched_job *job, struct placement_request *asked)
 {
-    struct piece_list *held = &sched->held_pieces;
-    held->count = 0;
-    list_held(job, ~(1u << HOLDING_CLAIMED | 1u << HOLDING_LEAVING), held);
-    asked->passing.claimed = list_held(job, 1u << HOLDING_CLAIMED, held);
+    struct grown_list *grown = &sched->grown;
+    struct piece_list *held = &grown->pieces;
+    const bool keeps_all = job->phase_counts[HOLDING_CLAIMED] + job->phase_counts[HOLDING_LEAVING] == 0;
+    if (!keeps_all || !grown->keeps_all || grown->job != job->id || grown->unheld != job->unheld) {
+        held->count = 0;
+        grown->number++;
+    }
+    grown->job = job->id;
+    grown->unheld = job->unheld;
+    grown->keeps_all = keeps_all;
+    const uint32_t others = keeps_all ? job->holding_count : 0; /* the first that may be claimed or leaving */
+    list_held(job, held->count, ~(1u << HOLDING_CLAIMED | 1u << HOLDING_LEAVING), held);
+    asked->passing.claimed = list_held(job, others, 1u << HOLDING_CLAIMED, held);
     asked->held.count = held->count;
-    asked->passing.leaving = list_held(job, 1u << HOLDING_LEAVING, held);
+    asked->held_list = keeps_all ? grown->number : 0;
+    asked->passing.leaving = list_held(job, others, 1u << HOLDING_LEAVING, held);
     asked->held.pieces = held->pieces;
 }
 
@@ -351,11 +371,8 @@ static void note_service(struct sched *sched, uint32_t slot)
         facts->ran += sched->now - facts->attained_at;
     facts->attained_gpu_ns = attained_gpu_ns(facts, sched->now);
     facts->attained_at = sched->now;
-    facts->rate_milli = 0;
+    facts->rate_milli = job->running_milli;
     facts->is_serving = job->state == SJOB_RUNNING;
-    for (uint32_t i = 0; i < job->holding_count; i++)
-        if (sched_job_holding(job, i)->phase == HOLDING_RUNNING)
-            facts->rate_milli += piece_milli(&sched_job_holding(job, i)->piece);
 }
 
 enum { /* phases as bits */
@@ -369,8 +386,8 @@ enum { /* phases as bits */
 static uint32_t phases_of(const struct sched_job *job)
 {
     uint32_t phases = 0;
-    for (uint32_t i = 0; i < job->holding_count; i++)
-        phases |= 1u << sched_job_holding(job, i)->phase;
+    for (uint32_t p = 0; p < HOLDING_PHASES; p++)
+        phases |= (uint32_t)(job->phase_counts[p] > 0) << p;
     return phases;
 }
 
@@ -493,7 +510,7 @@ void sched_let_leave(struct sched *sched, uint32_t slot, uint32_t index, decisio
     struct holding *holding = &sched_job_holdings(job)[index];
     int64_t amounts[QUEUE_SUM_COUNT] = {0};
     sched_move(sched, slot, index, ledger_vacate);
-    holding->phase = HOLDING_LEAVING;
+    sched_job_turn(job, holding, HOLDING_LEAVING);
     sched->lists.leaving_count++;
     holding->decision = decision;
     sched_job_held(job)[holding->piece.group] -= holding->piece.member_count;
@@ -506,7 +523,7 @@ void sched_let_stay(struct sched *sched, uint32_t slot, uint32_t index, int64_t 
     struct sched_job *job = &sched->jobs.jobs[slot];
     struct holding *holding = &sched_job_holdings(job)[index];
     sched_move(sched, slot, index, ledger_restore);
-    holding->phase = HOLDING_RUNNING;
+    sched_job_turn(job, holding, HOLDING_RUNNING);
     sched->lists.leaving_count--;
     holding->decision = 0;
     sched_job_held(job)[holding->piece.group] += holding->piece.member_count;
@@ -538,6 +555,7 @@ void booking_release(struct sched *sched)
     mem_free(lists->below);
     mem_free(sched->claims.slots);
     piece_list_release(&sched->held_pieces);
+    piece_list_release(&sched->grown.pieces);
     traffic_release(&sched->traffic);
     decided_release_all(sched);
     eligible_release(sched);

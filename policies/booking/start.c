@@ -69,12 +69,17 @@ static void decide_start(struct sched *sched, uint32_t slot, enum holding_phase 
         job->decided = sched->now;
     if (is_first && sched->listener.starts != NULL)
         sched->listener.starts(sched, slot);
-    for (uint32_t i = 0; i < job->holding_count; i++) {
+    uint32_t first = phase == HOLDING_STARTING ? job->holding_count : 0; /* what starts is new, and the last */
+    while (first > 0 && holdings[first - 1].phase == phase && holdings[first - 1].decision == 0)
+        first--;
+    for (uint32_t i = first; i < job->holding_count; i++) {
         if (holdings[i].phase != phase || holdings[i].decision != 0)
             continue;
+        if (i < job->open_from)
+            job->open_from = i;
         if (phase == HOLDING_CLAIMED)
             sched->claims.piece_milli -= piece_milli(&holdings[i].piece);
-        holdings[i].phase = HOLDING_STARTING;
+        sched_job_turn(job, &holdings[i], HOLDING_STARTING);
         if (phase == HOLDING_CLAIMED)
             sched_move(sched, slot, i, ledger_tags_join);
         holdings[i].decision = id;

@@ -123,11 +123,11 @@ enum wrong_fact told_layout(const struct sched *sched, node_id node, uint32_t gp
     return is_one && sched->ledger->layouts != NULL ? WRONG_NOTHING : WRONG_LAYOUT;
 }
 
-enum wrong_fact told_queues(const struct sched *sched, const struct queue_table *queues)
+enum wrong_fact told_queues(const struct sched *sched, const struct queue_table *queues, queue_id first)
 {
     if (queues->count < sched->tree.count || queues->count == 0)
         return WRONG_QUEUES;
-    for (queue_id q = QUEUE_ROOT + 1; q < queues->count; q++)
+    for (queue_id q = first > QUEUE_ROOT ? first : QUEUE_ROOT + 1; q < queues->count; q++)
         if (queues->queues[q].parent >= q ||
             (q < sched->tree.count && queues->queues[q].parent != sched->ledger->parent[q]))
             return WRONG_QUEUES;

@@ -48,7 +48,8 @@ static inline enum wrong_fact told_members(const struct sched *sched, struct mem
 
 enum wrong_fact told_node(const struct sched *sched, node_id node, enum node_state state);
 enum wrong_fact told_layout(const struct sched *sched, node_id node, uint32_t gpu_index, mig_layout_id layout);
-enum wrong_fact told_queues(const struct sched *sched, const struct queue_table *queues);
+/* Those before `first` are not looked at. */
+enum wrong_fact told_queues(const struct sched *sched, const struct queue_table *queues, queue_id first);
 enum wrong_fact told_kinds(const struct sched *sched, const struct job_group *kinds, uint32_t kind_count);
 
 static inline enum wrong_fact told_observation(const struct observation *observation, time_ns now)

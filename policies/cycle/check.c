@@ -12,6 +12,7 @@
 #include "policies/order/order.h"
 #include "policies/quota/cells_index.h"
 #include "policies/repartition/repartitions.h"
+#include "policies/reservation/reservation.h"
 #include "policies/state/candidates.h"
 #include "policies/state/headroom.h"
 #include "policies/state/over_quota.h"
@@ -321,7 +322,8 @@ static const char *check_job(const struct sched *sched, uint32_t slot)
     }
     if (sched->ranks.need_service && sched->jobs.facts[slot].is_serving != (job->state == SJOB_RUNNING))
         return "a job runs whose time is not counted, or the reverse";
-    const char *broken = check_state(sched, slot);
+    const char *broken = sched_job_check(job);
+    broken = broken != NULL ? broken : check_state(sched, slot);
     return broken != NULL ? broken : check_waiting(sched, slot);
 }
 
@@ -564,6 +566,7 @@ const char *sched_check(const struct sched *sched)
     broken = broken != NULL ? broken : check_tally(sched, &tally);
     broken = broken != NULL ? broken : candidates_check(sched);
     broken = broken != NULL ? broken : retry_queue_check(sched);
+    broken = broken != NULL ? broken : planned_leaves_check(sched);
     broken = broken != NULL ? broken : check_kept_nodes(sched);
     broken = broken != NULL ? broken : repartitions_check(sched);
     if (broken == NULL && sched->hoarders != NULL)

@@ -370,9 +370,14 @@ void sched_job_started(struct sched *sched, job_id id, decision_id decision, tim
     struct sched_job *job = &sched->jobs.jobs[slot];
     struct holding *holdings = sched_job_holdings(job);
     bool is_found = false;
-    for (uint32_t i = 0; i < job->holding_count; i++)
-        if (holdings[i].phase == HOLDING_STARTING && holdings[i].decision == decision) {
-            holdings[i].phase = HOLDING_RUNNING;
+    while (job->open_from < job->holding_count && holdings[job->open_from].phase != HOLDING_STARTING)
+        job->open_from++;
+    for (uint32_t i = job->open_from; i < job->holding_count; i++)
+        if (holdings[i].phase != HOLDING_STARTING || holdings[i].decision != decision) {
+            if (is_found)
+                break; /* holdings of one START stand side by side */
+        } else {
+            sched_job_turn(job, &holdings[i], HOLDING_RUNNING);
             holdings[i].decision = 0;
             is_found = true;
             if (warm_is_open(&sched->warm))
@@ -566,22 +571,6 @@ void sched_node_changed(struct sched *sched, node_id node, enum node_state state
     queue_tree_set_capacity(&sched->tree, capacity);
     if (!is_up)
         drop_claims_on(sched, node);
-}
-
-void sched_queues_changed(struct sched *sched, const struct queue_table *queues, time_ns now)
-{
-    if (!told_in_time(sched, now) || !told_well(sched, told_queues(sched, queues)))
-        return;
-    sched_begin_fact(sched, now);
-    ledger_queues(sched->ledger, queues);
-    queue_tree_update(&sched->tree, queues);
-    if (sched->ranks.need_accounts)
-        accounts_queues(&sched->accounts, queues);
-    preemption_cost_queues_changed(sched);
-    sched_learn_times(sched);
-    pending_lines(&sched->pending, queues->count);
-    booking_queues_changed(sched, queues->count);
-    sched_reopen_quotas(sched); /* limits may have been raised */
 }
 
 void sched_typical_told(struct sched *sched, const struct job_group *kinds, uint32_t kind_count, time_ns now)

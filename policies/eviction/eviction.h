@@ -39,7 +39,8 @@ time_ns victims_eligible_at(struct sched *sched, uint32_t preemptor, uint32_t sl
 
 /* A job that may become a victim was added, or its checkpoint was told. */
 void preemption_cost_know(struct sched *sched, uint32_t slot);
-void preemption_cost_queues_changed(struct sched *sched);
+/* The queues from `first` on are new or changed.  O(those). */
+void preemption_cost_queues_changed(struct sched *sched, queue_id first);
 
 /* Plans booked, and attempts to make one. */
 struct eviction_counts {

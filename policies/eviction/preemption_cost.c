@@ -103,11 +103,13 @@ void preemption_cost_know(struct sched *sched, uint32_t slot)
         sched->eviction->least_loss = least;
 }
 
-void preemption_cost_queues_changed(struct sched *sched)
+void preemption_cost_queues_changed(struct sched *sched, queue_id first)
 {
-    sched->eviction->reclaim_least_runtime = sched->policy.preempt.reclaim_min_runtime;
-    sched->eviction->reclaim_runtime_max = sched->policy.preempt.reclaim_min_runtime;
-    for (queue_id q = 0; q < sched->tree.count; q++) {
+    if (first == 0) {
+        sched->eviction->reclaim_least_runtime = sched->policy.preempt.reclaim_min_runtime;
+        sched->eviction->reclaim_runtime_max = sched->policy.preempt.reclaim_min_runtime;
+    }
+    for (queue_id q = first; q < sched->tree.count; q++) {
         time_ns own = queue_tree_spec(&sched->tree, q)->reclaim_min_runtime;
         if (own >= 0 && own < sched->eviction->reclaim_least_runtime)
             sched->eviction->reclaim_least_runtime = own;

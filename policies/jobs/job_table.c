@@ -97,6 +97,8 @@ struct holding *sched_job_hold(struct sched_job *job, const struct piece *piece,
     }
     struct holding *at = &sched_job_holdings(job)[job->holding_count++];
     *at = holding;
+    job->phase_counts[phase]++;
+    job->running_milli += phase == HOLDING_RUNNING ? piece_milli(piece) : 0;
     return at;
 }
 
@@ -104,8 +106,39 @@ void sched_job_unhold(struct sched_job *job, uint32_t index)
 {
     struct holding *holdings = sched_job_holdings(job);
     assert(index < job->holding_count);
+    job->phase_counts[holdings[index].phase]--;
+    if (holdings[index].phase == HOLDING_RUNNING)
+        job->running_milli -= piece_milli(&holdings[index].piece);
+    job->open_from -= index < job->open_from;
+    job->unheld++;
     for (job->holding_count--; index < job->holding_count; index++)
         holdings[index] = holdings[index + 1];
+}
+
+const char *sched_job_check(const struct sched_job *job)
+{
+    enum { FEW = 64 };
+    uint32_t counts[HOLDING_PHASES] = {0};
+    int64_t running_milli = 0;
+    decision_id last = 0; /* of the STARTING holding before */
+    for (uint32_t i = 0; i < job->holding_count; i++) {
+        const struct holding *holding = sched_job_holding(job, i);
+        counts[holding->phase]++;
+        running_milli += holding->phase == HOLDING_RUNNING ? piece_milli(&holding->piece) : 0;
+        if (holding->phase != HOLDING_STARTING)
+            continue;
+        if (i < job->open_from)
+            return "a holding of an open START is not looked at";
+        const bool is_first = holding->decision != last && job->holding_count <= FEW; /* O(holdings^2) */
+        for (uint32_t k = job->open_from; k + 1 < i && is_first; k++)
+            if (sched_job_holding(job, k)->phase == HOLDING_STARTING &&
+                sched_job_holding(job, k)->decision == holding->decision)
+                return "the holdings of a START do not stand side by side";
+        last = holding->decision;
+    }
+    return memcmp(counts, job->phase_counts, sizeof counts) != 0 || running_milli != job->running_milli
+               ? "a job's holdings are counted wrongly"
+               : NULL;
 }
 
 void slot_list_add(struct slot_list *list, struct job_table *table, uint32_t slot)
@@ -142,13 +175,18 @@ static void archive_holdings(struct archive *archive, struct sched_job *job)
         ARCHIVE(archive, holding->piece);
         ARCHIVE(archive, holding->phase);
         ARCHIVE(archive, holding->decision);
+        archive_expect(archive, holding->phase < HOLDING_PHASES);
+        if (!archive_is_reading(archive) || archive->is_broken)
+            continue;
+        job->phase_counts[holding->phase]++;
+        job->running_milli += holding->phase == HOLDING_RUNNING ? piece_milli(&holding->piece) : 0;
     }
 }
 
 static void archive_job(struct archive *archive, struct sched_job *job,
                         const struct request_class_table *request_classes)
 {
-    ARCHIVE_KNOWS(struct sched_job, 168);
+    ARCHIVE_KNOWS(struct sched_job, 200);
     ARCHIVE_KNOWS(struct wait_mark, 16);
     ARCHIVE(archive, job->id);
     ARCHIVE(archive, job->request_class);

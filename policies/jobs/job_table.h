@@ -9,6 +9,7 @@
 #ifndef POLICIES_JOBS_JOB_TABLE_H
 #define POLICIES_JOBS_JOB_TABLE_H
 
+#include "base/bits.h"
 #include "policies/jobs/wait_clock.h"
 #include "policies/order/order_config.h"
 #include "policies/sched.h"
@@ -24,6 +25,8 @@ enum sched_job_state {
     SJOB_RUNNING,
     SJOB_EVICTING, /* all that it holds is leaving */
 };
+
+enum { HOLDING_PHASES = 4 };
 
 enum holding_phase {
     HOLDING_CLAIMED,  /* claimed; other jobs may still release some of it */
@@ -71,6 +74,10 @@ struct sched_job {
     uint64_t decided_cycle;
     size_t holding_capacity;
     struct wait_mark wait;
+    uint32_t phase_counts[HOLDING_PHASES]; /* its holdings by phase */
+    uint32_t open_from;                    /* no holding before this index belongs to an open START */
+    uint32_t unheld;                       /* how many holdings it has lost */
+    int64_t running_milli;                 /* GPUs of its running holdings */
 };
 
 /* Fields that are seldom read. */
@@ -168,11 +175,30 @@ static inline int64_t attained_gpu_ns(const struct job_facts *facts, time_ns now
     return facts->attained_gpu_ns + gpu_time(now - facts->attained_at, facts->rate_milli);
 }
 
+static inline int64_t piece_milli(const struct piece *piece)
+{
+    return (int64_t)bits_count16(piece->gpu_mask) * piece->gpu_milli;
+}
+
 /* Append a holding.  The pointer is valid until the next append. */
 struct holding *sched_job_hold(struct sched_job *job, const struct piece *piece, enum holding_phase phase,
                                decision_id decision);
+/* The holding is in this phase now. */
+static inline void sched_job_turn(struct sched_job *job, struct holding *holding, enum holding_phase phase)
+{
+    job->phase_counts[holding->phase]--;
+    job->phase_counts[phase]++;
+    if (holding->phase == HOLDING_RUNNING)
+        job->running_milli -= piece_milli(&holding->piece);
+    if (phase == HOLDING_RUNNING)
+        job->running_milli += piece_milli(&holding->piece);
+    holding->phase = (uint8_t)phase;
+}
 /* Remove the holding at `index`; the others keep their order. */
 void sched_job_unhold(struct sched_job *job, uint32_t index);
+
+/* NULL: what is counted of its holdings is right, and those of an open START stand side by side; else what is wrong. */
+const char *sched_job_check(const struct sched_job *job);
 
 void slot_list_add(struct slot_list *list, struct job_table *table, uint32_t slot);
 void slot_list_remove(struct slot_list *list, struct job_table *table, uint32_t slot);

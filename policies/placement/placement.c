@@ -380,14 +380,25 @@ static void count_held(struct placing *placing)
     struct piece_list *out = placing->out;
     MEM_GROW(out->here, out->here_capacity, placing->ledger->cluster->node_count);
     placing->here = out->here;
-    for (uint32_t i = 0; i < placing->asked->held.count; i++)
+    const struct held_pieces *held = &placing->asked->held;
+    uint32_t first = 0;
+    if (out->here_list != 0 && out->here_list == placing->asked->held_list && out->here_count <= held->count)
+        first = out->here_count;
+    else if (out->here_list != 0)
+        memset(out->here, 0, placing->ledger->cluster->node_count * sizeof *out->here);
+    for (uint32_t i = first; i < placing->asked->held.count; i++)
         placing->here[placing->asked->held.pieces[i].node] += placing->asked->held.pieces[i].member_count;
 }
 
+/* The count of a job with many pieces stays for its next allocation step. */
 static void uncount_held(struct placing *placing)
 {
+    const struct held_pieces *held = &placing->asked->held;
+    const bool stays = placing->asked->held_list != 0 && held->count > placing->ledger->cluster->node_count;
     forget_from(placing, 0);
-    for (uint32_t i = 0; i < placing->asked->held.count; i++)
+    placing->out->here_list = stays ? placing->asked->held_list : 0;
+    placing->out->here_count = held->count;
+    for (uint32_t i = 0; i < held->count && !stays; i++)
         placing->here[placing->asked->held.pieces[i].node] -= placing->asked->held.pieces[i].member_count;
     placing->here = NULL;
 }

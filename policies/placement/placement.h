@@ -108,8 +108,10 @@ struct piece_list { /* reused; {0} is empty */
     struct piece *pieces;
     size_t capacity;
     uint32_t count;
-    uint32_t *here; /* scratch: members by node, zero between calls */
+    uint32_t *here; /* scratch: members by node; between calls those of the first here_count pieces of here_list */
     size_t here_capacity;
+    uint64_t here_list; /* a placement_request.held_list; 0: `here` is zero */
+    uint32_t here_count;
     struct by_node *by_node; /* kept scores of nodes; NULL: none yet */
     struct arena scratch;
 };
@@ -134,6 +136,7 @@ struct placement_request {
     const struct request_class *request_class; /* all of its members are placed */
     uint32_t owner;                            /* slot of the job */
     struct held_pieces held; /* a set that requires (or prefers) one domain may only go to the domain of these */
+    uint64_t held_list;      /* not 0: later requests with this number hold these pieces, in this order, and more */
     struct passing_pieces passing;
     const struct allowed_space *allowed; /* NULL: all of the cluster */
     bool ignores_warm;                   /* no node is preferred because it is warm (prefer_warm.h) */

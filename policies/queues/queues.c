@@ -14,6 +14,7 @@ void queue_tree_release(struct queue_tree *tree)
     mem_free(tree->shares_before);
     mem_free(tree->own);
     mem_free(tree->by_age);
+    mem_free(tree->last_child);
     *tree = (struct queue_tree){0};
 }
 
@@ -68,25 +69,58 @@ static void link_queue(struct queue_tree *tree, queue_id id)
     *queue = (struct queue_state){
         .parent = tree->table->queues[id].parent, .first_child = QUEUE_NONE, .next_sibling = QUEUE_NONE};
     tree->waits[id] = (struct queue_waits){.first = QUEUE_NONE, .next = QUEUE_NONE};
+    tree->last_child[id] = QUEUE_NONE;
     if (queue->parent == QUEUE_NONE)
         return;
     struct queue_state *parent = &tree->queues[queue->parent];
     queue->depth = parent->depth + 1;
     tree->is_deep |= queue->depth >= DEPTH_DEEP;
-    queue_id *link = &parent->first_child;
-    while (*link != QUEUE_NONE)
-        link = &tree->queues[*link].next_sibling;
-    *link = id;
+    const queue_id last = tree->last_child[queue->parent];
+    if (last == QUEUE_NONE)
+        parent->first_child = id;
+    else
+        tree->queues[last].next_sibling = id;
+    tree->last_child[queue->parent] = id;
 }
 
-static void order_by_age(struct queue_tree *tree)
+/* Merge two neighbouring runs of queues that are in order, from `first` and from `middle`, into `out`. */
+static void merge_by_age(const struct queue_tree *tree, const queue_id *first, const queue_id *middle,
+                         const queue_id *end, queue_id *out)
 {
-    for (queue_id q = 0; q < tree->count; q++) {
-        uint32_t at = q; /* most queues come in the order of their age, so insertion is cheap */
-        for (; at > 0 && queue_tree_compare_age(tree, tree->by_age[at - 1], q) > 0; at--)
-            tree->by_age[at] = tree->by_age[at - 1];
-        tree->by_age[at] = q;
+    const queue_id *a = first, *b = middle;
+    while (a < middle || b < end) {
+        const bool takes_first = b == end || (a < middle && queue_tree_compare_age(tree, *a, *b) <= 0);
+        *out++ = takes_first ? *a++ : *b++;
     }
+}
+
+/* Order the `count` queues at `queues`, with as much room for a copy.  O(count), if they are in order, else
+ * O(count log count). */
+static void sort_by_age(const struct queue_tree *tree, queue_id *queues, queue_id *copy, uint32_t count)
+{
+    const uint32_t half = count / 2;
+    if (count < 2)
+        return;
+    sort_by_age(tree, queues, copy, half);
+    sort_by_age(tree, queues + half, copy + half, count - half);
+    if (queue_tree_compare_age(tree, queues[half - 1], queues[half]) <= 0)
+        return;
+    merge_by_age(tree, queues, queues + half, queues + count, copy);
+    memcpy(queues, copy, count * sizeof *queues);
+}
+
+/* Order the queues from `first` on, and them among the others, which are in order.  What comes in the order of its age
+ * costs no more than itself. */
+static void order_by_age(struct queue_tree *tree, queue_id first)
+{
+    queue_id *by_age = tree->by_age, *copy = (queue_id *)tree->scratch;
+    for (queue_id q = first; q < tree->count; q++)
+        by_age[q] = q;
+    sort_by_age(tree, by_age + first, copy, tree->count - first);
+    if (first == 0 || first == tree->count || queue_tree_compare_age(tree, by_age[first - 1], by_age[first]) <= 0)
+        return;
+    merge_by_age(tree, by_age, by_age + first, by_age + tree->count, copy);
+    memcpy(by_age, copy, tree->count * sizeof *by_age);
 }
 
 /* Make room for `count` queues; new entries are zero. */
@@ -95,6 +129,7 @@ static void make_room(struct queue_tree *tree, uint32_t count)
     MEM_GROW(tree->queues, tree->queue_capacity, count);
     MEM_GROW(tree->waits, tree->waits_capacity, count);
     MEM_GROW(tree->by_age, tree->by_age_capacity, count);
+    MEM_GROW(tree->last_child, tree->last_child_capacity, count);
     if (tree->scratch_capacity < tree->queue_capacity) {
         tree->scratch = mem_resize(tree->scratch, tree->queue_capacity, QUEUE_SCRATCH_BYTES);
         tree->shares_before = mem_resize(tree->shares_before, tree->queue_capacity, sizeof(int64_t));
@@ -108,16 +143,43 @@ static void make_room(struct queue_tree *tree, uint32_t count)
     }
 }
 
-void queue_tree_update(struct queue_tree *tree, const struct queue_table *table)
+/* Link the queues that are new; returns how many there were. */
+static uint32_t link_new(struct queue_tree *tree, const struct queue_table *table)
 {
+    const uint32_t before = tree->count;
     tree->table = table;
     make_room(tree, table->count);
-    for (queue_id q = tree->count; q < table->count; q++)
+    for (queue_id q = before; q < table->count; q++)
         link_queue(tree, q);
     tree->count = table->count;
-    order_by_age(tree);
+    return before;
+}
+
+void queue_tree_update(struct queue_tree *tree, const struct queue_table *table)
+{
+    link_new(tree, table);
+    order_by_age(tree, 0);
     tree->version++;
     queue_tree_all_stale(tree);
+}
+
+void queue_tree_add(struct queue_tree *tree, const struct queue_table *table)
+{
+    const bool looked_above = queue_tree_looks_above(tree);
+    const uint32_t before = link_new(tree, table);
+    order_by_age(tree, before);
+    tree->version++;
+    if (queue_tree_looks_above(tree) != looked_above)
+        queue_tree_all_stale(tree);
+    for (queue_id q = before; q < tree->count; q++) {
+        const queue_id parent = tree->queues[q].parent;
+        for (int r = 0; r < RESOURCE_COUNT; r++) {
+            tree->queues[q].is_share_stale[r] = true;
+            if (parent != QUEUE_NONE)
+                tree->queues[parent].is_share_stale[r] = true;
+        }
+        queue_tree_touch_standing(tree, q);
+    }
 }
 
 void queue_tree_set_capacity(struct queue_tree *tree, const int64_t capacity[RESOURCE_COUNT])
@@ -271,7 +333,7 @@ static bool has_sound_links(const struct queue_tree *tree)
 void queue_tree_archive(struct archive *archive, struct queue_tree *tree)
 {
     uint32_t count = tree->count;
-    ARCHIVE_KNOWS(struct queue_tree, 176);
+    ARCHIVE_KNOWS(struct queue_tree, 192);
     ARCHIVE_KNOWS(struct queue_waits, 2 * 8 + 4 * 4);
     ARCHIVE(archive, count);
     archive_expect(archive, count <= tree->table->count);
@@ -286,6 +348,9 @@ void queue_tree_archive(struct archive *archive, struct queue_tree *tree)
         tree->closing_count += archive_is_reading(archive) && tree->queues[q].has_closed_class_queues;
         ARCHIVE(archive, tree->waits[q]);
         ARCHIVE(archive, tree->by_age[q]);
+        tree->last_child[q] = QUEUE_NONE;
+        if (q != QUEUE_ROOT && tree->queues[q].parent < q)
+            tree->last_child[tree->queues[q].parent] = q; /* children are linked in the order of their ids */
         if (tree->quota->archive != NULL)
             tree->quota->archive(archive, queue_tree_own(tree, q));
     }

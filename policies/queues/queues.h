@@ -50,6 +50,8 @@ struct queue_tree {
     size_t waits_capacity;
     queue_id *by_age; /* all queues, the oldest first, then by id; the root is among them */
     size_t by_age_capacity;
+    queue_id *last_child; /* by queue_id; QUEUE_NONE: it has none */
+    size_t last_child_capacity;
     size_t queue_capacity;
     uint32_t count;
     uint32_t closing_count;           /* queues that have closed class queues */
@@ -71,7 +73,10 @@ void queue_tree_release(struct queue_tree *tree);
  * table, ledger, policy and config, and no queues.  O(queues). */
 struct archive;
 void queue_tree_archive(struct archive *archive, struct queue_tree *tree);
-void queue_tree_update(struct queue_tree *tree, const struct queue_table *table); /* new or changed queues */
+void queue_tree_update(struct queue_tree *tree, const struct queue_table *table); /* new or changed queues; O(queues) */
+/* As above, where all queues that were known are as they were.  O(new queues x their depth), if they are not older than
+ * the others and the quota policy does not look above in a deep tree; else O(queues) more. */
+void queue_tree_add(struct queue_tree *tree, const struct queue_table *table);
 void queue_tree_set_capacity(struct queue_tree *tree, const int64_t capacity[RESOURCE_COUNT]);
 
 /* Make all shares and winners of the tree stale. */

@@ -96,6 +96,12 @@ static bool settle(const struct pour *pour)
     return is_open;
 }
 
+static bool takes_more(const struct pour *pour, queue_id queue)
+{
+    return pour->tree->queues[queue].share[pour->resource] < most(pour, queue) &&
+           queue_tree_spec(pour->tree, queue)->weight_milli[pour->resource] != 0;
+}
+
 static void divide(struct queue_tree *tree, queue_id parent, enum resource resource, int64_t total)
 {
     struct pour pour = {tree, parent, resource, total};
@@ -105,13 +111,16 @@ static void divide(struct queue_tree *tree, queue_id parent, enum resource resou
     while (settle(&pour))
         continue;
     sum_open(&pour, &left);
-    for (uint32_t i = 0; i < tree->count && left > 0; i++) { /* the rest, one each; the oldest first */
+    uint32_t hungry = 0; /* often none, and then the other queues need no look */
+    for (EACH_CHILD(tree, parent, c))
+        hungry += takes_more(&pour, c);
+    for (uint32_t i = 0; i < tree->count && left > 0 && hungry > 0; i++) { /* the rest, one each; the oldest first */
         queue_id c = tree->by_age[i];
-        if (tree->queues[c].parent != parent || tree->queues[c].share[resource] >= most(&pour, c) ||
-            queue_tree_spec(tree, c)->weight_milli[resource] == 0)
+        if (tree->queues[c].parent != parent || !takes_more(&pour, c))
             continue;
         tree->queues[c].share[resource]++;
         left--;
+        hungry--;
     }
 }
 

@@ -44,11 +44,13 @@ static uint32_t first_end_after(const struct sched *sched, time_ns at)
 }
 
 /* The sum of the space that leaves the node, or its one GPU, after `from` and up to `until`. */
-static struct planned_start_need leaving(const struct sched *sched, node_id node, uint16_t gpu_mask, time_ns from,
+static struct planned_start_need leaving(struct sched *sched, node_id node, uint16_t gpu_mask, time_ns from,
                                          time_ns until)
 {
     const struct planned_start_book *book = sched->planned_starts;
     struct planned_start_need sum = {0};
+    if (sched->overtakes)
+        return planned_leaves_between(sched, node, gpu_mask, from, until);
     for (uint32_t e = first_end_after(sched, from); e < book->end_count && planned_start_end(sched, e) <= until; e++) {
         const struct sched_job *job = &sched->jobs.jobs[book->ends[e].slot];
         const struct request_class *request_class = &sched->request_classes.at[job->request_class];
@@ -68,9 +70,10 @@ static struct planned_start_need leaving(const struct sched *sched, node_id node
 /* Add to what planned starts need of the node, or of its one GPU; its start is the earliest of theirs. */
 static void add_need(struct planned_start_book *book, const struct planned_start_need *need)
 {
-    for (uint32_t n = 0; n < book->need_count; n++) {
-        struct planned_start_need *known = &book->needs[n];
-        if (known->node != need->node || known->gpu_mask != need->gpu_mask)
+    uint32_t *last = &book->need_of[need->node];
+    for (uint32_t n = *last; n > 0; n = book->needs[n - 1].next) {
+        struct planned_start_need *known = &book->needs[n - 1];
+        if (known->gpu_mask != need->gpu_mask)
             continue;
         known->milli += need->milli;
         known->cpu_milli += need->cpu_milli;
@@ -79,7 +82,9 @@ static void add_need(struct planned_start_book *book, const struct planned_start
         return;
     }
     MEM_GROW(book->needs, book->need_capacity, (size_t)book->need_count + 1);
-    book->needs[book->need_count++] = *need;
+    book->needs[book->need_count] = *need;
+    book->needs[book->need_count].next = *last;
+    *last = ++book->need_count;
 }
 
 /* An instance is taken as a whole, if it is free. */
@@ -132,14 +137,17 @@ static void keep_need(struct sched *sched, const struct planned_start_need *need
 {
     const struct ledger *ledger = sched->ledger;
     const struct node_cell *cell = &ledger->nodes[need->node];
-    const struct planned_start_need comes = leaving(sched, need->node, need->gpu_mask, from, need->start);
     struct space space = {.node = need->node, .gpu_mask = need->gpu_mask, .owner = need->owner};
     if (need->gpu_mask != 0) {
         gpu_id gpu = sched->cluster->nodes[need->node].first_gpu + (gpu_id)__builtin_ctz(need->gpu_mask);
         if ((ledger_layout_mask(ledger, need->node) & need->gpu_mask) != 0)
             return; /* it was cut since */
+        if (ledger->gpus[gpu].free == 0)
+            return;
+        const struct planned_start_need comes = leaving(sched, need->node, need->gpu_mask, from, need->start);
         space.gpu_milli = (uint16_t)kept(need->milli, comes.milli, ledger->gpus[gpu].free);
     } else {
+        const struct planned_start_need comes = leaving(sched, need->node, need->gpu_mask, from, need->start);
         space.cpu_milli = kept(need->cpu_milli, comes.cpu_milli, cell->cpu_free);
         space.memory_mib = kept(need->memory_mib, comes.memory_mib, cell->memory_free);
     }
@@ -152,6 +160,8 @@ static void keep_for_planned_starts(struct sched *sched, time_ns from, time_ns u
 {
     struct planned_start_book *book = sched->planned_starts;
     book->need_count = 0;
+    if (book->need_of == NULL)
+        book->need_of = mem_zalloc(sched->cluster->node_count, sizeof *book->need_of);
     for (uint32_t f = 0; f < book->count; f++) {
         const struct planned_start *planned_start = &book->of[f];
         if (f == book->lifted || planned_start->is_aside || planned_start->start >= until || planned_start->end <= from)
@@ -162,8 +172,10 @@ static void keep_for_planned_starts(struct sched *sched, time_ns from, time_ns u
                                            &book->pieces[planned_start->first_piece + p], planned_start->slot),
                        planned_start->start);
     }
-    for (uint32_t n = 0; n < book->need_count; n++)
+    for (uint32_t n = 0; n < book->need_count; n++) {
+        book->need_of[book->needs[n].node] = 0;
         keep_need(sched, &book->needs[n], from);
+    }
 }
 
 bool planned_start_fits_at(struct sched *sched, uint32_t slot, time_ns at, struct piece_list *pieces)

@@ -45,6 +45,25 @@ struct planned_start_need { /* of a node, or of one GPU of it */
     uint32_t owner;    /* slot of one of the jobs that need it */
     uint32_t milli, cpu_milli, memory_mib;
     time_ns start;
+    uint32_t next; /* index + 1 of the need of the same node that came before; 0: none */
+};
+
+struct planned_leave { /* a holding of a job with a planned end */
+    uint32_t slot;
+    uint16_t gpu_mask, gpu_milli;
+    uint32_t cpu_milli, memory_mib;
+};
+
+struct node_leaves {
+    struct planned_leave *at; /* in no order */
+    size_t capacity;
+    uint32_t count;
+};
+
+/* By node, the holdings of jobs with a planned end.  Computed from holdings and ends, so it is not saved. */
+struct planned_leaves {        /* policies/reservation/planned_leaves.c */
+    struct node_leaves *of;    /* by node_id; NULL: nothing was ever asked */
+    struct node_marks unknown; /* nodes whose list may be wrong */
 };
 
 struct promise { /* the earliest promised start of a job; start 0: none */
@@ -85,6 +104,8 @@ struct planned_start_book {   /* policies/reservation/planned_start_book.c */
     struct planned_start_need *needs;      /* scratch */
     size_t need_capacity;
     uint32_t need_count;
+    uint32_t *need_of; /* scratch, by node_id: index + 1 of its last need; 0 between uses */
+    struct planned_leaves leaves;
 };
 
 struct user_tally { /* jobs of a user that this pass has looked at */
@@ -165,6 +186,16 @@ bool planned_start_is_there(struct sched *sched, uint32_t index);
 void planned_start_fulfil(struct sched *sched, uint32_t index);
 /* Is a piece of it on an eased node? */
 bool planned_start_is_near_eased(const struct sched *sched, const struct planned_start *planned_start);
+
+/* ---- planned_leaves.c; only where the listeners of booking tell the book (sched->overtakes) */
+
+/* A holding on the node, or the planned end of one, has changed. */
+void planned_leaves_forget(struct sched *sched, node_id node);
+/* The sum of the space that leaves the node, or its one GPU, after `from` and up to `until`, which is finite.
+ * O(holdings on the node); after a change O(running jobs). */
+struct planned_start_need planned_leaves_between(struct sched *sched, node_id node, uint16_t gpu_mask, time_ns from,
+                                                 time_ns until);
+void planned_leaves_release(struct sched *sched);
 
 /* ---- planned_start_promise.c */
 

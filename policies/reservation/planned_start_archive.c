@@ -104,7 +104,7 @@ static void archive_slots(struct archive *archive, struct sched *sched)
 void planned_start_archive(struct archive *archive, struct sched *sched)
 {
     struct planned_start_book *book = sched->planned_starts;
-    ARCHIVE_KNOWS(struct planned_start_book, 376);
+    ARCHIVE_KNOWS(struct planned_start_book, 448);
     archive_planned_starts(archive, book);
     archive_ends(archive, book, sched->jobs.used);
     archive_slots(archive, sched);

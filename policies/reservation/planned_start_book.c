@@ -28,6 +28,7 @@ time_ns planned_start_end(const struct sched *sched, uint32_t e)
 
 static void note_stale(struct sched *sched, node_id node)
 {
+    planned_leaves_forget(sched, node);
     node_marks_add(&sched->planned_starts->stale, sched->cluster->node_count, node);
 }
 
@@ -559,6 +560,8 @@ void planned_start_release(struct sched *sched)
     mem_free(book->pieces);
     mem_free(book->spare);
     mem_free(book->needs);
+    mem_free(book->need_of);
+    planned_leaves_release(sched);
     mem_free(book->ends);
     mem_free(book->end_of);
     mem_free(book->is_promised);

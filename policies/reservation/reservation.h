@@ -24,6 +24,9 @@ void planned_start_node_changed(struct sched *sched, node_id node);
 /* The number of promised starts so far, and of those that were late. */
 void reservation_count(const struct sched *sched, uint64_t *promised, uint64_t *late);
 
+/* NULL: what is kept of running jobs by node agrees with them; else what is wrong. */
+const char *planned_leaves_check(const struct sched *sched);
+
 /* Are there planned starts, made in the last cycle or standing, and do all their jobs still wait with that request? */
 bool planned_start_is_fresh(const struct sched *sched);
 /* In a trial: take the space that planned starts of other jobs need while the job would run if it started now. */

@@ -15,5 +15,7 @@ static inline void sched_learn_delay(struct sched *sched, time_ns delay)
     sched->has_patience |= delay > 0;
 }
 void sched_learn_times(struct sched *sched); /* the queues changed: read which of them set their own times */
+/* As above, where only the queues from `first` on are new.  No job waits in them or below.  O(those). */
+void sched_learn_new_times(struct sched *sched, queue_id first);
 
 #endif

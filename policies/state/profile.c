@@ -28,7 +28,17 @@ static void open_nodes(struct profile *profile, const struct ledger *ledger)
     profile->nodes = mem_zalloc(cluster->node_count, sizeof *profile->nodes);
     profile->is_meant = mem_zalloc(cluster->type_count, sizeof *profile->is_meant);
     profile->earliest = mem_zalloc(cluster->node_count, sizeof *profile->earliest);
+    profile->block_earliest =
+        mem_zalloc((cluster->node_count + PROFILE_BLOCK - 1) / PROFILE_BLOCK, sizeof *profile->block_earliest);
+    profile->rooms = mem_zalloc(cluster->node_count, sizeof *profile->rooms);
+    profile->glances = mem_zalloc(cluster->node_count, sizeof *profile->glances);
     profile->holders = mem_zalloc(cluster->gpu_count + 1, sizeof *profile->holders);
+}
+
+/* The steps of the node change. */
+static void forget_glance(struct profile *profile, node_id node)
+{
+    profile->glances[node].until = profile->glances[node].since;
 }
 
 static struct free_amount amount_of(const struct profile_step *step)
@@ -66,6 +76,7 @@ void profile_begin(struct profile *profile, const struct ledger *ledger, node_id
     if (profile->nodes == NULL)
         open_nodes(profile, ledger);
     struct node_profile *own = &profile->nodes[node];
+    forget_glance(profile, node);
     for (gpu_id g = first; g < first + cluster_node_type(cluster, node)->gpu_count; g++)
         profile->holders[g] = ledger->gpus[g].holders;
     count_steps(&profile->total, own, true);
@@ -96,6 +107,7 @@ void profile_leaves(struct profile *profile, const struct space *space, time_ns 
     struct node_profile *node = &profile->nodes[space->node];
     const gpu_id first = profile->ledger->cluster->nodes[space->node].first_gpu;
     const uint16_t partitioned = ledger_layout_mask(profile->ledger, space->node);
+    forget_glance(profile, space->node);
     if (node->count == 0)
         return;
     struct profile_step step = node->steps[node->count - 1];
@@ -165,6 +177,7 @@ static void change(struct profile *profile, const struct space *space, time_ns f
     struct node_profile *node = &profile->nodes[space->node];
     if (node->count == 0 || from >= until)
         return;
+    forget_glance(profile, space->node);
     uint32_t first = step_at(profile, node, from);
     uint32_t end = until == TIME_NEVER ? node->count : step_at(profile, node, until);
     struct free_amount come = nothing; /* change of the previous step */
@@ -240,12 +253,13 @@ static bool is_meant(const struct profile *profile, node_id n)
     return profile->nodes[n].count > 0 && profile->is_meant[profile->ledger->cluster->nodes[n].type];
 }
 
-/* The first time from `from` on and before `bound` at which the node has room for a member; TIME_NEVER: none. */
-static time_ns first_on(const struct node_profile *node, const struct request *request, time_ns from, time_ns length,
-                        time_ns bound)
+/* The first time from `from` on, which is in step `s`, and before `bound`, at which the node has room for a member;
+ * TIME_NEVER: none. */
+static time_ns first_from_step(const struct node_profile *node, uint32_t s, const struct request *request, time_ns from,
+                               time_ns length, time_ns bound)
 {
     uint16_t mask;
-    for (uint32_t s = step_of(node, from); s < node->count; s++) {
+    for (; s < node->count; s++) {
         time_ns at = node->steps[s].from > from ? node->steps[s].from : from;
         if (at >= bound)
             break;
@@ -256,14 +270,57 @@ static time_ns first_on(const struct node_profile *node, const struct request *r
     return TIME_NEVER;
 }
 
+static time_ns first_on(const struct node_profile *node, const struct request *request, time_ns from, time_ns length,
+                        time_ns bound)
+{
+    return first_from_step(node, step_of(node, from), request, from, length, bound);
+}
+
+static struct profile_glance glance_at(const struct node_profile *node, time_ns at)
+{
+    struct profile_glance glance = {.since = INT64_MIN, .until = INT64_MAX};
+    if (node->count == 0)
+        return glance;
+    glance.step = step_of(node, at);
+    glance.gpus = count_gpus(node->steps[glance.step].free_mask);
+    if (glance.step > 0)
+        glance.since = node->steps[glance.step].from;
+    if (glance.step + 1 < node->count)
+        glance.until = node->steps[glance.step + 1].from;
+    return glance;
+}
+
+static const struct profile_glance *glance_of(const struct profile *profile, node_id node, time_ns at)
+{
+    struct profile_glance *glance = &profile->glances[node];
+    if (at < glance->since || at >= glance->until)
+        *glance = glance_at(&profile->nodes[node], at);
+    return glance;
+}
+
+const char *profile_check(const struct profile *profile)
+{
+    bool is_right = true;
+    for (node_id n = 0; n < profile->node_count; n++) {
+        const struct profile_glance *known = &profile->glances[n];
+        if (known->since >= known->until)
+            continue;
+        const struct profile_glance now = glance_at(&profile->nodes[n], known->since);
+        is_right &= now.since == known->since && now.until == known->until && now.step == known->step &&
+                    now.gpus == known->gpus;
+    }
+    return is_right ? NULL : "what a search remembers of a node differs from its profile";
+}
+
 /* The earliest time from `from` on, and the lowest node with room for a member then. */
 static time_ns find_one(const struct profile *profile, const struct profile_ask *ask, time_ns from, node_id *node)
 {
     time_ns best = time_after(ask->latest, 1);
     for (node_id n = 0; n < profile->node_count && best > from; n++) {
-        if (!is_meant(profile, n))
+        const struct profile_glance *glance = glance_of(profile, n, from);
+        if ((glance->gpus < ask->request->gpus && glance->until >= best) || !is_meant(profile, n))
             continue;
-        time_ns at = first_on(&profile->nodes[n], ask->request, from, ask->length, best);
+        time_ns at = first_from_step(&profile->nodes[n], glance->step, ask->request, from, ask->length, best);
         if (at < best) {
             best = at;
             *node = n;
@@ -279,31 +336,65 @@ static uint32_t room_at(const struct profile *profile, node_id n, const struct p
     return room_from(node, step_of(node, at), time_after(at, ask->length), ask->request, &mask);
 }
 
-/* Has the cluster room for all members at that time?  A node without room is skipped until the time at which it may
- * have some. */
-static bool has_rooms(struct profile *profile, const struct profile_ask *ask, time_ns at)
+/* The first time after `at` from which the node's room may differ: when a step begins, or comes to lie within the
+ * length of the members. */
+static time_ns room_changes(const struct node_profile *node, time_ns at, time_ns length)
 {
-    uint64_t sum = 0;
-    for (node_id n = 0; n < profile->node_count && sum < ask->count; n++) {
-        if (profile->earliest[n] > at)
+    const time_ns until = time_after(at, length);
+    const uint32_t next = steps_until(node, at);
+    time_ns changes = next < node->count ? node->steps[next].from : TIME_NEVER;
+    const uint32_t behind = until == TIME_NEVER ? node->count : steps_until(node, until - 1);
+    if (behind < node->count && node->steps[behind].from - length + 1 < changes)
+        changes = node->steps[behind].from - length + 1;
+    return changes;
+}
+
+/* Add to *sum by how much the node's room differs from when it was looked at last. */
+static void look_for_room(struct profile *profile, node_id node, const struct profile_ask *ask, time_ns at,
+                          uint64_t *sum)
+{
+    const uint32_t room = room_at(profile, node, ask, at);
+    *sum = *sum - profile->rooms[node] + room;
+    profile->rooms[node] = room;
+    profile->earliest[node] =
+        room == 0 ? first_on(&profile->nodes[node], ask->request, at, ask->length, time_after(ask->latest, 1))
+                  : room_changes(&profile->nodes[node], at, ask->length);
+}
+
+/* Has the cluster room for all members at that time?  *sum: of the rooms of all nodes at the moment before; 0 at the
+ * first.  A node is looked at again when its room may differ; one without room, when it may have some. */
+static bool has_rooms(struct profile *profile, const struct profile_ask *ask, time_ns at, uint64_t *sum)
+{
+    const bool is_first = *sum == 0; /* no room of a node can be out of date */
+    for (node_id first = 0; first < profile->node_count; first += PROFILE_BLOCK) {
+        const node_id left = profile->node_count - first, end = first + (left < PROFILE_BLOCK ? left : PROFILE_BLOCK);
+        time_ns *earliest = &profile->block_earliest[first / PROFILE_BLOCK];
+        if (*earliest > at)
             continue;
-        const uint32_t room = room_at(profile, n, ask, at);
-        if (room == 0)
-            profile->earliest[n] =
-                first_on(&profile->nodes[n], ask->request, at, ask->length, time_after(ask->latest, 1));
-        sum += room;
+        *earliest = TIME_NEVER;
+        for (node_id n = first; n < end; n++) {
+            if (profile->earliest[n] <= at)
+                look_for_room(profile, n, ask, at, sum);
+            if (is_first && *sum >= ask->count)
+                return true;
+            *earliest = profile->earliest[n] < *earliest ? profile->earliest[n] : *earliest;
+        }
     }
-    return sum >= ask->count;
+    return *sum >= ask->count;
 }
 
 static time_ns find_many(struct profile *profile, const struct profile_ask *ask, struct free_search *search)
 {
+    uint64_t sum = 0;
     time_ns at = free_search_next(search);
     if (at == TIME_NEVER)
         return at;
-    for (node_id n = 0; n < profile->node_count; n++)
+    for (node_id n = 0; n < profile->node_count; n++) {
         profile->earliest[n] = is_meant(profile, n) ? 0 : TIME_NEVER;
-    while (at != TIME_NEVER && !has_rooms(profile, ask, at))
+        profile->rooms[n] = 0;
+        profile->block_earliest[n / PROFILE_BLOCK] = 0;
+    }
+    while (at != TIME_NEVER && !has_rooms(profile, ask, at, &sum))
         at = free_search_next(search);
     return at;
 }
@@ -443,6 +534,9 @@ void profile_release(struct profile *profile)
     mem_free(profile->holders);
     mem_free(profile->is_meant);
     mem_free(profile->earliest);
+    mem_free(profile->block_earliest);
+    mem_free(profile->rooms);
+    mem_free(profile->glances);
     free_total_release(&profile->total);
 }
 
@@ -465,7 +559,7 @@ static void archive_node(struct archive *archive, struct node_profile *node)
 void profile_archive(struct archive *archive, struct profile *profile, const struct ledger *ledger)
 {
     bool is_open = profile->nodes != NULL;
-    ARCHIVE_KNOWS(struct profile, 72);
+    ARCHIVE_KNOWS(struct profile, 96);
     ARCHIVE(archive, is_open);
     if (!is_open)
         return;

@@ -41,14 +41,26 @@ struct node_profile {
     uint32_t cpu_claimed, memory_claimed; /* during construction: of what leaves, the part that is claimed */
 };
 
+/* The step of a node in which the last search began.  Most nodes have too few free GPUs then, and are passed over
+ * without a look at their steps: without this a pass of `slurm` with perfect estimates costs a third more. */
+struct profile_glance {
+    time_ns since, until; /* of the step; the first counts from ever, the last for ever; until == since: not known */
+    uint32_t step, gpus;  /* its index, and how many of its GPUs are free */
+};
+
+enum { PROFILE_BLOCK = 32 };
+
 struct profile {
     const struct ledger *ledger;
     struct node_profile *nodes; /* by node_id */
     uint32_t node_count;
-    uint16_t *holders;       /* during construction, by gpu_id: holders that have not left yet */
-    bool *is_meant;          /* scratch, by node type: could hold a member */
-    time_ns *earliest;       /* scratch, by node: when it may first have room */
-    struct free_total total; /* of all steps of all nodes */
+    uint16_t *holders;              /* during construction, by gpu_id: holders that have not left yet */
+    bool *is_meant;                 /* scratch, by node type: could hold a member */
+    time_ns *earliest;              /* scratch, by node: when its room may first differ from that in `rooms` */
+    time_ns *block_earliest;        /* scratch: the least `earliest` of each PROFILE_BLOCK nodes */
+    uint32_t *rooms;                /* scratch, by node: for how many members it has room */
+    struct profile_glance *glances; /* by node; computed from its steps when a search needs it */
+    struct free_total total;        /* of all steps of all nodes */
 };
 
 /* A search: members of one group that start together and hold their space for `length`. */
@@ -87,6 +99,9 @@ time_ns profile_find_room(const struct profile *profile, const struct request *r
 /* The space of the node that is free in the ledger, but not free in the profile all the time from `from` to `until`;
  * false: there is none.  The owner is not set. */
 bool profile_kept(const struct profile *profile, node_id node, time_ns from, time_ns until, struct space *space);
+
+/* NULL: what is remembered of nodes agrees with their steps; else what is wrong. */
+const char *profile_check(const struct profile *profile);
 
 void profile_release(struct profile *profile);
 /* Save or load (policies/util/archive.h).  The profile loaded into must be empty. */

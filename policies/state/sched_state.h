@@ -80,6 +80,15 @@ struct rest {
  * the functions of their own headers; where a comment names a writer, that room alone writes them besides.  Scratch is
  * written by each caller.  The most used members come first: the compiler has shorter instructions for offsets within
  * 128 bytes. */
+/* The pieces of the job for which one was last placed; those that it gets later are appended. */
+struct grown_list {
+    struct piece_list pieces;
+    job_id job;
+    uint64_t number; /* of the list, from 1 */
+    uint32_t unheld; /* of the job, when it was listed */
+    bool keeps_all;  /* nothing of it was claimed or leaving */
+};
+
 struct sched {
     /* ---- books ---- */
     struct job_table jobs;
@@ -160,6 +169,7 @@ struct sched {
     /* ---- scratch ---- */
     struct piece_list pieces;      /* of placing, for the time of one call */
     struct piece_list held_pieces; /* likewise: the pieces that the job has already */
+    struct grown_list grown;
 };
 
 static inline bool sched_is_stopped(const struct sched *sched)
@@ -175,11 +185,6 @@ static inline struct request_class *sched_request_class(struct sched *sched, con
 static inline struct request_class *sched_ask(struct sched *sched, const struct sched_job *job)
 {
     return &sched->request_classes.at[job->ask];
-}
-
-static inline int64_t piece_milli(const struct piece *piece)
-{
-    return (int64_t)bits_count16(piece->gpu_mask) * piece->gpu_milli;
 }
 
 #endif

@@ -93,32 +93,32 @@ void waits_book(struct sched *sched, struct sched_job *job)
 static bool is_in_force(const struct sched *sched, const struct sched_job *job)
 {
     const struct request_class *request_class = &sched->request_classes.at[job->request_class];
-    bool is_all_there = job->fill != FILL_BELOW;
-    for (uint32_t i = 0; i < job->holding_count && is_all_there; i++)
-        is_all_there = sched_job_holding(job, i)->phase == HOLDING_RUNNING;
-    if (is_all_there)
+    if (job->fill != FILL_BELOW && job->phase_counts[HOLDING_RUNNING] == job->holding_count)
         return true;
     uint32_t there[JOB_GROUPS_MAX] = {0};
-    for (uint32_t i = 0; i < job->holding_count; i++) {
-        const struct holding *holding = sched_job_holding(job, i);
-        if (holding->phase == HOLDING_RUNNING || holding->phase == HOLDING_LEAVING)
-            there[holding->piece.group] += holding->piece.member_count;
-    }
     const struct gang_view view = {.groups = request_class->groups,
                                    .sets = request_class->set_count > 0 ? request_class->sets : NULL,
                                    .held = there,
                                    .group_count = request_class->group_count,
                                    .set_count = request_class->set_count,
                                    .min_sets = request_class->min_sets};
+    uint32_t left = job->phase_counts[HOLDING_RUNNING] + job->phase_counts[HOLDING_LEAVING], seen = 0;
+    for (uint32_t i = 0; left > 0; i++) {
+        const struct holding *holding = sched_job_holding(job, i);
+        if (holding->phase != HOLDING_RUNNING && holding->phase != HOLDING_LEAVING)
+            continue;
+        there[holding->piece.group] += holding->piece.member_count;
+        left--;
+        seen++;
+        if ((seen & (seen - 1)) == 0 && gang_fill(&view) != FILL_BELOW) /* now and then: most hold far more */
+            return true;
+    }
     return gang_fill(&view) != FILL_BELOW;
 }
 
 static bool has_claims(const struct sched_job *job)
 {
-    for (uint32_t i = 0; i < job->holding_count; i++)
-        if (sched_job_holding(job, i)->phase == HOLDING_CLAIMED)
-            return true;
-    return false;
+    return job->phase_counts[HOLDING_CLAIMED] > 0;
 }
 
 void waits_review(struct sched *sched, uint32_t slot)

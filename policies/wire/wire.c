@@ -52,7 +52,7 @@ void fact_tell(struct sched *sched, const struct fact *fact)
         sched_gpu_changed(sched, fact->node, fact->gpu, fact->layout, now);
         break;
     case FACT_QUEUES_CHANGED:
-        sched_queues_changed(sched, fact->queues, now);
+        sched_queues_added(sched, fact->queues, fact->first_queue, now);
         break;
     case FACT_TYPICAL_TOLD:
         sched_typical_told(sched, fact->kinds, fact->kind_count, now);

@@ -168,8 +168,11 @@ static void get_queues(struct wire *wire, struct json_object *object, struct fac
     struct json_value array;
     fact->queues = wire->queues;
     fact->first_queue = wire->queues->count;
-    if (need_member(object, "queues", &array))
-        queue_table_merge(wire->queues, &array);
+    if (!need_member(object, "queues", &array))
+        return;
+    queue_table_merge(wire->queues, &array);
+    if (wire->queues->count - fact->first_queue != json_array_count(&array)) /* some were known */
+        fact->first_queue = QUEUE_ROOT + 1;
 }
 
 static const struct fact_part queues_part = {.put = put_queues, .get = get_queues};

@@ -188,7 +188,8 @@ static void queues_only_grow(void **state)
     struct job job = sched_case_job(0, 1, 1, 50);
     job.queue = queue_table_add(queues, text_of("c"), 1);
     REFUSED(&c, WRONG_QUEUE, sched_job_submitted(c.sched, &job, 0)); /* not reported yet */
-    sched_queues_changed(c.sched, queues, 0);
+    REFUSED(&c, WRONG_QUEUES, sched_queues_added(c.sched, fewer, 3, 0));
+    sched_queues_added(c.sched, queues, 3, 0);
     sched_job_submitted(c.sched, &job, 0);
     assert_int_equal(sched_case_start(&c, 0), 1);
     sched_case_close(&c);
