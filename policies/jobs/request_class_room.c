@@ -350,8 +350,9 @@ bool request_class_may_hold(const struct request_class *request_class, const str
         return false;
     const struct request *request = &request_class->groups[piece->group].request;
     const uint32_t gpus = (uint32_t)__builtin_popcount(piece->gpu_mask);
-    if (piece->gpu_mask >> cluster_node_gpus(cluster, piece->node) != 0 || piece->gpu_milli > GPU_MILLI ||
-        piece->member_count == 0 || piece->mig_start >= MIG_SLICES || piece->share >= SHARE_KIND_COUNT)
+    if (piece->gpu_mask >> cluster_node_gpus(cluster, piece->node) != 0 ||
+        (piece->gpu_mask != 0 && piece->gpu_milli > GPU_MILLI) || piece->member_count == 0 ||
+        piece->mig_start >= MIG_SLICES || piece->share >= SHARE_KIND_COUNT)
         return false;
     if (request->mig > 0)
         return gpus == 1 && piece->member_count == 1;
