@@ -261,7 +261,7 @@ static bool is_good(struct sched *sched, uint32_t preemptor, enum plan_kind kind
         return is_quota_good(sched, preemptor, kind);
     size_t mark = ledger_mark(sched->ledger);
     uint32_t homeless;
-    bool is_placed = plan_put_all(sched, preemptor, &homeless);
+    bool is_placed = plan_put_all(sched, preemptor, kind == PLAN_CONSOLIDATE ? 0 : UINT32_MAX, &homeless);
     bool is_valid = is_placed && (kind != PLAN_CONSOLIDATE || homeless == 0) && may_be_lost(sched, preemptor) &&
                     is_quota_good(sched, preemptor, kind);
     ledger_rollback(sched->ledger, mark);
@@ -426,8 +426,7 @@ static bool try_grow(struct sched *sched, uint32_t preemptor, enum plan_kind kin
  * spares. */
 static bool bound_suffices(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
-    const bool suffices = plan_bound_suffices(sched, preemptor);
-    (void)kind;
+    const bool suffices = plan_bound_suffices(sched, preemptor, kind);
 #ifdef WINDTUNNEL_DEBUG
     if (!suffices && sched->plan->unit_count > 0) {
         victims_arrange(sched);

@@ -79,14 +79,14 @@ bool plan_replace(struct sched *sched, struct unit *unit)
 }
 
 /* With the preemptor placed and charged, place the victims elsewhere where they fit: the last taken first, the order in
- * which they would be admitted.  The moved victims are charged again.  Returns how many have no place.  The caller
- * rolls back. */
-static uint32_t replace_victims(struct sched *sched)
+ * which they would be admitted.  The moved victims are charged again.  Returns how many have no place; the search ends
+ * with the first beyond `most`.  The caller rolls back. */
+static uint32_t replace_victims(struct sched *sched, uint32_t most)
 {
     struct plan_scratch *plan = sched->plan;
     uint32_t homeless = 0;
     plan->place_count = 0;
-    for (uint32_t t = plan->taken_count; t-- > 0;) {
+    for (uint32_t t = plan->taken_count; t-- > 0 && homeless <= most;) {
         struct unit *unit = &plan->units[plan->taken[t]];
         unit->is_moved = false;
         if (unit->is_taken)
@@ -95,14 +95,14 @@ static uint32_t replace_victims(struct sched *sched)
     return homeless;
 }
 
-bool plan_put_all(struct sched *sched, uint32_t preemptor, uint32_t *homeless)
+bool plan_put_all(struct sched *sched, uint32_t preemptor, uint32_t most, uint32_t *homeless)
 {
     *homeless = 0;
     if (!sched_place(sched, preemptor, &sched->plan->pieces))
         return false;
     /* A victim that moves is charged to its queue again.  The limits must hold for it and the preemptor together. */
     plan_charge_preemptor(sched, preemptor, 1);
-    *homeless = replace_victims(sched);
+    *homeless = replace_victims(sched, most);
     plan_charge_preemptor(sched, preemptor, -1);
     return true;
 }
@@ -269,7 +269,7 @@ bool plan_leave_at_home(struct sched *sched, uint32_t preemptor)
     if (!is_any_at_home(sched))
         return false;
     const size_t mark = ledger_mark(sched->ledger);
-    if (plan_put_all(sched, preemptor, &homeless))
+    if (plan_put_all(sched, preemptor, UINT32_MAX, &homeless))
         let_all_stay(sched, preemptor);
     ledger_rollback(sched->ledger, mark);
     for (uint32_t t = 0; t < plan->taken_count; t++) {
