@@ -74,6 +74,7 @@ void plan_take(struct sched *sched, struct unit *unit)
     unit->round = (uint8_t)plan->round;
     MEM_GROW(plan->taken, plan->taken_capacity, (size_t)plan->taken_count + 1);
     plan->taken[plan->taken_count++] = (uint32_t)(unit - plan->units);
+    victims_took(sched, unit);
     move_unit(sched, unit, ledger_send_off);
     plan_charge(sched, unit, -1);
 }

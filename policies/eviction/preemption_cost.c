@@ -107,7 +107,9 @@ void preemption_cost_queues_changed(struct sched *sched)
 {
     sched->eviction->reclaim_least_runtime = sched->policy.preempt.reclaim_min_runtime;
     sched->eviction->reclaim_runtime_max = sched->policy.preempt.reclaim_min_runtime;
+    sched->eviction->has_own_runtimes = false;
     for (queue_id q = 0; q < sched->tree.count; q++) {
+        sched->eviction->has_own_runtimes |= queue_tree_spec(&sched->tree, q)->preempt_min_runtime >= 0;
         time_ns own = queue_tree_spec(&sched->tree, q)->reclaim_min_runtime;
         if (own >= 0 && own < sched->eviction->reclaim_least_runtime)
             sched->eviction->reclaim_least_runtime = own;
