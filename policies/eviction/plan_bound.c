@@ -4,14 +4,21 @@
 
 #include "policies/eviction/plan_fit.h"
 #include "policies/eviction/plan_scratch.h"
+#include "policies/eviction/units.h"
 #include "policies/quota/cells_index.h"
 #include "policies/state/request_classes.h"
+
+enum { FIRST_LOOK = 64 }; /* often so many candidates make room for the preemptor */
 
 /* The piece leaves in thought: count the GPUs that nothing holds any more. */
 static void lift_piece(struct sched *sched, const struct piece *piece)
 {
     struct plan_scratch *plan = sched->plan;
     const uint32_t first = sched->cluster->nodes[piece->node].first_gpu;
+    if (piece->gpu_milli == GPU_MILLI && !plan->lifts_by_gpu) { /* nothing else holds its GPUs */
+        plan->cleared[piece->node] = (uint8_t)(plan->cleared[piece->node] + __builtin_popcount(piece->gpu_mask));
+        return;
+    }
     for (uint32_t mask = piece->gpu_mask; mask != 0; mask &= mask - 1) {
         const uint32_t gpu = first + (uint32_t)__builtin_ctz(mask);
         plan->lifted_milli[gpu] = (uint16_t)(plan->lifted_milli[gpu] + piece->gpu_milli);
@@ -20,13 +27,20 @@ static void lift_piece(struct sched *sched, const struct piece *piece)
     }
 }
 
-/* Of a job, all that is in place leaves, even if only its surplus is a candidate. */
-static void lift_units(struct sched *sched)
+static void begin_lift(struct sched *sched, bool by_gpu)
 {
-    const struct plan_scratch *plan = sched->plan;
+    struct plan_scratch *plan = sched->plan;
+    plan->lifts_by_gpu = by_gpu;
     memset(plan->lifted_milli, 0, sched->cluster->gpu_count * sizeof *plan->lifted_milli);
     memset(plan->cleared, 0, sched->cluster->node_count);
-    for (uint32_t u = 0; u < plan->unit_count; u++) {
+}
+
+/* Lift the units from `first` to before `end`.  Of a job, all that is in place leaves, even if only its surplus is a
+ * candidate. */
+static void lift_units(struct sched *sched, uint32_t first, uint32_t end)
+{
+    const struct plan_scratch *plan = sched->plan;
+    for (uint32_t u = first; u < end; u++) {
         if (u > 0 && plan->units[u].slot == plan->units[u - 1].slot)
             continue; /* the units of a job are collected together */
         const struct sched_job *job = &sched->jobs.jobs[plan->units[u].slot];
@@ -112,25 +126,109 @@ static bool room_suffices(const struct sched *sched, const struct request_class 
     return room >= 0 || sched->cluster->model_count > 1;
 }
 
+static bool asks_whole_gpus(const struct request_class *ask)
+{
+    for (uint32_t g = 0; g < ask->group_count; g++)
+        if (ask->groups[g].request.gpus != 0 && ask->groups[g].count != 0)
+            return true;
+    return false;
+}
+
+/* Does each group find its whole GPUs, by itself, with the lifted units gone? */
+static bool groups_suffice(struct sched *sched, const struct request_class *ask, const struct job_group *only,
+                           queue_id keeper)
+{
+    bool suffices = true;
+    for (uint32_t g = 0; g < ask->group_count && suffices; g++) {
+        const struct job_group *group = &ask->groups[g];
+        if (group->request.gpus == 0 || group->count == 0)
+            continue;
+        suffices = keeper != QUEUE_NONE && group == only ? home_suffices(sched, group, keeper)
+                                                         : cluster_suffices(sched, group);
+    }
+    return suffices;
+}
+
+static bool space_suffices(struct sched *sched, uint32_t preemptor)
+{
+    const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[preemptor]);
+    const uint32_t count = sched->plan->unit_count, look = count > 2 * FIRST_LOOK ? FIRST_LOOK : 0;
+    queue_id keeper = QUEUE_NONE;
+    if (!asks_whole_gpus(ask))
+        return true;
+    const struct job_group *only = plan_home_of(sched, preemptor, &keeper);
+    begin_lift(sched, keeper != QUEUE_NONE);
+    lift_units(sched, 0, look);
+    if (look > 0 && groups_suffice(sched, ask, only, keeper))
+        return true;
+    lift_units(sched, look, count);
+    return groups_suffice(sched, ask, only, keeper);
+}
+
 bool plan_bound_suffices(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
     if (kind == PLAN_CONSOLIDATE && !room_suffices(sched, sched_ask(sched, &sched->jobs.jobs[preemptor])))
         return false;
     if (kind == PLAN_PREEMPT && !quota_suffices(sched, preemptor))
         return false;
-    const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[preemptor]);
-    queue_id keeper = QUEUE_NONE;
-    const struct job_group *only = plan_home_of(sched, preemptor, &keeper);
-    bool suffices = true, is_lifted = false;
-    for (uint32_t g = 0; g < ask->group_count && suffices; g++) {
-        const struct job_group *group = &ask->groups[g];
-        if (group->request.gpus == 0 || group->count == 0)
-            continue;
-        if (!is_lifted)
-            lift_units(sched);
-        is_lifted = true;
-        suffices = keeper != QUEUE_NONE && group == only ? home_suffices(sched, group, keeper)
-                                                         : cluster_suffices(sched, group);
+    return space_suffices(sched, preemptor);
+}
+
+/* ---- A place for all ---- */
+
+struct demand { /* members by the number of their whole GPUs */
+    uint64_t members[NODE_GPUS_MAX + 1];
+};
+
+static void count_piece(struct demand *demand, const struct piece *piece, int32_t mig)
+{
+    if (piece->gpu_milli == GPU_MILLI && piece->member_count > 0 && mig == 0)
+        demand->members[(uint32_t)__builtin_popcount(piece->gpu_mask) / piece->member_count] += piece->member_count;
+}
+
+static void count_taken(const struct sched *sched, struct demand *demand)
+{
+    const struct plan_scratch *plan = sched->plan;
+    for (uint32_t t = 0; t < plan->taken_count; t++) {
+        const struct unit *unit = &plan->units[plan->taken[t]];
+        const struct sched_job *job = &sched->jobs.jobs[unit->slot];
+        const struct request_class *request_class = &sched->request_classes.at[job->request_class];
+        for (uint32_t i = 0; unit->is_taken && i < job->holding_count; i++) {
+            const struct piece *piece = &sched_job_holding(job, i)->piece;
+            if (unit_has(sched, unit, i))
+                count_piece(demand, piece, request_class->groups[piece->group].request.mig);
+        }
     }
-    return suffices;
+}
+
+/* How many members of `gpus` whole GPUs each find room on the nodes. */
+static uint64_t room_for(const struct sched *sched, uint32_t gpus)
+{
+    const struct node_index *index = sched->ledger->index;
+    uint64_t room = 0;
+    for (uint32_t t = 0; t < sched->cluster->type_count; t++)
+        for (uint32_t free = gpus; free <= sched->cluster->types[t].gpu_count; free++)
+            room += (uint64_t)index->types[t].whole[free].member_count * (free / gpus);
+    return room;
+}
+
+bool plan_bound_holds_all(struct sched *sched, uint32_t preemptor)
+{
+    const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[preemptor]);
+    struct demand demand = {{0}};
+    if (sched->cluster->model_count > 1)
+        return true;
+    count_taken(sched, &demand);
+    for (uint32_t g = 0; g < ask->group_count; g++)
+        demand.members[ask->groups[g].request.gpus] += ask->groups[g].count;
+    for (uint32_t gpus = 1; gpus <= NODE_GPUS_MAX; gpus++) {
+        uint64_t needed = 0;
+        if (demand.members[gpus] == 0)
+            continue;
+        for (uint32_t more = gpus; more <= NODE_GPUS_MAX; more++)
+            needed += demand.members[more] * (more / gpus);
+        if (needed > room_for(sched, gpus))
+            return false;
+    }
+    return true;
 }

@@ -22,4 +22,9 @@
 /* Called in the trial of the plan, when the candidates are collected and none is taken. */
 bool plan_bound_suffices(struct sched *sched, uint32_t preemptor, enum plan_kind kind);
 
+/* False only if the preemptor and all taken units together find no places, since there are too few nodes with so many
+ * free GPUs: each member of s GPUs takes at least s / g places of g GPUs.  Where GPU models differ it is always true.
+ * O(pieces of the taken units + node types * GPUs of a node). */
+bool plan_bound_holds_all(struct sched *sched, uint32_t preemptor);
+
 #endif
