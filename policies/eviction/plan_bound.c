@@ -16,7 +16,10 @@ static void lift_piece(struct sched *sched, const struct piece *piece)
     struct plan_scratch *plan = sched->plan;
     const uint32_t first = sched->cluster->nodes[piece->node].first_gpu;
     if (piece->gpu_milli == GPU_MILLI && !plan->lifts_by_gpu) { /* nothing else holds its GPUs */
-        plan->cleared[piece->node] = (uint8_t)(plan->cleared[piece->node] + __builtin_popcount(piece->gpu_mask));
+        uint8_t cleared = 0;
+        for (uint32_t mask = piece->gpu_mask; mask != 0; mask &= mask - 1)
+            cleared++;
+        plan->cleared[piece->node] = (uint8_t)(plan->cleared[piece->node] + cleared);
         return;
     }
     for (uint32_t mask = piece->gpu_mask; mask != 0; mask &= mask - 1) {
