@@ -339,7 +339,7 @@ uint32_t plan_job_bound(const struct sched *sched, enum plan_kind kind)
 /* In a round, only the rules of the round are asked here.  The rest of the after-state is asked after trimming. */
 static bool is_acceptable(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
-    if (kind == PLAN_CONSOLIDATE && !plan_bound_holds_all(sched, preemptor)) {
+    if (kind == PLAN_CONSOLIDATE && !plan_may_hold_all(sched, preemptor)) {
 #ifdef WINDTUNNEL_DEBUG
         assert(!is_good(sched, preemptor, kind));
 #endif

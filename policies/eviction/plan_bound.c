@@ -4,7 +4,6 @@
 
 #include "policies/eviction/plan_fit.h"
 #include "policies/eviction/plan_scratch.h"
-#include "policies/eviction/units.h"
 #include "policies/quota/cells_index.h"
 #include "policies/state/request_classes.h"
 
@@ -98,8 +97,8 @@ static bool home_suffices(struct sched *sched, const struct job_group *group, qu
     return members >= group->count;
 }
 
-/* A preemption takes preemptible jobs of the preemptor's own queue.  Would the quota policy allow the preemptor with all
- * of them gone? */
+/* A preemption takes preemptible jobs of the preemptor's own queue.  Would the quota policy allow the preemptor with
+ * all of them gone?  Without it, kai on h100-500x8 of 24 h takes 2.3 * 10^9 instructions more. */
 static bool quota_suffices(struct sched *sched, uint32_t preemptor)
 {
     const struct quota_policy *quota = sched->policy.quota;
@@ -175,63 +174,4 @@ bool plan_bound_suffices(struct sched *sched, uint32_t preemptor, enum plan_kind
     if (kind == PLAN_PREEMPT && !quota_suffices(sched, preemptor))
         return false;
     return space_suffices(sched, preemptor);
-}
-
-/* ---- A place for all ---- */
-
-struct demand { /* members by the number of their whole GPUs */
-    uint64_t members[NODE_GPUS_MAX + 1];
-};
-
-static void count_piece(struct demand *demand, const struct piece *piece, int32_t mig)
-{
-    if (piece->gpu_milli == GPU_MILLI && piece->member_count > 0 && mig == 0)
-        demand->members[(uint32_t)__builtin_popcount(piece->gpu_mask) / piece->member_count] += piece->member_count;
-}
-
-static void count_taken(const struct sched *sched, struct demand *demand)
-{
-    const struct plan_scratch *plan = sched->plan;
-    for (uint32_t t = 0; t < plan->taken_count; t++) {
-        const struct unit *unit = &plan->units[plan->taken[t]];
-        const struct sched_job *job = &sched->jobs.jobs[unit->slot];
-        const struct request_class *request_class = &sched->request_classes.at[job->request_class];
-        for (uint32_t i = 0; unit->is_taken && i < job->holding_count; i++) {
-            const struct piece *piece = &sched_job_holding(job, i)->piece;
-            if (unit_has(sched, unit, i))
-                count_piece(demand, piece, request_class->groups[piece->group].request.mig);
-        }
-    }
-}
-
-/* How many members of `gpus` whole GPUs each find room on the nodes. */
-static uint64_t room_for(const struct sched *sched, uint32_t gpus)
-{
-    const struct node_index *index = sched->ledger->index;
-    uint64_t room = 0;
-    for (uint32_t t = 0; t < sched->cluster->type_count; t++)
-        for (uint32_t free = gpus; free <= sched->cluster->types[t].gpu_count; free++)
-            room += (uint64_t)index->types[t].whole[free].member_count * (free / gpus);
-    return room;
-}
-
-bool plan_bound_holds_all(struct sched *sched, uint32_t preemptor)
-{
-    const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[preemptor]);
-    struct demand demand = {{0}};
-    if (sched->cluster->model_count > 1)
-        return true;
-    count_taken(sched, &demand);
-    for (uint32_t g = 0; g < ask->group_count; g++)
-        demand.members[ask->groups[g].request.gpus] += ask->groups[g].count;
-    for (uint32_t gpus = 1; gpus <= NODE_GPUS_MAX; gpus++) {
-        uint64_t needed = 0;
-        if (demand.members[gpus] == 0)
-            continue;
-        for (uint32_t more = gpus; more <= NODE_GPUS_MAX; more++)
-            needed += demand.members[more] * (more / gpus);
-        if (needed > room_for(sched, gpus))
-            return false;
-    }
-    return true;
 }

@@ -8,7 +8,8 @@
  *   victims_collect(sched, preemptor, kind);
  *   if (!plan_bound_suffices(sched, preemptor, kind)) return false;
  *
- * It counts whole GPUs only: shares may fit beside jobs that stay.  It does not ask where the job may be placed, except
+ * The quota is asked for a preemption, which takes from the preemptor's own queue alone.  A consolidation needs as much
+ * free space as the preemptor asks, since its victims move.  Else it counts whole GPUs only: shares may fit beside jobs that stay.  It does not ask where the job may be placed, except
  * for a queue that is confined to GPUs of its own (its home, policies/eviction/plan_fit.h), nor what CPUs and memory
  * are free; so it may be true where the search fails.
  * Cost: O(pieces of the candidates + nodes + GPUs / 32).
@@ -21,10 +22,5 @@
 
 /* Called in the trial of the plan, when the candidates are collected and none is taken. */
 bool plan_bound_suffices(struct sched *sched, uint32_t preemptor, enum plan_kind kind);
-
-/* False only if the preemptor and all taken units together find no places, since there are too few nodes with so many
- * free GPUs: each member of s GPUs takes at least s / g places of g GPUs.  Where GPU models differ it is always true.
- * O(pieces of the taken units + node types * GPUs of a node). */
-bool plan_bound_holds_all(struct sched *sched, uint32_t preemptor);
 
 #endif
