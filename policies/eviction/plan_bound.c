@@ -7,20 +7,11 @@
 #include "policies/quota/cells_index.h"
 #include "policies/state/request_classes.h"
 
-enum { FIRST_LOOK = 64 }; /* often so many candidates make room for the preemptor */
-
 /* The piece leaves in thought: count the GPUs that nothing holds any more. */
 static void lift_piece(struct sched *sched, const struct piece *piece)
 {
     struct plan_scratch *plan = sched->plan;
     const uint32_t first = sched->cluster->nodes[piece->node].first_gpu;
-    if (piece->gpu_milli == GPU_MILLI && !plan->lifts_by_gpu) { /* nothing else holds its GPUs */
-        uint8_t cleared = 0;
-        for (uint32_t mask = piece->gpu_mask; mask != 0; mask &= mask - 1)
-            cleared++;
-        plan->cleared[piece->node] = (uint8_t)(plan->cleared[piece->node] + cleared);
-        return;
-    }
     for (uint32_t mask = piece->gpu_mask; mask != 0; mask &= mask - 1) {
         const uint32_t gpu = first + (uint32_t)__builtin_ctz(mask);
         plan->lifted_milli[gpu] = (uint16_t)(plan->lifted_milli[gpu] + piece->gpu_milli);
@@ -29,20 +20,13 @@ static void lift_piece(struct sched *sched, const struct piece *piece)
     }
 }
 
-static void begin_lift(struct sched *sched, bool by_gpu)
-{
-    struct plan_scratch *plan = sched->plan;
-    plan->lifts_by_gpu = by_gpu;
-    memset(plan->lifted_milli, 0, sched->cluster->gpu_count * sizeof *plan->lifted_milli);
-    memset(plan->cleared, 0, sched->cluster->node_count);
-}
-
-/* Lift the units from `first` to before `end`.  Of a job, all that is in place leaves, even if only its surplus is a
- * candidate. */
-static void lift_units(struct sched *sched, uint32_t first, uint32_t end)
+/* Of a job, all that is in place leaves, even if only its surplus is a candidate. */
+static void lift_units(struct sched *sched)
 {
     const struct plan_scratch *plan = sched->plan;
-    for (uint32_t u = first; u < end; u++) {
+    memset(plan->lifted_milli, 0, sched->cluster->gpu_count * sizeof *plan->lifted_milli);
+    memset(plan->cleared, 0, sched->cluster->node_count);
+    for (uint32_t u = 0; u < plan->unit_count; u++) {
         if (u > 0 && plan->units[u].slot == plan->units[u - 1].slot)
             continue; /* the units of a job are collected together */
         const struct sched_job *job = &sched->jobs.jobs[plan->units[u].slot];
@@ -128,43 +112,24 @@ static bool room_suffices(const struct sched *sched, const struct request_class 
     return room >= 0 || sched->cluster->model_count > 1;
 }
 
-static bool asks_whole_gpus(const struct request_class *ask)
+/* Does each group find its whole GPUs, by itself, with all units gone? */
+static bool space_suffices(struct sched *sched, uint32_t preemptor)
 {
-    for (uint32_t g = 0; g < ask->group_count; g++)
-        if (ask->groups[g].request.gpus != 0 && ask->groups[g].count != 0)
-            return true;
-    return false;
-}
-
-/* Does each group find its whole GPUs, by itself, with the lifted units gone? */
-static bool groups_suffice(struct sched *sched, const struct request_class *ask, const struct job_group *only,
-                           queue_id keeper)
-{
-    bool suffices = true;
+    const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[preemptor]);
+    queue_id keeper = QUEUE_NONE;
+    const struct job_group *only = plan_home_of(sched, preemptor, &keeper);
+    bool suffices = true, is_lifted = false;
     for (uint32_t g = 0; g < ask->group_count && suffices; g++) {
         const struct job_group *group = &ask->groups[g];
         if (group->request.gpus == 0 || group->count == 0)
             continue;
+        if (!is_lifted)
+            lift_units(sched);
+        is_lifted = true;
         suffices = keeper != QUEUE_NONE && group == only ? home_suffices(sched, group, keeper)
                                                          : cluster_suffices(sched, group);
     }
     return suffices;
-}
-
-static bool space_suffices(struct sched *sched, uint32_t preemptor)
-{
-    const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[preemptor]);
-    const uint32_t count = sched->plan->unit_count, look = count > 2 * FIRST_LOOK ? FIRST_LOOK : 0;
-    queue_id keeper = QUEUE_NONE;
-    if (!asks_whole_gpus(ask))
-        return true;
-    const struct job_group *only = plan_home_of(sched, preemptor, &keeper);
-    begin_lift(sched, keeper != QUEUE_NONE);
-    lift_units(sched, 0, look);
-    if (look > 0 && groups_suffice(sched, ask, only, keeper))
-        return true;
-    lift_units(sched, look, count);
-    return groups_suffice(sched, ask, only, keeper);
 }
 
 bool plan_bound_suffices(struct sched *sched, uint32_t preemptor, enum plan_kind kind)

@@ -102,7 +102,6 @@ struct plan_scratch {
     struct free_space free_before; /* before any unit was taken */
     uint8_t *node_mark;            /* by node: the preemptor is placed there */
     uint16_t *lifted_milli;        /* by GPU, and below by node: scratch of policies/eviction/plan_bound.c */
-    bool lifts_by_gpu;             /* lifted_milli is of all GPUs, not only of shared ones */
     uint8_t *cleared;              /* GPUs that become free when all candidates go */
     int64_t loss_bound;            /* units that would lose more GPU-ns are left out */
     bool is_moving;                /* units that may not be lost are taken too, if they find another place */
