@@ -400,10 +400,11 @@ fuzz: ## Run each libFuzzer program (needs clang) for FUZZ_S=60 seconds on input
 
 FUZZERS := $(patsubst tests/%.c,$(B)/tests/%,$(call only,$(sort $(wildcard tests/fuzz/fuzz_*.c))))
 .PHONY: fuzz-run
-fuzz-run: $(FUZZERS)
+fuzz-run: $(FUZZERS) $(B)/windtunnel
 	@set -e; for fuzzer in $(FUZZERS); do echo "== $$fuzzer"; \
 	    inputs=$(B)/inputs/$$(basename $$fuzzer); mkdir -p $$inputs; \
-	    $$fuzzer -max_total_time=$(FUZZ_S) -max_len=4096 -len_control=0 -print_final_stats=1 \
+	    WINDTUNNEL=$(B)/windtunnel tests/fuzz/starts $$fuzzer $$inputs; \
+	    $$fuzzer -max_total_time=$(FUZZ_S) -max_len=16384 -len_control=0 -print_final_stats=1 -dict=$$inputs.words \
 	        -artifact_prefix=$$inputs- $$inputs; done
 
 valgrind: ## Run the unit tests under valgrind

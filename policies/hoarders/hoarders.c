@@ -124,10 +124,11 @@ void hoarders_forget(struct sched *sched, uint32_t slot)
 static bool can_lose(struct sched *sched, uint32_t slot)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
+    if (!sched_request_class(sched, job)->is_preemptible)
+        return false;
     if (sched->policy.idle->shrinks)
         return job->fill == FILL_ABOVE;
-    const bool is_spared = sched->policy.idle_config.spares_unsaved && sched_grace(sched, slot) == 0;
-    return sched_request_class(sched, job)->is_preemptible && !is_spared;
+    return !sched->policy.idle_config.spares_unsaved || sched_grace(sched, slot) > 0;
 }
 
 static void wake(struct sched *sched, uint32_t slot)
@@ -301,12 +302,12 @@ const char *hoarders_check(const struct sched *sched)
 {
     const struct hoarder_book *book = sched->hoarders;
     for (uint32_t i = 0; i < book->due_count; i++)
-        if (!book->of[book->due[i]].is_due || !sched->jobs.jobs[book->due[i]].is_booked)
+        if (!book->of[book->due[i]].is_due || sched->jobs.jobs[book->due[i]].holding_count == 0)
             return "an idle job is to lose space that it does not hold";
     for (uint32_t i = 0; i < book->resting_count; i++) {
         const struct sched_job *job = &sched->jobs.jobs[book->resting[i]];
         if (job->state != SJOB_HELD || job->reason != REASON_IDLE ||
-            book->of[book->resting[i]].rests_until < sched->now)
+            book->of[book->resting[i]].rests_until == TIME_NEVER)
             return "a job that was evicted as idle does not rest";
     }
     return NULL;

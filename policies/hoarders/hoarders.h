@@ -4,7 +4,7 @@
  * Laws
  *  - Measurements are no state changes: they retry no plan.  Only what this room decides, and a job that wakes after it
  *    was shrunk, counts as one.
- *  - A job is evicted only if all its members run, it may be preempted, and it was told before.
+ *  - A job loses members only if all that it has run, it may be preempted, and it was told before.
  *  - An evicted job rests: it waits for nothing (REASON_IDLE) until its rest is over.  So it cannot take its place back
  *    at once.  A job that was shrunk does not grow until it was seen active, or lost all members.
  *

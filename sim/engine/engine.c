@@ -231,10 +231,13 @@ static void run_cycle(struct engine *engine)
 
 static time_ns next_instant(const struct engine *engine)
 {
-    time_ns at = event_queue_time(&engine->events);
+    time_ns at = engine->cycle_due;
     if (engine->has_next && engine->next_job.submit < at)
         at = engine->next_job.submit;
-    return engine->cycle_due < at ? engine->cycle_due : at;
+    if (at == TIME_NEVER && engine->monitor != NULL && engine_monitor_is_alone(engine))
+        return TIME_NEVER;
+    const time_ns first = event_queue_time(&engine->events);
+    return first < at ? first : at;
 }
 
 static void tell_progress(struct engine *engine)

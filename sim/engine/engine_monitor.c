@@ -36,8 +36,8 @@ struct monitor {
     struct reading *readings; /* in the order of their reports, from `first` on */
     size_t reading_capacity;
     uint32_t first, reading_count;
-    uint32_t reports; /* events of reports that are pushed */
-    bool ticks;       /* the event of a tick is pushed */
+    uint32_t timers; /* events that are pushed */
+    bool ticks;      /* that of a tick is */
     uint64_t tick;
 };
 
@@ -71,13 +71,24 @@ void engine_monitor_asks(struct engine *engine, uint32_t slot)
     *own = (struct watched){.run = own->run, .wants_cycle = is_wanted, .is_told = is_wanted || engine->port.is_told};
 }
 
+static void push_timer(struct engine *engine, time_ns at, uint32_t what)
+{
+    engine->monitor->timers++;
+    event_queue_push(&engine->events, at, EVENT_TIMER, what, 0);
+}
+
+bool engine_monitor_is_alone(const struct engine *engine)
+{
+    return engine->events.count == engine->monitor->timers;
+}
+
 /* The next tick on the grid. */
 static void push_tick(struct engine *engine)
 {
     const time_ns period = engine->config->world.monitor.period;
     engine->monitor->tick = (uint64_t)(engine->now / period) + 1;
     engine->monitor->ticks = true;
-    event_queue_push(&engine->events, (time_ns)engine->monitor->tick * period, EVENT_TIMER, EVENT_OF_TICK, 0);
+    push_timer(engine, (time_ns)engine->monitor->tick * period, EVENT_OF_TICK);
 }
 
 void engine_monitor_begins(struct engine *engine, uint32_t slot)
@@ -168,8 +179,8 @@ static void tick(struct engine *engine)
             take(engine, monitor->on[i]);
     if (monitor->reading_count > before)
         qsort(&monitor->readings[before], monitor->reading_count - before, sizeof *monitor->readings, by_job);
-    event_queue_push(&engine->events, time_after(engine->now, engine->config->world.monitor.delay), EVENT_TIMER,
-                     EVENT_OF_REPORT, 0); /* also without readings: a listener must not move the end of the run */
+    if (monitor->reading_count > before)
+        push_timer(engine, time_after(engine->now, engine->config->world.monitor.delay), EVENT_OF_REPORT);
     monitor->ticks = false;
     if (monitor->on_count > 0)
         push_tick(engine);
@@ -194,6 +205,7 @@ static void report(struct engine *engine)
 
 void engine_monitor_event(struct engine *engine, uint32_t what)
 {
+    engine->monitor->timers--;
     if (what == EVENT_OF_TICK)
         tick(engine);
     else

@@ -322,6 +322,13 @@ static void loaded(struct engine *engine, uint32_t slot)
     engine_turn(engine, slot);
 }
 
+/* A periodic checkpoint of a job that runs on is whole. */
+static void tell_saved(struct engine *engine, uint32_t slot)
+{
+    port_job_checkpointed(&engine->port, engine->jobs[slot].row.id, engine->now);
+    engine_want_cycle(engine, engine->now);
+}
+
 /* A blocking write is whole, and the job goes on. */
 static void written(struct engine *engine, uint32_t slot)
 {
@@ -332,6 +339,7 @@ static void written(struct engine *engine, uint32_t slot)
     note_saved(engine, slot, progress->work);
     enter(engine, slot, SAVES_WORK);
     engine_turn(engine, slot);
+    tell_saved(engine, slot);
 }
 
 static void end_asynchronous(struct engine *engine, uint32_t slot)
@@ -347,6 +355,7 @@ static void written_asynchronously(struct engine *engine, uint32_t slot)
     note_saved(engine, slot, engine->saves[slot].held);
     enter(engine, slot, SAVES_WORK);
     engine_turn(engine, slot);
+    tell_saved(engine, slot);
 }
 
 /* It has done its interval of work. */

@@ -93,6 +93,11 @@ static inline void port_job_ended(struct port *port, job_id job, enum job_end en
         sched_job_ended(port->sched, job, end, will_retry, now);
 }
 
+static inline void port_job_checkpointed(struct port *port, job_id job, time_ns now)
+{
+    port_tell(port, &(struct fact){.kind = FACT_JOB_CHECKPOINTED, .now = now, .id = job});
+}
+
 static inline void port_job_observed(struct port *port, job_id job, const struct observation *observation, time_ns now)
 {
     if (__builtin_expect(port->is_told, false))

@@ -143,10 +143,11 @@ static struct text line_without_end(struct text line)
 /* The next line of the answer that was not compared yet; empty: none is left. */
 static struct text next_own(const struct decider *decider)
 {
-    struct text rest = {decider->answer.bytes + decider->compared, decider->answer.length - decider->compared},
-                line = {"", 0};
-    if (rest.length > 0)
-        text_cut(&rest, '\n', &line);
+    struct text line = {"", 0};
+    if (decider->answer.length == decider->compared)
+        return line;
+    struct text rest = {decider->answer.bytes + decider->compared, decider->answer.length - decider->compared};
+    text_cut(&rest, '\n', &line);
     return line;
 }
 

@@ -222,6 +222,8 @@ static void play_seed(struct campaign *campaign, uint64_t seed, uint32_t preset)
         random_world_make(&scenario, seed, preset, kind);
         if ((seed) % 2 == 0)
             random_world_choose_sets(&scenario);
+        if (seed % 5 == 2)
+            random_world_watch(&scenario);
         if (kind == RANDOM_WORLD_RECLAIM && !(scenario.policy.guarantees & GUARANTEE_RECLAIM))
             continue;
         find(campaign, &scenario, play(&scenario, campaign));

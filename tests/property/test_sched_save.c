@@ -20,7 +20,7 @@ enum { STOPS = 20 }; /* about this many in a world, beside cycles */
 
 struct stops {
     struct random_stream stream;
-    uint64_t made;
+    uint64_t made, idled;
 };
 
 static void stop(struct honest_world *world)
@@ -61,6 +61,8 @@ static void play(struct stops *stops, uint64_t seed, uint32_t preset, enum rando
         random_world_choose_sets(&scenario);
     if (seed % 4 == 3)
         random_world_communicate(&scenario);
+    if (seed % 3 == 1)
+        random_world_watch(&scenario);
     random_stream_init(&stops->stream, seed, "stops", preset);
     honest_world_open(&plain, &scenario, NULL);
     honest_world_open(&stopped, &scenario, NULL);
@@ -71,6 +73,7 @@ static void play(struct stops *stops, uint64_t seed, uint32_t preset, enum rando
         honest_world_tick(&stopped);
         compare_worlds(&plain, &stopped);
     }
+    stops->idled += plain.idled;
     honest_world_close(&plain);
     honest_world_close(&stopped);
 }
@@ -87,6 +90,7 @@ static void test_presets(void **state)
             for (enum random_world_kind kind = 0; kind < RANDOM_WORLD_KIND_COUNT; kind++)
                 play(&stops, seed, preset, kind);
     assert_true(stops.made > count * STOPS);
+    assert_true(stops.idled > count || count == 1);
 }
 
 int main(void)

@@ -341,7 +341,7 @@ static bool is_due(const struct honest_world *world, uint32_t j)
 {
     struct honest_space space;
     const struct honest_job *job = &world->jobs[j];
-    if (!honest_job_waits(job) || !is_entitled(world, j))
+    if (!honest_job_waits(job) || job->was_idle || !is_entitled(world, j))
         return false;
     honest_space_of(world, COUNT_HELD | COUNT_LEAVING | COUNT_RESERVED, &space);
     for (node_id n = 0; n < world->cluster->node_count; n++) {

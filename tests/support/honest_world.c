@@ -258,6 +258,24 @@ static void tell_submissions(struct honest_world *world)
     }
 }
 
+/* What a monitor measured of the last tick, of most of the jobs that run: some spans idle, some active. */
+static void tell_measurements(struct honest_world *world)
+{
+    enum { SPAN = 8 }; /* ticks */
+    for (uint32_t j = 0; j < world->scenario->job_count && world->scenario->is_watched; j++) {
+        const struct honest_job *job = &world->jobs[j];
+        const uint64_t words[] = {world->scenario->seed, j, world->tick / SPAN};
+        const uint64_t hash = hash_bytes(words, sizeof words, 2);
+        const struct observation observation = {.since = world->now - world->scenario->period,
+                                                .until = world->now,
+                                                .sm_active_milli = (uint16_t)(hash % 3 > 0 ? 0 : 300)};
+        if (job->whole_since == TIME_NEVER || hash_bytes(&world->tick, sizeof world->tick, hash) % 8 == 0)
+            continue;
+        sched_job_observed(world->sched, job->job.id, &observation, world->now);
+        told_outside(world, "what was measured of job", j);
+    }
+}
+
 /* ---- Decisions ---- */
 
 /* Split the piece into members, each with the lowest GPUs. */
@@ -343,6 +361,8 @@ static void take_evict(struct honest_world *world, uint32_t j, const struct deci
         if (job->holds[i].decision == decision->id)
             job->holds[i].due_tick = world->tick + 1 + (most > 0 ? (uint32_t)(hash % most) : 0);
     world->evictions++;
+    world->idled += decision->reason == REASON_IDLE;
+    job->was_idle |= decision->reason == REASON_IDLE;
     job->evictions++;
     if (!job->job.is_preemptible && decision->reason != REASON_STALE_GANG)
         breaks(world, j, "a job was evicted that cannot be preempted");
@@ -460,6 +480,7 @@ bool honest_world_tick(struct honest_world *world)
     tell_effects(world, HOLD_LEAVING);
     tell_effects(world, HOLD_STARTING);
     tell_submissions(world);
+    tell_measurements(world);
     bool is_due = world->is_told || world->wake_at <= world->now || world->scenario->is_each_tick;
     if (is_due)
         run_cycle(world);

@@ -49,6 +49,7 @@ struct honest_job {
     bool is_hurt;         /* it lost members by a fault since it last had its minimum */
     uint32_t decisions;   /* decisions about it so far */
     uint32_t evictions;   /* evictions decided so far */
+    bool was_idle;        /* it was evicted as idle, and may rest */
     uint32_t reserved_at; /* in ticks */
 };
 
@@ -90,7 +91,8 @@ struct honest_world {
     uint64_t breakages;  /* those of them that may cost a reservation: nodes, refusals */
     uint32_t quiet_tick; /* when the last of them was told */
     uint64_t cycles, idle_cycles, evictions, wasted;
-    uint64_t hash; /* of all decisions, with names in place of ids */
+    uint64_t idled; /* evictions of jobs that seemed idle */
+    uint64_t hash;  /* of all decisions, with names in place of ids */
     struct honest_broken broken;
     struct buffer *log; /* gets a line for each fact and decision; NULL: none */
 };

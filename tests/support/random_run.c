@@ -153,6 +153,8 @@ static struct error on_job(void *self, const struct job_row *row)
         random_run_fail(run, "a job's overhead exceeds its run time", row->id);
     if (row->state != END_REJECTED)
         run->waited_s += time_to_seconds(row->wait_total);
+    run->told += row->idle != NULL ? row->idle->notified : 0;
+    run->idled += row->idle != NULL ? row->idle->evicted : 0;
     run->rows[row->id] = *row;
     run->hash = hash_mix(hash_mix(run->hash, row->id), (uint64_t)row->end ^ (uint64_t)row->state << 56);
     return ERROR_OK;

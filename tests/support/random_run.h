@@ -50,6 +50,7 @@ struct random_run {
     struct random_totals *totals;
     struct timeline_row sample;
     uint64_t hash;
+    uint64_t told, idled; /* submitters told of idle jobs, and evictions of these */
     double allocated_gpu_s, partial_gpu_s, waited_s;
 };
 

@@ -11,6 +11,7 @@
 #include "base/buffer.h"
 #include "base/random.h"
 #include "policies/config/presets.h"
+#include "policies/idle/idles.h"
 #include "policies/placement/placements.h"
 #include "policies/policy_config.h"
 #include "policies/preemption/preemption.h"
@@ -389,4 +390,21 @@ void random_world_communicate(struct random_world *world)
     world->policy.placement = &placement_fastest;
     if (world->policy.placement_firm != NULL)
         world->policy.placement_firm = &placement_fastest;
+}
+
+void random_world_watch(struct random_world *world)
+{
+    static const struct idle_policy *const policies[] = {&idle_tell, &idle_shrink, &idle_reclaim, &idle_reclaim};
+    struct random_stream stream;
+    random_stream_init(&stream, world->seed, "random world idle", world->preset);
+    world->policy.idle = policies[random_below(&stream, 4)];
+    world->policy.idle_config = (struct idle_config){.threshold_milli = 50,
+                                                     .wake_milli = once_in(&stream, 2) ? 50 : 300,
+                                                     .classes = (uint8_t)(1 + random_below(&stream, 7)),
+                                                     .spares_unsaved = once_in(&stream, 3),
+                                                     .is_wanted = once_in(&stream, 2),
+                                                     .window = (time_ns)between(&stream, 1, 4) * world->period,
+                                                     .grace = (time_ns)random_below(&stream, 4) * world->period,
+                                                     .rest = (time_ns)random_below(&stream, 6) * world->period};
+    world->is_watched = true;
 }

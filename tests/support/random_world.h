@@ -75,6 +75,7 @@ struct random_world {
     uint32_t refuse_milli; /* part of the decisions that is refused */
     bool is_each_tick;     /* a cycle at each tick, even without facts */
     bool communicates;     /* see random_world_communicate */
+    bool is_watched;       /* see random_world_watch */
 };
 
 /* Names of presets: policy_preset_texts. */
@@ -86,6 +87,10 @@ void random_world_choose_sets(struct random_world *world);
 /* Most jobs declare what they exchange, the fabric is oversubscribed, and the placement policy is `fastest`.  All
  * else is unchanged. */
 void random_world_communicate(struct random_world *world);
+
+/* A monitor tells of running jobs whether they are idle, and the policy has an `idle` policy.  All else is
+ * unchanged. */
+void random_world_watch(struct random_world *world);
 
 /* Built for each play; the caller frees it.  queue_ids: by position. */
 struct cluster *random_world_cluster_new(const struct random_world *world);

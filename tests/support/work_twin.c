@@ -417,7 +417,8 @@ static void note(struct twin_job *job, const struct decision *decision)
     struct twin_pending *pending = &job->pending[job->pending_count++];
     *pending = (struct twin_pending){.id = decision->id,
                                      .pieces = calloc(decision->piece_count + 1u, sizeof(struct piece)),
-                                     .piece_count = decision->piece_count};
+                                     .piece_count = decision->piece_count,
+                                     .is_eviction = decision->kind == DECISION_EVICT};
     memcpy(pending->pieces, decision->pieces, decision->piece_count * sizeof(struct piece));
 }
 

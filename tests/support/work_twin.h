@@ -28,6 +28,7 @@ struct twin_pending { /* a decision that takes effect later */
     decision_id id;
     struct piece *pieces;
     uint32_t piece_count;
+    bool is_eviction; /* a partial one */
 };
 
 enum twin_phase { TWIN_WORKS, TWIN_LOADS, TWIN_WRITES, TWIN_SAVES_TO_LEAVE };

@@ -163,13 +163,22 @@ static void begin_write(struct twin *twin, struct twin_job *job)
     begin_transfer(twin, job);
 }
 
+/* Will a fact tell that members left when its last checkpoint is whole?  Not if their grace was over before. */
+static bool waits_to_leave(const struct twin_job *job)
+{
+    bool waits = job->is_leaving;
+    for (uint32_t i = 0; i < job->pending_count; i++)
+        waits |= job->pending[i].is_eviction;
+    return waits && job->saves.phase == TWIN_SAVES_TO_LEAVE;
+}
+
 void twin_make_steps(struct twin *twin)
 {
     for (uint32_t j = 0; twin->is_charged && j < twin->run.job_count; j++) {
         struct twin_job *job = &twin->jobs[j];
         while (step_of(twin, job, rate_of(twin)) <= twin->now) {
-            if (job->saves.phase == TWIN_SAVES_TO_LEAVE)
-                break; /* a fact tells it */
+            if (waits_to_leave(job))
+                break;
             if (is_under_way(&job->saves))
                 whole(twin, job);
             else

@@ -138,6 +138,58 @@ static void what_comes_later_is_not_known(void **state)
     }
 }
 
+/* No peeking: bursts of a quarter of a second at 0.8 and of half a second at 0.4 are different truths, but every window
+ * of the monitor holds whole seconds, so its readings are equal.  All decisions are. */
+#define SECONDS_OF(level, burst, gap, abandoned)                                                                       \
+    "[{\"class\": \"interactive\", \"kind\": \"notebook\", \"level\": " level ", \"abandoned\": " abandoned ","        \
+    " \"burst\": {\"distribution\": \"constant\", \"mean\": " burst "},"                                               \
+    " \"gap\": {\"distribution\": \"constant\", \"mean\": " gap "}}]"
+
+struct decided {
+    uint64_t fingerprint;
+    uint32_t evicted;
+    int64_t idle_gpu_us;
+};
+
+static struct decided decide(const char *activity)
+{
+    enum { COUNT = 24 };
+    struct run_job jobs[COUNT];
+    struct decided decided = {0};
+    struct world world;
+    world_open(&world, activity);
+    world.setup.world.monitor.delay = 45 * TIME_NS_PER_S;
+    world.setup.world.monitor.noise = 0.01;
+    world.setup.world.monitor.missing = 0.05;
+    for (int i = 0; i < COUNT; i++) {
+        jobs[i] = run_job_make((i / 4 * 20 + i % 4) * MINUTE, 3 * HOUR, 1, 1);
+        jobs[i].job.class = JOB_INTERACTIVE;
+        jobs[i].job.is_preemptible = true;
+        jobs[i].job.checkpoint = (struct checkpoint_plan){.duration = 30 * TIME_NS_PER_S, .restart = MINUTE};
+    }
+    struct run_log *log = run_jobs(&world.setup, jobs, COUNT);
+    decided.fingerprint = log->result.fingerprint;
+    for (int i = 0; i < COUNT; i++) {
+        decided.evicted += log->idle[i].evicted;
+        decided.idle_gpu_us += log->jobs[i].idle_held_gpu_us;
+    }
+    run_log_free(log);
+    world_close(&world);
+    return decided;
+}
+
+static void other_truths_with_equal_readings_are_treated_alike(void **state)
+{
+    (void)state;
+    const struct decided one = decide(SECONDS_OF("0.8", "0.25", "0.75", "0.0003"));
+    const struct decided other = decide(SECONDS_OF("0.4", "0.5", "0.5", "0.0003"));
+    assert_true(one.evicted > 10);
+    assert_true(one.idle_gpu_us > other.idle_gpu_us + 3600 * INT64_C(1000000)); /* the truths do differ */
+    assert_int_equal(one.fingerprint, other.fingerprint);
+    /* Readings that differ change decisions. */
+    assert_true(decide(SECONDS_OF("0.8", "0.25", "0.75", "0")).fingerprint != one.fingerprint);
+}
+
 /* A monitor changes nothing where no policy listens. */
 static void a_monitor_alone_changes_nothing(void **state)
 {
@@ -201,6 +253,7 @@ int main(void)
         cmocka_unit_test(delay_moves_decisions),
         cmocka_unit_test(without_measurements_nothing_is_known),
         cmocka_unit_test(what_comes_later_is_not_known),
+        cmocka_unit_test(other_truths_with_equal_readings_are_treated_alike),
         cmocka_unit_test(a_monitor_alone_changes_nothing),
         cmocka_unit_test(readings_have_noise_and_gaps),
         cmocka_unit_test(readings_are_clamped),

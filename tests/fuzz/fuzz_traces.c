@@ -1,0 +1,69 @@
+/* libFuzzer: bytes as a trace.  The first byte chooses the format, as tests/fuzz/starts numbers them, the second
+ * whether unreadable lines are skipped and whether the trace is read twice, to scale its arrivals.  `make fuzz` runs
+ * it. */
+#include "tests/fuzz/fuzz_file.h"
+
+#include "workloads/readers/source.h"
+
+enum { JOBS_MAX = 10000 };
+
+static struct cluster *some_cluster(void)
+{
+    static const char text[] = "{\"pools\": [{\"name\": \"a\", \"nodes\": 3, \"gpus_per_node\": 8, \"gpu_model\": "
+                               "\"h100-80gb\", \"cpus\": 64, \"memory_gb\": 512}]}";
+    struct json_doc *doc;
+    struct error error = json_doc_parse(&doc, "cluster", (struct text){text, sizeof text - 1}, ERROR_CONFIG);
+    if (error_is(error))
+        abort();
+    const struct json_value root = json_doc_root(doc, &error);
+    struct cluster *cluster = cluster_read(&root, NULL);
+    json_doc_free(doc);
+    if (cluster == NULL)
+        abort();
+    return cluster;
+}
+
+static struct error read_jobs(struct job_source *source)
+{
+    struct job job;
+    struct job_truth truth;
+    bool has = true;
+    time_ns last = 0;
+    for (int i = 0; has && i < JOBS_MAX; i++) {
+        TRY(job_source_next(source, &job, &truth, &has));
+        if (has && (job.submit < last || job_complaint(&job) != NULL))
+            abort(); /* its laws */
+        last = has ? job.submit : last;
+    }
+    return job_source_check(source);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    static struct cluster *cluster;
+    size_t formats = 0;
+    if (cluster == NULL)
+        cluster = some_cluster();
+    while (trace_format_names[formats] != NULL)
+        formats++;
+    if (size < 2)
+        return 0;
+    struct fuzz_file file = fuzz_file_new(bytes + 2, size - 2);
+    const struct workload_spec spec = {.trace = file.path,
+                                       .format = trace_format_names[bytes[0] % formats],
+                                       .duration_scale = 1,
+                                       .processors_per_gpu = 1,
+                                       .gpus_per_node = 8,
+                                       .default_duration = bytes[1] & 4 ? TIME_NS_PER_S : 0,
+                                       .bad_lines_max = bytes[1] & 1 ? 5 : 0,
+                                       .load = bytes[1] & 2 ? 0.5 : 0};
+    struct job_source *source;
+    struct error error = job_source_open(&source, &spec, cluster, 1);
+    if (!error_is(error)) {
+        error = read_jobs(source);
+        job_source_close(source);
+    }
+    fuzz_answered(error);
+    fuzz_file_free(&file);
+    return 0;
+}
