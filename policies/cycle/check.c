@@ -565,6 +565,7 @@ const char *sched_check(const struct sched *sched)
         }
     broken = broken != NULL ? broken : check_tally(sched, &tally);
     broken = broken != NULL ? broken : candidates_check(sched);
+    broken = broken != NULL ? broken : victim_lists_check(sched);
     broken = broken != NULL ? broken : retry_queue_check(sched);
     broken = broken != NULL ? broken : planned_leaves_check(sched);
     broken = broken != NULL ? broken : check_kept_nodes(sched);

@@ -92,6 +92,7 @@ struct sched *sched_blank_new(const struct cluster *cluster, const struct queue_
     pending_init(&sched->pending, &sched->jobs, &sched->request_classes, policy->order_count, policy->is_strict);
     listeners_init(sched);
     sched_study_orders(sched);
+    victim_lists_init(sched);
     headroom_init(sched);
     booking_init(sched);
     eviction_init(sched);
@@ -158,6 +159,7 @@ void sched_free(struct sched *sched)
     ledger_free(sched->empty);
     piece_list_release(&sched->pieces);
     candidates_release(sched);
+    victim_lists_release(&sched->victim_lists);
     retry_queue_release(sched);
     queue_selection_release(&sched->queue_selection);
     reservation_release(sched);

@@ -54,7 +54,7 @@ static void archive_counts(struct archive *archive, struct sched *sched)
 
 static void sched_archive(struct archive *archive, struct sched *sched)
 {
-    ARCHIVE_KNOWS(struct sched, 5624); /* `stop` is of the process, not of the state */
+    ARCHIVE_KNOWS(struct sched, 5648); /* `stop` is of the process, not of the state */
     archive_counts(archive, sched);
     owns_archive(archive, &sched->own.all);
     request_class_table_archive(archive, &sched->request_classes);
@@ -93,6 +93,8 @@ static void sched_archive(struct archive *archive, struct sched *sched)
         return;
     preemption_bound_archive(archive, &sched->preemption_bound, sched->cluster);
     candidates_archive(archive, sched);
+    if (archive_is_reading(archive))
+        victim_lists_rebuild(sched);
     retry_queue_archive(archive, sched);
     eviction_archive(archive, sched);
 }

@@ -4,6 +4,7 @@
 #include "policies/eviction/moves.h"
 #include "policies/eviction/node_search.h"
 #include "policies/eviction/plan_scratch.h"
+#include "policies/eviction/preemption_cost.h"
 #include "policies/eviction/victims.h"
 #include "policies/state/retry_queue.h"
 #include "policies/util/archive.h"
@@ -93,6 +94,8 @@ void eviction_archive(struct archive *archive, struct sched *sched)
     ARCHIVE(archive, eviction->headroom_retry);
     ARCHIVE(archive, eviction->plans);
     ARCHIVE(archive, eviction->plans_tried);
+    if (archive_is_reading(archive))
+        preemption_cost_know_runtimes(sched);
     archive_evictions(archive, sched);
     archive_moves(archive, sched);
 }

@@ -14,6 +14,7 @@ struct eviction_state {
     uint64_t plans, plans_tried;
     int64_t evicted_in_cycle;
     bool takes_both;           /* a reclaim also takes from the preemptor's own queue: plan_rounds.c */
+    bool has_own_runtimes;     /* some queue sets a minimum run time against preemption */
     struct eviction_log *logs; /* by queue, for disruption budgets */
     size_t log_capacity;
 };

@@ -74,6 +74,7 @@ void plan_take(struct sched *sched, struct unit *unit)
     unit->round = (uint8_t)plan->round;
     MEM_GROW(plan->taken, plan->taken_capacity, (size_t)plan->taken_count + 1);
     plan->taken[plan->taken_count++] = (uint32_t)(unit - plan->units);
+    victims_took(sched, unit);
     move_unit(sched, unit, ledger_send_off);
     plan_charge(sched, unit, -1);
 }
@@ -118,10 +119,11 @@ static uint32_t taken_jobs(const struct sched *sched)
     return count;
 }
 
-/* Give back every unit that holds nothing on the nodes where the preemptor is placed. */
-static void drop_bystanders(struct sched *sched)
+/* Give back every unit that holds nothing on the nodes where the preemptor is placed.  True if there is one. */
+static bool drop_bystanders(struct sched *sched)
 {
     struct plan_scratch *plan = sched->plan;
+    bool is_any = false;
     for (uint32_t p = 0; p < plan->pieces.count; p++)
         plan->node_mark[plan->pieces.pieces[p].node] = 1;
     for (uint32_t t = plan->taken_count; t-- > 0;) {
@@ -131,11 +133,14 @@ static void drop_bystanders(struct sched *sched)
         for (uint32_t i = 0; i < job->holding_count && !touches; i++)
             if (unit_has(sched, unit, i))
                 touches = plan->node_mark[sched_job_holding(job, i)->piece.node] != 0;
-        if (!touches)
-            plan_give_back(sched, unit);
+        if (touches)
+            continue;
+        is_any |= unit->is_taken;
+        plan_give_back(sched, unit);
     }
     for (uint32_t p = 0; p < plan->pieces.count; p++)
         plan->node_mark[plan->pieces.pieces[p].node] = 0;
+    return is_any;
 }
 
 void plan_charge_preemptor(struct sched *sched, uint32_t preemptor, int sign)
@@ -261,7 +266,7 @@ static bool is_good(struct sched *sched, uint32_t preemptor, enum plan_kind kind
         return is_quota_good(sched, preemptor, kind);
     size_t mark = ledger_mark(sched->ledger);
     uint32_t homeless;
-    bool is_placed = plan_put_all(sched, preemptor, &homeless);
+    bool is_placed = plan_put_all(sched, preemptor, kind == PLAN_CONSOLIDATE ? 0 : UINT32_MAX, &homeless);
     bool is_valid = is_placed && (kind != PLAN_CONSOLIDATE || homeless == 0) && may_be_lost(sched, preemptor) &&
                     is_quota_good(sched, preemptor, kind);
     ledger_rollback(sched->ledger, mark);
@@ -334,6 +339,12 @@ uint32_t plan_job_bound(const struct sched *sched, enum plan_kind kind)
 /* In a round, only the rules of the round are asked here.  The rest of the after-state is asked after trimming. */
 static bool is_acceptable(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
+    if (kind == PLAN_CONSOLIDATE && !plan_may_hold_all(sched, preemptor)) {
+#ifdef WINDTUNNEL_DEBUG
+        assert(!is_good(sched, preemptor, kind));
+#endif
+        return false;
+    }
     return taken_jobs(sched) <= plan_job_bound(sched, kind) && plan_suffices(sched, preemptor) &&
            (plan_round(sched->plan) != NULL ? plan_is_lawful(sched, preemptor) : is_good(sched, preemptor, kind));
 }
@@ -343,12 +354,14 @@ static bool is_acceptable(struct sched *sched, uint32_t preemptor, enum plan_kin
 static bool settle_for(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
     size_t mark = ledger_mark(sched->ledger);
-    drop_bystanders(sched);
+    const bool is_any_dropped = drop_bystanders(sched);
     if (is_acceptable(sched, preemptor, kind)) {
         ledger_commit(sched->ledger, mark);
         return true;
     }
     ledger_rollback(sched->ledger, mark);
+    if (!is_any_dropped)
+        return false; /* all of them were tried */
     for (uint32_t t = 0; t < sched->plan->taken_count; t++)
         sched->plan->units[sched->plan->taken[t]].is_taken = true;
     return is_acceptable(sched, preemptor, kind);
@@ -426,8 +439,7 @@ static bool try_grow(struct sched *sched, uint32_t preemptor, enum plan_kind kin
  * spares. */
 static bool bound_suffices(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
-    const bool suffices = plan_bound_suffices(sched, preemptor);
-    (void)kind;
+    const bool suffices = plan_bound_suffices(sched, preemptor, kind);
 #ifdef WINDTUNNEL_DEBUG
     if (!suffices && sched->plan->unit_count > 0) {
         victims_arrange(sched);

@@ -32,8 +32,13 @@ bool plan_seek_place(struct sched *sched, const struct unit *unit);
 /* As above, and store the place as the unit's (plan.places). */
 bool plan_replace(struct sched *sched, struct unit *unit);
 /* In the trial, place the preemptor (plan.pieces) and then the victims (plan.places).  *homeless: the number of victims
- * that have no other place.  False: there is no place for the preemptor. */
-bool plan_put_all(struct sched *sched, uint32_t preemptor, uint32_t *homeless);
+ * that have no other place; the search ends with the first beyond `most`, and no more is then known of the others.
+ * False: there is no place for the preemptor. */
+bool plan_put_all(struct sched *sched, uint32_t preemptor, uint32_t most, uint32_t *homeless);
+/* False only if the preemptor and all taken units together find no places, since there are too few nodes with so many
+ * free GPUs: each member of s GPUs takes at least s / g places of g GPUs.  Where GPU models differ it is always true.
+ * O(pieces of the taken units + node types * GPUs of a node). */
+bool plan_may_hold_all(struct sched *sched, uint32_t preemptor);
 /* In a valid plan whose victims move: give back the victims whose new places are on the nodes where they run, if they
  * can stay there while all others have the places found.  True if some stay; then plan.pieces and plan.places are
  * valid. */

@@ -81,7 +81,40 @@ static bool home_suffices(struct sched *sched, const struct job_group *group, qu
     return members >= group->count;
 }
 
-bool plan_bound_suffices(struct sched *sched, uint32_t preemptor)
+/* A preemption takes preemptible jobs of the preemptor's own queue.  Would the quota policy allow the preemptor with
+ * all of them gone?  Without it, the searches node by node that kai makes in vain on h100-500x8 of 24 h took
+ * 2.7 of its 12.3 * 10^9 instructions. */
+static bool quota_suffices(struct sched *sched, uint32_t preemptor)
+{
+    const struct quota_policy *quota = sched->policy.quota;
+    const struct sched_job *own = &sched->jobs.jobs[preemptor];
+    if (quota->forbids == NULL || quota->is_flat)
+        return true;
+    int64_t amounts[QUEUE_SUM_COUNT] = {0};
+    for (int r = 0; r < RESOURCE_COUNT; r++)
+        amounts[r] = queue_tree_non_preemptible(&sched->tree, own->queue, (enum resource)r) -
+                     queue_tree_charged(&sched->tree, own->queue, (enum resource)r);
+    const size_t mark = ledger_mark(sched->ledger);
+    ledger_charge(sched->ledger, own->queue, amounts);
+    const bool is_allowed = quota->forbids(&sched->tree, own->queue, sched_ask(sched, own)->charge) == QUEUE_NONE;
+    ledger_rollback(sched->ledger, mark);
+    return is_allowed;
+}
+
+/* In a consolidation all victims find other places, so what is free now must hold the preemptor.  A job holds as much
+ * anywhere only where all GPUs are alike. */
+static bool room_suffices(const struct sched *sched, const struct request_class *ask)
+{
+    const struct ledger *ledger = sched->ledger;
+    int64_t room = (int64_t)sched->cluster->gpu_count * GPU_MILLI - ledger->used_milli - ledger->coming_milli -
+                   ledger->claimed_milli;
+    for (uint32_t g = 0; g < ask->group_count; g++)
+        room -= (int64_t)ask->groups[g].count * ask->groups[g].request.gpus * GPU_MILLI;
+    return room >= 0 || sched->cluster->model_count > 1;
+}
+
+/* Does each group find its whole GPUs, by itself, with all units gone? */
+static bool space_suffices(struct sched *sched, uint32_t preemptor)
 {
     const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[preemptor]);
     queue_id keeper = QUEUE_NONE;
@@ -98,4 +131,13 @@ bool plan_bound_suffices(struct sched *sched, uint32_t preemptor)
                                                          : cluster_suffices(sched, group);
     }
     return suffices;
+}
+
+bool plan_bound_suffices(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
+{
+    if (kind == PLAN_CONSOLIDATE && !room_suffices(sched, sched_ask(sched, &sched->jobs.jobs[preemptor])))
+        return false;
+    if (kind == PLAN_PREEMPT && !quota_suffices(sched, preemptor))
+        return false;
+    return space_suffices(sched, preemptor);
 }

@@ -1,23 +1,26 @@
 /* policies/eviction/plan_bound.h -- refuses a plan whose candidates could never make room, before they are put in
  * order.
  *
- * Law: false only if the preemptor would find no place with every candidate of the plan gone.  Then no set of victims
- * suffices, and the search would fail after it had taken and tried them all.
+ * Law: false only if the preemptor would find no place, or its quota would forbid it, with every candidate of the plan
+ * gone.  Then no set of victims suffices, and the search would fail after it had taken and tried them all.
  *
  *   victims_collect(sched, preemptor, kind);
- *   if (!plan_bound_suffices(sched, preemptor)) return false;
+ *   if (!plan_bound_suffices(sched, preemptor, kind)) return false;
  *
- * It counts whole GPUs only: shares may fit beside jobs that stay.  It does not ask where the job may be placed, except
- * for a queue that is confined to GPUs of its own (its home, policies/eviction/plan_fit.h), nor what CPUs and memory
- * are free; so it may be true where the search fails.
+ * The quota is asked for a preemption, which takes from the preemptor's own queue alone.  A consolidation needs as much
+ * free space as the preemptor asks, since its victims move.  Else only whole GPUs are counted: shares may fit beside
+ * jobs that stay.  It does not ask where the job may be placed, except for a queue that is confined to GPUs of its own
+ * (its home, policies/eviction/plan_fit.h), nor what CPUs and memory are free; so it may be true where the search
+ * fails.
  * Cost: O(pieces of the candidates + nodes + GPUs / 32).
  */
 #ifndef POLICIES_EVICTION_PLAN_BOUND_H
 #define POLICIES_EVICTION_PLAN_BOUND_H
 
+#include "policies/state/plan_kind.h"
 #include "policies/state/sched_state.h"
 
 /* Called in the trial of the plan, when the candidates are collected and none is taken. */
-bool plan_bound_suffices(struct sched *sched, uint32_t preemptor);
+bool plan_bound_suffices(struct sched *sched, uint32_t preemptor, enum plan_kind kind);
 
 #endif

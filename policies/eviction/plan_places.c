@@ -79,14 +79,14 @@ bool plan_replace(struct sched *sched, struct unit *unit)
 }
 
 /* With the preemptor placed and charged, place the victims elsewhere where they fit: the last taken first, the order in
- * which they would be admitted.  The moved victims are charged again.  Returns how many have no place.  The caller
- * rolls back. */
-static uint32_t replace_victims(struct sched *sched)
+ * which they would be admitted.  The moved victims are charged again.  Returns how many have no place; the search ends
+ * with the first beyond `most`.  The caller rolls back. */
+static uint32_t replace_victims(struct sched *sched, uint32_t most)
 {
     struct plan_scratch *plan = sched->plan;
     uint32_t homeless = 0;
     plan->place_count = 0;
-    for (uint32_t t = plan->taken_count; t-- > 0;) {
+    for (uint32_t t = plan->taken_count; t-- > 0 && homeless <= most;) {
         struct unit *unit = &plan->units[plan->taken[t]];
         unit->is_moved = false;
         if (unit->is_taken)
@@ -95,15 +95,74 @@ static uint32_t replace_victims(struct sched *sched)
     return homeless;
 }
 
-bool plan_put_all(struct sched *sched, uint32_t preemptor, uint32_t *homeless)
+bool plan_put_all(struct sched *sched, uint32_t preemptor, uint32_t most, uint32_t *homeless)
 {
     *homeless = 0;
     if (!sched_place(sched, preemptor, &sched->plan->pieces))
         return false;
     /* A victim that moves is charged to its queue again.  The limits must hold for it and the preemptor together. */
     plan_charge_preemptor(sched, preemptor, 1);
-    *homeless = replace_victims(sched);
+    *homeless = replace_victims(sched, most);
     plan_charge_preemptor(sched, preemptor, -1);
+    return true;
+}
+
+/* ---- A place for all ---- */
+
+struct demand { /* members by the number of their whole GPUs */
+    uint64_t members[NODE_GPUS_MAX + 1];
+};
+
+static void count_piece(struct demand *demand, const struct piece *piece, int32_t mig)
+{
+    if (piece->gpu_milli == GPU_MILLI && piece->member_count > 0 && mig == 0)
+        demand->members[(uint32_t)__builtin_popcount(piece->gpu_mask) / piece->member_count] += piece->member_count;
+}
+
+static void count_taken(const struct sched *sched, struct demand *demand)
+{
+    const struct plan_scratch *plan = sched->plan;
+    for (uint32_t t = 0; t < plan->taken_count; t++) {
+        const struct unit *unit = &plan->units[plan->taken[t]];
+        const struct sched_job *job = &sched->jobs.jobs[unit->slot];
+        const struct request_class *request_class = &sched->request_classes.at[job->request_class];
+        for (uint32_t i = 0; unit->is_taken && i < job->holding_count; i++) {
+            const struct piece *piece = &sched_job_holding(job, i)->piece;
+            if (unit_has(sched, unit, i))
+                count_piece(demand, piece, request_class->groups[piece->group].request.mig);
+        }
+    }
+}
+
+/* How many members of `gpus` whole GPUs each find room on the nodes. */
+static uint64_t room_for(const struct sched *sched, uint32_t gpus)
+{
+    const struct node_index *index = sched->ledger->index;
+    uint64_t room = 0;
+    for (uint32_t t = 0; t < sched->cluster->type_count; t++)
+        for (uint32_t free = gpus; free <= sched->cluster->types[t].gpu_count; free++)
+            room += (uint64_t)index->types[t].whole[free].member_count * (free / gpus);
+    return room;
+}
+
+bool plan_may_hold_all(struct sched *sched, uint32_t preemptor)
+{
+    const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[preemptor]);
+    struct demand demand = {{0}};
+    if (sched->cluster->model_count > 1)
+        return true;
+    count_taken(sched, &demand);
+    for (uint32_t g = 0; g < ask->group_count; g++)
+        demand.members[ask->groups[g].request.gpus] += ask->groups[g].count;
+    for (uint32_t gpus = 1; gpus <= NODE_GPUS_MAX; gpus++) {
+        uint64_t needed = 0;
+        if (demand.members[gpus] == 0)
+            continue;
+        for (uint32_t more = gpus; more <= NODE_GPUS_MAX; more++)
+            needed += demand.members[more] * (more / gpus);
+        if (needed > room_for(sched, gpus))
+            return false;
+    }
     return true;
 }
 
@@ -269,7 +328,7 @@ bool plan_leave_at_home(struct sched *sched, uint32_t preemptor)
     if (!is_any_at_home(sched))
         return false;
     const size_t mark = ledger_mark(sched->ledger);
-    if (plan_put_all(sched, preemptor, &homeless))
+    if (plan_put_all(sched, preemptor, UINT32_MAX, &homeless))
         let_all_stay(sched, preemptor);
     ledger_rollback(sched->ledger, mark);
     for (uint32_t t = 0; t < plan->taken_count; t++) {

@@ -45,8 +45,10 @@ struct unit_terms { /* the rest of a unit's data, made when it is needed */
 
 struct unit_span { /* the units of one queue, in plan_scratch.units */
     uint32_t first, count, next;
-    uint32_t round; /* next and is_done are valid in this round */
-    bool is_done;   /* once_a_queue: the one unit was looked at */
+    uint32_t round;      /* next and is_done are valid in this round */
+    bool is_done;        /* once_a_queue: the one unit was looked at */
+    bool is_front_known; /* `front` is valid: nothing below the queue was taken since (next_below in victims.c) */
+    uint32_t front;      /* the next unit of the queue or a queue below it: index + 1; 0: there is none */
 };
 
 struct nominee { /* a class queue, and the victims that its head would have if no other plan were booked */
@@ -65,11 +67,13 @@ struct plan_scratch {
     size_t sorted_capacity;
     struct unit_order *order;
     size_t order_capacity;
-    bool is_lazy;   /* the units are not sorted; order[0] to order[drawn - 1] name the first of them in order */
-    uint32_t drawn; /* the rest of `order` is a heap (victim_order.c) */
-    uint32_t next;  /* index of the next unit, when not by queue */
+    bool is_in_order; /* the units were collected in the order of their keys, by queue; not all of them are ranked */
+    bool is_lazy;     /* the units are not sorted; order[0] to order[drawn - 1] name the first of them in order */
+    uint32_t drawn;   /* the rest of `order` is a heap (victim_order.c) */
+    uint32_t next;    /* index of the next unit, when not by queue */
     struct unit_span *spans; /* by queue */
     size_t span_capacity;
+    bool has_spans;     /* they are of the units that were collected last */
     uint8_t *has_units; /* by queue: it or a queue below it has units */
     size_t has_units_capacity;
     uint32_t *taken; /* indices of units, in the order they were taken */

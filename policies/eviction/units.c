@@ -167,6 +167,11 @@ void units_add_surplus(struct sched *sched, uint32_t slot, bool is_over_quota)
         sched->plan->units[u].has_sets = true;
 }
 
+void units_add_whole(struct sched *sched, uint32_t slot, bool is_over_quota, int64_t held_milli)
+{
+    add_unit(sched, is_over_quota, slot, UNIT_CORE)->held_milli = held_milli;
+}
+
 void units_add_core(struct sched *sched, uint32_t slot, bool is_over_quota, const struct victim_candidate *candidate,
                     uint32_t first_surplus)
 {

@@ -17,6 +17,8 @@ bool unit_stands_on(const struct sched *sched, const struct unit *unit, const st
 
 /* Add a unit for each part of the job above its minimum, in the order in which the parts leave. */
 void units_add_surplus(struct sched *sched, uint32_t slot, bool is_over_quota);
+/* Add the whole job as a unit.  It has no surplus, and nothing of it is leaving.  O(1). */
+void units_add_whole(struct sched *sched, uint32_t slot, bool is_over_quota, int64_t held_milli);
 /* Add the core as a unit: the job without its surplus, whose units are those from first_surplus on. */
 void units_add_core(struct sched *sched, uint32_t slot, bool is_over_quota, const struct victim_candidate *candidate,
                     uint32_t first_surplus);

@@ -228,6 +228,23 @@ void victims_order(struct sched *sched, bool by_queue, bool is_lazy)
         sort_units(plan);
 }
 
+void victims_are_in_order(struct sched *sched)
+{
+    struct plan_scratch *plan = sched->plan;
+    plan->is_lazy = false;
+    /* So that terms do not move when units are ranked. */
+    MEM_GROW(plan->terms, plan->term_capacity, (size_t)plan->unit_count + 1);
+#ifdef WINDTUNNEL_DEBUG
+    const bool by_queue = !sched->policy.quota->is_flat;
+    for (uint32_t u = 0; u < plan->unit_count; u++) {
+        const struct unit *unit = &plan->units[u];
+        victims_rank(sched, &plan->units[u]);
+        assert(u == 0 || (by_queue && unit[-1].queue < unit->queue) ||
+               ((!by_queue || unit[-1].queue == unit->queue) && victims_compare(plan, &unit[-1], unit) < 0));
+    }
+#endif
+}
+
 /* Add the charge of the surplus unit's members, times sign, to `amounts`. */
 static void add_unit_charge(const struct sched *sched, const struct unit *unit, int sign,
                             int64_t amounts[QUEUE_SUM_COUNT])

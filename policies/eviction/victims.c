@@ -222,8 +222,10 @@ static inline void add_job(struct sched *sched, const struct victim_walk *walk, 
         preemption_cost_note(sched, walk->preemptor, &cost);
     if ((is_young || is_too_costly) && !candidate->has_surplus)
         return;
-    if (candidate->has_surplus)
+    if (candidate->has_surplus) {
         units_add_surplus(sched, slot, walk->is_over_quota);
+        sched->plan->is_in_order = false; /* a core is ranked as if its surplus had gone */
+    }
     uint32_t surplus = sched->plan->unit_count - first;
     if (!is_young && !is_too_costly)
         units_add_core(sched, slot, walk->is_over_quota, candidate, first);
@@ -277,23 +279,6 @@ static bool may_take_from(struct sched *sched, const struct victim_walk *walk, q
     return walk->kind != PLAN_RECLAIM || sched->plan->is_moving || may_queue_lose(sched, walk->preemptor, queue);
 }
 
-static void span_queues(struct sched *sched)
-{
-    struct plan_scratch *plan = sched->plan;
-    MEM_GROW(plan->spans, plan->span_capacity, sched->tree.count);
-    MEM_GROW(plan->has_units, plan->has_units_capacity, sched->tree.count);
-    memset(plan->spans, 0, sched->tree.count * sizeof *plan->spans);
-    memset(plan->has_units, 0, sched->tree.count);
-    for (uint32_t u = 0; u < plan->unit_count; u++) {
-        struct unit_span *span = &plan->spans[plan->units[u].queue];
-        if (span->count++ == 0)
-            span->first = span->next = u;
-        for (queue_id q = plan->units[u].queue; q != QUEUE_NONE && !plan->has_units[q];
-             q = sched->tree.queues[q].parent)
-            plan->has_units[q] = 1;
-    }
-}
-
 /* Would every job of the queue lose more than the preemptor's wait is worth?  A cheap test, so it comes early. */
 static bool is_queue_too_costly(struct sched *sched, queue_id queue)
 {
@@ -324,6 +309,78 @@ time_ns victims_eligible_at(struct sched *sched, uint32_t preemptor, uint32_t sl
     return time_after(candidate->decided, min_runtime(sched, own->queue, job->queue, PLAN_RECLAIM));
 }
 
+/* From now on, jobs of this queue are looked at. */
+static void know_queue(struct sched *sched, struct victim_walk *walk, queue_id queue)
+{
+    const queue_id own = walk->preemptor == SLOT_NONE ? QUEUE_ROOT : sched->jobs.jobs[walk->preemptor].queue;
+    walk->protected_for = min_runtime(sched, own, queue, walk->kind);
+    walk->is_over_quota = does_borrow(sched, queue, walk->kind);
+}
+
+static inline void look_at(struct sched *sched, const struct victim_walk *walk, uint32_t slot)
+{
+    struct victim_candidate *candidate = candidates_get(sched, slot);
+    const struct verdict verdict = judge(sched, walk, slot, candidate);
+    note_verdict(sched->plan, verdict);
+    if (verdict.takes != TAKES_NOTHING)
+        add_job(sched, walk, slot, candidate, verdict.takes == TAKES_SURPLUS);
+}
+
+static void look_at_all(struct sched *sched, const struct victim_walk *walk, const struct slot_list *running)
+{
+    for (uint32_t i = 0; i < running->count; i++) {
+        if (i + CANDIDATES_AHEAD < running->count)
+            candidates_foresee(sched, running->slots[i + CANDIDATES_AHEAD]);
+        look_at(sched, walk, running->slots[i]);
+    }
+}
+
+/* May a plain candidate be taken at once, if its times allow it?  Then no guard is asked that depends on the job. */
+static bool is_quick(const struct sched *sched, const struct victim_walk *walk)
+{
+    const bool leaves_none_alone =
+        walk->kind == PLAN_CONSOLIDATE ? !sched->policy.defrag_config.spares_ending
+        : walk->kind == PLAN_PREEMPT ? sched->policy.preempt.within_queue == WITHIN_QUEUE_ORDER /* see look_in_order */
+                                     : walk->kind == PLAN_RECLAIM;
+    return leaves_none_alone && walk->rival == JOB_NONE && sched->policy.preempt.evictions_per_queue_h == 0 &&
+           sched->plan->loss_bound == INT64_MAX;
+}
+
+/* As look_at, for the most common case. */
+static inline void look_quickly(struct sched *sched, const struct victim_walk *walk, uint32_t slot)
+{
+    const struct victim_candidate *candidate = candidates_get(sched, slot);
+    if (candidate->is_plain && candidate->decided_cycle != sched->cycle && slot != walk->preemptor &&
+        candidate->decided + walk->protected_for <= sched->now)
+        units_add_whole(sched, slot, walk->is_over_quota, candidate->held_milli);
+    else
+        look_at(sched, walk, slot);
+}
+
+/* The first victims first.  A preemption leaves alone all jobs before the preemptor (is_left_alone); only of its rival
+ * it takes a note. */
+static void look_in_order(struct sched *sched, struct victim_walk *walk, queue_id queue)
+{
+    const struct victim_list list = victim_lists_of(sched, queue);
+    const bool is_behind = walk->kind == PLAN_PREEMPT && walk->rival == JOB_NONE, quick = is_quick(sched, walk);
+    const uint32_t end = is_behind ? victim_lists_behind(sched, queue, walk->preemptor) : 0;
+    /* Without quotas the list holds jobs of all queues, which may protect their jobs for different times. */
+    const bool by_job =
+        sched->policy.quota->is_flat && (walk->kind != PLAN_PREEMPT || sched->eviction->has_own_runtimes);
+    if (sched->policy.quota->is_flat)
+        know_queue(sched, walk, QUEUE_ROOT);
+    for (uint32_t i = list.count; i-- > end;) {
+        if (i >= CANDIDATES_AHEAD)
+            candidates_foresee(sched, list.slots[i - CANDIDATES_AHEAD]);
+        if (by_job)
+            know_queue(sched, walk, sched->jobs.jobs[list.slots[i]].queue);
+        if (quick)
+            look_quickly(sched, walk, list.slots[i]);
+        else
+            look_at(sched, walk, list.slots[i]);
+    }
+}
+
 static void collect_queue(struct sched *sched, struct victim_walk *walk, queue_id queue)
 {
     const uint32_t preemptor = walk->preemptor;
@@ -340,17 +397,11 @@ static void collect_queue(struct sched *sched, struct victim_walk *walk, queue_i
     }
     if (!may_take_from(sched, walk, own, queue))
         return;
-    walk->protected_for = min_runtime(sched, own, queue, kind);
-    walk->is_over_quota = does_borrow(sched, queue, kind);
-    for (uint32_t i = 0; i < running->count; i++) {
-        struct victim_candidate *candidate = candidates_get(sched, running->slots[i]);
-        if (i + CANDIDATES_AHEAD < running->count)
-            candidates_foresee(sched, running->slots[i + CANDIDATES_AHEAD]);
-        const struct verdict verdict = judge(sched, walk, running->slots[i], candidate);
-        note_verdict(sched->plan, verdict);
-        if (verdict.takes != TAKES_NOTHING)
-            add_job(sched, walk, running->slots[i], candidate, verdict.takes == TAKES_SURPLUS);
-    }
+    know_queue(sched, walk, queue);
+    if (sched->victim_lists.are_kept)
+        look_in_order(sched, walk, queue);
+    else
+        look_at_all(sched, walk, running);
     if (sched->plan->loss_bound != INT64_MAX && sched->plan->unit_count == first)
         candidates_refloor(sched, queue);
 }
@@ -359,10 +410,14 @@ void victims_collect(struct sched *sched, uint32_t preemptor, enum plan_kind kin
 {
     sched->plan->unit_count = sched->plan->term_count = sched->plan->next = 0;
     sched->plan->preemptor = preemptor;
+    sched->plan->is_in_order = sched->victim_lists.are_kept;
+    sched->plan->has_spans = false;
     sched->plan->loss_bound = loss_bound(sched, preemptor, kind);
     struct victim_walk walk = {.preemptor = preemptor, .kind = kind, .rival = find_rival(sched, preemptor)};
     if (kind == PLAN_PREEMPT && !sched->policy.quota->is_flat)
         collect_queue(sched, &walk, sched->jobs.jobs[preemptor].queue);
+    else if (sched->victim_lists.are_kept && sched->policy.quota->is_flat)
+        look_in_order(sched, &walk, QUEUE_ROOT); /* without quotas, no queue is out of reach as a whole */
     else
         for (queue_id q = 0; q < sched->tree.count; q++) {
             bool takes_own = kind == PLAN_RECLAIM && plan_takes_own(sched, preemptor, q);
@@ -396,24 +451,6 @@ void victims_note(struct sched *sched, uint32_t preemptor)
         is_quiet = is_settled(sched, q);
     if (!is_quiet)
         victims_collect(sched, preemptor, PLAN_RECLAIM);
-}
-
-static void arrange(struct sched *sched, bool is_lazy)
-{
-    bool by_queue = (sched->policy.preempt.by_queue || plan_is_by_share(sched)) && !sched->policy.quota->is_flat;
-    victims_order(sched, by_queue, is_lazy && !by_queue && !plan_is_by_share(sched));
-    if (by_queue)
-        span_queues(sched);
-}
-
-void victims_arrange(struct sched *sched)
-{
-    arrange(sched, true);
-}
-
-void victims_sort(struct sched *sched)
-{
-    arrange(sched, false);
 }
 
 static void uncharge(struct sched *sched, const struct unit *unit)
@@ -486,64 +523,4 @@ bool victims_may_take(struct sched *sched, uint32_t preemptor, struct unit *unit
                                ? !may_go_with_surplus(sched, preemptor, unit)
                                : !victims_is_lawful(sched, preemptor, unit);
     return !unit->is_refused;
-}
-
-static struct unit *next_of_span(struct sched *sched, uint32_t preemptor, struct unit_span *span, enum plan_kind kind)
-{
-    for (; span->next < span->first + span->count; span->next++) {
-        struct unit *unit = &sched->plan->units[span->next];
-        if (victims_may_take(sched, preemptor, unit, kind))
-            return unit;
-    }
-    return NULL;
-}
-
-/* Of two siblings, does `a` lose its unit before `b`? */
-static bool loses_first(struct sched *sched, struct contender a, struct contender b)
-{
-    const struct quota_policy *quota = sched->policy.quota;
-    if (quota->compare_victims != NULL)
-        return quota->compare_victims(&sched->tree, a, b) < 0;
-    return quota->compare(&sched->tree, a, b) > 0;
-}
-
-static struct unit *next_below(struct sched *sched, uint32_t preemptor, queue_id queue, enum plan_kind kind)
-{
-    struct plan_scratch *plan = sched->plan;
-    struct unit *best = next_of_span(sched, preemptor, &plan->spans[queue], kind);
-    if (best != NULL)
-        return best;
-    struct contender best_contender = {.queue = QUEUE_NONE};
-    for (queue_id c = sched->tree.queues[queue].first_child; c != QUEUE_NONE; c = sched->tree.queues[c].next_sibling) {
-        struct unit *unit = plan->has_units[c] ? next_below(sched, preemptor, c, kind) : NULL;
-        if (unit == NULL)
-            continue;
-        struct contender contender = {.queue = c,
-                                      .ask = unit_terms(plan, unit)->charge,
-                                      .leaf = unit->queue,
-                                      .priority = sched->jobs.jobs[unit->slot].priority,
-                                      .submit = sched->jobs.facts[unit->slot].submit};
-        if (best == NULL || loses_first(sched, contender, best_contender)) {
-            best = unit;
-            best_contender = contender;
-        }
-    }
-    return best;
-}
-
-struct unit *victims_next(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
-{
-    struct plan_scratch *plan = sched->plan;
-    if (plan->unit_count == 0)
-        return NULL;
-    if (plan_is_by_share(sched))
-        return plan_next_by_share(sched, preemptor, kind);
-    if (sched->policy.preempt.by_queue && !sched->policy.quota->is_flat)
-        return next_below(sched, preemptor, QUEUE_ROOT, kind);
-    for (; plan->next < plan->unit_count; plan->next++) {
-        struct unit *unit = victims_at(plan, plan->next);
-        if (victims_may_take(sched, preemptor, unit, kind))
-            return unit;
-    }
-    return NULL;
 }

@@ -21,6 +21,8 @@ void victims_sort(struct sched *sched);
 void victims_note(struct sched *sched, uint32_t preemptor);
 /* The next unit to take, or NULL: by key, or by queue first if the policy says so. */
 struct unit *victims_next(struct sched *sched, uint32_t preemptor, enum plan_kind kind);
+/* The unit was taken from its queue in the trial: victims_next looks at the queues above it again. */
+void victims_took(struct sched *sched, const struct unit *unit);
 /* May the unit be taken in the present trial state?  If not, it is refused and this round does not ask again. */
 bool victims_may_take(struct sched *sched, uint32_t preemptor, struct unit *unit, enum plan_kind kind);
 /* Does the quota policy let the preemptor take the unit from its queue, in the present trial state? */
@@ -48,6 +50,9 @@ bool victims_keep_order(struct sched *sched, uint32_t preemptor, const struct un
 /* Put all units of the plan in the order of their keys.  by_queue: the units of each queue stand together.  is_lazy:
  * where no job has surplus, the units stay where they are, and victims_at finds each in its turn. */
 void victims_order(struct sched *sched, bool by_queue, bool is_lazy);
+/* The units stand in the order of their keys already, by queue.  Each is ranked when victims_next looks at it.  With
+ * debug assertions on, all are ranked and compared. */
+void victims_are_in_order(struct sched *sched);
 /* The unit at this place in the order. */
 struct unit *victims_at(struct plan_scratch *plan, uint32_t place);
 

@@ -9,6 +9,7 @@
  *  - All hooks are pure functions of the tree (sums, demand, shares, usage, spec, config) but for `divide`,
  *    which writes shares of one resource, and `advance`; these, and `forbids` outside of trials
  *    (tree->ledger->mark_depth 0), may write the policy's own state.
+ *  - If `forbids` allows a job, it also allows it where less is charged to some queues.
  *  - Comparisons are total orders; the last keys are the older queue, then the id.
  *  - The root (QUEUE_ROOT) has no quota of its own and is never tested.
  *

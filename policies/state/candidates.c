@@ -101,6 +101,12 @@ static void read_saving(const struct sched *sched, uint32_t slot, struct victim_
     }
 }
 
+static bool is_plain(const struct victim_candidate *candidate)
+{
+    return !(candidate->is_non_preemptible || candidate->is_spent || candidate->is_claiming || candidate->is_starting ||
+             candidate->is_leaving || candidate->has_surplus);
+}
+
 static void read_candidate(const struct sched *sched, uint32_t slot, struct victim_candidate *candidate)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
@@ -119,6 +125,7 @@ static void read_candidate(const struct sched *sched, uint32_t slot, struct vict
         candidate->is_starting |= holding->phase == HOLDING_STARTING;
         candidate->is_leaving |= holding->phase == HOLDING_LEAVING;
     }
+    candidate->is_plain = is_plain(candidate);
     read_saving(sched, slot, candidate);
 }
 
@@ -192,10 +199,10 @@ static bool is_same(const struct victim_candidate *a, const struct victim_candid
     time_ns apart = a->unsaved_since - b->unsaved_since;
     return a->is_non_preemptible == b->is_non_preemptible && a->is_spent == b->is_spent &&
            a->is_claiming == b->is_claiming && a->is_starting == b->is_starting && a->is_leaving == b->is_leaving &&
-           a->has_surplus == b->has_surplus && a->decided == b->decided && a->decided_cycle == b->decided_cycle &&
-           a->held_milli == b->held_milli && a->growth_milli == b->growth_milli &&
-           a->lost_at_least == b->lost_at_least && a->save_interval == b->save_interval &&
-           (a->save_interval > 0 ? apart % a->save_interval == 0 : apart == 0);
+           a->has_surplus == b->has_surplus && a->is_plain == b->is_plain && a->decided == b->decided &&
+           a->decided_cycle == b->decided_cycle && a->held_milli == b->held_milli &&
+           a->growth_milli == b->growth_milli && a->lost_at_least == b->lost_at_least &&
+           a->save_interval == b->save_interval && (a->save_interval > 0 ? apart % a->save_interval == 0 : apart == 0);
 }
 
 /* Do the tallies hold each priority of the queue's possible victims with the right count? */
@@ -268,6 +275,7 @@ static void archive_candidate(struct archive *archive, struct victim_candidate *
     ARCHIVE(archive, candidate->is_starting);
     ARCHIVE(archive, candidate->is_leaving);
     ARCHIVE(archive, candidate->has_surplus);
+    candidate->is_plain = is_plain(candidate);
     ARCHIVE(archive, candidate->decided);
     ARCHIVE(archive, candidate->decided_cycle);
     ARCHIVE(archive, candidate->held_milli);

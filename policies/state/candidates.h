@@ -25,6 +25,7 @@ struct victim_candidate {
     bool is_spent;                             /* was evicted as often as the policy allows */
     bool is_claiming, is_starting, is_leaving; /* phases that some of its holdings are in */
     bool has_surplus;                          /* above its minimum */
+    bool is_plain; /* none of the above but is_known: only times can protect it, and it goes as a whole */
     time_ns decided;
     uint64_t decided_cycle;
     int64_t held_milli, growth_milli;     /* of GPUs; growth of the preemption cost while the job runs */

@@ -101,12 +101,29 @@ void sched_view(struct sched *sched, uint32_t slot, struct order_view *view)
         fill_history(sched, slot, view);
 }
 
+/* The ranks of a possible victim decide its place in a list. */
+static void rank_listed(struct sched *sched, uint32_t slot)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    uint64_t rank[ORDER_CHAIN_MAX];
+    memcpy(rank, job->rank, sizeof rank);
+    sched_rank_as(sched, slot, job->fill, rank);
+    if (memcmp(rank, job->rank, sizeof rank) == 0)
+        return;
+    victim_lists_remove(sched, slot);
+    memcpy(job->rank, rank, sizeof rank);
+    victim_lists_add(sched, slot);
+}
+
 void sched_rank(struct sched *sched, uint32_t slot)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
     if (sched->ranks.are_by_fill && job->ranked_fill == job->fill)
         return;
-    sched_rank_as(sched, slot, job->fill, job->rank);
+    if (sched->victim_lists.are_kept && job->is_listed)
+        rank_listed(sched, slot);
+    else
+        sched_rank_as(sched, slot, job->fill, job->rank);
     job->ranked_fill = job->fill;
 }
 

@@ -32,6 +32,7 @@
 #include "policies/state/retry_queue.h"
 #include "policies/state/run_times.h"
 #include "policies/state/typical.h"
+#include "policies/state/victim_lists.h"
 
 struct archive;
 struct drain;
@@ -107,6 +108,7 @@ struct sched {
     struct accounts accounts; /* when some order policy needs them */
     struct ranks ranks;
     struct candidates candidates;
+    struct victim_lists victim_lists; /* where the order chain alone decides who loses first */
     struct waits waits;
     struct headroom headroom;
     struct run_times run_times;               /* where the estimate policy learns */
