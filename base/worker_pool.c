@@ -84,12 +84,15 @@ static void default_signal(int number)
         signal(number, SIG_DFL);
 }
 
+/* What the child says goes to the parent, as do errors before it could say anything. */
 static void take_streams(int said_fd)
 {
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(said_fd, STDOUT_FILENO) < 0 ||
-        dup2(said_fd, STDERR_FILENO) < 0)
+        dup2(said_fd, STDERR_FILENO) < 0) {
+        dprintf(said_fd, "error: cannot open /dev/null: %s\n", strerror(errno));
         _exit(EXIT_FAILURE);
+    }
     close(nothing);
 }
 
@@ -243,14 +246,28 @@ static bool read_answer(const struct worker *worker, struct head *head, struct t
     return head->magic == HEAD_MAGIC && head->length == bytes->length;
 }
 
-static void write_end(int status, struct buffer *out)
+/* The last line that is an error, without "error: "; empty if there is none. */
+static struct text last_error(const struct buffer *said)
+{
+    const struct text word = TEXT("error: ");
+    struct text rest = {said->bytes, said->length}, line, last = TEXT("");
+    while (rest.length > 0 && text_cut(&rest, '\n', &line))
+        if (line.length > word.length && memcmp(line.at, word.at, word.length) == 0)
+            last = (struct text){line.at + word.length, line.length - word.length};
+    return last;
+}
+
+static void write_end(int status, const struct buffer *said, struct buffer *out)
 {
     if (WIFSIGNALED(status)) {
         buffer_format(out, "signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
         if (WTERMSIG(status) == SIGKILL)
             buffer_string(out, ": killed from outside, perhaps because memory ran out");
     } else {
+        const struct text last = last_error(said);
         buffer_format(out, "exit with status %d before the end", WEXITSTATUS(status));
+        if (last.length > 0)
+            buffer_format(out, ": %.*s", (int)last.length, last.at);
     }
 }
 
@@ -264,7 +281,7 @@ static void finish(struct crew *crew, struct worker *worker)
     reap(worker, &status);
     struct worker_result result = {.index = worker->index, .said = buffer_c_string(&worker->said)};
     if (!read_answer(worker, &head, &bytes)) {
-        write_end(status, &failure);
+        write_end(status, &worker->said, &failure);
     } else if (head.is_error) {
         write_error(bytes, &failure);
     } else {

@@ -110,6 +110,7 @@ int main(int argc, char **argv)
     json_set_alloc_funcs(mem_alloc, mem_free);
     signal(SIGPIPE, SIG_IGN); /* write() reports the error instead */
     signal(SIGXFSZ, SIG_IGN);
+    signal(SIGCHLD, SIG_DFL); /* ignored, as some callers leave it, the ends of processes would be lost */
     if (argc < 2) {
         struct buffer out = {0};
         help_command(&out);

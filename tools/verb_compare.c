@@ -107,6 +107,14 @@ static struct error open_folder(struct compare *compare)
     return ERROR_OK;
 }
 
+/* As for `windtunnel run`: while inputs are read, a signal ends the program at once. */
+static struct error begin(void *self)
+{
+    signal(SIGINT, on_signal);
+    signal(SIGTERM, on_signal);
+    return open_folder(self);
+}
+
 static struct error read_options(struct compare *compare)
 {
     const struct args *args = compare->args;
@@ -119,6 +127,8 @@ static struct error read_options(struct compare *compare)
                                                    .finds_first = !args_flag(args, "no-why"),
                                                    .scratch = scratch != NULL ? scratch : "/tmp",
                                                    .stop = &caught_signal,
+                                                   .on_begin = begin,
+                                                   .begin_self = compare,
                                                    .on_progress = show_progress,
                                                    .progress_self = &compare->progress};
     if (alpha != NULL && (!text_to_double(text_of(alpha), &compare->options.alpha) ||
@@ -134,7 +144,7 @@ static struct error read_options(struct compare *compare)
     TRY(read_gates(compare));
     TRY(compare_sides_read(&compare->sides, args));
     compare->options.side_count = compare->sides.count;
-    return open_folder(compare);
+    return ERROR_OK;
 }
 
 /* ---- results ---- */
@@ -251,8 +261,6 @@ static int run_verb(const struct args *args)
 {
     struct compare compare = {.args = args};
     struct comparison comparison = {0};
-    signal(SIGINT, on_signal);
-    signal(SIGTERM, on_signal);
     progress_line_begin(&compare.progress, !args_flag(args, "quiet"));
     struct error error = run_all(&compare, &comparison);
     progress_line_end(&compare.progress);

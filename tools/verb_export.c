@@ -29,7 +29,8 @@ static struct error export_as_told(const struct args *args)
     struct export_request request = {.record = args_operand(args, 0),
                                      .out = args_string(args, "out"),
                                      .node = args_string(args, "node"),
-                                     .job = args_string(args, "job")};
+                                     .job = args_string(args, "job"),
+                                     .quotes_formulas = args_flag(args, "quote-formulas")};
     if (format == NULL)
         return error_new(ERROR_USAGE, "say with --to what to export to: see 'windtunnel export --help'");
     TRY(read_moment(args, "from", 0, &request.from));
@@ -56,6 +57,9 @@ static const struct args_option options[] = {
     {.name = "until", .metavar = "TIME", .help = "perfetto: leave out what began at this simulated time or later."},
     {.name = "node", .metavar = "NAME", .help = "perfetto: this node alone."},
     {.name = "job", .metavar = "NAME", .help = "perfetto: this job alone."},
+    {.name = "quote-formulas",
+     .help = "csv: put an apostrophe before a text that a spreadsheet would take for a formula (it begins with "
+             "=, +, -, @, a tab or a carriage return)."},
     {.name = "epoch",
      .metavar = "DATE",
      .help = "openmetrics: the date of simulated time 0, in UTC. Without it, 1970-01-01."},

@@ -110,50 +110,12 @@ static int list(const struct args *args)
     return tool_print(&out);
 }
 
-/* How a policy file selects a policy of that seam. */
-static void write_choice(struct buffer *out, const struct windtunnel_plugin *plugin)
-{
-    const char *name = plugin_policy_name(plugin);
-    const char *seam = plugin_seam_name((enum plugin_seam)plugin->seam);
-    switch ((enum plugin_seam)plugin->seam) {
-    case PLUGIN_ORDER:
-        buffer_format(out, "  \"order\": [\"%s\", \"fifo\"]", name);
-        break;
-    case PLUGIN_VICTIM:
-        buffer_format(out, "  \"preemption\": {\"policy\": \"checkpoint\", \"victims\": [\"%s\"]}", name);
-        break;
-    case PLUGIN_GANG:
-    case PLUGIN_PREEMPTION:
-    case PLUGIN_BACKFILL:
-        buffer_format(out, "  \"%s\": {\"policy\": \"%s\"}", seam, name);
-        break;
-    default:
-        buffer_format(out, "  \"%s\": \"%s\"", seam, name);
-    }
-}
-
-/* A policy file that uses the plug-in, with all its parameters, as a start. */
-static void write_use(struct buffer *out, const struct windtunnel_plugin *plugin, const char *path)
-{
-    buffer_format(out, "{\n  \"name\": \"%s\",\n  \"plugins\": [", plugin_policy_name(plugin));
-    buffer_json(out, text_of(path));
-    buffer_string(out, "],\n");
-    write_choice(out, plugin);
-    if (plugin->param_count > 0)
-        buffer_format(out, ",\n  \"params\": {\"%s\": {", plugin_policy_name(plugin));
-    for (uint32_t i = 0; i < plugin->param_count; i++) {
-        buffer_format(out, "%s\"%s\": ", i == 0 ? "" : ", ", plugin->params[i].name);
-        plugin_param_write(&plugin->params[i], plugin->params[i].otherwise, out);
-    }
-    buffer_string(out, plugin->param_count > 0 ? "}}\n}\n" : "\n}\n");
-}
-
 /* Show the policy of that name of a plug-in; false: no plug-in has it. */
 static bool show_plugin(const struct plugins *plugins, const char *name, struct buffer *out)
 {
     for (uint32_t p = 0; p < plugins->set.count; p++)
         if (strcmp(plugin_policy_name(plugins->set.plugins[p]), name) == 0) {
-            write_use(out, plugins->set.plugins[p], plugins_file(plugins, p).path);
+            tool_plugin_policy(out, plugins->set.plugins[p], plugins_file(plugins, p).path);
             return true;
         }
     return false;

@@ -38,25 +38,11 @@ static const struct args_verb verb_completion = {
     .run = completion,
 };
 
-static const struct args_verb *const verbs[] = {&verb_run,
-                                                &verb_compare,
-                                                &verb_validate,
-                                                &verb_validate_model,
-                                                &verb_report,
-                                                &verb_topology_show,
-                                                &verb_topology_mig,
-                                                &verb_policy_list,
-                                                &verb_policy_show,
-                                                &verb_trace_info,
-                                                &verb_trace_freeze,
-                                                &verb_case,
-                                                &verb_decide,
-                                                &verb_explain,
-                                                &verb_metrics,
-                                                &verb_export,
-                                                &verb_schema,
-                                                &verb_completion,
-                                                NULL};
+static const struct args_verb *const verbs[] = {
+    &verb_run,           &verb_compare,      &verb_validate,    &verb_validate_model, &verb_report,
+    &verb_topology_show, &verb_topology_mig, &verb_policy_list, &verb_policy_show,    &verb_policy_check,
+    &verb_trace_info,    &verb_trace_freeze, &verb_case,        &verb_decide,         &verb_explain,
+    &verb_metrics,       &verb_export,       &verb_schema,      &verb_completion,     NULL};
 
 static const struct args_example exit_statuses[] = {
     {"0", "Success."},
@@ -65,8 +51,8 @@ static const struct args_example exit_statuses[] = {
           "nonsense; or, with --strict, jobs that can never fit."},
     {"4", "A file could not be read or written, or the disk is full."},
     {"5", "An internal error: a law of the program itself is broken, or memory ran out."},
-    {"10", "Not all cases passed, decisions differ, a model misses what was measured, or a gate "
-           "failed."},
+    {"10", "Not all cases passed, decisions differ, a model misses what was measured, a policy broke "
+           "a law, or a gate failed."},
     {"11", "A gate is inconclusive, or a run of a comparison failed."},
     {"128+N", "Ended by signal N, after writing a partial report."},
     {0},

@@ -8,8 +8,8 @@
 #include "tools/args.h"
 
 extern const struct args_verb verb_run, verb_compare, verb_validate, verb_validate_model, verb_report,
-    verb_topology_show, verb_topology_mig, verb_policy_list, verb_policy_show, verb_trace_info, verb_trace_freeze,
-    verb_case, verb_decide, verb_explain, verb_metrics, verb_export, verb_schema;
+    verb_topology_show, verb_topology_mig, verb_policy_list, verb_policy_show, verb_policy_check, verb_trace_info,
+    verb_trace_freeze, verb_case, verb_decide, verb_explain, verb_metrics, verb_export, verb_schema;
 
 /* The options that name plug-ins; see plugin_options. */
 #define PLUGIN_OPTIONS                                                                                                 \
@@ -66,6 +66,9 @@ const char *schema_kind_name(size_t index);
 
 struct scenario_options tool_scenario_options(const struct args *args);
 struct plugin_options tool_plugin_options(const struct args *args);
+
+/* A policy file that uses the plug-in, with all its parameters, as a start.  path: of its shared object. */
+void tool_plugin_policy(struct buffer *out, const struct windtunnel_plugin *plugin, const char *path);
 
 /* The program's arguments, NULL-terminated, without its name. */
 char *const *tool_arguments(void);

@@ -221,7 +221,8 @@ static inline struct placement_request request_for(struct sched *sched, uint32_t
     const struct quota_policy *quota = sched->policy.quota;
     struct placement_request asked = {.policy = has_own ? sched->policy.placement_firm : sched->policy.placement,
                                       .request_class = &sched->request_classes.at[job->ask],
-                                      .owner = slot};
+                                      .owner = slot,
+                                      .stop = sched->stop};
     queue_id keeper = QUEUE_NONE;
     *allowed = (struct allowed_space){0};
     if (job->holding_count > 0)
@@ -570,12 +571,14 @@ static void archive_lists(struct archive *archive, struct sched *sched)
     struct job_lists *lists = &sched->lists;
     ARCHIVE_KNOWS(struct slot_list, 24);
     ARCHIVE_KNOWS(struct job_lists, 48);
-    ARCHIVE_ROOM(archive, lists->running, lists->running_capacity, sched->tree.count);
+    ARCHIVE_ROOM_SAME(archive, lists->running, lists->running_capacity, sched->tree.count);
     for (queue_id q = 0; q < sched->tree.count; q++) {
         struct slot_list *list = &lists->running[q];
         ARCHIVE_ARRAY(archive, list->slots, list->capacity, list->count);
+        archive_expect_below(archive, list->slots, list->count, sched->jobs.used);
     }
     ARCHIVE_ARRAY(archive, lists->below, lists->below_capacity, lists->below_count);
+    archive_expect_below(archive, lists->below, lists->below_count, sched->jobs.used);
     ARCHIVE(archive, lists->booked_count);
     ARCHIVE(archive, lists->held_count);
     ARCHIVE(archive, lists->leaving_count);
@@ -590,6 +593,7 @@ void booking_archive(struct archive *archive, struct sched *sched)
     archive_lists(archive, sched);
     ARCHIVE_KNOWS(struct claim_list, 40);
     ARCHIVE_ARRAY(archive, claims->slots, claims->capacity, claims->count);
+    archive_expect_below(archive, claims->slots, claims->count, sched->jobs.used);
     ARCHIVE(archive, claims->piece_milli);
     decided_archive(archive, sched);
     eligible_archive(archive, sched);

@@ -140,7 +140,8 @@ static void archive_rejects(struct archive *archive, struct sched *sched)
         ARCHIVE(archive, note->queue);
         ARCHIVE(archive, note->at);
         waits_archive_times(archive, &note->waited);
-        archive_expect(archive, note->request_class < sched->request_classes.count);
+        archive_expect(archive, note->request_class < sched->request_classes.count && note->reason < REASON_COUNT &&
+                                    note->queue < sched->tree.count && note->job < sched->jobs.id_count);
     }
 }
 
@@ -149,4 +150,5 @@ void decided_archive(struct archive *archive, struct sched *sched)
     ARCHIVE(archive, sched->decided.sequence);
     archive_rejects(archive, sched);
     ARCHIVE_ARRAY(archive, sched->decided.releases, sched->decided.release_capacity, sched->decided.release_count);
+    archive_expect_below(archive, sched->decided.releases, sched->decided.release_count, sched->jobs.id_count);
 }

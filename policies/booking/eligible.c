@@ -23,12 +23,19 @@ struct dependency { /* `waiter` waits for the end of `on` */
     uint8_t kind; /* enum after_kind */
 };
 
+struct end { /* of a job whose dependants are looked at */
+    job_id job;
+    enum ended how;
+};
+
 struct eligible_books {
     struct dependency *dependencies;
     size_t dependency_capacity;
     uint32_t dependency_count;
     struct job_array *arrays; /* by id */
     size_t array_capacity;
+    struct end *ends; /* scratch of eligible_ended */
+    size_t end_capacity;
 };
 
 void eligible_init(struct sched *sched)
@@ -42,6 +49,7 @@ void eligible_release(struct sched *sched)
         mem_free(sched->eligible->arrays[a].parked);
     mem_free(sched->eligible->arrays);
     mem_free(sched->eligible->dependencies);
+    mem_free(sched->eligible->ends);
     mem_free(sched->eligible);
 }
 
@@ -126,16 +134,14 @@ static enum reason find_hold(struct sched *sched, uint32_t slot, const struct jo
     return job->is_held ? REASON_HELD : join_array(sched, slot);
 }
 
-/* One of its dependencies can never be met: reject the held job, and with it the jobs that depend on its success. */
+/* One of its dependencies can never be met: reject the held job.  Those that depend on it are the caller's. */
 static void refuse_held(struct sched *sched, uint32_t slot)
 {
     const struct sched_job *held = &sched->jobs.jobs[slot];
-    const job_id job = held->id;
     sched->lists.held_count--;
-    sched_reject(sched, job, (struct asking){held->request_class, held->queue}, REASON_DEPENDENCY_NEVER);
+    sched_reject(sched, held->id, (struct asking){held->request_class, held->queue}, REASON_DEPENDENCY_NEVER);
     sched->jobs.facts[slot].array = 0; /* it never joined */
     sched_forget(sched, slot);
-    eligible_ended(sched, job, ENDED_OTHERWISE);
 }
 
 enum reason eligible_submit(struct sched *sched, uint32_t slot, const struct job *job)
@@ -146,8 +152,10 @@ enum reason eligible_submit(struct sched *sched, uint32_t slot, const struct job
     sched->jobs.jobs[slot].state = SJOB_HELD;
     sched->jobs.jobs[slot].reason = (uint8_t)reason;
     sched->lists.held_count++;
-    if (reason == REASON_DEPENDENCY_NEVER)
+    if (reason == REASON_DEPENDENCY_NEVER) {
         refuse_held(sched, slot);
+        eligible_ended(sched, job->id, ENDED_OTHERWISE);
+    }
     return reason;
 }
 
@@ -174,31 +182,64 @@ void eligible_released(struct sched *sched, uint32_t slot)
         let_go(sched, slot);
 }
 
-void eligible_ended(struct sched *sched, job_id job, enum ended end)
+/* A dependency of the waiter is met. */
+static void meet(struct sched *sched, uint32_t waiter)
 {
-    job_table_note_end(&sched->jobs, job, end);
-    for (uint32_t i = 0; i < sched->eligible->dependency_count;) {
-        struct dependency dependency = sched->eligible->dependencies[i];
-        uint32_t waiter = job_table_find(&sched->jobs, dependency.waiter);
-        if (waiter != SLOT_NONE && dependency.on != job) {
+    struct job_facts *facts = &sched->jobs.facts[waiter];
+    if (--facts->after_left > 0)
+        return;
+    if (facts->is_held) {
+        sched->jobs.jobs[waiter].reason = REASON_HELD;
+        waits_review(sched, waiter);
+    } else {
+        let_go(sched, waiter);
+    }
+}
+
+/* Settle the dependencies on the end of the job, and drop those of jobs that have gone, until one can never be met:
+ * then returns its waiter, which is refused.  JOB_NONE: none is left. */
+static job_id settle(struct sched *sched, const struct end *end)
+{
+    struct eligible_books *books = sched->eligible;
+    for (uint32_t i = 0; i < books->dependency_count;) {
+        const struct dependency dependency = books->dependencies[i];
+        const uint32_t waiter = job_table_find(&sched->jobs, dependency.waiter);
+        if (waiter != SLOT_NONE && dependency.on != end->job) {
             i++;
             continue;
         }
-        sched->eligible->dependencies[i] = sched->eligible->dependencies[--sched->eligible->dependency_count];
+        books->dependencies[i] = books->dependencies[--books->dependency_count];
         if (waiter == SLOT_NONE)
             continue; /* it was cancelled or refused */
-        struct job_facts *facts = &sched->jobs.facts[waiter];
-        if (!is_met(dependency.kind, end)) {
+        if (!is_met(dependency.kind, end->how)) {
             refuse_held(sched, waiter);
-            i = 0; /* that changed the list */
-        } else if (--facts->after_left == 0) {
-            if (facts->is_held) {
-                sched->jobs.jobs[waiter].reason = REASON_HELD;
-                waits_review(sched, waiter);
-            } else {
-                let_go(sched, waiter);
-            }
+            return dependency.waiter;
         }
+        meet(sched, waiter);
+    }
+    return JOB_NONE;
+}
+
+/* A job that is refused ends too, and what depends on it comes before the rest of what depends on the job before.  The
+ * chain of such jobs may be as long as there are jobs, so it lies in memory and not on the stack. */
+void eligible_ended(struct sched *sched, job_id job, enum ended how)
+{
+    struct eligible_books *books = sched->eligible;
+    uint32_t count = 0;
+    job_table_note_end(&sched->jobs, job, how);
+    if (books->dependency_count == 0)
+        return;
+    MEM_GROW(books->ends, books->end_capacity, 1);
+    books->ends[count++] = (struct end){job, how};
+    while (count > 0) {
+        const job_id refused = settle(sched, &books->ends[count - 1]);
+        if (refused == JOB_NONE) {
+            count--;
+            continue;
+        }
+        job_table_note_end(&sched->jobs, refused, ENDED_OTHERWISE);
+        MEM_GROW(books->ends, books->end_capacity, (size_t)count + 1);
+        books->ends[count++] = (struct end){refused, ENDED_OTHERWISE};
     }
 }
 
@@ -254,13 +295,17 @@ void eligible_unpark(struct sched *sched, uint32_t slot)
         facts->array = 0; /* it does not count as eligible */
 }
 
-static void archive_array(struct archive *archive, struct job_array *array)
+/* used: slots of the job table. */
+static void archive_array(struct archive *archive, struct job_array *array, uint32_t used)
 {
     ARCHIVE_KNOWS(struct job_array, 32);
     ARCHIVE(archive, array->limit);
     ARCHIVE(archive, array->eligible);
     ARCHIVE_ARRAY(archive, array->parked, array->capacity, array->count);
     ARCHIVE(archive, array->first);
+    archive_expect(archive, array->first <= array->count);
+    for (uint32_t i = 0; i < array->count; i++)
+        archive_expect(archive, array->parked[i] < used || array->parked[i] == SLOT_NONE);
 }
 
 /* The number of arrays to save: up to the last that is not empty. */
@@ -274,13 +319,51 @@ static uint32_t known_arrays(const struct sched *sched)
     return (uint32_t)count;
 }
 
+/* May the job be of its array?  A held one that is not parked has not been counted in it yet. */
+static bool is_in_array(const struct sched *sched, uint32_t slot, uint32_t array_count)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    const uint32_t array = sched->jobs.facts[slot].array;
+    const bool is_counted = job->state != SJOB_HELD || job->reason == REASON_ARRAY_LIMIT || job->reason == REASON_IDLE;
+    return job->state == SJOB_NONE || array < array_count || (!is_counted && array <= SCHED_ARRAY_MAX) || array == 0;
+}
+
+/* Does each array count its eligible elements, and are those that it parked parked? */
+static bool has_sound_arrays(const struct sched *sched, uint32_t array_count)
+{
+    uint32_t *counted = mem_zalloc((size_t)array_count + 1, sizeof *counted);
+    bool is_sound = true;
+    for (uint32_t slot = 0; slot < sched->jobs.used; slot++) {
+        const struct sched_job *job = &sched->jobs.jobs[slot];
+        const bool is_counted = job->state != SJOB_HELD || job->reason == REASON_IDLE;
+        if (job->state != SJOB_NONE && is_counted)
+            counted[sched->jobs.facts[slot].array]++;
+    }
+    for (uint32_t a = 1; a < array_count && is_sound; a++) {
+        const struct job_array *array = &sched->eligible->arrays[a];
+        is_sound = counted[a] <= array->eligible;
+        for (uint32_t i = array->first; i < array->count && is_sound; i++) {
+            const uint32_t slot = array->parked[i];
+            is_sound = slot == SLOT_NONE ||
+                       (sched->jobs.jobs[slot].state == SJOB_HELD &&
+                        sched->jobs.jobs[slot].reason == REASON_ARRAY_LIMIT && sched->jobs.facts[slot].array == a);
+        }
+    }
+    mem_free(counted);
+    return is_sound;
+}
+
 void eligible_archive(struct archive *archive, struct sched *sched)
 {
     uint32_t array_count = known_arrays(sched);
     ARCHIVE_KNOWS(struct dependency, 12);
     ARCHIVE_ROOM(archive, sched->eligible->arrays, sched->eligible->array_capacity, array_count);
     for (uint32_t a = 0; a < array_count; a++)
-        archive_array(archive, &sched->eligible->arrays[a]);
+        archive_array(archive, &sched->eligible->arrays[a], sched->jobs.used);
+    for (uint32_t slot = 0; slot < sched->jobs.used; slot++)
+        archive_expect(archive, is_in_array(sched, slot, array_count));
+    if (archive_is_reading(archive) && !archive->is_broken)
+        archive_expect(archive, has_sound_arrays(sched, array_count));
     ARCHIVE_ROOM(archive, sched->eligible->dependencies, sched->eligible->dependency_capacity,
                  sched->eligible->dependency_count);
     for (uint32_t d = 0; d < sched->eligible->dependency_count; d++) {
@@ -288,5 +371,7 @@ void eligible_archive(struct archive *archive, struct sched *sched)
         ARCHIVE(archive, dependency->waiter);
         ARCHIVE(archive, dependency->on);
         ARCHIVE(archive, dependency->kind);
+        archive_expect(archive, dependency->waiter < sched->jobs.id_count && dependency->on < sched->jobs.id_count &&
+                                    dependency->kind <= AFTER_NOT_OK);
     }
 }

@@ -59,12 +59,20 @@ static void sched_archive(struct archive *archive, struct sched *sched)
     owns_archive(archive, &sched->own.all);
     request_class_table_archive(archive, &sched->request_classes);
     job_table_archive(archive, &sched->jobs, &sched->request_classes);
+    if (archive->is_broken)
+        return;
     waits_archive(archive, sched);
     kept_space_archive(archive, sched);
     ledger_archive(archive, sched->ledger);
+    if (archive->is_broken)
+        return;
     queue_tree_archive(archive, &sched->tree);
     pending_archive(archive, &sched->pending);
+    if (archive->is_broken)
+        return;
     booking_archive(archive, sched);
+    if (archive->is_broken)
+        return;
     if (sched->ranks.need_accounts)
         accounts_archive(archive, &sched->accounts);
     if (sched->overtakes || sched->reserves)
@@ -182,6 +190,13 @@ struct sched *sched_load(const struct cluster *cluster, const struct queue_table
     if (archive.is_broken || archive_left(&archive) != 0) {
         sched_free(sched);
         *error = refuse("it does not hold what its version says", "load it with the program that saved it");
+        return NULL;
+    }
+    const char *broken = sched_check_loaded(sched);
+    broken = broken != NULL ? broken : sched_check(sched);
+    if (broken != NULL) {
+        sched_free(sched);
+        *error = refuse(broken, "somebody has changed it: load the state that was saved");
         return NULL;
     }
     return sched;

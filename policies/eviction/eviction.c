@@ -64,11 +64,13 @@ static void archive_evictions(struct archive *archive, struct sched *sched)
             continue;
         MEM_GROW(sched->eviction->logs, sched->eviction->log_capacity, (size_t)q + 1);
         struct eviction_log *log = &sched->eviction->logs[q];
-        log->count = count;
+        archive_expect(archive, count <= bound);
+        log->count = archive->is_broken ? 0 : count;
         if (archive_is_reading(archive))
             log->at = mem_zalloc(bound, sizeof *log->at);
         archive_bytes(archive, log->at, bound * sizeof *log->at);
         ARCHIVE(archive, log->next);
+        archive_expect(archive, log->next < bound);
     }
 }
 

@@ -57,7 +57,7 @@ bool plan_seek_place(struct sched *sched, const struct unit *unit)
         request_class->tags == NULL &&
         (quota->forbids == NULL || quota->forbids(&sched->tree, unit->queue, request_class->charge) == QUEUE_NONE);
     const struct placement_request asked = {
-        .policy = sched->policy.placement, .request_class = request_class, .owner = unit->slot};
+        .policy = sched->policy.placement, .request_class = request_class, .owner = unit->slot, .stop = sched->stop};
     const struct free_space before = headroom_free(sched);
     size_t mark = ledger_mark(sched->ledger);
     if (is_allowed_back && placement_place(sched->ledger, &asked, &sched->plan->moved) &&

@@ -267,6 +267,8 @@ static void archive_ends(struct archive *archive, struct job_table *table)
         MEM_GROW(table->slot_of, table->slot_capacity, table->id_count);
     for (uint32_t id = 0; id < table->id_count && archive_is_reading(archive); id++) {
         archive_expect(archive, ends[id] <= ENDED_OTHERWISE);
+        if (archive->is_broken)
+            ends[id] = ENDED_NOT;
         table->slot_of[id] = SLOT_NONE - ends[id];
     }
     mem_free(ends);
@@ -290,15 +292,17 @@ void job_table_archive(struct archive *archive, struct job_table *table,
 {
     ARCHIVE_KNOWS(struct job_table, 88);
     ARCHIVE_ROOM(archive, table->jobs, table->capacity, table->used);
-    ARCHIVE_ROOM(archive, table->facts, table->facts_capacity, table->used);
-    for (uint32_t slot = 0; slot < table->used; slot++) {
+    ARCHIVE_ROOM_SAME(archive, table->facts, table->facts_capacity, table->used);
+    for (uint32_t slot = 0; slot < table->used && !archive->is_broken; slot++) {
         ARCHIVE(archive, table->jobs[slot].state);
+        archive_expect(archive, table->jobs[slot].state <= SJOB_EVICTING);
         if (table->jobs[slot].state == SJOB_NONE)
             continue; /* its fields are written when it is used again */
         archive_job(archive, &table->jobs[slot], request_classes);
         archive_facts(archive, &table->facts[slot]);
     }
     ARCHIVE_ARRAY(archive, table->free_slots, table->free_capacity, table->free_count);
+    archive_expect_below(archive, table->free_slots, table->free_count, table->used);
     archive_ends(archive, table);
     if (archive_is_reading(archive))
         find_slots(archive, table);

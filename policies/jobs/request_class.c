@@ -534,6 +534,10 @@ static void archive_request_class(struct archive *archive, struct request_class_
     ARCHIVE_KNOWS(struct wait_clock, HAND_COUNT * 8 + 16);
     ARCHIVE(archive, request_class->group_count);
     ARCHIVE(archive, request_class->set_count);
+    archive_expect(archive, request_class->group_count > 0 && request_class->group_count <= JOB_GROUPS_MAX &&
+                                request_class->set_count <= JOB_SETS_MAX);
+    if (archive->is_broken)
+        request_class->group_count = request_class->set_count = 0;
     ARCHIVE(archive, request_class->min_sets);
     ARCHIVE(archive, request_class->topology);
     ARCHIVE(archive, request_class->class);
@@ -562,7 +566,7 @@ void request_class_table_archive(struct archive *archive, struct request_class_t
     communication_archive(archive, &table->communications);
     ARCHIVE_ROOM(archive, table->at, table->capacity, table->count);
     MEM_GROW(table->closed_words, table->closed_capacity, table->count / 64 + 1);
-    for (uint32_t id = 0; id < table->count; id++) {
+    for (uint32_t id = 0; id < table->count && !archive->is_broken; id++) {
         archive_request_class(archive, table, &table->at[id]);
         mark_closed(table, id, table->at[id].closed);
     }

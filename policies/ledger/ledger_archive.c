@@ -50,6 +50,25 @@ static void list_all(struct ledger *ledger)
     ledger_take_grown(ledger, &grown);
 }
 
+/* The cells from which the index is made. */
+static void expect_cells(struct archive *archive, const struct ledger *ledger)
+{
+    for (gpu_id g = 0; g < ledger->cluster->gpu_count; g++)
+        archive_expect(archive, ledger->gpus[g].free <= GPU_MILLI && ledger->gpus[g].coming <= GPU_MILLI &&
+                                    ledger->gpus[g].claimed <= GPU_MILLI);
+    if (ledger->migs == NULL)
+        return;
+    for (gpu_id g = 0; g < ledger->cluster->gpu_count; g++) {
+        const struct mig_cell *mig = &ledger->migs[g];
+        archive_expect(archive, ((mig->free | mig->coming | mig->claimed) & ~gpu_layout_all(&ledger->layouts[g])) == 0);
+    }
+    for (node_id n = 0; n < ledger->cluster->node_count; n++) {
+        const bool has_mig = ledger->cluster->models[cluster_node_type(ledger->cluster, n)->model].mig != MIG_NONE;
+        archive_expect(archive, ledger->layout_mask[n] >> cluster_node_gpus(ledger->cluster, n) == 0 &&
+                                    (has_mig || ledger->layout_mask[n] == 0));
+    }
+}
+
 static void archive_grown(struct archive *archive, struct ledger *ledger)
 {
     ARCHIVE(archive, ledger->grown_count);
@@ -91,7 +110,10 @@ void ledger_archive(struct archive *archive, struct ledger *ledger)
     archive_bytes(archive, ledger->node_state, nodes);
     archive_bytes(archive, ledger->is_kept, nodes);
     for (node_id n = 0; n < nodes; n++)
-        archive_expect(archive, ledger->is_kept[n] <= 1);
+        archive_expect(archive, ledger->is_kept[n] <= 1 && ledger->node_state[n] <= NODE_ABSENT);
+    expect_cells(archive, ledger);
+    if (archive_is_reading(archive) && archive->is_broken)
+        return; /* no index can be made of it */
     if (archive_is_reading(archive))
         list_all(ledger);
     archive_bytes(archive, ledger->owner, gpus * sizeof *ledger->owner);
@@ -103,7 +125,9 @@ void ledger_archive(struct archive *archive, struct ledger *ledger)
     archive_bytes(archive, ledger->node_version, nodes * sizeof *ledger->node_version);
     size_t capacity = ledger->queue_capacity;
     ARCHIVE_ARRAY(archive, ledger->sums, capacity, ledger->queue_count);
+    const uint32_t queue_count = ledger->queue_count;
     ARCHIVE_ARRAY(archive, ledger->parent, ledger->queue_capacity, ledger->queue_count);
+    archive_expect(archive, ledger->queue_count == queue_count);
     ARCHIVE(archive, ledger->used_milli);
     ARCHIVE(archive, ledger->coming_milli);
     ARCHIVE(archive, ledger->claimed_milli);

@@ -275,10 +275,16 @@ static inline bool find_best(struct placing *placing, struct search *search, uin
     return is_found;
 }
 
+/* A job of many members may take long. */
+static inline bool is_stopped(const struct placing *placing, uint32_t members_left)
+{
+    return members_left % PLACEMENT_LOOK == 0 && placing->asked->stop != NULL && *placing->asked->stop != 0;
+}
+
 bool placing_member(struct placing *placing, uint16_t group, uint32_t members_left, const struct region *region)
 {
     struct search search = search_for(placing, group, region);
-    if (!find_best(placing, &search, group, members_left))
+    if (is_stopped(placing, members_left) || !find_best(placing, &search, group, members_left))
         return false;
     take_best(placing, &search, group);
     return true;
@@ -345,7 +351,7 @@ static bool place_in_order(struct placing *placing, const struct region *region)
         uint16_t g = request_class->order[i];
         struct search search = search_for(placing, g, region);
         for (uint32_t left = request_class->groups[g].count; left > 0; left--) {
-            if (!find_best(placing, &search, g, left))
+            if (is_stopped(placing, left) || !find_best(placing, &search, g, left))
                 return false;
             take_best(placing, &search, g);
         }

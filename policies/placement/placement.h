@@ -140,11 +140,14 @@ struct placement_request {
     struct passing_pieces passing;
     const struct allowed_space *allowed; /* NULL: all of the cluster */
     bool ignores_warm;                   /* no node is preferred because it is warm (prefer_warm.h) */
+    const volatile int *stop;            /* looked at every PLACEMENT_LOOK members; NULL: none */
 };
 
-/* Take space for all members of the request in the ledger and list it in `out`.  False: they do not all fit.  Then some
- * may have been taken, and the caller rolls back to an earlier mark.  O(node types * GPUs of a node) a member, without
- * topology and rules of tags and with a policy that does not look at nodes. */
+enum { PLACEMENT_LOOK = 64 }; /* a member takes 0.3 ms where a policy looks at each of 125,000 nodes */
+
+/* Take space for all members of the request in the ledger and list it in `out`.  False: they do not all fit, or *stop
+ * is not 0.  Then some may have been taken, and the caller rolls back to an earlier mark.  O(node types * GPUs of a
+ * node) a member, without topology and rules of tags and with a policy that does not look at nodes. */
 bool placement_place(struct ledger *ledger, const struct placement_request *asked, struct piece_list *out);
 
 /* A cheap test: false only if the request class cannot be placed now.  O(node types * GPUs of a node). */

@@ -67,7 +67,7 @@ void pending_archive(struct archive *archive, struct pending *pending)
 {
     ARCHIVE_KNOWS(struct pending, 240);
     ARCHIVE_ROOM(archive, pending->class_queues, pending->class_queue_capacity, pending->class_queue_count);
-    ARCHIVE_ROOM(archive, pending->memos, pending->memo_capacity, pending->class_queue_count);
+    ARCHIVE_ROOM_SAME(archive, pending->memos, pending->memo_capacity, pending->class_queue_count);
     for (uint32_t l = 0; l < pending->class_queue_count; l++) {
         archive_class_queue(archive, &pending->class_queues[l]);
         for (int k = 0; k < PLAN_KINDS_MAX; k++)

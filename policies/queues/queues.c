@@ -303,6 +303,33 @@ static void archive_queue(struct archive *archive, struct queue_state *queue)
     ARCHIVE(archive, queue->winner.is_selected_from);
 }
 
+static bool is_known(const struct queue_tree *tree, queue_id queue)
+{
+    return queue < tree->count || queue == QUEUE_NONE;
+}
+
+/* Do the links lead to each queue once, from its parent, which stands before it?  The links of waiting queues are
+ * tested in both directions, so they can have no circle.  O(queues). */
+static bool has_sound_links(const struct queue_tree *tree)
+{
+    uint32_t children = 0;
+    for (queue_id q = 0; q < tree->count; q++) {
+        const struct queue_state *queue = &tree->queues[q];
+        const queue_id parent = tree->table->queues[q].parent;
+        const struct queue_waits *waits = &tree->waits[q];
+        if (queue->parent != parent || queue->depth != (q == QUEUE_ROOT ? 0 : tree->queues[parent].depth + 1) ||
+            !is_known(tree, queue->first_child) || !is_known(tree, queue->next_sibling) ||
+            tree->by_age[q] >= tree->count || !is_known(tree, waits->first) || !is_known(tree, waits->next) ||
+            !is_known(tree, waits->previous))
+            return false;
+    }
+    for (queue_id q = 0; q < tree->count; q++)
+        for (queue_id c = tree->queues[q].first_child; c != QUEUE_NONE; c = tree->queues[c].next_sibling)
+            if (tree->queues[c].parent != q || ++children >= tree->count)
+                return false;
+    return children + 1 == tree->count;
+}
+
 void queue_tree_archive(struct archive *archive, struct queue_tree *tree)
 {
     uint32_t count = tree->count;
@@ -327,6 +354,8 @@ void queue_tree_archive(struct archive *archive, struct queue_tree *tree)
         if (tree->quota->archive != NULL)
             tree->quota->archive(archive, queue_tree_own(tree, q));
     }
+    if (archive_is_reading(archive))
+        archive_expect(archive, has_sound_links(tree));
     ARCHIVE(archive, tree->capacity);
     ARCHIVE(archive, tree->version);
     ARCHIVE(archive, tree->now);

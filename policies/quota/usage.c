@@ -284,4 +284,5 @@ void usage_archive(struct archive *archive, void *own)
     ARCHIVE(archive, usage->clock.now);
     ARCHIVE(archive, usage->clock.bucket_start);
     ARCHIVE(archive, usage->clock.slot);
+    archive_expect(archive, usage->clock.slot < USAGE_BUCKETS);
 }

@@ -526,6 +526,8 @@ void repartitions_archive(struct archive *archive, struct sched *sched)
         archive_expect(archive, recut->gpu < sched->cluster->gpu_count && mig_layout_is_legal(&recut->before.layout));
     }
     ARCHIVE_ARRAY(archive, book->at, book->at_capacity, book->at_count);
+    for (uint32_t i = 1; i < book->at_count; i++)
+        archive_expect(archive, book->at[i - 1] <= book->at[i]);
     archive_bytes(archive, book->cut_at, sched->cluster->gpu_count * sizeof *book->cut_at);
     ARCHIVE(archive, book->told);
     ARCHIVE(archive, book->rested_at);

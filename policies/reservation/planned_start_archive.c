@@ -40,23 +40,45 @@ static void archive_planned_starts(struct archive *archive, struct planned_start
     }
     ARCHIVE(archive, book->dropped);
     ARCHIVE_ARRAY(archive, book->pieces, book->piece_capacity, book->piece_count);
+    for (uint32_t f = 0; f < book->count; f++)
+        archive_expect(archive, (uint64_t)book->of[f].first_piece + book->of[f].piece_count <= book->piece_count);
+    archive_expect(archive, book->dropped <= book->count);
     ARCHIVE(archive, book->made);
     ARCHIVE(archive, book->is_shaken);
 }
 
-static void archive_ends(struct archive *archive, struct planned_start_book *book)
+/* used: slots of the job table. */
+static void archive_ends(struct archive *archive, struct planned_start_book *book, uint32_t used)
 {
     ARCHIVE_KNOWS(struct running_end, 16);
     ARCHIVE_ROOM(archive, book->ends, book->end_capacity, book->end_count);
     for (uint32_t e = 0; e < book->end_count; e++) {
         ARCHIVE(archive, book->ends[e].end);
         ARCHIVE(archive, book->ends[e].slot);
+        archive_expect(archive, book->ends[e].slot < used && (e == 0 || book->ends[e - 1].end <= book->ends[e].end));
     }
     ARCHIVE(archive, book->endless_count);
     ARCHIVE(archive, book->has_endless);
 }
 
 /* A slot beyond the book's arrays has neither an end nor a promise. */
+/* Are the ends of jobs, by slot, those in the order of time, each once? */
+static bool has_sound_ends(const struct planned_start_book *book, uint32_t used)
+{
+    uint32_t finite = 0, endless = 0;
+    for (uint32_t slot = 0; slot < used; slot++) {
+        finite += book->end_of[slot] != 0 && book->end_of[slot] != TIME_NEVER;
+        endless += book->end_of[slot] == TIME_NEVER;
+    }
+    for (uint32_t e = 0; e < book->end_count; e++) {
+        const struct running_end *end = &book->ends[e];
+        if (book->end_of[end->slot] != end->end || end->end == 0 || end->end == TIME_NEVER ||
+            (e > 0 && end[-1].end == end->end && end[-1].slot >= end->slot))
+            return false;
+    }
+    return finite == book->end_count && endless == book->endless_count;
+}
+
 static void archive_slots(struct archive *archive, struct sched *sched)
 {
     struct planned_start_book *book = sched->planned_starts;
@@ -75,6 +97,8 @@ static void archive_slots(struct archive *archive, struct sched *sched)
         ARCHIVE(archive, promise->start);
         ARCHIVE(archive, promise->made_at);
     }
+    if (archive_is_reading(archive) && !archive->is_broken)
+        archive_expect(archive, has_sound_ends(book, sched->jobs.used));
 }
 
 void planned_start_archive(struct archive *archive, struct sched *sched)
@@ -82,8 +106,10 @@ void planned_start_archive(struct archive *archive, struct sched *sched)
     struct planned_start_book *book = sched->planned_starts;
     ARCHIVE_KNOWS(struct planned_start_book, 448);
     archive_planned_starts(archive, book);
-    archive_ends(archive, book);
+    archive_ends(archive, book, sched->jobs.used);
     archive_slots(archive, sched);
+    if (archive->is_broken)
+        return;
     profile_archive(archive, &book->profile, sched->ledger);
     archive_marks(archive, sched, &book->stale);
     archive_marks(archive, sched, &book->eased);
@@ -94,4 +120,23 @@ void planned_start_archive(struct archive *archive, struct sched *sched)
     ARCHIVE(archive, book->head);
     ARCHIVE(archive, book->promised_starts);
     ARCHIVE(archive, book->late_starts);
+}
+
+const char *planned_start_check_loaded(const struct sched *sched)
+{
+    const struct planned_start_book *book = sched->planned_starts;
+    for (uint32_t f = 0; f < book->count; f++) {
+        const struct planned_start *start = &book->of[f];
+        if (start->job == JOB_NONE)
+            continue;
+        if (start->slot >= sched->jobs.used || start->ask >= sched->request_classes.count) /* the job may be gone */
+            return "a planned start is of no job";
+        const struct request_class *class = &sched->request_classes.at[start->ask];
+        if (start->group != PLANNED_START_MANY && start->group >= class->group_count)
+            return "a planned start is of no group";
+        for (uint32_t p = 0; p < start->piece_count; p++)
+            if (!request_class_may_hold(class, &book->pieces[start->first_piece + p], sched->cluster))
+                return "a planned start is on what there is not";
+    }
+    return NULL;
 }

@@ -391,8 +391,10 @@ void accounts_archive(struct archive *archive, struct accounts *accounts)
     for (queue_id q = 0; q < accounts->queue_count; q++)
         archive_account(archive, &accounts->queues[q]);
     ARCHIVE_ROOM(archive, accounts->users, accounts->user_capacity, accounts->user_count);
-    for (uint32_t u = 0; u < accounts->user_count; u++)
+    for (uint32_t u = 0; u < accounts->user_count; u++) {
         archive_account(archive, &accounts->users[u]);
+        archive_expect(archive, accounts->users[u].queue < accounts->queue_count);
+    }
     if (!archive_is_reading(archive))
         return;
     size_t slot_count = SLOTS_MIN; /* the number of slots does not change which account is found */

@@ -34,8 +34,10 @@ bool lend_would_fit(struct sched *sched, const struct request_class *request_cla
         return false;
     struct piece_list pieces = {0};
     const size_t mark = lend_reservations(sched);
-    const struct placement_request asked = {
-        .policy = sched->policy.placement, .request_class = request_class, .owner = OWNER_NONE - 1};
+    const struct placement_request asked = {.policy = sched->policy.placement,
+                                            .request_class = request_class,
+                                            .owner = OWNER_NONE - 1,
+                                            .stop = sched->stop};
     const bool fits =
         placement_may_fit(sched->ledger, request_class) && placement_place(sched->ledger, &asked, &pieces);
     lend_end(sched, mark);

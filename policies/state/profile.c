@@ -551,6 +551,7 @@ static void archive_node(struct archive *archive, struct node_profile *node)
         ARCHIVE(archive, node->steps[s].memory_free);
         ARCHIVE(archive, node->steps[s].free_mask);
         ARCHIVE(archive, node->steps[s].vacant_mask);
+        archive_expect(archive, s == 0 || node->steps[s - 1].from < node->steps[s].from);
     }
 }
 

@@ -65,10 +65,11 @@ static bool fits_empty(struct sched *sched, const struct request_class *request_
             sched_share(sched, sched->empty);
     }
     size_t mark = ledger_mark(sched->empty);
-    const struct placement_request asked = {.policy = sched->policy.placement, .request_class = request_class};
+    const struct placement_request asked = {
+        .policy = sched->policy.placement, .request_class = request_class, .stop = sched->stop};
     const bool fits = placement_place(sched->empty, &asked, &sched->pieces);
     ledger_rollback(sched->empty, mark);
-    return fits;
+    return fits || sched_is_stopped(sched); /* then nothing is proven */
 }
 
 /* Runs once per request class. */

@@ -350,12 +350,15 @@ void retry_queue_release(struct sched *sched)
 }
 
 /* The capacity decides when stale entries are removed, so it is saved. */
-static void archive_heap(struct archive *archive, struct retry_heap *heap)
+/* A heap holds stale entries too, but has room for no more than so many for each class queue. */
+enum { HEAP_ROOM_MAX = 1024 };
+
+static void archive_heap(struct archive *archive, struct retry_heap *heap, uint32_t class_queues)
 {
     uint64_t capacity = heap->capacity;
     ARCHIVE(archive, capacity);
     ARCHIVE_ARRAY(archive, heap->at, heap->capacity, heap->count);
-    archive_expect(archive, heap->count <= capacity);
+    archive_expect(archive, heap->count <= capacity && capacity <= HEAP_ROOM_MAX * (class_queues + UINT64_C(1)));
     if (archive->is_broken || heap->capacity == capacity)
         return;
     heap->at = mem_resize(heap->at, capacity, sizeof *heap->at);
@@ -366,11 +369,12 @@ void retry_queue_archive(struct archive *archive, struct sched *sched)
 {
     ARCHIVE_KNOWS(struct retry_queue, 112);
     ARCHIVE_KNOWS(struct retry_entry, 8 + 2 * 4);
+    const uint32_t class_queues = sched->pending.class_queue_count;
     for (int k = 0; k < PLAN_KIND_COUNT; k++) {
         struct retry_queue *retry_queue = &sched->retry_queues[k];
         ARCHIVE_ARRAY(archive, retry_queue->awake, retry_queue->awake_capacity, retry_queue->awake_count);
-        archive_heap(archive, &retry_queue->by_change);
-        archive_heap(archive, &retry_queue->by_time);
+        archive_heap(archive, &retry_queue->by_change, class_queues);
+        archive_heap(archive, &retry_queue->by_time, class_queues);
         ARCHIVE_ARRAY(archive, retry_queue->expectant, retry_queue->expectant_capacity, retry_queue->expectant_count);
         ARCHIVE(archive, retry_queue->starts_seen);
     }

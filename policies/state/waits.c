@@ -219,7 +219,7 @@ static bool is_shut_out(struct sched *sched, const struct request_class *request
     untagged.tags = NULL;
     size_t mark = ledger_mark(sched->ledger);
     const struct placement_request asked = {
-        .policy = sched->policy.placement, .request_class = &untagged, .owner = OWNER_NONE - 1};
+        .policy = sched->policy.placement, .request_class = &untagged, .owner = OWNER_NONE - 1, .stop = sched->stop};
     const bool fits = placement_place(sched->ledger, &asked, &pieces);
     ledger_rollback(sched->ledger, mark);
     piece_list_release(&pieces);
@@ -385,5 +385,6 @@ void waits_archive(struct archive *archive, struct sched *sched)
         archive_expect(archive, waits->free[i] > 0 && waits->free[i] <= count);
     for (uint32_t i = 0; i < waits->fresh_count; i++)
         archive_expect(archive, waits->fresh[i] < sched->jobs.used);
+    archive_expect(archive, waits->free_count <= count);
     archive_entries(archive, sched);
 }

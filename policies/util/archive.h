@@ -67,15 +67,41 @@ static inline void archive_bytes(struct archive *archive, void *at, size_t bytes
     archive->at += bytes;
 }
 
+/* A byte that is no flag would be undefined where a bool is read. */
+static inline void archive_flag(struct archive *archive, void *at, size_t bytes)
+{
+    uint8_t flag = 0;
+    if (!archive_is_reading(archive)) {
+        buffer_bytes(archive->out, at, bytes);
+        return;
+    }
+    archive_bytes(archive, &flag, sizeof flag);
+    archive_expect(archive, flag <= 1);
+    *(bool *)at = flag == 1;
+}
+
 /* A number, a flag, an array or a struct of such without padding. */
-#define ARCHIVE(archive, value) archive_bytes((archive), &(value), sizeof(value))
+#define ARCHIVE(archive, value)                                                                                        \
+    _Generic((value), bool : archive_flag, default : archive_bytes)((archive), &(value), sizeof(value))
+
+/* The numbers read are below the bound: indices of something.  O(count). */
+static inline void archive_expect_below(struct archive *archive, const uint32_t *numbers, size_t count, uint32_t bound)
+{
+    for (size_t i = 0; i < count; i++)
+        archive_expect(archive, numbers[i] < bound);
+}
 
 /* The number of elements; when reading, zeroed room for them in `array` of *capacity elements (base/mem.h). */
 void *archive_room(struct archive *archive, void *array, size_t *capacity, uint32_t *count, size_t size);
 #define ARCHIVE_ROOM(archive, array, capacity, count)                                                                  \
     ((array) = archive_room((archive), (array), &(capacity), &(count), sizeof *(array)))
 
-/* The same, and the elements, which have no padding. */
+/* Room for an array of a number of elements that is known already; the number that is read must be the same. */
+void *archive_room_same(struct archive *archive, void *array, size_t *capacity, uint32_t count, size_t size);
+#define ARCHIVE_ROOM_SAME(archive, array, capacity, count)                                                             \
+    ((array) = archive_room_same((archive), (array), &(capacity), (count), sizeof *(array)))
+
+/* As ARCHIVE_ROOM, and the elements, which have no padding. */
 #define ARCHIVE_ARRAY(archive, array, capacity, count)                                                                 \
     do {                                                                                                               \
         ARCHIVE_ROOM(archive, array, capacity, count);                                                                 \

@@ -23,7 +23,8 @@ struct export_request {
      * job.  A name NULL: all. */
     time_ns from, until; /* 0, TIME_NEVER: all */
     const char *node, *job;
-    time_ns epoch; /* of formats with has_epoch: the date of simulated time 0, from 1970; 0: 1970 */
+    bool quotes_formulas; /* of formats with has_formulas: no text reads as a formula of a spreadsheet */
+    time_ns epoch;        /* of formats with has_epoch: the date of simulated time 0, from 1970; 0: 1970 */
 };
 
 enum export_target {
@@ -37,6 +38,7 @@ struct export_format {
     const char *summary; /* a phrase, for the help */
     enum export_target target;
     bool has_cut, has_epoch;
+    bool has_formulas;                                           /* spreadsheets read it */
     struct error (*write)(const struct export_request *request); /* required */
 };
 

@@ -1,7 +1,12 @@
 /* reports/export/export_csv.c -- plain CSV files (RFC 4180), one per table, in a folder.
  *
  * jobs.csv, attempts.csv and timeline.csv have the bytes of the record's files, uncompressed; the others are the
- * tables of rows.h.  The files appear together. */
+ * tables of rows.h.  The files appear together.
+ *
+ * A spreadsheet takes a text for a formula if it begins with = + - @, a tab or a carriage return.  On request such a
+ * text gets an apostrophe in front, which makes it a text there (OWASP, CSV Injection). */
+#include <string.h>
+
 #include "base/output.h"
 #include "reports/export/export.h"
 #include "reports/export/rows.h"
@@ -9,9 +14,24 @@
 struct csv_files {
     struct output *outputs[TABLE_COUNT];
     unsigned columns[TABLE_COUNT];
+    bool quotes_formulas;
 };
 
-static void write_cell(struct buffer *out, const struct cell *cell)
+static void write_text(struct buffer *out, struct text text, bool quotes_formulas)
+{
+    static const char starts[] = {'=', '+', '-', '@', '\t', '\r'};
+    if (!quotes_formulas || text.length == 0 || memchr(starts, text.at[0], sizeof starts) == NULL) {
+        buffer_csv(out, text);
+        return;
+    }
+    struct buffer quoted = {0};
+    buffer_char(&quoted, '\'');
+    buffer_text(&quoted, text);
+    buffer_csv(out, (struct text){quoted.bytes, quoted.length});
+    buffer_release(&quoted);
+}
+
+static void write_cell(struct buffer *out, const struct cell *cell, bool quotes_formulas)
 {
     switch (cell->kind) {
     case CELL_EMPTY:
@@ -26,7 +46,7 @@ static void write_cell(struct buffer *out, const struct cell *cell)
         buffer_double(out, cell->real);
         break;
     case CELL_TEXT:
-        buffer_csv(out, cell->text);
+        write_text(out, cell->text, quotes_formulas);
         break;
     }
 }
@@ -38,7 +58,7 @@ static struct error on_row(void *self, enum row_table table, const struct cell *
     for (unsigned c = 0; c < files->columns[table]; c++) {
         if (c > 0)
             buffer_char(out, ',');
-        write_cell(out, &cells[c]);
+        write_cell(out, &cells[c], files->quotes_formulas);
     }
     buffer_char(out, '\n');
     return output_flush_if_full(files->outputs[table]);
@@ -74,7 +94,7 @@ static struct error write_files(struct csv_files *files, const struct export_req
 
 static struct error write_csv(const struct export_request *request)
 {
-    struct csv_files files = {0};
+    struct csv_files files = {.quotes_formulas = request->quotes_formulas};
     struct error error = write_files(&files, request);
     for (int table = 0; table < TABLE_COUNT; table++)
         output_discard(&files.outputs[table]); /* outputs left open by an error */
@@ -85,5 +105,6 @@ const struct export_format export_csv = {
     .name = "csv",
     .summary = "plain CSV files, one per table, in a folder: what pandas, R and DuckDB read",
     .target = EXPORT_FOLDER,
+    .has_formulas = true,
     .write = write_csv,
 };

@@ -46,6 +46,8 @@ static struct error check_request(const struct export_format *format, const stru
                          format->name);
     if (request->epoch != 0 && !format->has_epoch)
         return error_new(ERROR_USAGE, "%s has no dates, so it takes no --epoch", format->name);
+    if (request->quotes_formulas && !format->has_formulas)
+        return error_new(ERROR_USAGE, "%s is not for spreadsheets, so it takes no --quote-formulas", format->name);
     if (request->from >= request->until)
         return error_new(ERROR_USAGE, "--from must be before --until");
     if (request->out == NULL && format->target != EXPORT_TEXT)

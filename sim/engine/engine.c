@@ -158,6 +158,24 @@ static void foresee(struct engine *engine)
         __builtin_prefetch((const char *)job + at, 1);
 }
 
+bool engine_is_stale(const struct engine *engine, const struct event *event)
+{
+    switch (event_kind(event)) {
+    case EVENT_NODE:
+    case EVENT_TIMER:
+        return false;
+    case EVENT_STORAGE:
+        return event->generation != engine->storage_generation;
+    case EVENT_PULLS:
+        return !engine_pulls_are_due(engine, event->generation);
+    case EVENT_END:
+    case EVENT_CHECKPOINT:
+        return event->generation != engine->jobs[event->subject].generation;
+    default:
+        return event->generation != engine->jobs[event->subject].tenure;
+    }
+}
+
 /* Handle the events that are due; false: there were none. */
 static bool take_events(struct engine *engine)
 {
@@ -229,6 +247,16 @@ static void run_cycle(struct engine *engine)
     engine_look_for_stall(engine);
 }
 
+/* Drop the first events if they were cancelled.  Else the last of them would be the end of a run that has none. */
+static void drop_stale(struct engine *engine)
+{
+    while (event_queue_time(&engine->events) <= engine->config->world.end && engine->events.count > 0 &&
+           engine_is_stale(engine, &engine->events.heap[0])) {
+        const struct event event = event_queue_pop(&engine->events);
+        engine->event_count += event_kind(&event) == EVENT_STORAGE || event_kind(&event) == EVENT_PULLS;
+    }
+}
+
 static time_ns next_instant(const struct engine *engine)
 {
     time_ns at = engine->cycle_due;
@@ -284,6 +312,8 @@ static void loop(struct engine *engine)
     uint64_t next_progress = PROGRESS_EVENTS;
     fetch(engine);
     while (!is_stopped(engine)) {
+        if (!engine->has_next && engine->cycle_due == TIME_NEVER)
+            drop_stale(engine);
         time_ns at = next_instant(engine);
         if (at == TIME_NEVER || at > engine->config->world.end)
             break;

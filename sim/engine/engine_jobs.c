@@ -528,10 +528,8 @@ void engine_event(struct engine *engine, const struct event *event)
         engine_monitor_event(engine, event->subject);
         return; /* it wants its own cycle */
     }
-    const struct sim_job *job = &engine->jobs[event->subject];
-    bool is_end = event_kind(event) == EVENT_END || event_kind(event) == EVENT_CHECKPOINT;
-    if ((is_end ? job->generation : job->tenure) != event->generation)
-        return; /* the event was cancelled */
+    if (engine_is_stale(engine, event))
+        return;
     engine->event_count++;
     switch (event_kind(event)) {
     case EVENT_CHECKPOINT:

@@ -130,6 +130,11 @@ void engine_pulls_stop(struct engine *engine, uint32_t slot)
     push_due(engine);
 }
 
+bool engine_pulls_are_due(const struct engine *engine, uint32_t generation)
+{
+    return generation == engine->pulls->generation;
+}
+
 void engine_pulls_event(struct engine *engine, uint32_t generation)
 {
     struct engine_pulls *own = engine->pulls;

@@ -21,6 +21,7 @@ const struct job_objects *engine_pulls_objects(const struct engine *engine, uint
 bool engine_pulls_begin(struct engine *engine, uint32_t slot); /* it begins to run; true: all is there */
 void engine_pulls_stop(struct engine *engine, uint32_t slot);  /* it does not run any more */
 void engine_pulls_event(struct engine *engine, uint32_t generation);
+bool engine_pulls_are_due(const struct engine *engine, uint32_t generation); /* the event is the last that was pushed */
 
 const struct pull_row *engine_pulls_row(struct engine *engine, uint32_t slot); /* until the next call */
 

@@ -305,6 +305,8 @@ const struct fault_row *engine_fault_row(const struct engine *engine, uint32_t s
 uint32_t engine_submit(struct engine *engine, const struct job *job, const struct job_truth *truth);
 void engine_apply(struct engine *engine, const struct decision *decision); /* carry out a decision */
 void engine_event(struct engine *engine, const struct event *event);
+/* It was cancelled, so engine_event() would do nothing. */
+bool engine_is_stale(const struct engine *engine, const struct event *event);
 void engine_reject(struct engine *engine, uint32_t slot, enum reason reason);
 void engine_note_waits(struct engine *engine,
                        struct sim_job *job); /* for its row, before the scheduler forgets the job */

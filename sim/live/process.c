@@ -78,15 +78,17 @@ static int spawn(struct process *process, int in_fd, int out_fd)
     sigset_t usual;
     sigemptyset(&usual);
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, in_fd, STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, out_fd, STDOUT_FILENO);
+    int failure = posix_spawn_file_actions_adddup2(&actions, in_fd, STDIN_FILENO);
+    if (failure == 0)
+        failure = posix_spawn_file_actions_adddup2(&actions, out_fd, STDOUT_FILENO);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setpgroup(&attributes, 0);
     posix_spawnattr_setsigmask(&attributes, &usual);
     sigfillset(&usual);
     posix_spawnattr_setsigdefault(&attributes, &usual); /* windtunnel ignores SIGPIPE, the process shall not */
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-    int failure = posix_spawn(&process->pid, "/bin/sh", &actions, &attributes, arguments, environ);
+    if (failure == 0)
+        failure = posix_spawn(&process->pid, "/bin/sh", &actions, &attributes, arguments, environ);
     if (failure != 0)
         process->pid = -1;
     posix_spawn_file_actions_destroy(&actions);

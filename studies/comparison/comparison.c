@@ -54,11 +54,8 @@ static struct error open_side(struct comparison *comparison, size_t side, struct
     struct comparison_side *own = &comparison->sides[side];
     own->name = options->name;
     own->is_fixed = options->record != NULL || options->baseline != NULL;
-    if (!own->is_fixed) {
-        TRY(open_scenario(comparison, side, facts));
-        return options->program != NULL ? rerun_open(&own->rerun, options->program, comparison->options->scratch)
-                                        : ERROR_OK;
-    }
+    if (!own->is_fixed)
+        return open_scenario(comparison, side, facts);
     if (options->baseline != NULL) {
         memcpy(own->scenario_digest, options->baseline->scenario_digest, sizeof own->scenario_digest - 1);
         facts->seed = options->baseline->runs[0].values.result.manifest.seed;
@@ -251,6 +248,15 @@ static struct error no_run(const struct comparison *comparison)
     return ERROR_OK;
 }
 
+static struct error open_programs(struct comparison *comparison)
+{
+    const struct comparison_options *options = comparison->options;
+    for (size_t side = 0; side < comparison->side_count; side++)
+        if (options->sides[side].program != NULL)
+            TRY(rerun_open(&comparison->sides[side].rerun, options->sides[side].program, options->scratch));
+    return ERROR_OK;
+}
+
 struct error comparison_run(struct comparison *comparison, const struct comparison_options *options)
 {
     bool may_be_exact;
@@ -258,6 +264,9 @@ struct error comparison_run(struct comparison *comparison, const struct comparis
     if (options->gates != NULL)
         comparison->gates = *options->gates;
     TRY(open_sides(comparison, &may_be_exact));
+    if (options->on_begin != NULL)
+        TRY(options->on_begin(options->begin_self));
+    TRY(open_programs(comparison));
     TRY(run_looks(comparison, may_be_exact));
     comparison->is_partial = is_stopped(comparison);
     comparison_find_long(comparison);

@@ -59,6 +59,10 @@ struct comparison_options {
     const char *scratch;        /* an existing folder, for the records of other programs; needed if a side has one */
     const char *const *records; /* by side: the folder for the record of its run with the first seed; NULL: none */
     const volatile sig_atomic_t *stop;
+    /* Called when the inputs are read, before anything is made or another program starts; it may still set `records`.
+     * NULL: nothing to do. */
+    struct error (*on_begin)(void *self);
+    void *begin_self;
     /* Some times a second; done and total: runs of this look.  NULL: nothing to do. */
     void (*on_progress)(void *self, size_t done, size_t total);
     void *progress_self;

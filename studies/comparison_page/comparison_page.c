@@ -96,7 +96,9 @@ static void note_without(const struct comparison *comparison, size_t side, const
 {
     buffer_string(out, "<p class=\"note\">");
     html_name(out, comparison->sides[side].name);
-    buffer_format(out, " has no curves: %s.</p>\n", why);
+    buffer_string(out, " has no curves: ");
+    html_name(out, why);
+    buffer_string(out, ".</p>\n");
 }
 
 static const char *why_without(const struct comparison *comparison, size_t side, size_t drawn)
@@ -126,7 +128,7 @@ static void write_curves(const struct comparison *comparison, const struct compa
         metrics[count] = metrics_new();
         struct error error = read_curves(page->records[side], metrics[count]);
         if (error_is(error)) {
-            note_without(comparison, side, "its record cannot be read", &notes);
+            note_without(comparison, side, error_message(&error), &notes);
             error_release(&error);
             metrics_free(metrics[count]);
             continue;

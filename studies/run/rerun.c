@@ -66,17 +66,19 @@ static int spawn(pid_t *pid, const struct words *words, int pipe_fd, bool wants_
     sigemptyset(&none);
     sigfillset(&all);
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, pipe_fd, STDERR_FILENO);
-    if (wants_output)
-        posix_spawn_file_actions_adddup2(&actions, pipe_fd, STDOUT_FILENO);
-    else
-        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    int failure = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (failure == 0)
+        failure = posix_spawn_file_actions_adddup2(&actions, pipe_fd, STDERR_FILENO);
+    if (failure == 0 && wants_output)
+        failure = posix_spawn_file_actions_adddup2(&actions, pipe_fd, STDOUT_FILENO);
+    else if (failure == 0)
+        failure = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &all); /* windtunnel ignores SIGPIPE, the program shall not */
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-    int failure = posix_spawnp(pid, words->list[0], &actions, &attributes, arguments, environ);
+    if (failure == 0)
+        failure = posix_spawnp(pid, words->list[0], &actions, &attributes, arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
     return failure;
@@ -126,8 +128,11 @@ static struct error end_error(enum error_kind kind, const char *program, int sta
     return error;
 }
 
+/* Without memory or room for a process the program is not to blame. */
 static struct error no_start(enum error_kind kind, const char *program, int errno_value)
 {
+    if (errno_value == EAGAIN || errno_value == ENOMEM)
+        kind = ERROR_IO;
     return error_new(kind, "cannot start '%s': %s", program, strerror(errno_value));
 }
 

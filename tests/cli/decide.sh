@@ -264,6 +264,15 @@ END
 windtunnel decide bad.jsonl
 [ "$status" -eq 3 ] && grep -q '^error: bad.jsonl:6:1: GPU 1 of node n0 is not free' said.err ||
     fail "a job adopted where another runs: status $status: $(cat said.err)"
+# A fact that can be read, and that the scheduler refuses: the answers before it stand.
+{
+    cat strict.jsonl
+    echo '{"job_adopted":1,"job":{"id":3,"groups":[{"gpus":1}]},"started_ns":5,"pieces":[{"node":"n0","gpus":"3"}]}'
+} >bad.jsonl
+windtunnel decide bad.jsonl
+[ "$status" -eq 3 ] && grep -q '^error: bad.jsonl:6:1: its time is before the last fact' said.err ||
+    fail "a fact that the scheduler refuses: status $status: $(cat said.err)"
+grep -q '^{"start":' said.out || fail 'a wrong fact: the answers before it are lost'
 printf '{"windtunnel_events":1,"cluster":{"pools":[]},"queues":[],"policy":{}}\n' >bad.jsonl
 bad 3 <<'END'
 error: bad.jsonl:1:43: a cluster needs at least one pool

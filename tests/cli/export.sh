@@ -205,6 +205,31 @@ else
     echo 'note: no duckdb, so its recipe was not run'
 fi
 
+# ---- Texts that spreadsheets take for formulas ----
+
+cat >formulas.csv <<'END'
+job_id,submit_s,duration_s,gpus,queue,user
+=1+1,0,60,1,@SUM(A1),-2
+plain,10,60,1,"+a,""b""",a=b
+END
+"$program" run small.json --trace formulas.csv --quiet --out formulas >/dev/null || fail 'formulas.csv does not run'
+windtunnel export formulas --to csv --out formulas-quoted --quote-formulas
+windtunnel export formulas --to csv --out formulas-plain
+$python3 - <<'END' || fail "formulas: $(head -3 formulas-quoted/jobs.csv)"
+import csv
+
+quoted, plain = [list(csv.reader(open(f"formulas-{kind}/jobs.csv", newline=""))) for kind in ("quoted", "plain")]
+cells = [cell for row in quoted[1:] for cell in row]
+assert "'=1+1" in cells and "'@SUM(A1)" in cells and "'+a,\"b\"" in cells, cells
+for row, other in zip(quoted[1:], plain[1:]):
+    for name, cell, was in zip(quoted[0], row, other):
+        is_text = name in ("job_id", "queue", "user", "class", "name")
+        assert cell == ("'" + was if was[:1] in tuple("=+-@") and is_text else was), (name, cell, was)
+END
+refused_plainly 2 export run --to sqlite --out new.db --quote-formulas <<'END'
+error: sqlite is not for spreadsheets, so it takes no --quote-formulas
+END
+
 # ---- Refusals ----
 
 refused_plainly 2 export run <<'END'

@@ -162,12 +162,24 @@ stops() { # seconds before the signal, what it is, arguments of the program
 mkfifo silent.fifo
 stops 0.3 'a pipe that nobody writes to' run silent.fifo
 [ -e partial/result.json ] && fail 'a record of a run that never began'
+rm -rf partial
+"$program" compare small.json silent.fifo --quiet --out partial >/dev/null 2>&1 &
+run=$!
+sleep 0.3
+kill -15 $run
+ends_by $run 15 'a pipe that nobody writes to, as a side of a comparison'
+[ -e partial ] && fail 'a comparison that never began made a folder'
 echo 'job_id,submit_s,duration_s,gpus
 a,0,60,1000000' >grows.csv
 stops 4 'a job that grows by a million members' run --trace grows.csv --policy kubernetes \
     --set 'cluster={"pools":[{"name":"p","nodes":125000,"gpus_per_node":8,"gpu_model":"h100-80gb"}]}' \
     --set workload.gpus_per_node=0
 grep -q '"is_partial": true' partial/result.json || fail 'a job that grows: no partial record'
+stops 4 'a job of a million members in one placement' run --trace grows.csv --policy hived \
+    --set 'cluster={"pools":[{"name":"p","nodes":125000,"gpus_per_node":8,"gpu_model":"h100-80gb"}]}' \
+    --set workload.gpus_per_node=0
+grep -q '"is_partial": true' partial/result.json || fail 'a job in one placement: no partial record'
+grep -q '"jobs_rejected": {"value": 0,' partial/result.json || fail 'a job in one placement: it is rejected'
 
 # ---- Memory ----
 

@@ -56,6 +56,9 @@ END
 
 same --scenario mix.json -p fifo -p windtunnel
 says said.out "^2 sides, 3 seeds (1 to 3); the base is fifo, run by windtunnel [0-9.]* ($program)\$"
+# A caller that ignores SIGCHLD would have the kernel drop the ends of processes.
+env --ignore-signal=CHLD "$program" compare --scenario mix.json -p fifo -p windtunnel --seeds 1 --no-why --quiet \
+    --rerun-base "$program" >said.out 2>said.err || fail "a caller ignores SIGCHLD: $(cat said.err)"
 same --scenario mix.json --side a:world.scheduler_period_s=90 --side b --set workload.synth.load_whole_gpu=1.1 --seed 7
 "$program" policy show windtunnel >mine.json || fail 'no policy'
 sed 's/four/five/; s/"nodes": 4/"nodes": 5/' four.json >five.json

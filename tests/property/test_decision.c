@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "studies/divergence/decision.h"
+#include "tests/support/random_policy.h"
 #include "tests/support/random_run.h"
-#include "tests/support/random_scenario.h"
 #include "tests/support/scratch.h"
 
 enum { SEEDS_SMALL = 100, SEEDS_FULL = 600, DRAWS_MAX = 200, NUMBERS = 12, NUMBER_MAX = 30, STALL_STEPS = 4000 };
@@ -115,7 +115,7 @@ static bool make_scenario(uint64_t seed, struct scenario_options *options)
 {
     for (uint32_t draw = 0; draw < DRAWS_MAX; draw++) {
         struct random_scenario text;
-        random_scenario_make(&text, seed, draw, STALL_STEPS);
+        random_policy_scenario(&text, seed, draw, STALL_STEPS);
         scratch_write("s.json", text.text.bytes, text.text.length);
         scratch_write("j.jsonl", text.jobs.bytes, text.jobs.length);
         const bool has_tags = memmem(text.jobs.bytes, text.jobs.length, "preferred", 9) != NULL;

@@ -16,7 +16,7 @@
 #include "sim/live/event_file.h"
 #include "sim/plugins/guard.h"
 #include "studies/divergence/divergence.h"
-#include "tests/support/random_scenario.h"
+#include "tests/support/random_policy.h"
 #include "tests/support/scratch.h"
 
 enum { SEEDS_SMALL = 140, SEEDS_FULL = 1400, DRAWS_MAX = 200, STALL_STEPS = 4000 };
@@ -239,8 +239,8 @@ static void pair_make(struct pair *pair, uint64_t seed, uint32_t draw)
 {
     static const char *const presets[] = {"fifo", "easy", "kai", "kubernetes", "windtunnel", "slurm", "volcano"};
     struct random_scenario text, other;
-    random_scenario_make(&text, seed, draw, STALL_STEPS);
-    random_scenario_make(&other, seed + 1, draw, STALL_STEPS);
+    random_policy_scenario(&text, seed, draw, STALL_STEPS);
+    random_policy_scenario(&other, seed + 1, draw, STALL_STEPS);
     scratch_write("s.json", text.text.bytes, text.text.length);
     scratch_write("j.jsonl", text.jobs.bytes, text.jobs.length);
     scratch_write("other.jsonl", other.jobs.bytes, other.jobs.length);

@@ -23,7 +23,7 @@
 #include "sim/plugins/guard.h"
 #include "sim/scenario/scenario.h"
 #include "tests/support/interval.h"
-#include "tests/support/random_scenario.h"
+#include "tests/support/random_policy.h"
 #include "tests/support/scratch.h"
 
 enum { SEEDS_SMALL = 100, SEEDS_FULL = 2000, DRAWS_MAX = 200 };
@@ -86,7 +86,7 @@ static uint32_t load(struct scenario *scenario, uint64_t seed)
 {
     for (uint32_t draw = 0; draw < DRAWS_MAX; draw++) {
         struct random_scenario text;
-        random_scenario_make(&text, seed, draw, STEPS_LEAST);
+        random_policy_scenario(&text, seed, draw, STEPS_LEAST);
         scratch_write("s.json", text.text.bytes, text.text.length);
         scratch_write("j.jsonl", text.jobs.bytes, text.jobs.length);
         const uint32_t jobs = text.job_count;

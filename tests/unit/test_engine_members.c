@@ -31,6 +31,7 @@ static void test_grows(void **state)
     check_told(2, 'x', 0, S(1200));
     assert_true(run_last_sample(log)->allocated_gpu_s == 400 * 2 + 800 * 4);
     assert_int_equal(run_last_sample(log)->started, 1);
+    assert_int_equal(run_last_sample(log)->time, S(1200)); /* not 2000, when two would have ended: that was cancelled */
     run_log_free(log);
     cluster_free(cluster);
 }

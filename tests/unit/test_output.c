@@ -347,6 +347,58 @@ static void test_make_folder(void **state)
     assert_false(error_is(output_make_folder(".")));
 }
 
+/* ---- files of a folder that is written as a whole ---- */
+
+static struct error write_inside(const char *folder, const char *name, const char *text)
+{
+    struct output *out;
+    TRY(output_open_inside(&out, scratch_path(folder), name, OUTPUT_PLAIN));
+    buffer_string(output_buffer(out), text);
+    return output_commit(&out);
+}
+
+/* What stands under the name is replaced, never followed or opened. */
+static void test_inside_replaces(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdir(scratch_path("rec"), 0755), 0);
+    assert_false(error_is(write_inside("rec", "new", "one")));
+    assert_false(error_is(write_inside("rec", "new", "two")));
+    assert_holds("rec/new", "two");
+    scratch_write("target", "mine", 4);
+    assert_int_equal(symlink("../target", scratch_path("rec/link")), 0);
+    assert_int_equal(symlink("nowhere/at-all", scratch_path("rec/broken")), 0);
+    assert_int_equal(mkfifo(scratch_path("rec/pipe"), 0644), 0); /* to open it would take for ever */
+    static const char *const names[] = {"link", "broken", "pipe"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char path[32];
+        struct stat status;
+        assert_false(error_is(write_inside("rec", names[i], "ours")));
+        snprintf(path, sizeof path, "rec/%s", names[i]);
+        assert_int_equal(lstat(scratch_path(path), &status), 0);
+        assert_true(S_ISREG(status.st_mode));
+        assert_holds(path, "ours");
+    }
+    assert_holds("target", "mine");
+    assert_int_equal(scratch_count("rec"), 4);
+}
+
+static void test_inside_refuses_a_folder(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdir(scratch_path("rec"), 0755), 0);
+    assert_int_equal(mkdir(scratch_path("rec/name"), 0755), 0);
+    struct error error = write_inside("rec", "name", "ours");
+    assert_int_equal(error.kind, ERROR_IO);
+    assert_non_null(strstr(error_message(&error), "rec/name"));
+    error_release(&error);
+    error = write_inside("missing", "name", "ours");
+    assert_int_equal(error.kind, ERROR_IO);
+    error_release(&error);
+    assert_int_equal(scratch_count("rec"), 1);
+    assert_int_equal(scratch_count(""), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -365,6 +417,8 @@ int main(void)
         cmocka_unit_test_teardown(test_old_temporary_names, clean),
         cmocka_unit_test_teardown(test_devices_and_pipes, clean),
         cmocka_unit_test_teardown(test_make_folder, clean),
+        cmocka_unit_test_teardown(test_inside_replaces, clean),
+        cmocka_unit_test_teardown(test_inside_refuses_a_folder, clean),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

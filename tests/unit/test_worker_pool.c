@@ -217,7 +217,8 @@ static const struct {
     {"exit with status 3 before the end", "a line\n"},
     {"exit with status 0 before the end", ""},
     {"trace.csv:3:7: bad number", ""},
-    {"exit with status 5 before the end", "error: out of memory (18446744073709551615 bytes wanted)\n"},
+    {"exit with status 5 before the end: out of memory (18446744073709551615 bytes wanted)",
+     "error: out of memory (18446744073709551615 bytes wanted)\n"},
     {NULL, "a word"},
 };
 enum { FAILURE_COUNT = sizeof failures / sizeof *failures };

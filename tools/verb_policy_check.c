@@ -1,0 +1,256 @@
+/* windtunnel policy check: a policy of the user's own in many small worlds. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/worker_pool.h"
+#include "policies/config/presets.h"
+#include "studies/check/policy_check.h"
+#include "tools/progress_line.h"
+#include "tools/verbs.h"
+
+enum { SHRINK_S = 10, SHRINK_S_MAX = 86400 };
+enum { WORKERS_MAX = 1024, WORLDS = 200, WORLDS_MAX = 1000000, TIMEOUT_S = 10, TIMEOUT_S_MAX = 1000000 };
+enum { STATUS_BROKEN = 10 }; /* as for other checks that fail */
+
+static volatile sig_atomic_t caught_signal;
+
+static void on_signal(int number)
+{
+    caught_signal = number;
+    signal(number, SIG_DFL);
+}
+
+struct verb {
+    const struct args *args;
+    struct policy_check_options options;
+    struct plugin_options plugins;
+    char *path;                /* of the operand, whole; owned */
+    const char *plugin_path;   /* the same, for an array of one */
+    struct buffer policy_json; /* of a plug-in or a command */
+    struct progress_line progress;
+};
+
+static double clock_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void show_progress(void *self, size_t done, size_t total)
+{
+    progress_line_show_runs(self, done, total);
+}
+
+/* ---- What is checked ---- */
+
+static bool ends_in(const char *text, const char *end)
+{
+    const size_t length = strlen(text), end_length = strlen(end);
+    return length > end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+static bool is_preset(const char *name)
+{
+    for (const struct policy_preset_text *preset = policy_preset_texts; preset->name != NULL; preset++)
+        if (strcmp(preset->name, name) == 0)
+            return true;
+    return false;
+}
+
+/* The whole path, so that a scenario that is written elsewhere finds the file. */
+static struct error take_path(struct verb *verb, const char *path)
+{
+    verb->path = realpath(path, NULL);
+    return verb->path != NULL ? ERROR_OK : error_new(ERROR_IO, "cannot read %s: there is no such file", path);
+}
+
+static struct error take_plugin(struct verb *verb, const char *path)
+{
+    struct plugins plugins = {.timeout_s = 0};
+    TRY(take_path(verb, path));
+    struct error error = plugins_load(&plugins, path);
+    if (!error_is(error))
+        tool_plugin_policy(&verb->policy_json, plugins.set.plugins[0], verb->path);
+    plugins_release(&plugins);
+    verb->options.subject.policy_json = buffer_c_string(&verb->policy_json);
+    return error;
+}
+
+/* The world keeps another program to the gang rule where that is claimed for it. */
+static void take_command(struct verb *verb, const char *command)
+{
+    const bool is_gang = verb->options.subject.laws >> CHECK_GANG & 1;
+    verb->options.subject.command = command;
+    buffer_format(&verb->policy_json, "{\"name\": \"command\", \"guarantees\": [%s]}", is_gang ? "\"gang\"" : "");
+    verb->options.subject.policy_json = buffer_c_string(&verb->policy_json);
+}
+
+static struct error take_subject(struct verb *verb)
+{
+    const char *named = args_operand(verb->args, 0);
+    verb->options.subject.name = named;
+    if (is_preset(named)) {
+        verb->options.subject.policy = named;
+        return ERROR_OK;
+    }
+    if (ends_in(named, ".json")) {
+        TRY(take_path(verb, named));
+        verb->options.subject.policy = verb->path;
+        return ERROR_OK;
+    }
+    if (ends_in(named, ".so") && strchr(named, ' ') == NULL)
+        return take_plugin(verb, named);
+    if (strpbrk(named, "/ ") == NULL) {
+        struct error error = error_new(ERROR_USAGE, "there is no policy preset '%s'", named);
+        error_set_hint(&error,
+                       "`windtunnel policy list` lists them; a policy file ends in .json, a plug-in in .so, and "
+                       "a command holds a blank or '/'");
+        return error;
+    }
+    take_command(verb, named);
+    return ERROR_OK;
+}
+
+static struct error take_claims(struct verb *verb)
+{
+    size_t count;
+    const char *const *claims = args_list(verb->args, "claim", &count);
+    for (size_t i = 0; i < count; i++) {
+        const enum check_law law = check_law_of(claims[i]);
+        if (law == CHECK_LAW_COUNT || !(CHECK_LAWS_CLAIMED >> law & 1))
+            return error_new(ERROR_USAGE, "'--claim' must be gang, reclaim, no_loop, minimal or strict, got '%s'",
+                             claims[i]);
+        verb->options.subject.laws |= 1u << law;
+    }
+    return ERROR_OK;
+}
+
+static struct error read_options(struct verb *verb)
+{
+    const struct args *args = verb->args;
+    const char *scratch = getenv("TMPDIR"), *out = args_string(args, "out");
+    int64_t worlds, workers, seed, timeout_s, shrink_s;
+    TRY(args_int64(args, "worlds", 0, WORLDS_MAX, WORLDS, &worlds));
+    TRY(args_int64(args, "seed", 0, INT64_MAX / 2, 1, &seed));
+    TRY(args_int64(args, "jobs", 1, WORKERS_MAX, (int64_t)worker_core_count(), &workers));
+    TRY(args_int64(args, "scheduler-timeout", 1, TIMEOUT_S_MAX, TIMEOUT_S, &timeout_s));
+    TRY(args_int64(args, "shrink", 0, SHRINK_S_MAX, SHRINK_S, &shrink_s));
+    verb->options = (struct policy_check_options){.seed = (uint64_t)seed,
+                                                  .world_count = (size_t)worlds,
+                                                  .worker_count = (size_t)workers,
+                                                  .out = out != NULL ? out : "policy-check",
+                                                  .scratch = scratch != NULL ? scratch : "/tmp",
+                                                  .clock_s = clock_s,
+                                                  .shrink_s = (double)shrink_s,
+                                                  .stop = &caught_signal,
+                                                  .on_progress = show_progress,
+                                                  .progress_self = &verb->progress};
+    verb->options.subject.timeout_ms = timeout_s * 1000;
+    verb->options.subject.plugins = tool_plugin_options(args);
+    verb->options.subject.sets = args_list(args, "set", &verb->options.subject.set_count);
+    TRY(take_claims(verb));
+    return take_subject(verb);
+}
+
+/* ---- The verb ---- */
+
+static int show(struct verb *verb, const struct policy_check *check)
+{
+    struct buffer out = {0};
+    if (args_flag(verb->args, "json"))
+        policy_check_json(check, &out);
+    else
+        policy_check_text(check, &out);
+    const int status = tool_print(&out);
+    return status != 0 ? status : policy_check_holds(check) ? 0 : STATUS_BROKEN;
+}
+
+static int check(const struct args *args)
+{
+    struct verb verb = {.args = args};
+    struct policy_check found = {0};
+    progress_line_begin(&verb.progress, !args_flag(args, "json"));
+    struct error error = read_options(&verb);
+    if (!error_is(error)) {
+        signal(SIGINT, on_signal);
+        signal(SIGTERM, on_signal);
+        error = policy_check_run(&found, &verb.options);
+    }
+    progress_line_end(&verb.progress);
+    const int status = error_is(error) ? tool_fail(&error) : show(&verb, &found);
+    policy_check_release(&found);
+    buffer_release(&verb.policy_json);
+    free(verb.path);
+    if (caught_signal != 0) {
+        signal(caught_signal, SIG_DFL);
+        raise(caught_signal);
+    }
+    return status;
+}
+
+static const struct args_option options[] = {
+    {.name = "worlds", .letter = 'n', .metavar = "N", .help = "The number of random worlds; 200 by default."},
+    {.name = "seed", .letter = 's', .metavar = "N", .help = "The seed of the first random world; 1 by default."},
+    {.name = "claim",
+     .metavar = "LAW",
+     .help = "Check this law too, though the policy does not claim it: gang, reclaim, no_loop, minimal or strict. "
+             "A command claims nothing by itself.",
+     .is_repeatable = true},
+    {.name = "set",
+     .metavar = "PATH=VALUE",
+     .help = "Override a field of each scenario, such as policy.preemption.grace_s=60. Applied in order.",
+     .is_repeatable = true},
+    PLUGIN_OPTIONS,
+    {.name = "scheduler-timeout",
+     .metavar = "SECONDS",
+     .help = "The real time that a command may take for a cycle; 10 by default."},
+    {.name = "out",
+     .letter = 'o',
+     .metavar = "DIR",
+     .help = "The folder for the scenarios that broke a law, one folder per law; policy-check by default. It is made "
+             "only if a law broke."},
+    {.name = "shrink",
+     .metavar = "SECONDS",
+     .help =
+         "The real time in which a scenario that breaks a law is made smaller; 10 by default, 0: it stays as it is."},
+    {.name = "jobs",
+     .letter = 'j',
+     .metavar = "N",
+     .help = "Worlds that are played at the same time; by default one per core."},
+    {.name = "json", .help = "Print one JSON object."},
+    {0},
+};
+
+static const struct args_example examples[] = {
+    {"windtunnel policy check mine.json", "The laws that the policy claims, in 200 random worlds and the cases."},
+    {"windtunnel policy check ./mine.so --worlds 2000 --seed 7", "A plug-in, in other and more worlds."},
+    {"windtunnel policy check 'python3 fifo.py' --claim strict --claim gang",
+     "A scheduler in a process, and what it should keep."},
+    {0},
+};
+
+const struct args_verb verb_policy_check = {
+    .name = "policy check",
+    .summary = "play a policy in random worlds and tell which laws it breaks",
+    .synopsis = "PRESET|FILE|FILE.so|COMMAND [OPTION]...",
+    .description =
+        (const char *const[]){
+            "Plays a policy in cases made by hand and in random worlds: small clusters with gangs, elastic jobs, "
+            "fractions, MIG, quotas, priorities and faults, with all invariants checked at every instant. The policy "
+            "is "
+            "a preset, a policy file (FILE ends in .json), a plug-in (FILE.so), or the COMMAND of a scheduler in a "
+            "process, which holds a blank or '/'.",
+            "Prints for each law whether it holds or broke. Of a broken law, the scenario that shows it is written to "
+            "DIR/LAW, made smaller, with the command that runs it again. docs/policy-check.md describes the laws. "
+            "The exit status is 10 if a law broke.",
+            NULL},
+    .options = options,
+    .examples = examples,
+    .operands_min = 1,
+    .operands_max = 1,
+    .run = check,
+};
