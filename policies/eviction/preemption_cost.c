@@ -103,13 +103,28 @@ void preemption_cost_know(struct sched *sched, uint32_t slot)
         sched->eviction->least_loss = least;
 }
 
+/* Of the queues from `first` on. */
+static void know_runtimes(struct sched *sched, queue_id first)
+{
+    for (queue_id q = first; q < sched->tree.count; q++)
+        sched->eviction->has_own_runtimes |= queue_tree_spec(&sched->tree, q)->preempt_min_runtime >= 0;
+}
+
+void preemption_cost_know_runtimes(struct sched *sched)
+{
+    sched->eviction->has_own_runtimes = false;
+    know_runtimes(sched, 0);
+}
+
+void preemption_cost_queues_changed(struct sched *sched, queue_id first)
+{
     if (first == 0) {
         sched->eviction->reclaim_least_runtime = sched->policy.preempt.reclaim_min_runtime;
         sched->eviction->reclaim_runtime_max = sched->policy.preempt.reclaim_min_runtime;
         sched->eviction->has_own_runtimes = false;
     }
+    know_runtimes(sched, first);
     for (queue_id q = first; q < sched->tree.count; q++) {
-        sched->eviction->has_own_runtimes |= queue_tree_spec(&sched->tree, q)->preempt_min_runtime >= 0;
         time_ns own = queue_tree_spec(&sched->tree, q)->reclaim_min_runtime;
         if (own >= 0 && own < sched->eviction->reclaim_least_runtime)
             sched->eviction->reclaim_least_runtime = own;
