@@ -159,6 +159,10 @@ void sched_queues_changed(struct sched *sched, const struct queue_table *queues,
 {
     (void)sched, (void)queues, (void)now;
 }
+void sched_queues_added(struct sched *sched, const struct queue_table *queues, queue_id first, time_ns now)
+{
+    (void)sched, (void)queues, (void)first, (void)now;
+}
 void sched_typical_told(struct sched *sched, const struct job_group *kinds, uint32_t kind_count, time_ns now)
 {
     (void)sched, (void)kinds, (void)kind_count, (void)now;
