@@ -388,15 +388,6 @@ enum { /* phases as bits */
        HAS_LEAVING = 1 << HOLDING_LEAVING
 };
 
-/* The phases of the job's holdings, as bits. */
-static uint32_t phases_of(const struct sched_job *job)
-{
-    uint32_t phases = 0;
-    for (uint32_t p = 0; p < HOLDING_PHASES; p++)
-        phases |= (uint32_t)(job->phase_counts[p] > 0) << p;
-    return phases;
-}
-
 static enum sched_job_state state_of(uint32_t phases)
 {
     return phases & HAS_RUNNING    ? SJOB_RUNNING
@@ -471,7 +462,7 @@ static void settle_waiting(struct sched *sched, uint32_t slot, uint32_t phases)
 void sched_settle(struct sched *sched, uint32_t slot)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
-    const uint32_t phases = phases_of(job);
+    const uint32_t phases = sched_job_phases(job);
     const bool was_booked = job->is_booked;
     settle_state(sched, slot, phases);
     if (is_claim_useless(sched, slot, phases)) {

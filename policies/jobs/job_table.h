@@ -194,6 +194,14 @@ static inline void sched_job_turn(struct sched_job *job, struct holding *holding
         job->running_milli += piece_milli(&holding->piece);
     holding->phase = (uint8_t)phase;
 }
+/* The phases of the job's holdings, as bits. */
+static inline uint32_t sched_job_phases(const struct sched_job *job)
+{
+    uint32_t phases = 0;
+    for (uint32_t p = 0; p < HOLDING_PHASES; p++)
+        phases |= (uint32_t)(job->phase_counts[p] > 0) << p;
+    return phases;
+}
 /* Remove the holding at `index`; the others keep their order. */
 void sched_job_unhold(struct sched_job *job, uint32_t index);
 
