@@ -156,8 +156,9 @@ struct error sched_save(const struct sched *sched, struct buffer *out) MUST_CHEC
  * saved scheduler, and the queues as they were last reported.  Queues added since must follow them, and are reported
  * afterwards (sched_queues_changed).  The world must keep the ids of jobs, users and arrays.
  * saved: not needed afterwards.  If it is cut off, damaged, or from another version, machine, cluster, policy or
- * queues, the result is NULL and *error says which.  The checksum detects accidents; besides, all indices, links and sums are
- * tested, and a state that fails is refused likewise (docs/security.md).  Costs as much as saving and sched_check. */
+ * queues, the result is NULL and *error says which.  The checksum detects accidents; besides, all indices, links and
+ * sums are tested, and a state that fails is refused likewise (docs/security.md).  Costs as much as saving and
+ * sched_check. */
 struct sched *sched_load(const struct cluster *cluster, const struct queue_table *queues,
                          const struct policy_config *policy, struct text saved, struct error *error);
 
