@@ -2,8 +2,7 @@
  *
  * The planned starts of a waiting job keep free what no end replaces in time, so each node of each of them is asked for
  * what leaves it until then.  A list by node answers that without a look at all running jobs.  The lists of nodes where
- * a holding or a planned end has changed are made anew together, at the next question.
- * Without them, perfect estimates on the main scenario cost conservative backfill several times as much. */
+ * a holding or a planned end has changed are made anew together, at the next question. */
 #include "policies/reservation/planned_start.h"
 #include "policies/state/planned_end.h"
 #include "policies/state/sched_state.h"

@@ -42,7 +42,7 @@ struct node_profile {
 };
 
 /* The step of a node in which the last search began.  Most nodes have too few free GPUs then, and are passed over
- * without a look at their steps: without this a pass of `slurm` with perfect estimates costs a third more. */
+ * without a look at their steps. */
 struct profile_glance {
     time_ns since, until; /* of the step; the first counts from ever, the last for ever; until == since: not known */
     uint32_t step, gpus;  /* its index, and how many of its GPUs are free */
