@@ -296,7 +296,8 @@ static time_ns next_end(const struct sched *sched, uint32_t first, time_ns at)
     return next;
 }
 
-/* Try the job in the ledger after each end in turn, not before `from` and not after `latest`. */
+/* Try the job in the ledger after each end in turn, not before `from` and not after `latest`.  What the job itself holds
+ * stays, for it is its own members' place that its tags are left out of. */
 static bool find_in_ledger(struct sched *sched, uint32_t slot, time_ns from, time_ns latest)
 {
     struct planned_start_book *book = sched->planned_starts;
@@ -306,7 +307,8 @@ static bool find_in_ledger(struct sched *sched, uint32_t slot, time_ns from, tim
     for (time_ns at = next_end(sched, 0, sched->now); at != TIME_NEVER && at <= latest && !is_found;
          at = next_end(sched, e, at)) {
         for (; e < book->end_count && planned_start_end(sched, e) <= at; e++)
-            planned_start_let_go(sched, book->ends[e].slot);
+            if (book->ends[e].slot != slot)
+                planned_start_let_go(sched, book->ends[e].slot);
         is_found = at >= from && planned_start_fits_at(sched, slot, at, &sched->pieces);
         if (is_found)
             planned_start_add(sched, slot, PLANNED_START_MANY, at);

@@ -54,8 +54,13 @@ bool tags_shut_claims(struct sched *sched, uint32_t slot)
 const char *tags_check(const struct sched *sched)
 {
     struct ledger again = {.cluster = sched->cluster};
-    if (sched->ledger->tags == NULL)
+    if (sched->ledger->tags == NULL) {
+        for (uint32_t s = 0; s < sched->jobs.used; s++)
+            if (sched->jobs.jobs[s].state != SJOB_NONE &&
+                sched->request_classes.at[sched->jobs.jobs[s].request_class].tags != NULL)
+                return "tags of a job are not counted";
         return NULL;
+    }
     ledger_tags_use(&again);
     for (uint32_t s = 0; s < sched->jobs.used; s++) {
         const struct sched_job *job = &sched->jobs.jobs[s];

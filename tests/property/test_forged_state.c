@@ -64,7 +64,7 @@ static void test_forged(void **state)
 {
     (void)state;
     struct seen seen = {0};
-    const struct test_seeds seeds = test_seeds(24, 150);
+    const struct test_seeds seeds = test_seeds(24, 1000);
     signal(SIGABRT, on_crash);
     signal(SIGSEGV, on_crash);
     for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++)
