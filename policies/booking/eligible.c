@@ -311,10 +311,9 @@ static void archive_array(struct archive *archive, struct job_array *array, uint
 /* The number of arrays to save: up to the last that is not empty. */
 static uint32_t known_arrays(const struct sched *sched)
 {
+    const struct job_array *arrays = sched->eligible->arrays;
     size_t count = sched->eligible->array_capacity;
-    while (count > 0 && sched->eligible->arrays[count - 1].eligible + sched->eligible->arrays[count - 1].limit +
-                                sched->eligible->arrays[count - 1].count ==
-                            0)
+    while (count > 0 && (arrays[count - 1].eligible | arrays[count - 1].limit | arrays[count - 1].count) == 0)
         count--;
     return (uint32_t)count;
 }

@@ -34,7 +34,7 @@ static bool is_request(const struct sched *sched, const struct request *request)
     const int kinds =
         (request->gpus > 0) + (request->gpu_milli > 0) + (request->gpu_memory_mib > 0) + (request->mig > 0);
     return kinds <= 1 && request->gpu_milli < GPU_MILLI && request->mig <= MIG_PROFILE_COUNT &&
-           request->share < SHARE_KIND_COUNT &&
+           request->share < SHARE_KIND_COUNT && (request->gpus > 0 || !request->one_island) &&
            (request->nodes == NULL || request->nodes->type_count == sched->cluster->type_count);
 }
 

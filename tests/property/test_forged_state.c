@@ -67,6 +67,7 @@ static void test_forged(void **state)
     const struct test_seeds seeds = test_seeds(24, 1000);
     signal(SIGABRT, on_crash);
     signal(SIGSEGV, on_crash);
+    signal(SIGFPE, on_crash);
     for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++)
         forge(seed, &seen);
     print_message("%llu changed states refused, %llu loaded\n", (unsigned long long)seen.refused,
