@@ -83,7 +83,7 @@ static void draw(struct world *world, struct random_stream *stream)
         for (uint16_t i = 0; i < world->counts[id]; i++) {
             const job_id on = (job_id)random_below(stream, id);
             const enum after_kind kind = random_below(stream, 4) == 0 ? AFTER_ANY : AFTER_OK;
-            world->after[id][i] = (struct job_after){.job = on, .kind = kind};
+            world->after[id][i] = (struct job_after){.job = on, .kind = (uint8_t)kind};
             world->is_rejected[id] |= kind == AFTER_OK && world->is_rejected[on];
         }
     }
