@@ -296,8 +296,8 @@ static time_ns next_end(const struct sched *sched, uint32_t first, time_ns at)
     return next;
 }
 
-/* Try the job in the ledger after each end in turn, not before `from` and not after `latest`.  What the job itself holds
- * stays, for it is its own members' place that its tags are left out of. */
+/* Try the job in the ledger after each end in turn, not before `from` and not after `latest`.  What the job itself
+ * holds stays: placement takes its own members out of the counts of tags. */
 static bool find_in_ledger(struct sched *sched, uint32_t slot, time_ns from, time_ns latest)
 {
     struct planned_start_book *book = sched->planned_starts;
