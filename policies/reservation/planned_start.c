@@ -296,18 +296,19 @@ static time_ns next_end(const struct sched *sched, uint32_t first, time_ns at)
     return next;
 }
 
-/* Try the job in the ledger after each end in turn, not before `from` and not after `latest`.  What the job itself
- * holds stays: placement takes its own members out of the counts of tags. */
+/* Try the job in the ledger after each end in turn, not before `from` and not after `latest`.  What a job with tags
+ * holds itself stays: placement takes its members out of the counts of tags. */
 static bool find_in_ledger(struct sched *sched, uint32_t slot, time_ns from, time_ns latest)
 {
     struct planned_start_book *book = sched->planned_starts;
     const size_t mark = ledger_mark(sched->ledger);
     bool is_found = false;
+    const bool has_tags = sched_ask(sched, &sched->jobs.jobs[slot])->tags != NULL;
     uint32_t e = 0;
     for (time_ns at = next_end(sched, 0, sched->now); at != TIME_NEVER && at <= latest && !is_found;
          at = next_end(sched, e, at)) {
         for (; e < book->end_count && planned_start_end(sched, e) <= at; e++)
-            if (book->ends[e].slot != slot)
+            if (!has_tags || book->ends[e].slot != slot)
                 planned_start_let_go(sched, book->ends[e].slot);
         is_found = at >= from && planned_start_fits_at(sched, slot, at, &sched->pieces);
         if (is_found)

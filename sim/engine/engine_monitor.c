@@ -36,8 +36,7 @@ struct monitor {
     struct reading *readings; /* in the order of their reports, from `first` on */
     size_t reading_capacity;
     uint32_t first, reading_count;
-    uint32_t timers; /* events that are pushed */
-    bool ticks;      /* that of a tick is */
+    bool ticks; /* the event of a tick is pushed */
     uint64_t tick;
 };
 
@@ -73,13 +72,17 @@ void engine_monitor_asks(struct engine *engine, uint32_t slot)
 
 static void push_timer(struct engine *engine, time_ns at, uint32_t what)
 {
-    engine->monitor->timers++;
     event_queue_push(&engine->events, at, EVENT_TIMER, what, 0);
+}
+
+static bool is_of_others(const void *engine, const struct event *event)
+{
+    return event_kind(event) != EVENT_TIMER && !engine_is_stale(engine, event);
 }
 
 bool engine_monitor_is_alone(const struct engine *engine)
 {
-    return engine->events.count == engine->monitor->timers;
+    return engine->monitor->on_count == 0 && !event_queue_has(&engine->events, is_of_others, engine);
 }
 
 /* The next tick on the grid. */
@@ -205,7 +208,6 @@ static void report(struct engine *engine)
 
 void engine_monitor_event(struct engine *engine, uint32_t what)
 {
-    engine->monitor->timers--;
     if (what == EVENT_OF_TICK)
         tick(engine);
     else

@@ -26,7 +26,8 @@ void engine_monitor_asks(struct engine *engine, uint32_t slot);   /* a job was s
 void engine_monitor_begins(struct engine *engine, uint32_t slot); /* it begins to run, with all pieces that it has */
 void engine_monitor_stops(struct engine *engine, uint32_t slot);  /* it does not run any more */
 void engine_monitor_event(struct engine *engine, uint32_t what);  /* the subject of an EVENT_TIMER */
-/* Has the world no events but the monitor's?  They alone do not go on with a run. */
+/* Does no job run, and has the world no events but the monitor's and cancelled ones?  They alone do not go on with a
+ * run.  O(events), if no job runs. */
 bool engine_monitor_is_alone(const struct engine *engine);
 
 /* What idle policies did. */

@@ -144,3 +144,14 @@ struct event event_queue_pop(struct event_queue *queue)
         open_first_slot(queue);
     return first;
 }
+
+bool event_queue_has(const struct event_queue *queue, event_queue_asked_fn *asked, const void *self)
+{
+    bool has = false;
+    for (uint32_t i = 0; i < queue->heap_count && !has; i++)
+        has = asked(self, &queue->heap[i]);
+    for (size_t s = 0; s < sizeof queue->slots / sizeof *queue->slots && !has; s++)
+        for (size_t i = 0; i < queue->slots[s].count && !has; i++)
+            has = asked(self, &queue->slots[s].events[i]);
+    return has;
+}

@@ -74,6 +74,10 @@ void event_queue_push(struct event_queue *queue, time_ns time, enum event_kind k
                       uint32_t generation);
 struct event event_queue_pop(struct event_queue *queue); /* must not be empty */
 
+/* Is there an event that this says true of?  Asks in any order.  O(events). */
+typedef bool event_queue_asked_fn(const void *self, const struct event *event);
+bool event_queue_has(const struct event_queue *queue, event_queue_asked_fn *asked, const void *self);
+
 static inline time_ns event_queue_time(const struct event_queue *queue)
 {
     return queue->count == 0 ? TIME_NEVER : queue->heap[0].time;
