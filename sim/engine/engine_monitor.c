@@ -1,7 +1,7 @@
 /* The monitor of the world; see sim/engine/engine_monitor.h. */
 #include "sim/engine/engine_monitor.h"
 
-#include <stdlib.h>
+#include <assert.h>
 #include <string.h>
 
 #include "sim/engine/engine_activity.h"
@@ -17,7 +17,6 @@ struct reading {
 
 struct watched { /* a job, by slot */
     bool is_on, is_told, wants_cycle;
-    uint32_t on_index;         /* in `on` */
     uint32_t run;              /* number of its run, among all of the slot */
     time_ns since;             /* the beginning of its present window */
     struct activity_sums sums; /* at `since` */
@@ -30,7 +29,7 @@ struct watched { /* a job, by slot */
 struct monitor {
     struct watched *of;
     size_t capacity;
-    uint32_t *on; /* slots of the jobs that are measured, in any order */
+    uint32_t *on; /* slots of the jobs that are measured, by the ids of the jobs */
     size_t on_capacity;
     uint32_t on_count;
     struct reading *readings; /* in the order of their reports, from `first` on */
@@ -94,6 +93,21 @@ static void push_tick(struct engine *engine)
     push_timer(engine, (time_ns)engine->monitor->tick * period, EVENT_OF_TICK);
 }
 
+/* Where the job is in `on`, or belongs. */
+static uint32_t place_of(const struct engine *engine, job_id id)
+{
+    const struct monitor *monitor = engine->monitor;
+    uint32_t from = 0, to = monitor->on_count;
+    while (from < to) {
+        const uint32_t middle = from + (to - from) / 2;
+        if (engine->id_of[monitor->on[middle]] < id)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
 void engine_monitor_begins(struct engine *engine, uint32_t slot)
 {
     struct monitor *monitor = engine->monitor;
@@ -101,8 +115,10 @@ void engine_monitor_begins(struct engine *engine, uint32_t slot)
     if (own->is_on)
         return;
     MEM_GROW(monitor->on, monitor->on_capacity, (size_t)monitor->on_count + 1);
-    own->on_index = monitor->on_count;
-    monitor->on[monitor->on_count++] = slot;
+    const uint32_t at = place_of(engine, engine->id_of[slot]);
+    memmove(&monitor->on[at + 1], &monitor->on[at], (monitor->on_count - at) * sizeof *monitor->on);
+    monitor->on[at] = slot;
+    monitor->on_count++;
     own->is_on = true;
     own->run++;
     own->since = engine->now;
@@ -117,9 +133,10 @@ void engine_monitor_stops(struct engine *engine, uint32_t slot)
     struct watched *own = &monitor->of[slot];
     if (!own->is_on)
         return;
-    const uint32_t last = monitor->on[--monitor->on_count];
-    monitor->on[own->on_index] = last;
-    monitor->of[last].on_index = own->on_index;
+    const uint32_t at = place_of(engine, engine->id_of[slot]);
+    assert(monitor->on[at] == slot);
+    monitor->on_count--;
+    memmove(&monitor->on[at], &monitor->on[at + 1], (monitor->on_count - at) * sizeof *monitor->on);
     own->is_on = false;
 }
 
@@ -156,12 +173,6 @@ static void take(struct engine *engine, uint32_t slot)
     own->sums = sums;
 }
 
-static int by_job(const void *a, const void *b)
-{
-    const struct reading *x = a, *y = b;
-    return (x->job > y->job) - (x->job < y->job);
-}
-
 static void forget_told(struct monitor *monitor)
 {
     const uint32_t left = monitor->reading_count - monitor->first;
@@ -180,8 +191,6 @@ static void tick(struct engine *engine)
     for (uint32_t i = 0; i < monitor->on_count; i++)
         if (monitor->of[monitor->on[i]].is_told)
             take(engine, monitor->on[i]);
-    if (monitor->reading_count > before)
-        qsort(&monitor->readings[before], monitor->reading_count - before, sizeof *monitor->readings, by_job);
     if (monitor->reading_count > before)
         push_timer(engine, time_after(engine->now, engine->config->world.monitor.delay), EVENT_OF_REPORT);
     monitor->ticks = false;

@@ -71,7 +71,7 @@ edited gates 60 "$scratch/object.json" "$scratch/list.json" -- sh ./accept.sh "$
 # openb.json are not here.
 cp -R "$repository/scenarios" "$repository/topologies" .
 cd scenarios || exit 1
-sed -i 's/"jobs": [0-9]*/"jobs": 100/; s/"duration": "[0-9]*d"/"duration": "1h"/' ./*.json
+sed -i 's/"jobs": [0-9][0-9]*/"jobs": 100/; s/"duration": "[0-9]*d"/"duration": "1h"/' ./*.json
 edited scenario 0 ./*.json -- true
 rm openb.json
 edited scenario 40 ./*.json -- "$program" validate ./edit.json
