@@ -137,7 +137,7 @@ static void queues_that_change_are_changed(void **state)
     assert_int_equal(queues->count, 4);
     assert_int_equal(queues->queues[2].deserved[RESOURCE_GPU], 2000);
     assert_int_equal(queues->queues[2].priority, 100); /* not said: the default again */
-    assert_int_equal(line.fact.first_queue, 1); /* it names a queue that was there */
+    assert_int_equal(line.fact.first_queue, 1);        /* it names a queue that was there */
     error = wire_lines_read(fixture->wire, 2, "{'queues_changed':1,'queues':[{'name':'c'}]}", WIRE_TOLD, &line);
     assert_false(error_is(error));
     assert_int_equal(line.fact.first_queue, 4); /* it only adds */
