@@ -134,7 +134,8 @@ static enum reason find_hold(struct sched *sched, uint32_t slot, const struct jo
     return job->is_held ? REASON_HELD : join_array(sched, slot);
 }
 
-/* One of its dependencies can never be met: reject the held job.  Those that depend on it are the caller's. */
+/* Reject the held job, because one of its dependencies can never be met.  The caller settles the jobs that depend on
+ * this one. */
 static void refuse_held(struct sched *sched, uint32_t slot)
 {
     const struct sched_job *held = &sched->jobs.jobs[slot];
@@ -327,7 +328,8 @@ static bool is_in_array(const struct sched *sched, uint32_t slot, uint32_t array
     return job->state == SJOB_NONE || array < array_count || (!is_counted && array <= SCHED_ARRAY_MAX) || array == 0;
 }
 
-/* Does each array count its eligible elements, and are those that it parked parked? */
+/* Does each array count all of its eligible elements?  Is each element in its list of parked ones held by the limit of
+ * that array? */
 static bool has_sound_arrays(const struct sched *sched, uint32_t array_count)
 {
     uint32_t *counted = mem_zalloc((size_t)array_count + 1, sizeof *counted);

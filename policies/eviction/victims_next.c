@@ -1,8 +1,9 @@
 /* Which of the collected units is taken next: the first in order, or the one that the quota policy names, queue by
  * queue.
  *
- * Cost: O(1) a unit in order.  By queue, a comparison of the queues beside those that lost a unit, at each level of the
- * tree; of all queues where what may be taken depends on what the queues are charged. */
+ * Cost: O(1) for each unit if units are taken in order.  If they are taken by queue: after a queue has lost a unit, the
+ * quota policy compares it again with its sibling queues, at each level of the tree.  If the quota policy decides by
+ * what queues are charged, it compares all queues again. */
 #include <assert.h>
 #include <string.h>
 

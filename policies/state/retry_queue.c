@@ -350,7 +350,7 @@ void retry_queue_release(struct sched *sched)
 }
 
 /* The capacity decides when stale entries are removed, so it is saved. */
-/* A heap holds stale entries too, but has room for no more than so many for each class queue. */
+/* The most entries that a heap may have room for, stale ones included, for each class queue. */
 enum { HEAP_ROOM_MAX = 1024 };
 
 static void archive_heap(struct archive *archive, struct retry_heap *heap, uint32_t class_queues)

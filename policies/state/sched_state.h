@@ -81,7 +81,8 @@ struct rest {
  * the functions of their own headers; where a comment names a writer, that room alone writes them besides.  Scratch is
  * written by each caller.  The most used members come first: the compiler has shorter instructions for offsets within
  * 128 bytes. */
-/* The pieces of the job for which one was last placed; those that it gets later are appended. */
+/* All pieces that one job holds: the job for which members were placed last.  When that job gets more pieces, they are
+ * appended. */
 struct grown_list {
     struct piece_list pieces;
     job_id job;

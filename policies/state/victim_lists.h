@@ -12,8 +12,7 @@
  *   for (uint32_t i = list->count; i-- > victim_lists_behind(sched, queue, preemptor);) ...
  *
  * It does not rank jobs with surplus as if their surplus had gone: a plan with such jobs sorts.
- * Cost: O(log n) comparisons and a move of O(n) slots for each change; 4 bytes a job.  Without it, tiresias on
- * h100-500x8 of 24 h takes 18.9 * 10^9 instructions instead of 6.7 * 10^9.
+ * Cost: O(log n) comparisons and a move of O(n) slots for each change; 4 bytes a job.
  */
 #ifndef POLICIES_STATE_VICTIM_LISTS_H
 #define POLICIES_STATE_VICTIM_LISTS_H
@@ -42,8 +41,8 @@ struct victim_lists {
 void victim_lists_init(struct sched *sched);
 void victim_lists_release(struct victim_lists *lists);
 
-/* The job becomes a possible victim, or is none any more.  Its ranks are those that it had when it was added.  Called
- * around each change of the ranks of a possible victim, too. */
+/* Add a job that has become a possible victim; remove one that is a possible victim no more.  The caller also removes a
+ * possible victim before its ranks change, and adds it again afterwards: removal finds the job by its old ranks. */
 void victim_lists_add(struct sched *sched, uint32_t slot);
 void victim_lists_remove(struct sched *sched, uint32_t slot);
 

@@ -11,7 +11,7 @@ enum { STARTS = 1 << CHECK_STARTS, RECLAIM = 1 << CHECK_RECLAIM, MINIMAL = 1 << 
 /* All jobs are of one queue, whose quota is the cluster. */
 #define ONE_QUEUE(nodes, gpus, all) CLUSTER(nodes, gpus) "'queues': [{'name': 'all', 'quota_gpus': " #all "}], "
 
-/* A job of one GPU that ends after so many seconds. */
+/* A job that asks for one GPU and runs for `duration` seconds. */
 #define FILLER(id, duration)                                                                                           \
     "{'job_id': " #id ", 'submit_s': 0, 'duration_s': " #duration ", 'gpus': 1, 'queue': 'all'}\n"
 

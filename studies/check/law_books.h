@@ -59,8 +59,8 @@ void law_books_release(struct law_books *books);
 /* NULL: no such job was submitted. */
 struct book_job *law_books_job(const struct law_books *books, job_id id);
 
-/* The members that it has, those that it holds, and whether these are enough to run: workloads/job.h has the rules of
- * sets. */
+/* How many members the job asks for; how many of them hold space now; whether those are at least its minimum, by the
+ * rules of sets in workloads/job.h. */
 uint32_t book_job_asked(const struct book_job *job);
 uint32_t book_job_held(const struct book_job *job);
 bool book_job_has_minimum(const struct book_job *job);

@@ -30,7 +30,7 @@ extern const struct check_law_facts check_laws[CHECK_LAW_COUNT];
 
 enum {
     CHECK_LAWS_OF_ALL = 1 << CHECK_ANSWERS | 1 << CHECK_INVARIANTS | 1 << CHECK_ENDS | 1 << CHECK_STARTS,
-    CHECK_LAWS_CLAIMED = (1 << CHECK_LAW_COUNT) - 1 - CHECK_LAWS_OF_ALL, /* those that can be claimed */
+    CHECK_LAWS_CLAIMED = (1 << CHECK_LAW_COUNT) - 1 - CHECK_LAWS_OF_ALL, /* checked only if the policy claims them */
 };
 
 /* The law of that name; CHECK_LAW_COUNT: there is none. */

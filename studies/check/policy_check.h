@@ -25,7 +25,7 @@
 #include "studies/check/check_world.h"
 
 struct policy_check_options {
-    struct check_subject subject; /* its laws: only those that the user claims for it; the others are added */
+    struct check_subject subject; /* `laws`: what the user claims; the check adds what the policy claims */
     uint64_t seed;                /* of the first random world */
     size_t world_count;
     size_t worker_count;

@@ -1,5 +1,5 @@
-/* libFuzzer: bytes as the lines that drive a scheduler (docs/decide.md).  The first byte says whether decisions in the
- * lines are compared with those that are made.  `make fuzz` runs it. */
+/* libFuzzer: bytes as a stream of facts for `windtunnel decide` (docs/decide.md).  If the first byte is odd, the
+ * scheduler's decisions are compared with the decisions in the stream.  `make fuzz` runs it. */
 #include "tests/fuzz/fuzz_file.h"
 
 #include "base/text.h"
