@@ -361,9 +361,9 @@ test test-slow test-quick test-small golden-update asan ubsan valgrind coverage:
 test-all bench-run: SIZE ?= full
 
 # tests/cli/hardened.sh looks at the shared library.
-read_libraries = $(if $(filter tests/cli/hardened.sh,$(call scripts,cli)),libraries)
+test test-all: $(if $(filter tests/cli/hardened.sh,$(call scripts,cli)),libraries)
 
-test: link $(read_libraries) $(call not_slow,$(call programs,$(KINDS))) ## Run all but the slowest tests, small (ONLY=part of a path)
+test: link $(call not_slow,$(call programs,$(KINDS))) ## Run all but the slowest tests, small (ONLY=part of a path)
 	@$(RUN_TESTS) $(if $(ONLY),,--note 'left out: the $(words $(SLOW)) slowest tests; make test-slow runs them') \
 	    $(call not_slow,$(call tests,$(KINDS)))
 
@@ -379,7 +379,7 @@ determinism-builds: link
 test-quick: link $(call programs,$(KINDS_QUICK)) ## Run the unit, golden and fault tests
 	@$(RUN_TESTS) $(call tests,$(KINDS_QUICK))
 
-test-all: link $(read_libraries) determinism-builds $(call programs,$(KINDS) bench) ## Run all tests, full sizes, and the benchmarks' own
+test-all: link determinism-builds $(call programs,$(KINDS) bench) ## Run all tests, full sizes, and the benchmarks' own
 	@$(RUN_TESTS) $(call tests,$(KINDS) bench)
 
 # As `test`, but ./windtunnel keeps pointing where it did (tests take the program's path from WINDTUNNEL).
