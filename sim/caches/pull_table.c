@@ -166,6 +166,14 @@ static uint32_t name_id(struct pull_names *names, struct pull_name name)
     return names->count - 1;
 }
 
+void pull_names_archive(struct archive *archive, struct pull_names *names)
+{
+    ARCHIVE_KNOWS(struct pull_name, 16);
+    ARCHIVE_ARRAY(archive, names->all, names->capacity, names->count);
+    while (archive_is_reading(archive) && 2 * ((uint64_t)names->count + 1) > names->slot_count)
+        names_grow(names);
+}
+
 /* ---- applied ---- */
 
 /* Which of the distinct ones: the first whose cumulative probability is above a uniform number. */

@@ -227,27 +227,24 @@ static void fill_faults(struct engine *engine, uint32_t slot, const struct job *
 
 /* With the run time that the submitter declares, or an estimate by the world's setting; with the checkpoint plan of the
  * world, if it has them. */
-static void tell_submitted(struct engine *engine, const struct job *job, const struct job_truth *truth)
+const struct job *engine_told(const struct engine *engine, const struct job *job, const struct job_truth *truth,
+                              struct job *room)
 {
     const struct estimates *estimates = &engine->config->world.estimates;
-    if (estimates->kind == ESTIMATES_AS_DECLARED && !engine_has_phases(engine)) {
-        port_job_submitted(&engine->port, job, engine->now);
-        return;
-    }
-    struct job told = *job;
+    if (estimates->kind == ESTIMATES_AS_DECLARED && !engine_has_phases(engine))
+        return job;
+    *room = *job;
     if (estimates->kind != ESTIMATES_AS_DECLARED)
-        told.estimate = estimates_make(estimates, engine->config->seed, job->id, truth->duration, job->estimate);
-    told.checkpoint = engine->jobs[engine->slot_of[job->id]].checkpoint;
+        room->estimate = estimates_make(estimates, engine->config->seed, job->id, truth->duration, job->estimate);
+    room->checkpoint = engine->jobs[engine->slot_of[job->id]].checkpoint;
     if (engine->pulls != NULL)
-        told.objects = engine_pulls_objects(engine, engine->slot_of[job->id]);
-    port_job_submitted(&engine->port, &told, engine->now);
+        room->objects = engine_pulls_objects(engine, engine->slot_of[job->id]);
+    return room;
 }
 
-static uint32_t submit(struct engine *engine, const struct job *job, const struct job_truth *truth)
+static inline void know(struct engine *engine, uint32_t slot, const struct job *job, const struct job_truth *truth)
 {
-    uint32_t slot = new_slot(engine, job->id);
-    struct sim_job *own = &engine->jobs[slot];
-    fill_job(engine, own, job, truth);
+    fill_job(engine, &engine->jobs[slot], job, truth);
     const struct policy_config *policy = engine->config->policy;
     if (policy != NULL && policy->sharing->map != NULL)
         fill_pieces(engine, slot, job, truth);
@@ -261,6 +258,16 @@ static uint32_t submit(struct engine *engine, const struct job *job, const struc
         engine_spent_asks(engine, slot);
     if (engine->monitor != NULL)
         engine_monitor_asks(engine, slot);
+}
+
+static uint32_t submit(struct engine *engine, const struct job *job, const struct job_truth *truth)
+{
+    struct job room;
+    uint32_t slot = new_slot(engine, job->id);
+    know(engine, slot, job, truth);
+    if (slot < engine->before_capacity)
+        engine->before[slot].mask = 0;
+    struct sim_job *own = &engine->jobs[slot];
     engine_step(own, STEP_SUBMIT);
     engine->submitted++;
     engine->event_count++;
@@ -268,18 +275,32 @@ static uint32_t submit(struct engine *engine, const struct job *job, const struc
         engine->arrived_milli += job_asked_milli(job, engine->config->cluster);
     engine_begin_wait(engine, own);
     engine_hash(engine, EVENT_SUBMIT, job->id);
-    tell_submitted(engine, job, truth);
+    port_job_submitted(&engine->port, engine_told(engine, job, truth, &room), engine->now);
     engine_want_cycle(engine, engine->now);
     return slot;
 }
 
+/* In a world whose network costs nothing jobs declare no communication. */
+static bool is_silenced(const struct engine *engine, const struct job *job)
+{
+    return job->communication != NULL && engine->config->world.network == NETWORK_FREE;
+}
+
 uint32_t engine_submit(struct engine *engine, const struct job *job, const struct job_truth *truth)
 {
-    if (job->communication == NULL || engine->config->world.network != NETWORK_FREE)
+    if (!is_silenced(engine, job))
         return submit(engine, job, truth);
     struct job silent = *job;
     silent.communication = NULL;
     return submit(engine, &silent, truth);
+}
+
+void engine_know(struct engine *engine, uint32_t slot, const struct job *job, const struct job_truth *truth)
+{
+    struct job silent = *job;
+    if (is_silenced(engine, job))
+        silent.communication = NULL;
+    know(engine, slot, &silent, truth);
 }
 
 /* Fill the row of a job that has ended, or that the end of the run cuts off. */
@@ -308,10 +329,24 @@ static void finish_job(struct engine *engine, uint32_t slot, enum job_end_state 
     free_slot(engine, slot);
 }
 
+/* Before another policy took over, and since. */
+bool engine_waited(struct engine *engine, uint32_t slot, struct wait_times *times)
+{
+    const bool has_waited = port_waited(&engine->port, engine->jobs[slot].row.id, engine->now, times);
+    if (slot >= engine->before_capacity || engine->before[slot].mask == 0)
+        return has_waited;
+    if (!has_waited)
+        times->mask = 0;
+    const struct wait_times *before = &engine->before[slot];
+    for (uint32_t left = before->mask; left != 0; left &= left - 1)
+        wait_times_add(times, (enum reason)__builtin_ctz(left), before->of[__builtin_ctz(left)]);
+    return true;
+}
+
 void engine_note_waits(struct engine *engine, struct sim_job *job)
 {
     if ((job->is_waiting || job->row.wait_total > 0) &&
-        port_waited(&engine->port, job->row.id, engine->now, &engine->waits))
+        engine_waited(engine, (uint32_t)(job - engine->jobs), &engine->waits))
         job->row.waits = &engine->waits;
 }
 

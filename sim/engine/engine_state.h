@@ -9,6 +9,7 @@
 #include "base/buffer.h"
 #include "base/hash.h"
 #include "policies/jobs/member_kinds.h"
+#include "policies/util/archive.h"
 #include "sim/engine/engine.h"
 #include "sim/engine/event_queue.h"
 #include "sim/engine/port.h"
@@ -218,7 +219,11 @@ struct engine {
     wide_ns spent_lost;
     struct sim_gpu *gpus; /* by gpu_id; NULL: no GPU was repartitioned yet */
     uint16_t *gpu_used;   /* if is_checked: milli by gpu_id, counted apart from the scheduler */
-    struct error error;   /* the first one; stops the loop */
+    time_ns from;         /* when the run began: 0, or the moment that it was forked at */
+    struct sched_counts counts_before; /* of the scheduler at `from` */
+    struct wait_times *before; /* by slot: what jobs waited for before another policy took over; NULL: none did */
+    size_t before_capacity;
+    struct error error; /* the first one; stops the loop */
 };
 
 static inline void engine_hash(struct engine *engine, uint64_t what, uint64_t who)
@@ -240,6 +245,10 @@ static inline bool engine_charges(const struct engine *engine)
 
 /* Time: engine.c */
 void engine_want_cycle(struct engine *engine, time_ns at);
+void engine_carry_to(struct engine *engine, time_ns at); /* make the changes that no event announces */
+void engine_tell_queues(struct engine *engine);          /* of those that are new */
+struct error engine_open_sched(struct engine *engine) MUST_CHECK; /* a new one */
+void engine_set_sched(struct engine *engine, struct sched *sched);
 
 static inline void engine_level(struct engine *engine, enum level_id id, int64_t delta)
 {
@@ -303,6 +312,11 @@ const struct fault_row *engine_fault_row(const struct engine *engine, uint32_t s
 
 /* Lives: engine_jobs.c */
 uint32_t engine_submit(struct engine *engine, const struct job *job, const struct job_truth *truth);
+/* Note in the slot what follows from the declaration of a job. */
+void engine_know(struct engine *engine, uint32_t slot, const struct job *job, const struct job_truth *truth);
+/* The job as the scheduler is told of it; `room` holds it if it differs from what it declares. */
+const struct job *engine_told(const struct engine *engine, const struct job *job, const struct job_truth *truth,
+                              struct job *room);
 void engine_apply(struct engine *engine, const struct decision *decision); /* carry out a decision */
 void engine_event(struct engine *engine, const struct event *event);
 /* It was cancelled, so engine_event() would do nothing. */
@@ -310,6 +324,7 @@ bool engine_is_stale(const struct engine *engine, const struct event *event);
 void engine_reject(struct engine *engine, uint32_t slot, enum reason reason);
 void engine_note_waits(struct engine *engine,
                        struct sim_job *job); /* for its row, before the scheduler forgets the job */
+bool engine_waited(struct engine *engine, uint32_t slot, struct wait_times *times); /* false: it did not wait */
 void engine_close(struct engine *engine);    /* write the rows of all jobs that wait or run */
 
 /* Usability of free GPUs: engine_space.c */
@@ -325,6 +340,7 @@ int64_t engine_member_milli(const struct engine *engine, const struct request *r
 void engine_open_layouts(struct engine *engine); /* count the parts of partitioned GPUs that are in no instance */
 void engine_recut(struct engine *engine, const struct decision *decision);
 void engine_gpu_done(struct engine *engine, gpu_id gpu);
+void engine_gpus_archive(struct archive *archive, struct engine *engine); /* save, or load into none */
 
 /* Rows: engine_rows.c */
 uint8_t engine_asked_model(const struct cluster *cluster, const struct job *job);
