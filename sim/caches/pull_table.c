@@ -170,8 +170,11 @@ void pull_names_archive(struct archive *archive, struct pull_names *names)
 {
     ARCHIVE_KNOWS(struct pull_name, 16);
     ARCHIVE_ARRAY(archive, names->all, names->capacity, names->count);
-    while (archive_is_reading(archive) && 2 * ((uint64_t)names->count + 1) > names->slot_count)
-        names_grow(names);
+    if (!archive_is_reading(archive) || archive->is_broken || names->count == 0)
+        return;
+    for (names->slot_count = 1; names->slot_count < names->count + 1; names->slot_count *= 2)
+        ;
+    names_grow(names); /* to twice as many */
 }
 
 /* ---- applied ---- */

@@ -50,10 +50,13 @@ static void archive_level(struct archive *archive, struct level *level)
 
 static void archive_times(struct archive *archive, struct engine *engine)
 {
+    /* A fork wants a row of its beginning. */
+    bool wants_row = engine->wants_row && (engine->config->fork == NULL || engine->now > engine->from);
     ARCHIVE(archive, engine->now);
     ARCHIVE(archive, engine->next_sample);
     ARCHIVE(archive, engine->sample_count);
-    ARCHIVE(archive, engine->wants_row);
+    ARCHIVE(archive, wants_row);
+    engine->wants_row = archive_is_reading(archive) ? wants_row : engine->wants_row;
     ARCHIVE(archive, engine->last_submit);
     ARCHIVE(archive, engine->cycle_due);
     ARCHIVE(archive, engine->last_cycle);

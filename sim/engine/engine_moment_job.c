@@ -332,7 +332,7 @@ void engine_moment_job(struct archive *archive, struct engine *engine, uint32_t 
         engine_pulls_archive_job(archive, engine, slot);
     if (engine->monitor != NULL)
         engine_monitor_archive_job(archive, engine, slot);
-    bool is_spending = slot < engine->spending_capacity;
+    bool is_spending = engine_spent_has(engine, slot);
     ARCHIVE(archive, is_spending);
     if (is_spending && !archive->is_broken) {
         MEM_GROW(engine->spendings, engine->spending_capacity, (size_t)engine->job_used);
