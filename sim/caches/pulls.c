@@ -208,8 +208,11 @@ static void ask(struct pulls *pulls, uint32_t slot, uint32_t need, node_id node,
     if (at == PULL_NONE) {
         at = pulls_new_pull(pulls);
         *link_of(pulls, node, object->id) = at;
-        pulls->all[at] = (struct pull){
-            .object = object->id, .bytes = object->bytes, .state = PULL_QUEUED, .first_waiter = PULL_NONE, .next = PULL_NONE};
+        pulls->all[at] = (struct pull){.object = object->id,
+                                       .bytes = object->bytes,
+                                       .state = PULL_QUEUED,
+                                       .first_waiter = PULL_NONE,
+                                       .next = PULL_NONE};
     } else if (pulls->all[at].state == PULL_MOVES) {
         count(pulls, slot, PULL_LOCAL, object->bytes);
     }

@@ -27,8 +27,7 @@ static void archive_needs(struct archive *archive, struct pulls *pulls, struct p
     ARCHIVE_ARRAY(archive, job->needs, job->need_capacity, count);
     archive_expect(archive, count == job->node_count * job->objects.count);
     for (uint32_t n = 0; n < job->node_count && !archive->is_broken; n++)
-        archive_expect(archive,
-                       job->nodes[n] < pulls->node_count && (n == 0 || job->nodes[n - 1] < job->nodes[n]));
+        archive_expect(archive, job->nodes[n] < pulls->node_count && (n == 0 || job->nodes[n - 1] < job->nodes[n]));
     for (uint32_t i = 0; i < count && !archive->is_broken; i++) {
         const node_id node = job->nodes[i / job->objects.count];
         const uint32_t object = job->objects.of[i % job->objects.count].id;

@@ -65,8 +65,8 @@ static void adopt_running(struct engine *engine, struct sim_job *own, const stru
                                             .piece_count = count,
                                             .started = own->is_waiting ? engine->now : own->running_since});
     if (own->state == LIFE_LEAVING)
-        port_tell(&engine->port, &(struct fact){
-                                     .kind = FACT_JOB_LEAVING, .now = engine->now, .id = told->id, .which = MEMBERS_ALL});
+        port_tell(&engine->port,
+                  &(struct fact){.kind = FACT_JOB_LEAVING, .now = engine->now, .id = told->id, .which = MEMBERS_ALL});
     mem_free(pieces);
 }
 
@@ -77,7 +77,7 @@ static void drop_ended(const struct engine *engine, struct job *told, struct job
     for (uint32_t i = 0; i < told->after_count; i++)
         if (engine->slot_of[told->after[i].job] != UINT32_MAX)
             after[count++] = told->after[i];
-    told->after = after;
+    told->after = count > 0 ? after : NULL;
     told->after_count = count;
 }
 
@@ -97,8 +97,6 @@ struct error engine_adopt_job(struct engine *engine, uint32_t slot, const struct
     struct job room, told = *engine_told(engine, job, truth, &room);
     TRY(check_leaving(engine, own));
     struct job_after *after = mem_zalloc((size_t)told.after_count + 1, sizeof *after);
-    if (engine->config->world.network == NETWORK_FREE)
-        told.communication = NULL;
     drop_ended(engine, &told, after);
     told.attained_gpu_ns = (int64_t)(own->held_milli_ns / GPU_MILLI);
     if (own->pieces.piece_count > 0 || own->change_count > 0)

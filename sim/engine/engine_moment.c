@@ -1,7 +1,7 @@
 /* Saves and loads a run; see sim/engine/moment.h.
  *
- * It saves all state of the world that a later instant can depend on.  It leaves out scratch, memos of the census, what
- * follows from cluster, world and seed, and what follows from the declarations of the jobs: these are read once more. */
+ * It saves all state of the world that a later instant can depend on.  It leaves out scratch, memos of the census, and
+ * what follows from cluster, world, seed and the declarations of the jobs: these are read once more. */
 #include "sim/engine/engine_moment.h"
 
 #include "policies/config/digest.h"
@@ -177,9 +177,9 @@ static void save_jobs(struct archive *archive, struct engine *engine)
 /* Of the reading of jobs. */
 struct rereading {
     struct archive *archive;
-    job_id next;       /* that is read next */
-    job_id alive;      /* the next one that waits or runs; JOB_NONE */
-    uint32_t slot;     /* its slot */
+    job_id next;   /* that is read next */
+    job_id alive;  /* the next one that waits or runs; JOB_NONE */
+    uint32_t slot; /* its slot */
     uint32_t alive_count;
     bool adopts;
 };
@@ -204,15 +204,18 @@ static struct error load_job(struct rereading *reading, struct engine *engine, c
                              const struct job_truth *truth)
 {
     const uint32_t slot = reading->slot;
+    struct job known = *job;
+    if (engine_silences(engine, job))
+        known.communication = NULL;
     engine->slot_of[job->id] = slot;
     engine->id_of[slot] = job->id;
-    engine_know(engine, slot, job, truth);
-    engine_moment_job(reading->archive, engine, slot, job);
+    engine_know(engine, slot, &known, truth);
+    engine_moment_job(reading->archive, engine, slot, &known);
     reading->alive_count++;
     if (reading->archive->is_broken)
         return ERROR_OK;
     if (reading->adopts)
-        TRY(engine_adopt_job(engine, slot, job, truth));
+        return engine_adopt_job(engine, slot, &known, truth);
     return ERROR_OK;
 }
 
@@ -456,8 +459,8 @@ struct error engine_moment_save(struct engine *engine)
     struct error error = sched_save(engine->port.sched, &sched);
     if (!error_is(error))
         error = config->on_moment(config->moment_self, &(struct moment){.at = engine->now,
-                                                                         .world = {world.bytes, world.length},
-                                                                         .sched = {sched.bytes, sched.length}});
+                                                                        .world = {world.bytes, world.length},
+                                                                        .sched = {sched.bytes, sched.length}});
     buffer_release(&world);
     buffer_release(&sched);
     engine->result->saved += !error_is(error);
@@ -532,7 +535,8 @@ static struct error check_books(struct engine *engine, bool adopts)
         engine->gpu_used = mem_zalloc(engine->config->cluster->gpu_count, sizeof *engine->gpu_used);
     for (uint32_t slot = 0; slot < engine->job_used; slot++)
         if (engine->jobs[slot].state != LIFE_NONE)
-            engine_check_take(engine, job_pieces_all(&engine->jobs[slot].pieces), engine->jobs[slot].pieces.piece_count);
+            engine_check_take(engine, job_pieces_all(&engine->jobs[slot].pieces),
+                              engine->jobs[slot].pieces.piece_count);
     if (!error_is(engine->error) && !adopts) /* else the check holds another policy to what this one did */
         engine_check_instant(engine);
     if (!is_checked) {

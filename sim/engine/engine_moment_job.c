@@ -300,8 +300,8 @@ static void archive_spending(struct archive *archive, struct sim_spending *own)
     ARCHIVE(archive, own->short_ns);
     ARCHIVE(archive, own->lost);
     ARCHIVE(archive, own->active);
-    archive_expect(archive, moment_is_time(own->works_from) && moment_is_time(own->since) &&
-                                is_amount(own->short_ns) && is_amount(own->lost));
+    archive_expect(archive, moment_is_time(own->works_from) && moment_is_time(own->since) && is_amount(own->short_ns) &&
+                                is_amount(own->lost));
 }
 
 /* What it waited for so far; another policy's scheduler does not know it. */

@@ -344,11 +344,10 @@ static void archive_reading(struct archive *archive, const struct engine *engine
     ARCHIVE(archive, reading->observation.since);
     ARCHIVE(archive, reading->observation.until);
     ARCHIVE(archive, reading->observation.sm_active_milli);
-    archive_expect(archive, reading->slot < engine->job_used && reading->job < engine->submitted &&
-                                reading->observation.since >= 0 &&
-                                reading->observation.since <= reading->observation.until &&
-                                reading->observation.until <= engine->now &&
-                                reading->observation.sm_active_milli <= GPU_MILLI);
+    archive_expect(archive,
+                   reading->slot < engine->job_used && reading->job < engine->submitted &&
+                       reading->observation.since >= 0 && reading->observation.since <= reading->observation.until &&
+                       reading->observation.until <= engine->now && reading->observation.sm_active_milli <= GPU_MILLI);
     if (archive_is_reading(archive) && !archive->is_broken)
         reading->wants_cycle = engine->monitor->of[reading->slot].wants_cycle;
 }

@@ -9,11 +9,11 @@
  * another policy adopts what runs.
  *
  * Laws
- *  - Same policy: the rows of jobs that end from T on, the attempts that end from then on, the rows of the timeline
- *    after T and the fingerprint are those of the run that was never forked.
- *  - Another policy starts with an empty scheduler.  It is told, as facts, of the layouts of GPUs, of the jobs that run,
- *    on the GPUs where they run, of those that leave, and of those that wait, with their true submission.  What the old
- *    policy planned (claims, planned starts, usage in the past) is not known to it.
+ *  - Same policy: the rows of jobs and attempts that end from T on, those of the timeline after T and the
+ *    fingerprint are those of the run that was never forked.
+ *  - Another policy starts with an empty scheduler.  It is told, as facts, of the layouts of GPUs, of the jobs that
+ *    run, on the GPUs where they run, of those that leave, and of those that wait, with their true submission.  What
+ *    the old policy planned (claims, planned starts, usage in the past) is not known to it.
  *  - Rows of a fork begin at T.  Integrals and counts in rows go on from before T; those of a job cover its whole life.
  *  - A run that saves moments is the same run as one that does not.
  *  - The same state gives the same bytes, also if it was loaded.

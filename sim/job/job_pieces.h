@@ -81,7 +81,8 @@ static inline bool job_pieces_is_complete(const struct job_pieces *held)
  * any.  O(sets). */
 uint32_t job_pieces_working(const struct job_pieces *held);
 
-/* Save, or load into what job_pieces_plan prepared for the same job (policies/util/archive.h).  group_count: of the job. */
+/* Save, or load into what job_pieces_plan prepared for the same job (policies/util/archive.h).  group_count: of the
+ * job. */
 void job_pieces_archive(struct archive *archive, struct job_pieces *held, const struct cluster *cluster,
                         uint32_t group_count);
 
