@@ -4,7 +4,6 @@
  * the pieces that it gets.  All numbers that are followed later are tested. */
 #include <math.h>
 
-#include "policies/state/waits.h"
 #include "sim/engine/engine_activity.h"
 #include "sim/engine/engine_faults.h"
 #include "sim/engine/engine_moment.h"
@@ -310,7 +309,12 @@ static void archive_waits(struct archive *archive, struct engine *engine, uint32
     struct wait_times times = {.mask = 0};
     if (!archive_is_reading(archive))
         engine_waited(engine, slot, &times);
-    waits_archive_times(archive, &times);
+    ARCHIVE(archive, times.mask);
+    archive_expect(archive, times.mask >> REASON_COUNT == 0);
+    for (uint32_t left = archive->is_broken ? 0 : times.mask; left != 0; left &= left - 1) {
+        ARCHIVE(archive, times.of[__builtin_ctz(left)]);
+        archive_expect(archive, times.of[__builtin_ctz(left)] > 0);
+    }
     if (archive_is_reading(archive) && engine->before != NULL && !archive->is_broken)
         engine->before[slot] = times;
 }

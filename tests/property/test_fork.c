@@ -21,7 +21,7 @@
 #include "tests/support/random_policy.h"
 #include "tests/support/scratch.h"
 
-enum { MOMENTS = 7, MOMENTS_FULL = 40, DRAWS_MAX = 200, SEEDS_SMALL = 40, SEEDS_FULL = 2000, STALL_STEPS = 2000 };
+enum { MOMENTS = 4, MOMENTS_FULL = 40, DRAWS_MAX = 200, SEEDS_SMALL = 20, SEEDS_FULL = 2000, STALL_STEPS = 2000 };
 
 /* ---- Rows as hashes ---- */
 
