@@ -1,12 +1,11 @@
 /* studies/comparison/comparison_runs.c -- the runs of a comparison, over all cores. */
 #include <jansson.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/worker_pool.h"
 #include "reports/view.h"
 #include "studies/comparison/comparison_inside.h"
-#include "studies/run/run.h"
+#include "studies/run/trial.h"
 
 /* ---- chance ---- */
 
@@ -89,33 +88,20 @@ static struct error run_task(void *self, size_t index, struct buffer *out)
     const struct rerun *rerun = &batch->comparison->sides[task->side].rerun;
     if (rerun->program != NULL)
         return rerun_run(rerun, &options->sides[task->side].scenario, batch->comparison->seeds[task->seed], out);
-    struct run_options run_options = {
-        .version = options->version, .scenario = options->sides[task->side].scenario, .keeps_arrivals = true};
-    struct run run;
     struct long_run rows = {0};
     struct record_sink sink = long_run_sink(&rows);
-    char seed[24];
     sink.on_sample = NULL;
     sink.on_finished = NULL;
-    if (batch->comparison->keeps_waits)
-        run_options.sink = &sink;
-    snprintf(seed, sizeof seed, "%llu", (unsigned long long)batch->comparison->seeds[task->seed]);
-    run_options.scenario.seed = seed;
+    struct trial trial = {.version = options->version,
+                          .scenario = options->sides[task->side].scenario,
+                          .seed = batch->comparison->seeds[task->seed],
+                          .sink = batch->comparison->keeps_waits ? &sink : NULL};
     if (task->seed == 0 && options->records != NULL)
-        run_options.out = options->records[task->side];
-    struct error error = run_simulate(&run, &run_options);
-    if (!error_is(error)) {
-        error = run.result.stall;
-        run.result.stall = ERROR_OK;
-    }
-    if (!error_is(error))
-        error = run_result_text(&run, NULL, out);
-    if (!error_is(error) && run_options.sink != NULL)
+        trial.record = options->records[task->side];
+    struct error error = trial_run(&trial, out);
+    if (!error_is(error) && trial.sink != NULL)
         comparison_write_waits(&rows.waits, out);
     long_run_release(&rows);
-    if (!error_is(error) && run_options.out != NULL)
-        error = run_commit(&run, NULL);
-    run_release(&run);
     return error;
 }
 
