@@ -294,12 +294,14 @@ static void take_answer(const struct sizing_question *question, const struct thr
 
 static struct threshold begin_search(const struct sizing *sizing, double start, bool is_exact)
 {
-    enum { SCOUTS = 2 };
+    enum { SCOUTS = 2, STRIDES = 8 }; /* an eighth of a guess is its error, say */
     const struct sizing_question *question = &sizing->options->question;
     const int64_t ends[] = {count_of(question, question->low), count_of(question, question->high)};
+    const double stride = fabs(start) / question->step / STRIDES;
     struct threshold_options options = {.low = ends[0] < ends[1] ? ends[0] : ends[1],
                                         .high = ends[0] < ends[1] ? ends[1] : ends[0],
                                         .start = count_of(question, start),
+                                        .stride = stride > 1 ? (int64_t)stride : 1,
                                         .scouts = is_exact ? 1 : SCOUTS,
                                         .looks = is_exact ? looks_once(1) : looks_up_to(sizing->options->seeds_max),
                                         .trials_max = sizing->options->trials_max};

@@ -6,7 +6,8 @@
 struct threshold threshold_of(const struct threshold_options *options)
 {
     struct threshold search = {.options = *options};
-    assert(options->low <= options->high && options->scouts >= 1 && options->scouts <= options->looks.n[0]);
+    assert(options->low <= options->high && options->stride >= 1 && options->scouts >= 1 &&
+           options->scouts <= options->looks.n[0]);
     if (search.options.start < options->low)
         search.options.start = options->low;
     if (search.options.start > options->high)
@@ -82,9 +83,8 @@ static bool is_open(const struct threshold *search, const struct threshold_point
 /* The next number away from `from`, in steps that double, toward `limit`. */
 static int64_t gallop(const struct threshold *search, int64_t from, int64_t limit)
 {
-    const int64_t start = search->options.start;
-    const int64_t gone = from > start ? from - start : start - from, first = start / 8;
-    const int64_t step = gone > 0 ? 2 * gone : first > 1 ? first : 1;
+    const int64_t start = search->options.start, gone = from > start ? from - start : start - from;
+    const int64_t step = gone > 0 ? 2 * gone : search->options.stride;
     if (limit > from)
         return limit - from > step ? from + step : limit;
     return from - limit > step ? from - step : limit;
@@ -94,7 +94,9 @@ static int64_t gallop(const struct threshold *search, int64_t from, int64_t limi
  * before it.  False: there is none. */
 static bool find_farther(const struct threshold *search, int64_t from, bool is_up, size_t looks, int64_t *index)
 {
-    for (int64_t step = 1;; step *= 2) {
+    enum { NEARER = 8 }; /* the answer is nearer than the start was */
+    const int64_t first = search->options.stride / NEARER;
+    for (int64_t step = first > 1 ? first : 1;; step *= 2) {
         *index = is_up ? from + step : from - step;
         if (*index < search->options.low || *index > search->options.high)
             return false;

@@ -3,7 +3,7 @@
  * It is taken to hold at every number above one at which it holds: more nodes do no harm.  Each number can be tried
  * many times.  The caller makes the trials and judges them; this decides which are worth making.
  *
- *   struct threshold search = threshold_of(&(struct threshold_options){.low = 1, .high = 4096, .start = 500,
+ *   struct threshold search = threshold_of(&(struct threshold_options){.low = 1, .high = 4096, .start = 500, .stride = 64,
  *                                          .scouts = 2, .looks = looks_up_to(40), .trials_max = 60});
  *   struct threshold_ask ask;
  *   while (threshold_next(&search, &ask)) {
@@ -32,6 +32,7 @@ enum { THRESHOLD_POINTS_MAX = 256 };
 struct threshold_options {
     int64_t low, high;  /* the numbers that may be the answer */
     int64_t start;      /* where to begin; is moved into the range */
+    int64_t stride;     /* how far off `start` may well be; at least 1 */
     size_t scouts;      /* trials of a number at first; at most looks.n[0] */
     struct looks looks; /* trials at which a number can be judged for sure; exact trials: looks_once(1) */
     size_t trials_max;  /* of all numbers */

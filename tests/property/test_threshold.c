@@ -19,7 +19,7 @@ enum { LOW = 1, HIGH = 3000 };
 static struct threshold_options exact_from(int64_t start)
 {
     return (struct threshold_options){
-        .low = LOW, .high = HIGH, .start = start, .scouts = 1, .looks = looks_once(1), .trials_max = 100};
+        .low = LOW, .high = HIGH, .start = start, .stride = 50, .scouts = 1, .looks = looks_once(1), .trials_max = 100};
 }
 
 static struct threshold find_exact(int64_t start, int64_t threshold)
@@ -44,7 +44,7 @@ static void test_without_chance_the_threshold_is_found(void **state)
             assert_int_equal(answer.index, threshold);
             assert_int_equal(answer.enough, threshold);
             assert_true(answer.has_needed == (threshold > LOW));
-            assert_true(search.trials <= 2 * 12 + 2); /* gallop and bisect: twice the binary logarithm of 3,000 */
+            assert_true(search.trials <= 7 + 12 + 2); /* gallop in steps from 50 on, and bisect */
         }
 }
 
@@ -110,8 +110,13 @@ static void try_noisy(const struct noisy *noisy, struct threshold *search, const
 
 static struct threshold find_noisy(const struct noisy *noisy, size_t trials_max)
 {
-    const struct threshold_options options = {
-        .low = LOW, .high = HIGH, .start = 100, .scouts = 2, .looks = noisy->looks, .trials_max = trials_max};
+    const struct threshold_options options = {.low = LOW,
+                                              .high = HIGH,
+                                              .start = 100,
+                                              .stride = 16,
+                                              .scouts = 2,
+                                              .looks = noisy->looks,
+                                              .trials_max = trials_max};
     struct threshold search = threshold_of(&options);
     struct threshold_ask ask;
     while (threshold_next(&search, &ask))
