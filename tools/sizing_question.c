@@ -350,13 +350,18 @@ static struct error read_numbers(struct sizing_asked *asked)
     return ERROR_OK;
 }
 
-struct error sizing_asked_read(struct sizing_asked *asked, const struct args *args)
+struct error sizing_asked_open(struct sizing_asked *asked, const struct args *args)
 {
     *asked = (struct sizing_asked){.args = args};
     asked->options.version = WINDTUNNEL_VERSION;
     asked->options.scenario = tool_scenario_options(args);
+    return setting_open(&asked->scenario, &asked->options.scenario);
+}
+
+struct error sizing_asked_read(struct sizing_asked *asked, const struct args *args)
+{
+    TRY(sizing_asked_open(asked, args));
     TRY(read_numbers(asked));
-    TRY(setting_open(&asked->scenario, &asked->options.scenario));
     TRY(sizing_asked_levels(asked, &asked->options.levels));
     if (asked->options.levels.count == 0) {
         struct error error = error_new(ERROR_USAGE, "there are no service levels to be met");

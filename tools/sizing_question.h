@@ -28,6 +28,10 @@ struct sizing_asked {
     struct arena arena;
 };
 
+/* The scenario alone, for its levels and its numbers. */
+struct error sizing_asked_open(struct sizing_asked *asked, const struct args *args) MUST_CHECK;
+
+/* All of it. */
 struct error sizing_asked_read(struct sizing_asked *asked, const struct args *args) MUST_CHECK;
 void sizing_asked_release(struct sizing_asked *asked);
 

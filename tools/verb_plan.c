@@ -7,6 +7,7 @@
 #include "tools/progress_line.h"
 #include "tools/sizing_question.h"
 #include "tools/verbs.h"
+#include "tools/what_if.h"
 
 enum {
     WORKERS_MAX = 1024,
@@ -95,16 +96,54 @@ static int report(const struct verb *verb, const struct sizing *sizing)
     return status != 0 ? status : sizing_status(sizing);
 }
 
+static int seek(struct verb *verb)
+{
+    struct sizing sizing = {0};
+    struct error error = run_plan(verb, &sizing);
+    progress_line_end(&verb->progress);
+    const int status = error_is(error) ? tool_fail(&error) : report(verb, &sizing);
+    sizing_release(&sizing);
+    sizing_asked_release(&verb->asked);
+    return status;
+}
+
+/* Options that belong to a question that is sought. */
+static struct error refuse_others(const struct args *args)
+{
+    static const char *const others[] = {"nodes", "smallest", "largest", "growth", "with", "budget", "runs", NULL};
+    for (size_t o = 0; others[o] != NULL; o++)
+        if (args_string(args, others[o]) != NULL)
+            return error_new(ERROR_USAGE, "--what-if seeks nothing: it goes without --%s", others[o]);
+    if (args_flag(args, "capacity") || args_flag(args, "json"))
+        return error_new(ERROR_USAGE, "--what-if goes without --capacity and --json; `windtunnel compare` writes JSON");
+    return ERROR_OK;
+}
+
+static int ask_what_if(struct verb *verb)
+{
+    struct buffer out = {0};
+    bool is_complete = false;
+    struct error error = refuse_others(verb->args);
+    signal(SIGINT, on_signal);
+    signal(SIGTERM, on_signal);
+    if (!error_is(error))
+        error = what_if_run(verb->args, &verb->progress, &caught_signal, &out, &is_complete);
+    progress_line_end(&verb->progress);
+    if (error_is(error)) {
+        buffer_release(&out);
+        return tool_fail(&error);
+    }
+    const int status = tool_print(&out);
+    return status != 0 ? status : is_complete ? 0 : STATUS_OPEN;
+}
+
 static int run_verb(const struct args *args)
 {
     struct verb verb = {.args = args};
-    struct sizing sizing = {0};
+    size_t changes;
+    (void)args_list(args, "what-if", &changes);
     progress_line_begin(&verb.progress, !args_flag(args, "quiet"));
-    struct error error = run_plan(&verb, &sizing);
-    progress_line_end(&verb.progress);
-    const int status = error_is(error) ? tool_fail(&error) : report(&verb, &sizing);
-    sizing_release(&sizing);
-    sizing_asked_release(&verb.asked);
+    const int status = changes > 0 ? ask_what_if(&verb) : seek(&verb);
     if (caught_signal != 0) {
         signal(caught_signal, SIG_DFL);
         raise(caught_signal);
@@ -147,8 +186,16 @@ static const struct args_option options[] = {
      .help = "Seek the mix of two pools for so much per hour that carries the largest load. The pools have a "
              "price_usd_per_gpu_h."},
     {.name = "pool", .metavar = "POOL", .help = "A pool of the budget; two are named.", .is_repeatable = true},
+    {.name = "what-if",
+     .letter = 'w',
+     .metavar = "PATH=CHANGE",
+     .help = "Seek nothing, but show what this changes, on the same jobs: PATH=+50, -10%, x1.5 or a value. With more "
+             "than one, all are made.",
+     .is_repeatable = true},
     {.name = "runs", .metavar = "N", .help = "At most so many runs for an answer; 60."},
-    {.name = "seeds", .metavar = "N", .help = "At most so many runs of one number; 40."},
+    {.name = "seeds",
+     .metavar = "N",
+     .help = "At most so many runs of one number, 40; for --what-if just so many of each side, 5."},
     {.name = "alpha", .metavar = "P", .help = "The probability that a sure answer is wrong; 0.05."},
     {.name = "jobs", .letter = 'j', .metavar = "N", .help = "Runs at the same time; by default one for each core."},
     {.name = "json", .help = "Print one JSON object."},
@@ -162,6 +209,7 @@ static const struct args_example examples[] = {
      "The smallest cluster on which small training waits at most an hour at p95."},
     {"windtunnel plan h100-500x8 --capacity --level 'admission_p99_s:class=inference<=2'",
      "The largest load at which inference is admitted within 2 s at p99."},
+    {"windtunnel plan h100-500x8 --what-if pools.h100.nodes=+50", "What 50 nodes more would change."},
     {"windtunnel plan mine.json --growth 10% --quarters 4", "The nodes that the next four quarters need."},
     {"windtunnel plan mine.json --nodes h100 --with pools.a100.nodes=0,50,100",
      "Mixes of two pools that will do, with their prices."},
