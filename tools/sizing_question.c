@@ -105,28 +105,25 @@ struct error sizing_asked_levels(struct sizing_asked *asked, struct service_leve
 
 /* ---- The question ---- */
 
+static bool read_number(const char *from, const char *to, double *out)
+{
+    return text_to_double((struct text){from, (size_t)(to - from)}, out);
+}
+
 /* "PATH=LOW..HIGH[/STEP]"; what follows the path may be left out. */
-static struct error read_range(struct sizing_asked *asked, const char *option, const char *value,
-                               struct sizing_question *question)
+static struct error read_range(const char *option, const char *value, struct sizing_question *question)
 {
     const char *equals = strchr(value, '=');
-    char *end;
+    const char *dots = equals != NULL ? strstr(equals, "..") : NULL;
+    const char *slash = dots != NULL ? strchr(dots, '/') : NULL;
     if (equals == NULL)
         return ERROR_OK;
-    question->low = strtod(equals + 1, &end);
-    const bool has_dots = end != equals + 1 && end[0] == '.' && end[1] == '.';
-    const char *high = has_dots ? end + 2 : end;
-    question->high = strtod(high, &end);
-    const bool has_high = has_dots && end != high;
-    if (has_high && *end == '/') {
-        const char *step = end + 1;
-        question->step = strtod(step, &end);
-        if (end == step)
-            question->step = 0;
-    }
-    (void)asked;
-    if (has_high && *end == '\0' && isfinite(question->low) && isfinite(question->high) && question->step > 0 &&
-        question->low <= question->high && (question->high - question->low) / question->step <= STEPS_MAX)
+    const char *high = dots != NULL ? dots + strlen("..") : NULL;
+    const bool is_read = dots != NULL && read_number(equals + 1, dots, &question->low) &&
+                         read_number(high, slash != NULL ? slash : high + strlen(high), &question->high) &&
+                         (slash == NULL || read_number(slash + 1, slash + strlen(slash), &question->step));
+    if (is_read && question->step > 0 && question->low <= question->high &&
+        (question->high - question->low) / question->step <= STEPS_MAX)
         return ERROR_OK;
     struct error error = error_new(ERROR_USAGE, "'--%s' has no range that can be searched: '%s'", option, value);
     error_set_hint(&error, "a range is LOW..HIGH or LOW..HIGH/STEP, such as 1..800 or 0.5..1.5/0.01");
@@ -179,14 +176,14 @@ static struct error ask_nodes(struct sizing_asked *asked, const char *value)
     question->step = 1;
     question->low = 1;
     question->high = TIMES * question->start + MORE;
-    return value != NULL ? read_range(asked, "nodes", value, question) : ERROR_OK;
+    return value != NULL ? read_range("nodes", value, question) : ERROR_OK;
 }
 
 static struct error ask_path(struct sizing_asked *asked, const char *option, const char *value, enum sizing_aim aim)
 {
     struct sizing_question *question = &asked->options.question;
     *question = (struct sizing_question){.path = path_of(asked, value), .aim = aim, .step = 1, .low = 1, .high = -1};
-    TRY(read_range(asked, option, value, question));
+    TRY(read_range(option, value, question));
     if (question->low > question->high)
         return error_new(ERROR_USAGE, "'--%s' wants PATH=LOW..HIGH[/STEP], got '%s'", option, value);
     if (json_is_number(json_doc_at(asked->scenario.doc, question->path)))

@@ -65,13 +65,18 @@ void sizing_write_answer(const struct sizing *sizing, const struct sizing_answer
                           question->path, answer->run_count);
         return;
     }
+    if (!answer->is_whole) {
+        buffer_format(out, "%s=%.12g meets the service levels. The %s that does was not found in %zu runs.",
+                      question->path, answer->number, which, answer->run_count);
+        return;
+    }
     buffer_format(out, "The %s %s that meets the service levels is %.12g.", which, question->path, answer->number);
     const bool is_end = answer->number == (is_least(sizing) ? question->low : question->high);
-    if (answer->is_whole && is_end)
+    if (is_end)
         buffer_format(out, " It is the end of the range: a %s one may do too.",
                       is_least(sizing) ? "smaller" : "larger");
     buffer_char(out, ' ');
-    if (answer->is_exact && answer->is_whole)
+    if (answer->is_exact)
         buffer_string(out, "It is exact: nothing in these runs is left to chance.");
     else if (answer->is_sure)
         buffer_format(out, "Sure to %g %%.", 100 * (1 - sizing->options->alpha));
