@@ -337,7 +337,10 @@ static struct error read_numbers(struct sizing_asked *asked)
     const char *alpha = args_string(asked->args, "alpha");
     int64_t runs, seeds;
     TRY(args_int64(asked->args, "runs", 1, RUNS_MAX, RUNS, &runs));
-    TRY(args_int64(asked->args, "seeds", LOOKS_FIRST, SEEDS_MAX, SEEDS, &seeds));
+    TRY(args_int64(asked->args, "seeds", 1, SEEDS_MAX, SEEDS, &seeds));
+    if (seeds > 1 && seeds < LOOKS_FIRST)
+        return error_new(ERROR_USAGE, "'--seeds' must be 1, for an answer of one seed alone, or at least %d",
+                         LOOKS_FIRST);
     asked->options.trials_max = (size_t)runs;
     asked->options.seeds_max = (size_t)seeds;
     asked->options.alpha = 0.05;

@@ -195,7 +195,8 @@ static const struct args_option options[] = {
     {.name = "runs", .metavar = "N", .help = "At most so many runs for an answer; 60."},
     {.name = "seeds",
      .metavar = "N",
-     .help = "At most so many runs of one number, 40; for --what-if just so many of each side, 5."},
+     .help = "At most so many runs of one number, 40; 1: the answer of one seed alone. For --what-if just so many of "
+             "each side, 5."},
     {.name = "alpha", .metavar = "P", .help = "The probability that a sure answer is wrong; 0.05."},
     {.name = "jobs", .letter = 'j', .metavar = "N", .help = "Runs at the same time; by default one for each core."},
     {.name = "json", .help = "Print one JSON object."},

@@ -321,7 +321,7 @@ static struct error run_case(struct sizing *sizing, struct sizing_answer *answer
             sizing->is_partial = true;
             break;
         }
-        if (answer->is_exact && chance_of_result(&point->runs[0].values.result)) {
+        if (answer->is_exact && sizing->options->seeds_max > 1 && chance_of_result(&point->runs[0].values.result)) {
             answer->is_exact = false;
             search = begin_search(sizing, start, false);
             continue;
@@ -345,7 +345,7 @@ static struct error read_case(const struct sizing *sizing, const struct sizing_c
     struct error error = scenario_load(&scenario, &options);
     if (!error_is(error)) {
         *seed = scenario.seed;
-        *is_exact = !chance_of_scenario(scenario.resolved);
+        *is_exact = sizing->options->seeds_max == 1 || !chance_of_scenario(scenario.resolved);
     }
     scenario_release(&scenario);
     mem_free(sets);

@@ -60,7 +60,7 @@ struct sizing_options {
     const struct sizing_case *cases;
     size_t case_count;   /* 1 .. SIZING_CASES_MAX */
     size_t trials_max;   /* runs of a case */
-    size_t seeds_max;    /* runs of a number; at least LOOKS_FIRST */
+    size_t seeds_max;    /* runs of a number; at least LOOKS_FIRST, or 1: the answer is for one seed alone */
     double alpha;        /* the probability that a sure answer is wrong; (0, 0.5] */
     size_t worker_count; /* runs at the same time */
     const volatile sig_atomic_t *stop;

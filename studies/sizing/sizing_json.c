@@ -37,7 +37,8 @@ static void write_level(const struct sizing_judgement *judgement, const struct s
 
 static void write_point(const struct sizing *sizing, const struct sizing_point *point, struct buffer *out)
 {
-    static const char *const metrics[] = {"allocation_ratio", "sm_active_ratio", "goodput_ratio", "jobs_rejected"};
+    static const char *const metrics[] = {"allocation_ratio", "sm_active_ratio", "goodput_ratio", "useful_ratio",
+                                          "jobs_rejected"};
     write_number("number", true, point->number, out);
     buffer_string(out, ", ");
     write_bool("meets", point->holds, out);

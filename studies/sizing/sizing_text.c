@@ -76,7 +76,9 @@ void sizing_write_answer(const struct sizing *sizing, const struct sizing_answer
         buffer_format(out, " It is the end of the range: a %s one may do too.",
                       is_least(sizing) ? "smaller" : "larger");
     buffer_char(out, ' ');
-    if (answer->is_exact)
+    if (answer->is_exact && sizing->options->seeds_max == 1)
+        buffer_string(out, "It is that of one seed alone.");
+    else if (answer->is_exact)
         buffer_string(out, "It is exact: nothing in these runs is left to chance.");
     else if (answer->is_sure)
         buffer_format(out, "Sure to %g %%.", 100 * (1 - sizing->options->alpha));
