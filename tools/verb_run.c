@@ -316,7 +316,7 @@ static const struct args_example examples[] = {
 const struct args_verb verb_run = {
     .name = "run",
     .summary = "simulate a scenario and report",
-    .synopsis = "[SCENARIO|RECORD] [OPTION]...",
+    .synopsis = "[SCENARIO] [OPTION]...",
     .description =
         (const char *const[]){
             "Replays or synthesizes the workload of a scenario on its cluster under its policy and "

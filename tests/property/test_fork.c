@@ -21,7 +21,15 @@
 #include "tests/support/random_policy.h"
 #include "tests/support/scratch.h"
 
-enum { MOMENTS = 4, MOMENTS_FULL = 40, DRAWS_MAX = 200, SEEDS_SMALL = 20, SEEDS_FULL = 2000, STALL_STEPS = 2000 };
+enum {
+    MOMENTS = 4,
+    MOMENTS_SHARED = 16,
+    MOMENTS_FULL = 40,
+    DRAWS_MAX = 200,
+    SEEDS_SMALL = 20,
+    SEEDS_FULL = 2000,
+    STALL_STEPS = 2000
+};
 
 /* ---- Rows as hashes ---- */
 
@@ -301,11 +309,11 @@ static int compare_times(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Times of the run: at its events, a nanosecond later, and between. */
-static uint32_t choose_moments(const struct seen *whole, uint64_t seed, time_ns saves[MOMENTS_FULL])
+/* Times of the run, `least` in the small size: at its events, a nanosecond later, and between. */
+static uint32_t choose_moments(const struct seen *whole, uint64_t seed, uint32_t least, time_ns saves[MOMENTS_FULL])
 {
     struct random_stream stream;
-    const uint32_t wanted = test_is_full() ? MOMENTS_FULL : MOMENTS;
+    const uint32_t wanted = test_is_full() ? MOMENTS_FULL : least;
     uint32_t count = 0;
     random_stream_init(&stream, seed, "moments", 0);
     if (whole->count[1] == 0)
@@ -324,7 +332,7 @@ static uint32_t choose_moments(const struct seen *whole, uint64_t seed, time_ns 
 }
 
 /* The number of forks made; -1: one differs. */
-static int check_scenario(struct scenario *scenario, uint64_t seed, const char *name)
+static int check_scenario(struct scenario *scenario, uint64_t seed, uint32_t least, const char *name)
 {
     struct kept_list list = {.count = 0};
     struct seen plain, whole;
@@ -332,7 +340,7 @@ static int check_scenario(struct scenario *scenario, uint64_t seed, const char *
     struct error error = play(scenario, &plain, NULL, NULL, 0, NULL);
     if (error_is(error))
         fail_msg("%s: %s", name, error_message(&error));
-    uint32_t count = choose_moments(&plain, seed, saves);
+    uint32_t count = choose_moments(&plain, seed, least, saves);
     while (count > 0 && saves[count - 1] > scenario->world.end)
         count--;
     error = play(scenario, &whole, NULL, saves, count, &list);
@@ -363,11 +371,13 @@ static void load_physics(struct scenario *scenario, const char *preset, const ch
                             "workload.synth.tenants.teams=4",
                             "workload.synth.classes.large training.sizes=[{\"weight\": 3, \"gpus\": 16, \"nodes\": 2}, "
                             "{\"weight\": 1, \"gpus\": 32, \"nodes\": 4}]",
+                            "world.checkpoints.plans.0.interval=20m",
+                            "world.checkpoints.storage_gb_per_s=5",
                             "world.end=40h",
                             "world.warmup=2h",
                             "world.faults={\"out_of_memory_per_job_h\": 0.05, \"runaway_per_job_h\": 0.05, "
                             "\"fatal_per_job_h\": 0.05}"};
-    size_t count = 10;
+    size_t count = 12;
     for (size_t i = 0; i < more_count; i++)
         sets[count++] = more[i];
     const struct scenario_options options = {
@@ -387,7 +397,7 @@ static void test_presets(void **state)
         struct scenario scenario;
         const char *const *more = p % 3 == 1 ? latency : free_checkpoints;
         load_physics(&scenario, policy_preset_texts[p].name, more, p % 3 == 0 ? 0 : 2);
-        const int forks = check_scenario(&scenario, p, policy_preset_texts[p].name);
+        const int forks = check_scenario(&scenario, p, MOMENTS, policy_preset_texts[p].name);
         broken += forks < 0;
         made += forks;
         scenario_release(&scenario);
@@ -407,7 +417,7 @@ static void test_sharing(void **state)
         const char *more[] = {sharing, "policy.idle.policy=tell", "policy.warm_weight=500", "world.sharing=measured"};
         snprintf(sharing, sizeof sharing, "policy.sharing.policy=%s", policies[p]);
         load_physics(&scenario, "windtunnel", more, 4);
-        broken += check_scenario(&scenario, p, policies[p]) < 0;
+        broken += check_scenario(&scenario, p, MOMENTS_SHARED, policies[p]) < 0;
         scenario_release(&scenario);
     }
     assert_int_equal(broken, 0);
@@ -450,7 +460,7 @@ static void test_switches(void **state)
         load_physics(&scenario, from, more, p % 2);
         load_physics(&other, to, more, p % 2);
         assert_false(error_is(play(&scenario, &plain, NULL, NULL, 0, NULL)));
-        assert_false(error_is(play(&scenario, &whole, NULL, saves, choose_moments(&plain, p, saves), &list)));
+        assert_false(error_is(play(&scenario, &whole, NULL, saves, choose_moments(&plain, p, MOMENTS, saves), &list)));
         for (uint32_t i = 0; i < list.count; i++)
             broken += !adopts(&other, &plain, &list.of[i], to);
         made += (int)list.count;
@@ -503,7 +513,7 @@ static void test_random_worlds(void **state)
         char name[32];
         snprintf(name, sizeof name, "seed %llu", (unsigned long long)seed);
         load_random(&scenario, seed);
-        broken += check_scenario(&scenario, seed, name) < 0;
+        broken += check_scenario(&scenario, seed, MOMENTS, name) < 0;
         scenario_release(&scenario);
         scratch_empty();
     }
