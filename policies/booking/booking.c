@@ -7,6 +7,7 @@
 #include "policies/booking/gang_traffic.h"
 #include "policies/gang/gang.h"
 #include "policies/order/order.h"
+#include "policies/quota/cells.h"
 #include "policies/state/accounts.h"
 #include "policies/state/candidates.h"
 #include "policies/state/over_quota.h"
@@ -103,8 +104,10 @@ static bool is_evictable(const struct sched *sched, const struct request_class *
 static void note_piece(struct sched *sched, const struct sched_job *job, const struct piece *piece, int sign)
 {
     const struct request_class *request_class = &sched->request_classes.at[job->request_class];
-    if (!request_class->is_preemptible)
+    if (!request_class->is_preemptible) {
+        cells_settle(&sched->tree);
         ledger_note_non_preemptible(sched->ledger, piece, job->queue, sign);
+    }
     if (!sched->policy.preemption->evicts || is_evictable(sched, request_class))
         return;
     preemption_bound_change(&sched->preemption_bound, sched->cluster, piece, sign);
