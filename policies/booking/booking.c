@@ -104,10 +104,8 @@ static bool is_evictable(const struct sched *sched, const struct request_class *
 static void note_piece(struct sched *sched, const struct sched_job *job, const struct piece *piece, int sign)
 {
     const struct request_class *request_class = &sched->request_classes.at[job->request_class];
-    if (!request_class->is_preemptible) {
-        cells_settle(&sched->tree);
-        ledger_note_non_preemptible(sched->ledger, piece, job->queue, sign);
-    }
+    if (!request_class->is_preemptible)
+        cells_note_non_preemptible(&sched->tree, piece, job->queue, sign);
     if (!sched->policy.preemption->evicts || is_evictable(sched, request_class))
         return;
     preemption_bound_change(&sched->preemption_bound, sched->cluster, piece, sign);

@@ -64,9 +64,12 @@ void cells_assign(struct queue_tree *tree, queue_id first);
  * has changed since the last call. */
 void cells_assign_later(struct queue_tree *tree, queue_id first);
 
-/* Compute the places that were put off, if any.  Called before cells are read, and before a GPU gets or loses a
- * non-preemptible job: cells in use depend on these jobs.  Allowed in trials. */
+/* Compute the places that were put off, if any.  Called before cells are read or saved.  Allowed in trials. */
 void cells_settle(struct queue_tree *tree);
+
+/* As ledger_note_non_preemptible, but places that were put off are computed first: which cells are in use depends on
+ * these jobs.  For any quota policy. */
+void cells_note_non_preemptible(struct queue_tree *tree, const struct piece *piece, queue_id queue, int sign);
 
 /* False only if a guaranteed job of the request class, in one group of whole GPUs, surely finds no place in the cells
  * of its queue, even if all opportunistic jobs leave, and wherever the cells that are not in use go.  It counts what is

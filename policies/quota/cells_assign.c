@@ -311,6 +311,12 @@ void cells_settle(struct queue_tree *tree)
     index->is_placed = true;
 }
 
+void cells_note_non_preemptible(struct queue_tree *tree, const struct piece *piece, queue_id queue, int sign)
+{
+    cells_settle(tree);
+    ledger_note_non_preemptible(tree->ledger, piece, queue, sign);
+}
+
 void cells_assign(struct queue_tree *tree, queue_id first)
 {
     cells_cut(tree);
