@@ -97,8 +97,6 @@ void request_class_table_release(struct request_class_table *table);
 /* Save or load (policies/util/archive.h).  Before a load the table is empty and has no slots. */
 struct archive;
 void request_class_table_archive(struct archive *archive, struct request_class_table *table);
-/* Save or load one request; its node ask is one of archive->asks. */
-void request_class_archive_request(struct archive *archive, struct request *request);
 
 /* The id of the job's request class, which is made if it is new.  O(groups). */
 uint32_t request_class_of(struct request_class_table *table, const struct cluster *cluster, const struct job *job);

@@ -1,33 +1,14 @@
 /* studies/comparison/comparison_runs.c -- the runs of a comparison, over all cores. */
 #include <jansson.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/worker_pool.h"
 #include "reports/view.h"
 #include "studies/comparison/comparison_inside.h"
-#include "studies/run/run.h"
+#include "studies/run/chance.h"
+#include "studies/run/trial.h"
 
-/* ---- chance ---- */
-
-bool comparison_scenario_has_chance(const char *scenario_json)
-{
-    json_t *root = json_loads(scenario_json, 0, NULL);
-    json_t *workload = json_object_get(root, "workload");
-    json_t *estimates = json_object_get(json_object_get(root, "world"), "estimates");
-    const char *kind = json_string_value(json_object_get(estimates, "kind"));
-    bool is_replay = json_is_string(json_object_get(workload, "trace")) && !json_object_get(workload, "fill") &&
-                     !json_object_get(workload, "blocks") && !json_object_get(workload, "shake") &&
-                     (kind == NULL || strcmp(kind, "noisy") != 0);
-    json_decref(root);
-    return !is_replay;
-}
-
-bool comparison_has_chance(const struct result *result)
-{
-    return result->facts.recuts > 0 || result->facts.is_decided_outside ||
-           comparison_scenario_has_chance(result->manifest.scenario_json);
-}
+/* ---- how a trace has seeds, in words ---- */
 
 /* "30 s" or what the scenario says: "5m". */
 static void write_duration(const json_t *value, struct buffer *out)
@@ -89,33 +70,20 @@ static struct error run_task(void *self, size_t index, struct buffer *out)
     const struct rerun *rerun = &batch->comparison->sides[task->side].rerun;
     if (rerun->program != NULL)
         return rerun_run(rerun, &options->sides[task->side].scenario, batch->comparison->seeds[task->seed], out);
-    struct run_options run_options = {
-        .version = options->version, .scenario = options->sides[task->side].scenario, .keeps_arrivals = true};
-    struct run run;
     struct long_run rows = {0};
     struct record_sink sink = long_run_sink(&rows);
-    char seed[24];
     sink.on_sample = NULL;
     sink.on_finished = NULL;
-    if (batch->comparison->keeps_waits)
-        run_options.sink = &sink;
-    snprintf(seed, sizeof seed, "%llu", (unsigned long long)batch->comparison->seeds[task->seed]);
-    run_options.scenario.seed = seed;
+    struct trial trial = {.version = options->version,
+                          .scenario = options->sides[task->side].scenario,
+                          .seed = batch->comparison->seeds[task->seed],
+                          .sink = batch->comparison->keeps_waits ? &sink : NULL};
     if (task->seed == 0 && options->records != NULL)
-        run_options.out = options->records[task->side];
-    struct error error = run_simulate(&run, &run_options);
-    if (!error_is(error)) {
-        error = run.result.stall;
-        run.result.stall = ERROR_OK;
-    }
-    if (!error_is(error))
-        error = run_result_text(&run, NULL, out);
-    if (!error_is(error) && run_options.sink != NULL)
+        trial.record = options->records[task->side];
+    struct error error = trial_run(&trial, out);
+    if (!error_is(error) && trial.sink != NULL)
         comparison_write_waits(&rows.waits, out);
     long_run_release(&rows);
-    if (!error_is(error) && run_options.out != NULL)
-        error = run_commit(&run, NULL);
-    run_release(&run);
     return error;
 }
 
@@ -154,7 +122,7 @@ static void keep_result(void *self, const struct worker_result *result)
         return;
     }
     run->state = COMPARISON_RUN_DONE;
-    run->has_chance = comparison_has_chance(&run->values.result);
+    run->has_chance = chance_of_result(&run->values.result);
 }
 
 static void show_progress(void *self)
