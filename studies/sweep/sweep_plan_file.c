@@ -347,7 +347,9 @@ static struct error read_lines(struct sweep_plan *plan, struct input *input)
             return error_new(ERROR_DATA, "%s has %zu lines, not %zu", input_path(input), c, plan->combination_count);
         plan->configurations[c] = arena_copy(&plan->arena, line);
     }
-    return ERROR_OK;
+    TRY(input_line(input, &line, &has));
+    return has ? error_new(ERROR_DATA, "%s has more than %zu lines", input_path(input), plan->combination_count)
+               : ERROR_OK;
 }
 
 static struct error read_configurations(struct sweep_plan *plan, const char *folder, const char *expected)
