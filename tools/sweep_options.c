@@ -46,15 +46,21 @@ struct error sweep_read_work_options(const struct args *args, int64_t workers_de
     return ERROR_OK;
 }
 
-void sweep_worker_name(char name[96])
+struct error sweep_read_worker(const struct args *args, char name[SWEEP_WORKER_BYTES])
 {
+    const char *given = args_string(args, "worker");
     char host[65] = "host";
-    if (gethostname(host, sizeof host - 1) != 0)
-        snprintf(host, sizeof host, "host");
-    for (char *c = host; *c != '\0'; c++)
+    if (given == NULL) {
+        if (gethostname(host, sizeof host - 1) != 0)
+            snprintf(host, sizeof host, "host");
+        snprintf(name, SWEEP_WORKER_BYTES, "%s-%ld", host, (long)getpid());
+    } else if (snprintf(name, SWEEP_WORKER_BYTES, "%s", given) >= SWEEP_WORKER_BYTES || given[0] == '\0') {
+        return error_new(ERROR_USAGE, "'--worker' must be a name of 1 to %d bytes", SWEEP_WORKER_BYTES - 1);
+    }
+    for (char *c = name; *c != '\0'; c++)
         if (!isalnum((unsigned char)*c) && *c != '-' && *c != '_')
             *c = '_';
-    snprintf(name, 96, "%s-%ld", host, (long)getpid());
+    return ERROR_OK;
 }
 
 /* ---- shares ---- */
@@ -115,7 +121,7 @@ struct error sweep_read_share(const struct args *args, size_t *index, size_t *co
 
 /* ---- what is shown ---- */
 
-static void show_counts(const struct sweep_plan *plan, const struct sweep_books *books, struct buffer *out)
+void sweep_show_counts(const struct sweep_plan *plan, const struct sweep_books *books, struct buffer *out)
 {
     const char *between = "";
     buffer_format(out, "%zu runs of %zu combinations: ", plan->run_count, plan->combination_count);
@@ -127,10 +133,10 @@ static void show_counts(const struct sweep_plan *plan, const struct sweep_books 
     buffer_char(out, '\n');
 }
 
-void sweep_show(const struct sweep_plan *plan, const struct sweep_books *books, bool is_all, struct buffer *out)
+void sweep_show_failures(const struct sweep_plan *plan, const struct sweep_books *books, const char *before,
+                         bool is_all, struct buffer *out)
 {
     size_t shown = 0, failed = 0;
-    show_counts(plan, books, out);
     for (size_t r = 0; r < plan->run_count; r++) {
         const struct sweep_entry *entry = &books->entries[r];
         if (entry->failure == NULL)
@@ -139,12 +145,12 @@ void sweep_show(const struct sweep_plan *plan, const struct sweep_books *books, 
         if (shown >= FAILURES_SHOWN && !is_all)
             continue;
         shown++;
-        buffer_format(out, "%s: run %zu (", run_state_names[entry->state], r);
+        buffer_format(out, "%s%s: run %zu (", before, run_state_names[entry->state], r);
         sweep_plan_name(plan, plan->runs[r].combination, out);
         buffer_format(out, ", seed %llu): %s\n", (unsigned long long)plan->runs[r].seed, entry->failure);
     }
     if (failed > shown)
-        buffer_format(out, "and %zu more failed\n", failed - shown);
+        buffer_format(out, "%sand %zu more failed\n", before, failed - shown);
     for (size_t t = 0; t < books->torn_count; t++)
         buffer_format(out,
                       "warning: the end of %s is not whole and does not count: its process was killed, still writes, "

@@ -1,5 +1,5 @@
-/* tools/sweep_options.h -- what the verbs of a sweep share: options of workers, their place in an array of jobs, what is
- * shown of a sweep. */
+/* tools/sweep_options.h -- what the verbs of a sweep share: options of workers, their place in an array of jobs, what
+ * is shown of a sweep. */
 #ifndef TOOLS_SWEEP_OPTIONS_H
 #define TOOLS_SWEEP_OPTIONS_H
 
@@ -22,6 +22,9 @@ enum { SWEEP_STATUS_OPEN = 11 /* a run failed or is missing */ };
          .metavar = "FOLDER",                                                                                          \
          .help = "The folder to which the paths of traces and plug-ins are relative, if it is not that in which the "  \
                  "plan was made."},                                                                                    \
+        {.name = "worker",                                                                                             \
+         .metavar = "NAME",                                                                                            \
+         .help = "How the names of the files begin in which it records; by default host and process."},                \
     {                                                                                                                  \
         .name = "quiet", .letter = 'q', .help = "No progress."                                                         \
     }
@@ -30,14 +33,20 @@ enum { SWEEP_STATUS_OPEN = 11 /* a run failed or is missing */ };
 struct error sweep_read_work_options(const struct args *args, int64_t workers_default,
                                      struct sweep_work_options *out) MUST_CHECK;
 
-/* "host-17", for the process that calls. */
-void sweep_worker_name(char name[96]);
+/* What --worker says, else "host-17" for the process that calls. */
+enum { SWEEP_WORKER_BYTES = 96 };
+struct error sweep_read_worker(const struct args *args, char name[SWEEP_WORKER_BYTES]) MUST_CHECK;
 
 /* The share of a worker: --shard I/N, or --shards N and the index in the environment of an array of jobs
  * (SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX); SLURM_ARRAY_TASK_COUNT stands in for --shards. */
 struct error sweep_read_share(const struct args *args, size_t *index, size_t *count) MUST_CHECK;
 
-/* A line of counts, a line for each of the first failed runs, and a warning for each torn shard. */
-void sweep_show(const struct sweep_plan *plan, const struct sweep_books *books, bool is_all, struct buffer *out);
+/* A line of counts. */
+void sweep_show_counts(const struct sweep_plan *plan, const struct sweep_books *books, struct buffer *out);
+
+/* A line for each failed run, of which the first ten are shown unless `is_all`; each begins with `before`.  Then a
+ * warning for each shard whose end is torn. */
+void sweep_show_failures(const struct sweep_plan *plan, const struct sweep_books *books, const char *before,
+                         bool is_all, struct buffer *out);
 
 #endif

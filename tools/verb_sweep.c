@@ -1,4 +1,5 @@
 /* windtunnel sweep: many runs of one scenario under levels of factors, on one machine or many. */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +38,7 @@ static struct error make_plan(const struct args *args, const char *path, const c
     struct sweep_file file;
     char *present = getcwd(NULL, 0);
     if (present == NULL)
-        return error_new(ERROR_IO, "the present folder has no name");
+        return error_io("find", "the present folder", errno);
     struct error error = sweep_file_read(&file, installed_find(path, "docs/examples/sweep"));
     if (!error_is(error)) {
         struct sweep_plan_options options = {.version = WINDTUNNEL_VERSION, .file = &file, .paths_folder = present};
@@ -89,8 +90,8 @@ static void show_progress(void *self, size_t done, size_t total)
 static struct error work(const struct args *args, struct sweep_work_options *options, struct sweep_tally *tally)
 {
     struct progress_line progress;
-    char worker[96];
-    sweep_worker_name(worker);
+    char worker[SWEEP_WORKER_BYTES];
+    TRY(sweep_read_worker(args, worker));
     options->worker = worker;
     options->stop = &caught_signal;
     options->on_progress = show_progress;
@@ -103,26 +104,30 @@ static struct error work(const struct args *args, struct sweep_work_options *opt
     return error;
 }
 
-/* What is recorded of all runs. */
-static int show(const char *folder, bool is_all)
+/* What is recorded of all runs; failures to standard error, but for `status`. */
+static int show_books(const struct sweep_plan *plan, const struct sweep_books *books, const struct args *args,
+                      bool is_status)
+{
+    struct buffer out = {0}, failures = {0};
+    sweep_show_counts(plan, books, &out);
+    sweep_show_failures(plan, books, is_status ? "" : "error: ", is_status && args_flag(args, "all"),
+                        is_status ? &out : &failures);
+    tool_show(stderr, &failures);
+    buffer_release(&failures);
+    const int status = tool_print(&out);
+    return status == 0 && !sweep_books_is_complete(books) ? SWEEP_STATUS_OPEN : status;
+}
+
+static int show(const char *folder, const struct args *args, bool is_status)
 {
     struct sweep_plan plan;
     struct sweep_books books;
-    struct buffer out = {0};
     struct error error = sweep_plan_read(&plan, folder);
     if (error_is(error))
         return tool_fail(&error);
     error = sweep_books_read(&books, &plan, folder);
-    int status = 0;
-    if (error_is(error)) {
-        status = tool_fail(&error);
-    } else {
-        sweep_show(&plan, &books, is_all, &out);
-        status = tool_print(&out);
-        if (status == 0 && !sweep_books_is_complete(&books))
-            status = SWEEP_STATUS_OPEN;
-        sweep_books_release(&books);
-    }
+    const int status = error_is(error) ? tool_fail(&error) : show_books(&plan, &books, args, is_status);
+    sweep_books_release(&books);
     sweep_plan_release(&plan);
     return status;
 }
@@ -160,7 +165,7 @@ static int run_run(const struct args *args)
         error = find_folder(args, &options.folder);
     if (!error_is(error))
         error = work(args, &options, &tally);
-    const int status = error_is(error) ? tool_fail(&error) : show(options.folder, false);
+    const int status = error_is(error) ? tool_fail(&error) : show(options.folder, args, false);
     return raised(status);
 }
 
@@ -190,7 +195,7 @@ static int run_work(const struct args *args)
 
 static int run_status(const struct args *args)
 {
-    return show(args_operand(args, 0), args_flag(args, "all"));
+    return show(args_operand(args, 0), args, true);
 }
 
 static struct error read_format(const struct args *args, enum sweep_format *format)

@@ -148,18 +148,20 @@ static struct error list_shards(struct sweep_books *books, const char *folder)
         return error;
     }
     const size_t folder_length = path.length;
-    while ((entry = readdir(list)) != NULL)
+    while ((errno = 0, entry = readdir(list)) != NULL)
         if (is_shard(entry->d_name)) {
             path.length = folder_length;
             buffer_format(&path, "/%s", entry->d_name);
             MEM_GROW(books->shards, books->shard_capacity, books->shard_count + 1);
             books->shards[books->shard_count++] = mem_copy_text(buffer_c_string(&path));
         }
+    path.length = folder_length;
+    struct error error = errno != 0 ? error_io("read", buffer_c_string(&path), errno) : ERROR_OK;
     closedir(list);
     buffer_release(&path);
     if (books->shard_count > 0)
         qsort(books->shards, books->shard_count, sizeof *books->shards, compare_paths);
-    return ERROR_OK;
+    return error;
 }
 
 static struct error read_shards(struct sweep_books *books)

@@ -5,8 +5,8 @@
  *    "factors": [
  *      {"name": "policy", "path": "policy.preset", "values": ["fifo", "windtunnel"]},
  *      {"path": "workload.synth.load_whole_gpu", "values": [0.7, 0.9]},
- *      {"name": "cluster", "levels": {"small": {"cluster.pools.h100.nodes": 20, "workload.load_gpus": 160},
- *                                     "large": {"cluster.pools.h100.nodes": 40, "workload.load_gpus": 320}}},
+ *      {"name": "cluster", "levels": {"small": {"cluster.pools.h100.nodes": 20},
+ *                                     "large": {"cluster.pools.h100.nodes": 40, "cluster.pools.h100.cpus": 256}}},
  *      {"path": "policy.preemption.grace_s", "range": [10, 1000], "scale": "log", "integer": true}],
  *    "design": {"kind": "latin_hypercube", "points": 50, "seed": 7},     by default {"kind": "factorial"}
  *    "exclude": [{"policy": "fifo", "cluster": ["small"]}, {"policy.preemption.grace_s": {"min": 500}}],
@@ -15,8 +15,8 @@
  * Words: a factor is what is varied, by default named as its path; a level is one of its values, with a name.  A
  * combination takes a level of each factor.  A path is that of `--set`.
  *
- * Law: levels of a factor differ, no path stands in two factors, and a combination that an entry of `exclude` matches in
- * all of its factors is left out.  Strings at `cluster`, `workload.trace`, `policy.file`, `policy.typical` and
+ * Law: levels of a factor differ, no path stands in two factors, and a combination that an entry of `exclude` matches
+ * in all of its factors is left out.  Strings at `cluster`, `workload.trace`, `policy.file`, `policy.typical` and
  * in `plugins` are files, relative to the folder of this file.
  *
  * It does not: read the scenario (studies/sweep/sweep_plan.h).

@@ -151,7 +151,7 @@ static struct error place_error(struct making *making, const uint32_t *levels, s
                           file->factors[f].levels[levels[f]].name);
         buffer_char(&what, ')');
     }
-    struct error error = error_at(ERROR_CONFIG, file->path, level->line, level->column, "%s: %s",
+    struct error error = error_at(is_alone ? alone.kind : cause.kind, file->path, level->line, level->column, "%s: %s",
                                   buffer_c_string(&what), text != NULL ? text : "out of memory");
     if (!is_alone)
         error_set_hint(&error, "'exclude' leaves combinations out");

@@ -1,9 +1,9 @@
 /* studies/sweep/sweep_plan.h -- the immutable list of the runs of a sweep.
  *
  * A plan is a folder: plan.json (factors, combinations, seeds, inputs, runs), and configurations.jsonl.zst, which holds
- * the whole scenario of each combination, resolved.  So a worker reads neither the scenario nor the files of cluster and
- * policy; what it does read is a trace and plug-ins, if there are any, at the paths that the scenario names, relative
- * to `paths_folder`.
+ * the whole scenario of each combination, resolved.  So a worker reads neither the scenario nor the files of cluster
+ * and policy; what it does read is a trace and plug-ins, if there are any, at the paths that the scenario names,
+ * relative to `paths_folder`.
  *
  *   TRY(sweep_plan_make(&plan, &(struct sweep_plan_options){.version = VERSION, .file = &file, ...}));
  *   TRY(sweep_plan_write(&plan, "out/sweep"));

@@ -1,6 +1,7 @@
 /* studies/sweep/sweep_plan_file.c -- a plan as files; see studies/sweep/sweep_plan.h. */
-#include <stdio.h>
+#include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/folder.h"
 #include "base/hash.h"
@@ -127,16 +128,14 @@ static struct error find_plan(const char *folder, const struct buffer *text, boo
 {
     char *path = path_new(folder, SWEEP_PLAN_FILE), *bytes = NULL;
     size_t length = 0;
-    struct error error = ERROR_OK;
-    FILE *file = fopen(path, "re");
-    *is_there = file != NULL;
-    if (file != NULL) {
-        fclose(file);
+    struct stat status;
+    *is_there = lstat(path, &status) == 0;
+    struct error error = !*is_there && errno != ENOENT ? error_io("look at", path, errno) : ERROR_OK;
+    if (*is_there)
         error = input_read_all(path, PLAN_BYTES_MAX, &bytes, &length);
-        if (!error_is(error) && (length != text->length || memcmp(bytes, text->bytes, length) != 0)) {
-            error = error_new(ERROR_CONFIG, "%s holds another plan, which is not replaced", folder);
-            error_set_hint(&error, "choose another folder, or remove this one");
-        }
+    if (*is_there && !error_is(error) && (length != text->length || memcmp(bytes, text->bytes, length) != 0)) {
+        error = error_new(ERROR_CONFIG, "%s holds another plan, which is not replaced", folder);
+        error_set_hint(&error, "choose another folder, or remove this one");
     }
     mem_free(bytes);
     mem_free(path);

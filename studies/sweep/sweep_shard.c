@@ -127,7 +127,7 @@ struct error shard_sync(struct shard_writer *writer)
 {
     if (writer->unsynced == 0)
         return ERROR_OK;
-    if (fdatasync(writer->fd) != 0) {
+    if (fsync(writer->fd) != 0) {
         writer->is_broken = true;
         return error_io("write", writer->path, errno);
     }

@@ -11,9 +11,10 @@
  *
  * Law: a run that crashes, runs out of memory or takes too long is a recorded failure of that run alone.  A run that is
  * recorded as done is not made again.  A failed one is made again if it was killed from outside, or if `retries`.  What
- * ends this process, be it SIGKILL, a signal that sets `stop` or a full disk, loses only the runs that were not recorded.
+ * ends this process, be it SIGKILL, a signal that sets `stop` or a full disk, loses only the runs that were not
+ * recorded.
  *
- * The disk is told to keep records (fdatasync) at the end, and before when no run ends for a moment or 32 records have
+ * The disk is told to keep records (fsync) at the end, and before when no run ends for a moment or 32 records have
  * come: a machine that loses power loses no more than these, and they are made again.
  */
 #ifndef STUDIES_SWEEP_SWEEP_WORK_H

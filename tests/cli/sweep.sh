@@ -1,6 +1,6 @@
 #!/bin/sh
-# Sweeps: a run is the run that `windtunnel run` makes; the merged results are the same bytes for any number of workers and
-# shards; what fails is told and fails alone; what is wrong in a file is told with its place; shares and arrays.
+# Sweeps: a run is the run that `windtunnel run` makes; the merged results are the same bytes for any number of workers
+# and shards; what fails is told and fails alone; what is wrong in a file is told with its place; shares and arrays.
 set -u
 . tests/support/cli.sh
 . "$repository/tests/support/sweep.sh"
@@ -101,8 +101,8 @@ cat >bad.json <<'END'
 END
 sweep 11 run bad.json --out bad --timeout 0.5s
 says said.out '^3 runs of 3 combinations: 1 done, 1 error, 1 timeout$'
-says said.out '^timeout: run 1 (what=endless, seed 1): took longer than it may$'
-says said.out '^error: run 2 (what=queue, seed 1): scenario:1:[0-9]*:'
+says said.err '^error: timeout: run 1 (what=endless, seed 1): took longer than it may$'
+says said.err '^error: error: run 2 (what=queue, seed 1): scenario:1:[0-9]*:'
 sweep 11 merge bad
 says said.out '^1,1,timeout,endless,,'
 says said.err '^warning: 2 of 3 runs are not done'
@@ -120,7 +120,7 @@ case ${ASAN_OPTIONS-}${WINDTUNNEL_BUILD-} in
 END
     sweep 0 plan large.json --out large
     sweep 11 run large --memory 40M -j 2
-    says said.out 'memory: run [01] (duration=[0-9]*d, seed 1): ran out of memory$'
+    says said.err 'memory: run [01] (duration=[0-9]*d, seed 1): ran out of memory$'
     ;;
 esac
 

@@ -74,7 +74,7 @@ for signal in SEGV KILL; do
     state=crash
     [ $signal = KILL ] && state=killed
     says said.out "^3 runs of 3 combinations: 1 done, .*1 $state"
-    says said.out "^timeout: run 2 "
+    says said.err "^error: timeout: run 2 "
 done
 sweep 11 resume slow --quiet --timeout 0.2s
 says said.out '^3 runs of 3 combinations: 1 done, 2 timeout$'
@@ -113,7 +113,8 @@ sweep 11 status full
 is_silent said.err 'a shard that the disk cut off'
 sweep 0 resume full --quiet
 grep -c '^run done' full/shards/*.shard >counts
-[ "$(awk -F: '{ n += $NF } END { print n }' counts)" -eq 32 ] || fail "runs that were recorded were made again: $(cat counts)"
+[ "$(awk -F: '{ n += $NF } END { print n }' counts)" -eq 32 ] ||
+    fail "runs that were recorded were made again: $(cat counts)"
 same_as_serial full 'after a full disk'
 
 finish

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
-# tests/support/sweep.sh -- sourced after cli.sh by the tests of sweeps: mix.json is a scenario of some milliseconds, and
-# sweep.json 32 runs of it under 16 combinations.
+# tests/support/sweep.sh -- sourced after cli.sh by the tests of sweeps: mix.json is a scenario of some milliseconds,
+# and sweep.json 32 runs of it under 16 combinations.
 
 cat >ten.json <<'END'
 {"name": "ten", "pools": [{"name": "h100", "nodes": 10, "gpus_per_node": 8, "gpu_model": "h100-80gb"}]}

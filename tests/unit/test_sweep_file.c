@@ -1,5 +1,5 @@
-/* tests/unit/test_sweep_file.c -- the file of a sweep: factors, designs, exclusions and seeds as they are meant; what is
- * wrong is told with its place. */
+/* tests/unit/test_sweep_file.c -- the file of a sweep: factors, designs, exclusions and seeds as they are meant; what
+ * is wrong is told with its place. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,10 @@ static void assert_combinations(const struct sweep_file *file, const char *expec
     struct buffer text = {0};
     for (size_t c = 0; c < file->combination_count; c++)
         for (size_t f = 0; f < file->factor_count; f++)
-            buffer_format(&text, "%s%s", f > 0 ? " " : c > 0 ? ", " : "",
+            buffer_format(&text, "%s%s",
+                          f > 0   ? " "
+                          : c > 0 ? ", "
+                                  : "",
                           file->factors[f].levels[file->levels[c * file->factor_count + f]].name);
     assert_string_equal(buffer_c_string(&text), expected);
     buffer_release(&text);
@@ -43,11 +46,11 @@ static void assert_combinations(const struct sweep_file *file, const char *expec
 static void test_factorial(void **state)
 {
     (void)state;
-    struct sweep_file file = read_good(
-        "{'$comment': 'x', 'scenario': 'a.json', 'set': {'world.end': '2d'},"
-        " 'factors': [{'name': 'policy', 'path': 'policy.preset', 'values': ['fifo', 'kai']},"
-        "             {'path': 'load', 'values': [0.70, 1, {'b': 2, 'a': null}]}],"
-        " 'seeds': 3}");
+    struct sweep_file file =
+        read_good("{'$comment': 'x', 'scenario': 'a.json', 'set': {'world.end': '2d'},"
+                  " 'factors': [{'name': 'policy', 'path': 'policy.preset', 'values': ['fifo', 'kai']},"
+                  "             {'path': 'load', 'values': [0.70, 1, {'b': 2, 'a': null}]}],"
+                  " 'seeds': 3}");
     assert_combinations(&file, "fifo 0.7, fifo 1, fifo {\"a\":null,\"b\":2}, kai 0.7, kai 1, kai {\"a\":null,\"b\":2}");
     assert_string_equal(file.scenario, scratch_path("a.json")); /* relative to the file */
     assert_int_equal(file.set_count, 1);
@@ -97,10 +100,10 @@ static void test_named_levels(void **state)
 static void test_exclude(void **state)
 {
     (void)state;
-    struct sweep_file file = read_good(
-        "{'scenario': 'a.json', 'factors': [{'name': 'p', 'path': 'x', 'values': ['a', 'b']},"
-        "                                   {'name': 'n', 'path': 'y', 'values': [1, 2, 3]}],"
-        " 'exclude': [{'p': 'a', 'n': [1, 3.0]}, {'n': {'min': 2, 'max': 2}}]}");
+    struct sweep_file file =
+        read_good("{'scenario': 'a.json', 'factors': [{'name': 'p', 'path': 'x', 'values': ['a', 'b']},"
+                  "                                   {'name': 'n', 'path': 'y', 'values': [1, 2, 3]}],"
+                  " 'exclude': [{'p': 'a', 'n': [1, 3.0]}, {'n': {'min': 2, 'max': 2}}]}");
     assert_combinations(&file, "b 1, b 3");
     sweep_file_release(&file);
 }
@@ -176,7 +179,8 @@ static void test_refused(void **state)
     assert_refused("{'scenario': 'a', 'design': {'kind': 'latin_hypercube'}}", ":1:29", "'points' is missing");
 }
 
-#define EXCLUDE(entry) WITH("{'path': 'load', 'values': [1, 2]}, {'path': 'p', 'values': ['fifo', 'kai']}], 'exclude': [" entry)
+#define EXCLUDE(entry)                                                                                                 \
+    WITH("{'path': 'load', 'values': [1, 2]}, {'path': 'p', 'values': ['fifo', 'kai']}], 'exclude': [" entry)
 
 static void test_refused_exclude(void **state)
 {
@@ -190,7 +194,7 @@ static void test_refused_exclude(void **state)
 
 static void test_refused_ranges(void **state)
 {
-#define RANGE(range) \
+#define RANGE(range)                                                                                                   \
     "{'scenario': 'a', 'design': {'kind': 'latin_hypercube', 'points': 2},\n 'factors': [{'path': 'x', " range "}]}"
     (void)state;
     assert_refused(RANGE("'range': [2, 1]"), ":2:37", "the first number of a range must be below the second");
@@ -221,9 +225,9 @@ static void test_too_many(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_factorial),    cmocka_unit_test(test_nothing_varies),
-        cmocka_unit_test(test_named_levels), cmocka_unit_test(test_exclude),
-        cmocka_unit_test(test_latin),        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_factorial),       cmocka_unit_test(test_nothing_varies),
+        cmocka_unit_test(test_named_levels),    cmocka_unit_test(test_exclude),
+        cmocka_unit_test(test_latin),           cmocka_unit_test(test_refused),
         cmocka_unit_test(test_refused_exclude), cmocka_unit_test(test_refused_ranges),
         cmocka_unit_test(test_too_many),
     };

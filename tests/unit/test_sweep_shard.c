@@ -1,5 +1,5 @@
-/* tests/unit/test_sweep_shard.c -- what was appended to a shard is read again, whatever was cut off behind it or is wrong
- * there; a run counts once, and records that contradict each other are an error that names both. */
+/* tests/unit/test_sweep_shard.c -- what was appended to a shard is read again, whatever was cut off behind it or is
+ * wrong there; a run counts once, and records that contradict each other are an error that names both. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -302,8 +302,8 @@ int main(void)
 {
     plan_of_runs();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_torn),  cmocka_unit_test(test_damaged),        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_books), cmocka_unit_test(test_contradictions), cmocka_unit_test(test_strangers),
+        cmocka_unit_test(test_torn),    cmocka_unit_test(test_damaged),        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_books),   cmocka_unit_test(test_contradictions), cmocka_unit_test(test_strangers),
         cmocka_unit_test(test_results),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
