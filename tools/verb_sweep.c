@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/worker_pool.h"
@@ -39,7 +40,7 @@ static struct error make_plan(const struct args *args, const char *path, const c
     char *present = getcwd(NULL, 0);
     if (present == NULL)
         return error_io("find", "the present folder", errno);
-    struct error error = sweep_file_read(&file, installed_find(path, "docs/examples/sweep"));
+    struct error error = sweep_file_read(&file, installed_find(path, "scenarios/sweeps"));
     if (!error_is(error)) {
         struct sweep_plan_options options = {.version = WINDTUNNEL_VERSION, .file = &file, .paths_folder = present};
         options.sets = args_list(args, "set", &options.set_count);
@@ -146,10 +147,14 @@ static struct error find_folder(const struct args *args, const char **folder)
 {
     const char *operand = args_operand(args, 0), *out = args_string(args, "out");
     struct sweep_plan plan;
+    struct stat status;
     *folder = operand;
-    if (out == NULL || is_plan_folder(operand))
-        return out == NULL ? ERROR_OK
-                           : error_new(ERROR_USAGE, "'--out' is for the file of a sweep, and %s is a plan", operand);
+    if (out != NULL && is_plan_folder(operand))
+        return error_new(ERROR_USAGE, "'--out' is for the file of a sweep, and %s is a plan", operand);
+    if (out == NULL && stat(operand, &status) == 0 && S_ISREG(status.st_mode))
+        return error_new(ERROR_USAGE, "'--out' is missing: the folder for the plan of %s", operand);
+    if (out == NULL)
+        return ERROR_OK;
     TRY(make_plan(args, operand, out, &plan));
     sweep_plan_release(&plan);
     *folder = out;

@@ -169,6 +169,7 @@ static void read_named_levels(struct reading *reading, const struct json_value *
     for (size_t i = 0; (name = json_object_key(&object, i)) != NULL && !error_is(*value->error); i++) {
         struct json_value sets = json_member(&object, name);
         start_level(&levels[i], &sets, arena_copy(&reading->file->arena, text_of(name)));
+        levels[i].is_number = text_to_double(text_of(name), &levels[i].number);
         levels[i].sets = read_sets(reading, &sets, &levels[i].set_count);
         factor->level_count = i + 1;
     }

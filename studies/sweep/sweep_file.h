@@ -40,7 +40,7 @@ enum {
 
 struct sweep_level {
     const char *name; /* a string as it is, another value as canonical JSON, or the name that the file gives */
-    bool is_number;
+    bool is_number;   /* the value is one, or the name that the file gives reads as one */
     double number;
     const char *const *sets; /* "path=value", value as canonical JSON */
     size_t set_count;

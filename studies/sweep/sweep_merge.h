@@ -1,11 +1,12 @@
 /* studies/sweep/sweep_merge.h -- the results of a sweep as one file for other programs.
  *
  * csv: a line for each run of the plan: run, seed, state, a column for each factor, one for each metric of the whole
- * run, and "METRIC of CLASS" for the cut `class`; with is_all for every cut ("METRIC of CUT=KEY").  An undefined value is an
- * empty field.
- * json: {"version", "factors": [{"name", "levels": [...]}], "seeds", "metrics": {NAME: {"unit", "better"}}, "runs":
- * [{"run", "key", "seed", "state", "failure", "levels": {FACTOR: LEVEL}, "fingerprint", "metrics": {NAME: value}, "by":
- * {CUT: {KEY: {NAME: value}}}}]}
+ * run, and "METRIC of CLASS" for the cut `class`; with is_all for every cut ("METRIC of CUT=KEY").  An undefined value
+ * is an empty field.
+ * json: {"sweep_results": 1, "version", "title", "factors": [{"name", "levels": [...]}], "seeds": [...],
+ *        "metrics": {NAME: {"unit", "better"}},
+ *        "runs": [{"run", "key", "seed", "state", "failure", "levels": {FACTOR: LEVEL}, "fingerprint",
+ *                  "metrics": {NAME: value}, "by": {CUT: {KEY: {NAME: value}}}}]}
  * sqlite: tables factors, levels, runs (a column for each factor), metrics, results (run, metric, cut, key, value), and
  * the view whole_runs (run, factors, metric, value of the whole run).
  *

@@ -10,8 +10,8 @@
  *   ...
  *   TRY(sweep_plan_read(&plan, "out/sweep"));
  *
- * Words: the key of a run is a hash of its canonical scenario, the digests of its trace, its plug-ins and its cluster if
- * that is a node list, the version of Windtunnel, and the seed.  Two combinations may have the same scenario; their
+ * Words: the key of a run is a hash of its canonical scenario, the digests of its trace, its plug-ins and its cluster
+ * if that is a node list, the version of Windtunnel, and the seed.  Two combinations may have the same scenario; their
  * runs have the same keys and are made once.
  *
  * Law: a plan that exists is never changed: writing the same plan again does nothing, writing another one is refused.

@@ -13,7 +13,8 @@
  *
  * Law: the table is a function of the plan and of what is recorded, not of the number or order of shards.  Columns are
  * those that some run has: of the whole run first, in the order of the table of metrics; then by cut, by key in the
- * order in which the runs name them, by metric.  Each result is of the plan's version, seed and inputs, else it is an error.
+ * order in which the runs name them, by metric.  Each result is of the plan's version, seed and inputs, else it is an
+ * error.
  *
  * It does not: average over seeds.
  */

@@ -15,7 +15,11 @@
 #include "studies/sweep/cores.h"
 #include "studies/sweep/sweep_books.h"
 
-enum { UNSYNCED_MAX = 32, STATUS_MEMORY = 105 /* of a process that ran out of memory */ };
+enum {
+    UNSYNCED_MAX = 32,
+    QUIET_WAITS = 8,     /* calls of on_wait in which no run has ended, before records are written */
+    STATUS_MEMORY = 105, /* of a process that ran out of memory */
+};
 
 struct work {
     const struct sweep_work_options *options;
@@ -27,7 +31,7 @@ struct work {
     struct shard_writer shard;
     struct error failure;       /* of the shard: nothing more is recorded */
     volatile sig_atomic_t stop; /* the caller's stop, or a failure */
-    size_t done, done_at_last_wait;
+    size_t done, done_at_last_wait, quiet_waits;
 };
 
 /* ---- in the process of a run ---- */
@@ -159,12 +163,13 @@ static void on_wait(void *self)
         work->stop = 1;
     if (options->on_progress != NULL)
         options->on_progress(options->progress_self, work->done, work->run_count);
-    if (work->done == work->done_at_last_wait || work->shard.unsynced >= UNSYNCED_MAX) {
+    work->quiet_waits = work->done == work->done_at_last_wait ? work->quiet_waits + 1 : 0;
+    work->done_at_last_wait = work->done;
+    if (work->quiet_waits >= QUIET_WAITS || work->shard.unsynced >= UNSYNCED_MAX) {
         struct error error = shard_sync(&work->shard);
         if (error_is(error))
             give_up(work, error);
     }
-    work->done_at_last_wait = work->done;
 }
 
 /* ---- which runs ---- */

@@ -167,6 +167,24 @@ printf 'x' >>replay/configurations.jsonl.zst
 sweep 3 status replay
 says said.err 'configurations.jsonl.zst'
 
+# ---- The examples: the sweep of the guide, the job of Kubernetes. ----
+
+sweep 0 plan mig-share --out share # found as the scenarios are
+says said.out '^50 combinations x 2 seeds = 100 runs$'
+if python3 -c 'import yaml' 2>/dev/null; then
+    python3 -c "import sys, yaml
+job = yaml.safe_load(open(sys.argv[1]))['spec']
+args = job['template']['spec']['containers'][0]['args']
+assert job['completionMode'] == 'Indexed' and args[args.index('--shards') + 1] == str(job['completions'])
+print('\n'.join(args))" "$repository/docs/examples/sweep/kubernetes.yaml" >args || fail 'kubernetes.yaml'
+    new_plan out
+    sed -i "s|^/sweep|$scratch|" args
+    for task in $(seq 0 7); do
+        JOB_COMPLETION_INDEX=$task xargs "$program" <args >said.out 2>&1 || fail "task $task of Kubernetes: $(cat said.out)"
+    done
+    same_as_serial out 'the job of Kubernetes'
+fi
+
 # ---- The script for Slurm. ----
 
 sweep 0 submit two --slurm --dry-run --tasks 5 --timeout 10m --sbatch=--partition=short

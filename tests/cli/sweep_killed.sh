@@ -20,6 +20,10 @@ recorded() { # folder: runs that are recorded as done
     "$program" sweep merge "$1" 2>/dev/null | awk -F, '$3 == "done"' | wc -l
 }
 
+child_of() { # process: one that it started
+    grep -ls "^PPid:[[:space:]]*$1\$" /proc/[0-9]*/status | sed -n '1s|/proc/\([0-9]*\)/status|\1|p'
+}
+
 make_serial
 began=$(date +%s%N)
 new_plan timed
@@ -34,7 +38,7 @@ for moment in $(seq $moments); do
     "$program" sweep run killed -j $((moment % 2 + 1)) --quiet >said.out 2>said.err &
     worker=$!
     pause "$(random $took_ms)"
-    child=$(pgrep -P $worker | head -n 1)
+    child=$(child_of $worker)
     if [ "$(random 3)" -eq 0 ] && [ -n "$child" ]; then
         kill -9 "$child" 2>/dev/null # of our own worker
         pause "$(random 20)"
@@ -65,7 +69,7 @@ for signal in SEGV KILL; do
     worker=$!
     child=
     while [ -z "$child" ] && kill -0 $worker 2>/dev/null; do
-        [ "$(recorded slow)" -eq 1 ] && child=$(pgrep -P $worker | head -n 1)
+        [ "$(recorded slow)" -eq 1 ] && child=$(child_of $worker)
     done
     kill -s $signal "$child" || fail 'no run was there to be killed'
     wait $worker

@@ -81,10 +81,11 @@ static void test_named_levels(void **state)
     (void)state;
     struct sweep_file file =
         read_good("{'scenario': 'a.json', 'factors': [{'name': 'size', 'levels': {"
-                  "'small': {'cluster.pools.h100.nodes': 2, 'workload.load_gpus': 16}, 'own': {'cluster': 'mine.json', "
+                  "'0.25': {'cluster.pools.h100.nodes': 2, 'workload.load_gpus': 16}, 'own': {'cluster': 'mine.json', "
                   "'policy': {'file': 'p.json', 'plugins': ['x.so', '/y.so']}}}}]}");
-    assert_combinations(&file, "small, own");
+    assert_combinations(&file, "0.25, own");
     const struct sweep_level *levels = file.factors[0].levels;
+    assert_true(levels[0].is_number && levels[0].number == 0.25 && !levels[1].is_number);
     assert_int_equal(levels[0].set_count, 2);
     assert_string_equal(levels[0].sets[1], "workload.load_gpus=16");
     buffer_format(&expected, "cluster=\"%s\"", scratch_path("mine.json")); /* files are relative to the sweep's */
