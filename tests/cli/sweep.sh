@@ -180,7 +180,8 @@ print('\n'.join(args))" "$repository/docs/examples/sweep/kubernetes.yaml" >args 
     new_plan out
     sed -i "s|^/sweep|$scratch|" args
     for task in $(seq 0 7); do
-        JOB_COMPLETION_INDEX=$task xargs "$program" <args >said.out 2>&1 || fail "task $task of Kubernetes: $(cat said.out)"
+        JOB_COMPLETION_INDEX=$task xargs "$program" <args >said.out 2>&1 ||
+            fail "task $task of Kubernetes: $(cat said.out)"
     done
     same_as_serial out 'the job of Kubernetes'
 fi
