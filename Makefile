@@ -328,6 +328,7 @@ tests = $(call programs,$(1)) $(call scripts,$(1))
 # run it. tests/cli/determinism.sh is in both; there the builds of DETERMINISM are made first, here it takes those that
 # are there.
 SLOW := $(wildcard $(addprefix tests/,analytic/test_mmc.c cli/deb.sh cli/near_linear.sh cli/policy_check_process.sh \
+    cli/sweep_slurm.sh \
     $(addprefix property/test_,easy_oracle.c fifo_oracle.c guarantees.c presets.c)))
 DETERMINISM = gcc-O0 $(if $(shell command -v clang),clang) $(filter profiled,$(SHIPPED))
 DETERMINISM_TEST := tests/cli/determinism.sh
