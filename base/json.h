@@ -43,6 +43,9 @@ struct error json_doc_set(struct json_doc *doc, const char *assignment) MUST_CHE
  * other's file and lines.  `other` is owned by doc from then on, on error too. */
 struct error json_doc_graft(struct json_doc *doc, const char *path, struct json_doc *other) MUST_CHECK;
 
+/* The value at the dotted path (as above); borrowed; NULL: there is none. */
+const json_t *json_doc_at(const struct json_doc *doc, const char *path);
+
 /* ---- What a reader asks for ----
  * A listener hears each question about a document's values, before it is answered and also where the value is absent,
  * so that what a reader accepts can be learned by running it (tools/schema.h).  Questions after the sticky error are

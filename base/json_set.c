@@ -99,6 +99,20 @@ static struct error take_step(struct target *target, json_t **node, struct text 
     return ERROR_OK;
 }
 
+const json_t *json_doc_at(const struct json_doc *doc, const char *path)
+{
+    const json_t *node = doc->root;
+    struct text rest = text_of(path), step;
+    while (node != NULL && text_cut(&rest, '.', &step)) {
+        size_t index;
+        if (json_is_array(node))
+            node = find_element(node, step, &index) ? json_array_get(node, index) : NULL;
+        else
+            node = json_object_getn(node, step.at, step.length);
+    }
+    return node;
+}
+
 static bool is_utf8(struct text text)
 {
     while (text.length != 0) {

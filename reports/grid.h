@@ -17,7 +17,7 @@
 #include "base/buffer.h"
 #include "base/reason.h"
 
-enum { GRID_ROWS = REASON_COUNT + 2, GRID_COLUMNS = 9 };
+enum { GRID_ROWS = 260, GRID_COLUMNS = 9 };
 
 struct grid {
     struct buffer cells[GRID_ROWS][GRID_COLUMNS];

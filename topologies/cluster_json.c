@@ -267,14 +267,15 @@ static void read_host(struct json_object *pool, struct pool_draft *draft)
 static struct text read_pool_name(struct reading *reading, struct json_object *pool)
 {
     char *other = arena_alloc(&reading->scratch, 32);
-    snprintf(other, 32, "pool%u", reading->build->cluster->pool_count);
+    const uint32_t index = names_count(reading->pool_names); /* with pools of 0 nodes */
+    snprintf(other, 32, "pool%u", index);
     struct text name = text_of(json_get_string(pool, "name", other));
     struct json_value value = json_has(pool, "name") ? json_member(pool, "name") : pool->value;
     if (has_failed(pool))
         return name;
     if (name.length == 0)
         json_fail(&value, "a pool's name must not be empty");
-    else if (names_add(reading->pool_names, name) != reading->build->cluster->pool_count)
+    else if (names_add(reading->pool_names, name) != index)
         json_fail(&value, "there is a pool named '%.*s' already", (int)name.length, name.at);
     return name;
 }
@@ -367,7 +368,7 @@ static void read_pool(struct reading *reading, const struct json_value *value)
     json_object_open(&pool, value);
     draft.spec.name = read_pool_name(reading, &pool);
     json_need(&pool, "nodes");
-    draft.node_count = json_get_int(&pool, "nodes", 1, CLUSTER_NODES_MAX, 1);
+    draft.node_count = json_get_int(&pool, "nodes", 0, CLUSTER_NODES_MAX, 1);
     struct json_value count_value = json_member(&pool, "nodes");
     read_inside(reading, &pool, &draft);
     read_gpus(reading, &pool, &draft);
@@ -381,7 +382,7 @@ static void read_pool(struct reading *reading, const struct json_value *value)
         return;
     if (reading->build->cluster->node_count + draft.node_count > CLUSTER_NODES_MAX)
         json_fail(&count_value, "more than %d nodes in one cluster", CLUSTER_NODES_MAX);
-    else
+    else if (draft.node_count > 0) /* else it is as if it did not stand there */
         add_nodes(reading, value, &draft);
 }
 
@@ -398,6 +399,8 @@ static void read_pools(struct reading *reading, struct json_object *root)
         struct json_value item = json_array_item(&array, i);
         read_pool(reading, &item);
     }
+    if (!has_failed(root) && reading->build->cluster->node_count == 0)
+        json_fail(&array, "a cluster needs at least one node");
 }
 
 /* ---- fabric ---- */

@@ -485,17 +485,33 @@ static void archive_set(struct archive *archive, struct job_set *set)
     set->name = "";
 }
 
-static void archive_tags(struct archive *archive, struct request_class_table *table,
-                         struct request_class *request_class)
+/* Field by field, because a rule holds flags. */
+static void archive_tag_fields(struct archive *archive, struct job_tags *tags)
 {
     ARCHIVE_KNOWS(struct job_tags, 84);
     ARCHIVE_KNOWS(struct tag_rule, 8);
+    ARCHIVE(archive, tags->tags);
+    for (size_t r = 0; r < JOB_TAG_RULES_MAX; r++) {
+        struct tag_rule *rule = &tags->rules[r];
+        ARCHIVE(archive, rule->tag);
+        ARCHIVE(archive, rule->level);
+        ARCHIVE(archive, rule->is_apart);
+        ARCHIVE(archive, rule->is_preferred);
+        ARCHIVE(archive, rule->unused);
+    }
+    ARCHIVE(archive, tags->tag_count);
+    ARCHIVE(archive, tags->rule_count);
+}
+
+static void archive_tags(struct archive *archive, struct request_class_table *table,
+                         struct request_class *request_class)
+{
     uint8_t has_tags = request_class->tags != NULL;
     struct job_tags tags = has_tags != 0 ? *request_class->tags : (struct job_tags){0};
     ARCHIVE(archive, has_tags);
     if (has_tags == 0)
         return;
-    ARCHIVE(archive, tags);
+    archive_tag_fields(archive, &tags);
     archive_expect(archive, job_tags_complaint(&tags) == NULL);
     if (archive_is_reading(archive) && !archive->is_broken)
         request_class->tags = copy_tags(table, &tags);

@@ -4,6 +4,7 @@
 
 #include "studies/comparison/baseline.h"
 #include "studies/comparison/comparison_inside.h"
+#include "studies/run/chance.h"
 #include "studies/run/run.h"
 
 /* ---- sides ---- */
@@ -39,7 +40,7 @@ static struct error open_scenario(struct comparison *comparison, size_t side, st
         error = run_gates(&scenario, &comparison->arena, &comparison->gates);
     if (!error_is(error)) {
         *facts =
-            (struct side_facts){.seed = scenario.seed, .has_chance = comparison_scenario_has_chance(scenario.resolved)};
+            (struct side_facts){.seed = scenario.seed, .has_chance = chance_of_scenario(scenario.resolved)};
         baseline_scenario_digest(scenario.resolved, comparison->sides[side].scenario_digest);
         note_chance(comparison, scenario.resolved);
     }
@@ -156,7 +157,7 @@ static void place_fixed(struct comparison *comparison, struct values *records)
             place(comparison, side, &options->baseline->runs[i].values, options->baseline->runs[i].has_chance);
         if (options->record == NULL)
             continue;
-        place(comparison, side, &records[side], comparison_has_chance(&records[side].result));
+        place(comparison, side, &records[side], chance_of_result(&records[side].result));
         if (comparison->sides[side].runs[0].values.list == records[side].list)
             records[side] = (struct values){0};
     }

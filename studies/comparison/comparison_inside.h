@@ -14,11 +14,6 @@ bool comparison_begin_first(struct comparison *comparison, size_t side);
 struct error comparison_find_first(const struct comparison *comparison, size_t side, struct buffer *out) MUST_CHECK;
 void comparison_keep_first(struct comparison *comparison, size_t side, const struct worker_result *result);
 
-/* Does the run use chance after its arrivals are read?  False: each seed gives the same. */
-bool comparison_has_chance(const struct result *result);
-/* The same of a scenario before it is run: false means that it perhaps does not. */
-bool comparison_scenario_has_chance(const char *scenario_json);
-
 /* Which blocks of the scenario's trace are drawn: "users"; NULL: none.  The caller frees it with mem_free. */
 char *comparison_blocks_new(const char *scenario_json);
 

@@ -5,28 +5,10 @@
 #include "base/worker_pool.h"
 #include "reports/view.h"
 #include "studies/comparison/comparison_inside.h"
+#include "studies/run/chance.h"
 #include "studies/run/trial.h"
 
-/* ---- chance ---- */
-
-bool comparison_scenario_has_chance(const char *scenario_json)
-{
-    json_t *root = json_loads(scenario_json, 0, NULL);
-    json_t *workload = json_object_get(root, "workload");
-    json_t *estimates = json_object_get(json_object_get(root, "world"), "estimates");
-    const char *kind = json_string_value(json_object_get(estimates, "kind"));
-    bool is_replay = json_is_string(json_object_get(workload, "trace")) && !json_object_get(workload, "fill") &&
-                     !json_object_get(workload, "blocks") && !json_object_get(workload, "shake") &&
-                     (kind == NULL || strcmp(kind, "noisy") != 0);
-    json_decref(root);
-    return !is_replay;
-}
-
-bool comparison_has_chance(const struct result *result)
-{
-    return result->facts.recuts > 0 || result->facts.is_decided_outside ||
-           comparison_scenario_has_chance(result->manifest.scenario_json);
-}
+/* ---- how a trace has seeds, in words ---- */
 
 /* "30 s" or what the scenario says: "5m". */
 static void write_duration(const json_t *value, struct buffer *out)
@@ -140,7 +122,7 @@ static void keep_result(void *self, const struct worker_result *result)
         return;
     }
     run->state = COMPARISON_RUN_DONE;
-    run->has_chance = comparison_has_chance(&run->values.result);
+    run->has_chance = chance_of_result(&run->values.result);
 }
 
 static void show_progress(void *self)

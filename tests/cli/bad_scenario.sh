@@ -184,7 +184,7 @@ error: --set cluster.pools.h200.nodes: the array has no element 'h200'
   did you mean 'h100'?
 END
 refused 2 run small.json --set 'cluster.pools.h100.nodes="3"' <<'END'
-error: --set cluster.pools.h100.nodes: 'nodes' must be an integer from 1 to 1000000, got "3"
+error: --set cluster.pools.h100.nodes: 'nodes' must be an integer from 0 to 1000000, got "3"
   at /cluster/pools/0/nodes; remove the quotes
 END
 refused 2 run small.json --set seed.high=3 --set seed=1 --set seed.low=4 <<'END'

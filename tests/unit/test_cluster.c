@@ -328,6 +328,23 @@ static void check_refused(const char *text, const char *first_line, const char *
 /* Most cases spoil one field of this; it stands in column 13 of line 1. */
 #define POOL(fields) "{'pools': [{'nodes': 2, 'gpus_per_node': 8, " fields "}]}"
 
+/* So that a mix of pools can do without one of them. */
+static void a_pool_without_nodes_is_as_if_it_were_not_there(void **state)
+{
+    (void)state;
+    struct cluster *without = cluster_of("{'pools': [{'nodes': 2, 'gpus_per_node': 8}]}");
+    struct cluster *with = cluster_of("{'pools': [{'name': 'none', 'nodes': 0, 'gpus_per_node': 4, 'gpu_model': "
+                                      "'a100-40gb'}, {'name': 'pool0', 'nodes': 2, 'gpus_per_node': 8}]}");
+    struct buffer texts[2] = {{0}, {0}};
+    cluster_write(without, &texts[0]);
+    cluster_write(with, &texts[1]);
+    assert_string_equal(buffer_c_string(&texts[0]), buffer_c_string(&texts[1]));
+    buffer_release(&texts[0]);
+    buffer_release(&texts[1]);
+    cluster_free(without);
+    cluster_free(with);
+}
+
 static void bad_pools_are_refused_with_their_place(void **state)
 {
     (void)state;
@@ -335,8 +352,10 @@ static void bad_pools_are_refused_with_their_place(void **state)
     check_refused("{'pools': []}", "error: c.json:1:11: a cluster needs at least one pool", "at /pools");
     check_refused("{'pools': [{'gpus_per_node': 8}]}", "error: c.json:1:12: 'nodes' is missing", "at /pools/0");
     check_refused("{'pools': [{'nodes': 2}]}", "error: c.json:1:12: 'gpus_per_node' is missing", "at /pools/0");
+    check_refused("{'pools': [{'nodes': -1, 'gpus_per_node': 8}]}",
+                  "error: c.json:1:22: 'nodes' must be an integer from 0 to 1000000, got -1", "at /pools/0/nodes");
     check_refused("{'pools': [{'nodes': 0, 'gpus_per_node': 8}]}",
-                  "error: c.json:1:22: 'nodes' must be an integer from 1 to 1000000, got 0", "at /pools/0/nodes");
+                  "error: c.json:1:11: a cluster needs at least one node", "at /pools");
     check_refused("{'pools': [{\n"
                   " 'nodes': 2,\n"
                   "  'gpus_per_node': '8'}]}",
@@ -449,6 +468,7 @@ int main(void)
         cmocka_unit_test(more_nics_than_rails_share_them),
         cmocka_unit_test(a_uniform_cluster_is_for_tests),
         cmocka_unit_test(what_an_export_tells_is_taken),
+        cmocka_unit_test(a_pool_without_nodes_is_as_if_it_were_not_there),
         cmocka_unit_test(bad_pools_are_refused_with_their_place),
         cmocka_unit_test(bad_insides_are_refused_with_their_place),
         cmocka_unit_test(bad_models_are_refused_with_their_place),

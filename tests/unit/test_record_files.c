@@ -481,6 +481,7 @@ static void an_edited_field_is_named_with_its_place(void **state)
          "jobs.csv.zst:2:1", "submit_s"},
         {RECORD_JOBS_FILE, ",job-13,", ",job-13,more,", "jobs.csv.zst:2", "67 fields"},
         {RECORD_JOBS_FILE, ",job-13,", ",\"job\"-13,", "jobs.csv.zst:2:", "closing quote"},
+        {RECORD_JOBS_FILE, ",job-13,", ",job\"13,\"more,", "jobs.csv.zst:2:", "closing quote"},
         {RECORD_JOBS_FILE, "completed", "finished", "jobs.csv.zst:", "state"},
         {RECORD_JOBS_FILE, "NeverFits", "NeverFit", "jobs.csv.zst:", "reason"},
         {RECORD_JOBS_FILE, "h100-80gb", "h100", "jobs.csv.zst:", "gpu_model"},

@@ -1,0 +1,412 @@
+/* studies/sizing/sizing.c -- the runs at numbers of a question, and what they say of its levels. */
+#include "studies/sizing/sizing.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/worker_pool.h"
+#include "studies/run/chance.h"
+#include "studies/run/trial.h"
+
+/* Numbers are counted in steps; where the largest is sought, they are counted downward, so that what is sought is
+ * always the least count at which the levels are met. */
+static int64_t count_of(const struct sizing_question *question, double number)
+{
+    const int64_t steps = llround((number - question->low) / question->step);
+    return question->aim == SIZING_LARGEST ? -steps : steps;
+}
+
+static double number_of(const struct sizing_question *question, int64_t count)
+{
+    char rounded[32]; /* so that 0.1 + 2 x 0.1 is 0.3 */
+    const double number = question->low + (double)(question->aim == SIZING_LARGEST ? -count : count) * question->step;
+    snprintf(rounded, sizeof rounded, "%.12g", number);
+    return strtod(rounded, NULL);
+}
+
+void sizing_write_setting(const struct sizing_question *question, double number, struct buffer *out)
+{
+    buffer_format(out, "%s=%.12g", question->path, number);
+}
+
+/* ---- The bounds ---- */
+
+static struct gate gate_of(const struct service_level *level, enum gate_bound bound)
+{
+    return (struct gate){.of = level->of,
+                         .unit = level->unit,
+                         .better = bound == GATE_MAX ? BETTER_LOWER : BETTER_HIGHER,
+                         .bound = bound,
+                         .amount = bound == GATE_MAX ? level->max : level->min};
+}
+
+static void make_gates(struct sizing *sizing)
+{
+    const struct service_levels *levels = &sizing->options->levels;
+    struct gate *gates = arena_alloc_array(&sizing->arena, 2 * levels->count, struct gate);
+    size_t count = 0;
+    for (size_t l = 0; l < levels->count; l++) {
+        if (isfinite(levels->levels[l].max))
+            gates[count++] = gate_of(&levels->levels[l], GATE_MAX);
+        if (isfinite(levels->levels[l].min))
+            gates[count++] = gate_of(&levels->levels[l], GATE_MIN);
+    }
+    sizing->gates = (struct gates){gates, count};
+}
+
+/* ---- Judging ---- */
+
+static double value_of(const struct values *values, const struct metric_selector *of)
+{
+    for (size_t v = 0; v < values->count; v++) {
+        const struct metric_selector *is = &values->list[v].of;
+        if (strcmp(is->metric, of->metric) == 0 && (is->cut == NULL) == (of->cut == NULL) &&
+            (is->cut == NULL || (strcmp(is->cut, of->cut) == 0 && strcmp(is->key, of->key) == 0)))
+            return values->list[v].number;
+    }
+    return NAN;
+}
+
+double sizing_point_mean(const struct sizing_point *point, const struct metric_selector *of)
+{
+    double sum = 0;
+    size_t count = 0;
+    for (size_t r = 0; r < point->run_count; r++) {
+        const double value = value_of(&point->runs[r].values, of);
+        sum += isnan(value) ? 0 : value;
+        count += isnan(value) ? 0 : 1;
+    }
+    return count > 0 ? sum / (double)count : NAN;
+}
+
+static bool is_within(const struct gate *gate, double mean)
+{
+    return gate->bound == GATE_MAX ? mean <= gate->amount : mean >= gate->amount;
+}
+
+/* The look with as many runs; false: there is none. */
+static bool find_look(const struct looks *looks, size_t runs, size_t *look)
+{
+    for (*look = 0; *look < looks->count; ++*look)
+        if (looks->n[*look] == runs)
+            return true;
+    *look = 0;
+    return false;
+}
+
+static struct error judge(const struct sizing *sizing, const struct looks *looks, bool is_exact,
+                          struct sizing_point *point)
+{
+    const size_t gate_count = sizing->gates.count, runs = point->run_count;
+    struct gate_test *tests = mem_zalloc(gate_count, sizeof *tests);
+    struct gate_result *results = mem_zalloc(gate_count, sizeof *results);
+    double *values = mem_zalloc(gate_count * runs, sizeof *values);
+    struct gate_rule rule = {.alpha = sizing->options->alpha / 2, .looks = *looks, .is_exact = is_exact};
+    const bool is_look = find_look(looks, runs, &rule.look);
+    struct error error = ERROR_OK;
+    if (!is_look)
+        rule.looks = looks_once(runs);
+    for (size_t g = 0; g < gate_count; g++) {
+        for (size_t r = 0; r < runs; r++)
+            values[g * runs + r] = value_of(&point->runs[r].values, &sizing->gates.gates[g].of);
+        tests[g] = (struct gate_test){
+            .gate = &sizing->gates.gates[g], .candidate = &values[g * runs], .count = runs, .is_unpaired = true};
+    }
+    gates_decide(&rule, tests, gate_count, results);
+    point->holds = true;
+    for (size_t g = 0; g < gate_count && !error_is(error); g++) {
+        const struct gate *gate = &sizing->gates.gates[g];
+        point->judgements[g] = (struct sizing_judgement){gate, results[g]};
+        point->holds = point->holds && is_within(gate, results[g].candidate);
+        if (results[g].state == GATE_NOT_DEFINED) {
+            struct buffer name = {0};
+            metric_selector_write(&gate->of, &name);
+            error = error_new(ERROR_CONFIG, "%s is not defined in the runs: no job is meant", buffer_c_string(&name));
+            error_set_hint(&error, "the report of one run lists the keys that a metric has");
+            buffer_release(&name);
+        }
+    }
+    const enum gate_state state = gates_state(results, gate_count);
+    point->is_sure = is_look && state == (point->holds ? GATE_PASSED : GATE_FAILED);
+    mem_free(values);
+    mem_free(results);
+    mem_free(tests);
+    return error;
+}
+
+/* ---- Runs ---- */
+
+struct batch {
+    struct sizing *sizing;
+    struct sizing_answer *answer;
+    struct sizing_point *point;
+    struct trial trial;
+    uint64_t seed; /* the first of all */
+    size_t from;
+    struct error error; /* the first run that failed */
+};
+
+static struct error run_trial(void *self, size_t index, struct buffer *out)
+{
+    const struct batch *batch = self;
+    struct trial trial = batch->trial;
+    trial.seed = batch->seed + batch->from + index;
+    return trial_run(&trial, out);
+}
+
+static void fail(struct batch *batch, uint64_t seed, const struct worker_result *result)
+{
+    struct buffer setting = {0};
+    if (error_is(batch->error))
+        return;
+    sizing_write_setting(&batch->sizing->options->question, batch->point->number, &setting);
+    batch->error = error_new(ERROR_DATA, "the run with %s and seed %llu failed: %s", buffer_c_string(&setting),
+                             (unsigned long long)seed, result->failure);
+    buffer_release(&setting);
+}
+
+static void keep_result(void *self, const struct worker_result *result)
+{
+    struct batch *batch = self;
+    const size_t r = batch->from + result->index;
+    struct sizing_run *run = &batch->point->runs[r];
+    run->seed = batch->seed + r;
+    if (!result->is_done) {
+        fail(batch, run->seed, result);
+        return;
+    }
+    struct error error = values_read_text(&run->values, "the result of the run", result->bytes);
+    if (error_is(error) && !error_is(batch->error))
+        batch->error = error;
+    else
+        error_release(&error);
+    batch->answer->run_count++;
+}
+
+static void show_progress(void *self)
+{
+    const struct batch *batch = self;
+    const struct sizing_options *options = batch->sizing->options;
+    if (options->on_progress != NULL)
+        options->on_progress(options->progress_self, (size_t)(batch->answer - batch->sizing->answers),
+                             batch->answer->run_count);
+}
+
+static struct error run_batch(struct batch *batch, size_t to)
+{
+    const struct sizing_options *options = batch->sizing->options;
+    const size_t count = to - batch->from;
+    struct worker_pool pool = {.task_count = count,
+                               .worker_count = options->worker_count < count ? options->worker_count : count,
+                               .run = run_trial,
+                               .on_done = keep_result,
+                               .on_wait = show_progress,
+                               .self = batch,
+                               .stop = options->stop};
+    struct error error = worker_pool_run(&pool);
+    if (!error_is(error))
+        return batch->error;
+    error_release(&batch->error);
+    return error;
+}
+
+static bool is_stopped(const struct sizing *sizing)
+{
+    return sizing->options->stop != NULL && *sizing->options->stop != 0;
+}
+
+/* ---- One case ---- */
+
+static struct sizing_point *point_at(struct sizing_answer *answer, double number)
+{
+    for (size_t p = 0; p < answer->point_count; p++)
+        if (answer->points[p].number == number)
+            return &answer->points[p];
+    return NULL;
+}
+
+static struct sizing_point *begin_point(struct sizing *sizing, struct sizing_answer *answer, double number)
+{
+    struct sizing_point *point = point_at(answer, number);
+    if (point != NULL)
+        return point;
+    point = &answer->points[answer->point_count++];
+    *point = (struct sizing_point){
+        .number = number,
+        .runs = mem_zalloc(sizing->options->seeds_max, sizeof *point->runs),
+        .judgements = mem_zalloc(sizing->gates.count, sizeof *point->judgements),
+    };
+    return point;
+}
+
+/* The scenario's settings, those of the case, and that of the number. */
+static const char **settings(const struct sizing_options *options, const struct sizing_case *of, const char *last,
+                             size_t *count)
+{
+    const char **sets = mem_zalloc(options->scenario.set_count + SIZING_SETS_MAX + 1, sizeof *sets);
+    *count = 0;
+    for (size_t s = 0; s < options->scenario.set_count; s++)
+        sets[(*count)++] = options->scenario.sets[s];
+    for (size_t s = 0; s < SIZING_SETS_MAX && of->sets[s] != NULL; s++)
+        sets[(*count)++] = of->sets[s];
+    sets[(*count)++] = last;
+    return sets;
+}
+
+static struct error run_point(struct sizing *sizing, struct sizing_answer *answer, struct sizing_point *point,
+                              uint64_t seed, size_t to)
+{
+    struct buffer setting = {0};
+    struct batch batch = {.sizing = sizing,
+                          .answer = answer,
+                          .point = point,
+                          .seed = seed,
+                          .from = point->run_count,
+                          .trial = {.version = sizing->options->version, .scenario = sizing->options->scenario}};
+    sizing_write_setting(&sizing->options->question, point->number, &setting);
+    const char **sets =
+        settings(sizing->options, answer->of, buffer_c_string(&setting), &batch.trial.scenario.set_count);
+    batch.trial.scenario.sets = sets;
+    struct error error = run_batch(&batch, to);
+    if (!is_stopped(sizing) && !error_is(error))
+        point->run_count = to;
+    mem_free(sets);
+    buffer_release(&setting);
+    return error;
+}
+
+static void take_answer(const struct sizing_question *question, const struct threshold *search,
+                        struct sizing_answer *answer)
+{
+    const struct threshold_answer found = threshold_answer(search);
+    answer->is_found = found.is_found;
+    answer->is_whole = found.is_whole;
+    answer->is_sure = found.is_sure;
+    answer->number = number_of(question, found.index);
+    answer->has_enough = found.has_enough;
+    answer->enough = number_of(question, found.enough);
+    answer->has_limit = found.has_needed;
+    answer->limit = number_of(question, found.needed);
+}
+
+static struct threshold begin_search(const struct sizing *sizing, double start, bool is_exact)
+{
+    enum { SCOUTS = 2, STRIDES = 8 }; /* an eighth of a guess is its error, say */
+    const struct sizing_question *question = &sizing->options->question;
+    const int64_t ends[] = {count_of(question, question->low), count_of(question, question->high)};
+    const double stride = fabs(start) / question->step / STRIDES;
+    struct threshold_options options = {.low = ends[0] < ends[1] ? ends[0] : ends[1],
+                                        .high = ends[0] < ends[1] ? ends[1] : ends[0],
+                                        .start = count_of(question, start),
+                                        .stride = stride > 1 ? (int64_t)stride : 1,
+                                        .scouts = is_exact ? 1 : SCOUTS,
+                                        .looks = is_exact ? looks_once(1) : looks_up_to(sizing->options->seeds_max),
+                                        .trials_max = sizing->options->trials_max};
+    return threshold_of(&options);
+}
+
+static struct error run_case(struct sizing *sizing, struct sizing_answer *answer, double start, uint64_t seed)
+{
+    const struct sizing_question *question = &sizing->options->question;
+    struct threshold search = begin_search(sizing, start, answer->is_exact);
+    struct threshold_ask ask;
+    answer->points = mem_zalloc(THRESHOLD_POINTS_MAX, sizeof *answer->points);
+    while (threshold_next(&search, &ask)) {
+        struct sizing_point *point = begin_point(sizing, answer, number_of(question, ask.index));
+        TRY(run_point(sizing, answer, point, seed, ask.to));
+        if (is_stopped(sizing)) {
+            sizing->is_partial = true;
+            break;
+        }
+        if (answer->is_exact && sizing->options->seeds_max > 1 && chance_of_result(&point->runs[0].values.result)) {
+            answer->is_exact = false;
+            search = begin_search(sizing, start, false);
+            continue;
+        }
+        TRY(judge(sizing, &search.options.looks, answer->is_exact, point));
+        threshold_tell(&search, &ask, point->holds, point->is_sure);
+    }
+    take_answer(question, &search, answer);
+    return ERROR_OK;
+}
+
+/* What the scenario of a case says: its first seed, and whether there is chance in it. */
+static struct error read_case(const struct sizing *sizing, const struct sizing_case *of, uint64_t *seed, bool *is_exact)
+{
+    struct scenario scenario;
+    struct scenario_options options = sizing->options->scenario;
+    struct buffer setting = {0};
+    sizing_write_setting(&sizing->options->question, sizing->options->question.start, &setting);
+    const char **sets = settings(sizing->options, of, buffer_c_string(&setting), &options.set_count);
+    options.sets = sets;
+    struct error error = scenario_load(&scenario, &options);
+    if (!error_is(error)) {
+        *seed = scenario.seed;
+        *is_exact = sizing->options->seeds_max == 1 || !chance_of_scenario(scenario.resolved);
+    }
+    scenario_release(&scenario);
+    mem_free(sets);
+    buffer_release(&setting);
+    return error;
+}
+
+/* ---- All cases ---- */
+
+struct error sizing_run(struct sizing *sizing, const struct sizing_options *options)
+{
+    *sizing = (struct sizing){.options = options};
+    assert(options->levels.count > 0 && options->case_count >= 1 && options->case_count <= SIZING_CASES_MAX);
+    make_gates(sizing);
+    sizing->answers = mem_zalloc(options->case_count, sizeof *sizing->answers);
+    double start = options->question.start;
+    for (size_t c = 0; c < options->case_count && !sizing->is_partial; c++) {
+        struct sizing_answer *answer = &sizing->answers[sizing->answer_count++];
+        uint64_t seed;
+        answer->of = &options->cases[c];
+        TRY(read_case(sizing, answer->of, &seed, &answer->is_exact));
+        TRY(run_case(sizing, answer, start, seed));
+        if (answer->is_found)
+            start = answer->number;
+    }
+    return ERROR_OK;
+}
+
+const struct sizing_point *sizing_answer_point(const struct sizing_answer *answer)
+{
+    for (size_t p = 0; answer->is_found && p < answer->point_count; p++)
+        if (answer->points[p].number == answer->number)
+            return &answer->points[p];
+    return NULL;
+}
+
+const struct sizing_point *sizing_past_point(const struct sizing *sizing, const struct sizing_answer *answer)
+{
+    const struct sizing_question *question = &sizing->options->question;
+    const double past = number_of(question, count_of(question, answer->number) - 1);
+    for (size_t p = 0; answer->is_found && p < answer->point_count; p++)
+        if (answer->points[p].number == past)
+            return &answer->points[p];
+    return NULL;
+}
+
+static void release_point(struct sizing_point *point)
+{
+    for (size_t r = 0; r < point->run_count; r++)
+        values_release(&point->runs[r].values);
+    mem_free(point->runs);
+    mem_free(point->judgements);
+}
+
+void sizing_release(struct sizing *sizing)
+{
+    for (size_t a = 0; a < sizing->answer_count; a++) {
+        for (size_t p = 0; p < sizing->answers[a].point_count; p++)
+            release_point(&sizing->answers[a].points[p]);
+        mem_free(sizing->answers[a].points);
+    }
+    mem_free(sizing->answers);
+    arena_release(&sizing->arena);
+}

@@ -1,0 +1,125 @@
+/* studies/sizing/sizing.h -- how much is needed, and how much can be carried: the number in a scenario at which its service
+ * levels are just met.
+ *
+ *   struct sizing_options options = {.version = VERSION, .scenario = scenario,
+ *                                  .question = {.path = "cluster.pools.h100.nodes", .aim = SIZING_SMALLEST,
+ *                                               .low = 1, .high = 4096, .step = 1, .start = 500},
+ *                                  .levels = levels, .cases = &(struct sizing_case){"as it is"}, .case_count = 1,
+ *                                  .trials_max = 60, .seeds_max = 40, .alpha = 0.05, .worker_count = 2};
+ *   struct sizing sizing;
+ *   struct error error = sizing_run(&sizing, &options);
+ *   if (!error_is(error))
+ *       sizing_text(&sizing, &out);                                   (studies/sizing/sizing_show.h)
+ *   sizing_release(&sizing);                                          (on error too)
+ *
+ * A number meets the levels if the mean of each level's metric over the seeds is within its bound.  It is sure to, or
+ * not to, if that is more than chance: the tests of reports/gates.h at alpha / 2, so that an answer with both sides
+ * sure is wrong with probability alpha at most.  Which numbers are tried, and how often: studies/sizing/threshold.h.
+ * Seeds: the scenario's own, and those after it, the same for every number.
+ *
+ * Each case is the scenario with settings of its own, and has an answer of its own: quarters of growth, other mixes of
+ * pools, other values of an assumption.  The search of a case begins at the answer of the one before.
+ *
+ * Law: the answers depend on the options but for worker_count only.  All runs of a case are at numbers of its question,
+ * low + a whole number of steps.
+ *
+ * It does not: see that a level gets better with fewer nodes; it is taken that more nodes, and less load, do no harm.
+ */
+#ifndef STUDIES_SIZING_SIZING_H
+#define STUDIES_SIZING_SIZING_H
+
+#include <signal.h>
+
+#include "reports/gates.h"
+#include "reports/service_levels.h"
+#include "reports/values.h"
+#include "sim/scenario/scenario.h"
+#include "studies/sizing/threshold.h"
+
+enum sizing_aim { SIZING_SMALLEST, SIZING_LARGEST };
+
+struct sizing_question {
+    const char *path; /* of the number in the scenario */
+    enum sizing_aim aim;
+    double low, high, step; /* low <= high, step > 0; at most 1e9 steps */
+    double start;           /* a guess */
+};
+
+enum { SIZING_SETS_MAX = 8, SIZING_CASES_MAX = 64 };
+
+struct sizing_case {
+    const char *name;
+    const char *sets[SIZING_SETS_MAX]; /* "path=value", after those of the scenario; NULL-terminated if fewer */
+};
+
+struct sizing_options {
+    const char *version; /* of Windtunnel */
+    struct scenario_options scenario;
+    struct sizing_question question;
+    struct service_levels levels; /* at least one */
+    const struct sizing_case *cases;
+    size_t case_count;   /* 1 .. SIZING_CASES_MAX */
+    size_t trials_max;   /* runs of a case */
+    size_t seeds_max;    /* runs of a number; at least LOOKS_FIRST, or 1: the answer is for one seed alone */
+    double alpha;        /* the probability that a sure answer is wrong; (0, 0.5] */
+    size_t worker_count; /* runs at the same time */
+    const volatile sig_atomic_t *stop;
+    /* Some times a second; cases and runs that are done.  NULL: nothing to do. */
+    void (*on_progress)(void *self, size_t cases, size_t runs);
+    void *progress_self;
+};
+
+struct sizing_run {
+    uint64_t seed;
+    struct values values;
+};
+
+/* A level at a number. */
+struct sizing_judgement {
+    const struct gate *gate; /* the bound */
+    struct gate_result result;
+};
+
+struct sizing_point {
+    double number;
+    struct sizing_run *runs; /* owned */
+    size_t run_count;
+    bool holds, is_sure;                 /* as struct threshold_point, but of the levels: met or not */
+    struct sizing_judgement *judgements; /* by gate of struct sizing; owned */
+};
+
+struct sizing_answer {
+    const struct sizing_case *of;
+    struct sizing_point *points; /* in the order in which they were first tried; owned */
+    size_t point_count, run_count;
+    bool is_exact;                                           /* no run has a random part: one run of a number decides */
+    bool is_found, is_whole, is_sure, has_enough, has_limit; /* struct threshold_answer */
+    double number;                                           /* the least or the largest that meets the levels */
+    double enough;                                           /* the least or largest that does for sure */
+    double limit; /* beyond it none does, for sure: below it if the smallest is sought, above it if the largest is */
+};
+
+struct sizing {
+    const struct sizing_options *options; /* borrowed */
+    struct gates gates;                   /* the bounds of the levels */
+    struct sizing_answer *answers;        /* by case; owned */
+    size_t answer_count;                  /* cases that were begun */
+    bool is_partial;                      /* stopped */
+    struct arena arena;
+};
+
+/* An error is a wrong scenario, a run that failed, or a level that is of no job; a stop is none. */
+struct error sizing_run(struct sizing *sizing, const struct sizing_options *options) MUST_CHECK;
+void sizing_release(struct sizing *sizing);
+
+/* The point of the answer; NULL: there is no answer.  And the one just past it; NULL: not tried. */
+const struct sizing_point *sizing_answer_point(const struct sizing_answer *answer);
+const struct sizing_point *sizing_past_point(const struct sizing *sizing, const struct sizing_answer *answer);
+
+/* The mean of a metric over the runs of a point; NAN: no run has it. */
+double sizing_point_mean(const struct sizing_point *point, const struct metric_selector *of);
+
+/* "path=number", as the runs of this number have it. */
+void sizing_write_setting(const struct sizing_question *question, double number, struct buffer *out);
+
+#endif

@@ -1,0 +1,26 @@
+/* studies/sizing/sizing_show.h -- a plan for people and for programs: the answer first, then the curve, then the runs.
+ *
+ * Law: the bytes depend on the plan only.
+ */
+#ifndef STUDIES_SIZING_SIZING_SHOW_H
+#define STUDIES_SIZING_SIZING_SHOW_H
+
+#include "studies/sizing/sizing.h"
+
+/* Some screens of text.  command: what runs one of the numbers again, such as "windtunnel run main.json"; the settings
+ * and the seed are written behind it. */
+void sizing_text(const struct sizing *sizing, const char *command, struct buffer *out);
+
+/* One JSON object: per case the answer, its points, and the value of each level in each run. */
+void sizing_json(const struct sizing *sizing, struct buffer *out);
+
+/* Append the answer of a case in one sentence or two, without a line end. */
+void sizing_write_answer(const struct sizing *sizing, const struct sizing_answer *answer, struct buffer *out);
+
+/* USD per hour for the cluster of a point; NAN: not known. */
+double sizing_point_usd_per_h(const struct sizing_point *point);
+
+/* The points of an answer by their numbers, ascending; an array of answer->point_count, to be freed with mem_free. */
+const struct sizing_point **sizing_points_new(const struct sizing_answer *answer);
+
+#endif

@@ -1,0 +1,193 @@
+#include "studies/sizing/threshold.h"
+
+#include <assert.h>
+#include <string.h>
+
+struct threshold threshold_of(const struct threshold_options *options)
+{
+    struct threshold search = {.options = *options};
+    assert(options->low <= options->high && options->stride >= 1 && options->scouts >= 1 &&
+           options->scouts <= options->looks.n[0]);
+    if (search.options.start < options->low)
+        search.options.start = options->low;
+    if (search.options.start > options->high)
+        search.options.start = options->high;
+    return search;
+}
+
+/* ---- The points ---- */
+
+/* The position of the first point at `index` or above. */
+static size_t position(const struct threshold *search, int64_t index)
+{
+    size_t at = 0;
+    while (at < search->count && search->points[at].index < index)
+        at++;
+    return at;
+}
+
+static const struct threshold_point *point_at(const struct threshold *search, int64_t index)
+{
+    const size_t at = position(search, index);
+    return at < search->count && search->points[at].index == index ? &search->points[at] : NULL;
+}
+
+/* The greatest number at which it does not hold, and the least above it at which it does; NULL: there is none.  A point
+ * that holds below one that does not is taken for an error of few trials. */
+static const struct threshold_point *failing(const struct threshold *search)
+{
+    for (size_t i = search->count; i-- > 0;)
+        if (!search->points[i].holds)
+            return &search->points[i];
+    return NULL;
+}
+
+static const struct threshold_point *holding(const struct threshold *search)
+{
+    const struct threshold_point *below = failing(search);
+    const size_t at = below != NULL ? (size_t)(below - search->points) + 1 : 0;
+    return at < search->count ? &search->points[at] : NULL;
+}
+
+/* ---- What to ask ---- */
+
+static bool ask_trials(const struct threshold *search, int64_t index, size_t to, struct threshold_ask *ask)
+{
+    const struct threshold_point *point = point_at(search, index);
+    *ask = (struct threshold_ask){.index = index, .from = point != NULL ? point->trials : 0, .to = to};
+    assert(ask->from < to);
+    return search->trials + to - ask->from <= search->options.trials_max &&
+           (point != NULL || search->count < THRESHOLD_POINTS_MAX);
+}
+
+static bool ask_scouts(const struct threshold *search, int64_t index, struct threshold_ask *ask)
+{
+    return ask_trials(search, index, search->options.scouts, ask);
+}
+
+/* The trials at the next look, of at most `looks` looks; 0: none is left. */
+static size_t next_look(const struct threshold *search, const struct threshold_point *point, size_t looks)
+{
+    const size_t trials = point != NULL ? point->trials : 0;
+    for (size_t l = 0; l < looks && l < search->options.looks.count; l++)
+        if (search->options.looks.n[l] > trials)
+            return search->options.looks.n[l];
+    return 0;
+}
+
+static bool is_open(const struct threshold *search, const struct threshold_point *point, size_t looks)
+{
+    return (point == NULL || !point->is_sure) && next_look(search, point, looks) != 0;
+}
+
+/* The next number away from `from`, in steps that double, toward `limit`. */
+static int64_t gallop(const struct threshold *search, int64_t from, int64_t limit)
+{
+    const int64_t start = search->options.start, gone = from > start ? from - start : start - from;
+    const int64_t step = gone > 0 ? 2 * gone : search->options.stride;
+    if (limit > from)
+        return limit - from > step ? from + step : limit;
+    return from - limit > step ? from - step : limit;
+}
+
+/* Past `from`, which is in doubt, the first number at steps that double which is open, unless one that is sure comes
+ * before it.  False: there is none. */
+static bool find_farther(const struct threshold *search, int64_t from, bool is_up, size_t looks, int64_t *index)
+{
+    enum { NEARER = 8 }; /* the answer is nearer than the start was */
+    const int64_t first = search->options.stride / NEARER;
+    for (int64_t step = first > 1 ? first : 1;; step *= 2) {
+        *index = is_up ? from + step : from - step;
+        if (*index < search->options.low || *index > search->options.high)
+            return false;
+        const struct threshold_point *point = point_at(search, *index);
+        if (point != NULL && point->is_sure)
+            return false;
+        if (is_open(search, point, looks))
+            return true;
+    }
+}
+
+/* More trials for the two sides, the one with fewer first, and for what is beyond a side that stays in doubt. */
+static bool ask_more(const struct threshold *search, const struct threshold_point *below,
+                     const struct threshold_point *above, size_t looks, struct threshold_ask *ask)
+{
+    const struct threshold_point *sides[] = {above, below};
+    const struct threshold_point *fewer = NULL;
+    for (size_t s = 0; s < 2; s++)
+        if (sides[s] != NULL && is_open(search, sides[s], looks) && (fewer == NULL || sides[s]->trials < fewer->trials))
+            fewer = sides[s];
+    if (fewer != NULL)
+        return ask_trials(search, fewer->index, next_look(search, fewer, looks), ask);
+    for (size_t s = 0; s < 2; s++) {
+        int64_t index;
+        if (sides[s] != NULL && !sides[s]->is_sure && find_farther(search, sides[s]->index, s == 0, looks, &index))
+            return ask_trials(search, index, next_look(search, point_at(search, index), looks), ask);
+    }
+    return false;
+}
+
+bool threshold_next(const struct threshold *search, struct threshold_ask *ask)
+{
+    const struct threshold_options *options = &search->options;
+    const struct threshold_point *below = failing(search), *above = holding(search);
+    if (search->count == 0)
+        return ask_scouts(search, options->start, ask);
+    if (above == NULL && below->index < options->high)
+        return ask_scouts(search, gallop(search, below->index, options->high), ask);
+    if (below == NULL && above->index > options->low)
+        return ask_scouts(search, gallop(search, above->index, options->low), ask);
+    if (below != NULL && above != NULL && above->index - below->index > 1)
+        return ask_scouts(search, below->index + (above->index - below->index) / 2, ask);
+    enum { LOOKS_AT_FIRST = 2 }; /* before numbers farther away are tried */
+    return ask_more(search, below, above, LOOKS_AT_FIRST, ask) || ask_more(search, below, above, LOOKS_MAX, ask);
+}
+
+static bool is_look(const struct threshold *search, size_t trials)
+{
+    for (size_t l = 0; l < search->options.looks.count; l++)
+        if (search->options.looks.n[l] == trials)
+            return true;
+    return false;
+}
+
+void threshold_tell(struct threshold *search, const struct threshold_ask *ask, bool holds, bool is_sure)
+{
+    const size_t at = position(search, ask->index);
+    struct threshold_point *point = &search->points[at];
+    if (at == search->count || point->index != ask->index) {
+        assert(search->count < THRESHOLD_POINTS_MAX);
+        memmove(point + 1, point, (search->count - at) * sizeof *point);
+        search->count++;
+    }
+    *point = (struct threshold_point){
+        .index = ask->index, .trials = ask->to, .holds = holds, .is_sure = is_sure && is_look(search, ask->to)};
+    search->trials += ask->to - ask->from;
+}
+
+struct threshold_answer threshold_answer(const struct threshold *search)
+{
+    struct threshold_answer answer = {0};
+    const struct threshold_point *below = failing(search), *above = holding(search);
+    if (above != NULL) {
+        const bool is_lowest = above->index == search->options.low;
+        answer.is_found = true;
+        answer.index = above->index;
+        answer.is_whole = below != NULL ? above->index - below->index == 1 : is_lowest;
+        answer.is_sure = answer.is_whole && above->is_sure && (below == NULL || below->is_sure);
+    } else if (below != NULL) {
+        answer.is_whole = below->index == search->options.high;
+        answer.is_sure = answer.is_whole && below->is_sure;
+    }
+    for (size_t i = search->count; i-- > 0;)
+        if (search->points[i].holds && search->points[i].is_sure) {
+            answer.has_enough = true;
+            answer.enough = search->points[i].index;
+        }
+    for (size_t i = 0; i < search->count; i++)
+        if (!search->points[i].holds && search->points[i].is_sure) {
+            answer.has_needed = true;
+            answer.needed = search->points[i].index + 1;
+        }
+    return answer;
+}

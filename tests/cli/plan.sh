@@ -1,0 +1,137 @@
+#!/bin/sh
+# Plans: the answer of a queue whose answer is known by counting, the same for any number of workers; cases; a replay
+# that is exact; a signal; what is refused; a question of what if.
+set -u
+. tests/support/cli.sh
+umask 022
+
+# Jobs of a minute come one at a time on 4 nodes of a GPU, so that each is busy a quarter of the time.
+cat >mmc.json <<'END'
+{"cluster": {"name": "c", "pools": [{"name": "p", "nodes": 4, "gpus_per_node": 1, "gpu_model": "generic",
+                                     "price_usd_per_gpu_h": 2},
+                                    {"name": "q", "nodes": 1, "gpus_per_node": 1, "gpu_model": "generic",
+                                     "price_usd_per_gpu_h": 1}]},
+ "workload": {"load_gpus": 1, "synth": {"duration": "1d", "load_whole_gpu": 1, "classes": [
+   {"name": "jobs", "class": "training", "share": 1, "arrivals": {"process": "poisson"},
+    "sizes": [{"weight": 1, "gpus": 1, "nodes": 1}], "run_time": {"distribution": "exponential", "mean": "1m"}}]}},
+ "policy": {"preset": "fifo"},
+ "world": {"end": "1d", "warmup": "1h"},
+ "service_levels": [{"metric": "queue_time_mean_s", "max": 20}]}
+END
+
+plan() { # expected status, arguments
+    expected=$1
+    shift
+    windtunnel plan "$@"
+    [ "$status" -eq "$expected" ] || fail "plan $*: status $status, not $expected: $(cat said.err said.out)"
+}
+says() { # file, pattern
+    grep -q -e "$2" "$1" || fail "no '$2' in: $(cat "$1")"
+}
+ask() { # a Python expression of d, the object on standard output; what it must print
+    said=$(python3 -c "import json; d = json.load(open('said.out')); print(($1))") || fail "$1"
+    [ "$said" = "$2" ] || fail "$1 is '$said', not '$2'"
+}
+
+# ---- The answer, and the same from one worker and from three. ----
+
+# Erlang: with 1.2 servers busy, jobs of a minute wait for 34 s on 2 and for 5 s on 3.
+ask_nodes='mmc.json --nodes p=1..40 --set cluster.pools.q.nodes=0 --set workload.synth.load_whole_gpu=1.2'
+plan 0 $ask_nodes -j 1
+says said.out '^The least cluster.pools.p.nodes that meets the service levels is 3. Sure to 95 %.$'
+says said.out '^  windtunnel run mmc.json .*--set cluster.pools.p.nodes=3 --seed 1$'
+mv said.out one.out
+plan 0 $ask_nodes -j 3
+cmp -s one.out said.out || fail 'the number of workers changes the answer'
+plan 0 $ask_nodes --json
+ask 'd["cases"][0]["answer"], d["cases"][0]["needed"], d["cases"][0]["enough"], d["cases"][0]["is_sure"]' '(3, 3, 3, True)'
+ask '[len(p["seeds"]) == len(l["values"]) for p in d["cases"][0]["points"] for l in p["levels"]].count(False)' 0
+
+# What it prints for a run is what the run says.
+plan 0 $ask_nodes --json
+value=$(python3 -c 'import json; d = json.load(open("said.out"))["cases"][0]["points"]
+print(next(p["levels"][0]["values"][0] for p in d if p["number"] == 3))')
+windtunnel run mmc.json --quiet --set cluster.pools.q.nodes=0 --set workload.synth.load_whole_gpu=1.2 \
+    --set cluster.pools.p.nodes=3 --seed 1 --out run
+python3 -c "import json, sys
+sys.exit(json.load(open('run/result.json'))['metrics']['queue_time_mean_s']['value'] != $value)" ||
+    fail 'a run of the plan is not the run'
+
+# No number of the range will do; one that ran out of runs is not sure.
+plan 10 mmc.json --nodes p=1..2 --set cluster.pools.q.nodes=0 --set workload.synth.load_whole_gpu=2.5
+says said.out '^No cluster.pools.p.nodes from 1 to 2 meets the service levels.$'
+plan 11 $ask_nodes --runs 3
+says said.out '^cluster.pools.p.nodes=4 meets .* was not found in 2 runs\.$'
+
+# ---- Levels of the command line, growth, other values, a budget. ----
+
+plan 0 $ask_nodes --level 'queue_time_p99_s:class=training<=10m' --json
+ask 'd["cases"][0]["points"][0]["levels"][0]["metric"], d["cases"][0]["points"][0]["levels"][0]["max"]' \
+    "('queue_time_p99_s', 600)"
+plan 0 $ask_nodes --growth 100% --quarters 2 --runs 200
+ask_growth=$(grep -c '^== ' said.out)
+[ "$ask_growth" -eq 3 ] || fail "growth: $ask_growth cases"
+says said.out '^  in 2 quarters (load 4.8)  *7 '
+plan 0 mmc.json --nodes p=1..40 --set workload.synth.load_whole_gpu=2.4 --with pools.q.nodes=0,2 --runs 200 --json
+ask '[c["case"] for c in d["cases"]]' "['cluster.pools.q.nodes=0', 'cluster.pools.q.nodes=2']"
+ask 'd["cases"][0]["answer"] - d["cases"][1]["answer"]' 2
+windtunnel plan mmc.json --budget 6 --pool p --pool q --runs 40 --json
+ask '[c["case"] for c in d["cases"]]' "['0 p, 6 q', '0 p, 6 q', '1 p, 4 q', '2 p, 2 q', '3 p, 0 q']"
+
+# ---- A replay has no chance: one run of a number, and the answer is exact. ----
+
+plan 0 small.json --level 'queue_time_max_s<=30s' --nodes h100=4..9
+says said.out '^The least cluster.pools.h100.nodes that meets the service levels is 6\. It is exact'
+says said.out '^  5  *1 '
+
+# ---- What if. ----
+
+windtunnel plan mmc.json --what-if pools.p.nodes=+50% --what-if workload.synth.load_whole_gpu=x2
+[ "$status" -eq 0 ] || fail "what if: $(cat said.err)"
+says said.out '^What if cluster.pools.p.nodes=6, workload.synth.load_whole_gpu=2?$'
+says said.out '^  queue_time_mean_s  *at most 20 s  *.* met'
+says said.out '^what if against as it is (5 pairs)$'
+
+# ---- A signal leaves what is done. ----
+
+timeout 60 "$program" plan mmc.json --nodes p=1..40 --set cluster.pools.q.nodes=0 --set workload.synth.duration=2000d \
+    --set world.end=2000d >said.out 2>said.err &
+waiting=$!
+sleep 1
+pkill -TERM -P $waiting
+wait $waiting 2>/dev/null
+[ $? -ge 128 ] || fail "a signal: $?"
+says said.out '^Partial: the plan was stopped.$'
+
+# ---- What is refused. ----
+
+refused_plainly 2 plan small.json <<'END'
+error: there are no service levels to be met
+  give some with --level 'queue_time_p95_s:class=training<=1h', or as service_levels of the scenario
+END
+refused_plainly 2 plan mmc.json --nodes p --capacity <<'END'
+error: one question at a time: --nodes, --capacity, --budget, --smallest or --largest
+END
+refused_plainly 2 plan mmc.json <<'END'
+error: the cluster has several pools: name one with --nodes POOL
+END
+refused_plainly 2 plan mmc.json --nodes p=9..3 <<'END'
+error: '--nodes' has no range that can be searched: 'p=9..3'
+  a range is LOW..HIGH or LOW..HIGH/STEP, such as 1..800 or 0.5..1.5/0.01
+END
+refused_plainly 2 plan mmc.json --nodes x <<'END'
+error: the cluster has no pool 'x'
+END
+refused_plainly 2 plan mmc.json --nodes p --level 'queue_time_p95_s<10' <<'END'
+error: '--level' wants METRIC[:CUT=KEY]<=BOUND or >=BOUND, got 'queue_time_p95_s<10'
+  for example 'queue_time_p95_s:class=training<=1h'; `windtunnel metrics` lists the names
+END
+refused_plainly 2 plan mmc.json --nodes p --level 'queue_time_mean_s:class=inference<=10' <<'END'
+error: queue_time_mean_s of inference is not defined in the runs: no job is meant
+  the report of one run lists the keys that a metric has
+END
+refused_plainly 2 plan mmc.json --what-if pools.z.nodes=+1 <<'END'
+error: the scenario has no value 'cluster.pools.z.nodes'
+  a path is as for --set, such as cluster.pools.h100.nodes; `windtunnel schema` lists them
+END
+finish
