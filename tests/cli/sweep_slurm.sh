@@ -1,7 +1,7 @@
 #!/bin/bash
-# A sweep on a real Slurm of two nodes on this machine: the array runs, slurmctld and both slurmd are killed with SIGKILL
-# midway and started again, a task is requeued, and the merged results are those of the serial run, byte for byte.  All
-# daemons are this test's own: their files, keys and pid files lie in its folder.
+# A sweep on a real Slurm of two nodes on this machine: the array runs, slurmctld and both slurmd are killed with
+# SIGKILL midway and started again, a task is requeued, and the merged results are those of the serial run, byte for
+# byte.  All daemons are this test's own: their files, keys and pid files lie in its folder.
 set -u
 for tool in munged slurmctld slurmd sbatch squeue scontrol sinfo scancel; do
     if ! command -v $tool >/dev/null; then
