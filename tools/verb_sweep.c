@@ -7,8 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/output.h"
 #include "base/worker_pool.h"
 #include "studies/sweep/sweep_merge.h"
+#include "studies/sweep_report/sweep_report.h"
 #include "tools/installed.h"
 #include "tools/progress_line.h"
 #include "tools/sweep_options.h"
@@ -244,6 +246,39 @@ static int run_merge(const struct args *args)
     return is_complete ? 0 : SWEEP_STATUS_OPEN;
 }
 
+/* ---- sweep report ---- */
+
+static struct error write_page(const struct sweep_report *report, const char *path)
+{
+    struct output *output;
+    TRY(output_open(&output, path, OUTPUT_PLAIN));
+    sweep_report_page(report, output_buffer(output));
+    return output_commit(&output);
+}
+
+static int run_report(const struct args *args)
+{
+    struct sweep_results results;
+    struct sweep_report report;
+    struct buffer out = {0};
+    const char *page = args_string(args, "out");
+    size_t count;
+    const char *const *metrics = args_list(args, "metric", &count);
+    struct error error = sweep_results_read(&results, args_operand(args, 0));
+    if (error_is(error))
+        return tool_fail(&error);
+    error = sweep_report_choose(&report, &results, metrics, count, args_string(args, "over"));
+    if (!error_is(error) && page != NULL)
+        error = write_page(&report, page);
+    else if (!error_is(error))
+        sweep_report_text(&report, &out);
+    int status = error_is(error) ? tool_fail(&error) : tool_print(&out);
+    if (status == 0 && !sweep_books_is_complete(&results.books))
+        status = SWEEP_STATUS_OPEN;
+    sweep_results_release(&results);
+    return status;
+}
+
 /* ---- tables ---- */
 
 #define PLAN_OPTIONS                                                                                                   \
@@ -286,6 +321,25 @@ static const struct args_option merge_options[] = {
     {.name = "to", .metavar = "FORMAT", .help = "csv, json or sqlite; csv."},
     {.name = "out", .letter = 'o', .metavar = "FILE", .help = "The file to write; by default standard output."},
     {.name = "all", .letter = 'a', .help = "CSV: columns for all cuts, not only for classes."},
+    {0},
+};
+
+static const struct args_option report_options[] = {
+    {.name = "metric",
+     .letter = 'm',
+     .metavar = "NAME",
+     .help = "A metric, or that of a part as NAME:CUT=KEY; by default queue time, use, goodput and cost.",
+     .is_repeatable = true},
+    {.name = "over",
+     .metavar = "FACTOR",
+     .help = "The factor along which curves run; by default that with most numbers as levels."},
+    {.name = "out", .letter = 'o', .metavar = "FILE", .help = "Write a page to this file instead of a text."},
+    {0},
+};
+
+static const struct args_example report_examples[] = {
+    {"windtunnel sweep report out/sweep", "What each factor does, and the best combinations."},
+    {"windtunnel sweep report out/sweep --metric queue_time_p95_s:class=training --out report.html", "A page."},
     {0},
 };
 
@@ -408,4 +462,22 @@ const struct args_verb verb_sweep_merge = {
     .operands_min = 1,
     .operands_max = 1,
     .run = run_merge,
+};
+
+const struct args_verb verb_sweep_report = {
+    .name = "sweep report",
+    .summary = "show what the factors of a sweep do",
+    .synopsis = "FOLDER [OPTION]...",
+    .description =
+        (const char *const[]){
+            "For each metric: its mean at each level of each factor with a 95 % interval over the seeds, "
+            "the share of the variance of each factor and each pair of factors, and the best "
+            "combination; then the combinations that no other beats in both cost (or use) and queue "
+            "time. The page also has curves with bands of confidence and maps of two factors.",
+            "The exit status is 11 if a run failed or is missing.", NULL},
+    .options = report_options,
+    .examples = report_examples,
+    .operands_min = 1,
+    .operands_max = 1,
+    .run = run_report,
 };

@@ -170,7 +170,7 @@ says said.err 'configurations.jsonl.zst'
 # ---- The examples: the sweep of the guide, the job of Kubernetes. ----
 
 sweep 0 plan mig-share --out share # found as the scenarios are
-says said.out '^50 combinations x 2 seeds = 100 runs$'
+says said.out '^20 combinations x 5 seeds = 100 runs$'
 if python3 -c 'import yaml' 2>/dev/null; then
     python3 -c "import sys, yaml
 job = yaml.safe_load(open(sys.argv[1]))['spec']
@@ -185,6 +185,29 @@ print('\n'.join(args))" "$repository/docs/examples/sweep/kubernetes.yaml" >args 
     done
     same_as_serial out 'the job of Kubernetes'
 fi
+
+# ---- The report: its means are those of the merged values; the page is whole. ----
+
+sweep 0 report serial --metric queue_time_p95_s:class=training --metric allocation_ratio
+says said.out '^16 combinations x 2 seeds, 32 of 32 runs done$'
+ratio=$(python3 -c "import json
+runs = json.load(open('serial.json'))['runs']
+values = [r['metrics']['allocation_ratio'] for r in runs if r['levels']['policy'] == 'kai']
+print('%.1f' % (100 * sum(values) / len(values)))")
+says said.out "^  policy kai  *$ratio % "
+says said.out 'Of the variance: policy [0-9.]* %, load [0-9.]* %, nodes [0-9.]* %, policy x load '
+sweep 0 report serial --out report.html
+is_silent said.out 'a report to a file'
+[ "$(tail -n 1 report.html)" = '</html>' ] || fail 'the page is not whole'
+for part in '<polygon fill-opacity' '<rect x=' 'queue_time_p95_s over load, by policy' 'No combination beats these'; do
+    says report.html "$part"
+done
+sweep 11 report bad
+says said.out ', 1 of 3 runs done$'
+sweep 2 report serial --metric queue_time
+says said.err "no run has the metric 'queue_time'"
+sweep 2 report serial --over policy
+says said.err "no factor 'policy' whose levels are several numbers"
 
 # ---- The script for Slurm. ----
 
