@@ -52,7 +52,11 @@ static void start_run(void *self, size_t slot)
         const struct itimerval timer = {
             .it_value = {.tv_sec = options->timeout_ns / TIME_NS_PER_S,
                          .tv_usec = (options->timeout_ns % TIME_NS_PER_S + TIME_NS_PER_US - 1) / TIME_NS_PER_US}};
+        sigset_t set;
+        sigemptyset(&set);
+        sigaddset(&set, SIGALRM);
         signal(SIGALRM, SIG_DFL);
+        sigprocmask(SIG_UNBLOCK, &set, NULL);
         setitimer(ITIMER_REAL, &timer, NULL);
     }
     mem_on_exhausted(on_exhausted);

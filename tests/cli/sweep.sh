@@ -27,12 +27,11 @@ import json
 d = json.load(open('serial.json'))
 for r in d['runs']:
     l = r['levels']
-    nodes = {'ten': '10 --set cluster.pools.h100.cpus=128', 'twelve': '12 --set cluster.pools.h100.cpus=256'}[l['nodes']]
+    nodes = {'ten': ['10'], 'twelve': ['12', '--set', 'cluster.pools.h100.cpus=256']}[l['nodes']]
     assert r['state'] == 'done' and len(r['metrics']) > 40 and 'training' in r['by']['class']
     if r['run'] % 5 == 1:
         print(r['fingerprint'], r['metrics']['queue_time_p95_s'], '--policy', l['policy'], '--seed', r['seed'], '--set',
-              f"workload.synth.load_whole_gpu={l['load']}", '--set', 'cluster.pools.h100.nodes=' + nodes.split()[0],
-              *(['--set', 'cluster.pools.h100.cpus=256'] if l['nodes'] == 'twelve' else []))
+              f"workload.synth.load_whole_gpu={l['load']}", '--set', 'cluster.pools.h100.nodes=' + nodes[0], *nodes[1:])
 END
 [ "$(wc -l <runs.txt)" -eq 7 ] || fail "not 7 runs: $(cat runs.txt)"
 while read -r fingerprint p95 options; do

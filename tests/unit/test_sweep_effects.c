@@ -1,5 +1,5 @@
-/* tests/unit/test_sweep_effects.c -- shares of variance agree with a published analysis and with sums made by hand; means
- * of slices are means of what is in them; the front is what nothing beats. */
+/* tests/unit/test_sweep_effects.c -- shares of variance agree with a published analysis and with sums made by hand;
+ * means of slices are means of what is in them; the front is what nothing beats. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
