@@ -76,8 +76,8 @@ static bool next_record(struct csv_rows *rows)
     return true;
 }
 
-/* Read a quoted field from its opening quote on.  Returns its length; 0: it has no closing quote that a comma or the end
- * of the line follows. */
+/* Read a quoted field from its opening quote on.  Returns its length; 0: it has no closing quote before a comma or the
+ * end of the line. */
 static size_t unquote(struct csv_rows *rows, struct text rest, struct text *value)
 {
     char *to = rows->unquoted.bytes + rows->unquoted.length; /* has room for the whole line */
@@ -103,7 +103,8 @@ static bool next_field(struct csv_rows *rows, struct text *rest, struct field *f
     if (rest->length > 0 && rest->at[0] == '"') {
         length = unquote(rows, *rest, &field->value);
         if (length == 0) {
-            set_error(rows, input_error(rows->input, rows->line, *rest, "a quoted field does not end with its closing quote"));
+            set_error(rows, input_error(rows->input, rows->line, *rest,
+                                        "a quoted field does not end with its closing quote"));
             return false;
         }
         field->raw = (struct text){rest->at, length};

@@ -3,6 +3,7 @@
 #define REPORTS_HTML_INSIDE_H
 
 #include "reports/html.h"
+#include "reports/html_figure.h"
 #include "reports/html_page.h"
 
 extern const char html_style[]; /* the style sheet */
@@ -14,17 +15,6 @@ void html_spent(const struct metrics *metrics, const struct html_curves *curves,
 void html_plots(const struct metrics *metrics, const struct plot_tool *tool, struct buffer *out);
 void html_waits(const struct metrics *metrics, const struct plot_tool *tool, struct buffer *out);
 void html_tables(const struct metrics *metrics, struct buffer *out);
-
-/* ---- figures: html_figure.c ---- */
-
-/* The drawing with its legend, or a text why there is none. */
-void html_drawing(const struct plot *plot, const struct plot_tool *tool, const char *y_text, const char *x_text,
-                  struct buffer *out);
-bool html_has_drawing(const struct buffer *out, size_t from);
-
-/* The table of the data, folded unless is_open: its head up to the first column, and its end. */
-void html_data_open(bool is_open, const char *first, struct buffer *out);
-void html_data_close(struct buffer *out);
 
 /* ---- curves over time: html_curves.c ---- */
 
@@ -52,10 +42,6 @@ struct html_curves {
 
 /* end_s: the axis reaches that far at least.  The caller frees `time` with mem_free: it holds all columns. */
 struct html_curves html_curves_new(const struct metrics *metrics, double end_s);
-
-/* The end of a scale: 1, 2, 2.5, 4, 5, 8 or 10 times a power of ten, at least `high`. */
-double html_scale_end(double high);
-double html_highest(const double *values, size_t count);
 
 /* The end of the warm-up, as an upright line of two points.  False: there is none to show. */
 bool html_warmup_series(const struct metrics *metrics, const struct html_curves *curves, double top, double x[2],

@@ -139,10 +139,10 @@ static const char *path_of(struct sizing_asked *asked, const char *value)
     return keep(asked, &path);
 }
 
-/* The step of a load: at most a hundredth of it, a power of ten. */
+/* The step of a load: at most a fortieth of it, a power of ten. */
 static double load_step(double load)
 {
-    return pow(10, floor(log10(load / 100) + 1e-9));
+    return pow(10, floor(log10(load / 40) + 1e-9));
 }
 
 static struct error ask_capacity(struct sizing_asked *asked)

@@ -3,8 +3,8 @@
  *   windtunnel plan main.json --nodes h100 --level 'queue_time_p95_s:class=training<=1h' --growth 10% --quarters 4
  *
  * The question: --nodes POOL[=LOW..HIGH], --capacity, --smallest or --largest PATH=LOW..HIGH[/STEP]; by default the
- * nodes of the only pool.  The levels: those of --level, else those of the scenario.  The cases: the quarters of growth,
- * the values of --with, the mixes of --budget, or the one case of the scenario as it is.
+ * nodes of the only pool.  The levels: those of --level, else those of the scenario.  The cases: the quarters of
+ * growth, the values of --with, the mixes of --budget, or the one case of the scenario as it is.
  *
  *   struct sizing_asked asked;
  *   struct error error = sizing_asked_read(&asked, args);

@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <stdio.h>
 
+#include "base/output.h"
 #include "base/worker_pool.h"
 #include "studies/sizing/sizing_show.h"
 #include "tools/progress_line.h"
@@ -83,16 +84,30 @@ static int sizing_status(const struct sizing *sizing)
     return status;
 }
 
+static struct error write_page(const struct verb *verb, const struct sizing *sizing, const char *command)
+{
+    const char *path = args_string(verb->args, "html"), *title = args_string(verb->args, "title");
+    struct output *output;
+    if (path == NULL)
+        return ERROR_OK;
+    TRY(output_open(&output, path, OUTPUT_PLAIN));
+    sizing_page(sizing, title != NULL ? title : "A plan", command, output_buffer(output));
+    return output_commit(&output);
+}
+
 static int report(const struct verb *verb, const struct sizing *sizing)
 {
     struct buffer out = {0}, command = {0};
     write_command(verb->args, &command);
+    struct error error = write_page(verb, sizing, buffer_c_string(&command));
     if (args_flag(verb->args, "json"))
         sizing_json(sizing, &out);
     else
         sizing_text(sizing, buffer_c_string(&command), &out);
     buffer_release(&command);
-    const int status = tool_print(&out);
+    int status = tool_print(&out);
+    if (error_is(error))
+        status = tool_fail(&error);
     return status != 0 ? status : sizing_status(sizing);
 }
 
@@ -159,7 +174,7 @@ static const struct args_option options[] = {
          "Seek the least number of nodes of this pool; that of the only pool is sought by default. The range is from "
          "1 to four times as many as there are, and 16 more."},
     {.name = "capacity",
-     .help = "Seek the largest load, in steps of a hundredth of the scenario's or less, up to four times of it."},
+     .help = "Seek the largest load, in steps of a fortieth of the scenario's or less, up to four times of it."},
     {.name = "smallest",
      .metavar = "PATH=LOW..HIGH[/STEP]",
      .help =
@@ -200,6 +215,7 @@ static const struct args_option options[] = {
     {.name = "alpha", .metavar = "P", .help = "The probability that a sure answer is wrong; 0.05."},
     {.name = "jobs", .letter = 'j', .metavar = "N", .help = "Runs at the same time; by default one for each core."},
     {.name = "json", .help = "Print one JSON object."},
+    {.name = "html", .metavar = "FILE", .help = "Write a page there too, with the curve of each level."},
     {.name = "quiet", .letter = 'q', .help = "No progress."},
     SCENARIO_OPTIONS,
     {0},

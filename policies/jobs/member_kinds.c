@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "policies/jobs/request_archive.h"
 #include "policies/jobs/request_class.h"
 #include "policies/util/archive.h"
 
@@ -136,7 +137,7 @@ void member_kinds_archive(struct archive *archive, struct member_kinds *kinds)
     ARCHIVE_KNOWS(struct member_kinds, 48);
     ARCHIVE_ROOM(archive, kinds->kinds, kinds->capacity, kinds->count);
     for (uint32_t k = 0; k < kinds->count; k++) {
-        request_class_archive_request(archive, &kinds->kinds[k].request);
+        request_archive(archive, &kinds->kinds[k].request);
         ARCHIVE(archive, kinds->kinds[k].together);
         ARCHIVE(archive, kinds->kinds[k].level);
         ARCHIVE(archive, kinds->kinds[k].members);

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "policies/gang/gang.h"
 #include "policies/jobs/communication_archive.h"
+#include "policies/jobs/request_archive.h"
 #include "policies/util/archive.h"
 
 enum { REQUEST_CLASS_SLOTS_MIN = 64, GROUP_WORDS = 6 };
@@ -208,6 +209,22 @@ static const uint16_t *placing_order(struct request_class_table *table, const st
     return order;
 }
 
+/* What a member of the group is charged. */
+static void charge_of(const struct request_class *request_class, const struct job_group *group,
+                      const struct cluster *cluster, int64_t charge[QUEUE_SUM_COUNT])
+{
+    charge[QUEUE_SUM_GPU] = request_class_most_milli(&group->request, cluster);
+    charge[QUEUE_SUM_CPU] = group->request.cpu_milli;
+    charge[QUEUE_SUM_MEMORY] = group->request.memory_mib;
+    for (int r = 0; r < RESOURCE_COUNT; r++)
+        charge[RESOURCE_COUNT + r] = request_class->is_preemptible ? 0 : charge[r];
+}
+
+static bool is_by_model(const struct job_group *group)
+{
+    return group->request.gpu_memory_mib != 0 || group->request.mig != 0;
+}
+
 static void add_charge(struct request_class_table *table, struct request_class *request_class,
                        const struct cluster *cluster)
 {
@@ -216,16 +233,28 @@ static void add_charge(struct request_class_table *table, struct request_class *
     for (uint32_t g = 0; g < request_class->group_count; g++) {
         const struct job_group *group = &request_class->groups[g];
         int64_t *charge = request_class->member_charge[g];
-        charge[QUEUE_SUM_GPU] = request_class_most_milli(&group->request, cluster);
-        request_class->is_by_model |= group->request.gpu_memory_mib != 0 || group->request.mig != 0;
-        charge[QUEUE_SUM_CPU] = group->request.cpu_milli;
-        charge[QUEUE_SUM_MEMORY] = group->request.memory_mib;
-        for (int r = 0; r < RESOURCE_COUNT; r++)
-            charge[RESOURCE_COUNT + r] = request_class->is_preemptible ? 0 : charge[r];
+        charge_of(request_class, group, cluster, charge);
+        request_class->is_by_model |= is_by_model(group);
         request_class->member_count += group->count;
         for (int r = 0; r < QUEUE_SUM_COUNT; r++)
             request_class->charge[r] += charge[r] * group->count;
     }
+}
+
+bool request_class_is_charged(const struct request_class *request_class, const struct cluster *cluster)
+{
+    int64_t charge[QUEUE_SUM_COUNT], sums[QUEUE_SUM_COUNT] = {0};
+    bool depends = false;
+    for (uint32_t g = 0; g < request_class->group_count; g++) {
+        const struct job_group *group = &request_class->groups[g];
+        charge_of(request_class, group, cluster, charge);
+        if (memcmp(charge, request_class->member_charge[g], sizeof charge) != 0)
+            return false;
+        depends |= is_by_model(group);
+        for (int r = 0; r < QUEUE_SUM_COUNT; r++)
+            sums[r] += charge[r] * group->count;
+    }
+    return depends == request_class->is_by_model && memcmp(sums, request_class->charge, sizeof sums) == 0;
 }
 
 /* Is its minimum all its members? */
@@ -397,112 +426,6 @@ uint32_t request_class_of_step(struct request_class_table *table, const struct c
 
 /* ---- save and load ---- */
 
-void request_class_archive_request(struct archive *archive, struct request *request)
-{
-    ARCHIVE_KNOWS(struct request, 40);
-    ARCHIVE(archive, request->gpus);
-    ARCHIVE(archive, request->gpu_milli);
-    ARCHIVE(archive, request->gpu_memory_mib);
-    ARCHIVE(archive, request->mig);
-    ARCHIVE(archive, request->one_island);
-    ARCHIVE(archive, request->share);
-    ARCHIVE(archive, request->domain);
-    ARCHIVE(archive, request->cpu_milli);
-    ARCHIVE(archive, request->memory_mib);
-    ARCHIVE(archive, request->gpu_models);
-    uint32_t ask = request->nodes == NULL ? 0 : 1 + node_asks_number(archive->asks, request->nodes);
-    ARCHIVE(archive, ask);
-    if (!archive_is_reading(archive))
-        return;
-    archive_expect(archive, ask == 0 || (archive->asks != NULL && ask <= archive->asks->count));
-    request->nodes = ask == 0 || archive->is_broken ? NULL : archive->asks->asks[ask - 1];
-}
-
-/* Load one node ask from its text and its types. */
-static void read_ask(struct archive *archive, struct node_asks *asks, char *text, uint32_t type_count)
-{
-    const uint32_t words = (type_count + 63) / 64;
-    struct arena scratch = {0};
-    struct node_ask ask = {.term_count = 0};
-    archive_expect(archive, words <= archive_left(archive) / sizeof(uint64_t));
-    archive_expect(archive, !archive->is_broken && node_ask_of_text(text, &scratch, &ask));
-    if (!archive->is_broken) {
-        uint64_t *types = arena_alloc_array(&scratch, words, uint64_t);
-        archive_bytes(archive, types, words * sizeof *types);
-        ask.types = types;
-        ask.type_count = type_count;
-        node_asks_own(asks, &ask);
-    }
-    arena_release(&scratch);
-}
-
-/* Save or load all node asks; this comes before the first request. */
-static void archive_asks(struct archive *archive, struct node_asks *asks)
-{
-    ARCHIVE_KNOWS(struct node_asks, 48);
-    ARCHIVE_KNOWS(struct node_ask, 72);
-    uint32_t count = asks->count;
-    archive->asks = asks;
-    ARCHIVE(archive, count);
-    for (uint32_t i = 0; i < count && !archive->is_broken; i++) {
-        const struct node_ask *ask = archive_is_reading(archive) ? NULL : asks->asks[i];
-        uint32_t length = ask != NULL ? (uint32_t)strlen(ask->text) : 0;
-        uint32_t type_count = ask != NULL ? ask->type_count : 0;
-        ARCHIVE(archive, length);
-        ARCHIVE(archive, type_count);
-        if (ask != NULL) {
-            archive_bytes(archive, (char *)(uintptr_t)ask->text, length);
-            archive_bytes(archive, (uint64_t *)(uintptr_t)ask->types, (type_count + 63) / 64 * sizeof *ask->types);
-            continue;
-        }
-        archive_expect(archive, length <= archive_left(archive));
-        char *text = mem_zalloc(archive->is_broken ? 1 : length + 1, 1);
-        archive_bytes(archive, text, archive->is_broken ? 0 : length);
-        read_ask(archive, asks, text, type_count);
-        mem_free(text);
-        archive_expect(archive, asks->count == i + 1);
-    }
-}
-
-static void archive_group(struct archive *archive, struct job_group *group)
-{
-    ARCHIVE_KNOWS(struct job_group, 56);
-    request_class_archive_request(archive, &group->request);
-    ARCHIVE(archive, group->count);
-    ARCHIVE(archive, group->min_count);
-    ARCHIVE(archive, group->set);
-    ARCHIVE(archive, group->slice_level);
-    ARCHIVE(archive, group->slice_members);
-}
-
-static void archive_set(struct archive *archive, struct job_set *set)
-{
-    ARCHIVE_KNOWS(struct job_set, 24);
-    ARCHIVE(archive, set->parent);
-    ARCHIVE(archive, set->min_sets);
-    ARCHIVE(archive, set->min_members);
-    ARCHIVE(archive, set->topology);
-    set->name = "";
-}
-
-/* Field by field, because a rule holds flags. */
-static void archive_tag_fields(struct archive *archive, struct job_tags *tags)
-{
-    ARCHIVE_KNOWS(struct job_tags, 84);
-    ARCHIVE_KNOWS(struct tag_rule, 8);
-    ARCHIVE(archive, tags->tags);
-    for (size_t r = 0; r < JOB_TAG_RULES_MAX; r++) {
-        struct tag_rule *rule = &tags->rules[r];
-        ARCHIVE(archive, rule->tag);
-        ARCHIVE(archive, rule->level);
-        ARCHIVE(archive, rule->is_apart);
-        ARCHIVE(archive, rule->is_preferred);
-        ARCHIVE(archive, rule->unused);
-    }
-    ARCHIVE(archive, tags->tag_count);
-    ARCHIVE(archive, tags->rule_count);
-}
-
 static void archive_tags(struct archive *archive, struct request_class_table *table,
                          struct request_class *request_class)
 {
@@ -511,7 +434,7 @@ static void archive_tags(struct archive *archive, struct request_class_table *ta
     ARCHIVE(archive, has_tags);
     if (has_tags == 0)
         return;
-    archive_tag_fields(archive, &tags);
+    request_archive_tags(archive, &tags);
     archive_expect(archive, job_tags_complaint(&tags) == NULL);
     if (archive_is_reading(archive) && !archive->is_broken)
         request_class->tags = copy_tags(table, &tags);
@@ -530,9 +453,9 @@ static void archive_parts(struct archive *archive, struct request_class_table *t
             arena_alloc(&table->arena, request_class->group_count * sizeof *request_class->member_charge);
     }
     for (uint32_t g = 0; g < request_class->group_count; g++)
-        archive_group(archive, (struct job_group *)(uintptr_t)&request_class->groups[g]);
+        request_archive_group(archive, (struct job_group *)(uintptr_t)&request_class->groups[g]);
     for (uint32_t s = 0; s < request_class->set_count; s++)
-        archive_set(archive, (struct job_set *)(uintptr_t)&request_class->sets[s]);
+        request_archive_set(archive, (struct job_set *)(uintptr_t)&request_class->sets[s]);
     archive_bytes(archive, (uint16_t *)(uintptr_t)request_class->order,
                   request_class->group_count * sizeof *request_class->order);
     archive_bytes(archive, request_class->member_charge,
@@ -578,7 +501,7 @@ static void archive_request_class(struct archive *archive, struct request_class_
 void request_class_table_archive(struct archive *archive, struct request_class_table *table)
 {
     ARCHIVE_KNOWS(struct request_class_table, 728);
-    archive_asks(archive, &table->asks);
+    request_archive_asks(archive, &table->asks);
     communication_archive(archive, &table->communications);
     ARCHIVE_ROOM(archive, table->at, table->capacity, table->count);
     MEM_GROW(table->closed_words, table->closed_capacity, table->count / 64 + 1);

@@ -97,8 +97,6 @@ void request_class_table_release(struct request_class_table *table);
 /* Save or load (policies/util/archive.h).  Before a load the table is empty and has no slots. */
 struct archive;
 void request_class_table_archive(struct archive *archive, struct request_class_table *table);
-/* Save or load one request; its node ask is one of archive->asks. */
-void request_class_archive_request(struct archive *archive, struct request *request);
 
 /* The id of the job's request class, which is made if it is new.  O(groups). */
 uint32_t request_class_of(struct request_class_table *table, const struct cluster *cluster, const struct job *job);
@@ -106,6 +104,9 @@ uint32_t request_class_of(struct request_class_table *table, const struct cluste
 /* The request class of an allocation step of a job of request class `id`: counts[g] members of group g.  O(groups). */
 uint32_t request_class_of_step(struct request_class_table *table, const struct cluster *cluster, uint32_t id,
                                const uint32_t counts[]);
+
+/* Are its charges, of each member and in all, what its requests say?  For one that was loaded. */
+bool request_class_is_charged(const struct request_class *request_class, const struct cluster *cluster);
 
 static inline bool request_class_is_open(uint8_t closed, enum asker asker)
 {

@@ -1,5 +1,6 @@
 /* Which jobs usually come; see policies/state/typical.h. */
 #include "policies/state/typical.h"
+#include "policies/jobs/request_archive.h"
 
 #include "policies/state/sched_state.h"
 #include "policies/util/archive.h"
@@ -77,7 +78,7 @@ void typical_archive(struct archive *archive, struct typical_book *book, struct 
     ARCHIVE(archive, book->next_at);
     ARCHIVE_ROOM(archive, book->typical.jobs, book->typical.capacity, book->typical.count);
     for (uint32_t j = 0; j < book->typical.count; j++) {
-        request_class_archive_request(archive, &book->typical.jobs[j].request);
+        request_archive(archive, &book->typical.jobs[j].request);
         ARCHIVE(archive, book->typical.jobs[j].share);
         ARCHIVE(archive, book->typical.jobs[j].together);
         ARCHIVE(archive, book->typical.jobs[j].level);

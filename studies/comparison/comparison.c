@@ -39,8 +39,7 @@ static struct error open_scenario(struct comparison *comparison, size_t side, st
     if (!error_is(error) && comparison->options->gates == NULL && comparison->gates.count == 0)
         error = run_gates(&scenario, &comparison->arena, &comparison->gates);
     if (!error_is(error)) {
-        *facts =
-            (struct side_facts){.seed = scenario.seed, .has_chance = chance_of_scenario(scenario.resolved)};
+        *facts = (struct side_facts){.seed = scenario.seed, .has_chance = chance_of_scenario(scenario.resolved)};
         baseline_scenario_digest(scenario.resolved, comparison->sides[side].scenario_digest);
         note_chance(comparison, scenario.resolved);
     }

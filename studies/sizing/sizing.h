@@ -1,5 +1,5 @@
-/* studies/sizing/sizing.h -- how much is needed, and how much can be carried: the number in a scenario at which its service
- * levels are just met.
+/* studies/sizing/sizing.h -- how much is needed, and how much can be carried: the number in a scenario at which its
+ * service levels are just met.
  *
  *   struct sizing_options options = {.version = VERSION, .scenario = scenario,
  *                                  .question = {.path = "cluster.pools.h100.nodes", .aim = SIZING_SMALLEST,

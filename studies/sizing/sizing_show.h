@@ -14,6 +14,9 @@ void sizing_text(const struct sizing *sizing, const char *command, struct buffer
 /* One JSON object: per case the answer, its points, and the value of each level in each run. */
 void sizing_json(const struct sizing *sizing, struct buffer *out);
 
+/* A page with the curve of each level.  Its bytes depend on the version of gnuplot too. */
+void sizing_page(const struct sizing *sizing, const char *title, const char *command, struct buffer *out);
+
 /* Append the answer of a case in one sentence or two, without a line end. */
 void sizing_write_answer(const struct sizing *sizing, const struct sizing_answer *answer, struct buffer *out);
 

@@ -94,7 +94,7 @@ static int64_t gallop(const struct threshold *search, int64_t from, int64_t limi
  * before it.  False: there is none. */
 static bool find_farther(const struct threshold *search, int64_t from, bool is_up, size_t looks, int64_t *index)
 {
-    enum { NEARER = 8 }; /* the answer is nearer than the start was */
+    enum { NEARER = 2 }; /* the answer is nearer than the start was */
     const int64_t first = search->options.stride / NEARER;
     for (int64_t step = first > 1 ? first : 1;; step *= 2) {
         *index = is_up ? from + step : from - step;

@@ -3,8 +3,9 @@
  * It is taken to hold at every number above one at which it holds: more nodes do no harm.  Each number can be tried
  * many times.  The caller makes the trials and judges them; this decides which are worth making.
  *
- *   struct threshold search = threshold_of(&(struct threshold_options){.low = 1, .high = 4096, .start = 500, .stride = 64,
- *                                          .scouts = 2, .looks = looks_up_to(40), .trials_max = 60});
+ *   struct threshold search = threshold_of(&(struct threshold_options){.low = 1, .high = 4096, .start = 500,
+ *                                          .stride = 64, .scouts = 2, .looks = looks_up_to(40),
+ *                                          .trials_max = 60});
  *   struct threshold_ask ask;
  *   while (threshold_next(&search, &ask)) {
  *       ... make the trials ask.from .. ask.to - 1 of the number ask.index, and judge all from 0 ...

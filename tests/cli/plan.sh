@@ -44,7 +44,7 @@ mv said.out one.out
 plan 0 $ask_nodes -j 3
 cmp -s one.out said.out || fail 'the number of workers changes the answer'
 plan 0 $ask_nodes --json
-ask 'd["cases"][0]["answer"], d["cases"][0]["needed"], d["cases"][0]["enough"], d["cases"][0]["is_sure"]' '(3, 3, 3, True)'
+ask '[d["cases"][0][key] for key in ("answer", "needed", "enough", "is_sure")]' '[3, 3, 3, True]'
 ask '[len(p["seeds"]) == len(l["values"]) for p in d["cases"][0]["points"] for l in p["levels"]].count(False)' 0
 
 # What it prints for a run is what the run says.

@@ -1,0 +1,39 @@
+#!/bin/sh
+# Every command of the guides runs, from a folder that holds what the guide names, and writes what it says it writes.
+set -u
+. tests/support/cli.sh
+umask 022
+
+mkdir bin
+ln -s "$program" bin/windtunnel
+PATH=$scratch/bin:$PATH
+for folder in docs scenarios topologies workloads; do
+    ln -s "$repository/$folder" $folder
+done
+
+# The lines of the sh blocks, one command each.
+commands_of() { # guide
+    sed -n '/^```sh$/,/^```$/{/^```/d;p;}' "docs/$1"
+}
+
+# A plan may be not sure, which is status 11.
+follow() { # guide
+    count=0
+    while read -r command; do
+        count=$((count + 1))
+        sh -c "$command" >said.out 2>said.err </dev/null
+        status=$?
+        [ $status -eq 0 ] || [ $status -eq 11 ] || fail "$1: $command: status $status: $(cat said.err)"
+        [ -s said.out ] || fail "$1: $command: prints nothing"
+    done <<COMMANDS
+$(commands_of "$1")
+COMMANDS
+    [ $count -gt 3 ] || fail "$1: only $count commands found"
+}
+
+follow planner.md
+for page in out/now/report.html out/nodes.html out/policies/report.html; do
+    grep -q '</html>' $page || fail "no page $page"
+done
+follow plan.md
+finish
