@@ -277,7 +277,7 @@ INSTALLED := $(DESTDIR)$(PREFIX)
 # The program finds these from where it stands (tools/installed.h); documents keep their folders, so that links between
 # them hold. The traces of scenarios/openb.json are not ours to install.
 DATA := $(wildcard $(filter-out scenarios/openb.json,$(wildcard scenarios/*.json)) scenarios/*.csv \
-                   topologies/*.json topologies/*.xml workloads/samples/*)
+                   scenarios/sweeps/*.json topologies/*.json topologies/*.xml workloads/samples/*)
 DOCUMENTS := README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md LICENSE topologies/README.md workloads/README.md \
              $(filter-out %.o %.so,$(wildcard docs/*.md docs/examples/*/*))
 
@@ -328,6 +328,7 @@ tests = $(call programs,$(1)) $(call scripts,$(1))
 # run it. tests/cli/determinism.sh is in both; there the builds of DETERMINISM are made first, here it takes those that
 # are there.
 SLOW := $(wildcard $(addprefix tests/,analytic/test_mmc.c cli/deb.sh cli/near_linear.sh cli/policy_check_process.sh \
+    cli/sweep_slurm.sh \
     $(addprefix property/test_,easy_oracle.c fifo_oracle.c guarantees.c presets.c)))
 DETERMINISM = gcc-O0 $(if $(shell command -v clang),clang) $(filter profiled,$(SHIPPED))
 DETERMINISM_TEST := tests/cli/determinism.sh

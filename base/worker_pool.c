@@ -117,7 +117,7 @@ static void answer(const struct worker_pool *pool, size_t index, int answer_fd)
 }
 
 /* Called with SIGINT and SIGTERM blocked: one that comes meanwhile ends the child here. */
-static void child(const struct crew *crew, size_t index, int answer_fd, int said_fd, pid_t parent)
+static void child(const struct crew *crew, size_t slot, int answer_fd, int said_fd, pid_t parent)
 {
     sigset_t set;
     setpgid(0, 0); /* and so does the parent, whichever comes first */
@@ -136,7 +136,9 @@ static void child(const struct crew *crew, size_t index, int answer_fd, int said
     }
     take_streams(said_fd);
     close(said_fd);
-    answer(crew->pool, index, answer_fd);
+    if (crew->pool->on_start != NULL)
+        crew->pool->on_start(crew->pool->self, slot);
+    answer(crew->pool, crew->next_index, answer_fd);
 }
 
 /* ---- the parent ---- */
@@ -162,7 +164,7 @@ static struct error start(struct crew *crew, struct worker *worker, int *errno_v
     if (pid == 0) {
         close(answers[0]);
         close(said[0]);
-        child(crew, crew->next_index, answers[1], said[1], parent);
+        child(crew, (size_t)(worker - crew->workers), answers[1], said[1], parent);
     }
     *errno_value = pid < 0 ? errno : 0;
     if (pid > 0)
@@ -279,7 +281,7 @@ static void finish(struct crew *crew, struct worker *worker)
     struct text bytes;
     int status = 0;
     reap(worker, &status);
-    struct worker_result result = {.index = worker->index, .said = buffer_c_string(&worker->said)};
+    struct worker_result result = {.index = worker->index, .status = status, .said = buffer_c_string(&worker->said)};
     if (!read_answer(worker, &head, &bytes)) {
         write_end(status, &worker->said, &failure);
     } else if (head.is_error) {
@@ -297,7 +299,8 @@ static void finish(struct crew *crew, struct worker *worker)
 static void fail_next(struct crew *crew, int errno_value)
 {
     struct error error = error_io("start", "a process", errno_value);
-    struct worker_result result = {.index = crew->next_index++, .failure = error_message(&error), .said = ""};
+    struct worker_result result = {
+        .index = crew->next_index++, .failure = error_message(&error), .status = WORKER_NOT_STARTED, .said = ""};
     crew->pool->on_done(crew->pool->self, &result);
     error_release(&error);
 }

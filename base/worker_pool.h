@@ -29,15 +29,19 @@ struct worker_result {
     struct text bytes;   /* what the task wrote into `out`; of a failed one nothing */
     const char *failure; /* of a failed one: "signal 6 (Aborted)", "exit with status 3 before the end", or the report of
                           * its error, as error_text_new gives it but without the first word and the last newline */
+    int status;          /* of its process, as waitpid gives it, or WORKER_NOT_STARTED */
     const char
         *said; /* the first WORKER_SAID_BYTES_MAX bytes that it wrote to standard output and error; "": nothing */
 };             /* borrowed for the call */
 
-enum { WORKER_SAID_BYTES_MAX = 64 << 10 };
+enum { WORKER_SAID_BYTES_MAX = 64 << 10, WORKER_NOT_STARTED = -1 };
 
 struct worker_pool {
     size_t task_count;   /* the tasks are 0 .. task_count - 1, and start in this order */
     size_t worker_count; /* tasks that run at the same time; at least 1 */
+    /* In the child, before `run`.  slot: 0 .. worker_count - 1; tasks that run at the same time have different ones.
+     * NULL: nothing to do. */
+    void (*on_start)(void *self, size_t slot);
     /* In the child.  Standard input is empty; SIGINT and SIGTERM end it. */
     struct error (*run)(void *self, size_t index, struct buffer *out);
     /* In the parent, once for each task that was not given up, in the order in which they end. */

@@ -38,13 +38,35 @@ static const struct args_verb verb_completion = {
     .run = completion,
 };
 
-static const struct args_verb *const verbs[] = {&verb_run,           &verb_compare,        &verb_plan,
-                                                &verb_validate,      &verb_validate_model, &verb_report,
-                                                &verb_topology_show, &verb_topology_mig,   &verb_policy_list,
-                                                &verb_policy_show,   &verb_policy_check,   &verb_trace_info,
-                                                &verb_trace_freeze,  &verb_case,           &verb_decide,
-                                                &verb_explain,       &verb_metrics,        &verb_export,
-                                                &verb_schema,        &verb_completion,     NULL};
+static const struct args_verb *const verbs[] = {&verb_run,
+                                                &verb_compare,
+                                                &verb_plan,
+                                                &verb_sweep_plan,
+                                                &verb_sweep_run,
+                                                &verb_sweep_resume,
+                                                &verb_sweep_work,
+                                                &verb_sweep_status,
+                                                &verb_sweep_merge,
+                                                &verb_sweep_submit,
+                                                &verb_sweep_report,
+                                                &verb_validate,
+                                                &verb_validate_model,
+                                                &verb_report,
+                                                &verb_topology_show,
+                                                &verb_topology_mig,
+                                                &verb_policy_list,
+                                                &verb_policy_show,
+                                                &verb_policy_check,
+                                                &verb_trace_info,
+                                                &verb_trace_freeze,
+                                                &verb_case,
+                                                &verb_decide,
+                                                &verb_explain,
+                                                &verb_metrics,
+                                                &verb_export,
+                                                &verb_schema,
+                                                &verb_completion,
+                                                NULL};
 
 static const struct args_example exit_statuses[] = {
     {"0", "Success."},
@@ -55,7 +77,7 @@ static const struct args_example exit_statuses[] = {
     {"5", "An internal error: a law of the program itself is broken, or memory ran out."},
     {"10", "Not all cases passed, decisions differ, a model misses what was measured, a policy broke "
            "a law, or a gate failed."},
-    {"11", "A gate is inconclusive, or a run of a comparison failed."},
+    {"11", "A gate is inconclusive, or a run of a comparison or a sweep failed or is missing."},
     {"128+N", "Ended by signal N, after writing a partial report."},
     {0},
 };

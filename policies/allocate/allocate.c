@@ -4,6 +4,7 @@
 #include "policies/booking/start.h"
 #include "policies/eviction/eviction.h"
 #include "policies/eviction/nominees.h"
+#include "policies/quota/cells.h"
 #include "policies/reservation/reservation.h"
 #include "policies/state/headroom.h"
 #include "policies/state/kept_quota.h"
@@ -79,6 +80,23 @@ static bool is_forbidden(struct sched *sched, uint32_t class_queue_id, uint32_t 
     return forbids != QUEUE_NONE;
 }
 
+/* Is it known without a try that the head finds no place?  Its class queue is closed then, as after a try. */
+static bool is_homeless(struct sched *sched, uint32_t class_queue_id, uint32_t slot)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    if (sched->policy.preempt.replaces_victims || /* it may await space that comes */
+        cells_home_suffices(&sched->tree, job->queue, sched_ask(sched, job)))
+        return false;
+#ifdef WINDTUNNEL_DEBUG
+    enum source source;
+    assert(try_place(sched, slot, &source) == REQUEST_CLASS_BLOCKED);
+#else
+    sched->attempts++;
+#endif
+    close_for(sched, class_queue_id, slot, REQUEST_CLASS_BLOCKED);
+    return true;
+}
+
 void sched_try_head(struct sched *sched, uint32_t class_queue_id)
 {
     uint32_t slot = pending_head(&sched->pending, class_queue_id);
@@ -88,6 +106,8 @@ void sched_try_head(struct sched *sched, uint32_t class_queue_id)
         return;
     if (ask->closed != 0 && over_quota_find(sched, class_queue_id))
         return; /* free space is kept for owners */
+    if (is_homeless(sched, class_queue_id, slot))
+        return;
     uint8_t closed = try_place(sched, slot, &source);
     const uint32_t shorter = closed == REQUEST_CLASS_PROMISED ? reserve_shorter(sched, class_queue_id) : SLOT_NONE;
     if (shorter != SLOT_NONE)

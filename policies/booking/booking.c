@@ -7,6 +7,7 @@
 #include "policies/booking/gang_traffic.h"
 #include "policies/gang/gang.h"
 #include "policies/order/order.h"
+#include "policies/quota/cells.h"
 #include "policies/state/accounts.h"
 #include "policies/state/candidates.h"
 #include "policies/state/over_quota.h"
@@ -104,7 +105,7 @@ static void note_piece(struct sched *sched, const struct sched_job *job, const s
 {
     const struct request_class *request_class = &sched->request_classes.at[job->request_class];
     if (!request_class->is_preemptible)
-        ledger_note_non_preemptible(sched->ledger, piece, job->queue, sign);
+        cells_note_non_preemptible(&sched->tree, piece, job->queue, sign);
     if (!sched->policy.preemption->evicts || is_evictable(sched, request_class))
         return;
     preemption_bound_change(&sched->preemption_bound, sched->cluster, piece, sign);

@@ -87,8 +87,9 @@ static bool is_request_class(const struct sched *sched, const struct request_cla
         if (class->tags->rules[t].level > sched->cluster->level_count)
             return false;
     return members == class->member_count && members <= SCHED_MEMBERS_MAX && is_order(class) &&
-           is_level(sched, &class->topology) && class->class < JOB_CLASS_COUNT && class->blocked_by <= HAND_NONE &&
-           class->clock.hand <= HAND_NONE && is_time(class->clock.since) && class->min_sets <= JOB_PARTS_MAX &&
+           request_class_is_charged(class, sched->cluster) && is_level(sched, &class->topology) &&
+           class->class < JOB_CLASS_COUNT && class->blocked_by <= HAND_NONE && class->clock.hand <= HAND_NONE &&
+           is_time(class->clock.since) && class->min_sets <= JOB_PARTS_MAX &&
            are_below(class->class_queues, class->class_queue_count, sched->pending.class_queue_count);
 }
 

@@ -11,6 +11,7 @@
 #include "policies/drain/drain.h"
 #include "policies/eviction/eviction.h"
 #include "policies/hoarders/hoarders.h"
+#include "policies/quota/cells.h"
 #include "policies/repartition/repartitions.h"
 #include "policies/reservation/reservation.h"
 #include "policies/state/accounts.h"
@@ -123,7 +124,9 @@ struct error sched_save(const struct sched *sched, struct buffer *out)
                                  .policy = digest_policy(&sched->policy)};
     memcpy(header.magic, save_magic, sizeof header.magic);
     buffer_bytes(out, &header, sizeof header);
-    sched_archive(&archive, (struct sched *)(uintptr_t)sched); /* writing changes nothing */
+    struct sched *state = (struct sched *)(uintptr_t)sched; /* writing changes nothing that a decision depends on */
+    cells_settle(&state->tree);
+    sched_archive(&archive, state);
     header.length = out->length - start - sizeof header;
     header.checksum = checksum_of(header, out->bytes + start + sizeof header);
     memcpy(out->bytes + start, &header, sizeof header);

@@ -59,17 +59,27 @@ static bool cluster_suffices(const struct sched *sched, const struct job_group *
     return members >= group->count;
 }
 
-static uint32_t row_free(const struct sched *sched, const struct cell_row *row)
+/* The most members that the row could hold: of whole GPUs, or of shares of `share` milli. */
+static uint32_t row_members(const struct sched *sched, const struct cell_row *row, uint32_t gpus, uint32_t share)
 {
     const uint32_t first = sched->cluster->nodes[row->node].first_gpu;
     const uint16_t partitioned = ledger_layout_mask(sched->ledger, row->node);
-    uint32_t free = 0;
+    uint32_t whole = 0, shares = 0;
     for (uint32_t mask = row->gpus; mask != 0; mask &= mask - 1) {
         const uint32_t g = (uint32_t)__builtin_ctz(mask);
-        free += (partitioned >> g & 1) != 0 ||
-                sched->ledger->gpus[first + g].free + sched->plan->lifted_milli[first + g] >= GPU_MILLI;
+        uint32_t milli = sched->ledger->gpus[first + g].free + sched->plan->lifted_milli[first + g];
+        if ((partitioned >> g & 1) != 0)
+            milli = GPU_MILLI;
+        whole += milli >= GPU_MILLI;
+        shares += gpus == 0 ? milli / share : 0;
     }
-    return free;
+    return gpus == 0 ? shares : whole / gpus;
+}
+
+/* The milli of a GPU that a member takes; 0: it takes whole GPUs, an instance, or as many as its GPU memory needs. */
+static uint32_t share_of(const struct request *request)
+{
+    return request->gpus != 0 || request->gpu_memory_mib != 0 || request->mig != 0 ? 0 : request->gpu_milli;
 }
 
 static bool home_suffices(struct sched *sched, const struct job_group *group, queue_id keeper)
@@ -77,7 +87,7 @@ static bool home_suffices(struct sched *sched, const struct job_group *group, qu
     const struct cell_rows home = cells_index_rows(sched->ledger, keeper);
     uint64_t members = 0;
     for (uint32_t r = 0; r < home.count && members < group->count; r++)
-        members += row_free(sched, &home.rows[r]) / group->request.gpus;
+        members += row_members(sched, &home.rows[r], group->request.gpus, share_of(&group->request));
     return members >= group->count;
 }
 
@@ -112,7 +122,7 @@ static bool room_suffices(const struct sched *sched, const struct request_class 
     return room >= 0 || sched->cluster->model_count > 1;
 }
 
-/* Does each group find its whole GPUs, by itself, with all units gone? */
+/* Does each group find its whole GPUs, or in a home its shares, by itself, with all units gone? */
 static bool space_suffices(struct sched *sched, uint32_t preemptor)
 {
     const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[preemptor]);
@@ -121,13 +131,13 @@ static bool space_suffices(struct sched *sched, uint32_t preemptor)
     bool suffices = true, is_lifted = false;
     for (uint32_t g = 0; g < ask->group_count && suffices; g++) {
         const struct job_group *group = &ask->groups[g];
-        if (group->request.gpus == 0 || group->count == 0)
+        const bool has_home = keeper != QUEUE_NONE && group == only;
+        if (group->count == 0 || (group->request.gpus == 0 && !(has_home && share_of(&group->request) != 0)))
             continue;
         if (!is_lifted)
             lift_units(sched);
         is_lifted = true;
-        suffices = keeper != QUEUE_NONE && group == only ? home_suffices(sched, group, keeper)
-                                                         : cluster_suffices(sched, group);
+        suffices = has_home ? home_suffices(sched, group, keeper) : cluster_suffices(sched, group);
     }
     return suffices;
 }

@@ -8,10 +8,9 @@
  *   if (!plan_bound_suffices(sched, preemptor, kind)) return false;
  *
  * The quota is asked for a preemption, which takes from the preemptor's own queue alone.  A consolidation needs as much
- * free space as the preemptor asks, since its victims move.  Else only whole GPUs are counted: shares may fit beside
- * jobs that stay.  It does not ask where the job may be placed, except for a queue that is confined to GPUs of its own
- * (its home, policies/eviction/plan_fit.h), nor what CPUs and memory are free; so it may be true where the search
- * fails.
+ * free space as the preemptor asks, since its victims move.  Else whole GPUs are counted, and shares only where the
+ * preemptor is confined to GPUs of its queue (its home, policies/eviction/plan_fit.h).  Without a home it does not ask
+ * where the job may be placed, and never what CPUs and memory are free; so it may be true where the search fails.
  * Cost: O(pieces of the candidates + nodes + GPUs / 32).
  */
 #ifndef POLICIES_EVICTION_PLAN_BOUND_H

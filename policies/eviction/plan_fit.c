@@ -118,6 +118,9 @@ bool plan_home_suffices(struct sched *sched, uint32_t preemptor)
         sched->policy.preempt.replaces_victims || sched->policy.preempt.loss_ratio_milli != 0)
         /* The count below ignores leaving space and shares.  In the other cases the search also notes when to retry. */
         return true;
+    if (!sched->policy.preempt.spares_inference && /* else jobs that cannot be preempted may leave */
+        !cells_home_suffices(&sched->tree, own->queue, ask))
+        return false;
     const queue_id keeper = keeper_of(sched, preemptor);
     if (keeper == QUEUE_NONE)
         return true;

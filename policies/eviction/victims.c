@@ -406,24 +406,34 @@ static void collect_queue(struct sched *sched, struct victim_walk *walk, queue_i
         candidates_refloor(sched, queue);
 }
 
-void victims_collect(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
+static struct victim_walk begin_walk(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
     sched->plan->unit_count = sched->plan->term_count = sched->plan->next = 0;
     sched->plan->preemptor = preemptor;
     sched->plan->is_in_order = sched->victim_lists.are_kept;
     sched->plan->has_spans = false;
     sched->plan->loss_bound = loss_bound(sched, preemptor, kind);
-    struct victim_walk walk = {.preemptor = preemptor, .kind = kind, .rival = find_rival(sched, preemptor)};
+    return (struct victim_walk){.preemptor = preemptor, .kind = kind, .rival = find_rival(sched, preemptor)};
+}
+
+/* Collect from the queue in a plan that takes from several queues. */
+static void collect_other_queue(struct sched *sched, struct victim_walk *walk, enum plan_kind kind, queue_id queue)
+{
+    const bool takes_own = kind == PLAN_RECLAIM && plan_takes_own(sched, walk->preemptor, queue);
+    walk->kind = takes_own ? PLAN_PREEMPT : kind;
+    collect_queue(sched, walk, queue);
+}
+
+void victims_collect(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
+{
+    struct victim_walk walk = begin_walk(sched, preemptor, kind);
     if (kind == PLAN_PREEMPT && !sched->policy.quota->is_flat)
         collect_queue(sched, &walk, sched->jobs.jobs[preemptor].queue);
     else if (sched->victim_lists.are_kept && sched->policy.quota->is_flat)
         look_in_order(sched, &walk, QUEUE_ROOT); /* without quotas, no queue is out of reach as a whole */
     else
-        for (queue_id q = 0; q < sched->tree.count; q++) {
-            bool takes_own = kind == PLAN_RECLAIM && plan_takes_own(sched, preemptor, q);
-            walk.kind = takes_own ? PLAN_PREEMPT : kind;
-            collect_queue(sched, &walk, q);
-        }
+        for (queue_id q = 0; q < sched->tree.count; q++)
+            collect_other_queue(sched, &walk, kind, q);
     sched->plan->saw_no_victim = sched->plan->unit_count == 0;
 }
 
@@ -445,12 +455,16 @@ static bool is_settled(struct sched *sched, queue_id queue)
 void victims_note(struct sched *sched, uint32_t preemptor)
 {
     const struct preemption_config *config = &sched->policy.preempt;
-    bool is_quiet = sched->eviction->reclaim_runtime_max == 0 && config->evictions_per_queue_h == 0 &&
-                    config->loss_ratio_milli == 0 && find_rival(sched, preemptor) == JOB_NONE;
-    for (queue_id q = 0; q < sched->tree.count && is_quiet; q++)
-        is_quiet = is_settled(sched, q);
-    if (!is_quiet)
+    const bool is_quiet = sched->eviction->reclaim_runtime_max == 0 && config->evictions_per_queue_h == 0 &&
+                          config->loss_ratio_milli == 0 && find_rival(sched, preemptor) == JOB_NONE;
+    if (!is_quiet || (sched->victim_lists.are_kept && sched->policy.quota->is_flat)) {
         victims_collect(sched, preemptor, PLAN_RECLAIM);
+        return;
+    }
+    struct victim_walk walk = begin_walk(sched, preemptor, PLAN_RECLAIM);
+    for (queue_id q = 0; q < sched->tree.count; q++)
+        if (!is_settled(sched, q))
+            collect_other_queue(sched, &walk, PLAN_RECLAIM, q);
 }
 
 static void uncharge(struct sched *sched, const struct unit *unit)

@@ -209,6 +209,22 @@ static const uint16_t *placing_order(struct request_class_table *table, const st
     return order;
 }
 
+/* What a member of the group is charged. */
+static void charge_of(const struct request_class *request_class, const struct job_group *group,
+                      const struct cluster *cluster, int64_t charge[QUEUE_SUM_COUNT])
+{
+    charge[QUEUE_SUM_GPU] = request_class_most_milli(&group->request, cluster);
+    charge[QUEUE_SUM_CPU] = group->request.cpu_milli;
+    charge[QUEUE_SUM_MEMORY] = group->request.memory_mib;
+    for (int r = 0; r < RESOURCE_COUNT; r++)
+        charge[RESOURCE_COUNT + r] = request_class->is_preemptible ? 0 : charge[r];
+}
+
+static bool is_by_model(const struct job_group *group)
+{
+    return group->request.gpu_memory_mib != 0 || group->request.mig != 0;
+}
+
 static void add_charge(struct request_class_table *table, struct request_class *request_class,
                        const struct cluster *cluster)
 {
@@ -217,16 +233,28 @@ static void add_charge(struct request_class_table *table, struct request_class *
     for (uint32_t g = 0; g < request_class->group_count; g++) {
         const struct job_group *group = &request_class->groups[g];
         int64_t *charge = request_class->member_charge[g];
-        charge[QUEUE_SUM_GPU] = request_class_most_milli(&group->request, cluster);
-        request_class->is_by_model |= group->request.gpu_memory_mib != 0 || group->request.mig != 0;
-        charge[QUEUE_SUM_CPU] = group->request.cpu_milli;
-        charge[QUEUE_SUM_MEMORY] = group->request.memory_mib;
-        for (int r = 0; r < RESOURCE_COUNT; r++)
-            charge[RESOURCE_COUNT + r] = request_class->is_preemptible ? 0 : charge[r];
+        charge_of(request_class, group, cluster, charge);
+        request_class->is_by_model |= is_by_model(group);
         request_class->member_count += group->count;
         for (int r = 0; r < QUEUE_SUM_COUNT; r++)
             request_class->charge[r] += charge[r] * group->count;
     }
+}
+
+bool request_class_is_charged(const struct request_class *request_class, const struct cluster *cluster)
+{
+    int64_t charge[QUEUE_SUM_COUNT], sums[QUEUE_SUM_COUNT] = {0};
+    bool depends = false;
+    for (uint32_t g = 0; g < request_class->group_count; g++) {
+        const struct job_group *group = &request_class->groups[g];
+        charge_of(request_class, group, cluster, charge);
+        if (memcmp(charge, request_class->member_charge[g], sizeof charge) != 0)
+            return false;
+        depends |= is_by_model(group);
+        for (int r = 0; r < QUEUE_SUM_COUNT; r++)
+            sums[r] += charge[r] * group->count;
+    }
+    return depends == request_class->is_by_model && memcmp(sums, request_class->charge, sizeof sums) == 0;
 }
 
 /* Is its minimum all its members? */

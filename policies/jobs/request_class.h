@@ -105,6 +105,9 @@ uint32_t request_class_of(struct request_class_table *table, const struct cluste
 uint32_t request_class_of_step(struct request_class_table *table, const struct cluster *cluster, uint32_t id,
                                const uint32_t counts[]);
 
+/* Are its charges, of each member and in all, what its requests say?  For one that was loaded. */
+bool request_class_is_charged(const struct request_class *request_class, const struct cluster *cluster);
+
 static inline bool request_class_is_open(uint8_t closed, enum asker asker)
 {
     return (asker == ASKER_IN_QUOTA ? closed & ~REQUEST_CLASS_SPARES_OWNERS : closed) == 0;

@@ -12,8 +12,8 @@
  * empty; here every cell has a place, and empty cells move.  Guaranteed jobs do not preempt each other inside a queue.
  * A cell on a node that fails moves only while it is empty.  Shares of a GPU are placed in cells of their queue as
  * whole GPUs are.  A cell does not depend on the GPU model.
- * Cost: O(depth) a test; for a guaranteed job that its quota admits, cells are placed again, O(GPUs), and then O(nodes
- * of its queue's cells) in a trial; O(queues) a fact.
+ * Cost: O(depth) a test; for a guaranteed job that its quota admits O(nodes of its queue's cells), and cells are placed
+ * again, O(GPUs), if it may fit or a guaranteed job has come or gone; O(queues) a fact.
  * Known failure: a queue can break its own cells into pieces too small for its next job; running jobs are not moved.
  * If all jobs are preemptible, no job is guaranteed anything.
  */
@@ -58,12 +58,13 @@ static queue_id forbids(struct queue_tree *tree, queue_id leaf, const int64_t as
     return held > owned_milli(tree, leaf) ? leaf : QUEUE_NONE;
 }
 
-/* Before a guaranteed job is tried outside of trials, empty cells move to places with fewer opportunistic jobs. */
+/* Before a guaranteed job is tried outside of trials, empty cells move to places with fewer opportunistic jobs: when
+ * the try reads them, which it does not if the job can have no place (cells_home_suffices). */
 static queue_id forbids_or_moves(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT])
 {
     queue_id by = forbids(tree, leaf, ask);
     if (by == QUEUE_NONE && is_guaranteed(ask) && tree->ledger->mark_depth == 0)
-        cells_assign(tree, leaf);
+        cells_assign_later(tree, leaf);
     return by;
 }
 

@@ -59,6 +59,25 @@ void cells_cut(struct queue_tree *tree);
  * `first` are placed before those of the other queues.  Not in trials, and not during a plan. */
 void cells_assign(struct queue_tree *tree, queue_id first);
 
+/* As cells_assign, but the places are computed when they are read (cells_settle), and then from what was free at this
+ * call.  The next call replaces one that nothing has read.  The quotas were cut before.  O(1); O(nodes) if the ledger
+ * has changed since the last call. */
+void cells_assign_later(struct queue_tree *tree, queue_id first);
+
+/* Compute the places that were put off, if any.  Called before cells are read or saved.  Allowed in trials. */
+void cells_settle(struct queue_tree *tree);
+
+/* As ledger_note_non_preemptible, but places that were put off are computed first: which cells are in use depends on
+ * these jobs.  For any quota policy. */
+void cells_note_non_preemptible(struct queue_tree *tree, const struct piece *piece, queue_id queue, int sign);
+
+/* False only if a guaranteed job of the request class, in one group of whole GPUs, surely finds no place in the cells
+ * of its queue, even if all opportunistic jobs leave, and wherever the cells that are not in use go.  It counts what is
+ * empty in the queue's cells in use, with as many GPUs of its other cells beside them as there is room for.  Reads no
+ * place that was put off.  True if no queue has cells, and if a cut of the quotas has not been followed by places.
+ * O(nodes of the queue's cells). */
+bool cells_home_suffices(struct queue_tree *tree, queue_id queue, const struct request_class *request_class);
+
 /* The GPUs, by node, where a guaranteed job of this request class may go; borrowed until the next call.  They depend
  * only on the nodes of the queue's cells, so *keeper is the queue. */
 const uint16_t *cells_confine(struct queue_tree *tree, queue_id queue, const struct request_class *request_class,

@@ -58,6 +58,10 @@ void cells_cut(struct queue_tree *tree)
     if (*cut == hash)
         return;
     *cut = hash;
+    if (tree->ledger->cells != NULL) {
+        cells_settle(tree);
+        tree->ledger->cells->is_placed = false;
+    }
     const struct cluster *cluster = tree->ledger->cluster;
     uint32_t free[CELL_LEVELS] = {0};
     for (uint32_t t = 0; t < cluster->type_count; t++) {
@@ -93,17 +97,6 @@ static void set_keeper(struct queue_tree *tree, node_id node, uint32_t first, ui
     }
 }
 
-/* Does the cell's queue have a guaranteed job in it, and no other queue? */
-static bool is_in_use(const struct gpu_keep *keeps, uint32_t first, uint32_t level)
-{
-    bool has_own = false, has_others = false;
-    for (uint32_t i = first; i < first + (1u << level); i++) {
-        has_own |= keeps[i].non_preemptible_holders > 0 && keeps[i].holder == keeps[i].keeper;
-        has_others |= keeps[i].non_preemptible_holders > 0 && keeps[i].holder != keeps[i].keeper;
-    }
-    return has_own && !has_others;
-}
-
 /* Remove all cells from the node; no guaranteed job is in them. */
 static void lift_all(struct ledger *ledger, node_id node)
 {
@@ -130,7 +123,7 @@ static void lift_unused(struct queue_tree *tree, node_id node)
             continue;
         }
         uint32_t *loose = cells_of(tree, keeps[i].keeper)->loose;
-        if (is_in_use(keeps, i, level) && loose[level] > 0)
+        if (cells_is_in_use(keeps, i, level) && loose[level] > 0)
             loose[level]--;
         else
             set_keeper(tree, node, i, level, QUEUE_NONE);
@@ -171,15 +164,20 @@ static void cover_strays(struct queue_tree *tree, node_id node)
     }
 }
 
-/* The GPUs of the node that are in no cell and hold no guaranteed job. */
-static uint16_t unkept(const struct ledger *ledger, node_id node)
+/* The GPUs of the node that may be in a cell: new jobs may go there, and they are not partitioned. */
+static uint16_t open_gpus(const struct ledger *ledger, node_id node)
 {
     const struct node_type *type = cluster_node_type(ledger->cluster, node);
     const uint16_t all = (uint16_t)((1u << type->gpu_count) - 1);
-    if (!ledger->index->is_listed[node] || type->is_tainted)
-        return 0;
-    return all & (uint16_t) ~(ledger->cells->kept[node] | ledger->non_preemptible_mask[node] |
-                              ledger_layout_mask(ledger, node));
+    const bool is_open = ledger->index->is_listed[node] && !type->is_tainted;
+    return is_open ? all & (uint16_t)~ledger_layout_mask(ledger, node) : 0;
+}
+
+/* The GPUs of the node that are in no cell and hold no guaranteed job. */
+static uint16_t unkept(const struct ledger *ledger, node_id node)
+{
+    const struct cell_index *index = ledger->cells;
+    return index->due.open[node] & (uint16_t) ~(index->kept[node] | ledger->non_preemptible_mask[node]);
 }
 
 /* The best place for a cell of the level among the GPUs in `mask`; those in `free` are free.  Cost CELL_COSTS: none. */
@@ -204,8 +202,7 @@ static void list_place(struct ledger *ledger, node_id node, uint32_t level)
 {
     struct cell_index *index = ledger->cells;
     const uint16_t mask = unkept(ledger, node);
-    index->places[node] =
-        mask == 0 ? (struct cell_place){CELL_COSTS, 0} : place_on(mask, ledger->index->free_mask[node], level);
+    index->places[node] = mask == 0 ? (struct cell_place){CELL_COSTS, 0} : place_on(mask, index->due.free[node], level);
     if (index->places[node].cost < CELL_COSTS)
         bits_add(&index->by_cost[index->places[node].cost], node);
 }
@@ -267,11 +264,10 @@ static void place_level(struct queue_tree *tree, uint32_t level, queue_id first)
         unlist_place(tree->ledger, n);
 }
 
-void cells_assign(struct queue_tree *tree, queue_id first)
+static void place_all(struct queue_tree *tree, queue_id first)
 {
     const uint32_t node_count = tree->ledger->cluster->node_count;
-    const struct cell_index *index = cells_index(tree->ledger);
-    cells_cut(tree);
+    const struct cell_index *index = tree->ledger->cells;
     for (queue_id q = 0; q < tree->count; q++)
         memcpy(cells_of(tree, q)->loose, cells_of(tree, q)->owned, sizeof cells_of(tree, q)->loose);
     for (node_id n = 0; n < node_count; n++)
@@ -282,4 +278,48 @@ void cells_assign(struct queue_tree *tree, queue_id first)
             cover_strays(tree, n);
     for (uint32_t l = CELL_LEVELS; l-- > 0;)
         place_level(tree, l, first);
+}
+
+/* ---- when places are computed ---- */
+
+static void see_ledger(const struct ledger *ledger, struct cells_due *due)
+{
+    for (node_id n = 0; n < ledger->cluster->node_count; n++) {
+        due->open[n] = open_gpus(ledger, n);
+        due->free[n] = ledger->index->free_mask[n];
+    }
+    due->has_seen = true;
+    due->change_count = ledger->change_count;
+}
+
+void cells_assign_later(struct queue_tree *tree, queue_id first)
+{
+    struct cells_due *due = &cells_index(tree->ledger)->due;
+    if (!due->has_seen || due->change_count != tree->ledger->change_count)
+        see_ledger(tree->ledger, due);
+    due->first = first;
+    due->is_due = true;
+}
+
+void cells_settle(struct queue_tree *tree)
+{
+    struct cell_index *index = tree->ledger->cells;
+    if (index == NULL || !index->due.is_due)
+        return;
+    index->due.is_due = false;
+    place_all(tree, index->due.first);
+    index->is_placed = true;
+}
+
+void cells_note_non_preemptible(struct queue_tree *tree, const struct piece *piece, queue_id queue, int sign)
+{
+    cells_settle(tree);
+    ledger_note_non_preemptible(tree->ledger, piece, queue, sign);
+}
+
+void cells_assign(struct queue_tree *tree, queue_id first)
+{
+    cells_cut(tree);
+    cells_assign_later(tree, first);
+    cells_settle(tree);
 }

@@ -79,6 +79,7 @@ const uint16_t *cells_confine(struct queue_tree *tree, queue_id queue, const str
                               queue_id *keeper)
 {
     struct ledger *ledger = tree->ledger;
+    cells_settle(tree);
     const struct cell_rows own = cells_index_rows(ledger, queue);
     uint32_t groups = 0, group = 0;
     memset(ledger->keep_mask, 0, ledger->cluster->node_count * sizeof *ledger->keep_mask);

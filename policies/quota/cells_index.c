@@ -31,6 +31,8 @@ struct cell_index *cells_index(struct ledger *ledger)
     struct cell_index *index = arena_alloc_array(&ledger->arena, 1, struct cell_index);
     index->kept = arena_alloc_array(&ledger->arena, node_count, uint16_t);
     index->rows = arena_alloc_array(&ledger->arena, ledger->cluster->gpu_count, struct cell_row);
+    index->due.open = arena_alloc_array(&ledger->arena, node_count, uint16_t);
+    index->due.free = arena_alloc_array(&ledger->arena, node_count, uint16_t);
     index->places = arena_alloc_array(&ledger->arena, node_count, struct cell_place);
     for (uint32_t c = 0; c < CELL_COSTS; c++)
         bits_init(&index->by_cost[c], &ledger->arena, node_count);
@@ -47,6 +49,16 @@ void cells_index_keep(struct ledger *ledger, node_id node, uint16_t gpus, queue_
     else
         index->kept[node] |= gpus;
     index->has_rows = false;
+}
+
+bool cells_is_in_use(const struct gpu_keep *keeps, uint32_t first, uint32_t level)
+{
+    bool has_own = false, has_others = false;
+    for (uint32_t i = first; i < first + (1u << level); i++) {
+        has_own |= keeps[i].non_preemptible_holders > 0 && keeps[i].holder == keeps[i].keeper;
+        has_others |= keeps[i].non_preemptible_holders > 0 && keeps[i].holder != keeps[i].keeper;
+    }
+    return has_own && !has_others;
 }
 
 static void clear_spans(struct ledger *ledger, struct cell_index *index)

@@ -7,6 +7,7 @@
  *  - It can be computed from the ledger's keeps: it is made at the first use and is not saved.
  *  - The function that changes the keeper of a GPU reports it (cells_index_keep).  That voids the rows, which are
  *    computed again at the next use.
+ *  - Places that were put off (cells_assign_later) are not in the keeps yet: read the rows after cells_settle.
  *
  *   struct cell_rows own = cells_index_rows(ledger, queue);
  *   for (uint32_t r = 0; r < own.count; r++) ... own.rows[r].node ...
@@ -37,7 +38,18 @@ struct cell_place { /* the best place on a node */
     uint8_t cost, first;
 };
 
+/* A call of cells_assign_later, and what it saw by node. */
+struct cells_due {
+    bool is_due, has_seen;
+    queue_id first;
+    uint64_t change_count; /* of the ledger, when it was seen */
+    uint16_t *open;        /* GPUs that a cell may get if nothing else is there */
+    uint16_t *free;        /* GPUs that were free */
+};
+
 struct cell_index {
+    struct cells_due due;
+    bool is_placed; /* cells were placed since the quotas were last cut */
     uint16_t *kept; /* by node: the kept GPUs */
     bool has_rows;  /* the rows agree with the present keepers */
     struct cell_row *rows;
@@ -53,6 +65,9 @@ struct cell_index *cells_index(struct ledger *ledger);
 
 /* These GPUs of the node have another keeper now.  cells_index was called before. */
 void cells_index_keep(struct ledger *ledger, node_id node, uint16_t gpus, queue_id keeper);
+
+/* Does the cell's queue have a guaranteed job in it, and no other queue?  keeps: of the cell's node. */
+bool cells_is_in_use(const struct gpu_keep *keeps, uint32_t first, uint32_t level);
 
 /* Borrowed until a cell moves. */
 struct cell_rows cells_index_rows(struct ledger *ledger, queue_id queue);

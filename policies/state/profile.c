@@ -31,14 +31,16 @@ static void open_nodes(struct profile *profile, const struct ledger *ledger)
     profile->block_earliest =
         mem_zalloc((cluster->node_count + PROFILE_BLOCK - 1) / PROFILE_BLOCK, sizeof *profile->block_earliest);
     profile->rooms = mem_zalloc(cluster->node_count, sizeof *profile->rooms);
-    profile->glances = mem_zalloc(cluster->node_count, sizeof *profile->glances);
+    profile->glances = mem_zalloc(NODE_GPUS_MAX + 1, sizeof *profile->glances);
     profile->holders = mem_zalloc(cluster->gpu_count + 1, sizeof *profile->holders);
 }
 
 /* The steps of the node change. */
-static void forget_glance(struct profile *profile, node_id node)
+static void forget_glances(struct profile *profile, node_id node)
 {
-    profile->glances[node].until = profile->glances[node].since;
+    for (uint32_t gpus = 0; gpus <= NODE_GPUS_MAX; gpus++)
+        if (profile->glances[gpus] != NULL)
+            profile->glances[gpus][node] = (struct profile_glance){0};
 }
 
 static struct free_amount amount_of(const struct profile_step *step)
@@ -76,7 +78,7 @@ void profile_begin(struct profile *profile, const struct ledger *ledger, node_id
     if (profile->nodes == NULL)
         open_nodes(profile, ledger);
     struct node_profile *own = &profile->nodes[node];
-    forget_glance(profile, node);
+    forget_glances(profile, node);
     for (gpu_id g = first; g < first + cluster_node_type(cluster, node)->gpu_count; g++)
         profile->holders[g] = ledger->gpus[g].holders;
     count_steps(&profile->total, own, true);
@@ -107,7 +109,7 @@ void profile_leaves(struct profile *profile, const struct space *space, time_ns 
     struct node_profile *node = &profile->nodes[space->node];
     const gpu_id first = profile->ledger->cluster->nodes[space->node].first_gpu;
     const uint16_t partitioned = ledger_layout_mask(profile->ledger, space->node);
-    forget_glance(profile, space->node);
+    forget_glances(profile, space->node);
     if (node->count == 0)
         return;
     struct profile_step step = node->steps[node->count - 1];
@@ -177,7 +179,7 @@ static void change(struct profile *profile, const struct space *space, time_ns f
     struct node_profile *node = &profile->nodes[space->node];
     if (node->count == 0 || from >= until)
         return;
-    forget_glance(profile, space->node);
+    forget_glances(profile, space->node);
     uint32_t first = step_at(profile, node, from);
     uint32_t end = until == TIME_NEVER ? node->count : step_at(profile, node, until);
     struct free_amount come = nothing; /* change of the previous step */
@@ -276,49 +278,64 @@ static time_ns first_on(const struct node_profile *node, const struct request *r
     return first_from_step(node, step_of(node, from), request, from, length, bound);
 }
 
-static struct profile_glance glance_at(const struct node_profile *node, time_ns at)
+static struct profile_glance glance_at(const struct node_profile *node, uint32_t gpus, time_ns at)
 {
-    struct profile_glance glance = {.since = INT64_MIN, .until = INT64_MAX};
+    struct profile_glance glance = {.since = INT64_MIN, .until = INT64_MAX, .first = TIME_NEVER};
     if (node->count == 0)
         return glance;
-    glance.step = step_of(node, at);
-    glance.gpus = count_gpus(node->steps[glance.step].free_mask);
-    if (glance.step > 0)
-        glance.since = node->steps[glance.step].from;
-    if (glance.step + 1 < node->count)
-        glance.until = node->steps[glance.step + 1].from;
+    uint32_t s = step_of(node, at);
+    glance.since = s > 0 ? node->steps[s].from : INT64_MIN;
+    while (s < node->count && count_gpus(node->steps[s].free_mask) < gpus)
+        s++;
+    glance.step = s;
+    if (s < node->count)
+        glance.first = node->steps[s].from;
+    if (s + 1 < node->count)
+        glance.until = node->steps[s + 1].from;
     return glance;
 }
 
-static const struct profile_glance *glance_of(const struct profile *profile, node_id node, time_ns at)
+static struct profile_glance *glances_of(struct profile *profile, uint32_t gpus)
 {
-    struct profile_glance *glance = &profile->glances[node];
-    if (at < glance->since || at >= glance->until)
-        *glance = glance_at(&profile->nodes[node], at);
-    return glance;
+    if (profile->glances[gpus] == NULL)
+        profile->glances[gpus] = mem_zalloc(profile->node_count, sizeof **profile->glances);
+    return profile->glances[gpus];
+}
+
+static bool is_glance_right(const struct profile *profile, uint32_t gpus, node_id node)
+{
+    const struct profile_glance *known = &profile->glances[gpus][node];
+    if (known->since >= known->until)
+        return true;
+    const struct profile_glance now = glance_at(&profile->nodes[node], gpus, known->since);
+    return now.since == known->since && now.until == known->until && now.step == known->step &&
+           now.first == known->first;
 }
 
 const char *profile_check(const struct profile *profile)
 {
     bool is_right = true;
-    for (node_id n = 0; n < profile->node_count; n++) {
-        const struct profile_glance *known = &profile->glances[n];
-        if (known->since >= known->until)
-            continue;
-        const struct profile_glance now = glance_at(&profile->nodes[n], known->since);
-        is_right &= now.since == known->since && now.until == known->until && now.step == known->step &&
-                    now.gpus == known->gpus;
-    }
+    for (uint32_t gpus = 0; gpus <= NODE_GPUS_MAX && profile->nodes != NULL; gpus++)
+        for (node_id n = 0; n < profile->node_count && profile->glances[gpus] != NULL; n++)
+            is_right &= is_glance_right(profile, gpus, n);
     return is_right ? NULL : "what a search remembers of a node differs from its profile";
 }
 
 /* The earliest time from `from` on, and the lowest node with room for a member then. */
-static time_ns find_one(const struct profile *profile, const struct profile_ask *ask, time_ns from, node_id *node)
+static time_ns find_one(struct profile *profile, const struct profile_ask *ask, time_ns from, node_id *node)
 {
+    const uint32_t gpus = ask->request->gpus;
     time_ns best = time_after(ask->latest, 1);
+    struct profile_glance *glances = glances_of(profile, gpus < NODE_GPUS_MAX ? gpus : NODE_GPUS_MAX);
     for (node_id n = 0; n < profile->node_count && best > from; n++) {
-        const struct profile_glance *glance = glance_of(profile, n, from);
-        if ((glance->gpus < ask->request->gpus && glance->until >= best) || !is_meant(profile, n))
+        struct profile_glance *glance = &glances[n];
+        if (glance->since <= from && glance->first >= best)
+            continue;
+        if (!is_meant(profile, n))
+            continue;
+        if (from < glance->since || from >= glance->until)
+            *glance = glance_at(&profile->nodes[n], gpus, from);
+        if (glance->first >= best)
             continue;
         time_ns at = first_from_step(&profile->nodes[n], glance->step, ask->request, from, ask->length, best);
         if (at < best) {
@@ -536,6 +553,8 @@ void profile_release(struct profile *profile)
     mem_free(profile->earliest);
     mem_free(profile->block_earliest);
     mem_free(profile->rooms);
+    for (uint32_t gpus = 0; gpus <= NODE_GPUS_MAX && profile->glances != NULL; gpus++)
+        mem_free(profile->glances[gpus]);
     mem_free(profile->glances);
     free_total_release(&profile->total);
 }

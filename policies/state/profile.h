@@ -41,11 +41,12 @@ struct node_profile {
     uint32_t cpu_claimed, memory_claimed; /* during construction: of what leaves, the part that is claimed */
 };
 
-/* The step of a node in which the last search began.  Most nodes have too few free GPUs then, and are passed over
- * without a look at their steps. */
+/* The first step of a node with a number of free GPUs, for searches that begin between `since` and `until`.  Most nodes
+ * have their first such step too late, and are passed over without a look at their steps. */
 struct profile_glance {
-    time_ns since, until; /* of the step; the first counts from ever, the last for ever; until == since: not known */
-    uint32_t step, gpus;  /* its index, and how many of its GPUs are free */
+    time_ns since, until; /* the first step counts from ever, the last for ever; until == since: not known */
+    time_ns first;        /* when the step begins; TIME_NEVER: there is none */
+    uint32_t step;        /* its index */
 };
 
 enum { PROFILE_BLOCK = 32 };
@@ -54,13 +55,13 @@ struct profile {
     const struct ledger *ledger;
     struct node_profile *nodes; /* by node_id */
     uint32_t node_count;
-    uint16_t *holders;              /* during construction, by gpu_id: holders that have not left yet */
-    bool *is_meant;                 /* scratch, by node type: could hold a member */
-    time_ns *earliest;              /* scratch, by node: when its room may first differ from that in `rooms` */
-    time_ns *block_earliest;        /* scratch: the least `earliest` of each PROFILE_BLOCK nodes */
-    uint32_t *rooms;                /* scratch, by node: for how many members it has room */
-    struct profile_glance *glances; /* by node; computed from its steps when a search needs it */
-    struct free_total total;        /* of all steps of all nodes */
+    uint16_t *holders;               /* during construction, by gpu_id: holders that have not left yet */
+    bool *is_meant;                  /* scratch, by node type: could hold a member */
+    time_ns *earliest;               /* scratch, by node: when its room may first differ from that in `rooms` */
+    time_ns *block_earliest;         /* scratch: the least `earliest` of each PROFILE_BLOCK nodes */
+    uint32_t *rooms;                 /* scratch, by node: for how many members it has room */
+    struct profile_glance **glances; /* by GPUs, then by node; computed from the steps when a search needs them */
+    struct free_total total;         /* of all steps of all nodes */
 };
 
 /* A search: members of one group that start together and hold their space for `length`. */

@@ -328,12 +328,13 @@ void retry_queue_set_tried(struct sched *sched, uint32_t class_queue, enum plan_
 
 void sched_void_memos(struct sched *sched)
 {
-    for (uint32_t l = 0; l < sched->pending.class_queue_count; l++)
-        for (int k = 0; k < PLAN_KINDS_MAX; k++) {
-            sched->pending.memos[l][k].failed = 0;
-            sched->pending.memos[l][k].retry_change = 0;
-            sched->pending.memos[l][k].no_victim_for = JOB_NONE;
-            sched->pending.memos[l][k].awaits_affordable = false;
+    for (int k = 0; k < PLAN_KIND_COUNT; k++)
+        for (uint32_t l = 0; l < sched->pending.class_queue_count && sched->retry_queues[k].is_used; l++) {
+            struct plan_memo *memo = memo_of(sched, l, (enum plan_kind)k);
+            memo->failed = 0;
+            memo->retry_change = 0;
+            memo->no_victim_for = JOB_NONE;
+            memo->awaits_affordable = false;
         }
     wake_all(sched);
 }

@@ -41,6 +41,7 @@ enum { TASKS_MAX = 200 };
 
 struct kept {
     char *bytes[TASKS_MAX], *failure[TASKS_MAX], *said[TASKS_MAX]; /* failure NULL: done */
+    int status[TASKS_MAX];
     size_t calls[TASKS_MAX], call_count, stop_after;
     volatile sig_atomic_t stop;
 };
@@ -59,6 +60,7 @@ static void keep(void *self, const struct worker_result *result)
     struct kept *kept = self;
     assert_true(result->index < TASKS_MAX);
     kept->calls[result->index]++;
+    kept->status[result->index] = result->status;
     kept->call_count++;
     kept->bytes[result->index] = copy(result->bytes.at, result->bytes.length);
     kept->said[result->index] = copy(result->said, strlen(result->said));
@@ -373,6 +375,50 @@ static void test_signal_of_a_child(void **state)
 
 /* ---- no process ---- */
 
+/* ---- slots, and how a process ended ---- */
+
+static size_t slot_of_child; /* SIZE_MAX: on_start was not called */
+
+static void take_slot(void *self, size_t slot)
+{
+    (void)self;
+    slot_of_child = slot;
+}
+
+static struct error write_slot(void *self, size_t index, struct buffer *out)
+{
+    (void)self;
+    buffer_int(out, (int64_t)slot_of_child);
+    if (index == 4)
+        raise(SIGALRM);
+    return index == 5 ? error_new(ERROR_DATA, "bad") : ERROR_OK;
+}
+
+static void test_slots(void **state)
+{
+    struct kept kept = {0};
+    (void)state;
+    slot_of_child = SIZE_MAX;
+    const struct worker_pool pool = {
+        .task_count = 6, .worker_count = 3, .on_start = take_slot, .run = write_slot, .on_done = keep, .self = &kept};
+    struct error error = worker_pool_run(&pool);
+    assert_false(error_is(error));
+    bool seen[3] = {0};
+    for (size_t i = 0; i < 3; i++) { /* these run at the same time, or take a slot that is free again */
+        const int slot = kept.bytes[i][0] - '0';
+        assert_true(slot >= 0 && slot < 3);
+        seen[slot] = true;
+        assert_int_equal(kept.status[i], 0);
+    }
+    assert_true(seen[0]);
+    assert_int_equal(slot_of_child, SIZE_MAX); /* of this process nothing changed */
+    assert_true(WIFSIGNALED(kept.status[4]) && WTERMSIG(kept.status[4]) == SIGALRM);
+    assert_non_null(kept.failure[4]);
+    assert_int_equal(kept.status[5], 0); /* it ended well, and hands back an error */
+    assert_non_null(kept.failure[5]);
+    forget(&kept);
+}
+
 static void test_no_fork(void **state)
 {
     struct kept kept = {0};
@@ -382,6 +428,7 @@ static void test_no_fork(void **state)
     forks_before_failure = -1;
     for (size_t i = 0; i < 3; i++)
         assert_string_equal(kept.failure[i], "cannot start a process: Resource temporarily unavailable");
+    assert_int_equal(kept.status[0], WORKER_NOT_STARTED);
     forget(&kept);
 }
 
@@ -408,7 +455,8 @@ int main(void)
         cmocka_unit_test(test_input_is_empty), cmocka_unit_test(test_failures),
         cmocka_unit_test(test_talk),           cmocka_unit_test(test_process_left),
         cmocka_unit_test(test_stop),           cmocka_unit_test(test_signal_of_a_child),
-        cmocka_unit_test(test_no_fork),        cmocka_unit_test(test_fork_again),
+        cmocka_unit_test(test_slots),          cmocka_unit_test(test_no_fork),
+        cmocka_unit_test(test_fork_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
