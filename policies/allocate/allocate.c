@@ -1,4 +1,6 @@
 /* The allocate action.  The queue selection names a class queue; its head starts, or it is closed. */
+#include <assert.h>
+
 #include "policies/allocate/allocate.h"
 #include "policies/booking/booking.h"
 #include "policies/booking/start.h"
