@@ -98,7 +98,7 @@ cat >bad.json <<'END'
                                "endless": {"workload.synth.duration": "5000d", "world.end": "5000d"},
                                "queue": {"queues": [{"name": "a", "parent": "b"}]}}}]}
 END
-sweep 11 run bad.json --out bad --timeout 0.5s
+sweep 11 run bad.json --out bad --timeout 3s
 says said.out '^3 runs of 3 combinations: 1 done, 1 error, 1 timeout$'
 says said.err '^error: timeout: run 1 (what=endless, seed 1): took longer than it may$'
 says said.err '^error: error: run 2 (what=queue, seed 1): scenario:1:[0-9]*:'
