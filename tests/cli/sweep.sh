@@ -160,6 +160,10 @@ sweep 0 run replay --paths elsewhere
 cp replay/plan.json kept.plan
 sed 's/"seeds": \[1\]/"seeds": [2]/' kept.plan >replay/plan.json
 sweep 3 status replay
+says said.err 'replay/plan.json:[0-9]*:[0-9]*: runs are in the order of the seeds'
+cp kept.plan replay/plan.json
+echo >>replay/plan.json
+sweep 3 status replay
 says said.err 'belongs to another plan'
 cp kept.plan replay/plan.json
 printf 'x' >>replay/configurations.jsonl.zst
