@@ -131,6 +131,18 @@ static void write_workload(const struct result_workload *workload, struct buffer
     buffer_char(out, '}');
 }
 
+static void write_fork(const struct result_fork *fork, struct buffer *out)
+{
+    if (fork->fingerprint == NULL)
+        return;
+    key(out, "fork");
+    buffer_char(out, '{');
+    pair_text(out, "fingerprint", fork->fingerprint);
+    pair_time(out, "at_s", fork->at);
+    key(out, "is_adopted");
+    buffer_string(out, fork->is_adopted ? "true}" : "false}");
+}
+
 static void write_manifest(const struct result_manifest *manifest, struct buffer *out)
 {
     buffer_string(out, "\"manifest\": {");
@@ -139,6 +151,7 @@ static void write_manifest(const struct result_manifest *manifest, struct buffer
     pair_text(out, "fingerprint", manifest->fingerprint);
     if (manifest->arrivals != NULL)
         pair_text(out, "arrivals", manifest->arrivals);
+    write_fork(&manifest->fork, out);
     write_inputs(manifest, out);
     write_files(manifest, out);
     write_workload(&manifest->workload, out);

@@ -2,6 +2,7 @@
  *
  *   {"schema_version": 2,
  *    "manifest": {"version", "seed", "fingerprint", "arrivals",
+ *                 "fork": {"fingerprint", "at_s", "is_adopted"} (of a run that was forked from another one),
  *                 "inputs": [{"role", "name", "digest"}, ...] (of a plug-in also "plugin", "version"),
  *                 "files": {"jobs.csv.zst": digest, ...} of the record beside it, but the page,
  *                 "workload": {"load_gpus", "gpu_hours_per_day", "arrival_factor",
@@ -58,12 +59,20 @@ struct result_file {
     const char *name, *digest; /* in the folder; 32 hex digits: base/input.h */
 };
 
+/* Where a run began that was forked (sim/engine/moment.h). */
+struct result_fork {
+    const char *fingerprint; /* of the record; NULL: the run was not forked */
+    time_ns at;
+    bool is_adopted; /* by another policy */
+};
+
 /* The inputs of the run.  All are borrowed. */
 struct result_manifest {
     const char *version; /* of Windtunnel */
     uint64_t seed;       /* above INT64_MAX it is written as a string, because JSON readers would round it */
     const char *fingerprint;
     const char *arrivals; /* hash of the arrivals, 16 hex digits: workloads/readers/freeze.h; NULL: left out */
+    struct result_fork fork;
     const struct result_input *inputs;
     size_t input_count;
     const struct result_file *files; /* of the record beside it */

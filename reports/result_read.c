@@ -146,6 +146,21 @@ static void read_workload(struct result_workload *workload, const struct json_va
     json_object_close(&object);
 }
 
+static void read_fork(struct result *result, struct json_object *manifest)
+{
+    struct result_fork *fork = &result->manifest.fork;
+    const struct json_value value = json_member(manifest, "fork");
+    struct json_object object;
+    if (value.node == NULL)
+        return;
+    json_object_open(&object, &value);
+    json_need(&object, "fingerprint");
+    fork->fingerprint = keep(&result->arena, json_get_string(&object, "fingerprint", ""));
+    fork->at = json_get_scaled(&object, "at_s", TIME_NS_PER_S, 0, INT64_MAX, 0);
+    fork->is_adopted = json_get_bool(&object, "is_adopted", false);
+    json_object_close(&object);
+}
+
 static void read_manifest(struct result *result, struct json_object *root)
 {
     struct json_object manifest;
@@ -156,6 +171,7 @@ static void read_manifest(struct result *result, struct json_object *root)
     result->manifest.seed = read_seed(&manifest);
     result->manifest.fingerprint = keep(&result->arena, json_get_string(&manifest, "fingerprint", ""));
     result->manifest.arrivals = keep(&result->arena, json_get_string(&manifest, "arrivals", NULL));
+    read_fork(result, &manifest);
     read_inputs(result, &manifest);
     read_files(result, &manifest);
     struct json_value workload = json_member(&manifest, "workload");

@@ -232,3 +232,44 @@ int64_t caches_bytes(const struct caches *caches, uint32_t cache)
 {
     return caches->of[cache].bytes;
 }
+
+/* ---- Saving ---- */
+
+/* Objects of a cache in the order of their last use. */
+static uint32_t object_count(const struct caches *caches, uint32_t cache)
+{
+    uint32_t count = 0;
+    for (uint32_t at = caches->of[cache].oldest; at != ENTRY_NONE; at = caches->entries[at].newer)
+        count++;
+    return count;
+}
+
+static void archive_object(struct archive *archive, struct caches *caches, uint32_t cache, uint32_t at)
+{
+    struct entry entry = {0};
+    if (!archive_is_reading(archive))
+        entry = caches->entries[at];
+    ARCHIVE_KNOWS(struct entry, 32);
+    ARCHIVE(archive, entry.object);
+    ARCHIVE(archive, entry.bytes);
+    if (!archive_is_reading(archive))
+        return;
+    archive_expect(archive, entry.bytes >= 0 && entry.bytes <= caches->of[cache].bound - caches->of[cache].bytes &&
+                                !caches_has(caches, cache, entry.object));
+    if (!archive->is_broken)
+        caches_add(caches, cache, entry.object, entry.bytes);
+}
+
+void caches_archive(struct archive *archive, struct caches *caches)
+{
+    ARCHIVE_KNOWS(struct cache, 32);
+    for (uint32_t c = 0; c < caches->count && !archive->is_broken; c++) {
+        uint32_t count = object_count(caches, c), at = caches->of[c].oldest;
+        ARCHIVE(archive, count);
+        for (uint32_t i = 0; i < count && !archive->is_broken; i++) {
+            archive_object(archive, caches, c, at);
+            if (!archive_is_reading(archive))
+                at = caches->entries[at].newer;
+        }
+    }
+}

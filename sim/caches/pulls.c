@@ -7,67 +7,7 @@
 
 #include <assert.h>
 
-#include "sim/caches/caches.h"
-#include "sim/storage/storage.h"
-
-#define NONE UINT32_MAX
-
-/* An object that a node waits for. */
-struct pull {
-    uint32_t object;
-    int64_t bytes;
-    uint8_t state;         /* enum pull_state */
-    uint8_t source;        /* enum pull_source, while it moves */
-    uint32_t first_waiter; /* in the order in which they came; NONE */
-    uint32_t next;         /* of its node, or of the free ones; NONE */
-};
-enum pull_state { PULL_QUEUED, PULL_AWAITS_RACK, PULL_MOVES };
-
-struct waiter {
-    uint32_t slot, need;
-    uint32_t next; /* of its pull, or of the free ones; NONE */
-};
-
-/* An object of a job on one of its nodes: number node x objects + object. */
-enum need_state { NEED_WAITS, NEED_PINNED, NEED_LOOSE /* there, but not kept */ };
-
-struct pull_job {
-    node_id *nodes;
-    size_t node_capacity;
-    uint8_t *needs; /* enum need_state */
-    size_t need_capacity;
-    struct job_objects objects;
-    uint32_t node_count; /* 0: it has not begun, or has stopped */
-    uint32_t waits;      /* needs that wait */
-    struct pull_counts counts;
-};
-
-struct pull_node {
-    uint32_t head; /* the first pull; NONE */
-    uint32_t rack, number;
-};
-
-struct pulls {
-    const struct pull_table *table;
-    uint32_t node_count, rack_count;
-    struct pull_node *nodes;
-    uint32_t *rack_first; /* by rack, and one more: its first node in rack_nodes */
-    node_id *rack_nodes;  /* in order */
-    struct caches *caches;
-    struct storage **sources;
-    struct pull_job *jobs; /* by slot */
-    size_t job_capacity;
-    struct pull *all;
-    size_t pull_capacity;
-    uint32_t pull_used, pull_free;
-    struct waiter *waiters;
-    size_t waiter_capacity;
-    uint32_t waiter_used, waiter_free;
-    uint32_t *ready; /* slots, in the order in which they became so */
-    size_t ready_capacity;
-    uint32_t ready_count, ready_first;
-    struct pull_counts moved;
-};
+#include "sim/caches/pulls_inside.h"
 
 /* ---- life ---- */
 
@@ -86,7 +26,7 @@ static void racks_find(struct pulls *pulls, const struct cluster *cluster)
     uint32_t *filled = mem_zalloc(pulls->rack_count, sizeof *filled);
     for (node_id n = 0; n < cluster->node_count; n++) {
         const uint32_t rack = cluster->nodes[n].unit;
-        pulls->nodes[n] = (struct pull_node){.head = NONE, .rack = rack, .number = filled[rack]++};
+        pulls->nodes[n] = (struct pull_node){.head = PULL_NONE, .rack = rack, .number = filled[rack]++};
         pulls->rack_nodes[pulls->rack_first[rack] + pulls->nodes[n].number] = n;
     }
     mem_free(filled);
@@ -108,7 +48,7 @@ struct pulls *pulls_new(const struct pull_table *table, const struct cluster *cl
         pulls->sources[r + 1] = storage_new(table->rack_bytes_per_s, table->node_bytes_per_s);
         caches_bound(pulls->caches, pulls->node_count + r, table->rack_cache_bytes);
     }
-    pulls->pull_free = pulls->waiter_free = NONE;
+    pulls->pull_free = pulls->waiter_free = PULL_NONE;
     return pulls;
 }
 
@@ -136,10 +76,10 @@ void pulls_free(struct pulls *pulls)
 
 /* ---- lists ---- */
 
-static uint32_t new_pull(struct pulls *pulls)
+uint32_t pulls_new_pull(struct pulls *pulls)
 {
     const uint32_t at = pulls->pull_free;
-    if (at != NONE) {
+    if (at != PULL_NONE) {
         pulls->pull_free = pulls->all[at].next;
         return at;
     }
@@ -153,18 +93,18 @@ static void free_pull(struct pulls *pulls, uint32_t at)
     pulls->pull_free = at;
 }
 
-static void add_waiter(struct pulls *pulls, uint32_t pull, uint32_t slot, uint32_t need)
+void pulls_add_waiter(struct pulls *pulls, uint32_t pull, uint32_t slot, uint32_t need)
 {
     uint32_t at = pulls->waiter_free;
-    if (at != NONE) {
+    if (at != PULL_NONE) {
         pulls->waiter_free = pulls->waiters[at].next;
     } else {
         MEM_GROW(pulls->waiters, pulls->waiter_capacity, (size_t)pulls->waiter_used + 1);
         at = pulls->waiter_used++;
     }
-    pulls->waiters[at] = (struct waiter){.slot = slot, .need = need, .next = NONE};
+    pulls->waiters[at] = (struct waiter){.slot = slot, .need = need, .next = PULL_NONE};
     uint32_t *link = &pulls->all[pull].first_waiter;
-    while (*link != NONE)
+    while (*link != PULL_NONE)
         link = &pulls->waiters[*link].next;
     *link = at;
 }
@@ -182,7 +122,7 @@ static void free_waiter(struct pulls *pulls, uint32_t *link)
 static uint32_t *link_of(struct pulls *pulls, node_id node, uint32_t object)
 {
     uint32_t *link = &pulls->nodes[node].head;
-    while (*link != NONE && pulls->all[*link].object != object)
+    while (*link != PULL_NONE && pulls->all[*link].object != object)
         link = &pulls->all[*link].next;
     return link;
 }
@@ -200,7 +140,7 @@ static bool is_fetched(const struct pulls *pulls, node_id node, uint32_t object)
     const uint32_t rack = pulls->nodes[node].rack;
     for (uint32_t i = pulls->rack_first[rack]; i < pulls->rack_first[rack + 1]; i++) {
         const uint32_t head = pulls->nodes[pulls->rack_nodes[i]].head;
-        if (head != NONE && pulls->all[head].object == object && pulls->all[head].state == PULL_MOVES &&
+        if (head != PULL_NONE && pulls->all[head].object == object && pulls->all[head].state == PULL_MOVES &&
             pulls->all[head].source == PULL_REGISTRY)
             return true;
     }
@@ -217,7 +157,7 @@ static void count(struct pulls *pulls, uint32_t slot, enum pull_source source, i
 static void count_begin(struct pulls *pulls, const struct pull *pull)
 {
     enum pull_source source = (enum pull_source)pull->source;
-    for (uint32_t w = pull->first_waiter; w != NONE; w = pulls->waiters[w].next) {
+    for (uint32_t w = pull->first_waiter; w != PULL_NONE; w = pulls->waiters[w].next) {
         count(pulls, pulls->waiters[w].slot, source, pull->bytes);
         source = PULL_LOCAL;
     }
@@ -240,7 +180,7 @@ static void move(struct pulls *pulls, node_id node, enum pull_source source, tim
 static void begin_head(struct pulls *pulls, node_id node, time_ns now)
 {
     const uint32_t head = pulls->nodes[node].head, cache = rack_cache(pulls, node);
-    if (head == NONE || pulls->all[head].state == PULL_MOVES)
+    if (head == PULL_NONE || pulls->all[head].state == PULL_MOVES)
         return;
     struct pull *pull = &pulls->all[head];
     if (caches_has(pulls->caches, cache, pull->object)) {
@@ -265,15 +205,18 @@ static void ask(struct pulls *pulls, uint32_t slot, uint32_t need, node_id node,
         return;
     }
     uint32_t at = *link_of(pulls, node, object->id);
-    if (at == NONE) {
-        at = new_pull(pulls);
+    if (at == PULL_NONE) {
+        at = pulls_new_pull(pulls);
         *link_of(pulls, node, object->id) = at;
-        pulls->all[at] = (struct pull){
-            .object = object->id, .bytes = object->bytes, .state = PULL_QUEUED, .first_waiter = NONE, .next = NONE};
+        pulls->all[at] = (struct pull){.object = object->id,
+                                       .bytes = object->bytes,
+                                       .state = PULL_QUEUED,
+                                       .first_waiter = PULL_NONE,
+                                       .next = PULL_NONE};
     } else if (pulls->all[at].state == PULL_MOVES) {
         count(pulls, slot, PULL_LOCAL, object->bytes);
     }
-    add_waiter(pulls, at, slot, need);
+    pulls_add_waiter(pulls, at, slot, need);
     job->needs[need] = NEED_WAITS;
     job->waits++;
 }
@@ -304,7 +247,7 @@ bool pulls_begin(struct pulls *pulls, uint32_t slot, const node_id *nodes, uint3
 /* The jobs that waited for the pull have its object. */
 static void serve(struct pulls *pulls, struct pull *pull, node_id node, bool is_kept)
 {
-    while (pull->first_waiter != NONE) {
+    while (pull->first_waiter != PULL_NONE) {
         const struct waiter waiter = pulls->waiters[pull->first_waiter];
         struct pull_job *job = &pulls->jobs[waiter.slot];
         free_waiter(pulls, &pull->first_waiter);
@@ -378,12 +321,12 @@ static void give_up(struct pulls *pulls, uint32_t slot, uint32_t need, node_id n
 {
     uint32_t *link = link_of(pulls, node, object);
     const uint32_t at = *link;
-    assert(at != NONE);
+    assert(at != PULL_NONE);
     uint32_t *waiter = &pulls->all[at].first_waiter;
     while (pulls->waiters[*waiter].slot != slot || pulls->waiters[*waiter].need != need)
         waiter = &pulls->waiters[*waiter].next;
     free_waiter(pulls, waiter);
-    if (pulls->all[at].first_waiter != NONE || pulls->all[at].state == PULL_MOVES)
+    if (pulls->all[at].first_waiter != PULL_NONE || pulls->all[at].state == PULL_MOVES)
         return;
     *link = pulls->all[at].next;
     free_pull(pulls, at);
@@ -434,6 +377,16 @@ void pulls_clear(struct pulls *pulls, uint32_t slot)
 struct pull_counts pulls_moved(const struct pulls *pulls)
 {
     return pulls->moved;
+}
+
+enum pull_state_of_job pulls_state(const struct pulls *pulls, uint32_t slot)
+{
+    if (slot >= pulls->job_capacity || pulls->jobs[slot].node_count == 0)
+        return PULLS_NONE;
+    bool is_ready = false;
+    for (uint32_t r = pulls->ready_first; r < pulls->ready_count; r++)
+        is_ready |= pulls->ready[r] == slot;
+    return is_ready || pulls->jobs[slot].waits > 0 ? PULLS_WAITS : PULLS_THERE;
 }
 
 bool pulls_has(const struct pulls *pulls, node_id node, uint32_t object)

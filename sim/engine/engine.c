@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 #include "sim/engine/engine_activity.h"
+#include "sim/engine/engine_moment.h"
 #include "sim/engine/engine_monitor.h"
 #include "sim/engine/engine_pulls.h"
 #include "sim/engine/engine_saves.h"
@@ -36,8 +37,7 @@ static time_ns sample_after(const struct engine *engine, time_ns at)
     return at < world->warmup && next > world->warmup ? world->warmup : next;
 }
 
-/* Make the changes that no event announces. */
-static void carry_to(struct engine *engine, time_ns at)
+void engine_carry_to(struct engine *engine, time_ns at)
 {
     engine_activity_to(engine, at);
     engine_spent_to(engine, at);
@@ -46,7 +46,7 @@ static void carry_to(struct engine *engine, time_ns at)
 static void sample(struct engine *engine, time_ns at)
 {
     if (engine->wants_samples)
-        carry_to(engine, at);
+        engine_carry_to(engine, at);
     engine_emit_sample(engine, at);
 }
 
@@ -106,7 +106,7 @@ void engine_want_cycle(struct engine *engine, time_ns at)
         engine->cycle_due = due;
 }
 
-static void tell_queues(struct engine *engine)
+void engine_tell_queues(struct engine *engine)
 {
     const struct queue_table *queues = job_source_queues(engine->config->source);
     if (queues->count == engine->queues_known)
@@ -129,7 +129,7 @@ static void fetch(struct engine *engine)
 static void take_submissions(struct engine *engine)
 {
     while (engine->has_next && engine->next_job.submit <= engine->now) {
-        tell_queues(engine);
+        engine_tell_queues(engine);
         uint32_t slot = engine_submit(engine, &engine->next_job, &engine->next_truth);
         engine->last_submit = engine->now;
         if (engine->config->world.queue_limit >= 0) {
@@ -302,26 +302,28 @@ static void run_instant(struct engine *engine, time_ns at)
             engine_emit_arrived(engine);
     }
     if (engine->config->is_checked) {
-        carry_to(engine, at);
+        engine_carry_to(engine, at);
         engine_check_instant(engine);
     }
 }
 
-static void loop(struct engine *engine)
+/* The instants up to `until`; true: the run has some after it. */
+static bool loop(struct engine *engine, time_ns until)
 {
-    uint64_t next_progress = PROGRESS_EVENTS;
-    fetch(engine);
+    uint64_t next_progress = engine->event_count / PROGRESS_EVENTS * PROGRESS_EVENTS + PROGRESS_EVENTS;
     while (!is_stopped(engine)) {
         if (!engine->has_next && engine->cycle_due == TIME_NEVER)
             drop_stale(engine);
         time_ns at = next_instant(engine);
-        if (at == TIME_NEVER || at > engine->config->world.end)
-            break;
+        if (at == TIME_NEVER)
+            return false;
+        if (at > until)
+            return true;
         if (at > LAST_INSTANT) {
             engine->result->stall =
                 error_new(ERROR_INTERNAL, "the run is not over after %.0f s, more than simulated time can hold",
                           time_to_seconds(engine->now));
-            break;
+            return false;
         }
         run_instant(engine, at);
         if (engine->event_count >= next_progress) {
@@ -329,6 +331,21 @@ static void loop(struct engine *engine)
             tell_progress(engine);
         }
     }
+    return false;
+}
+
+/* All instants, with the moments to be saved between them. */
+static void run(struct engine *engine)
+{
+    const struct engine_config *config = engine->config;
+    for (uint32_t i = 0; i < config->save_count; i++) {
+        if (config->saves[i] < engine->from)
+            continue;
+        if (!loop(engine, config->saves[i] - 1) || !advance(engine, config->saves[i]))
+            return;
+        engine->error = engine_moment_save(engine);
+    }
+    loop(engine, config->world.end);
 }
 
 static void finish(struct engine *engine)
@@ -350,13 +367,14 @@ static void finish(struct engine *engine)
     result->submitted = engine->submitted;
     result->finished = engine->ended;
     result->evicted = engine->evicted;
-    result->plans = counts.plans;
+    const struct sched_counts *before = &engine->counts_before;
+    result->plans = counts.plans - before->plans;
     result->facts.is_partial = is_partial;
-    result->facts.promised_starts = counts.promised_starts;
-    result->facts.late_starts = counts.late_starts;
-    result->facts.drains = counts.drains;
-    result->facts.drains_filled = counts.drains_filled;
-    result->facts.kept_gpu_h = (double)counts.kept_gpu_ns / (3600.0 * TIME_NS_PER_S);
+    result->facts.promised_starts = counts.promised_starts - before->promised_starts;
+    result->facts.late_starts = counts.late_starts - before->late_starts;
+    result->facts.drains = counts.drains - before->drains;
+    result->facts.drains_filled = counts.drains_filled - before->drains_filled;
+    result->facts.kept_gpu_h = (double)(counts.kept_gpu_ns - before->kept_gpu_ns) / (3600.0 * TIME_NS_PER_S);
     engine_emit_finished(engine);
 }
 
@@ -405,6 +423,7 @@ static void release(struct engine *engine)
     mem_free(engine->id_of);
     mem_free(engine->fresh);
     mem_free(engine->ended_at);
+    mem_free(engine->before);
     mem_free(engine->gpu_used);
     mem_free(engine->gpus);
     buffer_release(&engine->placement);
@@ -413,6 +432,44 @@ static void release(struct engine *engine)
     census_memo_release(&engine->census);
     event_queue_release(&engine->events);
     sched_free(engine->port.sched);
+}
+
+void engine_set_sched(struct engine *engine, struct sched *sched)
+{
+    const struct engine_config *config = engine->config;
+    if (sched != NULL) {
+        sched_stop_at(sched, config->stop);
+        sched_trust_jobs(sched, !config->is_checked); /* a source gives valid jobs */
+    }
+    engine->port = port_new(sched, config->decider, config->listener);
+}
+
+struct error engine_open_sched(struct engine *engine)
+{
+    const struct engine_config *config = engine->config;
+    const struct queue_table *queues = job_source_queues(config->source);
+    struct error error = ERROR_OK;
+    struct sched *sched = NULL;
+    engine->queues_known = queues->count;
+    if (config->decider == NULL) {
+        sched = sched_new(config->cluster, queues, config->policy, &error);
+        TRY(error);
+        sched_count_waits(sched, config->world.has_wait_times);
+    }
+    engine_set_sched(engine, sched);
+    if (config->typical_count > 0)
+        port_typical_told(&engine->port, config->typical, config->typical_count, engine->now);
+    return ERROR_OK;
+}
+
+/* At time 0, or at a moment of another run. */
+static struct error begin(struct engine *engine)
+{
+    TRY(engine_know_typical(engine));
+    if (engine->config->fork != NULL)
+        return engine_moment_load(engine);
+    fetch(engine);
+    return engine->error;
 }
 
 struct error engine_run(const struct engine_config *config, struct engine_result *result)
@@ -426,18 +483,10 @@ struct error engine_run(const struct engine_config *config, struct engine_result
                             .stall = {.limit = config->world.stall_steps}};
     *result = (struct engine_result){0};
     TRY(check_rows(config));
-    const struct queue_table *queues = job_source_queues(config->source);
-    engine.queues_known = queues->count;
+    TRY(engine_moment_check(config));
     engine.is_filling = job_source_facts(config->source)->is_filling;
-    struct sched *sched = NULL;
-    if (config->decider == NULL) {
-        sched = sched_new(config->cluster, queues, config->policy, &engine.error);
-        TRY(engine.error);
-        sched_count_waits(sched, config->world.has_wait_times);
-        sched_stop_at(sched, config->stop);
-        sched_trust_jobs(sched, !config->is_checked); /* a source gives valid jobs */
-    }
-    engine.port = port_new(sched, config->decider, config->listener);
+    if (config->fork == NULL)
+        TRY(engine_open_sched(&engine));
     if (config->is_checked)
         engine.gpu_used = mem_zalloc(config->cluster->gpu_count, sizeof *engine.gpu_used);
     find_wants(&engine);
@@ -445,11 +494,9 @@ struct error engine_run(const struct engine_config *config, struct engine_result
     engine_saves_open(&engine);
     engine_spent_open(&engine);
     engine_monitor_open(&engine);
-    if (config->typical_count > 0)
-        port_typical_told(&engine.port, config->typical, config->typical_count, engine.now);
-    engine.error = engine_know_typical(&engine);
+    engine.error = begin(&engine);
     if (!error_is(engine.error))
-        loop(&engine);
+        run(&engine);
     if (!error_is(engine.error)) /* facts after the last cycle may have called plug-ins */
         engine.error = watch_done(&engine);
     if (!error_is(engine.error))

@@ -35,6 +35,7 @@
 #include "sim/checkpoints/checkpoint_table.h"
 #include "sim/engine/cycle_watch.h"
 #include "sim/engine/estimates.h"
+#include "sim/engine/moment.h"
 #include "sim/engine/port.h"
 #include "sim/engine/recut_costs.h"
 #include "sim/job/fault.h"
@@ -103,6 +104,12 @@ struct engine_config {
     /* After all rows of the run; sched: the scheduler at `now`, to be queried; may be NULL. */
     void (*on_end)(void *self, struct sched *sched, time_ns now);
     void *end_self;
+    /* Moments to save (sim/engine/moment.h): times in order, each once.  A run that is over before does not save it. */
+    const time_ns *saves;
+    uint32_t save_count;
+    struct error (*on_moment)(void *self, const struct moment *moment); /* borrowed for the call */
+    void *moment_self;
+    const struct moment *fork; /* the run begins there; NULL: at 0 */
 };
 
 struct engine_result {
@@ -114,6 +121,8 @@ struct engine_result {
     uint64_t submitted, finished;
     uint64_t evicted; /* jobs that lost all members, or too many to run on */
     uint64_t plans;   /* to make room, booked by the scheduler */
+    uint32_t saved;   /* moments */
+    bool is_adopted;  /* it was forked, and another policy took over; counts are those since then */
     /* not ERROR_OK: the run made no progress and was ended, as partial; the caller shows or releases it */
     struct error stall;
 };

@@ -5,7 +5,6 @@
 #include "sim/engine/engine_saves.h"
 #include "sim/engine/engine_spent.h"
 #include "sim/engine/engine_state.h"
-#include "topologies/communication.h"
 
 #define ENGINE_SLOT_NONE UINT32_MAX
 
@@ -41,226 +40,14 @@ static void free_slot(struct engine *engine, uint32_t slot)
     engine->free_slots[engine->free_count++] = slot;
 }
 
-/* The GPUs that all members ask for, and whether the job gets exactly these on any GPU model. */
-static void fill_asked(struct sim_job *own, const struct job *job)
-{
-    own->asked_milli = 0;
-    own->is_exact = true;
-    for (uint32_t g = 0; g < job->group_count; g++) {
-        const struct job_group *group = job_group(job, g);
-        own->asked_milli += request_gpu_milli(&group->request, NULL) * group->count;
-        own->is_exact &= group->request.gpu_memory_mib == 0 && group->request.mig == 0;
-    }
-}
-
-/* The pieces that its groups get in place of those that they ask for. */
-static void map_pieces(const struct engine *engine, const struct job *job, struct job_group *groups)
-{
-    const struct policy_config *policy = engine->config->policy;
-    if (policy == NULL || policy->sharing->map == NULL) {
-        for (uint32_t g = 0; g < job->group_count; g++)
-            groups[g] = *job_group(job, g);
-        return;
-    }
-    const struct sharing sharing = {.policy = policy->sharing,
-                                    .config = &policy->sharing_config,
-                                    .cluster = engine->config->cluster,
-                                    .queues = job_source_queues(engine->config->source),
-                                    .recuts = policy->geometry->score != NULL};
-    sharing_map(&sharing, job, groups);
-}
-
-/* The mean SM activity of the pieces that the job gets.  The trace has that of the requested ones: on another kind of
- * piece a job keeps as many SMs busy, at most all of the piece. */
-static uint16_t activity(const struct engine *engine, const struct job *job, const struct job_truth *truth,
-                         const struct job_group *groups)
-{
-    int64_t asked = 0, held = 0;
-    if (truth->sm_active_milli == SM_ACTIVE_UNKNOWN)
-        return truth->sm_active_milli;
-    for (uint32_t g = 0; g < job->group_count; g++) {
-        asked += engine_member_milli(engine, &job_group(job, g)->request) * job_group(job, g)->count;
-        held += engine_member_milli(engine, &groups[g].request) * groups[g].count;
-    }
-    if (held == 0 || held == asked)
-        return truth->sm_active_milli;
-    const int64_t milli = (truth->sm_active_milli * asked + held / 2) / held;
-    return (uint16_t)(milli < GPU_MILLI ? milli : GPU_MILLI);
-}
-
-static char *own_name(const struct job *job)
-{
-    return job->name != NULL ? mem_copy_text(job->name) : NULL;
-}
-
-/* Every field is named, so that none is written twice. */
-static void fill_row(struct engine *engine, struct sim_job *own, const struct job *job, const struct job_truth *truth)
-{
-    const struct job_source *source = engine->config->source;
-    const struct queue_table *queues = job_source_queues(engine->config->source);
-    own->row =
-        (struct job_row){.id = job->id,
-                         .name = own_name(job),
-                         .queue = queues->queues[job->queue].name,
-                         .user = job->user != NAMES_NONE ? names_text(job_source_users(source), job->user) : "",
-                         .class = job->class,
-                         .workload_class = truth->workload_class == 0
-                                               ? job_class_name(job->class)
-                                               : names_text(job_source_classes(source), truth->workload_class - 1u),
-                         .priority = job->priority,
-                         .gpu_milli = own->asked_milli,
-                         .members = own->pieces.member_count,
-                         .model = engine_asked_model(engine->config->cluster, job),
-                         .submit = job->submit,
-                         .eligible = job->submit,
-                         .start = TIME_NEVER,
-                         .end = TIME_NEVER,
-                         .state = 0,
-                         .reason = 0,
-                         .wait = 0,
-                         .wait_total = 0,
-                         .run = 0,
-                         .work = 0,
-                         .work_asked = truth->duration,
-                         .evictions = 0,
-                         .lost_gpu_ns = 0,
-                         .overhead_gpu_ns = 0,
-                         .sm_active_milli = truth->sm_active_milli,
-                         .is_counted = job->submit >= engine->config->world.warmup,
-                         .source = 0,
-                         .resizes = 0,
-                         .held_gpu_us = 0,
-                         .preempted_gpu_ns = 0,
-                         .lost = NULL,
-                         .pulls = NULL,
-                         .evictions_wasted = 0,
-                         .communication = job->communication != NULL ? communication_name(job->communication) : "",
-                         .exposed_gpu_us = 0,
-                         .slowed_gpu_us = 0,
-                         .network_gpu_us = 0,
-                         .network_bytes_per_s = 0,
-                         .planned_gpu_us = 0,
-                         .mfu_micro = 0,
-                         .activity = NULL,
-                         .active_gpu_us = 0,
-                         .idle_held_gpu_us = 0,
-                         .faults = NULL,
-                         .idle = NULL,
-                         .waits = NULL};
-}
-
-/* Copy its dependencies.  From the first job with dependencies on, the ends of jobs are remembered. */
-static void fill_after(struct engine *engine, struct sim_job *own, const struct job *job)
-{
-    own->after_count = job->after_count;
-    if (job->after_count == 0)
-        return;
-    engine->has_dependencies = true;
-    MEM_GROW(engine->ended_at, engine->ended_capacity, (size_t)job->id + 1);
-    MEM_GROW(own->after, own->after_capacity, (size_t)job->after_count);
-    for (uint32_t i = 0; i < job->after_count; i++) {
-        assert(job->after[i].job < job->id);
-        own->after[i] = job->after[i];
-    }
-}
-
-/* Field by field: the slot keeps its storage, its generation and its tenure. */
-static void fill_job(struct engine *engine, struct sim_job *own, const struct job *job, const struct job_truth *truth)
-{
-    job_pieces_plan(&own->pieces, job);
-    engine_check_asks(engine, own, job);
-    fill_asked(own, job);
-    fill_row(engine, own, job, truth);
-    fill_after(engine, own, job);
-    own->checkpoint = job->checkpoint;
-    own->progress = progress_new(truth->duration, own->pieces.member_count, 1);
-    own->outcome = truth->outcome;
-    own->trace_id = job->trace_id;
-    own->held_milli = 0;
-    own->held_milli_ns = 0;
-    own->limit = job->limit;
-    own->running_since = own->leaves_at = own->thaws_at = 0;
-    own->stale_since = TIME_NEVER;
-    own->stale_after = job->stale_after;
-    if (own->stale_after == JOB_AS_QUEUE)
-        own->stale_after = queue_table_stale_after(job_source_queues(engine->config->source), job->queue,
-                                                   engine->config->policy->stale_after);
-    own->change_count = 0;
-    own->attempts = 0;
-    own->owed = 0;
-    own->state = LIFE_NONE;
-    own->evict_reason = REASON_NONE;
-}
-
-/* A sharing policy may give it pieces other than it asks for. */
-static void fill_pieces(struct engine *engine, uint32_t slot, const struct job *job, const struct job_truth *truth)
-{
-    struct job_group groups[JOB_GROUPS_MAX];
-    map_pieces(engine, job, groups);
-    for (uint32_t g = 0; g < job->group_count; g++)
-        engine->jobs[slot].is_exact &= request_is_same(&groups[g].request, &job_group(job, g)->request);
-    engine->jobs[slot].row.sm_active_milli = activity(engine, job, truth, groups);
-    if (engine_has_paces(engine, job))
-        engine_pace_asks(engine, slot, job, truth, groups);
-    if (engine->config->world.activity.count > 0)
-        engine_activity_asks(engine, slot, job, groups);
-}
-
-/* It gets the pieces that it asks for. */
-static void fill_as_asked(struct engine *engine, uint32_t slot, const struct job *job, const struct job_truth *truth)
-{
-    struct job_group groups[JOB_GROUPS_MAX];
-    if (engine->config->world.activity.count > 0)
-        engine_activity_asks(engine, slot, job, NULL);
-    if (!engine_has_paces(engine, job))
-        return;
-    map_pieces(engine, job, groups);
-    engine_pace_asks(engine, slot, job, truth, groups);
-}
-
-static void fill_faults(struct engine *engine, uint32_t slot, const struct job *job)
-{
-    struct job_group groups[JOB_GROUPS_MAX];
-    map_pieces(engine, job, groups);
-    engine_fault_asks(engine, slot, job, groups);
-}
-
-/* With the run time that the submitter declares, or an estimate by the world's setting; with the checkpoint plan of the
- * world, if it has them. */
-static void tell_submitted(struct engine *engine, const struct job *job, const struct job_truth *truth)
-{
-    const struct estimates *estimates = &engine->config->world.estimates;
-    if (estimates->kind == ESTIMATES_AS_DECLARED && !engine_has_phases(engine)) {
-        port_job_submitted(&engine->port, job, engine->now);
-        return;
-    }
-    struct job told = *job;
-    if (estimates->kind != ESTIMATES_AS_DECLARED)
-        told.estimate = estimates_make(estimates, engine->config->seed, job->id, truth->duration, job->estimate);
-    told.checkpoint = engine->jobs[engine->slot_of[job->id]].checkpoint;
-    if (engine->pulls != NULL)
-        told.objects = engine_pulls_objects(engine, engine->slot_of[job->id]);
-    port_job_submitted(&engine->port, &told, engine->now);
-}
-
 static uint32_t submit(struct engine *engine, const struct job *job, const struct job_truth *truth)
 {
+    struct job room;
     uint32_t slot = new_slot(engine, job->id);
+    engine_know(engine, slot, job, truth);
+    if (slot < engine->before_capacity)
+        engine->before[slot].mask = 0;
     struct sim_job *own = &engine->jobs[slot];
-    fill_job(engine, own, job, truth);
-    const struct policy_config *policy = engine->config->policy;
-    if (policy != NULL && policy->sharing->map != NULL)
-        fill_pieces(engine, slot, job, truth);
-    else
-        fill_as_asked(engine, slot, job, truth);
-    if (engine->has_faults)
-        fill_faults(engine, slot, job);
-    if (engine_has_phases(engine))
-        engine_saves_asks(engine, slot, job, truth);
-    if (engine->spendings != NULL)
-        engine_spent_asks(engine, slot);
-    if (engine->monitor != NULL)
-        engine_monitor_asks(engine, slot);
     engine_step(own, STEP_SUBMIT);
     engine->submitted++;
     engine->event_count++;
@@ -268,14 +55,14 @@ static uint32_t submit(struct engine *engine, const struct job *job, const struc
         engine->arrived_milli += job_asked_milli(job, engine->config->cluster);
     engine_begin_wait(engine, own);
     engine_hash(engine, EVENT_SUBMIT, job->id);
-    tell_submitted(engine, job, truth);
+    port_job_submitted(&engine->port, engine_told(engine, job, truth, &room), engine->now);
     engine_want_cycle(engine, engine->now);
     return slot;
 }
 
 uint32_t engine_submit(struct engine *engine, const struct job *job, const struct job_truth *truth)
 {
-    if (job->communication == NULL || engine->config->world.network != NETWORK_FREE)
+    if (!engine_silences(engine, job))
         return submit(engine, job, truth);
     struct job silent = *job;
     silent.communication = NULL;
@@ -308,10 +95,35 @@ static void finish_job(struct engine *engine, uint32_t slot, enum job_end_state 
     free_slot(engine, slot);
 }
 
+/* Add what the job waited for before another policy took over.  The wait for a START of the old policy, which takes
+ * effect later, is told by no scheduler. */
+static void add_before(const struct engine *engine, uint32_t slot, struct wait_times *times)
+{
+    const struct sim_job *job = &engine->jobs[slot];
+    const struct wait_times *before = &engine->before[slot];
+    for (uint32_t left = before->mask; left != 0; left &= left - 1)
+        wait_times_add(times, (enum reason)__builtin_ctz(left), before->of[__builtin_ctz(left)]);
+    const time_ns all = job->row.wait_total + (job->is_waiting ? engine->now - job->waiting_since : 0);
+    const time_ns told = wait_times_sum(times);
+    if (told < all)
+        wait_times_add(times, REASON_CONFIGURING, all - told);
+}
+
+bool engine_waited(struct engine *engine, uint32_t slot, struct wait_times *times)
+{
+    const bool has_waited = port_waited(&engine->port, engine->jobs[slot].row.id, engine->now, times);
+    if (slot >= engine->before_capacity || !engine->config->world.has_wait_times)
+        return has_waited;
+    if (!has_waited)
+        times->mask = 0;
+    add_before(engine, slot, times);
+    return times->mask != 0;
+}
+
 void engine_note_waits(struct engine *engine, struct sim_job *job)
 {
     if ((job->is_waiting || job->row.wait_total > 0) &&
-        port_waited(&engine->port, job->row.id, engine->now, &engine->waits))
+        engine_waited(engine, (uint32_t)(job - engine->jobs), &engine->waits))
         job->row.waits = &engine->waits;
 }
 
@@ -438,6 +250,17 @@ static void apply_release(struct engine *engine, uint32_t slot)
     job->owed = 0;
 }
 
+/* What a job waited for that the scheduler rejects. */
+static void note_rejected(struct engine *engine, uint32_t slot, const struct wait_times *waited)
+{
+    if (slot < engine->before_capacity && waited != NULL) {
+        engine->waits = *waited;
+        add_before(engine, slot, &engine->waits);
+        waited = &engine->waits;
+    }
+    engine->jobs[slot].row.waits = waited != NULL && waited->mask != 0 ? waited : NULL;
+}
+
 void engine_apply(struct engine *engine, const struct decision *decision)
 {
     uint32_t slot = engine->slot_of[decision->job];
@@ -451,8 +274,7 @@ void engine_apply(struct engine *engine, const struct decision *decision)
         apply_evict(engine, slot, decision);
         break;
     case DECISION_REJECT:
-        engine->jobs[slot].row.waits =
-            decision->waited != NULL && decision->waited->mask != 0 ? decision->waited : NULL;
+        note_rejected(engine, slot, decision->waited);
         engine_reject(engine, slot, decision->reason);
         break;
     case DECISION_NOTIFY: /* no user of this world reacts */
@@ -569,6 +391,7 @@ static time_ns eligible_by_now(const struct engine *engine, const struct sim_job
 static void close_waiting(struct engine *engine, struct sim_job *job)
 {
     job->row.wait_total += engine->now - job->waiting_since;
+    job->waiting_since = engine->now;
     job->row.reason = (uint8_t)port_why(&engine->port, job->row.id);
     if (job->row.start != TIME_NEVER)
         return;

@@ -38,4 +38,9 @@ void engine_monitor_came(struct engine *engine, uint32_t slot, int64_t milli);
 /* Its row; its life, or the run, ends now. */
 const struct idle_row *engine_monitor_row(struct engine *engine, uint32_t slot);
 
+/* ---- Moments (engine_moment.h) ---- */
+void engine_monitor_archive_runs(struct archive *archive, struct engine *engine); /* before the jobs */
+void engine_monitor_archive_job(struct archive *archive, struct engine *engine, uint32_t slot);
+void engine_monitor_archive(struct archive *archive, struct engine *engine); /* after them */
+
 #endif

@@ -158,3 +158,41 @@ const struct pull_row *engine_pulls_row(struct engine *engine, uint32_t slot)
         own->row.bytes[source] = counts.bytes[source];
     return &own->row;
 }
+
+/* ---- Saving ---- */
+
+void engine_pulls_archive_names(struct archive *archive, struct engine *engine)
+{
+    ARCHIVE_KNOWS(struct engine_pulls, 128);
+    pull_names_archive(archive, &engine->pulls->names);
+}
+
+void engine_pulls_archive_job(struct archive *archive, struct engine *engine, uint32_t slot)
+{
+    struct sim_pulls *own = &engine->pulls->jobs[slot];
+    ARCHIVE_KNOWS(struct sim_pulls, 64); /* the objects follow from the declaration */
+    ARCHIVE(archive, own->ready);
+    archive_expect(archive, own->ready >= 0);
+}
+
+/* A job pulls while it is in that phase, and has objects only while it runs. */
+static void check_jobs(struct archive *archive, const struct engine *engine)
+{
+    for (uint32_t slot = 0; slot < engine->job_used; slot++) {
+        const struct sim_job *job = &engine->jobs[slot];
+        const bool runs = job->state != LIFE_NONE && !job->is_waiting;
+        const enum pull_state_of_job state = pulls_state(engine->pulls->pulls, slot);
+        archive_expect(archive, state == PULLS_NONE || runs);
+        archive_expect(archive, !runs || (state == PULLS_WAITS) == engine_saves_is_pulling(engine, slot));
+    }
+}
+
+void engine_pulls_archive(struct archive *archive, struct engine *engine)
+{
+    struct engine_pulls *own = engine->pulls;
+    ARCHIVE(archive, own->due);
+    ARCHIVE(archive, own->generation);
+    pulls_archive(archive, own->pulls, engine->job_used, engine->now);
+    if (archive_is_reading(archive) && !archive->is_broken)
+        check_jobs(archive, engine);
+}

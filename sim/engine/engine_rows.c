@@ -241,7 +241,7 @@ void engine_emit_finished(struct engine *engine)
     for (uint32_t m = 0; m < cluster->model_count; m++)
         names[m] = cluster->models[m].name;
     facts->end = engine->now;
-    facts->warmup = engine->config->world.warmup;
+    facts->warmup = engine->config->world.warmup > engine->from ? engine->config->world.warmup : engine->from;
     bool is_drained = engine->config->world.end == TIME_NEVER && !facts->is_partial;
     facts->measured_until = is_drained && engine->last_submit > facts->warmup ? engine->last_submit : facts->end;
     facts->node_count = cluster->node_count;

@@ -1,4 +1,5 @@
-/* sim/engine/engine_state.h -- the engine's inside, shared by engine.c (time), engine_jobs.c (lives of jobs),
+/* sim/engine/engine_state.h -- the engine's inside, shared by engine.c (time), engine_know.c (what jobs declare),
+ * engine_jobs.c (lives of jobs),
  * engine_hold.c (holdings of jobs, and their cost), engine_pace.c (speeds of jobs), engine_spent.c (GPU time by cause),
  * engine_rows.c (the record), engine_stall.c (runs without progress) and engine_check.c (invariants). */
 #ifndef SIM_ENGINE_ENGINE_STATE_H
@@ -9,6 +10,7 @@
 #include "base/buffer.h"
 #include "base/hash.h"
 #include "policies/jobs/member_kinds.h"
+#include "policies/util/archive.h"
 #include "sim/engine/engine.h"
 #include "sim/engine/event_queue.h"
 #include "sim/engine/port.h"
@@ -216,9 +218,13 @@ struct engine {
     struct level spent[SPENT_COUNT]; /* of jobs that run, in units of engine_spent.h; no useful or lost ones */
     struct level spent_short;        /* what jobs that run fall short of full speed, by their progress */
     wide_ns spent_lost;
-    struct sim_gpu *gpus; /* by gpu_id; NULL: no GPU was repartitioned yet */
-    uint16_t *gpu_used;   /* if is_checked: milli by gpu_id, counted apart from the scheduler */
-    struct error error;   /* the first one; stops the loop */
+    struct sim_gpu *gpus;              /* by gpu_id; NULL: no GPU was repartitioned yet */
+    uint16_t *gpu_used;                /* if is_checked: milli by gpu_id, counted apart from the scheduler */
+    time_ns from;                      /* when the run began: 0, or the moment that it was forked at */
+    struct sched_counts counts_before; /* of the scheduler at `from` */
+    struct wait_times *before; /* by slot: what jobs waited for before another policy took over; NULL: none did */
+    size_t before_capacity;
+    struct error error; /* the first one; stops the loop */
 };
 
 static inline void engine_hash(struct engine *engine, uint64_t what, uint64_t who)
@@ -240,6 +246,10 @@ static inline bool engine_charges(const struct engine *engine)
 
 /* Time: engine.c */
 void engine_want_cycle(struct engine *engine, time_ns at);
+void engine_carry_to(struct engine *engine, time_ns at);          /* make the changes that no event announces */
+void engine_tell_queues(struct engine *engine);                   /* of those that are new */
+struct error engine_open_sched(struct engine *engine) MUST_CHECK; /* a new one */
+void engine_set_sched(struct engine *engine, struct sched *sched);
 
 static inline void engine_level(struct engine *engine, enum level_id id, int64_t delta)
 {
@@ -301,6 +311,15 @@ bool engine_fault_strikes(struct engine *engine, uint32_t slot);                
 void engine_fault_loss(struct engine *engine, uint32_t slot, int64_t lost_gpu_ns);    /* by a neighbour's fault */
 const struct fault_row *engine_fault_row(const struct engine *engine, uint32_t slot);
 
+/* Declarations: engine_know.c */
+/* Note in the slot what follows from the declaration of a job. */
+void engine_know(struct engine *engine, uint32_t slot, const struct job *job, const struct job_truth *truth);
+/* The job as the scheduler is told of it; `room` holds it if it differs from what it declares. */
+const struct job *engine_told(const struct engine *engine, const struct job *job, const struct job_truth *truth,
+                              struct job *room);
+/* Is the network free, so that the world must not know what the job exchanges? */
+bool engine_silences(const struct engine *engine, const struct job *job);
+
 /* Lives: engine_jobs.c */
 uint32_t engine_submit(struct engine *engine, const struct job *job, const struct job_truth *truth);
 void engine_apply(struct engine *engine, const struct decision *decision); /* carry out a decision */
@@ -310,7 +329,8 @@ bool engine_is_stale(const struct engine *engine, const struct event *event);
 void engine_reject(struct engine *engine, uint32_t slot, enum reason reason);
 void engine_note_waits(struct engine *engine,
                        struct sim_job *job); /* for its row, before the scheduler forgets the job */
-void engine_close(struct engine *engine);    /* write the rows of all jobs that wait or run */
+bool engine_waited(struct engine *engine, uint32_t slot, struct wait_times *times); /* false: it did not wait */
+void engine_close(struct engine *engine); /* write the rows of all jobs that wait or run */
 
 /* Usability of free GPUs: engine_space.c */
 struct error engine_know_typical(struct engine *engine); /* before the first job is fetched */
@@ -325,6 +345,7 @@ int64_t engine_member_milli(const struct engine *engine, const struct request *r
 void engine_open_layouts(struct engine *engine); /* count the parts of partitioned GPUs that are in no instance */
 void engine_recut(struct engine *engine, const struct decision *decision);
 void engine_gpu_done(struct engine *engine, gpu_id gpu);
+void engine_gpus_archive(struct archive *archive, struct engine *engine); /* save, or load into none */
 
 /* Rows: engine_rows.c */
 uint8_t engine_asked_model(const struct cluster *cluster, const struct job *job);

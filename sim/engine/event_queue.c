@@ -1,6 +1,7 @@
 #include "sim/engine/event_queue.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 enum {
     ARITY = 4,
@@ -119,19 +120,25 @@ static void open_first_slot(struct event_queue *queue)
 
 /* ---- Both -------------------------------------------------------------------------------------- */
 
+static inline void push(struct event_queue *queue, const struct event *event)
+{
+    const uint64_t time = (uint64_t)event->time;
+    if (queue->count++ == 0) {
+        queue->origin = time;
+        queue->horizon = time + 1;
+    }
+    if (time < queue->horizon)
+        heap_push(queue, event);
+    else
+        slot_push(queue, event);
+}
+
 void event_queue_push(struct event_queue *queue, time_ns time, enum event_kind kind, uint32_t subject,
                       uint32_t generation)
 {
     assert(time >= 0);
     struct event event = {time, (uint64_t)kind << KIND_SHIFT | queue->sequence++, subject, generation};
-    if (queue->count++ == 0) {
-        queue->origin = (uint64_t)time;
-        queue->horizon = (uint64_t)time + 1;
-    }
-    if ((uint64_t)time < queue->horizon)
-        heap_push(queue, &event);
-    else
-        slot_push(queue, &event);
+    push(queue, &event);
 }
 
 struct event event_queue_pop(struct event_queue *queue)
@@ -154,4 +161,53 @@ bool event_queue_has(const struct event_queue *queue, event_queue_asked_fn *aske
         for (size_t i = 0; i < queue->slots[s].count && !has; i++)
             has = asked(self, &queue->slots[s].events[i]);
     return has;
+}
+
+/* ---- Saving ------------------------------------------------------------------------------------ */
+
+struct event_list {
+    struct event *events;
+    uint32_t count;
+};
+
+static int compare_events(const void *a, const void *b)
+{
+    const event_key x = key_of(a), y = key_of(b);
+    return x < y ? -1 : x > y;
+}
+
+/* All events, in order.  The caller frees the array. */
+static struct event_list list_events(const struct event_queue *queue)
+{
+    struct event_list list = {mem_zalloc((size_t)queue->count + 1, sizeof *list.events), 0};
+    for (uint32_t i = 0; i < queue->heap_count; i++)
+        list.events[list.count++] = queue->heap[i];
+    for (size_t s = 0; s < sizeof queue->slots / sizeof *queue->slots; s++)
+        for (size_t i = 0; i < queue->slots[s].count; i++)
+            list.events[list.count++] = queue->slots[s].events[i];
+    qsort(list.events, list.count, sizeof *list.events, compare_events);
+    return list;
+}
+
+static bool is_event(const struct event_queue *queue, const struct event *event, time_ns now)
+{
+    return event->time >= now && event_kind(event) <= EVENT_PULLS &&
+           (event->order & ((UINT64_C(1) << KIND_SHIFT) - 1)) < queue->sequence;
+}
+
+void event_queue_archive(struct archive *archive, struct event_queue *queue, time_ns now)
+{
+    struct event_list list = list_events(queue);
+    size_t capacity = (size_t)list.count + 1;
+    ARCHIVE_KNOWS(struct event, 24);
+    ARCHIVE(archive, queue->sequence);
+    archive_expect(archive, queue->sequence >> KIND_SHIFT == 0);
+    ARCHIVE_ARRAY(archive, list.events, capacity, list.count);
+    for (uint32_t i = 0; i < list.count && archive_is_reading(archive) && !archive->is_broken; i++) {
+        archive_expect(archive, is_event(queue, &list.events[i], now) &&
+                                    (i == 0 || key_of(&list.events[i - 1]) < key_of(&list.events[i])));
+        if (!archive->is_broken)
+            push(queue, &list.events[i]);
+    }
+    mem_free(list.events);
 }

@@ -226,3 +226,68 @@ uint32_t pieces_member_count(const struct piece *pieces, uint32_t count)
         members += pieces[i].member_count;
     return members;
 }
+
+/* ---- Saving ---- */
+
+static bool is_piece(const struct cluster *cluster, uint32_t group_count, const struct piece *piece)
+{
+    if (piece->node >= cluster->node_count || piece->group >= group_count || piece->member_count == 0 ||
+        piece->gpu_milli > GPU_MILLI || piece->mig_start >= MIG_SLICES || piece->share >= SHARE_KIND_COUNT)
+        return false;
+    const uint32_t gpus = cluster_node_gpus(cluster, piece->node);
+    const bool is_whole = piece->gpu_mask == 0 || piece->gpu_milli == GPU_MILLI;
+    return (uint32_t)piece->gpu_mask >> gpus == 0 && (piece->gpu_mask == 0 || piece->gpu_milli > 0) &&
+           (is_whole || (piece->gpu_mask & (piece->gpu_mask - 1)) == 0);
+}
+
+static void archive_piece(struct archive *archive, struct piece *piece)
+{
+    uint8_t start = piece->mig_start, share = piece->share;
+    ARCHIVE_KNOWS(struct piece, 12);
+    ARCHIVE(archive, piece->node);
+    ARCHIVE(archive, piece->gpu_mask);
+    ARCHIVE(archive, piece->gpu_milli);
+    ARCHIVE(archive, piece->member_count);
+    ARCHIVE(archive, piece->group);
+    ARCHIVE(archive, start);
+    ARCHIVE(archive, share);
+    archive_expect(archive, start <= PIECE_PART_MASK && share <= PIECE_PART_MASK);
+    piece->mig_start = (unsigned)start & PIECE_PART_MASK;
+    piece->share = (unsigned)share & PIECE_PART_MASK;
+}
+
+void pieces_archive(struct archive *archive, struct piece **pieces, size_t *capacity, uint32_t *count,
+                    const struct cluster *cluster, uint32_t group_count)
+{
+    ARCHIVE_ROOM(archive, *pieces, *capacity, *count);
+    for (uint32_t p = 0; p < *count; p++) {
+        archive_piece(archive, &(*pieces)[p]);
+        archive_expect(archive, archive->is_broken || is_piece(cluster, group_count, &(*pieces)[p]));
+    }
+    if (archive->is_broken && archive_is_reading(archive))
+        *count = 0;
+}
+
+/* Pieces that come one after another may become one piece; these did not. */
+void job_pieces_archive(struct archive *archive, struct job_pieces *held, const struct cluster *cluster,
+                        uint32_t group_count)
+{
+    struct piece *list = NULL;
+    size_t capacity = 0;
+    uint32_t count = held->piece_count;
+    ARCHIVE_KNOWS(struct job_pieces, 112);
+    if (!archive_is_reading(archive)) {
+        MEM_GROW(list, capacity, (size_t)count + 1);
+        memcpy(list, job_pieces_all(held), count * sizeof *list);
+    }
+    pieces_archive(archive, &list, &capacity, &count, cluster, group_count);
+    if (archive_is_reading(archive)) {
+        make_room(held, count);
+        struct piece *own = pieces_of(held);
+        for (uint32_t p = 0; p < count; p++) {
+            count_members(held, &list[p], true);
+            own[held->piece_count++] = list[p];
+        }
+    }
+    mem_free(list);
+}

@@ -273,3 +273,75 @@ uint32_t network_settle(struct network *network, const uint32_t **changed)
     *changed = network->changed;
     return network->changed_count;
 }
+
+/* ---- Saving ---- */
+
+static bool is_rate(double rate)
+{
+    return isfinite(rate) && rate >= 0;
+}
+
+/* The flow crosses each of its links once.  Which flow of a link comes first does not matter: a component is solved in
+ * the order of slots. */
+static void cross_links(struct archive *archive, struct network *network, uint32_t slot)
+{
+    const struct flow_cell *cell = &network->flows[slot];
+    for (uint32_t u = 0; u < cell->use_count; u++)
+        archive_expect(archive, cell->uses[u].link < network->link_count && cell->uses[u].senders > 0 &&
+                                    isfinite(cell->uses[u].senders) &&
+                                    (u == 0 || cell->uses[u - 1].link < cell->uses[u].link));
+    for (uint32_t u = 0; u < cell->use_count && !archive->is_broken; u++) {
+        struct link_cell *link = &network->links[cell->uses[u].link];
+        MEM_GROW(link->slots, link->slot_capacity, (size_t)link->slot_count + 1);
+        link->slots[link->slot_count++] = slot;
+    }
+}
+
+static void archive_flow(struct archive *archive, struct network *network, uint32_t slot)
+{
+    struct flow_cell *cell = &network->flows[slot];
+    ARCHIVE_KNOWS(struct flow_cell, 56);
+    ARCHIVE(archive, cell->demand);
+    ARCHIVE(archive, cell->peak);
+    ARCHIVE(archive, cell->mean);
+    ARCHIVE(archive, cell->burst);
+    ARCHIVE_ROOM(archive, cell->uses, cell->use_capacity, cell->use_count);
+    for (uint32_t u = 0; u < cell->use_count; u++) {
+        ARCHIVE(archive, cell->uses[u].link);
+        ARCHIVE(archive, cell->uses[u].senders);
+    }
+    if (!archive_is_reading(archive))
+        return;
+    archive_expect(archive, is_rate(cell->demand) && is_rate(cell->peak) && is_rate(cell->mean) &&
+                                is_rate(cell->burst) && cell->demand > 0 && cell->demand <= cell->peak &&
+                                cell->burst > 0 && cell->use_count > 0);
+    if (archive->is_broken)
+        cell->use_count = 0;
+    cross_links(archive, network, slot);
+}
+
+/* The first slot from this one on that has a flow; UINT32_MAX: none. */
+static uint32_t next_flow(const struct network *network, uint32_t slot)
+{
+    while (slot < network->flow_capacity && network->flows[slot].use_count == 0)
+        slot++;
+    return slot < network->flow_capacity ? slot : UINT32_MAX;
+}
+
+void network_archive(struct archive *archive, struct network *network, uint32_t slot_count)
+{
+    assert(network->touched_count == 0);
+    ARCHIVE(archive, network->solved);
+    for (uint32_t from = 0; !archive->is_broken;) {
+        uint32_t slot = next_flow(network, from);
+        ARCHIVE(archive, slot);
+        if (slot == UINT32_MAX)
+            break;
+        archive_expect(archive, !archive_is_reading(archive) || (slot >= from && slot < slot_count));
+        if (archive->is_broken)
+            break;
+        MEM_GROW(network->flows, network->flow_capacity, (size_t)slot + 1);
+        archive_flow(archive, network, slot);
+        from = slot + 1;
+    }
+}

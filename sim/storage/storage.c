@@ -210,3 +210,60 @@ bool storage_take(struct storage *storage, time_ns now, uint32_t *slot)
     storage_stop(storage, *slot, now);
     return true;
 }
+
+uint32_t storage_count(const struct storage *storage)
+{
+    return storage->count;
+}
+
+/* ---- Saving ---- */
+
+#define BYTES_MAX ((wide_bytes)1 << 120) /* so that sums of two do not overflow */
+
+static bool is_amount(wide_bytes bytes)
+{
+    return bytes >= 0 && bytes < BYTES_MAX;
+}
+
+/* One transfer of the heap, at that place. */
+static void archive_transfer(struct archive *archive, struct storage *storage, uint32_t at, uint32_t slot_count)
+{
+    struct transfer transfer = {0};
+    uint32_t slot = 0;
+    if (!archive_is_reading(archive)) {
+        slot = storage->heap[at];
+        transfer = storage->transfers[slot];
+    }
+    ARCHIVE_KNOWS(struct transfer, 32);
+    ARCHIVE(archive, slot);
+    ARCHIVE(archive, transfer.goal);
+    ARCHIVE(archive, transfer.nodes);
+    if (!archive_is_reading(archive))
+        return;
+    archive_expect(archive, slot < slot_count && transfer.nodes > 0 && is_amount(transfer.goal));
+    if (archive->is_broken)
+        return;
+    MEM_GROW(storage->transfers, storage->transfer_capacity, (size_t)slot + 1);
+    archive_expect(archive, storage->transfers[slot].place == 0);
+    storage->transfers[slot] = transfer;
+    put(storage, at, slot);
+    archive_expect(archive, at == 0 || !is_before(storage, slot, storage->heap[(at - 1) / 2]));
+}
+
+void storage_archive(struct archive *archive, struct storage *storage, uint32_t slot_count, time_ns now)
+{
+    uint64_t nodes = 0;
+    ARCHIVE_KNOWS(struct storage, 96);
+    ARCHIVE(archive, storage->moved);
+    ARCHIVE(archive, storage->since);
+    ARCHIVE(archive, storage->node_count);
+    ARCHIVE_ROOM(archive, storage->heap, storage->heap_capacity, storage->count);
+    for (uint32_t i = 0; i < storage->count && !archive->is_broken; i++)
+        archive_transfer(archive, storage, i, slot_count);
+    if (archive->is_broken)
+        storage->count = 0;
+    for (uint32_t i = 0; i < storage->count; i++)
+        nodes += storage->transfers[storage->heap[i]].nodes;
+    archive_expect(archive, is_amount(storage->moved) && storage->since >= 0 && storage->since <= now &&
+                                storage->node_count == nodes);
+}

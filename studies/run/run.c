@@ -69,6 +69,8 @@ static struct error open_record(struct run *run, const char *const *model_names)
     TRY(record_files_open(&run->files, run->options->out, model_names));
     if (run->options->has_events)
         TRY(open_events(run));
+    if (run->options->save_count > 0)
+        TRY(moment_file_open(&run->moments, run->options->out));
     TRY(output_open_inside(&run->page, run->options->out, HTML_FILE, OUTPUT_PLAIN));
     return output_open_inside(&run->summary, run->options->out, RESULT_FILE, OUTPUT_PLAIN);
 }
@@ -122,6 +124,13 @@ static struct error simulate(struct run *run)
                                    .stop = options->stop,
                                    .on_progress = options->on_progress,
                                    .progress_self = options->progress_self};
+    config.fork = run->fork.moment;
+    if (run->moments != NULL) {
+        config.saves = options->saves;
+        config.save_count = options->save_count;
+        config.on_moment = moment_file_add;
+        config.moment_self = run->moments;
+    }
     if (run->process != NULL)
         config.decider = process_decider(run->process);
     if (run->events != NULL)
@@ -133,10 +142,22 @@ static struct error simulate(struct run *run)
     return ERROR_OK;
 }
 
+/* The scenario that the options name, or that of the record to be forked. */
+static struct error load_scenario(struct run *run)
+{
+    struct scenario_options scenario = run->options->scenario;
+    if (run->options->fork == NULL)
+        return scenario_load(&run->scenario, &scenario);
+    TRY(fork_open(&run->fork, run->options->fork, run->options->fork_at, run->options->version));
+    scenario.text = run->fork.record.manifest.scenario_json;
+    TRY(scenario_load(&run->scenario, &scenario));
+    return fork_check(&run->fork, &run->scenario);
+}
+
 struct error run_simulate(struct run *run, const struct run_options *options)
 {
     *run = (struct run){.options = options};
-    TRY(scenario_load(&run->scenario, &options->scenario));
+    TRY(load_scenario(run));
     struct gates gates;
     TRY(run_service_levels(&run->scenario, &run->arena, &run->levels));
     TRY(run_gates(&run->scenario, &run->arena, &gates));
@@ -155,12 +176,17 @@ static struct error commit_events(struct run *run)
     return run->events != NULL ? event_file_commit(&run->events) : folder_remove(run->folder, EVENT_FILE);
 }
 
+static struct error commit_moments(struct run *run)
+{
+    return run->moments != NULL ? moment_file_commit(&run->moments) : folder_remove(run->folder, MOMENT_FILE);
+}
+
 /* What a manifest borrows. */
 struct manifest {
     struct result_manifest result;
-    struct result_input inputs[3 + PLUGINS_MAX];
-    struct result_file files[RECORD_FILE_COUNT + 1];
-    char digests[RECORD_FILE_COUNT + 1][33];
+    struct result_input inputs[4 + PLUGINS_MAX];
+    struct result_file files[RECORD_FILE_COUNT + 2];
+    char digests[RECORD_FILE_COUNT + 2][33];
     char fingerprint[17], arrivals[17];
 };
 
@@ -172,6 +198,9 @@ static void fill_inputs(const struct run *run, struct manifest *manifest)
     size_t count = 0;
     if (run->scenario.digest[0] != '\0')
         inputs[count++] = (struct result_input){.role = "scenario", .name = path, .digest = run->scenario.digest};
+    if (run->fork.moment != NULL)
+        inputs[count++] =
+            (struct result_input){.role = "record", .name = run->fork.folder, .digest = run->fork.list.digest};
     if (run->scenario.cluster_path[0] != '\0')
         inputs[count++] = (struct result_input){
             .role = "cluster", .name = run->scenario.cluster_path, .digest = run->scenario.cluster_digest};
@@ -211,6 +240,10 @@ static void fill_manifest(const struct run *run, struct manifest *manifest)
                      .declared_by_row = facts->declared_by_row,
                      .declared_row_count = facts->declared_row_count},
         .scenario_json = run->scenario.resolved};
+    if (run->fork.moment != NULL)
+        manifest->result.fork = (struct result_fork){.fingerprint = run->fork.record.manifest.fingerprint,
+                                                     .at = run->fork.moment->at,
+                                                     .is_adopted = run->result.is_adopted};
     fill_inputs(run, manifest);
 }
 
@@ -225,6 +258,11 @@ static void fill_files(const struct run *run, struct manifest *manifest)
     if (run->events != NULL) {
         event_file_digest(run->events, manifest->digests[count]);
         manifest->files[count] = (struct result_file){EVENT_FILE, manifest->digests[count]};
+        count++;
+    }
+    if (run->moments != NULL) {
+        moment_file_digest(run->moments, manifest->digests[count]);
+        manifest->files[count] = (struct result_file){MOMENT_FILE, manifest->digests[count]};
         count++;
     }
     manifest->result.files = manifest->files;
@@ -242,6 +280,8 @@ struct error run_result_text(const struct run *run, const struct result_host *ho
 static struct error seal_rows(struct run *run)
 {
     TRY(record_files_seal(run->files));
+    if (run->moments != NULL)
+        TRY(moment_file_seal(run->moments));
     return run->events != NULL ? event_file_seal(run->events) : ERROR_OK;
 }
 
@@ -252,6 +292,7 @@ static struct error commit_all(struct run *run)
 {
     TRY(folder_remove(run->folder, RESULT_FILE));
     TRY(commit_events(run));
+    TRY(commit_moments(run));
     TRY(record_files_commit(&run->files));
     TRY(output_commit(&run->page));
     return output_commit(&run->summary);
@@ -279,6 +320,8 @@ void run_release(struct run *run)
     error_release(&run->result.stall); /* it is set if the caller did not show it */
     record_files_discard(&run->files);
     event_file_discard(&run->events);
+    moment_file_discard(&run->moments);
+    fork_release(&run->fork);
     process_close(&run->process);
     output_discard(&run->page);
     output_discard(&run->summary);

@@ -25,6 +25,7 @@
 #include "sim/live/process.h"
 #include "sim/record/record_files.h"
 #include "sim/scenario/scenario.h"
+#include "studies/run/fork.h"
 
 struct run_options {     /* all but `version` may be NULL, 0 or false */
     const char *version; /* of Windtunnel, for the record */
@@ -42,6 +43,10 @@ struct run_options {     /* all but `version` may be NULL, 0 or false */
     void (*on_begin)(void);
     void (*on_progress)(void *self, const struct engine_progress *progress);
     void *progress_self;
+    const time_ns *saves; /* moments that the record gets (sim/engine/moment.h), in order, each once; needs `out` */
+    uint32_t save_count;
+    const char *fork;             /* the folder of a record, whose scenario is taken; NULL: the run begins at 0 */
+    time_ns fork_at;              /* a moment of that record */
     const char *const *arguments; /* the command line, for the page; NULL-terminated; NULL: none */
 };
 
@@ -56,6 +61,8 @@ struct run {
     struct record_files *files;
     struct output *page, *summary; /* report.html and result.json */
     struct event_file *events;     /* NULL without events */
+    struct moment_file *moments;   /* NULL without moments */
+    struct fork fork;              /* {0}: the run begins at 0 */
     struct process *process;       /* NULL if the library decides */
     struct arena arena;
 };

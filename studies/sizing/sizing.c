@@ -178,11 +178,8 @@ static void keep_result(void *self, const struct worker_result *result)
         fail(batch, run->seed, result);
         return;
     }
-    struct error error = values_read_text(&run->values, "the result of the run", result->bytes);
-    if (error_is(error) && !error_is(batch->error))
-        batch->error = error;
-    else
-        error_release(&error);
+    if (!error_is(batch->error)) /* else the plan fails with the first */
+        batch->error = values_read_text(&run->values, "the result of the run", result->bytes);
     batch->answer->run_count++;
 }
 
@@ -392,9 +389,10 @@ const struct sizing_point *sizing_past_point(const struct sizing *sizing, const 
     return NULL;
 }
 
-static void release_point(struct sizing_point *point)
+/* All runs, since of a batch that failed or was stopped some are done. */
+static void release_point(struct sizing_point *point, size_t run_capacity)
 {
-    for (size_t r = 0; r < point->run_count; r++)
+    for (size_t r = 0; r < run_capacity; r++)
         values_release(&point->runs[r].values);
     mem_free(point->runs);
     mem_free(point->judgements);
@@ -404,7 +402,7 @@ void sizing_release(struct sizing *sizing)
 {
     for (size_t a = 0; a < sizing->answer_count; a++) {
         for (size_t p = 0; p < sizing->answers[a].point_count; p++)
-            release_point(&sizing->answers[a].points[p]);
+            release_point(&sizing->answers[a].points[p], sizing->options->seeds_max);
         mem_free(sizing->answers[a].points);
     }
     mem_free(sizing->answers);

@@ -1,0 +1,110 @@
+#!/bin/sh
+# A moment saved by `run --save-at` is in the record, and `run --fork-at` begins there: the fingerprint and the rows of
+# the whole run under the same policy, others under another; clear errors where that cannot be.
+set -u
+. tests/support/cli.sh
+
+fingerprint() { # of said.err
+    sed -n 's/.*fingerprint \([0-9a-f]*\).*/\1/p' said.err
+}
+
+cat >week.json <<END
+{"cluster": "four.json", "seed": 3, "policy": {"preset": "windtunnel"},
+ "workload": {"synth": {"duration": "4d", "load_whole_gpu": 1.3, "classes": [
+   {"name": "small", "class": "training", "share": 0.7, "arrivals": {"process": "poisson"},
+    "sizes": [{"weight": 3, "gpus": 1, "nodes": 1}, {"weight": 1, "gpus": 8, "nodes": 1}],
+    "run_time": {"distribution": "exponential", "mean": "2h"}, "sm_active": [0.5, 0.8]},
+   {"name": "gang", "class": "training", "share": 0.3, "priority": 10, "arrivals": {"process": "poisson"},
+    "sizes": [{"weight": 1, "gpus": 16, "nodes": 2}], "checkpoint": {"interval": "30m", "duration": 60, "restart": "5m"},
+    "run_time": {"distribution": "exponential", "mean": "5h"}, "sm_active": [0.7, 0.8]}]}},
+ "world": {"end": "5d", "scheduler_period_s": 1}}
+END
+
+# The same policy, from several moments.
+windtunnel run week.json
+whole=$(fingerprint)
+windtunnel run week.json --save-at 3d --save-at 36h --save-at 3d --out whole
+[ "$status" -eq 0 ] && [ "$(fingerprint)" = "$whole" ] || fail "saving moments changed the run: $(cat said.err)"
+for at in 3d 36h; do
+    windtunnel run whole --fork-at $at --out same
+    [ "$status" -eq 0 ] && [ "$(fingerprint)" = "$whole" ] || fail "fork at $at: $(cat said.err)"
+    zstd -dqc same/jobs.csv.zst | tail -n +2 >same.csv
+    zstd -dqc whole/jobs.csv.zst | tail -n "$(wc -l <same.csv)" | cmp -s - same.csv || fail "fork at $at: other rows"
+    grep -q '"fork": {' same/result.json || fail "the manifest does not say where the run was forked"
+    windtunnel report same
+    [ "$status" -eq 0 ] || fail "report of a fork: $(cat said.err)"
+done
+
+# A fork saves moments too, and a record that is replaced by one without moments has none.
+windtunnel run whole --fork-at 36h --save-at 3d --out half
+windtunnel run half --fork-at 3d
+[ "$status" -eq 0 ] && [ "$(fingerprint)" = "$whole" ] || fail "fork of a fork: $(cat said.err)"
+windtunnel run week.json --out half
+[ ! -e half/moments.bin.zst ] || fail "moments of an earlier record stayed"
+
+# A trace.
+windtunnel run small.json --save-at 15 --out traced
+whole_trace=$(fingerprint)
+windtunnel run traced --fork-at 15s
+[ "$status" -eq 0 ] && [ "$(fingerprint)" = "$whole_trace" ] || fail "fork of a trace: $(cat said.err)"
+windtunnel run traced --fork-at 15s --policy easy --check
+[ "$status" -eq 0 ] || fail "another policy on a trace: $(cat said.err)"
+sed 's/^3,20,/3,21,/' small.csv >other.csv
+mv other.csv small.csv
+refused 3 run traced --fork-at 15s <<'END'
+error: the workload is not the one of the saved moment
+  its trace has changed: run the scenario again with --save-at
+END
+
+# Another policy.
+windtunnel run whole --fork-at 3d --policy kai --check --out kai
+[ "$status" -eq 0 ] && [ "$(fingerprint)" != "$whole" ] || fail "another policy: $(cat said.err)"
+python3 - <<'END' || fail 'the record of a fork is wrong'
+import json
+whole, kai = (json.load(open(f'{name}/result.json')) for name in ('whole', 'kai'))
+fork = kai['manifest']['fork']
+assert fork == {'fingerprint': whole['manifest']['fingerprint'], 'at_s': 259200, 'is_adopted': True}, fork
+assert kai['facts']['warmup_s'] == 259200
+assert kai['manifest']['arrivals'] == whole['manifest']['arrivals']
+digest = whole['manifest']['files']['moments.bin.zst']
+assert {'role': 'record', 'name': 'whole', 'digest': digest} in kai['manifest']['inputs'], kai['manifest']['inputs']
+END
+
+# What cannot be.
+refused 3 run whole --fork-at 2d <<'END'
+error: the record whole has no moment at 2d; it has 36h, 3d
+  make one: windtunnel run SCENARIO --save-at 2d --out whole
+END
+refused 3 run half --fork-at 2.5h <<'END'
+error: the record half has no moment at 9000s
+  make one: windtunnel run SCENARIO --save-at 9000s --out half
+END
+refused 2 run whole --fork-at 3d --set world.end=6d <<'END'
+error: a fork cannot change 'world' of its record: its policy alone may differ
+  leave out options other than --policy and '--set policy....'; to change the rest, run the whole scenario
+END
+refused 2 run week.json --save-at 9d <<'END'
+error: the moment at 777600 s is after the end of the run, at 432000 s
+END
+refused 2 run week.json --save-at soon <<'END'
+error: '--save-at' must be a time of the run, got 'soon'
+  a number of seconds, or one with a unit: 90s, 15m, 36h, 12d
+END
+windtunnel run week.json --save-at 1d
+grep -q "'--save-at' adds a file to the record: name its folder with --out" said.err || fail "no --out: $(cat said.err)"
+refused 2 run week.json --save-at 1d --scheduler cat <<'END'
+error: '--save-at' cannot be used with --scheduler: the state of another program is not known
+END
+refused 2 run whole --fork-at 3d --scheduler cat <<'END'
+error: '--scheduler' cannot be used with --fork-at: another program cannot take over
+END
+windtunnel run whole --fork-at 3d --out whole/../whole
+grep -q "'--out' must not be the folder of the record that is forked" said.err || fail "into itself: $(cat said.err)"
+printf 'x' >>whole/moments.bin.zst
+windtunnel run whole --fork-at 3d
+[ "$status" -eq 3 ] || fail "moments that were changed: status $status: $(cat said.err)"
+
+windtunnel run small.json --save-at 30d --out short
+grep -q 'warning: the run was over before --save-at 2592000s' said.err || fail "no warning: $(cat said.err)"
+
+finish
