@@ -278,6 +278,8 @@ static void read_combinations(struct sweep_plan *plan, const struct json_value *
 static void read_seeds(struct sweep_plan *plan, const struct json_value *value)
 {
     plan->seed_count = json_array_count(value);
+    if (plan->seed_count == 0)
+        json_fail(value, "there is no seed");
     plan->seeds = arena_alloc_array(&plan->arena, plan->seed_count + 1, uint64_t);
     for (size_t s = 0; s < plan->seed_count && !error_is(*value->error); s++) {
         const struct json_value item = json_array_item(value, s);
@@ -303,6 +305,9 @@ static void read_runs(struct sweep_plan *plan, const struct json_value *value)
         const char *text = json_value_string(&key);
         plan->runs[r].combination = (uint32_t)json_value_int(&combination, 0, (int64_t)plan->combination_count - 1);
         plan->runs[r].seed = (uint64_t)json_value_int(&seed, 0, INT64_MAX);
+        if (plan->runs[r].combination != r % plan->combination_count ||
+            plan->runs[r].seed != plan->seeds[r / plan->combination_count])
+            json_fail(&row, "runs are in the order of the seeds, and of the combinations within a seed");
         if (strlen(text) == 32)
             memcpy(plan->runs[r].key, text, sizeof plan->runs[r].key);
         else

@@ -98,7 +98,7 @@ cat >bad.json <<'END'
                                "endless": {"workload.synth.duration": "5000d", "world.end": "5000d"},
                                "queue": {"queues": [{"name": "a", "parent": "b"}]}}}]}
 END
-sweep 11 run bad.json --out bad --timeout 0.5s
+sweep 11 run bad.json --out bad --timeout 3s
 says said.out '^3 runs of 3 combinations: 1 done, 1 error, 1 timeout$'
 says said.err '^error: timeout: run 1 (what=endless, seed 1): took longer than it may$'
 says said.err '^error: error: run 2 (what=queue, seed 1): scenario:1:[0-9]*:'
@@ -159,6 +159,10 @@ mv kept.csv elsewhere/small.csv
 sweep 0 run replay --paths elsewhere
 cp replay/plan.json kept.plan
 sed 's/"seeds": \[1\]/"seeds": [2]/' kept.plan >replay/plan.json
+sweep 3 status replay
+says said.err 'replay/plan.json:[0-9]*:[0-9]*: runs are in the order of the seeds'
+cp kept.plan replay/plan.json
+echo >>replay/plan.json
 sweep 3 status replay
 says said.err 'belongs to another plan'
 cp kept.plan replay/plan.json

@@ -75,6 +75,7 @@ static const struct scene scenes[] = {
                    "--quiet"}},
     {.name = "sweep merge", .arguments = {"sweep", "merge", "sw", "--out", "out/runs.csv"}},
     {.name = "sweep merge sqlite", .arguments = {"sweep", "merge", "sw", "--to", "sqlite", "--out", "out/runs.db"}},
+    {.name = "sweep report", .arguments = {"sweep", "report", "sw", "--out", "out/page.html"}},
     {.name = "validate", .arguments = {"validate", "s.json"}},
     {.name = "validate-model", .arguments = {"validate-model"}},
     {.name = "report", .arguments = {"report", "rec", "--json"}},
