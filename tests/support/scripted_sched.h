@@ -192,6 +192,17 @@ void sched_trust_jobs(struct sched *sched, bool is_on)
 {
     (void)sched, (void)is_on;
 }
+const struct refused_facts *sched_refused(const struct sched *sched)
+{
+    static const struct refused_facts none;
+    (void)sched;
+    return &none;
+}
+const char *wrong_fact_text(enum wrong_fact wrong)
+{
+    (void)wrong;
+    return "";
+}
 void sched_count_waits(struct sched *sched, bool is_on)
 {
     (void)sched, (void)is_on;
