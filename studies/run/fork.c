@@ -42,8 +42,12 @@ static bool lists_moments(const struct result_manifest *manifest)
 static struct error open_record(struct fork *fork)
 {
     struct json_doc *doc;
-    TRY(record_check_open(&doc, fork->folder));
-    struct error error = result_read_doc(&fork->record, doc);
+    struct error error = record_check_open(&doc, fork->folder);
+    if (error_is(error)) {
+        error_set_hint(&error, "a fork begins in the folder of a record, which `windtunnel run SCENARIO --out` makes");
+        return error;
+    }
+    error = result_read_doc(&fork->record, doc);
     json_doc_free(doc);
     return error;
 }

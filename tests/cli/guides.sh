@@ -35,7 +35,7 @@ COMMANDS
 }
 
 follow planner.md
-for page in out/now/report.html out/nodes.html out/policies/report.html; do
+for page in out/now/report.html out/nodes.html out/policies/report.html out/switched/report.html; do
     grep -q '</html>' $page || fail "no page $page"
 done
 follow researcher.md
