@@ -19,7 +19,8 @@ headline --rows slurm,MPS --keep kept.json --markdown
 told=$(sed -n 's/^main, windtunnel, MPS, seed 2: \([0-9.]*\) .*/\1/p' said.err)
 # shellcheck disable=SC2086
 "$program" plan scenarios/h100-500x8.json --policy windtunnel --set policy.sharing.policy=mps $short --quiet \
-    --seeds 1 --seed 2 --set workload.synth.load_whole_gpu=0.8 --largest workload.synth.load_whole_gpu=0.2..1.4/0.2 --json \
+    --seeds 1 --seed 2 --set workload.synth.load_whole_gpu=0.8 \
+    --largest workload.synth.load_whole_gpu=0.2..1.4/0.2 --json \
     --level 'admission_p99_s:class=inference<=2' --level 'queue_time_p95_s:workload_class=small training<=1h' >plan.json
 answer=$(python3 -c 'import json; print(json.load(open("plan.json"))["cases"][0]["answer"])')
 [ "$told" = "$answer" ] || fail "the table has $told, the plan $answer"

@@ -36,19 +36,23 @@ ask() { # a Python expression of d, the object on standard output; what it must 
 # ---- The answer, and the same from one worker and from three. ----
 
 # Erlang: with 1.2 servers busy, jobs of a minute wait for 34 s on 2 and for 5 s on 3.
-ask_nodes='mmc.json --nodes p=1..40 --set cluster.pools.q.nodes=0 --set workload.synth.load_whole_gpu=1.2'
-plan 0 $ask_nodes -j 1
+plan_nodes() { # expected status, arguments
+    expected=$1
+    shift
+    plan "$expected" mmc.json --nodes p=1..40 --set cluster.pools.q.nodes=0 --set workload.synth.load_whole_gpu=1.2 "$@"
+}
+plan_nodes 0 -j 1
 says said.out '^The least cluster.pools.p.nodes that meets the service levels is 3. Sure to 95 %.$'
 says said.out '^  windtunnel run mmc.json .*--set cluster.pools.p.nodes=3 --seed 1$'
 mv said.out one.out
-plan 0 $ask_nodes -j 3
+plan_nodes 0 -j 3
 cmp -s one.out said.out || fail 'the number of workers changes the answer'
-plan 0 $ask_nodes --json
+plan_nodes 0 --json
 ask '[d["cases"][0][key] for key in ("answer", "needed", "enough", "is_sure")]' '[3, 3, 3, True]'
 ask '[len(p["seeds"]) == len(l["values"]) for p in d["cases"][0]["points"] for l in p["levels"]].count(False)' 0
 
 # What it prints for a run is what the run says.
-plan 0 $ask_nodes --json
+plan_nodes 0 --json
 value=$(python3 -c 'import json; d = json.load(open("said.out"))["cases"][0]["points"]
 print(next(p["levels"][0]["values"][0] for p in d if p["number"] == 3))')
 windtunnel run mmc.json --quiet --set cluster.pools.q.nodes=0 --set workload.synth.load_whole_gpu=1.2 \
@@ -60,15 +64,15 @@ sys.exit(json.load(open('run/result.json'))['metrics']['queue_time_mean_s']['val
 # No number of the range will do; one that ran out of runs is not sure.
 plan 10 mmc.json --nodes p=1..2 --set cluster.pools.q.nodes=0 --set workload.synth.load_whole_gpu=2.5
 says said.out '^No cluster.pools.p.nodes from 1 to 2 meets the service levels.$'
-plan 11 $ask_nodes --runs 3
+plan_nodes 11 --runs 3
 says said.out '^cluster.pools.p.nodes=4 meets .* was not found in 2 runs\.$'
 
 # ---- Levels of the command line, growth, other values, a budget. ----
 
-plan 0 $ask_nodes --level 'queue_time_p99_s:class=training<=10m' --json
+plan_nodes 0 --level 'queue_time_p99_s:class=training<=10m' --json
 ask 'd["cases"][0]["points"][0]["levels"][0]["metric"], d["cases"][0]["points"][0]["levels"][0]["max"]' \
     "('queue_time_p99_s', 600)"
-plan 0 $ask_nodes --growth 100% --quarters 2 --runs 200
+plan_nodes 0 --growth 100% --quarters 2 --runs 200
 ask_growth=$(grep -c '^== ' said.out)
 [ "$ask_growth" -eq 3 ] || fail "growth: $ask_growth cases"
 says said.out '^  in 2 quarters (load 4.8)  *7 '
@@ -100,7 +104,8 @@ waiting=$!
 sleep 1
 pkill -TERM -P $waiting
 wait $waiting 2>/dev/null
-[ $? -ge 128 ] || fail "a signal: $?"
+status=$?
+[ $status -ge 128 ] || fail "a signal: status $status"
 says said.out '^Partial: the plan was stopped.$'
 
 # ---- What is refused. ----
