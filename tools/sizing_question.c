@@ -261,6 +261,34 @@ static struct error read_with(struct sizing_asked *asked, const char *value)
     return ERROR_OK;
 }
 
+/* "PATH=LOW..HIGH": the scenario with either end, one path at a time, beside the scenario as it is. */
+static struct error add_varied(struct sizing_asked *asked, const char *value)
+{
+    struct sizing_question range = {.step = 1, .low = 1, .high = -1};
+    TRY(read_range("tornado", value, &range));
+    if (range.low > range.high)
+        return error_new(ERROR_USAGE, "'--tornado' wants PATH=LOW..HIGH, got '%s'", value);
+    const char *path = path_of(asked, value);
+    for (int end = 0; end < 2; end++) {
+        struct buffer name = {0};
+        const char *setting = format_setting(asked, path, end == 0 ? range.low : range.high);
+        buffer_string(&name, setting);
+        TRY(add_case(asked, &name, setting, NULL));
+        asked->cases[asked->options.case_count - 1].varied = path;
+    }
+    return ERROR_OK;
+}
+
+static struct error read_tornado(struct sizing_asked *asked, const char *const *values, size_t count)
+{
+    struct buffer name = {0};
+    buffer_string(&name, "as it is");
+    TRY(add_case(asked, &name, NULL, NULL));
+    for (size_t i = 0; i < count; i++)
+        TRY(add_varied(asked, values[i]));
+    return ERROR_OK;
+}
+
 /* ---- Mixes for a budget ---- */
 
 struct budget_pool {
@@ -316,8 +344,10 @@ static struct error read_cases(struct sizing_asked *asked)
 {
     const char *growth = args_string(asked->args, "growth"), *with = args_string(asked->args, "with");
     const char *budget = args_string(asked->args, "budget");
-    if ((growth != NULL) + (with != NULL) + (budget != NULL) > 1)
-        return error_new(ERROR_USAGE, "--growth, --with and --budget each make the cases: one of them");
+    size_t varied_count;
+    const char *const *varied = args_list(asked->args, "tornado", &varied_count);
+    if ((growth != NULL) + (with != NULL) + (budget != NULL) + (varied_count > 0) > 1)
+        return error_new(ERROR_USAGE, "--growth, --with, --budget and --tornado each make the cases: one of them");
     asked->options.cases = asked->cases;
     if (growth != NULL)
         return read_growth(asked, growth);
@@ -325,6 +355,8 @@ static struct error read_cases(struct sizing_asked *asked)
         return read_with(asked, with);
     if (budget != NULL)
         return read_budget(asked, budget);
+    if (varied_count > 0)
+        return read_tornado(asked, varied, varied_count);
     struct buffer name = {0};
     buffer_string(&name, "as it is");
     return add_case(asked, &name, NULL, NULL);

@@ -125,7 +125,8 @@ static int seek(struct verb *verb)
 /* Options that belong to a question that is sought. */
 static struct error refuse_others(const struct args *args)
 {
-    static const char *const others[] = {"nodes", "smallest", "largest", "growth", "with", "budget", "runs", NULL};
+    static const char *const others[] = {"nodes",  "smallest", "largest", "growth", "with",
+                                         "budget", "tornado",  "runs",    NULL};
     for (size_t o = 0; others[o] != NULL; o++)
         if (args_string(args, others[o]) != NULL)
             return error_new(ERROR_USAGE, "--what-if seeks nothing: it goes without --%s", others[o]);
@@ -196,6 +197,11 @@ static const struct args_option options[] = {
     {.name = "with",
      .metavar = "PATH=VALUE,...",
      .help = "Answer for each of these values of another field: the nodes of another pool, or policies."},
+    {.name = "tornado",
+     .metavar = "PATH=LOW..HIGH",
+     .help = "Answer for either end of what this field may be, one field at a time, and say which moves the answer "
+             "most.",
+     .is_repeatable = true},
     {.name = "budget",
      .metavar = "USD",
      .help = "Seek the mix of two pools for so much per hour that carries the largest load. The pools have a "

@@ -50,6 +50,7 @@ enum { SIZING_SETS_MAX = 8, SIZING_CASES_MAX = 64 };
 struct sizing_case {
     const char *name;
     const char *sets[SIZING_SETS_MAX]; /* "path=value", after those of the scenario; NULL-terminated if fewer */
+    const char *varied; /* the one path that is varied here, low in one case and high in the next; NULL: none */
 };
 
 struct sizing_options {

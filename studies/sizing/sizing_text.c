@@ -1,6 +1,7 @@
 /* studies/sizing/sizing_text.c -- a plan in words and tables. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "reports/grid.h"
 #include "reports/view.h"
@@ -266,10 +267,63 @@ static void write_cases(const struct sizing *sizing, struct buffer *out)
     grid_write(&grid, out);
 }
 
+/* ---- What moves the answer ---- */
+
+/* A path and the answers at both ends of what it may be. */
+struct swing {
+    const struct sizing_answer *low, *high;
+    double size; /* INFINITY: one end has no answer */
+};
+
+static int by_swing(const void *a, const void *b)
+{
+    const double x = ((const struct swing *)a)->size, y = ((const struct swing *)b)->size;
+    return x > y ? -1 : x < y;
+}
+
+static void write_swing(const struct swing *swing, struct grid *grid)
+{
+    grid_row(grid, swing->low->of->varied, NAME_WIDTH);
+    buffer_string(grid_cell(grid, 1), strchr(swing->low->of->sets[0], '=') + 1);
+    buffer_string(grid_cell(grid, 2), strchr(swing->high->of->sets[0], '=') + 1);
+    write_bound(swing->low->is_found, swing->low->number, grid_cell(grid, 3));
+    write_bound(swing->high->is_found, swing->high->number, grid_cell(grid, 4));
+    if (isfinite(swing->size))
+        buffer_format(grid_cell(grid, 5), "%.12g", swing->size);
+    else
+        buffer_string(grid_cell(grid, 5), "no answer");
+}
+
+/* The paths of --tornado, what moves the answer most first; nothing if none is varied. */
+static void write_swings(const struct sizing *sizing, struct buffer *out)
+{
+    static const char *const heads[] = {"What moves the answer", "from", "to", "answer", "answer", "moved", NULL};
+    struct swing swings[SIZING_CASES_MAX];
+    struct grid grid = {0};
+    size_t count = 0;
+    for (size_t a = 0; a + 1 < sizing->answer_count; a++) {
+        const struct sizing_answer *low = &sizing->answers[a], *high = &sizing->answers[a + 1];
+        if (low->of->varied == NULL || high->of->varied != low->of->varied)
+            continue;
+        swings[count++] =
+            (struct swing){low, high, low->is_found && high->is_found ? fabs(high->number - low->number) : INFINITY};
+        a++;
+    }
+    if (count == 0)
+        return;
+    qsort(swings, count, sizeof *swings, by_swing);
+    grid_head(&grid, heads);
+    for (size_t s = 0; s < count; s++)
+        write_swing(&swings[s], &grid);
+    grid_write(&grid, out);
+    buffer_char(out, '\n');
+}
+
 void sizing_text(const struct sizing *sizing, const char *command, struct buffer *out)
 {
     if (sizing->is_partial)
         buffer_string(out, "Partial: the plan was stopped.\n");
+    write_swings(sizing, out);
     if (sizing->options->case_count > 1) {
         write_cases(sizing, out);
         buffer_char(out, '\n');

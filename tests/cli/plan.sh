@@ -79,6 +79,12 @@ says said.out '^  in 2 quarters (load 4.8)  *7 '
 plan 0 mmc.json --nodes p=1..40 --set workload.synth.load_whole_gpu=2.4 --with pools.q.nodes=0,2 --runs 200 --json
 ask '[c["case"] for c in d["cases"]]' "['cluster.pools.q.nodes=0', 'cluster.pools.q.nodes=2']"
 ask 'd["cases"][0]["answer"] - d["cases"][1]["answer"]' 2
+plan 0 mmc.json --nodes p=1..60 --set cluster.pools.q.nodes=0 --runs 300 --set workload.synth.load_whole_gpu=3 \
+    --tornado workload.synth.classes.jobs.arrivals.diurnal_peak_to_mean=1..1.1 \
+    --tornado workload.synth.load_whole_gpu=2..6
+says said.out '^  workload.synth.load_whole_gpu  *2  *6  *4  *8  *4$'
+sed -n '2p' said.out >second
+says second load_whole_gpu # what moves it most comes first
 windtunnel plan mmc.json --budget 6 --pool p --pool q --runs 40 --json
 ask '[c["case"] for c in d["cases"]]' "['0 p, 6 q', '0 p, 6 q', '1 p, 4 q', '2 p, 2 q', '3 p, 0 q']"
 
