@@ -60,9 +60,14 @@ static bool ask_trials(const struct threshold *search, int64_t index, size_t to,
            (point != NULL || search->count < THRESHOLD_POINTS_MAX);
 }
 
-static bool ask_scouts(const struct threshold *search, int64_t index, struct threshold_ask *ask)
+/* A new number between these two, either of which may be NULL.  Few trials say little where more were made next to it.
+ */
+static bool ask_scouts(const struct threshold *search, int64_t index, const struct threshold_point *below,
+                       const struct threshold_point *above, struct threshold_ask *ask)
 {
-    return ask_trials(search, index, search->options.scouts, ask);
+    const size_t scouts = search->options.scouts;
+    const bool is_judged = (below != NULL && below->trials > scouts) || (above != NULL && above->trials > scouts);
+    return ask_trials(search, index, is_judged ? search->options.looks.n[0] : scouts, ask);
 }
 
 /* The trials at the next look, of at most `looks` looks; 0: none is left. */
@@ -132,13 +137,13 @@ bool threshold_next(const struct threshold *search, struct threshold_ask *ask)
     const struct threshold_options *options = &search->options;
     const struct threshold_point *below = failing(search), *above = holding(search);
     if (search->count == 0)
-        return ask_scouts(search, options->start, ask);
+        return ask_scouts(search, options->start, below, above, ask);
     if (above == NULL && below->index < options->high)
-        return ask_scouts(search, gallop(search, below->index, options->high), ask);
+        return ask_scouts(search, gallop(search, below->index, options->high), below, above, ask);
     if (below == NULL && above->index > options->low)
-        return ask_scouts(search, gallop(search, above->index, options->low), ask);
+        return ask_scouts(search, gallop(search, above->index, options->low), below, above, ask);
     if (below != NULL && above != NULL && above->index - below->index > 1)
-        return ask_scouts(search, below->index + (above->index - below->index) / 2, ask);
+        return ask_scouts(search, below->index + (above->index - below->index) / 2, below, above, ask);
     enum { LOOKS_AT_FIRST = 2 }; /* before numbers farther away are tried */
     return ask_more(search, below, above, LOOKS_AT_FIRST, ask) || ask_more(search, below, above, LOOKS_MAX, ask);
 }
