@@ -207,10 +207,13 @@ static void write_side(const struct comparison *comparison, size_t side, const s
     write_moved(comparison, side, show->is_all, out);
     write_long(comparison, side, out);
     write_first(comparison, side, out);
-    buffer_format(out, "\n  Who won and who lost, by %s\n", show->winner_metric);
+    struct buffer winners = {0};
     for (size_t cut = 0; cuts[cut] != NULL; cut++)
         if (strcmp(cuts[cut], "tenant") != 0 || comparison_has_tenants(comparison))
-            write_cut(comparison, side, cut, show->winner_metric, out);
+            write_cut(comparison, side, cut, show->winner_metric, &winners);
+    if (winners.length > 0)
+        buffer_format(out, "\n  Who won and who lost, by %s\n%s", show->winner_metric, buffer_c_string(&winners));
+    buffer_release(&winners);
 }
 
 void comparison_write_text(const struct comparison *comparison, const struct comparison_show *show, struct buffer *out)
