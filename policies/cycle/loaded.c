@@ -298,6 +298,73 @@ static const char *check_accounts(const struct sched *sched)
     return is_good ? NULL : "a user's account differs from what the user's jobs hold";
 }
 
+/* ---- Waiting times ---- */
+
+/* A reading of a clock is a sum of three, and two readings are subtracted: all of it stays a time. */
+#define CLOCK_MAX (SCHED_TIME_MAX / 4)
+
+static bool is_clock(const time_ns ns[HAND_COUNT])
+{
+    for (int hand = 0; hand < HAND_COUNT; hand++)
+        if (ns[hand] < -CLOCK_MAX || ns[hand] > CLOCK_MAX)
+            return false;
+    return true;
+}
+
+static bool are_clocks(const struct sched *sched)
+{
+    for (uint32_t id = 0; id < sched->request_classes.count; id++)
+        if (!is_clock(sched->request_classes.at[id].clock.ns) || sched->request_classes.at[id].clock.since > sched->now)
+            return false;
+    for (uint32_t id = 0; id < sched->pending.class_queue_count; id++) {
+        const struct class_queue *class_queue = &sched->pending.class_queues[id];
+        if (!is_clock(class_queue->moved) || (class_queue->is_offset && !is_clock(class_queue->offset)))
+            return false;
+    }
+    return true;
+}
+
+/* Spans that together are at most `most`. */
+static bool are_spans(const time_ns *spans, size_t count, time_ns most)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (spans[i] < 0 || spans[i] > most)
+            return false;
+        most -= spans[i];
+    }
+    return true;
+}
+
+/* What the job's clock counted since its mark is part of the time since then. */
+static bool is_reading(const struct sched *sched, const struct sched_job *job, const struct wait_entry *entry)
+{
+    time_ns reading[HAND_COUNT];
+    if (job->class_queue >= sched->pending.class_queue_count || !is_clock(entry->seen))
+        return false;
+    pending_clock(&sched->pending, job->class_queue, job->wait.kind == WAIT_FRONT, sched->now, reading);
+    for (int hand = 0; hand < HAND_COUNT; hand++)
+        reading[hand] -= entry->seen[hand];
+    return are_spans(reading, HAND_COUNT, sched->now - job->wait.since);
+}
+
+static const char *check_waits(const struct sched *sched)
+{
+    bool is_good = sched->waits.is_off || are_clocks(sched);
+    for (uint32_t slot = 0; slot < sched->jobs.used && is_good && !sched->waits.is_off; slot++) {
+        const struct sched_job *job = &sched->jobs.jobs[slot];
+        if (job->state == SJOB_NONE || job->wait.entry == 0)
+            continue;
+        const struct wait_entry *entry = waits_entry(&sched->waits, job->wait.entry);
+        time_ns times[REASON_COUNT] = {0};
+        for (uint32_t left = entry->times.mask; left != 0; left &= left - 1)
+            times[__builtin_ctz(left)] = entry->times.of[__builtin_ctz(left)];
+        is_good =
+            are_spans(times, REASON_COUNT, sched->now) && job->wait.since <= sched->now &&
+            ((job->wait.kind != WAIT_CLASS_QUEUE && job->wait.kind != WAIT_FRONT) || is_reading(sched, job, entry));
+    }
+    return is_good ? NULL : "a job waited longer than there was time";
+}
+
 const char *sched_check_loaded(const struct sched *sched)
 {
     const char *broken = is_time(sched->now) ? NULL : "it is at no time";
@@ -305,6 +372,7 @@ const char *sched_check_loaded(const struct sched *sched)
     broken = broken != NULL ? broken : check_queues(sched);
     broken = broken != NULL ? broken : check_jobs(sched);
     broken = broken != NULL ? broken : check_pending(sched);
+    broken = broken != NULL ? broken : check_waits(sched);
     if (broken == NULL && sched->planned_starts != NULL)
         broken = planned_start_check_loaded(sched);
     if (broken == NULL && sched->ranks.need_accounts)
