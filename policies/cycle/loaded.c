@@ -298,6 +298,22 @@ static const char *check_accounts(const struct sched *sched)
     return is_good ? NULL : "a user's account differs from what the user's jobs hold";
 }
 
+/* ---- Typical jobs ---- */
+
+static const char *check_typical(const struct sched *sched)
+{
+    const struct typical_jobs *typical = &sched->typical.typical;
+    const struct member_kinds *kinds = &sched->typical.kinds;
+    const uint32_t levels = sched->cluster->level_count;
+    bool is_good = true;
+    for (uint32_t j = 0; j < typical->count && is_good; j++)
+        is_good = is_request(sched, &typical->jobs[j].request) && typical->jobs[j].level <= levels &&
+                  typical->jobs[j].share >= 0 && typical->jobs[j].share <= 1;
+    for (uint32_t k = 0; k < kinds->count && is_good; k++)
+        is_good = is_request(sched, &kinds->kinds[k].request) && kinds->kinds[k].level <= levels;
+    return is_good ? NULL : "a typical job asks for what cannot be";
+}
+
 /* ---- Waiting times ---- */
 
 /* A reading of a clock is a sum of three, and two readings are subtracted: all of it stays a time. */
@@ -373,6 +389,7 @@ const char *sched_check_loaded(const struct sched *sched)
     broken = broken != NULL ? broken : check_jobs(sched);
     broken = broken != NULL ? broken : check_pending(sched);
     broken = broken != NULL ? broken : check_waits(sched);
+    broken = broken != NULL ? broken : check_typical(sched);
     if (broken == NULL && sched->planned_starts != NULL)
         broken = planned_start_check_loaded(sched);
     if (broken == NULL && sched->ranks.need_accounts)
