@@ -28,9 +28,11 @@ enum { PLAN_KINDS_MAX = 3 };
 
 enum memo_state { MEMO_ABSENT, MEMO_AWAKE, MEMO_ASLEEP }; /* policies/state/retry_queue.c */
 
+enum { PLAN_FAILED_MAX = 12 }; /* a count of failures stops there: the back-off is a power of two of it */
+
 /* What is known of failed plans of one kind for a class queue; the back-off counts state changes. */
 struct plan_memo {
-    uint32_t failed;            /* count of failures in a row */
+    uint32_t failed;            /* count of failures in a row, up to PLAN_FAILED_MAX */
     uint32_t sleep;             /* how often it slept */
     uint8_t state;              /* enum memo_state */
     bool awaits_affordable;     /* it cost too much: only time helps, or that the head is in quota */

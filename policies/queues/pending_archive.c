@@ -47,6 +47,7 @@ static void archive_memo(struct archive *archive, struct plan_memo *memo)
     ARCHIVE(archive, memo->no_victim_version);
     ARCHIVE(archive, memo->no_victim_until);
     ARCHIVE(archive, memo->eligible_at);
+    archive_expect(archive, memo->failed <= PLAN_FAILED_MAX && memo->state <= MEMO_ASLEEP);
 }
 
 static void archive_leaf_queue(struct archive *archive, struct leaf_queue *leaf_queue)

@@ -12,7 +12,7 @@
 #include "policies/state/sched_state.h"
 #include "policies/util/archive.h"
 
-enum { BACKOFF_SHIFT_MAX = 12, BACKOFF_EAGER = 6 };
+enum { BACKOFF_EAGER = 6 };
 
 void retry_queue_use(struct sched *sched, enum plan_kind kind, bool is_used)
 {
@@ -261,7 +261,7 @@ static void wake_all(struct sched *sched)
 static void back_off(struct sched *sched, uint32_t class_queue, enum plan_kind kind)
 {
     struct plan_memo *memo = memo_of(sched, class_queue, kind);
-    if (memo->failed < BACKOFF_SHIFT_MAX)
+    if (memo->failed < PLAN_FAILED_MAX)
         memo->failed++;
     memo->retry_change = sched->changes + (UINT64_C(1) << memo->failed);
     if (sched->policy.quota->confines != NULL) /* queues own GPUs: any change may help */
