@@ -80,9 +80,17 @@ static inline void archive_flag(struct archive *archive, void *at, size_t bytes)
     *(bool *)at = flag == 1;
 }
 
-/* A number, a flag, an array or a struct of such without padding. */
+static inline void archive_flags(struct archive *archive, void *at, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        archive_flag(archive, (bool *)at + i, sizeof(bool));
+}
+
+/* A number, a flag, an array of either, or a struct of numbers without padding.  A struct with flags is archived field
+ * by field. */
 #define ARCHIVE(archive, value)                                                                                        \
-    _Generic((value), bool : archive_flag, default : archive_bytes)((archive), &(value), sizeof(value))
+    _Generic((value), bool : archive_flag, bool * : archive_flags, default : archive_bytes)((archive), &(value),       \
+                                                                                            sizeof(value))
 
 /* The numbers read are below the bound: indices of something.  O(count). */
 static inline void archive_expect_below(struct archive *archive, const uint32_t *numbers, size_t count, uint32_t bound)
