@@ -14,6 +14,7 @@ if [ "$(id -u)" -ne 0 ]; then
     exit 77
 fi
 . tests/support/cli.sh
+seconds_max=1200 # serial runs of a build that is watched, on a machine that does other things too
 . "$repository/tests/support/sweep.sh"
 runs=96
 wait_s=120 # far more than the array takes
