@@ -17,7 +17,7 @@ fi
 seconds_max=1200 # serial runs of a build that is watched, on a machine that does other things too
 . "$repository/tests/support/sweep.sh"
 runs=96
-wait_s=120 # far more than the array takes
+wait_s=900 # far more than the array takes, of a build that is watched too
 
 slurm=$scratch/slurm
 port=$((20000 + $$ % 20000))
