@@ -59,6 +59,13 @@ struct metric_selector metric_selector_read(struct json_object *object, struct a
     return of;
 }
 
+bool metric_selector_is_same(const struct metric_selector *a, const struct metric_selector *b)
+{
+    if (strcmp(a->metric, b->metric) != 0 || (a->cut == NULL) != (b->cut == NULL))
+        return false;
+    return a->cut == NULL || (strcmp(a->cut, b->cut) == 0 && strcmp(a->key, b->key) == 0);
+}
+
 double metric_selector_value(const struct metrics *metrics, const struct metric_selector *of)
 {
     const char *key;

@@ -38,6 +38,9 @@ struct service_levels {
 /* Read "metric" and the cut's key from an object that may hold other keys.  Fails through the sticky error. */
 struct metric_selector metric_selector_read(struct json_object *object, struct arena *arena);
 
+/* Do both name the same metric of the same jobs? */
+bool metric_selector_is_same(const struct metric_selector *a, const struct metric_selector *b);
+
 /* NAN: it is not defined, or the run has no such jobs. */
 double metric_selector_value(const struct metrics *metrics, const struct metric_selector *of);
 

@@ -141,6 +141,14 @@ struct error values_read(struct values *out, const char *folder)
     return error;
 }
 
+double values_number(const struct values *values, const struct metric_selector *of)
+{
+    for (size_t v = 0; v < values->count; v++)
+        if (metric_selector_is_same(&values->list[v].of, of))
+            return values->list[v].number;
+    return NAN;
+}
+
 void values_release(struct values *values)
 {
     result_release(&values->result);

@@ -39,6 +39,9 @@ void values_of_metrics(struct values *out, const struct metrics *metrics);
 struct error values_read(struct values *out, const char *folder) MUST_CHECK;
 struct error values_read_text(struct values *out, const char *name, struct text text) MUST_CHECK;
 
+/* The value that this selects; NAN: the list has none. */
+double values_number(const struct values *values, const struct metric_selector *of);
+
 void values_release(struct values *values);
 
 #endif

@@ -348,6 +348,10 @@ static struct error read_cases(struct sizing_asked *asked)
     const char *const *varied = args_list(asked->args, "tornado", &varied_count);
     if ((growth != NULL) + (with != NULL) + (budget != NULL) + (varied_count > 0) > 1)
         return error_new(ERROR_USAGE, "--growth, --with, --budget and --tornado each make the cases: one of them");
+    if (growth == NULL && args_string(asked->args, "quarters") != NULL)
+        return error_new(ERROR_USAGE, "'--quarters' counts quarters of growth: give --growth too");
+    if (budget == NULL && args_string(asked->args, "pool") != NULL)
+        return error_new(ERROR_USAGE, "'--pool' names a pool of a budget: give --budget too");
     asked->options.cases = asked->cases;
     if (growth != NULL)
         return read_growth(asked, growth);

@@ -65,6 +65,9 @@ static void write_command(const struct args *args, struct buffer *out)
     for (size_t o = 0; options[o] != NULL; o++)
         if (args_string(args, options[o]) != NULL)
             buffer_format(out, " --%s %s", options[o], args_string(args, options[o]));
+    const char *const *plugins = args_list(args, "plugin", &count);
+    for (size_t p = 0; p < count; p++)
+        buffer_format(out, " --plugin %s", plugins[p]);
     const char *const *sets = args_list(args, "set", &count);
     for (size_t s = 0; s < count; s++)
         buffer_format(out, " --set '%s'", sets[s]);
@@ -125,8 +128,8 @@ static int seek(struct verb *verb)
 /* Options that belong to a question that is sought. */
 static struct error refuse_others(const struct args *args)
 {
-    static const char *const others[] = {"nodes",  "smallest", "largest", "growth", "with",
-                                         "budget", "tornado",  "runs",    NULL};
+    static const char *const others[] = {"nodes", "smallest", "largest", "growth", "quarters", "with", "budget",
+                                         "pool",  "tornado",  "runs",    "alpha",  "html",     NULL};
     for (size_t o = 0; others[o] != NULL; o++)
         if (args_string(args, others[o]) != NULL)
             return error_new(ERROR_USAGE, "--what-if seeks nothing: it goes without --%s", others[o]);

@@ -1,7 +1,6 @@
 #include "tools/what_if.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/worker_pool.h"
 #include "reports/grid.h"
@@ -20,19 +19,13 @@ static void show_progress(void *self, size_t done, size_t total)
 
 /* ---- The service levels on both sides ---- */
 
-static bool is_same(const struct metric_selector *a, const struct metric_selector *b)
-{
-    return strcmp(a->metric, b->metric) == 0 && (a->cut == NULL) == (b->cut == NULL) &&
-           (a->cut == NULL || (strcmp(a->cut, b->cut) == 0 && strcmp(a->key, b->key) == 0));
-}
-
 /* The mean over the seeds; NAN: not defined. */
 static double mean_of(const struct comparison *comparison, size_t side, const struct metric_selector *of)
 {
     double sum = 0;
     size_t count = 0;
     for (size_t r = 0; r < comparison->row_count; r++)
-        for (size_t s = 0; s < comparison->seed_count && is_same(&comparison->rows[r].of, of); s++) {
+        for (size_t s = 0; s < comparison->seed_count && metric_selector_is_same(&comparison->rows[r].of, of); s++) {
             const double number = comparison->rows[r].numbers[side * comparison->seed_count + s];
             sum += isnan(number) ? 0 : number;
             count += isnan(number) ? 0 : 1;

@@ -79,13 +79,6 @@ static void make_differences(struct comparison *comparison, const struct differe
 
 /* ---- gates ---- */
 
-static bool is_same(const struct metric_selector *a, const struct metric_selector *b)
-{
-    if (strcmp(a->metric, b->metric) != 0 || (a->cut == NULL) != (b->cut == NULL))
-        return false;
-    return a->cut == NULL || (strcmp(a->cut, b->cut) == 0 && strcmp(a->key, b->key) == 0);
-}
-
 /* The values of a side for a gate, without those of seeds whose run failed on either side. */
 static const double *values_for_gate(struct comparison *comparison, const struct gate *gate, size_t side, size_t other)
 {
@@ -93,7 +86,7 @@ static const double *values_for_gate(struct comparison *comparison, const struct
     double *numbers = arena_alloc_array(&comparison->look_arena, count, double);
     const struct comparison_row *row = NULL;
     for (size_t r = 0; r < comparison->row_count && row == NULL; r++)
-        if (is_same(&comparison->rows[r].of, &gate->of))
+        if (metric_selector_is_same(&comparison->rows[r].of, &gate->of))
             row = &comparison->rows[r];
     for (size_t seed = 0; seed < count; seed++) {
         bool is_pair = comparison->sides[side].runs[seed].state == COMPARISON_RUN_DONE &&

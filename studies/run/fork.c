@@ -101,7 +101,34 @@ static const char *other_key(json_t *one, json_t *other)
     return NULL;
 }
 
-struct error fork_check(const struct fork *fork, const struct scenario *scenario)
+/* Do both policies give jobs the same pieces of GPUs?  Which gangs are refused when they are submitted matters to no job
+ * that was. */
+static bool shares_alike(const struct policy_config *a, const struct policy_config *b)
+{
+    const struct sharing_config *one = &a->sharing_config, *other = &b->sharing_config;
+    return a->sharing == b->sharing && memcmp(one->clients_max, other->clients_max, sizeof one->clients_max) == 0 &&
+           one->trust == other->trust && one->isolation == other->isolation;
+}
+
+/* What runs holds the pieces that the policy of the record gave it.  The world reckons speeds and SM activity by the
+ * pieces that the present policy gives, and would be wrong about these jobs. */
+static struct error check_sharing(const struct fork *fork, const struct scenario *scenario,
+                                  const struct plugin_options *plugins)
+{
+    const struct scenario_options options = {.text = fork->record.manifest.scenario_json, .plugins = *plugins};
+    struct scenario before;
+    struct error error = scenario_load(&before, &options);
+    if (!error_is(error) && !shares_alike(&before.policy, &scenario->policy)) {
+        error =
+            error_new(ERROR_CONFIG, "a fork cannot change how GPUs are shared ('policy.sharing'): jobs run on pieces "
+                                    "of the other kind");
+        error_set_hint(&error, "run the whole scenario, or set policy.sharing as in the record");
+    }
+    scenario_release(&before);
+    return error;
+}
+
+struct error fork_check(const struct fork *fork, const struct scenario *scenario, const struct plugin_options *plugins)
 {
     json_t *record = world_of(fork->record.manifest.scenario_json), *own = world_of(scenario->resolved);
     struct error error = ERROR_OK;
@@ -114,7 +141,7 @@ struct error fork_check(const struct fork *fork, const struct scenario *scenario
     }
     json_decref(record);
     json_decref(own);
-    return error;
+    return error_is(error) ? error : check_sharing(fork, scenario, plugins);
 }
 
 void fork_release(struct fork *fork)

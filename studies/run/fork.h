@@ -4,7 +4,7 @@
  *   TRY(fork_open(&fork, "out/main", at, WINDTUNNEL_VERSION));
  *   options.text = fork.record.manifest.scenario_json;
  *   TRY(scenario_load(&scenario, &options));
- *   TRY(fork_check(&fork, &scenario));
+ *   TRY(fork_check(&fork, &scenario, &options.plugins));
  *   config.fork = fork.moment;
  *   fork_release(&fork);
  *
@@ -31,8 +31,10 @@ struct fork {
  * On error nothing needs to be released. */
 struct error fork_open(struct fork *fork, const char *folder, time_ns at, const char *version) MUST_CHECK;
 
-/* Does the scenario differ from the record's in the policy alone?  ERROR_CONFIG names what else differs. */
-struct error fork_check(const struct fork *fork, const struct scenario *scenario) MUST_CHECK;
+/* Does the scenario differ from the record's in the policy alone, and give jobs the same pieces of GPUs?  plugins: those
+ * that the scenario was loaded with.  ERROR_CONFIG names what else differs. */
+struct error fork_check(const struct fork *fork, const struct scenario *scenario,
+                        const struct plugin_options *plugins) MUST_CHECK;
 
 void fork_release(struct fork *fork); /* {0} is allowed */
 

@@ -151,7 +151,7 @@ static struct error load_scenario(struct run *run)
     TRY(fork_open(&run->fork, run->options->fork, run->options->fork_at, run->options->version));
     scenario.text = run->fork.record.manifest.scenario_json;
     TRY(scenario_load(&run->scenario, &scenario));
-    return fork_check(&run->fork, &run->scenario);
+    return fork_check(&run->fork, &run->scenario, &run->options->scenario.plugins);
 }
 
 struct error run_simulate(struct run *run, const struct run_options *options)

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/worker_pool.h"
 #include "studies/run/chance.h"
@@ -59,23 +58,12 @@ static void make_gates(struct sizing *sizing)
 
 /* ---- Judging ---- */
 
-static double value_of(const struct values *values, const struct metric_selector *of)
-{
-    for (size_t v = 0; v < values->count; v++) {
-        const struct metric_selector *is = &values->list[v].of;
-        if (strcmp(is->metric, of->metric) == 0 && (is->cut == NULL) == (of->cut == NULL) &&
-            (is->cut == NULL || (strcmp(is->cut, of->cut) == 0 && strcmp(is->key, of->key) == 0)))
-            return values->list[v].number;
-    }
-    return NAN;
-}
-
 double sizing_point_mean(const struct sizing_point *point, const struct metric_selector *of)
 {
     double sum = 0;
     size_t count = 0;
     for (size_t r = 0; r < point->run_count; r++) {
-        const double value = value_of(&point->runs[r].values, of);
+        const double value = values_number(&point->runs[r].values, of);
         sum += isnan(value) ? 0 : value;
         count += isnan(value) ? 0 : 1;
     }
@@ -111,7 +99,7 @@ static struct error judge(const struct sizing *sizing, const struct looks *looks
         rule.looks = looks_once(runs);
     for (size_t g = 0; g < gate_count; g++) {
         for (size_t r = 0; r < runs; r++)
-            values[g * runs + r] = value_of(&point->runs[r].values, &sizing->gates.gates[g].of);
+            values[g * runs + r] = values_number(&point->runs[r].values, &sizing->gates.gates[g].of);
         tests[g] = (struct gate_test){
             .gate = &sizing->gates.gates[g], .candidate = &values[g * runs], .count = runs, .is_unpaired = true};
     }

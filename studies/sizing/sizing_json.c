@@ -54,6 +54,8 @@ static void write_point(const struct sizing *sizing, const struct sizing_point *
         write_number(metrics[m], true, sizing_point_mean(point, &of), out);
     }
     buffer_string(out, ", ");
+    write_number("gpus", true, (double)point->runs[0].values.result.facts.gpu_count, out);
+    buffer_string(out, ", ");
     write_number("usd_per_h", true, sizing_point_usd_per_h(point), out);
     buffer_string(out, ",\n     \"levels\": [");
     for (size_t g = 0; g < sizing->gates.count; g++) {

@@ -234,11 +234,8 @@ void sweep_results_release(struct sweep_results *results)
 
 size_t sweep_results_column(const struct sweep_results *results, const struct metric_selector *of)
 {
-    for (size_t c = 0; c < results->column_count; c++) {
-        const struct metric_selector *is = &results->columns[c].of;
-        if (strcmp(is->metric, of->metric) == 0 && strcmp(or_nothing(is->cut), or_nothing(of->cut)) == 0 &&
-            strcmp(or_nothing(is->key), or_nothing(of->key)) == 0)
+    for (size_t c = 0; c < results->column_count; c++)
+        if (metric_selector_is_same(&results->columns[c].of, of))
             return c;
-    }
     return SWEEP_NO_COLUMN;
 }

@@ -5,10 +5,6 @@ set -u
 . tests/support/cli.sh
 seconds_max=120
 
-says() { # file, pattern
-    grep -q -e "$2" "$1" || fail "no '$2' in: $(cat "$1")"
-}
-
 # 400 jobs over 39 days, more and more of them: five weeks and four days that stay.
 awk 'BEGIN {
     srand(5)

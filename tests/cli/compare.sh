@@ -27,9 +27,6 @@ compare() { # expected status, arguments
     windtunnel compare "$@"
     [ "$status" -eq "$expected" ] || fail "compare $*: status $status, not $expected: $(cat said.err said.out)"
 }
-says() { # file, pattern
-    grep -q -e "$2" "$1" || fail "no '$2' in: $(cat "$1")"
-}
 ask() { # a Python expression of d, the comparison in c.json; what it must print
     said=$(python3 -c "import json; d = json.load(open('c.json')); print(($1))") || fail "c.json: $1"
     [ "$said" = "$2" ] || fail "$1 is '$said', not '$2'"

@@ -83,6 +83,10 @@ refused 2 run whole --fork-at 3d --set world.end=6d <<'END'
 error: a fork cannot change 'world' of its record: its policy alone may differ
   leave out options other than --policy and '--set policy....'; to change the rest, run the whole scenario
 END
+refused 2 run whole --fork-at 3d --set policy.sharing.policy=mps <<'END'
+error: a fork cannot change how GPUs are shared ('policy.sharing'): jobs run on pieces of the other kind
+  run the whole scenario, or set policy.sharing as in the record
+END
 refused 2 run week.json --save-at 9d <<'END'
 error: the moment at 777600 s is after the end of the run, at 432000 s
 END

@@ -5,10 +5,6 @@ set -u
 . tests/support/cli.sh
 command -v python3 >/dev/null || exit 77
 
-says() { # file, pattern
-    grep -q -e "$2" "$1" || fail "no '$2' in: $(cat "$1")"
-}
-
 # Some jobs never fit, some still wait at the end, and there is a warm-up of the scenario's own.
 awk 'BEGIN {
     srand(7)

@@ -25,9 +25,6 @@ plan() { # expected status, arguments
     windtunnel plan "$@"
     [ "$status" -eq "$expected" ] || fail "plan $*: status $status, not $expected: $(cat said.err said.out)"
 }
-says() { # file, pattern
-    grep -q -e "$2" "$1" || fail "no '$2' in: $(cat "$1")"
-}
 ask() { # a Python expression of d, the object on standard output; what it must print
     said=$(python3 -c "import json; d = json.load(open('said.out')); print(($1))") || fail "$1"
     [ "$said" = "$2" ] || fail "$1 is '$said', not '$2'"
@@ -140,6 +137,15 @@ END
 refused_plainly 2 plan mmc.json --nodes p --level 'queue_time_mean_s:class=inference<=10' <<'END'
 error: queue_time_mean_s of inference is not defined in the runs: no job is meant
   the report of one run lists the keys that a metric has
+END
+refused_plainly 2 plan mmc.json --nodes p --quarters 2 <<'END'
+error: '--quarters' counts quarters of growth: give --growth too
+END
+refused_plainly 2 plan mmc.json --nodes p --pool q <<'END'
+error: '--pool' names a pool of a budget: give --budget too
+END
+refused_plainly 2 plan mmc.json --what-if pools.p.nodes=+1 --html page.html <<'END'
+error: --what-if seeks nothing: it goes without --html
 END
 refused_plainly 2 plan mmc.json --what-if pools.z.nodes=+1 <<'END'
 error: the scenario has no value 'cluster.pools.z.nodes'

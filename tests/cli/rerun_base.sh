@@ -25,9 +25,6 @@ compare() { # expected status, arguments
     [ "$status" -eq "$expected" ] || fail "compare $*: status $status, not $expected: $(cat said.err said.out)"
     [ -z "$(ls -A tmp)" ] || fail "compare $*: left $(find tmp)"
 }
-says() { # file, pattern
-    grep -q -e "$2" "$1" || fail "no '$2' in: $(cat "$1")"
-}
 wrapper() { # name; commands that come before the program is called with the same arguments
     printf '#!/bin/sh\n%s\nexec "%s" "$@"\n' "$2" "$program" >"$1"
     chmod 755 "$1"

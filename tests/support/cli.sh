@@ -79,6 +79,11 @@ is_silent() { # file, what ran
     fi
 }
 
+# A line of the file matches, or the case fails and shows it.
+says() { # file, pattern
+    grep -q -e "$2" "$1" || fail "no '$2' in: $(cat "$1")"
+}
+
 # The last run ended with this status and said what stands on our standard input, on stderr, and nothing on stdout.
 said() { # status, what ran
     cat >expected.err

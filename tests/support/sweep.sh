@@ -34,10 +34,6 @@ sweep() { # expected status, arguments
     [ "$status" -eq "$expected" ] || fail "sweep $*: status $status, not $expected: $(cat said.err said.out)"
 }
 
-says() { # file, pattern
-    grep -q -e "$2" "$1" || fail "no '$2' in: $(cat "$1")"
-}
-
 # The merged results of the folder are those in serial.csv, serial.json and serial.db, byte for byte.
 same_as_serial() { # folder, what it is
     for format in csv json sqlite; do
