@@ -3,7 +3,7 @@
  *   windtunnel plan main.json --nodes h100 --level 'queue_time_p95_s:class=training<=1h' --growth 10% --quarters 4
  *
  * The question: --nodes POOL[=LOW..HIGH], --capacity, --smallest or --largest PATH=LOW..HIGH[/STEP]; by default the
- * nodes of the only pool.  The levels: those of --level, else those of the scenario.  The cases: the quarters of
+ * nodes of the only pool.  The levels: of --level, else the service levels of the scenario.  The cases: the quarters of
  * growth, the values of --with, the mixes of --budget, or the one case of the scenario as it is.
  *
  *   struct sizing_asked asked;
@@ -22,7 +22,7 @@
 
 struct sizing_asked {
     const struct args *args;
-    struct sizing_options options; /* without those of the machine: workers, stop, progress */
+    struct sizing_options options; /* but for workers, stop and progress, which the verb sets */
     struct setting_doc scenario;
     struct sizing_case cases[SIZING_CASES_MAX];
     struct arena arena;
@@ -35,7 +35,7 @@ struct error sizing_asked_open(struct sizing_asked *asked, const struct args *ar
 struct error sizing_asked_read(struct sizing_asked *asked, const struct args *args) MUST_CHECK;
 void sizing_asked_release(struct sizing_asked *asked);
 
-/* The service levels of --level, else those of the scenario. */
+/* The service levels of --level, else the service levels of the scenario. */
 struct error sizing_asked_levels(struct sizing_asked *asked, struct service_levels *out) MUST_CHECK;
 
 #endif

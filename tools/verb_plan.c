@@ -190,7 +190,8 @@ static const struct args_option options[] = {
     {.name = "level",
      .letter = 'l',
      .metavar = "METRIC[:CUT=KEY]<=BOUND",
-     .help = "A service level, in place of those of the scenario; >= for a least value. 'windtunnel metrics' lists the "
+     .help = "A service level, in place of the service levels of the scenario; >= for a least value. "
+             "'windtunnel metrics' lists the "
              "names, docs/scenario.md the cuts.",
      .is_repeatable = true},
     {.name = "growth",
@@ -251,13 +252,11 @@ const struct args_verb verb_plan = {
             "Seeks the least number of nodes at which the service levels of the scenario are met, or the largest load, "
             "or another number. Prints the answer first, then the levels at it and just past it, then all numbers that "
             "were tried.",
-            "A number meets the levels if the mean of each over the seeds is within its bound. Numbers are tried with "
-            "2 "
-            "runs at first; those on both sides of the answer with 5, 10, 20 and 40 until both are sure: not by "
-            "chance, "
-            "at the probability of --alpha. If that takes more runs than are allowed, the answer says within what it "
-            "is "
-            "sure. A trace that is replayed without chance is run once for each number.",
+            "A number meets the levels if the mean of each metric over the seeds is within its bound. Numbers are "
+            "tried with two runs at first. The numbers on both sides of the answer are tried with 5, 10, 20 and 40 "
+            "runs until both are sure, which means: not by chance, at the probability of --alpha. If that takes more "
+            "runs than are allowed, the answer says within what range it is sure. A trace that is replayed without "
+            "chance is run once for each number.",
             "The exit status is 0 if the answers are sure, 10 if no number in the range meets the levels, 11 if an "
             "answer is not sure. On SIGINT or SIGTERM what is done is shown, and the signal is raised again.",
             NULL},

@@ -1,7 +1,7 @@
 /* policies/jobs/request_archive.h -- what jobs ask for, in the saved state of a scheduler.
  *
  * Law: what is loaded is what was saved.  A flag that is neither 0 nor 1 breaks the archive, and so does a node ask
- * that is not among those saved before.
+ * that was not saved before.
  *
  * It does not: see whether a request makes sense (job_tags_complaint, and the checks of the library when it is loaded).
  */

@@ -26,7 +26,7 @@ static void fill_asked(struct sim_job *own, const struct job *job)
     }
 }
 
-/* The pieces that its groups get in place of those that they ask for. */
+/* Under a sharing policy the groups of a job get other pieces of GPUs than they ask for: fill `groups` with these. */
 static void map_pieces(const struct engine *engine, const struct job *job, struct job_group *groups)
 {
     const struct policy_config *policy = engine->config->policy;

@@ -226,7 +226,7 @@ static struct error other_jobs(void)
     return error;
 }
 
-/* Read all jobs submitted so far once more, and load those that wait or run. */
+/* Read the declarations of all jobs submitted so far once more.  For each job that waits or runs, load its state. */
 static struct error load_jobs(struct engine *engine, struct archive *archive, bool adopts)
 {
     struct rereading reading = {.archive = archive, .alive = JOB_NONE, .adopts = adopts};

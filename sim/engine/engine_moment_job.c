@@ -83,7 +83,7 @@ static void archive_change(struct archive *archive, struct sim_change *change, c
                                 moment_is_time(change->due) && change->piece_count > 0);
 }
 
-/* Are the members that leave among those that it holds? */
+/* Does the job hold each member that is about to leave? */
 static bool holds_what_leaves(const struct sim_job *own, const struct job *job)
 {
     struct job_pieces held = {0};

@@ -247,8 +247,8 @@ static inline bool engine_charges(const struct engine *engine)
 /* Time: engine.c */
 void engine_want_cycle(struct engine *engine, time_ns at);
 void engine_carry_to(struct engine *engine, time_ns at);          /* make the changes that no event announces */
-void engine_tell_queues(struct engine *engine);                   /* of those that are new */
-struct error engine_open_sched(struct engine *engine) MUST_CHECK; /* a new one */
+void engine_tell_queues(struct engine *engine);                   /* tell the scheduler of new queues */
+struct error engine_open_sched(struct engine *engine) MUST_CHECK; /* make a new scheduler */
 void engine_set_sched(struct engine *engine, struct sched *sched);
 
 static inline void engine_level(struct engine *engine, enum level_id id, int64_t delta)

@@ -9,12 +9,13 @@
  * another policy adopts what runs.
  *
  * Laws
- *  - Same policy: the rows of jobs and attempts that end from T on, those of the timeline after T and the
- *    fingerprint are those of the run that was never forked.
- *  - Another policy starts with an empty scheduler.  It is told, as facts, of the layouts of GPUs, of the jobs that
- *    run, on the GPUs where they run, of those that leave, and of those that wait, with their true submission.  What
- *    the old policy planned (claims, planned starts, usage in the past) is not known to it.
- *  - Rows of a fork begin at T.  Integrals and counts in rows go on from before T; those of a job cover its whole life.
+ *  - Same policy: a fork has the fingerprint of the run that was never forked.  It writes the same rows as that run,
+ *    for each job and attempt that ends from T on, and for each sample after T.
+ *  - Another policy starts with an empty scheduler.  Facts tell it the MIG layout of each GPU, the GPUs that each
+ *    running job holds, which jobs are leaving, and when each waiting job was submitted.  It does not know what the old
+ *    policy planned (claims, planned starts) or counted (past usage).
+ *  - Rows of a fork begin at T.  Integrals and counts of the timeline continue from before T.  A row of a job covers
+ *    the whole life of the job.
  *  - A run that saves moments is the same run as one that does not.
  *  - The same state gives the same bytes, also if it was loaded.
  *  - Bytes are tested before they are followed: docs/security.md.

@@ -101,8 +101,8 @@ static const char *other_key(json_t *one, json_t *other)
     return NULL;
 }
 
-/* Do both policies give jobs the same pieces of GPUs?  Which gangs are refused when they are submitted matters to no job
- * that was. */
+/* Do both policies give jobs the same pieces of GPUs?  Whether gangs on pieces are refused (refuses_gangs) matters when
+ * a job is submitted, and so not here. */
 static bool shares_alike(const struct policy_config *a, const struct policy_config *b)
 {
     const struct sharing_config *one = &a->sharing_config, *other = &b->sharing_config;

@@ -31,8 +31,8 @@ struct fork {
  * On error nothing needs to be released. */
 struct error fork_open(struct fork *fork, const char *folder, time_ns at, const char *version) MUST_CHECK;
 
-/* Does the scenario differ from the record's in the policy alone, and give jobs the same pieces of GPUs?  plugins: those
- * that the scenario was loaded with.  ERROR_CONFIG names what else differs. */
+/* Does the scenario differ from the record's in the policy alone, and give jobs the same pieces of GPUs?  plugins: as
+ * the scenario was loaded with.  ERROR_CONFIG names what else differs. */
 struct error fork_check(const struct fork *fork, const struct scenario *scenario,
                         const struct plugin_options *plugins) MUST_CHECK;
 

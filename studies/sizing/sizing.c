@@ -227,7 +227,7 @@ static struct sizing_point *begin_point(struct sizing *sizing, struct sizing_ans
     return point;
 }
 
-/* The scenario's settings, those of the case, and that of the number. */
+/* The settings of the scenario, then the settings of the case, then the setting of the number. */
 static const char **settings(const struct sizing_options *options, const struct sizing_case *of, const char *last,
                              size_t *count)
 {

@@ -15,7 +15,7 @@
  * A number meets the levels if the mean of each level's metric over the seeds is within its bound.  It is sure to, or
  * not to, if that is more than chance: the tests of reports/gates.h at alpha / 2, so that an answer with both sides
  * sure is wrong with probability alpha at most.  Which numbers are tried, and how often: studies/sizing/threshold.h.
- * Seeds: the scenario's own, and those after it, the same for every number.
+ * Seeds: the seed of the scenario and the seeds that follow it, the same for every number.
  *
  * Each case is the scenario with settings of its own, and has an answer of its own: quarters of growth, other mixes of
  * pools, other values of an assumption.  The search of a case begins at the answer of the one before.
@@ -49,7 +49,7 @@ enum { SIZING_SETS_MAX = 8, SIZING_CASES_MAX = 64 };
 
 struct sizing_case {
     const char *name;
-    const char *sets[SIZING_SETS_MAX]; /* "path=value", after those of the scenario; NULL-terminated if fewer */
+    const char *sets[SIZING_SETS_MAX]; /* "path=value", applied after the scenario's; NULL-terminated if fewer */
     const char *varied; /* the one path that is varied here, low in one case and high in the next; NULL: none */
 };
 

@@ -5,7 +5,8 @@
 #include "reports/view.h"
 #include "studies/sizing/sizing_show.h"
 
-enum { LABEL_WIDTH = 60, BOUNDS_SHOWN = 4 }; /* a curve is drawn up to so many times the bound of its level */
+/* A curve of a level whose bound is a maximum is drawn up to four times that bound, and cut above. */
+enum { BOUNDS_SHOWN = 4 };
 
 /* ---- A level's curve ---- */
 

@@ -24,7 +24,7 @@ struct sweep_entry {
 
 struct sweep_books {
     const struct sweep_plan *plan;
-    struct sweep_entry *entries; /* by run; those of runs with the same key are equal */
+    struct sweep_entry *entries; /* by run; runs with the same key have equal entries */
     char **shards;               /* paths, sorted; owned */
     size_t shard_count, shard_capacity;
     uint64_t record_count, torn_bytes;

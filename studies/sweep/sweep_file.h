@@ -10,7 +10,7 @@
  *      {"path": "policy.preemption.grace_s", "range": [10, 1000], "scale": "log", "integer": true}],
  *    "design": {"kind": "latin_hypercube", "points": 50, "seed": 7},     by default {"kind": "factorial"}
  *    "exclude": [{"policy": "fifo", "cluster": ["small"]}, {"policy.preemption.grace_s": {"min": 500}}],
- *    "seeds": 5}                                    the scenario's seed and those after it; or a list
+ *    "seeds": 5}                                    the scenario's seed and the four after it; or a list
  *
  * Words: a factor is what is varied, by default named as its path; a level is one of its values, with a name.  A
  * combination takes a level of each factor.  A path is that of `--set`.
@@ -63,7 +63,7 @@ struct sweep_file {
     size_t factor_count; /* 0: only seeds vary */
     uint32_t *levels;    /* [combination * factor_count + factor]: index of a level */
     size_t combination_count;
-    const uint64_t *seeds; /* NULL: the scenario's and those after it */
+    const uint64_t *seeds; /* NULL: the scenario's seed and the seeds after it */
     size_t seed_count;
     struct arena arena; /* owns all */
 };

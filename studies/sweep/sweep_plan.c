@@ -67,7 +67,7 @@ static struct error add_inputs(struct sweep_plan *plan, const struct scenario *s
 struct making {
     struct sweep_plan *plan;
     const struct sweep_plan_options *options;
-    const char **sets; /* those of the combination that is loaded */
+    const char **sets; /* of the combination that is loaded */
     size_t set_count, set_capacity;
     uint64_t first_seed; /* the scenario's own */
 };

@@ -65,7 +65,7 @@ struct sweep_plan_options {
     const char *version;
     const struct sweep_file *file;
     const char *paths_folder; /* the present folder, absolute */
-    const char *const *sets;  /* after the file's own, before those of levels */
+    const char *const *sets;  /* applied after the sets of the file, before the levels */
     size_t set_count;
     const char *const *plugins; /* more plug-ins, as --plugin names them */
     size_t plugin_count;

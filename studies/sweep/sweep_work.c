@@ -203,7 +203,7 @@ static struct error choose_runs(struct work *work)
     return ERROR_OK;
 }
 
-/* The version and the inputs are those of the plan: else the results would not be those that the keys name. */
+/* Test that version and inputs are the plan's: the key of a run names them, so its result must come from them. */
 static struct error check_input(const struct work *work, const struct sweep_input *input)
 {
     const char *folder = work->options->paths_folder != NULL ? work->options->paths_folder : work->plan.paths_folder;

@@ -44,7 +44,7 @@ struct sweep_work_options {
 struct sweep_tally {
     size_t known;              /* recorded before */
     size_t total;              /* that this call was to make */
-    size_t counts[RUN_STATES]; /* of those it made, by what became of them */
+    size_t counts[RUN_STATES]; /* runs that this call made, by what became of them */
 };
 
 /* An error is one of this process: no plan, changed inputs, a full disk; *tally counts what was recorded before. */

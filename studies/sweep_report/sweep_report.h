@@ -32,8 +32,8 @@ struct sweep_report {
 };
 
 /* metrics: "queue_time_p95_s", or of a key of a cut "queue_time_p95_s:class=training"; count 0: queue time, use,
- * goodput and cost, as far as the runs have them.  x: the factor of the curves by name; NULL: of those with
- * numbers as levels the one that has most.  ERROR_USAGE if a name is not known. */
+ * goodput and cost, as far as the runs have them.  x: the name of the factor along the curves; NULL: the
+ * factor with most levels among the factors whose levels are numbers.  ERROR_USAGE if a name is not known. */
 struct error sweep_report_choose(struct sweep_report *report, const struct sweep_results *results,
                                  const char *const *metrics, size_t metric_count, const char *x) MUST_CHECK;
 
