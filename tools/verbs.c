@@ -76,8 +76,9 @@ static const struct args_example exit_statuses[] = {
     {"4", "A file could not be read or written, or the disk is full."},
     {"5", "An internal error: a law of the program itself is broken, or memory ran out."},
     {"10", "Not all cases passed, decisions differ, a model misses what was measured, a policy broke "
-           "a law, or a gate failed."},
-    {"11", "A gate is inconclusive, or a run of a comparison or a sweep failed or is missing."},
+           "a law, a gate failed, or a plan found no number that meets its service levels."},
+    {"11", "A gate is inconclusive, a plan is not sure of its answer, or a run of a comparison or a sweep failed or is "
+           "missing."},
     {"128+N", "Ended by signal N, after writing a partial report."},
     {0},
 };

@@ -48,8 +48,9 @@ plan_nodes 0 --json
 ask '[d["cases"][0][key] for key in ("answer", "needed", "enough", "is_sure")]' '[3, 3, 3, True]'
 ask '[len(p["seeds"]) == len(l["values"]) for p in d["cases"][0]["points"] for l in p["levels"]].count(False)' 0
 
-# What it prints for a run is what the run says.
+# What it prints for a run is what the run says, and each run has a seed of its own.
 plan_nodes 0 --json
+ask '[len(set(l["values"])) == len(l["values"]) for p in d["cases"][0]["points"] for l in p["levels"]].count(False)' 0
 value=$(python3 -c 'import json; d = json.load(open("said.out"))["cases"][0]["points"]
 print(next(p["levels"][0]["values"][0] for p in d if p["number"] == 3))')
 windtunnel run mmc.json --quiet --set cluster.pools.q.nodes=0 --set workload.synth.load_whole_gpu=1.2 \
@@ -63,6 +64,10 @@ plan 10 mmc.json --nodes p=1..2 --set cluster.pools.q.nodes=0 --set workload.syn
 says said.out '^No cluster.pools.p.nodes from 1 to 2 meets the service levels.$'
 plan_nodes 11 --runs 3
 says said.out '^cluster.pools.p.nodes=4 meets .* was not found in 2 runs\.$'
+
+# Five seeds cannot prove anything at a probability of a millionth.
+plan_nodes 11 --alpha 0.000001 --seeds 5
+says said.out 'Not sure to 99.9999 %'
 
 # ---- Levels of the command line, growth, other values, a budget. ----
 
