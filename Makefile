@@ -14,7 +14,7 @@ MAKEFLAGS += -j$(shell nproc)
 endif
 
 # ---- Variants: each has its own folder build/$(VARIANT) ------------------------------------------
-# release | profiled | counting | debug | asan | ubsan | fuzz | coverage | gcc | clang | gcc-O0, clang-O1, ...
+# release | profiled | counting | debug | sanitized | fuzz | coverage | gcc | clang | gcc-O0, clang-O1, ...
 # (compiler-optimisation)
 
 VARIANT ?= release
@@ -26,12 +26,10 @@ WERROR ?= -Werror
 ifeq ($(VARIANT),debug)
 OPT := -O0
 INSTRUMENT := -DWINDTUNNEL_DEBUG=1
-else ifeq ($(VARIANT),asan)
+else ifeq ($(VARIANT),sanitized)
 OPT := -O1
-INSTRUMENT := -DWINDTUNNEL_DEBUG=1 -fsanitize=address -fno-omit-frame-pointer
-else ifeq ($(VARIANT),ubsan)
-OPT := -O1
-INSTRUMENT := -DWINDTUNNEL_DEBUG=1 -fsanitize=undefined,float-cast-overflow -fno-sanitize-recover=all
+INSTRUMENT := -DWINDTUNNEL_DEBUG=1 -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all \
+              -fno-omit-frame-pointer
 # gcc 12 warns of conversions that its own instrumentation adds; the other variants judge the code.
 WARNINGS := -Wall -Wextra
 WERROR :=
@@ -47,7 +45,7 @@ else ifneq ($(filter gcc gcc-O% clang clang-O%,$(VARIANT)),)
 CC := $(firstword $(subst -, ,$(VARIANT)))
 OPT := $(or $(addprefix -,$(word 2,$(subst -, ,$(VARIANT)))),-O2)
 else ifeq ($(filter release profiled counting,$(VARIANT)),)
-$(error VARIANT '$(VARIANT)' is none of release profiled counting debug asan ubsan fuzz coverage gcc clang gcc-O0 ...)
+$(error VARIANT '$(VARIANT)' is none of release profiled counting debug sanitized fuzz coverage gcc clang gcc-O0 ...)
 endif
 
 # What users run is optimised as a whole (an eighth faster), and more than the others (a twelfth); fat objects still
@@ -145,13 +143,13 @@ SCHED_HEADERS := policies/sched.h policies/explain.h policies/wire.h policies/pl
 
 TABLES := preset-table backfill-table defrag-table packing-table topology-table sharing-table network-table \
     cold-start-table idle-table physics-table cliff-table headline
-.PHONY: all profiled run test test-slow test-quick test-all bench bench-update $(TABLES) lint format asan ubsan fuzz \
+.PHONY: all profiled run test test-slow test-quick test-all bench bench-update $(TABLES) lint format sanitize fuzz \
         valgrind coverage mutants golden-update install deb clean deps help compile link objects libraries test-small \
         check-deps FORCE
 
 all: link libraries ## Build ./windtunnel and the scheduler library (the default)
 
-# ./windtunnel is the program that was built last; asan and its like leave it alone.
+# ./windtunnel is the program that was built last; the variants for tests leave it alone.
 link: $(PROGRAM)
 	@[ "$$(readlink windtunnel)" = $(B)/windtunnel ] || ln -sfn $(B)/windtunnel windtunnel
 
@@ -358,7 +356,7 @@ $(B)/tests/library/%: $(B)/objects/tests/library/%.o $(B)/libwindtunnel_sched.a
 	@mkdir -p $(@D)
 	$(call say,link,$@) $(CC) $(CFLAGS) $(LTO_NONE) $(LDFLAGS) -o $@ $^ $(LIBRARIES_SCHED_LIBS) $(CMOCKA_LIBS)
 
-test test-slow test-quick test-small golden-update asan ubsan valgrind coverage: SIZE ?= small
+test test-slow test-quick test-small golden-update sanitize valgrind coverage: SIZE ?= small
 test-all bench-run: SIZE ?= full
 
 # tests/cli/hardened.sh looks at the shared library.
@@ -387,11 +385,8 @@ test-all: link determinism-builds $(call programs,$(KINDS) bench) ## Run all tes
 test-small: $(PROGRAM) $(call programs,$(KINDS))
 	@$(RUN_TESTS) $(call tests,$(KINDS))
 
-asan: ## Run the tests with AddressSanitizer, debug assertions on
-	@$(MAKE) --no-print-directory VARIANT=asan test-small
-
-ubsan: ## Run the tests with UndefinedBehaviorSanitizer, debug assertions on
-	@$(MAKE) --no-print-directory VARIANT=ubsan test-small
+sanitize: ## Run the tests with AddressSanitizer and UndefinedBehaviorSanitizer, debug assertions on
+	@$(MAKE) --no-print-directory VARIANT=sanitized test-small
 
 # libFuzzer's own main drives these.
 $(B)/tests/fuzz/%: $(B)/objects/tests/fuzz/%.o $(B)/libtest_support.a $(B)/libwindtunnel.a

@@ -164,7 +164,7 @@ windtunnel trace info other.json
 seconds_max=20
 # A sanitizer's shadow needs terabytes of address space.
 case $program in
-*/asan/*) ;;
+*/sanitized/*) ;;
 *) ulimit -v 400000 ;;
 esac
 refused 3 run small.json --trace lines.csv.zst <<'END'
