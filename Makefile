@@ -116,10 +116,12 @@ FOLDERS := base topologies workloads policies sim reports studies tools
 SOURCES := $(sort $(foreach folder,$(FOLDERS),$(wildcard $(folder)/*.c)) \
              $(wildcard policies/*/*.c reports/*/*.c sim/*/*.c workloads/*/*.c studies/*/*.c))
 PRESETS := $(sort $(wildcard policies/presets/*.json))
+MAPS := $(sort $(wildcard workloads/maps/*.json))
 SUPPORT := $(sort $(wildcard tests/support/*.c))
 
 object = $(patsubst %.c,$(B)/objects/%.o,$(1))
-OBJECTS := $(call object,$(SOURCES)) $(B)/objects/policies/policy_presets.o
+EMBEDDED := $(addprefix $(B)/objects/,policies/policy_presets.o workloads/readers/trace_maps.o)
+OBJECTS := $(call object,$(SOURCES)) $(EMBEDDED)
 MAIN := $(B)/objects/tools/main.o
 PROGRAM := $(if $(wildcard tools/main.c),$(B)/windtunnel)
 
@@ -224,14 +226,18 @@ $(call object,$(filter tools/%,$(SOURCES))): VERSION
 # Named, so that make does not delete them as intermediate files.
 $(call object,$(wildcard tests/*/*.c)):
 
-$(B)/generated/policy_presets.c: FORCE tools/embed
+$(B)/generated/policy_presets.c: embedded = policies/config/presets.h policy_preset_texts $(PRESETS)
+$(B)/generated/trace_maps.c: embedded = workloads/readers/column_map.h column_map_texts $(MAPS)
+$(B)/generated/%.c: FORCE tools/embed
 	@mkdir -p $(@D)
-	@tools/embed $(PRESETS) > $@.new
+	@tools/embed $(embedded) > $@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
-$(B)/objects/policies/policy_presets.o: $(B)/generated/policy_presets.c $(B)/flags | check-deps
+$(EMBEDDED): $(B)/flags | check-deps
 	@mkdir -p $(@D)
-	$(call say,cc,$<) $(CC) $(CPPFLAGS) $(CFLAGS) $(LTO_COMPILE) -MMD -MP -c -o $@ $<
+	$(call say,cc,$@) $(CC) $(CPPFLAGS) $(CFLAGS) $(LTO_COMPILE) -MMD -MP -c -o $@ $(filter %.c,$^)
+$(B)/objects/policies/policy_presets.o: $(B)/generated/policy_presets.c
+$(B)/objects/workloads/readers/trace_maps.o: $(B)/generated/trace_maps.c
 
 # Everything but main, for the program and the tests.
 $(B)/libwindtunnel.a: $(filter-out $(MAIN),$(OBJECTS)) $(B)/sources
@@ -326,7 +332,7 @@ tests = $(call programs,$(1)) $(call scripts,$(1))
 # run it. tests/cli/determinism.sh is in both; there the builds of DETERMINISM are made first, here it takes those that
 # are there.
 SLOW := $(wildcard $(addprefix tests/,analytic/test_mmc.c cli/deb.sh cli/near_linear.sh cli/policy_check_process.sh \
-    cli/sweep_slurm.sh \
+    cli/sweep_slurm.sh cli/sacct_slurm.sh \
     $(addprefix property/test_,easy_oracle.c fifo_oracle.c guarantees.c presets.c)))
 DETERMINISM = gcc-O0 $(if $(shell command -v clang),clang) $(filter profiled,$(SHIPPED))
 DETERMINISM_TEST := tests/cli/determinism.sh
@@ -381,9 +387,10 @@ test-quick: link $(call programs,$(KINDS_QUICK)) ## Run the unit, golden and fau
 test-all: link determinism-builds $(call programs,$(KINDS) bench) ## Run all tests, full sizes, and the benchmarks' own
 	@$(RUN_TESTS) $(call tests,$(KINDS) bench)
 
-# As `test`, but ./windtunnel keeps pointing where it did (tests take the program's path from WINDTUNNEL).
+# As `test`, but ./windtunnel keeps pointing where it did (tests take the program's path from WINDTUNNEL).  Under the
+# sanitizers the guides would take three minutes, for commands that other tests give, too.
 test-small: $(PROGRAM) $(call programs,$(KINDS))
-	@$(RUN_TESTS) $(call tests,$(KINDS))
+	@$(RUN_TESTS) $(filter-out $(if $(filter sanitized,$(VARIANT)),tests/cli/guides.sh),$(call tests,$(KINDS)))
 
 sanitize: ## Run the tests with AddressSanitizer and UndefinedBehaviorSanitizer, debug assertions on
 	@$(MAKE) --no-print-directory VARIANT=sanitized test-small
