@@ -9,10 +9,11 @@
 #include "workloads/readers/freeze.h"
 #include "workloads/readers/held.h"
 #include "workloads/readers/reader.h"
+#include "workloads/readers/spill.h"
 #include "workloads/synth/synth.h"
 
-/* Traces of at most HELD_MAX jobs are read once and kept (40 MB).  Longer ones are read again as a stream, unless they
- * must be sorted, are shaken, are drawn in blocks or fill a cluster. */
+/* Traces of at most HELD_MAX jobs are read once and kept (40 MB).  Longer ones are read again as a stream, by way of
+ * a temporary file if they are not sorted, unless they are shaken, are drawn in blocks or fill a cluster. */
 enum { HELD_MAX = 1 << 18 };
 
 enum { HOURS_PER_DAY = 24 };
@@ -41,6 +42,7 @@ struct job_source {
     struct node_asks asks; /* the jobs' constraints on nodes, kept until the end */
     struct declared declared;
     struct held held;
+    struct spill *spill; /* jobs of a long trace that is not sorted; NULL: of none */
     struct blocks_users copies;
     struct fill fill;
     struct arrivals_print arrivals;
@@ -242,16 +244,17 @@ static struct error trace_judge(struct job_source *source)
     return ERROR_OK;
 }
 
-static struct error trace_load(struct job_source *source)
+/* Sort a long trace. */
+static struct error trace_spill(struct job_source *source)
 {
     struct trace_row row;
     bool has;
-    source->is_held = true;
+    source->spill = spill_new(0);
     while (true) {
         TRY(row_next(source, &row, &has));
         if (!has)
             return trace_finish(source);
-        held_add(&source->held, &row.job, &row.truth);
+        TRY(spill_add(source->spill, &row.job, &row.truth));
     }
 }
 
@@ -293,9 +296,9 @@ static struct error trace_order(struct job_source *source, uint64_t seed)
         arena_reset(&source->arena);
         TRY(trace_open(source));
         if (!source->is_sorted)
-            TRY(trace_load(source));
+            TRY(trace_spill(source));
     }
-    if (!source->is_sorted)
+    if (!source->is_sorted && source->is_held)
         held_sort(&source->held);
     source->previous = INT64_MIN;
     return ERROR_OK;
@@ -402,6 +405,9 @@ static struct error trace_next(struct job_source *source, struct job *job, struc
     }
     if (source->is_held) {
         *has = held_next(&source->held, job, truth);
+    } else if (source->spill != NULL) {
+        arena_reset(&source->arena);
+        TRY(spill_next(source->spill, &source->arena, job, truth, has));
     } else {
         struct trace_row row;
         TRY(row_next(source, &row, has));
@@ -472,11 +478,16 @@ uint32_t job_source_preview_max(const struct job_source *source)
     return source->synth != NULL ? PREVIEW_MADE : source->frozen.preview_jobs;
 }
 
-/* Preview a trace that is not held.  It is then opened again from its beginning. */
+/* Preview a trace that is not held, in the file's order.  It is then opened again from its beginning, unless its jobs
+ * are sorted already. */
 static struct error trace_preview(struct job_source *source, job_source_seen_fn *seen, void *self)
 {
     struct trace_row row;
     bool has;
+    if (source->spill != NULL) {
+        reader_close(&source->reader);
+        TRY(trace_open(source));
+    }
     for (uint32_t i = 0; i < preview_rows(source); i++) {
         TRY(row_next(source, &row, &has));
         if (!has)
@@ -485,7 +496,7 @@ static struct error trace_preview(struct job_source *source, job_source_seen_fn 
     }
     reader_close(&source->reader);
     arena_reset(&source->arena);
-    return trace_open(source);
+    return source->spill != NULL ? ERROR_OK : trace_open(source);
 }
 
 static void synth_preview(struct job_source *source, job_source_seen_fn *seen, void *self)
@@ -563,6 +574,7 @@ void job_source_close(struct job_source *source)
     synth_free(source->synth);
     fill_release(&source->fill);
     held_release(&source->held);
+    spill_free(source->spill);
     blocks_users_release(&source->copies);
     declared_release(&source->declared);
     arrivals_print_release(&source->arrivals);

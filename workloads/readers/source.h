@@ -115,7 +115,8 @@ struct job_source;
 enum { WORKLOAD_CLASSES_MAX = 64 }; /* names of struct job_truth.workload_class */
 
 /* Open the source.  The cluster gives GPU models, and the capacity for `load`.  A trace that is not sorted, or that
- * must be scaled, is read once in advance (sorting keeps it in memory: about 150 bytes a job). */
+ * must be scaled, is read once in advance; a long one that is not sorted needs space for a temporary file
+ * (workloads/readers/spill.h). */
 struct error job_source_open(struct job_source **out, const struct workload_spec *spec, const struct cluster *cluster,
                              uint64_t seed) MUST_CHECK;
 

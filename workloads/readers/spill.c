@@ -1,0 +1,396 @@
+#include "workloads/readers/spill.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "workloads/readers/held.h"
+
+enum { RUN_BYTES = 64 << 20, WRITE_BYTES = 1 << 20, READ_BYTES = 256 << 10 };
+
+/* A job as words that differ from the usual ones, then what it points to. */
+enum { WORDS = sizeof(struct held_job) / sizeof(uint64_t) };
+_Static_assert(sizeof(struct held_job) % sizeof(uint64_t) == 0, "a job is whole words");
+_Static_assert((int)WORDS <= 64, "a bit per word");
+
+struct record_head {
+    time_ns submit;
+    uint64_t index; /* in the order of the file */
+    uint64_t mask;  /* bit w: word w follows */
+    uint64_t bytes; /* of the record, with this head; a multiple of 8 */
+};
+
+struct run {
+    off_t at, end; /* what is not read yet, in the file */
+    char *block;   /* read; owned */
+    size_t begin, length, capacity;
+    struct record_head head; /* of the next record */
+};
+
+struct sort_key {
+    time_ns submit;
+    uint64_t index;
+    size_t offset; /* in `records` */
+};
+
+struct spill {
+    size_t run_bytes;
+    int file; /* -1: none yet */
+    off_t file_bytes;
+    struct buffer records; /* of the run that is being made */
+    struct sort_key *keys;
+    size_t key_count, key_capacity;
+    struct held_job usual;
+    uint64_t count;
+    bool has_after, is_merging;
+    struct run *runs;
+    size_t run_count, run_capacity;
+    struct run **heap; /* by the next record; the first is at the top */
+    size_t heap_count;
+    uint32_t *rank; /* by index: the place in the order; NULL: nobody depends on another */
+    uint32_t emitted;
+};
+
+struct spill *spill_new(size_t run_bytes)
+{
+    struct spill *spill = mem_zalloc(1, sizeof *spill);
+    spill->run_bytes = run_bytes != 0 ? run_bytes : RUN_BYTES;
+    spill->file = -1;
+    spill->usual.job = job_default();
+    return spill;
+}
+
+void spill_free(struct spill *spill)
+{
+    if (spill == NULL)
+        return;
+    if (spill->file >= 0)
+        close(spill->file);
+    for (size_t i = 0; i < spill->run_count; i++)
+        mem_free(spill->runs[i].block);
+    buffer_release(&spill->records);
+    mem_free(spill->keys);
+    mem_free(spill->runs);
+    mem_free(spill->heap);
+    mem_free(spill->rank);
+    mem_free(spill);
+}
+
+/* ---- records ---- */
+
+static void pad(struct buffer *out)
+{
+    while (out->length % sizeof(uint64_t) != 0)
+        buffer_char(out, '\0');
+}
+
+static void put_text(struct buffer *out, const char *text)
+{
+    const uint64_t bytes = strlen(text) + 1;
+    buffer_bytes(out, &bytes, sizeof bytes);
+    buffer_bytes(out, text, bytes);
+    pad(out);
+}
+
+static void put_array(struct buffer *out, const void *items, size_t bytes)
+{
+    buffer_bytes(out, items, bytes);
+    pad(out);
+}
+
+static void put_pointed(struct buffer *out, const struct job *job)
+{
+    if (job->group_count > 1)
+        put_array(out, job->more, (job->group_count - 1u) * sizeof *job->more);
+    if (job->set_count > 0)
+        put_array(out, job->sets, job->set_count * sizeof *job->sets);
+    for (uint32_t s = 0; s < job->set_count; s++)
+        put_text(out, job->sets[s].name);
+    if (job->after_count > 0)
+        put_array(out, job->after, job->after_count * sizeof *job->after);
+    if (job->tags != NULL)
+        put_array(out, job->tags, sizeof *job->tags);
+    if (job->objects != NULL)
+        put_array(out, job->objects, sizeof *job->objects);
+    if (job->name != NULL)
+        put_text(out, job->name);
+}
+
+static void record_put(struct spill *spill, const struct held_job *held)
+{
+    struct buffer *out = &spill->records;
+    const size_t start = out->length;
+    uint64_t words[WORDS], usual[WORDS];
+    struct record_head head = {.submit = held->job.submit, .index = spill->count};
+    memcpy(words, held, sizeof words);
+    memcpy(usual, &spill->usual, sizeof usual);
+    buffer_bytes(out, &head, sizeof head);
+    for (uint32_t w = 0; w < WORDS; w++) {
+        if (words[w] == usual[w])
+            continue;
+        head.mask |= UINT64_C(1) << w;
+        buffer_bytes(out, &words[w], sizeof words[w]);
+    }
+    put_pointed(out, &held->job);
+    head.bytes = out->length - start;
+    memcpy(out->bytes + start, &head, sizeof head);
+}
+
+static const char *take(const char **at, size_t bytes)
+{
+    const char *taken = *at;
+    *at += (bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t);
+    return taken;
+}
+
+static void *take_array(const char **at, size_t bytes, struct arena *arena)
+{
+    void *items = arena_alloc(arena, bytes);
+    memcpy(items, take(at, bytes), bytes);
+    return items;
+}
+
+static const char *take_text(const char **at, struct arena *arena)
+{
+    uint64_t bytes;
+    memcpy(&bytes, take(at, sizeof bytes), sizeof bytes);
+    return take_array(at, bytes, arena);
+}
+
+static void take_pointed(const char *at, struct job *job, struct arena *arena)
+{
+    if (job->group_count > 1)
+        job->more = take_array(&at, (job->group_count - 1u) * sizeof *job->more, arena);
+    if (job->set_count > 0) {
+        struct job_set *sets = take_array(&at, job->set_count * sizeof *sets, arena);
+        for (uint32_t s = 0; s < job->set_count; s++)
+            sets[s].name = take_text(&at, arena);
+        job->sets = sets;
+    }
+    if (job->after_count > 0)
+        job->after = take_array(&at, job->after_count * sizeof *job->after, arena);
+    if (job->tags != NULL)
+        job->tags = take_array(&at, sizeof *job->tags, arena);
+    if (job->objects != NULL)
+        job->objects = take_array(&at, sizeof *job->objects, arena);
+    if (job->name != NULL)
+        job->name = take_text(&at, arena);
+}
+
+static void record_take(const struct spill *spill, const char *at, const struct record_head *head, struct arena *arena,
+                        struct held_job *held)
+{
+    uint64_t words[WORDS];
+    memcpy(words, &spill->usual, sizeof words);
+    at += sizeof *head;
+    for (uint64_t left = head->mask; left != 0; left &= left - 1)
+        memcpy(&words[__builtin_ctzll(left)], take(&at, sizeof words[0]), sizeof words[0]);
+    memcpy(held, words, sizeof words);
+    take_pointed(at, &held->job, arena);
+}
+
+/* ---- the file ---- */
+
+static const char *folder(void)
+{
+    const char *path = getenv("TMPDIR");
+    return path != NULL && path[0] != '\0' ? path : "/tmp";
+}
+
+static struct error file_open(struct spill *spill)
+{
+    spill->file = open(folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (spill->file < 0) {
+        struct buffer path = {0};
+        buffer_format(&path, "%s/windtunnel-sort-XXXXXX", folder());
+        spill->file = mkostemp((char *)(uintptr_t)buffer_c_string(&path), O_CLOEXEC);
+        if (spill->file >= 0)
+            unlink(buffer_c_string(&path));
+        buffer_release(&path);
+    }
+    return spill->file >= 0 ? ERROR_OK : error_io("sort a trace in", folder(), errno);
+}
+
+static struct error file_write(struct spill *spill, struct buffer *out)
+{
+    for (size_t done = 0; done < out->length;) {
+        ssize_t count = pwrite(spill->file, out->bytes + done, out->length - done, spill->file_bytes);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0)
+            return error_io("sort a trace in", folder(), count < 0 ? errno : ENOSPC);
+        done += (size_t)count;
+        spill->file_bytes += count;
+    }
+    out->length = 0;
+    return ERROR_OK;
+}
+
+/* ---- runs ---- */
+
+static int by_submission(const void *left, const void *right)
+{
+    const struct sort_key *a = left, *b = right;
+    if (a->submit != b->submit)
+        return a->submit < b->submit ? -1 : 1;
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+static struct error run_write(struct spill *spill, struct buffer *out)
+{
+    for (size_t i = 0; i < spill->key_count; i++) {
+        const char *record = spill->records.bytes + spill->keys[i].offset;
+        struct record_head head;
+        memcpy(&head, record, sizeof head);
+        buffer_bytes(out, record, head.bytes);
+        if (out->length >= WRITE_BYTES)
+            TRY(file_write(spill, out));
+    }
+    return file_write(spill, out);
+}
+
+static struct error run_close(struct spill *spill)
+{
+    struct buffer out = {0};
+    const off_t at = spill->file_bytes;
+    if (spill->key_count == 0)
+        return ERROR_OK;
+    if (spill->file < 0)
+        TRY(file_open(spill));
+    qsort(spill->keys, spill->key_count, sizeof *spill->keys, by_submission);
+    struct error error = run_write(spill, &out);
+    buffer_release(&out);
+    TRY(error);
+    MEM_GROW(spill->runs, spill->run_capacity, spill->run_count + 1);
+    spill->runs[spill->run_count++] = (struct run){.at = at, .end = spill->file_bytes};
+    spill->key_count = 0;
+    spill->records.length = 0;
+    return ERROR_OK;
+}
+
+struct error spill_add(struct spill *spill, const struct job *job, const struct job_truth *truth)
+{
+    struct held_job held;
+    assert(!spill->is_merging);
+    memset(&held, 0, sizeof held);
+    held.job = *job;
+    held.truth = *truth;
+    MEM_GROW(spill->keys, spill->key_capacity, spill->key_count + 1);
+    spill->keys[spill->key_count++] = (struct sort_key){job->submit, spill->count, spill->records.length};
+    record_put(spill, &held);
+    spill->has_after |= job->after_count > 0;
+    spill->count++;
+    return spill->records.length >= spill->run_bytes ? run_close(spill) : ERROR_OK;
+}
+
+/* ---- merging ---- */
+
+/* Have at least `bytes` of the run in its block. */
+static struct error run_fill(const struct spill *spill, struct run *run, size_t bytes)
+{
+    if (run->length - run->begin >= bytes)
+        return ERROR_OK;
+    memmove(run->block, run->block + run->begin, run->length - run->begin);
+    run->length -= run->begin;
+    run->begin = 0;
+    MEM_GROW(run->block, run->capacity, bytes > READ_BYTES ? bytes : READ_BYTES);
+    while (run->length < bytes) {
+        const off_t left = run->end - run->at;
+        const size_t room = run->capacity - run->length;
+        ssize_t count = pread(spill->file, run->block + run->length, (off_t)room < left ? room : (size_t)left, run->at);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0)
+            return error_io("sort a trace in", folder(), count < 0 ? errno : EIO);
+        run->at += count;
+        run->length += (size_t)count;
+    }
+    return ERROR_OK;
+}
+
+/* Read the next record; *has false: the run is at its end. */
+static struct error run_advance(const struct spill *spill, struct run *run, bool *has)
+{
+    *has = run->length > run->begin || run->at < run->end;
+    if (!*has)
+        return ERROR_OK;
+    TRY(run_fill(spill, run, sizeof run->head));
+    memcpy(&run->head, run->block + run->begin, sizeof run->head);
+    return run_fill(spill, run, run->head.bytes);
+}
+
+static bool is_before(const struct run *a, const struct run *b)
+{
+    return a->head.submit != b->head.submit ? a->head.submit < b->head.submit : a->head.index < b->head.index;
+}
+
+static void heap_sink(struct spill *spill, size_t at)
+{
+    struct run *run = spill->heap[at];
+    for (size_t child; (child = 2 * at + 1) < spill->heap_count; at = child) {
+        if (child + 1 < spill->heap_count && is_before(spill->heap[child + 1], spill->heap[child]))
+            child++;
+        if (!is_before(spill->heap[child], run))
+            break;
+        spill->heap[at] = spill->heap[child];
+    }
+    spill->heap[at] = run;
+}
+
+static struct error merge_begin(struct spill *spill)
+{
+    bool has;
+    TRY(run_close(spill));
+    spill->is_merging = true;
+    buffer_release(&spill->records);
+    mem_free(spill->keys);
+    spill->keys = NULL;
+    spill->heap = mem_zalloc(spill->run_count + 1, sizeof *spill->heap);
+    for (size_t i = 0; i < spill->run_count; i++) {
+        TRY(run_advance(spill, &spill->runs[i], &has));
+        spill->heap[spill->heap_count++] = &spill->runs[i];
+    }
+    for (size_t i = spill->heap_count / 2; i > 0; i--)
+        heap_sink(spill, i - 1);
+    if (spill->has_after)
+        spill->rank = mem_zalloc(spill->count, sizeof *spill->rank);
+    return ERROR_OK;
+}
+
+/* A job depends on jobs that come before it, so their places are known. */
+static void turn_after(const struct spill *spill, const struct job *job)
+{
+    struct job_after *after = (struct job_after *)(uintptr_t)job->after; /* in the arena, from take_array */
+    for (uint32_t a = 0; a < job->after_count; a++)
+        after[a].job = spill->rank[after[a].job];
+}
+
+struct error spill_next(struct spill *spill, struct arena *arena, struct job *job, struct job_truth *truth, bool *has)
+{
+    struct held_job held;
+    bool has_more;
+    if (!spill->is_merging)
+        TRY(merge_begin(spill));
+    *has = spill->heap_count > 0;
+    if (!*has)
+        return ERROR_OK;
+    struct run *run = spill->heap[0];
+    record_take(spill, run->block + run->begin, &run->head, arena, &held);
+    if (spill->rank != NULL) {
+        turn_after(spill, &held.job);
+        spill->rank[run->head.index] = spill->emitted++;
+    }
+    run->begin += run->head.bytes;
+    TRY(run_advance(spill, run, &has_more));
+    if (!has_more)
+        spill->heap[0] = spill->heap[--spill->heap_count];
+    if (spill->heap_count > 0)
+        heap_sink(spill, 0);
+    *job = held.job;
+    *truth = held.truth;
+    return ERROR_OK;
+}
