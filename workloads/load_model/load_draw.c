@@ -23,7 +23,8 @@ struct client {
     uint32_t kind; /* of the last job; UINT32_MAX: none yet */
     struct load_arrivals arrivals;
     struct load_rank ranks; /* of run times */
-    struct random_stream kind_stream, run_time, user, request;
+    struct load_strata kinds;
+    struct random_stream repeat, run_time, user, request;
 };
 
 struct load_draw {
@@ -123,8 +124,9 @@ static void client_init(struct client *client, const struct shared *shared, uint
     client->rank = rank;
     client->kind = UINT32_MAX;
     load_arrivals_init(&client->arrivals, &shared->arrivals, plan->seed, entity, rank);
-    random_stream_init(&client->kind_stream, plan->seed, "load.kind", own);
-    load_rank_init(&client->ranks, &shared->stream->memory, plan->seed, "run_time", own);
+    load_strata_init(&client->kinds, plan->seed, "load.kind", own);
+    random_stream_init(&client->repeat, plan->seed, "load.repeat", own);
+    load_rank_init(&client->ranks, &shared->stream->memory, plan->seed, "load.rank", own);
     random_stream_init(&client->run_time, plan->seed, "load.run_time", own);
     random_stream_init(&client->user, plan->seed, "load.user", own);
     random_stream_init(&client->request, plan->seed, "load.request", own);
@@ -176,8 +178,8 @@ static time_ns whole_ms(time_ns time)
 static uint32_t kind_draw(struct client *client)
 {
     const double repeat = client->shared->stream->memory.repeat;
-    const bool repeats = repeat > 0 && client->kind != UINT32_MAX && random_uniform(&client->kind_stream) < repeat;
-    return repeats ? client->kind : alias_draw(&client->shared->kinds, &client->kind_stream);
+    const bool repeats = repeat > 0 && client->kind != UINT32_MAX && random_uniform(&client->repeat) < repeat;
+    return repeats ? client->kind : alias_pick(&client->shared->kinds, load_strata_next(&client->kinds));
 }
 
 static double run_time_draw(struct client *client, const struct load_kind *kind)

@@ -2,20 +2,19 @@
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
-#include <stdio.h>
 
-static void strata_init(struct load_strata *strata, uint64_t seed, const char *purpose, const char *part,
-                        uint64_t entity)
+/* Tells the stream of the sessions from that of the ranks. */
+#define SESSIONS UINT64_C(0x53455353494f4e53)
+
+void load_strata_init(struct load_strata *strata, uint64_t seed, const char *purpose, uint64_t entity)
 {
-    char name[64];
-    snprintf(name, sizeof name, "load.%s.%s", purpose, part);
-    random_stream_init(&strata->stream, seed, name, entity);
+    random_stream_init(&strata->stream, seed, purpose, entity);
     for (uint32_t i = 0; i < LOAD_STRATA; i++)
         strata->order[i] = (uint8_t)i;
     strata->at = LOAD_STRATA;
 }
 
-static double strata_next(struct load_strata *strata)
+double load_strata_next(struct load_strata *strata)
 {
     if (strata->at == LOAD_STRATA) {
         for (uint32_t i = LOAD_STRATA - 1; i > 0; i--) {
@@ -33,22 +32,22 @@ void load_rank_init(struct load_rank *rank, const struct load_memory *memory, ui
                     uint64_t entity)
 {
     *rank = (struct load_rank){.memory = *memory};
-    strata_init(&rank->sessions, seed, purpose, "sessions", entity);
-    strata_init(&rank->own, seed, purpose, "own", entity);
+    load_strata_init(&rank->sessions, seed, purpose, entity ^ SESSIONS);
+    load_strata_init(&rank->own, seed, purpose, entity);
     if (memory->strength > 0) { /* the first session has begun at some time before */
         rank->left = random_below(&rank->sessions.stream, memory->jobs) + 1;
-        rank->y = gsl_cdf_ugaussian_Pinv(strata_next(&rank->sessions));
+        rank->y = gsl_cdf_ugaussian_Pinv(load_strata_next(&rank->sessions));
     }
 }
 
 double load_rank_next(struct load_rank *rank)
 {
-    const double strength = rank->memory.strength, u = strata_next(&rank->own);
+    const double strength = rank->memory.strength, u = load_strata_next(&rank->own);
     if (strength <= 0)
         return u;
     if (rank->left == 0) {
         rank->left = rank->memory.jobs;
-        rank->y = gsl_cdf_ugaussian_Pinv(strata_next(&rank->sessions));
+        rank->y = gsl_cdf_ugaussian_Pinv(load_strata_next(&rank->sessions));
     }
     rank->left--;
     const double z = sqrt(strength) * rank->y + sqrt(1 - strength) * gsl_cdf_ugaussian_Pinv(u);

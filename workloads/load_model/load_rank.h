@@ -36,4 +36,8 @@ void load_rank_init(struct load_rank *rank, const struct load_memory *memory, ui
 
 double load_rank_next(struct load_rank *rank); /* 0 < u < 1 */
 
+/* Evenly spread alone, such as e: uniform numbers, 0 < u < 1.  *strata must not be moved. */
+void load_strata_init(struct load_strata *strata, uint64_t seed, const char *purpose, uint64_t entity);
+double load_strata_next(struct load_strata *strata);
+
 #endif
