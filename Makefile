@@ -277,7 +277,8 @@ INSTALLED := $(DESTDIR)$(PREFIX)
 # The program finds these from where it stands (tools/installed.h); documents keep their folders, so that links between
 # them hold. The traces of scenarios/openb.json are not ours to install.
 DATA := $(wildcard $(filter-out scenarios/openb.json,$(wildcard scenarios/*.json)) scenarios/*.csv \
-                   scenarios/sweeps/*.json topologies/*.json topologies/*.xml workloads/samples/*)
+                   scenarios/sweeps/*.json topologies/*.json topologies/*.xml workloads/samples/* \
+                   workloads/models/*.json)
 DOCUMENTS := README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md LICENSE topologies/README.md workloads/README.md \
              $(filter-out %.o %.so,$(wildcard docs/*.md docs/examples/*/*))
 
