@@ -82,8 +82,8 @@ static struct part segment_part(const struct distribution_point *from, const str
         const double share = (end - low) / (high - low);
         return (struct part){weight * share, weight * share * (low + end) / 2};
     }
-    const double width = log(high / low);
-    return (struct part){weight * log(end / low) / width, weight * (end - low) / width};
+    const double width = log1p((high - low) / low); /* exact also for ends that are nearly equal */
+    return (struct part){weight * log1p((end - low) / low) / width, weight * (end - low) / width};
 }
 
 static struct part empirical_part(const struct distribution *of, double max)
@@ -196,33 +196,4 @@ double distribution_draw(const struct distribution *of, double gpus, struct rand
     if (!distribution_has_quantile(of))
         return hyper_draw(of, gpus, stream);
     return distribution_quantile(of, random_uniform(stream));
-}
-
-/* ---- Made of values ---- */
-
-struct distribution distribution_of_values(const double *sorted, size_t count, uint32_t most, struct arena *arena)
-{
-    struct distribution_point *points = arena_alloc_array(arena, most, struct distribution_point);
-    const double part = most / 4; /* at most three times as many points: one for numbers, two for sums */
-    double sum = 0, so_far = 0, kept_sum = 0;
-    size_t kept = 0;
-    uint32_t used = 0;
-    assert(count >= 1 && most >= 4);
-    for (size_t i = 0; i < count; i++)
-        sum += sorted[i];
-    points[used++] = (struct distribution_point){0, sorted[0]};
-    for (size_t i = 0; i + 1 < count && used + 1 < most; i++) {
-        so_far += sorted[i];
-        /* the point between two values stands at their middle */
-        const bool is_due = (double)(i + 1 - kept) * part >= (double)count ||
-                            (so_far - kept_sum + sorted[i + 1]) * part > sum;
-        if (!is_due)
-            continue;
-        const double low = sorted[i], high = sorted[i + 1];
-        points[used++] = (struct distribution_point){(double)(i + 1) / (double)count, (low + high) / 2};
-        kept = i + 1;
-        kept_sum = so_far;
-    }
-    points[used++] = (struct distribution_point){1, sorted[count - 1]};
-    return (struct distribution){.kind = DISTRIBUTION_EMPIRICAL, .max = INFINITY, .points = points, .point_count = used};
 }

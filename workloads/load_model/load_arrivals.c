@@ -188,7 +188,7 @@ void load_arrivals_init(struct load_arrivals *arrivals, const struct load_arriva
     *arrivals = (struct load_arrivals){.plan = plan, .day = -1, .state = UINT32_MAX};
     arrivals->gap_mean = distribution_mean(&plan->gaps, 0);
     arrivals->rate_per_s = plan->jobs_per_day * share / plan->burst_jobs / S_PER_DAY / factors;
-    load_rank_init(&arrivals->ranks, &plan->memory, seed, "load.gap", own);
+    load_rank_init(&arrivals->ranks, &plan->memory, false, seed, "load.gap", own);
     random_stream_init(&arrivals->gaps, seed, "load.gaps", own);
     random_stream_init(&arrivals->bursts, seed, "load.bursts", own);
     random_stream_init(&arrivals->counts, seed, "load.counts", own);

@@ -126,7 +126,7 @@ static void client_init(struct client *client, const struct shared *shared, uint
     load_arrivals_init(&client->arrivals, &shared->arrivals, plan->seed, entity, rank);
     load_strata_init(&client->kinds, plan->seed, "load.kind", own);
     random_stream_init(&client->repeat, plan->seed, "load.repeat", own);
-    load_rank_init(&client->ranks, &shared->stream->memory, plan->seed, "load.rank", own);
+    load_rank_init(&client->ranks, &shared->stream->memory, true, plan->seed, "load.rank", own);
     random_stream_init(&client->run_time, plan->seed, "load.run_time", own);
     random_stream_init(&client->user, plan->seed, "load.user", own);
     random_stream_init(&client->request, plan->seed, "load.request", own);

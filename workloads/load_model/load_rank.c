@@ -28,16 +28,43 @@ double load_strata_next(struct load_strata *strata)
     return (strata->order[strata->at++] + random_uniform(&strata->stream)) / LOAD_STRATA;
 }
 
-void load_rank_init(struct load_rank *rank, const struct load_memory *memory, uint64_t seed, const char *purpose,
-                    uint64_t entity)
+/* A permutation of 32 bits in which each bit depends on itself and lower ones alone.  Source: S. Laine, T. Karras,
+ * Computer Graphics Forum 30(4), 2011; as B. Burley, J. Computer Graphics Techniques 9(4), 2020, uses it. */
+static uint32_t scrambled(uint32_t x, uint32_t key)
 {
-    *rank = (struct load_rank){.memory = *memory};
-    load_strata_init(&rank->sessions, seed, purpose, entity ^ SESSIONS);
+    x += key;
+    x ^= x * UINT32_C(0x6c50b47c);
+    x ^= x * UINT32_C(0xb82f1e52);
+    x ^= x * UINT32_C(0xc7afe638);
+    return x ^ x * UINT32_C(0x8d22f6e6);
+}
+
+static uint32_t reversed(uint32_t x)
+{
+    x = x >> 16 | x << 16;
+    x = (x & UINT32_C(0xff00ff00)) >> 8 | (x & UINT32_C(0x00ff00ff)) << 8;
+    x = (x & UINT32_C(0xf0f0f0f0)) >> 4 | (x & UINT32_C(0x0f0f0f0f)) << 4;
+    x = (x & UINT32_C(0xcccccccc)) >> 2 | (x & UINT32_C(0x33333333)) << 2;
+    return (x & UINT32_C(0xaaaaaaaa)) >> 1 | (x & UINT32_C(0x55555555)) << 1;
+}
+
+/* Van der Corput's sequence, scrambled as Owen does; or independent. */
+static void session_begin(struct load_rank *rank, uint32_t left)
+{
+    const double u = rank->is_even ? (reversed(scrambled(rank->session++, rank->key)) + 0.5) / 4294967296.0
+                                   : random_uniform(&rank->sessions);
+    rank->left = left;
+    rank->y = gsl_cdf_ugaussian_Pinv(u);
+}
+
+void load_rank_init(struct load_rank *rank, const struct load_memory *memory, bool is_even, uint64_t seed,
+                    const char *purpose, uint64_t entity)
+{
+    *rank = (struct load_rank){.memory = *memory, .is_even = is_even};
     load_strata_init(&rank->own, seed, purpose, entity);
-    if (memory->strength > 0) { /* the first session has begun at some time before */
-        rank->left = random_below(&rank->sessions.stream, memory->jobs) + 1;
-        rank->y = gsl_cdf_ugaussian_Pinv(load_strata_next(&rank->sessions));
-    }
+    random_stream_init(&rank->sessions, seed, purpose, entity ^ SESSIONS);
+    rank->key = random_below(&rank->sessions, UINT32_MAX);
+    session_begin(rank, random_below(&rank->sessions, memory->jobs) + 1); /* the first one has begun at some time before */
 }
 
 double load_rank_next(struct load_rank *rank)
@@ -45,10 +72,8 @@ double load_rank_next(struct load_rank *rank)
     const double strength = rank->memory.strength, u = load_strata_next(&rank->own);
     if (strength <= 0)
         return u;
-    if (rank->left == 0) {
-        rank->left = rank->memory.jobs;
-        rank->y = gsl_cdf_ugaussian_Pinv(load_strata_next(&rank->sessions));
-    }
+    if (rank->left == 0)
+        session_begin(rank, rank->memory.jobs);
     rank->left--;
     const double z = sqrt(strength) * rank->y + sqrt(1 - strength) * gsl_cdf_ugaussian_Pinv(u);
     return fmin(fmax(gsl_cdf_ugaussian_P(z), 1e-15), 1 - 1e-15);

@@ -4,8 +4,10 @@
  *
  * s is the strength; e is drawn for each rank and y for each session of `jobs` ranks, both normal.  So ranks are uniform,
  * and the normal scores of ranks l apart have the correlation s max(0, 1 - l / jobs).
- * Values of y and of e come in blocks: each block has one value in each of LOAD_STRATA equally likely intervals, in
- * random order.  So a long sequence has the distribution of the model more closely than independent draws would.
+ * Values of e come in blocks: each block has one value in each of LOAD_STRATA equally likely intervals, in random order.
+ * Values of y are a scrambled van der Corput sequence (A. Owen, 1995): each 2^k sessions, from a multiple of 2^k on, have
+ * one value in each of 2^k equally likely intervals; or they are independent (is_even false), where sessions may cluster.
+ * So a long sequence has the distribution of the model more closely than independent draws would.
  *
  * Law: the ranks depend on (seed, purpose, entity, memory) alone.
  */
@@ -25,14 +27,17 @@ struct load_strata {
 
 struct load_rank {
     struct load_memory memory;
-    uint32_t left; /* of the session */
+    uint32_t session, left; /* number of the next session; ranks that are left of the present one */
+    uint32_t key;           /* of the scrambling */
+    bool is_even;
+    struct random_stream sessions;
     double y;
-    struct load_strata sessions, own;
+    struct load_strata own;
 };
 
 /* *rank must not be moved.  purpose: names the streams. */
-void load_rank_init(struct load_rank *rank, const struct load_memory *memory, uint64_t seed, const char *purpose,
-                    uint64_t entity);
+void load_rank_init(struct load_rank *rank, const struct load_memory *memory, bool is_even, uint64_t seed,
+                    const char *purpose, uint64_t entity);
 
 double load_rank_next(struct load_rank *rank); /* 0 < u < 1 */
 
