@@ -52,7 +52,7 @@ struct fit_plan {
     time_ns run;      /* of days, as in load_arrivals.h; TIME_NEVER: as recorded */
     uint32_t points;  /* of the distribution of a kind, at most; 0: FIT_POINTS_DEFAULT */
 };
-enum { FIT_POINTS_DEFAULT = 200 };
+enum { FIT_POINTS_DEFAULT = 300 };
 
 /* Read the source to its end, which must outlive *jobs.  On error nothing needs to be released. */
 struct error fit_read(struct fit_jobs *jobs, struct job_source *source) MUST_CHECK;

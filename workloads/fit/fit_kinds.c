@@ -4,7 +4,7 @@
 
 #include "workloads/fit/fit_inside.h"
 
-enum { POINTS_MIN = 2 * DISTRIBUTION_MADE_MIN };
+enum { POINTS_MIN = 3 * DISTRIBUTION_MADE_MIN };
 
 /* By size and outcome; jobs of a kind stand together, in the order of their run times. */
 static int by_kind(const void *a, const void *b)
@@ -38,7 +38,7 @@ static struct ask ask_of(const struct fit_job *job)
 static uint32_t points_of(size_t count, const struct fit_plan *plan)
 {
     const uint32_t most = plan->points != 0 ? plan->points : FIT_POINTS_DEFAULT;
-    return count < POINTS_MIN ? POINTS_MIN : 2 * count < most ? 2 * (uint32_t)count : most;
+    return count < POINTS_MIN ? POINTS_MIN : 3 * count < most ? 3 * (uint32_t)count : most;
 }
 
 /* A kind of few jobs runs as the nearest size of its outcome with many, or as all. */

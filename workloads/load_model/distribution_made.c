@@ -51,49 +51,48 @@ struct making {
     double count;
     struct distribution_point *points;
     uint32_t used;
-    size_t kept; /* values before the last point */
 };
 
-/* End the segment before value number `to`, at x. */
-static void end_segment(struct making *making, size_t to, double x)
+static void add(struct making *making, double p, double x)
 {
-    const struct distribution_point *last = &making->points[making->used - 1];
-    struct segment segment = {.low = last->x, .high = x};
-    const double p = (double)to / making->count;
-    for (size_t i = making->kept; i < to; i++)
-        segment.mean += making->sorted[i] / (double)(to - making->kept);
-    if (segment.low > 0 && segment.high > segment.low * (1 + 1e-6)) {
-        const struct distribution_point middle = {(last->p + p) / 2, middle_of(&segment)};
-        making->points[making->used++] = middle;
-    }
     making->points[making->used++] = (struct distribution_point){p, x};
-    making->kept = to;
+}
+
+/* The segment of the values from..to-1: from its least value to its largest; then the next one jumps to its own. */
+static void add_segment(struct making *making, size_t from, size_t to)
+{
+    struct segment segment = {.low = making->sorted[from], .high = making->sorted[to - 1]};
+    const double before = (double)from / making->count, behind = (double)to / making->count;
+    for (size_t i = from; i < to; i++)
+        segment.mean += making->sorted[i] / (double)(to - from);
+    add(making, before, segment.low);
+    if (segment.low > 0 && segment.high > segment.low)
+        add(making, (before + behind) / 2, middle_of(&segment));
+    add(making, behind, segment.high);
 }
 
 struct distribution distribution_of_values(const double *sorted, size_t count, uint32_t most, struct arena *arena)
 {
-    const double part = fmax(1, most / 8); /* three times as many segments (one for numbers, two for sums), two points each */
+    /* three times as many segments, one for numbers and two for sums; three points each */
+    const double part = fmax(1, most / DISTRIBUTION_MADE_MIN);
     struct making making = {.sorted = sorted, .count = (double)count};
     double sum = 0, in_segment = 0;
+    size_t from = 0;
     assert(count >= 1 && most >= DISTRIBUTION_MADE_MIN);
     making.points = arena_alloc_array(arena, most, struct distribution_point);
     for (size_t i = 0; i < count; i++)
         sum += sorted[i];
-    making.points[making.used++] = (struct distribution_point){0, sorted[0]};
-    for (size_t i = 0; i + 1 < count && making.used + 5 <= most; i++) {
+    for (size_t i = 0; i + 1 < count && making.used + 6 <= most; i++) {
         in_segment += sorted[i];
-        const bool is_due = (double)(i + 1 - making.kept) * part >= making.count ||
-                            (in_segment + sorted[i + 1]) * part > sum;
+        const bool is_due =
+            (double)(i + 1 - from) * part >= making.count || (in_segment + sorted[i + 1]) * part > sum;
         if (!is_due)
             continue;
-        end_segment(&making, i + 1, (sorted[i] + sorted[i + 1]) / 2);
+        add_segment(&making, from, i + 1);
+        from = i + 1;
         in_segment = 0;
     }
-    if (making.kept + 1 == count) { /* the largest value alone: a jump to it */
-        const double p = making.points[making.used - 1].p;
-        making.points[making.used++] = (struct distribution_point){p, sorted[count - 1]};
-    }
-    end_segment(&making, count, sorted[count - 1]);
+    add_segment(&making, from, count);
     return (struct distribution){
         .kind = DISTRIBUTION_EMPIRICAL, .scale = 1, .max = INFINITY, .points = making.points, .point_count = making.used};
 }
