@@ -6,6 +6,16 @@
 /* Tells the stream of the sessions from that of the ranks. */
 #define SESSIONS UINT64_C(0x53455353494f4e53)
 
+static void shuffle(uint8_t *order, uint32_t count, struct random_stream *stream)
+{
+    for (uint32_t i = count - 1; i > 0; i--) {
+        const uint32_t other = random_below(stream, i + 1);
+        const uint8_t kept = order[i];
+        order[i] = order[other];
+        order[other] = kept;
+    }
+}
+
 void load_strata_init(struct load_strata *strata, uint64_t seed, const char *purpose, uint64_t entity)
 {
     random_stream_init(&strata->stream, seed, purpose, entity);
@@ -17,12 +27,7 @@ void load_strata_init(struct load_strata *strata, uint64_t seed, const char *pur
 double load_strata_next(struct load_strata *strata)
 {
     if (strata->at == LOAD_STRATA) {
-        for (uint32_t i = LOAD_STRATA - 1; i > 0; i--) {
-            const uint32_t other = random_below(&strata->stream, i + 1);
-            const uint8_t kept = strata->order[i];
-            strata->order[i] = strata->order[other];
-            strata->order[other] = kept;
-        }
+        shuffle(strata->order, LOAD_STRATA, &strata->stream);
         strata->at = 0;
     }
     return (strata->order[strata->at++] + random_uniform(&strata->stream)) / LOAD_STRATA;
@@ -48,11 +53,21 @@ static uint32_t reversed(uint32_t x)
     return (x & UINT32_C(0xaaaaaaaa)) >> 1 | (x & UINT32_C(0x55555555)) << 1;
 }
 
-/* Van der Corput's sequence, scrambled as Owen does; or independent. */
+/* The next number of van der Corput's sequence, scrambled as Owen does, in blocks of random order: without that,
+ * sessions beside each other would be opposed. */
+static double even_next(struct load_rank *rank)
+{
+    const uint32_t at = rank->session % LOAD_STRATA;
+    if (at == 0)
+        shuffle(rank->order, LOAD_STRATA, &rank->sessions);
+    const uint32_t index = rank->session - at + rank->order[at];
+    rank->session++;
+    return (reversed(scrambled(index, rank->key)) + 0.5) / 4294967296.0;
+}
+
 static void session_begin(struct load_rank *rank, uint32_t left)
 {
-    const double u = rank->is_even ? (reversed(scrambled(rank->session++, rank->key)) + 0.5) / 4294967296.0
-                                   : random_uniform(&rank->sessions);
+    const double u = rank->is_even ? even_next(rank) : random_uniform(&rank->sessions);
     rank->left = left;
     rank->y = gsl_cdf_ugaussian_Pinv(u);
 }
@@ -61,6 +76,8 @@ void load_rank_init(struct load_rank *rank, const struct load_memory *memory, bo
                     const char *purpose, uint64_t entity)
 {
     *rank = (struct load_rank){.memory = *memory, .is_even = is_even};
+    for (uint32_t i = 0; i < LOAD_STRATA; i++)
+        rank->order[i] = (uint8_t)i;
     load_strata_init(&rank->own, seed, purpose, entity);
     random_stream_init(&rank->sessions, seed, purpose, entity ^ SESSIONS);
     rank->key = random_below(&rank->sessions, UINT32_MAX);
@@ -69,7 +86,8 @@ void load_rank_init(struct load_rank *rank, const struct load_memory *memory, bo
 
 double load_rank_next(struct load_rank *rank)
 {
-    const double strength = rank->memory.strength, u = load_strata_next(&rank->own);
+    const double strength = rank->memory.strength;
+    const double u = rank->is_even ? load_strata_next(&rank->own) : random_uniform(&rank->own.stream);
     if (strength <= 0)
         return u;
     if (rank->left == 0)

@@ -4,10 +4,11 @@
  *
  * s is the strength; e is drawn for each rank and y for each session of `jobs` ranks, both normal.  So ranks are uniform,
  * and the normal scores of ranks l apart have the correlation s max(0, 1 - l / jobs).
- * Values of e come in blocks: each block has one value in each of LOAD_STRATA equally likely intervals, in random order.
- * Values of y are a scrambled van der Corput sequence (A. Owen, 1995): each 2^k sessions, from a multiple of 2^k on, have
- * one value in each of 2^k equally likely intervals; or they are independent (is_even false), where sessions may cluster.
- * So a long sequence has the distribution of the model more closely than independent draws would.
+ * If they are to be even, values of e come in blocks: each block has one value in each of LOAD_STRATA equally likely
+ * intervals, in random order.  Values of y are then a scrambled van der Corput sequence (A. Owen, 1995), each block of
+ * LOAD_STRATA in random order: 2^k blocks, from a multiple of 2^k on, have one value in each of 2^k LOAD_STRATA equally
+ * likely intervals.  So a long sequence has the distribution of the model more closely than independent draws would.
+ * Otherwise all are independent.
  *
  * Law: the ranks depend on (seed, purpose, entity, memory) alone.
  */
@@ -29,6 +30,7 @@ struct load_rank {
     struct load_memory memory;
     uint32_t session, left; /* number of the next session; ranks that are left of the present one */
     uint32_t key;           /* of the scrambling */
+    uint8_t order[LOAD_STRATA]; /* of the sessions of a block */
     bool is_even;
     struct random_stream sessions;
     double y;
