@@ -135,11 +135,13 @@ static const char *const scenarios[] = {
     NULL};
 
 /* Kinds, or the sizes of a law; each distribution where it is allowed. */
-#define RUN_TIME      "{\"distribution\": \"exponential\", \"mean\": 1}"
-#define MODEL_OF(jobs) "{\"workload_model\": 1, \"streams\": [{\"name\": \"a\", \"arrivals\": {\"jobs_per_day\": 1}, " jobs "}]}"
+#define RUN_TIME "{\"distribution\": \"exponential\", \"mean\": 1}"
+#define MODEL_OF(jobs)                                                                                                 \
+    "{\"workload_model\": 1, \"streams\": [{\"name\": \"a\", \"arrivals\": {\"jobs_per_day\": 1}, " jobs "}]}"
 static const char *const models[] = {
     MODEL_OF("\"kinds\": [{\"gpus\": 1, \"run_time\": " RUN_TIME "}]"),
-    MODEL_OF("\"sizes\": {\"serial\": 0.5, \"power_of_2\": 0.2, \"low\": 0, \"medium\": 1, \"high\": 2, \"low_share\": 0.5}, "
+    MODEL_OF("\"sizes\": {\"serial\": 0.5, \"power_of_2\": 0.2, \"low\": 0, \"medium\": 1, \"high\": 2, \"low_share\": "
+             "0.5}, "
              "\"run_time\": " RUN_TIME),
     NULL,
 };
@@ -225,14 +227,13 @@ const struct args_verb verb_schema = {
     .name = "schema",
     .summary = "print the JSON Schema of scenarios, clusters, policies and other files",
     .synopsis = "FILE_KIND",
-    .description =
-        (const char *const[]){
-            "FILE_KIND is scenario, cluster, policy, case, workload-model or gates. The schema (draft 2020-12) is learned from "
-            "the program's own reader and accepts every file that the reader accepts. It "
-            "refuses unknown keys, wrong types, numbers out of their range and unknown "
-            "names. Rules between fields are checked by 'windtunnel validate' only, and "
-            "policies of plug-ins are not known.",
-            NULL},
+    .description = (const char *const[]){"FILE_KIND is scenario, cluster, policy, case, workload-model or gates. The "
+                                         "schema (draft 2020-12) is learned from "
+                                         "the program's own reader and accepts every file that the reader accepts. It "
+                                         "refuses unknown keys, wrong types, numbers out of their range and unknown "
+                                         "names. Rules between fields are checked by 'windtunnel validate' only, and "
+                                         "policies of plug-ins are not known.",
+                                         NULL},
     .examples = examples,
     .operands_min = 1,
     .operands_max = 1,

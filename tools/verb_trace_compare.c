@@ -97,8 +97,9 @@ static const struct args_option options[] = {
     {.name = "format-b", .metavar = "FORMAT", .help = "The second trace's format."},
     {.name = "within",
      .metavar = "PERCENT",
-     .help = "Exit status 10 unless jobs per day, and means and medians of run time and GPUs, differ by at most PERCENT, "
-             "and the burstiness of gaps by at most twice that."},
+     .help =
+         "Exit status 10 unless jobs per day, and means and medians of run time and GPUs, differ by at most PERCENT, "
+         "and the burstiness of gaps by at most twice that."},
     {.name = "html", .metavar = "FILE", .help = "Write a page there too, with the distributions as plots."},
     {.name = "json", .help = "Print JSON in place of text: of each number an array, of both traces."},
     {0},

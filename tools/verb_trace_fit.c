@@ -52,8 +52,10 @@ static struct error fit(const struct args *args, struct cluster *cluster, struct
     struct error error = fit_read(&jobs, source);
     if (!error_is(error)) {
         const struct load_model *model = fit_model(&jobs, &plan, arena);
-        error = model == NULL ? error_new(ERROR_DATA, "%s has fewer than two jobs, or all are submitted at one time: "
-                                                      "nothing can be fitted to it", spec.trace)
+        error = model == NULL ? error_new(ERROR_DATA,
+                                          "%s has fewer than two jobs, or all are submitted at one time: "
+                                          "nothing can be fitted to it",
+                                          spec.trace)
                               : write_model(model, job_source_facts(source), out != NULL ? out : "-");
         fit_release(&jobs);
     }

@@ -15,8 +15,8 @@ static bool ends_in(const char *text, const char *end)
 /* The form by the name, without .zst. */
 static enum load_form form_of(const char *path)
 {
-    const bool is_json = ends_in(path, ".jsonl") || ends_in(path, ".jsonl.zst") || ends_in(path, ".json") ||
-                         ends_in(path, ".json.zst");
+    const bool is_json =
+        ends_in(path, ".jsonl") || ends_in(path, ".jsonl.zst") || ends_in(path, ".json") || ends_in(path, ".json.zst");
     return is_json ? LOAD_JSON_LINES : LOAD_CSV;
 }
 
@@ -98,10 +98,11 @@ const struct args_verb verb_trace_synth = {
     .summary = "draw a trace from a model of a workload",
     .synopsis = "WORKLOAD_MODEL [OPTION]...",
     .description =
-        (const char *const[]){"WORKLOAD_MODEL is a JSON file (docs/synthesis.md), made by 'trace fit' or by hand, or the name of "
-                              "one that comes with the program: philly, helios, venus, earth, saturn, uranus, seren, "
-                              "kalos, pai, lublin. The same model, seed and end give the same jobs.",
-                              NULL},
+        (const char *const[]){
+            "WORKLOAD_MODEL is a JSON file (docs/synthesis.md), made by 'trace fit' or by hand, or the name of "
+            "one that comes with the program: philly, helios, venus, earth, saturn, uranus, seren, "
+            "kalos, pai, lublin. The same model, seed and end give the same jobs.",
+            NULL},
     .options = options,
     .examples = examples,
     .operands_min = 1,

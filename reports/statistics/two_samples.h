@@ -1,7 +1,7 @@
 /* reports/statistics/two_samples.h -- how far two samples are from one distribution, and how a sequence clusters.
  *
  * Kolmogorov and Smirnov: D is the largest distance of the two empirical distributions; p from the limit of sqrt(nm /
- * (n + m)) D (Kolmogorov 1933; Smirnov 1948), which is the null hypothesis that both are of one continuous distribution.
+ * (n + m)) D (Kolmogorov 1933; Smirnov 1948), if both samples are of one continuous distribution.
  * Anderson and Darling: A^2 of two samples with ties (Scholz and Stephens, JASA 82, 1987, equation 7); p from its
  * limit, that of one sample (Marsaglia and Marsaglia, J. Statistical Software 9(2), 2004; error below 2e-6).
  * With samples of 10^5 values both p are 0 for differences that nobody would notice: then read D.

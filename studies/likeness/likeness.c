@@ -146,8 +146,8 @@ static void rows_of_series(struct likeness *likeness, enum likeness_series serie
             ->is_key = r == 1 && series != LIKENESS_GAP;
     likeness->tests[series].ks = two_samples_ks(sides[0].sorted[series], series_count(&sides[0], series),
                                                 sides[1].sorted[series], series_count(&sides[1], series));
-    likeness->tests[series].ks_p = two_samples_ks_p(likeness->tests[series].ks, series_count(&sides[0], series),
-                                                    series_count(&sides[1], series));
+    likeness->tests[series].ks_p =
+        two_samples_ks_p(likeness->tests[series].ks, series_count(&sides[0], series), series_count(&sides[1], series));
     likeness->tests[series].ad = two_samples_ad(sides[0].sorted[series], series_count(&sides[0], series),
                                                 sides[1].sorted[series], series_count(&sides[1], series));
     likeness->tests[series].ad_p = two_samples_ad_p(likeness->tests[series].ad);

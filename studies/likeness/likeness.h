@@ -1,6 +1,7 @@
 /* studies/likeness/likeness.h -- how alike two traces are: `windtunnel trace compare`.
  *
- * Numbers of each side stand in rows, in groups: amounts, run time, GPUs, gaps between submissions, clustering, outcomes.
+ * Numbers of each side stand in rows, in groups: amounts, run time, GPUs, gaps between submissions, clustering,
+ * outcomes.
  * The distributions of run times, GPUs and gaps are also compared as a whole (reports/statistics/two_samples.h).
  *
  *   struct likeness likeness;
@@ -24,9 +25,9 @@ extern const char *const likeness_series_names[]; /* "run_time_s", "gpus", "gap_
 
 struct likeness_side {
     const char *name;
-    double *submit_s;                       /* in order; owned, as the others */
-    double *values[LIKENESS_SERIES_COUNT];  /* in the order of submission; gaps: one fewer */
-    double *sorted[LIKENESS_SERIES_COUNT];  /* made by likeness_judge */
+    double *submit_s;                      /* in order; owned, as the others */
+    double *values[LIKENESS_SERIES_COUNT]; /* in the order of submission; gaps: one fewer */
+    double *sorted[LIKENESS_SERIES_COUNT]; /* made by likeness_judge */
     size_t count, capacities[LIKENESS_SERIES_COUNT + 1];
     uint64_t by_outcome[OUTCOME_COUNT];
     double gpu_s;
@@ -58,8 +59,8 @@ struct error likeness_side_read(struct likeness_side *side, const char *name, st
 /* After both sides: fill rows and tests.  O(n log n). */
 void likeness_judge(struct likeness *likeness);
 
-/* Do jobs per day, and means and medians of run time and GPUs, differ by at most this part of side 0, and the burstiness
- * of gaps by at most twice that? */
+/* Do jobs per day, and means and medians of run time and GPUs, differ by at most this part of side 0, and the
+ * burstiness of gaps by at most twice that? */
 bool likeness_is_within(const struct likeness *likeness, double part);
 bool likeness_row_is_within(const struct likeness_row *row, double part);
 

@@ -53,8 +53,8 @@ static const struct likeness_test *test_of(const struct likeness *likeness, cons
 
 void likeness_text(const struct likeness *likeness, struct buffer *out)
 {
-    buffer_format(out, "A: %s\nB: %s\n%-22s %14s %14s %11s\n", likeness->sides[0].name, likeness->sides[1].name, "", "A",
-                  "B", "B to A");
+    buffer_format(out, "A: %s\nB: %s\n%-22s %14s %14s %11s\n", likeness->sides[0].name, likeness->sides[1].name, "",
+                  "A", "B", "B to A");
     for (size_t r = 0; r < likeness->row_count; r++) {
         const struct likeness_row *row = &likeness->rows[r];
         if (r == 0 || likeness->rows[r - 1].group != row->group)
@@ -161,11 +161,12 @@ static void draw_values(const struct likeness *likeness, enum likeness_series se
     const bool is_time = series != LIKENESS_GPUS;
     struct curve curves[2];
     for (int i = 0; i < 2; i++)
-        curve_of_values(likeness->sides[i].sorted[series],
-                        likeness->sides[i].count - (series == LIKENESS_GAP), is_time ? 1 : 0, &curves[i]);
+        curve_of_values(likeness->sides[i].sorted[series], likeness->sides[i].count - (series == LIKENESS_GAP),
+                        is_time ? 1 : 0, &curves[i]);
     const struct plot plot = {.title = titles[series],
-                              .description = "Share of the jobs of each trace up to each value; the quantiles are in the "
-                                             "table.",
+                              .description =
+                                  "Share of the jobs of each trace up to each value; the quantiles are in the "
+                                  "table.",
                               .id = ids[series],
                               .x_kind = is_time ? PLOT_X_DURATION_LOG : PLOT_X_LINEAR,
                               .y_kind = PLOT_Y_PERCENT,
@@ -221,7 +222,8 @@ static void page_cell(double value, struct buffer *out)
 
 static void page_table(const struct likeness *likeness, struct buffer *out)
 {
-    buffer_string(out, "<section><h2>Numbers</h2>\n<div class=\"scroll\"><table><thead><tr><th scope=\"col\">number</th>");
+    buffer_string(out,
+                  "<section><h2>Numbers</h2>\n<div class=\"scroll\"><table><thead><tr><th scope=\"col\">number</th>");
     for (int i = 0; i < 2; i++) {
         buffer_string(out, "<th scope=\"col\">");
         html_name(out, likeness->sides[i].name);

@@ -15,8 +15,8 @@
 #include "workloads/load_model/load_draw.h"
 #include "workloads/load_model/load_model.h"
 
-/* lublin99.c, jobs of any type (its INCLUDE_JOBS_TYPE 0): SERIAL_PROB_ALL, POW2_PROB_ALL, ULOW_ALL, UPROB_ALL; UHI is log2
- * of the machine, UMED is UHI - 2.5; A1_ALL .. PB_ALL; AARR_ALL, BARR_ALL, ARAR_ALL; TOO_MUCH_TIME,
+/* lublin99.c, jobs of any type (its INCLUDE_JOBS_TYPE 0): SERIAL_PROB_ALL, POW2_PROB_ALL, ULOW_ALL, UPROB_ALL; UHI is
+ * log2 of the machine, UMED is UHI - 2.5; A1_ALL .. PB_ALL; AARR_ALL, BARR_ALL, ARAR_ALL; TOO_MUCH_TIME,
  * TOO_MUCH_ARRIVE_TIME. */
 static const double serial = 0.244, pow2 = 0.576, low = 0.8, medium = 8 - 2.5, high = 8, uprob = 0.86;
 static const double a1 = 4.2, b1 = 0.94, a2 = 312, b2 = 0.03, pa = -0.0054, pb = 0.78;
@@ -143,8 +143,8 @@ static void test_arrivals(void **state)
 {
     struct arena arena = {0};
     const struct load_model *model = lublin(&arena);
-    const double mean_s = integral(aarr * arar, barr, 1, too_much_arrive_time) /
-                          integral(aarr * arar, barr, 0, too_much_arrive_time);
+    const double mean_s =
+        integral(aarr * arar, barr, 1, too_much_arrive_time) / integral(aarr * arar, barr, 0, too_much_arrive_time);
     (void)state;
     assert_true(fabs(load_model_moments(model).jobs_per_day / (86400 / mean_s) - 1) < 1e-6);
     arena_release(&arena);

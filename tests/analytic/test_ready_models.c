@@ -1,5 +1,5 @@
-/* The ready models of workloads/models meet the published summaries that they are made from: in closed form, and, at the
- * full size, as 10^6 jobs that are drawn. */
+/* The ready models of workloads/models meet the published summaries that they are made from: in closed form, and, at
+ * the full size, as 10^6 jobs that are drawn. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,14 +19,10 @@ static const struct published {
     const char *name;
     double run_mean_s, run_median_s, gpus_mean, gpus_median, completed, cancelled, failed;
 } published[] = {
-    {"philly", 18006.055, 874, 1.928, 1, 0.604, 0.09, 0.305},
-    {"helios", 6651.681, 206, 3.716, 1, 0.624, 0.221, 0.155},
-    {"seren", 1414.335, 122, 5.68, 1, 0.497, 0.075, 0.429},
-    {"kalos", 1259.689, 124, 26.77, 1, 0.541, 0.062, 0.397},
-    {"pai", 4787.109, 480.667, 0.683, 0.5, 0, 0, 0},
-    {"venus", 13040.598, 204, 6.736, 1, 0.526, 0.272, 0.202},
-    {"earth", 5130.609, 234, 2.101, 1, 0.735, 0.136, 0.129},
-    {"saturn", 5252.927, 124, 4.01, 1, 0.582, 0.272, 0.145},
+    {"philly", 18006.055, 874, 1.928, 1, 0.604, 0.09, 0.305}, {"helios", 6651.681, 206, 3.716, 1, 0.624, 0.221, 0.155},
+    {"seren", 1414.335, 122, 5.68, 1, 0.497, 0.075, 0.429},   {"kalos", 1259.689, 124, 26.77, 1, 0.541, 0.062, 0.397},
+    {"pai", 4787.109, 480.667, 0.683, 0.5, 0, 0, 0},          {"venus", 13040.598, 204, 6.736, 1, 0.526, 0.272, 0.202},
+    {"earth", 5130.609, 234, 2.101, 1, 0.735, 0.136, 0.129},  {"saturn", 5252.927, 124, 4.01, 1, 0.582, 0.272, 0.145},
     {"uranus", 9163.725, 280, 4.038, 1, 0.607, 0.201, 0.192},
 };
 enum { MODEL_COUNT = sizeof published / sizeof *published };
@@ -53,7 +49,8 @@ static void assert_shares(const struct published *of, const double shares[OUTCOM
     if (of->completed <= 0)
         return;
     if (fabs(shares[OUTCOME_COMPLETED] - of->completed) > SHARE_MISS ||
-        fabs(shares[OUTCOME_CANCELLED] - of->cancelled) > SHARE_MISS || fabs(shares[OUTCOME_FAILED] - of->failed) > SHARE_MISS)
+        fabs(shares[OUTCOME_CANCELLED] - of->cancelled) > SHARE_MISS ||
+        fabs(shares[OUTCOME_FAILED] - of->failed) > SHARE_MISS)
         fail_msg("%s: shares by outcome %.3f %.3f %.3f are not those published", of->name, shares[OUTCOME_COMPLETED],
                  shares[OUTCOME_CANCELLED], shares[OUTCOME_FAILED]);
 }

@@ -61,11 +61,12 @@ windtunnel trace compare one.csv a.csv
 
 # Two queues, fitted apart: each keeps its size.
 awk -F, 'BEGIN { print "job_id,submit_s,duration_s,gpus,queue"
-    for (i = 0; i < 2000; i++) printf "%d,%d,%d,%d,%s\n", i, i * 60, 100 + i % 7, i % 2 ? 8 : 1, i % 2 ? "red" : "blue" }' </dev/null >two.csv
+    for (i = 0; i < 2000; i++)
+        printf "%d,%d,%d,%d,%s\n", i, i * 60, 100 + i % 7, i % 2 ? 8 : 1, i % 2 ? "red" : "blue" }' >two.csv
 windtunnel trace fit two.csv --by queue -o two.json
 windtunnel trace synth two.json --jobs 2000 -o again.csv
-awk -F, 'NR > 1 { if (($9 == "red") != ($4 == 8)) exit 1; reds += $9 == "red" } END { exit !(reds > 900 && reds < 1100) }' \
-    again.csv || fail "fit --by queue: queues and sizes are mixed: $(head -n 3 again.csv)"
+awk -F, 'NR > 1 { if (($9 == "red") != ($4 == 8)) exit 1; reds += $9 == "red" }
+    END { exit !(reds > 900 && reds < 1100) }' again.csv || fail "fit --by queue: queues and sizes are mixed: $(head -n 3 again.csv)"
 
 # ---- Philly ----
 

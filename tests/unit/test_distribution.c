@@ -186,12 +186,13 @@ static void test_refusals_name_the_place(void **state)
     (void)state;
     assert_refused("{'distribution': 'lognormal', 'median': 60}", "sigma", 1, 1);
     assert_refused("{'distribution': 'exponential',\n 'mean': 0}", "'mean' must be more than 0", 2, 10);
-    assert_refused("{'distribution': 'exponential', 'mean': 9,\n 'max': 1}", "'max' must not be below the median", 1, 1);
+    assert_refused("{'distribution': 'exponential', 'mean': 9,\n 'max': 1}", "'max' must not be below the median", 1,
+                   1);
     assert_refused("{'distribution': 'gamma', 'shape': 1, 'scale': 1, 'log': true}", "the mean is infinite", 1, 1);
     assert_refused("{'distribution': 'empirical',\n 'points': [[0, 2], [1, 1]]}", "must not decrease", 2, 21);
     assert_refused("{'distribution': 'empirical',\n 'points': [[0, 2], [0.5, 3]]}", "the last one 1", 2, 21);
-    assert_refused("{'distribution': 'hyper-gamma', 'first_share': 1,\n 'shapes': [1], 'scales': [1, 2]}", "two numbers", 2,
-                   12);
+    assert_refused("{'distribution': 'hyper-gamma', 'first_share': 1,\n 'shapes': [1], 'scales': [1, 2]}",
+                   "two numbers", 2, 12);
     assert_refused("{'distribution': 'weibull', 'shape': 1, 'scale': 1,\n 'sigma': 1}", "sigma", 2, 2);
 }
 

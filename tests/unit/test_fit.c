@@ -14,13 +14,16 @@
 
 static const char truth_text[] =
     "{'workload_model': 1, 'streams': [{'name': 'a', 'arrivals': {'jobs_per_day': 2000, 'gaps': {'distribution': "
-    "'weibull', 'shape': 0.6}, 'gap_memory': {'strength': 0.3, 'jobs': 20}, 'cycle': {'period': '1d', 'factors': [1, 3]}, "
-    "'days': {'factors': [1, 2, 0, 3, 4]}}, 'memory': {'repeat': 0.4, 'strength': 0.5, 'jobs': 40}, 'users': {'count': 30, "
+    "'weibull', 'shape': 0.6}, 'gap_memory': {'strength': 0.3, 'jobs': 20}, 'cycle': {'period': '1d', 'factors': [1, "
+    "3]}, "
+    "'days': {'factors': [1, 2, 0, 3, 4]}}, 'memory': {'repeat': 0.4, 'strength': 0.5, 'jobs': 40}, 'users': {'count': "
+    "30, "
     "'zipf_exponent': 1.2}, 'request': {'share': 0.7, 'factor': {'distribution': 'constant', 'mean': 4}}, "
     "'kinds': [{'weight': 60, 'gpus': 1, 'run_time': {'distribution': 'lognormal', 'median': 600, 'sigma': 1.5}}, "
     "{'weight': 30, 'gpus': 1, 'outcome': 'failed', 'run_time': {'distribution': 'exponential', 'mean': 100}}, "
     "{'weight': 9, 'gpus': 16, 'nodes': 2, 'run_time': {'distribution': 'lognormal', 'median': 9000, 'sigma': 1}}, "
-    "{'weight': 1, 'gpu_fraction': 0.5, 'outcome': 'cancelled', 'run_time': {'distribution': 'constant', 'mean': 7}}]}]}";
+    "{'weight': 1, 'gpu_fraction': 0.5, 'outcome': 'cancelled', 'run_time': {'distribution': 'constant', 'mean': "
+    "7}}]}]}";
 
 enum { DAYS = 40 };
 

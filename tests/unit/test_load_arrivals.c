@@ -1,4 +1,4 @@
-/* workloads/load_model: arrivals have the rate, the clustering and the days that their plan says; ranks their memory. */
+/* workloads/load_model: arrivals have the rate, the clustering and the days of their plan; ranks their memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -114,13 +114,14 @@ static void test_poisson_counts(void **state)
  * 1 + 2 p q (a - b)^2 / ((p + q)^2 (a q + b p)); per hour here. */
 static void test_states_make_an_mmpp(void **state)
 {
-    struct times times = draw("{'jobs_per_day': 2400, 'states': [{'factor': 3, 'mean': '1h'}, {'factor': 0.5, 'mean': '3h'}]}",
-                              2000, 2);
+    struct times times =
+        draw("{'jobs_per_day': 2400, 'states': [{'factor': 3, 'mean': '1h'}, {'factor': 0.5, 'mean': '3h'}]}", 2000, 2);
     const double p = 1, q = 1.0 / 3, scale = 100 / ((3 * q + 0.5 * p) / (p + q)), a = 3 * scale, b = 0.5 * scale;
     const double wanted = 1 + 2 * p * q * (a - b) * (a - b) / ((p + q) * (p + q) * (a * q + b * p));
     (void)state;
     assert_about("the rate of an MMPP", (double)times.count / 2000, 2400, 60);
-    assert_about("the dispersion of an MMPP", sequence_dispersion(times.of, times.count, 3600 * 100), wanted, 0.15 * wanted);
+    assert_about("the dispersion of an MMPP", sequence_dispersion(times.of, times.count, 3600 * 100), wanted,
+                 0.15 * wanted);
     mem_free(times.of);
 }
 
@@ -142,9 +143,10 @@ static void test_days_have_their_jobs(void **state)
     static const double factors[] = {1, 0, 4, 3};
     (void)state;
     for (uint64_t seed = 1; seed <= 5; seed++) {
-        struct times times = draw("{'jobs_per_day': 101, 'gaps': {'distribution': 'weibull', 'shape': 0.4}, 'gap_memory': "
-                                  "{'strength': 0.5, 'jobs': 7}, 'days': {'factors': [1, 0, 4, 3]}}",
-                                  8, seed);
+        struct times times =
+            draw("{'jobs_per_day': 101, 'gaps': {'distribution': 'weibull', 'shape': 0.4}, 'gap_memory': "
+                 "{'strength': 0.5, 'jobs': 7}, 'days': {'factors': [1, 0, 4, 3]}}",
+                 8, seed);
         double days[8] = {0};
         for (size_t i = 0; i < times.count; i++)
             days[(int)(times.of[i] / DAY_S)]++;
@@ -176,9 +178,10 @@ static void test_days_are_drawn_in_runs(void **state)
 
 static void test_bursts(void **state)
 {
-    struct times times = draw("{'jobs_per_day': 1000, 'bursts': {'jobs_mean': 5, 'gap': {'distribution': 'constant', 'mean': "
-                              "2}}}",
-                              100, 1);
+    struct times times =
+        draw("{'jobs_per_day': 1000, 'bursts': {'jobs_mean': 5, 'gap': {'distribution': 'constant', 'mean': "
+             "2}}}",
+             100, 1);
     size_t close = 0;
     (void)state;
     for (size_t i = 1; i < times.count; i++)

@@ -58,8 +58,8 @@ void fit_release(struct fit_jobs *jobs)
 
 /* ---- Streams ---- */
 
-static void fit_stream(struct load_stream *out, const char *name, const char *queue, struct fit_job **jobs, size_t count,
-                       const double span_s[2], const struct fit_plan *plan, struct arena *arena)
+static void fit_stream(struct load_stream *out, const char *name, const char *queue, struct fit_job **jobs,
+                       size_t count, const double span_s[2], const struct fit_plan *plan, struct arena *arena)
 {
     const struct fit_job *const *read = (const struct fit_job *const *)jobs;
     *out = (struct load_stream){.name = name, .queue = queue, .class = JOB_TRAINING, .memory = {.jobs = 1}};

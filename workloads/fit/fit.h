@@ -3,8 +3,8 @@
  * What is fitted, for all jobs or for those of each queue:
  *
  *   arrivals   a trace of FIT_DAYS_MIN days or more: a factor for each day of it, and for each hour of the day, or
- *              (has_no_days) for each hour of the week; a shorter one: hours of the day alone.  Gaps: the empirical distribution of the times between submissions, in the
- *              time that these factors make even
+ *              (has_no_days) for each hour of the week; a shorter one: hours of the day alone.  Gaps: the empirical
+ *              distribution of the times between submissions, in the time that these factors make even
  *   kinds      size (GPUs, nodes) x outcome, with the empirical distribution of run times; a kind of fewer than
  *              FIT_KIND_MIN jobs has that of the nearest size with the same outcome
  *   memory     repeat: by how much more often than by chance a job is of the kind before; strength and jobs: the
@@ -31,7 +31,7 @@
 enum { FIT_DAYS_MIN = 14, FIT_KIND_MIN = 30, FIT_QUEUE_MIN = 200 };
 
 struct fit_job {
-    double submit_s; /* since the Monday, 00:00, before the first submission */
+    double submit_s;            /* since the Monday, 00:00, before the first submission */
     double run_time_s, limit_s; /* limit_s 0: none */
     uint32_t gpu_milli;         /* of all members */
     uint32_t nodes;             /* members */

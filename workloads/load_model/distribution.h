@@ -74,9 +74,10 @@ double distribution_quantile(const struct distribution *of, double u);
 
 double distribution_draw(const struct distribution *of, double gpus, struct random_stream *stream);
 
-/* The empirical distribution of the values, which must be sorted (count >= 1), in at most `most` >= DISTRIBUTION_MADE_MIN
- * points.  A segment goes from its least value to its largest, and holds at most a (most / DISTRIBUTION_MADE_MIN)th part
- * of the values, or of their sum (or one value); a point in its middle gives it the mean of its values.  O(count). */
+/* The empirical distribution of the values, which must be sorted (count >= 1), in at most `most` points, at least
+ * DISTRIBUTION_MADE_MIN.  A segment goes from its least value to its largest, and holds at most a part of 1 / (most /
+ * DISTRIBUTION_MADE_MIN) of the values, or of their sum (or one value); a point in its middle gives it the mean of its
+ * values.  O(count). */
 enum { DISTRIBUTION_MADE_MIN = 10 };
 struct distribution distribution_of_values(const double *sorted, size_t count, uint32_t most, struct arena *arena);
 

@@ -84,8 +84,7 @@ struct distribution distribution_of_values(const double *sorted, size_t count, u
         sum += sorted[i];
     for (size_t i = 0; i + 1 < count && making.used + 6 <= most; i++) {
         in_segment += sorted[i];
-        const bool is_due =
-            (double)(i + 1 - from) * part >= making.count || (in_segment + sorted[i + 1]) * part > sum;
+        const bool is_due = (double)(i + 1 - from) * part >= making.count || (in_segment + sorted[i + 1]) * part > sum;
         if (!is_due)
             continue;
         add_segment(&making, from, i + 1);
@@ -93,6 +92,9 @@ struct distribution distribution_of_values(const double *sorted, size_t count, u
         in_segment = 0;
     }
     add_segment(&making, from, count);
-    return (struct distribution){
-        .kind = DISTRIBUTION_EMPIRICAL, .scale = 1, .max = INFINITY, .points = making.points, .point_count = making.used};
+    return (struct distribution){.kind = DISTRIBUTION_EMPIRICAL,
+                                 .scale = 1,
+                                 .max = INFINITY,
+                                 .points = making.points,
+                                 .point_count = making.used};
 }

@@ -19,7 +19,7 @@ static double mean_of(const double *values, uint32_t count)
     return count > 0 ? sum / count : 1;
 }
 
-/* The chain's visits have the frequencies w_i (W - w_i), as its moves from i to j, w_i w_j / (W - w_i) each, balance. */
+/* The chain visits state i with the frequency w_i (W - w_i): its moves from i to j, w_i w_j of all, then balance. */
 static double states_mean(const struct load_arrivals_plan *plan)
 {
     double whole = 0, time = 0, work = 0;
@@ -135,9 +135,9 @@ static double day_integral(const struct load_arrivals_plan *plan, int64_t day)
 static void day_choose(struct load_arrivals *arrivals)
 {
     const struct load_arrivals_plan *plan = arrivals->plan;
-    const bool is_drawn = plan->run != TIME_NEVER &&
-                          (arrivals->day == 0 ||
-                           random_uniform(&arrivals->days) * (double)plan->run < (double)NS_PER_DAY);
+    const bool is_drawn =
+        plan->run != TIME_NEVER &&
+        (arrivals->day == 0 || random_uniform(&arrivals->days) * (double)plan->run < (double)NS_PER_DAY);
     if (is_drawn)
         arrivals->day_index = random_below(&arrivals->days, plan->day_count);
     else if (arrivals->day > 0)

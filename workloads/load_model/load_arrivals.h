@@ -10,8 +10,8 @@
  *   memory  of gaps: load_rank.h.  Without it they are independent
  *   cycle   `factors` over equal parts of `period` (a day, a week); time 0 is its beginning, of a week Monday 00:00
  *   states  a Markov chain in time: exponential stays of this mean, then another state, drawn by weight
- *   days    in place of states: day d has jobs_per_day x its factor / the mean of all factors arrivals, rounded up with
- *           the probability of the fraction.  Their gaps fill the day: what one more gap would leave of it stands at its
+ *   days    in place of states: a day has jobs_per_day x its factor / the mean of factors arrivals, rounded up with
+ *           the probability of the fraction.  Their gaps fill the day: what one more gap would leave of it is at its
  *           end (a bridge; with exponential gaps the times are independent, as those of a Poisson process).  Days
  *           follow each other in runs: with the probability 1 day / `run` a day is drawn at random, else the next one
  *           of the list follows (a stationary bootstrap: Politis and Romano, JASA 89(428), 1994); without `run` the
@@ -40,9 +40,9 @@ struct load_arrivals {
     double factor;
     uint32_t state;
     time_ns state_end;
-    int64_t day;         /* the present one; -1: none yet */
-    uint32_t day_index;  /* in the list */
-    double *parts;       /* of the day that lie before its arrivals and behind the last; owned */
+    int64_t day;        /* the present one; -1: none yet */
+    uint32_t day_index; /* in the list */
+    double *parts;      /* of the day that lie before its arrivals and behind the last; owned */
     size_t part_capacity, part_count, part_next;
     double day_s; /* the cycle's factor over the present day, integrated */
     struct load_rank ranks;

@@ -3,11 +3,12 @@
  * A client of a stream draws its jobs in order, each with
  *
  *   a kind      that of the client's last job with the probability `repeat`, else one by weight
- *   a rank      the next one of the client (load_rank.h), with the stream's memory.  The run time is the one of the kind
- *               with this cumulative probability, so memory changes no distribution; gamma and hyper-gamma run times
- *               are drawn without memory
+ *   a rank      the next one of the client (load_rank.h), with the stream's memory.  The run time is the one of the
+ *               kind with this cumulative probability, so memory changes no distribution; gamma and hyper-gamma run
+ *               times are drawn without memory
  *   a user      NAME-uN: of the client, or drawn by the Zipf shares of `users`; none if the stream has neither
- *   a limit     with the probability `share`: run time x max(1, factor), rounded up to one of `values` if one is as long
+ *   a limit     with the probability `share`: run time x max(1, factor), rounded up to one of `values`, if one is as
+ *               long
  *
  * Laws: the same model, seed and end give the same jobs; each purpose of each client has a random stream of its own,
  * named after the stream's name, so a stream does not change with the others.  Times are whole milliseconds.

@@ -64,7 +64,7 @@ struct load_state {
 };
 
 struct load_zipf {
-    uint32_t count; /* 0: there are none */
+    uint32_t count;       /* 0: there are none */
     double exponent, sum; /* sum: of r^-exponent over the ranks r = 1..count */
 };
 
@@ -79,12 +79,12 @@ struct load_arrivals_plan {
     double jobs_per_day; /* as given, or as the gaps say */
     struct distribution gaps;
     struct load_memory memory; /* of gaps */
-    time_ns period; /* of the cycle */
+    time_ns period;            /* of the cycle */
     const double *cycle;
     uint32_t cycle_count; /* 0: no cycle */
     const double *days;
-    uint32_t day_count;           /* 0: all days are equal */
-    time_ns run;                  /* mean length of a run of days; TIME_NEVER: as listed */
+    uint32_t day_count; /* 0: all days are equal */
+    time_ns run;        /* mean length of a run of days; TIME_NEVER: as listed */
     const struct load_state *states;
     uint32_t state_count; /* 0: none, else at least 2 */
     double burst_jobs;    /* mean; 1: no bursts */

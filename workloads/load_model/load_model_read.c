@@ -71,7 +71,8 @@ static void cycle_read(struct load_arrivals_plan *plan, struct json_object *arri
     plan->period = json_get_duration(&object, "period", TIME_NS_PER_S);
     plan->cycle = factors_read(&object, arena, &plan->cycle_count);
     json_object_close(&object);
-    if (plan->cycle_count > 0 && (plan->period % plan->cycle_count != 0 || plan->period / plan->cycle_count < TIME_NS_PER_S))
+    if (plan->cycle_count > 0 &&
+        (plan->period % plan->cycle_count != 0 || plan->period / plan->cycle_count < TIME_NS_PER_S))
         json_fail(&value, "'period' must be divided by the number of factors into equal parts of a second or more");
 }
 
@@ -203,12 +204,12 @@ static void kind_read(struct load_kind *kind, const struct json_value *value, st
     json_object_open(&object, value);
     json_need(&object, "run_time");
     kind->weight = json_get_real(&object, "weight", 0, WEIGHT_MAX, 1);
-    kind->ask = (struct ask){
-        .gpus = json_get_int(&object, "gpus", 0, ASK_GPUS_MAX, 0),
-        .nodes = json_get_int(&object, "nodes", 1, CLUSTER_NODES_MAX, 0),
-        .gpu_milli = json_get_scaled(&object, "gpu_fraction", GPU_MILLI, 1, GPU_MILLI, 0),
-        .cpu_milli = json_get_scaled(&object, "cpus", MILLI, 0, INT32_MAX, 0),
-        .memory_mib = json_get_scaled(&object, "memory_gb", MILLI, 0, INT32_MAX, 0) * MIB_PER_GB / MILLI};
+    kind->ask =
+        (struct ask){.gpus = json_get_int(&object, "gpus", 0, ASK_GPUS_MAX, 0),
+                     .nodes = json_get_int(&object, "nodes", 1, CLUSTER_NODES_MAX, 0),
+                     .gpu_milli = json_get_scaled(&object, "gpu_fraction", GPU_MILLI, 1, GPU_MILLI, 0),
+                     .cpu_milli = json_get_scaled(&object, "cpus", MILLI, 0, INT32_MAX, 0),
+                     .memory_mib = json_get_scaled(&object, "memory_gb", MILLI, 0, INT32_MAX, 0) * MIB_PER_GB / MILLI};
     kind->outcome = (uint8_t)json_get_choice(&object, "outcome", job_outcome_names, OUTCOME_COMPLETED);
     const struct json_value run_time = json_member(&object, "run_time");
     if (run_time.node != NULL)

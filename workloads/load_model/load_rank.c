@@ -81,7 +81,8 @@ void load_rank_init(struct load_rank *rank, const struct load_memory *memory, bo
     load_strata_init(&rank->own, seed, purpose, entity);
     random_stream_init(&rank->sessions, seed, purpose, entity ^ SESSIONS);
     rank->key = random_below(&rank->sessions, UINT32_MAX);
-    session_begin(rank, random_below(&rank->sessions, memory->jobs) + 1); /* the first one has begun at some time before */
+    session_begin(rank,
+                  random_below(&rank->sessions, memory->jobs) + 1); /* the first one has begun at some time before */
 }
 
 double load_rank_next(struct load_rank *rank)

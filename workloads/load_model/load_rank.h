@@ -2,8 +2,8 @@
  *
  *   u = Phi(sqrt(s) y + sqrt(1 - s) e)
  *
- * s is the strength; e is drawn for each rank and y for each session of `jobs` ranks, both normal.  So ranks are uniform,
- * and the normal scores of ranks l apart have the correlation s max(0, 1 - l / jobs).
+ * s is the strength; e is drawn for each rank and y for each session of `jobs` ranks, both normal.  So ranks are
+ * uniform, and the normal scores of ranks l apart have the correlation s max(0, 1 - l / jobs).
  * If they are to be even, values of e come in blocks: each block has one value in each of LOAD_STRATA equally likely
  * intervals, in random order.  Values of y are then a scrambled van der Corput sequence (A. Owen, 1995), each block of
  * LOAD_STRATA in random order: 2^k blocks, from a multiple of 2^k on, have one value in each of 2^k LOAD_STRATA equally
@@ -28,8 +28,8 @@ struct load_strata {
 
 struct load_rank {
     struct load_memory memory;
-    uint32_t session, left; /* number of the next session; ranks that are left of the present one */
-    uint32_t key;           /* of the scrambling */
+    uint32_t session, left;     /* number of the next session; ranks that are left of the present one */
+    uint32_t key;               /* of the scrambling */
     uint8_t order[LOAD_STRATA]; /* of the sessions of a block */
     bool is_even;
     struct random_stream sessions;
