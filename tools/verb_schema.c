@@ -134,15 +134,23 @@ static const char *const scenarios[] = {
     "\", \"fill\": {\"load\": 1}}, \"queues\": []}",
     NULL};
 
-/* Kinds, or the sizes of a law; each distribution where it is allowed. */
-#define RUN_TIME "{\"distribution\": \"exponential\", \"mean\": 1}"
-#define MODEL_OF(jobs)                                                                                                 \
-    "{\"workload_model\": 1, \"streams\": [{\"name\": \"a\", \"arrivals\": {\"jobs_per_day\": 1}, " jobs "}]}"
+/* Kinds, or the sizes of a law.  Distributions of two gammas and of points in each place: pairs of numbers, and arrays of
+ * two points, are not tried. */
+#define MODEL_OF(gaps, burst, factor, jobs)                                                                            \
+    "{\"workload_model\": 1, \"streams\": [{\"name\": \"a\", \"arrivals\": {\"jobs_per_day\": 1, \"gaps\": " gaps      \
+    ", \"bursts\": {\"jobs_mean\": 2, \"gap\": " burst "}}, \"request\": {\"factor\": " factor "}, " jobs "}]}"
+#define KINDS_OF(run_time) "\"kinds\": [{\"gpus\": 1, \"run_time\": " run_time "}]"
+#define SIZES_OF(run_time)                                                                                             \
+    "\"sizes\": {\"serial\": 0.5, \"power_of_2\": 0.2, \"low\": 0, \"medium\": 1, \"high\": 2, \"low_share\": 0.5}, "  \
+    "\"run_time\": " run_time
+#define TWO_GAMMAS                                                                                                     \
+    "{\"distribution\": \"hyper-gamma\", \"first_share\": 0.5, \"shapes\": [1, 1], \"scales\": [0.5, 0.5]}"
+#define POINTS "{\"distribution\": \"empirical\", \"points\": [[0, 1], [1, 2]]}"
 static const char *const models[] = {
-    MODEL_OF("\"kinds\": [{\"gpus\": 1, \"run_time\": " RUN_TIME "}]"),
-    MODEL_OF("\"sizes\": {\"serial\": 0.5, \"power_of_2\": 0.2, \"low\": 0, \"medium\": 1, \"high\": 2, \"low_share\": "
-             "0.5}, "
-             "\"run_time\": " RUN_TIME),
+    MODEL_OF(TWO_GAMMAS, TWO_GAMMAS, TWO_GAMMAS, KINDS_OF(TWO_GAMMAS)),
+    MODEL_OF(POINTS, POINTS, POINTS, KINDS_OF(POINTS)),
+    MODEL_OF(POINTS, POINTS, POINTS, SIZES_OF(TWO_GAMMAS)),
+    MODEL_OF(POINTS, POINTS, POINTS, SIZES_OF(POINTS)),
     NULL,
 };
 
