@@ -134,8 +134,8 @@ static const char *const scenarios[] = {
     "\", \"fill\": {\"load\": 1}}, \"queues\": []}",
     NULL};
 
-/* Kinds, or the sizes of a law.  Distributions of two gammas and of points in each place: pairs of numbers, and arrays of
- * two points, are not tried. */
+/* Kinds, or the sizes of a law.  Distributions of two gammas and of points in each place: pairs of numbers, and arrays
+ * of two points, are not tried. */
 #define MODEL_OF(gaps, burst, factor, jobs)                                                                            \
     "{\"workload_model\": 1, \"streams\": [{\"name\": \"a\", \"arrivals\": {\"jobs_per_day\": 1, \"gaps\": " gaps      \
     ", \"bursts\": {\"jobs_mean\": 2, \"gap\": " burst "}}, \"request\": {\"factor\": " factor "}, " jobs "}]}"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The schemas of scenarios, clusters, policies, cases, models and gates accept all that the program accepts, and refuse unknown
-# keys, wrong types and numbers out of range as it does: ready files, and the same with one edit.
+# The schemas of scenarios, clusters, policies, cases, models and gates accept all that the program accepts, and refuse
+# unknown keys, wrong types and numbers out of range as it does: ready files, and the same with one edit.
 set -u
 . tests/support/cli.sh
 
@@ -54,7 +54,8 @@ cat >model.json <<'END'
 END
 edited policy 25 "$repository"/policies/presets/*.json -- "$program" validate small.json --policy ./edit.json
 edited cluster 60 "$repository"/topologies/*.json -- "$program" topology show ./edit.json
-edited workload-model 40 "$repository"/workloads/models/lublin.json "$repository"/workloads/models/pai.json "$scratch/model.json" \
+models=$repository/workloads/models
+edited workload-model 40 "$models/lublin.json" "$models/pai.json" "$scratch/model.json" \
     -- "$program" trace synth ./edit.json --jobs 10
 
 # A case that differs from what it expects is accepted; one that cannot be run is not.

@@ -66,7 +66,8 @@ awk -F, 'BEGIN { print "job_id,submit_s,duration_s,gpus,queue"
 windtunnel trace fit two.csv --by queue -o two.json
 windtunnel trace synth two.json --jobs 2000 -o again.csv
 awk -F, 'NR > 1 { if (($9 == "red") != ($4 == 8)) exit 1; reds += $9 == "red" }
-    END { exit !(reds > 900 && reds < 1100) }' again.csv || fail "fit --by queue: queues and sizes are mixed: $(head -n 3 again.csv)"
+    END { exit !(reds > 900 && reds < 1100) }' again.csv ||
+    fail "fit --by queue: queues and sizes are mixed: $(head -n 3 again.csv)"
 
 # ---- Philly ----
 
