@@ -2,22 +2,16 @@
 #include "base/output.h"
 #include "studies/likeness/likeness.h"
 #include "tools/installed.h"
+#include "tools/trace_options.h"
 #include "tools/verbs.h"
 
 enum { NOT_WITHIN = 10 };
 
-static struct error read_side(struct likeness_side *side, const struct args *args, size_t index,
+static struct error read_side(struct likeness_side *side, const char *path, const struct workload_spec *spec,
                               const struct cluster *cluster)
 {
-    static const char *const formats[] = {"format", "format-b"};
     struct job_source *source;
-    const char *path = args_operand(args, index);
-    const struct workload_spec spec = {.trace = installed_find(path, "workloads/samples"),
-                                       .format = args_string(args, formats[index]),
-                                       .duration_scale = 1,
-                                       .processors_per_gpu = 1,
-                                       .gpus_per_node = 8};
-    TRY(job_source_open(&source, &spec, cluster, 1));
+    TRY(job_source_open(&source, spec, cluster, 1));
     struct error error = likeness_side_read(side, path, source);
     job_source_close(source);
     return error;
@@ -25,10 +19,17 @@ static struct error read_side(struct likeness_side *side, const struct args *arg
 
 static struct error read_sides(struct likeness *likeness, const struct args *args)
 {
-    struct cluster *cluster = cluster_uniform_new(500, 8);
-    struct error error = ERROR_OK;
-    for (size_t i = 0; i < 2 && !error_is(error); i++)
-        error = read_side(&likeness->sides[i], args, i, cluster);
+    struct cluster *cluster = NULL;
+    struct workload_spec a, b;
+    TRY(trace_options_read(args, &a));
+    b = a;
+    b.trace = installed_find(args_operand(args, 1), "workloads/samples");
+    b.format = args_string(args, "format-b");
+    b.columns = NULL;
+    TRY(trace_options_cluster(args, &cluster));
+    struct error error = read_side(&likeness->sides[0], args_operand(args, 0), &a, cluster);
+    if (!error_is(error))
+        error = read_side(&likeness->sides[1], args_operand(args, 1), &b, cluster);
     cluster_free(cluster);
     return error;
 }
@@ -90,11 +91,11 @@ static int run_compare(const struct args *args)
 }
 
 static const struct args_option options[] = {
-    {.name = "format",
-     .letter = 'f',
+    TRACE_OPTIONS,
+    {.name = "format-b",
      .metavar = "FORMAT",
-     .help = "The first trace's format: native, batsim, jsonl, philly, openb or swf. Guessed where possible."},
-    {.name = "format-b", .metavar = "FORMAT", .help = "The second trace's format."},
+     .help = "The second trace's format. The options before are those of the first trace; zone and shapes are of "
+             "both."},
     {.name = "within",
      .metavar = "PERCENT",
      .help =

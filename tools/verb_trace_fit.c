@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/output.h"
-#include "tools/installed.h"
+#include "tools/trace_options.h"
 #include "tools/verbs.h"
 #include "workloads/fit/fit.h"
 
@@ -42,12 +42,9 @@ static struct error fit(const struct args *args, struct cluster *cluster, struct
     struct fit_jobs jobs;
     struct fit_plan plan;
     const char *out = args_string(args, "out");
-    const struct workload_spec spec = {.trace = installed_find(args_operand(args, 0), "workloads/samples"),
-                                       .format = args_string(args, "format"),
-                                       .duration_scale = 1,
-                                       .processors_per_gpu = 1,
-                                       .gpus_per_node = 8};
+    struct workload_spec spec;
     TRY(read_plan(args, &plan));
+    TRY(trace_options_read(args, &spec));
     TRY(job_source_open(&source, &spec, cluster, 1));
     struct error error = fit_read(&jobs, source);
     if (!error_is(error)) {
@@ -66,18 +63,17 @@ static struct error fit(const struct args *args, struct cluster *cluster, struct
 static int run_fit(const struct args *args)
 {
     struct arena arena = {0};
-    struct cluster *cluster = cluster_uniform_new(500, 8);
-    struct error error = fit(args, cluster, &arena);
+    struct cluster *cluster = NULL;
+    struct error error = trace_options_cluster(args, &cluster);
+    if (!error_is(error))
+        error = fit(args, cluster, &arena);
     cluster_free(cluster);
     arena_release(&arena);
     return error_is(error) ? tool_fail(&error) : 0;
 }
 
 static const struct args_option options[] = {
-    {.name = "format",
-     .letter = 'f',
-     .metavar = "FORMAT",
-     .help = "The trace's format: native, batsim, jsonl, philly, openb or swf. Guessed where possible."},
+    TRACE_OPTIONS,
     {.name = "by",
      .metavar = "WHAT",
      .help = "queue: a stream of its own for each queue with 200 jobs or more. Default: nothing, one stream."},
