@@ -19,7 +19,7 @@ static void take(struct likeness_side *side, const struct job *job, const struct
     const double numbers[LIKENESS_SERIES_COUNT] = {time_to_seconds(truth->duration), gpus,
                                                    side->count > 0 ? submit_s - side->submit_s[side->count - 1] : 0};
     MEM_GROW(side->submit_s, side->capacities[LIKENESS_SERIES_COUNT], side->count + 1);
-    for (int s = 0; s < LIKENESS_SERIES_COUNT; s++) {
+    for (enum likeness_series s = 0; s < LIKENESS_SERIES_COUNT; s++) {
         MEM_GROW(side->values[s], side->capacities[s], side->count + 1);
         if (s != LIKENESS_GAP)
             side->values[s][side->count] = numbers[s];
@@ -34,7 +34,7 @@ static void take(struct likeness_side *side, const struct job *job, const struct
 static void side_release(struct likeness_side *side)
 {
     mem_free(side->submit_s);
-    for (int s = 0; s < LIKENESS_SERIES_COUNT; s++) {
+    for (enum likeness_series s = 0; s < LIKENESS_SERIES_COUNT; s++) {
         mem_free(side->values[s]);
         mem_free(side->sorted[s]);
     }
@@ -85,7 +85,7 @@ static int ascending(const void *a, const void *b)
 
 static void side_sort(struct likeness_side *side)
 {
-    for (int s = 0; s < LIKENESS_SERIES_COUNT; s++) {
+    for (enum likeness_series s = 0; s < LIKENESS_SERIES_COUNT; s++) {
         const size_t count = series_count(side, s);
         side->sorted[s] = mem_zalloc(count, sizeof *side->sorted[s]);
         memcpy(side->sorted[s], side->values[s], count * sizeof *side->sorted[s]);
@@ -195,7 +195,7 @@ static void rows_of_correlation(struct likeness *likeness)
         const char *name;
         size_t lag;
     } lags[] = {{"lag_1", 1}, {"lag_2", 2}, {"lag_5", 5}, {"lag_10", 10}, {"lag_50", 50}};
-    for (int s = 0; s < LIKENESS_SERIES_COUNT; s++)
+    for (enum likeness_series s = 0; s < LIKENESS_SERIES_COUNT; s++)
         for (size_t i = 0; i < sizeof lags / sizeof *lags; i++)
             row(likeness, groups[s], lags[i].name, correlation(&likeness->sides[0], s, lags[i].lag),
                 correlation(&likeness->sides[1], s, lags[i].lag));
@@ -215,7 +215,7 @@ void likeness_judge(struct likeness *likeness)
     for (int i = 0; i < 2; i++)
         side_sort(&likeness->sides[i]);
     rows_of_amounts(likeness);
-    for (int s = 0; s < LIKENESS_SERIES_COUNT; s++)
+    for (enum likeness_series s = 0; s < LIKENESS_SERIES_COUNT; s++)
         rows_of_series(likeness, s);
     rows_of_bursts(likeness);
     rows_of_correlation(likeness);

@@ -45,7 +45,7 @@ static bool is_last_of_group(const struct likeness *likeness, size_t r)
 /* The test of the group; NULL: it has none. */
 static const struct likeness_test *test_of(const struct likeness *likeness, const char *group)
 {
-    for (int s = 0; s < LIKENESS_SERIES_COUNT; s++)
+    for (enum likeness_series s = 0; s < LIKENESS_SERIES_COUNT; s++)
         if (likeness_series_names[s] == group)
             return &likeness->tests[s];
     return NULL;
@@ -241,7 +241,7 @@ static void page_table(const struct likeness *likeness, struct buffer *out)
             buffer_string(out, "<td>-</td></tr>\n");
     }
     buffer_string(out, "</tbody></table></div>\n");
-    for (int s = 0; s < LIKENESS_SERIES_COUNT; s++) {
+    for (enum likeness_series s = 0; s < LIKENESS_SERIES_COUNT; s++) {
         buffer_format(out, "<p class=\"sub\">%s:", likeness_series_names[s]);
         put_test(&likeness->tests[s], out);
         buffer_string(out, "</p>\n");
@@ -255,7 +255,7 @@ void likeness_page(const struct likeness *likeness, const char *title, struct bu
     buffer_string(out, "<h1>");
     html_name(out, title);
     buffer_string(out, "</h1>\n");
-    for (int s = 0; s < LIKENESS_SERIES_COUNT; s++)
+    for (enum likeness_series s = 0; s < LIKENESS_SERIES_COUNT; s++)
         draw_values(likeness, s, out);
     draw_days(likeness, out);
     page_table(likeness, out);

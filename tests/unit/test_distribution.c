@@ -23,8 +23,8 @@ static const char *const laws[] = {
     "{'distribution': 'gamma', 'shape': 10.46, 'scale': 0.4871, 'log': true, 'max': 442413}",
     "{'distribution': 'weibull', 'shape': 0.7, 'scale': 60}",
     "{'distribution': 'weibull', 'shape': 0.7, 'scale': 60, 'max': 90}",
-    "{'distribution': 'hyper-gamma', 'first_share': 0.78, 'first_share_per_gpu': -0.0054, 'shapes': [4.2, 312], "
-    "'scales': [0.94, 0.03], 'log': true, 'max': 162754}",
+    ("{'distribution': 'hyper-gamma', 'first_share': 0.78, 'first_share_per_gpu': -0.0054, 'shapes': [4.2, 312], "
+     "'scales': [0.94, 0.03], 'log': true, 'max': 162754}"),
     "{'distribution': 'hyper-gamma', 'first_share': 0.3, 'shapes': [1, 5], 'scales': [10, 2]}",
     "{'distribution': 'empirical', 'points': [[0, 1], [0.25, 1], [0.5, 60], [1, 7200]]}",
     "{'distribution': 'empirical', 'points': [[0, 0], [0.1, 0], [0.4, 3], [0.9, 3], [1, 50]]}",
