@@ -88,10 +88,14 @@ struct error csv_header(struct csv *csv, const struct line *line)
             break;
         at++;
     }
-    for (uint32_t i = 0; i < csv->column_count; i++)
-        if (csv->columns[i].is_required && !csv->is_there[i])
+    for (uint32_t i = 0; i < csv->column_count; i++) {
+        if (!csv->columns[i].is_required)
+            continue;
+        if (!csv->is_there[i])
             return input_error(line->input, line->text, (struct text){NULL, 0}, "the header has no column '%s'",
                                csv->columns[i].name);
+        csv->required[csv->required_count++] = (uint8_t)i;
+    }
     return ERROR_OK;
 }
 
@@ -112,9 +116,12 @@ static uint32_t separators_in(const struct csv *csv, const char *at, const char 
 
 static struct error row_check(const struct csv *csv, const struct line *line)
 {
-    for (uint32_t i = 0; i < csv->column_count; i++)
-        if (csv->columns[i].is_required && !field_is_set(&csv->fields[i]))
-            return input_error(line->input, line->text, csv->fields[i].place, "'%s' is empty", csv->columns[i].name);
+    for (uint32_t i = 0; i < csv->required_count; i++) {
+        const uint32_t column = csv->required[i];
+        if (!field_is_set(&csv->fields[column]))
+            return input_error(line->input, line->text, csv->fields[column].place, "'%s' is empty",
+                               csv->columns[column].name);
+    }
     return ERROR_OK;
 }
 

@@ -280,8 +280,7 @@ static struct error mapped_first_line(struct reader *reader, struct text line, b
     state->csv.has_quotes = map->has_quotes;
     *is_header = map->names == NULL;
     TRY(csv_header(&state->csv, &(struct line){reader->input, *is_header ? line : text_of(map->names)}));
-    for (uint32_t i = 0; i < map->column_count; i++)
-        map->columns[i].is_required = false; /* the column must be there; what a missing value means, the map says */
+    state->csv.required_count = 0; /* the columns must be there; what a missing value means, the map says */
     return ERROR_OK;
 }
 

@@ -1,7 +1,6 @@
 /* workloads/readers/read_swf.c -- the Standard Workload Format 2.2 of the Parallel Workloads Archive.
  * Eighteen numbers a line, -1 unknown, comments after ';'.  Processors become GPUs, flat. */
 #include <math.h>
-#include <stdio.h>
 
 #include "workloads/readers/reader.h"
 #include "workloads/request/ask.h"
@@ -111,10 +110,18 @@ static int64_t swf_gpus(const struct reader *reader, int64_t processors)
     return (int64_t)ceil((double)processors / per_gpu);
 }
 
-static struct text numbered(char *text, size_t bytes, char letter, int64_t number)
+/* "q12"; no text for an unknown number. */
+static struct text numbered(char text[24], char letter, int64_t number)
 {
-    int length = number < 0 ? 0 : snprintf(text, bytes, "%c%lld", letter, (long long)number);
-    return (struct text){text, (size_t)length};
+    char *at = text + 24;
+    if (number < 0)
+        return (struct text){text, 0};
+    do {
+        *--at = (char)('0' + number % 10);
+        number /= 10;
+    } while (number != 0);
+    *--at = letter;
+    return (struct text){at, (size_t)(text + 24 - at)};
 }
 
 static struct error swf_line(struct reader *reader, struct text text, struct trace_row *row)
@@ -149,8 +156,8 @@ static struct error swf_line(struct reader *reader, struct text text, struct tra
     if (wait >= 0)
         row->truth.recorded_wait = wait;
     row->job.trace_id = numbers[SWF_JOB];
-    row->job.queue = reader_queue(reader, numbered(name, sizeof name, 'q', numbers[SWF_QUEUE]));
-    row->job.user = reader_user(reader, numbered(name, sizeof name, 'u', numbers[SWF_USER]));
+    row->job.queue = reader_queue(reader, numbered(name, 'q', numbers[SWF_QUEUE]));
+    row->job.user = reader_user(reader, numbered(name, 'u', numbers[SWF_USER]));
     return ERROR_OK;
 }
 
