@@ -144,7 +144,7 @@ SCHED_HEADERS := policies/sched.h policies/explain.h policies/wire.h policies/pl
 # ---- What to type --------------------------------------------------------------------------------
 
 TABLES := preset-table backfill-table defrag-table packing-table topology-table sharing-table network-table \
-    cold-start-table idle-table physics-table cliff-table headline
+    cold-start-table idle-table physics-table cliff-table headline synth-table
 .PHONY: all profiled run test test-slow test-quick test-all bench bench-update $(TABLES) lint format sanitize fuzz \
         valgrind coverage mutants golden-update install deb clean deps help compile link objects libraries test-small \
         check-deps FORCE
@@ -281,7 +281,8 @@ INSTALLED := $(DESTDIR)$(PREFIX)
 # The program finds these from where it stands (tools/installed.h); documents keep their folders, so that links between
 # them hold. The traces of scenarios/openb.json are not ours to install.
 DATA := $(wildcard $(filter-out scenarios/openb.json,$(wildcard scenarios/*.json)) scenarios/*.csv \
-                   scenarios/sweeps/*.json topologies/*.json topologies/*.xml workloads/samples/*)
+                   scenarios/sweeps/*.json topologies/*.json topologies/*.xml workloads/samples/* \
+                   workloads/models/*.json)
 DOCUMENTS := README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md LICENSE topologies/README.md workloads/README.md \
              $(filter-out %.o %.so,$(wildcard docs/*.md docs/examples/*/*))
 
@@ -471,6 +472,9 @@ sharing-table: link ## Run a MIG mix under geometry policies, the main scenario 
 
 idle-table: link ## Run the main scenario under idle policies
 	@WINDTUNNEL=$(B)/windtunnel tools/idle_table $(ARGS)
+
+synth-table: link ## Run a trace and what is drawn from its model, print their waits (ARGS='TRACE --seeds 20', ...)
+	@WINDTUNNEL=$(B)/windtunnel tools/synth_table $(ARGS)
 
 headline: link ## Find the most that the main cluster carries under each policy (README; hours)
 	@WINDTUNNEL=$(B)/windtunnel tools/headline $(ARGS)

@@ -1,7 +1,8 @@
 /* tools/installed.h -- the scenarios, clusters and sample traces that come with the program, found by name.
  *
  * Words: the data folder of a program in PREFIX/bin is PREFIX/share/windtunnel; that of a program in build/VARIANT of
- * the source tree is the tree.  It holds scenarios/ (and scenarios/sweeps/), topologies/ and workloads/samples/.
+ * the source tree is the tree.  It holds scenarios/ (and scenarios/sweeps/), topologies/, workloads/samples/ and
+ * workloads/models/.
  *
  * Law: a file that exists under the typed name is always taken.  Otherwise a relative name is searched in the data
  * folder (scenarios/h100-500x8.json), and a name without '/' also in one of its folders, with or without .json added

@@ -51,6 +51,8 @@ const struct args_value tool_values[] = {
     {.word = "FILE", .kind = ARGS_VALUE_FILE},
     {.word = "SCENARIO", .kind = ARGS_VALUE_FILE},
     {.word = "PLAN", .kind = ARGS_VALUE_FILE},
+    {.word = "TRACE", .kind = ARGS_VALUE_FILE},
+    {.word = "WORKLOAD_MODEL", .kind = ARGS_VALUE_FILE},
     {.word = "DIR", .kind = ARGS_VALUE_FOLDER},
     {.word = "RECORD", .kind = ARGS_VALUE_FOLDER},
     {.word = "COMMAND", .kind = ARGS_VALUE_COMMAND},

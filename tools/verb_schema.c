@@ -8,6 +8,7 @@
 #include "tools/schema.h"
 #include "tools/verbs.h"
 #include "topologies/cluster.h"
+#include "workloads/load_model/load_model.h"
 #include "workloads/readers/source.h"
 
 /* ---- The readers ---- */
@@ -108,6 +109,19 @@ static struct error read_scenario(void *self, const char *text, const struct jso
     return error;
 }
 
+static void read_model_root(const struct json_value *root)
+{
+    struct arena arena = {0};
+    load_model_read(root, &arena);
+    arena_release(&arena);
+}
+
+static struct error read_model(void *self, const char *text, const struct json_listener *listener)
+{
+    (void)self;
+    return read_document(text, listener, read_model_root);
+}
+
 static const char *const empty[] = {"{}", NULL};
 
 /* A workload of each kind; no trace of that name is there. */
@@ -119,6 +133,26 @@ static const char *const scenarios[] = {
     "{\"cluster\": {\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 8}]}, \"workload\": {\"trace\": \"" SCHEMA_SAMPLE
     "\", \"fill\": {\"load\": 1}}, \"queues\": []}",
     NULL};
+
+/* Kinds, or the sizes of a law.  Distributions of two gammas and of points in each place: pairs of numbers, and arrays
+ * of two points, are not tried. */
+#define MODEL_OF(gaps, burst, factor, jobs)                                                                            \
+    "{\"workload_model\": 1, \"streams\": [{\"name\": \"a\", \"arrivals\": {\"jobs_per_day\": 1, \"gaps\": " gaps      \
+    ", \"bursts\": {\"jobs_mean\": 2, \"gap\": " burst "}}, \"request\": {\"factor\": " factor "}, " jobs "}]}"
+#define KINDS_OF(run_time) "\"kinds\": [{\"gpus\": 1, \"run_time\": " run_time "}]"
+#define SIZES_OF(run_time)                                                                                             \
+    "\"sizes\": {\"serial\": 0.5, \"power_of_2\": 0.2, \"low\": 0, \"medium\": 1, \"high\": 2, \"low_share\": 0.5}, "  \
+    "\"run_time\": " run_time
+#define TWO_GAMMAS                                                                                                     \
+    "{\"distribution\": \"hyper-gamma\", \"first_share\": 0.5, \"shapes\": [1, 1], \"scales\": [0.5, 0.5]}"
+#define POINTS "{\"distribution\": \"empirical\", \"points\": [[0, 1], [1, 2]]}"
+static const char *const models[] = {
+    MODEL_OF(TWO_GAMMAS, TWO_GAMMAS, TWO_GAMMAS, KINDS_OF(TWO_GAMMAS)),
+    MODEL_OF(POINTS, POINTS, POINTS, KINDS_OF(POINTS)),
+    MODEL_OF(POINTS, POINTS, POINTS, SIZES_OF(TWO_GAMMAS)),
+    MODEL_OF(POINTS, POINTS, POINTS, SIZES_OF(POINTS)),
+    NULL,
+};
 
 /* Both forms of a file, with a bound in seconds and one without. */
 #define GATE(metric) "{\"metric\": \"" metric "\", \"max_increase\": 1, \"max\": 1, \"min\": 0}"
@@ -163,6 +197,7 @@ static const struct {
     {"cluster", "A cluster file of Windtunnel (topologies/README.md)", read_cluster, empty, true},
     {"policy", "A policy file of Windtunnel (docs/policies.md)", read_policy, empty, true},
     {"case", "A file of cases of Windtunnel (docs/cases.md)", read_case, cases, true},
+    {"workload-model", "A model of a workload of Windtunnel (docs/synthesis.md)", read_model, models, true},
     {"gates", "A file of gates of Windtunnel (docs/statistics.md)", read_gates, gates, true},
     {0},
 };
@@ -187,7 +222,7 @@ static int run_schema(const struct args *args)
         return tool_print(&out);
     }
     struct error error = error_new(ERROR_USAGE, "there is no schema of a '%s'", name);
-    error_set_hint(&error, "there are of a scenario, a cluster, a policy, a case and gates");
+    error_set_hint(&error, "there are of a scenario, a cluster, a policy, a case, a workload-model and gates");
     return tool_fail(&error);
 }
 
@@ -198,16 +233,15 @@ static const struct args_example examples[] = {
 
 const struct args_verb verb_schema = {
     .name = "schema",
-    .summary = "print the JSON Schema of scenarios, clusters, policies, cases or gates",
+    .summary = "print the JSON Schema of scenarios, clusters, policies and other files",
     .synopsis = "FILE_KIND",
-    .description =
-        (const char *const[]){
-            "FILE_KIND is scenario, cluster, policy, case or gates. The schema (draft 2020-12) is learned from "
-            "the program's own reader and accepts every file that the reader accepts. It "
-            "refuses unknown keys, wrong types, numbers out of their range and unknown "
-            "names. Rules between fields are checked by 'windtunnel validate' only, and "
-            "policies of plug-ins are not known.",
-            NULL},
+    .description = (const char *const[]){"FILE_KIND is scenario, cluster, policy, case, workload-model or gates. The "
+                                         "schema (draft 2020-12) is learned from "
+                                         "the program's own reader and accepts every file that the reader accepts. It "
+                                         "refuses unknown keys, wrong types, numbers out of their range and unknown "
+                                         "names. Rules between fields are checked by 'windtunnel validate' only, and "
+                                         "policies of plug-ins are not known.",
+                                         NULL},
     .examples = examples,
     .operands_min = 1,
     .operands_max = 1,

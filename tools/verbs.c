@@ -61,6 +61,9 @@ static const struct args_verb *const verbs[] = {&verb_run,
                                                 &verb_trace_validate,
                                                 &verb_trace_convert,
                                                 &verb_trace_freeze,
+                                                &verb_trace_fit,
+                                                &verb_trace_synth,
+                                                &verb_trace_compare,
                                                 &verb_case,
                                                 &verb_decide,
                                                 &verb_explain,
@@ -87,7 +90,8 @@ static const struct args_example exit_statuses[] = {
 
 static const struct args_example files[TOOL_FILES + 1] = {
     {TOOL_PREFIX "/share/windtunnel",
-     "Scenarios, clusters (topologies) and sample traces (workloads/samples). Commands find them "
+     "Scenarios, clusters (topologies), sample traces (workloads/samples) and models of workloads "
+     "(workloads/models). Commands find them "
      "from any folder: 'windtunnel run h100-500x8' runs scenarios/h100-500x8.json, 'windtunnel "
      "topology show nvl72-8' shows topologies/nvl72-8.json, and 'workloads/samples/philly.csv' is "
      "the sample. A file of that name in the current folder takes precedence."},

@@ -61,8 +61,8 @@ completes() { # what is offered; the words, the last of which is completed
 presets=$("$program" policy list | sed -n '/^presets/,/^$/ s/^  \([^ ]*\) .*/\1/p' | LC_ALL=C sort)
 completes 'report,run' r
 completes '--version' --v
-completes 'convert,freeze,info,validate' trace ''
-completes 'freeze' trace f
+completes 'compare,convert,fit,freeze,info,synth,validate' trace ''
+completes 'fit,freeze' trace f
 completes 'info' help trace i
 completes 'trace' help tr
 completes 'kai' run --policy ka
@@ -129,7 +129,7 @@ if command -v fish >/dev/null; then
         [ "$got" = "$1" ] || fail "fish, '$2': '$got' in place of '$1'"
     }
     fish_completes 'report,run' 'windtunnel r'
-    fish_completes 'convert,freeze,info,validate' 'windtunnel trace '
+    fish_completes 'compare,convert,fit,freeze,info,synth,validate' 'windtunnel trace '
     fish_completes 'kai' 'windtunnel run --policy ka'
     fish_completes '--plugin,--plugin-timeout,--policy' 'windtunnel run --p'
     fish_completes "$formats" 'windtunnel trace info -f '

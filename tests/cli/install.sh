@@ -19,7 +19,8 @@ for path in bin/windtunnel lib/libwindtunnel_sched.a lib/libwindtunnel_sched.so 
     lib/pkgconfig/windtunnel_sched.pc include/windtunnel/policies/sched.h include/windtunnel/workloads/job.h \
     include/windtunnel/policies/plugin.h \
     share/windtunnel/scenarios/h100-500x8.json share/windtunnel/topologies/dgx-h100-500.json \
-    share/windtunnel/workloads/samples/philly.csv share/doc/windtunnel/README.md share/doc/windtunnel/docs/scenario.md \
+    share/windtunnel/workloads/samples/philly.csv share/windtunnel/workloads/models/philly.json \
+    share/doc/windtunnel/README.md share/doc/windtunnel/docs/scenario.md \
     share/doc/windtunnel/docs/examples/process/fifo.py share/doc/windtunnel/docs/examples/ci/action.yml \
     share/doc/windtunnel/workloads/README.md \
     share/bash-completion/completions/windtunnel share/zsh/site-functions/_windtunnel \

@@ -1,17 +1,17 @@
 #!/bin/sh
-# The schemas of scenarios, clusters, policies, cases and gates accept all that the program accepts, and refuse unknown
-# keys, wrong types and numbers out of range as it does: ready files, and the same with one edit.
+# The schemas of scenarios, clusters, policies, cases, models and gates accept all that the program accepts, and refuse
+# unknown keys, wrong types and numbers out of range as it does: ready files, and the same with one edit.
 set -u
 . tests/support/cli.sh
 
-for kind in scenario cluster policy case gates; do
+for kind in scenario cluster policy case workload-model gates; do
     "$program" schema $kind >$kind.schema || fail "schema $kind: status $?"
     "$program" schema $kind | cmp - $kind.schema || fail "schema $kind: another at the second time"
 done
 windtunnel schema job
 said 2 'schema job' <<'END'
 error: there is no schema of a 'job'
-  there are of a scenario, a cluster, a policy, a case and gates
+  there are of a scenario, a cluster, a policy, a case, a workload-model and gates
 END
 
 python=
@@ -35,8 +35,28 @@ edited() { # kind, edits of a file, files... -- command
         fail "$kind: $(cat edits.log)"
     fi
 }
+cat >model.json <<'END'
+{"workload_model": 1,
+ "streams": [
+   {"name": "a", "queue": "q", "class": "inference",
+    "arrivals": {"jobs_per_day": 755, "gaps": {"distribution": "weibull", "shape": 0.5}, "gap_memory": {"strength": 0.2, "jobs": 10},
+                 "cycle": {"period": "1d", "factors": [0.5, 1.5]}, "days": {"factors": [1, 2], "run": "7d"},
+                 "bursts": {"jobs_mean": 4, "gap": {"distribution": "exponential", "mean": 5}},
+                 "clients": {"count": 2, "zipf_exponent": 1}},
+    "memory": {"repeat": 0.3, "strength": 0.5, "jobs": 25}, "users": {"count": 10, "zipf_exponent": 1},
+    "request": {"share": 0.9, "factor": {"distribution": "lognormal", "median": 3, "sigma": 1}, "values": ["1h", 90000]},
+    "kinds": [{"weight": 60, "gpus": 1, "cpus": 2, "memory_gb": 4, "outcome": "completed",
+               "run_time": {"distribution": "lognormal", "median": "10m", "sigma": 2, "max": "7d"}},
+              {"weight": 5, "gpus": 16, "nodes": 2, "outcome": "failed", "run_time": {"distribution": "constant", "mean": "5m"}},
+              {"gpu_fraction": 0.5, "run_time": {"distribution": "gamma", "shape": 2, "scale": 3, "max": 20}}]},
+   {"name": "b", "arrivals": {"jobs_per_day": 9, "states": [{"factor": 1, "mean": "1h"}, {"factor": 2, "mean": 9, "weight": 2}]},
+    "kinds": [{"gpus": 1, "run_time": {"distribution": "empirical", "points": [[0, 1], [1, 2]]}}]}]}
+END
 edited policy 25 "$repository"/policies/presets/*.json -- "$program" validate small.json --policy ./edit.json
 edited cluster 60 "$repository"/topologies/*.json -- "$program" topology show ./edit.json
+models=$repository/workloads/models
+edited workload-model 40 "$models/lublin.json" "$models/pai.json" "$scratch/model.json" \
+    -- "$program" trace synth ./edit.json --jobs 10
 
 # A case that differs from what it expects is accepted; one that cannot be run is not.
 cat >accept_case.sh <<'END'

@@ -87,6 +87,11 @@ static const struct scene scenes[] = {
     {.name = "policy show", .arguments = {"policy", "show", "kai"}},
     {.name = "trace info", .arguments = {"trace", "info", "jobs.csv"}},
     {.name = "trace freeze", .arguments = {"trace", "freeze", "s.json", "--out", "out/jobs.jsonl.zst"}},
+    {.name = "trace fit", .arguments = {"trace", "fit", "jobs.csv", "--out", "out/fitted.json"}},
+    {.name = "trace synth", .arguments = {"trace", "synth", "model.json", "--jobs", "9", "--out", "out/j.csv.zst"}},
+    {.name = "trace compare",
+     .arguments = {"trace", "compare", "jobs.csv", "jobs.csv", "--html", "out/two.html"},
+     .draws = true},
     {.name = "case", .arguments = {"case", "case.json"}},
     {.name = "decide", .arguments = {"decide", "--save", "out/state"}, .input = "events"},
     {.name = "decide --check", .arguments = {"decide", "rec/events.jsonl.zst", "--check"}},
@@ -115,6 +120,9 @@ static const char trace_text[] = "job_id,submit_s,duration_s,gpus,queue,user\n"
                                  "d,30,600,33,blue,bob\n";
 static const char sweep_text[] = "{'scenario': 's.json',"
                                  " 'factors': [{'path': 'policy.preset', 'values': ['fifo', 'kai']}]}";
+static const char model_text[] =
+    "{'workload_model': 1, 'streams': [{'name': 'a', 'arrivals': {'jobs_per_day': 50, 'days': {'factors': [1, 2]}},"
+    " 'users': {'count': 3}, 'kinds': [{'gpus': 1, 'run_time': {'distribution': 'exponential', 'mean': 60}}]}]}";
 /* As PLOT_OUTPUT_FILE of reports/plot_script.h. */
 static const char gnuplot_text[] = "#!/bin/sh\necho '<svg><g></g></svg>' >plot.svg\n";
 
@@ -594,6 +602,7 @@ static void make_inputs(void)
     scratch_write_json("node.json", node_text);
     scratch_write_json("s.json", scenario_text);
     scratch_write_json("sweep.json", sweep_text);
+    scratch_write_json("model.json", model_text);
     scratch_write("jobs.csv", trace_text, strlen(trace_text));
     assert_int_equal(chmod(scratch_write("gnuplot", gnuplot_text, strlen(gnuplot_text)), 0755), 0);
     buffer_release(&topology);

@@ -1,0 +1,111 @@
+/* windtunnel trace synth: a trace drawn from a model. */
+#include <string.h>
+
+#include "base/output.h"
+#include "tools/installed.h"
+#include "tools/verbs.h"
+#include "workloads/load_model/load_rows.h"
+
+static bool ends_in(const char *text, const char *end)
+{
+    const size_t length = strlen(text), wanted = strlen(end);
+    return length >= wanted && strcmp(text + length - wanted, end) == 0;
+}
+
+/* The form by the name, without .zst. */
+static enum load_form form_of(const char *path)
+{
+    const bool is_json =
+        ends_in(path, ".jsonl") || ends_in(path, ".jsonl.zst") || ends_in(path, ".json") || ends_in(path, ".json.zst");
+    return is_json ? LOAD_JSON_LINES : LOAD_CSV;
+}
+
+static struct error read_plan(const struct args *args, struct load_draw_plan *plan)
+{
+    const char *jobs = args_string(args, "jobs"), *days = args_string(args, "days");
+    int64_t count = 0, seed = 1;
+    double number = 0, rate = 1;
+    if ((jobs != NULL) == (days != NULL))
+        return error_new(ERROR_USAGE, "give either --jobs or --days: a model goes on for ever");
+    TRY(args_int64(args, "jobs", 1, INT64_MAX, 1, &count));
+    TRY(args_int64(args, "seed", 0, INT64_MAX, 1, &seed));
+    if (days != NULL && (!text_to_double(text_of(days), &number) || !(number > 0 && number <= 20000)))
+        return error_new(ERROR_USAGE, "--days must be a number above 0 and at most 20000, got '%s'", days);
+    const char *factor = args_string(args, "rate");
+    if (factor != NULL && (!text_to_double(text_of(factor), &rate) || !(rate >= 1e-6 && rate <= 1e6)))
+        return error_new(ERROR_USAGE, "--rate must be a factor from 1e-6 to 1e6, got '%s'", factor);
+    *plan = (struct load_draw_plan){.seed = (uint64_t)seed,
+                                    .job_count = jobs != NULL ? (uint64_t)count : UINT64_MAX,
+                                    .until = days != NULL ? time_from_seconds(number * 86400) : TIME_NEVER,
+                                    .rate_factor = rate};
+    return ERROR_OK;
+}
+
+static struct error write_jobs(const struct load_model *model, const struct load_draw_plan *plan, const char *path,
+                               uint64_t *count)
+{
+    struct output *output;
+    TRY(output_open(&output, path, ends_in(path, ".zst") ? OUTPUT_ZSTD : OUTPUT_PLAIN));
+    struct load_draw *draw = load_draw_new(model, plan);
+    struct error error = load_rows_write(draw, form_of(path), output, count);
+    load_draw_free(draw);
+    if (!error_is(error))
+        return output_commit(&output);
+    output_discard(&output);
+    return error;
+}
+
+static int run_synth(const struct args *args)
+{
+    struct arena arena = {0};
+    struct load_draw_plan plan;
+    const struct load_model *model;
+    const char *path = args_string(args, "out") != NULL ? args_string(args, "out") : "-";
+    uint64_t count = 0;
+    struct error error = read_plan(args, &plan);
+    if (!error_is(error))
+        error = load_model_open(&model, installed_find(args_operand(args, 0), "workloads/models"), &arena);
+    if (!error_is(error))
+        error = write_jobs(model, &plan, path, &count);
+    arena_release(&arena);
+    if (error_is(error))
+        return tool_fail(&error);
+    tool_say("%llu jobs\n", (unsigned long long)count);
+    return 0;
+}
+
+static const struct args_option options[] = {
+    {.name = "jobs", .letter = 'n', .metavar = "N", .help = "End after that many jobs."},
+    {.name = "days", .metavar = "D", .help = "End after that many days, counted from Monday, 00:00."},
+    {.name = "seed", .letter = 's', .metavar = "N", .help = "The seed of all chance; 1."},
+    {.name = "rate", .metavar = "FACTOR", .help = "Multiply all rates of the model; 1."},
+    {.name = "out",
+     .letter = 'o',
+     .metavar = "FILE",
+     .help = "Write there: JSON lines if the name ends in .jsonl or .jsonl.zst, else native CSV; compressed if it ends "
+             "in .zst. Default: CSV on standard output."},
+    {0},
+};
+
+static const struct args_example examples[] = {
+    {"windtunnel trace synth philly --days 100 --seed 2 -o jobs.csv.zst", "A hundred days like those of Philly."},
+    {"windtunnel trace synth lublin --jobs 10000 -o jobs.jsonl", "The model of Lublin and Feitelson."},
+    {0},
+};
+
+const struct args_verb verb_trace_synth = {
+    .name = "trace synth",
+    .summary = "draw a trace from a model of a workload",
+    .synopsis = "WORKLOAD_MODEL [OPTION]...",
+    .description =
+        (const char *const[]){
+            "WORKLOAD_MODEL is a JSON file (docs/synthesis.md), made by 'trace fit' or by hand, or the name of "
+            "one that comes with the program: philly, helios, venus, earth, saturn, uranus, seren, "
+            "kalos, pai, lublin. The same model, seed and end give the same jobs.",
+            NULL},
+    .options = options,
+    .examples = examples,
+    .operands_min = 1,
+    .operands_max = 1,
+    .run = run_synth,
+};

@@ -1,0 +1,210 @@
+/* workloads/load_model/load_model_write.c -- a model as JSON, and its closed forms. */
+#include <math.h>
+
+#include "workloads/load_model/load_model.h"
+
+enum { MIB_PER_GB = 1024, MILLI = 1000 };
+
+/* ---- Closed forms ---- */
+
+double load_kind_gpus(const struct load_kind *kind)
+{
+    return kind->ask.gpu_milli > 0 ? (double)kind->ask.gpu_milli / GPU_MILLI : (double)kind->ask.gpus;
+}
+
+static double weights_of(const struct load_stream *stream)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < stream->kind_count; i++)
+        sum += stream->kinds[i].weight;
+    return sum;
+}
+
+struct load_moments load_model_moments(const struct load_model *model)
+{
+    struct load_moments sum = {0};
+    for (uint32_t s = 0; s < model->stream_count; s++)
+        sum.jobs_per_day += model->streams[s].arrivals.jobs_per_day;
+    for (uint32_t s = 0; s < model->stream_count; s++) {
+        const struct load_stream *stream = &model->streams[s];
+        const double share = stream->arrivals.jobs_per_day / sum.jobs_per_day / weights_of(stream);
+        for (uint32_t i = 0; i < stream->kind_count; i++) {
+            const struct load_kind *kind = &stream->kinds[i];
+            const double weight = kind->weight * share, gpus = load_kind_gpus(kind);
+            const double mean_s = distribution_mean(&kind->run_time, gpus);
+            sum.gpus += weight * gpus;
+            sum.gpus_squared += weight * gpus * gpus;
+            sum.run_time_s += weight * mean_s;
+            sum.gpu_s += weight * gpus * mean_s;
+            sum.outcome[kind->outcome] += weight;
+        }
+    }
+    return sum;
+}
+
+double load_model_run_time_cdf(const struct load_model *model, double x)
+{
+    double sum = 0, rate = 0;
+    for (uint32_t s = 0; s < model->stream_count; s++) {
+        const struct load_stream *stream = &model->streams[s];
+        double below = 0;
+        for (uint32_t i = 0; i < stream->kind_count; i++) {
+            const struct load_kind *kind = &stream->kinds[i];
+            below += kind->weight * distribution_cdf(&kind->run_time, load_kind_gpus(kind), x);
+        }
+        sum += stream->arrivals.jobs_per_day * below / weights_of(stream);
+        rate += stream->arrivals.jobs_per_day;
+    }
+    return sum / rate;
+}
+
+/* ---- Written ---- */
+
+static void put(struct buffer *out, const char *key, double value)
+{
+    buffer_format(out, ", \"%s\": ", key);
+    buffer_double(out, value);
+}
+
+static void put_text(struct buffer *out, const char *key, const char *text)
+{
+    buffer_format(out, "\"%s\": ", key);
+    buffer_json(out, text_of(text));
+}
+
+static void put_factors(struct buffer *out, const double *factors, uint32_t count)
+{
+    buffer_string(out, "\"factors\": [");
+    for (uint32_t i = 0; i < count; i++)
+        buffer_format(out, "%s%.6g", i > 0 ? ", " : "", factors[i]);
+    buffer_char(out, ']');
+}
+
+static void put_zipf(struct buffer *out, const char *key, const struct load_zipf *zipf)
+{
+    if (zipf->count == 0)
+        return;
+    buffer_format(out, ",\n       \"%s\": {\"count\": %u", key, zipf->count);
+    put(out, "zipf_exponent", zipf->exponent);
+    buffer_char(out, '}');
+}
+
+static void put_states(struct buffer *out, const struct load_arrivals_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->state_count; i++) {
+        buffer_string(out, i == 0 ? ",\n       \"states\": [{\"factor\": " : ", {\"factor\": ");
+        buffer_double(out, plan->states[i].factor);
+        put(out, "mean", plan->states[i].mean_s);
+        put(out, "weight", plan->states[i].weight);
+        buffer_string(out, i + 1 < plan->state_count ? "}" : "}]");
+    }
+}
+
+static void put_arrivals(struct buffer *out, const struct load_arrivals_plan *plan)
+{
+    buffer_string(out, "      \"arrivals\": {\"jobs_per_day\": ");
+    buffer_double(out, plan->jobs_per_day);
+    buffer_string(out, ",\n       \"gaps\": ");
+    distribution_write(&plan->gaps, out);
+    if (plan->memory.strength > 0) {
+        buffer_string(out, ",\n       \"gap_memory\": {\"strength\": ");
+        buffer_double(out, plan->memory.strength);
+        buffer_format(out, ", \"jobs\": %u}", plan->memory.jobs);
+    }
+    if (plan->cycle_count > 0) {
+        buffer_format(out, ",\n       \"cycle\": {\"period\": %.17g, ", time_to_seconds(plan->period));
+        put_factors(out, plan->cycle, plan->cycle_count);
+        buffer_char(out, '}');
+    }
+    if (plan->day_count > 0) {
+        buffer_string(out, ",\n       \"days\": {");
+        put_factors(out, plan->days, plan->day_count);
+        if (plan->run == TIME_NEVER)
+            buffer_string(out, ", \"run\": \"never\"}");
+        else
+            buffer_format(out, ", \"run\": %.17g}", time_to_seconds(plan->run));
+    }
+    put_states(out, plan);
+    if (plan->burst_jobs > 1) {
+        buffer_string(out, ",\n       \"bursts\": {\"jobs_mean\": ");
+        buffer_double(out, plan->burst_jobs);
+        buffer_string(out, ", \"gap\": ");
+        distribution_write(&plan->burst_gap, out);
+        buffer_char(out, '}');
+    }
+    put_zipf(out, "clients", &plan->clients);
+    buffer_char(out, '}');
+}
+
+static void put_request(struct buffer *out, const struct load_request *request)
+{
+    if (request->share <= 0)
+        return;
+    buffer_string(out, ",\n      \"request\": {\"share\": ");
+    buffer_double(out, request->share);
+    buffer_string(out, ", \"factor\": ");
+    distribution_write(&request->factor, out);
+    for (uint32_t i = 0; i < request->value_count; i++)
+        buffer_format(out, "%s%.17g%s", i == 0 ? ", \"values\": [" : ", ", time_to_seconds(request->values[i]),
+                      i + 1 < request->value_count ? "" : "]");
+    buffer_char(out, '}');
+}
+
+static void put_kind(struct buffer *out, const struct load_kind *kind)
+{
+    const struct ask *ask = &kind->ask;
+    buffer_string(out, "{\"weight\": ");
+    buffer_double(out, kind->weight);
+    if (ask->gpu_milli > 0)
+        put(out, "gpu_fraction", (double)ask->gpu_milli / GPU_MILLI);
+    else
+        put(out, "gpus", (double)ask->gpus);
+    if (ask->nodes > 0)
+        put(out, "nodes", (double)ask->nodes);
+    if (ask->cpu_milli > 0)
+        put(out, "cpus", (double)ask->cpu_milli / MILLI);
+    if (ask->memory_mib > 0)
+        put(out, "memory_gb", (double)ask->memory_mib / MIB_PER_GB);
+    buffer_format(out, ", \"outcome\": \"%s\",\n        \"run_time\": ", job_outcome_names[kind->outcome]);
+    distribution_write(&kind->run_time, out);
+    buffer_char(out, '}');
+}
+
+static void put_stream(struct buffer *out, const struct load_stream *stream)
+{
+    buffer_string(out, "\n     {");
+    put_text(out, "name", stream->name);
+    buffer_string(out, ", ");
+    put_text(out, "queue", stream->queue);
+    buffer_format(out, ", \"class\": \"%s\",\n", job_class_names[stream->class]);
+    put_arrivals(out, &stream->arrivals);
+    if (stream->memory.repeat > 0 || stream->memory.strength > 0) {
+        buffer_string(out, ",\n      \"memory\": {\"repeat\": ");
+        buffer_double(out, stream->memory.repeat);
+        put(out, "strength", stream->memory.strength);
+        buffer_format(out, ", \"jobs\": %u}", stream->memory.jobs);
+    }
+    put_zipf(out, "users", &stream->users);
+    put_request(out, &stream->request);
+    buffer_string(out, ",\n      \"kinds\": [");
+    for (uint32_t i = 0; i < stream->kind_count; i++) {
+        buffer_string(out, i > 0 ? ",\n       " : "");
+        put_kind(out, &stream->kinds[i]);
+    }
+    buffer_string(out, "]}");
+}
+
+void load_model_write(const struct load_model *model, const char *comment, struct buffer *out)
+{
+    buffer_format(out, "{\"" LOAD_MODEL_KEY "\": %d,\n ", LOAD_MODEL_VERSION);
+    if (comment[0] != '\0') {
+        put_text(out, "$comment", comment);
+        buffer_string(out, ",\n ");
+    }
+    buffer_string(out, "\"streams\": [");
+    for (uint32_t i = 0; i < model->stream_count; i++) {
+        buffer_string(out, i > 0 ? "," : "");
+        put_stream(out, &model->streams[i]);
+    }
+    buffer_string(out, "]}\n");
+}
