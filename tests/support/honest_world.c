@@ -533,7 +533,8 @@ static void ask_for_pieces(struct honest_world *world, struct honest_job *job)
         groups[g].request.domain = 0;
     }
     job->job.first = groups[0];
-    memcpy(job->more, groups + 1, (job->job.group_count - 1u) * sizeof *groups);
+    for (uint32_t g = 1; g < job->job.group_count; g++)
+        job->more[g - 1] = groups[g];
     job->job.more = job->job.group_count > 1 ? job->more : NULL;
 }
 
