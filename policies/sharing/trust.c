@@ -1,9 +1,9 @@
 /* trust.  What stands between two members follows from who they are.
  *
- * Idea: interactive members take turns; shares of services get MIG instances, so that teams that do not trust each
- * other share a GPU with the hardware between them; other shares run under MPS, beside their own team only.  A
- * service runs under MPS too where instances would cost it nodes: if a node that could hold its share is not
- * partitioned and is not cut on demand.
+ * Idea: an instance stays one if some node could ever hold it.  Interactive members take turns.  Shares of services get
+ * MIG instances, so that teams that do not trust each other share a GPU with the hardware between them, but run under
+ * MPS where instances would cost them nodes: if a node that could hold the share is not partitioned and is not cut on
+ * demand.  Other shares run under MPS, beside their own team only.
  * Source: the isolation of MIG, MPS and time-slicing as NVIDIA's documents have it.
  * Cost: a scan of the node types for a share of a service.  Known failure: three kinds need three sets of GPUs: where
  * each is small, more GPUs are used in part. */
@@ -35,12 +35,12 @@ static bool loses_no_node(const struct sharing_view *view, const struct request 
 static void map(const struct sharing_view *view, struct request *request)
 {
     struct request instance = *request;
+    if (request->mig != 0 && has_place(view, request))
+        return;
     if (view->class == JOB_INTERACTIVE) {
         sharing_timeslice.map(view, request);
         return;
     }
-    if (request->mig != 0 && has_place(view, request))
-        return;
     if (view->class == JOB_INFERENCE && request->mig == 0 && request_is_part(request) &&
         sharing_make_instance(view->cluster, &instance) && has_place(view, &instance) &&
         loses_no_node(view, request, &instance))

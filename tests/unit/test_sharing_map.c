@@ -188,6 +188,7 @@ static void test_trust_keeps_nodes(void **state)
     open_fixture(&f, text);
     assert_int_equal(map(&f, &sharing_trust, share, JOB_INFERENCE).share, SHARE_MPS);
     assert_int_equal(map(&f, &sharing_trust, instance, JOB_INFERENCE).mig, 1 + MIG_1G); /* it asked for one */
+    assert_int_equal(map(&f, &sharing_trust, instance, JOB_INTERACTIVE).mig, 1 + MIG_1G);
     close_fixture(&f);
 }
 
