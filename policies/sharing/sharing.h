@@ -45,7 +45,7 @@ struct sharing_view {
     const struct sharing_config *config;
     enum job_class class;
     bool has_members; /* more than one: its members work together */
-    bool recuts; /* GPUs are cut on demand (policies/geometry/geometry.h) */
+    bool recuts;      /* GPUs are cut on demand (policies/geometry/geometry.h) */
 };
 
 struct sharing_policy {

@@ -1,5 +1,6 @@
 #!/bin/sh
-# A policy that was made a tenth worse, on a mix that fills the cluster: its gate fails, and the message says by how much and in which decision it began.
+# A policy that was made a tenth worse, on a mix that fills the cluster: its gate fails, and the message says by how
+# much and in which decision it began.
 set -u
 . tests/support/cli.sh
 

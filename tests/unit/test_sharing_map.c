@@ -168,7 +168,8 @@ static void test_trust(void **state)
     close_fixture(&f);
 }
 
-/* A service keeps the nodes that its share could be on: on a cluster of which a part is partitioned it runs under MPS. */
+/* A service keeps the nodes that its share could be on: if only a part of the cluster is partitioned, it runs under
+ * MPS. */
 static void test_trust_keeps_nodes(void **state)
 {
     static const char cut[] = "'gpus_layout': [['1g.10gb', '1g.10gb', '2g.20gb'], ['1g.10gb', '3g.40gb']]}";
