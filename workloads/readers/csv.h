@@ -26,6 +26,8 @@ struct csv {
     int16_t *wanted;                     /* by position in the file: the column, or -1 */
     size_t wanted_capacity;
     uint32_t position_count;
+    char separator;        /* ',' after csv_init */
+    bool has_quotes;       /* true after csv_init; false: quotes are bytes as any others */
     struct buffer scratch; /* values of fields with doubled quotes */
 };
 

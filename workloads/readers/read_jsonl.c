@@ -44,8 +44,9 @@ struct jsonl_state {
     struct json_nodes group_nodes; /* of the group being read */
 };
 
-static bool jsonl_is_mine(struct text first_line)
+static bool jsonl_is_mine(const struct trace_format *self, struct text first_line)
 {
+    (void)self;
     struct text line = text_trim(first_line);
     return line.length > 1 && line.at[0] == '{' && line.at[line.length - 1] == '}';
 }

@@ -33,8 +33,9 @@ static const struct column columns[OPENB_COLUMN_COUNT] = {
     [OPENB_SCHEDULED] = {"scheduled_time", false, FIELD_NUMBER},
 };
 
-static bool openb_is_mine(struct text first_line)
+static bool openb_is_mine(const struct trace_format *self, struct text first_line)
 {
+    (void)self;
     return csv_is_header(first_line, columns, OPENB_COLUMN_COUNT);
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "workloads/readers/source.h"
+#include "workloads/readers/zone.h"
 #include "workloads/synth/synth_spec.h"
 
 enum {
@@ -57,30 +58,6 @@ static void window_read(struct workload_spec *spec, struct json_object *object)
     spec->window_to = moment_read(&to, spec->tz_offset);
     if (spec->window_to <= spec->window_from)
         json_fail(&window, "'window' must end after it begins");
-}
-
-/* Seconds or a duration, with a sign: zones west of Greenwich are behind UTC. */
-static time_ns offset_read(struct json_object *object)
-{
-    enum { HOURS_MAX = 26, SECONDS_PER_HOUR = 3600 };
-    struct json_value value = json_member(object, "tz_offset");
-    time_ns offset = 0;
-    if (value.node == NULL)
-        return 0;
-    if (json_is_number(value.node)) {
-        offset = time_from_seconds(json_value_real(&value, -1e6, 1e6));
-    } else {
-        struct text text = text_of(json_value_string(&value));
-        bool is_behind = text.length != 0 && text.at[0] == '-';
-        text.at += is_behind;
-        text.length -= is_behind;
-        if (!time_parse_duration(text, &offset))
-            json_fail(&value, "'tz_offset' must be seconds or a duration such as \"-8h\"");
-        offset = is_behind ? -offset : offset;
-    }
-    if (llabs(offset) > HOURS_MAX * SECONDS_PER_HOUR * TIME_NS_PER_S)
-        json_fail(&value, "'tz_offset' must be less than %d hours", HOURS_MAX);
-    return offset;
 }
 
 /* Refuse a key about submission or run times, which filling sets itself. */
@@ -164,6 +141,18 @@ static void scale_read(struct workload_spec *spec, struct json_object *object)
     }
 }
 
+/* "columns": a map of columns, which is a format of its own. */
+static void columns_read(struct workload_spec *spec, struct json_object *object, const char *base)
+{
+    struct json_value value = json_member(object, "columns");
+    if (value.node == NULL)
+        return;
+    if (spec->format != NULL && strcmp(spec->format, "columns") != 0)
+        json_fail(&value, "'columns' is a format of its own: leave out 'format'");
+    spec->columns = path_from(&spec->arena, base, json_value_string(&value));
+    spec->format = "columns";
+}
+
 static void trace_read(struct workload_spec *spec, struct json_object *object, const char *base)
 {
     const char *path = json_get_string(object, "trace", "");
@@ -175,8 +164,9 @@ static void trace_read(struct workload_spec *spec, struct json_object *object, c
     }
     spec->trace = path_from(&spec->arena, base, path);
     spec->format = format >= 0 ? trace_format_names[format] : NULL;
+    columns_read(spec, object, base);
     scale_read(spec, object);
-    spec->tz_offset = offset_read(object);
+    spec->tz_offset = zone_read(object, "tz_offset");
     window_read(spec, object);
     spec->duration_scale = json_get_real(object, "duration_scale", 1.0 / SCALE_MAX, SCALE_MAX, 1);
     spec->processors_per_gpu = json_get_real(object, "processors_per_gpu", 1.0 / SCALE_MAX, SCALE_MAX, 1);
@@ -193,6 +183,7 @@ static void trace_read(struct workload_spec *spec, struct json_object *object, c
 static void trace_keys_refuse(struct json_object *object)
 {
     static const char *const keys[] = {"format",
+                                       "columns",
                                        "load",
                                        "gpu_hours_per_day",
                                        "window",
