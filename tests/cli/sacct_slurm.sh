@@ -114,7 +114,8 @@ for line in open(sys.argv[1]):
     if start >= job['last']:
         job.update(end=end, last=start)
 first = min(job['ready'] for job in jobs.values())
-for job in sorted((j['ready'] - first, j['start'] - j['ready'], j['end'] - j['last'], j['gpus']) for j in jobs.values()):
+rows = [(j['ready'] - first, j['start'] - j['ready'], j['end'] - j['last'], j['gpus']) for j in jobs.values()]
+for job in sorted(rows):
     print(*job, sep=',')
 END
 windtunnel trace validate sacct.txt
@@ -128,6 +129,7 @@ rows = [tuple(int(float(row[key])) for key in ('submit_s', 'wait_s', 'duration_s
 for row in sorted(rows):
     print(*row, sep=',')
 END
-diff truth.csv read.csv >difference || fail "submission, wait, run time, GPUs: Slurm says <, read is >: $(cat difference)"
+diff truth.csv read.csv >difference ||
+    fail "submission, wait, run time, GPUs: Slurm says <, read is >: $(cat difference)"
 echo "note: $(wc -l <truth.csv) jobs, $(grep -c . "$slurm/completed") attempts, as Slurm itself says"
 finish

@@ -173,7 +173,7 @@ static struct error models_read(const struct reader *reader, const struct line *
 {
     const struct field *mig = &fields[NATIVE_MIG];
     uint64_t mig_models = 0;
-    ask->gpu_models = ask_models(reader->cluster, fields[NATIVE_GPU_MODEL].value);
+    ask->gpu_models = reader_models(reader, fields[NATIVE_GPU_MODEL].value);
     if (!field_is_set(mig))
         return ERROR_OK;
     ask->mig = ask_mig(reader->cluster, mig->value, &mig_models);

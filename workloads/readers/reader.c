@@ -5,6 +5,7 @@
 
 #include "base/buffer.h"
 #include "base/json.h"
+#include "workloads/request/ask.h"
 
 struct job_truth truth_default(void)
 {
@@ -24,6 +25,29 @@ queue_id reader_queue(struct reader *reader, struct text name)
 uint32_t reader_user(struct reader *reader, struct text name)
 {
     return name.length != 0 ? names_add(reader->users, name) : NAMES_NONE;
+}
+
+static struct text model_meant(const struct workload_spec *spec, struct text name)
+{
+    for (uint32_t i = 0; i < spec->model_count; i++)
+        if (text_is(name, spec->models[i].word) || strcmp(spec->models[i].word, "*") == 0)
+            return text_of(spec->models[i].means);
+    return name;
+}
+
+uint64_t reader_models(const struct reader *reader, struct text names)
+{
+    uint64_t mask = 0;
+    struct text rest = names, name;
+    if (names.length == 0 || reader->spec->model_count == 0)
+        return ask_models(reader->cluster, names);
+    while (text_cut(&rest, '|', &name)) {
+        const struct text meant = model_meant(reader->spec, name);
+        if (meant.length == 0)
+            return 0;
+        mask |= ask_models(reader->cluster, meant);
+    }
+    return mask;
 }
 
 static const struct trace_format *format_named(const char *name)

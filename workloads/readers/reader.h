@@ -59,6 +59,7 @@ struct reader {
     uint64_t row_count;  /* rows of the kind ROW_JOB or ROW_SKIPPED so far */
     uint64_t bad_line_count;
     struct reason_tally skipped;
+    struct request_counts requests;
 };
 
 struct trace_format {
@@ -104,6 +105,9 @@ void reader_put_back(struct reader *reader, struct text rest);
 /* For formats.  An empty name of a queue means the queue "default", of a user no user. */
 queue_id reader_queue(struct reader *reader, struct text name);
 uint32_t reader_user(struct reader *reader, struct text name);
+/* The mask of the models in "A|B|C", after the workload's `gpu_models`; 0: any. */
+uint64_t reader_models(const struct reader *reader, struct text names);
+
 /* The constraint on nodes, made for the cluster and kept; NULL: none. */
 const struct node_ask *reader_nodes(const struct reader *reader, const struct node_ask *draft);
 

@@ -179,6 +179,7 @@ static struct error trace_scan(struct job_source *source)
     }
     source->facts.bad_line_count = source->reader.bad_line_count;
     source->facts.skipped = source->reader.skipped;
+    source->facts.requests = source->reader.requests;
     source->facts.format = source->reader.format->name;
     return input_finish_digest(source->reader.input, source->facts.digest);
 }

@@ -25,12 +25,24 @@
 #include "workloads/readers/communication_table.h"
 #include "workloads/readers/fill.h"
 #include "workloads/readers/reason_tally.h"
+#include "workloads/readers/service_load.h"
 #include "workloads/readers/shake.h"
 
 /* Hears of each unreadable line that is skipped. */
 struct bad_line_listener {
     void *self;
     void (*on_bad_line)(void *self, const struct error *error); /* NULL: nobody */
+};
+
+/* Of a trace of requests. */
+struct request_counts {
+    uint64_t count, prompt_tokens, output_tokens;
+};
+
+/* What a trace calls a GPU model, and what that means on the run's cluster. */
+struct model_word {
+    const char *word;  /* "*": any other */
+    const char *means; /* "A|B"; "": any model */
 };
 
 struct synth_spec; /* workloads/synth/synth.h */
@@ -48,6 +60,9 @@ struct workload_spec {
     double duration_scale;          /* 1: as recorded */
     double processors_per_gpu;      /* SWF: default 1 */
     uint16_t gpus_per_node; /* how requests without a number of nodes are shaped; default 8; 0: members of one GPU */
+    const struct model_word *models; /* model_count of them, in order; others keep their names */
+    uint32_t model_count;
+    struct service_plan service; /* of a trace of requests; interval 0: service_plan_default */
     struct bad_line_listener bad_lines;
     bool is_kept;             /* all jobs are kept in memory, so that each line is read once */
     uint64_t bad_lines_max;   /* unreadable lines that are skipped at most; default 0: the first is an error */
@@ -75,6 +90,7 @@ extern const char *const trace_format_names[]; /* NULL-terminated (formats.c) */
 struct workload_facts {
     uint64_t job_count; /* of the blocks that are drawn */
     uint64_t bad_line_count;
+    struct request_counts requests;    /* count 0: it is a trace of jobs */
     struct reason_tally skipped;       /* of rows that are no jobs or never ran, e.g. SWF run time -1 */
     time_ns first_submit, last_submit; /* in the trace's own time, before scaling */
     double gpu_s; /* sum of duration x GPUs that jobs ask for, after duration_scale; of the blocks that are drawn */

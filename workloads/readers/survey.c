@@ -143,6 +143,10 @@ void survey_show(struct survey *survey, struct job_source *source, const struct 
     buffer_format(out, "GPU time     %.1f GPU hours", facts->gpu_s / 3600);
     if (facts->load_recorded > 0)
         buffer_format(out, ", %.3f of %u GPUs over the span", facts->load_recorded, cluster->gpu_count);
+    if (facts->requests.count > 0)
+        buffer_format(out, "\nrequests     %llu, %llu tokens of prompts, %llu tokens of output",
+                      (unsigned long long)facts->requests.count, (unsigned long long)facts->requests.prompt_tokens,
+                      (unsigned long long)facts->requests.output_tokens);
     buffer_string(out, "\nclasses     ");
     for (int c = 0; c < JOB_CLASS_COUNT; c++)
         buffer_format(out, " %s %llu", job_class_names[c], (unsigned long long)survey->by_class[c]);
@@ -192,6 +196,10 @@ void survey_json(struct survey *survey, struct job_source *source, const struct 
     buffer_double(out, facts->gpu_s / 3600);
     buffer_format(out, ", \"load_gpus\": %u, \"load\": ", cluster->gpu_count);
     buffer_double(out, facts->load_recorded);
+    if (facts->requests.count > 0)
+        buffer_format(out, ",\n \"requests\": {\"count\": %llu, \"prompt_tokens\": %llu, \"output_tokens\": %llu}",
+                      (unsigned long long)facts->requests.count, (unsigned long long)facts->requests.prompt_tokens,
+                      (unsigned long long)facts->requests.output_tokens);
     put_counts(out, "classes", job_class_names, survey->by_class, JOB_CLASS_COUNT);
     put_counts(out, "outcomes", job_outcome_names, survey->by_outcome, OUTCOME_COUNT);
     put_series(out, "duration_s", &survey->duration_s);

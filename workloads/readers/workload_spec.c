@@ -12,10 +12,15 @@ enum {
     SCALE_MAX = 1000000,
     SIGMA_MAX = 3,
     SHAKE_DAYS_MAX = 365,
+    SERVICE_GPUS_MAX = 16,
     SECONDS_PER_DAY = 86400
 };
 
 #define FILL_LOAD_MIN 0.001
+
+#define RATE_MIN   1e-3
+#define RATE_MAX   1e12
+#define TARGET_MIN 0.001
 
 /* Paths are relative to the scenario's folder, except absolute ones and standard input. */
 static const char *path_from(struct arena *arena, const char *base, const char *path)
@@ -153,6 +158,53 @@ static void columns_read(struct workload_spec *spec, struct json_object *object,
     spec->format = "columns";
 }
 
+/* "gpu_models": {"A10": "h100-80gb", "*": ""} */
+static void models_read(struct workload_spec *spec, struct json_object *object)
+{
+    enum { MODELS_MAX = 64 };
+    struct json_value value = json_member(object, "gpu_models");
+    struct json_object words;
+    if (value.node == NULL)
+        return;
+    struct model_word *models = arena_alloc(&spec->arena, MODELS_MAX * sizeof *models);
+    json_object_open(&words, &value);
+    for (const char *word; (word = json_object_key(&words, spec->model_count)) != NULL; spec->model_count++) {
+        if (spec->model_count == MODELS_MAX) {
+            json_fail(&value, "'gpu_models' can hold at most %d models", MODELS_MAX);
+            break;
+        }
+        models[spec->model_count] =
+            (struct model_word){arena_copy(&spec->arena, text_of(word)),
+                                arena_copy(&spec->arena, text_of(json_get_string(&words, word, "")))};
+    }
+    json_object_close(&words);
+    spec->models = models;
+}
+
+/* "service": what serves the requests of a trace of requests. */
+static void service_read(struct workload_spec *spec, struct json_object *workload)
+{
+    struct json_value value = json_member(workload, "service");
+    struct service_plan *plan = &spec->service;
+    struct json_object object;
+    *plan = service_plan_default();
+    if (value.node == NULL)
+        return;
+    json_object_open(&object, &value);
+    plan->prompt_tokens_per_s =
+        json_get_real(&object, "prompt_tokens_per_s", RATE_MIN, RATE_MAX, plan->prompt_tokens_per_s);
+    plan->output_tokens_per_s =
+        json_get_real(&object, "output_tokens_per_s", RATE_MIN, RATE_MAX, plan->output_tokens_per_s);
+    plan->target = json_get_real(&object, "target", TARGET_MIN, 1, plan->target);
+    plan->interval = json_get_duration(&object, "interval", plan->interval);
+    plan->keep = json_get_duration(&object, "keep", plan->keep);
+    plan->replicas_min = (uint32_t)json_get_int(&object, "replicas_min", 0, SERVICE_REPLICAS_MAX, plan->replicas_min);
+    plan->gpus = (uint32_t)json_get_int(&object, "gpus", 1, SERVICE_GPUS_MAX, plan->gpus);
+    if (plan->interval == 0 || plan->keep / plan->interval >= SERVICE_KEEP_MAX)
+        json_fail(&value, "'interval' must be above 0, and 'keep' less than %d times as long", SERVICE_KEEP_MAX);
+    json_object_close(&object);
+}
+
 static void trace_read(struct workload_spec *spec, struct json_object *object, const char *base)
 {
     const char *path = json_get_string(object, "trace", "");
@@ -165,6 +217,8 @@ static void trace_read(struct workload_spec *spec, struct json_object *object, c
     spec->trace = path_from(&spec->arena, base, path);
     spec->format = format >= 0 ? trace_format_names[format] : NULL;
     columns_read(spec, object, base);
+    models_read(spec, object);
+    service_read(spec, object);
     scale_read(spec, object);
     spec->tz_offset = zone_read(object, "tz_offset");
     window_read(spec, object);
@@ -184,6 +238,8 @@ static void trace_keys_refuse(struct json_object *object)
 {
     static const char *const keys[] = {"format",
                                        "columns",
+                                       "gpu_models",
+                                       "service",
                                        "load",
                                        "gpu_hours_per_day",
                                        "window",
