@@ -159,7 +159,7 @@ profiled: ## Build ./windtunnel as it is installed: laid out by what short runs 
 	@$(MAKE) --no-print-directory VARIANT=profiled link
 
 # The base is what most fleets do: kubernetes with a whole GPU for each job that requests a share of one.  kubernetes
-# with shares as requested tells what comes from the shares alone.  The others have requests as they are.
+# with shares as requested tells what comes from the shares alone.
 FLAGSHIP := --scenario scenarios/h100-500x8.json --policy kubernetes-whole=kubernetes --policy kubernetes \
             --policy fifo --policy windtunnel --side kubernetes-whole:policy.sharing=whole --seeds 3 --no-why
 

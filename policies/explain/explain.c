@@ -128,6 +128,8 @@ static enum explain_node judge(const struct look *look, const struct request *re
                                        .gpu_milli = request->gpu_milli,
                                        .gpu_memory_mib = request->gpu_memory_mib,
                                        .mig = request->mig,
+                                       .share = request->share,
+                                       .domain = request->domain,
                                        .one_island = request->one_island,
                                        .gpu_models = request->gpu_models,
                                        .nodes = request->nodes};

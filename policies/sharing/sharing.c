@@ -47,6 +47,7 @@ void sharing_map(const struct sharing *sharing, const struct job *job, struct jo
     const struct sharing_view view = {.cluster = sharing->cluster,
                                       .config = sharing->config,
                                       .class = (enum job_class)job->class,
+                                      .has_members = job->group_count > 1 || job->first.count > 1,
                                       .recuts = sharing->recuts};
     for (uint32_t g = 0; g < job->group_count; g++) {
         groups[g] = *job_group(job, g);

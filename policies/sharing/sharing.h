@@ -44,7 +44,8 @@ struct sharing_view {
     const struct cluster *cluster;
     const struct sharing_config *config;
     enum job_class class;
-    bool recuts; /* GPUs are cut on demand (policies/geometry/geometry.h) */
+    bool has_members; /* more than one: its members work together */
+    bool recuts;      /* GPUs are cut on demand (policies/geometry/geometry.h) */
 };
 
 struct sharing_policy {

@@ -15,6 +15,7 @@
 
 #include "base/random.h"
 #include "policies/placement/placements.h"
+#include "policies/sharing/sharings.h"
 #include "tests/support/interval.h"
 #include "tests/support/random_jobs.h"
 
@@ -138,6 +139,8 @@ static struct run_setup draw_setup(struct random_stream *stream, const struct cl
     static const int64_t limits[] = {-1, -1, 0, 3, 20};
     struct run_setup setup = run_setup_default(cluster);
     setup.policy = run_preset(preset);
+    setup.policy.sharing = &sharing_as_asked; /* the rows tell the activity of what is asked */
+    setup.policy.sharing_config = sharing_as_asked.defaults;
     setup.policy.placement = placement_policies[random_below(stream, 3)];
     setup.policy.preempt.grace = random_below(stream, 40) * TIME_NS_PER_S;
     setup.policy.preempt.preempt_min_runtime = setup.policy.preempt.reclaim_min_runtime =

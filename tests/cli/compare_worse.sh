@@ -1,5 +1,6 @@
 #!/bin/sh
-# A preset that was made a tenth worse: its gate fails, and the message says by how much and in which decision it began.
+# A policy that was made a tenth worse, on a mix that fills the cluster: its gate fails, and the message says by how
+# much and in which decision it began.
 set -u
 . tests/support/cli.sh
 
@@ -7,6 +8,7 @@ cat >gates.json <<'END'
 {"gates": [{"metric": "queue_time_mean_s", "max_increase": "2%"}, {"metric": "allocation_ratio", "max_decrease": 0.02}]}
 END
 windtunnel compare --scenario h100-500x8 --set world.end=2d --set workload.synth.duration=2d --seeds 10 \
+    --set policy.sharing.policy=as_asked --set policy.headroom.owners_ratio=0.064 \
     --side now --side worse:policy.headroom.gpus_ratio=0.034 --gates gates.json \
     --write json=c.json --write github=c.gh --write junit=c.xml
 [ "$status" -eq 10 ] || fail "status $status, not 10: $(cat said.err said.out)"

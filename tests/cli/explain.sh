@@ -63,7 +63,8 @@ grep -qx 'at 40 s: 3 jobs wait' said.out || fail "busiest: $(head -n 1 said.out)
 # ---- The main scenario: all that wait, node by node ----
 
 if command -v python3 >/dev/null; then
-    windtunnel explain "$repository/scenarios/h100-500x8.json" --at 680400 --all --json --quiet
+    windtunnel explain "$repository/scenarios/h100-500x8.json" --set policy.sharing.policy=as_asked --at 172800 --all \
+        --json --quiet
     python3 - said.out <<'END' || fail 'the main scenario: nodes or times do not add up'
 import json, sys
 from decimal import Decimal

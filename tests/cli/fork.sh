@@ -57,7 +57,7 @@ error: the workload is not the one of the saved moment
 END
 
 # Another policy.
-windtunnel run whole --fork-at 3d --policy kai --check --out kai
+windtunnel run whole --fork-at 3d --policy kai --set policy.sharing.policy=trust --check --out kai
 [ "$status" -eq 0 ] && [ "$(fingerprint)" != "$whole" ] || fail "another policy: $(cat said.err)"
 python3 - <<'END' || fail 'the record of a fork is wrong'
 import json
@@ -71,6 +71,10 @@ assert {'role': 'record', 'name': 'whole', 'digest': digest} in kai['manifest'][
 END
 
 # What cannot be.
+refused 2 run whole --fork-at 3d --policy kai <<'END'
+error: a fork cannot change how GPUs are shared ('policy.sharing'): jobs run on pieces of the other kind
+  run the whole scenario, or set policy.sharing as in the record
+END
 refused 3 run whole --fork-at 2d <<'END'
 error: the record whole has no moment at 2d; it has 36h, 3d
   make one: windtunnel run SCENARIO --save-at 2d --out whole

@@ -442,10 +442,10 @@ static bool adopts(const struct scenario *scenario, const struct seen *whole, co
     return is_good;
 }
 
-/* From each preset to the next one. */
+/* From each preset to the next one.  A fork may not share GPUs in another way (studies/run/fork.h). */
 static void test_switches(void **state)
 {
-    static const char *const more[] = {"world.decision_latency_s=40"};
+    static const char *const more[] = {"policy.sharing.policy=as_asked", "world.decision_latency_s=40"};
     uint32_t count = 0;
     int broken = 0, made = 0;
     (void)state;
@@ -457,8 +457,8 @@ static void test_switches(void **state)
         struct scenario scenario, other;
         struct seen plain, whole;
         time_ns saves[MOMENTS_FULL];
-        load_physics(&scenario, from, more, p % 2);
-        load_physics(&other, to, more, p % 2);
+        load_physics(&scenario, from, more, 1 + p % 2);
+        load_physics(&other, to, more, 1 + p % 2);
         assert_false(error_is(play(&scenario, &plain, NULL, NULL, 0, NULL)));
         assert_false(error_is(play(&scenario, &whole, NULL, saves, choose_moments(&plain, p, MOMENTS, saves), &list)));
         for (uint32_t i = 0; i < list.count; i++)

@@ -519,6 +519,25 @@ static void shuffle_queues(struct random_stream *stream, struct honest_world *wo
     }
 }
 
+/* The job asks for the pieces that the sharing policy makes of what it asked: the books are of those.  The scheduler
+ * makes the same of them once more. */
+static void ask_for_pieces(struct honest_world *world, struct honest_job *job)
+{
+    const struct policy_config *policy = &world->scenario->policy;
+    const struct sharing sharing = {policy->sharing, &policy->sharing_config, world->cluster, world->queues,
+                                    policy->geometry->score != NULL};
+    struct job_group groups[RANDOM_WORLD_GROUPS_MAX];
+    sharing_map(&sharing, &job->job, groups);
+    for (uint32_t g = 0; g < job->job.group_count; g++) {
+        groups[g].request.share = SHARE_PLAIN;
+        groups[g].request.domain = 0;
+    }
+    job->job.first = groups[0];
+    for (uint32_t g = 1; g < job->job.group_count; g++)
+        job->more[g - 1] = groups[g];
+    job->job.more = job->job.group_count > 1 ? job->more : NULL;
+}
+
 static void open_jobs(struct honest_world *world)
 {
     world->jobs = mem_zalloc(RANDOM_WORLD_JOBS_MAX, sizeof *world->jobs);
@@ -531,6 +550,7 @@ static void open_jobs(struct honest_world *world)
         job->job.more = job->job.group_count > 1 ? job->plan->more : NULL;
         job->job.sets = job->job.set_count > 0 ? job->plan->sets : NULL;
         job->whole_since = job->below_since = TIME_NEVER;
+        ask_for_pieces(world, job);
         world->job_of[job->job.id] = j;
         assert_null(job_complaint(&job->job));
     }

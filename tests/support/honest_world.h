@@ -34,8 +34,9 @@ enum honest_state { JOB_COMING, JOB_THERE, JOB_OVER };
 
 struct honest_job {
     const struct random_job *plan;
-    struct job job; /* as given to the scheduler, with the ids of this play */
-    uint8_t state;  /* enum honest_state */
+    struct job job; /* as given to the scheduler, with the ids of this play, and with the pieces that it gets */
+    struct job_group more[RANDOM_WORLD_GROUPS_MAX]; /* of it */
+    uint8_t state;                                  /* enum honest_state */
     bool was_retried;
     struct hold *holds;
     size_t hold_capacity;

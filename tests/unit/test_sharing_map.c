@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
@@ -37,6 +38,7 @@ static const char one_model[] = "{'pools': [{'name': 'a', 'nodes': 1, 'gpus_per_
 struct asked {
     struct request request;
     enum job_class class;
+    uint32_t more; /* members beside the first */
 };
 
 static struct request map_as(const struct fixture *f, const struct sharing_policy *policy,
@@ -48,6 +50,7 @@ static struct request map_as(const struct fixture *f, const struct sharing_polic
     job.queue = f->deep;
     job.class = (uint8_t)asked.class;
     job.first.request = asked.request;
+    job.first.count = job.first.min_count = 1 + asked.more;
     sharing_map(&sharing, &job, groups);
     return groups[0].request;
 }
@@ -55,7 +58,7 @@ static struct request map_as(const struct fixture *f, const struct sharing_polic
 static struct request map(const struct fixture *f, const struct sharing_policy *policy, struct request request,
                           enum job_class class)
 {
-    return map_as(f, policy, NULL, (struct asked){request, class});
+    return map_as(f, policy, NULL, (struct asked){request, class, 0});
 }
 
 static void test_whole(void **state)
@@ -141,6 +144,11 @@ static void test_timeslice(void **state)
     /* half of the memory is half of the GPU, however little it computes */
     const struct request memory = {.gpu_memory_mib = 40 << 10};
     assert_int_equal(map(&f, &sharing_timeslice, memory, JOB_INTERACTIVE).gpu_milli, 500);
+    /* whole GPUs of several members work together; parts of GPUs never did */
+    const struct asked eight = {whole, JOB_INTERACTIVE, 7}, parts = {{.gpu_milli = 900}, JOB_INTERACTIVE, 7};
+    assert_int_equal(map_as(&f, &sharing_timeslice, NULL, eight).gpus, 1);
+    assert_int_equal(map_as(&f, &sharing_trust, NULL, eight).gpus, 1);
+    assert_int_equal(map_as(&f, &sharing_timeslice, NULL, parts).gpu_milli, 250);
     close_fixture(&f);
 }
 
@@ -160,11 +168,57 @@ static void test_trust(void **state)
     close_fixture(&f);
 }
 
+/* A service keeps the nodes that its share could be on: if only a part of the cluster is partitioned, it runs under
+ * MPS. */
+static void test_trust_keeps_nodes(void **state)
+{
+    static const char cut[] = "'gpus_layout': [['1g.10gb', '1g.10gb', '2g.20gb'], ['1g.10gb', '3g.40gb']]}";
+    const struct request share = {.gpu_milli = 142}, instance = {.mig = 1 + MIG_1G};
+    char text[400];
+    struct fixture f;
+    (void)state;
+    snprintf(text, sizeof text,
+             "{'pools': [{'name': 'a', 'nodes': 1, 'gpus_per_node': 2, 'gpu_model': 'h100-80gb', %s]}", cut);
+    open_fixture(&f, text);
+    assert_int_equal(map(&f, &sharing_trust, share, JOB_INFERENCE).mig, 1 + MIG_1G);
+    close_fixture(&f);
+    snprintf(text, sizeof text,
+             "{'pools': [{'name': 'a', 'nodes': 1, 'gpus_per_node': 2, 'gpu_model': 'h100-80gb', %s, "
+             "{'name': 'b', 'nodes': 3, 'gpus_per_node': 2, 'gpu_model': 'h100-80gb'}]}",
+             cut);
+    open_fixture(&f, text);
+    assert_int_equal(map(&f, &sharing_trust, share, JOB_INFERENCE).share, SHARE_MPS);
+    assert_int_equal(map(&f, &sharing_trust, instance, JOB_INFERENCE).mig, 1 + MIG_1G); /* it asked for one */
+    assert_int_equal(map(&f, &sharing_trust, instance, JOB_INTERACTIVE).mig, 1 + MIG_1G);
+    close_fixture(&f);
+}
+
+/* Where there is nothing to share, trust changes nothing; GPUs that cannot be partitioned are shared under MPS. */
+static void test_trust_does_no_harm(void **state)
+{
+    static const struct asked kept[] = {{{.gpus = 1}, JOB_TRAINING, 0},           {{.gpus = 8}, JOB_TRAINING, 31},
+                                        {{.gpus = 1}, JOB_INFERENCE, 0},          {{.gpus = 2}, JOB_INFERENCE, 3},
+                                        {{.gpus = 2}, JOB_INTERACTIVE, 0},        {{.gpus = 1}, JOB_INTERACTIVE, 1},
+                                        {{.cpu_milli = 4000}, JOB_INTERACTIVE, 0}};
+    const struct request share = {.gpu_milli = 142};
+    struct fixture f;
+    (void)state;
+    open_fixture(&f, "{'pools': [{'name': 'a', 'nodes': 1, 'gpus_per_node': 8, 'gpu_model': 'v100-32gb'}]}");
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+        const struct request got = map_as(&f, &sharing_trust, NULL, kept[i]);
+        assert_true(request_is_same(&got, &kept[i].request));
+    }
+    const struct request got = map(&f, &sharing_trust, share, JOB_INFERENCE);
+    assert_int_equal(got.share, SHARE_MPS);
+    assert_int_equal(got.gpu_milli, 142);
+    close_fixture(&f);
+}
+
 /* Isolation says whose it is, apart from the kind; trust how far a team reaches. */
 static void test_domains(void **state)
 {
-    const struct asked share = {{.gpu_milli = 100}, JOB_TRAINING}, whole = {{.gpus = 1}, JOB_TRAINING},
-                       instance = {{.mig = 1}, JOB_TRAINING};
+    const struct asked share = {{.gpu_milli = 100}, JOB_TRAINING, 0}, whole = {{.gpus = 1}, JOB_TRAINING, 0},
+                       instance = {{.mig = 1}, JOB_TRAINING, 0};
     struct fixture f;
     (void)state;
     open_fixture(&f, one_model);
@@ -201,9 +255,14 @@ static void test_models(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_whole), cmocka_unit_test(test_mig),
-                                       cmocka_unit_test(test_mps),   cmocka_unit_test(test_timeslice),
-                                       cmocka_unit_test(test_trust), cmocka_unit_test(test_domains),
-                                       cmocka_unit_test(test_models)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_whole),
+                                       cmocka_unit_test(test_mig),
+                                       cmocka_unit_test(test_mps),
+                                       cmocka_unit_test(test_timeslice),
+                                       cmocka_unit_test(test_trust),
+                                       cmocka_unit_test(test_domains),
+                                       cmocka_unit_test(test_models),
+                                       cmocka_unit_test(test_trust_keeps_nodes),
+                                       cmocka_unit_test(test_trust_does_no_harm)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
