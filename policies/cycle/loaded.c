@@ -159,6 +159,38 @@ static const char *check_jobs(const struct sched *sched)
     return free == table->free_count ? NULL : "the free slots of jobs are miscounted";
 }
 
+/* ---- Owners of whole GPUs ---- */
+
+/* Mark the whole GPUs that jobs hold and own. */
+static void mark_owned(const struct sched *sched, uint32_t slot, uint8_t *is_owned)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    const struct request_class *class = &sched->request_classes.at[job->request_class];
+    for (uint32_t i = 0; i < job->holding_count; i++) {
+        const struct piece *piece = &sched_job_holding(job, i)->piece;
+        if (piece->gpu_milli != GPU_MILLI || class->groups[piece->group].request.mig > 0)
+            continue;
+        for (uint32_t mask = piece->gpu_mask; mask != 0; mask &= mask - 1) {
+            const gpu_id gpu = sched->cluster->nodes[piece->node].first_gpu + (gpu_id)__builtin_ctz(mask);
+            is_owned[gpu] |= sched->ledger->owner[gpu] == slot;
+        }
+    }
+}
+
+/* A job that owns a GPU holds the whole of it.  The reverse is tested by sched_check. */
+static const char *check_owners(const struct sched *sched)
+{
+    uint8_t *is_owned = mem_zalloc((size_t)sched->cluster->gpu_count + 1, 1);
+    bool is_good = true;
+    for (uint32_t slot = 0; slot < sched->jobs.used; slot++)
+        if (sched->jobs.jobs[slot].state != SJOB_NONE)
+            mark_owned(sched, slot, is_owned);
+    for (gpu_id g = 0; g < sched->cluster->gpu_count && is_good; g++)
+        is_good = is_owned[g] || sched->ledger->owner[g] == OWNER_NONE;
+    mem_free(is_owned);
+    return is_good ? NULL : "a GPU belongs to a job that does not hold it";
+}
+
 /* ---- Class queues ---- */
 
 static bool is_class_queue(const struct sched *sched, uint32_t id)
@@ -387,6 +419,7 @@ const char *sched_check_loaded(const struct sched *sched)
     broken = broken != NULL ? broken : check_request_classes(sched);
     broken = broken != NULL ? broken : check_queues(sched);
     broken = broken != NULL ? broken : check_jobs(sched);
+    broken = broken != NULL ? broken : check_owners(sched);
     broken = broken != NULL ? broken : check_pending(sched);
     broken = broken != NULL ? broken : check_waits(sched);
     broken = broken != NULL ? broken : check_typical(sched);

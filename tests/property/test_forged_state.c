@@ -6,11 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "policies/state/sched_state.h"
 #include "tests/support/any_facts.h"
 #include "tests/support/forged.h"
 #include "tests/support/interval.h"
@@ -33,17 +35,23 @@ struct seen {
     uint64_t refused, loaded;
 };
 
-static void forge(uint64_t seed, struct seen *seen)
+static struct any_world *world_after_facts(uint64_t seed, struct random_stream *stream)
 {
     static uint8_t bytes[BYTES];
-    struct random_stream stream;
-    present_seed = seed;
-    random_stream_init(&stream, seed, "forged", 0);
+    random_stream_init(stream, seed, "forged", 0);
     for (size_t i = 0; i < BYTES; i++)
-        bytes[i] = (uint8_t)random_below(&stream, 256);
+        bytes[i] = (uint8_t)random_below(stream, 256);
     struct any_world *world = any_world_new(bytes, BYTES);
     while (any_world_step(world))
         ;
+    return world;
+}
+
+static void forge(uint64_t seed, struct seen *seen)
+{
+    struct random_stream stream;
+    present_seed = seed;
+    struct any_world *world = world_after_facts(seed, &stream);
     world->sched = reload(world->sched, world->cluster, world->queues, &world->policy.config); /* it is not refused */
     struct buffer whole = reload_bytes(world->sched);
     for (present_change = 0; present_change < CHANGES; present_change++) {
@@ -75,8 +83,50 @@ static void test_forged(void **state)
     assert_true(seen.refused > seeds.count * CHANGES / 20);
 }
 
+/* Is the state, as it is now, refused for this reason? */
+static bool is_refused(const struct any_world *world, const char *reason)
+{
+    struct buffer bytes = reload_bytes(world->sched);
+    struct error error;
+    struct sched *loaded = sched_load(world->cluster, world->queues, &world->policy.config,
+                                      (struct text){bytes.bytes, bytes.length}, &error);
+    buffer_release(&bytes);
+    if (loaded != NULL) {
+        sched_free(loaded);
+        return false;
+    }
+    const bool is_why = strstr(error_message(&error), reason) != NULL;
+    error_release(&error);
+    return is_why;
+}
+
+/* A free GPU is given an owner.  A trial that takes the GPU would find it owned. */
+static void test_owners(void **state)
+{
+    (void)state;
+    uint32_t forged = 0;
+    struct random_stream stream;
+    const struct test_seeds seeds = test_seeds(8, 100);
+    for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++) {
+        struct any_world *world = world_after_facts(seed, &stream);
+        const struct ledger *ledger = world->sched->ledger;
+        for (gpu_id g = 0; g < world->cluster->gpu_count && world->sched->jobs.used > 0; g++) {
+            if (ledger->gpus[g].free != GPU_MILLI)
+                continue;
+            ledger->owner[g] = random_below(&stream, world->sched->jobs.used);
+            if (!is_refused(world, "a GPU belongs to a job that does not hold it"))
+                fail_msg("seed %llu: a state in which the free GPU %u belongs to the job in slot %u is loaded",
+                         (unsigned long long)seed, g, ledger->owner[g]);
+            ledger->owner[g] = OWNER_NONE;
+            forged++;
+        }
+        any_world_free(world);
+    }
+    assert_true(forged > seeds.count);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forged)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forged), cmocka_unit_test(test_owners)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
