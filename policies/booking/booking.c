@@ -20,6 +20,17 @@
 #include "policies/state/waits.h"
 #include "policies/util/archive.h"
 
+/* Reopen the class queues that a limit of the queue closed; QUEUE_NONE: of any queue. */
+static void reopen_closed_by(struct sched *sched, queue_id queue)
+{
+    const struct id_marks *blocked = &sched->pending.blocked;
+    for (uint32_t l = id_marks_next(blocked, 0); l != ID_MARKS_NONE; l = id_marks_next(blocked, l + 1))
+        if (queue == QUEUE_NONE || sched->pending.class_queues[l].quota_block == queue) {
+            pending_block(&sched->pending, l, QUEUE_NONE);
+            queue_tree_touch(&sched->tree, sched->pending.class_queues[l].leaf_queue);
+        }
+}
+
 /* Less is charged to the queue: reopen the class queues that a limit of it or of a queue above it closed. */
 static void reopen_class_queues(struct sched *sched, queue_id queue)
 {
@@ -31,11 +42,7 @@ static void reopen_class_queues(struct sched *sched, queue_id queue)
         if (!may_be_closed || !sched->tree.queues[q].has_closed_class_queues)
             continue;
         queue_tree_reopen(&sched->tree, q);
-        for (uint32_t l = 0; l < sched->pending.class_queue_count; l++)
-            if (sched->pending.class_queues[l].quota_block == q) {
-                pending_block(&sched->pending, l, QUEUE_NONE);
-                queue_tree_touch(&sched->tree, sched->pending.class_queues[l].leaf_queue);
-            }
+        reopen_closed_by(sched, q);
     }
 }
 
@@ -48,11 +55,8 @@ void sched_reopen_quotas(struct sched *sched)
             over_quota_review(sched, q);
         queue_tree_reopen(&sched->tree, q);
     }
-    for (uint32_t l = 0; l < sched->pending.class_queue_count && may_be_closed; l++)
-        if (sched->pending.class_queues[l].quota_block != QUEUE_NONE) {
-            pending_block(&sched->pending, l, QUEUE_NONE);
-            queue_tree_touch(&sched->tree, sched->pending.class_queues[l].leaf_queue);
-        }
+    if (may_be_closed)
+        reopen_closed_by(sched, QUEUE_NONE);
 }
 
 static bool is_some_less(const int64_t amounts[QUEUE_SUM_COUNT])

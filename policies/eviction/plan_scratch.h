@@ -55,6 +55,19 @@ struct nominee { /* a class queue, and the victims that its head would have if n
     uint32_t class_queue, first, count; /* first, count: in plan_scratch.targets */
 };
 
+struct victim_note { /* what a reclaim notes of the jobs of a queue (policies/eviction/victims_note.c) */
+    queue_id queue;
+    bool awaits_start;   /* one may be taken when its START is confirmed */
+    time_ns first, last; /* when the first, and all, of those that a guard refuses now may be taken; TIME_NEVER */
+};
+
+struct victim_notes {        /* of the queues that are not settled */
+    uint64_t cycle, changes; /* of sched->candidates: when they were taken */
+    struct victim_note *at;
+    size_t capacity;
+    uint32_t count;
+};
+
 struct plan_scratch {
     struct unit *units; /* the candidates, in the order of their keys; by queue first if the policy says so */
     size_t unit_capacity;
@@ -111,6 +124,7 @@ struct plan_scratch {
     time_ns affordable_at;         /* when the preemption cost may be worth the preemptor's wait; TIME_NEVER */
     bool saw_too_costly;           /* the cost of some victim was too high */
     bool saw_no_victim;            /* there was no candidate */
+    struct victim_notes notes;
 };
 
 static inline struct unit_terms *unit_terms(const struct plan_scratch *plan, const struct unit *unit)

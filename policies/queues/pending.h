@@ -16,6 +16,7 @@
 
 #include "policies/jobs/job_table.h"
 #include "policies/jobs/request_class.h"
+#include "policies/util/id_marks.h"
 
 #define CLASS_QUEUE_NONE UINT32_MAX
 
@@ -47,6 +48,13 @@ struct plan_memo {
     time_ns no_victim_until;    /* ...or one of them may be taken */
     time_ns eligible_at;        /* when a victim that was too young may be taken; TIME_NEVER */
 };
+
+/* Does it know of no failure?  Then sched_void_memos (policies/state/retry_queue.h) has nothing to clear. */
+static inline bool plan_memo_is_void(const struct plan_memo *memo)
+{
+    return memo->failed == 0 && memo->retry_change == 0 && memo->no_victim_for == JOB_NONE &&
+           !memo->awaits_affordable && memo->state != MEMO_ASLEEP;
+}
 
 struct class_queue {
     queue_id leaf_queue;
@@ -118,6 +126,7 @@ struct pending {
     uint32_t by_class_count[JOB_CLASS_COUNT];
     uint32_t class_jobs[JOB_CLASS_COUNT];                         /* count of waiting jobs */
     request_class_set job_class_request_classes[JOB_CLASS_COUNT]; /* those of its class queues */
+    struct id_marks blocked;                                      /* class queues that a limit closed; not saved */
     bool keeps_headroom; /* new class queues have split HAND_HEADROOM until a look changes it */
 };
 

@@ -66,13 +66,15 @@ static void archive_leaf_queue(struct archive *archive, struct leaf_queue *leaf_
 
 void pending_archive(struct archive *archive, struct pending *pending)
 {
-    ARCHIVE_KNOWS(struct pending, 240);
+    ARCHIVE_KNOWS(struct pending, 264);
     ARCHIVE_ROOM(archive, pending->class_queues, pending->class_queue_capacity, pending->class_queue_count);
     ARCHIVE_ROOM_SAME(archive, pending->memos, pending->memo_capacity, pending->class_queue_count);
     for (uint32_t l = 0; l < pending->class_queue_count; l++) {
         archive_class_queue(archive, &pending->class_queues[l]);
         for (int k = 0; k < PLAN_KINDS_MAX; k++)
             archive_memo(archive, &pending->memos[l][k]);
+        if (archive_is_reading(archive))
+            id_marks_set(&pending->blocked, l, pending->class_queues[l].quota_block != QUEUE_NONE);
     }
     ARCHIVE_ARRAY(archive, pending->busy, pending->busy_capacity, pending->busy_count);
     ARCHIVE_ROOM(archive, pending->leaf_queues, pending->leaf_queue_capacity, pending->leaf_queue_count);

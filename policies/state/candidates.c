@@ -24,6 +24,7 @@ void candidates_forget(struct sched *sched, uint32_t slot)
     if (slot < sched->candidates.job_capacity)
         sched->candidates.of_job[slot].is_known = false;
     candidates->version++;
+    sched->candidates.changes++;
     candidates->is_floor_known = false;
 }
 
