@@ -139,9 +139,9 @@ static bool is_job(const struct sched *sched, uint32_t slot)
             sched_job_holding(job, i)->phase > HOLDING_LEAVING ||
             (class->groups[sched_job_holding(job, i)->piece.group].request.mig > 0 && sched->ledger->migs == NULL))
             return false;
-    return is_time(facts->submit) && is_time(facts->limit) && is_time(facts->estimate) && is_time(facts->deadline) &&
-           is_time(facts->waiting_since) && is_time(facts->below_since) && is_time(facts->claimed_at) &&
-           is_time(facts->saved_at) && is_time(facts->attained_at) && is_time(job->decided) && is_time(job->wait.since);
+    return is_time(facts->submit) && is_time(facts->limit) && is_time(facts->estimate) &&
+           is_time(facts->deadline) && is_time(facts->waiting_since) && is_time(facts->below_since) &&
+           is_time(facts->claimed_at) && is_time(facts->saved_at) && is_time(job->decided) && is_time(job->wait.since);
 }
 
 static const char *check_jobs(const struct sched *sched)
@@ -157,6 +157,22 @@ static const char *check_jobs(const struct sched *sched)
         if (table->jobs[table->free_slots[f]].state != SJOB_NONE)
             return "the slot of a job is free";
     return free == table->free_count ? NULL : "the free slots of jobs are miscounted";
+}
+
+/* Is what the job has run a time, so far a part of the time there was, on GPUs that there are? */
+static bool is_service(const struct sched *sched, const struct job_facts *facts)
+{
+    return facts->ran >= 0 && facts->ran <= SCHED_TIME_MAX && facts->attained_at >= 0 &&
+           facts->attained_at <= sched->now && facts->attained_gpu_ns >= 0 && facts->rate_milli >= 0 &&
+           facts->rate_milli <= (int64_t)sched->cluster->gpu_count * GPU_MILLI;
+}
+
+static const char *check_service(const struct sched *sched)
+{
+    for (uint32_t slot = 0; slot < sched->jobs.used; slot++)
+        if (sched->jobs.jobs[slot].state != SJOB_NONE && !is_service(sched, &sched->jobs.facts[slot]))
+            return "a job has run at no time, or on GPUs that there are not";
+    return NULL;
 }
 
 /* ---- Owners of whole GPUs ---- */
@@ -419,6 +435,7 @@ const char *sched_check_loaded(const struct sched *sched)
     broken = broken != NULL ? broken : check_request_classes(sched);
     broken = broken != NULL ? broken : check_queues(sched);
     broken = broken != NULL ? broken : check_jobs(sched);
+    broken = broken != NULL ? broken : check_service(sched);
     broken = broken != NULL ? broken : check_owners(sched);
     broken = broken != NULL ? broken : check_pending(sched);
     broken = broken != NULL ? broken : check_waits(sched);

@@ -125,8 +125,41 @@ static void test_owners(void **state)
     assert_true(forged > seeds.count);
 }
 
+/* A job whose service is none: it would be added to beyond the largest number. */
+static void test_service(void **state)
+{
+    (void)state;
+    static const int64_t never[][4] = {/* ran, attained_at - now, attained_gpu_ns, rate_milli */
+                                       {-1, 0, 0, 0}, {INT64_MAX, 0, 0, 0}, {0, 1, 0, 0},        {0, INT64_MIN, 0, 0},
+                                       {0, 0, -1, 0}, {0, 0, 0, -1},        {0, 0, 0, INT64_MAX}};
+    uint32_t forged = 0;
+    struct random_stream stream;
+    const struct test_seeds seeds = test_seeds(8, 100);
+    for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++) {
+        struct any_world *world = world_after_facts(seed, &stream);
+        const struct job_table *jobs = &world->sched->jobs;
+        for (uint32_t slot = 0; slot < jobs->used; slot++) {
+            const struct job_facts before = jobs->facts[slot];
+            for (size_t n = 0; n < sizeof never / sizeof *never && jobs->jobs[slot].state != SJOB_NONE; n++) {
+                struct job_facts *facts = &jobs->facts[slot];
+                facts->ran = never[n][0];
+                facts->attained_at = world->sched->now + never[n][1];
+                facts->attained_gpu_ns = never[n][2];
+                facts->rate_milli = never[n][3];
+                if (!is_refused(world, "a job has run at no time"))
+                    fail_msg("seed %llu: service %zu of slot %u is loaded", (unsigned long long)seed, n, slot);
+                *facts = before;
+                forged++;
+            }
+        }
+        any_world_free(world);
+    }
+    assert_true(forged > seeds.count);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forged), cmocka_unit_test(test_owners)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forged), cmocka_unit_test(test_owners),
+                                       cmocka_unit_test(test_service)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
