@@ -161,6 +161,13 @@ void sched_hold(struct sched *sched, uint32_t slot, const struct piece_list *pie
     sched_charge(sched, slot, amounts);
 }
 
+static void count_leaving(struct sched *sched, const struct sched_job *job, int sign)
+{
+    sched->lists.leaving_count += (uint32_t)sign;
+    if (!sched_request_class(sched, job)->is_preemptible)
+        sched->lists.leaving_firm_count += (uint32_t)sign;
+}
+
 void sched_unhold(struct sched *sched, uint32_t slot, uint32_t index)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
@@ -176,9 +183,10 @@ void sched_unhold(struct sched *sched, uint32_t slot, uint32_t index)
     note_piece(sched, job, &holding.piece, -1);
     if (holding.phase == HOLDING_CLAIMED)
         sched->claims.piece_milli -= piece_milli(&holding.piece);
-    sched->lists.leaving_count -= holding.phase == HOLDING_LEAVING;
-    if (holding.phase == HOLDING_LEAVING)
+    if (holding.phase == HOLDING_LEAVING) {
+        count_leaving(sched, job, -1);
         return; /* its charge was taken off when its EVICT was decided */
+    }
     sched_job_held(job)[holding.piece.group] -= holding.piece.member_count;
     sched_add_charge(sched, slot, &holding.piece, -1, amounts);
     sched_charge(sched, slot, amounts);
@@ -513,7 +521,7 @@ void sched_let_leave(struct sched *sched, uint32_t slot, uint32_t index, decisio
     int64_t amounts[QUEUE_SUM_COUNT] = {0};
     sched_move(sched, slot, index, ledger_vacate);
     sched_job_turn(job, holding, HOLDING_LEAVING);
-    sched->lists.leaving_count++;
+    count_leaving(sched, job, 1);
     holding->decision = decision;
     sched_job_held(job)[holding->piece.group] -= holding->piece.member_count;
     sched_add_charge(sched, slot, &holding->piece, -1, amounts);
@@ -526,7 +534,7 @@ void sched_let_stay(struct sched *sched, uint32_t slot, uint32_t index, int64_t 
     struct holding *holding = &sched_job_holdings(job)[index];
     sched_move(sched, slot, index, ledger_restore);
     sched_job_turn(job, holding, HOLDING_RUNNING);
-    sched->lists.leaving_count--;
+    count_leaving(sched, job, -1);
     holding->decision = 0;
     sched_job_held(job)[holding->piece.group] += holding->piece.member_count;
     sched_add_charge(sched, slot, &holding->piece, 1, amounts);
@@ -572,7 +580,7 @@ static void archive_lists(struct archive *archive, struct sched *sched)
 {
     struct job_lists *lists = &sched->lists;
     ARCHIVE_KNOWS(struct slot_list, 24);
-    ARCHIVE_KNOWS(struct job_lists, 48);
+    ARCHIVE_KNOWS(struct job_lists, 56);
     ARCHIVE_ROOM_SAME(archive, lists->running, lists->running_capacity, sched->tree.count);
     for (queue_id q = 0; q < sched->tree.count; q++) {
         struct slot_list *list = &lists->running[q];
@@ -584,6 +592,7 @@ static void archive_lists(struct archive *archive, struct sched *sched)
     ARCHIVE(archive, lists->booked_count);
     ARCHIVE(archive, lists->held_count);
     ARCHIVE(archive, lists->leaving_count);
+    ARCHIVE(archive, lists->leaving_firm_count);
 }
 
 void booking_archive(struct archive *archive, struct sched *sched)

@@ -30,7 +30,7 @@ struct share_tally { /* members that share a GPU or a node, by the place in its 
 };
 
 struct gpu_tally { /* of the holdings on one GPU */
-    uint32_t staying_milli, leaving_milli, holders, non_preemptible, unmovable;
+    uint32_t staying_milli, leaving_milli, holders, non_preemptible, non_preemptible_milli, unmovable;
     struct share_tally share;
 };
 
@@ -136,6 +136,7 @@ static void tally_holding(const struct sched *sched, uint32_t slot, const struct
         *(is_leaving ? &gpu->leaving_milli : &gpu->staying_milli) += space.gpu_milli;
         gpu->holders++;
         gpu->non_preemptible += !request_class->is_preemptible;
+        gpu->non_preemptible_milli += request_class->is_preemptible ? 0 : holding->piece.gpu_milli;
         gpu->unmovable += is_never_victim(sched, request_class);
     }
     struct node_tally *node = &tally->nodes[space.node];
@@ -346,7 +347,8 @@ static const char *check_cells(const struct sched *sched, node_id node, const st
         const char *broken = ledger->shares == NULL ? NULL : check_share(&ledger->shares[g], &gpu->share);
         if (broken != NULL)
             return broken;
-        if (ledger->keeps[g].non_preemptible_holders != gpu->non_preemptible)
+        if (ledger->keeps[g].non_preemptible_holders != gpu->non_preemptible ||
+            ledger->keeps[g].non_preemptible_milli != gpu->non_preemptible_milli)
             return "jobs on a GPU that cannot be preempted are miscounted";
         non_preemptible |= (uint32_t)(gpu->non_preemptible > 0) << (g - first);
         if (sched->policy.preemption->evicts && sched->preemption_bound.unmovable[g] != gpu->unmovable)

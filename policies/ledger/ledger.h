@@ -100,6 +100,7 @@ struct gpu_keep {
     queue_id keeper;                  /* the queue whose cell it is part of; QUEUE_NONE */
     queue_id holder;                  /* the queue of the last of non_preemptible_holders */
     uint16_t non_preemptible_holders; /* pieces of non-preemptible jobs on it, also while they leave */
+    uint16_t non_preemptible_milli;   /* what these pieces take of it */
     uint8_t level;                    /* of the cell */
 };
 

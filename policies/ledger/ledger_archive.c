@@ -7,10 +7,11 @@
 
 static void archive_keep(struct archive *archive, struct gpu_keep *keep)
 {
-    ARCHIVE_KNOWS(struct gpu_keep, 12);
+    ARCHIVE_KNOWS(struct gpu_keep, 16);
     ARCHIVE(archive, keep->keeper);
     ARCHIVE(archive, keep->holder);
     ARCHIVE(archive, keep->non_preemptible_holders);
+    ARCHIVE(archive, keep->non_preemptible_milli);
     ARCHIVE(archive, keep->level);
 }
 
