@@ -1,5 +1,6 @@
 /* A state that somebody changed on purpose, with a right checksum, is refused, or is one that a scheduler can go on
  * from: nothing in it ends the process (tests/support/forged.h).  The states are those of tests/support/any_facts.h. */
+#include <math.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -157,9 +158,34 @@ static void test_service(void **state)
     assert_true(forged > seeds.count);
 }
 
+/* A user whose usage is no amount, in a world whose order reads it. */
+static void test_usage(void **state)
+{
+    (void)state;
+    static const double never[] = {-1, -INFINITY, INFINITY, NAN};
+    uint32_t forged = 0;
+    struct random_stream stream;
+    const struct test_seeds seeds = test_seeds(64, 500);
+    for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++) {
+        struct any_world *world = world_after_facts(seed, &stream);
+        const struct accounts *accounts = &world->sched->accounts;
+        for (uint32_t u = 0; u < accounts->user_count; u++) {
+            const double before = accounts->users[u].usage_unit_s;
+            for (size_t n = 0; n < sizeof never / sizeof *never; n++, forged++) {
+                accounts->users[u].usage_unit_s = never[n];
+                if (!is_refused(world, "it does not hold what its version says"))
+                    fail_msg("seed %llu: usage %g of account %u is loaded", (unsigned long long)seed, never[n], u);
+            }
+            accounts->users[u].usage_unit_s = before;
+        }
+        any_world_free(world);
+    }
+    assert_true(forged > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_forged), cmocka_unit_test(test_owners),
-                                       cmocka_unit_test(test_service)};
+                                       cmocka_unit_test(test_service), cmocka_unit_test(test_usage)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
