@@ -14,9 +14,12 @@
 #include "policies/state/sched_state.h"
 #include "policies/state/waits.h"
 
-static void close_class_queue(struct sched *sched, uint32_t class_queue_id, queue_id forbids)
+static void close_class_queue(struct sched *sched, uint32_t class_queue_id, queue_id forbids, bool is_homeless)
 {
-    pending_block(&sched->pending, class_queue_id, forbids);
+    if (is_homeless)
+        pending_block_homeless(&sched->pending, class_queue_id, forbids);
+    else
+        pending_block(&sched->pending, class_queue_id, forbids);
     queue_tree_close(&sched->tree, forbids);
     queue_tree_touch(&sched->tree, sched->pending.class_queues[class_queue_id].leaf_queue);
     nominees_turn_moved(sched);
@@ -55,7 +58,7 @@ static void close_for(struct sched *sched, uint32_t class_queue_id, uint32_t slo
     const struct sched_job *job = &sched->jobs.jobs[slot];
     struct request_class *request_class = &sched->request_classes.at[job->ask];
     if (closed == REQUEST_CLASS_BLOCKED && sched->policy.quota->confines != NULL && !request_class->is_preemptible) {
-        close_class_queue(sched, class_queue_id, job->queue);
+        close_class_queue(sched, class_queue_id, job->queue, true);
         return;
     }
     if (closed & REQUEST_CLASS_SPARES_NODES)
@@ -78,7 +81,7 @@ static bool is_forbidden(struct sched *sched, uint32_t class_queue_id, uint32_t 
         kept_note(sched, class_queue_id, forbids != QUEUE_NONE);
     }
     if (forbids != QUEUE_NONE)
-        close_class_queue(sched, class_queue_id, forbids);
+        close_class_queue(sched, class_queue_id, forbids, false);
     return forbids != QUEUE_NONE;
 }
 

@@ -20,11 +20,10 @@
 #include "policies/state/waits.h"
 #include "policies/util/archive.h"
 
-/* Reopen the class queues that a limit of the queue closed; QUEUE_NONE: of any queue. */
-static void reopen_closed_by(struct sched *sched, queue_id queue)
+/* Reopen those of the class queues that a limit of the queue closed; QUEUE_NONE: of any queue. */
+static void reopen_closed_by(struct sched *sched, const struct id_marks *closed, queue_id queue)
 {
-    const struct id_marks *blocked = &sched->pending.blocked;
-    for (uint32_t l = id_marks_next(blocked, 0); l != ID_MARKS_NONE; l = id_marks_next(blocked, l + 1))
+    for (uint32_t l = id_marks_next(closed, 0); l != ID_MARKS_NONE; l = id_marks_next(closed, l + 1))
         if (queue == QUEUE_NONE || sched->pending.class_queues[l].quota_block == queue) {
             pending_block(&sched->pending, l, QUEUE_NONE);
             queue_tree_touch(&sched->tree, sched->pending.class_queues[l].leaf_queue);
@@ -42,7 +41,7 @@ static void reopen_class_queues(struct sched *sched, queue_id queue)
         if (!may_be_closed || !sched->tree.queues[q].has_closed_class_queues)
             continue;
         queue_tree_reopen(&sched->tree, q);
-        reopen_closed_by(sched, q);
+        reopen_closed_by(sched, &sched->pending.blocked, q);
     }
 }
 
@@ -56,7 +55,7 @@ void sched_reopen_quotas(struct sched *sched)
         queue_tree_reopen(&sched->tree, q);
     }
     if (may_be_closed)
-        reopen_closed_by(sched, QUEUE_NONE);
+        reopen_closed_by(sched, &sched->pending.blocked, QUEUE_NONE);
 }
 
 static bool is_some_less(const int64_t amounts[QUEUE_SUM_COUNT])
@@ -85,11 +84,15 @@ void sched_advance_quota(struct sched *sched, time_ns now)
     const bool has_news = sched->quota_advance.change != sched->changes || sched->quota_advance.at <= now;
     sched->quota_advance.at = TIME_NEVER;
     sched->quota_advance.change = sched->changes;
-    if (sched->policy.quota->advance(&sched->tree, now, &sched->quota_advance.at)) {
-        if (has_news) /* else a plan that failed would fail again each time */
-            sched_void_memos(sched);
+    const bool may_limits_differ = sched->policy.quota->advance(&sched->tree, now, &sched->quota_advance.at);
+    const bool may_places_differ = sched->policy.quota->confines != NULL;
+    if ((may_limits_differ || may_places_differ) && has_news) /* else a plan that failed would fail again each time */
+        sched_void_memos(sched);
+    if (may_limits_differ) {
         queue_tree_all_stale(&sched->tree);
         sched_reopen_quotas(sched);
+    } else if (may_places_differ) {
+        reopen_closed_by(sched, &sched->pending.homeless, QUEUE_NONE);
     }
     sched->tree.now = now;
 }

@@ -52,8 +52,9 @@ static inline bool cells_is_cluster(const struct queue_tree *tree, queue_id queu
     return queue != QUEUE_ROOT && tree->queues[queue].first_child == QUEUE_NONE;
 }
 
-/* Cut every quota into cells, if a quota has changed since the last call.  O(queues); O(cells) if one has. */
-void cells_cut(struct queue_tree *tree);
+/* Cut every quota into cells, if a quota has changed since the last call; returns whether one has.  O(queues); O(cells)
+ * if one has. */
+bool cells_cut(struct queue_tree *tree);
 
 /* Give each cell a place.  Cells in use stay.  The others go where the fewest busy GPUs are in their way; those of
  * `first` are placed before those of the other queues.  Not in trials, and not during a plan. */

@@ -52,11 +52,11 @@ static uint64_t hash_quotas(const struct queue_tree *tree)
     return hash;
 }
 
-void cells_cut(struct queue_tree *tree)
+bool cells_cut(struct queue_tree *tree)
 {
     uint64_t *cut = &cells_of(tree, QUEUE_ROOT)->cut, hash = hash_quotas(tree);
     if (*cut == hash)
-        return;
+        return false;
     *cut = hash;
     if (tree->ledger->cells != NULL) {
         cells_settle(tree);
@@ -78,6 +78,7 @@ void cells_cut(struct queue_tree *tree)
         cut_quota(state, free, is_cluster && deserved > 0 ? deserved / GPU_MILLI : 0);
         state->is_cut_short |= is_cluster && deserved == QUOTA_UNLIMITED;
     }
+    return true;
 }
 
 /* ---- places ---- */
