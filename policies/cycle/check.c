@@ -486,6 +486,8 @@ static const char *check_floor(const struct sched *sched, queue_id q)
     if (q >= sched->candidates.queue_capacity || !sched->candidates.of_queue[q].is_floor_known)
         return NULL;
     for (uint32_t i = 0; i < listed->count; i++) {
+        if (listed->slots[i] >= sched->candidates.job_capacity)
+            return "the floor of a queue is known, but not the preemption cost of each of its jobs";
         struct victim_candidate candidate = sched->candidates.of_job[listed->slots[i]];
         struct preemption_cost preemption_cost = candidates_cost(&candidate, sched->now);
         int64_t least = candidate.has_surplus                    ? 0

@@ -183,9 +183,34 @@ static void test_usage(void **state)
     assert_true(forged > 0);
 }
 
+/* A queue whose floor of preemption costs is known, though its jobs were never looked at. */
+static void test_floor(void **state)
+{
+    (void)state;
+    uint32_t forged = 0;
+    struct random_stream stream;
+    const struct test_seeds seeds = test_seeds(64, 500);
+    for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++) {
+        struct any_world *world = world_after_facts(seed, &stream);
+        struct candidates *candidates = &world->sched->candidates;
+        for (queue_id q = 0; q < world->sched->tree.count && q < candidates->queue_capacity; q++) {
+            if (candidates->job_capacity > 0 || world->sched->lists.running[q].count == 0)
+                continue;
+            candidates->of_queue[q].is_floor_known = true;
+            if (!is_refused(world, "the floor of a queue is known"))
+                fail_msg("seed %llu: the floor of queue %u is loaded", (unsigned long long)seed, q);
+            candidates->of_queue[q].is_floor_known = false;
+            forged++;
+        }
+        any_world_free(world);
+    }
+    assert_true(forged > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_forged), cmocka_unit_test(test_owners),
-                                       cmocka_unit_test(test_service), cmocka_unit_test(test_usage)};
+                                       cmocka_unit_test(test_service), cmocka_unit_test(test_usage),
+                                       cmocka_unit_test(test_floor)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
