@@ -5,6 +5,7 @@
  * numbers.
  * Cost: O(the state). */
 #include "policies/cycle/cycle_inside.h"
+#include "policies/quota/cells.h"
 #include "policies/reservation/reservation.h"
 #include "policies/state/request_classes.h"
 #include "policies/state/retry_queue.h"
@@ -289,6 +290,30 @@ static const char *check_queues(const struct sched *sched)
     return NULL;
 }
 
+/* Is the GPU in no cell, or is its cell an aligned run of GPUs of the node, all of one keeper? */
+static bool is_in_cell(const struct gpu_keep *keeps, uint32_t count, uint32_t i)
+{
+    const uint32_t level = keeps[i].level;
+    if (keeps[i].keeper == QUEUE_NONE)
+        return true;
+    if (level >= CELL_LEVELS)
+        return false;
+    const uint32_t first = i & ~((1u << level) - 1);
+    return first + (1u << level) <= count && keeps[first].keeper == keeps[i].keeper && keeps[first].level == level;
+}
+
+static const char *check_cells(const struct sched *sched)
+{
+    for (node_id n = 0; n < sched->cluster->node_count; n++) {
+        const struct gpu_keep *keeps = &sched->ledger->keeps[sched->cluster->nodes[n].first_gpu];
+        const uint32_t count = cluster_node_gpus(sched->cluster, n);
+        for (uint32_t i = 0; i < count; i++)
+            if (!is_in_cell(keeps, count, i))
+                return "a GPU is part of a cell that cannot be";
+    }
+    return NULL;
+}
+
 /* ---- Plans ---- */
 
 static bool is_heap(const struct retry_heap *heap, uint32_t count)
@@ -434,6 +459,7 @@ const char *sched_check_loaded(const struct sched *sched)
     const char *broken = is_time(sched->now) ? NULL : "it is at no time";
     broken = broken != NULL ? broken : check_request_classes(sched);
     broken = broken != NULL ? broken : check_queues(sched);
+    broken = broken != NULL ? broken : check_cells(sched);
     broken = broken != NULL ? broken : check_jobs(sched);
     broken = broken != NULL ? broken : check_service(sched);
     broken = broken != NULL ? broken : check_owners(sched);

@@ -58,10 +58,8 @@ bool cells_cut(struct queue_tree *tree)
     if (*cut == hash)
         return false;
     *cut = hash;
-    if (tree->ledger->cells != NULL) {
-        cells_settle(tree);
-        tree->ledger->cells->is_placed = false;
-    }
+    cells_settle(tree);
+    tree->ledger->are_cells_placed = false;
     const struct cluster *cluster = tree->ledger->cluster;
     uint32_t free[CELL_LEVELS] = {0};
     for (uint32_t t = 0; t < cluster->type_count; t++) {
@@ -309,7 +307,7 @@ void cells_settle(struct queue_tree *tree)
         return;
     index->due.is_due = false;
     place_all(tree, index->due.first);
-    index->is_placed = true;
+    tree->ledger->are_cells_placed = true;
 }
 
 void cells_note_non_preemptible(struct queue_tree *tree, const struct piece *piece, queue_id queue, int sign)

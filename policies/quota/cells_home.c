@@ -78,7 +78,7 @@ static const struct job_group *only_group(const struct request_class *request_cl
 bool cells_home_suffices(struct queue_tree *tree, queue_id queue, const struct request_class *request_class)
 {
     struct ledger *ledger = tree->ledger;
-    if (ledger->cells == NULL || !ledger->cells->is_placed || request_class->is_preemptible)
+    if (!ledger->are_cells_placed || request_class->is_preemptible)
         return true;
     const struct job_group *group = only_group(request_class);
     if (group == NULL)

@@ -49,7 +49,6 @@ struct cells_due {
 
 struct cell_index {
     struct cells_due due;
-    bool is_placed; /* cells were placed since the quotas were last cut */
     uint16_t *kept; /* by node: the kept GPUs */
     bool has_rows;  /* the rows agree with the present keepers */
     struct cell_row *rows;

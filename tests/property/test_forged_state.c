@@ -207,10 +207,39 @@ static void test_floor(void **state)
     assert_true(forged > 0);
 }
 
+/* A GPU in a cell that reaches beyond its node, or that no level has, or of which it is the only part. */
+static void test_cells(void **state)
+{
+    (void)state;
+    uint32_t forged = 0;
+    struct random_stream stream;
+    const struct test_seeds seeds = test_seeds(8, 100);
+    for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++) {
+        struct any_world *world = world_after_facts(seed, &stream);
+        for (node_id n = 0; n < world->cluster->node_count; n++) {
+            struct gpu_keep *keeps = &world->sched->ledger->keeps[world->cluster->nodes[n].first_gpu];
+            const uint32_t count = cluster_node_gpus(world->cluster, n);
+            if (count < 2 || keeps[0].keeper != QUEUE_NONE || keeps[1].keeper != QUEUE_NONE)
+                continue;
+            static const uint8_t levels[] = {1, 4, 5, 31, 32, 255};
+            const struct gpu_keep before = keeps[1];
+            for (size_t l = 0; l < sizeof levels; l++, forged++) {
+                keeps[1].keeper = 0;
+                keeps[1].level = levels[l];
+                if (!is_refused(world, "a GPU is part of a cell that cannot be"))
+                    fail_msg("seed %llu: a cell of level %u is loaded", (unsigned long long)seed, levels[l]);
+            }
+            keeps[1] = before;
+        }
+        any_world_free(world);
+    }
+    assert_true(forged > 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forged), cmocka_unit_test(test_owners),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forged),  cmocka_unit_test(test_owners),
                                        cmocka_unit_test(test_service), cmocka_unit_test(test_usage),
-                                       cmocka_unit_test(test_floor)};
+                                       cmocka_unit_test(test_floor),   cmocka_unit_test(test_cells)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
