@@ -60,6 +60,8 @@ bool cells_cut(struct queue_tree *tree)
     *cut = hash;
     cells_settle(tree);
     tree->ledger->are_cells_placed = false;
+    if (tree->ledger->cells != NULL)
+        tree->ledger->cells->firm_changes++;
     const struct cluster *cluster = tree->ledger->cluster;
     uint32_t free[CELL_LEVELS] = {0};
     for (uint32_t t = 0; t < cluster->type_count; t++) {
@@ -314,6 +316,8 @@ void cells_note_non_preemptible(struct queue_tree *tree, const struct piece *pie
 {
     cells_settle(tree);
     ledger_note_non_preemptible(tree->ledger, piece, queue, sign);
+    if (tree->ledger->cells != NULL)
+        tree->ledger->cells->firm_changes++;
 }
 
 void cells_assign(struct queue_tree *tree, queue_id first)

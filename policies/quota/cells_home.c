@@ -7,6 +7,8 @@
  * what guaranteed jobs leave of a GPU in use, or a GPU of the other cells.
  * Without it, and with places computed at each try, 12 hours of h100-500x8.json under `hived` cost 770 % more
  * instructions. */
+#include <assert.h>
+
 #include "policies/quota/cells_index.h"
 
 /* The GPUs of the node that are part of a cell in use: of this queue, or of any for QUEUE_NONE. */
@@ -75,6 +77,46 @@ static const struct job_group *only_group(const struct request_class *request_cl
     return is_fixed ? only : NULL;
 }
 
+/* The most members of the group that the queue's cells could hold. */
+static uint64_t count_members(struct queue_tree *tree, queue_id queue, const struct request *request)
+{
+    struct ledger *ledger = tree->ledger;
+    const uint32_t gpus = request->gpus, milli = request->gpu_milli;
+    const struct cell_rows own = cells_index_rows(ledger, queue);
+    const uint32_t movable = count_movable(tree, queue, own);
+    uint64_t members = gpus > 0 ? movable / gpus : (uint64_t)movable * (GPU_MILLI / milli);
+    for (uint32_t r = 0; r < own.count; r++)
+        members += gpus > 0 ? count_empty(ledger, own.rows[r].node, queue, movable, gpus) / gpus
+                            : count_shares(ledger, own.rows[r].node, queue, milli);
+    return members;
+}
+
+static struct cell_home *home_of(struct queue_tree *tree, queue_id queue, uint32_t gpus)
+{
+    struct cell_index *index = cells_index(tree->ledger);
+    if (queue >= index->home_capacity) {
+        index->home_capacity = 2 * tree->count;
+        index->homes = arena_alloc(&tree->ledger->arena, index->home_capacity * sizeof *index->homes);
+    }
+    return &index->homes[queue][cells_level(gpus)];
+}
+
+/* As count_members, of whole GPUs, at most UINT32_MAX; counted again if something has changed since the last call. */
+static uint32_t members_now(struct queue_tree *tree, queue_id queue, const struct request *request)
+{
+    struct cell_home *home = home_of(tree, queue, request->gpus);
+    const uint64_t now = tree->ledger->cells->firm_changes + 1;
+#ifndef WINDTUNNEL_DEBUG
+    if (home->seen == now && home->gpus == request->gpus)
+        return home->members;
+#endif
+    const uint64_t counted = count_members(tree, queue, request);
+    const uint32_t members = counted < UINT32_MAX ? (uint32_t)counted : UINT32_MAX;
+    assert(home->seen != now || home->gpus != request->gpus || home->members == members);
+    *home = (struct cell_home){now, request->gpus, members};
+    return members;
+}
+
 bool cells_home_suffices(struct queue_tree *tree, queue_id queue, const struct request_class *request_class)
 {
     struct ledger *ledger = tree->ledger;
@@ -83,12 +125,7 @@ bool cells_home_suffices(struct queue_tree *tree, queue_id queue, const struct r
     const struct job_group *group = only_group(request_class);
     if (group == NULL)
         return true;
-    const uint32_t gpus = group->request.gpus, milli = group->request.gpu_milli;
-    const struct cell_rows own = cells_index_rows(ledger, queue);
-    const uint32_t movable = count_movable(tree, queue, own);
-    uint64_t members = gpus > 0 ? movable / gpus : (uint64_t)movable * (GPU_MILLI / milli);
-    for (uint32_t r = 0; r < own.count && members < group->count; r++)
-        members += gpus > 0 ? count_empty(ledger, own.rows[r].node, queue, movable, gpus) / gpus
-                            : count_shares(ledger, own.rows[r].node, queue, milli);
-    return members >= group->count;
+    const bool is_whole = group->request.gpus > 0 && group->request.gpus <= NODE_GPUS_MAX;
+    return (is_whole ? members_now(tree, queue, &group->request) : count_members(tree, queue, &group->request)) >=
+           group->count;
 }
