@@ -92,7 +92,7 @@ void sched_advance_quota(struct sched *sched, time_ns now)
         queue_tree_all_stale(&sched->tree);
         sched_reopen_quotas(sched);
     } else if (may_places_differ) {
-        reopen_closed_by(sched, &sched->pending.homeless, QUEUE_NONE);
+        reopen_closed_by(sched, &sched->pending.brief, QUEUE_NONE);
     }
     sched->tree.now = now;
 }

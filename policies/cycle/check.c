@@ -472,7 +472,7 @@ static const char *check_class_queue(const struct sched *sched, uint32_t id, uin
     if (class_queue->quota_block != QUEUE_NONE && !sched->tree.queues[class_queue->quota_block].has_closed_class_queues)
         return "a queue does not record that it closed class queues";
     if (id_marks_has(&pending->blocked, id) != (class_queue->quota_block != QUEUE_NONE) ||
-        id_marks_has(&pending->homeless, id) != class_queue->is_homeless)
+        id_marks_has(&pending->brief, id) != class_queue->is_brief)
         return "a class queue that a limit closed is not known as such, or the reverse";
     return jobs > 0 && class_queue->is_over_quota ? check_over_quota(sched, id) : NULL;
 }

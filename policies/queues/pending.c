@@ -35,7 +35,7 @@ void pending_release(struct pending *pending)
     mem_free(pending->busy);
     mem_free(pending->leaf_queues);
     id_marks_release(&pending->blocked);
-    id_marks_release(&pending->homeless);
+    id_marks_release(&pending->brief);
     *pending = (struct pending){0};
 }
 
@@ -329,10 +329,10 @@ void pending_set_over_quota(struct pending *pending, uint32_t class_queue_id, bo
     recount(pending, class_queue);
 }
 
-static void set_homeless(struct pending *pending, uint32_t class_queue, bool is_homeless)
+static void set_brief(struct pending *pending, uint32_t class_queue, bool is_brief)
 {
-    pending->class_queues[class_queue].is_homeless = is_homeless;
-    id_marks_set(&pending->homeless, class_queue, is_homeless);
+    pending->class_queues[class_queue].is_brief = is_brief;
+    id_marks_set(&pending->brief, class_queue, is_brief);
 }
 
 void pending_block(struct pending *pending, uint32_t class_queue_id, queue_id queue)
@@ -342,15 +342,15 @@ void pending_block(struct pending *pending, uint32_t class_queue_id, queue_id qu
         class_queue->quota_block = queue;
     else
         turn(pending, class_queue, queue);
-    set_homeless(pending, class_queue_id, false);
+    set_brief(pending, class_queue_id, false);
     id_marks_set(&pending->blocked, class_queue_id, queue != QUEUE_NONE);
     recount(pending, class_queue);
 }
 
-void pending_block_homeless(struct pending *pending, uint32_t class_queue, queue_id queue)
+void pending_block_briefly(struct pending *pending, uint32_t class_queue, queue_id queue)
 {
     pending_block(pending, class_queue, queue);
-    set_homeless(pending, class_queue, true);
+    set_brief(pending, class_queue, true);
 }
 
 /* The first index whose entry does not go before this one. */

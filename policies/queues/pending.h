@@ -70,7 +70,7 @@ struct class_queue {
     bool is_over_quota;           /* its head is over quota: space kept for owners is closed to it */
     uint8_t class;                /* enum job_class, of its request class */
     bool is_kept_from;            /* it was closed because quota is kept for other jobs */
-    bool is_homeless;             /* quota_block closed it because it found no place among the GPUs of its queue */
+    bool is_brief;             /* quota_block closed it only until the next fact or cycle begins */
     bool is_offset;               /* `offset` is valid */
     time_ns offset[HAND_COUNT];   /* from the request class's clock to its own */
     uint8_t split;                /* enum clock_hand: of kept space; HAND_NONE: all jobs have the same reading */
@@ -128,7 +128,7 @@ struct pending {
     uint32_t class_jobs[JOB_CLASS_COUNT];                         /* count of waiting jobs */
     request_class_set job_class_request_classes[JOB_CLASS_COUNT]; /* those of its class queues */
     struct id_marks blocked;  /* class queues that a limit closed; not saved */
-    struct id_marks homeless; /* those of them that are homeless; not saved */
+    struct id_marks brief; /* those of them that are closed briefly; not saved */
     bool keeps_headroom; /* new class queues have split HAND_HEADROOM until a look changes it */
 };
 
@@ -158,8 +158,8 @@ static inline uint32_t pending_head(const struct pending *pending, uint32_t clas
 void pending_set_over_quota(struct pending *pending, uint32_t class_queue, bool is_over_quota);
 /* Close it by the limit of this queue; QUEUE_NONE: no limit closes it any more. */
 void pending_block(struct pending *pending, uint32_t class_queue, queue_id queue);
-/* As above: its head, confined to the GPUs of its queue, has found no place there. */
-void pending_block_homeless(struct pending *pending, uint32_t class_queue, queue_id queue);
+/* As above, but where the quota policy confines jobs, only until the next fact or cycle begins. */
+void pending_block_briefly(struct pending *pending, uint32_t class_queue, queue_id queue);
 
 /* May a request class of these sets be open to the class queues that ask it?  False: none is open. */
 static inline bool pending_may_go(const struct pending *pending, const request_class_set asked[ASKER_COUNT])

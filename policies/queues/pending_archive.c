@@ -21,7 +21,7 @@ static void archive_class_queue(struct archive *archive, struct class_queue *cla
     ARCHIVE(archive, class_queue->is_over_quota);
     ARCHIVE(archive, class_queue->class);
     ARCHIVE(archive, class_queue->is_kept_from);
-    ARCHIVE(archive, class_queue->is_homeless);
+    ARCHIVE(archive, class_queue->is_brief);
     ARCHIVE(archive, class_queue->is_offset);
     ARCHIVE(archive, class_queue->offset);
     ARCHIVE(archive, class_queue->split);
@@ -29,7 +29,7 @@ static void archive_class_queue(struct archive *archive, struct class_queue *cla
     ARCHIVE(archive, class_queue->front_count);
     ARCHIVE(archive, class_queue->moved);
     archive_expect(archive, class_queue->split <= HAND_NONE && class_queue->instead <= HAND_NONE &&
-                                (!class_queue->is_homeless || class_queue->quota_block != QUEUE_NONE));
+                                (!class_queue->is_brief || class_queue->quota_block != QUEUE_NONE));
 }
 
 static void archive_memo(struct archive *archive, struct plan_memo *memo)
@@ -78,7 +78,7 @@ void pending_archive(struct archive *archive, struct pending *pending)
         if (!archive_is_reading(archive))
             continue;
         id_marks_set(&pending->blocked, l, pending->class_queues[l].quota_block != QUEUE_NONE);
-        id_marks_set(&pending->homeless, l, pending->class_queues[l].is_homeless);
+        id_marks_set(&pending->brief, l, pending->class_queues[l].is_brief);
     }
     ARCHIVE_ARRAY(archive, pending->busy, pending->busy_capacity, pending->busy_count);
     ARCHIVE_ROOM(archive, pending->leaf_queues, pending->leaf_queue_capacity, pending->leaf_queue_count);
