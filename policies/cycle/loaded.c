@@ -140,9 +140,9 @@ static bool is_job(const struct sched *sched, uint32_t slot)
             sched_job_holding(job, i)->phase > HOLDING_LEAVING ||
             (class->groups[sched_job_holding(job, i)->piece.group].request.mig > 0 && sched->ledger->migs == NULL))
             return false;
-    return is_time(facts->submit) && is_time(facts->limit) && is_time(facts->estimate) &&
-           is_time(facts->deadline) && is_time(facts->waiting_since) && is_time(facts->below_since) &&
-           is_time(facts->claimed_at) && is_time(facts->saved_at) && is_time(job->decided) && is_time(job->wait.since);
+    return is_time(facts->submit) && is_time(facts->limit) && is_time(facts->estimate) && is_time(facts->deadline) &&
+           is_time(facts->waiting_since) && is_time(facts->below_since) && is_time(facts->claimed_at) &&
+           is_time(facts->saved_at) && is_time(job->decided) && is_time(job->wait.since);
 }
 
 static const char *check_jobs(const struct sched *sched)

@@ -70,7 +70,7 @@ struct class_queue {
     bool is_over_quota;           /* its head is over quota: space kept for owners is closed to it */
     uint8_t class;                /* enum job_class, of its request class */
     bool is_kept_from;            /* it was closed because quota is kept for other jobs */
-    bool is_brief;             /* quota_block closed it only until the next fact or cycle begins */
+    bool is_brief;                /* quota_block closed it only until the next fact or cycle begins */
     bool is_offset;               /* `offset` is valid */
     time_ns offset[HAND_COUNT];   /* from the request class's clock to its own */
     uint8_t split;                /* enum clock_hand: of kept space; HAND_NONE: all jobs have the same reading */
@@ -127,8 +127,8 @@ struct pending {
     uint32_t by_class_count[JOB_CLASS_COUNT];
     uint32_t class_jobs[JOB_CLASS_COUNT];                         /* count of waiting jobs */
     request_class_set job_class_request_classes[JOB_CLASS_COUNT]; /* those of its class queues */
-    struct id_marks blocked;  /* class queues that a limit closed; not saved */
-    struct id_marks brief; /* those of them that are closed briefly; not saved */
+    struct id_marks blocked;                                      /* class queues that a limit closed; not saved */
+    struct id_marks brief;                                        /* those of them that are closed briefly; not saved */
     bool keeps_headroom; /* new class queues have split HAND_HEADROOM until a look changes it */
 };
 

@@ -101,7 +101,8 @@ static struct cell_home *home_of(struct queue_tree *tree, queue_id queue, uint32
     return &index->homes[queue][cells_level(gpus)];
 }
 
-/* As count_members, of whole GPUs, at most UINT32_MAX; counted again if something has changed since the last call. */
+/* As count_members, of whole GPUs, at most UINT32_MAX; counted again if something has changed since the last call.
+ * Counted at each call, 12 hours of h100-500x8.json under `hived` cost 5 % more instructions. */
 static uint32_t members_now(struct queue_tree *tree, queue_id queue, const struct request *request)
 {
     struct cell_home *home = home_of(tree, queue, request->gpus);

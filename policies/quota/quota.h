@@ -70,7 +70,8 @@ struct quota_policy {
     const char *(*complaint)(struct queue_tree *tree, queue_id *queue);
 
     /* May this much more be charged to the leaf now?  QUEUE_NONE: yes; else the queue that forbids it.  Then its class
-     * queue is closed until less is charged to that queue, or `advance` returns true.
+     * queue is closed until less is charged to that queue, or `advance` returns true.  With `confines`, only class
+     * queues that ask non-preemptible GPUs are; the others are tried again after the next fact or cycle begins.
      * Called for every job about to be placed.  NULL: always yes. */
     queue_id (*forbids)(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT]);
 

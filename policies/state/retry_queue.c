@@ -241,7 +241,6 @@ time_ns retry_queue_eligible_at(struct sched *sched, enum plan_kind kind)
     return TIME_NEVER;
 }
 
-
 /* ---- How attempts end ---- */
 
 static void back_off(struct sched *sched, uint32_t class_queue, enum plan_kind kind)

@@ -18,7 +18,7 @@ static void test_abi_goes_with_the_structs(void **state)
     static const struct {
         uint32_t policy_size, view_size;
     } sizes_of_abi_19[] = {
-        [PLUGIN_ORDER] = {40, 408},     [PLUGIN_QUOTA] = {160, 1288},  [PLUGIN_PLACEMENT] = {80, 924},
+        [PLUGIN_ORDER] = {40, 408},     [PLUGIN_QUOTA] = {160, 1288},  [PLUGIN_PLACEMENT] = {80, 932},
         [PLUGIN_GANG] = {40, 120},      [PLUGIN_ESTIMATE] = {56, 8},   [PLUGIN_VICTIM] = {24, 72},
         [PLUGIN_PREEMPTION] = {40, 72}, [PLUGIN_BACKFILL] = {96, 240},
     };
@@ -68,7 +68,7 @@ static void test_what_is_refused(void **state)
     bad.policy = &policy;                                                                                              \
     assignment;                                                                                                        \
     expect_refused(&bad, said)
-    REFUSED(bad.abi = 99, "built for plug-in ABI 99, this is ABI 18");
+    REFUSED(bad.abi = 99, "built for plug-in ABI 99, this is ABI 19");
     REFUSED(bad.seam = PLUGIN_NONE, "unknown seam, number 0");
     REFUSED(bad.seam = PLUGIN_SEAM_COUNT, "unknown seam");
     REFUSED(bad.policy_size++, "is a struct of");
