@@ -14,7 +14,7 @@ MAKEFLAGS += -j$(shell nproc)
 endif
 
 # ---- Variants: each has its own folder build/$(VARIANT) ------------------------------------------
-# release | profiled | counting | debug | asan | ubsan | fuzz | coverage | gcc | clang | gcc-O0, clang-O1, ...
+# release | profiled | counting | debug | sanitized | fuzz | coverage | gcc | clang | gcc-O0, clang-O1, ...
 # (compiler-optimisation)
 
 VARIANT ?= release
@@ -26,12 +26,10 @@ WERROR ?= -Werror
 ifeq ($(VARIANT),debug)
 OPT := -O0
 INSTRUMENT := -DWINDTUNNEL_DEBUG=1
-else ifeq ($(VARIANT),asan)
+else ifeq ($(VARIANT),sanitized)
 OPT := -O1
-INSTRUMENT := -DWINDTUNNEL_DEBUG=1 -fsanitize=address -fno-omit-frame-pointer
-else ifeq ($(VARIANT),ubsan)
-OPT := -O1
-INSTRUMENT := -DWINDTUNNEL_DEBUG=1 -fsanitize=undefined,float-cast-overflow -fno-sanitize-recover=all
+INSTRUMENT := -DWINDTUNNEL_DEBUG=1 -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all \
+              -fno-omit-frame-pointer
 # gcc 12 warns of conversions that its own instrumentation adds; the other variants judge the code.
 WARNINGS := -Wall -Wextra
 WERROR :=
@@ -47,7 +45,7 @@ else ifneq ($(filter gcc gcc-O% clang clang-O%,$(VARIANT)),)
 CC := $(firstword $(subst -, ,$(VARIANT)))
 OPT := $(or $(addprefix -,$(word 2,$(subst -, ,$(VARIANT)))),-O2)
 else ifeq ($(filter release profiled counting,$(VARIANT)),)
-$(error VARIANT '$(VARIANT)' is none of release profiled counting debug asan ubsan fuzz coverage gcc clang gcc-O0 ...)
+$(error VARIANT '$(VARIANT)' is none of release profiled counting debug sanitized fuzz coverage gcc clang gcc-O0 ...)
 endif
 
 # What users run is optimised as a whole (an eighth faster), and more than the others (a twelfth); fat objects still
@@ -118,10 +116,12 @@ FOLDERS := base topologies workloads policies sim reports studies tools
 SOURCES := $(sort $(foreach folder,$(FOLDERS),$(wildcard $(folder)/*.c)) \
              $(wildcard policies/*/*.c reports/*/*.c sim/*/*.c workloads/*/*.c studies/*/*.c))
 PRESETS := $(sort $(wildcard policies/presets/*.json))
+MAPS := $(sort $(wildcard workloads/maps/*.json))
 SUPPORT := $(sort $(wildcard tests/support/*.c))
 
 object = $(patsubst %.c,$(B)/objects/%.o,$(1))
-OBJECTS := $(call object,$(SOURCES)) $(B)/objects/policies/policy_presets.o
+EMBEDDED := $(addprefix $(B)/objects/,policies/policy_presets.o workloads/readers/trace_maps.o)
+OBJECTS := $(call object,$(SOURCES)) $(EMBEDDED)
 MAIN := $(B)/objects/tools/main.o
 PROGRAM := $(if $(wildcard tools/main.c),$(B)/windtunnel)
 
@@ -145,13 +145,13 @@ SCHED_HEADERS := policies/sched.h policies/explain.h policies/wire.h policies/pl
 
 TABLES := preset-table backfill-table defrag-table packing-table topology-table sharing-table network-table \
     cold-start-table idle-table physics-table cliff-table headline
-.PHONY: all profiled run test test-slow test-quick test-all bench bench-update $(TABLES) lint format asan ubsan fuzz \
+.PHONY: all profiled run test test-slow test-quick test-all bench bench-update $(TABLES) lint format sanitize fuzz \
         valgrind coverage mutants golden-update install deb clean deps help compile link objects libraries test-small \
         check-deps FORCE
 
 all: link libraries ## Build ./windtunnel and the scheduler library (the default)
 
-# ./windtunnel is the program that was built last; asan and its like leave it alone.
+# ./windtunnel is the program that was built last; the variants for tests leave it alone.
 link: $(PROGRAM)
 	@[ "$$(readlink windtunnel)" = $(B)/windtunnel ] || ln -sfn $(B)/windtunnel windtunnel
 
@@ -226,14 +226,18 @@ $(call object,$(filter tools/%,$(SOURCES))): VERSION
 # Named, so that make does not delete them as intermediate files.
 $(call object,$(wildcard tests/*/*.c)):
 
-$(B)/generated/policy_presets.c: FORCE tools/embed
+$(B)/generated/policy_presets.c: embedded = policies/config/presets.h policy_preset_texts $(PRESETS)
+$(B)/generated/trace_maps.c: embedded = workloads/readers/column_map.h column_map_texts $(MAPS)
+$(B)/generated/%.c: FORCE tools/embed
 	@mkdir -p $(@D)
-	@tools/embed $(PRESETS) > $@.new
+	@tools/embed $(embedded) > $@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
-$(B)/objects/policies/policy_presets.o: $(B)/generated/policy_presets.c $(B)/flags | check-deps
+$(EMBEDDED): $(B)/flags | check-deps
 	@mkdir -p $(@D)
-	$(call say,cc,$<) $(CC) $(CPPFLAGS) $(CFLAGS) $(LTO_COMPILE) -MMD -MP -c -o $@ $<
+	$(call say,cc,$@) $(CC) $(CPPFLAGS) $(CFLAGS) $(LTO_COMPILE) -MMD -MP -c -o $@ $(filter %.c,$^)
+$(B)/objects/policies/policy_presets.o: $(B)/generated/policy_presets.c
+$(B)/objects/workloads/readers/trace_maps.o: $(B)/generated/trace_maps.c
 
 # Everything but main, for the program and the tests.
 $(B)/libwindtunnel.a: $(filter-out $(MAIN),$(OBJECTS)) $(B)/sources
@@ -328,7 +332,7 @@ tests = $(call programs,$(1)) $(call scripts,$(1))
 # run it. tests/cli/determinism.sh is in both; there the builds of DETERMINISM are made first, here it takes those that
 # are there.
 SLOW := $(wildcard $(addprefix tests/,analytic/test_mmc.c cli/deb.sh cli/near_linear.sh cli/policy_check_process.sh \
-    cli/sweep_slurm.sh \
+    cli/sweep_slurm.sh cli/sacct_slurm.sh \
     $(addprefix property/test_,easy_oracle.c fifo_oracle.c guarantees.c presets.c)))
 DETERMINISM = gcc-O0 $(if $(shell command -v clang),clang) $(filter profiled,$(SHIPPED))
 DETERMINISM_TEST := tests/cli/determinism.sh
@@ -358,7 +362,7 @@ $(B)/tests/library/%: $(B)/objects/tests/library/%.o $(B)/libwindtunnel_sched.a
 	@mkdir -p $(@D)
 	$(call say,link,$@) $(CC) $(CFLAGS) $(LTO_NONE) $(LDFLAGS) -o $@ $^ $(LIBRARIES_SCHED_LIBS) $(CMOCKA_LIBS)
 
-test test-slow test-quick test-small golden-update asan ubsan valgrind coverage: SIZE ?= small
+test test-slow test-quick test-small golden-update sanitize valgrind coverage: SIZE ?= small
 test-all bench-run: SIZE ?= full
 
 # tests/cli/hardened.sh looks at the shared library.
@@ -383,15 +387,13 @@ test-quick: link $(call programs,$(KINDS_QUICK)) ## Run the unit, golden and fau
 test-all: link determinism-builds $(call programs,$(KINDS) bench) ## Run all tests, full sizes, and the benchmarks' own
 	@$(RUN_TESTS) $(call tests,$(KINDS) bench)
 
-# As `test`, but ./windtunnel keeps pointing where it did (tests take the program's path from WINDTUNNEL).
+# As `test`, but ./windtunnel keeps pointing where it did (tests take the program's path from WINDTUNNEL).  Under the
+# sanitizers the guides would take three minutes, for commands that other tests give, too.
 test-small: $(PROGRAM) $(call programs,$(KINDS))
-	@$(RUN_TESTS) $(call tests,$(KINDS))
+	@$(RUN_TESTS) $(filter-out $(if $(filter sanitized,$(VARIANT)),tests/cli/guides.sh),$(call tests,$(KINDS)))
 
-asan: ## Run the tests with AddressSanitizer, debug assertions on
-	@$(MAKE) --no-print-directory VARIANT=asan test-small
-
-ubsan: ## Run the tests with UndefinedBehaviorSanitizer, debug assertions on
-	@$(MAKE) --no-print-directory VARIANT=ubsan test-small
+sanitize: ## Run the tests with AddressSanitizer and UndefinedBehaviorSanitizer, debug assertions on
+	@$(MAKE) --no-print-directory VARIANT=sanitized test-small
 
 # libFuzzer's own main drives these.
 $(B)/tests/fuzz/%: $(B)/objects/tests/fuzz/%.o $(B)/libtest_support.a $(B)/libwindtunnel.a

@@ -53,6 +53,8 @@ int tool_fail(struct error *error)
 bool tool_show(FILE *stream, const struct buffer *out)
 {
     struct buffer shown = {0};
+    if (out->length == 0) /* fwrite must not be given NULL, even for no bytes */
+        return true;
     buffer_shown(&shown, (struct text){out->bytes, out->length});
     errno = 0;
     const bool is_good = fwrite(shown.bytes, 1, shown.length, stream) == shown.length && fflush(stream) == 0;

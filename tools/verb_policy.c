@@ -20,7 +20,7 @@ static void line(struct buffer *out, const char *name, const char *summary)
 }
 
 /* The "summary" of a preset's JSON, which always parses. */
-static void preset_line(struct buffer *out, const struct policy_preset_text *preset)
+static void preset_line(struct buffer *out, const struct embedded_text *preset)
 {
     struct json_doc *doc;
     struct error error = json_doc_parse(&doc, preset->name, (struct text){preset->text, preset->length}, ERROR_CONFIG);
@@ -73,7 +73,7 @@ static int list(const struct args *args)
     }
     struct buffer out = {0};
     buffer_string(&out, "presets (--policy NAME)\n");
-    for (const struct policy_preset_text *preset = policy_preset_texts; preset->name != NULL; preset++)
+    for (const struct embedded_text *preset = policy_preset_texts; preset->name != NULL; preset++)
         preset_line(&out, preset);
     buffer_string(&out, "\nquota: may this queue have it\n");
     for (size_t i = 0; quota_policies[i] != NULL; i++)
@@ -134,7 +134,7 @@ static int show(const struct args *args)
         return tool_fail(&loaded);
     if (is_shown)
         return tool_print(&out);
-    for (const struct policy_preset_text *preset = policy_preset_texts; preset->name != NULL; preset++)
+    for (const struct embedded_text *preset = policy_preset_texts; preset->name != NULL; preset++)
         if (strcmp(preset->name, name) == 0) {
             buffer_bytes(&out, preset->text, preset->length);
             return tool_print(&out);

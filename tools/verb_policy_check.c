@@ -55,7 +55,7 @@ static bool ends_in(const char *text, const char *end)
 
 static bool is_preset(const char *name)
 {
-    for (const struct policy_preset_text *preset = policy_preset_texts; preset->name != NULL; preset++)
+    for (const struct embedded_text *preset = policy_preset_texts; preset->name != NULL; preset++)
         if (strcmp(preset->name, name) == 0)
             return true;
     return false;

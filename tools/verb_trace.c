@@ -1,15 +1,18 @@
 /* windtunnel trace info: what a trace holds. */
 #include "sim/scenario/typical_kinds.h"
-#include "tools/installed.h"
+#include "tools/trace_options.h"
 #include "tools/verbs.h"
-#include "topologies/cluster_load.h"
 #include "workloads/readers/survey.h"
 
-static struct error show_survey(struct job_source *source, const struct cluster *cluster, struct buffer *out)
+static struct error show_survey(const struct args *args, struct job_source *source, const struct cluster *cluster,
+                                struct buffer *out)
 {
     struct survey survey;
     TRY(survey_read(&survey, source));
-    survey_show(&survey, source, cluster, out);
+    if (args_flag(args, "json"))
+        survey_json(&survey, source, cluster, out);
+    else
+        survey_show(&survey, source, cluster, out);
     survey_release(&survey);
     return ERROR_OK;
 }
@@ -18,24 +21,19 @@ static struct error info(const struct args *args, struct buffer *out)
 {
     struct cluster *cluster = NULL;
     struct job_source *source = NULL;
-    struct workload_spec spec = {.trace = installed_find(args_operand(args, 0), "workloads/samples"),
-                                 .format = args_string(args, "format"),
-                                 .duration_scale = 1,
-                                 .processors_per_gpu = 1,
-                                 .gpus_per_node = 8};
+    struct workload_spec spec;
+    int64_t bad_max;
+    TRY(trace_options_read(args, &spec));
+    TRY(args_int64(args, "max-bad", 0, INT64_MAX, 0, &bad_max));
+    spec.bad_lines_max = (uint64_t)bad_max;
     if (args_flag(args, "shapes"))
         spec.default_duration = TIME_NS_PER_S; /* a trace without times still has requests */
-    const char *path = installed_find(args_string(args, "cluster"), "topologies");
-    struct error error = ERROR_OK;
-    if (path != NULL)
-        error = cluster_load(&cluster, path);
-    else
-        cluster = cluster_uniform_new(500, 8);
+    struct error error = trace_options_cluster(args, &cluster);
     if (!error_is(error))
         error = job_source_open(&source, &spec, cluster, 1);
     if (!error_is(error))
-        error =
-            args_flag(args, "shapes") ? typical_kinds_write(source, cluster, out) : show_survey(source, cluster, out);
+        error = args_flag(args, "shapes") ? typical_kinds_write(source, cluster, out)
+                                          : show_survey(args, source, cluster, out);
     job_source_close(source);
     cluster_free(cluster);
     return error;
@@ -49,26 +47,34 @@ static int run_info(const struct args *args)
 }
 
 static const struct args_option options[] = {
-    {.name = "format",
-     .letter = 'f',
-     .metavar = "FORMAT",
-     .help = "The trace's format: native, batsim, jsonl, philly, openb or swf. Guessed where "
-             "possible."},
-    {.name = "cluster",
-     .letter = 'c',
-     .metavar = "FILE",
-     .help = "The cluster for GPU models and load (default: 500 nodes of 8 GPUs)."},
+    TRACE_OPTIONS,
+    {.name = "max-bad", .metavar = "N", .help = "Skip up to N unreadable lines, and count them. Default: 0."},
+    {.name = "json", .help = "Print JSON."},
     {.name = "shapes",
      .help = "Print the kinds of 95 % of all members, as JSON for policy.typical of a scenario, "
              "in place of the summary."},
     {0},
 };
 
+static const struct args_example examples[] = {
+    {"windtunnel trace info workloads/samples/philly.csv", "What a trace holds."},
+    {0},
+};
+
+static const char *const description[] = {
+    "Reads a whole trace and prints how many jobs it has, over what time, what they ask for, how long they run and how "
+    "long they waited where it was recorded, what load that is on a cluster, and what was left out, with the reason.",
+    "docs/traces.md lists the formats.",
+    NULL,
+};
+
 const struct args_verb verb_trace_info = {
     .name = "trace info",
     .summary = "summarize a trace: jobs, shapes, durations, load",
     .synopsis = "FILE [OPTION]...",
+    .description = description,
     .options = options,
+    .examples = examples,
     .operands_min = 1,
     .operands_max = 1,
     .run = run_info,

@@ -9,9 +9,9 @@
 
 extern const struct args_verb verb_run, verb_compare, verb_validate, verb_validate_model, verb_report,
     verb_topology_show, verb_topology_mig, verb_policy_list, verb_policy_show, verb_policy_check, verb_trace_info,
-    verb_trace_freeze, verb_case, verb_decide, verb_plan, verb_explain, verb_metrics, verb_export, verb_schema,
-    verb_sweep_plan, verb_sweep_run, verb_sweep_resume, verb_sweep_work, verb_sweep_status, verb_sweep_merge,
-    verb_sweep_submit, verb_sweep_report;
+    verb_trace_validate, verb_trace_convert, verb_trace_freeze, verb_case, verb_decide, verb_plan, verb_explain,
+    verb_metrics, verb_export, verb_schema, verb_sweep_plan, verb_sweep_run, verb_sweep_resume, verb_sweep_work,
+    verb_sweep_status, verb_sweep_merge, verb_sweep_submit, verb_sweep_report;
 
 /* The options that name plug-ins; see plugin_options. */
 #define PLUGIN_OPTIONS                                                                                                 \
@@ -33,7 +33,7 @@ extern const struct args_verb verb_run, verb_compare, verb_validate, verb_valida
         {.name = "format",                                                                                             \
          .letter = 'f',                                                                                                \
          .metavar = "FORMAT",                                                                                          \
-         .help = "Its format: native, batsim, jsonl, philly, openb or swf. Guessed where possible."},                  \
+         .help = "Its format (docs/traces.md). Guessed where possible."},                                              \
         {.name = "cluster",                                                                                            \
          .letter = 'c',                                                                                                \
          .metavar = "FILE",                                                                                            \

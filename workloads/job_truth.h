@@ -12,8 +12,10 @@ extern const char *const job_outcome_names[]; /* "completed", "failed", "cancell
 #define SM_ACTIVE_UNKNOWN UINT16_MAX /* the trace does not give it */
 
 struct job_truth {
-    time_ns duration;       /* reference work: run time on what it asks for, well placed and alone; >= 0 */
-    uint8_t outcome;        /* how it ends after that time */
+    time_ns duration; /* reference work: run time on what it asks for, well placed and alone; >= 0 */
+    time_ns
+        recorded_wait; /* from its submission to its first start where the trace was recorded; TIME_NEVER: not known */
+    uint8_t outcome;   /* how it ends after that time */
     uint8_t workload_class; /* the workload's own name of the kind: id + 1 in job_source_classes; 0: its class alone */
     uint16_t sm_active_milli; /* mean SM activity of the GPUs (or the piece) it holds, 0..1000; SM_ACTIVE_UNKNOWN */
     uint16_t

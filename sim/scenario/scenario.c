@@ -291,11 +291,11 @@ struct error scenario_preset_doc(struct json_doc **doc, const struct json_value 
 {
     const char *names[64], *name = json_value_string(value);
     uint32_t count = 0;
-    for (const struct policy_preset_text *preset = policy_preset_texts; preset->name != NULL && count < 63; preset++)
+    for (const struct embedded_text *preset = policy_preset_texts; preset->name != NULL && count < 63; preset++)
         names[count++] = preset->name;
     names[count] = NULL;
     json_note_choices(value, names);
-    for (const struct policy_preset_text *preset = policy_preset_texts; preset->name != NULL; preset++)
+    for (const struct embedded_text *preset = policy_preset_texts; preset->name != NULL; preset++)
         if (strcmp(preset->name, name) == 0)
             return json_doc_parse(doc, preset->name, (struct text){preset->text, preset->length}, ERROR_CONFIG);
     json_fail(value, "there is no policy preset '%s'", name);

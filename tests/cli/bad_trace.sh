@@ -84,7 +84,7 @@ printf 'job_id,submit_s,gpus\n1,0,1\n' >row.csv
 refused 3 run small.json --trace row.csv <<'END'
 error: row.csv:1: the trace's format cannot be told from its first line
  1 | job_id,submit_s,gpus
-  name it: native, batsim, jsonl, philly, openb or swf
+  name it: native, batsim, jsonl, philly, openb, swf, helios, kalos, seren, pai, spot, muri, chronus, sacct, philly-log, azure-llm, burstgpt, mooncake, columns
 END
 printf '%s\n1,0,60,1,r\377d\n' "$header" >row.csv
 refused 3 run small.json --trace row.csv <<'END'
@@ -164,7 +164,7 @@ windtunnel trace info other.json
 seconds_max=20
 # A sanitizer's shadow needs terabytes of address space.
 case $program in
-*/asan/*) ;;
+*/sanitized/*) ;;
 *) ulimit -v 400000 ;;
 esac
 refused 3 run small.json --trace lines.csv.zst <<'END'

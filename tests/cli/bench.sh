@@ -63,7 +63,7 @@ printf '#!/bin/sh\nexec "$@"\n' >count
 judged 777 small 1 'does not run'
 
 case ${WINDTUNNEL_BUILD-} in
-*asan* | *ubsan* | *coverage*) counts='a build that is watched' ;;
+*sanitized* | *coverage*) counts='a build that is watched' ;;
 *) counts=$(command -v valgrind >/dev/null || echo 'no valgrind') ;;
 esac
 if [ -z "$counts" ]; then

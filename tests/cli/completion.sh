@@ -3,6 +3,8 @@
 # values where these are known.
 set -u
 . tests/support/cli.sh
+formats=azure-llm,batsim,burstgpt,chronus,columns,helios,jsonl,kalos,mooncake,muri,native,openb,pai,philly,philly-log
+formats=$formats,sacct,seren,spot,swf
 
 for shell in bash zsh fish; do
     "$program" completion $shell >script.$shell || fail "completion $shell: status $?"
@@ -59,7 +61,7 @@ completes() { # what is offered; the words, the last of which is completed
 presets=$("$program" policy list | sed -n '/^presets/,/^$/ s/^  \([^ ]*\) .*/\1/p' | LC_ALL=C sort)
 completes 'report,run' r
 completes '--version' --v
-completes 'freeze,info' trace ''
+completes 'convert,freeze,info,validate' trace ''
 completes 'freeze' trace f
 completes 'info' help trace i
 completes 'trace' help tr
@@ -68,8 +70,8 @@ completes 'kai' run -p ka
 completes 'kai' run --policy = ka
 completes "$(echo "$presets" | grep '^k' | paste -sd,)" run --set a.b=1 --policy k
 completes "$(echo "$presets" | paste -sd,)" policy show ''
-completes 'batsim,jsonl,native,openb,philly,swf' run --format ''
-completes 'batsim,jsonl,native,openb,philly,swf' run --format =
+completes "$formats" run --format ''
+completes "$formats" run --format =
 completes 'trace.csv,track.txt' run --trace tra
 completes 'trace.csv' trace info --cluster trace
 completes 'a blank,a file' run 'a '
@@ -127,10 +129,10 @@ if command -v fish >/dev/null; then
         [ "$got" = "$1" ] || fail "fish, '$2': '$got' in place of '$1'"
     }
     fish_completes 'report,run' 'windtunnel r'
-    fish_completes 'freeze,info' 'windtunnel trace '
+    fish_completes 'convert,freeze,info,validate' 'windtunnel trace '
     fish_completes 'kai' 'windtunnel run --policy ka'
     fish_completes '--plugin,--plugin-timeout,--policy' 'windtunnel run --p'
-    fish_completes 'batsim,jsonl,native,openb,philly,swf' 'windtunnel trace info -f '
+    fish_completes "$formats" 'windtunnel trace info -f '
     fish_completes 'trace.csv,track.txt' 'windtunnel run --trace tra'
     fish_completes '--out' 'windtunnel trace freeze --o'
     fish_completes '' 'windtunnel trace info --o'

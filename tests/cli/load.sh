@@ -192,10 +192,10 @@ run t4 trace.json --set workload.load=1.2
 run t6 trace.json --set workload.load=1.2 --set cluster.pools.h100.nodes=6
 same_work t4 t6
 less queue_time_p95_s t6 t4
-awk -v load="$(value t4 offered_load_ratio)" 'BEGIN { exit !(load > 1.1999 && load < 1.2001) }' ||
+awk -v offered="$(value t4 offered_load_ratio)" 'BEGIN { exit !(offered > 1.1999 && offered < 1.2001) }' ||
     fail "load 1.2 is offered as $(value t4 offered_load_ratio)"
 run t6r trace.json --set workload.load=1.2 --set workload.load_gpus=cluster --set cluster.pools.h100.nodes=6
-awk -v load="$(value t6r offered_load_ratio)" 'BEGIN { exit !(load > 1.1999 && load < 1.2001) }' ||
+awk -v offered="$(value t6r offered_load_ratio)" 'BEGIN { exit !(offered > 1.1999 && offered < 1.2001) }' ||
     fail "load 1.2 of six nodes is offered as $(value t6r offered_load_ratio)"
 run th trace.json --set workload.gpu_hours_per_day=921.6 # 1.2 x 32 GPUs x 24 h
 same_work t4 th

@@ -6,15 +6,17 @@ set -u
 command -v python3 >/dev/null || exit 77
 
 # Some jobs never fit, some still wait at the end, and there is a warm-up of the scenario's own.
-awk 'BEGIN {
-    srand(7)
+# Each awk has a rand() of its own, so the numbers are drawn here (Park and Miller, CACM 31, 1988).
+awk 'function draw() { state = state * 16807 % 2147483647; return state / 2147483647 }
+BEGIN {
+    state = 8
     print "job_id,submit_s,duration_s,gpus,class"
     for (i = 1; i <= 9000; i++) {
-        t += -log(1 - rand()) * 66
+        t += -log(1 - draw()) * 66
         last = is_last || t < 343000 ? 0 : 120 # it waits for a nearly empty cluster when the run ends
         is_last = is_last || last
-        printf "%d,%.3f,%d,%d,%s\n", i, t, 300 + 3000 * rand(), i % 700 == 0 ? 800 : last ? last : 2 ^ int(4 * rand()),
-            rand() < 0.1 ? "inference" : "training"
+        printf "%d,%.3f,%d,%d,%s\n", i, t, 300 + 3000 * draw(), i % 700 == 0 ? 800 : last ? last : 2 ^ int(4 * draw()),
+            draw() < 0.1 ? "inference" : "training"
     }
 }' >trace.csv
 cat >long.json <<'END'

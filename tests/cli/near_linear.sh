@@ -8,7 +8,7 @@ set -u
 most_percent=210 # of the cost of half as many
 
 case ${WINDTUNNEL_BUILD-} in
-*asan* | *ubsan* | *coverage*) counts='a build that is watched' ;;
+*sanitized* | *coverage*) counts='a build that is watched' ;;
 *) counts=$(command -v valgrind >/dev/null || echo 'no valgrind') ;;
 esac
 if [ -n "$counts" ]; then

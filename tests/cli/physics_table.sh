@@ -9,7 +9,7 @@ if ! command -v python3 >/dev/null || ! command -v valgrind >/dev/null; then
 fi
 
 case $program in
-*asan* | *ubsan* | *coverage*)
+*sanitized* | *coverage*)
     echo 'skipped: valgrind cannot run a build that is watched'
     exit 77
     ;;

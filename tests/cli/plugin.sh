@@ -9,7 +9,7 @@ if ! pkg-config --exists jansson; then
     exit 77
 fi
 case ${WINDTUNNEL_BUILD-build/release} in
-*asan* | *ubsan*) is_sanitized=1 ;; # their own handler has the last word after a crash
+*sanitized*) is_sanitized=1 ;; # their own handler has the last word after a crash
 *) is_sanitized= ;;
 esac
 umask 022

@@ -110,7 +110,7 @@ sweep 11 resume bad
 sweep 11 run bad --retry --timeout 0.2s
 [ "$(find bad/shards -type f | wc -l)" -eq 2 ] || fail 'a run that failed was not made again'
 case ${ASAN_OPTIONS-}${WINDTUNNEL_BUILD-} in
-*asan*) echo 'note: no limit of memory under AddressSanitizer' ;;
+*sanitized*) echo 'note: no limit of memory under AddressSanitizer' ;;
 *)
     cat >large.json <<'END'
 {"scenario": "mix.json",

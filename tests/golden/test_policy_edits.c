@@ -182,7 +182,7 @@ static uint32_t tell(const char *wanted, const struct reading *start, struct buf
 {
     uint32_t told = 0;
     for (size_t i = 0; policy_preset_texts[i].name != NULL; i++) {
-        const struct policy_preset_text *preset = &policy_preset_texts[i];
+        const struct embedded_text *preset = &policy_preset_texts[i];
         struct text text = {preset->text, preset->length};
         told += tell_one("preset", preset->name, text, wanted, start, out);
     }

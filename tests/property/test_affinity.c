@@ -272,7 +272,7 @@ static void no_start_breaks_a_rule(void **state)
             snprintf(policy, sizeof policy, "{'order': ['fifo'], 'placement': '%s'}", placement_policies[p]->name);
             run(policy, seed);
         }
-    for (const struct policy_preset_text *preset = policy_preset_texts; preset->name != NULL; preset++) {
+    for (const struct embedded_text *preset = policy_preset_texts; preset->name != NULL; preset++) {
         uint32_t starts = 0;
         for (uint64_t seed = 1; seed <= 12; seed++)
             starts += run(preset->text, seed);

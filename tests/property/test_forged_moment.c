@@ -116,7 +116,7 @@ static int try(const struct scenario *scenario, const struct moment *moment)
         const struct rlimit cpu = {CPU_S, CPU_S}, core = {0, 0}, memory = {(rlim_t)4 << 30, (rlim_t)4 << 30};
         setrlimit(RLIMIT_CPU, &cpu);
         setrlimit(RLIMIT_CORE, &core);
-        if (getenv("WINDTUNNEL_BUILD") == NULL || strstr(getenv("WINDTUNNEL_BUILD"), "asan") == NULL)
+        if (getenv("WINDTUNNEL_BUILD") == NULL || strstr(getenv("WINDTUNNEL_BUILD"), "sanitized") == NULL)
             setrlimit(RLIMIT_AS, &memory);
         if (getenv("WINDTUNNEL_TEST_LOUD") == NULL)
             assert_non_null(freopen("/dev/null", "w", stderr));

@@ -320,7 +320,7 @@ static void make_faults(struct random_stream *stream, struct random_world *world
 static void read_policy(struct random_world *world)
 {
     struct json_doc *doc;
-    const struct policy_preset_text *preset = &policy_preset_texts[world->preset];
+    const struct embedded_text *preset = &policy_preset_texts[world->preset];
     struct text text = {preset->text, preset->length};
     struct error error = json_doc_parse(&doc, preset->name, text, ERROR_CONFIG);
     assert_false(error_is(error));

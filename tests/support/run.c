@@ -33,7 +33,7 @@ static void must(struct error error)
 struct policy_config run_preset(const char *name)
 {
     struct policy_config config;
-    const struct policy_preset_text *preset = policy_preset_texts;
+    const struct embedded_text *preset = policy_preset_texts;
     while (preset->name != NULL && strcmp(preset->name, name) != 0)
         preset++;
     assert_non_null(preset->name);

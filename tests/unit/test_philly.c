@@ -50,7 +50,7 @@ static void test_bad_lines(void **state)
     (void)state;
     trace_case_refused(HEADER "yesterday,66,1,66,vc\n", &philly, NULL, 2, 1, "a date and time");
     trace_case_refused(HEADER "2017-10-09 07:00:00,-66,1,66,vc\n", &philly, NULL, 2, 21, "duration");
-    trace_case_refused(HEADER "2017-10-09 07:00:00,66,0,66,vc\n", &philly, NULL, 2, 24, "num_gpus");
+    trace_case_refused(HEADER "2017-10-09 07:00:00,66,x,66,vc\n", &philly, NULL, 2, 24, "num_gpus");
     trace_case_refused("timestamp,duration,cluster\n", &philly, NULL, 1, 0, "num_gpus");
 }
 

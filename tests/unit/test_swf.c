@@ -51,7 +51,7 @@ static void test_jobs_that_never_ran_are_counted(void **state)
                                              &swf, NULL);
     assert_int_equal(read.count, 1);
     assert_int_equal(read.jobs[0].trace_id, 4);
-    assert_int_equal(read.facts.skipped_count, 3);
+    assert_int_equal(read.facts.skipped.count, 3);
     trace_case_release(&read);
     trace_case_refused("1 0 -1 -1 8 -1 -1 8 900 -1 5 1 1 -1 1 -1 -1 -1\n", &swf, NULL, 0, 0, "holds no jobs");
 }
@@ -96,7 +96,7 @@ static void check_real(const char *name, uint64_t count)
     struct cluster *cluster = cluster_uniform_new(32, 8);
     struct workload_facts facts = trace_real_read(&spec, cluster);
     assert_int_equal(facts.job_count, count);
-    assert_int_equal(facts.skipped_count, 0);
+    assert_int_equal(facts.skipped.count, 0);
     assert_string_equal(facts.format, "swf");
     print_message("%s: load %.3f on 256 GPUs\n", name, facts.load_recorded);
     cluster_free(cluster);
@@ -117,7 +117,7 @@ static void test_sample(void **state)
     struct cluster *cluster = cluster_uniform_new(10, 8);
     struct workload_facts facts = trace_real_read(&spec, cluster);
     assert_int_equal(facts.job_count, 9);
-    assert_int_equal(facts.skipped_count, 3);
+    assert_int_equal(facts.skipped.count, 3);
     cluster_free(cluster);
 }
 

@@ -13,12 +13,13 @@ static void value_unescape(struct csv *csv, struct text *value)
 }
 
 /* Cut one field off *at.  place: with its quotes; value: without.  *has_escapes: it holds doubled quotes. */
-static const char *field_cut(const char **at, const char *end, struct field *field, bool *has_escapes)
+static const char *field_cut(const struct csv *csv, const char **at, const char *end, struct field *field,
+                             bool *has_escapes)
 {
     const char *start = *at, *p = start;
     *has_escapes = false;
-    if (p == end || *p != '"') {
-        while (p != end && *p != ',')
+    if (p == end || *p != '"' || !csv->has_quotes) {
+        while (p != end && *p != csv->separator)
             p++;
         field->value = field->place = (struct text){start, (size_t)(p - start)};
         *at = p;
@@ -38,13 +39,16 @@ static const char *field_cut(const char **at, const char *end, struct field *fie
     field->value = (struct text){start + 1, (size_t)(p - start - 1)};
     field->place.length++;
     *at = ++p;
-    return p != end && *p != ',' ? "a closing quote must be followed by a comma" : NULL;
+    if (p == end || *p == csv->separator)
+        return NULL;
+    return csv->separator == ',' ? "a closing quote must be followed by a comma"
+                                 : "a closing quote must be followed by the separator";
 }
 
 void csv_init(struct csv *csv, const struct column *columns, uint32_t column_count)
 {
     assert(column_count <= CSV_WANTED_MAX);
-    *csv = (struct csv){.columns = columns, .column_count = column_count};
+    *csv = (struct csv){.columns = columns, .column_count = column_count, .separator = ',', .has_quotes = true};
     for (uint32_t i = 0; i < column_count; i++)
         csv->fields[i].name = columns[i].name;
 }
@@ -76,7 +80,7 @@ struct error csv_header(struct csv *csv, const struct line *line)
     while (true) {
         struct field field = {0};
         bool has_escapes;
-        const char *complaint = field_cut(&at, end, &field, &has_escapes);
+        const char *complaint = field_cut(csv, &at, end, &field, &has_escapes);
         if (complaint != NULL)
             return input_error(line->input, line->text, field.place, "%s", complaint);
         TRY(header_add(csv, line, &field));
@@ -84,10 +88,14 @@ struct error csv_header(struct csv *csv, const struct line *line)
             break;
         at++;
     }
-    for (uint32_t i = 0; i < csv->column_count; i++)
-        if (csv->columns[i].is_required && !csv->is_there[i])
+    for (uint32_t i = 0; i < csv->column_count; i++) {
+        if (!csv->columns[i].is_required)
+            continue;
+        if (!csv->is_there[i])
             return input_error(line->input, line->text, (struct text){NULL, 0}, "the header has no column '%s'",
                                csv->columns[i].name);
+        csv->required[csv->required_count++] = (uint8_t)i;
+    }
     return ERROR_OK;
 }
 
@@ -97,20 +105,23 @@ static struct error count_error(const struct csv *csv, const struct line *line, 
                        "a row must have %u fields as the header has, got %u", csv->position_count, count);
 }
 
-/* About how many commas are left, for the message about too many fields. */
-static uint32_t commas_in(const char *at, const char *end)
+/* About how many separators are left, for the message about too many fields. */
+static uint32_t separators_in(const struct csv *csv, const char *at, const char *end)
 {
     uint32_t count = 0;
     for (; at != end; at++)
-        count += *at == ',';
+        count += *at == csv->separator;
     return count;
 }
 
 static struct error row_check(const struct csv *csv, const struct line *line)
 {
-    for (uint32_t i = 0; i < csv->column_count; i++)
-        if (csv->columns[i].is_required && !field_is_set(&csv->fields[i]))
-            return input_error(line->input, line->text, csv->fields[i].place, "'%s' is empty", csv->columns[i].name);
+    for (uint32_t i = 0; i < csv->required_count; i++) {
+        const uint32_t column = csv->required[i];
+        if (!field_is_set(&csv->fields[column]))
+            return input_error(line->input, line->text, csv->fields[column].place, "'%s' is empty",
+                               csv->columns[column].name);
+    }
     return ERROR_OK;
 }
 
@@ -123,8 +134,8 @@ struct error csv_row(struct csv *csv, const struct line *line)
         struct field field;
         bool has_escapes;
         if (position == csv->position_count)
-            return count_error(csv, line, position + 1 + commas_in(at, end));
-        const char *complaint = field_cut(&at, end, &field, &has_escapes);
+            return count_error(csv, line, position + 1 + separators_in(csv, at, end));
+        const char *complaint = field_cut(csv, &at, end, &field, &has_escapes);
         if (complaint != NULL)
             return input_error(line->input, line->text, field.place, "%s", complaint);
         int16_t wanted = csv->wanted[position];

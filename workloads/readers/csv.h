@@ -23,9 +23,13 @@ struct csv {
     uint32_t column_count;
     struct field fields[CSV_WANTED_MAX]; /* of the last row, by column; borrowed from its line */
     bool is_there[CSV_WANTED_MAX];       /* the header has that column */
-    int16_t *wanted;                     /* by position in the file: the column, or -1 */
+    uint8_t required[CSV_WANTED_MAX];    /* the required columns */
+    uint32_t required_count;
+    int16_t *wanted; /* by position in the file: the column, or -1 */
     size_t wanted_capacity;
     uint32_t position_count;
+    char separator;        /* ',' after csv_init */
+    bool has_quotes;       /* true after csv_init; false: quotes are bytes as any others */
     struct buffer scratch; /* values of fields with doubled quotes */
 };
 

@@ -6,7 +6,7 @@
 
 #include "base/input.h"
 #include "base/json.h"
-#include "topologies/mig.h"
+#include "workloads/request/ask.h"
 
 enum { MIB_PER_GB = 1024, NS_DIGITS = 1000000000 };
 
@@ -66,24 +66,8 @@ static const char *level_name(const struct cluster *cluster, uint8_t level)
 static void put_models(struct freeze *freeze, uint64_t mask)
 {
     freeze->text.length = 0;
-    for (uint32_t m = 0; m < 64; m++) {
-        if (!(mask >> m & 1))
-            continue;
-        if (freeze->text.length > 0)
-            buffer_char(&freeze->text, '|');
-        buffer_string(&freeze->text, m < freeze->cluster->model_count ? freeze->cluster->models[m].name : "?");
-    }
+    ask_models_write(freeze->cluster, mask, &freeze->text);
     put_text(freeze->out, "gpu_model", buffer_c_string(&freeze->text));
-}
-
-/* The name of the profile on the first model with MIG that is accepted. */
-static const char *mig_name(const struct cluster *cluster, const struct request *request)
-{
-    enum mig_family family = MIG_H100_80;
-    for (uint32_t m = cluster->model_count; m-- > 0;)
-        if (cluster->models[m].mig != MIG_NONE && (request->gpu_models == 0 || (request->gpu_models >> m & 1)))
-            family = cluster->models[m].mig;
-    return mig_profiles(family)[request->mig - 1].name;
 }
 
 static void put_request(struct freeze *freeze, const struct request *request)
@@ -95,7 +79,7 @@ static void put_request(struct freeze *freeze, const struct request *request)
         put_scaled(out, "gpu_fraction", request->gpu_milli, GPU_MILLI);
     put_mib(out, "gpu_memory_gb", request->gpu_memory_mib);
     if (request->mig != 0)
-        put_text(out, "mig", mig_name(freeze->cluster, request));
+        put_text(out, "mig", ask_mig_name(freeze->cluster, request));
     if (request->cpu_milli != 0)
         put_scaled(out, "cpus", request->cpu_milli, 1000);
     put_mib(out, "memory_gb", request->memory_mib);
@@ -274,6 +258,7 @@ static void put_facts(struct freeze *freeze, const struct job *job, const struct
         put_text(out, "stale_after_s", "never");
     else
         put_time(out, "stale_after_s", job->stale_after, JOB_AS_QUEUE);
+    put_time(out, "wait_s", truth->recorded_wait, TIME_NEVER);
     put_time(out, "checkpoint_interval_s", job->checkpoint.interval, plain.checkpoint.interval);
     put_time(out, "checkpoint_duration_s", job->checkpoint.duration, plain.checkpoint.duration);
     put_time(out, "restart_s", job->checkpoint.restart, plain.checkpoint.restart);

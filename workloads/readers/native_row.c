@@ -39,6 +39,7 @@ const struct column native_columns[NATIVE_FIELD_COUNT] = {
     [NATIVE_TOLERATIONS] = {"tolerations", false, FIELD_TEXT},
     [NATIVE_PREEMPTION_DELAY] = {"preemption_delay_s", false, FIELD_NUMBER},
     [NATIVE_STALE_AFTER] = {"stale_after_s", false, FIELD_NUMBER_OR_TEXT},
+    [NATIVE_WAIT] = {"wait_s", false, FIELD_NUMBER},
     [NATIVE_SENSITIVITY] = {"sensitivity", false, FIELD_TEXT},
 };
 
@@ -85,6 +86,7 @@ static struct error times_read(const struct line *line, const struct field *fiel
     TRY(field_seconds(line, &fields[NATIVE_DEADLINE], &row->job.deadline));
     if (row->job.deadline <= row->job.submit)
         return field_error(line, &fields[NATIVE_DEADLINE], "later than 'submit_s'");
+    TRY(field_seconds(line, &fields[NATIVE_WAIT], &row->truth.recorded_wait));
     TRY(field_seconds(line, &fields[NATIVE_CHECKPOINT_INTERVAL], &plan->interval));
     TRY(field_seconds(line, &fields[NATIVE_CHECKPOINT_DURATION], &plan->duration));
     return field_seconds(line, &fields[NATIVE_RESTART], &plan->restart);
@@ -171,7 +173,7 @@ static struct error models_read(const struct reader *reader, const struct line *
 {
     const struct field *mig = &fields[NATIVE_MIG];
     uint64_t mig_models = 0;
-    ask->gpu_models = ask_models(reader->cluster, fields[NATIVE_GPU_MODEL].value);
+    ask->gpu_models = reader_models(reader, fields[NATIVE_GPU_MODEL].value);
     if (!field_is_set(mig))
         return ERROR_OK;
     ask->mig = ask_mig(reader->cluster, mig->value, &mig_models);

@@ -44,6 +44,7 @@ enum native_field {
     NATIVE_TOLERATIONS,
     NATIVE_PREEMPTION_DELAY,
     NATIVE_STALE_AFTER,
+    NATIVE_WAIT,
     NATIVE_SENSITIVITY, /* of JSON lines: json_communication.h */
     NATIVE_FIELD_COUNT
 };

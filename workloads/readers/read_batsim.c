@@ -20,8 +20,9 @@ struct batsim_state {
 };
 
 /* The first line is "{" alone, or holds "profiles"; a job in JSON lines has no profiles. */
-static bool batsim_is_mine(struct text first_line)
+static bool batsim_is_mine(const struct trace_format *self, struct text first_line)
 {
+    (void)self;
     struct text line = text_trim(first_line);
     return text_is(line, "{") ||
            (line.length > 0 && line.at[0] == '{' && memmem(line.at, line.length, "\"profiles\"", 10) != NULL);

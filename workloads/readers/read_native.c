@@ -2,8 +2,9 @@
 #include "workloads/readers/csv.h"
 #include "workloads/readers/native_row.h"
 
-static bool native_is_mine(struct text first_line)
+static bool native_is_mine(const struct trace_format *self, struct text first_line)
 {
+    (void)self;
     return csv_is_header(first_line, native_columns, NATIVE_FIELD_COUNT);
 }
 

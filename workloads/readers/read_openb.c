@@ -33,8 +33,9 @@ static const struct column columns[OPENB_COLUMN_COUNT] = {
     [OPENB_SCHEDULED] = {"scheduled_time", false, FIELD_NUMBER},
 };
 
-static bool openb_is_mine(struct text first_line)
+static bool openb_is_mine(const struct trace_format *self, struct text first_line)
 {
+    (void)self;
     return csv_is_header(first_line, columns, OPENB_COLUMN_COUNT);
 }
 
@@ -61,7 +62,7 @@ static struct error openb_ask(const struct reader *reader, const struct line *li
                               struct job *job)
 {
     int64_t gpu_milli = GPU_MILLI;
-    struct ask ask = {.nodes = 1, .gpu_models = ask_models(reader->cluster, fields[OPENB_SPEC].value)};
+    struct ask ask = {.nodes = 1, .gpu_models = reader_models(reader, fields[OPENB_SPEC].value)};
     enum ask_field culprit;
     TRY(field_int(line, &fields[OPENB_CPU], 0, UINT32_MAX, &ask.cpu_milli));
     TRY(field_int(line, &fields[OPENB_MEMORY], 0, UINT32_MAX, &ask.memory_mib));

@@ -1,7 +1,6 @@
 /* workloads/readers/read_swf.c -- the Standard Workload Format 2.2 of the Parallel Workloads Archive.
  * Eighteen numbers a line, -1 unknown, comments after ';'.  Processors become GPUs, flat. */
 #include <math.h>
-#include <stdio.h>
 
 #include "workloads/readers/reader.h"
 #include "workloads/request/ask.h"
@@ -63,8 +62,9 @@ static uint32_t pieces_cut(struct text line, struct field *fields, uint32_t max)
     }
 }
 
-static bool swf_is_mine(struct text first_line)
+static bool swf_is_mine(const struct trace_format *self, struct text first_line)
 {
+    (void)self;
     struct field fields[SWF_FIELD_COUNT];
     double number;
     struct text line = text_trim(first_line);
@@ -110,10 +110,18 @@ static int64_t swf_gpus(const struct reader *reader, int64_t processors)
     return (int64_t)ceil((double)processors / per_gpu);
 }
 
-static struct text numbered(char *text, size_t bytes, char letter, int64_t number)
+/* "q12"; no text for an unknown number. */
+static struct text numbered(char text[24], char letter, int64_t number)
 {
-    int length = number < 0 ? 0 : snprintf(text, bytes, "%c%lld", letter, (long long)number);
-    return (struct text){text, (size_t)length};
+    char *at = text + 24;
+    if (number < 0)
+        return (struct text){text, 0};
+    do {
+        *--at = (char)('0' + number % 10);
+        number /= 10;
+    } while (number != 0);
+    *--at = letter;
+    return (struct text){at, (size_t)(text + 24 - at)};
 }
 
 static struct error swf_line(struct reader *reader, struct text text, struct trace_row *row)
@@ -121,7 +129,7 @@ static struct error swf_line(struct reader *reader, struct text text, struct tra
     struct line line = {reader->input, text};
     struct field fields[SWF_FIELD_COUNT];
     int64_t numbers[SWF_FIELD_COUNT] = {0};
-    time_ns limit = 0;
+    time_ns limit = 0, wait = 0;
     char name[24];
     struct text trimmed = text_trim(text);
     row->kind = trimmed.at[0] == ';' ? ROW_NOTHING : ROW_SKIPPED;
@@ -131,6 +139,7 @@ static struct error swf_line(struct reader *reader, struct text text, struct tra
     TRY(field_seconds(&line, &fields[SWF_SUBMIT], &row->job.submit));
     TRY(swf_seconds(&line, &fields[SWF_RUN_TIME], &row->truth.duration));
     TRY(swf_seconds(&line, &fields[SWF_TIME_ASKED], &limit));
+    TRY(swf_seconds(&line, &fields[SWF_WAIT], &wait));
     int64_t asked = numbers[SWF_PROCESSORS_ASKED], status = numbers[SWF_STATUS];
     int64_t gpus = swf_gpus(reader, asked > 0 ? asked : numbers[SWF_PROCESSORS]);
     if (gpus <= 0 || row->truth.duration < 0 || (status >= SWF_PART_FIRST && status <= SWF_PART_LAST))
@@ -144,9 +153,11 @@ static struct error swf_line(struct reader *reader, struct text text, struct tra
     row->truth.outcome = status == SWF_FAILED      ? OUTCOME_FAILED
                          : status == SWF_CANCELLED ? OUTCOME_CANCELLED
                                                    : OUTCOME_COMPLETED;
+    if (wait >= 0)
+        row->truth.recorded_wait = wait;
     row->job.trace_id = numbers[SWF_JOB];
-    row->job.queue = reader_queue(reader, numbered(name, sizeof name, 'q', numbers[SWF_QUEUE]));
-    row->job.user = reader_user(reader, numbered(name, sizeof name, 'u', numbers[SWF_USER]));
+    row->job.queue = reader_queue(reader, numbered(name, 'q', numbers[SWF_QUEUE]));
+    row->job.user = reader_user(reader, numbered(name, 'u', numbers[SWF_USER]));
     return ERROR_OK;
 }
 

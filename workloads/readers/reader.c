@@ -3,11 +3,14 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/json.h"
+#include "workloads/request/ask.h"
 
 struct job_truth truth_default(void)
 {
     return (struct job_truth){
+        .recorded_wait = TIME_NEVER,
         .outcome = OUTCOME_COMPLETED,
         .sm_active_milli = SM_ACTIVE_UNKNOWN,
         .would_do_milli = GPU_MILLI,
@@ -22,6 +25,29 @@ queue_id reader_queue(struct reader *reader, struct text name)
 uint32_t reader_user(struct reader *reader, struct text name)
 {
     return name.length != 0 ? names_add(reader->users, name) : NAMES_NONE;
+}
+
+static struct text model_meant(const struct workload_spec *spec, struct text name)
+{
+    for (uint32_t i = 0; i < spec->model_count; i++)
+        if (text_is(name, spec->models[i].word) || strcmp(spec->models[i].word, "*") == 0)
+            return text_of(spec->models[i].means);
+    return name;
+}
+
+uint64_t reader_models(const struct reader *reader, struct text names)
+{
+    uint64_t mask = 0;
+    struct text rest = names, name;
+    if (names.length == 0 || reader->spec->model_count == 0)
+        return ask_models(reader->cluster, names);
+    while (text_cut(&rest, '|', &name)) {
+        const struct text meant = model_meant(reader->spec, name);
+        if (meant.length == 0)
+            return 0;
+        mask |= ask_models(reader->cluster, meant);
+    }
+    return mask;
 }
 
 static const struct trace_format *format_named(const char *name)
@@ -42,13 +68,17 @@ static struct error format_find(struct reader *reader, struct text first_line)
         return ERROR_OK;
     }
     for (const struct trace_format *const *format = trace_formats; *format != NULL; format++)
-        if ((*format)->is_mine(first_line)) {
+        if ((*format)->is_mine(*format, first_line)) {
             reader->format = *format;
             return ERROR_OK;
         }
     struct error error = input_error(reader->input, first_line, (struct text){NULL, 0},
                                      "the trace's format cannot be told from its first line");
-    error_set_hint(&error, "name it: native, batsim, jsonl, philly, openb or swf");
+    struct buffer names = {0};
+    for (size_t i = 0; trace_format_names[i] != NULL; i++)
+        buffer_format(&names, "%s%s", i == 0 ? "" : ", ", trace_format_names[i]);
+    error_set_hint(&error, "name it: %s", buffer_c_string(&names));
+    buffer_release(&names);
     return error;
 }
 
@@ -164,12 +194,20 @@ struct error reader_open(struct reader *reader, const struct workload_spec *spec
     return error;
 }
 
+void reader_put_back(struct reader *reader, struct text rest)
+{
+    reader->first_line = rest;
+    reader->has_first_line = rest.length > 0;
+}
+
 /* Count an error on a line and drop it, if more are allowed.  False: it stays. */
 static bool line_is_forgiven(struct reader *reader, struct error *error)
 {
     if (error->kind != ERROR_DATA || reader->bad_line_count == reader->spec->bad_lines_max)
         return false;
     reader->bad_line_count++;
+    if (reader->spec->bad_lines.on_bad_line != NULL)
+        reader->spec->bad_lines.on_bad_line(reader->spec->bad_lines.self, error);
     error_release(error);
     return true;
 }
@@ -184,7 +222,7 @@ struct error reader_next(struct reader *reader, struct trace_row *row, bool *has
         reader->has_first_line = false;
         if (!*has && reader->format->on_end == NULL)
             return ERROR_OK;
-        *row = (struct trace_row){ROW_JOB, job_default(), truth_default()};
+        *row = (struct trace_row){ROW_JOB, job_default(), truth_default(), NULL};
         bool is_line = *has;
         struct error error =
             is_line ? reader->format->on_line(reader, line, row) : reader->format->on_end(reader, row, has);
@@ -196,7 +234,8 @@ struct error reader_next(struct reader *reader, struct trace_row *row, bool *has
         if (!*has)
             return ERROR_OK;
         reader->row_count += row->kind != ROW_NOTHING;
-        reader->skipped_count += row->kind == ROW_SKIPPED;
+        if (row->kind == ROW_SKIPPED)
+            reason_tally_add(&reader->skipped, row->why != NULL ? row->why : "they never ran");
         if (row->kind == ROW_JOB)
             return ERROR_OK;
     }

@@ -27,6 +27,7 @@ struct trace_row {
     enum row_kind kind;
     struct job job; /* submit and deadline in the trace's own time; id not set; after: see trace_ids.h */
     struct job_truth truth;
+    const char *why; /* ROW_SKIPPED: the reason, in few words; NULL: it never ran */
 };
 
 /* The header of a frozen trace (workloads/readers/freeze.h). */
@@ -54,20 +55,23 @@ struct reader {
     bool is_again;        /* the file was read before, into the same tables */
     struct frozen_facts frozen;
     struct text first_line;
-    bool has_first_line; /* the first line is a row, not yet read */
+    bool has_first_line; /* the first line is a row, not yet read; or the rest of a line that was put back */
     uint64_t row_count;  /* rows of the kind ROW_JOB or ROW_SKIPPED so far */
-    uint64_t bad_line_count, skipped_count;
+    uint64_t bad_line_count;
+    struct reason_tally skipped;
+    struct request_counts requests;
 };
 
 struct trace_format {
     const char *name;
     const char *summary;
+    const char *map;  /* of read_mapped.c: the map of its columns */
     uint32_t version; /* of this struct */
     size_t state_bytes;
 
     /* Does a file with this first line (the first that is not blank) look like the format?  Called if the user named
      * none. */
-    bool (*is_mine)(struct text first_line);
+    bool (*is_mine)(const struct trace_format *self, struct text first_line);
 
     /* Called once per reading, with the first line that is not blank.  *is_header: the line is no job.  NULL: the
      * format has no header. */
@@ -83,7 +87,7 @@ struct trace_format {
     void (*on_close)(struct reader *reader);
 };
 
-enum { TRACE_FORMAT_VERSION = 1 };
+enum { TRACE_FORMAT_VERSION = 2 };
 
 /* All formats, NULL-terminated, in the order of trace_format_names (formats.c). */
 extern const struct trace_format *const trace_formats[];
@@ -95,9 +99,15 @@ struct error reader_open(struct reader *reader, const struct workload_spec *spec
 struct error reader_next(struct reader *reader, struct trace_row *row, bool *has) MUST_CHECK;
 void reader_close(struct reader *reader);
 
+/* For formats.  Of a line that holds several rows: on_line is called again with `rest`, the end of the line. */
+void reader_put_back(struct reader *reader, struct text rest);
+
 /* For formats.  An empty name of a queue means the queue "default", of a user no user. */
 queue_id reader_queue(struct reader *reader, struct text name);
 uint32_t reader_user(struct reader *reader, struct text name);
+/* The mask of the models in "A|B|C", after the workload's `gpu_models`; 0: any. */
+uint64_t reader_models(const struct reader *reader, struct text names);
+
 /* The constraint on nodes, made for the cluster and kept; NULL: none. */
 const struct node_ask *reader_nodes(const struct reader *reader, const struct node_ask *draft);
 

@@ -153,7 +153,8 @@ static struct error trace_scan(struct job_source *source)
     struct trace_row row;
     bool has;
     const struct workload_spec *spec = source->spec;
-    const bool is_kept = is_once(spec) || is_filling(spec) || shake_is_on(&spec->shake) || spec->blocks != BLOCKS_NONE;
+    const bool is_kept =
+        spec->is_kept || is_once(spec) || is_filling(spec) || shake_is_on(&spec->shake) || spec->blocks != BLOCKS_NONE;
     uint64_t held_max = is_kept ? JOB_NONE : HELD_MAX;
     source->is_held = true;
     source->is_sorted = true;
@@ -177,7 +178,8 @@ static struct error trace_scan(struct job_source *source)
             held_add(&source->held, &row.job, &row.truth);
     }
     source->facts.bad_line_count = source->reader.bad_line_count;
-    source->facts.skipped_count = source->reader.skipped_count;
+    source->facts.skipped = source->reader.skipped;
+    source->facts.requests = source->reader.requests;
     source->facts.format = source->reader.format->name;
     return input_finish_digest(source->reader.input, source->facts.digest);
 }

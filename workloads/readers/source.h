@@ -24,7 +24,26 @@
 #include "workloads/readers/blocks.h"
 #include "workloads/readers/communication_table.h"
 #include "workloads/readers/fill.h"
+#include "workloads/readers/reason_tally.h"
+#include "workloads/readers/service_load.h"
 #include "workloads/readers/shake.h"
+
+/* Hears of each unreadable line that is skipped. */
+struct bad_line_listener {
+    void *self;
+    void (*on_bad_line)(void *self, const struct error *error); /* NULL: nobody */
+};
+
+/* Of a trace of requests. */
+struct request_counts {
+    uint64_t count, prompt_tokens, output_tokens;
+};
+
+/* What a trace calls a GPU model, and what that means on the run's cluster. */
+struct model_word {
+    const char *word;  /* "*": any other */
+    const char *means; /* "A|B"; "": any model */
+};
 
 struct synth_spec; /* workloads/synth/synth.h */
 
@@ -32,6 +51,7 @@ struct synth_spec; /* workloads/synth/synth.h */
 struct workload_spec {
     const char *trace;        /* path, relative to the scenario's folder; NULL: synth */
     const char *format;       /* one of trace_format_names; NULL: guessed from the header, else an error */
+    const char *columns;      /* path of a map of columns (workloads/readers/column_map.h); NULL: none */
     struct synth_spec *synth; /* NULL: trace */
     double load;              /* 0: as recorded; else the GPU load to which arrivals are scaled */
     double gpu_h_per_day; /* 0: as recorded; else the GPU hours per day to which arrivals are scaled; not with load */
@@ -39,7 +59,12 @@ struct workload_spec {
     time_ns window_from, window_to; /* in the trace's own time (dates: since 1970); both 0: everything */
     double duration_scale;          /* 1: as recorded */
     double processors_per_gpu;      /* SWF: default 1 */
-    uint16_t gpus_per_node;   /* how requests without a number of nodes are shaped; default 8; 0: members of one GPU */
+    uint16_t gpus_per_node; /* how requests without a number of nodes are shaped; default 8; 0: members of one GPU */
+    const struct model_word *models; /* model_count of them, in order; others keep their names */
+    uint32_t model_count;
+    struct service_plan service; /* of a trace of requests; interval 0: service_plan_default */
+    struct bad_line_listener bad_lines;
+    bool is_kept;             /* all jobs are kept in memory, so that each line is read once */
     uint64_t bad_lines_max;   /* unreadable lines that are skipped at most; default 0: the first is an error */
     time_ns tz_offset;        /* of dates without a zone, to be subtracted; default 0 (UTC) */
     time_ns default_duration; /* of jobs in a trace without any times; 0: such a trace is an error */
@@ -59,13 +84,14 @@ struct workload_spec {
 void workload_read(struct workload_spec *spec, const struct json_value *value, const char *base);
 void workload_release(struct workload_spec *spec);
 
-extern const char *const trace_format_names[]; /* "native", "batsim", "jsonl", "philly", "openb", "swf", NULL */
+extern const char *const trace_format_names[]; /* NULL-terminated (formats.c) */
 
 /* Found while opening and reading; complete when the stream has ended. */
 struct workload_facts {
     uint64_t job_count; /* of the blocks that are drawn */
     uint64_t bad_line_count;
-    uint64_t skipped_count;            /* jobs of the trace that never ran, e.g. SWF run time -1 */
+    struct request_counts requests;    /* count 0: it is a trace of jobs */
+    struct reason_tally skipped;       /* of rows that are no jobs or never ran, e.g. SWF run time -1 */
     time_ns first_submit, last_submit; /* in the trace's own time, before scaling */
     double gpu_s; /* sum of duration x GPUs that jobs ask for, after duration_scale; of the blocks that are drawn */
     double load_recorded;  /* gpu_s / (span x cluster GPUs); 0 if the span is 0 */

@@ -17,19 +17,45 @@ static int ascending(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+static const struct {
+    const char *name;
+    int percent;
+} quantiles[] = {{"p10", 10}, {"p50", 50}, {"p90", 90}, {"p99", 99}, {"max", 100}};
+
+enum { QUANTILE_COUNT = sizeof quantiles / sizeof quantiles[0] };
+
+/* Nearest rank, of a sorted series that is not empty. */
+static double quantile_of(const struct survey_series *series, int percent)
+{
+    return series->values[(series->count * (size_t)percent + 99) / 100 - 1];
+}
+
 static void write_series(struct buffer *out, const char *name, struct survey_series *series)
 {
-    static const int percents[] = {10, 50, 90, 99, 100};
     if (series->count == 0)
         return;
     qsort(series->values, series->count, sizeof *series->values, ascending);
     buffer_format(out, "%-12s mean %.6g", name, series->sum / (double)series->count);
-    for (size_t i = 0; i < sizeof percents / sizeof *percents; i++) {
-        size_t rank = (series->count * (size_t)percents[i] + 99) / 100; /* nearest rank */
-        buffer_format(out, "  %s %.6g", percents[i] == 100 ? "max" : (const char *[]){"p10", "p50", "p90", "p99"}[i],
-                      series->values[rank - 1]);
-    }
+    for (size_t i = 0; i < QUANTILE_COUNT; i++)
+        buffer_format(out, "  %s %.6g", quantiles[i].name, quantile_of(series, quantiles[i].percent));
     buffer_char(out, '\n');
+}
+
+static void put_series(struct buffer *out, const char *name, struct survey_series *series)
+{
+    buffer_format(out, ",\n \"%s\": ", name);
+    if (series->count == 0) {
+        buffer_string(out, "null");
+        return;
+    }
+    qsort(series->values, series->count, sizeof *series->values, ascending);
+    buffer_format(out, "{\"count\": %llu, \"mean\": ", (unsigned long long)series->count);
+    buffer_double(out, series->sum / (double)series->count);
+    for (size_t i = 0; i < QUANTILE_COUNT; i++) {
+        buffer_format(out, ", \"%s\": ", quantiles[i].name);
+        buffer_double(out, quantile_of(series, quantiles[i].percent));
+    }
+    buffer_char(out, '}');
 }
 
 static void count_communication(struct survey *survey, const struct communication *communication)
@@ -51,6 +77,8 @@ static void count_job(struct survey *survey, const struct job *job, const struct
     add(&survey->gpus, (double)milli / GPU_MILLI);
     if (survey->jobs > 0)
         add(&survey->gap_s, time_to_seconds(job->submit - survey->last_submit));
+    if (truth->recorded_wait != TIME_NEVER)
+        add(&survey->wait_s, time_to_seconds(truth->recorded_wait));
     survey->last_submit = job->submit;
     survey->gpu_s += time_to_seconds(truth->duration) * (double)milli / GPU_MILLI;
     if (milli > survey->gpu_milli_max)
@@ -99,6 +127,7 @@ void survey_release(struct survey *survey)
     mem_free(survey->duration_s.values);
     mem_free(survey->gpus.values);
     mem_free(survey->gap_s.values);
+    mem_free(survey->wait_s.values);
     *survey = (struct survey){0};
 }
 
@@ -108,11 +137,16 @@ void survey_show(struct survey *survey, struct job_source *source, const struct 
     buffer_format(out, "format       %s\njobs         %llu (%llu without GPU, %llu ask a share, %llu are gangs)\n",
                   facts->format, (unsigned long long)survey->jobs, (unsigned long long)survey->no_gpu,
                   (unsigned long long)survey->shares, (unsigned long long)survey->gangs);
-    buffer_format(out, "span         %.2f days\nqueues       %u\n", time_to_seconds(survey->last_submit) / 86400,
-                  job_source_queues(source)->count - 1);
+    buffer_format(out, "span         %.2f days\nqueues       %u\nusers        %u\n",
+                  time_to_seconds(survey->last_submit) / 86400, job_source_queues(source)->count - 1,
+                  names_count(job_source_users(source)));
     buffer_format(out, "GPU time     %.1f GPU hours", facts->gpu_s / 3600);
     if (facts->load_recorded > 0)
         buffer_format(out, ", %.3f of %u GPUs over the span", facts->load_recorded, cluster->gpu_count);
+    if (facts->requests.count > 0)
+        buffer_format(out, "\nrequests     %llu, %llu tokens of prompts, %llu tokens of output",
+                      (unsigned long long)facts->requests.count, (unsigned long long)facts->requests.prompt_tokens,
+                      (unsigned long long)facts->requests.output_tokens);
     buffer_string(out, "\nclasses     ");
     for (int c = 0; c < JOB_CLASS_COUNT; c++)
         buffer_format(out, " %s %llu", job_class_names[c], (unsigned long long)survey->by_class[c]);
@@ -128,7 +162,51 @@ void survey_show(struct survey *survey, struct job_source *source, const struct 
     write_series(out, "duration s", &survey->duration_s);
     write_series(out, "GPUs", &survey->gpus);
     write_series(out, "gap s", &survey->gap_s);
+    write_series(out, "wait s", &survey->wait_s);
+    reason_tally_show(&facts->skipped, "left out", out);
     if (facts->bad_line_count > 0)
-        buffer_format(out, "skipped      %llu unreadable lines\n", (unsigned long long)facts->bad_line_count);
+        buffer_format(out, "unreadable   %llu lines\n", (unsigned long long)facts->bad_line_count);
     buffer_format(out, "digest       %s\n", facts->digest);
+}
+
+static void put_counts(struct buffer *out, const char *name, const char *const *names, const uint64_t *counts,
+                       int count)
+{
+    buffer_format(out, ",\n \"%s\": {", name);
+    for (int i = 0; i < count; i++)
+        buffer_format(out, "%s\"%s\": %llu", i > 0 ? ", " : "", names[i], (unsigned long long)counts[i]);
+    buffer_char(out, '}');
+}
+
+void survey_json(struct survey *survey, struct job_source *source, const struct cluster *cluster, struct buffer *out)
+{
+    const struct workload_facts *facts = job_source_facts(source);
+    buffer_format(out, "{\"format\": \"%s\",\n \"digest\": \"%s\",\n \"jobs\": %llu", facts->format, facts->digest,
+                  (unsigned long long)survey->jobs);
+    buffer_format(out, ",\n \"jobs_without_gpu\": %llu, \"jobs_with_shares\": %llu, \"gangs\": %llu",
+                  (unsigned long long)survey->no_gpu, (unsigned long long)survey->shares,
+                  (unsigned long long)survey->gangs);
+    buffer_format(out, ",\n \"queues\": %u, \"users\": %u", job_source_queues(source)->count - 1,
+                  names_count(job_source_users(source)));
+    buffer_string(out, ",\n \"first_submit_s\": ");
+    buffer_scaled(out, facts->first_submit, TIME_NS_PER_S);
+    buffer_string(out, ", \"span_s\": ");
+    buffer_scaled(out, survey->last_submit, TIME_NS_PER_S);
+    buffer_string(out, ",\n \"gpu_h\": ");
+    buffer_double(out, facts->gpu_s / 3600);
+    buffer_format(out, ", \"load_gpus\": %u, \"load\": ", cluster->gpu_count);
+    buffer_double(out, facts->load_recorded);
+    if (facts->requests.count > 0)
+        buffer_format(out, ",\n \"requests\": {\"count\": %llu, \"prompt_tokens\": %llu, \"output_tokens\": %llu}",
+                      (unsigned long long)facts->requests.count, (unsigned long long)facts->requests.prompt_tokens,
+                      (unsigned long long)facts->requests.output_tokens);
+    put_counts(out, "classes", job_class_names, survey->by_class, JOB_CLASS_COUNT);
+    put_counts(out, "outcomes", job_outcome_names, survey->by_outcome, OUTCOME_COUNT);
+    put_series(out, "duration_s", &survey->duration_s);
+    put_series(out, "gpus", &survey->gpus);
+    put_series(out, "gap_s", &survey->gap_s);
+    put_series(out, "recorded_wait_s", &survey->wait_s);
+    buffer_string(out, ",\n \"left_out\": ");
+    reason_tally_json(&facts->skipped, out);
+    buffer_format(out, ",\n \"unreadable_lines\": %llu}\n", (unsigned long long)facts->bad_line_count);
 }

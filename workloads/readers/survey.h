@@ -2,10 +2,10 @@
  *
  *   struct survey survey;
  *   TRY(survey_read(&survey, source));     (reads the source to its end)
- *   survey_show(&survey, source, cluster, &out);
+ *   survey_show(&survey, source, cluster, &out);     or survey_json
  *   survey_release(&survey);
  *
- * Memory: 24 bytes a job, for exact percentiles (nearest rank).
+ * Memory: 32 bytes a job, for exact percentiles (nearest rank).
  */
 #ifndef WORKLOADS_READERS_SURVEY_H
 #define WORKLOADS_READERS_SURVEY_H
@@ -23,6 +23,7 @@ enum { SURVEY_COMMUNICATIONS_MAX = 33 }; /* plan, own and what topologies/commun
 
 struct survey {
     struct survey_series duration_s, gpus, gap_s;
+    struct survey_series wait_s; /* recorded, of the jobs with one */
     struct {
         const char *name; /* communication_name */
         uint64_t jobs;
@@ -44,7 +45,8 @@ struct error survey_read_with(struct survey *survey, struct job_source *source, 
                               void *self) MUST_CHECK;
 void survey_release(struct survey *survey);
 
-/* Append a text for readers; sorts the series. */
+/* Append a text for readers, or JSON; sorts the series.  cluster: for the load. */
 void survey_show(struct survey *survey, struct job_source *source, const struct cluster *cluster, struct buffer *out);
+void survey_json(struct survey *survey, struct job_source *source, const struct cluster *cluster, struct buffer *out);
 
 #endif

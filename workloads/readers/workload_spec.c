@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "workloads/readers/source.h"
+#include "workloads/readers/zone.h"
 #include "workloads/synth/synth_spec.h"
 
 enum {
@@ -11,10 +12,15 @@ enum {
     SCALE_MAX = 1000000,
     SIGMA_MAX = 3,
     SHAKE_DAYS_MAX = 365,
+    SERVICE_GPUS_MAX = 16,
     SECONDS_PER_DAY = 86400
 };
 
 #define FILL_LOAD_MIN 0.001
+
+#define RATE_MIN   1e-3
+#define RATE_MAX   1e12
+#define TARGET_MIN 0.001
 
 /* Paths are relative to the scenario's folder, except absolute ones and standard input. */
 static const char *path_from(struct arena *arena, const char *base, const char *path)
@@ -57,30 +63,6 @@ static void window_read(struct workload_spec *spec, struct json_object *object)
     spec->window_to = moment_read(&to, spec->tz_offset);
     if (spec->window_to <= spec->window_from)
         json_fail(&window, "'window' must end after it begins");
-}
-
-/* Seconds or a duration, with a sign: zones west of Greenwich are behind UTC. */
-static time_ns offset_read(struct json_object *object)
-{
-    enum { HOURS_MAX = 26, SECONDS_PER_HOUR = 3600 };
-    struct json_value value = json_member(object, "tz_offset");
-    time_ns offset = 0;
-    if (value.node == NULL)
-        return 0;
-    if (json_is_number(value.node)) {
-        offset = time_from_seconds(json_value_real(&value, -1e6, 1e6));
-    } else {
-        struct text text = text_of(json_value_string(&value));
-        bool is_behind = text.length != 0 && text.at[0] == '-';
-        text.at += is_behind;
-        text.length -= is_behind;
-        if (!time_parse_duration(text, &offset))
-            json_fail(&value, "'tz_offset' must be seconds or a duration such as \"-8h\"");
-        offset = is_behind ? -offset : offset;
-    }
-    if (llabs(offset) > HOURS_MAX * SECONDS_PER_HOUR * TIME_NS_PER_S)
-        json_fail(&value, "'tz_offset' must be less than %d hours", HOURS_MAX);
-    return offset;
 }
 
 /* Refuse a key about submission or run times, which filling sets itself. */
@@ -164,6 +146,65 @@ static void scale_read(struct workload_spec *spec, struct json_object *object)
     }
 }
 
+/* "columns": a map of columns, which is a format of its own. */
+static void columns_read(struct workload_spec *spec, struct json_object *object, const char *base)
+{
+    struct json_value value = json_member(object, "columns");
+    if (value.node == NULL)
+        return;
+    if (spec->format != NULL && strcmp(spec->format, "columns") != 0)
+        json_fail(&value, "'columns' is a format of its own: leave out 'format'");
+    spec->columns = path_from(&spec->arena, base, json_value_string(&value));
+    spec->format = "columns";
+}
+
+/* "gpu_models": {"A10": "h100-80gb", "*": ""} */
+static void models_read(struct workload_spec *spec, struct json_object *object)
+{
+    enum { MODELS_MAX = 64 };
+    struct json_value value = json_member(object, "gpu_models");
+    struct json_object words;
+    if (value.node == NULL)
+        return;
+    struct model_word *models = arena_alloc(&spec->arena, MODELS_MAX * sizeof *models);
+    json_object_open(&words, &value);
+    for (const char *word; (word = json_object_key(&words, spec->model_count)) != NULL; spec->model_count++) {
+        if (spec->model_count == MODELS_MAX) {
+            json_fail(&value, "'gpu_models' can hold at most %d models", MODELS_MAX);
+            break;
+        }
+        models[spec->model_count] =
+            (struct model_word){arena_copy(&spec->arena, text_of(word)),
+                                arena_copy(&spec->arena, text_of(json_get_string(&words, word, "")))};
+    }
+    json_object_close(&words);
+    spec->models = models;
+}
+
+/* "service": what serves the requests of a trace of requests. */
+static void service_read(struct workload_spec *spec, struct json_object *workload)
+{
+    struct json_value value = json_member(workload, "service");
+    struct service_plan *plan = &spec->service;
+    struct json_object object;
+    *plan = service_plan_default();
+    if (value.node == NULL)
+        return;
+    json_object_open(&object, &value);
+    plan->prompt_tokens_per_s =
+        json_get_real(&object, "prompt_tokens_per_s", RATE_MIN, RATE_MAX, plan->prompt_tokens_per_s);
+    plan->output_tokens_per_s =
+        json_get_real(&object, "output_tokens_per_s", RATE_MIN, RATE_MAX, plan->output_tokens_per_s);
+    plan->target = json_get_real(&object, "target", TARGET_MIN, 1, plan->target);
+    plan->interval = json_get_duration(&object, "interval", plan->interval);
+    plan->keep = json_get_duration(&object, "keep", plan->keep);
+    plan->replicas_min = (uint32_t)json_get_int(&object, "replicas_min", 0, SERVICE_REPLICAS_MAX, plan->replicas_min);
+    plan->gpus = (uint32_t)json_get_int(&object, "gpus", 1, SERVICE_GPUS_MAX, plan->gpus);
+    if (plan->interval == 0 || plan->keep / plan->interval >= SERVICE_KEEP_MAX)
+        json_fail(&value, "'interval' must be above 0, and 'keep' less than %d times as long", SERVICE_KEEP_MAX);
+    json_object_close(&object);
+}
+
 static void trace_read(struct workload_spec *spec, struct json_object *object, const char *base)
 {
     const char *path = json_get_string(object, "trace", "");
@@ -175,8 +216,11 @@ static void trace_read(struct workload_spec *spec, struct json_object *object, c
     }
     spec->trace = path_from(&spec->arena, base, path);
     spec->format = format >= 0 ? trace_format_names[format] : NULL;
+    columns_read(spec, object, base);
+    models_read(spec, object);
+    service_read(spec, object);
     scale_read(spec, object);
-    spec->tz_offset = offset_read(object);
+    spec->tz_offset = zone_read(object, "tz_offset");
     window_read(spec, object);
     spec->duration_scale = json_get_real(object, "duration_scale", 1.0 / SCALE_MAX, SCALE_MAX, 1);
     spec->processors_per_gpu = json_get_real(object, "processors_per_gpu", 1.0 / SCALE_MAX, SCALE_MAX, 1);
@@ -193,6 +237,9 @@ static void trace_read(struct workload_spec *spec, struct json_object *object, c
 static void trace_keys_refuse(struct json_object *object)
 {
     static const char *const keys[] = {"format",
+                                       "columns",
+                                       "gpu_models",
+                                       "service",
                                        "load",
                                        "gpu_hours_per_day",
                                        "window",

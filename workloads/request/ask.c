@@ -213,3 +213,23 @@ int ask_mig(const struct cluster *cluster, struct text name, uint64_t *gpu_model
         *gpu_models = mask;
     return found;
 }
+
+const char *ask_mig_name(const struct cluster *cluster, const struct request *request)
+{
+    enum mig_family family = MIG_H100_80;
+    for (uint32_t m = cluster->model_count; m-- > 0;)
+        if (cluster->models[m].mig != MIG_NONE && (request->gpu_models == 0 || (request->gpu_models >> m & 1)))
+            family = cluster->models[m].mig;
+    return mig_profiles(family)[request->mig - 1].name;
+}
+
+void ask_models_write(const struct cluster *cluster, uint64_t mask, struct buffer *out)
+{
+    bool is_first = true;
+    for (uint32_t m = 0; m < 64; m++) {
+        if (!(mask >> m & 1))
+            continue;
+        buffer_format(out, "%s%s", is_first ? "" : "|", m < cluster->model_count ? cluster->models[m].name : "?");
+        is_first = false;
+    }
+}

@@ -6,6 +6,7 @@
 #ifndef WORKLOADS_REQUEST_ASK_H
 #define WORKLOADS_REQUEST_ASK_H
 
+#include "base/buffer.h"
 #include "workloads/job.h"
 
 /* In the order in which a complaint names them. */
@@ -46,9 +47,15 @@ const char *ask_tensor_parallel(const struct ask *ask, const struct cluster *clu
 /* The mask of the models in "A|B|C"; bit 63 stands for models that the cluster lacks; 0 for an empty text. */
 uint64_t ask_models(const struct cluster *cluster, struct text names);
 
+/* Append the models of the mask as "A|B|?", where "?" stands for those that the cluster lacks. */
+void ask_models_write(const struct cluster *cluster, uint64_t mask, struct buffer *out);
+
 /* The MIG profile + 1 of that name, and the cluster's models that have it (0: all; bit 63: none has, but another family
  * knows it).  Returns 0 if no family knows it. */
 int ask_mig(const struct cluster *cluster, struct text name, uint64_t *gpu_models);
+
+/* The name of the request's MIG profile, as the first accepted model with MIG calls it; the request has one. */
+const char *ask_mig_name(const struct cluster *cluster, const struct request *request);
 
 /* The models in both masks.  If there is none, the result has only bit 63. */
 uint64_t ask_both_models(uint64_t a, uint64_t b);

@@ -347,7 +347,8 @@ static uint16_t between(struct random_stream *stream, uint16_t low, uint16_t hig
 static void truth_draw(struct synth_stream *stream, struct job_truth *truth)
 {
     const struct synth_class *class = stream->class;
-    *truth = (struct job_truth){.outcome = OUTCOME_COMPLETED, .would_do_milli = class->would_do_milli};
+    *truth = (struct job_truth){
+        .recorded_wait = TIME_NEVER, .outcome = OUTCOME_COMPLETED, .would_do_milli = class->would_do_milli};
     double seconds = run_time_draw_s(&class->run_time, &stream->run_time);
     if (stream->has_early_end)
         seconds *= early_end(stream, truth);

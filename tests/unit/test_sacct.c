@@ -1,0 +1,149 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/support/trace_case.h"
+
+#define S(n) ((time_ns)(n)*TIME_NS_PER_S)
+
+#define HEADER "JobID|User|Account|Submit|Eligible|Start|End|TimelimitRaw|State|NNodes|ReqTRES|AllocTRES\n"
+#define GPUS8  "billing=2,cpu=16,gres/gpu=8,mem=2000M,node=1"
+
+static const struct workload_spec sacct = {.format = "sacct", .gpus_per_node = 8};
+
+static void test_a_job(void **state)
+{
+    (void)state;
+    struct trace_case read =
+        trace_case_read(HEADER "12|ann|lab|1000|1000|1030|1090|5|COMPLETED|2|"
+                               "cpu=8,gres/gpu=16,gres/gpu:h100=16,mem=4G,node=2|cpu=8,gres/gpu=16,node=2\n"
+                               "13|bob|lab|1001|1050|1060|1061|UNLIMITED|FAILED|1|cpu=2,mem=512K,node=1|cpu=2\n"
+                               "14|bob||1002|1002|1002|1010|Partition_Limit|CANCELLED by 1000|1|"
+                               "cpu=1K,gres/gpu:a100=1,gres/gpu:h100=2,node=1|cpu=1\n",
+                        &sacct, NULL);
+    assert_int_equal(read.count, 3);
+    assert_int_equal(read.jobs[0].trace_id, 12);
+    assert_int_equal(read.jobs[0].first.count, 2);
+    assert_int_equal(read.jobs[0].first.request.gpus, 8); /* the typed GPUs are the same ones */
+    assert_int_equal(read.jobs[0].first.request.cpu_milli, 4000);
+    assert_int_equal(read.jobs[0].first.request.memory_mib, 2048);
+    assert_true(read.jobs[0].limit == S(300));
+    assert_true(read.truths[0].duration == S(60) && read.truths[0].recorded_wait == S(30));
+    assert_string_equal(trace_case_queue(&read, 0), "lab");
+    assert_string_equal(trace_case_queue(&read, 1), "default");
+    assert_int_equal(read.jobs[1].first.request.gpus, 3); /* typed ones are added up where no sum stands */
+    assert_int_equal(read.jobs[1].first.request.cpu_milli, 1024000);
+    assert_int_equal(read.truths[1].outcome, OUTCOME_CANCELLED);
+    assert_true(read.jobs[1].limit == TIME_NEVER);
+    /* it could start when it was eligible */
+    assert_int_equal(read.jobs[2].trace_id, 13);
+    assert_true(read.jobs[2].submit == S(50) && read.truths[2].recorded_wait == S(10));
+    assert_int_equal(read.jobs[2].first.request.gpus, 0);
+    assert_int_equal(read.jobs[2].first.request.memory_mib, 1);
+    trace_case_release(&read);
+}
+
+/* With -D each attempt has a row; a requeue moves the submission, so the rows of other jobs stand between. */
+static void test_attempts(void **state)
+{
+    (void)state;
+    struct trace_case read = trace_case_read(HEADER "1|u|a|100|100|110|150|5|REQUEUED|1|" GPUS8 "|" GPUS8 "\n"
+                                                    "2|u|a|101|101|160|170|5|NODE_FAIL|1|" GPUS8 "|" GPUS8 "\n"
+                                                    "3|u|a|102|102|160|165|5|PREEMPTED|1|" GPUS8 "|" GPUS8 "\n"
+                                                    "4|u|a|103|103|160|165|5|REQUEUED|1|" GPUS8 "|" GPUS8 "\n"
+                                                    "1|u|a|150|271|280|300|5|NODE_FAIL|1|" GPUS8 "|" GPUS8 "\n"
+                                                    "2|u|a|170|291|291|391|5|COMPLETED|1|" GPUS8 "|" GPUS8 "\n"
+                                                    "1|u|a|300|421|430|437|5|COMPLETED|1|" GPUS8 "|" GPUS8 "\n",
+                                             &sacct, NULL);
+    assert_int_equal(read.count, 3);
+    assert_int_equal(read.jobs[0].trace_id, 1);
+    assert_true(read.jobs[0].submit == 0 && read.truths[0].recorded_wait == S(10) && read.truths[0].duration == S(7));
+    assert_int_equal(read.truths[0].outcome, OUTCOME_COMPLETED);
+    assert_int_equal(read.jobs[1].trace_id, 2);
+    assert_true(read.jobs[1].submit == S(1) && read.truths[1].recorded_wait == S(59));
+    assert_true(read.truths[1].duration == S(100));
+    assert_int_equal(read.jobs[2].trace_id, 3); /* nothing follows: that was its end */
+    assert_int_equal(read.truths[2].outcome, OUTCOME_FAILED);
+    assert_int_equal(read.facts.skipped.count, 4); /* three earlier attempts, and job 4, which waits again */
+    trace_case_release(&read);
+}
+
+static void test_rows_that_are_no_jobs(void **state)
+{
+    (void)state;
+    struct trace_case read = trace_case_read(HEADER "1|u|a|100|100|110|150|5|COMPLETED|1|" GPUS8 "|" GPUS8 "\n"
+                                                    "1.batch||a|110|110|110|150||COMPLETED|1||cpu=1\n"
+                                                    "1.0||a|110|110|110|150||COMPLETED|1||cpu=1\n"
+                                                    "2|u|a|100|Unknown|None|120|5|CANCELLED by 0|1|" GPUS8 "|\n"
+                                                    "3|u|a|100|100|120|Unknown|5|RUNNING|1|" GPUS8 "|" GPUS8 "\n"
+                                                    "4|u|a|100|100|100|100|5|FAILED|1|" GPUS8 "|\n"
+                                                    "5_[4-9%2]|u|a|100|100|Unknown|Unknown|5|PENDING|1|" GPUS8 "|\n",
+                                             &sacct, NULL);
+    assert_int_equal(read.count, 1);
+    assert_int_equal(read.facts.skipped.count, 6);
+    assert_string_equal(read.facts.skipped.reasons[0].why, "they are steps of jobs");
+    assert_int_equal(read.facts.skipped.reasons[0].count, 2);
+    trace_case_release(&read);
+}
+
+#define ROW(id)                                                                                                        \
+    id "|u|a|2026-11-26T06:11:29|2026-11-26T06:11:29|2026-11-26T06:11:30|2026-11-26T06:11:31|5|COMPLETED|1|"           \
+       "gres/gpu=1|gres/gpu=1\n"
+
+static void test_arrays_and_dates(void **state)
+{
+    (void)state;
+    struct workload_spec spec = sacct;
+    spec.tz_offset = S(3600);
+    struct trace_case read = trace_case_read(HEADER ROW("6_0") ROW("6_1") ROW("7+0") ROW("7+1"), &spec, NULL);
+    assert_int_equal(read.count, 4);
+    assert_true(read.facts.first_submit == S(1795673489 - 3600)); /* date -d 2026-11-26T06:11:29Z +%s, an hour east */
+    assert_string_equal(read.jobs[0].name, "6_0");
+    assert_true(read.jobs[0].array != 0 && read.jobs[0].array == read.jobs[1].array);
+    assert_int_equal(read.jobs[2].array, 0);
+    assert_string_equal(read.jobs[3].name, "7+1");
+    trace_case_release(&read);
+}
+
+static void test_bad_rows(void **state)
+{
+    (void)state;
+    trace_case_refused(HEADER "1|u|a|yesterday|100|110|150|5|COMPLETED|1|cpu=1|cpu=1\n", &sacct, NULL, 2, 7,
+                       "'Submit'");
+    trace_case_refused(HEADER "1|u|a|100|100|110|109|5|COMPLETED|1|cpu=1|cpu=1\n", &sacct, NULL, 2, 19, "'End'");
+    trace_case_refused(HEADER "1|u|a|100|100|110|150|x|COMPLETED|1|cpu=1|cpu=1\n", &sacct, NULL, 2, 23, "TimelimitRaw");
+    trace_case_refused(HEADER "1|u|a|100|100|110|150|5|DONE|1|cpu=1|cpu=1\n", &sacct, NULL, 2, 25, "'State'");
+    trace_case_refused(HEADER "1|u|a|100|100|110|150|5|COMPLETED|1|cpu|cpu=1\n", &sacct, NULL, 2, 37, "'ReqTRES'");
+    trace_case_refused(HEADER "1|u|a|100|100|110|150|5|COMPLETED|1|gres/gpu=-1|cpu=1\n", &sacct, NULL, 2, 37,
+                       "'ReqTRES'");
+    trace_case_refused(HEADER "1|u|a|100|100|110|150|5|COMPLETED|1|cpu=1\n", &sacct, NULL, 2, 0, "12 fields");
+    trace_case_refused("JobID|State|Start|End\n", &sacct, NULL, 1, 0, "Submit");
+}
+
+/* Made by Slurm 22.05 (tests/cli/sacct_slurm.sh); the numbers are those of its job completion plug-in. */
+static void test_sample(void **state)
+{
+    (void)state;
+    const struct workload_spec spec = {.trace = "workloads/samples/sacct.txt", .gpus_per_node = 8};
+    struct workload_facts facts = trace_real_read(&spec, NULL);
+    assert_string_equal(facts.format, "sacct");
+    assert_int_equal(facts.job_count, 19);
+    assert_int_equal(facts.skipped.count, 22);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_job),
+        cmocka_unit_test(test_attempts),
+        cmocka_unit_test(test_rows_that_are_no_jobs),
+        cmocka_unit_test(test_arrays_and_dates),
+        cmocka_unit_test(test_bad_rows),
+        cmocka_unit_test(test_sample),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,36 @@
+/* tools/trace_options.h -- the options by which the verbs of a trace read it. */
+#ifndef TOOLS_TRACE_OPTIONS_H
+#define TOOLS_TRACE_OPTIONS_H
+
+#include "tools/args.h"
+#include "workloads/readers/source.h"
+
+#define TRACE_OPTIONS                                                                                                  \
+    {.name = "format",                                                                                                 \
+     .letter = 'f',                                                                                                    \
+     .metavar = "FORMAT",                                                                                              \
+     .help = "The trace's format (docs/traces.md). Guessed where possible."},                                          \
+        {.name = "columns",                                                                                            \
+         .metavar = "FILE",                                                                                            \
+         .help = "A map of the trace's columns, for a table of no known format (docs/traces.md)."},                    \
+        {.name = "cluster",                                                                                            \
+         .letter = 'c',                                                                                                \
+         .metavar = "FILE",                                                                                            \
+         .help = "The cluster for GPU models and load (default: 500 nodes of 8 GPUs)."},                               \
+        {.name = "tz",                                                                                                 \
+         .metavar = "OFFSET",                                                                                          \
+         .help = "The zone of dates that name none: what its clocks are ahead of UTC, such as 8h or -7h."},            \
+        {.name = "gpus-per-node",                                                                                      \
+         .metavar = "N",                                                                                               \
+         .help = "How requests without a number of nodes lie on nodes; 0: anywhere. Default: 8."},                     \
+    {                                                                                                                  \
+        .name = "processors-per-gpu", .metavar = "N", .help = "Of SWF: processors that become one GPU. Default: 1."    \
+    }
+
+/* The trace that the first operand names, as the options tell.  spec: borrows from args.  bad_lines_max is 0. */
+struct error trace_options_read(const struct args *args, struct workload_spec *spec) MUST_CHECK;
+
+/* The cluster of --cluster, or the default; free with cluster_free. */
+struct error trace_options_cluster(const struct args *args, struct cluster **cluster) MUST_CHECK;
+
+#endif

@@ -1,0 +1,138 @@
+/* windtunnel trace convert: a trace in another format. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/output.h"
+#include "tools/trace_options.h"
+#include "tools/verbs.h"
+#include "workloads/readers/convert.h"
+#include "workloads/readers/freeze.h"
+
+enum target { TO_NATIVE, TO_JSONL, TO_SWF, TARGET_COUNT };
+static const char *const endings[TARGET_COUNT] = {".csv", ".jsonl", ".swf"};
+
+static bool ends_in(struct text text, const char *end)
+{
+    const size_t length = strlen(end);
+    return text.length >= length && memcmp(text.at + text.length - length, end, length) == 0;
+}
+
+/* What the name of the file asks for. */
+static struct error target_of(const char *path, enum target *target, bool *is_zstd)
+{
+    struct text name = text_of(path);
+    *is_zstd = ends_in(name, ".zst");
+    if (*is_zstd)
+        name.length -= strlen(".zst");
+    for (int t = 0; t < TARGET_COUNT; t++)
+        if (ends_in(name, endings[t])) {
+            *target = (enum target)t;
+            return ERROR_OK;
+        }
+    return error_new(ERROR_USAGE,
+                     "--out must end in .csv (native), .jsonl or .swf, or in one of these and .zst; got %s", path);
+}
+
+static struct error write_as(struct job_source *source, const struct cluster *cluster, enum target target,
+                             struct output *output, struct reason_tally *lost)
+{
+    switch (target) {
+    case TO_NATIVE:
+        return convert_native(source, cluster, output, lost);
+    case TO_SWF:
+        return convert_swf(source, output, lost);
+    default:
+        return freeze_write(source, cluster, output);
+    }
+}
+
+static struct error convert(const struct args *args, struct buffer *said)
+{
+    struct cluster *cluster = NULL;
+    struct job_source *source = NULL;
+    struct workload_spec spec;
+    struct output *output = NULL;
+    struct reason_tally lost = {0};
+    const char *path = args_string(args, "out");
+    enum target target = TO_NATIVE;
+    bool is_zstd;
+    int64_t bad_max;
+    if (path == NULL)
+        return error_new(ERROR_USAGE,
+                         "--out names the file to write: FILE.csv, FILE.jsonl or FILE.swf, with .zst behind "
+                         "to compress it");
+    TRY(target_of(path, &target, &is_zstd));
+    TRY(trace_options_read(args, &spec));
+    TRY(args_int64(args, "max-bad", 0, INT64_MAX, 0, &bad_max));
+    spec.bad_lines_max = (uint64_t)bad_max;
+    TRY(trace_options_cluster(args, &cluster));
+    struct error error = job_source_open(&source, &spec, cluster, 1);
+    if (!error_is(error))
+        error = output_open(&output, path, is_zstd ? OUTPUT_ZSTD : OUTPUT_PLAIN);
+    if (!error_is(error)) {
+        error = write_as(source, cluster, target, output, &lost);
+        if (!error_is(error))
+            error = job_source_check(source);
+        if (!error_is(error))
+            error = output_commit(&output);
+        output_discard(&output);
+    }
+    if (!error_is(error)) {
+        const struct workload_facts *facts = job_source_facts(source);
+        buffer_format(said, "%s: %" PRIu64 " jobs read\n", facts->format, facts->job_count);
+        reason_tally_show(&facts->skipped, "left out", said);
+        if (facts->bad_line_count > 0)
+            buffer_format(said, "unreadable   %" PRIu64 " lines\n", facts->bad_line_count);
+        reason_tally_show(&lost, "lost", said);
+    }
+    job_source_close(source);
+    cluster_free(cluster);
+    return error;
+}
+
+static int run_convert(const struct args *args)
+{
+    struct buffer said = {0};
+    struct error error = convert(args, &said);
+    if (error_is(error)) {
+        buffer_release(&said);
+        return tool_fail(&error);
+    }
+    return tool_print(&said);
+}
+
+static const struct args_option options[] = {
+    {.name = "out",
+     .letter = 'o',
+     .metavar = "FILE",
+     .help = "The file to write: .csv (native), .jsonl or .swf; with .zst behind it is compressed."},
+    TRACE_OPTIONS,
+    {.name = "max-bad", .metavar = "N", .help = "Skip up to N unreadable lines, and count them. Default: 0."},
+    {0},
+};
+
+static const struct args_example examples[] = {
+    {"windtunnel trace convert workloads/samples/philly.csv --out jobs.csv", "In the native format."},
+    {"windtunnel trace convert workloads/samples/native.csv --out jobs.swf.zst",
+     "As SWF, compressed; what SWF cannot say is counted."},
+    {0},
+};
+
+static const char *const description[] = {
+    "Writes the jobs of a trace in another format, in the order of their submission, with time 0 at the first, and "
+    "prints "
+    "what that format cannot say. JSON lines lose nothing.",
+    NULL,
+};
+
+const struct args_verb verb_trace_convert = {
+    .name = "trace convert",
+    .summary = "write a trace in another format, and say what is lost",
+    .synopsis = "FILE --out FILE [OPTION]...",
+    .description = description,
+    .options = options,
+    .examples = examples,
+    .operands_min = 1,
+    .operands_max = 1,
+    .run = run_convert,
+};

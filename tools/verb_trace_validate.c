@@ -1,0 +1,108 @@
+/* windtunnel trace validate: every line of a trace that cannot be read. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "tools/trace_options.h"
+#include "tools/verbs.h"
+
+enum { BAD_DEFAULT = 1000, SHOWN_DEFAULT = 20, EXIT_BAD_DATA = 3 };
+
+struct validation {
+    struct buffer *out;
+    uint64_t shown, shown_max;
+};
+
+static void on_bad_line(void *self, const struct error *error)
+{
+    struct validation *validation = self;
+    if (validation->shown == validation->shown_max)
+        return;
+    char *text = error_text_new(error);
+    buffer_string(validation->out, text != NULL ? text : "error: out of memory\n");
+    free(text);
+    validation->shown++;
+}
+
+static struct error read_all(struct job_source *source)
+{
+    struct job job;
+    struct job_truth truth;
+    bool has = true;
+    while (has)
+        TRY(job_source_next(source, &job, &truth, &has));
+    return job_source_check(source);
+}
+
+static struct error validate(const struct args *args, struct buffer *out, uint64_t *bad)
+{
+    struct cluster *cluster = NULL;
+    struct job_source *source = NULL;
+    struct workload_spec spec;
+    struct validation validation = {.out = out};
+    int64_t bad_max, shown_max;
+    TRY(trace_options_read(args, &spec));
+    TRY(args_int64(args, "max-bad", 0, INT64_MAX, BAD_DEFAULT, &bad_max));
+    TRY(args_int64(args, "show", 0, INT32_MAX, SHOWN_DEFAULT, &shown_max));
+    validation.shown_max = (uint64_t)shown_max;
+    spec.bad_lines_max = (uint64_t)bad_max;
+    spec.bad_lines = (struct bad_line_listener){&validation, on_bad_line};
+    spec.is_kept = true; /* each line is read once, so each error comes once */
+    TRY(trace_options_cluster(args, &cluster));
+    struct error error = job_source_open(&source, &spec, cluster, 1);
+    if (!error_is(error))
+        error = read_all(source);
+    if (!error_is(error)) {
+        const struct workload_facts *facts = job_source_facts(source);
+        *bad = facts->bad_line_count;
+        if (*bad > validation.shown)
+            buffer_format(out, "... and %" PRIu64 " more\n", *bad - validation.shown);
+        buffer_format(out, "%s: %" PRIu64 " jobs, %" PRIu64 " rows left out, %" PRIu64 " unreadable lines\n",
+                      facts->format, facts->job_count, facts->skipped.count, *bad);
+        reason_tally_show(&facts->skipped, "left out", out);
+    }
+    job_source_close(source);
+    cluster_free(cluster);
+    return error;
+}
+
+static int run_validate(const struct args *args)
+{
+    struct buffer out = {0};
+    uint64_t bad = 0;
+    struct error error = validate(args, &out, &bad);
+    int status = tool_print(&out);
+    if (error_is(error))
+        return tool_fail(&error);
+    return status == 0 && bad > 0 ? EXIT_BAD_DATA : status;
+}
+
+static const struct args_option options[] = {
+    TRACE_OPTIONS,
+    {.name = "max-bad", .metavar = "N", .help = "Stop at the line after N unreadable ones. Default: 1000."},
+    {.name = "show", .metavar = "N", .help = "Print the errors of the first N of them. Default: 20."},
+    {0},
+};
+
+static const struct args_example examples[] = {
+    {"windtunnel trace validate workloads/samples/philly.csv", "Is every line readable?"},
+    {0},
+};
+
+static const char *const description[] = {
+    "Reads a whole trace and prints the error of each line that cannot be read, with line and column, and how many "
+    "rows "
+    "are no jobs to replay, with the reason. The exit status is 3 if a line cannot be read.",
+    NULL,
+};
+
+const struct args_verb verb_trace_validate = {
+    .name = "trace validate",
+    .summary = "find the lines of a trace that cannot be read",
+    .synopsis = "FILE [OPTION]...",
+    .description = description,
+    .options = options,
+    .examples = examples,
+    .operands_min = 1,
+    .operands_max = 1,
+    .run = run_validate,
+};

@@ -1,0 +1,330 @@
+#include "workloads/readers/column_map.h"
+
+#include <string.h>
+
+#include "workloads/readers/zone.h"
+
+enum { MAP_BYTES_MAX = 1 << 20, WORDS_MAX = 1000 };
+
+#define AMOUNT_SCALE_MAX INT64_C(1000000000000)
+
+static const char *const unit_names[] = {"s", "ms", "us", "min", "h", "d", "date", NULL};
+static const char *const missing_default[] = {"NaN", "nan", "None", "NULL", "null", "\\N", "NA", "Unknown", NULL};
+static const struct map_source no_source = {.column = -1, .other = -1, .scale = AMOUNT_SCALE, .only_column = -1};
+
+/* What is needed while a map is read. */
+struct reading {
+    struct column_map *map;
+    struct arena *arena;
+};
+
+bool map_field_is_time(int field)
+{
+    static const int times[] = {NATIVE_SUBMIT,
+                                NATIVE_DURATION,
+                                NATIVE_WAIT,
+                                NATIVE_LIMIT,
+                                NATIVE_ESTIMATE,
+                                NATIVE_DEADLINE,
+                                NATIVE_RESTART,
+                                NATIVE_CHECKPOINT_INTERVAL,
+                                NATIVE_CHECKPOINT_DURATION};
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)
+        if (times[i] == field)
+            return true;
+    return false;
+}
+
+bool map_field_is_amount(int field)
+{
+    return field == MAP_COUNT || (native_columns[field].kind == FIELD_NUMBER && !map_field_is_time(field));
+}
+
+static const char *field_name(int field)
+{
+    return field == MAP_COUNT ? "count" : native_columns[field].name;
+}
+
+static const char *kept(const struct reading *reading, const char *text)
+{
+    return arena_copy(reading->arena, text_of(text));
+}
+
+/* The number of the column of that name; -1: the value is absent. */
+static int16_t column_of(const struct reading *reading, const struct json_value *value)
+{
+    struct column_map *map = reading->map;
+    if (value->node == NULL)
+        return -1;
+    const char *name = json_value_string(value);
+    for (uint32_t i = 0; i < map->column_count; i++)
+        if (strcmp(map->columns[i].name, name) == 0)
+            return (int16_t)i;
+    if (name[0] == '\0')
+        json_fail(value, "a column needs a name");
+    else if (map->column_count == CSV_WANTED_MAX)
+        json_fail(value, "a map can use at most %d columns", CSV_WANTED_MAX);
+    if (name[0] == '\0' || map->column_count == CSV_WANTED_MAX)
+        return -1;
+    map->columns[map->column_count] = (struct column){kept(reading, name), false, FIELD_TEXT};
+    return (int16_t)map->column_count++;
+}
+
+/* A list of words, NULL-terminated; NULL: the value is absent. */
+static const char **words_of(const struct reading *reading, const struct json_value *value)
+{
+    if (value->node == NULL)
+        return NULL;
+    size_t count = json_array_count(value);
+    const char **words = arena_alloc(reading->arena, (count + 1) * sizeof *words);
+    for (size_t i = 0; i < count; i++) {
+        struct json_value word = json_array_item(value, i);
+        words[i] = kept(reading, json_value_string(&word));
+    }
+    words[count] = NULL;
+    return words;
+}
+
+static void meanings_read(const struct reading *reading, struct json_object *object, struct map_source *source)
+{
+    struct json_value value = json_member(object, "words");
+    struct json_object words;
+    const char *key;
+    if (value.node == NULL)
+        return;
+    json_object_open(&words, &value);
+    while (json_object_key(&words, source->word_count) != NULL && source->word_count < WORDS_MAX)
+        source->word_count++;
+    source->words = arena_alloc(reading->arena, (source->word_count + 1) * sizeof *source->words);
+    for (uint32_t i = 0; i < source->word_count && (key = json_object_key(&words, i)) != NULL; i++)
+        source->words[i] = (struct map_word){kept(reading, key), kept(reading, json_get_string(&words, key, ""))};
+    json_object_close(&words);
+}
+
+/* "only": {"job_type": ["strict"]} */
+static void only_read(const struct reading *reading, struct json_object *object, struct map_source *source)
+{
+    struct json_value value = json_member(object, "only");
+    struct json_object only;
+    if (value.node == NULL)
+        return;
+    json_object_open(&only, &value);
+    const char *key = json_object_key(&only, 0);
+    if (key == NULL || json_object_key(&only, 1) != NULL) {
+        json_fail(&value, "'only' must name one column and its words");
+        return;
+    }
+    struct json_value words = json_member(&only, key);
+    struct json_value name = words;
+    json_t *text = json_string(key);
+    name.node = text;
+    source->only_column = column_of(reading, &name);
+    json_decref(text);
+    source->only = words_of(reading, &words);
+    json_object_close(&only);
+}
+
+static void combination_read(const struct reading *reading, struct json_object *object, struct map_source *source)
+{
+    static const char *const keys[] = {[MAP_SINCE] = "since", [MAP_AFTER] = "after", [MAP_TIMES] = "times"};
+    for (int c = MAP_SINCE; c <= MAP_TIMES; c++) {
+        struct json_value value = json_member(object, keys[c]);
+        if (value.node == NULL)
+            continue;
+        if (source->combination != MAP_ALONE)
+            json_fail(&value, "'since', 'after' and 'times' exclude each other");
+        source->combination = (uint8_t)c;
+        source->other = column_of(reading, &value);
+    }
+}
+
+static void source_check(const struct json_value *value, int field, const struct map_source *source)
+{
+    const bool is_time = map_field_is_time(field);
+    if (source->column < 0 && source->value == NULL)
+        json_fail(value, "a field needs a 'column' or a 'value'");
+    else if (source->combination != MAP_ALONE && source->column < 0)
+        json_fail(value, "'since', 'after' and 'times' combine a column with another: 'column' is missing");
+    else if (is_time && source->combination == MAP_TIMES)
+        json_fail(value, "'times' is for amounts, '%s' is a time", field_name(field));
+    else if (!is_time && (source->combination == MAP_SINCE || source->combination == MAP_AFTER))
+        json_fail(value, "'since' and 'after' are for times, '%s' is none", field_name(field));
+    else if (source->unit == UNIT_DATE && source->combination == MAP_AFTER)
+        json_fail(value, "a date is not added to another time");
+}
+
+static struct map_source source_read(const struct reading *reading, const struct json_value *value, int field)
+{
+    struct map_source source = no_source;
+    if (value->node != NULL && json_is_string(value->node)) {
+        source.column = column_of(reading, value);
+        return source;
+    }
+    struct json_object object;
+    json_object_open(&object, value);
+    struct json_value column = json_member(&object, "column");
+    source.column = column_of(reading, &column);
+    if (json_has(&object, "value"))
+        source.value = kept(reading, json_get_string(&object, "value", ""));
+    combination_read(reading, &object, &source);
+    if (map_field_is_time(field))
+        source.unit = (uint8_t)json_get_choice(&object, "unit", unit_names, UNIT_S);
+    if (map_field_is_amount(field))
+        source.scale = json_get_scaled(&object, "scale", AMOUNT_SCALE, 1, AMOUNT_SCALE_MAX, AMOUNT_SCALE);
+    meanings_read(reading, &object, &source);
+    only_read(reading, &object, &source);
+    const char *missing = json_get_string(&object, "missing", "");
+    source.if_missing = missing[0] != '\0' ? kept(reading, missing) : NULL;
+    source_check(value, field, &source);
+    json_object_close(&object);
+    return source;
+}
+
+static void fields_read(const struct reading *reading, struct json_object *object)
+{
+    static const int needed[] = {NATIVE_SUBMIT, NATIVE_DURATION, NATIVE_GPUS};
+    struct json_value value = json_member(object, "fields");
+    struct json_object fields;
+    json_need(object, "fields");
+    if (value.node == NULL)
+        return;
+    json_object_open(&fields, &value);
+    for (int field = 0; field < MAP_FIELD_COUNT; field++) {
+        struct json_value source = json_member(&fields, field_name(field));
+        reading->map->sources[field] = source.node != NULL ? source_read(reading, &source, field) : no_source;
+    }
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
+        json_need(&fields, field_name(needed[i]));
+        const struct map_source *source = &reading->map->sources[needed[i]];
+        if (source->column >= 0)
+            reading->map->columns[source->column].is_required = true;
+        if (source->other >= 0)
+            reading->map->columns[source->other].is_required = true;
+    }
+    json_object_close(&fields);
+}
+
+static void skips_read(const struct reading *reading, struct json_object *object)
+{
+    struct column_map *map = reading->map;
+    struct json_value value = json_member(object, "skip");
+    size_t count = value.node != NULL ? json_array_count(&value) : 0;
+    map->skips = arena_alloc(reading->arena, (count + 1) * sizeof *map->skips);
+    for (size_t i = 0; i < count; i++) {
+        struct json_value item = json_array_item(&value, i);
+        struct json_object skip;
+        json_object_open(&skip, &item);
+        json_need(&skip, "column");
+        json_need(&skip, "is");
+        json_need(&skip, "why");
+        struct json_value column = json_member(&skip, "column"), is = json_member(&skip, "is");
+        map->skips[i].column = column_of(reading, &column);
+        map->skips[i].words = words_of(reading, &is);
+        map->skips[i].why = kept(reading, json_get_string(&skip, "why", ""));
+        json_object_close(&skip);
+    }
+    map->skip_count = (uint32_t)count;
+}
+
+/* "columns": the names of a file without a header, as its first line would be. */
+static void names_read(const struct reading *reading, struct json_object *object)
+{
+    struct json_value value = json_member(object, "columns");
+    struct buffer names = {0};
+    if (value.node == NULL)
+        return;
+    for (size_t i = 0; i < json_array_count(&value); i++) {
+        struct json_value name = json_array_item(&value, i);
+        if (i > 0)
+            buffer_char(&names, reading->map->separator);
+        buffer_string(&names, json_value_string(&name));
+    }
+    reading->map->names = arena_copy(reading->arena, (struct text){names.bytes, names.length});
+    buffer_release(&names);
+}
+
+static void separator_read(const struct reading *reading, struct json_object *object)
+{
+    const char *separator = json_get_string(object, "separator", ",");
+    if (strlen(separator) != 1 || strchr("\"\r\n", separator[0]) != NULL) {
+        struct json_value value = json_member(object, "separator");
+        json_fail(&value, "'separator' must be one character, such as \",\", \"|\" or \"\\t\"");
+    }
+    reading->map->separator = separator[0];
+    reading->map->has_quotes = json_get_bool(object, "quotes", separator[0] == ',');
+}
+
+static void recognize_read(const struct reading *reading, struct json_object *object)
+{
+    struct json_value value = json_member(object, "recognize");
+    size_t count = value.node != NULL ? json_array_count(&value) : 0;
+    if (count > CSV_WANTED_MAX)
+        json_fail(&value, "at most %d columns can tell a file from others", CSV_WANTED_MAX);
+    for (size_t i = 0; i < count && i < CSV_WANTED_MAX; i++) {
+        struct json_value name = json_array_item(&value, i);
+        reading->map->recognize[i] = kept(reading, json_value_string(&name));
+    }
+}
+
+void column_map_read(struct column_map *map, const struct json_value *value, struct arena *arena)
+{
+    const struct reading reading = {map, arena};
+    struct json_object object;
+    *map = (struct column_map){0};
+    json_object_open(&object, value);
+    map->summary = kept(&reading, json_get_string(&object, "summary", ""));
+    separator_read(&reading, &object);
+    names_read(&reading, &object);
+    recognize_read(&reading, &object);
+    map->tz_offset = zone_read(&object, "tz_offset");
+    struct json_value missing = json_member(&object, "missing");
+    map->missing = missing.node != NULL ? words_of(&reading, &missing) : missing_default;
+    fields_read(&reading, &object);
+    skips_read(&reading, &object);
+    json_object_close(&object);
+}
+
+static struct error map_parse(struct column_map *map, const char *name, struct text text, struct arena *arena)
+{
+    struct json_doc *doc;
+    struct error sticky = ERROR_OK;
+    TRY(json_doc_parse(&doc, name, text, ERROR_CONFIG));
+    struct json_value root = json_doc_root(doc, &sticky);
+    column_map_read(map, &root, arena);
+    json_doc_free(doc);
+    return sticky;
+}
+
+struct error column_map_named(struct column_map *map, const char *name, struct arena *arena)
+{
+    for (const struct embedded_text *text = column_map_texts; text->name != NULL; text++)
+        if (strcmp(text->name, name) == 0)
+            return map_parse(map, name, (struct text){text->text, text->length}, arena);
+    return error_new(ERROR_INTERNAL, "there is no map of columns '%s'", name);
+}
+
+struct error column_map_load(struct column_map *map, const char *path, struct arena *arena)
+{
+    char *bytes;
+    size_t length;
+    TRY(input_read_all(path, MAP_BYTES_MAX, &bytes, &length));
+    struct error error = map_parse(map, path, (struct text){bytes, length}, arena);
+    mem_free(bytes);
+    return error;
+}
+
+bool column_map_knows(const struct column_map *map, struct text first_line)
+{
+    struct text rest = first_line, piece;
+    uint32_t wanted = 0, seen = 0;
+    while (map->recognize[wanted] != NULL)
+        wanted++;
+    while (text_cut(&rest, map->separator, &piece)) {
+        piece = text_trim(piece);
+        if (piece.length >= 2 && piece.at[0] == '"')
+            piece = (struct text){piece.at + 1, piece.length - 2};
+        for (uint32_t i = 0; i < wanted; i++)
+            seen += text_is(piece, map->recognize[i]);
+    }
+    return wanted > 0 && seen == wanted;
+}

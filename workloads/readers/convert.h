@@ -1,0 +1,30 @@
+/* workloads/readers/convert.h -- the jobs of a source as a trace in another format.
+ *
+ *   struct reason_tally lost = {0};
+ *   TRY(convert_native(source, cluster, output, &lost));
+ *   reason_tally_show(&lost, "lost", &said);
+ *
+ * JSON lines, which keep all of a job, are workloads/readers/freeze.h.
+ *
+ * Laws
+ *  - Time 0 is the first submission, as in the source.
+ *  - What a format cannot say is counted in `lost`, once per job and kind; a job that it cannot express at all is left
+ *    out, and counted.
+ *  - Reading the result gives jobs with the same submissions, run times and numbers of GPUs.
+ *
+ * The output is not committed.  On error `lost` is of the jobs until then.  Memory: constant.
+ */
+#ifndef WORKLOADS_READERS_CONVERT_H
+#define WORKLOADS_READERS_CONVERT_H
+
+#include "base/output.h"
+#include "workloads/readers/source.h"
+
+/* The native CSV.  cluster: for the names of GPU models. */
+struct error convert_native(struct job_source *source, const struct cluster *cluster, struct output *output,
+                            struct reason_tally *lost) MUST_CHECK;
+
+/* Standard Workload Format 2.2; a GPU is a processor. */
+struct error convert_swf(struct job_source *source, struct output *output, struct reason_tally *lost) MUST_CHECK;
+
+#endif

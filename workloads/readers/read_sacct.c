@@ -1,0 +1,409 @@
+/* workloads/readers/read_sacct.c -- jobs as Slurm's accounting lists them: `sacct -P`, a row per attempt with `-D`.
+ *
+ * A job that was requeued has a row for each attempt, and the later ones come anywhere behind the first (sacct sorts by
+ * submission, which a requeue moves).  An attempt that may be followed by another is kept until that comes, or the end.
+ *
+ * Sources: SchedMD/slurm, src/sacct/print.c (columns and their values), sacct(1); rows of Slurm 22.05. */
+#include <string.h>
+
+#include "workloads/readers/csv.h"
+#include "workloads/readers/reader.h"
+#include "workloads/readers/zone.h"
+#include "workloads/request/ask.h"
+
+enum {
+    SACCT_ID,
+    SACCT_USER,
+    SACCT_ACCOUNT,
+    SACCT_PARTITION,
+    SACCT_SUBMIT,
+    SACCT_ELIGIBLE,
+    SACCT_START,
+    SACCT_END,
+    SACCT_LIMIT,
+    SACCT_STATE,
+    SACCT_NODES,
+    SACCT_ASKED,
+    SACCT_GIVEN,
+    SACCT_COLUMN_COUNT
+};
+
+static const struct column columns[SACCT_COLUMN_COUNT] = {
+    [SACCT_ID] = {"JobID", true, FIELD_TEXT},
+    [SACCT_USER] = {"User", false, FIELD_TEXT},
+    [SACCT_ACCOUNT] = {"Account", false, FIELD_TEXT},
+    [SACCT_PARTITION] = {"Partition", false, FIELD_TEXT},
+    [SACCT_SUBMIT] = {"Submit", true, FIELD_TEXT},
+    [SACCT_ELIGIBLE] = {"Eligible", false, FIELD_TEXT},
+    [SACCT_START] = {"Start", true, FIELD_TEXT},
+    [SACCT_END] = {"End", true, FIELD_TEXT},
+    [SACCT_LIMIT] = {"TimelimitRaw", false, FIELD_TEXT},
+    [SACCT_STATE] = {"State", true, FIELD_TEXT},
+    [SACCT_NODES] = {"NNodes", false, FIELD_NUMBER},
+    [SACCT_ASKED] = {"ReqTRES", false, FIELD_TEXT},
+    [SACCT_GIVEN] = {"AllocTRES", false, FIELD_TEXT},
+};
+
+/* What a row of a job tells. */
+struct attempt {
+    time_ns submit, eligible, start, end; /* TIME_NEVER: not known */
+    time_ns first_start;                  /* of the job's first attempt */
+    time_ns limit;
+    int64_t gpus, nodes, cpu_milli, memory_mib;
+    uint32_t user, array;
+    queue_id queue;
+    uint8_t outcome;
+    bool may_go_on;   /* another attempt may follow */
+    bool is_requeued; /* another attempt must follow */
+};
+
+/* The last attempt of a job so far; submission, eligibility and first start are of its first. */
+struct kept {
+    struct attempt attempt;
+    bool is_open; /* no final row of the job came yet */
+};
+
+struct sacct_state {
+    struct csv csv;
+    struct names *ids; /* of the jobs that are kept */
+    struct kept *kept; /* by id */
+    size_t capacity;
+    uint32_t next; /* at the end: the next of them */
+};
+
+static bool sacct_is_mine(const struct trace_format *self, struct text first_line)
+{
+    static const char *const wanted[] = {"JobID", "State", "Submit", "Start", "End"};
+    (void)self;
+    uint32_t seen = 0;
+    struct text rest = first_line, piece;
+    while (text_cut(&rest, '|', &piece))
+        for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
+            seen += text_is(piece, wanted[i]);
+    return seen == sizeof wanted / sizeof wanted[0];
+}
+
+static struct error sacct_first_line(struct reader *reader, struct text line, bool *is_header)
+{
+    struct sacct_state *state = reader->state;
+    *is_header = true;
+    state->ids = names_new();
+    csv_init(&state->csv, columns, SACCT_COLUMN_COUNT);
+    state->csv.separator = '|';
+    state->csv.has_quotes = false;
+    return csv_header(&state->csv, &(struct line){reader->input, line});
+}
+
+static bool is_unknown(struct text value)
+{
+    return value.length == 0 || text_is(value, "Unknown") || text_is(value, "None") || text_is(value, "INVALID");
+}
+
+/* Seconds since 1970 (SLURM_TIME_FORMAT=%s), or a date; unknown: *out stays. */
+static struct error moment_read(const struct reader *reader, const struct line *line, const struct field *field,
+                                time_ns *out)
+{
+    if (is_unknown(field->value) || time_parse_seconds(field->value, out) ||
+        zone_date(field->value, reader->spec->tz_offset, out))
+        return ERROR_OK;
+    return field_error(line, field, "seconds since 1970, or a date such as 2026-01-31T07:01:55");
+}
+
+/* Minutes; UNLIMITED and Partition_Limit are none. */
+static struct error limit_read(const struct line *line, const struct field *field, time_ns *out)
+{
+    enum { MINUTES_MAX = INT32_MAX };
+    int64_t minutes = 0;
+    *out = TIME_NEVER;
+    if (is_unknown(field->value) || text_is(field->value, "UNLIMITED") || text_is(field->value, "Partition_Limit"))
+        return ERROR_OK;
+    TRY(field_int(line, field, 0, MINUTES_MAX, &minutes));
+    if (minutes > 0 && minutes < TIME_NS_MAX / (60 * TIME_NS_PER_S))
+        *out = minutes * 60 * TIME_NS_PER_S;
+    return ERROR_OK;
+}
+
+/* "2000M" in MiB, rounded up; a plain number is in MiB. */
+static bool memory_of(struct text value, int64_t *mib)
+{
+    static const char units[] = "KMGTP";
+    const char *unit = value.length > 0 ? memchr(units, value.at[value.length - 1], sizeof units - 1) : NULL;
+    int64_t kib, scale = INT64_C(1) << 10;
+    if (unit != NULL) {
+        value.length--;
+        scale = INT64_C(1) << (10 * (unit - units));
+    }
+    if (!text_to_scaled(value, 1000, &kib) || __builtin_mul_overflow(kib, scale, &kib) || kib < 0)
+        return false;
+    *mib = (kib / 1000 + 1023) >> 10;
+    return true;
+}
+
+/* A number with an optional unit of 1024, as sacct writes without --noconvert. */
+static bool count_of(struct text value, int64_t *count)
+{
+    static const char units[] = "KMG";
+    const char *unit = value.length > 0 ? memchr(units, value.at[value.length - 1], sizeof units - 1) : NULL;
+    int64_t milli;
+    if (unit != NULL)
+        value.length--;
+    if (!text_to_scaled(value, 1000, &milli) || milli < 0 || milli > INT64_MAX >> 32)
+        return false;
+    *count = (unit != NULL ? milli << (10 * (unit - units + 1)) : milli) / 1000;
+    return true;
+}
+
+static bool starts(struct text text, const char *start)
+{
+    size_t length = strlen(start);
+    return text.length >= length && memcmp(text.at, start, length) == 0;
+}
+
+/* "billing=2,cpu=2,gres/gpu=16,gres/gpu:h100=16,mem=2000M,node=2": totals of the job.  Typed GPUs are those that are
+ * counted without a type, if that is there.  What is not named stays. */
+static struct error tres_read(const struct line *line, const struct field *field, struct attempt *attempt)
+{
+    struct text rest = field->value, item, value;
+    int64_t untyped = -1, typed = -1, count = 0;
+    if (!field_is_set(field))
+        return ERROR_OK;
+    while (text_cut(&rest, ',', &item)) {
+        bool is_good = true;
+        value = item;
+        struct text name;
+        if (!text_cut(&value, '=', &name) || value.at == NULL)
+            return field_error(line, field, "a list such as cpu=2,gres/gpu=16,mem=2000M,node=2");
+        if (text_is(name, "gres/gpu"))
+            is_good = count_of(value, &untyped);
+        else if (starts(name, "gres/gpu:")) {
+            is_good = count_of(value, &count);
+            typed = (typed > 0 ? typed : 0) + count;
+        } else if (text_is(name, "cpu")) {
+            is_good = count_of(value, &count);
+            attempt->cpu_milli = count * 1000;
+        } else if (text_is(name, "node"))
+            is_good = count_of(value, &attempt->nodes);
+        else if (text_is(name, "mem"))
+            is_good = memory_of(value, &attempt->memory_mib);
+        if (!is_good)
+            return field_error(line, field, "a list such as cpu=2,gres/gpu=16,mem=2000M,node=2");
+    }
+    if (untyped >= 0 || typed >= 0)
+        attempt->gpus = untyped >= 0 ? untyped : typed;
+    if (attempt->gpus > ASK_GPUS_MAX || attempt->nodes > CLUSTER_NODES_MAX)
+        return field_error(line, field, "at most a million GPUs");
+    return ERROR_OK;
+}
+
+/* The words of slurm.h, in full; CANCELLED may be followed by the user. */
+static bool state_read(struct text state, struct attempt *attempt)
+{
+    static const struct {
+        const char *word;
+        enum job_outcome outcome;
+        bool may_go_on;
+    } states[] = {
+        {"COMPLETED", OUTCOME_COMPLETED, false},  {"FAILED", OUTCOME_FAILED, false},
+        {"CANCELLED", OUTCOME_CANCELLED, false},  {"TIMEOUT", OUTCOME_FAILED, false},
+        {"OUT_OF_MEMORY", OUTCOME_FAILED, false}, {"DEADLINE", OUTCOME_FAILED, false},
+        {"NODE_FAIL", OUTCOME_FAILED, true},      {"BOOT_FAIL", OUTCOME_FAILED, true},
+        {"PREEMPTED", OUTCOME_FAILED, true},      {"REQUEUED", OUTCOME_FAILED, true},
+        {"REVOKED", OUTCOME_CANCELLED, false},    {"PENDING", OUTCOME_CANCELLED, false},
+        {"RUNNING", OUTCOME_CANCELLED, false},    {"SUSPENDED", OUTCOME_CANCELLED, false},
+        {"RESIZING", OUTCOME_CANCELLED, false},   {"COMPLETING", OUTCOME_CANCELLED, false},
+    };
+    struct text word = state;
+    for (size_t i = 0; i < state.length; i++)
+        if (state.at[i] == ' ') {
+            word.length = i;
+            break;
+        }
+    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
+        if (!text_is(word, states[i].word))
+            continue;
+        attempt->outcome = (uint8_t)states[i].outcome;
+        attempt->may_go_on = states[i].may_go_on;
+        attempt->is_requeued = text_is(word, "REQUEUED");
+        return true;
+    }
+    return false;
+}
+
+/* "12_3" is a task of the array 12; "12_[4-9]" are tasks that never started. */
+static uint32_t array_of(struct reader *reader, struct text id)
+{
+    const char *mark = memchr(id.at, '_', id.length);
+    return mark != NULL ? trace_ids_array(&reader->ids, (struct text){id.at, (size_t)(mark - id.at)}) : 0;
+}
+
+static struct error attempt_read(struct reader *reader, const struct line *line, struct attempt *attempt)
+{
+    const struct sacct_state *state = reader->state;
+    const struct field *fields = state->csv.fields;
+    *attempt = (struct attempt){.submit = TIME_NEVER, .eligible = TIME_NEVER, .start = TIME_NEVER, .end = TIME_NEVER};
+    TRY(moment_read(reader, line, &fields[SACCT_SUBMIT], &attempt->submit));
+    TRY(moment_read(reader, line, &fields[SACCT_ELIGIBLE], &attempt->eligible));
+    TRY(moment_read(reader, line, &fields[SACCT_START], &attempt->start));
+    TRY(moment_read(reader, line, &fields[SACCT_END], &attempt->end));
+    attempt->first_start = attempt->start;
+    if (attempt->submit == TIME_NEVER || attempt->submit < 0)
+        return field_error(line, &fields[SACCT_SUBMIT], "seconds since 1970, or a date");
+    if (attempt->start != TIME_NEVER && attempt->end != TIME_NEVER && attempt->end < attempt->start)
+        return field_error(line, &fields[SACCT_END], "no earlier than 'Start'");
+    TRY(limit_read(line, &fields[SACCT_LIMIT], &attempt->limit));
+    if (!state_read(fields[SACCT_STATE].value, attempt))
+        return field_error(line, &fields[SACCT_STATE], "a state of Slurm, such as COMPLETED");
+    TRY(field_int(line, &fields[SACCT_NODES], 0, CLUSTER_NODES_MAX, &attempt->nodes));
+    TRY(tres_read(line, &fields[field_is_set(&fields[SACCT_ASKED]) ? SACCT_ASKED : SACCT_GIVEN], attempt));
+    TRY(field_utf8(line, &fields[SACCT_ID]));
+    TRY(field_utf8(line, &fields[SACCT_USER]));
+    const struct field *queue = &fields[field_is_set(&fields[SACCT_ACCOUNT]) ? SACCT_ACCOUNT : SACCT_PARTITION];
+    TRY(field_utf8(line, queue));
+    attempt->queue = reader_queue(reader, queue->value);
+    attempt->user = reader_user(reader, fields[SACCT_USER].value);
+    attempt->array = array_of(reader, fields[SACCT_ID].value);
+    return ERROR_OK;
+}
+
+/* The job of its last attempt.  It could start when it was eligible: its wait counts from then, not from a submission
+ * with a dependency or a time to begin.  Returns NULL, or why its request is not valid. */
+static const char *job_make(const struct attempt *attempt, struct text id, struct arena *arena, struct trace_row *row)
+{
+    struct job *job = &row->job;
+    enum ask_field culprit;
+    struct ask ask = {.gpus = attempt->gpus,
+                      .nodes = attempt->nodes,
+                      .cpu_milli = attempt->cpu_milli,
+                      .memory_mib = attempt->memory_mib};
+    if (ask.nodes == 0 || ask.gpus % ask.nodes != 0)
+        ask.nodes = ask.gpus == 0 ? 1 : 0;
+    const char *complaint = ask_shape(&ask, job, &culprit);
+    if (complaint != NULL)
+        return complaint;
+    const bool is_later = attempt->eligible != TIME_NEVER && attempt->eligible > attempt->submit;
+    job->submit = is_later ? attempt->eligible : attempt->submit;
+    job->limit = attempt->limit;
+    job->queue = attempt->queue;
+    job->user = attempt->user;
+    job->array = attempt->array;
+    if (!text_to_int64(id, 0, INT64_MAX, &job->trace_id))
+        job->name = arena_copy(arena, id);
+    row->truth.duration = attempt->end - attempt->start;
+    row->truth.outcome = attempt->outcome;
+    if (attempt->first_start >= job->submit)
+        row->truth.recorded_wait = attempt->first_start - job->submit;
+    return NULL;
+}
+
+/* Why the row is no job that ran to its end; NULL: it is one. */
+static const char *skip_reason(const struct csv *csv, const struct attempt *attempt)
+{
+    const struct text id = csv->fields[SACCT_ID].value;
+    if (attempt->start == TIME_NEVER || memchr(id.at, '[', id.length) != NULL)
+        return "they never started";
+    if (attempt->end == TIME_NEVER)
+        return "they had not ended";
+    if (csv->is_there[SACCT_GIVEN] && !field_is_set(&csv->fields[SACCT_GIVEN]) && attempt->start == attempt->end)
+        return "they were given nothing: refused at their submission, or cancelled before they started";
+    if (attempt->gpus == 0 && attempt->cpu_milli == 0 && attempt->memory_mib == 0)
+        return "they ask for no GPU, CPU or memory";
+    return NULL;
+}
+
+/* The kept job of that id that goes on; NULL: there is none. */
+static struct kept *kept_find(const struct sacct_state *state, struct text id)
+{
+    const uint32_t number = names_count(state->ids) != 0 ? names_find(state->ids, id) : NAMES_NONE;
+    return number != NAMES_NONE && state->kept[number].is_open ? &state->kept[number] : NULL;
+}
+
+static void attempt_keep(struct sacct_state *state, struct text id, const struct attempt *attempt)
+{
+    const uint32_t number = names_add(state->ids, id);
+    MEM_GROW(state->kept, state->capacity, (size_t)number + 1);
+    state->kept[number] = (struct kept){*attempt, true};
+}
+
+static void row_skip(struct trace_row *row, const char *why)
+{
+    row->kind = ROW_SKIPPED;
+    row->why = why;
+}
+
+static struct error sacct_line(struct reader *reader, struct text text, struct trace_row *row)
+{
+    struct sacct_state *state = reader->state;
+    const struct field *fields = state->csv.fields;
+    const struct line line = {reader->input, text};
+    struct attempt attempt;
+    TRY(csv_row(&state->csv, &line));
+    const struct text id = fields[SACCT_ID].value;
+    if (memchr(id.at, '.', id.length) != NULL) {
+        row_skip(row, "they are steps of jobs");
+        return ERROR_OK;
+    }
+    TRY(attempt_read(reader, &line, &attempt));
+    struct kept *kept = kept_find(state, id);
+    if (kept != NULL) {
+        attempt.submit = kept->attempt.submit;
+        attempt.eligible = kept->attempt.eligible;
+        attempt.first_start = kept->attempt.first_start;
+        kept->is_open = false;
+        reason_tally_add(&reader->skipped, "they are earlier attempts of jobs that were started again");
+    }
+    const char *why = skip_reason(&state->csv, &attempt);
+    if (why != NULL) {
+        row_skip(row, why);
+        return ERROR_OK;
+    }
+    if (attempt.may_go_on) {
+        attempt_keep(state, id, &attempt);
+        row->kind = ROW_NOTHING;
+        return ERROR_OK;
+    }
+    const char *complaint = job_make(&attempt, id, reader->arena, row);
+    if (complaint == NULL)
+        return ERROR_OK;
+    const struct field *asked = &fields[field_is_set(&fields[SACCT_ASKED]) ? SACCT_ASKED : SACCT_GIVEN];
+    return input_error(line.input, text, asked->place, "'%s': %s", asked->name, complaint);
+}
+
+/* Attempts that no other followed were the last of their jobs. */
+static struct error sacct_end(struct reader *reader, struct trace_row *row, bool *has)
+{
+    struct sacct_state *state = reader->state;
+    while (state->next < names_count(state->ids) && !state->kept[state->next].is_open)
+        state->next++;
+    *has = state->next < names_count(state->ids);
+    if (!*has)
+        return ERROR_OK;
+    const uint32_t number = state->next++;
+    const struct attempt *attempt = &state->kept[number].attempt;
+    const char *id = names_text(state->ids, number);
+    const char *complaint = job_make(attempt, text_of(id), reader->arena, row);
+    if (complaint != NULL)
+        return error_new(ERROR_DATA, "%s: job %s: %s", input_path(reader->input), id, complaint);
+    if (attempt->is_requeued)
+        row_skip(row, "they had not ended");
+    return ERROR_OK;
+}
+
+static void sacct_close(struct reader *reader)
+{
+    struct sacct_state *state = reader->state;
+    csv_release(&state->csv);
+    names_free(state->ids);
+    mem_free(state->kept);
+}
+
+const struct trace_format trace_sacct = {
+    .name = "sacct",
+    .summary = "sacct -P of Slurm, with -D: a row per attempt",
+    .version = TRACE_FORMAT_VERSION,
+    .state_bytes = sizeof(struct sacct_state),
+    .is_mine = sacct_is_mine,
+    .on_first_line = sacct_first_line,
+    .on_line = sacct_line,
+    .on_end = sacct_end,
+    .on_close = sacct_close,
+};
