@@ -20,44 +20,6 @@
 #include "policies/state/waits.h"
 #include "policies/util/archive.h"
 
-/* Reopen those of the class queues that a limit of the queue closed; QUEUE_NONE: of any queue. */
-static void reopen_closed_by(struct sched *sched, const struct id_marks *closed, queue_id queue)
-{
-    for (uint32_t l = id_marks_next(closed, 0); l != ID_MARKS_NONE; l = id_marks_next(closed, l + 1))
-        if (queue == QUEUE_NONE || sched->pending.class_queues[l].quota_block == queue) {
-            pending_block(&sched->pending, l, QUEUE_NONE);
-            queue_tree_touch(&sched->tree, sched->pending.class_queues[l].leaf_queue);
-        }
-}
-
-/* Less is charged to the queue: reopen the class queues that a limit of it or of a queue above it closed. */
-static void reopen_class_queues(struct sched *sched, queue_id queue)
-{
-    const bool keeps_for_owners = sched->headroom.owners_milli > 0;
-    const bool may_be_closed = sched->tree.closing_count > 0;
-    for (queue_id q = queue; q != QUEUE_NONE; q = sched->tree.queues[q].parent) {
-        if (keeps_for_owners && sched->pending.leaf_queues[q].over_quota_count > 0)
-            over_quota_review(sched, q);
-        if (!may_be_closed || !sched->tree.queues[q].has_closed_class_queues)
-            continue;
-        queue_tree_reopen(&sched->tree, q);
-        reopen_closed_by(sched, &sched->pending.blocked, q);
-    }
-}
-
-void sched_reopen_quotas(struct sched *sched)
-{
-    const bool keeps_for_owners = sched->headroom.owners_milli > 0;
-    const bool may_be_closed = sched->tree.closing_count > 0;
-    for (queue_id q = 0; q < sched->tree.count && (keeps_for_owners || may_be_closed); q++) {
-        if (keeps_for_owners && sched->pending.leaf_queues[q].over_quota_count > 0)
-            over_quota_review(sched, q);
-        queue_tree_reopen(&sched->tree, q);
-    }
-    if (may_be_closed)
-        reopen_closed_by(sched, &sched->pending.blocked, QUEUE_NONE);
-}
-
 static bool is_some_less(const int64_t amounts[QUEUE_SUM_COUNT])
 {
     int64_t signs = 0;
@@ -76,7 +38,7 @@ void sched_charge(struct sched *sched, uint32_t slot, const int64_t amounts[QUEU
         accounts_charge(&sched->accounts, job->queue, sched->jobs.facts[slot].user, amounts, 1, sched->now);
     const bool keeps_some = sched->tree.closing_count > 0 || sched->headroom.owners_milli > 0;
     if (keeps_some && is_some_less(amounts))
-        reopen_class_queues(sched, job->queue);
+        sched_reopen_below(sched, job->queue);
 }
 
 void sched_advance_quota(struct sched *sched, time_ns now)
@@ -92,7 +54,7 @@ void sched_advance_quota(struct sched *sched, time_ns now)
         queue_tree_all_stale(&sched->tree);
         sched_reopen_quotas(sched);
     } else if (may_places_differ) {
-        reopen_closed_by(sched, &sched->pending.brief, QUEUE_NONE);
+        sched_reopen_brief(sched);
     }
     sched->tree.now = now;
 }

@@ -1,4 +1,5 @@
-/* policies/queues/selection_order.h -- the class queues of a list, in the order in which the queue selection names them.
+/* policies/queues/selection_order.h -- the class queues of a list, in the order in which the queue selection names
+ * them.
  *
  *   selection_order_open(&order, tree, pending, class_queues, count);
  *   while ((class_queue = selection_order_take(&order, tree, pending)) != CLASS_QUEUE_NONE) ...
@@ -6,8 +7,8 @@
  * Law: what is taken is what queue_selection_best would name among the class queues that are left
  * (policies/queues/queue_selection.h).  It holds while no head, no charge and no share changes: after such a change it
  * is opened again.
- * Each queue keeps two heaps: its own class queues by their heads, and the queues below it by their best class queue. So
- * to take one changes the top of one heap at each level.
+ * Each queue keeps two heaps: its own class queues by their heads, and the queues below it by their best class queue.
+ * So to take one changes the top of one heap at each level.
  * Cost: O(class queues * depth) to open, then O(depth * log(siblings)) comparisons to take one.  It is scratch: it is
  * not saved.
  */
