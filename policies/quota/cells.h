@@ -72,8 +72,8 @@ void cells_settle(struct queue_tree *tree);
  * these jobs.  For any quota policy. */
 void cells_note_non_preemptible(struct queue_tree *tree, const struct piece *piece, queue_id queue, int sign);
 
-/* False only if a guaranteed job of the request class, in one group of whole GPUs or of shares, surely finds no place in
- * the cells of its queue, even if all opportunistic jobs leave, and wherever the cells that are not in use go.  It
+/* False only if a guaranteed job of the request class, in one group of whole GPUs or of shares, surely finds no place
+ * in the cells of its queue, even if all opportunistic jobs leave, and wherever the cells not in use go.  It
  * counts what is empty in the queue's cells in use, with as many GPUs of its other cells beside them as there is room
  * for.  Reads no place that was put off.  True if no queue has cells, and if a cut of the quotas has not been followed
  * by places.  O(nodes of the queue's cells); O(1) for whole GPUs while no guaranteed job comes or goes. */
