@@ -14,11 +14,20 @@
 #include "policies/state/sched_state.h"
 #include "policies/state/waits.h"
 
-static void close_class_queue(struct sched *sched, uint32_t class_queue_id, queue_id forbids)
+/* by_limit: the head may not have more, wherever it would be placed.
+ * Where jobs are confined, each fact may move their places, so each head is tried again.  Only a guaranteed job that a
+ * limit closed waits for the limit: it goes before all jobs that are not guaranteed, so the others keep their order
+ * without it.  Without this, 36 hours of h100-500x8.json under `hived` cost 20 % more instructions. */
+static void close_class_queue(struct sched *sched, uint32_t class_queue_id, queue_id forbids, bool by_limit)
 {
-    pending_block(&sched->pending, class_queue_id, forbids);
+    const struct class_queue *class_queue = &sched->pending.class_queues[class_queue_id];
+    const int64_t *charge = sched->request_classes.at[class_queue->request_class].charge;
+    if (by_limit && charge[QUEUE_SUM_FIRM_GPU] > 0)
+        pending_block(&sched->pending, class_queue_id, forbids);
+    else
+        pending_block_briefly(&sched->pending, class_queue_id, forbids);
     queue_tree_close(&sched->tree, forbids);
-    queue_tree_touch(&sched->tree, sched->pending.class_queues[class_queue_id].leaf_queue);
+    queue_tree_touch(&sched->tree, class_queue->leaf_queue);
     nominees_turn_moved(sched);
 }
 
@@ -55,7 +64,7 @@ static void close_for(struct sched *sched, uint32_t class_queue_id, uint32_t slo
     const struct sched_job *job = &sched->jobs.jobs[slot];
     struct request_class *request_class = &sched->request_classes.at[job->ask];
     if (closed == REQUEST_CLASS_BLOCKED && sched->policy.quota->confines != NULL && !request_class->is_preemptible) {
-        close_class_queue(sched, class_queue_id, job->queue);
+        close_class_queue(sched, class_queue_id, job->queue, false);
         return;
     }
     if (closed & REQUEST_CLASS_SPARES_NODES)
@@ -78,7 +87,7 @@ static bool is_forbidden(struct sched *sched, uint32_t class_queue_id, uint32_t 
         kept_note(sched, class_queue_id, forbids != QUEUE_NONE);
     }
     if (forbids != QUEUE_NONE)
-        close_class_queue(sched, class_queue_id, forbids);
+        close_class_queue(sched, class_queue_id, forbids, true);
     return forbids != QUEUE_NONE;
 }
 

@@ -20,41 +20,6 @@
 #include "policies/state/waits.h"
 #include "policies/util/archive.h"
 
-/* Less is charged to the queue: reopen the class queues that a limit of it or of a queue above it closed. */
-static void reopen_class_queues(struct sched *sched, queue_id queue)
-{
-    const bool keeps_for_owners = sched->headroom.owners_milli > 0;
-    const bool may_be_closed = sched->tree.closing_count > 0;
-    for (queue_id q = queue; q != QUEUE_NONE; q = sched->tree.queues[q].parent) {
-        if (keeps_for_owners && sched->pending.leaf_queues[q].over_quota_count > 0)
-            over_quota_review(sched, q);
-        if (!may_be_closed || !sched->tree.queues[q].has_closed_class_queues)
-            continue;
-        queue_tree_reopen(&sched->tree, q);
-        for (uint32_t l = 0; l < sched->pending.class_queue_count; l++)
-            if (sched->pending.class_queues[l].quota_block == q) {
-                pending_block(&sched->pending, l, QUEUE_NONE);
-                queue_tree_touch(&sched->tree, sched->pending.class_queues[l].leaf_queue);
-            }
-    }
-}
-
-void sched_reopen_quotas(struct sched *sched)
-{
-    const bool keeps_for_owners = sched->headroom.owners_milli > 0;
-    const bool may_be_closed = sched->tree.closing_count > 0;
-    for (queue_id q = 0; q < sched->tree.count && (keeps_for_owners || may_be_closed); q++) {
-        if (keeps_for_owners && sched->pending.leaf_queues[q].over_quota_count > 0)
-            over_quota_review(sched, q);
-        queue_tree_reopen(&sched->tree, q);
-    }
-    for (uint32_t l = 0; l < sched->pending.class_queue_count && may_be_closed; l++)
-        if (sched->pending.class_queues[l].quota_block != QUEUE_NONE) {
-            pending_block(&sched->pending, l, QUEUE_NONE);
-            queue_tree_touch(&sched->tree, sched->pending.class_queues[l].leaf_queue);
-        }
-}
-
 static bool is_some_less(const int64_t amounts[QUEUE_SUM_COUNT])
 {
     int64_t signs = 0;
@@ -73,7 +38,7 @@ void sched_charge(struct sched *sched, uint32_t slot, const int64_t amounts[QUEU
         accounts_charge(&sched->accounts, job->queue, sched->jobs.facts[slot].user, amounts, 1, sched->now);
     const bool keeps_some = sched->tree.closing_count > 0 || sched->headroom.owners_milli > 0;
     if (keeps_some && is_some_less(amounts))
-        reopen_class_queues(sched, job->queue);
+        sched_reopen_below(sched, job->queue);
 }
 
 void sched_advance_quota(struct sched *sched, time_ns now)
@@ -81,11 +46,15 @@ void sched_advance_quota(struct sched *sched, time_ns now)
     const bool has_news = sched->quota_advance.change != sched->changes || sched->quota_advance.at <= now;
     sched->quota_advance.at = TIME_NEVER;
     sched->quota_advance.change = sched->changes;
-    if (sched->policy.quota->advance(&sched->tree, now, &sched->quota_advance.at)) {
-        if (has_news) /* else a plan that failed would fail again each time */
-            sched_void_memos(sched);
+    const bool may_limits_differ = sched->policy.quota->advance(&sched->tree, now, &sched->quota_advance.at);
+    const bool may_places_differ = sched->policy.quota->confines != NULL;
+    if ((may_limits_differ || may_places_differ) && has_news) /* else a plan that failed would fail again each time */
+        sched_void_memos(sched);
+    if (may_limits_differ) {
         queue_tree_all_stale(&sched->tree);
         sched_reopen_quotas(sched);
+    } else if (may_places_differ) {
+        sched_reopen_brief(sched);
     }
     sched->tree.now = now;
 }
@@ -157,6 +126,13 @@ void sched_hold(struct sched *sched, uint32_t slot, const struct piece_list *pie
     sched_charge(sched, slot, amounts);
 }
 
+static void count_leaving(struct sched *sched, const struct sched_job *job, int sign)
+{
+    sched->lists.leaving_count += (uint32_t)sign;
+    if (!sched_request_class(sched, job)->is_preemptible)
+        sched->lists.leaving_firm_count += (uint32_t)sign;
+}
+
 void sched_unhold(struct sched *sched, uint32_t slot, uint32_t index)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
@@ -172,9 +148,10 @@ void sched_unhold(struct sched *sched, uint32_t slot, uint32_t index)
     note_piece(sched, job, &holding.piece, -1);
     if (holding.phase == HOLDING_CLAIMED)
         sched->claims.piece_milli -= piece_milli(&holding.piece);
-    sched->lists.leaving_count -= holding.phase == HOLDING_LEAVING;
-    if (holding.phase == HOLDING_LEAVING)
+    if (holding.phase == HOLDING_LEAVING) {
+        count_leaving(sched, job, -1);
         return; /* its charge was taken off when its EVICT was decided */
+    }
     sched_job_held(job)[holding.piece.group] -= holding.piece.member_count;
     sched_add_charge(sched, slot, &holding.piece, -1, amounts);
     sched_charge(sched, slot, amounts);
@@ -509,7 +486,7 @@ void sched_let_leave(struct sched *sched, uint32_t slot, uint32_t index, decisio
     int64_t amounts[QUEUE_SUM_COUNT] = {0};
     sched_move(sched, slot, index, ledger_vacate);
     sched_job_turn(job, holding, HOLDING_LEAVING);
-    sched->lists.leaving_count++;
+    count_leaving(sched, job, 1);
     holding->decision = decision;
     sched_job_held(job)[holding->piece.group] -= holding->piece.member_count;
     sched_add_charge(sched, slot, &holding->piece, -1, amounts);
@@ -522,7 +499,7 @@ void sched_let_stay(struct sched *sched, uint32_t slot, uint32_t index, int64_t 
     struct holding *holding = &sched_job_holdings(job)[index];
     sched_move(sched, slot, index, ledger_restore);
     sched_job_turn(job, holding, HOLDING_RUNNING);
-    sched->lists.leaving_count--;
+    count_leaving(sched, job, -1);
     holding->decision = 0;
     sched_job_held(job)[holding->piece.group] += holding->piece.member_count;
     sched_add_charge(sched, slot, &holding->piece, 1, amounts);
@@ -568,7 +545,7 @@ static void archive_lists(struct archive *archive, struct sched *sched)
 {
     struct job_lists *lists = &sched->lists;
     ARCHIVE_KNOWS(struct slot_list, 24);
-    ARCHIVE_KNOWS(struct job_lists, 48);
+    ARCHIVE_KNOWS(struct job_lists, 56);
     ARCHIVE_ROOM_SAME(archive, lists->running, lists->running_capacity, sched->tree.count);
     for (queue_id q = 0; q < sched->tree.count; q++) {
         struct slot_list *list = &lists->running[q];
@@ -580,6 +557,7 @@ static void archive_lists(struct archive *archive, struct sched *sched)
     ARCHIVE(archive, lists->booked_count);
     ARCHIVE(archive, lists->held_count);
     ARCHIVE(archive, lists->leaving_count);
+    ARCHIVE(archive, lists->leaving_firm_count);
 }
 
 void booking_archive(struct archive *archive, struct sched *sched)

@@ -30,7 +30,7 @@ struct share_tally { /* members that share a GPU or a node, by the place in its 
 };
 
 struct gpu_tally { /* of the holdings on one GPU */
-    uint32_t staying_milli, leaving_milli, holders, non_preemptible, unmovable;
+    uint32_t staying_milli, leaving_milli, holders, non_preemptible, non_preemptible_milli, unmovable;
     struct share_tally share;
 };
 
@@ -136,6 +136,7 @@ static void tally_holding(const struct sched *sched, uint32_t slot, const struct
         *(is_leaving ? &gpu->leaving_milli : &gpu->staying_milli) += space.gpu_milli;
         gpu->holders++;
         gpu->non_preemptible += !request_class->is_preemptible;
+        gpu->non_preemptible_milli += request_class->is_preemptible ? 0 : holding->piece.gpu_milli;
         gpu->unmovable += is_never_victim(sched, request_class);
     }
     struct node_tally *node = &tally->nodes[space.node];
@@ -346,7 +347,8 @@ static const char *check_cells(const struct sched *sched, node_id node, const st
         const char *broken = ledger->shares == NULL ? NULL : check_share(&ledger->shares[g], &gpu->share);
         if (broken != NULL)
             return broken;
-        if (ledger->keeps[g].non_preemptible_holders != gpu->non_preemptible)
+        if (ledger->keeps[g].non_preemptible_holders != gpu->non_preemptible ||
+            ledger->keeps[g].non_preemptible_milli != gpu->non_preemptible_milli)
             return "jobs on a GPU that cannot be preempted are miscounted";
         non_preemptible |= (uint32_t)(gpu->non_preemptible > 0) << (g - first);
         if (sched->policy.preemption->evicts && sched->preemption_bound.unmovable[g] != gpu->unmovable)
@@ -469,6 +471,9 @@ static const char *check_class_queue(const struct sched *sched, uint32_t id, uin
         return "the jobs of a class queue are miscounted";
     if (class_queue->quota_block != QUEUE_NONE && !sched->tree.queues[class_queue->quota_block].has_closed_class_queues)
         return "a queue does not record that it closed class queues";
+    if (id_marks_has(&pending->blocked, id) != (class_queue->quota_block != QUEUE_NONE) ||
+        id_marks_has(&pending->brief, id) != class_queue->is_brief)
+        return "a class queue that a limit closed is not known as such, or the reverse";
     return jobs > 0 && class_queue->is_over_quota ? check_over_quota(sched, id) : NULL;
 }
 
@@ -481,6 +486,8 @@ static const char *check_floor(const struct sched *sched, queue_id q)
     if (q >= sched->candidates.queue_capacity || !sched->candidates.of_queue[q].is_floor_known)
         return NULL;
     for (uint32_t i = 0; i < listed->count; i++) {
+        if (listed->slots[i] >= sched->candidates.job_capacity)
+            return "the floor of a queue is known, but not the preemption cost of each of its jobs";
         struct victim_candidate candidate = sched->candidates.of_job[listed->slots[i]];
         struct preemption_cost preemption_cost = candidates_cost(&candidate, sched->now);
         int64_t least = candidate.has_surplus                    ? 0

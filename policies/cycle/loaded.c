@@ -5,6 +5,7 @@
  * numbers.
  * Cost: O(the state). */
 #include "policies/cycle/cycle_inside.h"
+#include "policies/quota/cells.h"
 #include "policies/reservation/reservation.h"
 #include "policies/state/request_classes.h"
 #include "policies/state/retry_queue.h"
@@ -141,7 +142,7 @@ static bool is_job(const struct sched *sched, uint32_t slot)
             return false;
     return is_time(facts->submit) && is_time(facts->limit) && is_time(facts->estimate) && is_time(facts->deadline) &&
            is_time(facts->waiting_since) && is_time(facts->below_since) && is_time(facts->claimed_at) &&
-           is_time(facts->saved_at) && is_time(facts->attained_at) && is_time(job->decided) && is_time(job->wait.since);
+           is_time(facts->saved_at) && is_time(job->decided) && is_time(job->wait.since);
 }
 
 static const char *check_jobs(const struct sched *sched)
@@ -157,6 +158,54 @@ static const char *check_jobs(const struct sched *sched)
         if (table->jobs[table->free_slots[f]].state != SJOB_NONE)
             return "the slot of a job is free";
     return free == table->free_count ? NULL : "the free slots of jobs are miscounted";
+}
+
+/* Is what the job has run a time, so far a part of the time there was, on GPUs that there are? */
+static bool is_service(const struct sched *sched, const struct job_facts *facts)
+{
+    return facts->ran >= 0 && facts->ran <= SCHED_TIME_MAX && facts->attained_at >= 0 &&
+           facts->attained_at <= sched->now && facts->attained_gpu_ns >= 0 && facts->rate_milli >= 0 &&
+           facts->rate_milli <= (int64_t)sched->cluster->gpu_count * GPU_MILLI;
+}
+
+static const char *check_service(const struct sched *sched)
+{
+    for (uint32_t slot = 0; slot < sched->jobs.used; slot++)
+        if (sched->jobs.jobs[slot].state != SJOB_NONE && !is_service(sched, &sched->jobs.facts[slot]))
+            return "a job has run at no time, or on GPUs that there are not";
+    return NULL;
+}
+
+/* ---- Owners of whole GPUs ---- */
+
+/* Mark the whole GPUs that jobs hold and own. */
+static void mark_owned(const struct sched *sched, uint32_t slot, uint8_t *is_owned)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    const struct request_class *class = &sched->request_classes.at[job->request_class];
+    for (uint32_t i = 0; i < job->holding_count; i++) {
+        const struct piece *piece = &sched_job_holding(job, i)->piece;
+        if (piece->gpu_milli != GPU_MILLI || class->groups[piece->group].request.mig > 0)
+            continue;
+        for (uint32_t mask = piece->gpu_mask; mask != 0; mask &= mask - 1) {
+            const gpu_id gpu = sched->cluster->nodes[piece->node].first_gpu + (gpu_id)__builtin_ctz(mask);
+            is_owned[gpu] |= sched->ledger->owner[gpu] == slot;
+        }
+    }
+}
+
+/* A job that owns a GPU holds the whole of it.  The reverse is tested by sched_check. */
+static const char *check_owners(const struct sched *sched)
+{
+    uint8_t *is_owned = mem_zalloc((size_t)sched->cluster->gpu_count + 1, 1);
+    bool is_good = true;
+    for (uint32_t slot = 0; slot < sched->jobs.used; slot++)
+        if (sched->jobs.jobs[slot].state != SJOB_NONE)
+            mark_owned(sched, slot, is_owned);
+    for (gpu_id g = 0; g < sched->cluster->gpu_count && is_good; g++)
+        is_good = is_owned[g] || sched->ledger->owner[g] == OWNER_NONE;
+    mem_free(is_owned);
+    return is_good ? NULL : "a GPU belongs to a job that does not hold it";
 }
 
 /* ---- Class queues ---- */
@@ -238,6 +287,30 @@ static const char *check_queues(const struct sched *sched)
             !is_below_or(ledger->keeps[g].keeper, sched->tree.count, QUEUE_NONE) ||
             !is_below_or(ledger->keeps[g].holder, sched->tree.count, QUEUE_NONE))
             return "a GPU belongs to nobody that there is";
+    return NULL;
+}
+
+/* Is the GPU in no cell, or is its cell an aligned run of GPUs of the node, all of one keeper? */
+static bool is_in_cell(const struct gpu_keep *keeps, uint32_t count, uint32_t i)
+{
+    const uint32_t level = keeps[i].level;
+    if (keeps[i].keeper == QUEUE_NONE)
+        return true;
+    if (level >= CELL_LEVELS)
+        return false;
+    const uint32_t first = i & ~((1u << level) - 1);
+    return first + (1u << level) <= count && keeps[first].keeper == keeps[i].keeper && keeps[first].level == level;
+}
+
+static const char *check_cells(const struct sched *sched)
+{
+    for (node_id n = 0; n < sched->cluster->node_count; n++) {
+        const struct gpu_keep *keeps = &sched->ledger->keeps[sched->cluster->nodes[n].first_gpu];
+        const uint32_t count = cluster_node_gpus(sched->cluster, n);
+        for (uint32_t i = 0; i < count; i++)
+            if (!is_in_cell(keeps, count, i))
+                return "a GPU is part of a cell that cannot be";
+    }
     return NULL;
 }
 
@@ -386,7 +459,10 @@ const char *sched_check_loaded(const struct sched *sched)
     const char *broken = is_time(sched->now) ? NULL : "it is at no time";
     broken = broken != NULL ? broken : check_request_classes(sched);
     broken = broken != NULL ? broken : check_queues(sched);
+    broken = broken != NULL ? broken : check_cells(sched);
     broken = broken != NULL ? broken : check_jobs(sched);
+    broken = broken != NULL ? broken : check_service(sched);
+    broken = broken != NULL ? broken : check_owners(sched);
     broken = broken != NULL ? broken : check_pending(sched);
     broken = broken != NULL ? broken : check_waits(sched);
     broken = broken != NULL ? broken : check_typical(sched);

@@ -72,9 +72,13 @@ static const char *check_retry_queue(const struct sched *sched, enum plan_kind k
         class_queues[retry_queue->awake[i]].count[WAKE_AWAKE]++;
     for (enum wake wake = WAKE_BY_CHANGE; wake < WAKE_COUNT; wake++)
         tally_retry_entries(sched, kind, wake, class_queues);
-    for (uint32_t l = 0; l < sched->pending.class_queue_count && broken == NULL; l++)
-        if (sched->pending.class_queues[l].count > 0)
-            broken = check_memo(&sched->pending.memos[l][kind], &class_queues[l]);
+    for (uint32_t l = 0; l < sched->pending.class_queue_count && broken == NULL; l++) {
+        const struct plan_memo *memo = &sched->pending.memos[l][kind];
+        if (!plan_memo_is_void(memo) && !id_marks_has(&retry_queue->noted, l))
+            broken = "a failed plan would not be forgotten when it may succeed";
+        else if (sched->pending.class_queues[l].count > 0)
+            broken = check_memo(memo, &class_queues[l]);
+    }
     return broken;
 }
 

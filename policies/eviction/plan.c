@@ -467,10 +467,9 @@ static bool grow_by_moving(struct sched *sched, uint32_t preemptor)
 
 /* Collect the units.  False: even all of them together would not suffice.  If the home is too small, they are not
  * needed, but it is noted when units may be taken later. */
-static bool collect_enough(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
+static bool collect_enough(struct sched *sched, uint32_t preemptor, enum plan_kind kind, bool has_home)
 {
     sched->plan->is_moving = false;
-    const bool has_home = plan_home_suffices(sched, preemptor);
     if (!has_home && kind == PLAN_RECLAIM)
         victims_note(sched, preemptor);
     else
@@ -496,11 +495,11 @@ static bool grow_by_node_instead(struct sched *sched, uint32_t preemptor, enum p
 
 /* Search as the policy says, then with victims that move.  If the policy searches in order, search node by node last.
  */
-static bool grow(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
+static bool grow(struct sched *sched, uint32_t preemptor, enum plan_kind kind, bool has_home)
 {
     const bool suits_nodes = node_search_suit(sched, sched_ask(sched, &sched->jobs.jobs[preemptor]));
     const bool by_node = sched->policy.preempt.search == SEARCH_NODE && suits_nodes;
-    if (!collect_enough(sched, preemptor, kind))
+    if (!collect_enough(sched, preemptor, kind, has_home))
         return false;
     /* Costs are noted when offers are compared, so where there is a bound of costs the search must be made. */
     const bool is_bounded = sched->plan->loss_bound != INT64_MAX;
@@ -514,10 +513,10 @@ static bool grow(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
     return has_any && suits_nodes && !by_node && grow_by_node_instead(sched, preemptor, kind);
 }
 
-static bool find_victims(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
+static bool find_victims(struct sched *sched, uint32_t preemptor, enum plan_kind kind, bool has_home)
 {
     sched->plan->is_seeking = true;
-    bool is_found = grow(sched, preemptor, kind) && trim(sched, preemptor, kind);
+    bool is_found = grow(sched, preemptor, kind, has_home) && trim(sched, preemptor, kind);
     /* If victims stay, the preemptor keeps the place that the plan found: a new search might find none beside them. */
     const bool some_stay = is_found && may_move(sched, kind) && plan_leave_at_home(sched, preemptor);
     is_found = is_found && is_worth_it(sched, preemptor) && (some_stay || plan_suffices(sched, preemptor));
@@ -563,12 +562,13 @@ bool plan_find(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
     size_t mark = ledger_mark(sched->ledger);
     sched->plan->taken_count = 0;
     sched->plan->free_before = headroom_free(sched);
+    const bool has_home = plan_home_suffices(sched, preemptor);
     /* The check of the preemption bound spares no work that counts (0.0 %), but decisions differ without it. */
     bool is_found =
-        fits_what_comes(sched, preemptor)
+        has_home && fits_what_comes(sched, preemptor)
             ? may_await(sched, preemptor)
             : may_evict && preemption_bound_suffices(&sched->preemption_bound, sched->cluster, sched_ask(sched, job)) &&
-                  find_victims(sched, preemptor, kind);
+                  find_victims(sched, preemptor, kind, has_home);
     ledger_rollback(sched->ledger, mark);
     return is_found;
 }

@@ -112,15 +112,20 @@ bool plan_home_suffices(struct sched *sched, uint32_t preemptor)
 {
     const struct sched_job *own = &sched->jobs.jobs[preemptor];
     const struct quota_policy *quota = sched->policy.quota;
+    if (quota->confines == NULL)
+        return true;
     const struct request_class *ask = sched_ask(sched, own);
     const struct job_group *group = homely_group(ask);
-    if (quota->confines == NULL || group == NULL || group->request.gpus == 0 || sched->lists.leaving_count > 0 ||
-        sched->policy.preempt.replaces_victims || sched->policy.preempt.loss_ratio_milli != 0)
-        /* The count below ignores leaving space and shares.  In the other cases the search also notes when to retry. */
+    if (group == NULL || sched->lists.leaving_firm_count > 0 || sched->policy.preempt.replaces_victims ||
+        sched->policy.preempt.loss_ratio_milli != 0)
+        /* The counts below take GPUs with jobs that are never evicted for lost.  In the other cases the search also
+         * notes when to retry. */
         return true;
     if (!sched->policy.preempt.spares_inference && /* else jobs that cannot be preempted may leave */
         !cells_home_suffices(&sched->tree, own->queue, ask))
         return false;
+    if (group->request.gpus == 0)
+        return true;
     const queue_id keeper = keeper_of(sched, preemptor);
     if (keeper == QUEUE_NONE)
         return true;

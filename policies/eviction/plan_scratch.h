@@ -11,6 +11,7 @@
 #include "policies/placement/placement.h"
 #include "policies/preemption/preemption.h"
 #include "policies/queues/queues.h"
+#include "policies/queues/selection_order.h"
 #include "policies/quota/quota.h"
 #include "policies/state/headroom.h"
 
@@ -55,6 +56,19 @@ struct nominee { /* a class queue, and the victims that its head would have if n
     uint32_t class_queue, first, count; /* first, count: in plan_scratch.targets */
 };
 
+struct victim_note { /* what a reclaim notes of the jobs of a queue (policies/eviction/victims_note.c) */
+    queue_id queue;
+    bool awaits_start;   /* one may be taken when its START is confirmed */
+    time_ns first, last; /* when the first, and all, of those that a guard refuses now may be taken; TIME_NEVER */
+};
+
+struct victim_notes {        /* of the queues that are not settled */
+    uint64_t cycle, changes; /* of sched->candidates: when they were taken */
+    struct victim_note *at;
+    size_t capacity;
+    uint32_t count;
+};
+
 struct plan_scratch {
     struct unit *units; /* the candidates, in the order of their keys; by queue first if the policy says so */
     size_t unit_capacity;
@@ -88,6 +102,8 @@ struct plan_scratch {
     uint32_t *class_queues; /* class queues that may ask for a plan */
     size_t class_queue_capacity;
     uint32_t class_queue_count;
+    bool is_ordered;
+    struct selection_order selection_order; /* those of class_queues that are left, if is_ordered */
     struct quota_round rounds[QUOTA_ROUNDS_MAX];
     uint32_t round_count, round; /* round_count 0: the quota policy asks for none */
     bool is_seeking;             /* victims are searched: the rounds apply */
@@ -111,6 +127,7 @@ struct plan_scratch {
     time_ns affordable_at;         /* when the preemption cost may be worth the preemptor's wait; TIME_NEVER */
     bool saw_too_costly;           /* the cost of some victim was too high */
     bool saw_no_victim;            /* there was no candidate */
+    struct victim_notes notes;
 };
 
 static inline struct unit_terms *unit_terms(const struct plan_scratch *plan, const struct unit *unit)

@@ -108,6 +108,11 @@ static job_id find_rival(const struct sched *sched, uint32_t preemptor)
     return sched->cycle - own->displaced_cycle > (uint64_t)cycles ? JOB_NONE : own->displaced_by;
 }
 
+bool victims_has_rival(const struct sched *sched, uint32_t preemptor)
+{
+    return find_rival(sched, preemptor) != JOB_NONE;
+}
+
 /* What a plan may take of a job now, and what it notes of a job that it cannot take whole. */
 struct verdict {
     enum { TAKES_NOTHING, TAKES_SURPLUS, TAKES_ALL } takes;
@@ -279,6 +284,12 @@ static bool may_take_from(struct sched *sched, const struct victim_walk *walk, q
     return walk->kind != PLAN_RECLAIM || sched->plan->is_moving || may_queue_lose(sched, walk->preemptor, queue);
 }
 
+bool victims_may_reclaim_from(struct sched *sched, uint32_t preemptor, queue_id queue)
+{
+    const struct victim_walk walk = {.preemptor = preemptor, .kind = PLAN_RECLAIM};
+    return may_take_from(sched, &walk, sched->jobs.jobs[preemptor].queue, queue);
+}
+
 /* Would every job of the queue lose more than the preemptor's wait is worth?  A cheap test, so it comes early. */
 static bool is_queue_too_costly(struct sched *sched, queue_id queue)
 {
@@ -435,36 +446,6 @@ void victims_collect(struct sched *sched, uint32_t preemptor, enum plan_kind kin
         for (queue_id q = 0; q < sched->tree.count; q++)
             collect_other_queue(sched, &walk, kind, q);
     sched->plan->saw_no_victim = sched->plan->unit_count == 0;
-}
-
-/* May a job of the queue give a note to a reclaim, where no guard depends on time?  Only one that is starting may. */
-static bool is_settled(struct sched *sched, queue_id queue)
-{
-    const struct slot_list *running = &sched->lists.running[queue];
-    if (running->count == 0 || candidates_are_settled(sched, queue))
-        return true;
-    for (uint32_t i = 0; i < running->count; i++) {
-        const struct victim_candidate *candidate = candidates_get(sched, running->slots[i]);
-        if (candidate->is_starting || candidate->decided_cycle == sched->cycle)
-            return false;
-    }
-    candidates_set_settled(sched, queue);
-    return true;
-}
-
-void victims_note(struct sched *sched, uint32_t preemptor)
-{
-    const struct preemption_config *config = &sched->policy.preempt;
-    const bool is_quiet = sched->eviction->reclaim_runtime_max == 0 && config->evictions_per_queue_h == 0 &&
-                          config->loss_ratio_milli == 0 && find_rival(sched, preemptor) == JOB_NONE;
-    if (!is_quiet || (sched->victim_lists.are_kept && sched->policy.quota->is_flat)) {
-        victims_collect(sched, preemptor, PLAN_RECLAIM);
-        return;
-    }
-    struct victim_walk walk = begin_walk(sched, preemptor, PLAN_RECLAIM);
-    for (queue_id q = 0; q < sched->tree.count; q++)
-        if (!is_settled(sched, q))
-            collect_other_queue(sched, &walk, PLAN_RECLAIM, q);
 }
 
 static void uncharge(struct sched *sched, const struct unit *unit)

@@ -16,9 +16,10 @@ void victims_collect(struct sched *sched, uint32_t preemptor, enum plan_kind kin
 void victims_arrange(struct sched *sched);
 /* As above, and sort plan.units themselves. */
 void victims_sort(struct sched *sched);
-/* Note what victims_collect would note for a reclaim: when units may be taken later.  Nothing is collected, unless that
- * takes a look at each job: where guards depend on time, or jobs are starting. */
-void victims_note(struct sched *sched, uint32_t preemptor);
+/* Was the preemptor evicted a few cycles ago for a job, which it may not evict yet? */
+bool victims_has_rival(const struct sched *sched, uint32_t preemptor);
+/* May a reclaim take any unit of the queue, in the present trial state? */
+bool victims_may_reclaim_from(struct sched *sched, uint32_t preemptor, queue_id queue);
 /* The next unit to take, or NULL: by key, or by queue first if the policy says so. */
 struct unit *victims_next(struct sched *sched, uint32_t preemptor, enum plan_kind kind);
 /* The unit was taken from its queue in the trial: victims_next looks at the queues above it again. */
@@ -33,6 +34,12 @@ bool victims_has_no_lower(const struct sched *sched, uint32_t preemptor, queue_i
 /* Log that a job of this queue is being evicted, for the queue's disruption budget. */
 void victims_log(struct sched *sched, queue_id queue);
 void victims_release(struct sched *sched);
+
+/* ---- victims_note.c */
+
+/* Note what victims_collect would note for a reclaim: when units may be taken later.  Nothing is collected, unless that
+ * takes a look at each job: where guards depend on time or on the preemptor. */
+void victims_note(struct sched *sched, uint32_t preemptor);
 
 /* ---- victim_order.c */
 

@@ -161,18 +161,23 @@ static inline uint32_t *sched_job_held(struct sched_job *job)
     return job->held_more != NULL ? job->held_more : &job->held_one;
 }
 
-/* The GPU time of `milli` thousandths of a GPU over `span`, in GPU-ns. */
+/* The GPU time of `milli` thousandths of a GPU over `span`, in GPU-ns; neither is negative.  More than INT64_MAX, which
+ * is 292 years of a GPU, counts as that. */
 static inline int64_t gpu_time(time_ns span, int64_t milli)
 {
     int64_t product;
-    return __builtin_mul_overflow(span, milli, &product) ? (int64_t)((__int128)span * milli / GPU_MILLI)
-                                                         : product / GPU_MILLI;
+    if (!__builtin_mul_overflow(span, milli, &product))
+        return product / GPU_MILLI;
+    const __int128 exact = (__int128)span * milli / GPU_MILLI;
+    return exact > INT64_MAX ? INT64_MAX : (int64_t)exact;
 }
 
-/* The job's GPU time up to `now`. */
+/* The job's GPU time up to `now`; at most INT64_MAX. */
 static inline int64_t attained_gpu_ns(const struct job_facts *facts, time_ns now)
 {
-    return facts->attained_gpu_ns + gpu_time(now - facts->attained_at, facts->rate_milli);
+    int64_t sum;
+    const int64_t since = gpu_time(now - facts->attained_at, facts->rate_milli);
+    return __builtin_add_overflow(facts->attained_gpu_ns, since, &sum) ? INT64_MAX : sum;
 }
 
 static inline int64_t piece_milli(const struct piece *piece)

@@ -471,6 +471,7 @@ void ledger_note_non_preemptible(struct ledger *ledger, const struct piece *piec
     for (uint32_t mask = piece->gpu_mask; mask != 0; mask &= mask - 1) {
         struct gpu_keep *keep = &keeps[__builtin_ctz(mask)];
         keep->non_preemptible_holders = (uint16_t)(keep->non_preemptible_holders + sign);
+        keep->non_preemptible_milli = (uint16_t)(keep->non_preemptible_milli + sign * piece->gpu_milli);
         if (sign > 0)
             keep->holder = queue;
         if (keep->non_preemptible_holders > 0)

@@ -100,6 +100,7 @@ struct gpu_keep {
     queue_id keeper;                  /* the queue whose cell it is part of; QUEUE_NONE */
     queue_id holder;                  /* the queue of the last of non_preemptible_holders */
     uint16_t non_preemptible_holders; /* pieces of non-preemptible jobs on it, also while they leave */
+    uint16_t non_preemptible_milli;   /* what these pieces take of it */
     uint8_t level;                    /* of the cell */
 };
 
@@ -126,6 +127,7 @@ struct ledger {
     struct gpu_keep *keeps;         /* by gpu_id */
     uint16_t *non_preemptible_mask; /* by node: GPUs with non_preemptible_holders */
     uint16_t *keep_mask;            /* by node: scratch of the quota policy */
+    bool are_cells_placed;          /* cells were placed since the quotas were last cut (policies/quota/cells.h) */
     struct cell_index *cells; /* where the keepers' cells are (policies/quota/cells_index.h); NULL: not used yet */
     const struct owns *owns;  /* state of placement policies; NULL: none has any */
     uint8_t *node_state;      /* by node: enum node_state, as told by facts */

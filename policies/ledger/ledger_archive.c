@@ -7,10 +7,11 @@
 
 static void archive_keep(struct archive *archive, struct gpu_keep *keep)
 {
-    ARCHIVE_KNOWS(struct gpu_keep, 12);
+    ARCHIVE_KNOWS(struct gpu_keep, 16);
     ARCHIVE(archive, keep->keeper);
     ARCHIVE(archive, keep->holder);
     ARCHIVE(archive, keep->non_preemptible_holders);
+    ARCHIVE(archive, keep->non_preemptible_milli);
     ARCHIVE(archive, keep->level);
 }
 
@@ -86,7 +87,7 @@ static void archive_grown(struct archive *archive, struct ledger *ledger)
 void ledger_archive(struct archive *archive, struct ledger *ledger)
 {
     const uint32_t gpus = ledger->cluster->gpu_count, nodes = ledger->cluster->node_count;
-    ARCHIVE_KNOWS(struct ledger, 400);
+    ARCHIVE_KNOWS(struct ledger, 408);
     ARCHIVE_KNOWS(struct gpu_cell, 4 * 2);
     ARCHIVE_KNOWS(struct mig_cell, 4);
     ARCHIVE_KNOWS(struct gpu_layout, MIG_SLICES);
@@ -94,6 +95,7 @@ void ledger_archive(struct archive *archive, struct ledger *ledger)
     assert(ledger->mark_depth == 0 && ledger->log_count == 0);
     if (archive_is_reading(archive))
         unlist_all(ledger);
+    ARCHIVE(archive, ledger->are_cells_placed);
     archive_bytes(archive, ledger->gpus, gpus * sizeof *ledger->gpus);
     if (ledger->migs != NULL) {
         archive_bytes(archive, ledger->migs, gpus * sizeof *ledger->migs);

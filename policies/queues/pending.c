@@ -34,6 +34,8 @@ void pending_release(struct pending *pending)
     mem_free(pending->changed);
     mem_free(pending->busy);
     mem_free(pending->leaf_queues);
+    id_marks_release(&pending->blocked);
+    id_marks_release(&pending->brief);
     *pending = (struct pending){0};
 }
 
@@ -66,7 +68,7 @@ static uint32_t add_class_queue(struct pending *pending, queue_id leaf_queue_id,
                                                      .quota_block = QUEUE_NONE};
     split_as_first(pending, &pending->class_queues[id]);
     for (int k = 0; k < PLAN_KINDS_MAX; k++)
-        pending->memos[id][k] = (struct plan_memo){.eligible_at = TIME_NEVER};
+        pending->memos[id][k] = (struct plan_memo){.no_victim_for = JOB_NONE, .eligible_at = TIME_NEVER};
     MEM_GROW(leaf_queue->class_queues, leaf_queue->capacity, leaf_queue->class_queue_count + 1);
     leaf_queue->class_queues[leaf_queue->class_queue_count++] =
         (struct leaf_class_queue){id, request_class_id, ASKER_COUNT};
@@ -327,6 +329,12 @@ void pending_set_over_quota(struct pending *pending, uint32_t class_queue_id, bo
     recount(pending, class_queue);
 }
 
+static void set_brief(struct pending *pending, uint32_t class_queue, bool is_brief)
+{
+    pending->class_queues[class_queue].is_brief = is_brief;
+    id_marks_set(&pending->brief, class_queue, is_brief);
+}
+
 void pending_block(struct pending *pending, uint32_t class_queue_id, queue_id queue)
 {
     struct class_queue *class_queue = &pending->class_queues[class_queue_id];
@@ -334,7 +342,15 @@ void pending_block(struct pending *pending, uint32_t class_queue_id, queue_id qu
         class_queue->quota_block = queue;
     else
         turn(pending, class_queue, queue);
+    set_brief(pending, class_queue_id, false);
+    id_marks_set(&pending->blocked, class_queue_id, queue != QUEUE_NONE);
     recount(pending, class_queue);
+}
+
+void pending_block_briefly(struct pending *pending, uint32_t class_queue, queue_id queue)
+{
+    pending_block(pending, class_queue, queue);
+    set_brief(pending, class_queue, true);
 }
 
 /* The first index whose entry does not go before this one. */

@@ -16,6 +16,7 @@
 
 #include "policies/jobs/job_table.h"
 #include "policies/jobs/request_class.h"
+#include "policies/util/id_marks.h"
 
 #define CLASS_QUEUE_NONE UINT32_MAX
 
@@ -48,6 +49,13 @@ struct plan_memo {
     time_ns eligible_at;        /* when a victim that was too young may be taken; TIME_NEVER */
 };
 
+/* Does it know of no failure?  Then sched_void_memos (policies/state/retry_queue.h) has nothing to clear. */
+static inline bool plan_memo_is_void(const struct plan_memo *memo)
+{
+    return memo->failed == 0 && memo->retry_change == 0 && memo->no_victim_for == JOB_NONE &&
+           !memo->awaits_affordable && memo->state != MEMO_ASLEEP;
+}
+
 struct class_queue {
     queue_id leaf_queue;
     uint32_t request_class;
@@ -62,6 +70,7 @@ struct class_queue {
     bool is_over_quota;           /* its head is over quota: space kept for owners is closed to it */
     uint8_t class;                /* enum job_class, of its request class */
     bool is_kept_from;            /* it was closed because quota is kept for other jobs */
+    bool is_brief;                /* quota_block closed it only until the next fact or cycle begins */
     bool is_offset;               /* `offset` is valid */
     time_ns offset[HAND_COUNT];   /* from the request class's clock to its own */
     uint8_t split;                /* enum clock_hand: of kept space; HAND_NONE: all jobs have the same reading */
@@ -118,6 +127,8 @@ struct pending {
     uint32_t by_class_count[JOB_CLASS_COUNT];
     uint32_t class_jobs[JOB_CLASS_COUNT];                         /* count of waiting jobs */
     request_class_set job_class_request_classes[JOB_CLASS_COUNT]; /* those of its class queues */
+    struct id_marks blocked;                                      /* class queues that a limit closed; not saved */
+    struct id_marks brief;                                        /* those of them that are closed briefly; not saved */
     bool keeps_headroom; /* new class queues have split HAND_HEADROOM until a look changes it */
 };
 
@@ -147,6 +158,8 @@ static inline uint32_t pending_head(const struct pending *pending, uint32_t clas
 void pending_set_over_quota(struct pending *pending, uint32_t class_queue, bool is_over_quota);
 /* Close it by the limit of this queue; QUEUE_NONE: no limit closes it any more. */
 void pending_block(struct pending *pending, uint32_t class_queue, queue_id queue);
+/* As above, but where the quota policy confines jobs, only until the next fact or cycle begins. */
+void pending_block_briefly(struct pending *pending, uint32_t class_queue, queue_id queue);
 
 /* May a request class of these sets be open to the class queues that ask it?  False: none is open. */
 static inline bool pending_may_go(const struct pending *pending, const request_class_set asked[ASKER_COUNT])

@@ -21,13 +21,15 @@ static void archive_class_queue(struct archive *archive, struct class_queue *cla
     ARCHIVE(archive, class_queue->is_over_quota);
     ARCHIVE(archive, class_queue->class);
     ARCHIVE(archive, class_queue->is_kept_from);
+    ARCHIVE(archive, class_queue->is_brief);
     ARCHIVE(archive, class_queue->is_offset);
     ARCHIVE(archive, class_queue->offset);
     ARCHIVE(archive, class_queue->split);
     ARCHIVE(archive, class_queue->instead);
     ARCHIVE(archive, class_queue->front_count);
     ARCHIVE(archive, class_queue->moved);
-    archive_expect(archive, class_queue->split <= HAND_NONE && class_queue->instead <= HAND_NONE);
+    archive_expect(archive, class_queue->split <= HAND_NONE && class_queue->instead <= HAND_NONE &&
+                                (!class_queue->is_brief || class_queue->quota_block != QUEUE_NONE));
 }
 
 static void archive_memo(struct archive *archive, struct plan_memo *memo)
@@ -66,13 +68,17 @@ static void archive_leaf_queue(struct archive *archive, struct leaf_queue *leaf_
 
 void pending_archive(struct archive *archive, struct pending *pending)
 {
-    ARCHIVE_KNOWS(struct pending, 240);
+    ARCHIVE_KNOWS(struct pending, 288);
     ARCHIVE_ROOM(archive, pending->class_queues, pending->class_queue_capacity, pending->class_queue_count);
     ARCHIVE_ROOM_SAME(archive, pending->memos, pending->memo_capacity, pending->class_queue_count);
     for (uint32_t l = 0; l < pending->class_queue_count; l++) {
         archive_class_queue(archive, &pending->class_queues[l]);
         for (int k = 0; k < PLAN_KINDS_MAX; k++)
             archive_memo(archive, &pending->memos[l][k]);
+        if (!archive_is_reading(archive))
+            continue;
+        id_marks_set(&pending->blocked, l, pending->class_queues[l].quota_block != QUEUE_NONE);
+        id_marks_set(&pending->brief, l, pending->class_queues[l].is_brief);
     }
     ARCHIVE_ARRAY(archive, pending->busy, pending->busy_capacity, pending->busy_count);
     ARCHIVE_ROOM(archive, pending->leaf_queues, pending->leaf_queue_capacity, pending->leaf_queue_count);

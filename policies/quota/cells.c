@@ -109,13 +109,12 @@ static bool is_valid(struct queue_tree *tree, queue_id preemptor, const int64_t 
     return queue_tree_non_preemptible(tree, preemptor, RESOURCE_GPU) <= owned_milli(tree, preemptor);
 }
 
-/* Always true: a job that did not fit in its queue's cells is tried again after every event. */
+/* A queue's limits change with the quotas alone. */
 static bool advance(struct queue_tree *tree, time_ns now, time_ns *next)
 {
     (void)now;
     *next = TIME_NEVER;
-    cells_cut(tree);
-    return true;
+    return cells_cut(tree);
 }
 
 /* The places of cells are in the ledger and saved there. */

@@ -52,8 +52,9 @@ static inline bool cells_is_cluster(const struct queue_tree *tree, queue_id queu
     return queue != QUEUE_ROOT && tree->queues[queue].first_child == QUEUE_NONE;
 }
 
-/* Cut every quota into cells, if a quota has changed since the last call.  O(queues); O(cells) if one has. */
-void cells_cut(struct queue_tree *tree);
+/* Cut every quota into cells, if a quota has changed since the last call; returns whether one has.  O(queues); O(cells)
+ * if one has. */
+bool cells_cut(struct queue_tree *tree);
 
 /* Give each cell a place.  Cells in use stay.  The others go where the fewest busy GPUs are in their way; those of
  * `first` are placed before those of the other queues.  Not in trials, and not during a plan. */
@@ -71,11 +72,11 @@ void cells_settle(struct queue_tree *tree);
  * these jobs.  For any quota policy. */
 void cells_note_non_preemptible(struct queue_tree *tree, const struct piece *piece, queue_id queue, int sign);
 
-/* False only if a guaranteed job of the request class, in one group of whole GPUs, surely finds no place in the cells
- * of its queue, even if all opportunistic jobs leave, and wherever the cells that are not in use go.  It counts what is
- * empty in the queue's cells in use, with as many GPUs of its other cells beside them as there is room for.  Reads no
- * place that was put off.  True if no queue has cells, and if a cut of the quotas has not been followed by places.
- * O(nodes of the queue's cells). */
+/* False only if a guaranteed job of the request class, in one group of whole GPUs or of shares, surely finds no place
+ * in the cells of its queue, even if all opportunistic jobs leave, and wherever the cells not in use go.  It
+ * counts what is empty in the queue's cells in use, with as many GPUs of its other cells beside them as there is room
+ * for.  Reads no place that was put off.  True if no queue has cells, and if a cut of the quotas has not been followed
+ * by places.  O(nodes of the queue's cells); O(1) for whole GPUs while no guaranteed job comes or goes. */
 bool cells_home_suffices(struct queue_tree *tree, queue_id queue, const struct request_class *request_class);
 
 /* The GPUs, by node, where a guaranteed job of this request class may go; borrowed until the next call.  They depend

@@ -52,16 +52,16 @@ static uint64_t hash_quotas(const struct queue_tree *tree)
     return hash;
 }
 
-void cells_cut(struct queue_tree *tree)
+bool cells_cut(struct queue_tree *tree)
 {
     uint64_t *cut = &cells_of(tree, QUEUE_ROOT)->cut, hash = hash_quotas(tree);
     if (*cut == hash)
-        return;
+        return false;
     *cut = hash;
-    if (tree->ledger->cells != NULL) {
-        cells_settle(tree);
-        tree->ledger->cells->is_placed = false;
-    }
+    cells_settle(tree);
+    tree->ledger->are_cells_placed = false;
+    if (tree->ledger->cells != NULL)
+        tree->ledger->cells->firm_changes++;
     const struct cluster *cluster = tree->ledger->cluster;
     uint32_t free[CELL_LEVELS] = {0};
     for (uint32_t t = 0; t < cluster->type_count; t++) {
@@ -78,6 +78,7 @@ void cells_cut(struct queue_tree *tree)
         cut_quota(state, free, is_cluster && deserved > 0 ? deserved / GPU_MILLI : 0);
         state->is_cut_short |= is_cluster && deserved == QUOTA_UNLIMITED;
     }
+    return true;
 }
 
 /* ---- places ---- */
@@ -308,13 +309,15 @@ void cells_settle(struct queue_tree *tree)
         return;
     index->due.is_due = false;
     place_all(tree, index->due.first);
-    index->is_placed = true;
+    tree->ledger->are_cells_placed = true;
 }
 
 void cells_note_non_preemptible(struct queue_tree *tree, const struct piece *piece, queue_id queue, int sign)
 {
     cells_settle(tree);
     ledger_note_non_preemptible(tree->ledger, piece, queue, sign);
+    if (tree->ledger->cells != NULL)
+        tree->ledger->cells->firm_changes++;
 }
 
 void cells_assign(struct queue_tree *tree, queue_id first)

@@ -49,6 +49,7 @@ void cells_index_keep(struct ledger *ledger, node_id node, uint16_t gpus, queue_
     else
         index->kept[node] |= gpus;
     index->has_rows = false;
+    index->firm_changes++;
 }
 
 bool cells_is_in_use(const struct gpu_keep *keeps, uint32_t first, uint32_t level)

@@ -47,9 +47,13 @@ struct cells_due {
     uint16_t *free;        /* GPUs that were free */
 };
 
+struct cell_home { /* what cells_home_suffices found last for a queue and a level of cells */
+    uint64_t seen; /* firm_changes + 1 when it was found; 0: never */
+    uint32_t gpus, members;
+};
+
 struct cell_index {
     struct cells_due due;
-    bool is_placed; /* cells were placed since the quotas were last cut */
     uint16_t *kept; /* by node: the kept GPUs */
     bool has_rows;  /* the rows agree with the present keepers */
     struct cell_row *rows;
@@ -57,6 +61,9 @@ struct cell_index {
         uint32_t first, count;
     } * spans; /* by queue: the range of its rows */
     uint32_t span_count, span_capacity;
+    uint64_t firm_changes; /* counts the changes of keepers, of guaranteed jobs on GPUs, and of owned cells */
+    struct cell_home (*homes)[CELL_LEVELS]; /* by queue */
+    uint32_t home_capacity;
     struct cell_place *places; /* scratch of cells_assign: places by node, and nodes by cost; empty between calls */
     struct bits by_cost[CELL_COSTS];
 };

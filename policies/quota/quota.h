@@ -70,16 +70,17 @@ struct quota_policy {
     const char *(*complaint)(struct queue_tree *tree, queue_id *queue);
 
     /* May this much more be charged to the leaf now?  QUEUE_NONE: yes; else the queue that forbids it.  Then its class
-     * queue is closed until less is charged to that queue, or `advance` returns true.
+     * queue is closed until less is charged to that queue, or `advance` returns true.  With `confines`, only class
+     * queues that ask non-preemptible GPUs are; the others are tried again after the next fact or cycle begins.
      * Called for every job about to be placed.  NULL: always yes. */
     queue_id (*forbids)(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT]);
 
     /* Returns the only GPUs, by node, where members of this request class may be placed for a job of the leaf; borrowed
      * until the next call.  NULL: anywhere.  Only non-preemptible request classes may be confined.  If a confined job
-     * does not fit, its queue blocks it, and it is tried again when `advance` returns true.  Called for every job about
-     * to be placed, also in trials.  *keeper is QUEUE_NONE before.  It may be set to a queue if the answer depends only
-     * on the nodes where that queue keeps GPUs (cells_index.h) and on what is free there.  Then changes on other nodes
-     * cannot change the answer.  A NULL hook: no job is confined. */
+     * does not fit, its queue blocks it, and it is tried again after the next fact or cycle begins.  Called for every
+     * job about to be placed, also in trials.  *keeper is QUEUE_NONE before.  It may be set to a queue if the answer
+     * depends only on the nodes where that queue keeps GPUs (cells_index.h) and on what is free there.  Then changes on
+     * other nodes cannot change the answer.  A NULL hook: no job is confined. */
     const uint16_t *(*confines)(struct queue_tree *tree, queue_id leaf, const struct request_class *request_class,
                                 queue_id *keeper);
 

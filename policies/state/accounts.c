@@ -382,6 +382,8 @@ static void archive_account(struct archive *archive, struct account *account)
     ARCHIVE(archive, account->effective_usage);
     ARCHIVE(archive, account->normal_shares);
     ARCHIVE(archive, account->fair_share_ppm);
+    archive_expect(archive, account->usage_unit_s >= 0 && isfinite(account->usage_unit_s) && /* NaN is not >= 0 */
+                                account->fair_share_ppm <= PPM);
 }
 
 void accounts_archive(struct archive *archive, struct accounts *accounts)

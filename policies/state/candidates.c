@@ -24,6 +24,7 @@ void candidates_forget(struct sched *sched, uint32_t slot)
     if (slot < sched->candidates.job_capacity)
         sched->candidates.of_job[slot].is_known = false;
     candidates->version++;
+    sched->candidates.changes++;
     candidates->is_floor_known = false;
 }
 
@@ -237,7 +238,7 @@ static bool is_settled(const struct sched *sched, queue_id queue)
 
 const char *candidates_check(const struct sched *sched)
 {
-    uint32_t leaving = 0;
+    uint32_t leaving = 0, leaving_firm = 0;
     for (queue_id q = 0; q < sched->tree.count && q < sched->candidates.queue_capacity; q++)
         if (!is_tallied(sched, q))
             return "the priorities of possible victims are miscounted";
@@ -247,15 +248,20 @@ const char *candidates_check(const struct sched *sched)
     for (uint32_t s = 0; s < sched->jobs.used; s++) {
         const struct sched_job *job = &sched->jobs.jobs[s];
         struct victim_candidate candidate;
-        for (uint32_t i = 0; i < job->holding_count && job->state != SJOB_NONE; i++)
-            leaving += sched_job_holding(job, i)->phase == HOLDING_LEAVING;
+        for (uint32_t i = 0; i < job->holding_count && job->state != SJOB_NONE; i++) {
+            const bool is_leaving = sched_job_holding(job, i)->phase == HOLDING_LEAVING;
+            leaving += is_leaving;
+            leaving_firm += is_leaving && !sched->request_classes.at[job->request_class].is_preemptible;
+        }
         if (!job->is_listed || s >= sched->candidates.job_capacity || !sched->candidates.of_job[s].is_known)
             continue;
         read_candidate(sched, s, &candidate);
         if (!is_same(&candidate, &sched->candidates.of_job[s]))
             return "a possible victim is not as its card says";
     }
-    return leaving == sched->lists.leaving_count ? NULL : "holdings on their way out are miscounted";
+    return leaving == sched->lists.leaving_count && leaving_firm == sched->lists.leaving_firm_count
+               ? NULL
+               : "holdings on their way out are miscounted";
 }
 
 void candidates_release(struct sched *sched)

@@ -53,6 +53,7 @@ struct candidates {
     size_t job_capacity;
     struct queue_candidates *of_queue; /* by queue_id */
     size_t queue_capacity;
+    uint64_t changes; /* counts the changes of all versions in this process; not saved */
 };
 
 /* The job's holdings, their phases, its evictions or its saved work changed. */

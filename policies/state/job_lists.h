@@ -16,9 +16,10 @@ struct job_lists {
     uint32_t *below; /* slots of jobs that hold something, but less than their minimum */
     size_t below_capacity;
     uint32_t below_count;
-    uint32_t booked_count;  /* jobs that hold something other than claims and leaving pieces */
-    uint32_t held_count;    /* jobs in SJOB_HELD */
-    uint32_t leaving_count; /* holdings on their way out */
+    uint32_t booked_count;       /* jobs that hold something other than claims and leaving pieces */
+    uint32_t held_count;         /* jobs in SJOB_HELD */
+    uint32_t leaving_count;      /* holdings on their way out */
+    uint32_t leaving_firm_count; /* those of jobs that cannot be preempted */
 };
 
 #endif

@@ -100,6 +100,7 @@ void retry_queue_doze(struct sched *sched, uint32_t class_queue, enum plan_kind 
 {
     struct plan_memo *memo = memo_of(sched, class_queue, kind);
     memo->state = MEMO_ASLEEP;
+    id_marks_set(&sched->retry_queues[kind].noted, class_queue, true);
     memo->is_dozing = true;
     memo->dozes_until = until;
     push_by_time(sched, kind,
@@ -129,6 +130,7 @@ static void fall_asleep(struct sched *sched, uint32_t class_queue, enum plan_kin
     struct plan_memo *memo = memo_of(sched, class_queue, kind);
     struct retry_entry retry_entry = {.key = memo->retry_change, .class_queue = class_queue, .sleep = ++memo->sleep};
     memo->state = MEMO_ASLEEP;
+    id_marks_set(&retry_queue->noted, class_queue, true);
     memo->is_dozing = false;
     make_room(sched, &retry_queue->by_change, kind);
     heap_push(&retry_queue->by_change, retry_entry);
@@ -239,23 +241,6 @@ time_ns retry_queue_eligible_at(struct sched *sched, enum plan_kind kind)
     return TIME_NEVER;
 }
 
-/* All memos are void: no class queue sleeps any more. */
-static void wake_all(struct sched *sched)
-{
-    for (int k = 0; k < PLAN_KIND_COUNT; k++) {
-        if (!sched->retry_queues[k].is_used)
-            continue;
-        sift_awake(sched, (enum plan_kind)k);
-        for (uint32_t l = 0; l < sched->pending.class_queue_count; l++) {
-            struct plan_memo *memo = memo_of(sched, l, (enum plan_kind)k);
-            if (memo->state == MEMO_ASLEEP && sched->pending.class_queues[l].count > 0)
-                awaken(sched, l, (enum plan_kind)k);
-            else if (memo->state == MEMO_ASLEEP)
-                memo->state = MEMO_ABSENT;
-        }
-    }
-}
-
 /* ---- How attempts end ---- */
 
 static void back_off(struct sched *sched, uint32_t class_queue, enum plan_kind kind)
@@ -326,17 +311,31 @@ void retry_queue_set_tried(struct sched *sched, uint32_t class_queue, enum plan_
     memo_of(sched, class_queue, kind)->tried_cycle = is_tried ? sched->cycle : 0;
 }
 
+/* The memo knows of no failure, and its class queue does not sleep. */
+static void void_memo(struct sched *sched, uint32_t class_queue, enum plan_kind kind)
+{
+    struct plan_memo *memo = memo_of(sched, class_queue, kind);
+    memo->failed = 0;
+    memo->retry_change = 0;
+    memo->no_victim_for = JOB_NONE;
+    memo->awaits_affordable = false;
+    if (memo->state == MEMO_ASLEEP && sched->pending.class_queues[class_queue].count > 0)
+        awaken(sched, class_queue, kind);
+    else if (memo->state == MEMO_ASLEEP)
+        memo->state = MEMO_ABSENT;
+    id_marks_set(&sched->retry_queues[kind].noted, class_queue, false);
+}
+
 void sched_void_memos(struct sched *sched)
 {
-    for (int k = 0; k < PLAN_KIND_COUNT; k++)
-        for (uint32_t l = 0; l < sched->pending.class_queue_count && sched->retry_queues[k].is_used; l++) {
-            struct plan_memo *memo = memo_of(sched, l, (enum plan_kind)k);
-            memo->failed = 0;
-            memo->retry_change = 0;
-            memo->no_victim_for = JOB_NONE;
-            memo->awaits_affordable = false;
-        }
-    wake_all(sched);
+    for (int k = 0; k < PLAN_KIND_COUNT; k++) {
+        const struct id_marks *noted = &sched->retry_queues[k].noted;
+        if (!sched->retry_queues[k].is_used)
+            continue;
+        sift_awake(sched, (enum plan_kind)k);
+        for (uint32_t l = id_marks_next(noted, 0); l != ID_MARKS_NONE; l = id_marks_next(noted, l + 1))
+            void_memo(sched, l, (enum plan_kind)k);
+    }
 }
 
 void retry_queue_release(struct sched *sched)
@@ -347,6 +346,7 @@ void retry_queue_release(struct sched *sched)
         mem_free(retry_queue->by_change.at);
         mem_free(retry_queue->by_time.at);
         mem_free(retry_queue->expectant);
+        id_marks_release(&retry_queue->noted);
     }
 }
 
@@ -368,7 +368,7 @@ static void archive_heap(struct archive *archive, struct retry_heap *heap, uint3
 
 void retry_queue_archive(struct archive *archive, struct sched *sched)
 {
-    ARCHIVE_KNOWS(struct retry_queue, 112);
+    ARCHIVE_KNOWS(struct retry_queue, 136);
     ARCHIVE_KNOWS(struct retry_entry, 8 + 2 * 4);
     const uint32_t class_queues = sched->pending.class_queue_count;
     for (int k = 0; k < PLAN_KIND_COUNT; k++) {
@@ -378,6 +378,8 @@ void retry_queue_archive(struct archive *archive, struct sched *sched)
         archive_heap(archive, &retry_queue->by_time, class_queues);
         ARCHIVE_ARRAY(archive, retry_queue->expectant, retry_queue->expectant_capacity, retry_queue->expectant_count);
         ARCHIVE(archive, retry_queue->starts_seen);
+        for (uint32_t l = 0; l < class_queues && archive_is_reading(archive); l++)
+            id_marks_set(&retry_queue->noted, l, !plan_memo_is_void(&sched->pending.memos[l][k]));
     }
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/time.h"
 #include "policies/state/plan_kind.h"
+#include "policies/util/id_marks.h"
 #include "workloads/job.h"
 
 struct archive;
@@ -38,6 +39,7 @@ struct retry_queue { /* of one kind of plan; see retry_queue.c */
     size_t expectant_capacity;
     uint32_t expectant_count;
     uint64_t starts_seen;
+    struct id_marks noted; /* class queues whose memo knows of a failure; not saved */
 };
 
 /* Does the policy make plans of this kind? */

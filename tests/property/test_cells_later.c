@@ -15,6 +15,10 @@
 
 enum { NODES = 6, GPUS_EACH = 8, GPUS_ALL = NODES * GPUS_EACH, QUEUES = 5, STEPS = 300 };
 
+/* Parts of a GPU that jobs take, in milli. */
+enum { PARTS = 6 };
+static const uint16_t parts[PARTS] = {GPU_MILLI, GPU_MILLI, GPU_MILLI, 200, 500, 700};
+
 /* The same facts are told to both: `now` places at each call, `later` when its cells are read. */
 struct twins {
     struct random_stream stream;
@@ -22,6 +26,7 @@ struct twins {
     queue_id queues[QUEUES];
     uint8_t busy[GPUS_ALL];   /* 0: free; 1: an opportunistic job; 2: a guaranteed one */
     queue_id owner[GPUS_ALL]; /* of the guaranteed job */
+    uint16_t milli[GPUS_ALL]; /* that the job takes of the GPU */
     bool is_down[NODES];
     uint64_t seed;
 };
@@ -63,11 +68,11 @@ static void open_twins(struct twins *t, uint64_t seed)
     set_quotas(t);
 }
 
-static void hold(struct quota_case *c, uint32_t gpu, queue_id guaranteed, int sign)
+static void hold(struct quota_case *c, uint32_t gpu, uint16_t milli, queue_id guaranteed, int sign)
 {
     const uint16_t mask = (uint16_t)(1u << gpu % GPUS_EACH);
-    struct space space = {.node = gpu / GPUS_EACH, .gpu_mask = mask, .gpu_milli = GPU_MILLI, .member_count = 1};
-    struct piece piece = {.node = space.node, .gpu_mask = mask, .gpu_milli = GPU_MILLI, .member_count = 1};
+    struct space space = {.node = gpu / GPUS_EACH, .gpu_mask = mask, .gpu_milli = milli, .member_count = 1};
+    struct piece piece = {.node = space.node, .gpu_mask = mask, .gpu_milli = milli, .member_count = 1};
     if (sign > 0)
         ledger_take(c->ledger, &space);
     else
@@ -85,11 +90,12 @@ static void change_gpu(struct twins *t)
         const queue_id keeper = t->now.ledger->keeps[gpu].keeper;
         const bool is_home = keeper != QUEUE_NONE && random_below(&t->stream, 8) != 0;
         t->busy[gpu] = (uint8_t)(1 + random_below(&t->stream, 2));
+        t->milli[gpu] = parts[random_below(&t->stream, PARTS)];
         t->owner[gpu] = is_home ? keeper : t->queues[random_below(&t->stream, QUEUES)];
     }
     const queue_id guaranteed = t->busy[gpu] == 2 ? t->owner[gpu] : QUEUE_NONE;
-    hold(&t->now, gpu, guaranteed, sign);
-    hold(&t->later, gpu, guaranteed, sign);
+    hold(&t->now, gpu, t->milli[gpu], guaranteed, sign);
+    hold(&t->later, gpu, t->milli[gpu], guaranteed, sign);
     if (sign < 0)
         t->busy[gpu] = 0;
 }
@@ -118,15 +124,20 @@ static void compare(struct twins *t)
     assert_lawful(cells_index_check(t->later.ledger));
 }
 
-/* The members that the queue's cells could hold if all opportunistic jobs left. */
-static uint32_t members_at_home(const struct twins *t, queue_id queue, uint32_t gpus)
+/* The members that the queue's cells could hold if all opportunistic jobs left: of whole GPUs, or of a share. */
+static uint32_t members_at_home(const struct twins *t, queue_id queue, const struct request *request)
 {
     uint32_t members = 0;
     for (node_id n = 0; n < NODES; n++) {
-        uint32_t empty = 0;
-        for (uint32_t g = n * GPUS_EACH; g < (n + 1) * GPUS_EACH; g++)
-            empty += t->now.ledger->keeps[g].keeper == queue && t->busy[g] != 2;
-        members += empty / gpus;
+        uint32_t empty = 0, shares = 0;
+        for (uint32_t g = n * GPUS_EACH; g < (n + 1) * GPUS_EACH; g++) {
+            if (t->now.ledger->keeps[g].keeper != queue)
+                continue;
+            const uint32_t left = GPU_MILLI - (t->busy[g] == 2 ? t->milli[g] : 0);
+            empty += left == GPU_MILLI;
+            shares += request->gpus > 0 ? 0 : left / request->gpu_milli;
+        }
+        members += request->gpus > 0 ? empty / request->gpus : shares;
     }
     return members;
 }
@@ -135,16 +146,19 @@ static uint32_t members_at_home(const struct twins *t, queue_id queue, uint32_t 
 static bool check_home(struct twins *t)
 {
     const queue_id queue = t->queues[random_below(&t->stream, QUEUES)];
-    const struct job_group group = {.request.gpus = (uint16_t)(1u << random_below(&t->stream, 4)),
-                                    .count = 1 + random_below(&t->stream, 3)};
+    const bool is_share = random_below(&t->stream, 3) == 0;
+    const struct job_group group = {
+        .request = {.gpus = is_share ? 0 : (uint16_t)(1u << random_below(&t->stream, 4)),
+                    .gpu_milli = is_share ? parts[PARTS - 3 + random_below(&t->stream, 3)] : 0},
+        .count = 1 + random_below(&t->stream, 3)};
     const struct request_class asked = {.groups = &group, .group_count = 1};
     if (cells_home_suffices(&t->later.tree, queue, &asked))
         return false;
     for (uint32_t q = 0; q < QUEUES; q++) {
         assign(t, t->queues[q]);
-        if (members_at_home(t, queue, group.request.gpus) >= group.count)
-            fail_msg("seed %llu: %u members of %u GPUs were refused, but fit in the cells of queue %u",
-                     (unsigned long long)t->seed, group.count, group.request.gpus, queue);
+        if (members_at_home(t, queue, &group.request) >= group.count)
+            fail_msg("seed %llu: %u members of %u GPUs and %u milli were refused, but fit in the cells of queue %u",
+                     (unsigned long long)t->seed, group.count, group.request.gpus, group.request.gpu_milli, queue);
     }
     return true;
 }

@@ -276,12 +276,27 @@ static void surplus_and_large_losses(void **state)
     sched_case_close(&f.c);
 }
 
+/* Beyond the largest number of GPU-ns, GPU time stays there. */
+static void gpu_time_has_an_end(void **state)
+{
+    (void)state;
+    const time_ns year = 365 * 86400 * TIME_NS_PER_S;
+    const struct job_facts facts = {.attained_gpu_ns = 200 * year, .rate_milli = 1000 * 1000};
+    assert_int_equal(gpu_time(year, 1000), year);
+    assert_int_equal(gpu_time(year, 292 * 1000),
+                     292 * year); /* the product is more than 64 bits, the GPU time is not */
+    assert_int_equal(gpu_time(year, 293 * 1000), INT64_MAX);
+    assert_int_equal(attained_gpu_ns(&facts, 92 * year / 1000), 292 * year);
+    assert_int_equal(attained_gpu_ns(&facts, 93 * year / 1000), INT64_MAX);
+    assert_int_equal(attained_gpu_ns(&facts, year), INT64_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_an_eviction_throws_away), cmocka_unit_test(inference_may_be_spared),
         cmocka_unit_test(a_floor_is_found_again),       cmocka_unit_test(the_spent_have_no_floor),
-        cmocka_unit_test(surplus_and_large_losses),
+        cmocka_unit_test(surplus_and_large_losses),     cmocka_unit_test(gpu_time_has_an_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
