@@ -226,7 +226,7 @@ static bool is_class_queue(const struct sched *sched, uint32_t id)
     for (uint32_t i = 0; i < class_queue->count; i++) {
         const uint32_t slot = class_queue->heap[i].slot;
         if (slot >= sched->jobs.used || sched->jobs.jobs[slot].state == SJOB_NONE ||
-            sched->jobs.jobs[slot].class_queue != id)
+            sched->jobs.jobs[slot].class_queue != id || sched->jobs.jobs[slot].ask != class_queue->request_class)
             return false;
     }
     return true;

@@ -236,10 +236,38 @@ static void test_cells(void **state)
     assert_true(forged > 0);
 }
 
+/* A class queue of another request class than its jobs ask: the class of a head that does not fit would be closed, and
+ * the class queue stay open, for ever. */
+static void test_class_queues(void **state)
+{
+    (void)state;
+    uint32_t forged = 0;
+    struct random_stream stream;
+    const struct test_seeds seeds = test_seeds(8, 100);
+    for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++) {
+        struct any_world *world = world_after_facts(seed, &stream);
+        const struct sched *sched = world->sched;
+        for (uint32_t l = 0; l < sched->pending.class_queue_count && sched->request_classes.count > 1; l++) {
+            uint32_t *request_class = &sched->pending.class_queues[l].request_class;
+            const uint32_t before = *request_class;
+            if (sched->pending.class_queues[l].count == 0)
+                continue;
+            *request_class = (before + 1) % sched->request_classes.count;
+            if (!is_refused(world, "a class queue names what there is not"))
+                fail_msg("seed %llu: class queue %u of another request class is loaded", (unsigned long long)seed, l);
+            *request_class = before;
+            forged++;
+        }
+        any_world_free(world);
+    }
+    assert_true(forged > 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forged),  cmocka_unit_test(test_owners),
-                                       cmocka_unit_test(test_service), cmocka_unit_test(test_usage),
-                                       cmocka_unit_test(test_floor),   cmocka_unit_test(test_cells)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forged),      cmocka_unit_test(test_owners),
+                                       cmocka_unit_test(test_service),     cmocka_unit_test(test_usage),
+                                       cmocka_unit_test(test_floor),       cmocka_unit_test(test_cells),
+                                       cmocka_unit_test(test_class_queues)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
