@@ -17,7 +17,7 @@
 /* by_limit: the head may not have more, wherever it would be placed.
  * Where jobs are confined, each fact may move their places, so each head is tried again.  Only a guaranteed job that a
  * limit closed waits for the limit: it goes before all jobs that are not guaranteed, so the others keep their order
- * without it.  Without this, 36 hours of h100-500x8.json under `hived` cost 20 % more instructions. */
+ * without it. */
 static void close_class_queue(struct sched *sched, uint32_t class_queue_id, queue_id forbids, bool by_limit)
 {
     const struct class_queue *class_queue = &sched->pending.class_queues[class_queue_id];
