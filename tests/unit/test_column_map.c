@@ -135,6 +135,19 @@ static void test_words_and_conditions(void **state)
     trace_case_release(&read);
 }
 
+/* A table without run times: words stand for them (Pollux names the application alone). */
+static void test_words_as_numbers(void **state)
+{
+    (void)state;
+    static const char map[] = "{'fields': {'submit_s': 'time', 'gpus': {'column': 'n', 'words': {'many': '16'}}, "
+                              "'duration_s': {'column': 'app', 'unit': 'min', 'words': {'cifar*': '2.5'}}}}";
+    struct trace_case read = read_by(map, "time,app,n\n0,cifar10,many\n1,7,2\n");
+    assert_true(read.truths[0].duration == S(150) && read.truths[1].duration == S(420));
+    assert_int_equal(read.jobs[0].first.count * read.jobs[0].first.request.gpus, 16);
+    trace_case_release(&read);
+    refused_by(map, "time,app,n\n0,bert,1\n", 2, 3, "'app' must be a number");
+}
+
 /* Errors name the file's own columns, and their places. */
 static void test_bad_rows(void **state)
 {
@@ -237,6 +250,7 @@ int main(void)
         cmocka_unit_test(test_members_and_amounts),
         cmocka_unit_test(test_nodes),
         cmocka_unit_test(test_words_and_conditions),
+        cmocka_unit_test(test_words_as_numbers),
         cmocka_unit_test(test_bad_rows),
         cmocka_unit_test(test_bad_maps),
         cmocka_unit_test(test_maps_of_the_project),

@@ -64,8 +64,9 @@ static struct text meaning(const struct map_source *source, struct text value)
     return value;
 }
 
+/* The time that `value`, of the column, means. */
 static struct error time_read(const struct row_reading *reading, const struct map_source *source, int16_t index,
-                              time_ns *out)
+                              struct text value, time_ns *out)
 {
     /* A number is read in steps of 1/scale of the unit; a step is step_ns long. */
     static const struct {
@@ -78,12 +79,12 @@ static struct error time_read(const struct row_reading *reading, const struct ma
     const struct column_map *map = &reading->state->map;
     if (source->unit == UNIT_DATE) {
         const time_ns set = reading->reader->spec->tz_offset;
-        if (!zone_date(field->value, set != 0 ? set : map->tz_offset, out))
+        if (!zone_date(value, set != 0 ? set : map->tz_offset, out))
             return field_error(reading->line, field, "a date and time such as 2017-10-09 07:01:55");
         return ERROR_OK;
     }
     int64_t ns;
-    if (!text_to_scaled(field->value, units[source->unit].scale, &ns) ||
+    if (!text_to_scaled(value, units[source->unit].scale, &ns) ||
         __builtin_mul_overflow(ns, units[source->unit].step_ns, &ns) || ns > TIME_NS_MAX || ns < -TIME_NS_MAX)
         return field_error(reading->line, field, "a number, and a time of at most 73 years");
     *out = ns;
@@ -94,9 +95,9 @@ static struct error time_make(const struct row_reading *reading, int field, cons
 {
     time_ns time, other = 0;
     size_t start = reading->state->values.length;
-    TRY(time_read(reading, source, source->column, &time));
+    TRY(time_read(reading, source, source->column, meaning(source, column(reading, source->column)->value), &time));
     if (source->combination != MAP_ALONE)
-        TRY(time_read(reading, source, source->other, &other));
+        TRY(time_read(reading, source, source->other, column(reading, source->other)->value, &other));
     if (source->combination == MAP_SINCE && time < other)
         return input_error(reading->line->input, reading->line->text, column(reading, source->column)->place,
                            "'%s' is before '%s'", column(reading, source->column)->name,
@@ -113,7 +114,7 @@ static struct error amount_make(const struct row_reading *reading, int field, co
     const struct field *first = column(reading, source->column);
     size_t start = reading->state->values.length;
     int64_t amount, factor = AMOUNT_SCALE;
-    if (!text_to_scaled(first->value, AMOUNT_SCALE, &amount))
+    if (!text_to_scaled(meaning(source, first->value), AMOUNT_SCALE, &amount))
         return field_error(reading->line, first, "a number");
     if (source->combination == MAP_TIMES &&
         !text_to_scaled(column(reading, source->other)->value, AMOUNT_SCALE, &factor))
@@ -151,7 +152,7 @@ static struct error field_make(const struct row_reading *reading, int index, con
     }
     if (map_field_is_time(index))
         return time_make(reading, index, source);
-    if (map_field_is_amount(index) && source->word_count == 0)
+    if (map_field_is_amount(index))
         return amount_make(reading, index, source);
     field->value = meaning(source, from->value);
     return ERROR_OK;
