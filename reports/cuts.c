@@ -115,6 +115,7 @@ static void tally_merge(struct tally *into, const struct tally *from)
     faults_merge(&into->faults, &from->faults);
     pulls_merge(&into->pulls, &from->pulls);
     idle_merge(&into->idle, &from->idle);
+    recorded_merge(&into->recorded, &from->recorded);
 }
 
 static uint32_t kind_size(const struct cell *cell)

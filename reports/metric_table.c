@@ -317,6 +317,23 @@ const struct metric metric_table[METRIC_COUNT] = {
         {"given_back_gpu_h", NAN, "gpu_h", BETTER_HIGHER,
          "GPU time of the GPUs that jobs lost because they seemed idle: from when the job left them until it got GPUs "
          "again or ended, at most until its work at full speed, or its limit, would have ended it."},
+    [METRIC_RECORDED_JOBS] = {"recorded_jobs", NAN, "jobs", BETTER_NEITHER,
+                              "Jobs whose wait from their submission to their first start was recorded with the trace. "
+                              "As the four metrics below it is defined only if there are some; rejected jobs are left "
+                              "out."},
+    [METRIC_RECORDED_WAIT_MEAN] = {"recorded_wait_mean_s", NAN, "s", BETTER_NEITHER,
+                                   "The mean of the waits that were recorded."},
+    [METRIC_WAIT_ERROR_MEAN] =
+        {"wait_error_mean_s", NAN, "s", BETTER_NEITHER,
+         "The mean of the simulated minus the recorded wait: above 0, jobs wait longer here. A job "
+         "that has not started has the wait so far."},
+    [METRIC_WAIT_ERROR_ABS_MEAN] = {"wait_error_abs_mean_s", NAN, "s", BETTER_NEITHER,
+                                    "The mean of the differences between the simulated and the recorded wait, without "
+                                    "their signs."},
+    [METRIC_WAIT_NEAR_RATIO] =
+        {"wait_near_ratio", NAN, "ratio", BETTER_NEITHER,
+         "The part of these jobs whose simulated wait differs from the recorded one by at most a "
+         "minute, or a tenth of the recorded one."},
     [METRIC_JOBS_SUBMITTED] = {"jobs_submitted", NAN, "jobs", BETTER_NEITHER,
                                "Jobs submitted after the warm-up; the states below add up to it."},
     [METRIC_JOBS_ACCEPTED] = {"jobs_accepted", NAN, "jobs", BETTER_HIGHER,

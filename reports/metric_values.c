@@ -97,6 +97,7 @@ static void fill_group(const struct group *group, double *value)
     faults_fill(&tally->faults, value);
     pulls_fill(group, value);
     idle_fill(&tally->idle, value);
+    recorded_fill(&tally->recorded, value);
 }
 
 static double jain_fairness(const struct cut *queues)

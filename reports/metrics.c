@@ -275,6 +275,10 @@ static struct error on_job(void *self, const struct job_row *row)
         pulls_add(metrics, row, queue, cell);
     if (row->idle != NULL)
         idle_add(queue_tally, &cell->tally, row->idle);
+    if (row->has_recorded_wait && row->state != END_REJECTED) {
+        recorded_add(&queue_tally->recorded, row);
+        recorded_add(&cell->tally.recorded, row);
+    }
     if (row->submit < metrics->submit_min)
         metrics->submit_min = row->submit;
     if (row->end != TIME_NEVER && row->end > metrics->end_max)

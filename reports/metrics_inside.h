@@ -51,6 +51,12 @@ struct idle_tally {
     wide_int given_gpu_us;
 };
 
+/* Sums over the counted jobs whose wait was recorded, in ns. */
+struct recorded_tally {
+    uint64_t jobs, near;                 /* near: simulated within a minute of the record, or within a tenth of it */
+    wide_int recorded, simulated, apart; /* apart: of the differences, without their signs */
+};
+
 /* Sums over the counted jobs of a world with cold starts. */
 struct pull_tally {
     uint64_t jobs, ready; /* ready: jobs that were so once */
@@ -82,6 +88,7 @@ struct tally {
     struct activity_tally activity;
     struct fault_tally faults;
     struct idle_tally idle;
+    struct recorded_tally recorded;
     struct lost_tally lost;
     struct pull_tally pulls;
 };
@@ -201,6 +208,11 @@ enum metric_id {
     METRIC_IDLE_EVICTIONS,
     METRIC_IDLE_DISTURBED,
     METRIC_GIVEN_BACK_GPU_H,
+    METRIC_RECORDED_JOBS,
+    METRIC_RECORDED_WAIT_MEAN,
+    METRIC_WAIT_ERROR_MEAN,
+    METRIC_WAIT_ERROR_ABS_MEAN,
+    METRIC_WAIT_NEAR_RATIO,
     METRIC_JOBS_SUBMITTED,
     METRIC_JOBS_ACCEPTED,
     METRIC_REJECTED_RATIO,
@@ -338,6 +350,10 @@ void activity_fill(const struct activity_tally *tally, double *value);
 /* Add a counted job that may have faults, to its queue and its cell (metrics_faults.c). */
 void faults_add(struct tally *queue, struct tally *cell, const struct fault_row *row);
 void faults_merge(struct fault_tally *into, const struct fault_tally *from);
+void recorded_add(struct recorded_tally *tally, const struct job_row *row);
+void recorded_merge(struct recorded_tally *into, const struct recorded_tally *from);
+void recorded_fill(const struct recorded_tally *tally, double *value); /* nothing if no wait was recorded */
+
 void idle_add(struct tally *queue, struct tally *cell, const struct idle_row *row);
 void idle_merge(struct idle_tally *into, const struct idle_tally *from);
 void idle_fill(const struct idle_tally *tally, double *value);    /* nothing if the world has no monitor */

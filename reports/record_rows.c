@@ -17,6 +17,7 @@ enum job_column {
     JOB_SM_ACTIVE,
     JOB_WAIT,
     JOB_WAIT_TOTAL,
+    JOB_RECORDED_WAIT,
     JOB_QUEUE,
     JOB_USER,
     JOB_CLASS,
@@ -181,6 +182,8 @@ static void read_job_times(struct csv_rows *rows, struct job_row *row)
     row->end = csv_time(rows, JOB_END);
     row->wait = read_wait(rows, JOB_WAIT, row->state);
     row->wait_total = read_wait(rows, JOB_WAIT_TOTAL, row->state);
+    row->has_recorded_wait = csv_text(rows, JOB_RECORDED_WAIT).length > 0;
+    row->recorded_wait = row->has_recorded_wait ? read_span(rows, JOB_RECORDED_WAIT) : 0;
     row->run = read_span(rows, JOB_RUN);
     row->work = read_span(rows, JOB_WORK);
     row->work_asked = read_span(rows, JOB_WORK_ASKED);

@@ -223,6 +223,54 @@ static void write_reasons(const struct metrics *metrics, struct buffer *out)
     buffer_char(out, '\n');
 }
 
+/* With its sign. */
+static void write_difference(struct buffer *out, double seconds)
+{
+    if (fabs(seconds) >= 0.05)
+        buffer_char(out, seconds < 0 ? '-' : '+');
+    view_duration(out, fabs(seconds));
+}
+
+/* cut NULL: the whole run. */
+static void recorded_cells(struct grid *grid, const struct metrics *metrics, const char *cut, size_t index)
+{
+    static const char *const names[] = {"recorded_jobs", "recorded_wait_mean_s", "wait_error_mean_s",
+                                        "wait_error_abs_mean_s", "wait_near_ratio"};
+    double values[sizeof names / sizeof names[0]];
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        values[i] = cut != NULL ? view_cut_value(metrics, cut, index, names[i]) : metrics_value(metrics, names[i]);
+    view_count(grid_cell(grid, 1), values[0]);
+    view_duration(grid_cell(grid, 2), values[1]);
+    write_difference(grid_cell(grid, 3), values[2]);
+    view_duration(grid_cell(grid, 4), values[3]);
+    view_percent(grid_cell(grid, 5), values[4]);
+}
+
+/* Simulated waits beside those that were recorded with the trace, by class and by size. */
+static void write_recorded(const struct metrics *metrics, struct buffer *out)
+{
+    static const char *const heads[] = {"Recorded waits", "jobs", "mean", "error", "|error|", "near", NULL};
+    static const char *const cuts[] = {"workload_class", "size"};
+    struct grid grid = {0};
+    if (!isfinite(metrics_value(metrics, "recorded_jobs")))
+        return;
+    grid_head(&grid, heads);
+    for (size_t c = 0; c < sizeof cuts / sizeof cuts[0]; c++)
+        for (size_t i = 0; metrics_cut_key(metrics, cuts[c], i) != NULL && i < TABLE_CLASSES_MAX; i++) {
+            struct buffer name = {0};
+            if (!isfinite(view_cut_value(metrics, cuts[c], i, "recorded_jobs")))
+                continue;
+            buffer_format(&name, "%s%s", metrics_cut_key(metrics, cuts[c], i), c == 1 ? " GPUs" : "");
+            grid_row(&grid, buffer_c_string(&name), NAME_WIDTH);
+            buffer_release(&name);
+            recorded_cells(&grid, metrics, cuts[c], i);
+        }
+    grid_row(&grid, "all", NAME_WIDTH);
+    recorded_cells(&grid, metrics, NULL, 0);
+    grid_write(&grid, out);
+    buffer_string(out, "  error: simulated minus recorded; near: within a minute or a tenth\n\n");
+}
+
 static void write_queues(const struct metrics *metrics, struct buffer *out)
 {
     static const char *const heads[] = {"Queues by demand", "jobs",     "demand", "served", "p50", "p99",
@@ -467,6 +515,7 @@ void table_run(const struct metrics *metrics, const struct table_options *option
     write_gpu_time(metrics, options, out);
     write_spent(metrics, out);
     write_waits(metrics, out);
+    write_recorded(metrics, out);
     write_reasons(metrics, out);
     write_queues(metrics, out);
     write_communication(metrics, out);

@@ -17,6 +17,7 @@ static const struct column job_columns[] = {
     {"sm_active_ratio", COLUMN_REAL},
     {"wait_s", COLUMN_REAL},
     {"wait_total_s", COLUMN_REAL},
+    {"recorded_wait_s", COLUMN_REAL},
     {"queue", COLUMN_TEXT},
     {"user", COLUMN_TEXT},
     {"class", COLUMN_TEXT},

@@ -177,6 +177,7 @@ static void put_job_times(struct feed *feed, const struct job_row *row)
         put_scaled(feed, row->sm_active_milli, 1000);
     put_moment(feed, row->state == END_REJECTED ? TIME_NEVER : row->wait);
     put_moment(feed, row->state == END_REJECTED ? TIME_NEVER : row->wait_total);
+    put_moment(feed, row->has_recorded_wait ? row->recorded_wait : TIME_NEVER);
 }
 
 static void put_job_words(struct feed *feed, const struct job_row *row)

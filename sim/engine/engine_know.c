@@ -92,6 +92,8 @@ static void fill_row(struct engine *engine, struct sim_job *own, const struct jo
                          .reason = 0,
                          .wait = 0,
                          .wait_total = 0,
+                         .recorded_wait = truth->recorded_wait != TIME_NEVER ? truth->recorded_wait : 0,
+                         .has_recorded_wait = truth->recorded_wait != TIME_NEVER,
                          .run = 0,
                          .work = 0,
                          .work_asked = truth->duration,

@@ -41,7 +41,7 @@ static void archive_progress(struct archive *archive, struct progress *progress,
 
 static void archive_row(struct archive *archive, struct job_row *row, const struct cluster *cluster)
 {
-    ARCHIVE_KNOWS(struct job_row, 328); /* names and declared amounts follow from the declaration; the rest is set at
+    ARCHIVE_KNOWS(struct job_row, 344); /* names and declared amounts follow from the declaration; the rest is set at
                                            the end of its life */
     ARCHIVE(archive, row->gpu_milli);
     ARCHIVE(archive, row->model);
@@ -135,7 +135,7 @@ static void archive_life(struct archive *archive, struct engine *engine, uint32_
 {
     const struct cluster *cluster = engine->config->cluster;
     struct sim_job *own = &engine->jobs[slot];
-    ARCHIVE_KNOWS(struct sim_job, 736);
+    ARCHIVE_KNOWS(struct sim_job, 752);
     ARCHIVE(archive, own->state);
     ARCHIVE(archive, own->evict_reason);
     ARCHIVE(archive, own->is_waiting);

@@ -18,6 +18,7 @@
  *   end_s         of a job that has not ended
  *   sm_active_ratio   of a job whose activity the workload does not tell
  *   wait_s, wait_total_s   of a rejected job
+ *   recorded_wait_s   of a job whose workload does not tell how long it waited where it was recorded
  *   user          of a job whose user is not known
  *   reason        of a job that neither waits nor was rejected, or that another program rejected without a reason; of
  *                 an attempt that was not evicted
@@ -119,21 +120,23 @@ struct job_row {
     uint32_t members;  /* that it asks for */
     uint8_t model;     /* index into the cluster's models: of its last attempt, else the only model that it can get */
     time_ns submit;
-    time_ns eligible;    /* submit, or when the last job it depends on ended; TIME_NEVER if one has not ended */
-    time_ns start;       /* when it first had its minimum of members; TIME_NEVER: never */
-    time_ns end;         /* TIME_NEVER if it has not ended */
-    uint8_t state;       /* enum job_end_state */
-    uint8_t reason;      /* enum reason: why it was rejected, or why it still waits */
-    time_ns wait;        /* from eligible to first start, or to the run's end if it has not started; 0 if rejected */
-    time_ns wait_total;  /* since its submission, including waits after evictions */
-    time_ns run;         /* sum of its attempts, without partial ones */
-    time_ns work;        /* reference work done and kept */
-    time_ns work_asked;  /* reference work in all; for what-ifs */
-    uint32_t evictions;  /* that took all members, or too many to run on */
-    int64_t lost_gpu_ns; /* GPU time of work thrown away, and overhead_gpu_ns */
+    time_ns eligible;      /* submit, or when the last job it depends on ended; TIME_NEVER if one has not ended */
+    time_ns start;         /* when it first had its minimum of members; TIME_NEVER: never */
+    time_ns end;           /* TIME_NEVER if it has not ended */
+    uint8_t state;         /* enum job_end_state */
+    uint8_t reason;        /* enum reason: why it was rejected, or why it still waits */
+    time_ns wait;          /* from eligible to first start, or to the run's end if it has not started; 0 if rejected */
+    time_ns wait_total;    /* since its submission, including waits after evictions */
+    time_ns recorded_wait; /* from its submission to its first start where the workload was recorded */
+    time_ns run;           /* sum of its attempts, without partial ones */
+    time_ns work;          /* reference work done and kept */
+    time_ns work_asked;    /* reference work in all; for what-ifs */
+    uint32_t evictions;    /* that took all members, or too many to run on */
+    int64_t lost_gpu_ns;   /* GPU time of work thrown away, and overhead_gpu_ns */
     int64_t overhead_gpu_ns;     /* GPU time spent on checkpoints made for evictions and on restarts; part of lost.  If
                                 * checkpoints are charged, on all checkpoints */
     uint16_t sm_active_milli;    /* SM_ACTIVE_UNKNOWN (UINT16_MAX): the workload does not give it */
+    bool has_recorded_wait;      /* the workload tells it */
     bool is_counted;             /* submitted after the warm-up: counts in the metrics of jobs */
     uint8_t source;              /* source of the space of its first start: index into record_source_names */
     uint32_t resizes;            /* attempts that ended because members came or went */

@@ -113,13 +113,16 @@ static char *job_held(struct line_time *times, char *at, const struct job_row *r
     return field_us(at, (int64_t)((__int128)row->gpu_milli * row->run / (GPU_MILLI * TIME_NS_PER_US)));
 }
 
-/* A rejected job has no waiting times. */
+/* A rejected job has no waiting times, except where it was recorded. */
 static char *job_waits(struct line_time *times, char *at, const struct job_row *row)
 {
-    if (row->state == END_REJECTED)
-        return line_word(at, ",", 1);
-    at = line_ns(at, &times[TIME_WAIT], row->wait);
-    return field_again(at, times, TIME_WAIT, row->wait_total);
+    if (row->state == END_REJECTED) {
+        at = line_word(at, ",", 1);
+    } else {
+        at = line_ns(at, &times[TIME_WAIT], row->wait);
+        at = field_again(at, times, TIME_WAIT, row->wait_total);
+    }
+    return row->has_recorded_wait ? line_ns(at, &times[TIME_WAIT], row->recorded_wait) : field_word(at, "");
 }
 
 static char *job_gpus(char *at, const struct job_row *row)

@@ -131,5 +131,14 @@ for row in sorted(rows):
 END
 diff truth.csv read.csv >difference ||
     fail "submission, wait, run time, GPUs: Slurm says <, read is >: $(cat difference)"
+# ---- How near the preset slurm comes to these very starts. ----
+
+cat >two.json <<'END'
+{"pools": [{"name": "n", "nodes": 2, "gpus_per_node": 8, "gpu_model": "h100-80gb", "cpus": 8, "memory_gb": 1}]}
+END
+windtunnel run --trace sacct.txt --cluster two.json --policy slurm
+[ $status -eq 0 ] || fail "the jobs of sacct.txt do not run: $(cat said.err)"
+says said.out '^Recorded waits '
+sed -n '/^Recorded waits/,/near:/ s/^/note: /p' said.out
 echo "note: $(wc -l <truth.csv) jobs, $(grep -c . "$slurm/completed") attempts, as Slurm itself says"
 finish

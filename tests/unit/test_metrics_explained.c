@@ -39,6 +39,8 @@ static struct metrics *run_with_everything(void)
                           .end = 80 * S,
                           .wait = REASON_COUNT * S,
                           .wait_total = REASON_COUNT * S,
+                          .recorded_wait = S,
+                          .has_recorded_wait = true,
                           .run = 30 * S,
                           .work = 24 * S,
                           .work_asked = 24 * S,

@@ -84,8 +84,8 @@ static struct error rows_job(void *self, const struct job_row *row)
                              row->overhead_gpu_ns};
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)
         buffer_format(out, "%lld ", (long long)times[i]);
-    buffer_format(out, "%d %d %u %d %d ", row->state, row->reason, row->evictions, row->sm_active_milli,
-                  row->is_counted);
+    buffer_format(out, "%d %d %u %d %d %lld ", row->state, row->reason, row->evictions, row->sm_active_milli,
+                  row->is_counted, row->has_recorded_wait ? (long long)row->recorded_wait : -1);
     buffer_format(out, "%s|%lld %lld %lld %lld %lld %u ", row->communication != NULL ? row->communication : "",
                   (long long)row->exposed_gpu_us, (long long)row->slowed_gpu_us, (long long)row->network_gpu_us,
                   (long long)row->network_bytes_per_s, (long long)row->planned_gpu_us, row->mfu_micro);
@@ -333,6 +333,8 @@ static void write_some(void)
     evicted.run = 7 * s;
     evicted.wait = 2 * s;
     evicted.wait_total = 5 * s;
+    evicted.recorded_wait = 3 * s / 2;
+    evicted.has_recorded_wait = true;
     evicted.evictions = 1;
     evicted.lost_gpu_ns = 6 * s;
     struct job_row share = evicted;
@@ -479,7 +481,7 @@ static void an_edited_field_is_named_with_its_place(void **state)
     } cases[] = {
         {RECORD_JOBS_FILE, "given_back_gpu_s,wait_by_reason_s,end_s\n", "given_back_gpu_s,wait_by_reason_s,end_s\n-",
          "jobs.csv.zst:2:1", "submit_s"},
-        {RECORD_JOBS_FILE, ",job-13,", ",job-13,more,", "jobs.csv.zst:2", "67 fields"},
+        {RECORD_JOBS_FILE, ",job-13,", ",job-13,more,", "jobs.csv.zst:2", "68 fields"},
         {RECORD_JOBS_FILE, ",job-13,", ",\"job\"-13,", "jobs.csv.zst:2:", "closing quote"},
         {RECORD_JOBS_FILE, ",job-13,", ",job\"13,\"more,", "jobs.csv.zst:2:", "closing quote"},
         {RECORD_JOBS_FILE, "completed", "finished", "jobs.csv.zst:", "state"},
@@ -512,16 +514,19 @@ static void every_field_is_filled(void **state)
 {
     (void)state;
     static const char *const jobs[] = {
-        "8,7,8,7,8,1,1,1,1,1,,0,0,q,,training,training,0,1,0,completed,,1,free,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"
+        "8,7,8,7,8,1,1,1,1,1,,0,0,,q,,training,training,0,1,0,completed,,1,free,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,"
+        ","
         ",,,,,,,9",
-        "8,8,,8,,0,0,1,0,1,,0,3,q,,training,training,0,1,any,pending,,1,,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"
+        "8,8,,8,,0,0,1,0,1,,0,3,,q,,training,training,0,1,any,pending,,1,,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"
+        ",,,,,"
         ",",
-        "8,9,8,x,,0,0,1,0,1,,,,q,,training,training,0,1,any,rejected,Held,1,,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"
+        "8,9,8,x,,0,0,1,0,1,,,,,q,,training,training,0,1,any,rejected,Held,1,,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"
+        ",,"
         ",,,,,8",
-        "8,10,9,10,11,7,1,1,17.5,2.5,,2,5,q,,training,training,0,1,0,completed,,1,free,1,6,3,0,0,0,"
+        "8,10,9,10,11,7,1,1,17.5,2.5,,2,5,1.5,q,,training,training,0,1,0,completed,,1,free,1,6,3,0,0,0,"
         "1,0,2,0,0,3,0,0,0,all_reduce_bound,1.5,0.25,3,24.999999999,0,,notebook,0.5,1.25,,,,,,,12,1.5,0.000000002,0,,,,"
         ",,,20",
-        "8,11,9,11,11,3.5,1,1,0.0035,0.001,,2,5,q,,training,training,0,1,0,completed,,1,free,1,6,0,"
+        "8,11,9,11,11,3.5,1,1,0.0035,0.001,,2,5,1.5,q,,training,training,0,1,0,completed,,1,free,1,6,0,"
         "0,0,0,,,,,,,,,,plan,0,0,0,,0.0035,0.412,,,,2,1,0,3,1.5,2.5,,,,,4,1,2,1,0.75,,20",
         NULL};
     static const char *const attempts[] = {"7,8,1,n0:0,1,ended,,0,0,0,,,9",
@@ -535,8 +540,8 @@ static void every_field_is_filled(void **state)
         {"\n8,8,,8,", "\n8,8,,,", "jobs.csv.zst:3:", "name: missing"},
         {"\n8,8,,8,,0,", "\n8,8,,8,,,", "jobs.csv.zst:3:", "run_s"},
         {"\n8,8,,", "\n8,8,inf,", "jobs.csv.zst:3:", "eligible_s"},
-        {",0,3,q", ",0,,q", "jobs.csv.zst:3:", "wait_total_s"},
-        {"\n8,9,8,x,,0,0,1,0,1,,,,", "\n8,9,8,x,,0,0,1,0,1,,0,0,",
+        {",0,3,,q", ",0,,,q", "jobs.csv.zst:3:", "wait_total_s"},
+        {"\n8,9,8,x,,0,0,1,0,1,,,,,", "\n8,9,8,x,,0,0,1,0,1,,0,0,,",
          "jobs.csv.zst:4:", "wait_s: a rejected job has no wait"},
         {",0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,9\n", ",0,0,0,0,0,0,,,,,,,,,,,,,1,,,,,,,,,,,,,,,,,,,,,,,9\n",
          "jobs.csv.zst:2:", "network_gpu_s: a job that declares no communication has none"},

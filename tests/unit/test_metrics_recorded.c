@@ -1,0 +1,90 @@
+/* Simulated waits beside those that were recorded with the trace. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "reports/view.h"
+
+#define S TIME_NS_PER_S
+
+static void near(double value, double expected)
+{
+    if (!(fabs(value - expected) <= 1e-9 * (1 + fabs(expected))))
+        fail_msg("got %.12g, expected %.12g", value, expected);
+}
+
+static struct metrics *metrics_of(const struct job_row *rows, size_t count)
+{
+    struct metrics *metrics = metrics_new();
+    struct record_sink sink = metrics_sink(metrics);
+    for (size_t i = 0; i < count; i++)
+        assert_false(error_is(sink.on_job(sink.self, &rows[i])));
+    assert_false(error_is(sink.on_sample(sink.self, &(struct timeline_row){.time = 0})));
+    assert_false(error_is(sink.on_sample(sink.self, &(struct timeline_row){.time = 9000 * S})));
+    assert_false(error_is(sink.on_finished(sink.self, &(struct run_facts){.end = 9000 * S, .gpu_count = 8})));
+    metrics_finish(metrics);
+    return metrics;
+}
+
+static struct job_row job_of(uint8_t class, time_ns wait, time_ns recorded)
+{
+    return (struct job_row){.queue = "q",
+                            .user = "",
+                            .class = class,
+                            .gpu_milli = 1000,
+                            .start = wait,
+                            .end = wait + 10 * S,
+                            .wait = wait,
+                            .wait_total = wait,
+                            .run = 10 * S,
+                            .work = 10 * S,
+                            .work_asked = 10 * S,
+                            .state = END_COMPLETED,
+                            .is_counted = true,
+                            .recorded_wait = recorded,
+                            .has_recorded_wait = recorded >= 0};
+}
+
+static void errors_of_waits(void **state)
+{
+    (void)state;
+    struct job_row rows[] = {job_of(JOB_TRAINING, 100 * S, 40 * S),      /* +60 s: near, a minute apart */
+                             job_of(JOB_TRAINING, 0, 61 * S),            /* -61 s: not near */
+                             job_of(JOB_TRAINING, 1100 * S, 1000 * S),   /* +100 s: near, a tenth */
+                             job_of(JOB_TRAINING, 2000 * S, -1),         /* not recorded */
+                             job_of(JOB_INFERENCE, 3000 * S, 1000 * S),  /* +2000 s */
+                             job_of(JOB_INFERENCE, 4000 * S, 1000 * S)}; /* rejected */
+    rows[4].start = rows[4].end = TIME_NEVER;                            /* it still waits */
+    rows[4].state = END_PENDING;
+    rows[4].run = rows[4].work = 0;
+    rows[5].state = END_REJECTED;
+    struct metrics *metrics = metrics_of(rows, sizeof rows / sizeof rows[0]);
+    near(metrics_value(metrics, "recorded_jobs"), 4);
+    near(metrics_value(metrics, "recorded_wait_mean_s"), (40. + 61 + 1000 + 1000) / 4);
+    near(metrics_value(metrics, "wait_error_mean_s"), (60. - 61 + 100 + 2000) / 4);
+    near(metrics_value(metrics, "wait_error_abs_mean_s"), (60. + 61 + 100 + 2000) / 4);
+    near(metrics_value(metrics, "wait_near_ratio"), 2. / 4);
+    near(view_cut_value(metrics, "class", 0, "recorded_jobs"), 3);
+    near(view_cut_value(metrics, "class", 0, "wait_error_mean_s"), (60. - 61 + 100) / 3);
+    metrics_free(metrics);
+}
+
+static void nothing_was_recorded(void **state)
+{
+    (void)state;
+    const struct job_row row = job_of(JOB_TRAINING, 100 * S, -1);
+    struct metrics *metrics = metrics_of(&row, 1);
+    assert_true(isnan(metrics_value(metrics, "recorded_jobs")));
+    assert_true(isnan(metrics_value(metrics, "wait_error_mean_s")));
+    metrics_free(metrics);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(errors_of_waits), cmocka_unit_test(nothing_was_recorded)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
