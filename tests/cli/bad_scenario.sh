@@ -3,6 +3,8 @@
 # that says where and what to do; no record.
 set -u
 . tests/support/cli.sh
+formats="'native', 'batsim', 'jsonl', 'philly', 'openb', 'swf', 'helios', 'kalos', 'seren', 'pai', 'spot'"
+formats="$formats, 'muri', 'chronus', 'sacct', 'philly-log', 'azure-llm', 'burstgpt', 'mooncake', 'columns'"
 
 # ---- Files ----
 
@@ -202,8 +204,8 @@ refused 2 run small.json --set workload.load=NaN <<'END'
 error: --set workload.load: 'load' must be a number from 0 to 1000, got "NaN"
   at /workload/load
 END
-refused 2 run small.json --format csv <<'END'
-error: --set workload.format: 'format' must be one of 'native', 'batsim', 'jsonl', 'philly', 'openb', 'swf'; got "csv"
+refused 2 run small.json --format csv <<END
+error: --set workload.format: 'format' must be one of $formats; got "csv"
   at /workload/format
 END
 
