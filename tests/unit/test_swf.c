@@ -56,6 +56,36 @@ static void test_jobs_that_never_ran_are_counted(void **state)
     trace_case_refused("1 0 -1 -1 8 -1 -1 8 900 -1 5 1 1 -1 1 -1 -1 -1\n", &swf, NULL, 0, 0, "holds no jobs");
 }
 
+/* The columns of AleaNG: GPUs apart, processors are CPUs, memory is per node. */
+static void test_a_column_of_gpus(void **state)
+{
+    (void)state;
+    const struct workload_spec spec = {.format = NULL};
+    struct trace_case read =
+        trace_case_read("3 120 30 3600 16 -1 -1 16 7200 2097152 1 u7 2 -1 1 -1 -1 -1 8 -1 normal:2x8\n"
+                        "4 121 -1 60 4 -1 -1 4 -1 -1 0 -1 2 -1 1 -1 -1 -1 0 -1 -1\n"
+                        "5 122 -1 60 4 -1 -1 4 -1 -1 1 9 2 -1 1 -1 -1 -1 3 -1 2x2\n"
+                        "6 123 -1 -1 4 -1 -1 4 -1 -1 5 9 2 -1 1 -1 -1 -1 3 -1 2x2\n",
+                        &spec, NULL);
+    assert_string_equal(read.facts.format, "swf");
+    assert_int_equal(read.count, 3);
+    assert_int_equal(read.jobs[0].first.count, 2);
+    assert_int_equal(read.jobs[0].first.request.gpus, 4);
+    assert_int_equal(read.jobs[0].first.request.cpu_milli, 8000);
+    assert_int_equal(read.jobs[0].first.request.memory_mib, 2048);
+    assert_true(read.truths[0].recorded_wait == 30 * TIME_NS_PER_S);
+    assert_string_equal(names_text(job_source_users(read.source), read.jobs[0].user), "u7");
+    assert_int_equal(read.jobs[1].first.request.gpus, 0);
+    assert_int_equal(read.jobs[1].first.request.cpu_milli, 4000);
+    assert_int_equal(read.jobs[1].user, NAMES_NONE);
+    assert_int_equal(read.jobs[2].first.count * read.jobs[2].first.request.gpus, 3); /* 3 GPUs are on no 2 nodes */
+    assert_string_equal(names_text(job_source_users(read.source), read.jobs[2].user), "u9");
+    assert_int_equal(read.facts.skipped.count, 1);
+    trace_case_release(&read);
+    trace_case_refused("3 120 30 3600 16 -1 -1 16 7200 -1 1 u7 2 -1 1 -1 -1 -1 8.5 -1 2x8\n", &swf, NULL, 1, 56,
+                       "'GPUs'");
+}
+
 static void check_gpus(double per_gpu, const char *processors, uint32_t gpus)
 {
     struct workload_spec spec = {.format = "swf", .processors_per_gpu = per_gpu};
@@ -124,11 +154,9 @@ static void test_sample(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fields),
-        cmocka_unit_test(test_jobs_that_never_ran_are_counted),
-        cmocka_unit_test(test_processors_become_gpus_rounded_up),
-        cmocka_unit_test(test_bad_lines),
-        cmocka_unit_test(test_sample),
+        cmocka_unit_test(test_fields),           cmocka_unit_test(test_jobs_that_never_ran_are_counted),
+        cmocka_unit_test(test_a_column_of_gpus), cmocka_unit_test(test_processors_become_gpus_rounded_up),
+        cmocka_unit_test(test_bad_lines),        cmocka_unit_test(test_sample),
         cmocka_unit_test(test_real_traces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,11 @@
 /* workloads/readers/read_swf.c -- the Standard Workload Format 2.2 of the Parallel Workloads Archive.
- * Eighteen numbers a line, -1 unknown, comments after ';'.  Processors become GPUs, flat. */
+ * Eighteen numbers a line, -1 unknown, comments after ';'.  Processors become GPUs, flat.
+ *
+ * With twenty-one columns (aleasimulator/AleaNG, src/xklusac/environment/SWFLoader.java) GPUs have a column of their
+ * own, processors are CPUs, the user may be a text, memory is KB per node, and the last column has the shape,
+ * [queue:]<nodes>x<processors per node>. */
 #include <math.h>
+#include <string.h>
 
 #include "workloads/readers/reader.h"
 #include "workloads/request/ask.h"
@@ -24,15 +29,20 @@ enum {
     SWF_PARTITION,
     SWF_PRECEDING,
     SWF_THINK_TIME,
-    SWF_FIELD_COUNT
+    SWF_FIELD_COUNT,
+    SWF_GPUS = SWF_FIELD_COUNT, /* of the whole job */
+    SWF_SOFT_LIMIT,
+    SWF_SHAPE,
+    SWF_LONG_COUNT
 };
 
-static const char *const names[SWF_FIELD_COUNT] = {
+static const char *const names[SWF_LONG_COUNT] = {
     "job number",     "submit time",      "wait time", "run time",
     "processors",     "CPU time",         "memory",    "requested processors",
     "requested time", "requested memory", "status",    "user",
     "group",          "program",          "queue",     "partition",
-    "preceding job",  "think time",
+    "preceding job",  "think time",       "GPUs",      "soft limit",
+    "shape",
 };
 
 /* Status codes of the standard; 2 to 4 are parts of a job, whose summary has a line of its own. */
@@ -65,15 +75,16 @@ static uint32_t pieces_cut(struct text line, struct field *fields, uint32_t max)
 static bool swf_is_mine(const struct trace_format *self, struct text first_line)
 {
     (void)self;
-    struct field fields[SWF_FIELD_COUNT];
+    struct field fields[SWF_LONG_COUNT];
     double number;
     struct text line = text_trim(first_line);
     if (line.length != 0 && line.at[0] == ';')
         return true;
-    if (pieces_cut(line, fields, SWF_FIELD_COUNT) != SWF_FIELD_COUNT)
+    const uint32_t count = pieces_cut(line, fields, SWF_LONG_COUNT);
+    if (count != SWF_FIELD_COUNT && count != SWF_LONG_COUNT)
         return false;
     for (int i = 0; i < SWF_FIELD_COUNT; i++)
-        if (!text_to_double(fields[i].value, &number))
+        if (!text_to_double(fields[i].value, &number) && (count == SWF_FIELD_COUNT || i != SWF_USER))
             return false;
     return true;
 }
@@ -86,19 +97,22 @@ static struct error swf_seconds(const struct line *line, const struct field *fie
     return ERROR_OK;
 }
 
-static struct error swf_fields(const struct line *line, struct field fields[SWF_FIELD_COUNT],
-                               int64_t numbers[SWF_FIELD_COUNT])
+static struct error swf_fields(const struct line *line, struct field fields[SWF_LONG_COUNT],
+                               int64_t numbers[SWF_LONG_COUNT], bool *is_long)
 {
-    static const uint8_t whole[] = {SWF_JOB, SWF_PROCESSORS, SWF_PROCESSORS_ASKED, SWF_STATUS, SWF_USER, SWF_QUEUE};
-    uint32_t count = pieces_cut(line->text, fields, SWF_FIELD_COUNT);
-    if (count != SWF_FIELD_COUNT)
-        return input_error(line->input, line->text, (struct text){NULL, 0}, "a line of SWF must have %d fields, got %u",
-                           SWF_FIELD_COUNT, count);
-    for (size_t i = 0; i < sizeof whole; i++) {
+    static const uint8_t whole[] = {SWF_JOB, SWF_PROCESSORS, SWF_PROCESSORS_ASKED, SWF_STATUS, SWF_QUEUE, SWF_USER};
+    const size_t whole_count = sizeof whole;
+    const uint32_t count = pieces_cut(line->text, fields, SWF_LONG_COUNT);
+    *is_long = count == SWF_LONG_COUNT;
+    if (count != SWF_FIELD_COUNT && !*is_long)
+        return input_error(line->input, line->text, (struct text){NULL, 0},
+                           "a line of SWF must have %d fields, got %u; with a column of GPUs it has %d",
+                           SWF_FIELD_COUNT, count, SWF_LONG_COUNT);
+    for (size_t i = 0; i < whole_count - *is_long; i++) { /* the user may be a text there */
         int64_t low = whole[i] == SWF_JOB ? 0 : -1;
         TRY(field_int(line, &fields[whole[i]], low, INT32_MAX, &numbers[whole[i]]));
     }
-    return ERROR_OK;
+    return *is_long ? field_int(line, &fields[SWF_GPUS], -1, ASK_GPUS_MAX, &numbers[SWF_GPUS]) : ERROR_OK;
 }
 
 /* Processors to GPUs, rounded up. */
@@ -124,31 +138,90 @@ static struct text numbered(char text[24], char letter, int64_t number)
     return (struct text){at, (size_t)(text + 24 - at)};
 }
 
+/* "queue:2x8" or "2x8": nodes, and processors of each; 0: it is something else. */
+static void shape_of(struct text text, int64_t *nodes, int64_t *per_node)
+{
+    struct text rest = text, piece;
+    *nodes = *per_node = 0;
+    if (memchr(text.at, ':', text.length) != NULL)
+        text_cut(&rest, ':', &piece);
+    const char *mark = memchr(rest.at, 'x', rest.length);
+    if (mark == NULL || !text_to_int64((struct text){rest.at, (size_t)(mark - rest.at)}, 1, CLUSTER_NODES_MAX, nodes) ||
+        !text_to_int64((struct text){mark + 1, (size_t)(rest.at + rest.length - mark - 1)}, 1, INT32_MAX / 1000,
+                       per_node))
+        *nodes = *per_node = 0;
+}
+
+/* The request of a line with GPUs. */
+static struct error long_shape(const struct line *line, const struct field *fields, const int64_t *numbers,
+                               struct job *job)
+{
+    int64_t nodes, per_node, memory_kb = -1;
+    enum ask_field culprit;
+    shape_of(fields[SWF_SHAPE].value, &nodes, &per_node);
+    TRY(field_int(line, &fields[SWF_MEMORY_ASKED], -1, INT64_C(1) << 40, &memory_kb));
+    const int64_t flat = numbers[SWF_PROCESSORS_ASKED] > 0 ? numbers[SWF_PROCESSORS_ASKED] : numbers[SWF_PROCESSORS];
+    struct ask ask = {.gpus = numbers[SWF_GPUS] > 0 ? numbers[SWF_GPUS] : 0, .nodes = nodes > 0 ? nodes : 1};
+    ask.cpu_milli = 1000 * (nodes > 0 ? nodes * per_node : flat > 0 ? flat : 0);
+    ask.memory_mib = memory_kb > 0 ? (memory_kb + 1023) / 1024 * ask.nodes : 0;
+    if (ask.gpus % ask.nodes != 0)
+        ask.nodes = 0;
+    const char *complaint = ask_shape(&ask, job, &culprit);
+    if (complaint == NULL)
+        return ERROR_OK;
+    return input_error(line->input, line->text, fields[SWF_GPUS].place, "%s", complaint);
+}
+
+static struct error flat_shape(const struct reader *reader, const struct line *line, const struct field *fields,
+                               const int64_t *numbers, struct job *job)
+{
+    const bool has_asked = numbers[SWF_PROCESSORS_ASKED] > 0;
+    const int64_t gpus = swf_gpus(reader, numbers[has_asked ? SWF_PROCESSORS_ASKED : SWF_PROCESSORS]);
+    if (gpus > ASK_GPUS_MAX)
+        return field_error(line, &fields[has_asked ? SWF_PROCESSORS_ASKED : SWF_PROCESSORS],
+                           "at most a million GPUs' worth of processors");
+    job_shape_gpus(job, (uint32_t)gpus, 0);
+    return ERROR_OK;
+}
+
+/* Why the line is no job that ran; NULL: it is one. */
+static const char *skip_reason(const int64_t *numbers, time_ns run_time)
+{
+    if (numbers[SWF_STATUS] >= SWF_PART_FIRST && numbers[SWF_STATUS] <= SWF_PART_LAST)
+        return "they are parts of jobs that have a line of their own";
+    if (run_time < 0)
+        return "they never ran";
+    if (numbers[SWF_PROCESSORS_ASKED] <= 0 && numbers[SWF_PROCESSORS] <= 0)
+        return "it is not known what they asked for";
+    return NULL;
+}
+
 static struct error swf_line(struct reader *reader, struct text text, struct trace_row *row)
 {
     struct line line = {reader->input, text};
-    struct field fields[SWF_FIELD_COUNT];
-    int64_t numbers[SWF_FIELD_COUNT] = {0};
+    struct field fields[SWF_LONG_COUNT];
+    int64_t numbers[SWF_LONG_COUNT] = {0};
     time_ns limit = 0, wait = 0;
     char name[24];
+    bool is_long;
     struct text trimmed = text_trim(text);
     row->kind = trimmed.at[0] == ';' ? ROW_NOTHING : ROW_SKIPPED;
     if (row->kind == ROW_NOTHING)
         return ERROR_OK;
-    TRY(swf_fields(&line, fields, numbers));
+    TRY(swf_fields(&line, fields, numbers, &is_long));
     TRY(field_seconds(&line, &fields[SWF_SUBMIT], &row->job.submit));
     TRY(swf_seconds(&line, &fields[SWF_RUN_TIME], &row->truth.duration));
     TRY(swf_seconds(&line, &fields[SWF_TIME_ASKED], &limit));
     TRY(swf_seconds(&line, &fields[SWF_WAIT], &wait));
-    int64_t asked = numbers[SWF_PROCESSORS_ASKED], status = numbers[SWF_STATUS];
-    int64_t gpus = swf_gpus(reader, asked > 0 ? asked : numbers[SWF_PROCESSORS]);
-    if (gpus <= 0 || row->truth.duration < 0 || (status >= SWF_PART_FIRST && status <= SWF_PART_LAST))
+    row->why = skip_reason(numbers, row->truth.duration);
+    if (row->why != NULL)
         return ERROR_OK;
-    if (gpus > ASK_GPUS_MAX)
-        return field_error(&line, &fields[asked > 0 ? SWF_PROCESSORS_ASKED : SWF_PROCESSORS],
-                           "at most a million GPUs' worth of processors");
     row->kind = ROW_JOB;
-    job_shape_gpus(&row->job, (uint32_t)gpus, 0);
+    if (is_long)
+        TRY(long_shape(&line, fields, numbers, &row->job));
+    else
+        TRY(flat_shape(reader, &line, fields, numbers, &row->job));
+    const int64_t status = numbers[SWF_STATUS];
     row->job.limit = limit > 0 ? limit : TIME_NEVER;
     row->truth.outcome = status == SWF_FAILED      ? OUTCOME_FAILED
                          : status == SWF_CANCELLED ? OUTCOME_CANCELLED
@@ -157,13 +230,19 @@ static struct error swf_line(struct reader *reader, struct text text, struct tra
         row->truth.recorded_wait = wait;
     row->job.trace_id = numbers[SWF_JOB];
     row->job.queue = reader_queue(reader, numbered(name, 'q', numbers[SWF_QUEUE]));
-    row->job.user = reader_user(reader, numbered(name, 'u', numbers[SWF_USER]));
+    const struct text user = fields[SWF_USER].value;
+    if (is_long && !text_to_int64(user, -1, INT32_MAX, &numbers[SWF_USER])) {
+        TRY(field_utf8(&line, &fields[SWF_USER]));
+        row->job.user = reader_user(reader, user);
+    } else {
+        row->job.user = reader_user(reader, numbered(name, 'u', numbers[SWF_USER]));
+    }
     return ERROR_OK;
 }
 
 const struct trace_format trace_swf = {
     .name = "swf",
-    .summary = "Standard Workload Format 2.2; processors become GPUs",
+    .summary = "Standard Workload Format 2.2; processors become GPUs, unless it has a column of GPUs",
     .version = TRACE_FORMAT_VERSION,
     .state_bytes = 1,
     .is_mine = swf_is_mine,
