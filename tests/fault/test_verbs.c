@@ -86,6 +86,8 @@ static const struct scene scenes[] = {
     {.name = "policy list", .arguments = {"policy", "list"}},
     {.name = "policy show", .arguments = {"policy", "show", "kai"}},
     {.name = "trace info", .arguments = {"trace", "info", "jobs.csv"}},
+    {.name = "trace validate", .arguments = {"trace", "validate", "jobs.csv"}},
+    {.name = "trace convert", .arguments = {"trace", "convert", "jobs.csv", "--out", "out/jobs.swf.zst"}},
     {.name = "trace freeze", .arguments = {"trace", "freeze", "s.json", "--out", "out/jobs.jsonl.zst"}},
     {.name = "trace fit", .arguments = {"trace", "fit", "jobs.csv", "--out", "out/fitted.json"}},
     {.name = "trace synth", .arguments = {"trace", "synth", "model.json", "--jobs", "9", "--out", "out/j.csv.zst"}},

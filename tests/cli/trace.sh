@@ -1,0 +1,95 @@
+#!/bin/sh
+# What `trace info`, `trace validate` and `trace convert` say and refuse, as their users see it.
+set -u
+. tests/support/cli.sh
+
+windtunnel trace validate small.csv
+[ $status -eq 0 ] || fail "a good trace: status $status"
+says said.out '^native: 3 jobs, 0 rows left out, 0 unreadable lines$'
+
+# Each bad line has its error, in order, with its place; what is good is counted.
+cat >bad.csv <<'END'
+job_id,submit_s,duration_s,gpus
+1,0,60,8
+2,x,60,1
+3,20,600
+4,30,60,1
+END
+windtunnel trace validate bad.csv
+[ $status -eq 3 ] || fail "bad lines: status $status"
+is_silent said.err 'trace validate'
+cat >expected.out <<'END'
+error: bad.csv:3:3: 'submit_s' must be a number of seconds, 0 or more (at most 73 years), got "x"
+ 3 | 2,x,60,1
+   |   ^
+error: bad.csv:4: a row must have 4 fields as the header has, got 3
+ 4 | 3,20,600
+native: 2 jobs, 0 rows left out, 2 unreadable lines
+END
+diff -u expected.out said.out || fail 'trace validate says something else'
+windtunnel trace validate bad.csv --show 1
+says said.out '^\.\.\. and 1 more$'
+windtunnel trace validate bad.csv --max-bad 1
+[ $status -eq 3 ] || fail "more bad lines than allowed: status $status"
+says said.err '^error: bad.csv:4: a row must have'
+
+refused_plainly 3 trace info bad.csv <<'END'
+error: bad.csv:3:3: 'submit_s' must be a number of seconds, 0 or more (at most 73 years), got "x"
+ 3 | 2,x,60,1
+   |   ^
+END
+windtunnel trace info bad.csv --max-bad 2 --json
+[ $status -eq 0 ] || fail "trace info --max-bad 2: status $status"
+says said.out '"unreadable_lines": 2}$'
+says said.out '"jobs": 2,$'
+
+# There and back.
+windtunnel trace convert small.csv --out there.jsonl.zst
+[ $status -eq 0 ] || fail "to JSON lines: status $status: $(cat said.err)"
+windtunnel trace convert there.jsonl.zst --out back.csv
+[ $status -eq 0 ] || fail "back to CSV: status $status: $(cat said.err)"
+windtunnel run --trace small.csv --cluster four.json --policy fifo
+first=$(grep fingerprint said.err)
+windtunnel run --trace back.csv --cluster four.json --policy fifo
+[ "${first#*; }" = "$(sed -n 's/^.*; fingerprint/fingerprint/p' said.err)" ] ||
+    fail "after two conversions the run differs: $first, $(cat said.err)"
+printf 'job_id,submit_s,duration_s,gpus,nodes,gpu_fraction\n1,0,9,16,2,\n2,1,9,0,,0.5\n' >shapes.csv
+windtunnel trace convert shapes.csv --out shapes.swf
+says said.out '^lost         1: jobs lose how their GPUs lie on nodes$'
+says said.out '^             1: jobs on a part of a GPU become jobs on a whole one$'
+windtunnel trace convert bad.csv --out never.csv
+[ $status -eq 3 ] && [ ! -e never.csv ] || fail 'a trace that cannot be read leaves a file'
+
+refused_plainly 2 trace convert small.csv <<'END'
+error: --out names the file to write: FILE.csv, FILE.jsonl or FILE.swf, with .zst behind to compress it
+END
+refused_plainly 2 trace convert small.csv --out small.parquet <<'END'
+error: --out must end in .csv (native), .jsonl or .swf, or in one of these and .zst; got small.parquet
+END
+
+# A map of columns: its own errors have a place, too.
+printf 'at;long;n\n5;2;1\n6;3;x\n' >table.csv
+cat >map.json <<'END'
+{"separator": ";",
+ "fields": {"submit_s": "at", "duration_s": {"column": "long", "unit": "min"}, "gpus": "n"}}
+END
+windtunnel trace info table.csv --columns map.json --max-bad 1
+says said.out '^format       columns$'
+says said.out '^unreadable   1 lines$'
+refused_plainly 3 trace info table.csv --columns map.json <<'END'
+error: table.csv:3:5: 'n' must be a number, got "x"
+ 3 | 6;3;x
+   |     ^
+END
+refused_plainly 2 trace info table.csv --columns map.json --format swf <<'END'
+error: --columns is a format of its own: leave out --format
+END
+sed 's/"unit": "min"/"unit": "minutes"/' map.json >wrong.json
+windtunnel trace info table.csv --columns wrong.json
+[ $status -eq 2 ] || fail "a bad map: status $status"
+says said.err "^error: wrong.json:2:72: 'unit' must be one of"
+refused_plainly 2 trace info small.csv --tz noon <<'END'
+error: --tz must be an offset from UTC such as 8h or -7h, got "noon"
+END
+
+finish
