@@ -9,6 +9,7 @@
 #include "tools/verbs.h"
 #include "topologies/cluster.h"
 #include "workloads/load_model/load_model.h"
+#include "workloads/readers/column_map.h"
 #include "workloads/readers/source.h"
 
 /* ---- The readers ---- */
@@ -122,7 +123,33 @@ static struct error read_model(void *self, const char *text, const struct json_l
     return read_document(text, listener, read_model_root);
 }
 
+static void read_map_root(const struct json_value *root)
+{
+    struct arena arena = {0};
+    struct column_map map;
+    column_map_read(&map, root, &arena);
+    arena_release(&arena);
+}
+
+static struct error read_map(void *self, const char *text, const struct json_listener *listener)
+{
+    (void)self;
+    return read_document(text, listener, read_map_root);
+}
+
 static const char *const empty[] = {"{}", NULL};
+
+/* Fields as names of columns, and as objects; a time and an amount. */
+#define MAP_OF(time, amount)                                                                                           \
+    "{\"columns\": [\"a\"], \"recognize\": [\"a\"], \"missing\": [\"-\"], \"skip\": [{\"column\": \"a\", \"is\": "     \
+    "[\"b\"], "                                                                                                        \
+    "\"why\": \"c\"}], \"fields\": {\"submit_s\": " time ", \"duration_s\": " time ", \"gpus\": " amount "}}"
+static const char *const maps[] = {
+    MAP_OF("\"a\"", "\"a\""),
+    MAP_OF("{\"column\": \"a\", \"words\": {\"b\": \"1\"}, \"only\": {\"a\": [\"b\"]}}",
+           "{\"column\": \"a\", \"words\": {\"b\": \"1\"}, \"only\": {\"a\": [\"b\"]}}"),
+    NULL,
+};
 
 /* A workload of each kind; no trace of that name is there. */
 static const char *const scenarios[] = {
@@ -198,6 +225,7 @@ static const struct {
     {"policy", "A policy file of Windtunnel (docs/policies.md)", read_policy, empty, true},
     {"case", "A file of cases of Windtunnel (docs/cases.md)", read_case, cases, true},
     {"workload-model", "A model of a workload of Windtunnel (docs/synthesis.md)", read_model, models, true},
+    {"columns", "A map of the columns of a trace of Windtunnel (docs/traces.md)", read_map, maps, true},
     {"gates", "A file of gates of Windtunnel (docs/statistics.md)", read_gates, gates, true},
     {0},
 };
@@ -222,7 +250,7 @@ static int run_schema(const struct args *args)
         return tool_print(&out);
     }
     struct error error = error_new(ERROR_USAGE, "there is no schema of a '%s'", name);
-    error_set_hint(&error, "there are of a scenario, a cluster, a policy, a case, a workload-model and gates");
+    error_set_hint(&error, "there are of a scenario, a cluster, a policy, a case, a workload-model, columns and gates");
     return tool_fail(&error);
 }
 
@@ -235,13 +263,14 @@ const struct args_verb verb_schema = {
     .name = "schema",
     .summary = "print the JSON Schema of scenarios, clusters, policies and other files",
     .synopsis = "FILE_KIND",
-    .description = (const char *const[]){"FILE_KIND is scenario, cluster, policy, case, workload-model or gates. The "
-                                         "schema (draft 2020-12) is learned from "
-                                         "the program's own reader and accepts every file that the reader accepts. It "
-                                         "refuses unknown keys, wrong types, numbers out of their range and unknown "
-                                         "names. Rules between fields are checked by 'windtunnel validate' only, and "
-                                         "policies of plug-ins are not known.",
-                                         NULL},
+    .description =
+        (const char *const[]){"FILE_KIND is scenario, cluster, policy, case, workload-model, columns or gates. The "
+                              "schema (draft 2020-12) is learned from "
+                              "the program's own reader and accepts every file that the reader accepts. It "
+                              "refuses unknown keys, wrong types, numbers out of their range and unknown "
+                              "names. Rules between fields are checked by 'windtunnel validate' only, and "
+                              "policies of plug-ins are not known.",
+                              NULL},
     .examples = examples,
     .operands_min = 1,
     .operands_max = 1,

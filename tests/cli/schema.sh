@@ -1,17 +1,17 @@
 #!/bin/sh
-# The schemas of scenarios, clusters, policies, cases, models and gates accept all that the program accepts, and refuse
-# unknown keys, wrong types and numbers out of range as it does: ready files, and the same with one edit.
+# The schemas of scenarios, clusters, policies, cases, models, maps and gates accept all that the program accepts, and
+# refuse unknown keys, wrong types and numbers out of range as it does: ready files, and the same with one edit.
 set -u
 . tests/support/cli.sh
 
-for kind in scenario cluster policy case workload-model gates; do
+for kind in scenario cluster policy case workload-model columns gates; do
     "$program" schema $kind >$kind.schema || fail "schema $kind: status $?"
     "$program" schema $kind | cmp - $kind.schema || fail "schema $kind: another at the second time"
 done
 windtunnel schema job
 said 2 'schema job' <<'END'
 error: there is no schema of a 'job'
-  there are of a scenario, a cluster, a policy, a case, a workload-model and gates
+  there are of a scenario, a cluster, a policy, a case, a workload-model, columns and gates
 END
 
 python=
@@ -57,6 +57,22 @@ edited cluster 60 "$repository"/topologies/*.json -- "$program" topology show ./
 models=$repository/workloads/models
 edited workload-model 40 "$models/lublin.json" "$models/pai.json" "$scratch/model.json" \
     -- "$program" trace synth ./edit.json --jobs 10
+
+printf 'at,d,n,state\n1,2,3,x\n' >table.csv
+cat >map.json <<'END'
+{"summary": "s", "separator": ",", "quotes": true, "recognize": ["at"], "tz_offset": "8h", "missing": ["", "-"],
+ "columns": ["at", "d", "n", "state"], "skip": [{"column": "state", "is": ["y"], "why": "z"}],
+ "fields": {"submit_s": "at", "duration_s": {"column": "d", "unit": "min", "missing": "they never ran"},
+            "gpus": {"column": "n", "times": "n", "scale": 0.5, "value": "1", "words": {"a*": "2"}},
+            "deadline_s": {"column": "d", "after": "at", "only": {"state": ["strict"]}}, "queue": {"value": "q"}}}
+END
+cat >accept_map.sh <<'END'
+"$1" trace info table.csv --columns ./edit.json --max-bad 9
+status=$?
+[ $status -ne 3 ] || exit 0 # the map is good, and the table is another one
+exit $status
+END
+edited columns 20 map.json "$repository"/workloads/maps/*.json -- sh ./accept_map.sh "$program"
 
 # A case that differs from what it expects is accepted; one that cannot be run is not.
 cat >accept_case.sh <<'END'

@@ -50,24 +50,27 @@ static const char *kept(const struct reading *reading, const char *text)
     return arena_copy(reading->arena, text_of(text));
 }
 
-/* The number of the column of that name; -1: the value is absent. */
-static int16_t column_of(const struct reading *reading, const struct json_value *value)
+/* The number of the column of that name; -1: there can be none.  at: for errors. */
+static int16_t column_named(const struct reading *reading, const struct json_value *at, const char *name)
 {
     struct column_map *map = reading->map;
-    if (value->node == NULL)
-        return -1;
-    const char *name = json_value_string(value);
     for (uint32_t i = 0; i < map->column_count; i++)
         if (strcmp(map->columns[i].name, name) == 0)
             return (int16_t)i;
     if (name[0] == '\0')
-        json_fail(value, "a column needs a name");
+        json_fail(at, "a column needs a name");
     else if (map->column_count == CSV_WANTED_MAX)
-        json_fail(value, "a map can use at most %d columns", CSV_WANTED_MAX);
+        json_fail(at, "a map can use at most %d columns", CSV_WANTED_MAX);
     if (name[0] == '\0' || map->column_count == CSV_WANTED_MAX)
         return -1;
     map->columns[map->column_count] = (struct column){kept(reading, name), false, FIELD_TEXT};
     return (int16_t)map->column_count++;
+}
+
+/* As above, of a value; -1: it is absent. */
+static int16_t column_of(const struct reading *reading, const struct json_value *value)
+{
+    return value->node != NULL ? column_named(reading, value, json_value_string(value)) : -1;
 }
 
 /* A list of words, NULL-terminated; NULL: the value is absent. */
@@ -115,11 +118,7 @@ static void only_read(const struct reading *reading, struct json_object *object,
         return;
     }
     struct json_value words = json_member(&only, key);
-    struct json_value name = words;
-    json_t *text = json_string(key);
-    name.node = text;
-    source->only_column = column_of(reading, &name);
-    json_decref(text);
+    source->only_column = column_named(reading, &words, key);
     source->only = words_of(reading, &words);
     json_object_close(&only);
 }
