@@ -1,7 +1,6 @@
 /* reports/plot.c -- gnuplot in a private folder: start it, wait for it, take what it drew. */
 #include "reports/plot.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -15,9 +14,11 @@
 #include <unistd.h>
 
 #include "base/input.h"
+#include "base/temp_folder.h"
 #include "reports/plot_script.h"
 
 #define SCRIPT_FILE "script"
+#define TEMP_KIND   "plot"
 
 enum { LIMIT_MS_DEFAULT = 20000, SVG_BYTES_MAX = 16 << 20 };
 
@@ -30,21 +31,10 @@ static const char *scratch_of(const char *scratch)
     return scratch != NULL ? scratch : "/tmp";
 }
 
-static struct error folder_make(struct folder *folder, const char *scratch)
-{
-    int length = snprintf(folder->path, sizeof folder->path, "%s/windtunnel-plot-%ld-XXXXXX", scratch_of(scratch),
-                          (long)getpid());
-    if (length < 0 || (size_t)length + 32 > sizeof folder->path)
-        return error_io("make a folder in", scratch, ENAMETOOLONG);
-    if (mkdtemp(folder->path) == NULL)
-        return error_io("make the folder", folder->path, errno);
-    return ERROR_OK;
-}
-
 /* The folder holds only files that were made here. */
-static void folder_remove(const struct folder *folder)
+static void folder_remove(const char *path)
 {
-    int at = open(folder->path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int at = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (at >= 0) {
         char name[] = "0";
         for (; name[0] < '0' + PLOT_SERIES_MAX; name[0]++)
@@ -53,35 +43,12 @@ static void folder_remove(const struct folder *folder)
         unlinkat(at, PLOT_OUTPUT_FILE, 0);
         close(at);
     }
-    rmdir(folder->path);
-}
-
-/* A folder of this user, made by a process that has ended without removing it. */
-static bool is_abandoned(int scratch, const char *name)
-{
-    struct stat status;
-    long process;
-    int end = 0;
-    return sscanf(name, "windtunnel-plot-%ld-%*6[A-Za-z0-9]%n", &process, &end) == 1 && end > 0 && name[end] == '\0' &&
-           process > 0 && process <= INT_MAX && kill((pid_t)process, 0) != 0 && errno == ESRCH &&
-           fstatat(scratch, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode) &&
-           status.st_uid == geteuid();
+    rmdir(path);
 }
 
 void plot_clean(const struct plot_tool *tool)
 {
-    const char *scratch = scratch_of(tool != NULL ? tool->scratch : NULL);
-    DIR *entries = opendir(scratch);
-    for (struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;) {
-        struct folder folder;
-        if (!is_abandoned(dirfd(entries), entry->d_name))
-            continue;
-        int length = snprintf(folder.path, sizeof folder.path, "%s/%s", scratch, entry->d_name);
-        if (length > 0 && (size_t)length < sizeof folder.path)
-            folder_remove(&folder);
-    }
-    if (entries != NULL)
-        closedir(entries);
+    temp_folder_clean(scratch_of(tool != NULL ? tool->scratch : NULL), TEMP_KIND, folder_remove);
 }
 
 static struct error write_all(int file, const struct buffer *text, const char *path)
@@ -228,12 +195,12 @@ struct error plot_svg(const struct plot *plot, const struct plot_tool *tool, str
     if (gnuplot == NULL)
         return error_new(ERROR_IO, "gnuplot is not installed");
     struct folder folder;
-    TRY(folder_make(&folder, tool->scratch));
+    TRY(temp_folder_make(folder.path, scratch_of(tool->scratch), TEMP_KIND));
     struct error error = write_inputs(&folder, plot);
     if (!error_is(error))
         error = draw(&folder, gnuplot, tool->limit_ms > 0 ? tool->limit_ms : LIMIT_MS_DEFAULT);
     if (!error_is(error))
         error = take(&folder, plot, svg);
-    folder_remove(&folder);
+    folder_remove(folder.path);
     return error;
 }

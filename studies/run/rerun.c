@@ -14,7 +14,10 @@
 
 #include "base/input.h"
 #include "base/mem.h"
+#include "base/temp_folder.h"
 #include "reports/result.h"
+
+#define TEMP_KIND "rerun"
 
 enum {
     KEPT_BYTES_MAX = 4 << 10, /* of what a program says: enough for a version, or the first line of an error */
@@ -191,18 +194,30 @@ static struct error read_version(struct rerun *rerun)
     return error;
 }
 
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *at)
+{
+    (void)status, (void)kind, (void)at;
+    return remove(path);
+}
+
+/* With all that is in it. */
+static bool remove_folder(const char *path)
+{
+    return nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0;
+}
+
+static void remove_left(const char *path)
+{
+    (void)remove_folder(path); /* what cannot be removed stays */
+}
+
 static struct error make_folder(struct rerun *rerun, const char *scratch)
 {
-    struct buffer path = {0};
-    buffer_format(&path, "%s/windtunnel-rerun-XXXXXX", scratch);
-    rerun->folder = mem_copy_text(buffer_c_string(&path));
-    buffer_release(&path);
-    if (mkdtemp(rerun->folder) != NULL)
-        return ERROR_OK;
-    struct error error = error_io("make a folder in", scratch, errno);
-    mem_free(rerun->folder);
-    rerun->folder = NULL;
-    return error;
+    char path[PATH_MAX];
+    temp_folder_clean(scratch, TEMP_KIND, remove_left);
+    TRY(temp_folder_make(path, scratch, TEMP_KIND));
+    rerun->folder = mem_copy_text(path);
+    return ERROR_OK;
 }
 
 struct error rerun_open(struct rerun *rerun, const char *program, const char *scratch)
@@ -217,18 +232,6 @@ struct error rerun_open(struct rerun *rerun, const char *program, const char *sc
 }
 
 /* ---- closing ---- */
-
-static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *at)
-{
-    (void)status, (void)kind, (void)at;
-    return remove(path);
-}
-
-/* With all that is in it. */
-static bool remove_folder(const char *path)
-{
-    return nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0;
-}
 
 void rerun_close(struct rerun *rerun)
 {

@@ -24,8 +24,8 @@ struct rerun {
     char *folder;        /* of the records; owned */
 };
 
-/* scratch: an existing folder, in which one is made for the records.  ERROR_CONFIG if the program cannot be started, or
- * is no windtunnel. */
+/* scratch: an existing folder, in which one is made for the records; what killed processes left there is removed.
+ * ERROR_CONFIG if the program cannot be started, or is no windtunnel. */
 struct error rerun_open(struct rerun *rerun, const char *program, const char *scratch) MUST_CHECK;
 void rerun_close(struct rerun *rerun);
 
