@@ -6,12 +6,53 @@
 
 /* ---- Space ---- */
 
+/* Shares of a kind and a domain. */
+struct share {
+    uint8_t kind;
+    uint32_t domain;
+};
+
+static struct share share_of_group(const struct honest_job *job, uint32_t group)
+{
+    return (struct share){job->share_kind[group], job->share_domain[group]};
+}
+
+/* Of a request that is a group's of one of the world's jobs. */
+static struct share share_of(const struct honest_world *world, const struct request *request)
+{
+    for (uint32_t j = 0; j < world->scenario->job_count; j++)
+        for (uint32_t g = 0; g < world->jobs[j].job.group_count; g++)
+            if (&job_group(&world->jobs[j].job, g)->request == request)
+                return share_of_group(&world->jobs[j], g);
+    return (struct share){SHARE_PLAIN, 0};
+}
+
+static void clients_change(struct honest_clients *clients, struct share share, int more)
+{
+    if (clients->count == 0)
+        *clients = (struct honest_clients){.kind = share.kind, .domain = share.domain};
+    clients->count += (uint32_t)more;
+}
+
+/* How many such shares those on the GPU let join them. */
+static int64_t clients_left(const struct honest_world *world, const struct honest_clients *clients, struct share share)
+{
+    const uint16_t most = world->scenario->policy.sharing_config.clients_max[share.kind];
+    if (clients->count > 0 && (clients->kind != share.kind || clients->domain != share.domain))
+        return 0;
+    return most == 0 ? INT32_MAX : most > clients->count ? most - clients->count : 0;
+}
+
 void honest_space_change(const struct honest_world *world, struct honest_space *space, uint32_t j,
                          const struct piece *piece, int sign)
 {
     const struct request *request = &job_group(&world->jobs[j].job, piece->group)->request;
-    for (uint32_t mask = piece->gpu_mask; mask != 0; mask &= mask - 1)
-        space->gpu[piece->node][__builtin_ctz(mask)] += sign * (int64_t)piece->gpu_milli;
+    for (uint32_t mask = piece->gpu_mask; mask != 0; mask &= mask - 1) {
+        const int g = __builtin_ctz(mask);
+        space->gpu[piece->node][g] += sign * (int64_t)piece->gpu_milli;
+        if (request->gpu_milli > 0)
+            clients_change(&space->clients[piece->node][g], share_of_group(&world->jobs[j], piece->group), -sign);
+    }
     space->cpu[piece->node] += sign * (int64_t)request->cpu_milli;
     space->memory[piece->node] += sign * (int64_t)request->memory_mib;
 }
@@ -48,6 +89,11 @@ bool honest_space_is_overdrawn(const struct honest_world *world, const struct ho
     return false;
 }
 
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 static int64_t members_on(const struct honest_world *world, node_id n, const struct honest_space *space,
                           const struct request *request)
 {
@@ -55,8 +101,11 @@ static int64_t members_on(const struct honest_world *world, node_id n, const str
     int64_t members = needs_gpu ? 0 : INT32_MAX;
     if (world->node_state[n] != NODE_UP)
         return 0;
+    const struct share share = share_of(world, request);
     for (uint32_t g = 0; g < NODE_GPUS_MAX && needs_gpu; g++)
-        members += request->gpus > 0 ? space->gpu[n][g] == GPU_MILLI : space->gpu[n][g] / request->gpu_milli;
+        members += request->gpus > 0 ? space->gpu[n][g] == GPU_MILLI
+                                     : least(space->gpu[n][g] / request->gpu_milli,
+                                             clients_left(world, &space->clients[n][g], share));
     if (request->gpus > 0)
         members /= request->gpus;
     if (request->cpu_milli > 0 && space->cpu[n] / request->cpu_milli < members)
@@ -70,14 +119,17 @@ bool honest_space_take(const struct honest_world *world, struct honest_space *sp
 {
     const int64_t milli = request->gpus > 0 ? GPU_MILLI : request->gpu_milli;
     uint32_t gpus = request->gpus > 0 ? request->gpus : request->gpu_milli > 0;
+    const struct share share = share_of(world, request);
     node_id n = 0;
     while (n < world->cluster->node_count && members_on(world, n, space, request) < 1)
         n++;
     if (n == world->cluster->node_count)
         return false;
     for (uint32_t g = 0; g < NODE_GPUS_MAX && gpus > 0; g++)
-        if (space->gpu[n][g] >= milli) {
+        if (space->gpu[n][g] >= milli && (request->gpus > 0 || clients_left(world, &space->clients[n][g], share) > 0)) {
             space->gpu[n][g] -= milli;
+            if (request->gpus == 0)
+                clients_change(&space->clients[n][g], share, 1);
             gpus--;
         }
     space->cpu[n] -= request->cpu_milli;

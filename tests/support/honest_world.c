@@ -529,6 +529,8 @@ static void ask_for_pieces(struct honest_world *world, struct honest_job *job)
     struct job_group groups[RANDOM_WORLD_GROUPS_MAX];
     sharing_map(&sharing, &job->job, groups);
     for (uint32_t g = 0; g < job->job.group_count; g++) {
+        job->share_kind[g] = groups[g].request.share;
+        job->share_domain[g] = groups[g].request.domain;
         groups[g].request.share = SHARE_PLAIN;
         groups[g].request.domain = 0;
     }

@@ -36,6 +36,8 @@ struct honest_job {
     const struct random_job *plan;
     struct job job; /* as given to the scheduler, with the ids of this play, and with the pieces that it gets */
     struct job_group more[RANDOM_WORLD_GROUPS_MAX]; /* of it */
+    uint8_t share_kind[RANDOM_WORLD_GROUPS_MAX];    /* of its shares, by group: enum share_kind */
+    uint32_t share_domain[RANDOM_WORLD_GROUPS_MAX]; /* of them; 0: beside anybody's */
     uint8_t state;                                  /* enum honest_state */
     bool was_retried;
     struct hold *holds;
@@ -119,8 +121,15 @@ bool honest_job_waits(const struct honest_job *job);    /* it is there, and noth
 
 /* ---- Free space and fits: computed naively from the books alone (honest_space.c) */
 
+/* Whose shares are on a GPU: only shares of the same kind and domain may join them. */
+struct honest_clients {
+    uint32_t count, domain;
+    uint8_t kind; /* enum share_kind */
+};
+
 struct honest_space {
     int64_t gpu[RANDOM_WORLD_NODES_MAX][NODE_GPUS_MAX];
+    struct honest_clients clients[RANDOM_WORLD_NODES_MAX][NODE_GPUS_MAX];
     int64_t cpu[RANDOM_WORLD_NODES_MAX], memory[RANDOM_WORLD_NODES_MAX];
 };
 
