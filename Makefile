@@ -388,10 +388,14 @@ test-quick: link $(call programs,$(KINDS_QUICK)) ## Run the unit, golden and fau
 test-all: link determinism-builds $(call programs,$(KINDS) bench) ## Run all tests, full sizes, and the benchmarks' own
 	@$(RUN_TESTS) $(call tests,$(KINDS) bench)
 
-# As `test`, but ./windtunnel keeps pointing where it did (tests take the program's path from WINDTUNNEL).  Under the
-# sanitizers the guides would take three minutes, for commands that other tests give, too.
+# Under the sanitizers these would take as long as all others together, for code that others run, too.
+LONG_WHEN_WATCHED := cli/guides.sh analytic/test_mmc analytic/test_sizing property/test_easy_oracle \
+    property/test_fifo_oracle
+
+# As `test`, but ./windtunnel keeps pointing where it did (tests take the program's path from WINDTUNNEL).
 test-small: $(PROGRAM) $(call programs,$(KINDS))
-	@$(RUN_TESTS) $(filter-out $(if $(filter sanitized,$(VARIANT)),tests/cli/guides.sh),$(call tests,$(KINDS)))
+	@$(RUN_TESTS) $(filter-out $(if $(filter sanitized,$(VARIANT)),$(addprefix %tests/,$(LONG_WHEN_WATCHED))), \
+	    $(call tests,$(KINDS)))
 
 sanitize: ## Run the tests with AddressSanitizer and UndefinedBehaviorSanitizer, debug assertions on
 	@$(MAKE) --no-print-directory VARIANT=sanitized test-small
