@@ -77,15 +77,15 @@ static void test_real_traces(void **state)
 {
     (void)state;
     static const char *const traces[] = {"philly/philly_jobs.csv.zst", "openb/openb_pod_list_default.csv.zst"};
-    struct cluster *cluster = cluster_uniform_new(100, 8);
     for (size_t i = 0; i < sizeof traces / sizeof traces[0]; i++) {
         const char *path = trace_real(traces[i]);
         if (path == NULL)
             skip();
+        struct cluster *cluster = cluster_uniform_new(100, 8);
         const struct workload_spec spec = {.trace = path, .gpus_per_node = 8};
         check_native(&spec, cluster);
+        cluster_free(cluster);
     }
-    cluster_free(cluster);
 }
 
 static void test_what_native_cannot_say_is_counted(void **state)

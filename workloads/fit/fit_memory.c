@@ -195,7 +195,8 @@ void fit_users(struct load_zipf *out, const struct fit_job *const *jobs, size_t 
         by_user[jobs[i]->user]++;
         users = jobs[i]->user >= users ? jobs[i]->user + 1 : users;
     }
-    qsort(by_user, users, sizeof *by_user, descending);
+    if (users > 0)
+        qsort(by_user, users, sizeof *by_user, descending);
     for (uint32_t u = 0; u < users && u < LOAD_CLIENTS_MAX && by_user[u] > 0; u++) {
         ranks.count++;
         ranks.jobs += by_user[u];

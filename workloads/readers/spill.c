@@ -294,7 +294,8 @@ static struct error run_fill(const struct spill *spill, struct run *run, size_t 
 {
     if (run->length - run->begin >= bytes)
         return ERROR_OK;
-    memmove(run->block, run->block + run->begin, run->length - run->begin);
+    if (run->length > run->begin)
+        memmove(run->block, run->block + run->begin, run->length - run->begin);
     run->length -= run->begin;
     run->begin = 0;
     MEM_GROW(run->block, run->capacity, bytes > READ_BYTES ? bytes : READ_BYTES);
