@@ -241,11 +241,25 @@ static bool have_heads(const struct pending *pending, const uint32_t *class_queu
     return true;
 }
 
-static bool is_leaf_queue(const struct sched *sched, const struct leaf_queue *leaf_queue)
+/* Do the lists of class queues agree with the class queues?  A job is put where they say. */
+static bool are_class_queues_of(const struct sched *sched, uint32_t request_class)
 {
+    const struct request_class *class = &sched->request_classes.at[request_class];
+    for (uint32_t i = 0; i < class->class_queue_count; i++)
+        if (class->class_queues[i] >= sched->pending.class_queue_count ||
+            sched->pending.class_queues[class->class_queues[i]].request_class != request_class)
+            return false;
+    return true;
+}
+
+static bool is_leaf_queue(const struct sched *sched, queue_id queue)
+{
+    const struct leaf_queue *leaf_queue = &sched->pending.leaf_queues[queue];
     for (uint32_t i = 0; i < leaf_queue->class_queue_count; i++)
         if (leaf_queue->class_queues[i].class_queue >= sched->pending.class_queue_count ||
-            leaf_queue->class_queues[i].request_class >= sched->request_classes.count ||
+            sched->pending.class_queues[leaf_queue->class_queues[i].class_queue].leaf_queue != queue ||
+            sched->pending.class_queues[leaf_queue->class_queues[i].class_queue].request_class !=
+                leaf_queue->class_queues[i].request_class ||
             leaf_queue->class_queues[i].asks_as > ASKER_COUNT ||
             (leaf_queue->class_queues[i].asks_as < ASKER_COUNT &&
              sched->pending.class_queues[leaf_queue->class_queues[i].class_queue].count == 0))
@@ -264,9 +278,11 @@ static const char *check_pending(const struct sched *sched)
     for (int c = 0; c < JOB_CLASS_COUNT; c++)
         is_good = is_good && have_heads(pending, pending->by_class[c], pending->by_class_count[c]);
     for (queue_id q = 0; q < pending->leaf_queue_count && is_good; q++)
-        is_good = is_leaf_queue(sched, &pending->leaf_queues[q]);
+        is_good = is_leaf_queue(sched, q);
     for (uint32_t id = 0; id < count && is_good; id++)
         is_good = is_class_queue(sched, id);
+    for (uint32_t id = 0; id < sched->request_classes.count && is_good; id++)
+        is_good = are_class_queues_of(sched, id);
     return is_good ? NULL : "a class queue names what there is not";
 }
 

@@ -207,6 +207,40 @@ static void test_floor(void **state)
     assert_true(forged > 0);
 }
 
+/* Lists that name a class queue of another request class: a job would be put where it is never closed. */
+static void test_lists_of_class_queues(void **state)
+{
+    (void)state;
+    uint32_t forged = 0;
+    struct random_stream stream;
+    const struct test_seeds seeds = test_seeds(16, 200);
+    for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++) {
+        struct any_world *world = world_after_facts(seed, &stream);
+        struct sched *sched = world->sched;
+        const uint32_t classes = sched->request_classes.count;
+        for (uint32_t id = 0; id < sched->pending.class_queue_count && classes > 1; id++, forged++) {
+            const struct class_queue *class_queue = &sched->pending.class_queues[id];
+            struct request_class *other = &sched->request_classes.at[(class_queue->request_class + 1) % classes];
+            if (other->class_queue_count > 0) {
+                const uint32_t before = other->class_queues[0];
+                other->class_queues[0] = id;
+                if (!is_refused(world, "a class queue names what there is not"))
+                    fail_msg("seed %llu: class queue %u of another class is loaded", (unsigned long long)seed, id);
+                other->class_queues[0] = before;
+            }
+            uint32_t *named = &sched->pending.leaf_queues[class_queue->leaf_queue]
+                                   .class_queues[class_queue->leaf_queue_position]
+                                   .request_class;
+            *named = (*named + 1) % classes;
+            if (!is_refused(world, "a class queue names what there is not"))
+                fail_msg("seed %llu: a queue that misnames class queue %u is loaded", (unsigned long long)seed, id);
+            *named = class_queue->request_class;
+        }
+        any_world_free(world);
+    }
+    assert_true(forged > 0);
+}
+
 /* A GPU in a cell that reaches beyond its node, or that no level has, or of which it is the only part. */
 static void test_cells(void **state)
 {
@@ -265,9 +299,9 @@ static void test_class_queues(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forged),      cmocka_unit_test(test_owners),
-                                       cmocka_unit_test(test_service),     cmocka_unit_test(test_usage),
-                                       cmocka_unit_test(test_floor),       cmocka_unit_test(test_cells),
-                                       cmocka_unit_test(test_class_queues)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forged),  cmocka_unit_test(test_owners),
+                                       cmocka_unit_test(test_service), cmocka_unit_test(test_usage),
+                                       cmocka_unit_test(test_floor),   cmocka_unit_test(test_lists_of_class_queues),
+                                       cmocka_unit_test(test_cells),   cmocka_unit_test(test_class_queues)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
