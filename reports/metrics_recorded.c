@@ -1,4 +1,5 @@
-/* reports/metrics_recorded.c -- simulated waits beside those that were recorded with a trace: sums and metrics. */
+/* reports/metrics_recorded.c -- how simulated waits differ from the waits that a trace recorded: sums and
+ * metrics. */
 #include "reports/metrics_inside.h"
 
 enum { NEAR_PART = 10 };

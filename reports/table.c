@@ -246,7 +246,7 @@ static void recorded_cells(struct grid *grid, const struct metrics *metrics, con
     view_percent(grid_cell(grid, 5), values[4]);
 }
 
-/* Simulated waits beside those that were recorded with the trace, by class and by size. */
+/* Write how the simulated waits differ from the waits that the trace recorded, by workload class and by size. */
 static void write_recorded(const struct metrics *metrics, struct buffer *out)
 {
     static const char *const heads[] = {"Recorded waits", "jobs", "mean", "error", "|error|", "near", NULL};

@@ -41,9 +41,11 @@ static inline void sched_pass_time(struct sched *sched, time_ns now)
 
 /* Reopen all class queues that a quota closed. */
 void sched_reopen_quotas(struct sched *sched);
-/* Those that a limit of this queue or of one above it closed: less is charged to it. */
+/* Reopen the class queues that a limit of this queue, or of a queue above it, closed.  Called when less is charged to
+ * the queue. */
 void sched_reopen_below(struct sched *sched, queue_id queue);
-void sched_reopen_brief(struct sched *sched); /* those that are closed briefly (policies/queues/pending.h) */
+/* Reopen the class queues that pending_block_briefly closed (policies/queues/pending.h). */
+void sched_reopen_brief(struct sched *sched);
 
 /* Add the pieces to the job's holdings in this phase and charge them.  The caller has taken their space in the ledger.
  * Pieces of jobs that can grow or shrink are split into single members. */

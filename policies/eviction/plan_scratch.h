@@ -58,8 +58,10 @@ struct nominee { /* a class queue, and the victims that its head would have if n
 
 struct victim_note { /* what a reclaim notes of the jobs of a queue (policies/eviction/victims_note.c) */
     queue_id queue;
-    bool awaits_start;   /* one may be taken when its START is confirmed */
-    time_ns first, last; /* when the first, and all, of those that a guard refuses now may be taken; TIME_NEVER */
+    bool awaits_start; /* one may be taken when its START is confirmed */
+    /* A guard protects some jobs now: when the first of them may be taken, and when the last; TIME_NEVER: it protects
+     * none. */
+    time_ns first, last;
 };
 
 struct victim_notes {        /* of the queues that are not settled */

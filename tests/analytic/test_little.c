@@ -139,7 +139,7 @@ static struct run_setup draw_setup(struct random_stream *stream, const struct cl
     static const int64_t limits[] = {-1, -1, 0, 3, 20};
     struct run_setup setup = run_setup_default(cluster);
     setup.policy = run_preset(preset);
-    setup.policy.sharing = &sharing_as_asked; /* the rows tell the activity of what is asked */
+    setup.policy.sharing = &sharing_as_asked; /* the rows give the SM activity of the pieces that jobs ask for */
     setup.policy.sharing_config = sharing_as_asked.defaults;
     setup.policy.placement = placement_policies[random_below(stream, 3)];
     setup.policy.preempt.grace = random_below(stream, 40) * TIME_NS_PER_S;

@@ -317,7 +317,7 @@ static uint32_t slot_of(const struct world *w, uint32_t class_queue)
     return class_queue == CLASS_QUEUE_NONE ? SLOT_NONE : pending_head(&w->pending, class_queue);
 }
 
-/* The class queues in order, until none is left: each is the best of those that are left. */
+/* Take all class queues in order.  Each must be the one that the queue selection puts first among the remaining. */
 static void check_order(struct world *w, const uint32_t class_queues[], uint32_t count, bool marked[])
 {
     selection_order_open(&w->order, &w->c.tree, &w->pending, class_queues, count);

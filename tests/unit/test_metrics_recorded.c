@@ -1,4 +1,4 @@
-/* Simulated waits beside those that were recorded with the trace. */
+/* The metrics of how simulated waits differ from recorded ones. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* Jobs sorted by way of a file are those that are sorted in memory (workloads/readers/held.h), one by one. */
+/* Sorting jobs by way of a file gives the same jobs, in the same order, as sorting in memory
+ * (workloads/readers/held.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -159,8 +159,9 @@ static bool starts(struct text text, const char *start)
     return text.length >= length && memcmp(text.at, start, length) == 0;
 }
 
-/* "billing=2,cpu=2,gres/gpu=16,gres/gpu:h100=16,mem=2000M,node=2": totals of the job.  Typed GPUs are those that are
- * counted without a type, if that is there.  What is not named stays. */
+/* Read "billing=2,cpu=2,gres/gpu=16,gres/gpu:h100=16,mem=2000M,node=2", the totals of the job.  Slurm counts a GPU with
+ * a type once more without it, so the types count only where gres/gpu is missing.  A name that is missing leaves its
+ * number as it was. */
 static struct error tres_read(const struct line *line, const struct field *field, struct attempt *attempt)
 {
     struct text rest = field->value, item, value;

@@ -1,8 +1,9 @@
 /* workloads/readers/service_load.h -- the replicas that a stream of requests needs, as jobs.
  *
  * Time is cut into intervals.  A request asks prompt / prompt_tokens_per_s + output / output_tokens_per_s seconds of a
- * replica.  An autoscaler sees the work of an interval at its end, and for the next one wants so many replicas that
- * they are `target` busy with it; it takes a replica away when it was not wanted for `keep`.
+ * replica.  At the end of an interval an autoscaler measures its work.  It computes how many replicas would be
+ * busy for the part `target` of the interval with that work, and that many run in the next interval.  It removes a
+ * replica only after `keep` without need for it.
  *
  *   work of an interval of 60 s: 100 replica seconds, target 0.7      ceil(100 / 60 / 0.7) = 3 replicas in the next
  *

@@ -47,7 +47,7 @@ const char *ask_tensor_parallel(const struct ask *ask, const struct cluster *clu
 /* The mask of the models in "A|B|C"; bit 63 stands for models that the cluster lacks; 0 for an empty text. */
 uint64_t ask_models(const struct cluster *cluster, struct text names);
 
-/* Append the models of the mask as "A|B|?", where "?" stands for those that the cluster lacks. */
+/* Append the names of the models in the mask, as "A|B|?".  "?" stands for models that the cluster does not have. */
 void ask_models_write(const struct cluster *cluster, uint64_t mask, struct buffer *out);
 
 /* The MIG profile + 1 of that name, and the cluster's models that have it (0: all; bit 63: none has, but another family
