@@ -30,6 +30,7 @@ struct error trace_options_read(const struct args *args, struct workload_spec *s
         return error_new(ERROR_USAGE, "--columns is a format of its own: leave out --format");
     if (spec->columns != NULL)
         spec->format = "columns";
+    spec->has_tz = zone != NULL;
     if (zone != NULL)
         TRY(zone_option(zone, &spec->tz_offset));
     TRY(args_int64(args, "gpus-per-node", 0, UINT16_MAX, GPUS_PER_NODE_DEFAULT, &per_node));

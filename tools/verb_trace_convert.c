@@ -121,7 +121,7 @@ static const struct args_example examples[] = {
 static const char *const description[] = {
     "Writes the jobs of a trace in another format, in the order of their submission, with time 0 at the first, and "
     "prints "
-    "what that format cannot say. JSON lines lose nothing.",
+    "what that format cannot say. JSON lines lose only GPU classes and claims, which become plain requests.",
     NULL,
 };
 

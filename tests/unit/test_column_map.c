@@ -70,6 +70,11 @@ static void test_dates_and_their_zones(void **state)
     assert_true(read.truths[0].duration == S(3600) && read.truths[1].duration == S(1800) &&
                 read.truths[2].duration == S(600));
     trace_case_release(&read);
+    const struct workload_spec utc = {
+        .format = "columns", .columns = scratch_write_json("map.json", map), .gpus_per_node = 8, .has_tz = true};
+    read = trace_case_read("at,end,n\n2020-05-04 09:00:00,2020-05-04 10:00:00,1\n", &utc, NULL);
+    assert_true(read.facts.first_submit == S(1588554000 + 8 * 3600)); /* an offset of 0 goes before that of the map */
+    trace_case_release(&read);
     refused_by(map, "at,end,n\n2020-05-04 09:00:00,2020-05-04 08:59:59,1\n", 2, 21, "'end' is before 'at'");
     refused_by(map, "at,end,n\n2020-05-04 09:00:00+8,2020-05-04 08:59:59,1\n", 2, 1, "'at' must be a date");
 }

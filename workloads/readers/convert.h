@@ -10,7 +10,8 @@
  *  - Time 0 is the first submission, as in the source.
  *  - What a format cannot say is counted in `lost`, once per job and kind; a job that it cannot express at all is left
  *    out, and counted.
- *  - Reading the result gives jobs with the same submissions, run times and numbers of GPUs.
+ *  - Reading the result gives jobs with the same submissions, run times and numbers of GPUs; in SWF a share of a GPU
+ *    becomes a whole one, which is counted in `lost`.
  *
  * The output is not committed.  On error `lost` is of the jobs until then.  Memory: constant.
  */

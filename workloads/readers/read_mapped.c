@@ -78,8 +78,8 @@ static struct error time_read(const struct row_reading *reading, const struct ma
     const struct field *field = column(reading, index);
     const struct column_map *map = &reading->state->map;
     if (source->unit == UNIT_DATE) {
-        const time_ns set = reading->reader->spec->tz_offset;
-        if (!zone_date(value, set != 0 ? set : map->tz_offset, out))
+        const struct workload_spec *spec = reading->reader->spec;
+        if (!zone_date(value, spec->has_tz ? spec->tz_offset : map->tz_offset, out))
             return field_error(reading->line, field, "a date and time such as 2017-10-09 07:01:55");
         return ERROR_OK;
     }

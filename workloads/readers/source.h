@@ -67,6 +67,7 @@ struct workload_spec {
     bool is_kept;             /* all jobs are kept in memory, so that each line is read once */
     uint64_t bad_lines_max;   /* unreadable lines that are skipped at most; default 0: the first is an error */
     time_ns tz_offset;        /* of dates without a zone, to be subtracted; default 0 (UTC) */
+    bool has_tz;              /* tz_offset was given, perhaps as 0: it goes before that of a map of columns */
     time_ns default_duration; /* of jobs in a trace without any times; 0: such a trace is an error */
     /* load 0: jobs are submitted at the times of the trace; else see workloads/readers/fill.h: no load, window or
      * scale */

@@ -221,6 +221,7 @@ static void trace_read(struct workload_spec *spec, struct json_object *object, c
     service_read(spec, object);
     scale_read(spec, object);
     spec->tz_offset = zone_read(object, "tz_offset");
+    spec->has_tz = json_has(object, "tz_offset");
     window_read(spec, object);
     spec->duration_scale = json_get_real(object, "duration_scale", 1.0 / SCALE_MAX, SCALE_MAX, 1);
     spec->processors_per_gpu = json_get_real(object, "processors_per_gpu", 1.0 / SCALE_MAX, SCALE_MAX, 1);
