@@ -388,9 +388,9 @@ test-quick: link $(call programs,$(KINDS_QUICK)) ## Run the unit, golden and fau
 test-all: link determinism-builds $(call programs,$(KINDS) bench) ## Run all tests, full sizes, and the benchmarks' own
 	@$(RUN_TESTS) $(call tests,$(KINDS) bench)
 
-# Under the sanitizers these would take as long as all others together, for code that others run, too.
-LONG_WHEN_WATCHED := cli/guides.sh analytic/test_mmc analytic/test_sizing property/test_easy_oracle \
-    property/test_fifo_oracle
+# Under the sanitizers these would take a third of the time, for code that other tests run under them, too.
+LONG_WHEN_WATCHED := cli/guides.sh cli/schema.sh cli/sacct_slurm.sh cli/sweep_slurm.sh analytic/test_mmc \
+    analytic/test_sizing property/test_easy_oracle property/test_fifo_oracle property/test_presets
 
 # As `test`, but ./windtunnel keeps pointing where it did (tests take the program's path from WINDTUNNEL).
 test-small: $(PROGRAM) $(call programs,$(KINDS))
