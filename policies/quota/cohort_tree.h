@@ -61,9 +61,10 @@ static inline const struct cohort_state *cohort_state(const struct queue_tree *t
     return queue_tree_own(tree, queue);
 }
 
+/* Is no queue above it but the root?  The root itself counts: its jobs have nobody to reclaim from. */
 static inline bool cohort_is_top(const struct queue_tree *tree, queue_id queue)
 {
-    return tree->queues[queue].parent == QUEUE_ROOT;
+    return queue == QUEUE_ROOT || tree->queues[queue].parent == QUEUE_ROOT;
 }
 
 /* The usage of the queue.  O(1) if no queue below keeps quota, else O(queues below). */

@@ -47,6 +47,19 @@ static int64_t usage(const struct org *org, queue_id queue)
     return cohort_usage(&org->c.tree, queue, RESOURCE_GPU, COHORT_AS_IS);
 }
 
+/* A job of the root itself has no queue above from which to reclaim: it read past the tree. */
+static void the_root_reclaims_nothing(void **state)
+{
+    (void)state;
+    struct org org;
+    setup(&org);
+    quota_case_ready(&org.c);
+    quota_case_charge(&org.c, org.big, GPUS(12));
+    for (int64_t gpus = 1; gpus <= 64; gpus *= 2)
+        assert_false(org.c.policy->may_reclaim(&org.c.tree, QUEUE_ROOT, GPUS(gpus)));
+    quota_case_release(&org.c);
+}
+
 static void idle_quota_of_the_whole_tree_is_available(void **state)
 {
     (void)state;
@@ -392,6 +405,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equals_go_by_priority_and_then_by_age),
+        cmocka_unit_test(the_root_reclaims_nothing),
         cmocka_unit_test(idle_quota_of_the_whole_tree_is_available),
         cmocka_unit_test(a_lending_limit_keeps_the_rest_at_home),
         cmocka_unit_test(a_borrowing_limit_binds_where_it_stands),
