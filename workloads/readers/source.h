@@ -1,7 +1,7 @@
 /* workloads/readers/source.h -- jobs as a stream in the order of submission, wherever they come from.
  *
- * A source is a trace reader or a synthesizer, wrapped by transformations (sorting, window,
- * load, drawing of blocks, shaking, filling).  Its consumer sees one job at a time and needs no memory for the rest.
+ * A source takes jobs from a feed (feed.h: a trace with its transformations, or a mix of classes), applies what holds
+ * for jobs of any origin, and numbers them.  Its consumer sees one job at a time and needs no memory for the rest.
  *
  * Law: a trace is read once, or twice with the same bytes; submit times never decrease and start at 0 or later; ids are
  * 0, 1, 2, ...; what `job` points to is borrowed until the next call, but job->communication as long as the source
