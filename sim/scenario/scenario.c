@@ -6,6 +6,7 @@
 #include "base/buffer.h"
 #include "base/input.h"
 #include "policies/config/presets.h"
+#include "sim/scenario/doc_paths.h"
 #include "sim/scenario/world_read.h"
 #include "topologies/cluster_load.h"
 #include "workloads/readers/freeze.h"
@@ -14,18 +15,6 @@
 enum { SCENARIO_BYTES_MAX = 64 << 20 };
 
 static const char empty_scenario[] = "{}";
-
-/* Set `path` in the document to a string, whatever it looks like. */
-static struct error set_string(struct json_doc *doc, const char *path, const char *value)
-{
-    struct buffer assignment = {0};
-    buffer_string(&assignment, path);
-    buffer_char(&assignment, '=');
-    buffer_json(&assignment, text_of(value));
-    struct error error = json_doc_set(doc, buffer_c_string(&assignment));
-    buffer_release(&assignment);
-    return error;
-}
 
 static struct error read_doc_digest(struct json_doc **doc, const char *path, char digest[33])
 {
@@ -41,35 +30,6 @@ static struct error read_doc(struct json_doc **doc, const char *path)
 {
     char digest[33];
     return read_doc_digest(doc, path, digest);
-}
-
-/* ---- Paths of the file count from its folder ---- */
-
-/* The string at a dotted path of at most two steps, NULL if there is none. */
-static const char *string_at(struct json_doc *doc, const char *first, const char *second)
-{
-    struct error ignored = ERROR_OK;
-    struct json_value root = json_doc_root(doc, &ignored);
-    json_t *node = json_object_get(root.node, first);
-    if (second != NULL)
-        node = json_object_get(node, second);
-    return json_string_value(node);
-}
-
-static struct error rebase(struct json_doc *doc, const char *folder, const char *first, const char *second)
-{
-    const char *value = string_at(doc, first, second);
-    if (value == NULL || value[0] == '/' || folder[0] == '\0')
-        return ERROR_OK;
-    struct buffer path = {0}, key = {0};
-    buffer_format(&path, "%s%s", folder, value);
-    buffer_string(&key, first);
-    if (second != NULL)
-        buffer_format(&key, ".%s", second);
-    struct error error = set_string(doc, buffer_c_string(&key), buffer_c_string(&path));
-    buffer_release(&path);
-    buffer_release(&key);
-    return error;
 }
 
 /* ---- Plug-ins: lists that grow ---- */
@@ -98,7 +58,7 @@ static struct error rebase_list(struct json_doc *doc, const char *folder, const 
         struct buffer path = {0}, key = {0};
         buffer_format(&path, "%s%s", folder, value);
         buffer_format(&key, "%s%s%s.%zu", first, second != NULL ? "." : "", second != NULL ? second : "", i);
-        struct error error = set_string(doc, buffer_c_string(&key), buffer_c_string(&path));
+        struct error error = doc_set_string(doc, buffer_c_string(&key), buffer_c_string(&path));
         buffer_release(&path);
         buffer_release(&key);
         TRY(error);
@@ -149,12 +109,12 @@ static struct error open_doc(struct scenario *scenario, const struct scenario_op
         return json_doc_parse(&scenario->doc, "command line", text_of(empty_scenario), ERROR_CONFIG);
     TRY(read_doc_digest(&scenario->doc, path, scenario->digest));
     const char *base = folder_of(scenario, path);
-    TRY(rebase(scenario->doc, base, "workload", "trace"));
-    TRY(rebase(scenario->doc, base, "cluster", NULL));
-    TRY(rebase(scenario->doc, base, "policy", "typical"));
+    TRY(doc_rebase_workload(scenario->doc, base));
+    TRY(doc_rebase(scenario->doc, base, "cluster"));
+    TRY(doc_rebase(scenario->doc, base, "policy.typical"));
     TRY(rebase_list(scenario->doc, base, "plugins", NULL));
     TRY(rebase_list(scenario->doc, base, "policy", "plugins"));
-    return rebase(scenario->doc, base, "policy", "file");
+    return doc_rebase(scenario->doc, base, "policy.file");
 }
 
 /* ---- Overrides ---- */
@@ -164,19 +124,13 @@ static bool starts_with(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-/* Overrides within the cluster's or the policy's own file wait until that file is in place. */
+/* Overrides within the own file of the cluster, the model or the policy wait until that file is in place. */
 static bool is_late(const char *assignment)
 {
-    if (starts_with(assignment, "cluster."))
+    if (starts_with(assignment, "cluster.") || starts_with(assignment, "workload.model."))
         return true;
     return starts_with(assignment, "policy.") && !starts_with(assignment, "policy.preset=") &&
            !starts_with(assignment, "policy.file=");
-}
-
-static bool names_a_file(const char *policy)
-{
-    size_t length = strlen(policy);
-    return strchr(policy, '/') != NULL || (length > 5 && strcmp(policy + length - 5, ".json") == 0);
 }
 
 static struct error apply_shorthands(struct scenario *scenario, const struct scenario_options *options)
@@ -184,18 +138,18 @@ static struct error apply_shorthands(struct scenario *scenario, const struct sce
     struct json_doc *doc = scenario->doc;
     if (options->trace != NULL) {
         TRY(json_doc_set(doc, "workload={}"));
-        TRY(set_string(doc, "workload.trace", options->trace));
+        TRY(doc_set_string(doc, "workload.trace", options->trace));
     }
     if (options->format != NULL)
-        TRY(set_string(doc, "workload.format", options->format));
+        TRY(doc_set_string(doc, "workload.format", options->format));
     if (options->cluster != NULL)
-        TRY(set_string(doc, "cluster", options->cluster));
+        TRY(doc_set_string(doc, "cluster", options->cluster));
     if (options->policy != NULL) {
         TRY(json_doc_set(doc, "policy={}"));
-        TRY(set_string(doc, names_a_file(options->policy) ? "policy.file" : "policy.preset", options->policy));
+        TRY(doc_set_string(doc, text_is_json_path(options->policy) ? "policy.file" : "policy.preset", options->policy));
     }
     if (options->title != NULL)
-        TRY(set_string(doc, "title", options->title));
+        TRY(doc_set_string(doc, "title", options->title));
     TRY(append_plugins(scenario, &options->plugins));
     if (options->seed != NULL) {
         struct buffer assignment = {0};
@@ -311,7 +265,7 @@ struct error scenario_policy_doc(struct json_doc **doc, const char *policy)
 {
     struct buffer quoted = {0};
     struct json_doc *name;
-    if (names_a_file(policy))
+    if (text_is_json_path(policy))
         return read_doc(doc, policy);
     buffer_json(&quoted, text_of(policy));
     struct error error = json_doc_parse(&name, "--policy", (struct text){quoted.bytes, quoted.length}, ERROR_CONFIG);
@@ -354,7 +308,7 @@ static struct error replace_policy(struct scenario *scenario, const char *file, 
     TRY(file != NULL ? read_doc(&doc, file) : scenario_preset_doc(&doc, preset));
     struct error error = rebase_list(doc, folder, "plugins", NULL);
     if (!error_is(error))
-        error = rebase(doc, folder, "typical", NULL);
+        error = doc_rebase(doc, folder, "typical");
     if (error_is(error)) {
         json_doc_free(doc);
         return error;
@@ -376,7 +330,7 @@ static struct error replace_policy(struct scenario *scenario, const char *file, 
 /* Replace policy.typical by the content of the file that it names. */
 static struct error expand_typical(struct scenario *scenario)
 {
-    const char *path = string_at(scenario->doc, "policy", "typical");
+    const char *path = doc_string(scenario->doc, "policy.typical");
     struct json_doc *doc;
     if (path == NULL)
         return ERROR_OK;
@@ -505,6 +459,7 @@ static struct error load(struct scenario *scenario, const struct scenario_option
     TRY(apply_shorthands(scenario, options));
     TRY(apply_sets(scenario, options, false));
     TRY(expand_cluster(scenario, options));
+    TRY(doc_expand_models(scenario->doc));
     TRY(expand_policy(scenario));
     TRY(fix_load(scenario, options));
     TRY(apply_sets(scenario, options, true));
@@ -541,8 +496,8 @@ void scenario_release(struct scenario *scenario)
 
 const char *scenario_title(const struct scenario *scenario)
 {
-    const char *title = string_at(scenario->doc, "title", NULL);
-    return title != NULL ? title : string_at(scenario->doc, "name", NULL);
+    const char *title = doc_string(scenario->doc, "title");
+    return title != NULL ? title : doc_string(scenario->doc, "name");
 }
 
 /* Does the workload bring queues of its own, below which others may lie?  Tenants of a synthesized workload and frozen

@@ -46,6 +46,11 @@ struct feed_ops {
     void (*free)(struct feed *feed); /* also after an opening that failed */
 };
 
+/* Make the feed of a workload.  tables, facts: of the source.  *out must be freed through its ops, also after an
+ * error. */
+typedef struct error feed_open_fn(struct feed **out, const struct workload_spec *spec, struct job_tables *tables,
+                                  struct workload_facts *facts, uint64_t seed);
+
 /* The first member of the struct of each kind of feed. */
 struct feed {
     const struct feed_ops *ops;

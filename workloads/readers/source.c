@@ -4,6 +4,7 @@
 
 #include "workloads/readers/feed.h"
 #include "workloads/readers/freeze.h"
+#include "workloads/readers/model_feed.h"
 #include "workloads/readers/synth_feed.h"
 #include "workloads/readers/trace_feed.h"
 
@@ -30,17 +31,22 @@ struct error job_source_open(struct job_source **out, const struct workload_spec
     return job_source_open_with(out, spec, cluster, seed, queue_table_new());
 }
 
+static feed_open_fn *open_of(const struct workload_spec *spec)
+{
+    assert((spec->trace != NULL) + (spec->synth != NULL) + (spec->model != NULL) == 1);
+    return spec->synth != NULL ? synth_feed_open : spec->model != NULL ? model_feed_open : trace_feed_open;
+}
+
 struct error job_source_open_with(struct job_source **out, const struct workload_spec *spec,
                                   const struct cluster *cluster, uint64_t seed, struct queue_table *queues)
 {
     struct job_source *source = source_new(queues, cluster);
     struct job_tables *tables = &source->tables;
-    assert((spec->trace != NULL) != (spec->synth != NULL));
     declared_init(&tables->declared, &spec->communication, tables->users, tables->classes);
     source->facts.declared_by_row = tables->declared.by_row;
     source->facts.declared_row_count = spec->communication.count;
-    struct error error = spec->synth != NULL ? synth_feed_open(&source->feed, spec, tables, &source->facts, seed)
-                                             : trace_feed_open(&source->feed, spec, tables, &source->facts, seed);
+    feed_open_fn *open = open_of(spec);
+    struct error error = open(&source->feed, spec, tables, &source->facts, seed);
     *out = source;
     if (error_is(error)) {
         job_source_close(source);
