@@ -17,25 +17,34 @@ static struct error show_survey(const struct args *args, struct job_source *sour
     return ERROR_OK;
 }
 
-static struct error info(const struct args *args, struct buffer *out)
+static struct error info_of(const struct args *args, struct workload_spec *spec, uint64_t seed, struct buffer *out)
 {
     struct cluster *cluster = NULL;
     struct job_source *source = NULL;
-    struct workload_spec spec;
     int64_t bad_max;
-    TRY(trace_options_read(args, &spec));
-    TRY(args_int64(args, "max-bad", 0, INT64_MAX, 0, &bad_max));
-    spec.bad_lines_max = (uint64_t)bad_max;
+    TRY(args_int64(args, "max-bad", 0, INT64_MAX, (int64_t)spec->bad_lines_max, &bad_max));
+    spec->bad_lines_max = (uint64_t)bad_max;
     if (args_flag(args, "shapes"))
-        spec.default_duration = TIME_NS_PER_S; /* a trace without times still has requests */
+        spec->default_duration = TIME_NS_PER_S; /* a trace without times still has requests */
     struct error error = trace_options_cluster(args, &cluster);
     if (!error_is(error))
-        error = job_source_open(&source, &spec, cluster, 1);
+        error = job_source_open(&source, spec, cluster, seed);
     if (!error_is(error))
         error = args_flag(args, "shapes") ? typical_kinds_write(source, cluster, out)
                                           : show_survey(args, source, cluster, out);
     job_source_close(source);
     cluster_free(cluster);
+    return error;
+}
+
+static struct error info(const struct args *args, struct buffer *out)
+{
+    struct workload_spec spec;
+    uint64_t seed;
+    struct error error = trace_options_read(args, &spec, &seed);
+    if (!error_is(error))
+        error = info_of(args, &spec, seed, out);
+    workload_release(&spec);
     return error;
 }
 

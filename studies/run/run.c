@@ -236,6 +236,7 @@ static void fill_manifest(const struct run *run, struct manifest *manifest)
                      .load_gpus = facts->load_gpus,
                      .gpu_h_per_day = rint(facts->gpu_h_per_day * 1000) / 1000,
                      .arrival_factor = run->scenario.workload.trace != NULL ? facts->arrival_factor : 0,
+                     .duration_factor = run->scenario.workload.trace != NULL ? facts->duration_factor : 0,
                      .declared_count = facts->declared_count,
                      .declared_by_row = facts->declared_by_row,
                      .declared_row_count = facts->declared_row_count},

@@ -88,7 +88,7 @@ struct job_source *job_source_custom(job_source_next_fn *next, void *self)
     *custom = (struct custom_feed){{&custom_ops, &source->tables, &source->facts, 0, 0}, next, self};
     source->feed = &custom->feed;
     source->facts.format = "custom";
-    source->facts.arrival_factor = 1;
+    source->facts.arrival_factor = source->facts.duration_factor = 1;
     return source;
 }
 

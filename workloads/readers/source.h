@@ -24,9 +24,12 @@
 #include "workloads/readers/blocks.h"
 #include "workloads/readers/communication_table.h"
 #include "workloads/readers/fill.h"
+#include "workloads/readers/growth.h"
 #include "workloads/readers/reason_tally.h"
+#include "workloads/readers/sample.h"
 #include "workloads/readers/service_load.h"
 #include "workloads/readers/shake.h"
+#include "workloads/readers/tenants.h"
 
 /* Hears of each unreadable line that is skipped. */
 struct bad_line_listener {
@@ -77,6 +80,10 @@ struct workload_spec {
     /* load 0: jobs are submitted at the times of the trace; else see workloads/readers/fill.h: no load, window or
      * scale */
     struct fill_plan fill;
+    struct sample_plan sample; /* not with frozen queues; rows.h has the order of these */
+    struct tenants_plan tenants;
+    struct growth_plan growth;
+    bool scales_durations;                    /* a load is reached by run times; false: by arrivals */
     enum blocks_kind blocks;                  /* drawn before jobs are shaken; not with `fill` */
     struct shake_plan shake;                  /* not with `fill` */
     struct communication_table communication; /* of jobs that declare none themselves */
@@ -99,10 +106,13 @@ struct workload_facts {
     struct request_counts requests;    /* count 0: it is a trace of jobs */
     struct reason_tally skipped;       /* of rows that are no jobs or never ran, e.g. SWF run time -1 */
     time_ns first_submit, last_submit; /* in the trace's own time, before scaling */
-    double gpu_s; /* sum of duration x GPUs that jobs ask for, after duration_scale; of the blocks that are drawn */
-    double load_recorded;  /* gpu_s / (span x cluster GPUs); 0 if the span is 0 */
-    double arrival_factor; /* factor of the gaps between arrivals; 1 if not scaled; made for the trace as recorded */
-    uint32_t load_gpus;    /* the GPUs to which loads are relative; 0: no load is */
+    /* sum of duration x GPUs that jobs ask for, after duration_scale and before a load is reached; of the blocks that
+     * are drawn */
+    double gpu_s;
+    double load_recorded;   /* gpu_s / (span x cluster GPUs); 0 if the span is 0 */
+    double arrival_factor;  /* factor of the gaps between arrivals; 1 if not scaled; made for the trace as recorded */
+    double duration_factor; /* factor of run times by which a load is reached; 1 if not scaled so */
+    uint32_t load_gpus;     /* the GPUs to which loads are relative; 0: no load is */
     /* GPU hours that the jobs ask for per day, after scaling; for synth and models the intended mean; 0: not known, or the jobs
      * fill the cluster */
     double gpu_h_per_day;

@@ -6,7 +6,7 @@
 #include "base/input.h"
 #include "workloads/readers/fill.h"
 #include "workloads/readers/held.h"
-#include "workloads/readers/reader.h"
+#include "workloads/readers/rows.h"
 #include "workloads/readers/spill.h"
 
 /* Traces of at most HELD_MAX jobs are read once and kept (40 MB).  Longer ones are read again as a stream, by way of
@@ -18,13 +18,11 @@ enum { HOURS_PER_DAY = 24, PREVIEW_ROWS = 100000 };
 struct trace_feed {
     struct feed feed;
     const struct workload_spec *spec;
-    struct reader reader; /* open while streaming or loading */
-    struct arena arena;   /* holds what rows point to */
+    struct rows rows; /* open while streaming or loading */
     struct held held;
     struct spill *spill; /* jobs of a long trace that is not sorted; NULL: of none */
     struct blocks_users copies;
     struct fill fill;
-    bool is_read;     /* the trace was opened before */
     bool is_held;     /* jobs come from `held`, not from the reader */
     bool is_sorted;   /* the trace's submissions never decrease */
     bool is_finished; /* the second reading has ended, and was of the same bytes */
@@ -56,49 +54,12 @@ static struct error changed(const struct trace_feed *self)
     return error;
 }
 
-static time_ns time_scaled(time_ns time, double factor)
-{
-    if (factor == 1 || time == TIME_NEVER)
-        return time;
-    return time_from_seconds(time_to_seconds(time) * factor);
-}
-
 /* ---- The first reading ------------------------------------------------------------------------- */
-
-/* The next row in the window, with its durations scaled. */
-static struct error row_next(struct trace_feed *self, struct trace_row *row, bool *has)
-{
-    const struct workload_spec *spec = self->spec;
-    double factor = spec->duration_scale != 0 ? spec->duration_scale : 1;
-    do {
-        if (!self->is_held)
-            arena_reset(&self->arena);
-        TRY(reader_next(&self->reader, row, has));
-    } while (*has && has_window(spec) && (row->job.submit < spec->window_from || row->job.submit >= spec->window_to));
-    row->truth.duration = time_scaled(row->truth.duration, factor);
-    row->job.limit = time_scaled(row->job.limit, factor);
-    row->job.estimate = time_scaled(row->job.estimate, factor);
-    if (row->job.limit == 0)
-        row->job.limit = TIME_NS_PER_US; /* scaling made it 0, which is no limit */
-    return ERROR_OK;
-}
 
 static struct error trace_open(struct trace_feed *self)
 {
-    self->reader = (struct reader){
-        .cluster = self->feed.tables->cluster,
-        .queues = self->feed.tables->queues,
-        .users = self->feed.tables->users,
-        .asks = &self->feed.tables->asks,
-        .communications = &self->feed.tables->declared.set,
-        .tags = self->feed.tables->tags,
-        .classes = self->feed.tables->classes,
-        .arena = &self->arena,
-        .is_again = self->is_read,
-    };
-    self->is_read = true;
-    TRY(reader_open(&self->reader, self->spec));
-    self->frozen = self->reader.frozen;
+    TRY(rows_open(&self->rows));
+    self->frozen = self->rows.reader.frozen;
     return ERROR_OK;
 }
 
@@ -111,10 +72,10 @@ static struct error trace_scan(struct trace_feed *self)
     const bool is_kept =
         spec->is_kept || is_once(spec) || is_filling(spec) || shake_is_on(&spec->shake) || spec->blocks != BLOCKS_NONE;
     uint64_t held_max = is_kept ? JOB_NONE : HELD_MAX;
-    self->is_held = true;
+    self->is_held = self->rows.is_kept = true;
     self->is_sorted = true;
     while (true) {
-        TRY(row_next(self, &row, &has));
+        TRY(rows_next(&self->rows, &row, &has));
         if (!has)
             break;
         if (self->feed.facts->job_count != 0 && row.job.submit < self->previous)
@@ -126,24 +87,24 @@ static struct error trace_scan(struct trace_feed *self)
         TRY(declared_check(&self->feed.tables->declared, &row.job, &row.truth, NULL));
         assert(row.job.submit < 0 || job_complaint(&row.job) == NULL);
         if (self->is_held && self->feed.facts->job_count > held_max) {
-            self->is_held = false;
+            self->is_held = self->rows.is_kept = false;
             held_release(&self->held);
         }
         if (self->is_held)
             held_add(&self->held, &row.job, &row.truth);
     }
-    self->feed.facts->bad_line_count = self->reader.bad_line_count;
-    self->feed.facts->skipped = self->reader.skipped;
-    self->feed.facts->requests = self->reader.requests;
-    self->feed.facts->format = self->reader.format->name;
-    return input_finish_digest(self->reader.input, self->feed.facts->digest);
+    self->feed.facts->bad_line_count = self->rows.reader.bad_line_count;
+    self->feed.facts->skipped = self->rows.reader.skipped;
+    self->feed.facts->requests = self->rows.reader.requests;
+    self->feed.facts->format = self->rows.reader.format->name;
+    return input_finish_digest(self->rows.reader.input, self->feed.facts->digest);
 }
 
 /* A trace that was read again must have been the same. */
 static struct error trace_finish(struct trace_feed *self)
 {
     char digest[33];
-    TRY(input_finish_digest(self->reader.input, digest));
+    TRY(input_finish_digest(self->rows.reader.input, digest));
     self->is_finished = true;
     return strcmp(digest, self->feed.facts->digest) == 0 ? ERROR_OK : changed(self);
 }
@@ -157,7 +118,8 @@ static double recorded_h_per_day(const struct workload_facts *facts)
     return span_s > 0 ? facts->gpu_s / span_s * HOURS_PER_DAY : 0;
 }
 
-/* Find the factor by which gaps between submissions grow, so that the jobs ask for the load that is set. */
+/* Find the factor by which run times or the gaps between submissions grow, so that the jobs ask for the load that is
+ * set. */
 static struct error trace_scale(struct trace_feed *self)
 {
     const struct workload_spec *spec = self->spec;
@@ -173,8 +135,12 @@ static struct error trace_scale(struct trace_feed *self)
                          "%s cannot be scaled to a load: its jobs ask no GPU time, are all submitted at "
                          "once, or the cluster has no GPUs",
                          spec->trace);
-    facts->arrival_factor =
+    const double too_many =
         spec->load > 0 ? facts->gpu_s / (span_s * gpus) / spec->load : recorded_h_per_day(facts) / spec->gpu_h_per_day;
+    if (spec->scales_durations)
+        facts->duration_factor = 1 / too_many;
+    else
+        facts->arrival_factor = too_many;
     return ERROR_OK;
 }
 
@@ -183,17 +149,18 @@ static struct error trace_judge(struct trace_feed *self)
     const struct workload_spec *spec = self->spec;
     struct workload_facts *facts = self->feed.facts;
     if (facts->job_count == 0)
-        return error_new(ERROR_DATA, "%s holds no jobs%s", spec->trace, has_window(spec) ? " in the window" : "");
+        return error_new(ERROR_DATA, "%s holds no jobs%s%s", spec->trace, has_window(spec) ? " in the window" : "",
+                         spec->sample.share > 0 || spec->growth.queues.count > 0 ? " that stay" : "");
     feed_count_end(&self->feed);
     self->origin = has_window(spec)         ? spec->window_from
                    : self->frozen.is_frozen ? self->frozen.origin
                                             : facts->first_submit;
     facts->is_filling = self->frozen.is_filling;
-    facts->arrival_factor = 1;
+    facts->arrival_factor = facts->duration_factor = 1;
     if (spec->load > 0 || spec->gpu_h_per_day > 0)
         TRY(trace_scale(self));
     if (!is_filling(spec))
-        facts->gpu_h_per_day = recorded_h_per_day(facts) / facts->arrival_factor;
+        facts->gpu_h_per_day = recorded_h_per_day(facts) * facts->duration_factor / facts->arrival_factor;
     return ERROR_OK;
 }
 
@@ -204,7 +171,7 @@ static struct error trace_spill(struct trace_feed *self)
     bool has;
     self->spill = spill_new(0);
     while (true) {
-        TRY(row_next(self, &row, &has));
+        TRY(rows_next(&self->rows, &row, &has));
         if (!has)
             return trace_finish(self);
         TRY(spill_add(self->spill, &row.job, &row.truth));
@@ -222,7 +189,7 @@ static struct error trace_draw(struct trace_feed *self, uint64_t seed)
                                      .trace = spec->trace,
                                      .seed = seed};
     const time_ns first_submit = facts->first_submit, last_submit = facts->last_submit;
-    TRY(blocks_draw(&self->held, &plan, self->feed.tables->users, &self->arena, &self->copies));
+    TRY(blocks_draw(&self->held, &plan, self->feed.tables->users, &self->rows.arena, &self->copies));
     declared_set_copies(&self->feed.tables->declared, &self->copies);
     feed_count_again(&self->feed);
     for (size_t i = 0; i < self->held.count; i++)
@@ -230,7 +197,7 @@ static struct error trace_draw(struct trace_feed *self, uint64_t seed)
     facts->first_submit = first_submit;
     facts->last_submit = last_submit;
     feed_count_end(&self->feed);
-    facts->gpu_h_per_day = recorded_h_per_day(facts) / facts->arrival_factor;
+    facts->gpu_h_per_day = recorded_h_per_day(facts) * facts->duration_factor / facts->arrival_factor;
     self->is_sorted = true;
     return ERROR_OK;
 }
@@ -245,7 +212,7 @@ static struct error trace_order(struct trace_feed *self, uint64_t seed)
         self->is_sorted = false;
     }
     if (!self->is_held) {
-        arena_reset(&self->arena);
+        arena_reset(&self->rows.arena);
         TRY(trace_open(self));
         if (!self->is_sorted)
             TRY(trace_spill(self));
@@ -277,7 +244,7 @@ static struct error trace_begin(struct trace_feed *self, uint64_t seed)
     TRY(trace_open(self));
     TRY(trace_scan(self));
     TRY(trace_judge(self));
-    reader_close(&self->reader);
+    rows_close(&self->rows);
     return is_filling(self->spec) ? trace_fill(self, seed) : trace_order(self, seed);
 }
 
@@ -293,11 +260,11 @@ static struct error trace_feed_next(struct feed *feed, struct job *job, struct j
     if (self->is_held) {
         *has = held_next(&self->held, job, truth);
     } else if (self->spill != NULL) {
-        arena_reset(&self->arena);
-        TRY(spill_next(self->spill, &self->arena, job, truth, has));
+        arena_reset(&self->rows.arena);
+        TRY(spill_next(self->spill, &self->rows.arena, job, truth, has));
     } else {
         struct trace_row row;
-        TRY(row_next(self, &row, has));
+        TRY(rows_next(&self->rows, &row, has));
         if (!*has)
             return self->is_finished ? ERROR_OK : trace_finish(self);
         if (row.job.submit < self->previous || row.job.submit < self->origin)
@@ -309,8 +276,10 @@ static struct error trace_feed_next(struct feed *feed, struct job *job, struct j
         return ERROR_OK;
     self->previous = job->submit;
     time_ns slack = job->deadline == TIME_NEVER ? TIME_NEVER : job->deadline - job->submit;
-    job->submit = time_scaled(job->submit - self->origin, self->feed.facts->arrival_factor);
+    job->submit = rows_scaled(job->submit - self->origin, self->feed.facts->arrival_factor);
     job->deadline = slack == TIME_NEVER ? TIME_NEVER : job->submit + slack;
+    if (self->feed.facts->duration_factor != 1)
+        rows_stretch(job, truth, self->feed.facts->duration_factor);
     return ERROR_OK;
 }
 
@@ -334,17 +303,17 @@ static struct error trace_preview(struct trace_feed *self, job_source_seen_fn *s
     struct trace_row row;
     bool has;
     if (self->spill != NULL) {
-        reader_close(&self->reader);
+        rows_close(&self->rows);
         TRY(trace_open(self));
     }
     for (uint32_t i = 0; i < preview_rows(self); i++) {
-        TRY(row_next(self, &row, &has));
+        TRY(rows_next(&self->rows, &row, &has));
         if (!has)
             break;
         seen(listener, &row.job);
     }
-    reader_close(&self->reader);
-    arena_reset(&self->arena);
+    rows_close(&self->rows);
+    arena_reset(&self->rows.arena);
     return self->spill != NULL ? ERROR_OK : trace_open(self);
 }
 
@@ -361,12 +330,11 @@ static struct error trace_feed_preview(struct feed *feed, job_source_seen_fn *se
 static void trace_feed_free(struct feed *feed)
 {
     struct trace_feed *self = (struct trace_feed *)feed;
-    reader_close(&self->reader);
     fill_release(&self->fill);
     held_release(&self->held);
     spill_free(self->spill);
     blocks_users_release(&self->copies);
-    arena_release(&self->arena);
+    rows_release(&self->rows);
     mem_free(self);
 }
 
@@ -379,6 +347,7 @@ struct error trace_feed_open(struct feed **out, const struct workload_spec *spec
     struct trace_feed *self = mem_zalloc(1, sizeof *self);
     self->feed = (struct feed){.ops = &trace_feed_ops, .tables = tables, .facts = facts};
     self->spec = spec;
+    rows_init(&self->rows, spec, tables, seed);
     *out = &self->feed;
     TRY(trace_begin(self, seed));
     self->feed.preview_max = self->frozen.preview_jobs;

@@ -4,6 +4,7 @@
 
 #include "workloads/load_model/load_model.h"
 #include "workloads/readers/source.h"
+#include "workloads/readers/workload_changes.h"
 #include "workloads/readers/zone.h"
 #include "workloads/synth/synth_spec.h"
 
@@ -98,6 +99,7 @@ static void fill_read(struct workload_spec *spec, struct json_object *workload)
     }
     json_object_close(&object);
     fill_refuse(workload, "load");
+    fill_refuse(workload, "load_by");
     fill_refuse(workload, "gpu_hours_per_day");
     fill_refuse(workload, "load_gpus");
     fill_refuse(workload, "window");
@@ -235,6 +237,7 @@ static void trace_read(struct workload_spec *spec, struct json_object *object, c
     spec->default_duration = json_get_duration(object, "default_duration", 0);
     const int blocks = json_get_choice(object, "blocks", blocks_names, -1);
     spec->blocks = blocks >= 0 ? (enum blocks_kind)(BLOCKS_USERS + blocks) : BLOCKS_NONE;
+    workload_changes_read(spec, object);
     shake_read(spec, object);
     fill_read(spec, object);
 }
@@ -268,6 +271,10 @@ static void trace_keys_refuse(struct json_object *object, size_t first)
                                        "service",
                                        "window",
                                        "duration_scale",
+                                       "load_by",
+                                       "sample",
+                                       "tenants",
+                                       "growth",
                                        "tz_offset",
                                        "processors_per_gpu",
                                        "gpus_per_node",
