@@ -1,5 +1,6 @@
 #!/bin/sh
-# Which jobs of a trace come: sample, tenants and growth, and a load by run times, in a scenario and in what is converted.
+# Which jobs of a trace come: sample, tenants and growth, and a load by run times, in a scenario and in what is
+# converted.
 set -u
 . tests/support/cli.sh
 seconds_max=60
@@ -23,13 +24,15 @@ END
 windtunnel run changed.json --out first
 [ "$status" -eq 0 ] || fail "run: $(cat said.err)"
 windtunnel trace freeze changed.json --out frozen.jsonl
-windtunnel trace convert trace.csv --cluster four.json --seed 5 --set workload.load=0.8 --set workload.load_by=durations \
+windtunnel trace convert trace.csv --cluster four.json --seed 5 \
+    --set workload.load=0.8 --set workload.load_by=durations \
     --set 'workload.window=[0, "3d"]' --set 'workload.sample={"share": 0.7, "by": "users"}' \
     --set 'workload.tenants={"queues": {"vc-*": "research"}, "users": {"*": "all"}}' \
     --set 'workload.growth={"queues": {"prod": 2.5, "res*": 0.5}, "jitter_s": "10m"}' --out changed.csv
 [ "$status" -eq 0 ] || fail "convert: $(cat said.err)"
 for trace in frozen.jsonl changed.csv; do
-    windtunnel run changed.json --set 'workload={}' --set workload.trace=$trace --set 'workload.window=[0, "4d"]' --out second
+    windtunnel run changed.json --set 'workload={}' --set workload.trace=$trace --set 'workload.window=[0, "4d"]' \
+        --out second
     [ "$status" -eq 0 ] || fail "$trace: $(cat said.err)"
     for key in arrivals fingerprint; do
         [ "$(grep "\"$key\"" first/result.json)" = "$(grep "\"$key\"" second/result.json)" ] ||
@@ -52,7 +55,8 @@ grep -q 'load      0.800 .*run times x' said.out || fail "validate: $(cat said.o
 
 # A seed changes the sample; without chance in the workload one seed is enough.
 windtunnel run changed.json --seed 6 --out second
-[ "$(grep '"arrivals"' first/result.json)" != "$(grep '"arrivals"' second/result.json)" ] || fail 'another seed, the same jobs'
+[ "$(grep '"arrivals"' first/result.json)" != "$(grep '"arrivals"' second/result.json)" ] ||
+    fail 'another seed, the same jobs'
 windtunnel trace info trace.csv --set workload.sample.share=0.2
 jobs=$(sed -n 's/^jobs  *\([0-9]*\) .*/\1/p' said.out)
 [ "$jobs" -gt 135 ] && [ "$jobs" -lt 265 ] || fail "a fifth of 1000 jobs: $jobs"

@@ -162,8 +162,7 @@ static void what_is_written_is_read(void **state)
         assert_int_equal(result.manifest.input_count, 1);
         assert_int_equal(result.manifest.workload.load_gpus, 4000);
         assert_true(result.manifest.workload.gpu_h_per_day == 86645.76 &&
-                    result.manifest.workload.arrival_factor == 1.25 &&
-                    result.manifest.workload.duration_factor == 1.5);
+                    result.manifest.workload.arrival_factor == 1.25 && result.manifest.workload.duration_factor == 1.5);
         assert_string_equal(result.facts.model_names[1], fake_run_models[1]);
         assert_true(result.facts.end == metrics_facts(metrics)->end); /* to the nanosecond */
         assert_true(result.facts.warmup == 500000000);

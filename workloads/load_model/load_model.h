@@ -53,7 +53,7 @@ enum {
 };
 #define LOAD_MODEL_KEY "workload_model"
 
-extern const struct embedded_text load_model_texts[]; /* the ready models, sorted by name; ends with a NULL name */
+extern const struct embedded_text load_model_texts[]; /* the ready models by name; ends with a NULL name */
 
 struct load_kind {
     double weight;

@@ -1,7 +1,7 @@
 /* workloads/readers/source.h -- jobs as a stream in the order of submission, wherever they come from.
  *
- * A source takes jobs from a feed (feed.h: a trace with its transformations, a mix of classes, a model), applies what holds
- * for jobs of any origin, and numbers them.  Its consumer sees one job at a time and needs no memory for the rest.
+ * A source takes jobs from a feed (feed.h: a trace with its transformations, a mix of classes, a model), applies what
+ * holds for jobs of any origin, and numbers them.  Its consumer sees one job at a time and needs no memory for the rest.
  *
  * Law: a trace is read once, or twice with the same bytes; submit times never decrease and start at 0 or later; ids are
  * 0, 1, 2, ...; what `job` points to is borrowed until the next call, but job->communication as long as the source
@@ -113,7 +113,7 @@ struct workload_facts {
     double arrival_factor;  /* factor of the gaps between arrivals; 1 if not scaled; made for the trace as recorded */
     double duration_factor; /* factor of run times by which a load is reached; 1 if not scaled so */
     uint32_t load_gpus;     /* the GPUs to which loads are relative; 0: no load is */
-    /* GPU hours that the jobs ask for per day, after scaling; for synth and models the intended mean; 0: not known, or the jobs
+    /* GPU hours that the jobs ask for per day, after scaling; drawn jobs: the intended mean; 0: not known, or the jobs
      * fill the cluster */
     double gpu_h_per_day;
     bool is_filling; /* of jobs that fill the cluster, and that end together */
@@ -154,8 +154,8 @@ struct error job_source_next(struct job_source *source, struct job *job, struct 
 struct error job_source_check(struct job_source *source) MUST_CHECK;
 
 /* Show some of the jobs before the first one is taken: of a trace those among its first 100,000 rows that are in the
- * window (all, in any order, if it is held in memory); of a synthesized workload or a model its first 4,000.  The stream is
- * unchanged.  A custom source shows none. */
+ * window (all, in any order, if it is held in memory); of a synthesized workload or a model its first 4,000.  The stream
+ * is unchanged.  A custom source shows none. */
 typedef void job_source_seen_fn(void *self, const struct job *job);
 struct error job_source_preview(struct job_source *source, job_source_seen_fn *seen, void *self) MUST_CHECK;
 
