@@ -36,19 +36,31 @@ struct error doc_rebase(struct json_doc *doc, const char *folder, const char *pa
 /* Do something with a workload.  path: where it is, with '.' behind it; may be changed. */
 typedef struct error visit_fn(struct json_doc *doc, struct json_value *workload, struct buffer *path, const void *self);
 
-/* Visit the workload.  What is no object is left to its reader. */
+/* Visit the workload, and the parts of a merge.  What is no object is left to its reader. */
 static struct error each_workload(struct json_doc *doc, visit_fn *visit, const void *self)
 {
     struct error error = ERROR_OK;
-    struct json_value root = json_doc_root(doc, &error);
-    struct json_value workload = root;
+    struct json_value root = json_doc_root(doc, &error), workload = root;
     struct buffer path = {0};
     workload.parent = &root;
     workload.key = "workload";
     workload.node = json_object_get(root.node, workload.key);
-    buffer_string(&path, "workload.");
-    if (json_is_object(workload.node))
-        error = visit(doc, &workload, &path, self);
+    struct json_value merge = workload;
+    merge.parent = &workload;
+    merge.key = "merge";
+    merge.node = json_object_get(workload.node, merge.key);
+    const size_t parts = json_array_size(merge.node);
+    for (size_t i = 0; i <= parts && !error_is(error); i++) {
+        struct json_value each = workload;
+        path.length = 0;
+        buffer_string(&path, "workload.");
+        if (i > 0) {
+            buffer_format(&path, "merge.%zu.", i - 1);
+            each = json_array_item(&merge, i - 1);
+        }
+        if (json_is_object(each.node))
+            error = visit(doc, &each, &path, self);
+    }
     buffer_release(&path);
     return error;
 }

@@ -184,7 +184,7 @@ static struct error commit_moments(struct run *run)
 /* What a manifest borrows. */
 struct manifest {
     struct result_manifest result;
-    struct result_input inputs[4 + PLUGINS_MAX];
+    struct result_input inputs[4 + WORKLOAD_PARTS_MAX + PLUGINS_MAX];
     struct result_file files[RECORD_FILE_COUNT + 2];
     char digests[RECORD_FILE_COUNT + 2][33];
     char fingerprint[17], arrivals[17];
@@ -207,6 +207,13 @@ static void fill_inputs(const struct run *run, struct manifest *manifest)
     if (run->scenario.workload.trace != NULL)
         inputs[count++] = (struct result_input){
             .role = "trace", .name = run->scenario.workload.trace, .digest = job_source_facts(run->source)->digest};
+    const struct workload_spec *workload = &run->scenario.workload;
+    for (uint32_t p = 0; p < workload->part_count; p++)
+        if (workload->parts[p].spec.trace != NULL)
+            inputs[count++] =
+                (struct result_input){.role = "trace",
+                                      .name = workload->parts[p].spec.trace,
+                                      .digest = job_source_facts(job_source_part(run->source, p))->digest};
     for (uint32_t p = 0; p < plugins->set.count; p++) {
         struct plugin_file file = plugins_file(plugins, p);
         inputs[count++] = (struct result_input){.role = "plugin",

@@ -59,6 +59,8 @@ static struct error add_inputs(struct sweep_plan *plan, const struct scenario *s
         const struct plugin_file file = plugins_file(&scenario->plugins, p);
         add_input(plan, "plugin", file.path, file.digest);
     }
+    for (uint32_t p = 0; p < scenario->workload.part_count; p++)
+        TRY(add_trace(plan, scenario->workload.parts[p].spec.trace));
     return add_trace(plan, scenario->workload.trace);
 }
 
@@ -171,6 +173,11 @@ static void hash_configuration(const struct sweep_plan *plan, const struct scena
     buffer_format(&text, "windtunnel %s\n%s\n", plan->version, scenario->resolved);
     if (scenario->workload.trace != NULL && (digest = sweep_plan_digest(plan, "trace", path)) != NULL)
         buffer_format(&text, "trace %s\n", digest);
+    for (uint32_t p = 0; p < scenario->workload.part_count; p++) {
+        const char *part = scenario->workload.parts[p].spec.trace;
+        digest = part != NULL ? sweep_plan_digest(plan, "trace", part) : NULL;
+        buffer_format(&text, "part %s\n", digest != NULL ? digest : "");
+    }
     if (scenario->cluster_path[0] != '\0')
         buffer_format(&text, "cluster %s\n", scenario->cluster_digest);
     for (uint32_t p = 0; p < scenario->plugins.set.count; p++)

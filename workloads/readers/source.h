@@ -1,7 +1,8 @@
 /* workloads/readers/source.h -- jobs as a stream in the order of submission, wherever they come from.
  *
- * A source takes jobs from a feed (feed.h: a trace with its transformations, a mix of classes, a model), applies what
- * holds for jobs of any origin, and numbers them.  Its consumer sees one job at a time and needs no memory for the rest.
+ * A source takes jobs from a feed (feed.h: a trace with its transformations, a mix of classes, a
+ * model, a merge of sources), applies what holds
+ * for jobs of any origin, and numbers them.  Its consumer sees one job at a time and needs no memory for the rest.
  *
  * Law: a trace is read once, or twice with the same bytes; submit times never decrease and start at 0 or later; ids are
  * 0, 1, 2, ...; what `job` points to is borrowed until the next call, but job->communication as long as the source
@@ -49,19 +50,22 @@ struct model_word {
 };
 
 struct synth_spec; /* workloads/synth/synth.h */
+struct workload_part;
 struct load_model; /* workloads/load_model/load_model.h */
 
 /* The "workload" of a scenario, made by workload_read or by hand ({0} with trace and format is allowed). */
 struct workload_spec {
-    const char *trace;              /* path, relative to the scenario's folder; NULL: synth or model */
-    const char *format;             /* one of trace_format_names; NULL: guessed from the header, else an error */
-    const char *columns;            /* path of a map of columns (workloads/readers/column_map.h); NULL: none */
-    struct synth_spec *synth;       /* NULL: trace or model */
-    const struct load_model *model; /* NULL: trace or synth */
-    uint64_t model_jobs;            /* of a model: the jobs that end the stream; 0: model_until ends it */
-    time_ns model_until;            /* of a model: the time that ends it; 0: model_jobs ends it */
-    double model_rate;              /* of a model: factor of all rates; 0: 1; not with load or gpu_h_per_day */
-    double load;                    /* 0: as recorded; else the GPU load to which arrivals are scaled */
+    const char *trace;                 /* path, relative to the scenario's folder; NULL: synth, model or a merge */
+    const char *format;                /* one of trace_format_names; NULL: guessed from the header, else an error */
+    const char *columns;               /* path of a map of columns (workloads/readers/column_map.h); NULL: none */
+    struct synth_spec *synth;          /* NULL: not of classes */
+    const struct load_model *model;    /* NULL: not drawn from a model */
+    uint64_t model_jobs;               /* of a model: the jobs that end the stream; 0: model_until ends it */
+    time_ns model_until;               /* of a model: the time that ends it; 0: model_jobs ends it */
+    double model_rate;                 /* of a model: factor of all rates; 0: 1; not with load or gpu_h_per_day */
+    const struct workload_part *parts; /* merged; part_count of them */
+    uint32_t part_count;               /* 0: it is not a merge */
+    double load;                       /* 0: as recorded; else the GPU load to which arrivals are scaled */
     double gpu_h_per_day; /* 0: as recorded; else the GPU hours per day to which arrivals are scaled; not with load */
     uint32_t load_gpus;   /* the GPUs to which loads are relative; 0: those of the run's cluster */
     time_ns window_from, window_to; /* in the trace's own time (dates: since 1970); both 0: everything */
@@ -90,6 +94,15 @@ struct workload_spec {
     struct activity_table activity;           /* of the world that runs the jobs; the source does not use it */
     struct arena arena;                       /* owns the strings */
 };
+
+/* A workload that is merged with others (workloads/readers/merge_feed.h). */
+struct workload_part {
+    struct workload_spec spec; /* no merge, no filling, no tables */
+    time_ns offset;            /* of its time 0 */
+    const char *prefix;        /* before the names of its queues and users */
+};
+
+enum { WORKLOAD_PARTS_MAX = 16 };
 
 #define LOAD_OF_CLUSTER "cluster" /* used in place of a number: loads are relative to the run's cluster */
 
@@ -173,6 +186,9 @@ void job_source_keep_arrivals(struct job_source *source);
 uint64_t job_source_arrivals(const struct job_source *source);
 const struct names *job_source_classes(const struct job_source *source); /* WORKLOAD_CLASSES_MAX at most */
 const struct workload_facts *job_source_facts(const struct job_source *source);
+
+/* The source of a part of a merge; NULL: there is none. */
+const struct job_source *job_source_part(const struct job_source *source, uint32_t part);
 void job_source_close(struct job_source *source); /* NULL is allowed */
 
 #endif
