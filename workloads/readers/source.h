@@ -46,6 +46,7 @@ struct model_word {
 };
 
 struct synth_spec; /* workloads/synth/synth.h */
+struct column_map; /* workloads/readers/column_map.h */
 
 /* The "workload" of a scenario, made by workload_read or by hand ({0} with trace and format is allowed). */
 struct workload_spec {
@@ -63,6 +64,8 @@ struct workload_spec {
     const struct model_word *models; /* model_count of them, in order; others keep their names */
     uint32_t model_count;
     struct service_plan service; /* of a trace of requests; interval 0: service_plan_default */
+    /* The map that is meant by `columns`, read already; NULL: `columns` is its path. */
+    const struct column_map *column_map;
     struct bad_line_listener bad_lines;
     bool is_kept;             /* all jobs are kept in memory, so that each line is read once */
     uint64_t bad_lines_max;   /* unreadable lines that are skipped at most; default 0: the first is an error */
