@@ -1,4 +1,5 @@
 /* studies/bundle/bundle_make.c -- a record as a bundle. */
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -42,42 +43,51 @@ static bool is_utf8(const char *bytes, size_t length)
     return is_good;
 }
 
-/* Is the file there, and what the run read? */
-static const char *why_not_same(const char *path, const char *digest)
+#define OTHER_FILE "the file is not what the run read any more"
+
+/* Is the file there, what the run read, and not too long? */
+static struct error look(struct bundle_input *input, const char *path, uint64_t text_max)
 {
+    struct stat status;
     char now[33];
-    struct error error = input_is_once(path) ? error_new(ERROR_DATA, "a pipe") : input_digest(path, now);
-    if (error_is(error)) {
-        error_release(&error);
-        return "the file is gone";
-    }
-    return strcmp(now, digest) != 0 ? "the file is not what the run read any more" : NULL;
+    if (strcmp(input->role, "plugin") == 0)
+        input->why_missing = "a plug-in is a program";
+    else if (stat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR))
+        input->why_missing = "the file is gone";
+    else if (input_is_once(path))
+        input->why_missing = "it was a pipe";
+    if (input->why_missing != NULL)
+        return ERROR_OK;
+    TRY(input_digest(path, now));
+    if (strcmp(now, input->digest) != 0)
+        input->why_missing = OTHER_FILE;
+    else if ((uint64_t)status.st_size > text_max)
+        input->why_missing = "it is too long";
+    return ERROR_OK;
 }
 
 /* Take the text, or say why not. */
-static void take_text(struct bundle *bundle, struct bundle_input *input, const char *path, uint64_t text_max)
+static struct error take_text(struct bundle *bundle, struct bundle_input *input, const char *path, uint64_t text_max)
 {
-    struct stat status;
     char *bytes = NULL, now[33];
     size_t length = 0;
-    input->why_missing = strcmp(input->role, "plugin") == 0 ? "a plug-in is a program" : NULL;
-    if (input->why_missing == NULL)
-        input->why_missing = why_not_same(path, input->digest);
-    if (input->why_missing == NULL && (stat(path, &status) != 0 || (uint64_t)status.st_size > text_max))
-        input->why_missing = "it is too long";
+    TRY(look(input, path, text_max));
     if (input->why_missing != NULL)
-        return;
+        return ERROR_OK;
     struct error error = input_read_all_digest(path, text_max, &bytes, &length, now);
-    if (error_is(error))
-        input->why_missing = "it is too long"; /* decompressed; what else can go wrong was tried above */
-    else if (strcmp(now, input->digest) != 0)
-        input->why_missing = "the file is not what the run read any more";
-    else if (length == 0 || !is_utf8(bytes, length))
+    if (error_is(error) && error.kind == ERROR_DATA) { /* the run could read it, so only its length is wrong */
+        error_release(&error);
+        error = ERROR_OK;
+        input->why_missing = "it is too long";
+    } else if (!error_is(error) && strcmp(now, input->digest) != 0) {
+        input->why_missing = OTHER_FILE;
+    } else if (!error_is(error) && (length == 0 || !is_utf8(bytes, length))) {
         input->why_missing = "it is not UTF-8 text";
-    else
+    } else if (!error_is(error)) {
         input->text = (struct text){arena_copy(&bundle->arena, (struct text){bytes, length}), length};
-    error_release(&error);
+    }
     mem_free(bytes);
+    return error;
 }
 
 struct making {
@@ -96,7 +106,7 @@ static struct error take_file(void *self, const struct scenario_file *file)
         if (strcmp(source->role, file->role) != 0 || strcmp(source->name, file->path) != 0)
             continue;
         if (!input->is_used)
-            take_text(making->bundle, input, file->path, making->text_max);
+            TRY(take_text(making->bundle, input, file->path, making->text_max));
         input->is_used = true;
         return scenario_files_set(making->bundle->scenario, file->field, input->name);
     }
