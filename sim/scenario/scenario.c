@@ -4,32 +4,19 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/input.h"
 #include "policies/config/presets.h"
-#include "sim/scenario/doc_paths.h"
+#include "sim/scenario/scenario_files.h"
 #include "sim/scenario/world_read.h"
 #include "topologies/cluster_load.h"
 #include "workloads/readers/freeze.h"
 #include "workloads/synth/synth_spec.h"
 
-enum { SCENARIO_BYTES_MAX = 64 << 20 };
-
 static const char empty_scenario[] = "{}";
 
-static struct error read_doc_digest(struct json_doc **doc, const char *path, char digest[33])
+static const char *folder_of(struct scenario *scenario, const char *path)
 {
-    char *bytes;
-    size_t length;
-    TRY(input_read_all_digest(path, SCENARIO_BYTES_MAX, &bytes, &length, digest));
-    struct error error = json_doc_parse(doc, path, (struct text){bytes, length}, ERROR_CONFIG);
-    mem_free(bytes);
-    return error;
-}
-
-static struct error read_doc(struct json_doc **doc, const char *path)
-{
-    char digest[33];
-    return read_doc_digest(doc, path, digest);
+    const char *slash = strrchr(path, '/');
+    return arena_copy(&scenario->arena, (struct text){path, slash == NULL ? 0 : (size_t)(slash - path) + 1});
 }
 
 /* ---- Plug-ins: lists that grow ---- */
@@ -39,31 +26,6 @@ static json_t *list_at(struct json_doc *doc, const char *first, const char *seco
     struct error ignored = ERROR_OK;
     json_t *node = json_object_get(json_doc_root(doc, &ignored).node, first);
     return second != NULL ? json_object_get(node, second) : node;
-}
-
-static const char *folder_of(struct scenario *scenario, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return arena_copy(&scenario->arena, (struct text){path, slash == NULL ? 0 : (size_t)(slash - path) + 1});
-}
-
-/* Make each path of the array at first(.second) relative to the folder. */
-static struct error rebase_list(struct json_doc *doc, const char *folder, const char *first, const char *second)
-{
-    json_t *list = list_at(doc, first, second);
-    for (size_t i = 0; folder[0] != '\0' && i < json_array_size(list); i++) {
-        const char *value = json_string_value(json_array_get(list, i));
-        if (value == NULL || value[0] == '/')
-            continue;
-        struct buffer path = {0}, key = {0};
-        buffer_format(&path, "%s%s", folder, value);
-        buffer_format(&key, "%s%s%s.%zu", first, second != NULL ? "." : "", second != NULL ? second : "", i);
-        struct error error = doc_set_string(doc, buffer_c_string(&key), buffer_c_string(&path));
-        buffer_release(&path);
-        buffer_release(&key);
-        TRY(error);
-    }
-    return ERROR_OK;
 }
 
 /* Append the strings of `more` to the array at the path, or create it.  If the value there is no array, its reader
@@ -107,14 +69,8 @@ static struct error open_doc(struct scenario *scenario, const struct scenario_op
     }
     if (path == NULL)
         return json_doc_parse(&scenario->doc, "command line", text_of(empty_scenario), ERROR_CONFIG);
-    TRY(read_doc_digest(&scenario->doc, path, scenario->digest));
-    const char *base = folder_of(scenario, path);
-    TRY(doc_rebase_workload(scenario->doc, base));
-    TRY(doc_rebase(scenario->doc, base, "cluster"));
-    TRY(doc_rebase(scenario->doc, base, "policy.typical"));
-    TRY(rebase_list(scenario->doc, base, "plugins", NULL));
-    TRY(rebase_list(scenario->doc, base, "policy", "plugins"));
-    return doc_rebase(scenario->doc, base, "policy.file");
+    TRY(scenario_files_read(&scenario->doc, path, scenario->digest));
+    return scenario_files_rebase(scenario->doc, folder_of(scenario, path));
 }
 
 /* ---- Overrides ---- */
@@ -124,18 +80,26 @@ static bool starts_with(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-/* Does it change a number of a model of the workload, or of a part of a merge? */
-static bool is_in_model(const char *assignment)
+/* Does it change something in `member` of the workload, or of a part of a merge? */
+static bool is_inside(const char *assignment, const char *member)
 {
-    const char *model = strstr(assignment, "model."), *equals = strchr(assignment, '=');
-    return starts_with(assignment, "workload.model.") ||
-           (starts_with(assignment, "workload.merge.") && model != NULL && equals != NULL && model < equals);
+    static const char workload[] = "workload.", merge[] = "workload.merge.";
+    const char *at = assignment + sizeof workload - 1;
+    if (!starts_with(assignment, workload))
+        return false;
+    if (starts_with(assignment, merge)) {
+        at = assignment + sizeof merge - 1;
+        at += strcspn(at, ".=");
+        at += *at == '.';
+    }
+    return starts_with(at, member);
 }
 
-/* Overrides within the own file of the cluster, the model or the policy wait until that file is in place. */
+/* Overrides within the own file of the cluster, the policy, a workload's model or its map of columns wait until that
+ * file is in place. */
 static bool is_late(const char *assignment)
 {
-    if (starts_with(assignment, "cluster.") || is_in_model(assignment))
+    if (starts_with(assignment, "cluster.") || is_inside(assignment, "model.") || is_inside(assignment, "columns."))
         return true;
     return starts_with(assignment, "policy.") && !starts_with(assignment, "policy.preset=") &&
            !starts_with(assignment, "policy.file=");
@@ -146,18 +110,19 @@ static struct error apply_shorthands(struct scenario *scenario, const struct sce
     struct json_doc *doc = scenario->doc;
     if (options->trace != NULL) {
         TRY(json_doc_set(doc, "workload={}"));
-        TRY(doc_set_string(doc, "workload.trace", options->trace));
+        TRY(scenario_files_set(doc, "workload.trace", options->trace));
     }
     if (options->format != NULL)
-        TRY(doc_set_string(doc, "workload.format", options->format));
+        TRY(scenario_files_set(doc, "workload.format", options->format));
     if (options->cluster != NULL)
-        TRY(doc_set_string(doc, "cluster", options->cluster));
+        TRY(scenario_files_set(doc, "cluster", options->cluster));
     if (options->policy != NULL) {
         TRY(json_doc_set(doc, "policy={}"));
-        TRY(doc_set_string(doc, text_is_json_path(options->policy) ? "policy.file" : "policy.preset", options->policy));
+        TRY(scenario_files_set(doc, text_is_json_path(options->policy) ? "policy.file" : "policy.preset",
+                               options->policy));
     }
     if (options->title != NULL)
-        TRY(doc_set_string(doc, "title", options->title));
+        TRY(scenario_files_set(doc, "title", options->title));
     TRY(append_plugins(scenario, &options->plugins));
     if (options->seed != NULL) {
         struct buffer assignment = {0};
@@ -279,7 +244,7 @@ struct error scenario_policy_doc(struct json_doc **doc, const char *policy)
     struct buffer quoted = {0};
     struct json_doc *name;
     if (text_is_json_path(policy))
-        return read_doc(doc, policy);
+        return scenario_files_read(doc, policy, NULL);
     buffer_json(&quoted, text_of(policy));
     struct error error = json_doc_parse(&name, "--policy", (struct text){quoted.bytes, quoted.length}, ERROR_CONFIG);
     buffer_release(&quoted);
@@ -318,10 +283,8 @@ static struct error replace_policy(struct scenario *scenario, const char *file, 
     char **sets = policy_sets(scenario, &set_count);
     struct json_doc *doc;
     const char *folder = file != NULL ? folder_of(scenario, file) : "";
-    TRY(file != NULL ? read_doc(&doc, file) : scenario_preset_doc(&doc, preset));
-    struct error error = rebase_list(doc, folder, "plugins", NULL);
-    if (!error_is(error))
-        error = doc_rebase(doc, folder, "typical");
+    TRY(file != NULL ? scenario_files_read(&doc, file, NULL) : scenario_preset_doc(&doc, preset));
+    struct error error = scenario_files_rebase_policy(doc, folder);
     if (error_is(error)) {
         json_doc_free(doc);
         return error;
@@ -343,11 +306,11 @@ static struct error replace_policy(struct scenario *scenario, const char *file, 
 /* Replace policy.typical by the content of the file that it names. */
 static struct error expand_typical(struct scenario *scenario)
 {
-    const char *path = doc_string(scenario->doc, "policy.typical");
+    const char *path = json_string_value(json_doc_at(scenario->doc, "policy.typical"));
     struct json_doc *doc;
     if (path == NULL)
         return ERROR_OK;
-    TRY(read_doc(&doc, path));
+    TRY(scenario_files_read(&doc, path, NULL));
     return json_doc_graft(scenario->doc, "policy.typical", doc);
 }
 
@@ -472,7 +435,7 @@ static struct error load(struct scenario *scenario, const struct scenario_option
     TRY(apply_shorthands(scenario, options));
     TRY(apply_sets(scenario, options, false));
     TRY(expand_cluster(scenario, options));
-    TRY(doc_expand_models(scenario->doc));
+    TRY(scenario_files_expand(scenario->doc));
     TRY(expand_policy(scenario));
     TRY(fix_load(scenario, options));
     TRY(apply_sets(scenario, options, true));
@@ -509,8 +472,8 @@ void scenario_release(struct scenario *scenario)
 
 const char *scenario_title(const struct scenario *scenario)
 {
-    const char *title = doc_string(scenario->doc, "title");
-    return title != NULL ? title : doc_string(scenario->doc, "name");
+    const char *title = json_string_value(json_doc_at(scenario->doc, "title"));
+    return title != NULL ? title : json_string_value(json_doc_at(scenario->doc, "name"));
 }
 
 /* Does the workload bring queues of its own, below which others may lie?  Tenants of a synthesized workload and frozen

@@ -121,8 +121,8 @@ struct load_model {
 /* The object of a document; lives in the arena; NULL after an error, which is the sticky one. */
 const struct load_model *load_model_read(const struct json_value *value, struct arena *arena);
 
-/* The document that a string names: a file if it holds '/' or ends in .json, else a ready model.  On error *out is NULL;
- * an error of the name is told at the string. */
+/* The document that a string names: a file if it holds '/' or ends in .json, else a ready model.  On error *out is
+ * NULL; an error of the name is told at the string. */
 struct error load_model_doc(struct json_doc **out, const struct json_value *name) MUST_CHECK;
 
 /* Read the file.  ERROR_CONFIG with file, line and column. */

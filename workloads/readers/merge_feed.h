@@ -3,8 +3,8 @@
  *   "merge": [{"trace": "a.csv", "prefix": "a/"}, {"model": "philly", "duration": "30d", "offset": "7d"}]
  *
  * Each part is a source of its own, with its own tables.  The time 0 of a part is its offset here.  The names of its
- * queues and users and the ids of its jobs get its prefix; equal names are one queue and one user.  A queue keeps its parent and amounts,
- * unless a queue of this name is there already.
+ * queues and users and the ids of its jobs get its prefix; equal names are one queue and one user.  A queue keeps its
+ * parent and amounts, unless a queue of this name is there already.
  *
  * Laws
  *  - The jobs are those of the parts, in the order of submission; of equal submissions those of the earlier part come

@@ -51,6 +51,7 @@ struct model_word {
 
 struct synth_spec; /* workloads/synth/synth.h */
 struct workload_part;
+struct column_map; /* workloads/readers/column_map.h */
 struct load_model; /* workloads/load_model/load_model.h */
 
 /* The "workload" of a scenario, made by workload_read or by hand ({0} with trace and format is allowed). */
@@ -75,6 +76,8 @@ struct workload_spec {
     const struct model_word *models; /* model_count of them, in order; others keep their names */
     uint32_t model_count;
     struct service_plan service; /* of a trace of requests; interval 0: service_plan_default */
+    /* The map that is meant by `columns`, read already; NULL: `columns` is its path. */
+    const struct column_map *column_map;
     struct bad_line_listener bad_lines;
     bool is_kept;             /* all jobs are kept in memory, so that each line is read once */
     uint64_t bad_lines_max;   /* unreadable lines that are skipped at most; default 0: the first is an error */
@@ -167,8 +170,8 @@ struct error job_source_next(struct job_source *source, struct job *job, struct 
 struct error job_source_check(struct job_source *source) MUST_CHECK;
 
 /* Show some of the jobs before the first one is taken: of a trace those among its first 100,000 rows that are in the
- * window (all, in any order, if it is held in memory); of a synthesized workload or a model its first 4,000.  The stream
- * is unchanged.  A custom source shows none. */
+ * window (all, in any order, if it is held in memory); of a synthesized workload or a model its first 4,000.  The
+ * stream is unchanged.  A custom source shows none. */
 typedef void job_source_seen_fn(void *self, const struct job *job);
 struct error job_source_preview(struct job_source *source, job_source_seen_fn *seen, void *self) MUST_CHECK;
 
