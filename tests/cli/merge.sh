@@ -46,6 +46,12 @@ for key in arrivals fingerprint; do
     [ -n "$(told $key first)" ] && [ "$(told $key first)" = "$(told $key second)" ] || fail "frozen: another $key"
 done
 
+# A bundle holds both traces.
+windtunnel bundle first -o first.bundle
+[ "$status" -eq 0 ] || fail "bundle: $(cat said.err)"
+mkdir away
+(cd away && "$program" reproduce ../first.bundle >said.out 2>said.err) || fail "reproduce: $(cat away/said.err)"
+
 # ---- All kinds of workloads; a part has the jobs that it has alone ----
 
 cat >mixed.json <<'END'
