@@ -18,6 +18,26 @@ static struct error zone_option(const char *text, time_ns *offset)
     return ERROR_OK;
 }
 
+/* "job=pai_job_table.csv" */
+static struct error tables_read(const struct args *args, struct workload_spec *spec)
+{
+    size_t count;
+    const char *const *list = args_list(args, "table", &count);
+    if (count > SIDE_FILES_MAX)
+        return error_new(ERROR_USAGE, "a trace has at most %d tables", SIDE_FILES_MAX);
+    for (size_t i = 0; i < count; i++) {
+        struct text rest = text_of(list[i]), name;
+        if (!text_cut(&rest, '=', &name) || name.length == 0 || rest.length == 0)
+            return error_new(ERROR_USAGE, "--table must be NAME=FILE, got \"%s\"", list[i]);
+        for (size_t j = 0; j < i; j++)
+            if (text_equal(spec->tables[j].name, name))
+                return error_new(ERROR_USAGE, "--table names '%.*s' twice", (int)name.length, name.at);
+        spec->tables[i] = (struct table_path){name, installed_find(rest.at, "workloads/samples")};
+    }
+    spec->table_count = (uint32_t)count;
+    return ERROR_OK;
+}
+
 struct error trace_options_read(const struct args *args, struct workload_spec *spec)
 {
     const char *zone = args_string(args, "tz");
@@ -25,11 +45,13 @@ struct error trace_options_read(const struct args *args, struct workload_spec *s
     *spec = (struct workload_spec){.trace = installed_find(args_operand(args, 0), "workloads/samples"),
                                    .format = args_string(args, "format"),
                                    .columns = args_string(args, "columns"),
+                                   .gpu_type = args_string(args, "gpu-type"),
                                    .duration_scale = 1};
     if (spec->columns != NULL && spec->format != NULL)
         return error_new(ERROR_USAGE, "--columns is a format of its own: leave out --format");
     if (spec->columns != NULL)
         spec->format = "columns";
+    TRY(tables_read(args, spec));
     spec->has_tz = zone != NULL;
     if (zone != NULL)
         TRY(zone_option(zone, &spec->tz_offset));

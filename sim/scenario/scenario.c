@@ -6,6 +6,7 @@
 #include "base/buffer.h"
 #include "base/input.h"
 #include "policies/config/presets.h"
+#include "sim/scenario/doc_paths.h"
 #include "sim/scenario/world_read.h"
 #include "topologies/cluster_load.h"
 #include "workloads/readers/freeze.h"
@@ -14,18 +15,6 @@
 enum { SCENARIO_BYTES_MAX = 64 << 20 };
 
 static const char empty_scenario[] = "{}";
-
-/* Set `path` in the document to a string, whatever it looks like. */
-static struct error set_string(struct json_doc *doc, const char *path, const char *value)
-{
-    struct buffer assignment = {0};
-    buffer_string(&assignment, path);
-    buffer_char(&assignment, '=');
-    buffer_json(&assignment, text_of(value));
-    struct error error = json_doc_set(doc, buffer_c_string(&assignment));
-    buffer_release(&assignment);
-    return error;
-}
 
 static struct error read_doc_digest(struct json_doc **doc, const char *path, char digest[33])
 {
@@ -43,43 +32,7 @@ static struct error read_doc(struct json_doc **doc, const char *path)
     return read_doc_digest(doc, path, digest);
 }
 
-/* ---- Paths of the file count from its folder ---- */
-
-/* The string at a dotted path of at most two steps, NULL if there is none. */
-static const char *string_at(struct json_doc *doc, const char *first, const char *second)
-{
-    struct error ignored = ERROR_OK;
-    struct json_value root = json_doc_root(doc, &ignored);
-    json_t *node = json_object_get(root.node, first);
-    if (second != NULL)
-        node = json_object_get(node, second);
-    return json_string_value(node);
-}
-
-static struct error rebase(struct json_doc *doc, const char *folder, const char *first, const char *second)
-{
-    const char *value = string_at(doc, first, second);
-    if (value == NULL || value[0] == '/' || folder[0] == '\0')
-        return ERROR_OK;
-    struct buffer path = {0}, key = {0};
-    buffer_format(&path, "%s%s", folder, value);
-    buffer_string(&key, first);
-    if (second != NULL)
-        buffer_format(&key, ".%s", second);
-    struct error error = set_string(doc, buffer_c_string(&key), buffer_c_string(&path));
-    buffer_release(&path);
-    buffer_release(&key);
-    return error;
-}
-
-/* ---- Plug-ins: lists that grow ---- */
-
-static json_t *list_at(struct json_doc *doc, const char *first, const char *second)
-{
-    struct error ignored = ERROR_OK;
-    json_t *node = json_object_get(json_doc_root(doc, &ignored).node, first);
-    return second != NULL ? json_object_get(node, second) : node;
-}
+/* ---- Files ---- */
 
 static const char *folder_of(struct scenario *scenario, const char *path)
 {
@@ -87,24 +40,7 @@ static const char *folder_of(struct scenario *scenario, const char *path)
     return arena_copy(&scenario->arena, (struct text){path, slash == NULL ? 0 : (size_t)(slash - path) + 1});
 }
 
-/* Make each path of the array at first(.second) relative to the folder. */
-static struct error rebase_list(struct json_doc *doc, const char *folder, const char *first, const char *second)
-{
-    json_t *list = list_at(doc, first, second);
-    for (size_t i = 0; folder[0] != '\0' && i < json_array_size(list); i++) {
-        const char *value = json_string_value(json_array_get(list, i));
-        if (value == NULL || value[0] == '/')
-            continue;
-        struct buffer path = {0}, key = {0};
-        buffer_format(&path, "%s%s", folder, value);
-        buffer_format(&key, "%s%s%s.%zu", first, second != NULL ? "." : "", second != NULL ? second : "", i);
-        struct error error = set_string(doc, buffer_c_string(&key), buffer_c_string(&path));
-        buffer_release(&path);
-        buffer_release(&key);
-        TRY(error);
-    }
-    return ERROR_OK;
-}
+/* ---- Plug-ins: lists that grow ---- */
 
 /* Append the strings of `more` to the array at the path, or create it.  If the value there is no array, its reader
  * reports that. */
@@ -130,9 +66,10 @@ static struct error append_plugins(struct scenario *scenario, const struct plugi
     json_t *paths = json_array();
     for (size_t i = 0; i < options->count; i++)
         json_array_append_new(paths, json_string(options->paths[i]));
-    struct error error = json_array_size(paths) != options->count
-                             ? error_new(ERROR_USAGE, "the file that '--plugin' names must be UTF-8")
-                             : append_list(scenario->doc, "plugins", list_at(scenario->doc, "plugins", NULL), paths);
+    struct error error =
+        json_array_size(paths) != options->count
+            ? error_new(ERROR_USAGE, "the file that '--plugin' names must be UTF-8")
+            : append_list(scenario->doc, "plugins", doc_node_at(scenario->doc, "plugins", NULL), paths);
     json_decref(paths);
     return error;
 }
@@ -149,12 +86,14 @@ static struct error open_doc(struct scenario *scenario, const struct scenario_op
         return json_doc_parse(&scenario->doc, "command line", text_of(empty_scenario), ERROR_CONFIG);
     TRY(read_doc_digest(&scenario->doc, path, scenario->digest));
     const char *base = folder_of(scenario, path);
-    TRY(rebase(scenario->doc, base, "workload", "trace"));
-    TRY(rebase(scenario->doc, base, "cluster", NULL));
-    TRY(rebase(scenario->doc, base, "policy", "typical"));
-    TRY(rebase_list(scenario->doc, base, "plugins", NULL));
-    TRY(rebase_list(scenario->doc, base, "policy", "plugins"));
-    return rebase(scenario->doc, base, "policy", "file");
+    TRY(doc_rebase(scenario->doc, base, "workload", "trace"));
+    TRY(doc_rebase(scenario->doc, base, "workload", "columns"));
+    TRY(doc_rebase_members(scenario->doc, base, "workload", "tables"));
+    TRY(doc_rebase(scenario->doc, base, "cluster", NULL));
+    TRY(doc_rebase(scenario->doc, base, "policy", "typical"));
+    TRY(doc_rebase_list(scenario->doc, base, "plugins", NULL));
+    TRY(doc_rebase_list(scenario->doc, base, "policy", "plugins"));
+    return doc_rebase(scenario->doc, base, "policy", "file");
 }
 
 /* ---- Overrides ---- */
@@ -184,18 +123,18 @@ static struct error apply_shorthands(struct scenario *scenario, const struct sce
     struct json_doc *doc = scenario->doc;
     if (options->trace != NULL) {
         TRY(json_doc_set(doc, "workload={}"));
-        TRY(set_string(doc, "workload.trace", options->trace));
+        TRY(doc_set_string(doc, "workload.trace", options->trace));
     }
     if (options->format != NULL)
-        TRY(set_string(doc, "workload.format", options->format));
+        TRY(doc_set_string(doc, "workload.format", options->format));
     if (options->cluster != NULL)
-        TRY(set_string(doc, "cluster", options->cluster));
+        TRY(doc_set_string(doc, "cluster", options->cluster));
     if (options->policy != NULL) {
         TRY(json_doc_set(doc, "policy={}"));
-        TRY(set_string(doc, names_a_file(options->policy) ? "policy.file" : "policy.preset", options->policy));
+        TRY(doc_set_string(doc, names_a_file(options->policy) ? "policy.file" : "policy.preset", options->policy));
     }
     if (options->title != NULL)
-        TRY(set_string(doc, "title", options->title));
+        TRY(doc_set_string(doc, "title", options->title));
     TRY(append_plugins(scenario, &options->plugins));
     if (options->seed != NULL) {
         struct buffer assignment = {0};
@@ -254,7 +193,7 @@ static struct error expand_cluster(struct scenario *scenario, const struct scena
 /* Is some load of the workload relative to a number of GPUs that is not given? */
 static bool has_open_load(struct json_doc *doc)
 {
-    json_t *workload = list_at(doc, "workload", NULL);
+    json_t *workload = doc_node_at(doc, "workload", NULL);
     json_t *synth = json_object_get(workload, "synth");
     return json_object_get(workload, "load_gpus") == NULL &&
            (json_number_value(json_object_get(workload, "load")) > 0 ||
@@ -352,20 +291,20 @@ static struct error replace_policy(struct scenario *scenario, const char *file, 
     struct json_doc *doc;
     const char *folder = file != NULL ? folder_of(scenario, file) : "";
     TRY(file != NULL ? read_doc(&doc, file) : scenario_preset_doc(&doc, preset));
-    struct error error = rebase_list(doc, folder, "plugins", NULL);
+    struct error error = doc_rebase_list(doc, folder, "plugins", NULL);
     if (!error_is(error))
-        error = rebase(doc, folder, "typical", NULL);
+        error = doc_rebase(doc, folder, "typical", NULL);
     if (error_is(error)) {
         json_doc_free(doc);
         return error;
     }
-    json_t *plugins = json_incref(list_at(scenario->doc, "policy", "plugins"));
-    json_t *typical = json_incref(list_at(scenario->doc, "policy", "typical"));
+    json_t *plugins = json_incref(doc_node_at(scenario->doc, "policy", "plugins"));
+    json_t *typical = json_incref(doc_node_at(scenario->doc, "policy", "typical"));
     error = json_doc_graft(scenario->doc, "policy", doc);
     if (!error_is(error))
-        error = append_list(scenario->doc, "policy.plugins", list_at(scenario->doc, "policy", "plugins"), plugins);
+        error = append_list(scenario->doc, "policy.plugins", doc_node_at(scenario->doc, "policy", "plugins"), plugins);
     if (!error_is(error) && typical != NULL)
-        json_object_set(list_at(scenario->doc, "policy", NULL), "typical", typical);
+        json_object_set(doc_node_at(scenario->doc, "policy", NULL), "typical", typical);
     json_decref(plugins);
     json_decref(typical);
     for (size_t i = 0; i < set_count && !error_is(error); i++)
@@ -376,7 +315,7 @@ static struct error replace_policy(struct scenario *scenario, const char *file, 
 /* Replace policy.typical by the content of the file that it names. */
 static struct error expand_typical(struct scenario *scenario)
 {
-    const char *path = string_at(scenario->doc, "policy", "typical");
+    const char *path = doc_string_at(scenario->doc, "policy", "typical");
     struct json_doc *doc;
     if (path == NULL)
         return ERROR_OK;
@@ -541,8 +480,8 @@ void scenario_release(struct scenario *scenario)
 
 const char *scenario_title(const struct scenario *scenario)
 {
-    const char *title = string_at(scenario->doc, "title", NULL);
-    return title != NULL ? title : string_at(scenario->doc, "name", NULL);
+    const char *title = doc_string_at(scenario->doc, "title", NULL);
+    return title != NULL ? title : doc_string_at(scenario->doc, "name", NULL);
 }
 
 /* Does the workload bring queues of its own, below which others may lie?  Tenants of a synthesized workload and frozen

@@ -33,20 +33,20 @@ static void add_input(struct sweep_plan *plan, const char *role, const char *nam
     memcpy(input->digest, digest, sizeof input->digest);
 }
 
-/* A trace is read once for all combinations. */
-static struct error add_trace(struct sweep_plan *plan, const char *path)
+/* A trace, and what is read beside it, is read once for all combinations. */
+static struct error add_trace(struct sweep_plan *plan, const char *role, const char *path)
 {
     char digest[33];
-    if (path == NULL || sweep_plan_digest(plan, "trace", path) != NULL)
+    if (path == NULL || sweep_plan_digest(plan, role, path) != NULL)
         return ERROR_OK;
     if (input_is_once(path)) {
         struct error error =
-            error_new(ERROR_CONFIG, "the trace %s can be read once only, and a sweep reads it often", path);
+            error_new(ERROR_CONFIG, "the %s %s can be read once only, and a sweep reads it often", role, path);
         error_set_hint(&error, "write it to a file");
         return error;
     }
     TRY(input_digest(path, digest));
-    add_input(plan, "trace", path, digest);
+    add_input(plan, role, path, digest);
     return ERROR_OK;
 }
 
@@ -59,7 +59,10 @@ static struct error add_inputs(struct sweep_plan *plan, const struct scenario *s
         const struct plugin_file file = plugins_file(&scenario->plugins, p);
         add_input(plan, "plugin", file.path, file.digest);
     }
-    return add_trace(plan, scenario->workload.trace);
+    for (uint32_t i = 0; i < scenario->workload.table_count; i++)
+        TRY(add_trace(plan, "table", scenario->workload.tables[i].path));
+    TRY(add_trace(plan, "columns", scenario->workload.columns));
+    return add_trace(plan, "trace", scenario->workload.trace);
 }
 
 /* ---- one combination ---- */
@@ -162,6 +165,11 @@ static struct error place_error(struct making *making, const uint32_t *levels, s
     return error;
 }
 
+static const char *or_nothing(const char *text)
+{
+    return text != NULL ? text : "";
+}
+
 /* The hash of all that a run depends on but its seed. */
 static void hash_configuration(const struct sweep_plan *plan, const struct scenario *scenario, const char *path,
                                char hex[33])
@@ -171,6 +179,12 @@ static void hash_configuration(const struct sweep_plan *plan, const struct scena
     buffer_format(&text, "windtunnel %s\n%s\n", plan->version, scenario->resolved);
     if (scenario->workload.trace != NULL && (digest = sweep_plan_digest(plan, "trace", path)) != NULL)
         buffer_format(&text, "trace %s\n", digest);
+    for (uint32_t i = 0; i < scenario->workload.table_count; i++)
+        buffer_format(&text, "table %s\n",
+                      or_nothing(sweep_plan_digest(plan, "table", scenario->workload.tables[i].path)));
+    if (scenario->workload.columns != NULL)
+        buffer_format(&text, "columns %s\n",
+                      or_nothing(sweep_plan_digest(plan, "columns", scenario->workload.columns)));
     if (scenario->cluster_path[0] != '\0')
         buffer_format(&text, "cluster %s\n", scenario->cluster_digest);
     for (uint32_t p = 0; p < scenario->plugins.set.count; p++)

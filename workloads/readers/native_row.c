@@ -130,9 +130,8 @@ static struct error ties_read(struct reader *reader, const struct line *line, co
     return ERROR_OK;
 }
 
-/* The workload's own name of the kind of job. */
-static struct error workload_class_read(const struct reader *reader, const struct line *line, const struct field *field,
-                                        struct job_truth *truth)
+struct error native_row_class(const struct reader *reader, const struct line *line, const struct field *field,
+                              struct job_truth *truth)
 {
     if (!field_is_set(field) || reader->classes == NULL)
         return ERROR_OK;
@@ -156,7 +155,7 @@ struct error native_row_facts(struct reader *reader, const struct line *line, co
     TRY(priority_read(line, fields, &row->job));
     TRY(patience_read(line, fields, &row->job));
     TRY(truth_read(line, fields, &row->truth));
-    TRY(workload_class_read(reader, line, &fields[NATIVE_WORKLOAD_CLASS], &row->truth));
+    TRY(native_row_class(reader, line, &fields[NATIVE_WORKLOAD_CLASS], &row->truth));
     TRY(communication_field_read(reader, line, &fields[NATIVE_SENSITIVITY], &row->job));
     TRY(field_utf8(line, &fields[NATIVE_JOB_ID]));
     TRY(field_utf8(line, &fields[NATIVE_QUEUE]));

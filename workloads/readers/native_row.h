@@ -64,6 +64,10 @@ struct error native_row_shape(const struct reader *reader, const struct line *li
 struct error native_row_ask(const struct reader *reader, const struct line *line, const struct field *fields,
                             struct ask *ask) MUST_CHECK;
 
+/* Set the workload's own name of the kind of job, one of WORKLOAD_CLASSES_MAX; empty: none. */
+struct error native_row_class(const struct reader *reader, const struct line *line, const struct field *field,
+                              struct job_truth *truth) MUST_CHECK;
+
 /* The field of an enum ask_field. */
 const struct field *native_row_culprit(const struct field *fields, enum ask_field culprit);
 

@@ -175,9 +175,14 @@ static struct error reader_begin(struct reader *reader)
     if (is_record(line))
         return record_error(reader);
     TRY(format_find(reader, line));
+    if (reader->spec->gpu_type != NULL && !reader->format->has_gpu_types)
+        return error_new(ERROR_CONFIG,
+                         "traces of the format '%s' have no run times by GPU type: leave out the GPU type",
+                         reader->format->name);
     reader->state = mem_zalloc(1, reader->format->state_bytes);
     if (reader->format->on_first_line != NULL)
         TRY(reader->format->on_first_line(reader, line, &is_header));
+    TRY(side_files_check(reader->sides, reader->format->name));
     reader->first_line = line;
     reader->has_first_line = !is_header;
     return ERROR_OK;
@@ -185,8 +190,9 @@ static struct error reader_begin(struct reader *reader)
 
 struct error reader_open(struct reader *reader, const struct workload_spec *spec)
 {
-    assert(spec->trace != NULL && reader->queues != NULL && reader->arena != NULL);
+    assert(spec->trace != NULL && reader->queues != NULL && reader->arena != NULL && reader->sides != NULL);
     reader->spec = spec;
+    side_files_begin(reader->sides);
     TRY(input_open(&reader->input, spec->trace, NULL));
     struct error error = reader_begin(reader);
     if (error_is(error))
@@ -200,8 +206,7 @@ void reader_put_back(struct reader *reader, struct text rest)
     reader->has_first_line = rest.length > 0;
 }
 
-/* Count an error on a line and drop it, if more are allowed.  False: it stays. */
-static bool line_is_forgiven(struct reader *reader, struct error *error)
+bool reader_forgives(struct reader *reader, struct error *error)
 {
     if (error->kind != ERROR_DATA || reader->bad_line_count == reader->spec->bad_lines_max)
         return false;
@@ -227,7 +232,7 @@ struct error reader_next(struct reader *reader, struct trace_row *row, bool *has
         struct error error =
             is_line ? reader->format->on_line(reader, line, row) : reader->format->on_end(reader, row, has);
         if (error_is(error)) {
-            if (is_line && line_is_forgiven(reader, &error))
+            if (is_line && reader_forgives(reader, &error))
                 continue;
             return error;
         }

@@ -46,8 +46,9 @@ struct reader {
     struct node_asks *asks;                   /* keeps the jobs' constraints on nodes for the reader's life */
     struct communication_set *communications; /* keeps what jobs declare to exchange for the reader's life */
     struct names *tags;
-    struct names *classes; /* names of struct job_truth.workload_class */
-    struct arena *arena;   /* holds what rows point to; the reader's user resets it */
+    struct names *classes;    /* names of struct job_truth.workload_class */
+    struct arena *arena;      /* holds what rows point to; the reader's user resets it */
+    struct side_files *sides; /* the further files of the trace, and what was made of them */
     struct input *input;
     void *state;          /* of the format: state_bytes, zeroed */
     struct trace_ids ids; /* of the jobs so far, if has_ties */
@@ -68,6 +69,7 @@ struct trace_format {
     const char *map;  /* of read_mapped.c: the map of its columns */
     uint32_t version; /* of this struct */
     size_t state_bytes;
+    bool has_gpu_types; /* run times are those of a GPU type: spec->gpu_type */
 
     /* Does a file with this first line (the first that is not blank) look like the format?  Called if the user named
      * none. */
@@ -87,12 +89,13 @@ struct trace_format {
     void (*on_close)(struct reader *reader);
 };
 
-enum { TRACE_FORMAT_VERSION = 2 };
+enum { TRACE_FORMAT_VERSION = 3 };
 
 /* All formats, NULL-terminated, in the order of trace_format_names (formats.c). */
 extern const struct trace_format *const trace_formats[];
 
-/* Open spec->trace.  reader: zeroed except cluster, queues, users, tags, asks, communications and arena. */
+/* Open spec->trace.  reader: zeroed except cluster, queues, users, tags, asks, communications, sides and
+ * arena. */
 struct error reader_open(struct reader *reader, const struct workload_spec *spec) MUST_CHECK;
 
 /* The next row of the kind ROW_JOB; *has false at the end. */
@@ -101,6 +104,10 @@ void reader_close(struct reader *reader);
 
 /* For formats.  Of a line that holds several rows: on_line is called again with `rest`, the end of the line. */
 void reader_put_back(struct reader *reader, struct text rest);
+
+/* For formats that read further files.  Count an error on a line of such a file and drop it, if more unreadable lines
+ * are allowed.  False: it stays. */
+bool reader_forgives(struct reader *reader, struct error *error);
 
 /* For formats.  An empty name of a queue means the queue "default", of a user no user. */
 queue_id reader_queue(struct reader *reader, struct text name);

@@ -41,6 +41,7 @@ struct job_source {
     struct arena arena;    /* holds what rows point to */
     struct node_asks asks; /* the jobs' constraints on nodes, kept until the end */
     struct declared declared;
+    struct side_files sides;
     struct held held;
     struct spill *spill; /* jobs of a long trace that is not sorted; NULL: of none */
     struct blocks_users copies;
@@ -141,6 +142,7 @@ static struct error trace_open(struct job_source *source)
         .tags = source->tags,
         .classes = source->classes,
         .arena = &source->arena,
+        .sides = &source->sides,
         .is_again = source->is_read,
     };
     source->is_read = true;
@@ -371,6 +373,8 @@ struct error job_source_open_with(struct job_source **out, const struct workload
     source->users = names_new();
     source->tags = names_new();
     source->classes = names_new();
+    side_files_init(&source->sides, spec->tables, spec->table_count);
+    source->facts.sides = &source->sides;
     declared_init(&source->declared, &spec->communication, source->users, source->classes);
     source->facts.declared_by_row = source->declared.by_row;
     source->facts.declared_row_count = spec->communication.count;
@@ -577,6 +581,7 @@ void job_source_close(struct job_source *source)
     spill_free(source->spill);
     blocks_users_release(&source->copies);
     declared_release(&source->declared);
+    side_files_release(&source->sides);
     arrivals_print_release(&source->arrivals);
     arena_release(&source->arena);
     node_asks_release(&source->asks);

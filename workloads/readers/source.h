@@ -27,6 +27,7 @@
 #include "workloads/readers/reason_tally.h"
 #include "workloads/readers/service_load.h"
 #include "workloads/readers/shake.h"
+#include "workloads/readers/side_files.h"
 
 /* Hears of each unreadable line that is skipped. */
 struct bad_line_listener {
@@ -49,9 +50,12 @@ struct synth_spec; /* workloads/synth/synth.h */
 
 /* The "workload" of a scenario, made by workload_read or by hand ({0} with trace and format is allowed). */
 struct workload_spec {
-    const char *trace;        /* path, relative to the scenario's folder; NULL: synth */
-    const char *format;       /* one of trace_format_names; NULL: guessed from the header, else an error */
-    const char *columns;      /* path of a map of columns (workloads/readers/column_map.h); NULL: none */
+    const char *trace;   /* path, relative to the scenario's folder; NULL: synth */
+    const char *format;  /* one of trace_format_names; NULL: guessed from the header, else an error */
+    const char *columns; /* path of a map of columns (workloads/readers/column_map.h); NULL: none */
+    struct table_path tables[SIDE_FILES_MAX]; /* table_count of them, of distinct names */
+    uint32_t table_count;
+    const char *gpu_type;     /* whose run times are taken, where a trace has those of several; NULL: its format says */
     struct synth_spec *synth; /* NULL: trace */
     double load;              /* 0: as recorded; else the GPU load to which arrivals are scaled */
     double gpu_h_per_day; /* 0: as recorded; else the GPU hours per day to which arrivals are scaled; not with load */
@@ -101,8 +105,9 @@ struct workload_facts {
     /* GPU hours that the jobs ask for per day, after scaling; for synth the intended mean; 0: not known, or the jobs
      * fill the cluster */
     double gpu_h_per_day;
-    bool is_filling; /* of jobs that fill the cluster, and that end together */
-    char digest[33]; /* of the trace file as it was read; "" for synth */
+    bool is_filling;                /* of jobs that fill the cluster, and that end together */
+    char digest[33];                /* of the trace file as it was read; "" for synth */
+    const struct side_files *sides; /* what was read beside it; lives as long as the source */
     const char *format;
     /* Of the jobs given so far, those that declare what they exchange: themselves, and by row of the table; the rows
      * live as long as the source. */

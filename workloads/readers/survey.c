@@ -131,6 +131,18 @@ void survey_release(struct survey *survey)
     *survey = (struct survey){0};
 }
 
+/* A table, or the map of columns. */
+static void show_side(const struct side_file *file, struct buffer *out)
+{
+    buffer_format(out, "%-12s %.*s%s%s", file->role, (int)file->name.length, file->name.at,
+                  file->name.length > 0 ? ": " : "", file->digest);
+    if (file->row_count > 0)
+        buffer_format(out, ", %llu rows", (unsigned long long)file->row_count);
+    if (file->left_out_count > 0)
+        buffer_format(out, " (%llu not used)", (unsigned long long)file->left_out_count);
+    buffer_char(out, '\n');
+}
+
 void survey_show(struct survey *survey, struct job_source *source, const struct cluster *cluster, struct buffer *out)
 {
     const struct workload_facts *facts = job_source_facts(source);
@@ -167,6 +179,23 @@ void survey_show(struct survey *survey, struct job_source *source, const struct 
     if (facts->bad_line_count > 0)
         buffer_format(out, "unreadable   %llu lines\n", (unsigned long long)facts->bad_line_count);
     buffer_format(out, "digest       %s\n", facts->digest);
+    for (uint32_t i = 0; facts->sides != NULL && i < facts->sides->count; i++)
+        show_side(&facts->sides->files[i], out);
+}
+
+static void sides_json(const struct side_files *sides, struct buffer *out)
+{
+    const uint32_t count = sides != NULL ? sides->count : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct side_file *file = &sides->files[i];
+        buffer_format(out, i == 0 ? ",\n \"beside\": [" : ",\n  ");
+        buffer_format(out, "{\"role\": \"%s\", \"name\": ", file->role);
+        buffer_json(out, file->name);
+        buffer_format(out, ", \"rows\": %llu, \"left_out\": %llu, \"digest\": \"%s\"}",
+                      (unsigned long long)file->row_count, (unsigned long long)file->left_out_count, file->digest);
+    }
+    if (count > 0)
+        buffer_char(out, ']');
 }
 
 static void put_counts(struct buffer *out, const char *name, const char *const *names, const uint64_t *counts,
@@ -208,5 +237,6 @@ void survey_json(struct survey *survey, struct job_source *source, const struct 
     put_series(out, "recorded_wait_s", &survey->wait_s);
     buffer_string(out, ",\n \"left_out\": ");
     reason_tally_json(&facts->skipped, out);
+    sides_json(facts->sides, out);
     buffer_format(out, ",\n \"unreadable_lines\": %llu}\n", (unsigned long long)facts->bad_line_count);
 }

@@ -158,6 +158,31 @@ static void columns_read(struct workload_spec *spec, struct json_object *object,
     spec->format = "columns";
 }
 
+/* "tables": {"job": "pai_job_table.csv"} */
+static void table_paths_read(struct workload_spec *spec, struct json_object *object, const char *base)
+{
+    struct json_value value = json_member(object, "tables");
+    struct json_object paths;
+    if (value.node == NULL)
+        return;
+    json_object_open(&paths, &value);
+    for (const char *name; (name = json_object_key(&paths, spec->table_count)) != NULL; spec->table_count++) {
+        if (spec->table_count == SIDE_FILES_MAX) {
+            json_fail(&value, "a trace has at most %d tables", SIDE_FILES_MAX);
+            break;
+        }
+        const char *path = json_get_string(&paths, name, "");
+        const struct json_value member = json_member(&paths, name);
+        if (path[0] == '\0')
+            json_fail(&member, "a table must be a path");
+        if (strchr(name, '.') != NULL)
+            json_fail(&member, "the name of a table holds no dot");
+        spec->tables[spec->table_count] =
+            (struct table_path){text_of(arena_copy(&spec->arena, text_of(name))), path_from(&spec->arena, base, path)};
+    }
+    json_object_close(&paths);
+}
+
 /* "gpu_models": {"A10": "h100-80gb", "*": ""} */
 static void models_read(struct workload_spec *spec, struct json_object *object)
 {
@@ -217,6 +242,9 @@ static void trace_read(struct workload_spec *spec, struct json_object *object, c
     spec->trace = path_from(&spec->arena, base, path);
     spec->format = format >= 0 ? trace_format_names[format] : NULL;
     columns_read(spec, object, base);
+    table_paths_read(spec, object, base);
+    if (json_has(object, "gpu_type"))
+        spec->gpu_type = arena_copy(&spec->arena, text_of(json_get_string(object, "gpu_type", "")));
     models_read(spec, object);
     service_read(spec, object);
     scale_read(spec, object);
@@ -237,22 +265,10 @@ static void trace_read(struct workload_spec *spec, struct json_object *object, c
 /* Known keys of traces get their own message, because they are not allowed here. */
 static void trace_keys_refuse(struct json_object *object)
 {
-    static const char *const keys[] = {"format",
-                                       "columns",
-                                       "gpu_models",
-                                       "service",
-                                       "load",
-                                       "gpu_hours_per_day",
-                                       "window",
-                                       "duration_scale",
-                                       "tz_offset",
-                                       "processors_per_gpu",
-                                       "gpus_per_node",
-                                       "bad_lines_max",
-                                       "default_duration",
-                                       "fill",
-                                       "blocks",
-                                       "shake"};
+    static const char *const keys[] = {
+        "format",        "columns",           "tables",           "gpu_type",       "gpu_models", "service",
+        "load",          "gpu_hours_per_day", "window",           "duration_scale", "tz_offset",  "processors_per_gpu",
+        "gpus_per_node", "bad_lines_max",     "default_duration", "fill",           "blocks",     "shake"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         if (!json_has(object, keys[i]))
             continue;
