@@ -92,4 +92,41 @@ refused_plainly 2 trace info small.csv --tz noon <<'END'
 error: --tz must be an offset from UTC such as 8h or -7h, got "noon"
 END
 
+# Tables beside a trace: found, missing, unknown, damaged, skipped; and recorded.
+printf 'application,run_time_s\ncifar10,1800\n' >times.csv
+printf 'name,time,application,num_replicas,batch_size\na-0,0,cifar10,4,8\nb-1,5,cifar10,1,8\n' >pollux.csv
+windtunnel trace info pollux.csv --table run_times=times.csv
+says said.out '^GPU time     2.5 GPU hours'
+says said.out '^table        run_times: [0-9a-f]\{32\}, 1 rows$'
+refused_plainly 2 trace info pollux.csv <<'END'
+error: a trace of the format 'pollux' needs the table 'run_times': a CSV with the columns application and run_time_s; it may have num_replicas and batch_size
+  name its file: --table run_times=FILE, or workload.tables.run_times
+END
+refused_plainly 2 trace info pollux.csv --table run_times=times.csv --table job=times.csv <<'END'
+error: traces of the format 'pollux' have no table 'job'
+  they may have: run_times
+END
+refused_plainly 2 trace info small.csv --gpu-type k80 <<'END'
+error: traces of the format 'native' have no run times by GPU type: leave out the GPU type
+END
+refused_plainly 2 trace info pollux.csv --table run_times <<'END'
+error: --table must be NAME=FILE, got "run_times"
+END
+printf 'bert,2,3\n' >>times.csv
+refused_plainly 3 trace info pollux.csv --table run_times=times.csv <<'END'
+error: times.csv:3: a row must have 2 fields as the header has, got 3
+ 3 | bert,2,3
+END
+windtunnel trace info pollux.csv --table run_times=times.csv --max-bad 1
+says said.out '^unreadable   1 lines$'
+mkdir beside && mv times.csv pollux.csv beside/
+cat >beside/scenario.json <<'END'
+{"cluster": "../four.json", "policy": {"preset": "fifo"},
+ "workload": {"trace": "pollux.csv", "bad_lines_max": 1, "tables": {"run_times": "times.csv"}}}
+END
+windtunnel run beside/scenario.json --out record
+[ $status -eq 0 ] || fail "a run with a table: status $status: $(cat said.err)"
+grep -A3 '"role": "table"' record/result.json | tr -d '\n' |
+    grep -q '"name": "beside/times.csv".*"digest": "[0-9a-f]\{32\}"' || fail 'the record has no digest of the table'
+
 finish
