@@ -10,7 +10,7 @@
  *  - A row is found by the text of its key, byte by byte.
  *  - A table that fields use, and that was not given, is an ERROR_CONFIG that names it.
  *
- * Memory: about 80 bytes for each distinct key, its text, and the texts of the columns that are used.
+ * Memory: about 130 bytes for each distinct key, its text, and the texts of the columns that are used.
  */
 #ifndef WORKLOADS_READERS_JOIN_H
 #define WORKLOADS_READERS_JOIN_H
