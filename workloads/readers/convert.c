@@ -1,4 +1,5 @@
 #include "workloads/readers/convert.h"
+#include "workloads/readers/native_row.h"
 
 #include <inttypes.h>
 
@@ -61,7 +62,7 @@ static void put_id(struct buffer *out, const struct job *job)
 static const char native_header[] =
     "job_id,submit_s,duration_s,gpus,nodes,gpu_fraction,gpu_memory_gb,mig_profile,cpus,memory_gb,min_members,gpu_model,"
     "queue,user,class,workload_class,priority,preemptible,limit_s,estimate_s,deadline_s,outcome,wait_s,sm_active,"
-    "memory_bandwidth,would_do,checkpoint_interval_s,checkpoint_duration_s,restart_s\n";
+    "memory_bandwidth,would_do,checkpoint_interval_s,checkpoint_duration_s,restart_s,failed_attempts_s\n";
 
 /* Can a row say how the members are?  Several members of pieces, and several kinds of members, it cannot. */
 static bool is_plain(const struct job *job)
@@ -135,6 +136,8 @@ static void native_row(struct buffer *out, const struct job_source *source, cons
     put_time(out, job->checkpoint.interval, 0);
     put_time(out, job->checkpoint.duration, 0);
     put_time(out, job->checkpoint.restart, 0);
+    comma(out);
+    native_failures_write(truth->failures, out);
     buffer_char(out, '\n');
 }
 
@@ -234,6 +237,8 @@ struct error convert_swf(struct job_source *source, struct output *output, struc
             continue;
         }
         swf_lost(&job, lost);
+        if (truth.failures != NULL)
+            reason_tally_add(lost, "jobs lose their attempts that failed");
         swf_row(output_buffer(output), ++number, &job, &truth);
         TRY(output_flush_if_full(output));
     }

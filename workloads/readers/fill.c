@@ -98,6 +98,7 @@ bool fill_next(struct fill *fill, struct job *job, struct job_truth *truth)
     job->array = job->array_max = 0;
     truth->duration = (time_ns)(fill->count - fill->next) * fill->interval;
     truth->outcome = OUTCOME_COMPLETED;
+    truth->failures = NULL;
     fill->next++;
     return true;
 }

@@ -50,6 +50,32 @@ uint64_t reader_models(const struct reader *reader, struct text names)
     return mask;
 }
 
+const char *const attempts_names[] = {"merged", "last", "replayed", NULL};
+
+/* The attempts before the last; those that took no time are none. */
+static const struct job_failures *failures_keep(const struct reader *reader, const time_ns *run_times, uint32_t count)
+{
+    const double factor = reader->spec->duration_scale != 0 ? reader->spec->duration_scale : 1;
+    struct job_failures *failures = arena_alloc(reader->kept, sizeof *failures + count * sizeof failures->work[0]);
+    for (uint32_t i = 0; i < count; i++) {
+        const time_ns work = factor == 1 ? run_times[i] : time_from_seconds(time_to_seconds(run_times[i]) * factor);
+        if (work > 0)
+            failures->work[failures->count++] = work;
+    }
+    return failures->count > 0 ? failures : NULL;
+}
+
+void reader_attempts(const struct reader *reader, const time_ns *run_times, uint32_t count,
+                     enum attempts_kind otherwise, struct job_truth *truth)
+{
+    const enum attempts_kind kind = reader->spec->attempts != ATTEMPTS_AS_FORMAT ? reader->spec->attempts : otherwise;
+    truth->duration = run_times[count - 1];
+    for (uint32_t i = 0; i + 1 < count && kind == ATTEMPTS_MERGED; i++)
+        truth->duration = time_after(truth->duration, run_times[i]);
+    if (kind == ATTEMPTS_REPLAYED && count > 1)
+        truth->failures = failures_keep(reader, run_times, count - 1);
+}
+
 static const struct trace_format *format_named(const char *name)
 {
     for (const struct trace_format *const *format = trace_formats; *format != NULL; format++)
@@ -238,6 +264,10 @@ struct error reader_next(struct reader *reader, struct trace_row *row, bool *has
         }
         if (!*has)
             return ERROR_OK;
+        if (row->kind == ROW_JOB && reader_leaves_out(reader, &row->truth)) {
+            row->kind = ROW_SKIPPED;
+            row->why = "they failed or were cancelled";
+        }
         reader->row_count += row->kind != ROW_NOTHING;
         if (row->kind == ROW_SKIPPED)
             reason_tally_add(&reader->skipped, row->why != NULL ? row->why : "they never ran");

@@ -48,6 +48,7 @@ struct reader {
     struct names *tags;
     struct names *classes;    /* names of struct job_truth.workload_class */
     struct arena *arena;      /* holds what rows point to; the reader's user resets it */
+    struct arena *kept;       /* for what jobs point to as long as the source lives */
     struct side_files *sides; /* the further files of the trace, and what was made of them */
     struct input *input;
     void *state;          /* of the format: state_bytes, zeroed */
@@ -94,8 +95,8 @@ enum { TRACE_FORMAT_VERSION = 3 };
 /* All formats, NULL-terminated, in the order of trace_format_names (formats.c). */
 extern const struct trace_format *const trace_formats[];
 
-/* Open spec->trace.  reader: zeroed except cluster, queues, users, tags, asks, communications, sides and
- * arena. */
+/* Open spec->trace.  reader: zeroed except cluster, queues, users, tags, asks, communications, sides, kept
+ * and arena. */
 struct error reader_open(struct reader *reader, const struct workload_spec *spec) MUST_CHECK;
 
 /* The next row of the kind ROW_JOB; *has false at the end. */
@@ -117,6 +118,17 @@ uint64_t reader_models(const struct reader *reader, struct text names);
 
 /* The constraint on nodes, made for the cluster and kept; NULL: none. */
 const struct node_ask *reader_nodes(const struct reader *reader, const struct node_ask *draft);
+
+/* Set what the attempts of a job become: its duration and its failures, as the workload says, or else `otherwise`.
+ * run_times: of all attempts in their order, the last of which ended the job; count > 0. */
+void reader_attempts(const struct reader *reader, const time_ns *run_times, uint32_t count,
+                     enum attempts_kind otherwise, struct job_truth *truth);
+
+/* Is a job of that outcome left out? */
+static inline bool reader_leaves_out(const struct reader *reader, const struct job_truth *truth)
+{
+    return reader->spec->has_no_failures && truth->outcome != OUTCOME_COMPLETED;
+}
 
 /* Defaults for what a trace does not give: the job completes, is active all the time, and needs what it asks for. */
 struct job_truth truth_default(void);

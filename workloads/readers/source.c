@@ -42,6 +42,7 @@ struct job_source {
     struct node_asks asks; /* the jobs' constraints on nodes, kept until the end */
     struct declared declared;
     struct side_files sides;
+    struct arena kept; /* what jobs point to until the end */
     struct held held;
     struct spill *spill; /* jobs of a long trace that is not sorted; NULL: of none */
     struct blocks_users copies;
@@ -101,7 +102,7 @@ static void facts_add(struct job_source *source, const struct job *job, const st
     if (job->submit > facts->last_submit)
         facts->last_submit = job->submit;
     facts->job_count++;
-    source->work += (gpu_ns)job_asked_milli(job, source->cluster) * (uint64_t)truth->duration;
+    source->work += (gpu_ns)job_asked_milli(job, source->cluster) * (uint64_t)job_truth_work(truth);
 }
 
 static void facts_finish(struct job_source *source)
@@ -143,6 +144,7 @@ static struct error trace_open(struct job_source *source)
         .classes = source->classes,
         .arena = &source->arena,
         .sides = &source->sides,
+        .kept = &source->kept,
         .is_again = source->is_read,
     };
     source->is_read = true;
@@ -582,6 +584,7 @@ void job_source_close(struct job_source *source)
     blocks_users_release(&source->copies);
     declared_release(&source->declared);
     side_files_release(&source->sides);
+    arena_release(&source->kept);
     arrivals_print_release(&source->arrivals);
     arena_release(&source->arena);
     node_asks_release(&source->asks);

@@ -48,6 +48,15 @@ struct model_word {
 
 struct synth_spec; /* workloads/synth/synth.h */
 
+/* What becomes of the attempts that a trace records of one job. */
+enum attempts_kind {
+    ATTEMPTS_AS_FORMAT, /* as docs/traces.md says of the format */
+    ATTEMPTS_MERGED,    /* one attempt, as long as all together */
+    ATTEMPTS_LAST,      /* the last alone */
+    ATTEMPTS_REPLAYED   /* each but the last fails, and the job waits again */
+};
+extern const char *const attempts_names[]; /* of those after ATTEMPTS_AS_FORMAT; NULL-terminated */
+
 /* The "workload" of a scenario, made by workload_read or by hand ({0} with trace and format is allowed). */
 struct workload_spec {
     const char *trace;   /* path, relative to the scenario's folder; NULL: synth */
@@ -68,6 +77,8 @@ struct workload_spec {
     uint32_t model_count;
     struct service_plan service; /* of a trace of requests; interval 0: service_plan_default */
     struct bad_line_listener bad_lines;
+    enum attempts_kind attempts;
+    bool has_no_failures;     /* jobs whose recorded outcome is not `completed` are left out */
     bool is_kept;             /* all jobs are kept in memory, so that each line is read once */
     uint64_t bad_lines_max;   /* unreadable lines that are skipped at most; default 0: the first is an error */
     time_ns tz_offset;        /* of dates without a zone, to be subtracted; default 0 (UTC) */

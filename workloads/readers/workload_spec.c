@@ -22,6 +22,8 @@ enum {
 #define RATE_MAX   1e12
 #define TARGET_MIN 0.001
 
+static const char *const failures_names[] = {"replayed", "left_out", NULL};
+
 /* Paths are relative to the scenario's folder, except absolute ones and standard input. */
 static const char *path_from(struct arena *arena, const char *base, const char *path)
 {
@@ -256,6 +258,8 @@ static void trace_read(struct workload_spec *spec, struct json_object *object, c
     spec->gpus_per_node = (uint16_t)json_get_int(object, "gpus_per_node", 0, UINT16_MAX, GPUS_PER_NODE_DEFAULT);
     spec->bad_lines_max = (uint64_t)json_get_int(object, "bad_lines_max", 0, INT64_MAX, 0);
     spec->default_duration = json_get_duration(object, "default_duration", 0);
+    spec->attempts = (enum attempts_kind)(json_get_choice(object, "attempts", attempts_names, -1) + 1);
+    spec->has_no_failures = json_get_choice(object, "failures", failures_names, 0) == 1;
     const int blocks = json_get_choice(object, "blocks", blocks_names, -1);
     spec->blocks = blocks >= 0 ? (enum blocks_kind)(BLOCKS_USERS + blocks) : BLOCKS_NONE;
     shake_read(spec, object);
