@@ -57,6 +57,18 @@ struct recorded_tally {
     wide_int recorded, simulated, apart; /* apart: of the differences, without their signs */
 };
 
+/* GPUs that jobs held where the workload was recorded, hour by hour of the run: of all jobs with a recorded wait, the
+ * warm-up's too, from their recorded start for as long as their work takes. */
+struct recorded_hour {
+    wide_int part_milli_ns; /* of jobs that start or end in the hour */
+    int64_t change_milli;   /* of the GPUs that are held for all of the hour, against the hour before */
+};
+
+struct recorded_load {
+    struct recorded_hour *hours;
+    size_t count, capacity;
+};
+
 /* Sums over the counted jobs of a world with cold starts. */
 struct pull_tally {
     uint64_t jobs, ready; /* ready: jobs that were so once */
@@ -154,6 +166,9 @@ enum metric_id {
     METRIC_GANG_LINK_GB_PER_S_P10,
     METRIC_GANG_LINKS_FROM, /* by enum link_tier, from LINK_NVLINK on */
     METRIC_GANG_LINKS_LAST = METRIC_GANG_LINKS_FROM + LINK_TIER_COUNT - 1 - LINK_NVLINK,
+    METRIC_RECORDED_ALLOCATION_RATIO,
+    METRIC_ALLOCATION_ERROR_RATIO,
+    METRIC_ALLOCATION_ERROR_ABS_RATIO,
     METRIC_USEFUL_RATIO,
     METRIC_SPENT_FROM, /* by enum spent_cause */
     METRIC_SPENT_LAST = METRIC_SPENT_FROM + SPENT_COUNT - 1,
@@ -323,6 +338,9 @@ struct metrics {
     bool has_facts, is_finished;
     struct integrals window_start, window_end, run_end; /* of all samples, before thinning */
     struct space_means space;
+    struct recorded_load recorded_load;
+    double
+        recorded_apart_gpu_s; /* |simulated - recorded|, summed over the hours of the window; NAN: nothing recorded */
     struct cut cuts[CUT_COUNT];
 };
 
@@ -353,6 +371,9 @@ void faults_merge(struct fault_tally *into, const struct fault_tally *from);
 void recorded_add(struct recorded_tally *tally, const struct job_row *row);
 void recorded_merge(struct recorded_tally *into, const struct recorded_tally *from);
 void recorded_fill(const struct recorded_tally *tally, double *value); /* nothing if no wait was recorded */
+void recorded_load_add(struct recorded_load *load, const struct job_row *row);
+void recorded_load_compare(struct metrics *metrics, time_ns until);                   /* before samples are thinned */
+void recorded_load_fill(const struct metrics *metrics, time_ns until, double *value); /* as recorded_fill */
 
 void idle_add(struct tally *queue, struct tally *cell, const struct idle_row *row);
 void idle_merge(struct idle_tally *into, const struct idle_tally *from);

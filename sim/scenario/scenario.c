@@ -6,7 +6,7 @@
 #include "base/buffer.h"
 #include "base/input.h"
 #include "policies/config/presets.h"
-#include "sim/scenario/doc_paths.h"
+#include "sim/scenario/scenario_files.h"
 #include "sim/scenario/world_read.h"
 #include "topologies/cluster_load.h"
 #include "workloads/readers/freeze.h"
@@ -32,7 +32,24 @@ static struct error read_doc(struct json_doc **doc, const char *path)
     return read_doc_digest(doc, path, digest);
 }
 
-/* ---- Files ---- */
+/* ---- Paths of a file count from its folder ---- */
+
+struct rebasing {
+    struct json_doc *doc;
+    const char *folder; /* ends with '/'; "": the present one */
+};
+
+static struct error rebase(void *self, const struct scenario_file *file)
+{
+    const struct rebasing *rebasing = self;
+    struct buffer path = {0};
+    if (file->path[0] == '/' || rebasing->folder[0] == '\0')
+        return ERROR_OK;
+    buffer_format(&path, "%s%s", rebasing->folder, file->path);
+    struct error error = scenario_files_set(rebasing->doc, file->field, buffer_c_string(&path));
+    buffer_release(&path);
+    return error;
+}
 
 static const char *folder_of(struct scenario *scenario, const char *path)
 {
@@ -41,6 +58,13 @@ static const char *folder_of(struct scenario *scenario, const char *path)
 }
 
 /* ---- Plug-ins: lists that grow ---- */
+
+static json_t *list_at(struct json_doc *doc, const char *first, const char *second)
+{
+    struct error ignored = ERROR_OK;
+    json_t *node = json_object_get(json_doc_root(doc, &ignored).node, first);
+    return second != NULL ? json_object_get(node, second) : node;
+}
 
 /* Append the strings of `more` to the array at the path, or create it.  If the value there is no array, its reader
  * reports that. */
@@ -66,10 +90,9 @@ static struct error append_plugins(struct scenario *scenario, const struct plugi
     json_t *paths = json_array();
     for (size_t i = 0; i < options->count; i++)
         json_array_append_new(paths, json_string(options->paths[i]));
-    struct error error =
-        json_array_size(paths) != options->count
-            ? error_new(ERROR_USAGE, "the file that '--plugin' names must be UTF-8")
-            : append_list(scenario->doc, "plugins", doc_node_at(scenario->doc, "plugins", NULL), paths);
+    struct error error = json_array_size(paths) != options->count
+                             ? error_new(ERROR_USAGE, "the file that '--plugin' names must be UTF-8")
+                             : append_list(scenario->doc, "plugins", list_at(scenario->doc, "plugins", NULL), paths);
     json_decref(paths);
     return error;
 }
@@ -85,15 +108,7 @@ static struct error open_doc(struct scenario *scenario, const struct scenario_op
     if (path == NULL)
         return json_doc_parse(&scenario->doc, "command line", text_of(empty_scenario), ERROR_CONFIG);
     TRY(read_doc_digest(&scenario->doc, path, scenario->digest));
-    const char *base = folder_of(scenario, path);
-    TRY(doc_rebase(scenario->doc, base, "workload", "trace"));
-    TRY(doc_rebase(scenario->doc, base, "workload", "columns"));
-    TRY(doc_rebase_members(scenario->doc, base, "workload", "tables"));
-    TRY(doc_rebase(scenario->doc, base, "cluster", NULL));
-    TRY(doc_rebase(scenario->doc, base, "policy", "typical"));
-    TRY(doc_rebase_list(scenario->doc, base, "plugins", NULL));
-    TRY(doc_rebase_list(scenario->doc, base, "policy", "plugins"));
-    return doc_rebase(scenario->doc, base, "policy", "file");
+    return scenario_files_each(scenario->doc, rebase, &(struct rebasing){scenario->doc, folder_of(scenario, path)});
 }
 
 /* ---- Overrides ---- */
@@ -123,18 +138,18 @@ static struct error apply_shorthands(struct scenario *scenario, const struct sce
     struct json_doc *doc = scenario->doc;
     if (options->trace != NULL) {
         TRY(json_doc_set(doc, "workload={}"));
-        TRY(doc_set_string(doc, "workload.trace", options->trace));
+        TRY(scenario_files_set(doc, "workload.trace", options->trace));
     }
     if (options->format != NULL)
-        TRY(doc_set_string(doc, "workload.format", options->format));
+        TRY(scenario_files_set(doc, "workload.format", options->format));
     if (options->cluster != NULL)
-        TRY(doc_set_string(doc, "cluster", options->cluster));
+        TRY(scenario_files_set(doc, "cluster", options->cluster));
     if (options->policy != NULL) {
         TRY(json_doc_set(doc, "policy={}"));
-        TRY(doc_set_string(doc, names_a_file(options->policy) ? "policy.file" : "policy.preset", options->policy));
+        TRY(scenario_files_set(doc, names_a_file(options->policy) ? "policy.file" : "policy.preset", options->policy));
     }
     if (options->title != NULL)
-        TRY(doc_set_string(doc, "title", options->title));
+        TRY(scenario_files_set(doc, "title", options->title));
     TRY(append_plugins(scenario, &options->plugins));
     if (options->seed != NULL) {
         struct buffer assignment = {0};
@@ -193,7 +208,7 @@ static struct error expand_cluster(struct scenario *scenario, const struct scena
 /* Is some load of the workload relative to a number of GPUs that is not given? */
 static bool has_open_load(struct json_doc *doc)
 {
-    json_t *workload = doc_node_at(doc, "workload", NULL);
+    json_t *workload = list_at(doc, "workload", NULL);
     json_t *synth = json_object_get(workload, "synth");
     return json_object_get(workload, "load_gpus") == NULL &&
            (json_number_value(json_object_get(workload, "load")) > 0 ||
@@ -291,20 +306,18 @@ static struct error replace_policy(struct scenario *scenario, const char *file, 
     struct json_doc *doc;
     const char *folder = file != NULL ? folder_of(scenario, file) : "";
     TRY(file != NULL ? read_doc(&doc, file) : scenario_preset_doc(&doc, preset));
-    struct error error = doc_rebase_list(doc, folder, "plugins", NULL);
-    if (!error_is(error))
-        error = doc_rebase(doc, folder, "typical", NULL);
+    struct error error = scenario_files_each_of_policy(doc, rebase, &(struct rebasing){doc, folder});
     if (error_is(error)) {
         json_doc_free(doc);
         return error;
     }
-    json_t *plugins = json_incref(doc_node_at(scenario->doc, "policy", "plugins"));
-    json_t *typical = json_incref(doc_node_at(scenario->doc, "policy", "typical"));
+    json_t *plugins = json_incref(list_at(scenario->doc, "policy", "plugins"));
+    json_t *typical = json_incref(list_at(scenario->doc, "policy", "typical"));
     error = json_doc_graft(scenario->doc, "policy", doc);
     if (!error_is(error))
-        error = append_list(scenario->doc, "policy.plugins", doc_node_at(scenario->doc, "policy", "plugins"), plugins);
+        error = append_list(scenario->doc, "policy.plugins", list_at(scenario->doc, "policy", "plugins"), plugins);
     if (!error_is(error) && typical != NULL)
-        json_object_set(doc_node_at(scenario->doc, "policy", NULL), "typical", typical);
+        json_object_set(list_at(scenario->doc, "policy", NULL), "typical", typical);
     json_decref(plugins);
     json_decref(typical);
     for (size_t i = 0; i < set_count && !error_is(error); i++)
@@ -312,15 +325,15 @@ static struct error replace_policy(struct scenario *scenario, const char *file, 
     return error;
 }
 
-/* Replace policy.typical by the content of the file that it names. */
-static struct error expand_typical(struct scenario *scenario)
+/* Replace the name of a file by its content. */
+static struct error expand(struct scenario *scenario, const char *field)
 {
-    const char *path = doc_string_at(scenario->doc, "policy", "typical");
+    const char *path = json_string_value(json_doc_at(scenario->doc, field));
     struct json_doc *doc;
     if (path == NULL)
         return ERROR_OK;
     TRY(read_doc(&doc, path));
-    return json_doc_graft(scenario->doc, "policy.typical", doc);
+    return json_doc_graft(scenario->doc, field, doc);
 }
 
 static struct error expand_policy(struct scenario *scenario)
@@ -447,7 +460,8 @@ static struct error load(struct scenario *scenario, const struct scenario_option
     TRY(expand_policy(scenario));
     TRY(fix_load(scenario, options));
     TRY(apply_sets(scenario, options, true));
-    TRY(expand_typical(scenario));
+    TRY(expand(scenario, "policy.typical"));
+    TRY(expand(scenario, "workload.columns"));
     read_all(scenario, &error);
     TRY(error);
     scenario->resolved = json_doc_canonical_new(scenario->doc);
@@ -480,8 +494,8 @@ void scenario_release(struct scenario *scenario)
 
 const char *scenario_title(const struct scenario *scenario)
 {
-    const char *title = doc_string_at(scenario->doc, "title", NULL);
-    return title != NULL ? title : doc_string_at(scenario->doc, "name", NULL);
+    const char *title = json_string_value(json_doc_at(scenario->doc, "title"));
+    return title != NULL ? title : json_string_value(json_doc_at(scenario->doc, "name"));
 }
 
 /* Does the workload bring queues of its own, below which others may lie?  Tenants of a synthesized workload and frozen

@@ -195,8 +195,8 @@ static size_t fill_sides(const struct side_files *sides, struct result_input *in
 {
     const uint32_t count = sides != NULL ? sides->count : 0;
     for (uint32_t i = 0; i < count; i++)
-        inputs[i] = (struct result_input){
-            .role = sides->files[i].role, .name = sides->files[i].path, .digest = sides->files[i].digest};
+        inputs[i] =
+            (struct result_input){.role = "table", .name = sides->files[i].path, .digest = sides->files[i].digest};
     return count;
 }
 

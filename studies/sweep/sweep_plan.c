@@ -61,7 +61,6 @@ static struct error add_inputs(struct sweep_plan *plan, const struct scenario *s
     }
     for (uint32_t i = 0; i < scenario->workload.table_count; i++)
         TRY(add_trace(plan, "table", scenario->workload.tables[i].path));
-    TRY(add_trace(plan, "columns", scenario->workload.columns));
     return add_trace(plan, "trace", scenario->workload.trace);
 }
 
@@ -182,9 +181,6 @@ static void hash_configuration(const struct sweep_plan *plan, const struct scena
     for (uint32_t i = 0; i < scenario->workload.table_count; i++)
         buffer_format(&text, "table %s\n",
                       or_nothing(sweep_plan_digest(plan, "table", scenario->workload.tables[i].path)));
-    if (scenario->workload.columns != NULL)
-        buffer_format(&text, "columns %s\n",
-                      or_nothing(sweep_plan_digest(plan, "columns", scenario->workload.columns)));
     if (scenario->cluster_path[0] != '\0')
         buffer_format(&text, "cluster %s\n", scenario->cluster_digest);
     for (uint32_t p = 0; p < scenario->plugins.set.count; p++)

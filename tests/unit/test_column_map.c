@@ -171,8 +171,7 @@ static void bad_map(const char *map, const char *says)
 {
     struct column_map out;
     struct arena arena = {0};
-    char digest[33];
-    struct error error = column_map_load(&out, scratch_write_json("map.json", map), &arena, digest);
+    struct error error = column_map_load(&out, scratch_write_json("map.json", map), &arena);
     assert_int_equal(error.kind, ERROR_CONFIG);
     char *text = error_text_new(&error);
     if (strstr(text, says) == NULL)

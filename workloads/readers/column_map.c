@@ -453,11 +453,11 @@ struct error column_map_named(struct column_map *map, const char *name, struct a
     return error_new(ERROR_INTERNAL, "there is no map of columns '%s'", name);
 }
 
-struct error column_map_load(struct column_map *map, const char *path, struct arena *arena, char digest[33])
+struct error column_map_load(struct column_map *map, const char *path, struct arena *arena)
 {
     char *bytes;
     size_t length;
-    TRY(input_read_all_digest(path, MAP_BYTES_MAX, &bytes, &length, digest));
+    TRY(input_read_all(path, MAP_BYTES_MAX, &bytes, &length));
     struct error error = map_parse(map, path, (struct text){bytes, length}, arena);
     mem_free(bytes);
     return error;

@@ -135,9 +135,9 @@ extern const struct embedded_text column_map_texts[]; /* sorted by name; ends wi
 /* Read a map; what it points to lives in `arena`.  Fails through the sticky error of the value. */
 void column_map_read(struct column_map *map, const struct json_value *value, struct arena *arena);
 
-/* Read a map of the project, by name, or that of a file, with its digest: ERROR_CONFIG with its line. */
+/* Read a map of the project, by name, or that of a file: ERROR_CONFIG with its line. */
 struct error column_map_named(struct column_map *map, const char *name, struct arena *arena) MUST_CHECK;
-struct error column_map_load(struct column_map *map, const char *path, struct arena *arena, char digest[33]) MUST_CHECK;
+struct error column_map_load(struct column_map *map, const char *path, struct arena *arena) MUST_CHECK;
 
 /* Does the first line have all columns by which files of the map are recognized?  False if it names none. */
 bool column_map_knows(const struct column_map *map, struct text first_line);

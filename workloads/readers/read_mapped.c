@@ -280,22 +280,16 @@ static struct error mapped_line(struct reader *reader, struct text text, struct 
     return native_row_facts(reader, &line, state->fields, row);
 }
 
-/* The user's own map. */
-static struct error map_load(struct reader *reader, struct column_map *map, struct arena *arena)
-{
-    char digest[33];
-    TRY(column_map_load(map, reader->spec->columns, arena, digest));
-    return side_files_note_columns(reader->sides, reader->spec->columns, digest);
-}
-
 static struct error mapped_first_line(struct reader *reader, struct text line, bool *is_header)
 {
     struct mapped_state *state = reader->state;
     struct column_map *map = &state->map;
     if (reader->format->map != NULL)
         TRY(column_map_named(map, reader->format->map, &state->arena));
+    else if (reader->spec->column_map != NULL)
+        *map = *reader->spec->column_map;
     else if (reader->spec->columns != NULL)
-        TRY(map_load(reader, map, &state->arena));
+        TRY(column_map_load(map, reader->spec->columns, &state->arena));
     else
         return error_new(ERROR_CONFIG, "the format 'columns' needs a map of the columns: workload.columns");
     for (int field = 0; field < MAP_FIELD_COUNT; field++)

@@ -10,7 +10,7 @@ void side_files_init(struct side_files *sides, const struct table_path *paths, u
     assert(count <= SIDE_FILES_MAX);
     *sides = (struct side_files){.count = count};
     for (uint32_t i = 0; i < count; i++)
-        sides->files[i] = (struct side_file){.role = "table", .name = paths[i].name, .path = paths[i].path};
+        sides->files[i] = (struct side_file){.name = paths[i].name, .path = paths[i].path};
 }
 
 void side_files_begin(struct side_files *sides)
@@ -75,18 +75,6 @@ struct error side_file_close(struct side_file *file, struct input *input)
     struct error error = input_finish_digest(input, file->digest);
     input_close(input);
     return error;
-}
-
-struct error side_files_note_columns(struct side_files *sides, const char *path, const char digest[33])
-{
-    struct side_file *file = sides->count > 0 ? &sides->files[sides->count - 1] : NULL;
-    if (file == NULL || file->name.length != 0) {
-        file = &sides->files[sides->count++];
-        *file = (struct side_file){.role = "columns", .path = path, .is_asked = true};
-        memcpy(file->digest, digest, sizeof file->digest);
-    }
-    return strcmp(file->digest, digest) == 0 ? ERROR_OK
-                                             : error_new(ERROR_DATA, "%s changed while the trace was read", path);
 }
 
 void side_files_release(struct side_files *sides)

@@ -24,8 +24,7 @@
 enum { SIDE_FILES_MAX = 8 };
 
 struct side_file {
-    const char *role;                   /* "table"; "columns": a map of columns */
-    struct text name;                   /* of a table, as the format calls it; borrowed */
+    struct text name;                   /* as the format calls it; borrowed */
     const char *path;                   /* borrowed */
     char digest[33];                    /* "": not read yet */
     bool is_asked;                      /* the format knows it */
@@ -33,7 +32,7 @@ struct side_file {
 };
 
 struct side_files {
-    struct side_file files[SIDE_FILES_MAX + 1];
+    struct side_file files[SIDE_FILES_MAX];
     uint32_t count;
     const char *asked[SIDE_FILES_MAX]; /* names that the format knows */
     uint32_t asked_count;
@@ -67,9 +66,6 @@ struct error side_file_open(const struct side_file *file, struct input **input) 
 
 /* Close it, after its end or before, and keep the digest of all of it. */
 struct error side_file_close(struct side_file *file, struct input *input) MUST_CHECK;
-
-/* Note the map of columns of that path, which was read.  ERROR_DATA: it was read before, and was another one. */
-struct error side_files_note_columns(struct side_files *sides, const char *path, const char digest[33]) MUST_CHECK;
 
 void side_files_release(struct side_files *sides); /* leaves {0} */
 

@@ -131,13 +131,10 @@ void survey_release(struct survey *survey)
     *survey = (struct survey){0};
 }
 
-/* A table, or the map of columns. */
 static void show_side(const struct side_file *file, struct buffer *out)
 {
-    buffer_format(out, "%-12s %.*s%s%s", file->role, (int)file->name.length, file->name.at,
-                  file->name.length > 0 ? ": " : "", file->digest);
-    if (file->row_count > 0)
-        buffer_format(out, ", %llu rows", (unsigned long long)file->row_count);
+    buffer_format(out, "table        %.*s: %s, %llu rows", (int)file->name.length, file->name.at, file->digest,
+                  (unsigned long long)file->row_count);
     if (file->left_out_count > 0)
         buffer_format(out, " (%llu not used)", (unsigned long long)file->left_out_count);
     buffer_char(out, '\n');
@@ -188,8 +185,8 @@ static void sides_json(const struct side_files *sides, struct buffer *out)
     const uint32_t count = sides != NULL ? sides->count : 0;
     for (uint32_t i = 0; i < count; i++) {
         const struct side_file *file = &sides->files[i];
-        buffer_format(out, i == 0 ? ",\n \"beside\": [" : ",\n  ");
-        buffer_format(out, "{\"role\": \"%s\", \"name\": ", file->role);
+        buffer_format(out, i == 0 ? ",\n \"tables\": [" : ",\n  ");
+        buffer_format(out, "{\"name\": ");
         buffer_json(out, file->name);
         buffer_format(out, ", \"rows\": %llu, \"left_out\": %llu, \"digest\": \"%s\"}",
                       (unsigned long long)file->row_count, (unsigned long long)file->left_out_count, file->digest);
