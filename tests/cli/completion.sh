@@ -3,7 +3,8 @@
 # values where these are known.
 set -u
 . tests/support/cli.sh
-formats=azure-llm,batsim,burstgpt,chronus,columns,gavel,helios,jsonl,kalos,mooncake,muri,native,openb,pai,philly,philly-log
+formats=azure-llm,batsim,burstgpt,chronus,columns,gavel,helios
+formats=$formats,jsonl,kalos,mooncake,muri,native,openb,pai,philly,philly-log
 formats=$formats,pollux,sacct,seren,spot,swf
 
 for shell in bash zsh fish; do

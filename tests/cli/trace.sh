@@ -129,4 +129,14 @@ windtunnel run beside/scenario.json --out record
 grep -A3 '"role": "table"' record/result.json | tr -d '\n' |
     grep -q '"name": "beside/times.csv".*"digest": "[0-9a-f]\{32\}"' || fail 'the record has no digest of the table'
 
+# A bundle holds the table, too.
+windtunnel bundle record --out whole.json
+[ $status -eq 0 ] || fail "a bundle of a run with a table: status $status: $(cat said.err)"
+mv beside elsewhere
+windtunnel reproduce whole.json
+[ $status -eq 0 ] || fail "reproduce with a table: status $status: $(cat said.err)"
+sed 's/cifar10,1800/cifar10,1900/' elsewhere/times.csv >other.csv
+windtunnel reproduce whole.json --input times.csv=other.csv
+[ $status -eq 3 ] || fail "reproduce with another table: status $status: $(cat said.out said.err)"
+
 finish

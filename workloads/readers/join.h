@@ -1,5 +1,5 @@
-/* workloads/readers/join.h -- the tables of a map of columns (workloads/readers/column_map.h), held in memory and joined
- * to the rows of a trace.
+/* workloads/readers/join.h -- the tables of a map of columns (workloads/readers/column_map.h), held in memory and
+ * joined to the rows of a trace.
  *
  *   TRY(joins_open(reader, &map));                 the map's fields are then those that hold with the tables given
  *   joins_add(reader->sides->content, &map, &csv, &why);      a row's columns of tables get their values

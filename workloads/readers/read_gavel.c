@@ -1,5 +1,5 @@
-/* workloads/readers/read_gavel.c -- traces of the scheduler Gavel (stanford-futuredata/gavel, scheduler/utils.py): tabs,
- * no header, and seven, nine, ten, eleven or twelve fields, by which the kinds of traces are told apart.
+/* workloads/readers/read_gavel.c -- traces of the scheduler Gavel (stanford-futuredata/gavel, scheduler/utils.py):
+ * tabs, no header, and seven, nine, ten, eleven or twelve fields, by which the kinds of traces are told apart.
  *
  * A job names its work in steps.  Its run time is total_steps / throughput, which a table gives by GPU type, kind of
  * job and number of GPUs: {"v100": {"('LM (batch size 20)', 1)": {"null": 57.6, ...}, ...}, ...}.  With twelve fields

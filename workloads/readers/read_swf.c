@@ -5,7 +5,7 @@
  * own, processors are CPUs, the user may be a text, memory is KB per node, and the last column has the shape,
  * [queue:]<nodes>x<processors per node>.
  *
- * A job that ran in parts has a line for each, anywhere in the file, beside a line for the whole.  The whole is the job.
+ * A job that ran in parts has a line for each, anywhere in the file, beside a line for the whole, which is the job.
  * Where `workload.attempts` asks for its attempts, the parts are read before all jobs. */
 #include <math.h>
 #include <stdlib.h>
