@@ -5,7 +5,7 @@ set -u
 . tests/support/cli.sh
 formats="'native', 'batsim', 'jsonl', 'philly', 'openb', 'swf', 'helios', 'kalos', 'seren', 'pai', 'spot'"
 formats="$formats, 'muri', 'chronus', 'sacct', 'philly-log', 'azure-llm', 'burstgpt', 'mooncake'"
-formats="$formats, 'gavel', 'pollux', 'columns'"
+formats="$formats, 'gavel', 'pollux', 'borg', 'columns'"
 
 # ---- Files ----
 

@@ -3,7 +3,7 @@
 # values where these are known.
 set -u
 . tests/support/cli.sh
-formats=azure-llm,batsim,burstgpt,chronus,columns,gavel,helios
+formats=azure-llm,batsim,borg,burstgpt,chronus,columns,gavel,helios
 formats=$formats,jsonl,kalos,mooncake,muri,native,openb,pai,philly,philly-log
 formats=$formats,pollux,sacct,seren,spot,swf
 

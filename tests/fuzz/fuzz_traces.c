@@ -45,7 +45,7 @@ static const char *table_of(const char *format)
 {
     static const struct {
         const char *format, *table;
-    } tables[] = {{"gavel", "throughputs"}, {"pollux", "run_times"}, {"pai", "job"}};
+    } tables[] = {{"gavel", "throughputs"}, {"pollux", "run_times"}, {"pai", "job"}, {"borg", "instance"}};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         if (strcmp(tables[i].format, format) == 0)
             return tables[i].table;
