@@ -1,10 +1,10 @@
-/* workloads/readers/read_borg.c -- Google's Borg traces of 2019 (google/cluster-data, clusterdata_trace_format_v3.proto):
- * events of collections, one JSON object a line, and in the table `instance` those of their instances.
+/* workloads/readers/read_borg.c -- Google's Borg traces of 2019: events of collections, one JSON object a line, and in
+ * the table `instance` those of their instances (google/cluster-data, clusterdata_trace_format_v3.proto).
  *
- * A collection is a job, with as many members as it has instances; alloc sets are none.  Events may stand in any order,
- * since the shards are not sorted: a job is submitted at its first SUBMIT, started at the first SCHEDULE of an instance,
- * and ended at its last event that ends it.  CPUs and memory are parts of those of the largest machine; here they
- * become parts of those of the largest node of the cluster.
+ * A collection is a job, with as many members as it has instances; alloc sets are none.  Events may stand in any
+ * order, since the shards are not sorted: a job is submitted at its first SUBMIT, started at the first SCHEDULE of an
+ * instance, and ended at its last event that ends it.  CPUs and memory are parts of those of the largest machine; here
+ * they become parts of those of the largest node of the cluster.
  *
  * Memory: about 150 bytes for each collection, and 130 more where the table has instances of it. */
 #include <string.h>
