@@ -117,10 +117,12 @@ SOURCES := $(sort $(foreach folder,$(FOLDERS),$(wildcard $(folder)/*.c)) \
              $(wildcard policies/*/*.c reports/*/*.c sim/*/*.c workloads/*/*.c studies/*/*.c))
 PRESETS := $(sort $(wildcard policies/presets/*.json))
 MAPS := $(sort $(wildcard workloads/maps/*.json))
+MODELS := $(sort $(wildcard workloads/models/*.json))
 SUPPORT := $(sort $(wildcard tests/support/*.c))
 
 object = $(patsubst %.c,$(B)/objects/%.o,$(1))
-EMBEDDED := $(addprefix $(B)/objects/,policies/policy_presets.o workloads/readers/trace_maps.o)
+EMBEDDED := $(addprefix $(B)/objects/,policies/policy_presets.o workloads/readers/trace_maps.o \
+                                    workloads/load_model/load_models.o)
 OBJECTS := $(call object,$(SOURCES)) $(EMBEDDED)
 MAIN := $(B)/objects/tools/main.o
 PROGRAM := $(if $(wildcard tools/main.c),$(B)/windtunnel)
@@ -228,6 +230,7 @@ $(call object,$(wildcard tests/*/*.c)):
 
 $(B)/generated/policy_presets.c: embedded = policies/config/presets.h policy_preset_texts $(PRESETS)
 $(B)/generated/trace_maps.c: embedded = workloads/readers/column_map.h column_map_texts $(MAPS)
+$(B)/generated/load_models.c: embedded = workloads/load_model/load_model.h load_model_texts $(MODELS)
 $(B)/generated/%.c: FORCE tools/embed
 	@mkdir -p $(@D)
 	@tools/embed $(embedded) > $@.new
@@ -238,6 +241,7 @@ $(EMBEDDED): $(B)/flags | check-deps
 	$(call say,cc,$@) $(CC) $(CPPFLAGS) $(CFLAGS) $(LTO_COMPILE) -MMD -MP -c -o $@ $(filter %.c,$^)
 $(B)/objects/policies/policy_presets.o: $(B)/generated/policy_presets.c
 $(B)/objects/workloads/readers/trace_maps.o: $(B)/generated/trace_maps.c
+$(B)/objects/workloads/load_model/load_models.o: $(B)/generated/load_models.c
 
 # Everything but main, for the program and the tests.
 $(B)/libwindtunnel.a: $(filter-out $(MAIN),$(OBJECTS)) $(B)/sources

@@ -367,3 +367,9 @@ const char *text_nearest(struct text word, const char *const *names)
     }
     return nearest;
 }
+
+bool text_is_json_path(const char *name)
+{
+    const size_t length = strlen(name);
+    return strchr(name, '/') != NULL || (length > 5 && strcmp(name + length - 5, ".json") == 0);
+}

@@ -36,7 +36,7 @@ void metrics_free(struct metrics *metrics)
     mem_free(metrics->queue_tallies);
     mem_free(metrics->cells);
     mem_free(metrics->samples);
-    mem_free(metrics->recorded_load.hours);
+    hour_load_release(&metrics->recorded_load);
     mem_free(metrics->arrived);
     mem_free(metrics->links);
     arena_release(&metrics->arena);
@@ -233,7 +233,7 @@ static struct error on_job(void *self, const struct job_row *row)
     if (job_row_is_active(row) && row->run > 0)
         metrics->has_declared_activity = true;
     if (row->has_recorded_wait)
-        recorded_load_add(&metrics->recorded_load, row);
+        recorded_load_add(metrics, row);
     if (!row->is_counted)
         return ERROR_OK;
     uint32_t queue = queue_of(metrics, row->queue);

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/names.h"
+#include "reports/hour_load.h"
 #include "reports/metrics.h"
 #include "reports/quantile.h"
 
@@ -55,18 +56,6 @@ struct idle_tally {
 struct recorded_tally {
     uint64_t jobs, near;                 /* near: simulated within a minute of the record, or within a tenth of it */
     wide_int recorded, simulated, apart; /* apart: of the differences, without their signs */
-};
-
-/* GPUs that jobs held where the workload was recorded, hour by hour of the run: of all jobs with a recorded wait, the
- * warm-up's too, from their recorded start for as long as their work takes. */
-struct recorded_hour {
-    wide_int part_milli_ns; /* of jobs that start or end in the hour */
-    int64_t change_milli;   /* of the GPUs that are held for all of the hour, against the hour before */
-};
-
-struct recorded_load {
-    struct recorded_hour *hours;
-    size_t count, capacity;
 };
 
 /* Sums over the counted jobs of a world with cold starts. */
@@ -338,7 +327,8 @@ struct metrics {
     bool has_facts, is_finished;
     struct integrals window_start, window_end, run_end; /* of all samples, before thinning */
     struct space_means space;
-    struct recorded_load recorded_load;
+    /* Of all jobs with a recorded wait, from their recorded start for as long as their work takes. */
+    struct hour_load recorded_load;
     double
         recorded_apart_gpu_s; /* |simulated - recorded|, summed over the hours of the window; NAN: nothing recorded */
     struct cut cuts[CUT_COUNT];
@@ -371,7 +361,7 @@ void faults_merge(struct fault_tally *into, const struct fault_tally *from);
 void recorded_add(struct recorded_tally *tally, const struct job_row *row);
 void recorded_merge(struct recorded_tally *into, const struct recorded_tally *from);
 void recorded_fill(const struct recorded_tally *tally, double *value); /* nothing if no wait was recorded */
-void recorded_load_add(struct recorded_load *load, const struct job_row *row);
+void recorded_load_add(struct metrics *metrics, const struct job_row *row);
 void recorded_load_compare(struct metrics *metrics, time_ns until);                   /* before samples are thinned */
 void recorded_load_fill(const struct metrics *metrics, time_ns until, double *value); /* as recorded_fill */
 

@@ -4,10 +4,9 @@
 
 #include "reports/metrics_inside.h"
 
-enum { NEAR_PART = 10, HOURS_MAX = 1 << 20 /* a century */ };
+enum { NEAR_PART = 10 };
 
 #define NEAR_NS (60 * TIME_NS_PER_S)
-#define HOUR_NS (3600 * TIME_NS_PER_S)
 
 void recorded_add(struct recorded_tally *tally, const struct job_row *row)
 {
@@ -42,78 +41,18 @@ void recorded_fill(const struct recorded_tally *tally, double *value)
 
 /* ---- the load ---- */
 
-static struct recorded_hour *hour_at(struct recorded_load *load, size_t hour)
+void recorded_load_add(struct metrics *metrics, const struct job_row *row)
 {
-    MEM_GROW(load->hours, load->capacity, hour + 1);
-    while (load->count <= hour)
-        load->hours[load->count++] = (struct recorded_hour){0};
-    return &load->hours[hour];
-}
-
-/* Full hours between the first and the last are noted at both ends, so that a job costs the same however long it is. */
-void recorded_load_add(struct recorded_load *load, const struct job_row *row)
-{
-    const time_ns latest = HOURS_MAX * HOUR_NS - 1;
-    time_ns start, end;
-    if (__builtin_add_overflow(row->submit, row->recorded_wait, &start) || start >= latest)
-        return;
-    if (__builtin_add_overflow(start, row->work_asked, &end) || end > latest)
-        end = latest;
-    if (row->gpu_milli == 0 || end <= start)
-        return;
-    const size_t first = (size_t)(start / HOUR_NS), last = (size_t)(end / HOUR_NS);
-    const time_ns in_first = last > first ? (time_ns)(first + 1) * HOUR_NS - start : end - start;
-    hour_at(load, last);
-    hour_at(load, first)->part_milli_ns += (wide_int)row->gpu_milli * in_first;
-    if (last == first)
-        return;
-    hour_at(load, last)->part_milli_ns += (wide_int)row->gpu_milli * (end - (time_ns)last * HOUR_NS);
-    hour_at(load, first + 1)->change_milli += row->gpu_milli;
-    hour_at(load, last)->change_milli -= row->gpu_milli;
-}
-
-/* GPU time by the record up to a time, found by going on from earlier ones. */
-struct recorded_walk {
-    const struct recorded_load *load;
-    size_t hour;              /* those before are in `gpu_s` */
-    int64_t full_milli;       /* held for all of `hour` */
-    double gpu_s, hour_gpu_s; /* hour_gpu_s: of `hour` */
-};
-
-static void walk_enter(struct recorded_walk *walk)
-{
-    if (walk->hour >= walk->load->count) {
-        walk->hour_gpu_s = 0;
-        return;
-    }
-    const struct recorded_hour *hour = &walk->load->hours[walk->hour];
-    walk->full_milli += hour->change_milli;
-    walk->hour_gpu_s = (double)(hour->part_milli_ns + (wide_int)walk->full_milli * HOUR_NS) / (GPU_MILLI * 1e9);
-}
-
-static struct recorded_walk walk_begin(const struct recorded_load *load)
-{
-    struct recorded_walk walk = {.load = load};
-    walk_enter(&walk);
-    return walk;
-}
-
-static double walk_to(struct recorded_walk *walk, time_ns time)
-{
-    while ((time_ns)(walk->hour + 1) * HOUR_NS <= time && walk->hour < walk->load->count) {
-        walk->gpu_s += walk->hour_gpu_s;
-        walk->hour++;
-        walk_enter(walk);
-    }
-    const double part = (double)(time - (time_ns)walk->hour * HOUR_NS) / (double)HOUR_NS;
-    return walk->gpu_s + (walk->hour < walk->load->count ? part * walk->hour_gpu_s : 0);
+    time_ns start;
+    if (!__builtin_add_overflow(row->submit, row->recorded_wait, &start))
+        hour_load_add(&metrics->recorded_load, start, row->work_asked, row->gpu_milli);
 }
 
 double metrics_recorded_gpus(const struct metrics *metrics, time_ns from, time_ns to)
 {
-    struct recorded_walk walk = walk_begin(&metrics->recorded_load);
-    const double before = walk_to(&walk, from);
-    return (walk_to(&walk, to) - before) / time_to_seconds(to - from);
+    struct hour_load_walk walk = hour_load_begin(&metrics->recorded_load);
+    const double before = hour_load_to(&walk, from);
+    return (hour_load_to(&walk, to) - before) / time_to_seconds(to - from);
 }
 
 /* The simulated GPU time up to a time, by linear interpolation between samples; *sample goes on from earlier ones. */
@@ -137,13 +76,13 @@ void recorded_load_compare(struct metrics *metrics, time_ns until)
     metrics->recorded_apart_gpu_s = NAN;
     if (metrics->recorded_load.count == 0 || metrics->sample_count == 0 || from >= until)
         return;
-    struct recorded_walk walk = walk_begin(&metrics->recorded_load);
+    struct hour_load_walk walk = hour_load_begin(&metrics->recorded_load);
     size_t sample = 0;
-    double recorded = walk_to(&walk, from), allocated = allocated_to(metrics, from, &sample);
+    double recorded = hour_load_to(&walk, from), allocated = allocated_to(metrics, from, &sample);
     metrics->recorded_apart_gpu_s = 0;
     while (from < until) {
-        const time_ns next = (from / HOUR_NS + 1) * HOUR_NS, to = next < until ? next : until;
-        const double recorded_to = walk_to(&walk, to), simulated_to = allocated_to(metrics, to, &sample);
+        const time_ns next = (from / HOUR_LOAD_NS + 1) * HOUR_LOAD_NS, to = next < until ? next : until;
+        const double recorded_to = hour_load_to(&walk, to), simulated_to = allocated_to(metrics, to, &sample);
         metrics->recorded_apart_gpu_s += fabs((simulated_to - allocated) - (recorded_to - recorded));
         recorded = recorded_to;
         allocated = simulated_to;

@@ -155,16 +155,6 @@ static const char *const maps[] = {
     NULL,
 };
 
-/* A workload of each kind; no trace of that name is there. */
-static const char *const scenarios[] = {
-    "{\"cluster\": {\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 8}]}, \"workload\": {\"synth\": {\"jobs\": 1, "
-    "\"load_whole_gpu\": 0.5, \"tenants\": {\"projects\": 1}, \"classes\": [{\"name\": \"" SCHEMA_SAMPLE
-    "\", \"share\": 1, \"arrivals\": {}, \"sizes\": [{\"gpus\": 1}], \"run_time\": {\"distribution\": \"exponential\", "
-    "\"mean\": 1}}]}}, \"policy\": {}, \"world\": {}}",
-    "{\"cluster\": {\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 8}]}, \"workload\": {\"trace\": \"" SCHEMA_SAMPLE
-    "\", \"fill\": {\"load\": 1}}, \"queues\": []}",
-    NULL};
-
 /* Kinds, or the sizes of a law.  Distributions of two gammas and of points in each place: pairs of numbers, and arrays
  * of two points, are not tried. */
 #define MODEL_OF(gaps, burst, factor, jobs)                                                                            \
@@ -184,6 +174,20 @@ static const char *const models[] = {
     MODEL_OF(POINTS, POINTS, POINTS, SIZES_OF(POINTS)),
     NULL,
 };
+
+/* A workload of each kind; no trace of that name is there. */
+#define SCENARIO_OF(model)                                                                                             \
+    "{\"cluster\": {\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 8}]}, \"workload\": {\"jobs\": 1, \"model\": " model \
+    "}}"
+static const char *const scenarios[] = {
+    "{\"cluster\": {\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 8}]}, \"workload\": {\"synth\": {\"jobs\": 1, "
+    "\"load_whole_gpu\": 0.5, \"tenants\": {\"projects\": 1}, \"classes\": [{\"name\": \"" SCHEMA_SAMPLE
+    "\", \"share\": 1, \"arrivals\": {}, \"sizes\": [{\"gpus\": 1}], \"run_time\": {\"distribution\": \"exponential\", "
+    "\"mean\": 1}}]}}, \"policy\": {}, \"world\": {}}",
+    "{\"cluster\": {\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 8}]}, \"workload\": {\"trace\": \"" SCHEMA_SAMPLE
+    "\", \"fill\": {\"load\": 1}}, \"queues\": []}",
+    SCENARIO_OF(MODEL_OF(TWO_GAMMAS, TWO_GAMMAS, TWO_GAMMAS, KINDS_OF(TWO_GAMMAS))),
+    SCENARIO_OF(MODEL_OF(POINTS, POINTS, POINTS, SIZES_OF(TWO_GAMMAS))), NULL};
 
 /* Both forms of a file, with a bound in seconds and one without. */
 #define GATE(metric) "{\"metric\": \"" metric "\", \"max_increase\": 1, \"max\": 1, \"min\": 0}"

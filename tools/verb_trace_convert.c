@@ -38,7 +38,7 @@ static struct error write_as(struct job_source *source, const struct cluster *cl
 {
     switch (target) {
     case TO_NATIVE:
-        return convert_native(source, cluster, output, lost);
+        return convert_native(source, cluster, &(struct convert_form){0}, output, lost);
     case TO_SWF:
         return convert_swf(source, output, lost);
     default:

@@ -4,7 +4,8 @@
 #include "base/output.h"
 #include "tools/installed.h"
 #include "tools/verbs.h"
-#include "workloads/load_model/load_rows.h"
+#include "workloads/load_model/load_model.h"
+#include "workloads/readers/convert.h"
 
 static bool ends_in(const char *text, const char *end)
 {
@@ -12,61 +13,64 @@ static bool ends_in(const char *text, const char *end)
     return length >= wanted && strcmp(text + length - wanted, end) == 0;
 }
 
-/* The form by the name, without .zst. */
-static enum load_form form_of(const char *path)
+/* By the name, without .zst. */
+static bool is_json(const char *path)
 {
-    const bool is_json =
-        ends_in(path, ".jsonl") || ends_in(path, ".jsonl.zst") || ends_in(path, ".json") || ends_in(path, ".json.zst");
-    return is_json ? LOAD_JSON_LINES : LOAD_CSV;
+    return ends_in(path, ".jsonl") || ends_in(path, ".jsonl.zst") || ends_in(path, ".json") ||
+           ends_in(path, ".json.zst");
 }
 
-static struct error read_plan(const struct args *args, struct load_draw_plan *plan)
+static struct error read_spec(const struct args *args, struct workload_spec *spec, uint64_t *seed)
 {
     const char *jobs = args_string(args, "jobs"), *days = args_string(args, "days");
-    int64_t count = 0, seed = 1;
-    double number = 0, rate = 1;
+    int64_t count = 0, number_of_seed = 1;
+    double number = 0;
+    *spec = (struct workload_spec){.model_rate = 1};
     if ((jobs != NULL) == (days != NULL))
         return error_new(ERROR_USAGE, "give either --jobs or --days: a model goes on for ever");
     TRY(args_int64(args, "jobs", 1, INT64_MAX, 1, &count));
-    TRY(args_int64(args, "seed", 0, INT64_MAX, 1, &seed));
+    TRY(args_int64(args, "seed", 0, INT64_MAX, 1, &number_of_seed));
     if (days != NULL && (!text_to_double(text_of(days), &number) || !(number > 0 && number <= 20000)))
         return error_new(ERROR_USAGE, "--days must be a number above 0 and at most 20000, got '%s'", days);
     const char *factor = args_string(args, "rate");
-    if (factor != NULL && (!text_to_double(text_of(factor), &rate) || !(rate >= 1e-6 && rate <= 1e6)))
+    if (factor != NULL &&
+        (!text_to_double(text_of(factor), &spec->model_rate) || !(spec->model_rate >= 1e-6 && spec->model_rate <= 1e6)))
         return error_new(ERROR_USAGE, "--rate must be a factor from 1e-6 to 1e6, got '%s'", factor);
-    *plan = (struct load_draw_plan){.seed = (uint64_t)seed,
-                                    .job_count = jobs != NULL ? (uint64_t)count : UINT64_MAX,
-                                    .until = days != NULL ? time_from_seconds(number * 86400) : TIME_NEVER,
-                                    .rate_factor = rate};
+    *seed = (uint64_t)number_of_seed;
+    spec->model_jobs = (uint64_t)count * (jobs != NULL);
+    spec->model_until = days != NULL ? time_from_seconds(number * 86400) : 0;
     return ERROR_OK;
 }
 
-static struct error write_jobs(const struct load_model *model, const struct load_draw_plan *plan, const char *path,
-                               uint64_t *count)
+static struct error write_jobs(const struct workload_spec *spec, uint64_t seed, const char *path, uint64_t *count)
 {
-    struct output *output;
-    TRY(output_open(&output, path, ends_in(path, ".zst") ? OUTPUT_ZSTD : OUTPUT_PLAIN));
-    struct load_draw *draw = load_draw_new(model, plan);
-    struct error error = load_rows_write(draw, form_of(path), output, count);
-    load_draw_free(draw);
+    const struct convert_form form = {.columns = CONVERT_DRAWN, .is_json = is_json(path)};
+    struct reason_tally lost = {0}; /* nothing: the columns are those of a model */
+    struct job_source *source;
+    struct output *output = NULL;
+    TRY(job_source_open(&source, spec, NULL, seed));
+    struct error error = output_open(&output, path, ends_in(path, ".zst") ? OUTPUT_ZSTD : OUTPUT_PLAIN);
     if (!error_is(error))
-        return output_commit(&output);
+        error = convert_native(source, NULL, &form, output, &lost);
+    if (!error_is(error))
+        error = output_commit(&output);
     output_discard(&output);
+    *count = job_source_facts(source)->job_count;
+    job_source_close(source);
     return error;
 }
 
 static int run_synth(const struct args *args)
 {
     struct arena arena = {0};
-    struct load_draw_plan plan;
-    const struct load_model *model;
+    struct workload_spec spec;
     const char *path = args_string(args, "out") != NULL ? args_string(args, "out") : "-";
-    uint64_t count = 0;
-    struct error error = read_plan(args, &plan);
+    uint64_t count = 0, seed = 1;
+    struct error error = read_spec(args, &spec, &seed);
     if (!error_is(error))
-        error = load_model_open(&model, installed_find(args_operand(args, 0), "workloads/models"), &arena);
+        error = load_model_open(&spec.model, installed_find(args_operand(args, 0), "workloads/models"), &arena);
     if (!error_is(error))
-        error = write_jobs(model, &plan, path, &count);
+        error = write_jobs(&spec, seed, path, &count);
     arena_release(&arena);
     if (error_is(error))
         return tool_fail(&error);

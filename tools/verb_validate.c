@@ -168,7 +168,9 @@ static void write_text(const struct plan *plan, struct buffer *out)
     buffer_format(out, "cluster   %s: %u nodes of %u type%s, %u GPUs\n", cluster->name, cluster->node_count,
                   cluster->type_count, cluster->type_count == 1 ? "" : "s", cluster->gpu_count);
     buffer_format(out, "workload  %s, %llu jobs over %.1f days, largest %lld GPUs\n",
-                  plan->scenario.workload.trace != NULL ? plan->scenario.workload.trace : "synthesized",
+                  plan->scenario.workload.trace != NULL   ? plan->scenario.workload.trace
+                  : plan->scenario.workload.synth != NULL ? "synthesized"
+                                                          : "drawn from a model",
                   (unsigned long long)plan->seen.jobs, time_to_seconds(plan->seen.last_submit) / 86400,
                   (long long)((plan->seen.gpu_milli_max + GPU_MILLI - 1) / GPU_MILLI));
     write_work(plan, out);

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/input.h"
 #include "policies/config/presets.h"
 #include "sim/scenario/scenario_files.h"
 #include "sim/scenario/world_read.h"
@@ -12,44 +11,7 @@
 #include "workloads/readers/freeze.h"
 #include "workloads/synth/synth_spec.h"
 
-enum { SCENARIO_BYTES_MAX = 64 << 20 };
-
 static const char empty_scenario[] = "{}";
-
-static struct error read_doc_digest(struct json_doc **doc, const char *path, char digest[33])
-{
-    char *bytes;
-    size_t length;
-    TRY(input_read_all_digest(path, SCENARIO_BYTES_MAX, &bytes, &length, digest));
-    struct error error = json_doc_parse(doc, path, (struct text){bytes, length}, ERROR_CONFIG);
-    mem_free(bytes);
-    return error;
-}
-
-static struct error read_doc(struct json_doc **doc, const char *path)
-{
-    char digest[33];
-    return read_doc_digest(doc, path, digest);
-}
-
-/* ---- Paths of a file count from its folder ---- */
-
-struct rebasing {
-    struct json_doc *doc;
-    const char *folder; /* ends with '/'; "": the present one */
-};
-
-static struct error rebase(void *self, const struct scenario_file *file)
-{
-    const struct rebasing *rebasing = self;
-    struct buffer path = {0};
-    if (file->path[0] == '/' || rebasing->folder[0] == '\0')
-        return ERROR_OK;
-    buffer_format(&path, "%s%s", rebasing->folder, file->path);
-    struct error error = scenario_files_set(rebasing->doc, file->field, buffer_c_string(&path));
-    buffer_release(&path);
-    return error;
-}
 
 static const char *folder_of(struct scenario *scenario, const char *path)
 {
@@ -107,8 +69,8 @@ static struct error open_doc(struct scenario *scenario, const struct scenario_op
     }
     if (path == NULL)
         return json_doc_parse(&scenario->doc, "command line", text_of(empty_scenario), ERROR_CONFIG);
-    TRY(read_doc_digest(&scenario->doc, path, scenario->digest));
-    return scenario_files_each(scenario->doc, rebase, &(struct rebasing){scenario->doc, folder_of(scenario, path)});
+    TRY(scenario_files_read(&scenario->doc, path, scenario->digest));
+    return scenario_files_rebase(scenario->doc, folder_of(scenario, path));
 }
 
 /* ---- Overrides ---- */
@@ -118,19 +80,15 @@ static bool starts_with(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-/* Overrides within the cluster's or the policy's own file wait until that file is in place. */
+/* Overrides within the own file of the cluster, the policy, the workload's model or its map of columns wait until that
+ * file is in place. */
 static bool is_late(const char *assignment)
 {
-    if (starts_with(assignment, "cluster."))
+    if (starts_with(assignment, "cluster.") || starts_with(assignment, "workload.model.") ||
+        starts_with(assignment, "workload.columns."))
         return true;
     return starts_with(assignment, "policy.") && !starts_with(assignment, "policy.preset=") &&
            !starts_with(assignment, "policy.file=");
-}
-
-static bool names_a_file(const char *policy)
-{
-    size_t length = strlen(policy);
-    return strchr(policy, '/') != NULL || (length > 5 && strcmp(policy + length - 5, ".json") == 0);
 }
 
 static struct error apply_shorthands(struct scenario *scenario, const struct scenario_options *options)
@@ -146,7 +104,8 @@ static struct error apply_shorthands(struct scenario *scenario, const struct sce
         TRY(scenario_files_set(doc, "cluster", options->cluster));
     if (options->policy != NULL) {
         TRY(json_doc_set(doc, "policy={}"));
-        TRY(scenario_files_set(doc, names_a_file(options->policy) ? "policy.file" : "policy.preset", options->policy));
+        TRY(scenario_files_set(doc, text_is_json_path(options->policy) ? "policy.file" : "policy.preset",
+                               options->policy));
     }
     if (options->title != NULL)
         TRY(scenario_files_set(doc, "title", options->title));
@@ -265,8 +224,8 @@ struct error scenario_policy_doc(struct json_doc **doc, const char *policy)
 {
     struct buffer quoted = {0};
     struct json_doc *name;
-    if (names_a_file(policy))
-        return read_doc(doc, policy);
+    if (text_is_json_path(policy))
+        return scenario_files_read(doc, policy, NULL);
     buffer_json(&quoted, text_of(policy));
     struct error error = json_doc_parse(&name, "--policy", (struct text){quoted.bytes, quoted.length}, ERROR_CONFIG);
     buffer_release(&quoted);
@@ -305,8 +264,8 @@ static struct error replace_policy(struct scenario *scenario, const char *file, 
     char **sets = policy_sets(scenario, &set_count);
     struct json_doc *doc;
     const char *folder = file != NULL ? folder_of(scenario, file) : "";
-    TRY(file != NULL ? read_doc(&doc, file) : scenario_preset_doc(&doc, preset));
-    struct error error = scenario_files_each_of_policy(doc, rebase, &(struct rebasing){doc, folder});
+    TRY(file != NULL ? scenario_files_read(&doc, file, NULL) : scenario_preset_doc(&doc, preset));
+    struct error error = scenario_files_rebase_policy(doc, folder);
     if (error_is(error)) {
         json_doc_free(doc);
         return error;
@@ -325,15 +284,15 @@ static struct error replace_policy(struct scenario *scenario, const char *file, 
     return error;
 }
 
-/* Replace the name of a file by its content. */
-static struct error expand(struct scenario *scenario, const char *field)
+/* Replace policy.typical by the content of the file that it names. */
+static struct error expand_typical(struct scenario *scenario)
 {
-    const char *path = json_string_value(json_doc_at(scenario->doc, field));
+    const char *path = json_string_value(json_doc_at(scenario->doc, "policy.typical"));
     struct json_doc *doc;
     if (path == NULL)
         return ERROR_OK;
-    TRY(read_doc(&doc, path));
-    return json_doc_graft(scenario->doc, field, doc);
+    TRY(scenario_files_read(&doc, path, NULL));
+    return json_doc_graft(scenario->doc, "policy.typical", doc);
 }
 
 static struct error expand_policy(struct scenario *scenario)
@@ -457,11 +416,11 @@ static struct error load(struct scenario *scenario, const struct scenario_option
     TRY(apply_shorthands(scenario, options));
     TRY(apply_sets(scenario, options, false));
     TRY(expand_cluster(scenario, options));
+    TRY(scenario_files_expand(scenario->doc));
     TRY(expand_policy(scenario));
     TRY(fix_load(scenario, options));
     TRY(apply_sets(scenario, options, true));
-    TRY(expand(scenario, "policy.typical"));
-    TRY(expand(scenario, "workload.columns"));
+    TRY(expand_typical(scenario));
     read_all(scenario, &error);
     TRY(error);
     scenario->resolved = json_doc_canonical_new(scenario->doc);

@@ -3,84 +3,191 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/input.h"
+#include "workloads/load_model/load_model.h"
+
+enum { FILE_BYTES_MAX = 64 << 20 };
+
+/* ---- Where files are named ---- */
 
 enum shape { ONE, LIST, MEMBERS };
 
 struct place {
     const char *role, *field;
     enum shape shape;
+    bool (*is_path)(const char *value); /* NULL: each string is a path */
 };
 
-static const struct place of_scenario[] = {{"trace", "workload.trace", ONE},      {"columns", "workload.columns", ONE},
-                                           {"table", "workload.tables", MEMBERS}, {"cluster", "cluster", ONE},
-                                           {"typical", "policy.typical", ONE},    {"plugin", "plugins", LIST},
-                                           {"plugin", "policy.plugins", LIST},    {"policy", "policy.file", ONE}};
-static const struct place of_policy[] = {{"plugin", "plugins", LIST}, {"typical", "typical", ONE}};
+static const struct place of_workload[] = {{.role = "trace", .field = "trace"},
+                                           {.role = "columns", .field = "columns"},
+                                           {.role = "table", .field = "tables", .shape = MEMBERS},
+                                           {.role = "model", .field = "model", .is_path = text_is_json_path}};
+static const struct place of_scenario[] = {{.role = "cluster", .field = "cluster"},
+                                           {.role = "typical", .field = "policy.typical"},
+                                           {.role = "plugin", .field = "plugins", .shape = LIST},
+                                           {.role = "plugin", .field = "policy.plugins", .shape = LIST},
+                                           {.role = "policy", .field = "policy.file"}};
+static const struct place of_policy[] = {{.role = "plugin", .field = "plugins", .shape = LIST},
+                                         {.role = "typical", .field = "typical"}};
 
-static struct error tell(const struct place *place, const char *field, const json_t *value, scenario_file_fn *fn,
-                         void *self)
-{
-    const struct scenario_file file = {place->role, field, json_string_value(value)};
-    return file.path != NULL ? fn(self, &file) : ERROR_OK;
-}
+#define COUNT(list) (sizeof(list) / sizeof *(list))
 
-static struct error tell_list(const struct json_doc *doc, const struct place *place, scenario_file_fn *fn, void *self)
+/* What is done with each. */
+struct visit {
+    const struct json_doc *doc;
+    scenario_file_fn *fn;
+    void *self;
+};
+
+static struct error tell(const struct visit *visit, const struct place *place, const char *field)
 {
-    for (size_t i = 0; i < json_array_size(json_doc_at(doc, place->field)); i++) {
-        struct buffer field = {0};
-        buffer_format(&field, "%s.%zu", place->field, i);
-        struct error error =
-            tell(place, buffer_c_string(&field), json_array_get(json_doc_at(doc, place->field), i), fn, self);
-        buffer_release(&field);
-        TRY(error);
-    }
-    return ERROR_OK;
+    const struct scenario_file file = {place->role, field, json_string_value(json_doc_at(visit->doc, field))};
+    if (file.path == NULL || (place->is_path != NULL && !place->is_path(file.path)))
+        return ERROR_OK;
+    return visit->fn(visit->self, &file);
 }
 
 /* Names of members hold no dot: their reader refuses those. */
-static struct error tell_members(const struct json_doc *doc, const struct place *place, scenario_file_fn *fn,
-                                 void *self)
+static struct error tell_members(const struct visit *visit, const struct place *place, struct buffer *field)
 {
-    json_t *object = (json_t *)(uintptr_t)json_doc_at(doc, place->field), *value; /* iterating takes no const */
+    const size_t length = field->length;
+    json_t *object =
+        (json_t *)(uintptr_t)json_doc_at(visit->doc, buffer_c_string(field)); /* iterating takes no const */
+    json_t *value;
     const char *name;
     json_object_foreach(object, name, value)
     {
-        struct buffer field = {0};
-        buffer_format(&field, "%s.%s", place->field, name);
-        struct error error =
-            strchr(name, '.') == NULL ? tell(place, buffer_c_string(&field), value, fn, self) : ERROR_OK;
-        buffer_release(&field);
-        TRY(error);
+        field->length = length;
+        buffer_format(field, ".%s", name);
+        if (strchr(name, '.') == NULL)
+            TRY(tell(visit, place, buffer_c_string(field)));
     }
     return ERROR_OK;
 }
 
-static struct error tell_all(const struct json_doc *doc, const struct place *places, size_t count, scenario_file_fn *fn,
-                             void *self)
+static struct error tell_place(const struct visit *visit, const struct place *place, const char *prefix)
 {
-    for (const struct place *place = places; place < places + count; place++)
-        TRY(place->shape == LIST      ? tell_list(doc, place, fn, self)
-            : place->shape == MEMBERS ? tell_members(doc, place, fn, self)
-                                      : tell(place, place->field, json_doc_at(doc, place->field), fn, self));
+    struct buffer field = {0};
+    struct error error = ERROR_OK;
+    buffer_format(&field, "%s%s", prefix, place->field);
+    const size_t length = field.length;
+    if (place->shape == ONE)
+        error = tell(visit, place, buffer_c_string(&field));
+    else if (place->shape == MEMBERS)
+        error = tell_members(visit, place, &field);
+    for (size_t i = 0; place->shape == LIST && !error_is(error); i++) {
+        field.length = length;
+        if (i >= json_array_size(json_doc_at(visit->doc, buffer_c_string(&field))))
+            break;
+        buffer_format(&field, ".%zu", i);
+        error = tell(visit, place, buffer_c_string(&field));
+    }
+    buffer_release(&field);
+    return error;
+}
+
+static struct error tell_all(const struct visit *visit, const struct place *places, size_t count, const char *prefix)
+{
+    for (size_t i = 0; i < count; i++)
+        TRY(tell_place(visit, &places[i], prefix));
     return ERROR_OK;
 }
 
 struct error scenario_files_each(const struct json_doc *scenario, scenario_file_fn *fn, void *self)
 {
-    return tell_all(scenario, of_scenario, sizeof of_scenario / sizeof *of_scenario, fn, self);
+    const struct visit visit = {scenario, fn, self};
+    TRY(tell_all(&visit, of_workload, COUNT(of_workload), "workload."));
+    return tell_all(&visit, of_scenario, COUNT(of_scenario), "");
 }
 
 struct error scenario_files_each_of_policy(const struct json_doc *policy, scenario_file_fn *fn, void *self)
 {
-    return tell_all(policy, of_policy, sizeof of_policy / sizeof *of_policy, fn, self);
+    return tell_all(&(struct visit){policy, fn, self}, of_policy, COUNT(of_policy), "");
 }
 
-struct error scenario_files_set(struct json_doc *doc, const char *field, const char *path)
+/* ---- What is done with them ---- */
+
+struct error scenario_files_set(struct json_doc *doc, const char *field, const char *value)
 {
     struct buffer assignment = {0};
     buffer_format(&assignment, "%s=", field);
-    buffer_json(&assignment, text_of(path));
+    buffer_json(&assignment, text_of(value));
     struct error error = json_doc_set(doc, buffer_c_string(&assignment));
     buffer_release(&assignment);
     return error;
+}
+
+struct rebasing {
+    struct json_doc *doc;
+    const char *folder;
+};
+
+static struct error rebase(void *self, const struct scenario_file *file)
+{
+    const struct rebasing *rebasing = self;
+    struct buffer path = {0};
+    if (file->path[0] == '/' || rebasing->folder[0] == '\0')
+        return ERROR_OK;
+    buffer_format(&path, "%s%s", rebasing->folder, file->path);
+    struct error error = scenario_files_set(rebasing->doc, file->field, buffer_c_string(&path));
+    buffer_release(&path);
+    return error;
+}
+
+struct error scenario_files_rebase(struct json_doc *scenario, const char *folder)
+{
+    return scenario_files_each(scenario, rebase, &(struct rebasing){scenario, folder});
+}
+
+struct error scenario_files_rebase_policy(struct json_doc *policy, const char *folder)
+{
+    return scenario_files_each_of_policy(policy, rebase, &(struct rebasing){policy, folder});
+}
+
+struct error scenario_files_read(struct json_doc **doc, const char *path, char digest[33])
+{
+    char *bytes, ignored[33];
+    size_t length;
+    TRY(input_read_all_digest(path, FILE_BYTES_MAX, &bytes, &length, digest != NULL ? digest : ignored));
+    struct error error = json_doc_parse(doc, path, (struct text){bytes, length}, ERROR_CONFIG);
+    mem_free(bytes);
+    return error;
+}
+
+/* ---- Parts of a workload that come from files ---- */
+
+static struct error expand_model(struct json_doc *doc, const struct json_value *workload)
+{
+    struct json_object object;
+    struct json_doc *model;
+    json_object_open(&object, workload);
+    const struct json_value value = json_member(&object, "model");
+    if (!json_is_string(value.node))
+        return ERROR_OK;
+    TRY(load_model_doc(&model, &value));
+    return json_doc_graft(doc, "workload.model", model);
+}
+
+static struct error expand_columns(struct json_doc *doc)
+{
+    const char *path = json_string_value(json_doc_at(doc, "workload.columns"));
+    struct json_doc *map;
+    if (path == NULL)
+        return ERROR_OK;
+    TRY(scenario_files_read(&map, path, NULL));
+    return json_doc_graft(doc, "workload.columns", map);
+}
+
+struct error scenario_files_expand(struct json_doc *scenario)
+{
+    struct error error = ERROR_OK;
+    const struct json_value root = json_doc_root(scenario, &error);
+    struct json_value workload = root;
+    workload.parent = &root;
+    workload.key = "workload";
+    workload.node = json_object_get(root.node, workload.key);
+    if (!json_is_object(workload.node))
+        return ERROR_OK; /* its reader reports that */
+    TRY(expand_model(scenario, &workload));
+    return expand_columns(scenario);
 }

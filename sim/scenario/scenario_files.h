@@ -29,7 +29,18 @@ typedef struct error scenario_file_fn(void *self, const struct scenario_file *fi
 struct error scenario_files_each(const struct json_doc *scenario, scenario_file_fn *fn, void *self) MUST_CHECK;
 struct error scenario_files_each_of_policy(const struct json_doc *policy, scenario_file_fn *fn, void *self) MUST_CHECK;
 
+/* Make the paths that are not absolute relative to the present folder.  folder: that of the file in which they stand;
+ * "" or ends in '/'. */
+struct error scenario_files_rebase(struct json_doc *scenario, const char *folder) MUST_CHECK;
+struct error scenario_files_rebase_policy(struct json_doc *policy, const char *folder) MUST_CHECK;
+
 /* Set a field to a string, whatever it looks like. */
-struct error scenario_files_set(struct json_doc *doc, const char *field, const char *path) MUST_CHECK;
+struct error scenario_files_set(struct json_doc *doc, const char *field, const char *value) MUST_CHECK;
+
+/* Replace the names of workload models (ready ones, too) and the paths of maps of columns by their content. */
+struct error scenario_files_expand(struct json_doc *scenario) MUST_CHECK;
+
+/* Read and parse a file of JSON.  digest: NULL, or takes that of the file. */
+struct error scenario_files_read(struct json_doc **doc, const char *path, char digest[33]) MUST_CHECK;
 
 #endif

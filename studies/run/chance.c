@@ -13,7 +13,7 @@ static bool has_any(const json_t *object, const char *const *keys)
 
 bool chance_of_scenario(const char *scenario_json)
 {
-    static const char *const drawn_workload[] = {"synth", "fill", "blocks", "shake", "activity", NULL};
+    static const char *const drawn_workload[] = {"synth", "fill", "blocks", "shake", "sample", "growth", "activity", NULL};
     static const char *const drawn_world[] = {"faults", "cold_starts", NULL};
     json_t *root = json_loads(scenario_json, 0, NULL);
     json_t *workload = json_object_get(root, "workload"), *world = json_object_get(root, "world");

@@ -89,10 +89,11 @@ struct error setting_change(const struct setting_doc *doc, const char *change, s
 
 struct error setting_load(const struct setting_doc *doc, const char **path, double *load)
 {
-    const bool is_trace = json_doc_at(doc->doc, "workload.trace") != NULL;
-    *path = is_trace ? "workload.load" : "workload.synth.load_whole_gpu";
+    const bool is_mix =
+        json_doc_at(doc->doc, "workload.trace") == NULL && json_doc_at(doc->doc, "workload.model") == NULL;
+    *path = is_mix ? "workload.synth.load_whole_gpu" : "workload.load";
     const json_t *value = json_doc_at(doc->doc, *path);
-    *load = is_trace ? 1 : 0;
+    *load = is_mix ? 0 : 1;
     if (json_is_number(value))
         *load = json_number_value(value);
     if (*load > 0)

@@ -31,12 +31,15 @@ struct reading {
 
 /* ---- values ---- */
 
-static bool names_file(const char *path)
+/* Is the value at the dotted path the path of a file? */
+static bool names_file(const char *path, const char *value)
 {
     static const char *const files[] = {"cluster", "workload.trace", "policy.file", "policy.typical", NULL};
     for (size_t i = 0; files[i] != NULL; i++)
         if (strcmp(path, files[i]) == 0)
             return true;
+    if (strcmp(path, "workload.model") == 0)
+        return text_is_json_path(value);
     return strncmp(path, "plugins.", strlen("plugins.")) == 0 ||
            strncmp(path, "policy.plugins.", strlen("policy.plugins.")) == 0;
 }
@@ -48,7 +51,7 @@ static json_t *rebased(const struct reading *reading, const char *path, json_t *
     json_t *copy = NULL, *member;
     const char *key, *string = json_string_value(value);
     size_t i;
-    if (string != NULL && string[0] != '/' && names_file(path)) {
+    if (string != NULL && string[0] != '/' && names_file(path, string)) {
         buffer_format(&text, "%s%s", reading->folder, string);
         copy = json_string(buffer_c_string(&text));
     } else if (json_is_object(value)) {

@@ -88,6 +88,7 @@ static const struct scene scenes[] = {
     {.name = "policy list", .arguments = {"policy", "list"}},
     {.name = "policy show", .arguments = {"policy", "show", "kai"}},
     {.name = "trace info", .arguments = {"trace", "info", "jobs.csv"}},
+    {.name = "trace info --html", .arguments = {"trace", "info", "jobs.csv", "--html", "out/jobs.html"}, .draws = true},
     {.name = "trace validate", .arguments = {"trace", "validate", "jobs.csv"}},
     {.name = "trace convert", .arguments = {"trace", "convert", "jobs.csv", "--out", "out/jobs.swf.zst"}},
     {.name = "trace freeze", .arguments = {"trace", "freeze", "s.json", "--out", "out/jobs.jsonl.zst"}},

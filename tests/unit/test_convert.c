@@ -28,7 +28,8 @@ static void convert(struct job_source *source, const struct cluster *cluster, en
     struct output *output;
     struct error error = output_open(&output, path, OUTPUT_PLAIN);
     assert_false(error_is(error));
-    error = target == TO_NATIVE ? convert_native(source, cluster, output, lost) : convert_swf(source, output, lost);
+    error = target == TO_NATIVE ? convert_native(source, cluster, &(struct convert_form){0}, output, lost)
+                                : convert_swf(source, output, lost);
     assert_false(error_is(error));
     error = output_commit(&output);
     assert_false(error_is(error));

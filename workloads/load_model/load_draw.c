@@ -227,6 +227,7 @@ bool load_draw_next(struct load_draw *draw, struct job *job, struct job_truth *t
     job->submit = whole_ms(client->next);
     job->limit = limit_draw(client, run_time_s);
     *truth = (struct job_truth){.duration = whole_ms(time_from_seconds(run_time_s)),
+                                .recorded_wait = TIME_NEVER,
                                 .outcome = stream->kinds[kind].outcome,
                                 .sm_active_milli = SM_ACTIVE_UNKNOWN,
                                 .would_do_milli = GPU_MILLI};

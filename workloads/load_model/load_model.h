@@ -35,6 +35,7 @@
 #ifndef WORKLOADS_LOAD_MODEL_LOAD_MODEL_H
 #define WORKLOADS_LOAD_MODEL_LOAD_MODEL_H
 
+#include "base/embedded.h"
 #include "workloads/job.h"
 #include "workloads/job_truth.h"
 #include "workloads/load_model/distribution.h"
@@ -51,6 +52,8 @@ enum {
     LOAD_JOBS_PER_DAY_MAX = 10000000
 };
 #define LOAD_MODEL_KEY "workload_model"
+
+extern const struct embedded_text load_model_texts[]; /* the ready models, sorted by name; ends with a NULL name */
 
 struct load_kind {
     double weight;
@@ -117,6 +120,10 @@ struct load_model {
 
 /* The object of a document; lives in the arena; NULL after an error, which is the sticky one. */
 const struct load_model *load_model_read(const struct json_value *value, struct arena *arena);
+
+/* The document that a string names: a file if it holds '/' or ends in .json, else a ready model.  On error *out is NULL;
+ * an error of the name is told at the string. */
+struct error load_model_doc(struct json_doc **out, const struct json_value *name) MUST_CHECK;
 
 /* Read the file.  ERROR_CONFIG with file, line and column. */
 struct error load_model_open(const struct load_model **out, const char *path, struct arena *arena) MUST_CHECK;

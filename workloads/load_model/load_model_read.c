@@ -349,14 +349,44 @@ const struct load_model *load_model_read(const struct json_value *value, struct 
     return error_is(*value->error) ? NULL : model;
 }
 
-struct error load_model_open(const struct load_model **out, const char *path, struct arena *arena)
+static struct error file_doc(struct json_doc **out, const char *path)
 {
     char *bytes;
     size_t length;
-    struct json_doc *doc;
     TRY(input_read_all(path, MODEL_BYTES_MAX, &bytes, &length));
-    struct error error = json_doc_parse(&doc, path, (struct text){bytes, length}, ERROR_CONFIG);
+    struct error error = json_doc_parse(out, path, (struct text){bytes, length}, ERROR_CONFIG);
     mem_free(bytes);
+    return error;
+}
+
+struct error load_model_doc(struct json_doc **out, const struct json_value *value)
+{
+    enum { NAMES_MAX = 64 };
+    const char *names[NAMES_MAX + 1], *name = json_value_string(value);
+    uint32_t count = 0;
+    *out = NULL;
+    if (text_is_json_path(name))
+        return file_doc(out, name);
+    for (const struct embedded_text *text = load_model_texts; text->name != NULL; text++) {
+        if (strcmp(text->name, name) == 0)
+            return json_doc_parse(out, name, (struct text){text->text, text->length}, ERROR_CONFIG);
+        if (count < NAMES_MAX)
+            names[count++] = text->name;
+    }
+    names[count] = NULL;
+    json_fail(value, "there is no ready model '%s'", name);
+    const char *near = text_nearest(text_of(name), names);
+    if (near != NULL)
+        error_set_hint(value->error, "did you mean '%s'? The name of a file holds '/' or ends in .json", near);
+    else
+        error_set_hint(value->error, "docs/synthesis.md lists them; the name of a file holds '/' or ends in .json");
+    return *value->error;
+}
+
+struct error load_model_open(const struct load_model **out, const char *path, struct arena *arena)
+{
+    struct json_doc *doc = NULL;
+    struct error error = file_doc(&doc, path);
     if (error_is(error))
         return error;
     const struct json_value root = json_doc_root(doc, &error);

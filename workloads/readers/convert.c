@@ -1,75 +1,144 @@
 #include "workloads/readers/convert.h"
-#include "workloads/readers/native_row.h"
 
 #include <inttypes.h>
 
+#include "workloads/readers/native_row.h"
 #include "workloads/request/ask.h"
 
 enum { MIB_PER_GB = 1024, SWF_FAILED = 0, SWF_COMPLETED = 1, SWF_CANCELLED = 5 };
 
-static void comma(struct buffer *out)
+/* ---- native ---- */
+
+/* In the order of the columns. */
+static const enum native_field all_fields[] = {
+    NATIVE_JOB_ID,
+    NATIVE_SUBMIT,
+    NATIVE_DURATION,
+    NATIVE_GPUS,
+    NATIVE_NODES,
+    NATIVE_GPU_FRACTION,
+    NATIVE_GPU_MEMORY,
+    NATIVE_MIG,
+    NATIVE_CPUS,
+    NATIVE_MEMORY,
+    NATIVE_MIN_MEMBERS,
+    NATIVE_GPU_MODEL,
+    NATIVE_QUEUE,
+    NATIVE_USER,
+    NATIVE_CLASS,
+    NATIVE_WORKLOAD_CLASS,
+    NATIVE_PRIORITY,
+    NATIVE_PREEMPTIBLE,
+    NATIVE_LIMIT,
+    NATIVE_ESTIMATE,
+    NATIVE_DEADLINE,
+    NATIVE_OUTCOME,
+    NATIVE_WAIT,
+    NATIVE_SM_ACTIVE,
+    NATIVE_MEMORY_BANDWIDTH,
+    NATIVE_WOULD_DO,
+    NATIVE_CHECKPOINT_INTERVAL,
+    NATIVE_CHECKPOINT_DURATION,
+    NATIVE_RESTART,
+    NATIVE_FAILED,
+};
+
+static const enum native_field drawn_fields[] = {
+    NATIVE_JOB_ID, NATIVE_SUBMIT, NATIVE_DURATION, NATIVE_GPUS,  NATIVE_NODES, NATIVE_GPU_FRACTION, NATIVE_CPUS,
+    NATIVE_MEMORY, NATIVE_QUEUE,  NATIVE_USER,     NATIVE_CLASS, NATIVE_LIMIT, NATIVE_OUTCOME,
+};
+
+struct row {
+    struct buffer *out;
+    uint64_t fields; /* bit i: the enum native_field i is a column */
+    bool is_json, is_first;
+};
+
+static uint64_t fields_of(enum convert_columns columns)
 {
-    buffer_char(out, ',');
+    const enum native_field *fields = columns == CONVERT_DRAWN ? drawn_fields : all_fields;
+    const size_t count = columns == CONVERT_DRAWN ? sizeof drawn_fields / sizeof drawn_fields[0]
+                                                  : sizeof all_fields / sizeof all_fields[0];
+    uint64_t mask = 0;
+    for (size_t i = 0; i < count; i++)
+        mask |= UINT64_C(1) << fields[i];
+    return mask;
+}
+
+/* The names of the columns. */
+static void native_header(struct row *row)
+{
+    for (size_t i = 0; i < sizeof all_fields / sizeof all_fields[0]; i++)
+        if (row->fields >> all_fields[i] & 1)
+            buffer_format(row->out, "%s%s", i > 0 ? "," : "", native_columns[all_fields[i]].name);
+    buffer_char(row->out, '\n');
+}
+
+/* Begin the next column; a value that is absent is empty in CSV, and left out of JSON.  False: nothing follows. */
+static bool begin(struct row *row, enum native_field field, bool has)
+{
+    if (!(row->fields >> field & 1) || (!has && row->is_json))
+        return false;
+    if (!row->is_first)
+        buffer_char(row->out, ',');
+    row->is_first = false;
+    if (row->is_json)
+        buffer_format(row->out, "\"%s\":", native_columns[field].name);
+    return has;
+}
+
+static void put_scaled(struct row *row, enum native_field field, int64_t value, int64_t scale, bool has)
+{
+    if (begin(row, field, has))
+        buffer_scaled(row->out, value, scale);
 }
 
 /* A time, or nothing where it is the usual one. */
-static void put_time(struct buffer *out, time_ns time, time_ns usual)
+static void put_time(struct row *row, enum native_field field, time_ns time, time_ns usual)
 {
-    comma(out);
-    if (time != usual)
-        buffer_scaled(out, time, TIME_NS_PER_S);
+    put_scaled(row, field, time, TIME_NS_PER_S, time != usual);
 }
 
-static void put_name(struct buffer *out, const char *name)
+static void put_text(struct row *row, enum native_field field, struct text text)
 {
-    comma(out);
-    if (name != NULL)
-        buffer_csv(out, text_of(name));
+    if (!begin(row, field, text.at != NULL))
+        return;
+    if (row->is_json)
+        buffer_json(row->out, text);
+    else
+        buffer_csv(row->out, text);
 }
 
-static void put_count(struct buffer *out, uint64_t count)
+static void put_name(struct row *row, enum native_field field, const char *name)
 {
-    comma(out);
-    if (count != 0)
-        buffer_format(out, "%" PRIu64, count);
+    put_text(row, field, name != NULL ? text_of(name) : (struct text){NULL, 0});
+}
+
+static void put_count(struct row *row, enum native_field field, uint64_t count)
+{
+    put_scaled(row, field, (int64_t)count, 1, count != 0);
 }
 
 /* As many millionths of a GB as field_mib reads as these MiB. */
-static void put_mib(struct buffer *out, uint64_t mib)
+static void put_mib(struct row *row, enum native_field field, uint64_t mib)
 {
-    comma(out);
-    if (mib != 0)
-        buffer_scaled(out, (int64_t)mib * 1000000 / MIB_PER_GB, 1000000);
+    put_scaled(row, field, (int64_t)mib * 1000000 / MIB_PER_GB, 1000000, mib != 0);
 }
 
-static void put_share(struct buffer *out, uint32_t milli, uint32_t usual)
+static void put_share(struct row *row, enum native_field field, uint32_t milli, uint32_t usual)
 {
-    comma(out);
-    if (milli != usual)
-        buffer_scaled(out, milli, GPU_MILLI);
+    put_scaled(row, field, milli, GPU_MILLI, milli != usual);
 }
 
-static void put_id(struct buffer *out, const struct job *job)
+static bool is_piece(const struct request *request)
 {
-    if (job->name != NULL)
-        buffer_csv(out, text_of(job->name));
-    else
-        buffer_format(out, "%" PRId64, job->trace_id);
+    return request->gpu_milli != 0 || request->gpu_memory_mib != 0 || request->mig != 0;
 }
-
-/* ---- native ---- */
-
-static const char native_header[] =
-    "job_id,submit_s,duration_s,gpus,nodes,gpu_fraction,gpu_memory_gb,mig_profile,cpus,memory_gb,min_members,gpu_model,"
-    "queue,user,class,workload_class,priority,preemptible,limit_s,estimate_s,deadline_s,outcome,wait_s,sm_active,"
-    "memory_bandwidth,would_do,checkpoint_interval_s,checkpoint_duration_s,restart_s,failed_attempts_s\n";
 
 /* Can a row say how the members are?  Several members of pieces, and several kinds of members, it cannot. */
 static bool is_plain(const struct job *job)
 {
-    const struct request *request = &job->first.request;
-    const bool is_piece = request->gpu_milli != 0 || request->gpu_memory_mib != 0 || request->mig != 0;
-    return job->group_count == 1 && (job->first.count == 1 || !is_piece);
+    return job->group_count == 1 && (job->first.count == 1 || !is_piece(&job->first.request));
 }
 
 static void native_lost(const struct job *job, struct reason_tally *lost)
@@ -91,63 +160,95 @@ static void native_lost(const struct job *job, struct reason_tally *lost)
         reason_tally_add(lost, "jobs lose the image, weights and data that they pull");
 }
 
-static void native_request(struct buffer *out, const struct cluster *cluster, const struct job *job)
+static void put_models(struct row *row, const struct cluster *cluster, uint64_t models)
+{
+    struct buffer names = {0};
+    if (begin(row, NATIVE_GPU_MODEL, models != 0 || !row->is_json)) {
+        ask_models_write(cluster, models, row->is_json ? &names : row->out);
+        if (row->is_json)
+            buffer_json(row->out, (struct text){names.bytes, names.length});
+    }
+    buffer_release(&names);
+}
+
+static void native_request(struct row *row, const struct cluster *cluster, const struct job *job)
 {
     const struct job_group *group = &job->first;
     const struct request *request = &group->request;
-    const bool is_flat = request->gpus == 1 && group->count > 1;
-    buffer_format(out, ",%" PRIu64, (uint64_t)request->gpus * group->count);
-    put_count(out, is_flat ? 0 : group->count);
-    put_share(out, request->gpu_milli, 0);
-    put_mib(out, request->gpu_memory_mib);
-    put_name(out, request->mig != 0 ? ask_mig_name(cluster, request) : NULL);
-    comma(out);
-    if (request->cpu_milli != 0)
-        buffer_scaled(out, (int64_t)request->cpu_milli * group->count, GPU_MILLI);
-    put_mib(out, (uint64_t)request->memory_mib * group->count);
-    put_count(out, group->min_count != group->count ? group->min_count : 0);
-    comma(out);
-    ask_models_write(cluster, request->gpu_models, out);
+    const bool needs_no_nodes = is_piece(request) || (request->gpus == 1 && group->count > 1);
+    const uint64_t gpus = request->gpu_milli != 0 ? 1 : (uint64_t)request->gpus * group->count;
+    put_scaled(row, NATIVE_GPUS, (int64_t)gpus, 1, true);
+    put_count(row, NATIVE_NODES, needs_no_nodes ? 0 : group->count);
+    put_share(row, NATIVE_GPU_FRACTION, request->gpu_milli, 0);
+    put_mib(row, NATIVE_GPU_MEMORY, request->gpu_memory_mib);
+    put_name(row, NATIVE_MIG, request->mig != 0 ? ask_mig_name(cluster, request) : NULL);
+    put_scaled(row, NATIVE_CPUS, (int64_t)request->cpu_milli * group->count, GPU_MILLI, request->cpu_milli != 0);
+    put_mib(row, NATIVE_MEMORY, (uint64_t)request->memory_mib * group->count);
+    put_count(row, NATIVE_MIN_MEMBERS, group->min_count != group->count ? group->min_count : 0);
+    put_models(row, cluster, request->gpu_models);
 }
 
-static void native_row(struct buffer *out, const struct job_source *source, const struct cluster *cluster,
+static void put_failures(struct row *row, const struct job_failures *failures)
+{
+    if (!begin(row, NATIVE_FAILED, failures != NULL))
+        return;
+    const char *quote = row->is_json ? "\"" : "";
+    buffer_string(row->out, quote);
+    native_failures_write(failures, row->out);
+    buffer_string(row->out, quote);
+}
+
+static void native_facts(struct row *row, const struct job_source *source, const struct job *job,
+                         const struct job_truth *truth)
+{
+    put_name(row, NATIVE_QUEUE, job_source_queue_table(source)->queues[job->queue].name);
+    put_name(row, NATIVE_USER, job->user != NAMES_NONE ? names_text(job_source_users(source), job->user) : NULL);
+    put_name(row, NATIVE_CLASS, job_class_names[job->class]);
+    put_name(row, NATIVE_WORKLOAD_CLASS,
+             truth->workload_class != 0 ? names_text(job_source_classes(source), truth->workload_class - 1u) : NULL);
+    put_scaled(row, NATIVE_PRIORITY, job->priority, 1, true);
+    if (begin(row, NATIVE_PREEMPTIBLE, true))
+        buffer_string(row->out, job->is_preemptible ? "true" : "false");
+    put_time(row, NATIVE_LIMIT, job->limit, TIME_NEVER);
+    put_time(row, NATIVE_ESTIMATE, job->estimate, TIME_NEVER);
+    put_time(row, NATIVE_DEADLINE, job->deadline, TIME_NEVER);
+    put_name(row, NATIVE_OUTCOME, job_outcome_names[truth->outcome]);
+    put_time(row, NATIVE_WAIT, truth->recorded_wait, TIME_NEVER);
+    put_share(row, NATIVE_SM_ACTIVE, truth->sm_active_milli, SM_ACTIVE_UNKNOWN);
+    put_share(row, NATIVE_MEMORY_BANDWIDTH, truth->bandwidth_milli, 0);
+    put_share(row, NATIVE_WOULD_DO, truth->would_do_milli, GPU_MILLI);
+    put_time(row, NATIVE_CHECKPOINT_INTERVAL, job->checkpoint.interval, 0);
+    put_time(row, NATIVE_CHECKPOINT_DURATION, job->checkpoint.duration, 0);
+    put_time(row, NATIVE_RESTART, job->checkpoint.restart, 0);
+    put_failures(row, truth->failures);
+}
+
+static void native_row(struct row *row, const struct job_source *source, const struct cluster *cluster,
                        const struct job *job, const struct job_truth *truth)
 {
-    put_id(out, job);
-    comma(out);
-    buffer_scaled(out, job->submit, TIME_NS_PER_S);
-    comma(out);
-    buffer_scaled(out, truth->duration, TIME_NS_PER_S);
-    native_request(out, cluster, job);
-    put_name(out, job_source_queue_table(source)->queues[job->queue].name);
-    put_name(out, job->user != NAMES_NONE ? names_text(job_source_users(source), job->user) : NULL);
-    put_name(out, job_class_names[job->class]);
-    put_name(out,
-             truth->workload_class != 0 ? names_text(job_source_classes(source), truth->workload_class - 1u) : NULL);
-    buffer_format(out, ",%d,%s", job->priority, job->is_preemptible ? "true" : "false");
-    put_time(out, job->limit, TIME_NEVER);
-    put_time(out, job->estimate, TIME_NEVER);
-    put_time(out, job->deadline, TIME_NEVER);
-    put_name(out, job_outcome_names[truth->outcome]);
-    put_time(out, truth->recorded_wait, TIME_NEVER);
-    put_share(out, truth->sm_active_milli, SM_ACTIVE_UNKNOWN);
-    put_share(out, truth->bandwidth_milli, 0);
-    put_share(out, truth->would_do_milli, GPU_MILLI);
-    put_time(out, job->checkpoint.interval, 0);
-    put_time(out, job->checkpoint.duration, 0);
-    put_time(out, job->checkpoint.restart, 0);
-    comma(out);
-    native_failures_write(truth->failures, out);
-    buffer_char(out, '\n');
+    row->is_first = true;
+    if (row->is_json)
+        buffer_char(row->out, '{');
+    if (job->name != NULL)
+        put_text(row, NATIVE_JOB_ID, text_of(job->name));
+    else
+        put_scaled(row, NATIVE_JOB_ID, job->trace_id, 1, true);
+    put_scaled(row, NATIVE_SUBMIT, job->submit, TIME_NS_PER_S, true);
+    put_scaled(row, NATIVE_DURATION, truth->duration, TIME_NS_PER_S, true);
+    native_request(row, cluster, job);
+    native_facts(row, source, job, truth);
+    buffer_string(row->out, row->is_json ? "}\n" : "\n");
 }
 
-struct error convert_native(struct job_source *source, const struct cluster *cluster, struct output *output,
-                            struct reason_tally *lost)
+struct error convert_native(struct job_source *source, const struct cluster *cluster, const struct convert_form *form,
+                            struct output *output, struct reason_tally *lost)
 {
     struct job job;
     struct job_truth truth;
+    struct row row = {.out = output_buffer(output), .fields = fields_of(form->columns), .is_json = form->is_json};
     bool has;
-    buffer_string(output_buffer(output), native_header);
+    if (!row.is_json)
+        native_header(&row);
     while (true) {
         TRY(job_source_next(source, &job, &truth, &has));
         if (!has)
@@ -158,7 +259,7 @@ struct error convert_native(struct job_source *source, const struct cluster *clu
             continue;
         }
         native_lost(&job, lost);
-        native_row(output_buffer(output), source, cluster, &job, &truth);
+        native_row(&row, source, cluster, &job, &truth);
         TRY(output_flush_if_full(output));
     }
 }

@@ -1,10 +1,10 @@
 /* workloads/readers/convert.h -- the jobs of a source as a trace in another format.
  *
  *   struct reason_tally lost = {0};
- *   TRY(convert_native(source, cluster, output, &lost));
+ *   TRY(convert_native(source, cluster, &(struct convert_form){0}, output, &lost));
  *   reason_tally_show(&lost, "lost", &said);
  *
- * JSON lines, which keep all of a job, are workloads/readers/freeze.h.
+ * JSON lines that keep all of a job are workloads/readers/freeze.h.
  *
  * Laws
  *  - Time 0 is the first submission, as in the source.
@@ -21,9 +21,19 @@
 #include "base/output.h"
 #include "workloads/readers/source.h"
 
-/* The native CSV.  cluster: for the names of GPU models. */
-struct error convert_native(struct job_source *source, const struct cluster *cluster, struct output *output,
-                            struct reason_tally *lost) MUST_CHECK;
+/* Which native columns are written, and as what. */
+enum convert_columns {
+    CONVERT_ALL,  /* all that a row can say */
+    CONVERT_DRAWN /* those that jobs of a model have (workloads/load_model) */
+};
+struct convert_form {
+    enum convert_columns columns;
+    bool is_json; /* JSON lines with these names, without what is absent; false: CSV */
+};
+
+/* The native format.  cluster: for the names of GPU models; NULL: no job names one. */
+struct error convert_native(struct job_source *source, const struct cluster *cluster, const struct convert_form *form,
+                            struct output *output, struct reason_tally *lost) MUST_CHECK;
 
 /* Standard Workload Format 2.2; a GPU is a processor. */
 struct error convert_swf(struct job_source *source, struct output *output, struct reason_tally *lost) MUST_CHECK;

@@ -1,7 +1,7 @@
 /* workloads/readers/source.h -- jobs as a stream in the order of submission, wherever they come from.
  *
- * A source is a trace reader or a synthesizer, wrapped by transformations (sorting, window,
- * load, drawing of blocks, shaking, filling).  Its consumer sees one job at a time and needs no memory for the rest.
+ * A source takes jobs from a feed (feed.h: a trace with its transformations, a mix of classes, a model), applies what holds
+ * for jobs of any origin, and numbers them.  Its consumer sees one job at a time and needs no memory for the rest.
  *
  * Law: a trace is read once, or twice with the same bytes; submit times never decrease and start at 0 or later; ids are
  * 0, 1, 2, ...; what `job` points to is borrowed until the next call, but job->communication as long as the source
@@ -48,6 +48,7 @@ struct model_word {
 
 struct synth_spec; /* workloads/synth/synth.h */
 struct column_map; /* workloads/readers/column_map.h */
+struct load_model; /* workloads/load_model/load_model.h */
 
 /* What becomes of the attempts that a trace records of one job. */
 enum attempts_kind {
@@ -60,14 +61,18 @@ extern const char *const attempts_names[]; /* of those after ATTEMPTS_AS_FORMAT;
 
 /* The "workload" of a scenario, made by workload_read or by hand ({0} with trace and format is allowed). */
 struct workload_spec {
-    const char *trace;   /* path, relative to the scenario's folder; NULL: synth */
+    const char *trace;   /* path, relative to the scenario's folder; NULL: synth or model */
     const char *format;  /* one of trace_format_names; NULL: guessed from the header, else an error */
     const char *columns; /* path of a map of columns (workloads/readers/column_map.h); NULL: none */
     struct table_path tables[SIDE_FILES_MAX]; /* table_count of them, of distinct names */
     uint32_t table_count;
     const char *gpu_type;     /* whose run times are taken, where a trace has those of several; NULL: its format says */
-    struct synth_spec *synth; /* NULL: trace */
-    double load;              /* 0: as recorded; else the GPU load to which arrivals are scaled */
+    struct synth_spec *synth; /* NULL: trace or model */
+    const struct load_model *model; /* NULL: trace or synth */
+    uint64_t model_jobs;            /* of a model: the jobs that end the stream; 0: model_until ends it */
+    time_ns model_until;            /* of a model: the time that ends it; 0: model_jobs ends it */
+    double model_rate;              /* of a model: factor of all rates; 0: 1; not with load or gpu_h_per_day */
+    double load;                    /* 0: as recorded; else the GPU load to which arrivals are scaled */
     double gpu_h_per_day; /* 0: as recorded; else the GPU hours per day to which arrivals are scaled; not with load */
     uint32_t load_gpus;   /* the GPUs to which loads are relative; 0: those of the run's cluster */
     time_ns window_from, window_to; /* in the trace's own time (dates: since 1970); both 0: everything */
@@ -116,7 +121,7 @@ struct workload_facts {
     double load_recorded;  /* gpu_s / (span x cluster GPUs); 0 if the span is 0 */
     double arrival_factor; /* factor of the gaps between arrivals; 1 if not scaled; made for the trace as recorded */
     uint32_t load_gpus;    /* the GPUs to which loads are relative; 0: no load is */
-    /* GPU hours that the jobs ask for per day, after scaling; for synth the intended mean; 0: not known, or the jobs
+    /* GPU hours that the jobs ask for per day, after scaling; for synth and models the intended mean; 0: not known, or the jobs
      * fill the cluster */
     double gpu_h_per_day;
     bool is_filling;                /* of jobs that fill the cluster, and that end together */
@@ -158,7 +163,7 @@ struct error job_source_next(struct job_source *source, struct job *job, struct 
 struct error job_source_check(struct job_source *source) MUST_CHECK;
 
 /* Show some of the jobs before the first one is taken: of a trace those among its first 100,000 rows that are in the
- * window (all, in any order, if it is held in memory); of a synthesized workload its first 4,000.  The stream is
+ * window (all, in any order, if it is held in memory); of a synthesized workload or a model its first 4,000.  The stream is
  * unchanged.  A custom source shows none. */
 typedef void job_source_seen_fn(void *self, const struct job *job);
 struct error job_source_preview(struct job_source *source, job_source_seen_fn *seen, void *self) MUST_CHECK;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "workloads/load_model/load_model.h"
 #include "workloads/readers/column_map.h"
 #include "workloads/readers/source.h"
 #include "workloads/readers/zone.h"
@@ -14,10 +15,14 @@ enum {
     SIGMA_MAX = 3,
     SHAKE_DAYS_MAX = 365,
     SERVICE_GPUS_MAX = 16,
-    SECONDS_PER_DAY = 86400
+    SECONDS_PER_DAY = 86400,
+    KEYS_OF_MODELS = 2 /* keys of traces that models have, too */
 };
 
 #define FILL_LOAD_MIN 0.001
+
+#define MODEL_RATE_MIN 1e-6
+#define MODEL_RATE_MAX 1e6
 
 #define RATE_MIN   1e-3
 #define RATE_MAX   1e12
@@ -273,18 +278,38 @@ static void trace_read(struct workload_spec *spec, struct json_object *object, c
     fill_read(spec, object);
 }
 
-/* Known keys of traces get their own message, because they are not allowed here. */
-static void trace_keys_refuse(struct json_object *object)
+/* "model": the content of a model's file; "jobs" or "duration" ends it. */
+static void model_read(struct workload_spec *spec, struct json_object *object, const struct json_value *value)
 {
-    static const char *const keys[] = {
-        "format",        "columns",           "tables",           "gpu_type",       "gpu_models", "service",
-        "load",          "gpu_hours_per_day", "window",           "duration_scale", "tz_offset",  "processors_per_gpu",
-        "gpus_per_node", "bad_lines_max",     "default_duration", "fill",           "blocks",     "shake"};
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+    if (!json_is_object(value->node))
+        json_fail(value, "'model' must be the name of a ready model, the path of a file, or a model");
+    spec->model = load_model_read(value, &spec->arena);
+    scale_read(spec, object);
+    spec->model_rate = json_get_real(object, "rate", MODEL_RATE_MIN, MODEL_RATE_MAX, 1);
+    spec->model_jobs = (uint64_t)json_get_int(object, "jobs", 1, INT64_MAX, 0);
+    spec->model_until = json_get_duration(object, "duration", 0);
+    if (json_has(object, "rate") && (json_has(object, "load") || json_has(object, "gpu_hours_per_day"))) {
+        struct json_value rate = json_member(object, "rate");
+        json_fail(&rate, "the rates of a model are multiplied by 'rate', or scaled to 'load' or 'gpu_hours_per_day'");
+    }
+    if (spec->model_jobs == 0 && spec->model_until == 0)
+        json_fail(&object->value, "a model goes on for ever: give 'jobs' or 'duration'");
+}
+
+/* Known keys of traces get their own message, because they are not allowed here.  first: of `keys`. */
+static void trace_keys_refuse(struct json_object *object, size_t first)
+{
+    static const char *const keys[] = {"load",          "gpu_hours_per_day", "format",           "columns",
+                                       "tables",        "gpu_type",          "gpu_models",       "service",
+                                       "window",        "duration_scale",    "tz_offset",        "processors_per_gpu",
+                                       "gpus_per_node", "bad_lines_max",     "default_duration", "fill",
+                                       "blocks",        "attempts",          "failures",         "shake"};
+    for (size_t i = first; i < sizeof keys / sizeof keys[0]; i++) {
         if (!json_has(object, keys[i]))
             continue;
         struct json_value value = json_member(object, keys[i]);
-        json_fail(&value, "'%s' belongs to a trace; a synthesized workload has %s", keys[i],
+        json_fail(&value, "'%s' belongs to a trace; a %s has %s", keys[i],
+                  first == 0 ? "synthesized workload" : "model",
                   strcmp(keys[i], "load") == 0                ? "synth.load_whole_gpu"
                   : strcmp(keys[i], "gpu_hours_per_day") == 0 ? "'gpu_hours_per_day' in its classes"
                                                               : "no such thing");
@@ -311,14 +336,17 @@ void workload_read(struct workload_spec *spec, const struct json_value *value, c
         (struct workload_spec){.duration_scale = 1, .processors_per_gpu = 1, .gpus_per_node = GPUS_PER_NODE_DEFAULT};
     json_object_open(&object, value);
     bool has_trace = json_has(&object, "trace");
-    struct json_value synth = json_member(&object, "synth");
+    struct json_value synth = json_member(&object, "synth"), model = json_member(&object, "model");
     spec->load_gpus = load_gpus_read(&object);
-    if (has_trace == (synth.node != NULL)) {
-        json_fail(value, "a workload must have either 'trace' or 'synth'");
+    if (has_trace + (synth.node != NULL) + (model.node != NULL) != 1) {
+        json_fail(value, "a workload must have either 'trace', 'synth' or 'model'");
     } else if (has_trace) {
         trace_read(spec, &object, base);
+    } else if (model.node != NULL) {
+        trace_keys_refuse(&object, KEYS_OF_MODELS);
+        model_read(spec, &object, &model);
     } else {
-        trace_keys_refuse(&object);
+        trace_keys_refuse(&object, 0);
         spec->synth = synth_read(&synth, &spec->arena);
         if (spec->synth != NULL)
             spec->synth->load_gpus = spec->load_gpus;

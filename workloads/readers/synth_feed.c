@@ -1,0 +1,79 @@
+#include "workloads/readers/synth_feed.h"
+
+#include "workloads/synth/synth.h"
+
+struct synth_feed {
+    struct feed feed;
+    const struct synth_spec *spec;
+    struct synth *synth;
+    uint64_t seed;
+};
+
+static struct error synth_feed_next(struct feed *feed, struct job *job, struct job_truth *truth, bool *has)
+{
+    struct synth_feed *self = (struct synth_feed *)feed;
+    *has = synth_next(self->synth, job, truth);
+    if (*has)
+        feed_count(feed, job, truth);
+    else
+        feed_count_end(feed);
+    return ERROR_OK;
+}
+
+static struct error synth_feed_preview(struct feed *feed, job_source_seen_fn *seen, void *listener)
+{
+    struct synth_feed *self = (struct synth_feed *)feed;
+    struct synth *other = synth_new(self->spec, feed->tables->cluster, self->seed);
+    struct job job;
+    struct job_truth truth;
+    for (uint32_t i = 0; i < FEED_PREVIEW_MADE && synth_next(other, &job, &truth); i++) {
+        /* a consumer may keep a request as long as the source lives */
+        job.first.request.nodes = node_asks_own(&feed->tables->asks, job.first.request.nodes);
+        seen(listener, &job);
+    }
+    synth_free(other);
+    return ERROR_OK;
+}
+
+static void synth_feed_free(struct feed *feed)
+{
+    struct synth_feed *self = (struct synth_feed *)feed;
+    synth_free(self->synth);
+    mem_free(self);
+}
+
+static const struct feed_ops synth_feed_ops = {
+    .next = synth_feed_next, .preview = synth_feed_preview, .free = synth_feed_free};
+
+static struct error begin(struct synth_feed *self, struct job_tables *tables, struct workload_facts *facts)
+{
+    const char *class_name = "";
+    uint32_t index = 0;
+    if (tables->cluster == NULL || tables->cluster->gpu_count == 0)
+        return error_new(ERROR_CONFIG, "a synthesized workload needs a cluster with GPUs: its load is "
+                                       "a share of them");
+    const char *complaint = synth_complaint(self->spec, tables->cluster, &class_name, &index);
+    if (complaint != NULL)
+        return error_new(ERROR_CONFIG, "size %u of the class '%s' cannot be: %s", index + 1, class_name, complaint);
+    self->synth = synth_new(self->spec, tables->cluster, self->seed);
+    synth_tenants(self->synth, tables->queues);
+    synth_classes(self->synth, tables->classes);
+    TRY(declared_check_synth(&tables->declared, self->synth));
+    facts->format = "synth";
+    facts->arrival_factor = 1;
+    facts->load_gpus = synth_load_gpus(self->synth);
+    facts->gpu_h_per_day = synth_gpu_h_per_day(self->synth);
+    return ERROR_OK;
+}
+
+struct error synth_feed_open(struct feed **out, const struct workload_spec *spec, struct job_tables *tables,
+                             struct workload_facts *facts, uint64_t seed)
+{
+    struct synth_feed *self = mem_zalloc(1, sizeof *self);
+    self->feed =
+        (struct feed){.ops = &synth_feed_ops, .tables = tables, .facts = facts, .preview_max = FEED_PREVIEW_MADE};
+    self->spec = spec->synth;
+    self->seed = seed;
+    *out = &self->feed;
+    return begin(self, tables, facts);
+}

@@ -1,0 +1,394 @@
+#include "workloads/readers/trace_feed.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/input.h"
+#include "workloads/readers/fill.h"
+#include "workloads/readers/held.h"
+#include "workloads/readers/reader.h"
+#include "workloads/readers/spill.h"
+
+/* Traces of at most HELD_MAX jobs are read once and kept (40 MB).  Longer ones are read again as a stream, by way of
+ * a temporary file if they are not sorted, unless they are shaken, are drawn in blocks or fill a cluster. */
+enum { HELD_MAX = 1 << 18 };
+
+enum { HOURS_PER_DAY = 24, PREVIEW_ROWS = 100000 };
+
+struct trace_feed {
+    struct feed feed;
+    const struct workload_spec *spec;
+    struct reader reader; /* open while streaming or loading */
+    struct arena arena;   /* holds what rows point to */
+    struct arena kept;    /* holds what jobs point to until the end */
+    struct side_files sides;
+    struct held held;
+    struct spill *spill; /* jobs of a long trace that is not sorted; NULL: of none */
+    struct blocks_users copies;
+    struct fill fill;
+    bool is_read;     /* the trace was opened before */
+    bool is_held;     /* jobs come from `held`, not from the reader */
+    bool is_sorted;   /* the trace's submissions never decrease */
+    bool is_finished; /* the second reading has ended, and was of the same bytes */
+    struct frozen_facts frozen;
+    time_ns origin;   /* the trace's time that becomes 0 */
+    time_ns previous; /* submission of the job before, in the trace's time */
+};
+
+static bool has_window(const struct workload_spec *spec)
+{
+    return spec->window_from != 0 || spec->window_to != 0;
+}
+
+static bool is_filling(const struct workload_spec *spec)
+{
+    return spec->fill.load != 0;
+}
+
+/* A pipe cannot be read again, so its jobs are kept. */
+static bool is_once(const struct workload_spec *spec)
+{
+    return input_is_once(spec->trace);
+}
+
+static struct error changed(const struct trace_feed *self)
+{
+    struct error error = error_new(ERROR_DATA, "%s changed while it was read", self->spec->trace);
+    error_set_hint(&error, "run again on a file that nobody writes to");
+    return error;
+}
+
+static time_ns time_scaled(time_ns time, double factor)
+{
+    if (factor == 1 || time == TIME_NEVER)
+        return time;
+    return time_from_seconds(time_to_seconds(time) * factor);
+}
+
+/* ---- The first reading ------------------------------------------------------------------------- */
+
+/* The next row in the window, with its durations scaled. */
+static struct error row_next(struct trace_feed *self, struct trace_row *row, bool *has)
+{
+    const struct workload_spec *spec = self->spec;
+    double factor = spec->duration_scale != 0 ? spec->duration_scale : 1;
+    do {
+        if (!self->is_held)
+            arena_reset(&self->arena);
+        TRY(reader_next(&self->reader, row, has));
+    } while (*has && has_window(spec) && (row->job.submit < spec->window_from || row->job.submit >= spec->window_to));
+    row->truth.duration = time_scaled(row->truth.duration, factor);
+    row->job.limit = time_scaled(row->job.limit, factor);
+    row->job.estimate = time_scaled(row->job.estimate, factor);
+    if (row->job.limit == 0)
+        row->job.limit = TIME_NS_PER_US; /* scaling made it 0, which is no limit */
+    return ERROR_OK;
+}
+
+static struct error trace_open(struct trace_feed *self)
+{
+    self->reader = (struct reader){
+        .cluster = self->feed.tables->cluster,
+        .queues = self->feed.tables->queues,
+        .users = self->feed.tables->users,
+        .asks = &self->feed.tables->asks,
+        .communications = &self->feed.tables->declared.set,
+        .tags = self->feed.tables->tags,
+        .classes = self->feed.tables->classes,
+        .arena = &self->arena,
+        .kept = &self->kept,
+        .sides = &self->sides,
+        .is_again = self->is_read,
+    };
+    self->is_read = true;
+    TRY(reader_open(&self->reader, self->spec));
+    self->frozen = self->reader.frozen;
+    return ERROR_OK;
+}
+
+/* Read everything once: the facts, and whether it is sorted.  Keep the jobs of a short trace. */
+static struct error trace_scan(struct trace_feed *self)
+{
+    struct trace_row row;
+    bool has;
+    const struct workload_spec *spec = self->spec;
+    const bool is_kept =
+        spec->is_kept || is_once(spec) || is_filling(spec) || shake_is_on(&spec->shake) || spec->blocks != BLOCKS_NONE;
+    uint64_t held_max = is_kept ? JOB_NONE : HELD_MAX;
+    self->is_held = true;
+    self->is_sorted = true;
+    while (true) {
+        TRY(row_next(self, &row, &has));
+        if (!has)
+            break;
+        if (self->feed.facts->job_count != 0 && row.job.submit < self->previous)
+            self->is_sorted = false;
+        self->previous = row.job.submit;
+        if (self->feed.facts->job_count == JOB_NONE)
+            return error_new(ERROR_DATA, "%s holds more than %u jobs", spec->trace, JOB_NONE);
+        feed_count(&self->feed, &row.job, &row.truth);
+        TRY(declared_check(&self->feed.tables->declared, &row.job, &row.truth, NULL));
+        assert(row.job.submit < 0 || job_complaint(&row.job) == NULL);
+        if (self->is_held && self->feed.facts->job_count > held_max) {
+            self->is_held = false;
+            held_release(&self->held);
+        }
+        if (self->is_held)
+            held_add(&self->held, &row.job, &row.truth);
+    }
+    self->feed.facts->bad_line_count = self->reader.bad_line_count;
+    self->feed.facts->skipped = self->reader.skipped;
+    self->feed.facts->requests = self->reader.requests;
+    self->feed.facts->format = self->reader.format->name;
+    return input_finish_digest(self->reader.input, self->feed.facts->digest);
+}
+
+/* A trace that was read again must have been the same. */
+static struct error trace_finish(struct trace_feed *self)
+{
+    char digest[33];
+    TRY(input_finish_digest(self->reader.input, digest));
+    self->is_finished = true;
+    return strcmp(digest, self->feed.facts->digest) == 0 ? ERROR_OK : changed(self);
+}
+
+/* ---- Between the readings ---------------------------------------------------------------------- */
+
+/* GPU hours that the trace's jobs ask for per day; 0: all jobs are submitted at once. */
+static double recorded_h_per_day(const struct workload_facts *facts)
+{
+    double span_s = time_to_seconds(facts->last_submit - facts->first_submit);
+    return span_s > 0 ? facts->gpu_s / span_s * HOURS_PER_DAY : 0;
+}
+
+/* Find the factor by which gaps between submissions grow, so that the jobs ask for the load that is set. */
+static struct error trace_scale(struct trace_feed *self)
+{
+    const struct workload_spec *spec = self->spec;
+    struct workload_facts *facts = self->feed.facts;
+    double span_s = time_to_seconds(facts->last_submit - facts->first_submit);
+    uint32_t gpus = spec->load_gpus;
+    if (gpus == 0 && self->feed.tables->cluster != NULL)
+        gpus = self->feed.tables->cluster->gpu_count;
+    if (spec->load > 0)
+        facts->load_gpus = gpus;
+    if (span_s <= 0 || facts->gpu_s == 0 || (spec->load > 0 && gpus == 0))
+        return error_new(ERROR_DATA,
+                         "%s cannot be scaled to a load: its jobs ask no GPU time, are all submitted at "
+                         "once, or the cluster has no GPUs",
+                         spec->trace);
+    facts->arrival_factor =
+        spec->load > 0 ? facts->gpu_s / (span_s * gpus) / spec->load : recorded_h_per_day(facts) / spec->gpu_h_per_day;
+    return ERROR_OK;
+}
+
+static struct error trace_judge(struct trace_feed *self)
+{
+    const struct workload_spec *spec = self->spec;
+    struct workload_facts *facts = self->feed.facts;
+    if (facts->job_count == 0)
+        return error_new(ERROR_DATA, "%s holds no jobs%s", spec->trace, has_window(spec) ? " in the window" : "");
+    feed_count_end(&self->feed);
+    self->origin = has_window(spec)         ? spec->window_from
+                   : self->frozen.is_frozen ? self->frozen.origin
+                                            : facts->first_submit;
+    facts->is_filling = self->frozen.is_filling;
+    facts->arrival_factor = 1;
+    if (spec->load > 0 || spec->gpu_h_per_day > 0)
+        TRY(trace_scale(self));
+    if (!is_filling(spec))
+        facts->gpu_h_per_day = recorded_h_per_day(facts) / facts->arrival_factor;
+    return ERROR_OK;
+}
+
+/* Sort a long trace. */
+static struct error trace_spill(struct trace_feed *self)
+{
+    struct trace_row row;
+    bool has;
+    self->spill = spill_new(0);
+    while (true) {
+        TRY(row_next(self, &row, &has));
+        if (!has)
+            return trace_finish(self);
+        TRY(spill_add(self->spill, &row.job, &row.truth));
+    }
+}
+
+/* Go on with the jobs of blocks that are drawn.  The facts become theirs, except for the span of the submissions. */
+static struct error trace_draw(struct trace_feed *self, uint64_t seed)
+{
+    const struct workload_spec *spec = self->spec;
+    struct workload_facts *facts = self->feed.facts;
+    const struct blocks_plan plan = {.kind = spec->blocks,
+                                     .begin = self->origin,
+                                     .end = has_window(spec) ? spec->window_to : TIME_NEVER,
+                                     .trace = spec->trace,
+                                     .seed = seed};
+    const time_ns first_submit = facts->first_submit, last_submit = facts->last_submit;
+    TRY(blocks_draw(&self->held, &plan, self->feed.tables->users, &self->arena, &self->copies));
+    declared_set_copies(&self->feed.tables->declared, &self->copies);
+    feed_count_again(&self->feed);
+    for (size_t i = 0; i < self->held.count; i++)
+        feed_count(&self->feed, &self->held.jobs[i].job, &self->held.jobs[i].truth);
+    facts->first_submit = first_submit;
+    facts->last_submit = last_submit;
+    feed_count_end(&self->feed);
+    facts->gpu_h_per_day = recorded_h_per_day(facts) / facts->arrival_factor;
+    self->is_sorted = true;
+    return ERROR_OK;
+}
+
+/* Go on in the order of submission.  A trace that is not held is read again. */
+static struct error trace_order(struct trace_feed *self, uint64_t seed)
+{
+    if (self->spec->blocks != BLOCKS_NONE)
+        TRY(trace_draw(self, seed));
+    if (shake_is_on(&self->spec->shake)) {
+        shake_jobs(&self->held, &self->spec->shake, self->origin, seed);
+        self->is_sorted = false;
+    }
+    if (!self->is_held) {
+        arena_reset(&self->arena);
+        TRY(trace_open(self));
+        if (!self->is_sorted)
+            TRY(trace_spill(self));
+    }
+    if (!self->is_sorted && self->is_held)
+        held_sort(&self->held);
+    self->previous = INT64_MIN;
+    return ERROR_OK;
+}
+
+/* Go on in a random order.  The facts become those of the jobs that will be submitted. */
+static struct error trace_fill(struct trace_feed *self, uint64_t seed)
+{
+    struct workload_facts *facts = self->feed.facts;
+    struct job job;
+    struct job_truth truth;
+    TRY(fill_begin(&self->fill, &self->held, self->feed.tables->cluster, &self->spec->fill, self->spec->trace, seed));
+    facts->is_filling = true;
+    feed_count_again(&self->feed);
+    while (fill_next(&self->fill, &job, &truth))
+        feed_count(&self->feed, &job, &truth);
+    feed_count_end(&self->feed);
+    fill_rewind(&self->fill);
+    return ERROR_OK;
+}
+
+static struct error trace_begin(struct trace_feed *self, uint64_t seed)
+{
+    TRY(trace_open(self));
+    TRY(trace_scan(self));
+    TRY(trace_judge(self));
+    reader_close(&self->reader);
+    return is_filling(self->spec) ? trace_fill(self, seed) : trace_order(self, seed);
+}
+
+/* ---- The feed ---------------------------------------------------------------------------------- */
+
+static struct error trace_feed_next(struct feed *feed, struct job *job, struct job_truth *truth, bool *has)
+{
+    struct trace_feed *self = (struct trace_feed *)feed;
+    if (is_filling(self->spec)) {
+        *has = fill_next(&self->fill, job, truth);
+        return ERROR_OK;
+    }
+    if (self->is_held) {
+        *has = held_next(&self->held, job, truth);
+    } else if (self->spill != NULL) {
+        arena_reset(&self->arena);
+        TRY(spill_next(self->spill, &self->arena, job, truth, has));
+    } else {
+        struct trace_row row;
+        TRY(row_next(self, &row, has));
+        if (!*has)
+            return self->is_finished ? ERROR_OK : trace_finish(self);
+        if (row.job.submit < self->previous || row.job.submit < self->origin)
+            return changed(self);
+        *job = row.job;
+        *truth = row.truth;
+    }
+    if (!*has)
+        return ERROR_OK;
+    self->previous = job->submit;
+    time_ns slack = job->deadline == TIME_NEVER ? TIME_NEVER : job->deadline - job->submit;
+    job->submit = time_scaled(job->submit - self->origin, self->feed.facts->arrival_factor);
+    job->deadline = slack == TIME_NEVER ? TIME_NEVER : job->submit + slack;
+    return ERROR_OK;
+}
+
+static struct error trace_feed_check(struct feed *feed)
+{
+    struct trace_feed *self = (struct trace_feed *)feed;
+    return self->is_held || self->is_finished ? ERROR_OK : trace_finish(self);
+}
+
+/* How many rows of a trace a preview shows. */
+static uint32_t preview_rows(const struct trace_feed *self)
+{
+    const uint32_t most = self->frozen.preview_jobs;
+    return self->is_held ? (most != 0 ? most : UINT32_MAX) : most != 0 && most < PREVIEW_ROWS ? most : PREVIEW_ROWS;
+}
+
+/* Preview a trace that is not held, in the file's order.  It is then opened again from its beginning, unless its jobs
+ * are sorted already. */
+static struct error trace_preview(struct trace_feed *self, job_source_seen_fn *seen, void *listener)
+{
+    struct trace_row row;
+    bool has;
+    if (self->spill != NULL) {
+        reader_close(&self->reader);
+        TRY(trace_open(self));
+    }
+    for (uint32_t i = 0; i < preview_rows(self); i++) {
+        TRY(row_next(self, &row, &has));
+        if (!has)
+            break;
+        seen(listener, &row.job);
+    }
+    reader_close(&self->reader);
+    arena_reset(&self->arena);
+    return self->spill != NULL ? ERROR_OK : trace_open(self);
+}
+
+static struct error trace_feed_preview(struct feed *feed, job_source_seen_fn *seen, void *listener)
+{
+    struct trace_feed *self = (struct trace_feed *)feed;
+    if (!self->is_held)
+        return trace_preview(self, seen, listener);
+    for (size_t i = 0; i < self->held.count && i < preview_rows(self); i++)
+        seen(listener, &self->held.jobs[i].job);
+    return ERROR_OK;
+}
+
+static void trace_feed_free(struct feed *feed)
+{
+    struct trace_feed *self = (struct trace_feed *)feed;
+    reader_close(&self->reader);
+    fill_release(&self->fill);
+    held_release(&self->held);
+    spill_free(self->spill);
+    blocks_users_release(&self->copies);
+    arena_release(&self->arena);
+    arena_release(&self->kept);
+    side_files_release(&self->sides);
+    mem_free(self);
+}
+
+static const struct feed_ops trace_feed_ops = {
+    .next = trace_feed_next, .preview = trace_feed_preview, .check = trace_feed_check, .free = trace_feed_free};
+
+struct error trace_feed_open(struct feed **out, const struct workload_spec *spec, struct job_tables *tables,
+                             struct workload_facts *facts, uint64_t seed)
+{
+    struct trace_feed *self = mem_zalloc(1, sizeof *self);
+    self->feed = (struct feed){.ops = &trace_feed_ops, .tables = tables, .facts = facts};
+    self->spec = spec;
+    side_files_init(&self->sides, spec->tables, spec->table_count);
+    facts->sides = &self->sides;
+    *out = &self->feed;
+    TRY(trace_begin(self, seed));
+    self->feed.preview_max = self->frozen.preview_jobs;
+    return ERROR_OK;
+}
