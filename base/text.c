@@ -16,16 +16,6 @@ struct text text_of(const char *c_string)
     return (struct text){c_string, strlen(c_string)};
 }
 
-bool text_equal(struct text a, struct text b)
-{
-    return a.length == b.length && (a.length == 0 || memcmp(a.at, b.at, a.length) == 0);
-}
-
-bool text_is(struct text a, const char *c_string)
-{
-    return text_equal(a, text_of(c_string));
-}
-
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r';
@@ -107,16 +97,9 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-bool text_to_int64(struct text text, int64_t low, int64_t high, int64_t *out)
+/* An integer of any length.  at: behind the sign. */
+static bool int64_long(const char *at, const char *end, bool is_negative, int64_t *out)
 {
-    if (text.length == 0)
-        return false; /* at may be NULL then */
-    const char *at = text.at;
-    const char *end = at + text.length;
-    bool is_negative = *at == '-';
-    at += is_negative;
-    if (at == end)
-        return false;
     int64_t value = 0; /* negative, because INT64_MIN has no positive counterpart */
     for (; at != end; at++) {
         if (!is_digit(*at))
@@ -124,8 +107,33 @@ bool text_to_int64(struct text text, int64_t low, int64_t high, int64_t *out)
         if (__builtin_mul_overflow(value, 10, &value) || __builtin_sub_overflow(value, *at - '0', &value))
             return false;
     }
-    if (!is_negative && __builtin_sub_overflow(0, value, &value))
+    *out = value;
+    return is_negative || !__builtin_sub_overflow(0, value, out);
+}
+
+enum { DIGITS_FIT = 18 }; /* so many digits always fit an int64_t */
+
+bool text_to_int64(struct text text, int64_t low, int64_t high, int64_t *out)
+{
+    if (text.length == 0)
+        return false; /* at may be NULL then */
+    const char *at = text.at;
+    const char *end = at + text.length;
+    bool is_negative = *at == '-';
+    int64_t value = 0;
+    at += is_negative;
+    if (at == end)
         return false;
+    if (end - at <= DIGITS_FIT) {
+        do {
+            if (!is_digit(*at))
+                return false;
+            value = value * 10 + (*at - '0');
+        } while (++at != end);
+        value = is_negative ? -value : value;
+    } else if (!int64_long(at, end, is_negative, &value)) {
+        return false;
+    }
     if (value < low || value > high)
         return false;
     *out = value;
@@ -222,7 +230,7 @@ static bool decimal_to_int64(const struct decimal *decimal, int64_t shift, int64
  * and needs the general function. */
 static bool scaled_quick(struct text text, int64_t scale, int64_t *out)
 {
-    if (text.length == 0 || text.length > 18 || scale > 1000000000)
+    if (text.length == 0 || text.length > DIGITS_FIT || scale > 1000000000)
         return false;
     const char *at = text.at;
     const char *end = at + text.length;

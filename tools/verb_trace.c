@@ -4,16 +4,14 @@
 #include "tools/verbs.h"
 #include "workloads/readers/survey.h"
 
-static struct error show_survey(const struct args *args, struct job_source *source, const struct cluster *cluster,
-                                struct buffer *out)
+static struct error show_survey(const struct args *args, struct survey *survey, struct job_source *source,
+                                const struct cluster *cluster, struct buffer *out)
 {
-    struct survey survey;
-    TRY(survey_read(&survey, source));
+    TRY(survey_complete(survey, source));
     if (args_flag(args, "json"))
-        survey_json(&survey, source, cluster, out);
+        survey_json(survey, source, cluster, out);
     else
-        survey_show(&survey, source, cluster, out);
-    survey_release(&survey);
+        survey_show(survey, source, cluster, out);
     return ERROR_OK;
 }
 
@@ -22,18 +20,22 @@ static struct error info(const struct args *args, struct buffer *out)
     struct cluster *cluster = NULL;
     struct job_source *source = NULL;
     struct workload_spec spec;
+    struct survey survey = {0};
     int64_t bad_max;
     TRY(trace_options_read(args, &spec));
     TRY(args_int64(args, "max-bad", 0, INT64_MAX, 0, &bad_max));
     spec.bad_lines_max = (uint64_t)bad_max;
     if (args_flag(args, "shapes"))
         spec.default_duration = TIME_NS_PER_S; /* a trace without times still has requests */
+    else
+        spec.scan = survey_listener(&survey);
     struct error error = trace_options_cluster(args, &cluster);
     if (!error_is(error))
         error = job_source_open(&source, &spec, cluster, 1);
     if (!error_is(error))
         error = args_flag(args, "shapes") ? typical_kinds_write(source, cluster, out)
-                                          : show_survey(args, source, cluster, out);
+                                          : show_survey(args, &survey, source, cluster, out);
+    survey_release(&survey);
     job_source_close(source);
     cluster_free(cluster);
     return error;

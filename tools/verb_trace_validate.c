@@ -23,16 +23,6 @@ static void on_bad_line(void *self, const struct error *error)
     validation->shown++;
 }
 
-static struct error read_all(struct job_source *source)
-{
-    struct job job;
-    struct job_truth truth;
-    bool has = true;
-    while (has)
-        TRY(job_source_next(source, &job, &truth, &has));
-    return job_source_check(source);
-}
-
 static struct error validate(const struct args *args, struct buffer *out, uint64_t *bad)
 {
     struct cluster *cluster = NULL;
@@ -46,11 +36,9 @@ static struct error validate(const struct args *args, struct buffer *out, uint64
     validation.shown_max = (uint64_t)shown_max;
     spec.bad_lines_max = (uint64_t)bad_max;
     spec.bad_lines = (struct bad_line_listener){&validation, on_bad_line};
-    spec.is_kept = true; /* each line is read once, so each error comes once */
+    spec.is_scanned = true; /* each line is read once, so each error comes once */
     TRY(trace_options_cluster(args, &cluster));
     struct error error = job_source_open(&source, &spec, cluster, 1);
-    if (!error_is(error))
-        error = read_all(source);
     if (!error_is(error)) {
         const struct workload_facts *facts = job_source_facts(source);
         *bad = facts->bad_line_count;

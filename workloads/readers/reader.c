@@ -176,6 +176,7 @@ static struct error reader_begin(struct reader *reader)
         return record_error(reader);
     TRY(format_find(reader, line));
     reader->state = mem_zalloc(1, reader->format->state_bytes);
+    reader->usual = (struct trace_row){ROW_JOB, job_default(), truth_default(), NULL};
     if (reader->format->on_first_line != NULL)
         TRY(reader->format->on_first_line(reader, line, &is_header));
     reader->first_line = line;
@@ -222,7 +223,7 @@ struct error reader_next(struct reader *reader, struct trace_row *row, bool *has
         reader->has_first_line = false;
         if (!*has && reader->format->on_end == NULL)
             return ERROR_OK;
-        *row = (struct trace_row){ROW_JOB, job_default(), truth_default(), NULL};
+        *row = reader->usual;
         bool is_line = *has;
         struct error error =
             is_line ? reader->format->on_line(reader, line, row) : reader->format->on_end(reader, row, has);

@@ -50,6 +50,7 @@ struct reader {
     struct arena *arena;   /* holds what rows point to; the reader's user resets it */
     struct input *input;
     void *state;          /* of the format: state_bytes, zeroed */
+    struct trace_row usual; /* a row before its line is read */
     struct trace_ids ids; /* of the jobs so far, if has_ties */
     bool has_ties;        /* lines may name each other; set by formats with such fields */
     bool is_again;        /* the file was read before, into the same tables */

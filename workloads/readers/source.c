@@ -149,15 +149,28 @@ static struct error trace_open(struct job_source *source)
     return ERROR_OK;
 }
 
+/* The trace is too long to be kept.  If it is known to need sorting, that begins with the jobs so far, so that no line
+ * is read twice. */
+static struct error trace_let_go(struct job_source *source)
+{
+    source->is_held = false;
+    if (!source->is_sorted) {
+        source->spill = spill_new(0);
+        for (size_t i = 0; i < source->held.count; i++)
+            TRY(spill_add(source->spill, &source->held.jobs[i].job, &source->held.jobs[i].truth));
+    }
+    held_release(&source->held);
+    return ERROR_OK;
+}
+
 /* Read everything once: the facts, and whether it is sorted.  Keep the jobs of a short trace. */
 static struct error trace_scan(struct job_source *source)
 {
     struct trace_row row;
     bool has;
     const struct workload_spec *spec = source->spec;
-    const bool is_kept =
-        spec->is_kept || is_once(spec) || is_filling(spec) || shake_is_on(&spec->shake) || spec->blocks != BLOCKS_NONE;
-    uint64_t held_max = is_kept ? JOB_NONE : HELD_MAX;
+    const bool is_kept = is_once(spec) || is_filling(spec) || shake_is_on(&spec->shake) || spec->blocks != BLOCKS_NONE;
+    const uint64_t held_max = spec->is_scanned ? 0 : is_kept ? JOB_NONE : HELD_MAX;
     source->is_held = true;
     source->is_sorted = true;
     while (true) {
@@ -172,13 +185,16 @@ static struct error trace_scan(struct job_source *source)
         facts_add(source, &row.job, &row.truth);
         TRY(declared_check(&source->declared, &row.job, &row.truth, NULL));
         assert(row.job.submit < 0 || job_complaint(&row.job) == NULL);
-        if (source->is_held && source->facts.job_count > held_max) {
-            source->is_held = false;
-            held_release(&source->held);
-        }
+        if (spec->scan.on_job != NULL)
+            spec->scan.on_job(spec->scan.self, &row.job, &row.truth);
+        if (source->is_held && source->facts.job_count > held_max)
+            TRY(trace_let_go(source));
         if (source->is_held)
             held_add(&source->held, &row.job, &row.truth);
+        else if (source->spill != NULL)
+            TRY(spill_add(source->spill, &row.job, &row.truth));
     }
+    source->is_finished = source->spill != NULL || spec->is_scanned;
     source->facts.bad_line_count = source->reader.bad_line_count;
     source->facts.skipped = source->reader.skipped;
     source->facts.requests = source->reader.requests;
@@ -235,6 +251,7 @@ static struct error trace_judge(struct job_source *source)
     source->origin = has_window(spec)           ? spec->window_from
                      : source->frozen.is_frozen ? source->frozen.origin
                                                 : facts->first_submit;
+    facts->origin = source->origin;
     facts->is_filling = source->frozen.is_filling;
     facts->arrival_factor = 1;
     if (spec->load > 0 || spec->gpu_h_per_day > 0)
@@ -292,7 +309,7 @@ static struct error trace_order(struct job_source *source, uint64_t seed)
         shake_jobs(&source->held, &source->spec->shake, source->origin, seed);
         source->is_sorted = false;
     }
-    if (!source->is_held) {
+    if (!source->is_held && source->spill == NULL) {
         arena_reset(&source->arena);
         TRY(trace_open(source));
         if (!source->is_sorted)
@@ -327,6 +344,8 @@ static struct error trace_begin(struct job_source *source, uint64_t seed)
     TRY(trace_scan(source));
     TRY(trace_judge(source));
     reader_close(&source->reader);
+    if (source->spec->is_scanned)
+        return ERROR_OK;
     return is_filling(source->spec) ? trace_fill(source, seed) : trace_order(source, seed);
 }
 
@@ -410,9 +429,11 @@ static struct error trace_next(struct job_source *source, struct job *job, struc
         TRY(spill_next(source->spill, &source->arena, job, truth, has));
     } else {
         struct trace_row row;
+        if (source->is_finished)
+            return ERROR_OK;
         TRY(row_next(source, &row, has));
         if (!*has)
-            return source->is_finished ? ERROR_OK : trace_finish(source);
+            return trace_finish(source);
         if (row.job.submit < source->previous || row.job.submit < source->origin)
             return changed(source);
         *job = row.job;
@@ -457,6 +478,13 @@ struct error job_source_next(struct job_source *source, struct job *job, struct 
     if (source->keeps_arrivals)
         arrivals_print_add(&source->arrivals, source, job, truth);
     return ERROR_OK;
+}
+
+bool job_source_is_as_scanned(const struct job_source *source)
+{
+    const struct workload_spec *spec = source->spec;
+    return spec != NULL && spec->trace != NULL && source->is_sorted && source->facts.arrival_factor == 1 &&
+           !is_filling(spec) && spec->blocks == BLOCKS_NONE && spec->communication.count == 0;
 }
 
 struct error job_source_check(struct job_source *source)

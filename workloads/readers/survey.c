@@ -1,20 +1,24 @@
 #include "workloads/readers/survey.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/random.h"
+
+/* Memory that is not used yet is not touched, so it is not resident. */
+static void grow(struct survey_series *series)
+{
+    enum { CAPACITY_MIN = 1024 };
+    series->capacity = series->capacity != 0 ? 2 * series->capacity : CAPACITY_MIN;
+    series->values = mem_resize(series->values, series->capacity, sizeof *series->values);
+}
 
 static void add(struct survey_series *series, double value)
 {
-    MEM_GROW(series->values, series->capacity, series->count + 1);
+    if (series->count == series->capacity)
+        grow(series);
     series->values[series->count++] = value;
     series->sum += value;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
 }
 
 static const struct {
@@ -24,36 +28,91 @@ static const struct {
 
 enum { QUANTILE_COUNT = sizeof quantiles / sizeof quantiles[0] };
 
-/* Nearest rank, of a sorted series that is not empty. */
-static double quantile_of(const struct survey_series *series, int percent)
+/* Nearest rank, of a series that is not empty. */
+static size_t rank_of(const struct survey_series *series, int percent)
 {
-    return series->values[(series->count * (size_t)percent + 99) / 100 - 1];
+    return (series->count * (size_t)percent + 99) / 100 - 1;
+}
+
+/* Move smaller values than the pivot to the front, larger ones to the end: the equal ones are from *equal to *larger
+ * then. */
+static void partition(double *values, size_t begin, size_t end, double pivot, size_t *equal, size_t *larger)
+{
+    *equal = begin;
+    *larger = end;
+    for (size_t at = begin; at < *larger;) {
+        const double value = values[at];
+        if (value < pivot) {
+            values[at++] = values[*equal];
+            values[(*equal)++] = value;
+        } else if (value > pivot) {
+            values[at] = values[--*larger];
+            values[*larger] = value;
+        } else {
+            at++;
+        }
+    }
+}
+
+/* Bring the values of the ranks (ascending, each from begin to end) to their places, as sorting would: quickselect
+ * (Hoare, CACM 4, 1961, algorithm 65) with pivots drawn at random, for several ranks.  O(n). */
+static void ranks_settle(double *values, size_t begin, size_t end, const size_t *ranks, size_t count,
+                         struct random_stream *stream)
+{
+    while (count > 0 && end - begin > 1) {
+        size_t equal, larger, left = 0, right;
+        const double pivot = values[begin + random_below(stream, (uint32_t)(end - begin))];
+        partition(values, begin, end, pivot, &equal, &larger);
+        while (left < count && ranks[left] < equal)
+            left++;
+        for (right = left; right < count && ranks[right] < larger;)
+            right++;
+        ranks_settle(values, begin, equal, ranks, left, stream);
+        ranks += right;
+        count -= right;
+        begin = larger;
+    }
+}
+
+/* The quantiles of a series that is not empty. */
+static void quantiles_of(struct survey_series *series, double out[QUANTILE_COUNT])
+{
+    struct random_stream stream;
+    size_t ranks[QUANTILE_COUNT];
+    random_stream_init(&stream, 0, "survey_pivots", 0);
+    for (size_t i = 0; i < QUANTILE_COUNT; i++)
+        ranks[i] = rank_of(series, quantiles[i].percent);
+    ranks_settle(series->values, 0, series->count, ranks, QUANTILE_COUNT, &stream);
+    for (size_t i = 0; i < QUANTILE_COUNT; i++)
+        out[i] = series->values[ranks[i]];
 }
 
 static void write_series(struct buffer *out, const char *name, struct survey_series *series)
 {
+    double found[QUANTILE_COUNT];
     if (series->count == 0)
         return;
-    qsort(series->values, series->count, sizeof *series->values, ascending);
+    quantiles_of(series, found);
     buffer_format(out, "%-12s mean %.6g", name, series->sum / (double)series->count);
     for (size_t i = 0; i < QUANTILE_COUNT; i++)
-        buffer_format(out, "  %s %.6g", quantiles[i].name, quantile_of(series, quantiles[i].percent));
+        buffer_format(out, "  %s %.6g", quantiles[i].name, found[i]);
     buffer_char(out, '\n');
 }
 
 static void put_series(struct buffer *out, const char *name, struct survey_series *series)
 {
+    double found[QUANTILE_COUNT];
     buffer_format(out, ",\n \"%s\": ", name);
     if (series->count == 0) {
         buffer_string(out, "null");
         return;
     }
-    qsort(series->values, series->count, sizeof *series->values, ascending);
+    quantiles_of(series, found);
     buffer_format(out, "{\"count\": %llu, \"mean\": ", (unsigned long long)series->count);
     buffer_double(out, series->sum / (double)series->count);
     for (size_t i = 0; i < QUANTILE_COUNT; i++) {
         buffer_format(out, ", \"%s\": ", quantiles[i].name);
-        buffer_double(out, quantile_of(series, quantiles[i].percent));
+        buffer_double(out, found[i]);
     }
     buffer_char(out, '}');
 }
@@ -120,6 +179,34 @@ struct error survey_read_with(struct survey *survey, struct job_source *source, 
     if (error_is(error))
         survey_release(survey);
     return error;
+}
+
+static void on_scanned(void *self, const struct job *job, const struct job_truth *truth)
+{
+    struct survey *survey = self;
+    if (survey->has_disorder)
+        return;
+    if (survey->jobs > 0 && job->submit < survey->last_submit) {
+        survey_release(survey);
+        survey->has_disorder = true;
+        return;
+    }
+    count_job(survey, job, truth);
+}
+
+struct scan_listener survey_listener(struct survey *survey)
+{
+    return (struct scan_listener){survey, on_scanned};
+}
+
+struct error survey_complete(struct survey *survey, struct job_source *source)
+{
+    if (survey->has_disorder || !job_source_is_as_scanned(source)) {
+        survey_release(survey);
+        return survey_read(survey, source);
+    }
+    survey->last_submit -= job_source_facts(source)->origin;
+    return ERROR_OK;
 }
 
 void survey_release(struct survey *survey)
