@@ -18,12 +18,7 @@ time_ns time_from_seconds(double seconds)
 
 bool time_parse_seconds(struct text text, time_ns *out)
 {
-    enum { WHOLE_MAX = 999999999 };
     int64_t ns;
-    if (text_to_int64(text, -WHOLE_MAX, WHOLE_MAX, &ns)) { /* most times in traces are whole seconds */
-        *out = ns * TIME_NS_PER_S;
-        return true;
-    }
     if (!text_to_scaled(text, TIME_NS_PER_S, &ns) || ns > TIME_NS_MAX || ns < -TIME_NS_MAX)
         return false;
     *out = ns;

@@ -4,15 +4,14 @@
 #include "tools/verbs.h"
 #include "workloads/readers/survey.h"
 
-static struct error show_survey(const struct args *args, struct survey *survey, struct job_source *source,
-                                const struct cluster *cluster, struct buffer *out)
+static void show_survey(const struct args *args, struct survey *survey, struct job_source *source,
+                        const struct cluster *cluster, struct buffer *out)
 {
-    TRY(survey_complete(survey, source));
+    survey_complete(survey, job_source_facts(source));
     if (args_flag(args, "json"))
         survey_json(survey, source, cluster, out);
     else
         survey_show(survey, source, cluster, out);
-    return ERROR_OK;
 }
 
 static struct error info(const struct args *args, struct buffer *out)
@@ -25,16 +24,19 @@ static struct error info(const struct args *args, struct buffer *out)
     TRY(trace_options_read(args, &spec));
     TRY(args_int64(args, "max-bad", 0, INT64_MAX, 0, &bad_max));
     spec.bad_lines_max = (uint64_t)bad_max;
-    if (args_flag(args, "shapes"))
+    const bool has_shapes = args_flag(args, "shapes");
+    if (has_shapes)
         spec.default_duration = TIME_NS_PER_S; /* a trace without times still has requests */
     else
         spec.scan = survey_listener(&survey);
+    spec.is_scanned = !has_shapes;
     struct error error = trace_options_cluster(args, &cluster);
     if (!error_is(error))
         error = job_source_open(&source, &spec, cluster, 1);
-    if (!error_is(error))
-        error = args_flag(args, "shapes") ? typical_kinds_write(source, cluster, out)
-                                          : show_survey(args, &survey, source, cluster, out);
+    if (!error_is(error) && has_shapes)
+        error = typical_kinds_write(source, cluster, out);
+    else if (!error_is(error))
+        show_survey(args, &survey, source, cluster, out);
     survey_release(&survey);
     job_source_close(source);
     cluster_free(cluster);

@@ -72,8 +72,9 @@ static RARE struct error choice_error(const struct line *line, const struct fiel
 
 struct error field_set_choice(const struct line *line, const struct field *field, const char *const *names, int *out)
 {
+    const struct text value = field->value;
     for (int i = 0; names[i] != NULL; i++)
-        if (names[i][0] == field->value.at[0] && text_is(field->value, names[i])) {
+        if (strncmp(names[i], value.at, value.length) == 0 && names[i][value.length] == '\0') {
             *out = i;
             return ERROR_OK;
         }
@@ -89,17 +90,26 @@ struct error field_set_bool(const struct line *line, const struct field *field, 
     return ERROR_OK;
 }
 
-/* Eight bytes at a time, as most names are ASCII. */
+/* Most names are: words, of which the last may overlap the one before. */
 static bool is_ascii(struct text text)
 {
     const char *at = text.at, *end = at + text.length;
     uint64_t all = 0, word;
-    for (; end - at >= (ptrdiff_t)sizeof word; at += sizeof word) {
-        memcpy(&word, at, sizeof word);
-        all |= word;
+    uint32_t four[2];
+    if (text.length >= sizeof word) {
+        memcpy(&all, end - sizeof word, sizeof word);
+        for (; end - at >= (ptrdiff_t)sizeof word; at += sizeof word) {
+            memcpy(&word, at, sizeof word);
+            all |= word;
+        }
+    } else if (text.length >= sizeof four[0]) {
+        memcpy(&four[0], at, sizeof four[0]);
+        memcpy(&four[1], end - sizeof four[0], sizeof four[0]);
+        all = four[0] | four[1];
+    } else {
+        for (; at != end; at++)
+            all |= (unsigned char)*at;
     }
-    for (; at != end; at++)
-        all |= (unsigned char)*at;
     return (all & UINT64_C(0x8080808080808080)) == 0;
 }
 

@@ -84,7 +84,7 @@ static struct error format_find(struct reader *reader, struct text first_line)
 
 static bool is_blank(struct text line)
 {
-    return line.length == 0 || text_trim(line).length == 0;
+    return line.length == 0 || ((unsigned char)line.at[0] <= ' ' && text_trim(line).length == 0);
 }
 
 /* The next line that is not blank. */

@@ -122,6 +122,8 @@ static struct error row_next(struct job_source *source, struct trace_row *row, b
             arena_reset(&source->arena);
         TRY(reader_next(&source->reader, row, has));
     } while (*has && has_window(spec) && (row->job.submit < spec->window_from || row->job.submit >= spec->window_to));
+    if (factor == 1 && row->job.limit != 0)
+        return ERROR_OK;
     row->truth.duration = time_scaled(row->truth.duration, factor);
     row->job.limit = time_scaled(row->job.limit, factor);
     row->job.estimate = time_scaled(row->job.estimate, factor);
@@ -478,13 +480,6 @@ struct error job_source_next(struct job_source *source, struct job *job, struct 
     if (source->keeps_arrivals)
         arrivals_print_add(&source->arrivals, source, job, truth);
     return ERROR_OK;
-}
-
-bool job_source_is_as_scanned(const struct job_source *source)
-{
-    const struct workload_spec *spec = source->spec;
-    return spec != NULL && spec->trace != NULL && source->is_sorted && source->facts.arrival_factor == 1 &&
-           !is_filling(spec) && spec->blocks == BLOCKS_NONE && spec->communication.count == 0;
 }
 
 struct error job_source_check(struct job_source *source)

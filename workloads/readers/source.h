@@ -143,10 +143,6 @@ struct job_source *job_source_custom(job_source_next_fn *next, void *self);
 /* The next job; *has false at the end.  job->queue is an id of job_source_queues, which may have grown. */
 struct error job_source_next(struct job_source *source, struct job *job, struct job_truth *truth, bool *has) MUST_CHECK;
 
-/* Are the jobs of the stream those of which the scan listener heard, in that order, with those gaps between their
- * submissions? */
-bool job_source_is_as_scanned(const struct job_source *source);
-
 /* Was a trace that is read twice the same both times?  If not all of its jobs were taken, this reads the rest of the
  * file, and no job can be taken afterwards.  A trace that changed is ERROR_DATA, here and from job_source_next. */
 struct error job_source_check(struct job_source *source) MUST_CHECK;
