@@ -97,6 +97,12 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+/* Above 9: it is no digit. */
+static inline unsigned digit_of(char c)
+{
+    return (unsigned)(unsigned char)c - '0';
+}
+
 /* Four characters, the first in the lowest byte. */
 static inline uint64_t four_at(const char *at)
 {
@@ -139,9 +145,9 @@ static inline bool digits_few(struct text text, size_t length_max, int64_t *out)
         return false;
     if (text.length >= 4) {
         for (; text.length > 8; text.length--, at++) {
-            if (!is_digit(*at))
+            if (digit_of(*at) > 9)
                 return false;
-            value = value * 10 + (*at - '0');
+            value = value * 10 + digit_of(*at);
         }
         if (!digits_four_to_eight(at, text.length, &last))
             return false;
@@ -149,16 +155,16 @@ static inline bool digits_few(struct text text, size_t length_max, int64_t *out)
         return true;
     }
     do {
-        if (!is_digit(*at))
+        if (digit_of(*at) > 9)
             return false;
-        value = value * 10 + (*at++ - '0');
+        value = value * 10 + digit_of(*at++);
     } while (--text.length != 0);
     *out = value;
     return true;
 }
 
-/* An integer of any length, with or without a sign. */
-static bool int64_any(struct text text, int64_t low, int64_t high, int64_t *out)
+/* An integer of any length, with or without a sign.  Not inline, so that its caller needs no registers to be saved. */
+static __attribute__((noinline)) bool int64_any(struct text text, int64_t low, int64_t high, int64_t *out)
 {
     if (text.length == 0)
         return false; /* at may be NULL then */
@@ -314,7 +320,7 @@ static bool scaled_quick(struct text text, int64_t scale, int64_t *out)
     return true;
 }
 
-static bool scaled_any(struct text text, int64_t scale, int64_t *out)
+static __attribute__((noinline)) bool scaled_any(struct text text, int64_t scale, int64_t *out)
 {
     struct decimal decimal;
     if (scaled_quick(text, scale, out))

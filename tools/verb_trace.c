@@ -1,5 +1,6 @@
 /* windtunnel trace info: what a trace holds. */
 #include "sim/scenario/typical_kinds.h"
+#include "tools/progress_line.h"
 #include "tools/trace_options.h"
 #include "tools/verbs.h"
 #include "workloads/readers/survey.h"
@@ -20,6 +21,7 @@ static struct error info(const struct args *args, struct buffer *out)
     struct job_source *source = NULL;
     struct workload_spec spec;
     struct survey survey = {0};
+    struct progress_line progress;
     int64_t bad_max;
     TRY(trace_options_read(args, &spec));
     TRY(args_int64(args, "max-bad", 0, INT64_MAX, 0, &bad_max));
@@ -30,9 +32,12 @@ static struct error info(const struct args *args, struct buffer *out)
     else
         spec.scan = survey_listener(&survey);
     spec.is_scanned = !has_shapes;
+    progress_line_begin(&progress, true);
+    spec.reading = progress_line_reading(&progress);
     struct error error = trace_options_cluster(args, &cluster);
     if (!error_is(error))
         error = job_source_open(&source, &spec, cluster, 1);
+    progress_line_end(&progress);
     if (!error_is(error) && has_shapes)
         error = typical_kinds_write(source, cluster, out);
     else if (!error_is(error))

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "tools/progress_line.h"
 #include "tools/trace_options.h"
 #include "tools/verbs.h"
 
@@ -29,6 +30,7 @@ static struct error validate(const struct args *args, struct buffer *out, uint64
     struct job_source *source = NULL;
     struct workload_spec spec;
     struct validation validation = {.out = out};
+    struct progress_line progress;
     int64_t bad_max, shown_max;
     TRY(trace_options_read(args, &spec));
     TRY(args_int64(args, "max-bad", 0, INT64_MAX, BAD_DEFAULT, &bad_max));
@@ -38,7 +40,10 @@ static struct error validate(const struct args *args, struct buffer *out, uint64
     spec.bad_lines = (struct bad_line_listener){&validation, on_bad_line};
     spec.is_scanned = true; /* each line is read once, so each error comes once */
     TRY(trace_options_cluster(args, &cluster));
+    progress_line_begin(&progress, true);
+    spec.reading = progress_line_reading(&progress);
     struct error error = job_source_open(&source, &spec, cluster, 1);
+    progress_line_end(&progress);
     if (!error_is(error)) {
         const struct workload_facts *facts = job_source_facts(source);
         *bad = facts->bad_line_count;

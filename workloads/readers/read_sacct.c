@@ -205,7 +205,10 @@ static struct error tres_read(const struct line *line, const struct field *field
     return ERROR_OK;
 }
 
-#define WORD(literal) {(literal), sizeof(literal) - 1}
+#define WORD(literal)                                                                                                  \
+    {                                                                                                                  \
+        (literal), sizeof(literal) - 1                                                                                 \
+    }
 
 /* The words of slurm.h, in full; CANCELLED may be followed by the user. */
 static bool state_read(struct text state, struct attempt *attempt)

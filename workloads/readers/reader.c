@@ -213,6 +213,8 @@ static bool line_is_forgiven(struct reader *reader, struct error *error)
     return true;
 }
 
+enum { ROWS_BETWEEN = 1 << 14 }; /* calls of the listener: some milliseconds of reading */
+
 struct error reader_next(struct reader *reader, struct trace_row *row, bool *has)
 {
     while (true) {
@@ -235,6 +237,9 @@ struct error reader_next(struct reader *reader, struct trace_row *row, bool *has
         if (!*has)
             return ERROR_OK;
         reader->row_count += row->kind != ROW_NOTHING;
+        if (reader->row_count % ROWS_BETWEEN == 0 && reader->spec->reading.on_rows != NULL)
+            reader->spec->reading.on_rows(reader->spec->reading.self, reader->row_count,
+                                          input_done_ratio(reader->input));
         if (row->kind == ROW_SKIPPED)
             reason_tally_add(&reader->skipped, row->why != NULL ? row->why : "they never ran");
         if (row->kind == ROW_JOB)

@@ -41,6 +41,12 @@ struct scan_listener {
     void (*on_job)(void *self, const struct job *job, const struct job_truth *truth); /* NULL: nobody */
 };
 
+/* Hears now and then while a trace is read: rows so far, and the part of the file, 0..1 (0: not known). */
+struct reading_listener {
+    void *self;
+    void (*on_rows)(void *self, uint64_t rows, double done_ratio); /* NULL: nobody */
+};
+
 /* Of a trace of requests. */
 struct request_counts {
     uint64_t count, prompt_tokens, output_tokens;
@@ -72,6 +78,7 @@ struct workload_spec {
     struct service_plan service; /* of a trace of requests; interval 0: service_plan_default */
     struct bad_line_listener bad_lines;
     struct scan_listener scan;
+    struct reading_listener reading;
     bool is_scanned;          /* the trace is read once, for its facts: no job can be taken */
     uint64_t bad_lines_max;   /* unreadable lines that are skipped at most; default 0: the first is an error */
     time_ns tz_offset;        /* of dates without a zone, to be subtracted; default 0 (UTC) */
