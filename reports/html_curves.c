@@ -5,7 +5,7 @@
 #include "reports/html_inside.h"
 #include "reports/view.h"
 
-enum { POINTS_MAX = 480, TABLE_ROWS_MAX = 28, PLAIN_COUNT = 6 };
+enum { POINTS_MAX = 480, TABLE_ROWS_MAX = 28, PLAIN_COUNT = 7 };
 
 static void choose_unit(struct html_curves *curves, double end_s)
 {
@@ -77,8 +77,9 @@ struct html_curves html_curves_new(const struct metrics *metrics, double end_s)
     double *numbers = mem_zalloc((PLAIN_COUNT + SPACE_COUNT + SPENT_COUNT) * (POINTS_MAX + 1), sizeof *numbers);
     double spans_s[POINTS_MAX + 1];
     struct html_curves curves = {.time = numbers};
-    double **columns[] = {&curves.allocated, &curves.active, &curves.reserved, &curves.down, &curves.pending};
-    for (size_t c = 0; c < 5; c++)
+    double **columns[] = {&curves.allocated, &curves.active,  &curves.reserved,
+                          &curves.down,      &curves.pending, &curves.recorded};
+    for (size_t c = 0; c < PLAIN_COUNT - 1; c++)
         *columns[c] = numbers + (c + 1) * (POINTS_MAX + 1);
     for (size_t c = 0; c < SPACE_COUNT; c++)
         curves.space[c] = numbers + (c + PLAIN_COUNT) * (POINTS_MAX + 1);
@@ -104,6 +105,7 @@ struct html_curves html_curves_new(const struct metrics *metrics, double end_s)
         space_samples = 0;
         spans_s[curves.count] = time_to_seconds(samples[i].time - from->time);
         add_interval(&curves, from, &samples[i]);
+        curves.recorded[curves.count - 1] = metrics_recorded_gpus(metrics, from->time, samples[i].time);
         from = &samples[i];
     }
     settle_spent(&curves, spans_s);

@@ -10,10 +10,10 @@ static void utilization(const struct metrics *metrics, const struct html_curves 
                         struct buffer *out)
 {
     double gpus = (double)metrics_facts(metrics)->gpu_count;
-    double top = html_scale_end(gpus * 1.02);
+    double top = html_scale_end(fmax(gpus, html_highest(curves->recorded, curves->count)) * 1.02);
     double capacity_x[2] = {0, curves->end}, capacity_y[2] = {gpus, gpus};
     double warmup_x[2], warmup_y[2];
-    struct plot_series series[6] = {
+    struct plot_series series[7] = {
         {.label = "allocated",
          .x = curves->time,
          .y = curves->allocated,
@@ -36,6 +36,13 @@ static void utilization(const struct metrics *metrics, const struct html_curves 
     if (html_highest(curves->down, curves->count) > 0)
         series[count++] = (struct plot_series){
             .label = "down", .x = curves->time, .y = curves->down, .count = curves->count, .colour = PLOT_VERMILLION};
+    const bool has_record = isfinite(metrics_value(metrics, "recorded_allocation_ratio"));
+    if (has_record)
+        series[count++] = (struct plot_series){.label = "by the record",
+                                               .x = curves->time,
+                                               .y = curves->recorded,
+                                               .count = curves->count,
+                                               .colour = PLOT_PINK};
     if (html_warmup_series(metrics, curves, top, warmup_x, warmup_y, &series[count]))
         count++;
     struct plot plot = {
@@ -48,14 +55,23 @@ static void utilization(const struct metrics *metrics, const struct html_curves 
         .x_max = curves->end,
         .y_max = top,
     };
-    static const char *const heads[] = {"allocated", "reserved", "down", "SM-active"};
-    const double *columns[] = {curves->allocated, curves->reserved, curves->down, curves->active};
+    const char *heads[5] = {"allocated", "reserved", "down"};
+    const double *columns[5] = {curves->allocated, curves->reserved, curves->down};
+    size_t columns_count = 3;
+    if (has_active) {
+        heads[columns_count] = "SM-active";
+        columns[columns_count++] = curves->active;
+    }
+    if (has_record) {
+        heads[columns_count] = "by the record";
+        columns[columns_count++] = curves->recorded;
+    }
     buffer_string(out, "<section><h2>Utilization over time</h2>\n<p class=\"note\">Means over each "
                        "interval. ");
     buffer_string(out, has_active ? "SM-active is what the allocated GPUs computed on: the gap between the "
                                     "two is GPU time held but not used.</p>\n"
                                   : "The workload does not tell how active the SMs are.</p>\n");
-    html_over_time(&plot, curves, tool, "GPUs", columns, heads, has_active ? 4 : 3, out);
+    html_over_time(&plot, curves, tool, "GPUs", columns, heads, columns_count, out);
 }
 
 static void free_gpus(const struct metrics *metrics, const struct html_curves *curves, const struct plot_tool *tool,

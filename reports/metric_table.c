@@ -112,6 +112,17 @@ const struct metric metric_table[METRIC_COUNT] = {
     [METRIC_USEFUL_RATIO] = {"useful_ratio", NAN, "ratio", BETTER_HIGHER,
                              "spent_useful_gpu_h / all GPU time of the cluster in the window: the goodput of the "
                              "cluster."},
+    [METRIC_RECORDED_ALLOCATION_RATIO] =
+        {"recorded_allocation_ratio", NAN, "ratio", BETTER_NEITHER,
+         "GPU time that jobs held by the record of the trace (from their recorded start, for as long as their work "
+         "takes) / all GPU time of the cluster in the window. As the two metrics below it is defined only if the trace "
+         "tells waits; jobs without one are left out."},
+    [METRIC_ALLOCATION_ERROR_RATIO] = {"allocation_error_ratio", NAN, "ratio", BETTER_NEITHER,
+                                       "allocation_ratio minus recorded_allocation_ratio."},
+    [METRIC_ALLOCATION_ERROR_ABS_RATIO] =
+        {"allocation_error_abs_ratio", NAN, "ratio", BETTER_NEITHER,
+         "The mean over the hours of the window of the difference between the GPUs that are allocated and those that "
+         "were by the record, without its sign / all GPUs."},
     [METRIC_SPENT_FROM +
         SPENT_USEFUL] = {"spent_useful_gpu_h", NAN, "gpu_h", BETTER_HIGHER,
                          "GPU time of the cluster in the window in which work was done at the speed of the trace, less "

@@ -234,6 +234,7 @@ static void fill_whole(const struct metrics *metrics, double *value)
     fill_window(metrics, value);
     fill_space(metrics, value);
     fill_links(metrics, value);
+    recorded_load_fill(metrics, metrics_until(&metrics->facts), value);
     fill_cost(metrics, &all->tally, value);
 }
 

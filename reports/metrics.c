@@ -36,6 +36,7 @@ void metrics_free(struct metrics *metrics)
     mem_free(metrics->queue_tallies);
     mem_free(metrics->cells);
     mem_free(metrics->samples);
+    hour_load_release(&metrics->recorded_load);
     mem_free(metrics->arrived);
     mem_free(metrics->links);
     arena_release(&metrics->arena);
@@ -231,6 +232,8 @@ static struct error on_job(void *self, const struct job_row *row)
         metrics->has_unknown_activity = true;
     if (job_row_is_active(row) && row->run > 0)
         metrics->has_declared_activity = true;
+    if (row->has_recorded_wait)
+        recorded_load_add(metrics, row);
     if (!row->is_counted)
         return ERROR_OK;
     uint32_t queue = queue_of(metrics, row->queue);
@@ -478,6 +481,7 @@ void metrics_finish(struct metrics *metrics)
     assert(metrics->has_facts && !metrics->is_finished);
     window_find(metrics);
     space_find(metrics);
+    recorded_load_compare(metrics, metrics_until(&metrics->facts));
     samples_thin(metrics);
     cuts_build(metrics);
     metric_values_fill(metrics);

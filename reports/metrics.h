@@ -83,6 +83,10 @@ void metrics_write_json(const struct metrics *metrics, struct buffer *out);
 /* Counted jobs that were rejected for this reason. */
 uint64_t metrics_rejected(const struct metrics *metrics, enum reason reason);
 
+/* GPUs that jobs held by the record of the trace: the mean from one time to a later one; 0 without such a record.
+ * Exact from hour to hour; within one the mean of the hour holds. */
+double metrics_recorded_gpus(const struct metrics *metrics, time_ns from, time_ns to);
+
 /* Points for plots: the samples, thinned to at most METRICS_SAMPLES_MAX by keeping every k-th and the last; and the
  * waits as a cumulative distribution of at most `max` (>= 2) points: the part ratio[i] of the jobs waited at most
  * wait_s[i]. */

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/names.h"
+#include "reports/hour_load.h"
 #include "reports/metrics.h"
 #include "reports/quantile.h"
 
@@ -154,6 +155,9 @@ enum metric_id {
     METRIC_GANG_LINK_GB_PER_S_P10,
     METRIC_GANG_LINKS_FROM, /* by enum link_tier, from LINK_NVLINK on */
     METRIC_GANG_LINKS_LAST = METRIC_GANG_LINKS_FROM + LINK_TIER_COUNT - 1 - LINK_NVLINK,
+    METRIC_RECORDED_ALLOCATION_RATIO,
+    METRIC_ALLOCATION_ERROR_RATIO,
+    METRIC_ALLOCATION_ERROR_ABS_RATIO,
     METRIC_USEFUL_RATIO,
     METRIC_SPENT_FROM, /* by enum spent_cause */
     METRIC_SPENT_LAST = METRIC_SPENT_FROM + SPENT_COUNT - 1,
@@ -323,6 +327,10 @@ struct metrics {
     bool has_facts, is_finished;
     struct integrals window_start, window_end, run_end; /* of all samples, before thinning */
     struct space_means space;
+    /* Of all jobs with a recorded wait, from their recorded start for as long as their work takes. */
+    struct hour_load recorded_load;
+    double
+        recorded_apart_gpu_s; /* |simulated - recorded|, summed over the hours of the window; NAN: nothing recorded */
     struct cut cuts[CUT_COUNT];
 };
 
@@ -353,6 +361,9 @@ void faults_merge(struct fault_tally *into, const struct fault_tally *from);
 void recorded_add(struct recorded_tally *tally, const struct job_row *row);
 void recorded_merge(struct recorded_tally *into, const struct recorded_tally *from);
 void recorded_fill(const struct recorded_tally *tally, double *value); /* nothing if no wait was recorded */
+void recorded_load_add(struct metrics *metrics, const struct job_row *row);
+void recorded_load_compare(struct metrics *metrics, time_ns until);                   /* before samples are thinned */
+void recorded_load_fill(const struct metrics *metrics, time_ns until, double *value); /* as recorded_fill */
 
 void idle_add(struct tally *queue, struct tally *cell, const struct idle_row *row);
 void idle_merge(struct idle_tally *into, const struct idle_tally *from);

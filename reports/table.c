@@ -246,6 +246,20 @@ static void recorded_cells(struct grid *grid, const struct metrics *metrics, con
     view_percent(grid_cell(grid, 5), values[4]);
 }
 
+static void write_recorded_load(const struct metrics *metrics, struct buffer *out)
+{
+    const double error = metrics_value(metrics, "allocation_error_ratio");
+    if (!isfinite(error))
+        return;
+    buffer_string(out, "  GPUs allocated: ");
+    view_percent(out, metrics_value(metrics, "recorded_allocation_ratio"));
+    buffer_string(out, " of the cluster by the record, ");
+    view_percent(out, metrics_value(metrics, "allocation_ratio"));
+    buffer_string(out, " simulated; in a mean hour they are ");
+    view_percent(out, metrics_value(metrics, "allocation_error_abs_ratio"));
+    buffer_string(out, " apart\n");
+}
+
 /* Write how the simulated waits differ from the waits that the trace recorded, by workload class and by size. */
 static void write_recorded(const struct metrics *metrics, struct buffer *out)
 {
@@ -268,7 +282,9 @@ static void write_recorded(const struct metrics *metrics, struct buffer *out)
     grid_row(&grid, "all", NAME_WIDTH);
     recorded_cells(&grid, metrics, NULL, 0);
     grid_write(&grid, out);
-    buffer_string(out, "  error: simulated minus recorded; near: within a minute or a tenth\n\n");
+    buffer_string(out, "  error: simulated minus recorded; near: within a minute or a tenth\n");
+    write_recorded_load(metrics, out);
+    buffer_char(out, '\n');
 }
 
 static void write_queues(const struct metrics *metrics, struct buffer *out)

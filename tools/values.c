@@ -51,6 +51,7 @@ const struct args_value tool_values[] = {
     {.word = "FILE", .kind = ARGS_VALUE_FILE},
     {.word = "SCENARIO", .kind = ARGS_VALUE_FILE},
     {.word = "PLAN", .kind = ARGS_VALUE_FILE},
+    {.word = "BUNDLE", .kind = ARGS_VALUE_FILE},
     {.word = "TRACE", .kind = ARGS_VALUE_FILE},
     {.word = "WORKLOAD_MODEL", .kind = ARGS_VALUE_FILE},
     {.word = "DIR", .kind = ARGS_VALUE_FOLDER},

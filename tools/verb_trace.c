@@ -1,5 +1,10 @@
 /* windtunnel trace info: what a trace holds. */
+#include <string.h>
+
+#include "base/input.h"
+#include "base/output.h"
 #include "sim/scenario/typical_kinds.h"
+#include "studies/trace_page/trace_page.h"
 #include "tools/progress_line.h"
 #include "tools/trace_options.h"
 #include "tools/verbs.h"
@@ -15,6 +20,29 @@ static void show_survey(const struct args *args, struct survey *survey, struct j
         survey_show(survey, source, cluster, out);
 }
 
+/* The page needs more of each job than the summary, in the order of submission: the trace is read once more. */
+static struct error write_page(const char *path, const struct workload_spec *scanned, const struct cluster *cluster)
+{
+    struct workload_spec spec = *scanned;
+    struct job_source *source;
+    struct output *output;
+    spec.scan = (struct scan_listener){0};
+    spec.is_scanned = false;
+    TRY(job_source_open(&source, &spec, cluster, 1));
+    struct trace_page *page = trace_page_new();
+    struct error error = trace_page_read(page, source, cluster);
+    if (!error_is(error))
+        error = output_open(&output, path, OUTPUT_PLAIN);
+    if (!error_is(error)) {
+        const char *slash = strrchr(spec.trace, '/');
+        trace_page_write(page, source, slash != NULL ? slash + 1 : spec.trace, cluster, output_buffer(output));
+        error = output_commit(&output);
+    }
+    trace_page_free(page);
+    job_source_close(source);
+    return error;
+}
+
 static struct error info(const struct args *args, struct buffer *out)
 {
     struct cluster *cluster = NULL;
@@ -27,6 +55,8 @@ static struct error info(const struct args *args, struct buffer *out)
     TRY(args_int64(args, "max-bad", 0, INT64_MAX, 0, &bad_max));
     spec.bad_lines_max = (uint64_t)bad_max;
     const bool has_shapes = args_flag(args, "shapes");
+    if (args_string(args, "html") != NULL && input_is_once(spec.trace))
+        return error_new(ERROR_USAGE, "--html needs a file that can be read twice, and '%s' is none", spec.trace);
     if (has_shapes)
         spec.default_duration = TIME_NS_PER_S; /* a trace without times still has requests */
     else
@@ -37,12 +67,14 @@ static struct error info(const struct args *args, struct buffer *out)
     struct error error = trace_options_cluster(args, &cluster);
     if (!error_is(error))
         error = job_source_open(&source, &spec, cluster, 1);
-    progress_line_end(&progress);
     if (!error_is(error) && has_shapes)
         error = typical_kinds_write(source, cluster, out);
     else if (!error_is(error))
         show_survey(args, &survey, source, cluster, out);
     survey_release(&survey);
+    if (!error_is(error) && args_string(args, "html") != NULL)
+        error = write_page(args_string(args, "html"), &spec, cluster);
+    progress_line_end(&progress);
     job_source_close(source);
     cluster_free(cluster);
     return error;
@@ -52,13 +84,20 @@ static int run_info(const struct args *args)
 {
     struct buffer out = {0};
     struct error error = info(args, &out);
-    return error_is(error) ? tool_fail(&error) : tool_print(&out);
+    if (!error_is(error))
+        return tool_print(&out);
+    buffer_release(&out);
+    return tool_fail(&error);
 }
 
 static const struct args_option options[] = {
     TRACE_OPTIONS,
     {.name = "max-bad", .metavar = "N", .help = "Skip up to N unreadable lines, and count them. Default: 0."},
     {.name = "json", .help = "Print JSON."},
+    {.name = "html",
+     .metavar = "FILE",
+     .help = "Write a page there too: demand over time, distributions, the queues "
+             "and users that ask for most. It needs no network."},
     {.name = "shapes",
      .help = "Print the kinds of 95 % of all members, as JSON for policy.typical of a scenario, "
              "in place of the summary."},
@@ -67,6 +106,7 @@ static const struct args_option options[] = {
 
 static const struct args_example examples[] = {
     {"windtunnel trace info workloads/samples/philly.csv", "What a trace holds."},
+    {"windtunnel trace info jobs.csv.zst --html jobs.html", "The same, and a page with plots."},
     {0},
 };
 

@@ -52,6 +52,8 @@ static const struct args_verb *const verbs[] = {&verb_run,
                                                 &verb_validate,
                                                 &verb_validate_model,
                                                 &verb_report,
+                                                &verb_bundle,
+                                                &verb_reproduce,
                                                 &verb_topology_show,
                                                 &verb_topology_mig,
                                                 &verb_policy_list,
@@ -81,7 +83,7 @@ static const struct args_example exit_statuses[] = {
     {"4", "A file could not be read or written, or the disk is full."},
     {"5", "An internal error: a law of the program itself is broken, or memory ran out."},
     {"10", "Not all cases passed, decisions differ, a model misses what was measured, a policy broke "
-           "a law, a gate failed, or a plan found no number that meets its service levels."},
+           "a law, a gate failed, a bundle gave another run, or a plan found no number that meets its service levels."},
     {"11", "A gate is inconclusive, a plan is not sure of its answer, or a run of a comparison or a sweep failed or is "
            "missing."},
     {"128+N", "Ended by signal N, after writing a partial report."},

@@ -12,7 +12,7 @@ extern const struct args_verb verb_run, verb_compare, verb_validate, verb_valida
     verb_trace_validate, verb_trace_convert, verb_trace_freeze, verb_trace_fit, verb_trace_synth, verb_trace_compare,
     verb_case, verb_decide, verb_plan, verb_explain, verb_metrics, verb_export, verb_schema, verb_sweep_plan,
     verb_sweep_run, verb_sweep_resume, verb_sweep_work, verb_sweep_status, verb_sweep_merge, verb_sweep_submit,
-    verb_sweep_report;
+    verb_sweep_report, verb_bundle, verb_reproduce;
 
 /* The options that name plug-ins; see plugin_options. */
 #define PLUGIN_OPTIONS                                                                                                 \

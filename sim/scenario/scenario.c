@@ -6,6 +6,7 @@
 #include "base/buffer.h"
 #include "base/input.h"
 #include "policies/config/presets.h"
+#include "sim/scenario/scenario_files.h"
 #include "sim/scenario/world_read.h"
 #include "topologies/cluster_load.h"
 #include "workloads/readers/freeze.h"
@@ -14,18 +15,6 @@
 enum { SCENARIO_BYTES_MAX = 64 << 20 };
 
 static const char empty_scenario[] = "{}";
-
-/* Set `path` in the document to a string, whatever it looks like. */
-static struct error set_string(struct json_doc *doc, const char *path, const char *value)
-{
-    struct buffer assignment = {0};
-    buffer_string(&assignment, path);
-    buffer_char(&assignment, '=');
-    buffer_json(&assignment, text_of(value));
-    struct error error = json_doc_set(doc, buffer_c_string(&assignment));
-    buffer_release(&assignment);
-    return error;
-}
 
 static struct error read_doc_digest(struct json_doc **doc, const char *path, char digest[33])
 {
@@ -43,33 +32,29 @@ static struct error read_doc(struct json_doc **doc, const char *path)
     return read_doc_digest(doc, path, digest);
 }
 
-/* ---- Paths of the file count from its folder ---- */
+/* ---- Paths of a file count from its folder ---- */
 
-/* The string at a dotted path of at most two steps, NULL if there is none. */
-static const char *string_at(struct json_doc *doc, const char *first, const char *second)
+struct rebasing {
+    struct json_doc *doc;
+    const char *folder; /* ends with '/'; "": the present one */
+};
+
+static struct error rebase(void *self, const struct scenario_file *file)
 {
-    struct error ignored = ERROR_OK;
-    struct json_value root = json_doc_root(doc, &ignored);
-    json_t *node = json_object_get(root.node, first);
-    if (second != NULL)
-        node = json_object_get(node, second);
-    return json_string_value(node);
+    const struct rebasing *rebasing = self;
+    struct buffer path = {0};
+    if (file->path[0] == '/' || rebasing->folder[0] == '\0')
+        return ERROR_OK;
+    buffer_format(&path, "%s%s", rebasing->folder, file->path);
+    struct error error = scenario_files_set(rebasing->doc, file->field, buffer_c_string(&path));
+    buffer_release(&path);
+    return error;
 }
 
-static struct error rebase(struct json_doc *doc, const char *folder, const char *first, const char *second)
+static const char *folder_of(struct scenario *scenario, const char *path)
 {
-    const char *value = string_at(doc, first, second);
-    if (value == NULL || value[0] == '/' || folder[0] == '\0')
-        return ERROR_OK;
-    struct buffer path = {0}, key = {0};
-    buffer_format(&path, "%s%s", folder, value);
-    buffer_string(&key, first);
-    if (second != NULL)
-        buffer_format(&key, ".%s", second);
-    struct error error = set_string(doc, buffer_c_string(&key), buffer_c_string(&path));
-    buffer_release(&path);
-    buffer_release(&key);
-    return error;
+    const char *slash = strrchr(path, '/');
+    return arena_copy(&scenario->arena, (struct text){path, slash == NULL ? 0 : (size_t)(slash - path) + 1});
 }
 
 /* ---- Plug-ins: lists that grow ---- */
@@ -79,31 +64,6 @@ static json_t *list_at(struct json_doc *doc, const char *first, const char *seco
     struct error ignored = ERROR_OK;
     json_t *node = json_object_get(json_doc_root(doc, &ignored).node, first);
     return second != NULL ? json_object_get(node, second) : node;
-}
-
-static const char *folder_of(struct scenario *scenario, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return arena_copy(&scenario->arena, (struct text){path, slash == NULL ? 0 : (size_t)(slash - path) + 1});
-}
-
-/* Make each path of the array at first(.second) relative to the folder. */
-static struct error rebase_list(struct json_doc *doc, const char *folder, const char *first, const char *second)
-{
-    json_t *list = list_at(doc, first, second);
-    for (size_t i = 0; folder[0] != '\0' && i < json_array_size(list); i++) {
-        const char *value = json_string_value(json_array_get(list, i));
-        if (value == NULL || value[0] == '/')
-            continue;
-        struct buffer path = {0}, key = {0};
-        buffer_format(&path, "%s%s", folder, value);
-        buffer_format(&key, "%s%s%s.%zu", first, second != NULL ? "." : "", second != NULL ? second : "", i);
-        struct error error = set_string(doc, buffer_c_string(&key), buffer_c_string(&path));
-        buffer_release(&path);
-        buffer_release(&key);
-        TRY(error);
-    }
-    return ERROR_OK;
 }
 
 /* Append the strings of `more` to the array at the path, or create it.  If the value there is no array, its reader
@@ -148,13 +108,7 @@ static struct error open_doc(struct scenario *scenario, const struct scenario_op
     if (path == NULL)
         return json_doc_parse(&scenario->doc, "command line", text_of(empty_scenario), ERROR_CONFIG);
     TRY(read_doc_digest(&scenario->doc, path, scenario->digest));
-    const char *base = folder_of(scenario, path);
-    TRY(rebase(scenario->doc, base, "workload", "trace"));
-    TRY(rebase(scenario->doc, base, "cluster", NULL));
-    TRY(rebase(scenario->doc, base, "policy", "typical"));
-    TRY(rebase_list(scenario->doc, base, "plugins", NULL));
-    TRY(rebase_list(scenario->doc, base, "policy", "plugins"));
-    return rebase(scenario->doc, base, "policy", "file");
+    return scenario_files_each(scenario->doc, rebase, &(struct rebasing){scenario->doc, folder_of(scenario, path)});
 }
 
 /* ---- Overrides ---- */
@@ -184,18 +138,18 @@ static struct error apply_shorthands(struct scenario *scenario, const struct sce
     struct json_doc *doc = scenario->doc;
     if (options->trace != NULL) {
         TRY(json_doc_set(doc, "workload={}"));
-        TRY(set_string(doc, "workload.trace", options->trace));
+        TRY(scenario_files_set(doc, "workload.trace", options->trace));
     }
     if (options->format != NULL)
-        TRY(set_string(doc, "workload.format", options->format));
+        TRY(scenario_files_set(doc, "workload.format", options->format));
     if (options->cluster != NULL)
-        TRY(set_string(doc, "cluster", options->cluster));
+        TRY(scenario_files_set(doc, "cluster", options->cluster));
     if (options->policy != NULL) {
         TRY(json_doc_set(doc, "policy={}"));
-        TRY(set_string(doc, names_a_file(options->policy) ? "policy.file" : "policy.preset", options->policy));
+        TRY(scenario_files_set(doc, names_a_file(options->policy) ? "policy.file" : "policy.preset", options->policy));
     }
     if (options->title != NULL)
-        TRY(set_string(doc, "title", options->title));
+        TRY(scenario_files_set(doc, "title", options->title));
     TRY(append_plugins(scenario, &options->plugins));
     if (options->seed != NULL) {
         struct buffer assignment = {0};
@@ -352,9 +306,7 @@ static struct error replace_policy(struct scenario *scenario, const char *file, 
     struct json_doc *doc;
     const char *folder = file != NULL ? folder_of(scenario, file) : "";
     TRY(file != NULL ? read_doc(&doc, file) : scenario_preset_doc(&doc, preset));
-    struct error error = rebase_list(doc, folder, "plugins", NULL);
-    if (!error_is(error))
-        error = rebase(doc, folder, "typical", NULL);
+    struct error error = scenario_files_each_of_policy(doc, rebase, &(struct rebasing){doc, folder});
     if (error_is(error)) {
         json_doc_free(doc);
         return error;
@@ -373,15 +325,15 @@ static struct error replace_policy(struct scenario *scenario, const char *file, 
     return error;
 }
 
-/* Replace policy.typical by the content of the file that it names. */
-static struct error expand_typical(struct scenario *scenario)
+/* Replace the name of a file by its content. */
+static struct error expand(struct scenario *scenario, const char *field)
 {
-    const char *path = string_at(scenario->doc, "policy", "typical");
+    const char *path = json_string_value(json_doc_at(scenario->doc, field));
     struct json_doc *doc;
     if (path == NULL)
         return ERROR_OK;
     TRY(read_doc(&doc, path));
-    return json_doc_graft(scenario->doc, "policy.typical", doc);
+    return json_doc_graft(scenario->doc, field, doc);
 }
 
 static struct error expand_policy(struct scenario *scenario)
@@ -508,7 +460,8 @@ static struct error load(struct scenario *scenario, const struct scenario_option
     TRY(expand_policy(scenario));
     TRY(fix_load(scenario, options));
     TRY(apply_sets(scenario, options, true));
-    TRY(expand_typical(scenario));
+    TRY(expand(scenario, "policy.typical"));
+    TRY(expand(scenario, "workload.columns"));
     read_all(scenario, &error);
     TRY(error);
     scenario->resolved = json_doc_canonical_new(scenario->doc);
@@ -541,8 +494,8 @@ void scenario_release(struct scenario *scenario)
 
 const char *scenario_title(const struct scenario *scenario)
 {
-    const char *title = string_at(scenario->doc, "title", NULL);
-    return title != NULL ? title : string_at(scenario->doc, "name", NULL);
+    const char *title = json_string_value(json_doc_at(scenario->doc, "title"));
+    return title != NULL ? title : json_string_value(json_doc_at(scenario->doc, "name"));
 }
 
 /* Does the workload bring queues of its own, below which others may lie?  Tenants of a synthesized workload and frozen

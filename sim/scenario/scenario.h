@@ -16,7 +16,7 @@
  * Order of precedence: the file; the shorthands (trace, cluster, policy...); `--set` in the order given. Overrides
  * below `cluster.` and `policy.` reach into the files these name: cluster.pools.h100.nodes=512.  They do not change the
  * workload: loads refer to workload.load_gpus, or else to the GPUs of the named cluster before such overrides.  Paths
- * in the file are relative to its folder, paths given as options to the current folder.
+ * in the file are relative to its folder, paths given as options to the current folder (scenario_files.h).
  *
  * Law: only files that the scenario names are read; unknown fields are errors.
  */

@@ -59,7 +59,7 @@ completes() { # what is offered; the words, the last of which is completed
     [ "$got" = "$wanted" ] || fail "bash, $*: '$got' in place of '$wanted'"
 }
 presets=$("$program" policy list | sed -n '/^presets/,/^$/ s/^  \([^ ]*\) .*/\1/p' | LC_ALL=C sort)
-completes 'report,run' r
+completes 'report,reproduce,run' r
 completes '--version' --v
 completes 'compare,convert,fit,freeze,info,synth,validate' trace ''
 completes 'fit,freeze' trace f
@@ -128,7 +128,7 @@ if command -v fish >/dev/null; then
             paste -sd,)
         [ "$got" = "$1" ] || fail "fish, '$2': '$got' in place of '$1'"
     }
-    fish_completes 'report,run' 'windtunnel r'
+    fish_completes 'report,reproduce,run' 'windtunnel r'
     fish_completes 'compare,convert,fit,freeze,info,synth,validate' 'windtunnel trace '
     fish_completes 'kai' 'windtunnel run --policy ka'
     fish_completes '--plugin,--plugin-timeout,--policy' 'windtunnel run --p'

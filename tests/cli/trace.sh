@@ -43,6 +43,28 @@ windtunnel trace info bad.csv --max-bad 2 --json
 says said.out '"unreadable_lines": 2}$'
 says said.out '"jobs": 2,$'
 
+# The page: shares of jobs and of GPU time are those of the rows; the sums of a plot stand in its table.
+printf 'job_id,submit_s,duration_s,gpus,queue,user,wait_s,outcome\n' >week.csv
+for hour in $(seq 0 47); do
+    echo "$hour,$((hour * 3600)),1800,$((hour % 2 + 1)),<red>,u$((hour % 12)),60,completed"
+done >>week.csv
+echo '48,172799,3600,24,blue,,,failed' >>week.csv
+windtunnel trace info week.csv --html week.html
+[ $status -eq 0 ] || fail "trace info --html: status $status: $(cat said.err)"
+row='<tr><th scope="row">'
+for line in '2</th><td>24</td><td>49.0 %</td><td>24</td><td>40.0 %</td></tr>' \
+    '17 to 32</th><td>1</td><td>2.0 %</td><td>24</td><td>40.0 %</td></tr>' \
+    'failed</th><td>1</td><td>2.0 %</td><td>24</td><td>40.0 %</td></tr>' \
+    '&lt;red&gt;</th><td>48</td><td>98.0 %</td><td>36</td><td>60.0 %</td></tr>' \
+    '2 others</th><td>8</td><td>16.3 %</td><td>' \
+    '0.02083</th><td>0.5</td><td>0.5</td></tr>'; do
+    grep -qF "$row$line" week.html || fail "the page does not say '$line'"
+done
+! grep -q '<red>' week.html || fail 'the page holds a name as it is'
+refused_plainly 2 trace info - --html page.html <<'END'
+error: --html needs a file that can be read twice, and '-' is none
+END
+
 # There and back.
 windtunnel trace convert small.csv --out there.jsonl.zst
 [ $status -eq 0 ] || fail "to JSON lines: status $status: $(cat said.err)"

@@ -79,6 +79,8 @@ static const struct scene scenes[] = {
     {.name = "validate", .arguments = {"validate", "s.json"}},
     {.name = "validate-model", .arguments = {"validate-model"}},
     {.name = "report", .arguments = {"report", "rec", "--json"}},
+    {.name = "bundle", .arguments = {"bundle", "rec", "--out", "out/rec.json.zst"}},
+    {.name = "reproduce", .arguments = {"reproduce", "old/rec.json", OUT}},
     {.name = "report --html", .arguments = {"report", "out/rec", "--html"}, .has_record = true},
     {.name = "topology show", .arguments = {"topology", "show", "four.json"}},
     {.name = "topology show hwloc", .arguments = {"topology", "show", "node.json"}, .is_of_hwloc = true},
@@ -86,6 +88,7 @@ static const struct scene scenes[] = {
     {.name = "policy list", .arguments = {"policy", "list"}},
     {.name = "policy show", .arguments = {"policy", "show", "kai"}},
     {.name = "trace info", .arguments = {"trace", "info", "jobs.csv"}},
+    {.name = "trace info --html", .arguments = {"trace", "info", "jobs.csv", "--html", "out/jobs.html"}, .draws = true},
     {.name = "trace validate", .arguments = {"trace", "validate", "jobs.csv"}},
     {.name = "trace convert", .arguments = {"trace", "convert", "jobs.csv", "--out", "out/jobs.swf.zst"}},
     {.name = "trace freeze", .arguments = {"trace", "freeze", "s.json", "--out", "out/jobs.jsonl.zst"}},
@@ -595,6 +598,7 @@ static void make_inputs(void)
         {.name = "a sweep",
          .arguments = {"sweep", "run", "sweep.json", "--out", "sw", "--no-bind", "--worker", "w", "--quiet"}},
         {.name = "another", .arguments = {"run", "s.json", "--quiet", "--policy", "fifo", "--out", "old/rec"}},
+        {.name = "a bundle", .arguments = {"bundle", "old/rec", "--out", "old/rec.json"}},
     };
     struct buffer topology = file_bytes("topologies/hwloc-node.xml"), cases = file_bytes("tests/cases/order.json");
     assert_int_equal(chdir(scratch_path("")), 0);

@@ -73,6 +73,43 @@ static void errors_of_waits(void **state)
     metrics_free(metrics);
 }
 
+/* By the record 2 GPUs from 0:30 to 3:15, 4 from 1:00 to 2:00, and 8 from 9:00 on, which is past the end; in the run 3
+ * GPUs from 0:00 to 2:00 and none after that.  Without the first hour, which is warm-up, until 4:00. */
+static void errors_of_allocation(void **state)
+{
+    enum { HOUR = 3600, GPUS = 8 };
+    (void)state;
+    struct job_row rows[] = {job_of(JOB_TRAINING, 0, 1800 * S), job_of(JOB_TRAINING, 0, 2400 * S),
+                             job_of(JOB_TRAINING, 0, 9 * HOUR * S), job_of(JOB_TRAINING, 0, -1)};
+    rows[0].gpu_milli = 2000;
+    rows[0].work_asked = 9900 * S;
+    rows[1].gpu_milli = 4000;
+    rows[1].submit = 1200 * S;
+    rows[1].work_asked = HOUR * S;
+    rows[1].is_counted = false; /* a job of the warm-up holds GPUs too */
+    rows[2].gpu_milli = 8000;
+    const struct timeline_row samples[] = {{.time = 0},
+                                           {.time = 2 * HOUR * S, .allocated_gpu_s = 6 * HOUR},
+                                           {.time = 4 * HOUR * S, .allocated_gpu_s = 6 * HOUR}};
+    struct metrics *metrics = metrics_new();
+    struct record_sink sink = metrics_sink(metrics);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_false(error_is(sink.on_job(sink.self, &rows[i])));
+    for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++)
+        assert_false(error_is(sink.on_sample(sink.self, &samples[i])));
+    assert_false(error_is(
+        sink.on_finished(sink.self, &(struct run_facts){.warmup = HOUR * S, .end = 4 * HOUR * S, .gpu_count = GPUS})));
+    metrics_finish(metrics);
+    const double recorded = 2 + 4 + 2 + 2 * 0.25, simulated = 3; /* GPU hours from 1:00 to 4:00 */
+    near(metrics_value(metrics, "recorded_allocation_ratio"), recorded / (3 * GPUS));
+    near(metrics_value(metrics, "allocation_error_ratio"), (simulated - recorded) / (3 * GPUS));
+    near(metrics_value(metrics, "allocation_error_abs_ratio"), ((6 - 3) + 2 + 0.5) / (3 * GPUS));
+    near(metrics_recorded_gpus(metrics, 0, HOUR * S), 1);
+    near(metrics_recorded_gpus(metrics, 2 * HOUR * S, 4 * HOUR * S), 2.5 / 2);
+    near(metrics_recorded_gpus(metrics, 20 * HOUR * S, 21 * HOUR * S), 0);
+    metrics_free(metrics);
+}
+
 static void nothing_was_recorded(void **state)
 {
     (void)state;
@@ -80,11 +117,13 @@ static void nothing_was_recorded(void **state)
     struct metrics *metrics = metrics_of(&row, 1);
     assert_true(isnan(metrics_value(metrics, "recorded_jobs")));
     assert_true(isnan(metrics_value(metrics, "wait_error_mean_s")));
+    assert_true(isnan(metrics_value(metrics, "recorded_allocation_ratio")));
     metrics_free(metrics);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(errors_of_waits), cmocka_unit_test(nothing_was_recorded)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(errors_of_waits), cmocka_unit_test(errors_of_allocation),
+                                       cmocka_unit_test(nothing_was_recorded)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -97,6 +97,7 @@ bool fill_next(struct fill *fill, struct job *job, struct job_truth *truth)
     job->after_count = 0;
     job->array = job->array_max = 0;
     truth->duration = (time_ns)(fill->count - fill->next) * fill->interval;
+    truth->recorded_wait = TIME_NEVER;
     truth->outcome = OUTCOME_COMPLETED;
     fill->next++;
     return true;

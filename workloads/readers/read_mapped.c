@@ -270,6 +270,8 @@ static struct error mapped_first_line(struct reader *reader, struct text line, b
     struct column_map *map = &state->map;
     if (reader->format->map != NULL)
         TRY(column_map_named(map, reader->format->map, &state->arena));
+    else if (reader->spec->column_map != NULL)
+        *map = *reader->spec->column_map;
     else if (reader->spec->columns != NULL)
         TRY(column_map_load(map, reader->spec->columns, &state->arena));
     else

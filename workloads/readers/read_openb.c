@@ -104,6 +104,8 @@ static struct error openb_times(const struct reader *reader, const struct line *
     if (end < begin)
         return field_error(line, &fields[OPENB_DELETION], "no earlier than the pod's start");
     row->truth.duration = end - begin;
+    if (field_is_set(&fields[OPENB_SCHEDULED]) && begin >= row->job.submit)
+        row->truth.recorded_wait = begin - row->job.submit;
     return ERROR_OK;
 }
 

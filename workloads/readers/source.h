@@ -59,6 +59,7 @@ struct model_word {
 };
 
 struct synth_spec; /* workloads/synth/synth.h */
+struct column_map; /* workloads/readers/column_map.h */
 
 /* The "workload" of a scenario, made by workload_read or by hand ({0} with trace and format is allowed). */
 struct workload_spec {
@@ -76,6 +77,8 @@ struct workload_spec {
     const struct model_word *models; /* model_count of them, in order; others keep their names */
     uint32_t model_count;
     struct service_plan service; /* of a trace of requests; interval 0: service_plan_default */
+    /* The map that is meant by `columns`, read already; NULL: `columns` is its path. */
+    const struct column_map *column_map;
     struct bad_line_listener bad_lines;
     struct scan_listener scan;
     struct reading_listener reading;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "workloads/readers/column_map.h"
 #include "workloads/readers/source.h"
 #include "workloads/readers/zone.h"
 #include "workloads/synth/synth_spec.h"
@@ -146,7 +147,7 @@ static void scale_read(struct workload_spec *spec, struct json_object *object)
     }
 }
 
-/* "columns": a map of columns, which is a format of its own. */
+/* "columns": a map of columns, or the path of one, which is a format of its own. */
 static void columns_read(struct workload_spec *spec, struct json_object *object, const char *base)
 {
     struct json_value value = json_member(object, "columns");
@@ -154,8 +155,14 @@ static void columns_read(struct workload_spec *spec, struct json_object *object,
         return;
     if (spec->format != NULL && strcmp(spec->format, "columns") != 0)
         json_fail(&value, "'columns' is a format of its own: leave out 'format'");
-    spec->columns = path_from(&spec->arena, base, json_value_string(&value));
     spec->format = "columns";
+    if (json_is_object(value.node)) {
+        struct column_map *map = arena_alloc(&spec->arena, sizeof *map);
+        column_map_read(map, &value, &spec->arena);
+        spec->column_map = map;
+    } else {
+        spec->columns = path_from(&spec->arena, base, json_value_string(&value));
+    }
 }
 
 /* "gpu_models": {"A10": "h100-80gb", "*": ""} */

@@ -1,0 +1,34 @@
+/* sim/scenario/scenario_files.h -- the fields of a scenario that name files.
+ *
+ *   {"cluster": "c.json", "workload": {"trace": "jobs.csv"}, "plugins": ["mine.so"]}
+ *
+ *   field            role
+ *   cluster          cluster
+ *   workload.trace   trace
+ *   plugins.0        plugin
+ *
+ * Law: these are all fields whose strings are opened as files.  A field that holds something else, such as the object
+ * itself, names no file.
+ */
+#ifndef SIM_SCENARIO_SCENARIO_FILES_H
+#define SIM_SCENARIO_SCENARIO_FILES_H
+
+#include "base/json.h"
+
+struct scenario_file {
+    const char *role;  /* of such an input in the manifest of a record (reports/result.h) */
+    const char *field; /* dotted, as json_doc_set takes it; borrowed during the call */
+    const char *path;  /* borrowed; gone when the field is set */
+};
+
+typedef struct error scenario_file_fn(void *self, const struct scenario_file *file);
+
+/* Call `fn` for each such field of a scenario's document, or of a policy's own, in a fixed order; it may set that
+ * field.  An error ends the walk. */
+struct error scenario_files_each(const struct json_doc *scenario, scenario_file_fn *fn, void *self) MUST_CHECK;
+struct error scenario_files_each_of_policy(const struct json_doc *policy, scenario_file_fn *fn, void *self) MUST_CHECK;
+
+/* Set a field to a string, whatever it looks like. */
+struct error scenario_files_set(struct json_doc *doc, const char *field, const char *path) MUST_CHECK;
+
+#endif

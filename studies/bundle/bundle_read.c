@@ -1,0 +1,196 @@
+/* studies/bundle/bundle_read.c -- a bundle, to be run again. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/input.h"
+#include "sim/scenario/scenario_files.h"
+#include "studies/bundle/bundle.h"
+
+#define FILE_BYTES_MAX (UINT64_C(1) << 30)
+
+static struct bundle_input *find_input(const struct bundle *bundle, const char *role, const char *name)
+{
+    for (size_t i = 0; i < bundle->input_count; i++)
+        if (strcmp(bundle->inputs[i].name, name) == 0 && (role == NULL || strcmp(bundle->inputs[i].role, role) == 0))
+            return &bundle->inputs[i];
+    return NULL;
+}
+
+/* ---- Reading ---- */
+
+static const char *need_text(struct bundle *bundle, struct json_object *object, const char *key)
+{
+    json_need(object, key);
+    return arena_copy(&bundle->arena, text_of(json_get_string(object, key, "")));
+}
+
+static void read_input(struct bundle *bundle, struct bundle_input *input, const struct json_value *value)
+{
+    struct json_object object;
+    json_object_open(&object, value);
+    *input = (struct bundle_input){.role = need_text(bundle, &object, "role"),
+                                   .name = need_text(bundle, &object, "name"),
+                                   .digest = need_text(bundle, &object, "digest"),
+                                   .file = -1};
+    const struct json_value text = json_member(&object, "text");
+    if (text.node != NULL) {
+        const char *bytes = json_value_string(&text);
+        input->text.length = strlen(bytes);
+        input->text.at = arena_copy(&bundle->arena, (struct text){bytes, input->text.length});
+    }
+    json_object_close(&object);
+}
+
+static void read_inputs(struct bundle *bundle, struct json_object *root)
+{
+    json_need(root, "inputs");
+    const struct json_value list = json_member(root, "inputs");
+    const size_t count = json_array_count(&list);
+    bundle->inputs = arena_alloc_array(&bundle->arena, count + 1, struct bundle_input);
+    for (size_t i = 0; i < count; i++) {
+        const struct json_value value = json_array_item(&list, i);
+        read_input(bundle, &bundle->inputs[i], &value);
+        bundle->input_count = i + 1;
+    }
+}
+
+static struct error listed(void *self, const struct scenario_file *file)
+{
+    struct bundle_input *input = find_input(self, file->role, file->path);
+    if (input == NULL)
+        return error_new(ERROR_DATA, "the scenario of the bundle names '%s' (%s), which is none of its inputs",
+                         file->path, file->field);
+    input->is_used = true;
+    return ERROR_OK;
+}
+
+static struct error read_doc(struct bundle *bundle, struct json_doc *doc)
+{
+    struct error error = ERROR_OK;
+    struct json_value value = json_doc_root(doc, &error);
+    struct json_object root;
+    json_object_open(&root, &value);
+    json_need(&root, "bundle_version");
+    json_get_int(&root, "bundle_version", BUNDLE_VERSION, BUNDLE_VERSION, BUNDLE_VERSION);
+    bundle->version = need_text(bundle, &root, "version");
+    bundle->fingerprint = need_text(bundle, &root, "fingerprint");
+    bundle->arrivals = need_text(bundle, &root, "arrivals");
+    read_inputs(bundle, &root);
+    json_need(&root, "metrics");
+    json_need(&root, "scenario");
+    const struct json_value metrics = json_member(&root, "metrics"), scenario = json_member(&root, "scenario");
+    struct json_object object;
+    json_object_open(&object, &metrics);
+    json_object_open(&object, &scenario);
+    json_object_close(&root);
+    TRY(error);
+    bundle->metrics = json_deep_copy(metrics.node);
+    char *text = json_value_canonical_new(&scenario);
+    error = json_doc_parse(&bundle->scenario, "scenario", text_of(text), ERROR_DATA);
+    mem_free(text);
+    TRY(error);
+    return scenario_files_each(bundle->scenario, listed, bundle);
+}
+
+struct error bundle_read(struct bundle *out, const char *path)
+{
+    char *bytes;
+    size_t length;
+    struct json_doc *doc;
+    *out = (struct bundle){0};
+    TRY(input_read_all(path, FILE_BYTES_MAX, &bytes, &length));
+    struct error error = json_doc_parse(&doc, path, (struct text){bytes, length}, ERROR_DATA);
+    mem_free(bytes);
+    TRY(error);
+    error = read_doc(out, doc);
+    json_doc_free(doc);
+    if (error_is(error))
+        bundle_release(out);
+    return error;
+}
+
+/* ---- Files ---- */
+
+/* The text as a file in memory, which has a path as long as the descriptor is open. */
+static struct error make_file(struct bundle_input *input)
+{
+    struct text rest = input->text;
+    if (input->file >= 0)
+        return ERROR_OK;
+    input->file = memfd_create(input->name, MFD_CLOEXEC);
+    while (input->file >= 0 && rest.length > 0) {
+        const ssize_t written = write(input->file, rest.at, rest.length);
+        if (written < 0 && errno != EINTR)
+            break;
+        if (written > 0)
+            rest = (struct text){rest.at + written, rest.length - (size_t)written};
+    }
+    return rest.length == 0 ? ERROR_OK : error_io("make a file in memory of", input->name, errno);
+}
+
+static struct error check_given(const struct bundle *bundle, const struct bundle_file *given)
+{
+    const struct bundle_input *input = find_input(bundle, NULL, given->name);
+    char digest[33];
+    if (input == NULL || !input->is_used)
+        return error_new(ERROR_USAGE, "the bundle needs no input '%s'", given->name);
+    if (input_is_once(given->path))
+        return error_new(ERROR_USAGE, "'%s' can be read only once: name a file", given->path);
+    TRY(input_digest(given->path, digest));
+    if (strcmp(digest, input->digest) == 0)
+        return ERROR_OK;
+    return error_new(ERROR_DATA, "%s is not the '%s' that the run read: its digest is %s, and was %s", given->path,
+                     given->name, digest, input->digest);
+}
+
+struct placing {
+    struct bundle *bundle;
+    const struct bundle_file *given;
+    size_t count;
+};
+
+static struct error place(void *self, const struct scenario_file *file)
+{
+    const struct placing *placing = self;
+    struct bundle_input *input = find_input(placing->bundle, file->role, file->path);
+    char path[32];
+    for (size_t i = 0; i < placing->count; i++)
+        if (strcmp(placing->given[i].name, file->path) == 0)
+            return scenario_files_set(placing->bundle->scenario, file->field, placing->given[i].path);
+    if (input->text.at == NULL || strcmp(input->role, "plugin") == 0) {
+        struct error error = error_new(ERROR_USAGE, "the bundle does not hold its %s '%s' (digest %s)", input->role,
+                                       input->name, input->digest);
+        error_set_hint(&error, "get that file, and name it: --input %s=PATH", input->name);
+        return error;
+    }
+    TRY(make_file(input));
+    snprintf(path, sizeof path, "/proc/self/fd/%d", input->file);
+    return scenario_files_set(placing->bundle->scenario, file->field, path);
+}
+
+struct error bundle_scenario(struct bundle *bundle, const struct bundle_file *given, size_t count,
+                             struct buffer *scenario)
+{
+    struct placing placing = {bundle, given, count};
+    for (size_t i = 0; i < count; i++)
+        TRY(check_given(bundle, &given[i]));
+    TRY(scenario_files_each(bundle->scenario, place, &placing));
+    char *text = json_doc_canonical_new(bundle->scenario);
+    buffer_string(scenario, text);
+    mem_free(text);
+    return ERROR_OK;
+}
+
+void bundle_release(struct bundle *bundle)
+{
+    for (size_t i = 0; i < bundle->input_count; i++)
+        if (bundle->inputs[i].file >= 0)
+            close(bundle->inputs[i].file);
+    json_decref(bundle->metrics);
+    json_doc_free(bundle->scenario);
+    arena_release(&bundle->arena);
+    *bundle = (struct bundle){0};
+}

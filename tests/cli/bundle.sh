@@ -1,0 +1,128 @@
+#!/bin/sh
+# A record becomes one file with all that it was made from, which gives the same run again anywhere; what it does not
+# hold must be named and be the same file; a bundle of a stranger reads nothing that its user did not name.
+set -u
+. tests/support/cli.sh
+
+# What `reproduce` must say, with status 0 or 10.
+reproduces() { # status, last line, arguments...
+    wanted=$1 last=$2
+    shift 2
+    windtunnel reproduce "$@"
+    [ "$status" -eq "$wanted" ] && [ "$(tail -n 1 said.out)" = "$last" ] ||
+        fail "reproduce $*: status $status: $(cat said.out said.err)"
+}
+
+same="The run is the same."
+other="The run is NOT the same."
+
+# A trace with a map of its columns, in a folder of its own, compressed, and a seed of the command line.
+mkdir -p study/data
+sed 's/submit_s/begin/' small.csv | zstd -q -o study/data/jobs.csv.zst
+echo '{"fields": {"job_id": "job_id", "submit_s": "begin", "duration_s": "duration_s", "gpus": "gpus",
+                  "queue": "queue"}}' >study/data/map.json
+cp four.json study/
+echo '{"cluster": "four.json", "policy": {"preset": "windtunnel"},
+       "workload": {"trace": "data/jobs.csv.zst", "columns": "data/map.json", "shake": {"arrivals_s": 5}}}' \
+    >study/s.json
+windtunnel run study/s.json --seed 7 --out rec
+[ "$status" -eq 0 ] || fail "run: $(cat said.err)"
+windtunnel bundle rec
+[ "$status" -eq 0 ] && grep -q '^inside: jobs.csv.zst (trace), ' said.err || fail "bundle: $(cat said.err)"
+windtunnel bundle rec/ --out plain.json
+zstd -dqc rec.bundle.json.zst | cmp -s - plain.json || fail "compressed and plain bundles differ"
+! grep -q "$scratch\|study\|data/" plain.json || fail "the bundle holds a path"
+mkdir elsewhere
+mv rec.bundle.json.zst elsewhere/
+mv study moved
+reproduces 0 "$same" elsewhere/rec.bundle.json.zst --out again
+windtunnel report again
+[ "$status" -eq 0 ] || fail "the record of a reproduced run: $(cat said.err)"
+
+# The files that a bundle does not hold.
+mv moved study
+windtunnel bundle rec --input-mib 0 --out small.json.zst
+grep -q '^not inside: jobs.csv.zst (trace): it is too long; ' said.err || fail "a long input: $(cat said.err)"
+digest=$(sed -n 's/.*"trace", "name": "[^"]*", "digest": "\([0-9a-f]*\)".*/\1/p' rec/result.json)
+refused_plainly 2 reproduce small.json.zst <<END
+error: the bundle does not hold its trace 'jobs.csv.zst' (digest $digest)
+  get that file, and name it: --input jobs.csv.zst=PATH
+END
+reproduces 0 "$same" small.json.zst --input jobs.csv.zst=study/data/jobs.csv.zst
+refused_plainly 2 reproduce small.json.zst --input jobs.csv=study/data/jobs.csv.zst <<'END'
+error: the bundle needs no input 'jobs.csv'
+END
+refused_plainly 2 reproduce small.json.zst --input jobs.csv.zst <<'END'
+error: '--input' must be NAME=PATH, got 'jobs.csv.zst'
+END
+refused_plainly 4 reproduce small.json.zst --input jobs.csv.zst=none.csv <<'END'
+error: cannot open none.csv: No such file or directory
+END
+sed 's/^3,20,/3,21,/' small.csv >changed.csv
+windtunnel reproduce small.json.zst --input jobs.csv.zst=changed.csv
+[ "$status" -eq 3 ] || fail "another file was taken: $status"
+says said.err "^error: changed.csv is not the 'jobs.csv.zst' that the run read: its digest is "
+zstd -qf changed.csv -o study/data/jobs.csv.zst
+windtunnel bundle rec --out changed.json
+grep -q '^not inside: jobs.csv.zst (trace): the file is not what the run read any more; ' said.err ||
+    fail "a changed input: $(cat said.err)"
+rm study/data/jobs.csv.zst
+windtunnel bundle rec --out gone.json
+says said.err '^not inside: jobs.csv.zst (trace): the file is gone; '
+
+# A node list is a cluster that does not stand in the scenario; two inputs have the same name.
+mkdir one
+printf 'sn,cpu_milli,memory_mib,gpu,model\nn1,96000,400000,8,h100-80gb\nn2,96000,400000,8,h100-80gb\n' >one/small.csv
+windtunnel run --trace small.csv --cluster one/small.csv --policy fifo --out nodes
+windtunnel bundle nodes --out nodes.json
+grep -q '"cluster":"small.csv"' nodes.json && grep -q '"trace":"2-small.csv"' nodes.json ||
+    fail "inputs of the same name: $(cat said.err nodes.json)"
+mv one two
+reproduces 0 "$same" nodes.json
+
+# Another run: the fingerprint, the metrics that differ, and the arrivals.
+sed 's/"fingerprint": "./"fingerprint": "x/' plain.json >tampered.json
+reproduces 10 "$other" tampered.json
+sed 's/"trace":"jobs.csv.zst"/"duration_scale":2,&/' plain.json >longer.json
+reproduces 10 "$other" longer.json
+grep -q '^metric .* in the bundle .* here$' said.out && grep -q '^queue_time_mean_s  *[0-9]' said.out ||
+    fail "the metrics that differ: $(cat said.out)"
+grep -q '^arrivals .*; in the bundle ' said.out || fail "the arrivals that differ: $(cat said.out)"
+
+# A stranger's bundle.
+sed 's/"trace":"jobs.csv.zst"/"trace":"four.json"/' plain.json >hostile.json
+refused_plainly 3 reproduce hostile.json <<'END'
+error: the scenario of the bundle names 'four.json' (workload.trace), which is none of its inputs
+END
+sed 's/"seed":7/"plugins":["mine.so"],"seed":7/' plain.json >hostile.json
+refused_plainly 3 reproduce hostile.json <<'END'
+error: the scenario of the bundle names 'mine.so' (plugins.0), which is none of its inputs
+END
+sed 's/"role": "scenario", "name": "s.json"/"role": "plugin", "name": "mine.so", "text": "x"/' hostile.json \
+    >program.json
+windtunnel reproduce program.json
+[ "$status" -eq 2 ] && grep -q "^error: the bundle does not hold its plugin 'mine.so'" said.err ||
+    fail "a program of a bundle: $status $(cat said.err)"
+windtunnel reproduce rec/result.json
+[ "$status" -eq 3 ] && grep -q '^error: rec/result.json:1:' said.err || fail "no bundle: $status $(cat said.err)"
+
+# Records that cannot be run again from what they say.
+windtunnel run small.json --save-at 15 --out saved
+windtunnel run saved --fork-at 15 --out fork
+refused_plainly 3 bundle fork <<'END'
+error: the record fork cannot be bundled: it is a fork, which begins in another record
+END
+windtunnel run small.json --scheduler "$program decide --cluster four.json --policy fifo" --out outside
+[ "$status" -eq 0 ] || fail "another program: $(cat said.err)"
+refused_plainly 3 bundle outside <<'END'
+error: the record outside cannot be bundled: another program decided in it
+END
+sed 's/"is_partial": false/"is_partial": true/' saved/result.json >partial.json
+mv partial.json saved/result.json
+refused_plainly 3 bundle saved <<'END'
+error: the record saved cannot be bundled: it is partial
+END
+refused_plainly 4 bundle none <<'END'
+error: cannot open none/result.json: No such file or directory
+END
+finish

@@ -1,0 +1,196 @@
+/* windtunnel reproduce: a bundle, run again and compared. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "studies/bundle/bundle.h"
+#include "studies/run/run.h"
+#include "tools/progress_line.h"
+#include "tools/verbs.h"
+
+enum { STATUS_OTHER = 10, NAME_WIDTH = 36, NUMBER_WIDTH = 20, INPUTS_MAX = 64 };
+
+/* ---- The verdict ---- */
+
+static void print_pair(struct buffer *out, const char *what, const char *bundled, const char *here)
+{
+    if (strcmp(bundled, here) == 0)
+        buffer_format(out, "%-12s %s, as in the bundle\n", what, here);
+    else
+        buffer_format(out, "%-12s %s; in the bundle %s\n", what, here, bundled);
+}
+
+static void print_number(struct buffer *out, const json_t *metric)
+{
+    struct buffer number = {0};
+    const json_t *value = json_object_get(metric, "value");
+    if (json_is_number(value))
+        buffer_double(&number, json_number_value(value));
+    else
+        buffer_string(&number, "-");
+    buffer_format(out, "  %*s", NUMBER_WIDTH, buffer_c_string(&number));
+    buffer_release(&number);
+}
+
+static void print_metric(struct buffer *out, const char *name, const json_t *bundled, const json_t *here)
+{
+    buffer_format(out, "%-*s", NAME_WIDTH, name);
+    print_number(out, bundled);
+    print_number(out, here);
+    buffer_char(out, '\n');
+}
+
+/* The metrics of the whole run that differ. */
+static void print_metrics(struct buffer *out, const json_t *bundled, json_t *here)
+{
+    const char *name;
+    json_t *metric;
+    buffer_format(out, "%-*s  %*s  %*s\n", NAME_WIDTH, "metric", NUMBER_WIDTH, "in the bundle", NUMBER_WIDTH, "here");
+    json_object_foreach((json_t *)(uintptr_t)bundled, name, metric)
+    {
+        const json_t *other = json_object_get(here, name);
+        if (!json_equal(json_object_get(metric, "value"), json_object_get(other, "value")))
+            print_metric(out, name, metric, other);
+    }
+    json_object_foreach(here, name, metric) if (json_object_get(bundled, name) == NULL)
+        print_metric(out, name, NULL, metric);
+}
+
+static struct error judge(const struct bundle *bundle, const struct run *run, struct buffer *out, bool *is_same)
+{
+    char fingerprint[17], arrivals[17];
+    struct buffer text = {0};
+    struct json_doc *doc;
+    snprintf(fingerprint, sizeof fingerprint, "%016llx", (unsigned long long)run->result.fingerprint);
+    snprintf(arrivals, sizeof arrivals, "%016llx", (unsigned long long)job_source_arrivals(run->source));
+    TRY(run_result_text(run, NULL, &text));
+    struct error error = json_doc_parse(&doc, "result", (struct text){text.bytes, text.length}, ERROR_INTERNAL);
+    buffer_release(&text);
+    TRY(error);
+    const json_t *here = json_doc_at(doc, "metrics");
+    const bool has_same_metrics = json_equal(bundle->metrics, here) != 0;
+    *is_same = strcmp(fingerprint, bundle->fingerprint) == 0 && has_same_metrics;
+    print_pair(out, "version", bundle->version, run->options->version);
+    print_pair(out, "arrivals", bundle->arrivals, arrivals);
+    print_pair(out, "fingerprint", bundle->fingerprint, fingerprint);
+    if (has_same_metrics)
+        buffer_format(out, "%-12s %zu, as in the bundle\n", "metrics", json_object_size(bundle->metrics));
+    else
+        print_metrics(out, bundle->metrics, (json_t *)(uintptr_t)here);
+    buffer_string(out, *is_same ? "The run is the same.\n" : "The run is NOT the same.\n");
+    json_doc_free(doc);
+    return ERROR_OK;
+}
+
+/* ---- The run ---- */
+
+static struct error read_given(const struct args *args, struct arena *arena, struct bundle_file *given, size_t *count)
+{
+    const char *const *texts = args_list(args, "input", count);
+    if (*count > INPUTS_MAX)
+        return error_new(ERROR_USAGE, "'--input' may be given %d times at most", INPUTS_MAX);
+    for (size_t i = 0; i < *count; i++) {
+        const char *equals = strchr(texts[i], '=');
+        if (equals == NULL || equals[1] == '\0')
+            return error_new(ERROR_USAGE, "'--input' must be NAME=PATH, got '%s'", texts[i]);
+        given[i].name = arena_copy(arena, (struct text){texts[i], (size_t)(equals - texts[i])});
+        given[i].path = equals + 1;
+    }
+    return ERROR_OK;
+}
+
+static struct error simulate(const struct args *args, struct run_options *options, struct run *run,
+                             const char *scenario)
+{
+    struct progress_line progress;
+    *options = (struct run_options){.version = WINDTUNNEL_VERSION,
+                                    .scenario = {.text = scenario},
+                                    .out = args_string(args, "out"),
+                                    .keeps_arrivals = true,
+                                    .on_progress = progress_line_show,
+                                    .progress_self = &progress,
+                                    .arguments = (const char *const *)tool_arguments()};
+    progress_line_begin(&progress, !args_flag(args, "quiet"));
+    struct error error = run_simulate(run, options);
+    progress_line_end(&progress);
+    if (!error_is(error) && options->out != NULL)
+        error = run_commit(run, NULL);
+    return error;
+}
+
+static struct error reproduce(const struct args *args, struct bundle *bundle, struct buffer *out, bool *is_same)
+{
+    struct bundle_file given[INPUTS_MAX];
+    struct run_options options;
+    struct run run = {0};
+    struct arena arena = {0};
+    struct buffer scenario = {0};
+    size_t count;
+    struct error error = read_given(args, &arena, given, &count);
+    if (!error_is(error))
+        error = bundle_scenario(bundle, given, count, &scenario);
+    if (!error_is(error)) {
+        error = simulate(args, &options, &run, buffer_c_string(&scenario));
+        if (!error_is(error))
+            error = judge(bundle, &run, out, is_same);
+        run_release(&run);
+    }
+    buffer_release(&scenario);
+    arena_release(&arena);
+    return error;
+}
+
+static int run_reproduce(const struct args *args)
+{
+    struct bundle bundle;
+    struct buffer out = {0};
+    bool is_same = false;
+    struct error error = bundle_read(&bundle, args_operand(args, 0));
+    if (!error_is(error)) {
+        error = reproduce(args, &bundle, &out, &is_same);
+        bundle_release(&bundle);
+    }
+    if (error_is(error)) {
+        buffer_release(&out);
+        return tool_fail(&error);
+    }
+    const int status = tool_print(&out);
+    return status != 0 || is_same ? status : STATUS_OTHER;
+}
+
+static const struct args_option options[] = {
+    {.name = "input",
+     .letter = 'i',
+     .metavar = "NAME=PATH",
+     .help = "The file of an input that is not in the bundle. It must have the digest that the bundle says.",
+     .is_repeatable = true},
+    {.name = "out", .letter = 'o', .metavar = "DIR", .help = "Write the record of the run there."},
+    {.name = "quiet", .letter = 'q', .help = "No progress line."},
+    {0},
+};
+
+static const struct args_example examples[] = {
+    {"windtunnel reproduce main.bundle.json.zst", "Is the run the same here?"},
+    {"windtunnel reproduce main.bundle.json.zst --input jobs.csv.zst=traces/jobs.csv.zst --out out/again",
+     "With the long trace that the bundle names, and a record."},
+    {0},
+};
+
+const struct args_verb verb_reproduce = {
+    .name = "reproduce",
+    .summary = "run a bundle again and say whether the run is the same",
+    .synopsis = "BUNDLE [OPTION]...",
+    .description =
+        (const char *const[]){
+            "Runs what 'windtunnel bundle' wrote, and compares the hash of all events (the fingerprint) and all "
+            "metrics of the whole run with those of the bundle. If they are the same, the exit status is 0, else it is "
+            "10, and the metrics that differ are printed. If the arrivals differ, then already the jobs do.",
+            "Another version of Windtunnel may decide otherwise: use the version that the bundle names.",
+            "A bundle of a stranger can be run: it reads no file but those that are named by --input, and loads no "
+            "plug-in but these.",
+            NULL},
+    .options = options,
+    .examples = examples,
+    .operands_min = 1,
+    .operands_max = 1,
+    .run = run_reproduce,
+};
