@@ -477,7 +477,7 @@ sharing-table: link ## Run a MIG mix under geometry policies, the main scenario 
 idle-table: link ## Run the main scenario under idle policies
 	@WINDTUNNEL=$(B)/windtunnel tools/idle_table $(ARGS)
 
-read-table: link ## Count what reading native, SWF and sacct rows costs, sorted or not (ARGS='--memory --rows 10000000', ...)
+read-table: link ## Count what reading rows of three formats costs, sorted or not (ARGS='--only swf --memory', ...)
 	@WINDTUNNEL=$(B)/windtunnel tools/read_table $(ARGS)
 
 synth-table: link ## Run a trace and what is drawn from its model, print their waits (ARGS='TRACE --seeds 20', ...)

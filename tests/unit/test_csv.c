@@ -1,5 +1,5 @@
-/* Rows of comma-separated values: rows without quotes are cut eight bytes at a time, which must give what cutting byte by
- * byte gives, and what the same rows give with all fields quoted. */
+/* Rows of comma-separated values: those without quotes are cut eight bytes at a time, which must give what cutting byte
+ * by byte gives, and what the same rows give with all fields quoted. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

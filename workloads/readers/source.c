@@ -68,12 +68,6 @@ static bool is_filling(const struct workload_spec *spec)
     return spec->fill.load != 0;
 }
 
-/* A pipe cannot be read again, so its jobs are kept. */
-static bool is_once(const struct workload_spec *spec)
-{
-    return input_is_once(spec->trace);
-}
-
 static struct error changed(const struct job_source *source)
 {
     struct error error = error_new(ERROR_DATA, "%s changed while it was read", source->spec->trace);
@@ -122,8 +116,6 @@ static struct error row_next(struct job_source *source, struct trace_row *row, b
             arena_reset(&source->arena);
         TRY(reader_next(&source->reader, row, has));
     } while (*has && has_window(spec) && (row->job.submit < spec->window_from || row->job.submit >= spec->window_to));
-    if (factor == 1 && row->job.limit != 0)
-        return ERROR_OK;
     row->truth.duration = time_scaled(row->truth.duration, factor);
     row->job.limit = time_scaled(row->job.limit, factor);
     row->job.estimate = time_scaled(row->job.estimate, factor);
@@ -151,16 +143,13 @@ static struct error trace_open(struct job_source *source)
     return ERROR_OK;
 }
 
-/* The trace is too long to be kept.  If it is known to need sorting, that begins with the jobs so far, so that no line
- * is read twice. */
+/* The trace is too long to be kept.  If it is not sorted, sorting begins, so that no line is read twice. */
 static struct error trace_let_go(struct job_source *source)
 {
     source->is_held = false;
-    if (!source->is_sorted) {
-        source->spill = spill_new(0);
-        for (size_t i = 0; i < source->held.count; i++)
-            TRY(spill_add(source->spill, &source->held.jobs[i].job, &source->held.jobs[i].truth));
-    }
+    source->spill = source->is_sorted ? NULL : spill_new(0);
+    for (size_t i = 0; i < source->held.count && source->spill != NULL; i++)
+        TRY(spill_add(source->spill, &source->held.jobs[i].job, &source->held.jobs[i].truth));
     held_release(&source->held);
     return ERROR_OK;
 }
@@ -171,7 +160,8 @@ static struct error trace_scan(struct job_source *source)
     struct trace_row row;
     bool has;
     const struct workload_spec *spec = source->spec;
-    const bool is_kept = is_once(spec) || is_filling(spec) || shake_is_on(&spec->shake) || spec->blocks != BLOCKS_NONE;
+    const bool is_kept = input_is_once(spec->trace) /* a pipe */ || is_filling(spec) || shake_is_on(&spec->shake) ||
+                         spec->blocks != BLOCKS_NONE;
     const uint64_t held_max = spec->is_scanned ? 0 : is_kept ? JOB_NONE : HELD_MAX;
     source->is_held = true;
     source->is_sorted = true;
@@ -346,9 +336,9 @@ static struct error trace_begin(struct job_source *source, uint64_t seed)
     TRY(trace_scan(source));
     TRY(trace_judge(source));
     reader_close(&source->reader);
-    if (source->spec->is_scanned)
-        return ERROR_OK;
-    return is_filling(source->spec) ? trace_fill(source, seed) : trace_order(source, seed);
+    return source->spec->is_scanned   ? ERROR_OK
+           : is_filling(source->spec) ? trace_fill(source, seed)
+                                      : trace_order(source, seed);
 }
 
 static struct error synth_begin(struct job_source *source, uint64_t seed)
@@ -431,11 +421,10 @@ static struct error trace_next(struct job_source *source, struct job *job, struc
         TRY(spill_next(source->spill, &source->arena, job, truth, has));
     } else {
         struct trace_row row;
-        if (source->is_finished)
-            return ERROR_OK;
-        TRY(row_next(source, &row, has));
+        if (!source->is_finished)
+            TRY(row_next(source, &row, has));
         if (!*has)
-            return trace_finish(source);
+            return source->is_finished ? ERROR_OK : trace_finish(source);
         if (row.job.submit < source->previous || row.job.submit < source->origin)
             return changed(source);
         *job = row.job;

@@ -66,7 +66,7 @@ struct error survey_read_with(struct survey *survey, struct job_source *source, 
 /* survey: {0}; must be released, also if the source cannot be opened. */
 struct scan_listener survey_listener(struct survey *survey);
 
-/* Complete a survey whose listener heard a whole trace.  facts: of its source.  O(n log n) if the trace is not sorted. */
+/* Complete a survey whose listener heard a whole trace.  facts: of its source.  O(n log n) if it is not sorted. */
 void survey_complete(struct survey *survey, const struct workload_facts *facts);
 void survey_release(struct survey *survey);
 
