@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/output.h"
+#include "tools/progress_line.h"
 #include "tools/trace_options.h"
 #include "tools/verbs.h"
 #include "workloads/readers/convert.h"
@@ -53,6 +54,7 @@ static struct error convert(const struct args *args, struct buffer *said)
     struct workload_spec spec;
     struct output *output = NULL;
     struct reason_tally lost = {0};
+    struct progress_line progress;
     const char *path = args_string(args, "out");
     enum target target = TO_NATIVE;
     bool is_zstd;
@@ -66,6 +68,8 @@ static struct error convert(const struct args *args, struct buffer *said)
     TRY(args_int64(args, "max-bad", 0, INT64_MAX, 0, &bad_max));
     spec.bad_lines_max = (uint64_t)bad_max;
     TRY(trace_options_cluster(args, &cluster));
+    progress_line_begin(&progress, true);
+    spec.reading = progress_line_reading(&progress);
     struct error error = job_source_open(&source, &spec, cluster, 1);
     if (!error_is(error))
         error = output_open(&output, path, is_zstd ? OUTPUT_ZSTD : OUTPUT_PLAIN);
@@ -77,6 +81,7 @@ static struct error convert(const struct args *args, struct buffer *said)
             error = output_commit(&output);
         output_discard(&output);
     }
+    progress_line_end(&progress);
     if (!error_is(error)) {
         const struct workload_facts *facts = job_source_facts(source);
         buffer_format(said, "%s: %" PRIu64 " jobs read\n", facts->format, facts->job_count);

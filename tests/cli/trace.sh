@@ -89,6 +89,22 @@ refused_plainly 2 trace convert small.csv --out small.parquet <<'END'
 error: --out must end in .csv (native), .jsonl or .swf, or in one of these and .zst; got small.parquet
 END
 
+# On a terminal it says how far it is; the second half of the trace comes later than the first line of progress may.
+rows() { awk -v from="$1" -v to="$2" 'BEGIN { for (i = from; i < to; i++) print i "," i ",60,1" }'; }
+mkfifo slow.fifo
+if script -qec true /dev/null >/dev/null 2>&1; then
+    for verb in 'trace validate' 'trace info'; do
+        { echo 'job_id,submit_s,duration_s,gpus'; rows 0 20000; sleep 0.5; rows 20000 60000; } >slow.fifo &
+        script -qec "$program $verb slow.fifo" /dev/null >terminal.out </dev/null
+        wait
+        grep -q 'million rows read' terminal.out || fail "$verb: no progress on a terminal: $(cat terminal.out)"
+    done
+fi
+rows 0 70000 >many.csv
+sed -i '1i job_id,submit_s,duration_s,gpus' many.csv
+windtunnel trace validate many.csv
+is_silent said.err 'trace validate without a terminal'
+
 # A map of columns: its own errors have a place, too.
 printf 'at;long;n\n5;2;1\n6;3;x\n' >table.csv
 cat >map.json <<'END'

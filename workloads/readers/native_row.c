@@ -210,7 +210,8 @@ static struct error models_read(const struct reader *reader, const struct line *
 {
     const struct field *mig = &fields[NATIVE_MIG];
     uint64_t mig_models = 0;
-    ask->gpu_models = reader_models(reader, fields[NATIVE_GPU_MODEL].value);
+    if (field_is_set(&fields[NATIVE_GPU_MODEL]))
+        ask->gpu_models = reader_models(reader, fields[NATIVE_GPU_MODEL].value);
     if (!field_is_set(mig))
         return ERROR_OK;
     ask->mig = ask_mig(reader->cluster, mig->value, &mig_models);
@@ -225,7 +226,7 @@ static struct error fraction_read(const struct line *line, const struct field *f
 {
     double fraction = 0;
     TRY(field_scaled(line, field, GPU_MILLI, 0, GPU_MILLI, out));
-    if (*out == 0 && text_to_double(field->value, &fraction) && fraction > 0)
+    if (*out == 0 && field_is_set(field) && text_to_double(field->value, &fraction) && fraction > 0)
         return field_error(line, field, "0, or from 0.001 to 1");
     return ERROR_OK;
 }

@@ -107,8 +107,10 @@ static bool is_unknown(struct text value)
 static struct error moment_read(const struct reader *reader, const struct line *line, const struct field *field,
                                 time_ns *out)
 {
-    if (is_unknown(field->value) || time_parse_seconds(field->value, out) ||
-        zone_date(field->value, reader->spec->tz_offset, out))
+    const struct text value = field->value;
+    const bool is_date = value.length > 4 && value.at[4] == '-'; /* likely */
+    if ((is_date && zone_date(value, reader->spec->tz_offset, out)) || is_unknown(value) ||
+        time_parse_seconds(value, out) || (!is_date && zone_date(value, reader->spec->tz_offset, out)))
         return ERROR_OK;
     return field_error(line, field, "seconds since 1970, or a date such as 2026-01-31T07:01:55");
 }
@@ -127,11 +129,18 @@ static struct error limit_read(const struct line *line, const struct field *fiel
     return ERROR_OK;
 }
 
+/* Where the unit at the end of the value stands in `units`; NULL: it has none. */
+static const char *unit_of(struct text value, const char *units)
+{
+    const char last = value.length > 0 ? value.at[value.length - 1] : '0';
+    return last >= '0' && last <= '9' ? NULL : memchr(units, last, strlen(units));
+}
+
 /* "2000M" in MiB, rounded up; a plain number is in MiB. */
 static bool memory_of(struct text value, int64_t *mib)
 {
     static const char units[] = "KMGTP";
-    const char *unit = value.length > 0 ? memchr(units, value.at[value.length - 1], sizeof units - 1) : NULL;
+    const char *unit = unit_of(value, units);
     int64_t kib, scale = INT64_C(1) << 10;
     if (unit != NULL) {
         value.length--;
@@ -147,7 +156,7 @@ static bool memory_of(struct text value, int64_t *mib)
 static bool count_of(struct text value, int64_t *count)
 {
     static const char units[] = "KMG";
-    const char *unit = value.length > 0 ? memchr(units, value.at[value.length - 1], sizeof units - 1) : NULL;
+    const char *unit = unit_of(value, units);
     int64_t milli;
     if (unit != NULL)
         value.length--;
@@ -200,31 +209,32 @@ static struct error tres_read(const struct line *line, const struct field *field
     return ERROR_OK;
 }
 
+#define WORD(literal)                                                                                                  \
+    {                                                                                                                  \
+        (literal), sizeof(literal) - 1                                                                                 \
+    }
+
 /* The words of slurm.h, in full; CANCELLED may be followed by the user. */
 static bool state_read(struct text state, struct attempt *attempt)
 {
     static const struct {
-        const char *word;
+        struct text word;
         enum job_outcome outcome;
         bool may_go_on;
     } states[] = {
-        {"COMPLETED", OUTCOME_COMPLETED, false},  {"FAILED", OUTCOME_FAILED, false},
-        {"CANCELLED", OUTCOME_CANCELLED, false},  {"TIMEOUT", OUTCOME_FAILED, false},
-        {"OUT_OF_MEMORY", OUTCOME_FAILED, false}, {"DEADLINE", OUTCOME_FAILED, false},
-        {"NODE_FAIL", OUTCOME_FAILED, true},      {"BOOT_FAIL", OUTCOME_FAILED, true},
-        {"PREEMPTED", OUTCOME_FAILED, true},      {"REQUEUED", OUTCOME_FAILED, true},
-        {"REVOKED", OUTCOME_CANCELLED, false},    {"PENDING", OUTCOME_CANCELLED, false},
-        {"RUNNING", OUTCOME_CANCELLED, false},    {"SUSPENDED", OUTCOME_CANCELLED, false},
-        {"RESIZING", OUTCOME_CANCELLED, false},   {"COMPLETING", OUTCOME_CANCELLED, false},
+        {WORD("COMPLETED"), OUTCOME_COMPLETED, false},  {WORD("FAILED"), OUTCOME_FAILED, false},
+        {WORD("CANCELLED"), OUTCOME_CANCELLED, false},  {WORD("TIMEOUT"), OUTCOME_FAILED, false},
+        {WORD("OUT_OF_MEMORY"), OUTCOME_FAILED, false}, {WORD("DEADLINE"), OUTCOME_FAILED, false},
+        {WORD("NODE_FAIL"), OUTCOME_FAILED, true},      {WORD("BOOT_FAIL"), OUTCOME_FAILED, true},
+        {WORD("PREEMPTED"), OUTCOME_FAILED, true},      {WORD("REQUEUED"), OUTCOME_FAILED, true},
+        {WORD("REVOKED"), OUTCOME_CANCELLED, false},    {WORD("PENDING"), OUTCOME_CANCELLED, false},
+        {WORD("RUNNING"), OUTCOME_CANCELLED, false},    {WORD("SUSPENDED"), OUTCOME_CANCELLED, false},
+        {WORD("RESIZING"), OUTCOME_CANCELLED, false},   {WORD("COMPLETING"), OUTCOME_CANCELLED, false},
     };
-    struct text word = state;
-    for (size_t i = 0; i < state.length; i++)
-        if (state.at[i] == ' ') {
-            word.length = i;
-            break;
-        }
+    struct text rest = state, word = state;
+    text_cut(&rest, ' ', &word);
     for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
-        if (!text_is(word, states[i].word))
+        if (!text_equal(word, states[i].word))
             continue;
         attempt->outcome = (uint8_t)states[i].outcome;
         attempt->may_go_on = states[i].may_go_on;

@@ -52,12 +52,12 @@ static const char *const names[SWF_LONG_COUNT] = {
 /* Status codes of the standard; 2 to 4 are parts of a job, whose summary has a line of its own. */
 enum { SWF_FAILED = 0, SWF_PART_FIRST = 2, SWF_PART_LAST = 4, SWF_CANCELLED = 5 };
 
-static bool is_blank(char c)
+static inline bool is_blank(char c)
 {
-    return c == ' ' || c == '\t' || c == '\r';
+    return (unsigned char)c <= ' ' && (c == ' ' || c == '\t' || c == '\r');
 }
 
-/* Split a line at blanks; returns the number of fields, which may exceed `max`. */
+/* Split a line at blanks; returns the number of fields, which may exceed `max`.  Their names stay as they are. */
 static uint32_t pieces_cut(struct text line, struct field *fields, uint32_t max)
 {
     const char *at = line.at, *end = at + line.length;
@@ -70,10 +70,20 @@ static uint32_t pieces_cut(struct text line, struct field *fields, uint32_t max)
         while (at != end && !is_blank(*at))
             at++;
         if (count < max) {
-            struct text piece = {start, (size_t)(at - start)};
-            fields[count] = (struct field){names[count], piece, piece};
+            fields[count].value = fields[count].place = (struct text){start, (size_t)(at - start)};
         }
     }
+}
+
+/* Names of fields are set once per reading, not once per line. */
+struct swf_state {
+    struct field fields[SWF_LONG_COUNT];
+};
+
+static void fields_name(struct field fields[SWF_LONG_COUNT])
+{
+    for (int i = 0; i < SWF_LONG_COUNT; i++)
+        fields[i].name = names[i];
 }
 
 static bool swf_is_mine(const struct trace_format *self, struct text first_line)
@@ -229,6 +239,7 @@ static void part_add(struct parts *parts, const struct line *line)
     struct field fields[SWF_LONG_COUNT];
     int64_t numbers[SWF_LONG_COUNT] = {0};
     bool is_long;
+    fields_name(fields);
     struct part part = {.line = input_line_number(line->input)};
     struct error error = swf_fields(line, fields, numbers, &is_long);
     if (!error_is(error) && is_part(numbers))
@@ -260,12 +271,11 @@ static struct error parts_read(struct parts *parts, struct input *input)
     return ERROR_OK;
 }
 
-static struct error swf_first_line(struct reader *reader, struct text first, bool *is_header)
+/* All parts, in advance, if they are asked for. */
+static struct error attempts_read(struct reader *reader)
 {
     struct side_files *sides = reader->sides;
     struct input *input;
-    (void)first;
-    *is_header = false;
     if (reader->spec->attempts == ATTEMPTS_AS_FORMAT || sides->content != NULL)
         return ERROR_OK;
     if (input_is_once(reader->spec->trace))
@@ -316,10 +326,20 @@ static const char *skip_reason(const int64_t *numbers, time_ns run_time)
     return NULL;
 }
 
+static struct error swf_first_line(struct reader *reader, struct text line, bool *is_header)
+{
+    struct swf_state *state = reader->state;
+    (void)line;
+    *is_header = false;
+    fields_name(state->fields);
+    return attempts_read(reader);
+}
+
 static struct error swf_line(struct reader *reader, struct text text, struct trace_row *row)
 {
     struct line line = {reader->input, text};
-    struct field fields[SWF_LONG_COUNT];
+    struct swf_state *state = reader->state;
+    struct field *fields = state->fields;
     int64_t numbers[SWF_LONG_COUNT] = {0};
     time_ns limit = 0, wait = 0;
     char name[24];
@@ -365,7 +385,7 @@ const struct trace_format trace_swf = {
     .name = "swf",
     .summary = "Standard Workload Format 2.2; processors become GPUs, unless it has a column of GPUs",
     .version = TRACE_FORMAT_VERSION,
-    .state_bytes = 1,
+    .state_bytes = sizeof(struct swf_state),
     .is_mine = swf_is_mine,
     .on_first_line = swf_first_line,
     .on_line = swf_line,

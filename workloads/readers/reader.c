@@ -110,7 +110,7 @@ static struct error format_find(struct reader *reader, struct text first_line)
 
 static bool is_blank(struct text line)
 {
-    return line.length == 0 || text_trim(line).length == 0;
+    return line.length == 0 || ((unsigned char)line.at[0] <= ' ' && text_trim(line).length == 0);
 }
 
 /* The next line that is not blank. */
@@ -206,6 +206,7 @@ static struct error reader_begin(struct reader *reader)
                          "traces of the format '%s' have no run times by GPU type: leave out the GPU type",
                          reader->format->name);
     reader->state = mem_zalloc(1, reader->format->state_bytes);
+    reader->usual = (struct trace_row){ROW_JOB, job_default(), truth_default(), NULL};
     if (reader->format->on_first_line != NULL)
         TRY(reader->format->on_first_line(reader, line, &is_header));
     TRY(side_files_check(reader->sides, reader->format->name));
@@ -243,6 +244,8 @@ bool reader_forgives(struct reader *reader, struct error *error)
     return true;
 }
 
+enum { ROWS_BETWEEN = 1 << 14 }; /* calls of the listener: some milliseconds of reading */
+
 struct error reader_next(struct reader *reader, struct trace_row *row, bool *has)
 {
     while (true) {
@@ -253,7 +256,7 @@ struct error reader_next(struct reader *reader, struct trace_row *row, bool *has
         reader->has_first_line = false;
         if (!*has && reader->format->on_end == NULL)
             return ERROR_OK;
-        *row = (struct trace_row){ROW_JOB, job_default(), truth_default(), NULL};
+        *row = reader->usual;
         bool is_line = *has;
         struct error error =
             is_line ? reader->format->on_line(reader, line, row) : reader->format->on_end(reader, row, has);
@@ -269,6 +272,9 @@ struct error reader_next(struct reader *reader, struct trace_row *row, bool *has
             row->why = "they failed or were cancelled";
         }
         reader->row_count += row->kind != ROW_NOTHING;
+        if (reader->row_count % ROWS_BETWEEN == 0 && reader->spec->reading.on_rows != NULL)
+            reader->spec->reading.on_rows(reader->spec->reading.self, reader->row_count,
+                                          input_done_ratio(reader->input));
         if (row->kind == ROW_SKIPPED)
             reason_tally_add(&reader->skipped, row->why != NULL ? row->why : "they never ran");
         if (row->kind == ROW_JOB)

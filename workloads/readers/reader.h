@@ -51,10 +51,11 @@ struct reader {
     struct arena *kept;       /* for what jobs point to as long as the source lives */
     struct side_files *sides; /* the further files of the trace, and what was made of them */
     struct input *input;
-    void *state;          /* of the format: state_bytes, zeroed */
-    struct trace_ids ids; /* of the jobs so far, if has_ties */
-    bool has_ties;        /* lines may name each other; set by formats with such fields */
-    bool is_again;        /* the file was read before, into the same tables */
+    void *state;            /* of the format: state_bytes, zeroed */
+    struct trace_row usual; /* a row before its line is read */
+    struct trace_ids ids;   /* of the jobs so far, if has_ties */
+    bool has_ties;          /* lines may name each other; set by formats with such fields */
+    bool is_again;          /* the file was read before, into the same tables */
     struct frozen_facts frozen;
     struct text first_line;
     bool has_first_line; /* the first line is a row, not yet read; or the rest of a line that was put back */

@@ -35,6 +35,19 @@ struct bad_line_listener {
     void (*on_bad_line)(void *self, const struct error *error); /* NULL: nobody */
 };
 
+/* Hears of each job of a trace while it is read for the first time: in the order of the file, with its submission and
+ * deadline in the trace's own time. */
+struct scan_listener {
+    void *self;
+    void (*on_job)(void *self, const struct job *job, const struct job_truth *truth); /* NULL: nobody */
+};
+
+/* Hears now and then while a trace is read: rows so far, and the part of the file, 0..1 (0: not known). */
+struct reading_listener {
+    void *self;
+    void (*on_rows)(void *self, uint64_t rows, double done_ratio); /* NULL: nobody */
+};
+
 /* Of a trace of requests. */
 struct request_counts {
     uint64_t count, prompt_tokens, output_tokens;
@@ -86,8 +99,10 @@ struct workload_spec {
     const struct column_map *column_map;
     struct bad_line_listener bad_lines;
     enum attempts_kind attempts;
-    bool has_no_failures;     /* jobs whose recorded outcome is not `completed` are left out */
-    bool is_kept;             /* all jobs are kept in memory, so that each line is read once */
+    bool has_no_failures; /* jobs whose recorded outcome is not `completed` are left out */
+    struct scan_listener scan;
+    struct reading_listener reading;
+    bool is_scanned;          /* the trace is read once, for its facts: no job can be taken */
     uint64_t bad_lines_max;   /* unreadable lines that are skipped at most; default 0: the first is an error */
     time_ns tz_offset;        /* of dates without a zone, to be subtracted; default 0 (UTC) */
     bool has_tz;              /* tz_offset was given, perhaps as 0: it goes before that of a map of columns */
@@ -117,6 +132,7 @@ struct workload_facts {
     struct request_counts requests;    /* count 0: it is a trace of jobs */
     struct reason_tally skipped;       /* of rows that are no jobs or never ran, e.g. SWF run time -1 */
     time_ns first_submit, last_submit; /* in the trace's own time, before scaling */
+    time_ns origin;                    /* of a trace: its own time that becomes 0 */
     double gpu_s; /* sum of duration x GPUs that jobs ask for, after duration_scale; of the blocks that are drawn */
     double load_recorded;  /* gpu_s / (span x cluster GPUs); 0 if the span is 0 */
     double arrival_factor; /* factor of the gaps between arrivals; 1 if not scaled; made for the trace as recorded */
@@ -139,9 +155,9 @@ struct job_source;
 
 enum { WORKLOAD_CLASSES_MAX = 64 }; /* names of struct job_truth.workload_class */
 
-/* Open the source.  The cluster gives GPU models, and the capacity for `load`.  A trace that is not sorted, or that
- * must be scaled, is read once in advance; a long one that is not sorted needs space for a temporary file
- * (workloads/readers/spill.h). */
+/* Open the source.  The cluster gives GPU models, and the capacity for `load`.  A trace is read
+ * once in advance, and a long one that is sorted is read again as a stream; a long one that is not sorted needs space
+ * for a temporary file (workloads/readers/spill.h), and is read again only if its first HELD_MAX jobs are sorted. */
 struct error job_source_open(struct job_source **out, const struct workload_spec *spec, const struct cluster *cluster,
                              uint64_t seed) MUST_CHECK;
 

@@ -45,12 +45,6 @@ static bool is_filling(const struct workload_spec *spec)
     return spec->fill.load != 0;
 }
 
-/* A pipe cannot be read again, so its jobs are kept. */
-static bool is_once(const struct workload_spec *spec)
-{
-    return input_is_once(spec->trace);
-}
-
 static struct error changed(const struct trace_feed *self)
 {
     struct error error = error_new(ERROR_DATA, "%s changed while it was read", self->spec->trace);
@@ -106,15 +100,26 @@ static struct error trace_open(struct trace_feed *self)
     return ERROR_OK;
 }
 
+/* The trace is too long to be kept.  If it is not sorted, sorting begins, so that no line is read twice. */
+static struct error trace_let_go(struct trace_feed *self)
+{
+    self->is_held = false;
+    self->spill = self->is_sorted ? NULL : spill_new(0);
+    for (size_t i = 0; i < self->held.count && self->spill != NULL; i++)
+        TRY(spill_add(self->spill, &self->held.jobs[i].job, &self->held.jobs[i].truth));
+    held_release(&self->held);
+    return ERROR_OK;
+}
+
 /* Read everything once: the facts, and whether it is sorted.  Keep the jobs of a short trace. */
 static struct error trace_scan(struct trace_feed *self)
 {
     struct trace_row row;
     bool has;
     const struct workload_spec *spec = self->spec;
-    const bool is_kept =
-        spec->is_kept || is_once(spec) || is_filling(spec) || shake_is_on(&spec->shake) || spec->blocks != BLOCKS_NONE;
-    uint64_t held_max = is_kept ? JOB_NONE : HELD_MAX;
+    const bool is_kept = input_is_once(spec->trace) /* a pipe */ || is_filling(spec) || shake_is_on(&spec->shake) ||
+                         spec->blocks != BLOCKS_NONE;
+    const uint64_t held_max = spec->is_scanned ? 0 : is_kept ? JOB_NONE : HELD_MAX;
     self->is_held = true;
     self->is_sorted = true;
     while (true) {
@@ -129,13 +134,16 @@ static struct error trace_scan(struct trace_feed *self)
         feed_count(&self->feed, &row.job, &row.truth);
         TRY(declared_check(&self->feed.tables->declared, &row.job, &row.truth, NULL));
         assert(row.job.submit < 0 || job_complaint(&row.job) == NULL);
-        if (self->is_held && self->feed.facts->job_count > held_max) {
-            self->is_held = false;
-            held_release(&self->held);
-        }
+        if (spec->scan.on_job != NULL)
+            spec->scan.on_job(spec->scan.self, &row.job, &row.truth);
+        if (self->is_held && self->feed.facts->job_count > held_max)
+            TRY(trace_let_go(self));
         if (self->is_held)
             held_add(&self->held, &row.job, &row.truth);
+        else if (self->spill != NULL)
+            TRY(spill_add(self->spill, &row.job, &row.truth));
     }
+    self->is_finished = self->spill != NULL || spec->is_scanned;
     self->feed.facts->bad_line_count = self->reader.bad_line_count;
     self->feed.facts->skipped = self->reader.skipped;
     self->feed.facts->requests = self->reader.requests;
@@ -192,6 +200,7 @@ static struct error trace_judge(struct trace_feed *self)
     self->origin = has_window(spec)         ? spec->window_from
                    : self->frozen.is_frozen ? self->frozen.origin
                                             : facts->first_submit;
+    facts->origin = self->origin;
     facts->is_filling = self->frozen.is_filling;
     facts->arrival_factor = 1;
     if (spec->load > 0 || spec->gpu_h_per_day > 0)
@@ -248,7 +257,7 @@ static struct error trace_order(struct trace_feed *self, uint64_t seed)
         shake_jobs(&self->held, &self->spec->shake, self->origin, seed);
         self->is_sorted = false;
     }
-    if (!self->is_held) {
+    if (!self->is_held && self->spill == NULL) {
         arena_reset(&self->arena);
         TRY(trace_open(self));
         if (!self->is_sorted)
@@ -282,7 +291,9 @@ static struct error trace_begin(struct trace_feed *self, uint64_t seed)
     TRY(trace_scan(self));
     TRY(trace_judge(self));
     reader_close(&self->reader);
-    return is_filling(self->spec) ? trace_fill(self, seed) : trace_order(self, seed);
+    return self->spec->is_scanned   ? ERROR_OK
+           : is_filling(self->spec) ? trace_fill(self, seed)
+                                    : trace_order(self, seed);
 }
 
 /* ---- The feed ---------------------------------------------------------------------------------- */
@@ -301,7 +312,8 @@ static struct error trace_feed_next(struct feed *feed, struct job *job, struct j
         TRY(spill_next(self->spill, &self->arena, job, truth, has));
     } else {
         struct trace_row row;
-        TRY(row_next(self, &row, has));
+        if (!self->is_finished)
+            TRY(row_next(self, &row, has));
         if (!*has)
             return self->is_finished ? ERROR_OK : trace_finish(self);
         if (row.job.submit < self->previous || row.job.submit < self->origin)
