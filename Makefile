@@ -146,7 +146,7 @@ SCHED_HEADERS := policies/sched.h policies/explain.h policies/wire.h policies/pl
 # ---- What to type --------------------------------------------------------------------------------
 
 TABLES := preset-table backfill-table defrag-table packing-table topology-table sharing-table network-table \
-    cold-start-table idle-table physics-table cliff-table headline synth-table
+    cold-start-table idle-table physics-table cliff-table headline synth-table read-table
 .PHONY: all profiled run test test-slow test-quick test-all bench bench-update $(TABLES) lint format sanitize fuzz \
         valgrind coverage mutants golden-update install deb clean deps help compile link objects libraries test-small \
         check-deps FORCE
@@ -480,6 +480,9 @@ sharing-table: link ## Run a MIG mix under geometry policies, the main scenario 
 
 idle-table: link ## Run the main scenario under idle policies
 	@WINDTUNNEL=$(B)/windtunnel tools/idle_table $(ARGS)
+
+read-table: link ## Count what reading rows of three formats costs, sorted or not (ARGS='--only swf --memory', ...)
+	@WINDTUNNEL=$(B)/windtunnel tools/read_table $(ARGS)
 
 synth-table: link ## Run a trace and what is drawn from its model, print their waits (ARGS='TRACE --seeds 20', ...)
 	@WINDTUNNEL=$(B)/windtunnel tools/synth_table $(ARGS)

@@ -47,6 +47,7 @@ struct input {
     uint64_t line_number;
     uint64_t produced_bytes; /* bytes written into the block in total */
     uint64_t stored_bytes;   /* bytes of the file used so far */
+    uint64_t file_bytes;     /* 0: not known */
     bool has_ended;          /* no more bytes follow */
     ZSTD_DStream *zstd;      /* NULL: plain */
     ZSTD_inBuffer stored;    /* read but not decompressed yet; the bytes are owned */
@@ -269,6 +270,7 @@ static uint64_t cap_or(uint64_t cap, uint64_t otherwise)
 struct error input_open(struct input **out, const char *path, const struct input_caps *caps)
 {
     int fd = STDIN_FILENO;
+    struct stat status;
     *out = NULL;
     if (!is_standard_input(path))
         TRY(open_file(path, &fd));
@@ -276,6 +278,8 @@ struct error input_open(struct input **out, const char *path, const struct input
     input->path = mem_copy_text(is_standard_input(path) ? "standard input" : path);
     input->fd = fd;
     input->digest = hash_stream_new();
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
+        input->file_bytes = (uint64_t)status.st_size;
     if (caps == NULL)
         caps = &caps_default;
     input->caps.bytes_max = cap_or(caps->bytes_max, caps_default.bytes_max);
@@ -324,6 +328,12 @@ void input_close(struct input *input)
 const char *input_path(const struct input *input)
 {
     return input->path;
+}
+
+double input_done_ratio(const struct input *input)
+{
+    const uint64_t done = input->zstd != NULL ? input->stored_bytes : input->produced_bytes;
+    return done < input->file_bytes ? (double)done / (double)input->file_bytes : input->file_bytes > 0;
 }
 
 uint64_t input_line_number(const struct input *input)

@@ -42,6 +42,9 @@ struct error input_line(struct input *input, struct text *line, bool *has) MUST_
 
 uint64_t input_line_number(const struct input *input); /* of the line last returned, from 1 */
 const char *input_path(const struct input *input);
+
+/* The part of the file that was read, 0..1; 0: not known, as of a pipe. */
+double input_done_ratio(const struct input *input);
 void input_close(struct input *input); /* NULL is fine */
 
 /* Read what is left of the file, without decompressing it, and give the digest of all its bytes: 128 bits (XXH3) of

@@ -57,6 +57,25 @@ void names_free(struct names *names)
     mem_free(names);
 }
 
+/* Most names are short: two words, which may overlap, hold all of it. */
+static uint64_t name_hash(struct text name)
+{
+    uint64_t first, last;
+    uint32_t half[2];
+    if (name.length < 4 || name.length > 16)
+        return hash_bytes(name.at, name.length, 0);
+    if (name.length >= 8) {
+        memcpy(&first, name.at, 8);
+        memcpy(&last, name.at + name.length - 8, 8);
+    } else {
+        memcpy(&half[0], name.at, 4);
+        memcpy(&half[1], name.at + name.length - 4, 4);
+        first = half[0];
+        last = half[1];
+    }
+    return hash_mix(hash_mix(name.length, first), last);
+}
+
 /* The slot that holds the name, or the empty slot where it belongs. */
 static uint32_t slot_of(const struct names *names, struct text text, uint64_t hash)
 {
@@ -74,12 +93,12 @@ static uint32_t slot_of(const struct names *names, struct text text, uint64_t ha
 
 uint32_t names_find(const struct names *names, struct text name)
 {
-    return names->slots[slot_of(names, name, hash_bytes(name.at, name.length, 0))];
+    return names->slots[slot_of(names, name, name_hash(name))];
 }
 
 uint32_t names_add(struct names *names, struct text name)
 {
-    uint64_t hash = hash_bytes(name.at, name.length, 0);
+    uint64_t hash = name_hash(name);
     uint32_t slot = slot_of(names, name, hash);
     if (names->slots[slot] != NAMES_NONE)
         return names->slots[slot];

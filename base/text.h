@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct text {
     const char *at; /* borrowed, not NUL-terminated */
@@ -20,8 +21,19 @@ struct text {
 
 #define TEXT(literal) ((struct text){("" literal), sizeof(literal) - 1})
 struct text text_of(const char *c_string); /* NULL: the empty text */
-bool text_equal(struct text a, struct text b);
-bool text_is(struct text a, const char *c_string);
+
+static inline bool text_equal(struct text a, struct text b)
+{
+    return a.length == b.length && (a.length == 0 || memcmp(a.at, b.at, a.length) == 0);
+}
+
+/* Inline: the length of a literal is known where it is compiled. */
+static inline bool text_is(struct text a, const char *c_string)
+{
+    const size_t length = c_string != NULL ? strlen(c_string) : 0;
+    return a.length == length && (length == 0 || memcmp(a.at, c_string, length) == 0);
+}
+
 struct text text_trim(struct text text); /* without blanks, tabs and CRs at both ends */
 
 /* Decimal integer, optional '-', within [low, high]. */

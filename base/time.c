@@ -62,18 +62,24 @@ bool time_parse_duration(struct text text, time_ns *out)
 }
 
 /* Parse `digits` digits and cut them off the front. */
-static bool take_number(struct text *text, size_t digits, int *out)
+static inline bool take_number(struct text *text, size_t digits, int *out)
 {
-    int64_t value;
-    if (text->length < digits || text->at[0] == '-' || !text_to_int64((struct text){text->at, digits}, 0, 9999, &value))
+    int value = 0;
+    if (text->length < digits)
         return false;
+    for (size_t i = 0; i < digits; i++) {
+        const int digit = text->at[i] - '0';
+        if (digit < 0 || digit > 9)
+            return false;
+        value = value * 10 + digit;
+    }
     text->at += digits;
     text->length -= digits;
-    *out = (int)value;
+    *out = value;
     return true;
 }
 
-static bool take_char(struct text *text, char c)
+static inline bool take_char(struct text *text, char c)
 {
     if (text->length == 0 || text->at[0] != c)
         return false;

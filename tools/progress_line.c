@@ -63,6 +63,25 @@ void progress_line_show_runs(struct progress_line *progress, size_t done, size_t
     fflush(stderr);
 }
 
+static void show_rows(void *self, uint64_t rows, double done_ratio)
+{
+    struct progress_line *progress = self;
+    const double now = wall_s();
+    if (now - progress->shown_s < REFRESH_S || now - progress->started_s < REFRESH_S)
+        return;
+    progress->shown_s = now;
+    progress->is_shown = true;
+    fprintf(stderr, "\r\033[K%.1f million rows read", (double)rows / 1e6);
+    if (done_ratio > 0)
+        fprintf(stderr, "  %.0f %%", done_ratio * 100);
+    fflush(stderr);
+}
+
+struct reading_listener progress_line_reading(struct progress_line *progress)
+{
+    return (struct reading_listener){progress, progress->is_on ? show_rows : NULL};
+}
+
 void progress_line_end(struct progress_line *progress)
 {
     if (progress->is_shown)

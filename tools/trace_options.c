@@ -56,6 +56,28 @@ static struct error read_sets(struct workload_spec *spec, const char *trace, con
     return error;
 }
 
+/* "job=pai_job_table.csv" */
+static struct error tables_read(const struct args *args, struct workload_spec *spec)
+{
+    size_t count;
+    const char *const *list = args_list(args, "table", &count);
+    if (count == 0)
+        return ERROR_OK;
+    if (count > SIDE_FILES_MAX)
+        return error_new(ERROR_USAGE, "a trace has at most %d tables", SIDE_FILES_MAX);
+    for (size_t i = 0; i < count; i++) {
+        struct text rest = text_of(list[i]), name;
+        if (!text_cut(&rest, '=', &name) || name.length == 0 || rest.length == 0)
+            return error_new(ERROR_USAGE, "--table must be NAME=FILE, got \"%s\"", list[i]);
+        for (size_t j = 0; j < i; j++)
+            if (text_equal(spec->tables[j].name, name))
+                return error_new(ERROR_USAGE, "--table names '%.*s' twice", (int)name.length, name.at);
+        spec->tables[i] = (struct table_path){name, installed_find(rest.at, "workloads/samples")};
+    }
+    spec->table_count = (uint32_t)count;
+    return ERROR_OK;
+}
+
 struct error trace_options_read(const struct args *args, struct workload_spec *spec, uint64_t *seed)
 {
     const char *zone = args_string(args, "tz"), *columns = args_string(args, "columns");
@@ -70,8 +92,13 @@ struct error trace_options_read(const struct args *args, struct workload_spec *s
         return error_new(ERROR_USAGE, "--columns is a format of its own: leave out --format");
     if (count > 0)
         TRY(read_sets(spec, trace, sets, count));
-    if (columns != NULL)
+    if (columns != NULL) {
         spec->columns = columns;
+        spec->column_map = NULL;
+    }
+    if (args_string(args, "gpu-type") != NULL)
+        spec->gpu_type = args_string(args, "gpu-type");
+    TRY(tables_read(args, spec));
     if (format != NULL || columns != NULL)
         spec->format = columns != NULL ? "columns" : format;
     if (zone != NULL) {

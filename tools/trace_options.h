@@ -13,6 +13,13 @@
         {.name = "columns",                                                                                            \
          .metavar = "FILE",                                                                                            \
          .help = "A map of the trace's columns, for a table of no known format (docs/traces.md)."},                    \
+        {.name = "table",                                                                                              \
+         .metavar = "NAME=FILE",                                                                                       \
+         .help = "A further file of the trace, such as job=pai_job_table.csv (docs/traces.md).",                       \
+         .is_repeatable = true},                                                                                       \
+        {.name = "gpu-type",                                                                                           \
+         .metavar = "TYPE",                                                                                            \
+         .help = "Of a trace with run times of several GPU types: whose are taken (docs/traces.md)."},                 \
         {.name = "cluster",                                                                                            \
          .letter = 'c',                                                                                                \
          .metavar = "FILE",                                                                                            \

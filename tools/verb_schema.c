@@ -148,6 +148,10 @@ static const char *const maps[] = {
     MAP_OF("\"a\"", "\"a\""),
     MAP_OF("{\"column\": \"a\", \"words\": {\"b\": \"1\"}, \"only\": {\"a\": [\"b\"]}}",
            "{\"column\": \"a\", \"words\": {\"b\": \"1\"}, \"only\": {\"a\": [\"b\"]}}"),
+    "{\"tables\": {\"" SCHEMA_SAMPLE "\": {\"columns\": [\"a\"], \"key\": {\"" SCHEMA_SAMPLE
+    "\": \"a\"}, \"key_if_there\": {\"" SCHEMA_SAMPLE "\": \"b\"}, \"skip\": [{\"column\": \"a\", \"is\": "
+    "[\"b\"], \"why\": \"c\"}], \"fields\": {\"submit_s\": {\"column\": \"a\"}, \"gpus\": {\"column\": \"a\"}, "
+    "\"user\": {\"column\": \"a\"}}}}, \"fields\": {\"submit_s\": \"a\", \"duration_s\": \"a\", \"gpus\": \"a\"}}",
     NULL,
 };
 

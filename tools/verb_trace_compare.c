@@ -24,7 +24,8 @@ static struct error read_both(struct likeness *likeness, const struct args *args
     struct workload_spec b = *a;
     b.trace = installed_find(args_operand(args, 1), "workloads/samples");
     b.format = args_string(args, "format-b");
-    b.columns = NULL;
+    b.columns = b.gpu_type = NULL;
+    b.table_count = 0;
     TRY(trace_options_cluster(args, &cluster));
     struct error error = read_side(&likeness->sides[0], args_operand(args, 0), a, seed, cluster);
     if (!error_is(error))

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/output.h"
+#include "tools/progress_line.h"
 #include "tools/trace_options.h"
 #include "tools/verbs.h"
 #include "workloads/readers/convert.h"
@@ -52,6 +53,7 @@ static struct error convert_of(const struct args *args, struct workload_spec *sp
     struct job_source *source = NULL;
     struct output *output = NULL;
     struct reason_tally lost = {0};
+    struct progress_line progress;
     const char *path = args_string(args, "out");
     enum target target = TO_NATIVE;
     bool is_zstd;
@@ -64,6 +66,8 @@ static struct error convert_of(const struct args *args, struct workload_spec *sp
     TRY(args_int64(args, "max-bad", 0, INT64_MAX, (int64_t)spec->bad_lines_max, &bad_max));
     spec->bad_lines_max = (uint64_t)bad_max;
     TRY(trace_options_cluster(args, &cluster));
+    progress_line_begin(&progress, true);
+    spec->reading = progress_line_reading(&progress);
     struct error error = job_source_open(&source, spec, cluster, seed);
     if (!error_is(error))
         error = output_open(&output, path, is_zstd ? OUTPUT_ZSTD : OUTPUT_PLAIN);
@@ -75,6 +79,7 @@ static struct error convert_of(const struct args *args, struct workload_spec *sp
             error = output_commit(&output);
         output_discard(&output);
     }
+    progress_line_end(&progress);
     if (!error_is(error)) {
         const struct workload_facts *facts = job_source_facts(source);
         buffer_format(said, "%s: %" PRIu64 " jobs read\n", facts->format, facts->job_count);

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "tools/progress_line.h"
 #include "tools/trace_options.h"
 #include "tools/verbs.h"
 
@@ -23,33 +24,25 @@ static void on_bad_line(void *self, const struct error *error)
     validation->shown++;
 }
 
-static struct error read_all(struct job_source *source)
-{
-    struct job job;
-    struct job_truth truth;
-    bool has = true;
-    while (has)
-        TRY(job_source_next(source, &job, &truth, &has));
-    return job_source_check(source);
-}
-
 static struct error validate_of(const struct args *args, struct workload_spec *spec, uint64_t seed, struct buffer *out,
                                 uint64_t *bad)
 {
     struct cluster *cluster = NULL;
     struct job_source *source = NULL;
     struct validation validation = {.out = out};
+    struct progress_line progress;
     int64_t bad_max, shown_max;
     TRY(args_int64(args, "max-bad", 0, INT64_MAX, BAD_DEFAULT, &bad_max));
     TRY(args_int64(args, "show", 0, INT32_MAX, SHOWN_DEFAULT, &shown_max));
     validation.shown_max = (uint64_t)shown_max;
     spec->bad_lines_max = (uint64_t)bad_max;
     spec->bad_lines = (struct bad_line_listener){&validation, on_bad_line};
-    spec->is_kept = true; /* each line is read once, so each error comes once */
+    spec->is_scanned = true; /* each line is read once, so each error comes once */
     TRY(trace_options_cluster(args, &cluster));
+    progress_line_begin(&progress, true);
+    spec->reading = progress_line_reading(&progress);
     struct error error = job_source_open(&source, spec, cluster, seed);
-    if (!error_is(error))
-        error = read_all(source);
+    progress_line_end(&progress);
     if (!error_is(error)) {
         const struct workload_facts *facts = job_source_facts(source);
         *bad = facts->bad_line_count;

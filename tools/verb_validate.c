@@ -129,7 +129,7 @@ static void write_work(const struct plan *plan, struct buffer *out)
     const double span_s = time_to_seconds(plan->seen.last_submit);
     if (facts->is_filling) {
         buffer_format(out, "fill      the jobs ask %.3f of the cluster's GPUs, and none goes\n",
-                      plan->seen.gpus.sum / cluster->gpu_count);
+                      survey_total(&plan->seen.gpus_milli, GPU_MILLI) / cluster->gpu_count);
         return;
     }
     if (span_s > 0)
@@ -237,7 +237,7 @@ static void json_workload(const struct plan *plan, struct buffer *out)
     buffer_double(out, (double)plan->seen.gpu_milli_max / GPU_MILLI);
     if (facts->is_filling) {
         buffer_string(out, ", \"fill\": ");
-        buffer_double(out, plan->seen.gpus.sum / gpus);
+        buffer_double(out, survey_total(&plan->seen.gpus_milli, GPU_MILLI) / gpus);
     } else if (span_s > 0 && gpus > 0) {
         buffer_string(out, ", \"load\": ");
         buffer_double(out, load_of(facts));

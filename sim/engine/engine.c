@@ -413,6 +413,7 @@ static void release(struct engine *engine)
     engine_activity_release(engine);
     engine_monitor_release(engine);
     mem_free(engine->faults);
+    mem_free(engine->retries);
     engine_saves_release(engine);
     engine_spent_release(engine);
     engine_pulls_release(engine);

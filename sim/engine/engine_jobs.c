@@ -2,6 +2,7 @@
 #include "sim/engine/engine_activity.h"
 #include "sim/engine/engine_monitor.h"
 #include "sim/engine/engine_pulls.h"
+#include "sim/engine/engine_retries.h"
 #include "sim/engine/engine_saves.h"
 #include "sim/engine/engine_spent.h"
 #include "sim/engine/engine_state.h"
@@ -299,6 +300,8 @@ void engine_apply(struct engine *engine, const struct decision *decision)
 static void on_end(struct engine *engine, uint32_t slot)
 {
     if (engine->faults != NULL && engine_fault_strikes(engine, slot))
+        return;
+    if (engine->retries != NULL && engine_retry_fails(engine, slot))
         return;
     struct sim_job *job = &engine->jobs[slot];
     const wide_ns work = progress_work_at(&job->progress, engine->now);

@@ -4,6 +4,7 @@
 #include "sim/engine/engine_activity.h"
 #include "sim/engine/engine_monitor.h"
 #include "sim/engine/engine_pulls.h"
+#include "sim/engine/engine_retries.h"
 #include "sim/engine/engine_saves.h"
 #include "sim/engine/engine_spent.h"
 #include "sim/engine/engine_state.h"
@@ -210,7 +211,8 @@ const struct job *engine_told(const struct engine *engine, const struct job *job
         return job;
     *room = *job;
     if (estimates->kind != ESTIMATES_AS_DECLARED)
-        room->estimate = estimates_make(estimates, engine->config->seed, job->id, truth->duration, job->estimate);
+        room->estimate =
+            estimates_make(estimates, engine->config->seed, job->id, engine_retry_longest(truth), job->estimate);
     room->checkpoint = engine->jobs[engine->slot_of[job->id]].checkpoint;
     if (engine->pulls != NULL)
         room->objects = engine_pulls_objects(engine, engine->slot_of[job->id]);
@@ -220,6 +222,8 @@ const struct job *engine_told(const struct engine *engine, const struct job *job
 void engine_know(struct engine *engine, uint32_t slot, const struct job *job, const struct job_truth *truth)
 {
     fill_job(engine, &engine->jobs[slot], job, truth);
+    if (truth->failures != NULL || engine->retries != NULL)
+        engine_retry_asks(engine, slot, truth);
     const struct policy_config *policy = engine->config->policy;
     if (policy != NULL && policy->sharing->map != NULL)
         fill_pieces(engine, slot, job, truth);

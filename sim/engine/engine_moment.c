@@ -344,7 +344,7 @@ static void archive_paces(struct archive *archive, struct engine *engine)
 /* Before the jobs: what their declarations need. */
 static void archive_before(struct archive *archive, struct engine *engine)
 {
-    ARCHIVE_KNOWS(struct engine, 8480);
+    ARCHIVE_KNOWS(struct engine, 8512);
     archive_times(archive, engine);
     archive_counts(archive, engine);
     archive_stall(archive, engine);

@@ -10,6 +10,7 @@
 #include "sim/engine/engine_monitor.h"
 #include "sim/engine/engine_pace.h"
 #include "sim/engine/engine_pulls.h"
+#include "sim/engine/engine_retries.h"
 #include "sim/engine/engine_saves.h"
 #include "sim/engine/engine_spent.h"
 
@@ -321,6 +322,8 @@ static void archive_waits(struct archive *archive, struct engine *engine, uint32
 
 void engine_moment_job(struct archive *archive, struct engine *engine, uint32_t slot, const struct job *job)
 {
+    if (slot < engine->retry_capacity)
+        engine_retry_archive(archive, engine, slot);
     archive_life(archive, engine, slot, job);
     if (archive->is_broken)
         return;

@@ -56,7 +56,7 @@ void engine_saves_asks(struct engine *engine, uint32_t slot, const struct job *j
     engine->saves[slot] = (struct sim_saves){.plan = {.warmup = job->checkpoint.restart}, .done = TIME_NEVER};
     if (engine->pulls != NULL)
         engine_pulls_asks(engine, slot, job, names);
-    if (!engine_charges(engine))
+    if (!engine_charges(engine) || truth->failures != NULL)
         return;
     engine->saves[slot].plan = checkpoint_table_saving(&config->world.checkpoints, config->cluster, job, names);
     own->checkpoint = saving_declared(&engine->saves[slot].plan);

@@ -117,6 +117,7 @@ struct monitor;      /* see engine_monitor.h */
 struct gpu_clients;  /* of one GPU; see engine_clients.c */
 struct network;      /* sim/network/network.h */
 struct sim_fault;    /* of one job; see engine_faults.c */
+struct sim_retry;    /* of one job; see engine_retries.h */
 struct sim_spending; /* of one job; see engine_spent.h */
 
 enum level_id {
@@ -202,7 +203,9 @@ struct engine {
     struct network *network;     /* NULL: no job is on a link that can be too narrow yet */
     struct fabric_use *uses;     /* scratch: of the links of a job */
     size_t use_capacity;
-    struct sim_fault *faults; /* by slot; NULL: jobs have no faults */
+    struct sim_fault *faults;  /* by slot; NULL: jobs have no faults */
+    struct sim_retry *retries; /* by slot, below retry_capacity; NULL: no job has recorded attempts */
+    size_t retry_capacity;
     size_t fault_capacity;
     struct engine_pulls *pulls; /* NULL: no cold starts */
     struct sim_saves *saves;    /* by slot; NULL: checkpoints are free, and there are no cold starts */
@@ -309,6 +312,8 @@ void engine_fault_asks(struct engine *engine, uint32_t slot, const struct job *j
 time_ns engine_fault_before(const struct engine *engine, uint32_t slot, time_ns end); /* when it strikes, or `end` */
 bool engine_fault_strikes(struct engine *engine, uint32_t slot);                      /* if one is due; false: none */
 void engine_fault_loss(struct engine *engine, uint32_t slot, int64_t lost_gpu_ns);    /* by a neighbour's fault */
+/* The job loses all members at once, without a decision of the scheduler; also called without faults. */
+void engine_fault_take(struct engine *engine, uint32_t slot, enum reason reason);
 const struct fault_row *engine_fault_row(const struct engine *engine, uint32_t slot);
 
 /* Declarations: engine_know.c */

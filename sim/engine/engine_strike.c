@@ -44,8 +44,7 @@ static bool is_client_of(const struct engine *engine, uint32_t slot, const struc
 
 /* ---- What it does ---- */
 
-/* The job loses all members, without a decision of the scheduler. */
-static void take(struct engine *engine, uint32_t slot, enum reason reason)
+void engine_fault_take(struct engine *engine, uint32_t slot, enum reason reason)
 {
     struct sim_job *job = &engine->jobs[slot];
     if (job->state == LIFE_RUNNING)
@@ -64,7 +63,7 @@ static void take_clients(struct engine *engine, uint32_t slot, const struct piec
             continue;
         held += engine->jobs[s].held_milli;
         engine->faults[s].row.killed[cause]++;
-        take(engine, s, REASON_NEIGHBOUR_FAULT);
+        engine_fault_take(engine, s, REASON_NEIGHBOUR_FAULT);
     }
     if (held > engine->faults[slot].row.blast_gpu_milli)
         engine->faults[slot].row.blast_gpu_milli = held;
@@ -81,7 +80,7 @@ bool engine_fault_strikes(struct engine *engine, uint32_t slot)
     engine_hash(engine, 0x60u + fault.cause, engine->jobs[slot].row.id);
     own->row.own++;
     fault_next(&engine->config->world.faults, engine->config->seed, engine->jobs[slot].row.id, &own->next);
-    take(engine, slot, REASON_FAULT);
+    engine_fault_take(engine, slot, REASON_FAULT);
     if (share != NULL && fault_takes_clients((enum fault_cause)fault.cause, where.share))
         take_clients(engine, slot, &where, (enum fault_cause)fault.cause);
     return true;

@@ -6,6 +6,7 @@
  *   cluster          cluster
  *   workload.trace   trace
  *   plugins.0        plugin
+ *   workload.tables.job  table
  *
  * The parts of workload.merge are workloads too: workload.merge.0.trace.
  *

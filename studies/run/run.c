@@ -184,11 +184,21 @@ static struct error commit_moments(struct run *run)
 /* What a manifest borrows. */
 struct manifest {
     struct result_manifest result;
-    struct result_input inputs[4 + WORKLOAD_PARTS_MAX + PLUGINS_MAX];
+    struct result_input inputs[4 + (WORKLOAD_PARTS_MAX + 1) * (1 + SIDE_FILES_MAX) + PLUGINS_MAX];
     struct result_file files[RECORD_FILE_COUNT + 2];
     char digests[RECORD_FILE_COUNT + 2][33];
     char fingerprint[17], arrivals[17];
 };
+
+/* What was read beside the trace. */
+static size_t fill_sides(const struct side_files *sides, struct result_input *inputs)
+{
+    const uint32_t count = sides != NULL ? sides->count : 0;
+    for (uint32_t i = 0; i < count; i++)
+        inputs[i] =
+            (struct result_input){.role = "table", .name = sides->files[i].path, .digest = sides->files[i].digest};
+    return count;
+}
 
 static void fill_inputs(const struct run *run, struct manifest *manifest)
 {
@@ -207,13 +217,15 @@ static void fill_inputs(const struct run *run, struct manifest *manifest)
     if (run->scenario.workload.trace != NULL)
         inputs[count++] = (struct result_input){
             .role = "trace", .name = run->scenario.workload.trace, .digest = job_source_facts(run->source)->digest};
+    count += fill_sides(job_source_facts(run->source)->sides, inputs + count);
     const struct workload_spec *workload = &run->scenario.workload;
     for (uint32_t p = 0; p < workload->part_count; p++)
-        if (workload->parts[p].spec.trace != NULL)
+        if (workload->parts[p].spec.trace != NULL) {
+            const struct workload_facts *facts = job_source_facts(job_source_part(run->source, p));
             inputs[count++] =
-                (struct result_input){.role = "trace",
-                                      .name = workload->parts[p].spec.trace,
-                                      .digest = job_source_facts(job_source_part(run->source, p))->digest};
+                (struct result_input){.role = "trace", .name = workload->parts[p].spec.trace, .digest = facts->digest};
+            count += fill_sides(facts->sides, inputs + count);
+        }
     for (uint32_t p = 0; p < plugins->set.count; p++) {
         struct plugin_file file = plugins_file(plugins, p);
         inputs[count++] = (struct result_input){.role = "plugin",

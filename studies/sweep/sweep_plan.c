@@ -33,21 +33,29 @@ static void add_input(struct sweep_plan *plan, const char *role, const char *nam
     memcpy(input->digest, digest, sizeof input->digest);
 }
 
-/* A trace is read once for all combinations. */
-static struct error add_trace(struct sweep_plan *plan, const char *path)
+/* A trace, and what is read beside it, is read once for all combinations. */
+static struct error add_trace(struct sweep_plan *plan, const char *role, const char *path)
 {
     char digest[33];
-    if (path == NULL || sweep_plan_digest(plan, "trace", path) != NULL)
+    if (path == NULL || sweep_plan_digest(plan, role, path) != NULL)
         return ERROR_OK;
     if (input_is_once(path)) {
         struct error error =
-            error_new(ERROR_CONFIG, "the trace %s can be read once only, and a sweep reads it often", path);
+            error_new(ERROR_CONFIG, "the %s %s can be read once only, and a sweep reads it often", role, path);
         error_set_hint(&error, "write it to a file");
         return error;
     }
     TRY(input_digest(path, digest));
-    add_input(plan, "trace", path, digest);
+    add_input(plan, role, path, digest);
     return ERROR_OK;
+}
+
+/* The trace of a workload and the tables beside it. */
+static struct error add_workload(struct sweep_plan *plan, const struct workload_spec *workload)
+{
+    for (uint32_t i = 0; i < workload->table_count; i++)
+        TRY(add_trace(plan, "table", workload->tables[i].path));
+    return add_trace(plan, "trace", workload->trace);
 }
 
 /* What a run with this scenario reads. */
@@ -60,8 +68,8 @@ static struct error add_inputs(struct sweep_plan *plan, const struct scenario *s
         add_input(plan, "plugin", file.path, file.digest);
     }
     for (uint32_t p = 0; p < scenario->workload.part_count; p++)
-        TRY(add_trace(plan, scenario->workload.parts[p].spec.trace));
-    return add_trace(plan, scenario->workload.trace);
+        TRY(add_workload(plan, &scenario->workload.parts[p].spec));
+    return add_workload(plan, &scenario->workload);
 }
 
 /* ---- one combination ---- */
@@ -164,6 +172,17 @@ static struct error place_error(struct making *making, const uint32_t *levels, s
     return error;
 }
 
+static const char *or_nothing(const char *text)
+{
+    return text != NULL ? text : "";
+}
+
+static void hash_tables(const struct sweep_plan *plan, const struct workload_spec *workload, struct buffer *text)
+{
+    for (uint32_t i = 0; i < workload->table_count; i++)
+        buffer_format(text, "table %s\n", or_nothing(sweep_plan_digest(plan, "table", workload->tables[i].path)));
+}
+
 /* The hash of all that a run depends on but its seed. */
 static void hash_configuration(const struct sweep_plan *plan, const struct scenario *scenario, const char *path,
                                char hex[33])
@@ -173,10 +192,11 @@ static void hash_configuration(const struct sweep_plan *plan, const struct scena
     buffer_format(&text, "windtunnel %s\n%s\n", plan->version, scenario->resolved);
     if (scenario->workload.trace != NULL && (digest = sweep_plan_digest(plan, "trace", path)) != NULL)
         buffer_format(&text, "trace %s\n", digest);
+    hash_tables(plan, &scenario->workload, &text);
     for (uint32_t p = 0; p < scenario->workload.part_count; p++) {
         const char *part = scenario->workload.parts[p].spec.trace;
-        digest = part != NULL ? sweep_plan_digest(plan, "trace", part) : NULL;
-        buffer_format(&text, "part %s\n", digest != NULL ? digest : "");
+        buffer_format(&text, "part %s\n", part != NULL ? or_nothing(sweep_plan_digest(plan, "trace", part)) : "");
+        hash_tables(plan, &scenario->workload.parts[p].spec, &text);
     }
     if (scenario->cluster_path[0] != '\0')
         buffer_format(&text, "cluster %s\n", scenario->cluster_digest);

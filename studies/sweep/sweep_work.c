@@ -220,6 +220,16 @@ static struct error check_input(const struct work *work, const struct sweep_inpu
     return error;
 }
 
+/* Files that are opened by each run, not while the plan is made. */
+static bool is_read_late(const char *role)
+{
+    static const char *const roles[] = {"trace", "table", "plugin"};
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
+        if (strcmp(role, roles[i]) == 0)
+            return true;
+    return false;
+}
+
 static struct error check_plan(const struct work *work)
 {
     const struct sweep_plan *plan = &work->plan;
@@ -230,7 +240,7 @@ static struct error check_plan(const struct work *work)
         return error;
     }
     for (size_t i = 0; i < plan->input_count; i++)
-        if (strcmp(plan->inputs[i].role, "trace") == 0 || strcmp(plan->inputs[i].role, "plugin") == 0)
+        if (is_read_late(plan->inputs[i].role))
             TRY(check_input(work, &plan->inputs[i]));
     return ERROR_OK;
 }

@@ -5,6 +5,7 @@
 #   tests/bench/bench_instructions.sh --update    count both sizes and rewrite the figures
 #
 # Exit status 1 if a row costs over 3 % more than its figure.  CPU times stand beside the counts and judge nothing.
+# Rows of the group `reading` read a file of tools/read_table, which needs python3, and their jobs are its rows.
 # Takes $WINDTUNNEL, the program; $BENCH_ROWS, another file of rows; $BENCH_COUNT, another way to count: a command that
 # is given the program with its arguments and prints one number.  The program finds no gnuplot, here or there: plots
 # count nowhere.
@@ -30,13 +31,32 @@ column() { # number
     sed '/^#/d' "$rows" | awk -F '|' -v c="$1" '{ gsub(/^ +| +$/, "", $c); print $c }'
 }
 
+# The command of a row, in `command`.
+command_of() { # index, jobs, folder of the record
+    # shellcheck disable=SC2206 # a list of words
+    local words=(${arguments[$1]})
+    if [ "${groups[$1]}" = reading ]; then
+        command=("$program" trace validate "$work/traces.$2/${words[0]}-sorted.txt")
+        return
+    fi
+    command=("$program" run "${words[@]}" --set workload.synth.jobs="$2" --quiet)
+    [ "${records[$1]}" = none ] || command+=(--out "$3")
+}
+
+# Write what the rows of the group `reading` read.
+write_traces() { # jobs
+    local index kinds=
+    for index in "${!arguments[@]}"; do
+        [ "${groups[$index]}" != reading ] || kinds=$kinds,${arguments[$index]}
+    done
+    [ -z "$kinds" ] || tools/read_table --rows "$1" --only "${kinds#,}" --orders sorted --write "$work/traces.$1"
+}
+
 # Count one row: writes the number to $work/INDEX.JOBS.
-count_row() { # index, jobs, record, arguments
-    local index=$1 jobs=$2 out=()
-    [ "$3" = none ] || out=(--out "$work/record.$index.$jobs")
-    # shellcheck disable=SC2086 # a list of words
-    ${BENCH_COUNT:-callgrind} "$program" run $4 --set workload.synth.jobs="$jobs" --quiet "${out[@]}" \
-        >"$work/$index.$jobs" ||
+count_row() { # index, jobs
+    local index=$1 jobs=$2 command
+    command_of "$index" "$jobs" "$work/record.$index.$jobs"
+    ${BENCH_COUNT:-callgrind} "${command[@]}" >"$work/$index.$jobs" ||
         echo "row $index at $jobs jobs does not run" >&2
     rm -rf "$work/record.$index.$jobs"
 }
@@ -44,9 +64,10 @@ count_row() { # index, jobs, record, arguments
 # Count all rows, as many at a time as there are cores; figures by index in the array `counted` (instructions per job).
 count_all() { # jobs
     local jobs=$1 index
+    write_traces "$jobs"
     for ((index = ${#arguments[@]} - 1; index >= 0; index--)); do # the last rows take longest
         while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n; done
-        count_row "$index" "$jobs" "${records[$index]}" "${arguments[$index]}" &
+        count_row "$index" "$jobs" &
     done
     wait
     counted=()
@@ -60,12 +81,10 @@ count_all() { # jobs
 }
 
 # CPU seconds of one run, user and system.
-seconds_of() { # record, jobs, arguments
-    local out=() TIMEFORMAT='%U %S'
-    [ "$1" = none ] || out=(--out "$work/timed")
-    # shellcheck disable=SC2086
-    { time env PATH=/nonexistent "$program" run $3 --set workload.synth.jobs="$2" --quiet "${out[@]}" \
-        >/dev/null 2>&1; } 2>&1 | awk '{ print $1 + $2 }'
+seconds_of() { # index, jobs
+    local command TIMEFORMAT='%U %S'
+    command_of "$1" "$2" "$work/timed"
+    { time env PATH=/nonexistent "${command[@]}" >/dev/null 2>&1; } 2>&1 | awk '{ print $1 + $2 }'
     rm -rf "$work/timed"
 }
 
@@ -79,11 +98,10 @@ rewrite() { # column
 }
 
 compare() { # jobs, column of the figures
-    local jobs=$1 index figures promises groups names seconds note status=0 lower=0
+    local jobs=$1 index figures promises names seconds note status=0 lower=0
     mapfile -t figures < <(column "$2")
     mapfile -t promises < <(column 4)
     [ "$jobs" -eq 100000 ] || promises=("${promises[@]/*/-}") # a short run costs more per job: it starts, too
-    mapfile -t groups < <(column 1)
     mapfile -t names < <(column 2)
     printf '%-11s %-25s %-6s %12s %9s %8s %9s %9s\n' group "row, $jobs jobs" record 'instr. / job' figure change \
         promise 'k jobs/s'
@@ -101,7 +119,7 @@ compare() { # jobs, column of the figures
         if [ "${promises[$index]}" != - ] && [ "${counted[$index]}" -gt "${promises[$index]}" ]; then
             note="$note  (promise not kept)"
         fi
-        seconds=$(seconds_of "${records[$index]}" "$jobs" "${arguments[$index]}")
+        seconds=$(seconds_of "$index" "$jobs")
         awk -v group="${groups[$index]}" -v name="${names[$index]}" -v record="${records[$index]}" \
             -v n="${counted[$index]}" -v figure="${figures[$index]}" -v promise="${promises[$index]}" \
             -v jobs="$jobs" -v s="$seconds" -v note="$note" '
@@ -130,6 +148,7 @@ if [ -z "${BENCH_COUNT-}" ] && ! command -v valgrind >/dev/null; then
     echo 'error: instructions are counted by valgrind, which is not here; make deps installs it' >&2
     exit 1
 fi
+mapfile -t groups < <(column 1)
 mapfile -t records < <(column 3)
 mapfile -t arguments < <(column 7)
 if [ "${1-}" = --update ]; then

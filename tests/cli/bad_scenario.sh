@@ -4,7 +4,8 @@
 set -u
 . tests/support/cli.sh
 formats="'native', 'batsim', 'jsonl', 'philly', 'openb', 'swf', 'helios', 'kalos', 'seren', 'pai', 'spot'"
-formats="$formats, 'muri', 'chronus', 'sacct', 'philly-log', 'azure-llm', 'burstgpt', 'mooncake', 'columns'"
+formats="$formats, 'muri', 'chronus', 'sacct', 'philly-log', 'azure-llm', 'burstgpt', 'mooncake'"
+formats="$formats, 'gavel', 'pollux', 'borg', 'columns'"
 
 # ---- Files ----
 

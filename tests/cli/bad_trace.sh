@@ -84,7 +84,7 @@ printf 'job_id,submit_s,gpus\n1,0,1\n' >row.csv
 refused 3 run small.json --trace row.csv <<'END'
 error: row.csv:1: the trace's format cannot be told from its first line
  1 | job_id,submit_s,gpus
-  name it: native, batsim, jsonl, philly, openb, swf, helios, kalos, seren, pai, spot, muri, chronus, sacct, philly-log, azure-llm, burstgpt, mooncake, columns
+  name it: native, batsim, jsonl, philly, openb, swf, helios, kalos, seren, pai, spot, muri, chronus, sacct, philly-log, azure-llm, burstgpt, mooncake, gavel, pollux, borg, columns
 END
 printf '%s\n1,0,60,1,r\377d\n' "$header" >row.csv
 refused 3 run small.json --trace row.csv <<'END'

@@ -3,8 +3,9 @@
 # values where these are known.
 set -u
 . tests/support/cli.sh
-formats=azure-llm,batsim,burstgpt,chronus,columns,helios,jsonl,kalos,mooncake,muri,native,openb,pai,philly,philly-log
-formats=$formats,sacct,seren,spot,swf
+formats=azure-llm,batsim,borg,burstgpt,chronus,columns,gavel,helios
+formats=$formats,jsonl,kalos,mooncake,muri,native,openb,pai,philly,philly-log
+formats=$formats,pollux,sacct,seren,spot,swf
 
 for shell in bash zsh fish; do
     "$program" completion $shell >script.$shell || fail "completion $shell: status $?"

@@ -34,8 +34,14 @@ damages() { # FILE, line, or line=that of the error, [OPTION]...
         fail "$file: '$before' became '$after' when line $line was damaged"
 }
 
-for sample in "$repository"/workloads/samples/*; do
+samples=$repository/workloads/samples
+for sample in "$samples"/*; do
     case $sample in
+    */*_throughputs.json | */*_run_times.csv | */borg_instance_* | */pai_job_* | */pai_instance_* | */pai_group_*)
+        ;; # tables, which stand beside a trace
+    */gavel.trace) damages "$sample" 2 --table "throughputs=$samples/gavel_throughputs.json" ;;
+    */pollux.csv) damages "$sample" 3 --table "run_times=$samples/pollux_run_times.csv" ;;
+    */borg_*) damages "$sample" 2 --table "instance=$samples/borg_instance_events.jsonl" ;; # of a job that ran
     */burstgpt.csv) damages "$sample" 2 ;;         # the third line is a request that failed
     */philly_log.json) damages "$sample" 20=19 ;; # an error is told at the beginning of its job
     */sacct.txt) damages "$sample" "$(grep -n -m 1 '^15|' "$sample" | cut -d: -f1)" ;;

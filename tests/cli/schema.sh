@@ -62,6 +62,10 @@ printf 'at,d,n,state\n1,2,3,x\n' >table.csv
 cat >map.json <<'END'
 {"summary": "s", "separator": ",", "quotes": true, "recognize": ["at"], "tz_offset": "8h", "missing": ["", "-"],
  "columns": ["at", "d", "n", "state"], "skip": [{"column": "state", "is": ["y"], "why": "z"}],
+ "tables": {"t": {"summary": "s", "separator": "|", "quotes": false, "columns": ["k", "v"], "key": {"k": "state"}, "key_if_there": {"m": "n"},
+                  "several": "last", "skip": [{"column": "v", "is": ["y"], "why": "z"}], "missing": "no",
+                  "fields": {"user": "t.v", "wait_s": {"column": "d", "since": "at", "unit": "h", "negative": "unknown", "or": "n"}}},
+            "u": {"key": {"k": "state"}, "least": "v"}},
  "fields": {"submit_s": "at", "duration_s": {"column": "d", "unit": "min", "missing": "they never ran"},
             "gpus": {"column": "n", "times": "n", "scale": 0.5, "value": "1", "words": {"a*": "2"}},
             "deadline_s": {"column": "d", "after": "at", "only": {"state": ["strict"]}}, "queue": {"value": "q"}}}

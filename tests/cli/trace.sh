@@ -89,6 +89,22 @@ refused_plainly 2 trace convert small.csv --out small.parquet <<'END'
 error: --out must end in .csv (native), .jsonl or .swf, or in one of these and .zst; got small.parquet
 END
 
+# On a terminal it says how far it is; the second half of the trace comes later than the first line of progress may.
+rows() { awk -v from="$1" -v to="$2" 'BEGIN { for (i = from; i < to; i++) print i "," i ",60,1" }'; }
+mkfifo slow.fifo
+if script -qec true /dev/null >/dev/null 2>&1; then
+    for verb in 'trace validate' 'trace info'; do
+        { echo 'job_id,submit_s,duration_s,gpus'; rows 0 20000; sleep 0.5; rows 20000 60000; } >slow.fifo &
+        script -qec "$program $verb slow.fifo" /dev/null >terminal.out </dev/null
+        wait
+        grep -q 'million rows read' terminal.out || fail "$verb: no progress on a terminal: $(cat terminal.out)"
+    done
+fi
+rows 0 70000 >many.csv
+sed -i '1i job_id,submit_s,duration_s,gpus' many.csv
+windtunnel trace validate many.csv
+is_silent said.err 'trace validate without a terminal'
+
 # A map of columns: its own errors have a place, too.
 printf 'at;long;n\n5;2;1\n6;3;x\n' >table.csv
 cat >map.json <<'END'
@@ -113,5 +129,52 @@ says said.err "^error: wrong.json:2:72: 'unit' must be one of"
 refused_plainly 2 trace info small.csv --tz noon <<'END'
 error: --tz must be an offset from UTC such as 8h or -7h, got "noon"
 END
+
+# Tables beside a trace: found, missing, unknown, damaged, skipped; and recorded.
+printf 'application,run_time_s\ncifar10,1800\n' >times.csv
+printf 'name,time,application,num_replicas,batch_size\na-0,0,cifar10,4,8\nb-1,5,cifar10,1,8\n' >pollux.csv
+windtunnel trace info pollux.csv --table run_times=times.csv
+says said.out '^GPU time     2.5 GPU hours'
+says said.out '^table        run_times: [0-9a-f]\{32\}, 1 rows$'
+refused_plainly 2 trace info pollux.csv <<'END'
+error: a trace of the format 'pollux' needs the table 'run_times': a CSV with the columns application and run_time_s; it may have num_replicas and batch_size
+  name its file: --table run_times=FILE, or workload.tables.run_times
+END
+refused_plainly 2 trace info pollux.csv --table run_times=times.csv --table job=times.csv <<'END'
+error: traces of the format 'pollux' have no table 'job'
+  they may have: run_times
+END
+refused_plainly 2 trace info small.csv --gpu-type k80 <<'END'
+error: traces of the format 'native' have no run times by GPU type: leave out the GPU type
+END
+refused_plainly 2 trace info pollux.csv --table run_times <<'END'
+error: --table must be NAME=FILE, got "run_times"
+END
+printf 'bert,2,3\n' >>times.csv
+refused_plainly 3 trace info pollux.csv --table run_times=times.csv <<'END'
+error: times.csv:3: a row must have 2 fields as the header has, got 3
+ 3 | bert,2,3
+END
+windtunnel trace info pollux.csv --table run_times=times.csv --max-bad 1
+says said.out '^unreadable   1 lines$'
+mkdir beside && mv times.csv pollux.csv beside/
+cat >beside/scenario.json <<'END'
+{"cluster": "../four.json", "policy": {"preset": "fifo"},
+ "workload": {"trace": "pollux.csv", "bad_lines_max": 1, "tables": {"run_times": "times.csv"}}}
+END
+windtunnel run beside/scenario.json --out record
+[ $status -eq 0 ] || fail "a run with a table: status $status: $(cat said.err)"
+grep -A3 '"role": "table"' record/result.json | tr -d '\n' |
+    grep -q '"name": "beside/times.csv".*"digest": "[0-9a-f]\{32\}"' || fail 'the record has no digest of the table'
+
+# A bundle holds the table, too.
+windtunnel bundle record --out whole.json
+[ $status -eq 0 ] || fail "a bundle of a run with a table: status $status: $(cat said.err)"
+mv beside elsewhere
+windtunnel reproduce whole.json
+[ $status -eq 0 ] || fail "reproduce with a table: status $status: $(cat said.err)"
+sed 's/cifar10,1800/cifar10,1900/' elsewhere/times.csv >other.csv
+windtunnel reproduce whole.json --input times.csv=other.csv
+[ $status -eq 3 ] || fail "reproduce with another table: status $status: $(cat said.out said.err)"
 
 finish

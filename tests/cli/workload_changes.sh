@@ -61,6 +61,16 @@ windtunnel trace info trace.csv --set workload.sample.share=0.2
 jobs=$(sed -n 's/^jobs  *\([0-9]*\) .*/\1/p' said.out)
 [ "$jobs" -gt 135 ] && [ "$jobs" -lt 265 ] || fail "a fifth of 1000 jobs: $jobs"
 
+# Attempts that failed are work, too: 2 x (30 + 10 + 20) GPU seconds over 100 s are 0.0375 of 32 GPUs.  Wanted: twice.
+cat >failed.csv <<'END'
+job_id,submit_s,duration_s,gpus,failed_attempts_s
+1,0,30,2,10;20
+2,100,0,2,
+END
+windtunnel trace convert failed.csv --cluster four.json --set workload.load=0.075 --set workload.load_by=durations \
+    --out twice.jsonl
+grep -q '"duration_s":60,.*"failed_attempts_s":"\?20;40' twice.jsonl || fail "attempts: $(cat said.err twice.jsonl)"
+
 # ---- What is refused ----
 
 refuse() { # place, says; the workload's last keys on standard input

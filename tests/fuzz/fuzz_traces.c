@@ -1,6 +1,8 @@
 /* libFuzzer: bytes as a trace.  The first byte chooses the format, as tests/fuzz/starts numbers them, the second
- * whether unreadable lines are skipped and whether the trace is read twice, to scale its arrivals.  `make fuzz` runs
- * it. */
+ * whether unreadable lines are skipped, whether the trace is read twice, to scale its arrivals, and whether what stands
+ * behind a form feed is the table of the format.  `make fuzz` runs it. */
+#include <string.h>
+
 #include "tests/fuzz/fuzz_file.h"
 
 #include "workloads/readers/source.h"
@@ -38,6 +40,29 @@ static struct error read_jobs(struct job_source *source)
     return job_source_check(source);
 }
 
+/* The table that the format may have; NULL: none. */
+static const char *table_of(const char *format)
+{
+    static const struct {
+        const char *format, *table;
+    } tables[] = {{"gavel", "throughputs"}, {"pollux", "run_times"}, {"pai", "job"}, {"borg", "instance"}};
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+        if (strcmp(tables[i].format, format) == 0)
+            return tables[i].table;
+    return NULL;
+}
+
+static void answer(const struct workload_spec *spec, const struct cluster *cluster)
+{
+    struct job_source *source;
+    struct error error = job_source_open(&source, spec, cluster, 1);
+    if (!error_is(error)) {
+        error = read_jobs(source);
+        job_source_close(source);
+    }
+    fuzz_answered(error);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     static struct cluster *cluster;
@@ -48,22 +73,25 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         formats++;
     if (size < 2)
         return 0;
-    struct fuzz_file file = fuzz_file_new(bytes + 2, size - 2);
-    const struct workload_spec spec = {.trace = file.path,
-                                       .format = trace_format_names[bytes[0] % formats],
-                                       .duration_scale = 1,
-                                       .processors_per_gpu = 1,
-                                       .gpus_per_node = 8,
-                                       .default_duration = bytes[1] & 4 ? TIME_NS_PER_S : 0,
-                                       .bad_lines_max = bytes[1] & 1 ? 5 : 0,
-                                       .load = bytes[1] & 2 ? 0.5 : 0};
-    struct job_source *source;
-    struct error error = job_source_open(&source, &spec, cluster, 1);
-    if (!error_is(error)) {
-        error = read_jobs(source);
-        job_source_close(source);
-    }
-    fuzz_answered(error);
+    const char *format = trace_format_names[bytes[0] % formats], *table = table_of(format);
+    const uint8_t *end = bytes + size;
+    const uint8_t *cut = bytes[1] & 8 && table != NULL ? memchr(bytes + 2, '\f', size - 2) : NULL;
+    const uint8_t *table_begin = cut != NULL ? cut + 1 : end;
+    struct fuzz_file file = fuzz_file_new(bytes + 2, (size_t)((cut != NULL ? cut : end) - bytes) - 2);
+    struct fuzz_file other = fuzz_file_new(table_begin, (size_t)(end - table_begin));
+    struct workload_spec spec = {.trace = file.path,
+                                 .format = format,
+                                 .duration_scale = 1,
+                                 .processors_per_gpu = 1,
+                                 .gpus_per_node = 8,
+                                 .default_duration = bytes[1] & 4 ? TIME_NS_PER_S : 0,
+                                 .bad_lines_max = bytes[1] & 1 ? 5 : 0,
+                                 .load = bytes[1] & 2 ? 0.5 : 0,
+                                 .table_count = cut != NULL};
+    if (cut != NULL)
+        spec.tables[0] = (struct table_path){text_of(table), other.path};
+    answer(&spec, cluster);
     fuzz_file_free(&file);
+    fuzz_file_free(&other);
     return 0;
 }

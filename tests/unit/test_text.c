@@ -178,6 +178,56 @@ static void test_scaled_reads_back_what_was_printed(void **state)
     }
 }
 
+/* Digit by digit: what the ways for few digits must give, too. */
+static bool plain_int64(const char *at, size_t length, int64_t low, int64_t high, int64_t *out)
+{
+    __extension__ __int128 value = 0;
+    const bool is_negative = length > 0 && at[0] == '-';
+    for (size_t i = is_negative; i < length; i++) {
+        if (at[i] < '0' || at[i] > '9')
+            return false;
+        value = value * 10 + (at[i] - '0');
+    }
+    value = is_negative ? -value : value;
+    if (length == is_negative || value < low || value > high)
+        return false;
+    *out = (int64_t)value;
+    return true;
+}
+
+/* 1 to 20 characters in memory of their own, so that a sanitizer sees a byte read beyond them.  Most are digits. */
+static void test_numbers_of_all_lengths(void **state)
+{
+    (void)state;
+    static const char others[] = "-+./:;e \x00\x2f\x3a\x7f\x80\xb0\xb9\xff";
+    const uint64_t seed = 271828;
+    const int64_t billion = 1000000000;
+    print_message("seed %" PRIu64 "\n", seed);
+    struct random_stream stream;
+    random_stream_init(&stream, seed, "lengths", 0);
+    for (int i = 0; i < 1000000; i++) {
+        const size_t length = 1 + random_below(&stream, 20);
+        char *number = malloc(length);
+        for (size_t c = 0; c < length; c++)
+            number[c] = (char)('0' + random_below(&stream, 10));
+        if (random_below(&stream, 4) == 0)
+            number[random_below(&stream, (uint32_t)length)] = others[random_below(&stream, sizeof others - 1)];
+        if (random_below(&stream, 4) == 0)
+            number[0] = '-';
+        const struct text text = {number, length};
+        int64_t expected = -1, got = -1;
+        const bool is_number = plain_int64(number, length, INT64_MIN, INT64_MAX, &expected);
+        if (text_to_int64(text, INT64_MIN, INT64_MAX, &got) != is_number || got != expected)
+            fail_msg("'%.*s' gave %" PRId64, (int)length, number, got);
+        if (is_number && text_to_int64(text, -999999, 999999, &got) != (expected >= -999999 && expected <= 999999))
+            fail_msg("'%.*s' is judged wrongly by its bounds", (int)length, number);
+        if (is_number && llabs(expected) < billion &&
+            (!text_to_scaled(text, billion, &got) || got != expected * billion))
+            fail_msg("'%.*s' times 10^9 gave %" PRId64, (int)length, number, got);
+        free(number);
+    }
+}
+
 static void assert_double(const char *number, double expected)
 {
     double value = -7;
@@ -227,6 +277,13 @@ static void test_double_agrees_with_the_c_library(void **state)
         double mantissa = random_uniform(&stream) * pow(10, random_below(&stream, 18));
         snprintf(number, sizeof number, "%.*fe%d", (int)random_below(&stream, 8), mantissa,
                  (int)random_below(&stream, 60) - 30);
+        assert_double(number, strtod(number, NULL));
+    }
+    for (int i = 0; i < 1000000; i++) { /* as traces have them: up to 15 digits, with or without a point */
+        char number[64];
+        const double bound = pow(10, 1 + random_below(&stream, 9));
+        snprintf(number, sizeof number, "%s%.*f", random_below(&stream, 8) == 0 ? "-" : "",
+                 (int)random_below(&stream, 8), random_uniform(&stream) * bound);
         assert_double(number, strtod(number, NULL));
     }
 }
@@ -316,6 +373,7 @@ int main(void)
         cmocka_unit_test(test_scaled_reads_back_what_was_printed),
         cmocka_unit_test(test_double),
         cmocka_unit_test(test_double_agrees_with_the_c_library),
+        cmocka_unit_test(test_numbers_of_all_lengths),
         cmocka_unit_test(test_numbers_end_with_their_piece),
         cmocka_unit_test(test_nearest),
         cmocka_unit_test(test_utf8),

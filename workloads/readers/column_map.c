@@ -9,8 +9,11 @@ enum { MAP_BYTES_MAX = 1 << 20, WORDS_MAX = 1000 };
 #define AMOUNT_SCALE_MAX INT64_C(1000000000000)
 
 static const char *const unit_names[] = {"s", "ms", "us", "min", "h", "d", "date", NULL};
+static const char *const negative_names[] = {"error", "unknown", NULL};
+static const char *const several_names[] = {"refused", "first", "last", NULL}; /* enum map_several */
 static const char *const missing_default[] = {"NaN", "nan", "None", "NULL", "null", "\\N", "NA", "Unknown", NULL};
-static const struct map_source no_source = {.column = -1, .other = -1, .scale = AMOUNT_SCALE, .only_column = -1};
+static const struct map_source no_source = {
+    .column = -1, .other = -1, .scale = AMOUNT_SCALE, .or_column = -1, .only_column = -1};
 
 /* What is needed while a map is read. */
 struct reading {
@@ -50,6 +53,34 @@ static const char *kept(const struct reading *reading, const char *text)
     return arena_copy(reading->arena, text_of(text));
 }
 
+/* The number of the table's column of that name; -1: there can be none. */
+static int16_t table_column(const struct reading *reading, const struct json_value *at, struct map_table *table,
+                            const char *name)
+{
+    for (uint32_t i = 0; i < table->column_count; i++)
+        if (strcmp(table->columns[i].name, name) == 0)
+            return (int16_t)i;
+    if (name[0] == '\0')
+        json_fail(at, "a column needs a name");
+    else if (table->column_count == TABLE_COLUMNS_MAX)
+        json_fail(at, "a map can use at most %d columns of a table", TABLE_COLUMNS_MAX);
+    if (name[0] == '\0' || table->column_count == TABLE_COLUMNS_MAX)
+        return -1;
+    table->columns[table->column_count] = (struct column){kept(reading, name), true, FIELD_TEXT};
+    return (int16_t)table->column_count++;
+}
+
+/* The table that "job.user" names; NULL: it is a column of the trace. */
+static struct map_table *table_named(struct column_map *map, const char *name)
+{
+    const char *dot = strchr(name, '.');
+    const struct text first = {name, dot != NULL ? (size_t)(dot - name) : 0};
+    for (uint32_t i = 0; i < map->table_count && dot != NULL; i++)
+        if (text_is(first, map->tables[i].name))
+            return &map->tables[i];
+    return NULL;
+}
+
 /* The number of the column of that name; -1: there can be none.  at: for errors. */
 static int16_t column_named(const struct reading *reading, const struct json_value *at, const char *name)
 {
@@ -63,6 +94,11 @@ static int16_t column_named(const struct reading *reading, const struct json_val
         json_fail(at, "a map can use at most %d columns", CSV_WANTED_MAX);
     if (name[0] == '\0' || map->column_count == CSV_WANTED_MAX)
         return -1;
+    struct map_table *table = table_named(map, name);
+    if (table != NULL) {
+        map->table_of[map->column_count] = (int8_t)(table - map->tables + 1);
+        map->column_in[map->column_count] = table_column(reading, at, table, strchr(name, '.') + 1);
+    }
     map->columns[map->column_count] = (struct column){kept(reading, name), false, FIELD_TEXT};
     return (int16_t)map->column_count++;
 }
@@ -144,6 +180,8 @@ static void source_check(const struct json_value *value, int field, const struct
         json_fail(value, "a field needs a 'column' or a 'value'");
     else if (source->combination != MAP_ALONE && source->column < 0)
         json_fail(value, "'since', 'after' and 'times' combine a column with another: 'column' is missing");
+    else if (source->or_column >= 0 && source->column < 0)
+        json_fail(value, "'or' is used where a 'column' has no value: 'column' is missing");
     else if (is_time && source->combination == MAP_TIMES)
         json_fail(value, "'times' is for amounts, '%s' is a time", field_name(field));
     else if (!is_time && (source->combination == MAP_SINCE || source->combination == MAP_AFTER))
@@ -165,7 +203,11 @@ static struct map_source source_read(const struct reading *reading, const struct
     source.column = column_of(reading, &column);
     if (json_has(&object, "value"))
         source.value = kept(reading, json_get_string(&object, "value", ""));
+    struct json_value or = json_member(&object, "or");
+    source.or_column = column_of(reading, & or);
     combination_read(reading, &object, &source);
+    if (map_field_is_time(field))
+        source.has_no_negative = json_get_choice(&object, "negative", negative_names, 0) == 1;
     if (map_field_is_time(field))
         source.unit = (uint8_t)json_get_choice(&object, "unit", unit_names, UNIT_S);
     if (map_field_is_amount(field))
@@ -177,6 +219,13 @@ static struct map_source source_read(const struct reading *reading, const struct
     source_check(value, field, &source);
     json_object_close(&object);
     return source;
+}
+
+/* A file that lacks the column is none of the map's. */
+static void column_require(struct column_map *map, int16_t column)
+{
+    if (column >= 0 && map->table_of[column] == 0)
+        map->columns[column].is_required = true;
 }
 
 static void fields_read(const struct reading *reading, struct json_object *object)
@@ -195,20 +244,19 @@ static void fields_read(const struct reading *reading, struct json_object *objec
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
         json_need(&fields, field_name(needed[i]));
         const struct map_source *source = &reading->map->sources[needed[i]];
-        if (source->column >= 0)
-            reading->map->columns[source->column].is_required = true;
-        if (source->other >= 0)
-            reading->map->columns[source->other].is_required = true;
+        column_require(reading->map, source->column);
+        column_require(reading->map, source->other);
     }
     json_object_close(&fields);
 }
 
-static void skips_read(const struct reading *reading, struct json_object *object)
+/* table: to which the rows belong; NULL: the trace. */
+static struct map_skip *skips_read(const struct reading *reading, struct json_object *object, struct map_table *table,
+                                   uint32_t *skip_count)
 {
-    struct column_map *map = reading->map;
     struct json_value value = json_member(object, "skip");
     size_t count = value.node != NULL ? json_array_count(&value) : 0;
-    map->skips = arena_alloc(reading->arena, (count + 1) * sizeof *map->skips);
+    struct map_skip *skips = arena_alloc(reading->arena, (count + 1) * sizeof *skips);
     for (size_t i = 0; i < count; i++) {
         struct json_value item = json_array_item(&value, i);
         struct json_object skip;
@@ -217,40 +265,142 @@ static void skips_read(const struct reading *reading, struct json_object *object
         json_need(&skip, "is");
         json_need(&skip, "why");
         struct json_value column = json_member(&skip, "column"), is = json_member(&skip, "is");
-        map->skips[i].column = column_of(reading, &column);
-        map->skips[i].words = words_of(reading, &is);
-        map->skips[i].why = kept(reading, json_get_string(&skip, "why", ""));
+        skips[i].column = table == NULL ? column_of(reading, &column)
+                                        : table_column(reading, &column, table, json_value_string(&column));
+        skips[i].words = words_of(reading, &is);
+        skips[i].why = kept(reading, json_get_string(&skip, "why", ""));
         json_object_close(&skip);
     }
-    map->skip_count = (uint32_t)count;
+    *skip_count = (uint32_t)count;
+    return skips;
 }
 
 /* "columns": the names of a file without a header, as its first line would be. */
-static void names_read(const struct reading *reading, struct json_object *object)
+static const char *names_read(const struct reading *reading, struct json_object *object, char separator)
 {
     struct json_value value = json_member(object, "columns");
     struct buffer names = {0};
     if (value.node == NULL)
-        return;
+        return NULL;
     for (size_t i = 0; i < json_array_count(&value); i++) {
         struct json_value name = json_array_item(&value, i);
         if (i > 0)
-            buffer_char(&names, reading->map->separator);
+            buffer_char(&names, separator);
         buffer_string(&names, json_value_string(&name));
     }
-    reading->map->names = arena_copy(reading->arena, (struct text){names.bytes, names.length});
+    const char *joined = arena_copy(reading->arena, (struct text){names.bytes, names.length});
     buffer_release(&names);
+    return joined;
 }
 
-static void separator_read(const struct reading *reading, struct json_object *object)
+static char separator_read(struct json_object *object, bool *has_quotes)
 {
     const char *separator = json_get_string(object, "separator", ",");
     if (strlen(separator) != 1 || strchr("\"\r\n", separator[0]) != NULL) {
         struct json_value value = json_member(object, "separator");
         json_fail(&value, "'separator' must be one character, such as \",\", \"|\" or \"\\t\"");
     }
-    reading->map->separator = separator[0];
-    reading->map->has_quotes = json_get_bool(object, "quotes", separator[0] == ',');
+    *has_quotes = json_get_bool(object, "quotes", separator[0] == ',');
+    return separator[0];
+}
+
+/* ---- Tables ---- */
+
+/* "key": {"job_name": "job_name"}: the table's column, and the map's. */
+static void keys_read(const struct reading *reading, struct json_object *object, struct map_table *table,
+                      const char *name, bool is_optional)
+{
+    struct json_value value = json_member(object, name);
+    struct json_object keys;
+    if (value.node == NULL)
+        return;
+    json_object_open(&keys, &value);
+    const char *key;
+    for (size_t i = 0; (key = json_object_key(&keys, i)) != NULL; i++) {
+        struct json_value of = json_member(&keys, key);
+        if (table->key_count == TABLE_KEYS_MAX) {
+            json_fail(&value, "a key has at most %d columns", TABLE_KEYS_MAX);
+            break;
+        }
+        struct map_key *at = &table->keys[table->key_count++];
+        *at = (struct map_key){table_column(reading, &of, table, key), column_of(reading, &of), is_optional};
+        if (at->column >= 0 && is_optional)
+            table->columns[at->column].is_required = false;
+        column_require(reading->map, at->of);
+        if (at->of >= 0 && reading->map->table_of[at->of] > (int)(table - reading->map->tables))
+            json_fail(&of, "a key names columns of the trace, or of tables that stand before its own");
+    }
+    json_object_close(&keys);
+}
+
+static void table_fields_read(const struct reading *reading, struct json_object *object, struct map_table *table)
+{
+    struct json_value value = json_member(object, "fields");
+    struct json_object fields;
+    if (value.node == NULL)
+        return;
+    bool *has = arena_alloc(reading->arena, MAP_FIELD_COUNT);
+    table->has_source = has;
+    table->sources = arena_alloc(reading->arena, MAP_FIELD_COUNT * sizeof *table->sources);
+    json_object_open(&fields, &value);
+    for (int field = 0; field < MAP_FIELD_COUNT; field++) {
+        struct json_value source = json_member(&fields, field_name(field));
+        has[field] = source.node != NULL;
+        if (has[field])
+            table->sources[field] = source_read(reading, &source, field);
+    }
+    json_object_close(&fields);
+}
+
+static void table_read(const struct reading *reading, const struct json_value *value, struct map_table *table)
+{
+    struct json_object object;
+    json_object_open(&object, value);
+    table->summary = kept(reading, json_get_string(&object, "summary", ""));
+    table->separator = separator_read(&object, &table->has_quotes);
+    table->names = names_read(reading, &object, table->separator);
+    json_need(&object, "key");
+    keys_read(reading, &object, table, "key", false);
+    if (table->key_count == 0)
+        json_fail(value, "a table needs a 'key' by which its rows are found");
+    keys_read(reading, &object, table, "key_if_there", true);
+    table->several = (uint8_t)json_get_choice(&object, "several", several_names, SEVERAL_REFUSED);
+    struct json_value least = json_member(&object, "least");
+    if (least.node != NULL) {
+        table->least_column = table_column(reading, &least, table, json_value_string(&least));
+        if (json_has(&object, "several"))
+            json_fail(&least, "'least' and 'several' exclude each other");
+        table->several = SEVERAL_LEAST;
+    }
+    const char *missing = json_get_string(&object, "missing", "");
+    table->if_missing = missing[0] != '\0' ? kept(reading, missing) : NULL;
+    table->skips = skips_read(reading, &object, table, &table->skip_count);
+    table_fields_read(reading, &object, table);
+    json_object_close(&object);
+}
+
+/* All names come first: fields and keys name columns of tables. */
+static void tables_read(const struct reading *reading, struct json_object *object)
+{
+    struct column_map *map = reading->map;
+    struct json_value value = json_member(object, "tables");
+    struct json_object tables;
+    const char *name;
+    if (value.node == NULL)
+        return;
+    json_object_open(&tables, &value);
+    for (; (name = json_object_key(&tables, map->table_count)) != NULL; map->table_count++) {
+        if (map->table_count == MAP_TABLES_MAX || name[0] == '\0' || strchr(name, '.') != NULL) {
+            json_fail(&value, "a map has at most %d tables, and their names hold no dot", MAP_TABLES_MAX);
+            return;
+        }
+        map->tables[map->table_count].name = kept(reading, name);
+    }
+    for (uint32_t i = 0; i < map->table_count; i++) {
+        struct json_value table = json_member(&tables, map->tables[i].name);
+        table_read(reading, &table, &map->tables[i]);
+    }
+    json_object_close(&tables);
 }
 
 static void recognize_read(const struct reading *reading, struct json_object *object)
@@ -272,14 +422,15 @@ void column_map_read(struct column_map *map, const struct json_value *value, str
     *map = (struct column_map){0};
     json_object_open(&object, value);
     map->summary = kept(&reading, json_get_string(&object, "summary", ""));
-    separator_read(&reading, &object);
-    names_read(&reading, &object);
+    map->separator = separator_read(&object, &map->has_quotes);
+    map->names = names_read(&reading, &object, map->separator);
+    tables_read(&reading, &object);
     recognize_read(&reading, &object);
     map->tz_offset = zone_read(&object, "tz_offset");
     struct json_value missing = json_member(&object, "missing");
     map->missing = missing.node != NULL ? words_of(&reading, &missing) : missing_default;
     fields_read(&reading, &object);
-    skips_read(&reading, &object);
+    map->skips = skips_read(&reading, &object, NULL, &map->skip_count);
     json_object_close(&object);
 }
 

@@ -40,6 +40,7 @@ static const enum native_field all_fields[] = {
     NATIVE_CHECKPOINT_INTERVAL,
     NATIVE_CHECKPOINT_DURATION,
     NATIVE_RESTART,
+    NATIVE_FAILED,
 };
 
 static const enum native_field drawn_fields[] = {
@@ -187,6 +188,16 @@ static void native_request(struct row *row, const struct cluster *cluster, const
     put_models(row, cluster, request->gpu_models);
 }
 
+static void put_failures(struct row *row, const struct job_failures *failures)
+{
+    if (!begin(row, NATIVE_FAILED, failures != NULL))
+        return;
+    const char *quote = row->is_json ? "\"" : "";
+    buffer_string(row->out, quote);
+    native_failures_write(failures, row->out);
+    buffer_string(row->out, quote);
+}
+
 static void native_facts(struct row *row, const struct job_source *source, const struct job *job,
                          const struct job_truth *truth)
 {
@@ -209,6 +220,7 @@ static void native_facts(struct row *row, const struct job_source *source, const
     put_time(row, NATIVE_CHECKPOINT_INTERVAL, job->checkpoint.interval, 0);
     put_time(row, NATIVE_CHECKPOINT_DURATION, job->checkpoint.duration, 0);
     put_time(row, NATIVE_RESTART, job->checkpoint.restart, 0);
+    put_failures(row, truth->failures);
 }
 
 static void native_row(struct row *row, const struct job_source *source, const struct cluster *cluster,
@@ -326,6 +338,8 @@ struct error convert_swf(struct job_source *source, struct output *output, struc
             continue;
         }
         swf_lost(&job, lost);
+        if (truth.failures != NULL)
+            reason_tally_add(lost, "jobs lose their attempts that failed");
         swf_row(output_buffer(output), ++number, &job, &truth);
         TRY(output_flush_if_full(output));
     }

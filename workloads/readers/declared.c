@@ -32,10 +32,12 @@ static int row_of(const struct declared *declared, const struct job *job, const 
 struct error declared_check(struct declared *declared, const struct job *job, const struct job_truth *truth,
                             const char *what)
 {
-    struct job unused = *job;
-    const int row = declared->table != NULL ? row_of(declared, job, truth) : COMMUNICATION_ROW_NONE;
+    if (declared->table == NULL)
+        return ERROR_OK;
+    const int row = row_of(declared, job, truth);
     if (row == COMMUNICATION_ROW_NONE)
         return ERROR_OK;
+    struct job unused = *job;
     return communication_table_apply(declared->table, (uint32_t)row, &unused, what, &declared->set);
 }
 

@@ -12,7 +12,7 @@ void feed_count(struct feed *feed, const struct job *job, const struct job_truth
     if (job->submit > facts->last_submit)
         facts->last_submit = job->submit;
     facts->job_count++;
-    feed->work += (feed_gpu_ns)job_asked_milli(job, feed->tables->cluster) * (uint64_t)truth->duration;
+    feed->work += (feed_gpu_ns)job_asked_milli(job, feed->tables->cluster) * (uint64_t)job_truth_work(truth);
 }
 
 void feed_count_again(struct feed *feed)

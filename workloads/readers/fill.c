@@ -99,6 +99,7 @@ bool fill_next(struct fill *fill, struct job *job, struct job_truth *truth)
     truth->duration = (time_ns)(fill->count - fill->next) * fill->interval;
     truth->recorded_wait = TIME_NEVER;
     truth->outcome = OUTCOME_COMPLETED;
+    truth->failures = NULL;
     fill->next++;
     return true;
 }

@@ -1,5 +1,6 @@
 /* workloads/readers/freeze.c -- jobs as JSON lines, and the header before them. */
 #include "workloads/readers/freeze.h"
+#include "workloads/readers/native_row.h"
 
 #include <assert.h>
 #include <string.h>
@@ -262,6 +263,12 @@ static void put_facts(struct freeze *freeze, const struct job *job, const struct
     put_time(out, "checkpoint_interval_s", job->checkpoint.interval, plain.checkpoint.interval);
     put_time(out, "checkpoint_duration_s", job->checkpoint.duration, plain.checkpoint.duration);
     put_time(out, "restart_s", job->checkpoint.restart, plain.checkpoint.restart);
+    if (truth->failures != NULL) {
+        key(out, "failed_attempts_s");
+        buffer_char(out, '"');
+        native_failures_write(truth->failures, out);
+        buffer_char(out, '"');
+    }
     if (truth->outcome != OUTCOME_COMPLETED)
         put_text(out, "outcome", job_outcome_names[truth->outcome]);
     if (truth->sm_active_milli != truth_default().sm_active_milli)

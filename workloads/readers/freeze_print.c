@@ -96,6 +96,8 @@ void arrivals_print_add(struct arrivals_print *print, const struct job_source *s
     hash = hash_mix(hash, (uint64_t)truth->duration);
     hash =
         hash_mix(hash, (uint64_t)truth->outcome << 32 | (uint64_t)truth->sm_active_milli << 16 | truth->would_do_milli);
+    for (uint32_t i = 0; truth->failures != NULL && i < truth->failures->count; i++)
+        hash = hash_mix(hash, (uint64_t)truth->failures->work[i]);
     if (truth->bandwidth_milli != 0)
         hash = hash_mix(hash, truth->bandwidth_milli);
     hash = hash_mix(hash, queue_hash(print, source, job->queue));

@@ -19,7 +19,11 @@ static int on_compare(const void *left, const void *right)
 
 void held_add(struct held *held, const struct job *job, const struct job_truth *truth)
 {
-    MEM_GROW(held->jobs, held->capacity, held->count + 1);
+    enum { CAPACITY_MIN = 16 };
+    if (held->count == held->capacity) { /* not MEM_GROW: zeroing would take as long as reading half of the row */
+        held->capacity = held->capacity != 0 ? 2 * held->capacity : CAPACITY_MIN;
+        held->jobs = mem_resize(held->jobs, held->capacity, sizeof *held->jobs);
+    }
     held->jobs[held->count++] = (struct held_job){*job, *truth};
 }
 

@@ -40,8 +40,11 @@ const struct column native_columns[NATIVE_FIELD_COUNT] = {
     [NATIVE_PREEMPTION_DELAY] = {"preemption_delay_s", false, FIELD_NUMBER},
     [NATIVE_STALE_AFTER] = {"stale_after_s", false, FIELD_NUMBER_OR_TEXT},
     [NATIVE_WAIT] = {"wait_s", false, FIELD_NUMBER},
+    [NATIVE_FAILED] = {"failed_attempts_s", false, FIELD_NUMBER_OR_TEXT},
     [NATIVE_SENSITIVITY] = {"sensitivity", false, FIELD_TEXT},
 };
+
+enum { FAILURES_MAX = 1000 };
 
 enum {
     PREEMPTIBLE_PRIORITY_BELOW = 100, /* default of `preemptible` */
@@ -107,6 +110,39 @@ static struct error truth_read(const struct line *line, const struct field *fiel
     return ERROR_OK;
 }
 
+/* Run times of attempts that failed before the last, between semicolons. */
+static struct error failures_read(const struct reader *reader, const struct line *line, const struct field *field,
+                                  const struct job *job, struct job_truth *truth)
+{
+    time_ns run_times[FAILURES_MAX + 1];
+    struct field one = *field;
+    struct text rest = field->value;
+    uint32_t count = 0;
+    if (!field_is_set(field))
+        return ERROR_OK;
+    while (text_cut(&rest, ';', &one.value)) {
+        if (count == FAILURES_MAX)
+            return field_error(line, field, "at most 1000 run times");
+        if (!field_is_set(&one))
+            return field_error(line, field, "seconds between semicolons, such as 60;7.5");
+        TRY(field_seconds(line, &one, &run_times[count++]));
+    }
+    if (job->checkpoint.interval > 0 || job->checkpoint.duration > 0)
+        return field_error(line, field, "left out where the job writes checkpoints");
+    run_times[count++] = truth->duration;
+    reader_attempts(reader, run_times, count, ATTEMPTS_REPLAYED, truth);
+    return ERROR_OK;
+}
+
+void native_failures_write(const struct job_failures *failures, struct buffer *out)
+{
+    for (uint32_t i = 0; failures != NULL && i < failures->count; i++) {
+        if (i > 0)
+            buffer_char(out, ';');
+        buffer_scaled(out, failures->work[i], TIME_NS_PER_S);
+    }
+}
+
 static bool is_in_window(const struct workload_spec *spec, time_ns submit)
 {
     bool has_window = spec->window_from != 0 || spec->window_to != 0;
@@ -115,7 +151,7 @@ static bool is_in_window(const struct workload_spec *spec, time_ns submit)
 
 /* Fields that connect it with other jobs of the trace. */
 static struct error ties_read(struct reader *reader, const struct line *line, const struct field *fields,
-                              struct job *job)
+                              const struct job_truth *truth, struct job *job)
 {
     int64_t array_max = 0;
     TRY(trace_ids_after(&reader->ids, line, &fields[NATIVE_AFTER], reader->arena, job));
@@ -126,13 +162,13 @@ static struct error ties_read(struct reader *reader, const struct line *line, co
     if (field_is_set(&fields[NATIVE_ARRAY]))
         job->array = trace_ids_array(&reader->ids, fields[NATIVE_ARRAY].value);
     if (reader->has_ties)
-        trace_ids_add(&reader->ids, fields[NATIVE_JOB_ID].value, job->submit, is_in_window(reader->spec, job->submit));
+        trace_ids_add(&reader->ids, fields[NATIVE_JOB_ID].value, job->submit,
+                      is_in_window(reader->spec, job->submit) && !reader_leaves_out(reader, truth));
     return ERROR_OK;
 }
 
-/* The workload's own name of the kind of job. */
-static struct error workload_class_read(const struct reader *reader, const struct line *line, const struct field *field,
-                                        struct job_truth *truth)
+struct error native_row_class(const struct reader *reader, const struct line *line, const struct field *field,
+                              struct job_truth *truth)
 {
     if (!field_is_set(field) || reader->classes == NULL)
         return ERROR_OK;
@@ -156,12 +192,13 @@ struct error native_row_facts(struct reader *reader, const struct line *line, co
     TRY(priority_read(line, fields, &row->job));
     TRY(patience_read(line, fields, &row->job));
     TRY(truth_read(line, fields, &row->truth));
-    TRY(workload_class_read(reader, line, &fields[NATIVE_WORKLOAD_CLASS], &row->truth));
+    TRY(native_row_class(reader, line, &fields[NATIVE_WORKLOAD_CLASS], &row->truth));
     TRY(communication_field_read(reader, line, &fields[NATIVE_SENSITIVITY], &row->job));
     TRY(field_utf8(line, &fields[NATIVE_JOB_ID]));
     TRY(field_utf8(line, &fields[NATIVE_QUEUE]));
     TRY(field_utf8(line, &fields[NATIVE_USER]));
-    TRY(ties_read(reader, line, fields, &row->job));
+    TRY(failures_read(reader, line, &fields[NATIVE_FAILED], &row->job, &row->truth));
+    TRY(ties_read(reader, line, fields, &row->truth, &row->job));
     id_read(reader, &fields[NATIVE_JOB_ID], &row->job);
     row->job.queue = reader_queue(reader, fields[NATIVE_QUEUE].value);
     row->job.user = reader_user(reader, fields[NATIVE_USER].value);
@@ -173,7 +210,8 @@ static struct error models_read(const struct reader *reader, const struct line *
 {
     const struct field *mig = &fields[NATIVE_MIG];
     uint64_t mig_models = 0;
-    ask->gpu_models = reader_models(reader, fields[NATIVE_GPU_MODEL].value);
+    if (field_is_set(&fields[NATIVE_GPU_MODEL]))
+        ask->gpu_models = reader_models(reader, fields[NATIVE_GPU_MODEL].value);
     if (!field_is_set(mig))
         return ERROR_OK;
     ask->mig = ask_mig(reader->cluster, mig->value, &mig_models);
@@ -188,7 +226,7 @@ static struct error fraction_read(const struct line *line, const struct field *f
 {
     double fraction = 0;
     TRY(field_scaled(line, field, GPU_MILLI, 0, GPU_MILLI, out));
-    if (*out == 0 && text_to_double(field->value, &fraction) && fraction > 0)
+    if (*out == 0 && field_is_set(field) && text_to_double(field->value, &fraction) && fraction > 0)
         return field_error(line, field, "0, or from 0.001 to 1");
     return ERROR_OK;
 }

@@ -45,6 +45,7 @@ enum native_field {
     NATIVE_PREEMPTION_DELAY,
     NATIVE_STALE_AFTER,
     NATIVE_WAIT,
+    NATIVE_FAILED,      /* run times of earlier attempts, which failed: "60;7.5" */
     NATIVE_SENSITIVITY, /* of JSON lines: json_communication.h */
     NATIVE_FIELD_COUNT
 };
@@ -63,6 +64,13 @@ struct error native_row_shape(const struct reader *reader, const struct line *li
 /* The amounts of one request from the fields NATIVE_GPUS..NATIVE_MIN_MEMBERS; missing ones are 0. */
 struct error native_row_ask(const struct reader *reader, const struct line *line, const struct field *fields,
                             struct ask *ask) MUST_CHECK;
+
+/* Set the workload's own name of the kind of job, one of WORKLOAD_CLASSES_MAX; empty: none. */
+struct error native_row_class(const struct reader *reader, const struct line *line, const struct field *field,
+                              struct job_truth *truth) MUST_CHECK;
+
+/* Append the field NATIVE_FAILED; NULL: empty. */
+void native_failures_write(const struct job_failures *failures, struct buffer *out);
 
 /* The field of an enum ask_field. */
 const struct field *native_row_culprit(const struct field *fields, enum ask_field culprit);

@@ -49,7 +49,8 @@ static bool jsonl_is_mine(const struct trace_format *self, struct text first_lin
     (void)self;
     struct text line = text_trim(first_line);
     return line.length > 1 && line.at[0] == '{' && line.at[line.length - 1] == '}' &&
-           memmem(line.at, line.length, "\"output_length\"", 15) == NULL; /* a request of Mooncake */
+           memmem(line.at, line.length, "\"output_length\"", 15) == NULL && /* a request of Mooncake */
+           memmem(line.at, line.length, "\"collection_id\"", 15) == NULL;   /* an event of Borg */
 }
 
 static struct error jsonl_first_line(struct reader *reader, struct text line, bool *is_header)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "workloads/readers/column_map.h"
+#include "workloads/readers/join.h"
 #include "workloads/readers/reader.h"
 #include "workloads/readers/zone.h"
 #include "workloads/request/ask.h"
@@ -98,10 +99,14 @@ static struct error time_make(const struct row_reading *reading, int field, cons
     TRY(time_read(reading, source, source->column, meaning(source, column(reading, source->column)->value), &time));
     if (source->combination != MAP_ALONE)
         TRY(time_read(reading, source, source->other, column(reading, source->other)->value, &other));
-    if (source->combination == MAP_SINCE && time < other)
+    if (source->combination == MAP_SINCE && time < other && !source->has_no_negative)
         return input_error(reading->line->input, reading->line->text, column(reading, source->column)->place,
                            "'%s' is before '%s'", column(reading, source->column)->name,
                            column(reading, source->other)->name);
+    if (source->combination == MAP_SINCE && source->has_no_negative && time < other) {
+        reading->state->fields[field].value = (struct text){NULL, 0};
+        return ERROR_OK;
+    }
     time += source->combination == MAP_SINCE ? -other : other;
     buffer_scaled(&reading->state->values, time, TIME_NS_PER_S);
     value_keep(reading, field, start);
@@ -142,6 +147,12 @@ static struct error field_make(const struct row_reading *reading, int index, con
         field->value = text_of(source->value);
     if (source->column < 0)
         return ERROR_OK;
+    struct map_source other;
+    if (source->or_column >= 0 && !has_value(reading, source->column)) {
+        other = *source;
+        other.column = source->or_column;
+        source = &other;
+    }
     const struct field *from = column(reading, source->column);
     field->name = from->name;
     field->place = from->place;
@@ -236,11 +247,16 @@ static struct error mapped_line(struct reader *reader, struct text text, struct 
     struct mapped_state *state = reader->state;
     const struct line line = {reader->input, text};
     const struct row_reading reading = {reader, state, &line, row};
-    const char *why;
+    const struct column_map *map = &state->map;
+    const char *why, *not_there = NULL;
     char number[24];
     TRY(csv_row(&state->csv, &line));
+    if (reader->sides->content != NULL)
+        joins_add(reader->sides->content, map, &state->csv, &not_there);
     missing_note(state);
     why = skip_reason(&reading);
+    if (why == NULL)
+        why = not_there;
     state->values.length = 0;
     buffer_reserve(&state->values, MAP_FIELD_COUNT * VALUE_BYTES_MAX); /* values in it must not move */
     for (int field = 0; why == NULL && field < MAP_FIELD_COUNT; field++)
@@ -278,6 +294,7 @@ static struct error mapped_first_line(struct reader *reader, struct text line, b
         return error_new(ERROR_CONFIG, "the format 'columns' needs a map of the columns: workload.columns");
     for (int field = 0; field < MAP_FIELD_COUNT; field++)
         state->fields[field] = (struct field){.name = field == MAP_COUNT ? "count" : native_columns[field].name};
+    TRY(joins_open(reader, map));
     csv_init(&state->csv, map->columns, map->column_count);
     state->csv.separator = map->separator;
     state->csv.has_quotes = map->has_quotes;
@@ -324,6 +341,7 @@ const struct trace_format trace_muri = MAPPED("muri", "CSV of the scheduler Muri
 const struct trace_format trace_chronus = MAPPED("chronus", "CSV of the scheduler Chronus, with deadlines");
 const struct trace_format trace_spot = MAPPED("spot", "job_info_df.csv of Alibaba's spot GPUs (2026)");
 const struct trace_format trace_pai = MAPPED("pai", "pai_task_table.csv of Alibaba's PAI (2020), a task per job");
+const struct trace_format trace_pollux = MAPPED("pollux", "CSV of the scheduler Pollux; run times by a table");
 const struct trace_format trace_columns = {
     .name = "columns",
     .summary = "a table read by a map of its columns (workload.columns)",

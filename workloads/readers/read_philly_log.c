@@ -76,7 +76,8 @@ static struct error detail_count(const struct log_job *job, const json_t *attemp
 struct attempts {
     uint32_t gpus, servers; /* of the first */
     time_ns first_start;
-    time_ns run_time; /* of all together */
+    time_ns *run_times; /* of the attempts of which start and end are known */
+    uint32_t count;
     bool is_running;
 };
 
@@ -85,7 +86,8 @@ static struct error attempts_read(const struct log_job *job, struct attempts *ou
     const json_t *list = json_object_get(job->object, "attempts");
     const size_t count = json_array_size(list);
     *out = (struct attempts){.first_start = TIME_NEVER};
-    if (!json_is_array(list) || count > ATTEMPTS_MAX)
+    out->run_times = arena_alloc_array(job->reader->arena, (count < ATTEMPTS_MAX ? count : 0) + 1, time_ns);
+    if (!json_is_array(list) || count >= ATTEMPTS_MAX)
         return bad_key(job, "attempts", "an array");
     for (size_t i = 0; i < count; i++) {
         const json_t *attempt = json_array_get(list, i);
@@ -104,7 +106,7 @@ static struct error attempts_read(const struct log_job *job, struct attempts *ou
         }
         if (end < start)
             return bad_key(job, "end_time", "no earlier than its 'start_time'");
-        out->run_time += end - start;
+        out->run_times[out->count++] = end - start;
     }
     return ERROR_OK;
 }
@@ -142,7 +144,8 @@ static struct error job_read(const struct log_job *job, struct reader *reader, s
     row->job.name = arena_copy(reader->arena, text_of(id));
     row->job.queue = reader_queue(reader, text_of(vc));
     row->job.user = reader_user(reader, text_of(user));
-    row->truth.duration = attempts.run_time;
+    if (attempts.count > 0)
+        reader_attempts(reader, attempts.run_times, attempts.count, ATTEMPTS_MERGED, &row->truth);
     row->truth.outcome = strcmp(status, "Pass") == 0     ? OUTCOME_COMPLETED
                          : strcmp(status, "Killed") == 0 ? OUTCOME_CANCELLED
                                                          : OUTCOME_FAILED;

@@ -2,6 +2,7 @@
  *
  * A job that was requeued has a row for each attempt, and the later ones come anywhere behind the first (sacct sorts by
  * submission, which a requeue moves).  An attempt that may be followed by another is kept until that comes, or the end.
+ * The job has the run time of the last, unless `workload.attempts` says otherwise.
  *
  * Sources: SchedMD/slurm, src/sacct/print.c (columns and their values), sacct(1); rows of Slurm 22.05. */
 #include <string.h>
@@ -48,6 +49,8 @@ static const struct column columns[SACCT_COLUMN_COUNT] = {
 struct attempt {
     time_ns submit, eligible, start, end; /* TIME_NEVER: not known */
     time_ns first_start;                  /* of the job's first attempt */
+    const time_ns *earlier;               /* run times of its attempts before this one */
+    uint32_t earlier_count;
     time_ns limit;
     int64_t gpus, nodes, cpu_milli, memory_mib;
     uint32_t user, array;
@@ -65,8 +68,9 @@ struct kept {
 
 struct sacct_state {
     struct csv csv;
-    struct names *ids; /* of the jobs that are kept */
-    struct kept *kept; /* by id */
+    struct arena times; /* `earlier` */
+    struct names *ids;  /* of the jobs that are kept */
+    struct kept *kept;  /* by id */
     size_t capacity;
     uint32_t next; /* at the end: the next of them */
 };
@@ -103,8 +107,10 @@ static bool is_unknown(struct text value)
 static struct error moment_read(const struct reader *reader, const struct line *line, const struct field *field,
                                 time_ns *out)
 {
-    if (is_unknown(field->value) || time_parse_seconds(field->value, out) ||
-        zone_date(field->value, reader->spec->tz_offset, out))
+    const struct text value = field->value;
+    const bool is_date = value.length > 4 && value.at[4] == '-'; /* likely */
+    if ((is_date && zone_date(value, reader->spec->tz_offset, out)) || is_unknown(value) ||
+        time_parse_seconds(value, out) || (!is_date && zone_date(value, reader->spec->tz_offset, out)))
         return ERROR_OK;
     return field_error(line, field, "seconds since 1970, or a date such as 2026-01-31T07:01:55");
 }
@@ -123,11 +129,18 @@ static struct error limit_read(const struct line *line, const struct field *fiel
     return ERROR_OK;
 }
 
+/* Where the unit at the end of the value stands in `units`; NULL: it has none. */
+static const char *unit_of(struct text value, const char *units)
+{
+    const char last = value.length > 0 ? value.at[value.length - 1] : '0';
+    return last >= '0' && last <= '9' ? NULL : memchr(units, last, strlen(units));
+}
+
 /* "2000M" in MiB, rounded up; a plain number is in MiB. */
 static bool memory_of(struct text value, int64_t *mib)
 {
     static const char units[] = "KMGTP";
-    const char *unit = value.length > 0 ? memchr(units, value.at[value.length - 1], sizeof units - 1) : NULL;
+    const char *unit = unit_of(value, units);
     int64_t kib, scale = INT64_C(1) << 10;
     if (unit != NULL) {
         value.length--;
@@ -143,7 +156,7 @@ static bool memory_of(struct text value, int64_t *mib)
 static bool count_of(struct text value, int64_t *count)
 {
     static const char units[] = "KMG";
-    const char *unit = value.length > 0 ? memchr(units, value.at[value.length - 1], sizeof units - 1) : NULL;
+    const char *unit = unit_of(value, units);
     int64_t milli;
     if (unit != NULL)
         value.length--;
@@ -196,31 +209,32 @@ static struct error tres_read(const struct line *line, const struct field *field
     return ERROR_OK;
 }
 
+#define WORD(literal)                                                                                                  \
+    {                                                                                                                  \
+        (literal), sizeof(literal) - 1                                                                                 \
+    }
+
 /* The words of slurm.h, in full; CANCELLED may be followed by the user. */
 static bool state_read(struct text state, struct attempt *attempt)
 {
     static const struct {
-        const char *word;
+        struct text word;
         enum job_outcome outcome;
         bool may_go_on;
     } states[] = {
-        {"COMPLETED", OUTCOME_COMPLETED, false},  {"FAILED", OUTCOME_FAILED, false},
-        {"CANCELLED", OUTCOME_CANCELLED, false},  {"TIMEOUT", OUTCOME_FAILED, false},
-        {"OUT_OF_MEMORY", OUTCOME_FAILED, false}, {"DEADLINE", OUTCOME_FAILED, false},
-        {"NODE_FAIL", OUTCOME_FAILED, true},      {"BOOT_FAIL", OUTCOME_FAILED, true},
-        {"PREEMPTED", OUTCOME_FAILED, true},      {"REQUEUED", OUTCOME_FAILED, true},
-        {"REVOKED", OUTCOME_CANCELLED, false},    {"PENDING", OUTCOME_CANCELLED, false},
-        {"RUNNING", OUTCOME_CANCELLED, false},    {"SUSPENDED", OUTCOME_CANCELLED, false},
-        {"RESIZING", OUTCOME_CANCELLED, false},   {"COMPLETING", OUTCOME_CANCELLED, false},
+        {WORD("COMPLETED"), OUTCOME_COMPLETED, false},  {WORD("FAILED"), OUTCOME_FAILED, false},
+        {WORD("CANCELLED"), OUTCOME_CANCELLED, false},  {WORD("TIMEOUT"), OUTCOME_FAILED, false},
+        {WORD("OUT_OF_MEMORY"), OUTCOME_FAILED, false}, {WORD("DEADLINE"), OUTCOME_FAILED, false},
+        {WORD("NODE_FAIL"), OUTCOME_FAILED, true},      {WORD("BOOT_FAIL"), OUTCOME_FAILED, true},
+        {WORD("PREEMPTED"), OUTCOME_FAILED, true},      {WORD("REQUEUED"), OUTCOME_FAILED, true},
+        {WORD("REVOKED"), OUTCOME_CANCELLED, false},    {WORD("PENDING"), OUTCOME_CANCELLED, false},
+        {WORD("RUNNING"), OUTCOME_CANCELLED, false},    {WORD("SUSPENDED"), OUTCOME_CANCELLED, false},
+        {WORD("RESIZING"), OUTCOME_CANCELLED, false},   {WORD("COMPLETING"), OUTCOME_CANCELLED, false},
     };
-    struct text word = state;
-    for (size_t i = 0; i < state.length; i++)
-        if (state.at[i] == ' ') {
-            word.length = i;
-            break;
-        }
+    struct text rest = state, word = state;
+    text_cut(&rest, ' ', &word);
     for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
-        if (!text_is(word, states[i].word))
+        if (!text_equal(word, states[i].word))
             continue;
         attempt->outcome = (uint8_t)states[i].outcome;
         attempt->may_go_on = states[i].may_go_on;
@@ -268,7 +282,8 @@ static struct error attempt_read(struct reader *reader, const struct line *line,
 
 /* The job of its last attempt.  It could start when it was eligible: its wait counts from then, not from a submission
  * with a dependency or a time to begin.  Returns NULL, or why its request is not valid. */
-static const char *job_make(const struct attempt *attempt, struct text id, struct arena *arena, struct trace_row *row)
+static const char *job_make(const struct reader *reader, const struct attempt *attempt, struct text id,
+                            struct trace_row *row)
 {
     struct job *job = &row->job;
     enum ask_field culprit;
@@ -288,8 +303,12 @@ static const char *job_make(const struct attempt *attempt, struct text id, struc
     job->user = attempt->user;
     job->array = attempt->array;
     if (!text_to_int64(id, 0, INT64_MAX, &job->trace_id))
-        job->name = arena_copy(arena, id);
-    row->truth.duration = attempt->end - attempt->start;
+        job->name = arena_copy(reader->arena, id);
+    time_ns *times = arena_alloc_array(reader->arena, attempt->earlier_count + 1, time_ns);
+    if (attempt->earlier_count > 0)
+        memcpy(times, attempt->earlier, attempt->earlier_count * sizeof *times);
+    times[attempt->earlier_count] = attempt->end - attempt->start;
+    reader_attempts(reader, times, attempt->earlier_count + 1, ATTEMPTS_LAST, &row->truth);
     row->truth.outcome = attempt->outcome;
     if (attempt->first_start >= job->submit)
         row->truth.recorded_wait = attempt->first_start - job->submit;
@@ -325,6 +344,17 @@ static void attempt_keep(struct sacct_state *state, struct text id, const struct
     state->kept[number] = (struct kept){*attempt, true};
 }
 
+/* The attempts of a job before `attempt`: those before the one that was kept, and that one. */
+static void earlier_add(struct sacct_state *state, const struct attempt *kept, struct attempt *attempt)
+{
+    time_ns *times = arena_alloc_array(&state->times, kept->earlier_count + 1, time_ns);
+    if (kept->earlier_count > 0)
+        memcpy(times, kept->earlier, kept->earlier_count * sizeof *times);
+    times[kept->earlier_count] = kept->end - kept->start;
+    attempt->earlier = times;
+    attempt->earlier_count = kept->earlier_count + 1;
+}
+
 static void row_skip(struct trace_row *row, const char *why)
 {
     row->kind = ROW_SKIPPED;
@@ -350,7 +380,9 @@ static struct error sacct_line(struct reader *reader, struct text text, struct t
         attempt.eligible = kept->attempt.eligible;
         attempt.first_start = kept->attempt.first_start;
         kept->is_open = false;
-        reason_tally_add(&reader->skipped, "they are earlier attempts of jobs that were started again");
+        earlier_add(state, &kept->attempt, &attempt);
+        if (reader->spec->attempts == ATTEMPTS_AS_FORMAT || reader->spec->attempts == ATTEMPTS_LAST)
+            reason_tally_add(&reader->skipped, "they are earlier attempts of jobs that were started again");
     }
     const char *why = skip_reason(&state->csv, &attempt);
     if (why != NULL) {
@@ -362,7 +394,7 @@ static struct error sacct_line(struct reader *reader, struct text text, struct t
         row->kind = ROW_NOTHING;
         return ERROR_OK;
     }
-    const char *complaint = job_make(&attempt, id, reader->arena, row);
+    const char *complaint = job_make(reader, &attempt, id, row);
     if (complaint == NULL)
         return ERROR_OK;
     const struct field *asked = &fields[field_is_set(&fields[SACCT_ASKED]) ? SACCT_ASKED : SACCT_GIVEN];
@@ -381,7 +413,7 @@ static struct error sacct_end(struct reader *reader, struct trace_row *row, bool
     const uint32_t number = state->next++;
     const struct attempt *attempt = &state->kept[number].attempt;
     const char *id = names_text(state->ids, number);
-    const char *complaint = job_make(attempt, text_of(id), reader->arena, row);
+    const char *complaint = job_make(reader, attempt, text_of(id), row);
     if (complaint != NULL)
         return error_new(ERROR_DATA, "%s: job %s: %s", input_path(reader->input), id, complaint);
     if (attempt->is_requeued)
@@ -394,6 +426,7 @@ static void sacct_close(struct reader *reader)
     struct sacct_state *state = reader->state;
     csv_release(&state->csv);
     names_free(state->ids);
+    arena_release(&state->times);
     mem_free(state->kept);
 }
 

@@ -3,8 +3,12 @@
  *
  * With twenty-one columns (aleasimulator/AleaNG, src/xklusac/environment/SWFLoader.java) GPUs have a column of their
  * own, processors are CPUs, the user may be a text, memory is KB per node, and the last column has the shape,
- * [queue:]<nodes>x<processors per node>. */
+ * [queue:]<nodes>x<processors per node>.
+ *
+ * A job that ran in parts has a line for each, anywhere in the file, beside a line for the whole, which is the job.
+ * Where `workload.attempts` asks for its attempts, the parts are read before all jobs. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "workloads/readers/reader.h"
@@ -48,12 +52,12 @@ static const char *const names[SWF_LONG_COUNT] = {
 /* Status codes of the standard; 2 to 4 are parts of a job, whose summary has a line of its own. */
 enum { SWF_FAILED = 0, SWF_PART_FIRST = 2, SWF_PART_LAST = 4, SWF_CANCELLED = 5 };
 
-static bool is_blank(char c)
+static inline bool is_blank(char c)
 {
-    return c == ' ' || c == '\t' || c == '\r';
+    return (unsigned char)c <= ' ' && (c == ' ' || c == '\t' || c == '\r');
 }
 
-/* Split a line at blanks; returns the number of fields, which may exceed `max`. */
+/* Split a line at blanks; returns the number of fields, which may exceed `max`.  Their names stay as they are. */
 static uint32_t pieces_cut(struct text line, struct field *fields, uint32_t max)
 {
     const char *at = line.at, *end = at + line.length;
@@ -66,10 +70,20 @@ static uint32_t pieces_cut(struct text line, struct field *fields, uint32_t max)
         while (at != end && !is_blank(*at))
             at++;
         if (count < max) {
-            struct text piece = {start, (size_t)(at - start)};
-            fields[count] = (struct field){names[count], piece, piece};
+            fields[count].value = fields[count].place = (struct text){start, (size_t)(at - start)};
         }
     }
+}
+
+/* Names of fields are set once per reading, not once per line. */
+struct swf_state {
+    struct field fields[SWF_LONG_COUNT];
+};
+
+static void fields_name(struct field fields[SWF_LONG_COUNT])
+{
+    for (int i = 0; i < SWF_LONG_COUNT; i++)
+        fields[i].name = names[i];
 }
 
 static bool swf_is_mine(const struct trace_format *self, struct text first_line)
@@ -184,10 +198,126 @@ static struct error flat_shape(const struct reader *reader, const struct line *l
     return ERROR_OK;
 }
 
+/* ---- Parts: kept while the trace is read ---- */
+
+struct part {
+    int64_t job; /* its number */
+    time_ns submit, run_time;
+    uint64_t line;
+};
+
+struct parts {
+    struct part *parts; /* by job, submission and line */
+    size_t count, capacity;
+};
+
+static void parts_free(void *content)
+{
+    struct parts *parts = content;
+    mem_free(parts->parts);
+    mem_free(parts);
+}
+
+static int by_job_and_time(const void *left, const void *right)
+{
+    const struct part *a = left, *b = right;
+    if (a->job != b->job)
+        return a->job < b->job ? -1 : 1;
+    if (a->submit != b->submit)
+        return a->submit < b->submit ? -1 : 1;
+    return a->line < b->line ? -1 : a->line > b->line;
+}
+
+static bool is_part(const int64_t *numbers)
+{
+    return numbers[SWF_STATUS] >= SWF_PART_FIRST && numbers[SWF_STATUS] <= SWF_PART_LAST;
+}
+
+/* Keep the line if it is a part that ran.  Errors are left to the reading of the jobs. */
+static void part_add(struct parts *parts, const struct line *line)
+{
+    struct field fields[SWF_LONG_COUNT];
+    int64_t numbers[SWF_LONG_COUNT] = {0};
+    bool is_long;
+    fields_name(fields);
+    struct part part = {.line = input_line_number(line->input)};
+    struct error error = swf_fields(line, fields, numbers, &is_long);
+    if (!error_is(error) && is_part(numbers))
+        error = field_seconds(line, &fields[SWF_SUBMIT], &part.submit);
+    if (!error_is(error) && is_part(numbers))
+        error = swf_seconds(line, &fields[SWF_RUN_TIME], &part.run_time);
+    if (!error_is(error) && is_part(numbers) && part.run_time >= 0) {
+        part.job = numbers[SWF_JOB];
+        MEM_GROW(parts->parts, parts->capacity, parts->count + 1);
+        parts->parts[parts->count++] = part;
+    }
+    error_release(&error);
+}
+
+static struct error parts_read(struct parts *parts, struct input *input)
+{
+    struct line line = {.input = input};
+    bool has = true;
+    while (true) {
+        TRY(input_line(input, &line.text, &has));
+        if (!has)
+            break;
+        const struct text trimmed = text_trim(line.text);
+        if (trimmed.length != 0 && trimmed.at[0] != ';')
+            part_add(parts, &line);
+    }
+    if (parts->count > 0)
+        qsort(parts->parts, parts->count, sizeof *parts->parts, by_job_and_time);
+    return ERROR_OK;
+}
+
+/* All parts, in advance, if they are asked for. */
+static struct error attempts_read(struct reader *reader)
+{
+    struct side_files *sides = reader->sides;
+    struct input *input;
+    if (reader->spec->attempts == ATTEMPTS_AS_FORMAT || sides->content != NULL)
+        return ERROR_OK;
+    if (input_is_once(reader->spec->trace))
+        return error_new(ERROR_CONFIG, "%s can be read once only, and its attempts are read before its jobs",
+                         reader->spec->trace);
+    TRY(input_open(&input, reader->spec->trace, NULL));
+    struct parts *parts = mem_zalloc(1, sizeof *parts);
+    sides->content = parts;
+    sides->on_release = parts_free;
+    struct error error = parts_read(parts, input);
+    input_close(input);
+    return error;
+}
+
+/* The run times of the parts of a job in place of its own, if it has any. */
+static void attempts_take(const struct reader *reader, int64_t job, struct job_truth *truth)
+{
+    const struct parts *parts = reader->sides->content;
+    size_t low = 0, high = parts != NULL ? parts->count : 0, count = 0;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (parts->parts[middle].job < job)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    while (parts != NULL && low + count < parts->count && parts->parts[low + count].job == job)
+        count++;
+    if (count == 0)
+        return;
+    time_ns *run_times = arena_alloc_array(reader->arena, count, time_ns);
+    for (size_t i = 0; i < count; i++)
+        run_times[i] = parts->parts[low + i].run_time;
+    reader_attempts(reader, run_times, (uint32_t)count, ATTEMPTS_MERGED, truth);
+}
+
+/* ---- Lines ---- */
+
 /* Why the line is no job that ran; NULL: it is one. */
 static const char *skip_reason(const int64_t *numbers, time_ns run_time)
 {
-    if (numbers[SWF_STATUS] >= SWF_PART_FIRST && numbers[SWF_STATUS] <= SWF_PART_LAST)
+    if (is_part(numbers))
         return "they are parts of jobs that have a line of their own";
     if (run_time < 0)
         return "they never ran";
@@ -196,10 +326,20 @@ static const char *skip_reason(const int64_t *numbers, time_ns run_time)
     return NULL;
 }
 
+static struct error swf_first_line(struct reader *reader, struct text line, bool *is_header)
+{
+    struct swf_state *state = reader->state;
+    (void)line;
+    *is_header = false;
+    fields_name(state->fields);
+    return attempts_read(reader);
+}
+
 static struct error swf_line(struct reader *reader, struct text text, struct trace_row *row)
 {
     struct line line = {reader->input, text};
-    struct field fields[SWF_LONG_COUNT];
+    struct swf_state *state = reader->state;
+    struct field *fields = state->fields;
     int64_t numbers[SWF_LONG_COUNT] = {0};
     time_ns limit = 0, wait = 0;
     char name[24];
@@ -229,6 +369,7 @@ static struct error swf_line(struct reader *reader, struct text text, struct tra
     if (wait >= 0)
         row->truth.recorded_wait = wait;
     row->job.trace_id = numbers[SWF_JOB];
+    attempts_take(reader, numbers[SWF_JOB], &row->truth);
     row->job.queue = reader_queue(reader, numbered(name, 'q', numbers[SWF_QUEUE]));
     const struct text user = fields[SWF_USER].value;
     if (is_long && !text_to_int64(user, -1, INT32_MAX, &numbers[SWF_USER])) {
@@ -244,7 +385,8 @@ const struct trace_format trace_swf = {
     .name = "swf",
     .summary = "Standard Workload Format 2.2; processors become GPUs, unless it has a column of GPUs",
     .version = TRACE_FORMAT_VERSION,
-    .state_bytes = 1,
+    .state_bytes = sizeof(struct swf_state),
     .is_mine = swf_is_mine,
+    .on_first_line = swf_first_line,
     .on_line = swf_line,
 };

@@ -50,6 +50,32 @@ uint64_t reader_models(const struct reader *reader, struct text names)
     return mask;
 }
 
+const char *const attempts_names[] = {"merged", "last", "replayed", NULL};
+
+/* The attempts before the last; those that took no time are none. */
+static const struct job_failures *failures_keep(const struct reader *reader, const time_ns *run_times, uint32_t count)
+{
+    const double factor = reader->spec->duration_scale != 0 ? reader->spec->duration_scale : 1;
+    struct job_failures *failures = arena_alloc(reader->kept, sizeof *failures + count * sizeof failures->work[0]);
+    for (uint32_t i = 0; i < count; i++) {
+        const time_ns work = factor == 1 ? run_times[i] : time_from_seconds(time_to_seconds(run_times[i]) * factor);
+        if (work > 0)
+            failures->work[failures->count++] = work;
+    }
+    return failures->count > 0 ? failures : NULL;
+}
+
+void reader_attempts(const struct reader *reader, const time_ns *run_times, uint32_t count,
+                     enum attempts_kind otherwise, struct job_truth *truth)
+{
+    const enum attempts_kind kind = reader->spec->attempts != ATTEMPTS_AS_FORMAT ? reader->spec->attempts : otherwise;
+    truth->duration = run_times[count - 1];
+    for (uint32_t i = 0; i + 1 < count && kind == ATTEMPTS_MERGED; i++)
+        truth->duration = time_after(truth->duration, run_times[i]);
+    if (kind == ATTEMPTS_REPLAYED && count > 1)
+        truth->failures = failures_keep(reader, run_times, count - 1);
+}
+
 static const struct trace_format *format_named(const char *name)
 {
     for (const struct trace_format *const *format = trace_formats; *format != NULL; format++)
@@ -84,7 +110,7 @@ static struct error format_find(struct reader *reader, struct text first_line)
 
 static bool is_blank(struct text line)
 {
-    return line.length == 0 || text_trim(line).length == 0;
+    return line.length == 0 || ((unsigned char)line.at[0] <= ' ' && text_trim(line).length == 0);
 }
 
 /* The next line that is not blank. */
@@ -175,9 +201,15 @@ static struct error reader_begin(struct reader *reader)
     if (is_record(line))
         return record_error(reader);
     TRY(format_find(reader, line));
+    if (reader->spec->gpu_type != NULL && !reader->format->has_gpu_types)
+        return error_new(ERROR_CONFIG,
+                         "traces of the format '%s' have no run times by GPU type: leave out the GPU type",
+                         reader->format->name);
     reader->state = mem_zalloc(1, reader->format->state_bytes);
+    reader->usual = (struct trace_row){ROW_JOB, job_default(), truth_default(), NULL};
     if (reader->format->on_first_line != NULL)
         TRY(reader->format->on_first_line(reader, line, &is_header));
+    TRY(side_files_check(reader->sides, reader->format->name));
     reader->first_line = line;
     reader->has_first_line = !is_header;
     return ERROR_OK;
@@ -185,8 +217,9 @@ static struct error reader_begin(struct reader *reader)
 
 struct error reader_open(struct reader *reader, const struct workload_spec *spec)
 {
-    assert(spec->trace != NULL && reader->queues != NULL && reader->arena != NULL);
+    assert(spec->trace != NULL && reader->queues != NULL && reader->arena != NULL && reader->sides != NULL);
     reader->spec = spec;
+    side_files_begin(reader->sides);
     TRY(input_open(&reader->input, spec->trace, NULL));
     struct error error = reader_begin(reader);
     if (error_is(error))
@@ -200,8 +233,7 @@ void reader_put_back(struct reader *reader, struct text rest)
     reader->has_first_line = rest.length > 0;
 }
 
-/* Count an error on a line and drop it, if more are allowed.  False: it stays. */
-static bool line_is_forgiven(struct reader *reader, struct error *error)
+bool reader_forgives(struct reader *reader, struct error *error)
 {
     if (error->kind != ERROR_DATA || reader->bad_line_count == reader->spec->bad_lines_max)
         return false;
@@ -211,6 +243,8 @@ static bool line_is_forgiven(struct reader *reader, struct error *error)
     error_release(error);
     return true;
 }
+
+enum { ROWS_BETWEEN = 1 << 14 }; /* calls of the listener: some milliseconds of reading */
 
 struct error reader_next(struct reader *reader, struct trace_row *row, bool *has)
 {
@@ -222,18 +256,25 @@ struct error reader_next(struct reader *reader, struct trace_row *row, bool *has
         reader->has_first_line = false;
         if (!*has && reader->format->on_end == NULL)
             return ERROR_OK;
-        *row = (struct trace_row){ROW_JOB, job_default(), truth_default(), NULL};
+        *row = reader->usual;
         bool is_line = *has;
         struct error error =
             is_line ? reader->format->on_line(reader, line, row) : reader->format->on_end(reader, row, has);
         if (error_is(error)) {
-            if (is_line && line_is_forgiven(reader, &error))
+            if (is_line && reader_forgives(reader, &error))
                 continue;
             return error;
         }
         if (!*has)
             return ERROR_OK;
+        if (row->kind == ROW_JOB && reader_leaves_out(reader, &row->truth)) {
+            row->kind = ROW_SKIPPED;
+            row->why = "they failed or were cancelled";
+        }
         reader->row_count += row->kind != ROW_NOTHING;
+        if (reader->row_count % ROWS_BETWEEN == 0 && reader->spec->reading.on_rows != NULL)
+            reader->spec->reading.on_rows(reader->spec->reading.self, reader->row_count,
+                                          input_done_ratio(reader->input));
         if (row->kind == ROW_SKIPPED)
             reason_tally_add(&reader->skipped, row->why != NULL ? row->why : "they never ran");
         if (row->kind == ROW_JOB)

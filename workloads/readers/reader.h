@@ -46,13 +46,16 @@ struct reader {
     struct node_asks *asks;                   /* keeps the jobs' constraints on nodes for the reader's life */
     struct communication_set *communications; /* keeps what jobs declare to exchange for the reader's life */
     struct names *tags;
-    struct names *classes; /* names of struct job_truth.workload_class */
-    struct arena *arena;   /* holds what rows point to; the reader's user resets it */
+    struct names *classes;    /* names of struct job_truth.workload_class */
+    struct arena *arena;      /* holds what rows point to; the reader's user resets it */
+    struct arena *kept;       /* for what jobs point to as long as the source lives */
+    struct side_files *sides; /* the further files of the trace, and what was made of them */
     struct input *input;
-    void *state;          /* of the format: state_bytes, zeroed */
-    struct trace_ids ids; /* of the jobs so far, if has_ties */
-    bool has_ties;        /* lines may name each other; set by formats with such fields */
-    bool is_again;        /* the file was read before, into the same tables */
+    void *state;            /* of the format: state_bytes, zeroed */
+    struct trace_row usual; /* a row before its line is read */
+    struct trace_ids ids;   /* of the jobs so far, if has_ties */
+    bool has_ties;          /* lines may name each other; set by formats with such fields */
+    bool is_again;          /* the file was read before, into the same tables */
     struct frozen_facts frozen;
     struct text first_line;
     bool has_first_line; /* the first line is a row, not yet read; or the rest of a line that was put back */
@@ -68,6 +71,7 @@ struct trace_format {
     const char *map;  /* of read_mapped.c: the map of its columns */
     uint32_t version; /* of this struct */
     size_t state_bytes;
+    bool has_gpu_types; /* run times are those of a GPU type: spec->gpu_type */
 
     /* Does a file with this first line (the first that is not blank) look like the format?  Called if the user named
      * none. */
@@ -87,12 +91,13 @@ struct trace_format {
     void (*on_close)(struct reader *reader);
 };
 
-enum { TRACE_FORMAT_VERSION = 2 };
+enum { TRACE_FORMAT_VERSION = 3 };
 
 /* All formats, NULL-terminated, in the order of trace_format_names (formats.c). */
 extern const struct trace_format *const trace_formats[];
 
-/* Open spec->trace.  reader: zeroed except cluster, queues, users, tags, asks, communications and arena. */
+/* Open spec->trace.  reader: zeroed except cluster, queues, users, tags, asks, communications, sides, kept
+ * and arena. */
 struct error reader_open(struct reader *reader, const struct workload_spec *spec) MUST_CHECK;
 
 /* The next row of the kind ROW_JOB; *has false at the end. */
@@ -102,6 +107,10 @@ void reader_close(struct reader *reader);
 /* For formats.  Of a line that holds several rows: on_line is called again with `rest`, the end of the line. */
 void reader_put_back(struct reader *reader, struct text rest);
 
+/* For formats that read further files.  Count an error on a line of such a file and drop it, if more unreadable lines
+ * are allowed.  False: it stays. */
+bool reader_forgives(struct reader *reader, struct error *error);
+
 /* For formats.  An empty name of a queue means the queue "default", of a user no user. */
 queue_id reader_queue(struct reader *reader, struct text name);
 uint32_t reader_user(struct reader *reader, struct text name);
@@ -110,6 +119,17 @@ uint64_t reader_models(const struct reader *reader, struct text names);
 
 /* The constraint on nodes, made for the cluster and kept; NULL: none. */
 const struct node_ask *reader_nodes(const struct reader *reader, const struct node_ask *draft);
+
+/* Set what the attempts of a job become: its duration and its failures, as the workload says, or else `otherwise`.
+ * run_times: of all attempts in their order, the last of which ended the job; count > 0. */
+void reader_attempts(const struct reader *reader, const time_ns *run_times, uint32_t count,
+                     enum attempts_kind otherwise, struct job_truth *truth);
+
+/* Is a job of that outcome left out? */
+static inline bool reader_leaves_out(const struct reader *reader, const struct job_truth *truth)
+{
+    return reader->spec->has_no_failures && truth->outcome != OUTCOME_COMPLETED;
+}
 
 /* Defaults for what a trace does not give: the job completes, is active all the time, and needs what it asks for. */
 struct job_truth truth_default(void);

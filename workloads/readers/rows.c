@@ -10,9 +10,10 @@ static bool has_growth(const struct workload_spec *spec)
     return spec->growth.queues.count > 0;
 }
 
-void rows_init(struct rows *rows, const struct workload_spec *spec, struct job_tables *tables, uint64_t seed)
+void rows_init(struct rows *rows, const struct workload_spec *spec, struct job_tables *tables, struct side_files *sides,
+               uint64_t seed)
 {
-    *rows = (struct rows){.spec = spec, .tables = tables, .seed = seed};
+    *rows = (struct rows){.spec = spec, .tables = tables, .sides = sides, .seed = seed};
     if (tenants_plan_is_on(&spec->tenants))
         tenants_init(&rows->tenants, &spec->tenants, tables->queues, tables->users);
 }
@@ -31,6 +32,8 @@ struct error rows_open(struct rows *rows)
         .tags = tables->tags,
         .classes = tables->classes,
         .arena = &rows->arena,
+        .kept = &rows->kept,
+        .sides = rows->sides,
         .is_again = rows->is_read,
     };
     rows->is_read = true;
@@ -164,5 +167,6 @@ void rows_release(struct rows *rows)
     tenants_release(&rows->tenants);
     mem_free(rows->places);
     arena_release(&rows->arena);
+    arena_release(&rows->kept);
     *rows = (struct rows){0};
 }

@@ -28,19 +28,22 @@ struct rows {
     struct job_tables *tables;
     uint64_t seed;
     struct reader reader;
-    struct arena arena;     /* holds what rows point to */
-    bool is_kept;           /* rows live until rows_release; false: until the next one */
-    bool is_read;           /* the file was opened before */
-    struct tenants tenants; /* plan NULL: names stay */
-    struct trace_row last;  /* the last row, if it comes more than once */
-    uint32_t copies, copy;  /* how often the last row comes; how often it came */
-    uint32_t *places;       /* by row of reader.ids: its place; JOB_NONE: it went */
+    struct arena arena;       /* holds what rows point to */
+    struct arena kept;        /* holds what jobs point to until the end */
+    struct side_files *sides; /* borrowed */
+    bool is_kept;             /* rows live until rows_release; false: until the next one */
+    bool is_read;             /* the file was opened before */
+    struct tenants tenants;   /* plan NULL: names stay */
+    struct trace_row last;    /* the last row, if it comes more than once */
+    uint32_t copies, copy;    /* how often the last row comes; how often it came */
+    uint32_t *places;         /* by row of reader.ids: its place; JOB_NONE: it went */
     size_t place_capacity;
     uint32_t place; /* rows given so far in this reading */
 };
 
-/* Begin.  spec, tables: borrowed. */
-void rows_init(struct rows *rows, const struct workload_spec *spec, struct job_tables *tables, uint64_t seed);
+/* Begin.  spec, tables, sides: borrowed. */
+void rows_init(struct rows *rows, const struct workload_spec *spec, struct job_tables *tables, struct side_files *sides,
+               uint64_t seed);
 
 /* Open the file, for the first time or once more. */
 struct error rows_open(struct rows *rows) MUST_CHECK;

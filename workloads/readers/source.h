@@ -30,12 +30,26 @@
 #include "workloads/readers/sample.h"
 #include "workloads/readers/service_load.h"
 #include "workloads/readers/shake.h"
+#include "workloads/readers/side_files.h"
 #include "workloads/readers/tenants.h"
 
 /* Hears of each unreadable line that is skipped. */
 struct bad_line_listener {
     void *self;
     void (*on_bad_line)(void *self, const struct error *error); /* NULL: nobody */
+};
+
+/* Hears of each job of a trace while it is read for the first time: in the order of the file, with its submission and
+ * deadline in the trace's own time. */
+struct scan_listener {
+    void *self;
+    void (*on_job)(void *self, const struct job *job, const struct job_truth *truth); /* NULL: nobody */
+};
+
+/* Hears now and then while a trace is read: rows so far, and the part of the file, 0..1 (0: not known). */
+struct reading_listener {
+    void *self;
+    void (*on_rows)(void *self, uint64_t rows, double done_ratio); /* NULL: nobody */
 };
 
 /* Of a trace of requests. */
@@ -54,12 +68,24 @@ struct workload_part;
 struct column_map; /* workloads/readers/column_map.h */
 struct load_model; /* workloads/load_model/load_model.h */
 
+/* What becomes of the attempts that a trace records of one job. */
+enum attempts_kind {
+    ATTEMPTS_AS_FORMAT, /* as docs/traces.md says of the format */
+    ATTEMPTS_MERGED,    /* one attempt, as long as all together */
+    ATTEMPTS_LAST,      /* the last alone */
+    ATTEMPTS_REPLAYED   /* each but the last fails, and the job waits again */
+};
+extern const char *const attempts_names[]; /* of those after ATTEMPTS_AS_FORMAT; NULL-terminated */
+
 /* The "workload" of a scenario, made by workload_read or by hand ({0} with trace and format is allowed). */
 struct workload_spec {
-    const char *trace;                 /* path, relative to the scenario's folder; NULL: synth, model or a merge */
-    const char *format;                /* one of trace_format_names; NULL: guessed from the header, else an error */
-    const char *columns;               /* path of a map of columns (workloads/readers/column_map.h); NULL: none */
-    struct synth_spec *synth;          /* NULL: not of classes */
+    const char *trace;   /* path, relative to the scenario's folder; NULL: synth, model or a merge */
+    const char *format;  /* one of trace_format_names; NULL: guessed from the header, else an error */
+    const char *columns; /* path of a map of columns (workloads/readers/column_map.h); NULL: none */
+    struct table_path tables[SIDE_FILES_MAX]; /* table_count of them, of distinct names */
+    uint32_t table_count;
+    const char *gpu_type;     /* whose run times are taken, where a trace has those of several; NULL: its format says */
+    struct synth_spec *synth; /* NULL: not of classes */
     const struct load_model *model;    /* NULL: not drawn from a model */
     uint64_t model_jobs;               /* of a model: the jobs that end the stream; 0: model_until ends it */
     time_ns model_until;               /* of a model: the time that ends it; 0: model_jobs ends it */
@@ -79,7 +105,11 @@ struct workload_spec {
     /* The map that is meant by `columns`, read already; NULL: `columns` is its path. */
     const struct column_map *column_map;
     struct bad_line_listener bad_lines;
-    bool is_kept;             /* all jobs are kept in memory, so that each line is read once */
+    enum attempts_kind attempts;
+    bool has_no_failures; /* jobs whose recorded outcome is not `completed` are left out */
+    struct scan_listener scan;
+    struct reading_listener reading;
+    bool is_scanned;          /* the trace is read once, for its facts: no job can be taken */
     uint64_t bad_lines_max;   /* unreadable lines that are skipped at most; default 0: the first is an error */
     time_ns tz_offset;        /* of dates without a zone, to be subtracted; default 0 (UTC) */
     bool has_tz;              /* tz_offset was given, perhaps as 0: it goes before that of a map of columns */
@@ -122,6 +152,7 @@ struct workload_facts {
     struct request_counts requests;    /* count 0: it is a trace of jobs */
     struct reason_tally skipped;       /* of rows that are no jobs or never ran, e.g. SWF run time -1 */
     time_ns first_submit, last_submit; /* in the trace's own time, before scaling */
+    time_ns origin;                    /* of a trace: its own time that becomes 0 */
     /* sum of duration x GPUs that jobs ask for, after duration_scale and before a load is reached; of the blocks that
      * are drawn */
     double gpu_s;
@@ -132,8 +163,9 @@ struct workload_facts {
     /* GPU hours that the jobs ask for per day, after scaling; drawn jobs: the intended mean; 0: not known, or the jobs
      * fill the cluster */
     double gpu_h_per_day;
-    bool is_filling; /* of jobs that fill the cluster, and that end together */
-    char digest[33]; /* of the trace file as it was read; "" for synth */
+    bool is_filling;                /* of jobs that fill the cluster, and that end together */
+    char digest[33];                /* of the trace file as it was read; "" for synth */
+    const struct side_files *sides; /* what was read beside it; lives as long as the source */
     const char *format;
     /* Of the jobs given so far, those that declare what they exchange: themselves, and by row of the table; the rows
      * live as long as the source. */
@@ -146,9 +178,9 @@ struct job_source;
 
 enum { WORKLOAD_CLASSES_MAX = 64 }; /* names of struct job_truth.workload_class */
 
-/* Open the source.  The cluster gives GPU models, and the capacity for `load`.  A trace that is not sorted, or that
- * must be scaled, is read once in advance; a long one that is not sorted needs space for a temporary file
- * (workloads/readers/spill.h). */
+/* Open the source.  The cluster gives GPU models, and the capacity for `load`.  A trace is read
+ * once in advance, and a long one that is sorted is read again as a stream; a long one that is not sorted needs space
+ * for a temporary file (workloads/readers/spill.h), and is read again only if its first HELD_MAX jobs are sorted. */
 struct error job_source_open(struct job_source **out, const struct workload_spec *spec, const struct cluster *cluster,
                              uint64_t seed) MUST_CHECK;
 

@@ -4,17 +4,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add(struct survey_series *series, double value)
+#include "base/random.h"
+
+/* Memory that is not used yet is not touched, so it is not resident. */
+static void grow(struct survey_series *series)
 {
-    MEM_GROW(series->values, series->capacity, series->count + 1);
+    enum { CAPACITY_MIN = 1024 };
+    series->capacity = series->capacity != 0 ? 2 * series->capacity : CAPACITY_MIN;
+    series->values = mem_resize(series->values, series->capacity, sizeof *series->values);
+}
+
+static void add(struct survey_series *series, int64_t value)
+{
+    if (series->count == series->capacity)
+        grow(series);
     series->values[series->count++] = value;
     series->sum += value;
 }
 
-static int ascending(const void *a, const void *b)
+double survey_total(const struct survey_series *series, int64_t scale)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
+    return (double)(series->sum / scale) + (double)(series->sum % scale) / (double)scale;
+}
+
+double survey_mean(const struct survey_series *series, int64_t scale)
+{
+    return survey_total(series, scale) / (double)series->count;
 }
 
 static const struct {
@@ -24,36 +39,91 @@ static const struct {
 
 enum { QUANTILE_COUNT = sizeof quantiles / sizeof quantiles[0] };
 
-/* Nearest rank, of a sorted series that is not empty. */
-static double quantile_of(const struct survey_series *series, int percent)
+/* Nearest rank, of a series that is not empty. */
+static size_t rank_of(const struct survey_series *series, int percent)
 {
-    return series->values[(series->count * (size_t)percent + 99) / 100 - 1];
+    return (series->count * (size_t)percent + 99) / 100 - 1;
 }
 
-static void write_series(struct buffer *out, const char *name, struct survey_series *series)
+/* Move smaller values than the pivot to the front, larger ones to the end: the equal ones are from *equal to *larger
+ * then. */
+static void partition(int64_t *values, size_t begin, size_t end, int64_t pivot, size_t *equal, size_t *larger)
 {
+    *equal = begin;
+    *larger = end;
+    for (size_t at = begin; at < *larger;) {
+        const int64_t value = values[at];
+        if (value < pivot) {
+            values[at++] = values[*equal];
+            values[(*equal)++] = value;
+        } else if (value > pivot) {
+            values[at] = values[--*larger];
+            values[*larger] = value;
+        } else {
+            at++;
+        }
+    }
+}
+
+/* Bring the values of the ranks (ascending, each from begin to end) to their places, as sorting would: quickselect
+ * (Hoare, CACM 4, 1961, algorithm 65) with pivots drawn at random, for several ranks.  O(n). */
+static void ranks_settle(int64_t *values, size_t begin, size_t end, const size_t *ranks, size_t count,
+                         struct random_stream *stream)
+{
+    while (count > 0 && end - begin > 1) {
+        size_t equal, larger, left = 0, right;
+        const int64_t pivot = values[begin + random_below(stream, (uint32_t)(end - begin))];
+        partition(values, begin, end, pivot, &equal, &larger);
+        while (left < count && ranks[left] < equal)
+            left++;
+        for (right = left; right < count && ranks[right] < larger;)
+            right++;
+        ranks_settle(values, begin, equal, ranks, left, stream);
+        ranks += right;
+        count -= right;
+        begin = larger;
+    }
+}
+
+/* The quantiles of a series that is not empty, in units of which each has `scale`. */
+static void quantiles_of(struct survey_series *series, int64_t scale, double out[QUANTILE_COUNT])
+{
+    struct random_stream stream;
+    size_t ranks[QUANTILE_COUNT];
+    random_stream_init(&stream, 0, "survey_pivots", 0);
+    for (size_t i = 0; i < QUANTILE_COUNT; i++)
+        ranks[i] = rank_of(series, quantiles[i].percent);
+    ranks_settle(series->values, 0, series->count, ranks, QUANTILE_COUNT, &stream);
+    for (size_t i = 0; i < QUANTILE_COUNT; i++)
+        out[i] = (double)series->values[ranks[i]] / (double)scale;
+}
+
+static void write_series(struct buffer *out, const char *name, struct survey_series *series, int64_t scale)
+{
+    double found[QUANTILE_COUNT];
     if (series->count == 0)
         return;
-    qsort(series->values, series->count, sizeof *series->values, ascending);
-    buffer_format(out, "%-12s mean %.6g", name, series->sum / (double)series->count);
+    quantiles_of(series, scale, found);
+    buffer_format(out, "%-12s mean %.6g", name, survey_mean(series, scale));
     for (size_t i = 0; i < QUANTILE_COUNT; i++)
-        buffer_format(out, "  %s %.6g", quantiles[i].name, quantile_of(series, quantiles[i].percent));
+        buffer_format(out, "  %s %.6g", quantiles[i].name, found[i]);
     buffer_char(out, '\n');
 }
 
-static void put_series(struct buffer *out, const char *name, struct survey_series *series)
+static void put_series(struct buffer *out, const char *name, struct survey_series *series, int64_t scale)
 {
+    double found[QUANTILE_COUNT];
     buffer_format(out, ",\n \"%s\": ", name);
     if (series->count == 0) {
         buffer_string(out, "null");
         return;
     }
-    qsort(series->values, series->count, sizeof *series->values, ascending);
+    quantiles_of(series, scale, found);
     buffer_format(out, "{\"count\": %llu, \"mean\": ", (unsigned long long)series->count);
-    buffer_double(out, series->sum / (double)series->count);
+    buffer_double(out, survey_mean(series, scale));
     for (size_t i = 0; i < QUANTILE_COUNT; i++) {
         buffer_format(out, ", \"%s\": ", quantiles[i].name);
-        buffer_double(out, quantile_of(series, quantiles[i].percent));
+        buffer_double(out, found[i]);
     }
     buffer_char(out, '}');
 }
@@ -72,15 +142,16 @@ static void count_communication(struct survey *survey, const struct communicatio
 
 static void count_job(struct survey *survey, const struct job *job, const struct job_truth *truth)
 {
-    int64_t milli = job_gpu_milli(job);
-    add(&survey->duration_s, time_to_seconds(truth->duration));
-    add(&survey->gpus, (double)milli / GPU_MILLI);
-    if (survey->jobs > 0)
-        add(&survey->gap_s, time_to_seconds(job->submit - survey->last_submit));
+    const int64_t milli = job_gpu_milli(job);
+    add(&survey->duration_ns, truth->duration);
+    add(&survey->gpus_milli, milli);
+    add(&survey->gap_ns, job->submit);
     if (truth->recorded_wait != TIME_NEVER)
-        add(&survey->wait_s, time_to_seconds(truth->recorded_wait));
-    survey->last_submit = job->submit;
-    survey->gpu_s += time_to_seconds(truth->duration) * (double)milli / GPU_MILLI;
+        add(&survey->wait_ns, truth->recorded_wait);
+    if (survey->jobs == 0 || job->submit > survey->last_submit)
+        survey->last_submit = job->submit;
+    else
+        survey->has_disorder |= job->submit < survey->last_submit;
     if (milli > survey->gpu_milli_max)
         survey->gpu_milli_max = milli;
     survey->by_class[job->class]++;
@@ -91,6 +162,26 @@ static void count_job(struct survey *survey, const struct job *job, const struct
     survey->gangs += job->first.count > 1 || job->group_count > 1;
     if (job->communication != NULL)
         count_communication(survey, job->communication);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Turn the submissions into the times between them. */
+static void gaps_make(struct survey *survey)
+{
+    struct survey_series *gaps = &survey->gap_ns;
+    if (survey->has_disorder)
+        qsort(gaps->values, gaps->count, sizeof *gaps->values, ascending);
+    gaps->sum = 0;
+    for (size_t i = 0; i + 1 < gaps->count; i++) {
+        gaps->values[i] = gaps->values[i + 1] - gaps->values[i];
+        gaps->sum += gaps->values[i];
+    }
+    gaps->count -= gaps->count > 0;
 }
 
 static struct error read_all(struct survey *survey, struct job_source *source, job_source_seen_fn *seen, void *self)
@@ -119,16 +210,43 @@ struct error survey_read_with(struct survey *survey, struct job_source *source, 
     struct error error = read_all(survey, source, seen, self);
     if (error_is(error))
         survey_release(survey);
+    else
+        gaps_make(survey);
     return error;
+}
+
+static void on_scanned(void *self, const struct job *job, const struct job_truth *truth)
+{
+    count_job(self, job, truth);
+}
+
+struct scan_listener survey_listener(struct survey *survey)
+{
+    return (struct scan_listener){survey, on_scanned};
+}
+
+void survey_complete(struct survey *survey, const struct workload_facts *facts)
+{
+    gaps_make(survey);
+    survey->last_submit -= facts->origin;
 }
 
 void survey_release(struct survey *survey)
 {
-    mem_free(survey->duration_s.values);
-    mem_free(survey->gpus.values);
-    mem_free(survey->gap_s.values);
-    mem_free(survey->wait_s.values);
+    mem_free(survey->duration_ns.values);
+    mem_free(survey->gpus_milli.values);
+    mem_free(survey->gap_ns.values);
+    mem_free(survey->wait_ns.values);
     *survey = (struct survey){0};
+}
+
+static void show_side(const struct side_file *file, struct buffer *out)
+{
+    buffer_format(out, "table        %.*s: %s, %llu rows", (int)file->name.length, file->name.at, file->digest,
+                  (unsigned long long)file->row_count);
+    if (file->left_out_count > 0)
+        buffer_format(out, " (%llu not used)", (unsigned long long)file->left_out_count);
+    buffer_char(out, '\n');
 }
 
 void survey_show(struct survey *survey, struct job_source *source, const struct cluster *cluster, struct buffer *out)
@@ -159,14 +277,31 @@ void survey_show(struct survey *survey, struct job_source *source, const struct 
         buffer_format(out, " %s %llu", survey->communications[i].name,
                       (unsigned long long)survey->communications[i].jobs);
     buffer_char(out, '\n');
-    write_series(out, "duration s", &survey->duration_s);
-    write_series(out, "GPUs", &survey->gpus);
-    write_series(out, "gap s", &survey->gap_s);
-    write_series(out, "wait s", &survey->wait_s);
+    write_series(out, "duration s", &survey->duration_ns, TIME_NS_PER_S);
+    write_series(out, "GPUs", &survey->gpus_milli, GPU_MILLI);
+    write_series(out, "gap s", &survey->gap_ns, TIME_NS_PER_S);
+    write_series(out, "wait s", &survey->wait_ns, TIME_NS_PER_S);
     reason_tally_show(&facts->skipped, "left out", out);
     if (facts->bad_line_count > 0)
         buffer_format(out, "unreadable   %llu lines\n", (unsigned long long)facts->bad_line_count);
     buffer_format(out, "digest       %s\n", facts->digest);
+    for (uint32_t i = 0; facts->sides != NULL && i < facts->sides->count; i++)
+        show_side(&facts->sides->files[i], out);
+}
+
+static void sides_json(const struct side_files *sides, struct buffer *out)
+{
+    const uint32_t count = sides != NULL ? sides->count : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct side_file *file = &sides->files[i];
+        buffer_format(out, i == 0 ? ",\n \"tables\": [" : ",\n  ");
+        buffer_format(out, "{\"name\": ");
+        buffer_json(out, file->name);
+        buffer_format(out, ", \"rows\": %llu, \"left_out\": %llu, \"digest\": \"%s\"}",
+                      (unsigned long long)file->row_count, (unsigned long long)file->left_out_count, file->digest);
+    }
+    if (count > 0)
+        buffer_char(out, ']');
 }
 
 static void put_counts(struct buffer *out, const char *name, const char *const *names, const uint64_t *counts,
@@ -202,11 +337,12 @@ void survey_json(struct survey *survey, struct job_source *source, const struct 
                       (unsigned long long)facts->requests.output_tokens);
     put_counts(out, "classes", job_class_names, survey->by_class, JOB_CLASS_COUNT);
     put_counts(out, "outcomes", job_outcome_names, survey->by_outcome, OUTCOME_COUNT);
-    put_series(out, "duration_s", &survey->duration_s);
-    put_series(out, "gpus", &survey->gpus);
-    put_series(out, "gap_s", &survey->gap_s);
-    put_series(out, "recorded_wait_s", &survey->wait_s);
+    put_series(out, "duration_s", &survey->duration_ns, TIME_NS_PER_S);
+    put_series(out, "gpus", &survey->gpus_milli, GPU_MILLI);
+    put_series(out, "gap_s", &survey->gap_ns, TIME_NS_PER_S);
+    put_series(out, "recorded_wait_s", &survey->wait_ns, TIME_NS_PER_S);
     buffer_string(out, ",\n \"left_out\": ");
     reason_tally_json(&facts->skipped, out);
+    sides_json(facts->sides, out);
     buffer_format(out, ",\n \"unreadable_lines\": %llu}\n", (unsigned long long)facts->bad_line_count);
 }

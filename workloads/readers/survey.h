@@ -5,7 +5,19 @@
  *   survey_show(&survey, source, cluster, &out);     or survey_json
  *   survey_release(&survey);
  *
- * Memory: 32 bytes a job, for exact percentiles (nearest rank).
+ * Of a trace as it is, sorted or not, one reading in the order of the file is enough:
+ *
+ *   struct survey survey = {0};
+ *   spec.scan = survey_listener(&survey);
+ *   spec.is_scanned = true;
+ *   TRY(job_source_open(&source, &spec, cluster, seed));
+ *   survey_complete(&survey, job_source_facts(source));
+ *
+ * Laws
+ *  - Both ways give the same survey: sums are of integers, and the times between submissions are found after sorting.
+ *  - Quantiles are exact (nearest rank).
+ *
+ * Memory: 8 bytes for each number of a job, which are 24 a job, 32 where waits are recorded.
  */
 #ifndef WORKLOADS_READERS_SURVEY_H
 #define WORKLOADS_READERS_SURVEY_H
@@ -13,17 +25,24 @@
 #include "base/buffer.h"
 #include "workloads/readers/source.h"
 
+__extension__ typedef __int128 survey_sum;
+
 struct survey_series { /* one number per job */
-    double *values;
+    int64_t *values;   /* in any order */
     size_t capacity, count;
-    double sum;
+    survey_sum sum;
 };
+
+/* Mean of a series that is not empty, in units of which each has `scale`. */
+double survey_mean(const struct survey_series *series, int64_t scale);
+double survey_total(const struct survey_series *series, int64_t scale);
 
 enum { SURVEY_COMMUNICATIONS_MAX = 33 }; /* plan, own and what topologies/communication.h names */
 
 struct survey {
-    struct survey_series duration_s, gpus, gap_s;
-    struct survey_series wait_s; /* recorded, of the jobs with one */
+    struct survey_series duration_ns, gpus_milli;
+    struct survey_series gap_ns;  /* between submissions; until the survey is complete, the submissions */
+    struct survey_series wait_ns; /* recorded, of the jobs with one */
     struct {
         const char *name; /* communication_name */
         uint64_t jobs;
@@ -33,8 +52,8 @@ struct survey {
     uint64_t by_outcome[OUTCOME_COUNT];
     uint64_t jobs, shares, gangs, no_gpu;
     int64_t gpu_milli_max; /* of one job */
-    double gpu_s;          /* sum of duration x GPUs asked */
-    time_ns last_submit;
+    time_ns last_submit;   /* of the stream; before the survey is complete, in the time of what was heard */
+    bool has_disorder;     /* a job was submitted before the one before */
 };
 
 /* On error nothing needs to be released. */
@@ -43,9 +62,15 @@ struct error survey_read(struct survey *survey, struct job_source *source) MUST_
 /* As above; calls `seen` for each job (NULL: no call). */
 struct error survey_read_with(struct survey *survey, struct job_source *source, job_source_seen_fn *seen,
                               void *self) MUST_CHECK;
+
+/* survey: {0}; must be released, also if the source cannot be opened. */
+struct scan_listener survey_listener(struct survey *survey);
+
+/* Complete a survey whose listener heard a whole trace.  facts: of its source.  O(n log n) if it is not sorted. */
+void survey_complete(struct survey *survey, const struct workload_facts *facts);
 void survey_release(struct survey *survey);
 
-/* Append a text for readers, or JSON; sorts the series.  cluster: for the load. */
+/* Append a text for readers, or JSON; changes the order in the series.  cluster: for the load. */
 void survey_show(struct survey *survey, struct job_source *source, const struct cluster *cluster, struct buffer *out);
 void survey_json(struct survey *survey, struct job_source *source, const struct cluster *cluster, struct buffer *out);
 

@@ -19,6 +19,7 @@ struct trace_feed {
     struct feed feed;
     const struct workload_spec *spec;
     struct rows rows; /* open while streaming or loading */
+    struct side_files sides;
     struct held held;
     struct spill *spill; /* jobs of a long trace that is not sorted; NULL: of none */
     struct blocks_users copies;
@@ -41,12 +42,6 @@ static bool is_filling(const struct workload_spec *spec)
     return spec->fill.load != 0;
 }
 
-/* A pipe cannot be read again, so its jobs are kept. */
-static bool is_once(const struct workload_spec *spec)
-{
-    return input_is_once(spec->trace);
-}
-
 static struct error changed(const struct trace_feed *self)
 {
     struct error error = error_new(ERROR_DATA, "%s changed while it was read", self->spec->trace);
@@ -63,15 +58,26 @@ static struct error trace_open(struct trace_feed *self)
     return ERROR_OK;
 }
 
+/* The trace is too long to be kept.  If it is not sorted, sorting begins, so that no line is read twice. */
+static struct error trace_let_go(struct trace_feed *self)
+{
+    self->is_held = self->rows.is_kept = false;
+    self->spill = self->is_sorted ? NULL : spill_new(0);
+    for (size_t i = 0; i < self->held.count && self->spill != NULL; i++)
+        TRY(spill_add(self->spill, &self->held.jobs[i].job, &self->held.jobs[i].truth));
+    held_release(&self->held);
+    return ERROR_OK;
+}
+
 /* Read everything once: the facts, and whether it is sorted.  Keep the jobs of a short trace. */
 static struct error trace_scan(struct trace_feed *self)
 {
     struct trace_row row;
     bool has;
     const struct workload_spec *spec = self->spec;
-    const bool is_kept =
-        spec->is_kept || is_once(spec) || is_filling(spec) || shake_is_on(&spec->shake) || spec->blocks != BLOCKS_NONE;
-    uint64_t held_max = is_kept ? JOB_NONE : HELD_MAX;
+    const bool is_kept = input_is_once(spec->trace) /* a pipe */ || is_filling(spec) || shake_is_on(&spec->shake) ||
+                         spec->blocks != BLOCKS_NONE;
+    const uint64_t held_max = spec->is_scanned ? 0 : is_kept ? JOB_NONE : HELD_MAX;
     self->is_held = self->rows.is_kept = true;
     self->is_sorted = true;
     while (true) {
@@ -86,13 +92,16 @@ static struct error trace_scan(struct trace_feed *self)
         feed_count(&self->feed, &row.job, &row.truth);
         TRY(declared_check(&self->feed.tables->declared, &row.job, &row.truth, NULL));
         assert(row.job.submit < 0 || job_complaint(&row.job) == NULL);
-        if (self->is_held && self->feed.facts->job_count > held_max) {
-            self->is_held = self->rows.is_kept = false;
-            held_release(&self->held);
-        }
+        if (spec->scan.on_job != NULL)
+            spec->scan.on_job(spec->scan.self, &row.job, &row.truth);
+        if (self->is_held && self->feed.facts->job_count > held_max)
+            TRY(trace_let_go(self));
         if (self->is_held)
             held_add(&self->held, &row.job, &row.truth);
+        else if (self->spill != NULL)
+            TRY(spill_add(self->spill, &row.job, &row.truth));
     }
+    self->is_finished = self->spill != NULL || spec->is_scanned;
     self->feed.facts->bad_line_count = self->rows.reader.bad_line_count;
     self->feed.facts->skipped = self->rows.reader.skipped;
     self->feed.facts->requests = self->rows.reader.requests;
@@ -155,6 +164,7 @@ static struct error trace_judge(struct trace_feed *self)
     self->origin = has_window(spec)         ? spec->window_from
                    : self->frozen.is_frozen ? self->frozen.origin
                                             : facts->first_submit;
+    facts->origin = self->origin;
     facts->is_filling = self->frozen.is_filling;
     facts->arrival_factor = facts->duration_factor = 1;
     if (spec->load > 0 || spec->gpu_h_per_day > 0)
@@ -211,7 +221,7 @@ static struct error trace_order(struct trace_feed *self, uint64_t seed)
         shake_jobs(&self->held, &self->spec->shake, self->origin, seed);
         self->is_sorted = false;
     }
-    if (!self->is_held) {
+    if (!self->is_held && self->spill == NULL) {
         arena_reset(&self->rows.arena);
         TRY(trace_open(self));
         if (!self->is_sorted)
@@ -245,7 +255,26 @@ static struct error trace_begin(struct trace_feed *self, uint64_t seed)
     TRY(trace_scan(self));
     TRY(trace_judge(self));
     rows_close(&self->rows);
-    return is_filling(self->spec) ? trace_fill(self, seed) : trace_order(self, seed);
+    return self->spec->is_scanned   ? ERROR_OK
+           : is_filling(self->spec) ? trace_fill(self, seed)
+                                    : trace_order(self, seed);
+}
+
+/* Multiply run time and limits, and the attempts before the last. */
+static void stretch(struct trace_feed *self, struct job *job, struct job_truth *truth, double factor)
+{
+    const struct job_failures *failures = truth->failures;
+    rows_stretch(job, truth, factor);
+    if (failures == NULL)
+        return;
+    struct job_failures *scaled =
+        arena_alloc(&self->rows.kept, sizeof *scaled + failures->count * sizeof scaled->work[0]);
+    scaled->count = failures->count;
+    for (uint32_t i = 0; i < failures->count; i++) {
+        const time_ns work = rows_scaled(failures->work[i], factor);
+        scaled->work[i] = work > 0 ? work : 1;
+    }
+    truth->failures = scaled;
 }
 
 /* ---- The feed ---------------------------------------------------------------------------------- */
@@ -264,7 +293,8 @@ static struct error trace_feed_next(struct feed *feed, struct job *job, struct j
         TRY(spill_next(self->spill, &self->rows.arena, job, truth, has));
     } else {
         struct trace_row row;
-        TRY(rows_next(&self->rows, &row, has));
+        if (!self->is_finished)
+            TRY(rows_next(&self->rows, &row, has));
         if (!*has)
             return self->is_finished ? ERROR_OK : trace_finish(self);
         if (row.job.submit < self->previous || row.job.submit < self->origin)
@@ -279,7 +309,7 @@ static struct error trace_feed_next(struct feed *feed, struct job *job, struct j
     job->submit = rows_scaled(job->submit - self->origin, self->feed.facts->arrival_factor);
     job->deadline = slack == TIME_NEVER ? TIME_NEVER : job->submit + slack;
     if (self->feed.facts->duration_factor != 1)
-        rows_stretch(job, truth, self->feed.facts->duration_factor);
+        stretch(self, job, truth, self->feed.facts->duration_factor);
     return ERROR_OK;
 }
 
@@ -335,6 +365,7 @@ static void trace_feed_free(struct feed *feed)
     spill_free(self->spill);
     blocks_users_release(&self->copies);
     rows_release(&self->rows);
+    side_files_release(&self->sides);
     mem_free(self);
 }
 
@@ -347,7 +378,9 @@ struct error trace_feed_open(struct feed **out, const struct workload_spec *spec
     struct trace_feed *self = mem_zalloc(1, sizeof *self);
     self->feed = (struct feed){.ops = &trace_feed_ops, .tables = tables, .facts = facts};
     self->spec = spec;
-    rows_init(&self->rows, spec, tables, seed);
+    side_files_init(&self->sides, spec->tables, spec->table_count);
+    facts->sides = &self->sides;
+    rows_init(&self->rows, spec, tables, &self->sides, seed);
     *out = &self->feed;
     TRY(trace_begin(self, seed));
     self->feed.preview_max = self->frozen.preview_jobs;

@@ -29,6 +29,8 @@ enum {
 #define RATE_MAX   1e12
 #define TARGET_MIN 0.001
 
+static const char *const failures_names[] = {"replayed", "left_out", NULL};
+
 /* Paths are relative to the scenario's folder, except absolute ones and standard input. */
 static const char *path_from(struct arena *arena, const char *base, const char *path)
 {
@@ -172,6 +174,31 @@ static void columns_read(struct workload_spec *spec, struct json_object *object,
     }
 }
 
+/* "tables": {"job": "pai_job_table.csv"} */
+static void table_paths_read(struct workload_spec *spec, struct json_object *object, const char *base)
+{
+    struct json_value value = json_member(object, "tables");
+    struct json_object paths;
+    if (value.node == NULL)
+        return;
+    json_object_open(&paths, &value);
+    for (const char *name; (name = json_object_key(&paths, spec->table_count)) != NULL; spec->table_count++) {
+        if (spec->table_count == SIDE_FILES_MAX) {
+            json_fail(&value, "a trace has at most %d tables", SIDE_FILES_MAX);
+            break;
+        }
+        const char *path = json_get_string(&paths, name, "");
+        const struct json_value member = json_member(&paths, name);
+        if (path[0] == '\0')
+            json_fail(&member, "a table must be a path");
+        if (strchr(name, '.') != NULL)
+            json_fail(&member, "the name of a table holds no dot");
+        spec->tables[spec->table_count] =
+            (struct table_path){text_of(arena_copy(&spec->arena, text_of(name))), path_from(&spec->arena, base, path)};
+    }
+    json_object_close(&paths);
+}
+
 /* "gpu_models": {"A10": "h100-80gb", "*": ""} */
 static void models_read(struct workload_spec *spec, struct json_object *object)
 {
@@ -231,6 +258,9 @@ static void trace_read(struct workload_spec *spec, struct json_object *object, c
     spec->trace = path_from(&spec->arena, base, path);
     spec->format = format >= 0 ? trace_format_names[format] : NULL;
     columns_read(spec, object, base);
+    table_paths_read(spec, object, base);
+    if (json_has(object, "gpu_type"))
+        spec->gpu_type = arena_copy(&spec->arena, text_of(json_get_string(object, "gpu_type", "")));
     models_read(spec, object);
     service_read(spec, object);
     scale_read(spec, object);
@@ -242,6 +272,8 @@ static void trace_read(struct workload_spec *spec, struct json_object *object, c
     spec->gpus_per_node = (uint16_t)json_get_int(object, "gpus_per_node", 0, UINT16_MAX, GPUS_PER_NODE_DEFAULT);
     spec->bad_lines_max = (uint64_t)json_get_int(object, "bad_lines_max", 0, INT64_MAX, 0);
     spec->default_duration = json_get_duration(object, "default_duration", 0);
+    spec->attempts = (enum attempts_kind)(json_get_choice(object, "attempts", attempts_names, -1) + 1);
+    spec->has_no_failures = json_get_choice(object, "failures", failures_names, 0) == 1;
     const int blocks = json_get_choice(object, "blocks", blocks_names, -1);
     spec->blocks = blocks >= 0 ? (enum blocks_kind)(BLOCKS_USERS + blocks) : BLOCKS_NONE;
     workload_changes_read(spec, object);
@@ -285,14 +317,12 @@ static void trace_keys_refuse(struct json_object *object, size_t first, const ch
                                        "gpu_hours_per_day",
                                        "format",
                                        "columns",
+                                       "tables",
+                                       "gpu_type",
                                        "gpu_models",
                                        "service",
                                        "window",
                                        "duration_scale",
-                                       "load_by",
-                                       "sample",
-                                       "tenants",
-                                       "growth",
                                        "tz_offset",
                                        "processors_per_gpu",
                                        "gpus_per_node",
@@ -300,7 +330,13 @@ static void trace_keys_refuse(struct json_object *object, size_t first, const ch
                                        "default_duration",
                                        "fill",
                                        "blocks",
-                                       "shake"};
+                                       "attempts",
+                                       "failures",
+                                       "shake",
+                                       "load_by",
+                                       "sample",
+                                       "tenants",
+                                       "growth"};
     for (size_t i = first; i < sizeof keys / sizeof keys[0]; i++) {
         if (!json_has(object, keys[i]))
             continue;

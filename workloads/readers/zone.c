@@ -50,6 +50,11 @@ static bool offset_cut(struct text *text, time_ns *offset)
 
 bool zone_date(struct text text, time_ns offset, time_ns *out)
 {
+    enum { PLAIN_LENGTH = sizeof "2026-01-31T07:01:55" - 1 }; /* too short to name a zone behind the time */
+    if (text.length == PLAIN_LENGTH && time_parse_date(text, out)) {
+        *out -= offset;
+        return true;
+    }
     if (text.length != 0 && text.at[text.length - 1] == 'Z')
         offset = 0;
     else
