@@ -65,6 +65,11 @@ void json_note_choices(const struct json_value *value, const char *const *choice
     json_hear(value, &(struct json_ask){.question = JSON_ASK_CHOICE, .choices = choices});
 }
 
+void json_note_like(const struct json_value *object, const struct json_value *like)
+{
+    json_hear(object, &(struct json_ask){.question = JSON_ASK_LIKE, .like = like});
+}
+
 struct json_value json_doc_root(struct json_doc *doc, struct error *sticky)
 {
     return (struct json_value){.doc = doc, .node = doc->root, .error = sticky};

@@ -63,8 +63,9 @@ enum json_question {
     JSON_ASK_BOOL,
     JSON_ASK_STRING,
     JSON_ASK_DURATION,
-    JSON_ASK_NEVER, /* is it the string "never"? */
-    JSON_ASK_CHOICE /* which of these strings is it? */
+    JSON_ASK_NEVER,  /* is it the string "never"? */
+    JSON_ASK_CHOICE, /* which of these strings is it? */
+    JSON_ASK_LIKE    /* the other keys of this object are asked as those of another one */
 };
 
 struct json_value;
@@ -74,7 +75,8 @@ struct json_ask {
     int64_t low, high; /* JSON_ASK_INT; JSON_ASK_SCALED in its units */
     double real_low, real_high;
     int64_t scale;
-    const char *const *choices; /* NULL-terminated */
+    const char *const *choices;    /* NULL-terminated */
+    const struct json_value *like; /* of JSON_ASK_LIKE */
 };
 
 struct json_listener {
@@ -87,6 +89,10 @@ void json_doc_listen(struct json_doc *doc, const struct json_listener *listener)
 
 /* Tell the listener that the value, a string that is read by its user, may be one of these. */
 void json_note_choices(const struct json_value *value, const char *const *choices);
+
+/* Tell the listener that from here on the keys of the object are asked as those of `like` are, so that what it hears of
+ * them is nothing new. */
+void json_note_like(const struct json_value *object, const struct json_value *like);
 
 /* A value and its path.  Lives on the caller's stack; a child must not outlive its parent. */
 struct json_value {

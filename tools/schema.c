@@ -20,6 +20,7 @@ static struct schema_node *node_new(struct schema *schema, struct schema_node *p
     return node;
 }
 
+/* NULL: it is asked as a member of another node. */
 static struct schema_node *member_of(struct schema *schema, struct schema_node *node, const char *key)
 {
     if (schema_is_asked(node, JSON_ASK_KEYS) && strcmp(key, SCHEMA_SAMPLE) == 0) {
@@ -28,19 +29,24 @@ static struct schema_node *member_of(struct schema *schema, struct schema_node *
         return node->any;
     }
     for (size_t i = 0; i < node->member_count; i++)
-        if (strcmp(node->members[i]->key, key) == 0)
+        if (node->members[i]->key[0] == key[0] && strcmp(node->members[i]->key, key) == 0)
             return node->members[i];
+    if (node->like != NULL)
+        return NULL;
     MEM_GROW(node->members, node->member_capacity, node->member_count + 1);
     struct schema_node *member = node_new(schema, node, key);
     node->members[node->member_count++] = member;
     return member;
 }
 
+/* NULL: it lies in a value that is asked as another one. */
 static struct schema_node *node_of(struct schema *schema, const struct json_value *value)
 {
     if (value->parent == NULL)
         return schema->nodes[0];
     struct schema_node *parent = node_of(schema, value->parent);
+    if (parent == NULL)
+        return NULL;
     if (value->key != NULL)
         return member_of(schema, parent, value->key);
     if (parent->item == NULL)
@@ -78,6 +84,10 @@ static void on_ask(void *self, const struct json_value *value, const struct json
 {
     struct schema *schema = self;
     struct schema_node *node = node_of(schema, value);
+    if (node == NULL)
+        return;
+    if (ask->question == JSON_ASK_LIKE)
+        node->like = node_of(schema, ask->like);
     const bool is_new = !schema_is_asked(node, ask->question);
     schema->news += is_new;
     node->questions |= 1u << ask->question;

@@ -17,8 +17,9 @@ struct schema_node {
     struct schema_node *parent; /* NULL: the root */
     struct schema_node **members;
     size_t member_count, member_capacity;
-    struct schema_node *item, *any;                                          /* NULL: none */
-    uint32_t questions;                                                      /* bits of enum json_question */
+    const struct schema_node *like; /* asked as this one, but for its members; NULL: it is asked as no other */
+    struct schema_node *item, *any; /* NULL: none */
+    uint32_t questions;             /* bits of enum json_question */
     struct schema_bound low[JSON_ASK_CHOICE + 1], high[JSON_ASK_CHOICE + 1]; /* by question */
     int64_t scale;
     char **choices; /* all that were heard, NULL-terminated; NULL: none */

@@ -64,6 +64,41 @@ static bool is_required(const struct schema_node *node, const struct schema_node
     return schema_is_asked(member, JSON_ASK_NEEDED) && node->closed > 0 && member->needed == node->closed;
 }
 
+/* Where the node stands in the schema: "#/properties/workload".  The values on the way are of one kind each. */
+static void print_pointer(struct buffer *out, const struct schema_node *node)
+{
+    if (node->parent == NULL) {
+        buffer_char(out, '#');
+        return;
+    }
+    print_pointer(out, node->parent);
+    if (node->key != NULL)
+        buffer_format(out, "/properties/%s", node->key);
+    else
+        buffer_string(out, node == node->parent->item ? "/items" : "/additionalProperties");
+}
+
+static bool has_member(const struct schema_node *node, const char *key)
+{
+    for (size_t i = 0; i < node->member_count; i++)
+        if (strcmp(node->members[i]->key, key) == 0)
+            return true;
+    return false;
+}
+
+/* The members that are asked as those of another node. */
+static void print_like(struct buffer *out, const struct schema_node *node, int depth)
+{
+    for (size_t i = 0; node->like != NULL && i < node->like->member_count; i++) {
+        const struct schema_node *member = node->like->members[i];
+        buffer_char(out, ',');
+        line(out, depth);
+        buffer_format(out, "\"%s\": {\"$ref\": \"", member->key);
+        print_pointer(out, member);
+        buffer_string(out, "\"}");
+    }
+}
+
 static void print_object(struct buffer *out, const struct schema_node *node, bool has_null, int depth)
 {
     print_type(out, "object", has_null);
@@ -77,6 +112,8 @@ static void print_object(struct buffer *out, const struct schema_node *node, boo
     size_t required = 0;
     for (size_t i = 0; i < node->member_count; i++) {
         const struct schema_node *member = node->members[i];
+        if (node->like != NULL && has_member(node->like, member->key))
+            continue; /* print_like has it */
         required += is_required(node, member);
         buffer_char(out, ',');
         line(out, depth + 1);
@@ -84,6 +121,7 @@ static void print_object(struct buffer *out, const struct schema_node *node, boo
         buffer_string(out, ": ");
         print_value(out, member, !is_required(node, member), depth + 1);
     }
+    print_like(out, node, depth + 1);
     if (node->member_count > 0) {
         line(out, depth);
         buffer_char(out, '}');
@@ -93,7 +131,8 @@ static void print_object(struct buffer *out, const struct schema_node *node, boo
         line(out, depth);
         buffer_string(out, "\"required\": [");
         for (size_t i = 0, written = 0; i < node->member_count; i++) {
-            if (!is_required(node, node->members[i]))
+            if (!is_required(node, node->members[i]) ||
+                (node->like != NULL && has_member(node->like, node->members[i]->key)))
                 continue;
             buffer_string(out, written++ > 0 ? ", " : "");
             buffer_json(out, text_of(node->members[i]->key));

@@ -134,8 +134,11 @@ static void note_difference(const struct trail *was, const struct trail *is, str
         return;
     if (first->runs_differing++ > 0)
         return;
-    snprintf(first->run, sizeof first->run, "%.*s%.*s", (int)is->group.length, is->group.at, (int)is->name.length,
-             is->name.at);
+    struct buffer run = {0};
+    buffer_text(&run, is->group);
+    buffer_text(&run, is->name);
+    snprintf(first->run, sizeof first->run, "%s", buffer_c_string(&run));
+    buffer_release(&run);
     first->steps_before = (uint32_t)was->steps.length;
     first->steps = (uint32_t)is->steps.length;
     first->step = is_same_run ? first_other(was->steps, is->steps) : 0;

@@ -397,16 +397,18 @@ static void part_keys_refuse(struct json_object *object)
     }
 }
 
-static void part_read(struct workload_part *part, const struct json_value *value, struct workload_spec *whole,
-                      const char *base)
+/* workload: of which it is a part, the same as `whole`. */
+static void part_read(struct workload_part *part, const struct json_value *value, const struct json_value *workload,
+                      struct workload_spec *whole, const char *base)
 {
     struct json_object object;
     part->spec = spec_new();
     json_object_open(&object, value);
-    part_keys_refuse(&object);
-    part->spec.load_gpus = json_has(&object, "load_gpus") ? load_gpus_read(&object) : whole->load_gpus;
     part->offset = json_get_duration(&object, "offset", 0);
     part->prefix = arena_copy(&whole->arena, text_of(json_get_string(&object, "prefix", "")));
+    json_note_like(value, workload);
+    part_keys_refuse(&object);
+    part->spec.load_gpus = json_has(&object, "load_gpus") ? load_gpus_read(&object) : whole->load_gpus;
     origin_read(&part->spec, &object, base);
     json_object_close(&object);
 }
@@ -426,7 +428,7 @@ static void merge_read(struct workload_spec *spec, struct json_object *object, c
     for (size_t i = 0; i < count; i++) {
         const struct json_value item = json_array_item(&value, i);
         spec->part_count++;
-        part_read(&parts[i], &item, spec, base);
+        part_read(&parts[i], &item, &object->value, spec, base);
     }
 }
 
