@@ -62,7 +62,7 @@ bool text_cut(struct text *rest, char separator, struct text *piece);
  * its length; NULL: there is none.  Case does not count, a swap counts as one edit.  For "did you mean". */
 const char *text_nearest(struct text word, const char *const *names);
 
-/* Is it the path of a JSON file, where the name of something built in may stand too?  It holds '/', or ends in .json. */
+/* Is it the path of a JSON file, where the name of something built in may stand too?  It holds '/' or ends in .json. */
 bool text_is_json_path(const char *name);
 
 #endif

@@ -127,6 +127,11 @@ static void write_workload(const struct result_workload *workload, struct buffer
         buffer_double(out, workload->arrival_factor);
         before = ", ";
     }
+    if (workload->duration_factor > 0 && workload->duration_factor != 1) {
+        buffer_format(out, "%s\"duration_factor\": ", before);
+        buffer_double(out, workload->duration_factor);
+        before = ", ";
+    }
     write_declared(workload, before, out);
     buffer_char(out, '}');
 }

@@ -5,7 +5,7 @@
  *                 "fork": {"fingerprint", "at_s", "is_adopted"} (of a run that was forked from another one),
  *                 "inputs": [{"role", "name", "digest"}, ...] (of a plug-in also "plugin", "version"),
  *                 "files": {"jobs.csv.zst": digest, ...} of the record beside it, but the page,
- *                 "workload": {"load_gpus", "gpu_hours_per_day", "arrival_factor",
+ *                 "workload": {"load_gpus", "gpu_hours_per_day", "arrival_factor", "duration_factor",
  *                              "communication": {"by_job": 3, "by_row": [120, 7]}}, "scenario": {...}},
  *    "facts": {...},      what struct run_facts holds: a record folder cannot be read without
  *    "metrics": {"queue_time_p95_s": {"value", "unit", "better"}, ...},
@@ -46,7 +46,8 @@ struct result_workload {
     uint64_t load_gpus; /* the GPUs to which its loads are relative; 0: no load is */
     /* GPU hours that its jobs ask for per day: for a trace as replayed, for a mix the intended mean; 0: not known */
     double gpu_h_per_day;
-    double arrival_factor; /* factor of the gaps between a trace's arrivals; 0: not a trace */
+    double arrival_factor;  /* factor of the gaps between a trace's arrivals; 0: not a trace */
+    double duration_factor; /* factor of its run times by which a load is reached; 0 and 1: they are not scaled so */
     /* Of the jobs that came, those that declare themselves what they exchange, and those to which each row of
      * `workload.communication` was applied. */
     uint64_t declared_count;

@@ -142,6 +142,7 @@ static void read_workload(struct result_workload *workload, const struct json_va
     workload->load_gpus = (uint64_t)json_get_int(&object, "load_gpus", 0, INT64_MAX, 0);
     workload->gpu_h_per_day = json_get_real(&object, "gpu_hours_per_day", 0, DBL_MAX, 0);
     workload->arrival_factor = json_get_real(&object, "arrival_factor", 0, DBL_MAX, 0);
+    workload->duration_factor = json_get_real(&object, "duration_factor", 0, DBL_MAX, 0);
     read_declared(workload, &object, arena);
     json_object_close(&object);
 }

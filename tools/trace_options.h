@@ -30,12 +30,19 @@
         {.name = "gpus-per-node",                                                                                      \
          .metavar = "N",                                                                                               \
          .help = "How requests without a number of nodes lie on nodes; 0: anywhere. Default: 8."},                     \
+        {.name = "processors-per-gpu", .metavar = "N", .help = "Of SWF: processors that become one GPU. Default: 1."}, \
+        {.name = "set",                                                                                                \
+         .metavar = "workload.PATH=VALUE",                                                                             \
+         .help = "Change the jobs as a scenario does (workloads/README.md): workload.window, workload.load, "          \
+                 "workload.sample.share, workload.tenants, workload.growth and others.",                               \
+         .is_repeatable = true},                                                                                       \
     {                                                                                                                  \
-        .name = "processors-per-gpu", .metavar = "N", .help = "Of SWF: processors that become one GPU. Default: 1."    \
+        .name = "seed", .letter = 's', .metavar = "N", .help = "The seed of what is drawn (--set). Default: 1."        \
     }
 
-/* The trace that the first operand names, as the options tell.  spec: borrows from args.  bad_lines_max is 0. */
-struct error trace_options_read(const struct args *args, struct workload_spec *spec) MUST_CHECK;
+/* The trace that the first operand names, as the options tell.  spec: borrows from args; released with
+ * workload_release, also after an error. */
+struct error trace_options_read(const struct args *args, struct workload_spec *spec, uint64_t *seed) MUST_CHECK;
 
 /* The cluster of --cluster, or the default; free with cluster_free. */
 struct error trace_options_cluster(const struct args *args, struct cluster **cluster) MUST_CHECK;

@@ -186,8 +186,11 @@ static const char *const scenarios[] = {
     "\"mean\": 1}}]}}, \"policy\": {}, \"world\": {}}",
     "{\"cluster\": {\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 8}]}, \"workload\": {\"trace\": \"" SCHEMA_SAMPLE
     "\", \"fill\": {\"load\": 1}}, \"queues\": []}",
+    "{\"cluster\": {\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 8}]}, \"workload\": {\"merge\": [{\"trace\": "
+    "\"" SCHEMA_SAMPLE "\"}]}}",
     SCENARIO_OF(MODEL_OF(TWO_GAMMAS, TWO_GAMMAS, TWO_GAMMAS, KINDS_OF(TWO_GAMMAS))),
-    SCENARIO_OF(MODEL_OF(POINTS, POINTS, POINTS, SIZES_OF(TWO_GAMMAS))), NULL};
+    SCENARIO_OF(MODEL_OF(POINTS, POINTS, POINTS, SIZES_OF(TWO_GAMMAS))),
+    NULL};
 
 /* Both forms of a file, with a bound in seconds and one without. */
 #define GATE(metric) "{\"metric\": \"" metric "\", \"max_increase\": 1, \"max\": 1, \"min\": 0}"

@@ -8,30 +8,40 @@
 enum { NOT_WITHIN = 10 };
 
 static struct error read_side(struct likeness_side *side, const char *path, const struct workload_spec *spec,
-                              const struct cluster *cluster)
+                              uint64_t seed, const struct cluster *cluster)
 {
     struct job_source *source;
-    TRY(job_source_open(&source, spec, cluster, 1));
+    TRY(job_source_open(&source, spec, cluster, seed));
     struct error error = likeness_side_read(side, path, source);
     job_source_close(source);
     return error;
 }
 
-static struct error read_sides(struct likeness *likeness, const struct args *args)
+static struct error read_both(struct likeness *likeness, const struct args *args, const struct workload_spec *a,
+                              uint64_t seed)
 {
     struct cluster *cluster = NULL;
-    struct workload_spec a, b;
-    TRY(trace_options_read(args, &a));
-    b = a;
+    struct workload_spec b = *a;
     b.trace = installed_find(args_operand(args, 1), "workloads/samples");
     b.format = args_string(args, "format-b");
     b.columns = b.gpu_type = NULL;
     b.table_count = 0;
     TRY(trace_options_cluster(args, &cluster));
-    struct error error = read_side(&likeness->sides[0], args_operand(args, 0), &a, cluster);
+    struct error error = read_side(&likeness->sides[0], args_operand(args, 0), a, seed, cluster);
     if (!error_is(error))
-        error = read_side(&likeness->sides[1], args_operand(args, 1), &b, cluster);
+        error = read_side(&likeness->sides[1], args_operand(args, 1), &b, seed, cluster);
     cluster_free(cluster);
+    return error;
+}
+
+static struct error read_sides(struct likeness *likeness, const struct args *args)
+{
+    struct workload_spec spec;
+    uint64_t seed;
+    struct error error = trace_options_read(args, &spec, &seed);
+    if (!error_is(error))
+        error = read_both(likeness, args, &spec, seed);
+    workload_release(&spec);
     return error;
 }
 

@@ -47,11 +47,10 @@ static struct error write_as(struct job_source *source, const struct cluster *cl
     }
 }
 
-static struct error convert(const struct args *args, struct buffer *said)
+static struct error convert_of(const struct args *args, struct workload_spec *spec, uint64_t seed, struct buffer *said)
 {
     struct cluster *cluster = NULL;
     struct job_source *source = NULL;
-    struct workload_spec spec;
     struct output *output = NULL;
     struct reason_tally lost = {0};
     struct progress_line progress;
@@ -64,13 +63,12 @@ static struct error convert(const struct args *args, struct buffer *said)
                          "--out names the file to write: FILE.csv, FILE.jsonl or FILE.swf, with .zst behind "
                          "to compress it");
     TRY(target_of(path, &target, &is_zstd));
-    TRY(trace_options_read(args, &spec));
-    TRY(args_int64(args, "max-bad", 0, INT64_MAX, 0, &bad_max));
-    spec.bad_lines_max = (uint64_t)bad_max;
+    TRY(args_int64(args, "max-bad", 0, INT64_MAX, (int64_t)spec->bad_lines_max, &bad_max));
+    spec->bad_lines_max = (uint64_t)bad_max;
     TRY(trace_options_cluster(args, &cluster));
     progress_line_begin(&progress, true);
-    spec.reading = progress_line_reading(&progress);
-    struct error error = job_source_open(&source, &spec, cluster, 1);
+    spec->reading = progress_line_reading(&progress);
+    struct error error = job_source_open(&source, spec, cluster, seed);
     if (!error_is(error))
         error = output_open(&output, path, is_zstd ? OUTPUT_ZSTD : OUTPUT_PLAIN);
     if (!error_is(error)) {
@@ -92,6 +90,17 @@ static struct error convert(const struct args *args, struct buffer *said)
     }
     job_source_close(source);
     cluster_free(cluster);
+    return error;
+}
+
+static struct error convert(const struct args *args, struct buffer *said)
+{
+    struct workload_spec spec;
+    uint64_t seed;
+    struct error error = trace_options_read(args, &spec, &seed);
+    if (!error_is(error))
+        error = convert_of(args, &spec, seed, said);
+    workload_release(&spec);
     return error;
 }
 
@@ -120,6 +129,8 @@ static const struct args_example examples[] = {
     {"windtunnel trace convert workloads/samples/philly.csv --out jobs.csv", "In the native format."},
     {"windtunnel trace convert workloads/samples/native.csv --out jobs.swf.zst",
      "As SWF, compressed; what SWF cannot say is counted."},
+    {"windtunnel trace convert philly_jobs.csv.zst --set workload.sample.share=0.1 -o tenth.csv",
+     "A tenth of the jobs."},
     {0},
 };
 

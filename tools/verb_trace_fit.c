@@ -36,27 +36,37 @@ static struct error write_model(const struct load_model *model, const struct wor
     return output_commit(&output);
 }
 
-static struct error fit(const struct args *args, struct cluster *cluster, struct arena *arena)
+static struct error fit_of(const struct args *args, const struct workload_spec *spec, uint64_t seed,
+                           struct cluster *cluster, struct arena *arena)
 {
     struct job_source *source;
     struct fit_jobs jobs;
     struct fit_plan plan;
     const char *out = args_string(args, "out");
-    struct workload_spec spec;
     TRY(read_plan(args, &plan));
-    TRY(trace_options_read(args, &spec));
-    TRY(job_source_open(&source, &spec, cluster, 1));
+    TRY(job_source_open(&source, spec, cluster, seed));
     struct error error = fit_read(&jobs, source);
     if (!error_is(error)) {
         const struct load_model *model = fit_model(&jobs, &plan, arena);
         error = model == NULL ? error_new(ERROR_DATA,
                                           "%s has fewer than two jobs, or all are submitted at one time: "
                                           "nothing can be fitted to it",
-                                          spec.trace)
+                                          spec->trace)
                               : write_model(model, job_source_facts(source), out != NULL ? out : "-");
         fit_release(&jobs);
     }
     job_source_close(source);
+    return error;
+}
+
+static struct error fit(const struct args *args, struct cluster *cluster, struct arena *arena)
+{
+    struct workload_spec spec;
+    uint64_t seed;
+    struct error error = trace_options_read(args, &spec, &seed);
+    if (!error_is(error))
+        error = fit_of(args, &spec, seed, cluster, arena);
+    workload_release(&spec);
     return error;
 }
 

@@ -24,25 +24,24 @@ static void on_bad_line(void *self, const struct error *error)
     validation->shown++;
 }
 
-static struct error validate(const struct args *args, struct buffer *out, uint64_t *bad)
+static struct error validate_of(const struct args *args, struct workload_spec *spec, uint64_t seed, struct buffer *out,
+                                uint64_t *bad)
 {
     struct cluster *cluster = NULL;
     struct job_source *source = NULL;
-    struct workload_spec spec;
     struct validation validation = {.out = out};
     struct progress_line progress;
     int64_t bad_max, shown_max;
-    TRY(trace_options_read(args, &spec));
     TRY(args_int64(args, "max-bad", 0, INT64_MAX, BAD_DEFAULT, &bad_max));
     TRY(args_int64(args, "show", 0, INT32_MAX, SHOWN_DEFAULT, &shown_max));
     validation.shown_max = (uint64_t)shown_max;
-    spec.bad_lines_max = (uint64_t)bad_max;
-    spec.bad_lines = (struct bad_line_listener){&validation, on_bad_line};
-    spec.is_scanned = true; /* each line is read once, so each error comes once */
+    spec->bad_lines_max = (uint64_t)bad_max;
+    spec->bad_lines = (struct bad_line_listener){&validation, on_bad_line};
+    spec->is_scanned = true; /* each line is read once, so each error comes once */
     TRY(trace_options_cluster(args, &cluster));
     progress_line_begin(&progress, true);
-    spec.reading = progress_line_reading(&progress);
-    struct error error = job_source_open(&source, &spec, cluster, 1);
+    spec->reading = progress_line_reading(&progress);
+    struct error error = job_source_open(&source, spec, cluster, seed);
     progress_line_end(&progress);
     if (!error_is(error)) {
         const struct workload_facts *facts = job_source_facts(source);
@@ -55,6 +54,17 @@ static struct error validate(const struct args *args, struct buffer *out, uint64
     }
     job_source_close(source);
     cluster_free(cluster);
+    return error;
+}
+
+static struct error validate(const struct args *args, struct buffer *out, uint64_t *bad)
+{
+    struct workload_spec spec;
+    uint64_t seed;
+    struct error error = trace_options_read(args, &spec, &seed);
+    if (!error_is(error))
+        error = validate_of(args, &spec, seed, out, bad);
+    workload_release(&spec);
     return error;
 }
 

@@ -117,6 +117,11 @@ static void write_unusable(const struct plan *plan, struct buffer *out)
     buffer_char(out, '\n');
 }
 
+static double load_of(const struct workload_facts *facts)
+{
+    return facts->load_recorded * facts->duration_factor / facts->arrival_factor;
+}
+
 static void write_work(const struct plan *plan, struct buffer *out)
 {
     const struct cluster *cluster = plan->scenario.cluster;
@@ -128,8 +133,9 @@ static void write_work(const struct plan *plan, struct buffer *out)
         return;
     }
     if (span_s > 0)
-        buffer_format(out, "load      %.3f of the cluster's GPUs offered (arrival gaps x %.4f)\n",
-                      facts->load_recorded / facts->arrival_factor, facts->arrival_factor);
+        buffer_format(out, "load      %.3f of the cluster's GPUs offered (%s x %.4f)\n", load_of(facts),
+                      facts->duration_factor != 1 ? "run times" : "arrival gaps",
+                      facts->duration_factor != 1 ? facts->duration_factor : facts->arrival_factor);
     if (!(facts->gpu_h_per_day > 0))
         return;
     buffer_format(out, "work      %.0f GPU hours a day", facts->gpu_h_per_day);
@@ -168,9 +174,10 @@ static void write_text(const struct plan *plan, struct buffer *out)
     buffer_format(out, "cluster   %s: %u nodes of %u type%s, %u GPUs\n", cluster->name, cluster->node_count,
                   cluster->type_count, cluster->type_count == 1 ? "" : "s", cluster->gpu_count);
     buffer_format(out, "workload  %s, %llu jobs over %.1f days, largest %lld GPUs\n",
-                  plan->scenario.workload.trace != NULL   ? plan->scenario.workload.trace
-                  : plan->scenario.workload.synth != NULL ? "synthesized"
-                                                          : "drawn from a model",
+                  plan->scenario.workload.trace != NULL    ? plan->scenario.workload.trace
+                  : plan->scenario.workload.part_count > 0 ? "merged"
+                  : plan->scenario.workload.synth != NULL  ? "synthesized"
+                                                           : "drawn from a model",
                   (unsigned long long)plan->seen.jobs, time_to_seconds(plan->seen.last_submit) / 86400,
                   (long long)((plan->seen.gpu_milli_max + GPU_MILLI - 1) / GPU_MILLI));
     write_work(plan, out);
@@ -233,7 +240,7 @@ static void json_workload(const struct plan *plan, struct buffer *out)
         buffer_double(out, survey_total(&plan->seen.gpus_milli, GPU_MILLI) / gpus);
     } else if (span_s > 0 && gpus > 0) {
         buffer_string(out, ", \"load\": ");
-        buffer_double(out, facts->load_recorded / facts->arrival_factor);
+        buffer_double(out, load_of(facts));
     }
     if (facts->load_gpus > 0)
         buffer_format(out, ", \"load_gpus\": %u", facts->load_gpus);

@@ -80,12 +80,26 @@ static bool starts_with(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-/* Overrides within the own file of the cluster, the policy, the workload's model or its map of columns wait until that
+/* Does it change something in `member` of the workload, or of a part of a merge? */
+static bool is_inside(const char *assignment, const char *member)
+{
+    static const char workload[] = "workload.", merge[] = "workload.merge.";
+    const char *at = assignment + sizeof workload - 1;
+    if (!starts_with(assignment, workload))
+        return false;
+    if (starts_with(assignment, merge)) {
+        at = assignment + sizeof merge - 1;
+        at += strcspn(at, ".=");
+        at += *at == '.';
+    }
+    return starts_with(at, member);
+}
+
+/* Overrides within the own file of the cluster, the policy, a workload's model or its map of columns wait until that
  * file is in place. */
 static bool is_late(const char *assignment)
 {
-    if (starts_with(assignment, "cluster.") || starts_with(assignment, "workload.model.") ||
-        starts_with(assignment, "workload.columns."))
+    if (starts_with(assignment, "cluster.") || is_inside(assignment, "model.") || is_inside(assignment, "columns."))
         return true;
     return starts_with(assignment, "policy.") && !starts_with(assignment, "policy.preset=") &&
            !starts_with(assignment, "policy.file=");
@@ -165,13 +179,18 @@ static struct error expand_cluster(struct scenario *scenario, const struct scena
 /* ---- What loads are of ---- */
 
 /* Is some load of the workload relative to a number of GPUs that is not given? */
-static bool has_open_load(struct json_doc *doc)
+static bool has_open_load(json_t *workload)
 {
-    json_t *workload = list_at(doc, "workload", NULL);
-    json_t *synth = json_object_get(workload, "synth");
-    return json_object_get(workload, "load_gpus") == NULL &&
-           (json_number_value(json_object_get(workload, "load")) > 0 ||
-            json_object_get(synth, "load_whole_gpu") != NULL);
+    json_t *synth = json_object_get(workload, "synth"), *merge = json_object_get(workload, "merge"), *part;
+    size_t i;
+    if (json_object_get(workload, "load_gpus") != NULL)
+        return false;
+    json_array_foreach(merge, i, part)
+    {
+        if (has_open_load(part))
+            return true;
+    }
+    return json_number_value(json_object_get(workload, "load")) > 0 || json_object_get(synth, "load_whole_gpu") != NULL;
 }
 
 /* A load is relative to the GPUs of the named cluster before overrides: these change what the cluster can do, not what
@@ -179,7 +198,7 @@ static bool has_open_load(struct json_doc *doc)
 static struct error fix_load(struct scenario *scenario, const struct scenario_options *options)
 {
     struct error error = ERROR_OK;
-    if (!has_late_cluster_set(options) || !has_open_load(scenario->doc))
+    if (!has_late_cluster_set(options) || !has_open_load(list_at(scenario->doc, "workload", NULL)))
         return ERROR_OK;
     struct json_value value = json_doc_root(scenario->doc, &error);
     value.node = json_object_get(value.node, "cluster");
@@ -463,6 +482,9 @@ static bool brings_queues(const struct workload_spec *workload)
 {
     if (workload->trace != NULL)
         return freeze_is_frozen(workload->trace);
+    for (uint32_t i = 0; i < workload->part_count; i++)
+        if (brings_queues(&workload->parts[i].spec))
+            return true;
     return workload->synth != NULL && workload->synth->tenants.projects > 0;
 }
 
@@ -483,7 +505,7 @@ struct error scenario_open(const struct scenario *scenario, struct job_source **
         return error;
     }
     TRY(job_source_open_with(source, &scenario->workload, scenario->cluster, scenario->seed, table));
-    if (queues.node != NULL && is_after && scenario->workload.trace != NULL)
+    if (queues.node != NULL && is_after && scenario->workload.synth == NULL)
         queue_table_merge(job_source_queues(*source), &queues);
     else if (queues.node != NULL && is_after)
         queue_table_read(job_source_queues(*source), &queues);

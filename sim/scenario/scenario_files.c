@@ -93,10 +93,25 @@ static struct error tell_all(const struct visit *visit, const struct place *plac
     return ERROR_OK;
 }
 
+/* Write the dotted path of the workload (part 0), or of a part of a merge, with '.' behind it.  False: it has fewer. */
+static bool workload_path(const struct json_doc *scenario, size_t part, struct buffer *path)
+{
+    path->length = 0;
+    buffer_string(path, "workload.");
+    if (part > 0)
+        buffer_format(path, "merge.%zu.", part - 1);
+    return part <= json_array_size(json_doc_at(scenario, "workload.merge"));
+}
+
 struct error scenario_files_each(const struct json_doc *scenario, scenario_file_fn *fn, void *self)
 {
     const struct visit visit = {scenario, fn, self};
-    TRY(tell_all(&visit, of_workload, COUNT(of_workload), "workload."));
+    struct buffer path = {0};
+    struct error error = ERROR_OK;
+    for (size_t part = 0; !error_is(error) && workload_path(scenario, part, &path); part++)
+        error = tell_all(&visit, of_workload, COUNT(of_workload), buffer_c_string(&path));
+    buffer_release(&path);
+    TRY(error);
     return tell_all(&visit, of_scenario, COUNT(of_scenario), "");
 }
 
@@ -156,7 +171,8 @@ struct error scenario_files_read(struct json_doc **doc, const char *path, char d
 
 /* ---- Parts of a workload that come from files ---- */
 
-static struct error expand_model(struct json_doc *doc, const struct json_value *workload)
+/* path: of the workload, with '.' behind it; changed. */
+static struct error expand_model(struct json_doc *doc, const struct json_value *workload, struct buffer *path)
 {
     struct json_object object;
     struct json_doc *model;
@@ -165,17 +181,29 @@ static struct error expand_model(struct json_doc *doc, const struct json_value *
     if (!json_is_string(value.node))
         return ERROR_OK;
     TRY(load_model_doc(&model, &value));
-    return json_doc_graft(doc, "workload.model", model);
+    buffer_string(path, "model");
+    return json_doc_graft(doc, buffer_c_string(path), model);
 }
 
-static struct error expand_columns(struct json_doc *doc)
+static struct error expand_columns(struct json_doc *doc, struct buffer *path)
 {
-    const char *path = json_string_value(json_doc_at(doc, "workload.columns"));
     struct json_doc *map;
-    if (path == NULL)
+    buffer_string(path, "columns");
+    const char *file = json_string_value(json_doc_at(doc, buffer_c_string(path)));
+    if (file == NULL)
         return ERROR_OK;
-    TRY(scenario_files_read(&map, path, NULL));
-    return json_doc_graft(doc, "workload.columns", map);
+    TRY(scenario_files_read(&map, file, NULL));
+    return json_doc_graft(doc, buffer_c_string(path), map);
+}
+
+static struct error expand_both(struct json_doc *doc, const struct json_value *workload, struct buffer *path)
+{
+    const size_t length = path->length;
+    if (!json_is_object(workload->node))
+        return ERROR_OK; /* its reader reports that */
+    TRY(expand_model(doc, workload, path));
+    path->length = length;
+    return expand_columns(doc, path);
 }
 
 struct error scenario_files_expand(struct json_doc *scenario)
@@ -183,11 +211,18 @@ struct error scenario_files_expand(struct json_doc *scenario)
     struct error error = ERROR_OK;
     const struct json_value root = json_doc_root(scenario, &error);
     struct json_value workload = root;
+    struct buffer path = {0};
     workload.parent = &root;
     workload.key = "workload";
     workload.node = json_object_get(root.node, workload.key);
-    if (!json_is_object(workload.node))
-        return ERROR_OK; /* its reader reports that */
-    TRY(expand_model(scenario, &workload));
-    return expand_columns(scenario);
+    struct json_value merge = workload;
+    merge.parent = &workload;
+    merge.key = "merge";
+    merge.node = json_object_get(workload.node, merge.key);
+    for (size_t part = 0; !error_is(error) && workload_path(scenario, part, &path); part++) {
+        const struct json_value each = part == 0 ? workload : json_array_item(&merge, part - 1);
+        error = expand_both(scenario, &each, &path);
+    }
+    buffer_release(&path);
+    return error;
 }

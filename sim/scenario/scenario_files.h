@@ -8,6 +8,8 @@
  *   plugins.0        plugin
  *   workload.tables.job  table
  *
+ * The parts of workload.merge are workloads too: workload.merge.0.trace.
+ *
  * Law: these are all fields whose strings are opened as files.  A field that holds something else, such as the object
  * itself, names no file.
  */

@@ -184,19 +184,24 @@ static struct error commit_moments(struct run *run)
 /* What a manifest borrows. */
 struct manifest {
     struct result_manifest result;
-    struct result_input inputs[4 + SIDE_FILES_MAX + PLUGINS_MAX];
+    /* scenario, record, cluster; of a merge each part has its own */
+    struct result_input inputs[4 + (1 + WORKLOAD_PARTS_MAX) * (1 + SIDE_FILES_MAX) + PLUGINS_MAX];
     struct result_file files[RECORD_FILE_COUNT + 2];
     char digests[RECORD_FILE_COUNT + 2][33];
     char fingerprint[17], arrivals[17];
 };
 
-/* What was read beside the trace. */
-static size_t fill_sides(const struct side_files *sides, struct result_input *inputs)
+/* The trace and the tables beside it; returns their number. */
+static size_t fill_workload(const struct workload_spec *workload, const struct workload_facts *facts,
+                            struct result_input *inputs)
 {
-    const uint32_t count = sides != NULL ? sides->count : 0;
-    for (uint32_t i = 0; i < count; i++)
-        inputs[i] =
-            (struct result_input){.role = "table", .name = sides->files[i].path, .digest = sides->files[i].digest};
+    const uint32_t side_count = facts->sides != NULL ? facts->sides->count : 0;
+    size_t count = 0;
+    if (workload->trace != NULL)
+        inputs[count++] = (struct result_input){.role = "trace", .name = workload->trace, .digest = facts->digest};
+    for (uint32_t i = 0; i < side_count; i++)
+        inputs[count++] = (struct result_input){
+            .role = "table", .name = facts->sides->files[i].path, .digest = facts->sides->files[i].digest};
     return count;
 }
 
@@ -214,10 +219,11 @@ static void fill_inputs(const struct run *run, struct manifest *manifest)
     if (run->scenario.cluster_path[0] != '\0')
         inputs[count++] = (struct result_input){
             .role = "cluster", .name = run->scenario.cluster_path, .digest = run->scenario.cluster_digest};
-    if (run->scenario.workload.trace != NULL)
-        inputs[count++] = (struct result_input){
-            .role = "trace", .name = run->scenario.workload.trace, .digest = job_source_facts(run->source)->digest};
-    count += fill_sides(job_source_facts(run->source)->sides, inputs + count);
+    const struct workload_spec *workload = &run->scenario.workload;
+    count += fill_workload(workload, job_source_facts(run->source), inputs + count);
+    for (uint32_t p = 0; p < workload->part_count; p++)
+        count +=
+            fill_workload(&workload->parts[p].spec, job_source_facts(job_source_part(run->source, p)), inputs + count);
     for (uint32_t p = 0; p < plugins->set.count; p++) {
         struct plugin_file file = plugins_file(plugins, p);
         inputs[count++] = (struct result_input){.role = "plugin",
@@ -247,6 +253,7 @@ static void fill_manifest(const struct run *run, struct manifest *manifest)
                      .load_gpus = facts->load_gpus,
                      .gpu_h_per_day = rint(facts->gpu_h_per_day * 1000) / 1000,
                      .arrival_factor = run->scenario.workload.trace != NULL ? facts->arrival_factor : 0,
+                     .duration_factor = run->scenario.workload.trace != NULL ? facts->duration_factor : 0,
                      .declared_count = facts->declared_count,
                      .declared_by_row = facts->declared_by_row,
                      .declared_row_count = facts->declared_row_count},

@@ -38,8 +38,11 @@ static bool names_file(const char *path, const char *value)
     for (size_t i = 0; files[i] != NULL; i++)
         if (strcmp(path, files[i]) == 0)
             return true;
-    if (strcmp(path, "workload.model") == 0)
+    const bool is_part = strncmp(path, "workload.merge.", strlen("workload.merge.")) == 0;
+    if (strcmp(path, "workload.model") == 0 || (is_part && strcmp(strrchr(path, '.'), ".model") == 0))
         return text_is_json_path(value);
+    if (is_part && strcmp(strrchr(path, '.'), ".trace") == 0)
+        return true;
     return strncmp(path, "plugins.", strlen("plugins.")) == 0 ||
            strncmp(path, "policy.plugins.", strlen("policy.plugins.")) == 0;
 }

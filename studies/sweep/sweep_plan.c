@@ -50,6 +50,14 @@ static struct error add_trace(struct sweep_plan *plan, const char *role, const c
     return ERROR_OK;
 }
 
+/* The trace of a workload and the tables beside it. */
+static struct error add_workload(struct sweep_plan *plan, const struct workload_spec *workload)
+{
+    for (uint32_t i = 0; i < workload->table_count; i++)
+        TRY(add_trace(plan, "table", workload->tables[i].path));
+    return add_trace(plan, "trace", workload->trace);
+}
+
 /* What a run with this scenario reads. */
 static struct error add_inputs(struct sweep_plan *plan, const struct scenario *scenario, const char *path)
 {
@@ -59,9 +67,9 @@ static struct error add_inputs(struct sweep_plan *plan, const struct scenario *s
         const struct plugin_file file = plugins_file(&scenario->plugins, p);
         add_input(plan, "plugin", file.path, file.digest);
     }
-    for (uint32_t i = 0; i < scenario->workload.table_count; i++)
-        TRY(add_trace(plan, "table", scenario->workload.tables[i].path));
-    return add_trace(plan, "trace", scenario->workload.trace);
+    for (uint32_t p = 0; p < scenario->workload.part_count; p++)
+        TRY(add_workload(plan, &scenario->workload.parts[p].spec));
+    return add_workload(plan, &scenario->workload);
 }
 
 /* ---- one combination ---- */
@@ -169,6 +177,12 @@ static const char *or_nothing(const char *text)
     return text != NULL ? text : "";
 }
 
+static void hash_tables(const struct sweep_plan *plan, const struct workload_spec *workload, struct buffer *text)
+{
+    for (uint32_t i = 0; i < workload->table_count; i++)
+        buffer_format(text, "table %s\n", or_nothing(sweep_plan_digest(plan, "table", workload->tables[i].path)));
+}
+
 /* The hash of all that a run depends on but its seed. */
 static void hash_configuration(const struct sweep_plan *plan, const struct scenario *scenario, const char *path,
                                char hex[33])
@@ -178,9 +192,12 @@ static void hash_configuration(const struct sweep_plan *plan, const struct scena
     buffer_format(&text, "windtunnel %s\n%s\n", plan->version, scenario->resolved);
     if (scenario->workload.trace != NULL && (digest = sweep_plan_digest(plan, "trace", path)) != NULL)
         buffer_format(&text, "trace %s\n", digest);
-    for (uint32_t i = 0; i < scenario->workload.table_count; i++)
-        buffer_format(&text, "table %s\n",
-                      or_nothing(sweep_plan_digest(plan, "table", scenario->workload.tables[i].path)));
+    hash_tables(plan, &scenario->workload, &text);
+    for (uint32_t p = 0; p < scenario->workload.part_count; p++) {
+        const char *part = scenario->workload.parts[p].spec.trace;
+        buffer_format(&text, "part %s\n", part != NULL ? or_nothing(sweep_plan_digest(plan, "trace", part)) : "");
+        hash_tables(plan, &scenario->workload.parts[p].spec, &text);
+    }
     if (scenario->cluster_path[0] != '\0')
         buffer_format(&text, "cluster %s\n", scenario->cluster_digest);
     for (uint32_t p = 0; p < scenario->plugins.set.count; p++)

@@ -87,7 +87,8 @@ windtunnel trace freeze rate.json --set workload.duration=1000d --out jobs.jsonl
 jobs=$(($(wc -l <jobs.jsonl) - 1))
 [ $jobs -gt 5600 ] && [ $jobs -lt 6400 ] || fail "twice the rate: $jobs jobs, not 6000"
 windtunnel run load.json --set workload.duration=1d --out read
-grep -q '"load_gpus": 32, "gpu_hours_per_day": 384}' read/result.json || fail "GPU hours per day: $(grep gpu_hours read/result.json)"
+grep -q '"load_gpus": 32, "gpu_hours_per_day": 384}' read/result.json ||
+    fail "GPU hours per day: $(grep gpu_hours read/result.json)"
 
 # ---- Other commands ----
 

@@ -27,7 +27,7 @@ static const struct result_manifest manifest = {
     .fingerprint = "0123456789abcdef",
     .inputs = inputs,
     .input_count = 1,
-    .workload = {.load_gpus = 4000, .gpu_h_per_day = 86645.76, .arrival_factor = 1.25},
+    .workload = {.load_gpus = 4000, .gpu_h_per_day = 86645.76, .arrival_factor = 1.25, .duration_factor = 1.5},
     .scenario_json = "{\"a\":[1,2.5,0.1],\"b\":{\"c\":null,\"d\":true}}",
 };
 
@@ -162,7 +162,7 @@ static void what_is_written_is_read(void **state)
         assert_int_equal(result.manifest.input_count, 1);
         assert_int_equal(result.manifest.workload.load_gpus, 4000);
         assert_true(result.manifest.workload.gpu_h_per_day == 86645.76 &&
-                    result.manifest.workload.arrival_factor == 1.25);
+                    result.manifest.workload.arrival_factor == 1.25 && result.manifest.workload.duration_factor == 1.5);
         assert_string_equal(result.facts.model_names[1], fake_run_models[1]);
         assert_true(result.facts.end == metrics_facts(metrics)->end); /* to the nanosecond */
         assert_true(result.facts.warmup == 500000000);

@@ -90,8 +90,8 @@ static void test_everything_of_a_trace(void **state)
 static void test_bad_traces(void **state)
 {
     (void)state;
-    refused("{}", "w.json:1", "either 'trace', 'synth' or 'model'");
-    refused("{'trace': 'a', 'synth': {}}", "w.json:1", "either 'trace', 'synth' or 'model'");
+    refused("{}", "w.json:1", "either 'trace', 'synth', 'model' or 'merge'");
+    refused("{'trace': 'a', 'synth': {}}", "w.json:1", "either 'trace', 'synth', 'model' or 'merge'");
     refused("{\n"
             " 'trace': 'a',\n"
             " 'laod': 0.9}",

@@ -53,7 +53,7 @@ enum {
 };
 #define LOAD_MODEL_KEY "workload_model"
 
-extern const struct embedded_text load_model_texts[]; /* the ready models, sorted by name; ends with a NULL name */
+extern const struct embedded_text load_model_texts[]; /* the ready models by name; ends with a NULL name */
 
 struct load_kind {
     double weight;
@@ -121,8 +121,8 @@ struct load_model {
 /* The object of a document; lives in the arena; NULL after an error, which is the sticky one. */
 const struct load_model *load_model_read(const struct json_value *value, struct arena *arena);
 
-/* The document that a string names: a file if it holds '/' or ends in .json, else a ready model.  On error *out is NULL;
- * an error of the name is told at the string. */
+/* The document that a string names: a file if it holds '/' or ends in .json, else a ready model.  On error *out is
+ * NULL; an error of the name is told at the string. */
 struct error load_model_doc(struct json_doc **out, const struct json_value *name) MUST_CHECK;
 
 /* Read the file.  ERROR_CONFIG with file, line and column. */

@@ -132,7 +132,7 @@ struct error model_feed_open(struct feed **out, const struct workload_spec *spec
     add_names(self);
     self->draw = load_draw_new(self->model, &self->plan);
     facts->format = "model";
-    facts->arrival_factor = 1;
+    facts->arrival_factor = facts->duration_factor = 1;
     facts->gpu_h_per_day = isfinite(h_per_day) ? h_per_day * self->plan.rate_factor : 0;
     return ERROR_OK;
 }

@@ -3,17 +3,32 @@
 #include <stdio.h>
 #include <string.h>
 
-void reason_tally_add(struct reason_tally *tally, const char *why)
+static void add(struct reason_tally *tally, const char *why, uint64_t count)
 {
     uint32_t i = 0;
     while (i < tally->reason_count && strncmp(tally->reasons[i].why, why, REASON_BYTES - 1) != 0)
         i++;
-    tally->count++;
+    tally->count += count;
     if (i == REASONS_MAX)
         return;
     if (i == tally->reason_count)
         snprintf(tally->reasons[tally->reason_count++].why, REASON_BYTES, "%s", why);
-    tally->reasons[i].count++;
+    tally->reasons[i].count += count;
+}
+
+void reason_tally_add(struct reason_tally *tally, const char *why)
+{
+    add(tally, why, 1);
+}
+
+void reason_tally_join(struct reason_tally *tally, const struct reason_tally *other)
+{
+    uint64_t named = 0;
+    for (uint32_t i = 0; i < other->reason_count; i++) {
+        add(tally, other->reasons[i].why, other->reasons[i].count);
+        named += other->reasons[i].count;
+    }
+    tally->count += other->count - named;
 }
 
 void reason_tally_show(const struct reason_tally *tally, const char *label, struct buffer *out)

@@ -21,6 +21,9 @@ struct reason_tally {
 
 void reason_tally_add(struct reason_tally *tally, const char *why);
 
+/* Add what another tally holds. */
+void reason_tally_join(struct reason_tally *tally, const struct reason_tally *other);
+
 /* Append a line per reason: `label`, the number and the reason.  Nothing if it is empty. */
 void reason_tally_show(const struct reason_tally *tally, const char *label, struct buffer *out);
 

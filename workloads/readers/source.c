@@ -4,6 +4,7 @@
 
 #include "workloads/readers/feed.h"
 #include "workloads/readers/freeze.h"
+#include "workloads/readers/merge_feed.h"
 #include "workloads/readers/model_feed.h"
 #include "workloads/readers/synth_feed.h"
 #include "workloads/readers/trace_feed.h"
@@ -12,6 +13,7 @@ struct job_source {
     struct feed *feed; /* gives the jobs */
     struct job_tables tables;
     struct workload_facts facts;
+    uint32_t part_count;
     struct arrivals_print arrivals;
     bool keeps_arrivals;
     job_id next_id;
@@ -33,7 +35,9 @@ struct error job_source_open(struct job_source **out, const struct workload_spec
 
 static feed_open_fn *open_of(const struct workload_spec *spec)
 {
-    assert((spec->trace != NULL) + (spec->synth != NULL) + (spec->model != NULL) == 1);
+    assert((spec->trace != NULL) + (spec->synth != NULL) + (spec->model != NULL) + (spec->part_count > 0) == 1);
+    if (spec->part_count > 0)
+        return merge_feed_open;
     return spec->synth != NULL ? synth_feed_open : spec->model != NULL ? model_feed_open : trace_feed_open;
 }
 
@@ -46,6 +50,7 @@ struct error job_source_open_with(struct job_source **out, const struct workload
     source->facts.declared_by_row = tables->declared.by_row;
     source->facts.declared_row_count = spec->communication.count;
     feed_open_fn *open = open_of(spec);
+    source->part_count = spec->part_count;
     struct error error = open(&source->feed, spec, tables, &source->facts, seed);
     *out = source;
     if (error_is(error)) {
@@ -88,7 +93,7 @@ struct job_source *job_source_custom(job_source_next_fn *next, void *self)
     *custom = (struct custom_feed){{&custom_ops, &source->tables, &source->facts, 0, 0}, next, self};
     source->feed = &custom->feed;
     source->facts.format = "custom";
-    source->facts.arrival_factor = 1;
+    source->facts.arrival_factor = source->facts.duration_factor = 1;
     return source;
 }
 
@@ -163,6 +168,16 @@ const struct names *job_source_classes(const struct job_source *source)
 const struct workload_facts *job_source_facts(const struct job_source *source)
 {
     return &source->facts;
+}
+
+const struct blocks_users *job_source_copies(const struct job_source *source)
+{
+    return source->tables.declared.copies;
+}
+
+const struct job_source *job_source_part(const struct job_source *source, uint32_t part)
+{
+    return part < source->part_count ? merge_feed_part(source->feed, part) : NULL;
 }
 
 void job_source_close(struct job_source *source)

@@ -1,6 +1,7 @@
 /* workloads/readers/source.h -- jobs as a stream in the order of submission, wherever they come from.
  *
- * A source takes jobs from a feed (feed.h: a trace with its transformations, a mix of classes, a model), applies what holds
+ * A source takes jobs from a feed (feed.h: a trace with its transformations, a mix of classes, a
+ * model, a merge of sources), applies what holds
  * for jobs of any origin, and numbers them.  Its consumer sees one job at a time and needs no memory for the rest.
  *
  * Law: a trace is read once, or twice with the same bytes; submit times never decrease and start at 0 or later; ids are
@@ -24,10 +25,13 @@
 #include "workloads/readers/blocks.h"
 #include "workloads/readers/communication_table.h"
 #include "workloads/readers/fill.h"
+#include "workloads/readers/growth.h"
 #include "workloads/readers/reason_tally.h"
+#include "workloads/readers/sample.h"
 #include "workloads/readers/service_load.h"
 #include "workloads/readers/shake.h"
 #include "workloads/readers/side_files.h"
+#include "workloads/readers/tenants.h"
 
 /* Hears of each unreadable line that is skipped. */
 struct bad_line_listener {
@@ -60,6 +64,7 @@ struct model_word {
 };
 
 struct synth_spec; /* workloads/synth/synth.h */
+struct workload_part;
 struct column_map; /* workloads/readers/column_map.h */
 struct load_model; /* workloads/load_model/load_model.h */
 
@@ -74,18 +79,20 @@ extern const char *const attempts_names[]; /* of those after ATTEMPTS_AS_FORMAT;
 
 /* The "workload" of a scenario, made by workload_read or by hand ({0} with trace and format is allowed). */
 struct workload_spec {
-    const char *trace;   /* path, relative to the scenario's folder; NULL: synth or model */
+    const char *trace;   /* path, relative to the scenario's folder; NULL: synth, model or a merge */
     const char *format;  /* one of trace_format_names; NULL: guessed from the header, else an error */
     const char *columns; /* path of a map of columns (workloads/readers/column_map.h); NULL: none */
     struct table_path tables[SIDE_FILES_MAX]; /* table_count of them, of distinct names */
     uint32_t table_count;
     const char *gpu_type;     /* whose run times are taken, where a trace has those of several; NULL: its format says */
-    struct synth_spec *synth; /* NULL: trace or model */
-    const struct load_model *model; /* NULL: trace or synth */
-    uint64_t model_jobs;            /* of a model: the jobs that end the stream; 0: model_until ends it */
-    time_ns model_until;            /* of a model: the time that ends it; 0: model_jobs ends it */
-    double model_rate;              /* of a model: factor of all rates; 0: 1; not with load or gpu_h_per_day */
-    double load;                    /* 0: as recorded; else the GPU load to which arrivals are scaled */
+    struct synth_spec *synth; /* NULL: not of classes */
+    const struct load_model *model;    /* NULL: not drawn from a model */
+    uint64_t model_jobs;               /* of a model: the jobs that end the stream; 0: model_until ends it */
+    time_ns model_until;               /* of a model: the time that ends it; 0: model_jobs ends it */
+    double model_rate;                 /* of a model: factor of all rates; 0: 1; not with load or gpu_h_per_day */
+    const struct workload_part *parts; /* merged; part_count of them */
+    uint32_t part_count;               /* 0: it is not a merge */
+    double load;                       /* 0: as recorded; else the GPU load to which arrivals are scaled */
     double gpu_h_per_day; /* 0: as recorded; else the GPU hours per day to which arrivals are scaled; not with load */
     uint32_t load_gpus;   /* the GPUs to which loads are relative; 0: those of the run's cluster */
     time_ns window_from, window_to; /* in the trace's own time (dates: since 1970); both 0: everything */
@@ -110,12 +117,25 @@ struct workload_spec {
     /* load 0: jobs are submitted at the times of the trace; else see workloads/readers/fill.h: no load, window or
      * scale */
     struct fill_plan fill;
+    struct sample_plan sample; /* not with frozen queues; rows.h has the order of these */
+    struct tenants_plan tenants;
+    struct growth_plan growth;
+    bool scales_durations;                    /* a load is reached by run times; false: by arrivals */
     enum blocks_kind blocks;                  /* drawn before jobs are shaken; not with `fill` */
     struct shake_plan shake;                  /* not with `fill` */
     struct communication_table communication; /* of jobs that declare none themselves */
     struct activity_table activity;           /* of the world that runs the jobs; the source does not use it */
     struct arena arena;                       /* owns the strings */
 };
+
+/* A workload that is merged with others (workloads/readers/merge_feed.h). */
+struct workload_part {
+    struct workload_spec spec; /* no merge, no filling, no tables */
+    time_ns offset;            /* of its time 0 */
+    const char *prefix;        /* before the names of its queues and users */
+};
+
+enum { WORKLOAD_PARTS_MAX = 16 };
 
 #define LOAD_OF_CLUSTER "cluster" /* used in place of a number: loads are relative to the run's cluster */
 
@@ -133,11 +153,14 @@ struct workload_facts {
     struct reason_tally skipped;       /* of rows that are no jobs or never ran, e.g. SWF run time -1 */
     time_ns first_submit, last_submit; /* in the trace's own time, before scaling */
     time_ns origin;                    /* of a trace: its own time that becomes 0 */
-    double gpu_s; /* sum of duration x GPUs that jobs ask for, after duration_scale; of the blocks that are drawn */
-    double load_recorded;  /* gpu_s / (span x cluster GPUs); 0 if the span is 0 */
-    double arrival_factor; /* factor of the gaps between arrivals; 1 if not scaled; made for the trace as recorded */
-    uint32_t load_gpus;    /* the GPUs to which loads are relative; 0: no load is */
-    /* GPU hours that the jobs ask for per day, after scaling; for synth and models the intended mean; 0: not known, or the jobs
+    /* sum of duration x GPUs that jobs ask for, after duration_scale and before a load is reached; of the blocks that
+     * are drawn */
+    double gpu_s;
+    double load_recorded;   /* gpu_s / (span x cluster GPUs); 0 if the span is 0 */
+    double arrival_factor;  /* factor of the gaps between arrivals; 1 if not scaled; made for the trace as recorded */
+    double duration_factor; /* factor of run times by which a load is reached; 1 if not scaled so */
+    uint32_t load_gpus;     /* the GPUs to which loads are relative; 0: no load is */
+    /* GPU hours that the jobs ask for per day, after scaling; drawn jobs: the intended mean; 0: not known, or the jobs
      * fill the cluster */
     double gpu_h_per_day;
     bool is_filling;                /* of jobs that fill the cluster, and that end together */
@@ -179,8 +202,8 @@ struct error job_source_next(struct job_source *source, struct job *job, struct 
 struct error job_source_check(struct job_source *source) MUST_CHECK;
 
 /* Show some of the jobs before the first one is taken: of a trace those among its first 100,000 rows that are in the
- * window (all, in any order, if it is held in memory); of a synthesized workload or a model its first 4,000.  The stream is
- * unchanged.  A custom source shows none. */
+ * window (all, in any order, if it is held in memory); of a synthesized workload or a model its first 4,000.  The
+ * stream is unchanged.  A custom source shows none. */
 typedef void job_source_seen_fn(void *self, const struct job *job);
 struct error job_source_preview(struct job_source *source, job_source_seen_fn *seen, void *self) MUST_CHECK;
 
@@ -198,6 +221,9 @@ void job_source_keep_arrivals(struct job_source *source);
 uint64_t job_source_arrivals(const struct job_source *source);
 const struct names *job_source_classes(const struct job_source *source); /* WORKLOAD_CLASSES_MAX at most */
 const struct workload_facts *job_source_facts(const struct job_source *source);
+
+/* The source of a part of a merge; NULL: there is none. */
+const struct job_source *job_source_part(const struct job_source *source, uint32_t part);
 void job_source_close(struct job_source *source); /* NULL is allowed */
 
 #endif

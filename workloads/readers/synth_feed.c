@@ -60,7 +60,7 @@ static struct error begin(struct synth_feed *self, struct job_tables *tables, st
     synth_classes(self->synth, tables->classes);
     TRY(declared_check_synth(&tables->declared, self->synth));
     facts->format = "synth";
-    facts->arrival_factor = 1;
+    facts->arrival_factor = facts->duration_factor = 1;
     facts->load_gpus = synth_load_gpus(self->synth);
     facts->gpu_h_per_day = synth_gpu_h_per_day(self->synth);
     return ERROR_OK;

@@ -6,7 +6,7 @@
 #include "base/input.h"
 #include "workloads/readers/fill.h"
 #include "workloads/readers/held.h"
-#include "workloads/readers/reader.h"
+#include "workloads/readers/rows.h"
 #include "workloads/readers/spill.h"
 
 /* Traces of at most HELD_MAX jobs are read once and kept (40 MB).  Longer ones are read again as a stream, by way of
@@ -18,15 +18,12 @@ enum { HOURS_PER_DAY = 24, PREVIEW_ROWS = 100000 };
 struct trace_feed {
     struct feed feed;
     const struct workload_spec *spec;
-    struct reader reader; /* open while streaming or loading */
-    struct arena arena;   /* holds what rows point to */
-    struct arena kept;    /* holds what jobs point to until the end */
+    struct rows rows; /* open while streaming or loading */
     struct side_files sides;
     struct held held;
     struct spill *spill; /* jobs of a long trace that is not sorted; NULL: of none */
     struct blocks_users copies;
     struct fill fill;
-    bool is_read;     /* the trace was opened before */
     bool is_held;     /* jobs come from `held`, not from the reader */
     bool is_sorted;   /* the trace's submissions never decrease */
     bool is_finished; /* the second reading has ended, and was of the same bytes */
@@ -52,58 +49,19 @@ static struct error changed(const struct trace_feed *self)
     return error;
 }
 
-static time_ns time_scaled(time_ns time, double factor)
-{
-    if (factor == 1 || time == TIME_NEVER)
-        return time;
-    return time_from_seconds(time_to_seconds(time) * factor);
-}
-
 /* ---- The first reading ------------------------------------------------------------------------- */
-
-/* The next row in the window, with its durations scaled. */
-static struct error row_next(struct trace_feed *self, struct trace_row *row, bool *has)
-{
-    const struct workload_spec *spec = self->spec;
-    double factor = spec->duration_scale != 0 ? spec->duration_scale : 1;
-    do {
-        if (!self->is_held)
-            arena_reset(&self->arena);
-        TRY(reader_next(&self->reader, row, has));
-    } while (*has && has_window(spec) && (row->job.submit < spec->window_from || row->job.submit >= spec->window_to));
-    row->truth.duration = time_scaled(row->truth.duration, factor);
-    row->job.limit = time_scaled(row->job.limit, factor);
-    row->job.estimate = time_scaled(row->job.estimate, factor);
-    if (row->job.limit == 0)
-        row->job.limit = TIME_NS_PER_US; /* scaling made it 0, which is no limit */
-    return ERROR_OK;
-}
 
 static struct error trace_open(struct trace_feed *self)
 {
-    self->reader = (struct reader){
-        .cluster = self->feed.tables->cluster,
-        .queues = self->feed.tables->queues,
-        .users = self->feed.tables->users,
-        .asks = &self->feed.tables->asks,
-        .communications = &self->feed.tables->declared.set,
-        .tags = self->feed.tables->tags,
-        .classes = self->feed.tables->classes,
-        .arena = &self->arena,
-        .kept = &self->kept,
-        .sides = &self->sides,
-        .is_again = self->is_read,
-    };
-    self->is_read = true;
-    TRY(reader_open(&self->reader, self->spec));
-    self->frozen = self->reader.frozen;
+    TRY(rows_open(&self->rows));
+    self->frozen = self->rows.reader.frozen;
     return ERROR_OK;
 }
 
 /* The trace is too long to be kept.  If it is not sorted, sorting begins, so that no line is read twice. */
 static struct error trace_let_go(struct trace_feed *self)
 {
-    self->is_held = false;
+    self->is_held = self->rows.is_kept = false;
     self->spill = self->is_sorted ? NULL : spill_new(0);
     for (size_t i = 0; i < self->held.count && self->spill != NULL; i++)
         TRY(spill_add(self->spill, &self->held.jobs[i].job, &self->held.jobs[i].truth));
@@ -120,10 +78,10 @@ static struct error trace_scan(struct trace_feed *self)
     const bool is_kept = input_is_once(spec->trace) /* a pipe */ || is_filling(spec) || shake_is_on(&spec->shake) ||
                          spec->blocks != BLOCKS_NONE;
     const uint64_t held_max = spec->is_scanned ? 0 : is_kept ? JOB_NONE : HELD_MAX;
-    self->is_held = true;
+    self->is_held = self->rows.is_kept = true;
     self->is_sorted = true;
     while (true) {
-        TRY(row_next(self, &row, &has));
+        TRY(rows_next(&self->rows, &row, &has));
         if (!has)
             break;
         if (self->feed.facts->job_count != 0 && row.job.submit < self->previous)
@@ -144,18 +102,18 @@ static struct error trace_scan(struct trace_feed *self)
             TRY(spill_add(self->spill, &row.job, &row.truth));
     }
     self->is_finished = self->spill != NULL || spec->is_scanned;
-    self->feed.facts->bad_line_count = self->reader.bad_line_count;
-    self->feed.facts->skipped = self->reader.skipped;
-    self->feed.facts->requests = self->reader.requests;
-    self->feed.facts->format = self->reader.format->name;
-    return input_finish_digest(self->reader.input, self->feed.facts->digest);
+    self->feed.facts->bad_line_count = self->rows.reader.bad_line_count;
+    self->feed.facts->skipped = self->rows.reader.skipped;
+    self->feed.facts->requests = self->rows.reader.requests;
+    self->feed.facts->format = self->rows.reader.format->name;
+    return input_finish_digest(self->rows.reader.input, self->feed.facts->digest);
 }
 
 /* A trace that was read again must have been the same. */
 static struct error trace_finish(struct trace_feed *self)
 {
     char digest[33];
-    TRY(input_finish_digest(self->reader.input, digest));
+    TRY(input_finish_digest(self->rows.reader.input, digest));
     self->is_finished = true;
     return strcmp(digest, self->feed.facts->digest) == 0 ? ERROR_OK : changed(self);
 }
@@ -169,7 +127,8 @@ static double recorded_h_per_day(const struct workload_facts *facts)
     return span_s > 0 ? facts->gpu_s / span_s * HOURS_PER_DAY : 0;
 }
 
-/* Find the factor by which gaps between submissions grow, so that the jobs ask for the load that is set. */
+/* Find the factor by which run times or the gaps between submissions grow, so that the jobs ask for the load that is
+ * set. */
 static struct error trace_scale(struct trace_feed *self)
 {
     const struct workload_spec *spec = self->spec;
@@ -185,8 +144,12 @@ static struct error trace_scale(struct trace_feed *self)
                          "%s cannot be scaled to a load: its jobs ask no GPU time, are all submitted at "
                          "once, or the cluster has no GPUs",
                          spec->trace);
-    facts->arrival_factor =
+    const double too_many =
         spec->load > 0 ? facts->gpu_s / (span_s * gpus) / spec->load : recorded_h_per_day(facts) / spec->gpu_h_per_day;
+    if (spec->scales_durations)
+        facts->duration_factor = 1 / too_many;
+    else
+        facts->arrival_factor = too_many;
     return ERROR_OK;
 }
 
@@ -195,18 +158,19 @@ static struct error trace_judge(struct trace_feed *self)
     const struct workload_spec *spec = self->spec;
     struct workload_facts *facts = self->feed.facts;
     if (facts->job_count == 0)
-        return error_new(ERROR_DATA, "%s holds no jobs%s", spec->trace, has_window(spec) ? " in the window" : "");
+        return error_new(ERROR_DATA, "%s holds no jobs%s%s", spec->trace, has_window(spec) ? " in the window" : "",
+                         spec->sample.share > 0 || spec->growth.queues.count > 0 ? " that stay" : "");
     feed_count_end(&self->feed);
     self->origin = has_window(spec)         ? spec->window_from
                    : self->frozen.is_frozen ? self->frozen.origin
                                             : facts->first_submit;
     facts->origin = self->origin;
     facts->is_filling = self->frozen.is_filling;
-    facts->arrival_factor = 1;
+    facts->arrival_factor = facts->duration_factor = 1;
     if (spec->load > 0 || spec->gpu_h_per_day > 0)
         TRY(trace_scale(self));
     if (!is_filling(spec))
-        facts->gpu_h_per_day = recorded_h_per_day(facts) / facts->arrival_factor;
+        facts->gpu_h_per_day = recorded_h_per_day(facts) * facts->duration_factor / facts->arrival_factor;
     return ERROR_OK;
 }
 
@@ -217,7 +181,7 @@ static struct error trace_spill(struct trace_feed *self)
     bool has;
     self->spill = spill_new(0);
     while (true) {
-        TRY(row_next(self, &row, &has));
+        TRY(rows_next(&self->rows, &row, &has));
         if (!has)
             return trace_finish(self);
         TRY(spill_add(self->spill, &row.job, &row.truth));
@@ -235,7 +199,7 @@ static struct error trace_draw(struct trace_feed *self, uint64_t seed)
                                      .trace = spec->trace,
                                      .seed = seed};
     const time_ns first_submit = facts->first_submit, last_submit = facts->last_submit;
-    TRY(blocks_draw(&self->held, &plan, self->feed.tables->users, &self->arena, &self->copies));
+    TRY(blocks_draw(&self->held, &plan, self->feed.tables->users, &self->rows.arena, &self->copies));
     declared_set_copies(&self->feed.tables->declared, &self->copies);
     feed_count_again(&self->feed);
     for (size_t i = 0; i < self->held.count; i++)
@@ -243,7 +207,7 @@ static struct error trace_draw(struct trace_feed *self, uint64_t seed)
     facts->first_submit = first_submit;
     facts->last_submit = last_submit;
     feed_count_end(&self->feed);
-    facts->gpu_h_per_day = recorded_h_per_day(facts) / facts->arrival_factor;
+    facts->gpu_h_per_day = recorded_h_per_day(facts) * facts->duration_factor / facts->arrival_factor;
     self->is_sorted = true;
     return ERROR_OK;
 }
@@ -258,7 +222,7 @@ static struct error trace_order(struct trace_feed *self, uint64_t seed)
         self->is_sorted = false;
     }
     if (!self->is_held && self->spill == NULL) {
-        arena_reset(&self->arena);
+        arena_reset(&self->rows.arena);
         TRY(trace_open(self));
         if (!self->is_sorted)
             TRY(trace_spill(self));
@@ -290,10 +254,27 @@ static struct error trace_begin(struct trace_feed *self, uint64_t seed)
     TRY(trace_open(self));
     TRY(trace_scan(self));
     TRY(trace_judge(self));
-    reader_close(&self->reader);
+    rows_close(&self->rows);
     return self->spec->is_scanned   ? ERROR_OK
            : is_filling(self->spec) ? trace_fill(self, seed)
                                     : trace_order(self, seed);
+}
+
+/* Multiply run time and limits, and the attempts before the last. */
+static void stretch(struct trace_feed *self, struct job *job, struct job_truth *truth, double factor)
+{
+    const struct job_failures *failures = truth->failures;
+    rows_stretch(job, truth, factor);
+    if (failures == NULL)
+        return;
+    struct job_failures *scaled =
+        arena_alloc(&self->rows.kept, sizeof *scaled + failures->count * sizeof scaled->work[0]);
+    scaled->count = failures->count;
+    for (uint32_t i = 0; i < failures->count; i++) {
+        const time_ns work = rows_scaled(failures->work[i], factor);
+        scaled->work[i] = work > 0 ? work : 1;
+    }
+    truth->failures = scaled;
 }
 
 /* ---- The feed ---------------------------------------------------------------------------------- */
@@ -308,12 +289,12 @@ static struct error trace_feed_next(struct feed *feed, struct job *job, struct j
     if (self->is_held) {
         *has = held_next(&self->held, job, truth);
     } else if (self->spill != NULL) {
-        arena_reset(&self->arena);
-        TRY(spill_next(self->spill, &self->arena, job, truth, has));
+        arena_reset(&self->rows.arena);
+        TRY(spill_next(self->spill, &self->rows.arena, job, truth, has));
     } else {
         struct trace_row row;
         if (!self->is_finished)
-            TRY(row_next(self, &row, has));
+            TRY(rows_next(&self->rows, &row, has));
         if (!*has)
             return self->is_finished ? ERROR_OK : trace_finish(self);
         if (row.job.submit < self->previous || row.job.submit < self->origin)
@@ -325,8 +306,10 @@ static struct error trace_feed_next(struct feed *feed, struct job *job, struct j
         return ERROR_OK;
     self->previous = job->submit;
     time_ns slack = job->deadline == TIME_NEVER ? TIME_NEVER : job->deadline - job->submit;
-    job->submit = time_scaled(job->submit - self->origin, self->feed.facts->arrival_factor);
+    job->submit = rows_scaled(job->submit - self->origin, self->feed.facts->arrival_factor);
     job->deadline = slack == TIME_NEVER ? TIME_NEVER : job->submit + slack;
+    if (self->feed.facts->duration_factor != 1)
+        stretch(self, job, truth, self->feed.facts->duration_factor);
     return ERROR_OK;
 }
 
@@ -350,17 +333,17 @@ static struct error trace_preview(struct trace_feed *self, job_source_seen_fn *s
     struct trace_row row;
     bool has;
     if (self->spill != NULL) {
-        reader_close(&self->reader);
+        rows_close(&self->rows);
         TRY(trace_open(self));
     }
     for (uint32_t i = 0; i < preview_rows(self); i++) {
-        TRY(row_next(self, &row, &has));
+        TRY(rows_next(&self->rows, &row, &has));
         if (!has)
             break;
         seen(listener, &row.job);
     }
-    reader_close(&self->reader);
-    arena_reset(&self->arena);
+    rows_close(&self->rows);
+    arena_reset(&self->rows.arena);
     return self->spill != NULL ? ERROR_OK : trace_open(self);
 }
 
@@ -377,13 +360,11 @@ static struct error trace_feed_preview(struct feed *feed, job_source_seen_fn *se
 static void trace_feed_free(struct feed *feed)
 {
     struct trace_feed *self = (struct trace_feed *)feed;
-    reader_close(&self->reader);
     fill_release(&self->fill);
     held_release(&self->held);
     spill_free(self->spill);
     blocks_users_release(&self->copies);
-    arena_release(&self->arena);
-    arena_release(&self->kept);
+    rows_release(&self->rows);
     side_files_release(&self->sides);
     mem_free(self);
 }
@@ -399,6 +380,7 @@ struct error trace_feed_open(struct feed **out, const struct workload_spec *spec
     self->spec = spec;
     side_files_init(&self->sides, spec->tables, spec->table_count);
     facts->sides = &self->sides;
+    rows_init(&self->rows, spec, tables, &self->sides, seed);
     *out = &self->feed;
     TRY(trace_begin(self, seed));
     self->feed.preview_max = self->frozen.preview_jobs;

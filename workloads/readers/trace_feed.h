@@ -5,9 +5,10 @@
  * temporary file if they are not sorted (spill.h).
  *
  * What happens to the jobs, in this order:
- *   rows       window, durations
+ *   rows       window, sample, tenants, growth, durations (rows.h)
  *   together   blocks.h, shake.h; or fill.h
- *   stream     gaps between arrivals scaled to a load; time 0 is the begin of the window, else the first submission
+ *   stream     gaps between arrivals, or run times, scaled to a load; time 0 is the begin of the window, else the first
+ *              submission
  */
 #ifndef WORKLOADS_READERS_TRACE_FEED_H
 #define WORKLOADS_READERS_TRACE_FEED_H

@@ -5,6 +5,7 @@
 #include "workloads/load_model/load_model.h"
 #include "workloads/readers/column_map.h"
 #include "workloads/readers/source.h"
+#include "workloads/readers/workload_changes.h"
 #include "workloads/readers/zone.h"
 #include "workloads/synth/synth_spec.h"
 
@@ -101,6 +102,7 @@ static void fill_read(struct workload_spec *spec, struct json_object *workload)
     }
     json_object_close(&object);
     fill_refuse(workload, "load");
+    fill_refuse(workload, "load_by");
     fill_refuse(workload, "gpu_hours_per_day");
     fill_refuse(workload, "load_gpus");
     fill_refuse(workload, "window");
@@ -274,6 +276,7 @@ static void trace_read(struct workload_spec *spec, struct json_object *object, c
     spec->has_no_failures = json_get_choice(object, "failures", failures_names, 0) == 1;
     const int blocks = json_get_choice(object, "blocks", blocks_names, -1);
     spec->blocks = blocks >= 0 ? (enum blocks_kind)(BLOCKS_USERS + blocks) : BLOCKS_NONE;
+    workload_changes_read(spec, object);
     shake_read(spec, object);
     fill_read(spec, object);
 }
@@ -296,23 +299,49 @@ static void model_read(struct workload_spec *spec, struct json_object *object, c
         json_fail(&object->value, "a model goes on for ever: give 'jobs' or 'duration'");
 }
 
-/* Known keys of traces get their own message, because they are not allowed here.  first: of `keys`. */
-static void trace_keys_refuse(struct json_object *object, size_t first)
+/* What a workload that is no trace has in place of a key. */
+static const char *spec_hint(const char *what, const char *key)
 {
-    static const char *const keys[] = {"load",          "gpu_hours_per_day", "format",           "columns",
-                                       "tables",        "gpu_type",          "gpu_models",       "service",
-                                       "window",        "duration_scale",    "tz_offset",        "processors_per_gpu",
-                                       "gpus_per_node", "bad_lines_max",     "default_duration", "fill",
-                                       "blocks",        "attempts",          "failures",         "shake"};
+    if (strcmp(what, "merge") == 0)
+        return "it in its parts";
+    if (strcmp(key, "load") == 0)
+        return "synth.load_whole_gpu";
+    return strcmp(key, "gpu_hours_per_day") == 0 ? "'gpu_hours_per_day' in its classes" : "no such thing";
+}
+
+/* Known keys of traces get their own message, because they are not allowed here.  first: of `keys`.  what: the
+ * kind of workload. */
+static void trace_keys_refuse(struct json_object *object, size_t first, const char *what)
+{
+    static const char *const keys[] = {"load",
+                                       "gpu_hours_per_day",
+                                       "format",
+                                       "columns",
+                                       "tables",
+                                       "gpu_type",
+                                       "gpu_models",
+                                       "service",
+                                       "window",
+                                       "duration_scale",
+                                       "tz_offset",
+                                       "processors_per_gpu",
+                                       "gpus_per_node",
+                                       "bad_lines_max",
+                                       "default_duration",
+                                       "fill",
+                                       "blocks",
+                                       "attempts",
+                                       "failures",
+                                       "shake",
+                                       "load_by",
+                                       "sample",
+                                       "tenants",
+                                       "growth"};
     for (size_t i = first; i < sizeof keys / sizeof keys[0]; i++) {
         if (!json_has(object, keys[i]))
             continue;
         struct json_value value = json_member(object, keys[i]);
-        json_fail(&value, "'%s' belongs to a trace; a %s has %s", keys[i],
-                  first == 0 ? "synthesized workload" : "model",
-                  strcmp(keys[i], "load") == 0                ? "synth.load_whole_gpu"
-                  : strcmp(keys[i], "gpu_hours_per_day") == 0 ? "'gpu_hours_per_day' in its classes"
-                                                              : "no such thing");
+        json_fail(&value, "'%s' belongs to a trace; a %s has %s", keys[i], what, spec_hint(what, keys[i]));
     }
 }
 
@@ -329,34 +358,94 @@ static void tables_read(struct workload_spec *spec, struct json_object *object)
     spec->activity = activity_table_read(&activity, &spec->arena, classes);
 }
 
-void workload_read(struct workload_spec *spec, const struct json_value *value, const char *base)
+/* Where the jobs come from, and the keys that go with it.  object: of the workload. */
+static void origin_read(struct workload_spec *spec, struct json_object *object, const char *base)
 {
-    struct json_object object;
-    *spec =
-        (struct workload_spec){.duration_scale = 1, .processors_per_gpu = 1, .gpus_per_node = GPUS_PER_NODE_DEFAULT};
-    json_object_open(&object, value);
-    bool has_trace = json_has(&object, "trace");
-    struct json_value synth = json_member(&object, "synth"), model = json_member(&object, "model");
-    spec->load_gpus = load_gpus_read(&object);
-    if (has_trace + (synth.node != NULL) + (model.node != NULL) != 1) {
-        json_fail(value, "a workload must have either 'trace', 'synth' or 'model'");
+    const bool has_trace = json_has(object, "trace");
+    const struct json_value synth = json_member(object, "synth"), model = json_member(object, "model");
+    if (has_trace + (synth.node != NULL) + (model.node != NULL) + (spec->part_count > 0) != 1) {
+        json_fail(&object->value, "a workload must have either 'trace', 'synth', 'model' or 'merge'");
     } else if (has_trace) {
-        trace_read(spec, &object, base);
+        trace_read(spec, object, base);
     } else if (model.node != NULL) {
-        trace_keys_refuse(&object, KEYS_OF_MODELS);
-        model_read(spec, &object, &model);
-    } else {
-        trace_keys_refuse(&object, 0);
+        trace_keys_refuse(object, KEYS_OF_MODELS, "model");
+        model_read(spec, object, &model);
+    } else if (synth.node != NULL) {
+        trace_keys_refuse(object, 0, "synthesized workload");
         spec->synth = synth_read(&synth, &spec->arena);
         if (spec->synth != NULL)
             spec->synth->load_gpus = spec->load_gpus;
+    } else {
+        trace_keys_refuse(object, 0, "merge");
     }
+}
+
+static struct workload_spec spec_new(void)
+{
+    return (struct workload_spec){.duration_scale = 1, .processors_per_gpu = 1, .gpus_per_node = GPUS_PER_NODE_DEFAULT};
+}
+
+/* What holds for all jobs of a merge cannot stand in a part. */
+static void part_keys_refuse(struct json_object *object)
+{
+    static const char *const keys[] = {"merge", "communication", "activity", "fill"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        if (!json_has(object, keys[i]))
+            continue;
+        const struct json_value value = json_member(object, keys[i]);
+        json_fail(&value, "'%s' cannot stand in a part of a merge", keys[i]);
+    }
+}
+
+static void part_read(struct workload_part *part, const struct json_value *value, struct workload_spec *whole,
+                      const char *base)
+{
+    struct json_object object;
+    part->spec = spec_new();
+    json_object_open(&object, value);
+    part_keys_refuse(&object);
+    part->spec.load_gpus = json_has(&object, "load_gpus") ? load_gpus_read(&object) : whole->load_gpus;
+    part->offset = json_get_duration(&object, "offset", 0);
+    part->prefix = arena_copy(&whole->arena, text_of(json_get_string(&object, "prefix", "")));
+    origin_read(&part->spec, &object, base);
+    json_object_close(&object);
+}
+
+static void merge_read(struct workload_spec *spec, struct json_object *object, const char *base)
+{
+    const struct json_value value = json_member(object, "merge");
+    if (value.node == NULL)
+        return;
+    const size_t count = json_array_count(&value);
+    if (count == 0 || count > WORKLOAD_PARTS_MAX) {
+        json_fail(&value, "'merge' must be an array of 1 to %d workloads", WORKLOAD_PARTS_MAX);
+        return;
+    }
+    struct workload_part *parts = arena_alloc_array(&spec->arena, count, struct workload_part);
+    spec->parts = parts;
+    for (size_t i = 0; i < count; i++) {
+        const struct json_value item = json_array_item(&value, i);
+        spec->part_count++;
+        part_read(&parts[i], &item, spec, base);
+    }
+}
+
+void workload_read(struct workload_spec *spec, const struct json_value *value, const char *base)
+{
+    struct json_object object;
+    *spec = spec_new();
+    json_object_open(&object, value);
+    spec->load_gpus = load_gpus_read(&object);
+    merge_read(spec, &object, base);
+    origin_read(spec, &object, base);
     tables_read(spec, &object);
     json_object_close(&object);
 }
 
 void workload_release(struct workload_spec *spec)
 {
+    for (uint32_t i = 0; i < spec->part_count; i++)
+        arena_release((struct arena *)(uintptr_t)&spec->parts[i].spec.arena);
     arena_release(&spec->arena);
     *spec = (struct workload_spec){0};
 }

@@ -1,0 +1,30 @@
+/* workloads/readers/merge_feed.h -- the jobs of several workloads in one stream, by submission.
+ *
+ *   "merge": [{"trace": "a.csv", "prefix": "a/"}, {"model": "philly", "duration": "30d", "offset": "7d"}]
+ *
+ * Each part is a source of its own, with its own tables.  The time 0 of a part is its offset here.  The names of its
+ * queues and users and the ids of its jobs get its prefix; equal names are one queue and one user.  A queue keeps its
+ * parent and amounts, unless a queue of this name is there already.
+ *
+ * Laws
+ *  - The jobs are those of the parts, in the order of submission; of equal submissions those of the earlier part come
+ *    first, each part in its own order.
+ *  - A job depends on jobs of its part; arrays of two parts are two arrays.
+ *  - Part i draws with a seed that the seed and i give; the first part with the seed itself.
+ *
+ * Memory: 4 bytes for each job of a part that is a trace, for dependencies.  Cost: O(parts) a job.
+ */
+#ifndef WORKLOADS_READERS_MERGE_FEED_H
+#define WORKLOADS_READERS_MERGE_FEED_H
+
+#include "workloads/readers/feed.h"
+
+/* Open the parts of spec->parts; their names are added to the tables.  *out must be freed through its ops, also after
+ * an error.  ERROR_CONFIG: the parts have more workload classes than a workload can have. */
+struct error merge_feed_open(struct feed **out, const struct workload_spec *spec, struct job_tables *tables,
+                             struct workload_facts *facts, uint64_t seed) MUST_CHECK;
+
+/* The source of a part.  feed: made by merge_feed_open. */
+const struct job_source *merge_feed_part(const struct feed *feed, uint32_t part);
+
+#endif

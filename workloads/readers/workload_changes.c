@@ -1,0 +1,65 @@
+#include "workloads/readers/workload_changes.h"
+
+enum { LOAD_BY_ARRIVALS, LOAD_BY_DURATIONS };
+static const char *const load_by_names[] = {"arrivals", "durations", NULL};
+
+#define SHARE_MIN 1e-9
+
+static void load_by_read(struct workload_spec *spec, struct json_object *object)
+{
+    spec->scales_durations = json_get_choice(object, "load_by", load_by_names, LOAD_BY_ARRIVALS) == LOAD_BY_DURATIONS;
+    if (json_has(object, "load_by") && spec->load == 0 && spec->gpu_h_per_day == 0) {
+        struct json_value value = json_member(object, "load_by");
+        json_fail(&value, "'load_by' needs a 'load' or 'gpu_hours_per_day' that is reached so");
+    }
+}
+
+static void sample_read(struct sample_plan *plan, struct json_object *object)
+{
+    struct json_value value = json_member(object, "sample");
+    struct json_object sample;
+    if (value.node == NULL)
+        return;
+    json_object_open(&sample, &value);
+    json_need(&sample, "share");
+    plan->share = json_get_real(&sample, "share", SHARE_MIN, 1, 1);
+    plan->by = (enum sample_by)json_get_choice(&sample, "by", sample_by_names, SAMPLE_JOBS);
+    plan->has_seed = json_has(&sample, "seed");
+    plan->seed = (uint64_t)json_get_int(&sample, "seed", 0, INT64_MAX, 0);
+    json_object_close(&sample);
+}
+
+static void tenants_read(struct tenants_plan *plan, struct json_object *object, struct arena *arena)
+{
+    struct json_value value = json_member(object, "tenants");
+    struct json_object tenants;
+    if (value.node == NULL)
+        return;
+    json_object_open(&tenants, &value);
+    const struct json_value queues = json_member(&tenants, "queues"), users = json_member(&tenants, "users");
+    name_rules_read(&plan->queues, &queues, arena);
+    name_rules_read(&plan->users, &users, arena);
+    json_object_close(&tenants);
+}
+
+static void growth_read(struct growth_plan *plan, struct json_object *object, struct arena *arena)
+{
+    struct json_value value = json_member(object, "growth");
+    struct json_object growth;
+    if (value.node == NULL)
+        return;
+    json_object_open(&growth, &value);
+    json_need(&growth, "queues");
+    const struct json_value queues = json_member(&growth, "queues");
+    name_rules_read_factors(&plan->queues, &queues, GROWTH_FACTOR_MAX, arena);
+    plan->jitter = json_get_duration(&growth, "jitter_s", GROWTH_JITTER_DEFAULT);
+    json_object_close(&growth);
+}
+
+void workload_changes_read(struct workload_spec *spec, struct json_object *object)
+{
+    load_by_read(spec, object);
+    sample_read(&spec->sample, object);
+    tenants_read(&spec->tenants, object, &spec->arena);
+    growth_read(&spec->growth, object, &spec->arena);
+}
