@@ -20,10 +20,12 @@ other="The run is NOT the same."
 mkdir -p study/data
 sed 's/submit_s/begin/' small.csv | zstd -q -o study/data/jobs.csv.zst
 echo '{"fields": {"job_id": "job_id", "submit_s": "begin", "duration_s": "duration_s", "gpus": "gpus",
-                  "queue": "queue"}}' >study/data/map.json
+                  "queue": {"column": "queue", "words": {"red": "crimson", "r*": "none", "*": "rest"}}}}' \
+    >study/data/map.json
 cp four.json study/
 echo '{"cluster": "four.json", "policy": {"preset": "windtunnel"},
-       "workload": {"trace": "data/jobs.csv.zst", "columns": "data/map.json", "shake": {"arrivals_s": 5}}}' \
+       "workload": {"trace": "data/jobs.csv.zst", "columns": "data/map.json",
+                    "growth": {"queues": {"rest": 3, "crim*": 2, "c*": 0, "*": 0}}, "shake": {"arrivals_s": 5}}}' \
     >study/s.json
 windtunnel run study/s.json --seed 7 --out rec
 [ "$status" -eq 0 ] || fail "run: $(cat said.err)"

@@ -14,23 +14,28 @@
 
 enum { FAILURES_MAX = 4 };
 
-/* Failures of a job, in storage of the test. */
+/* Failures of a job, in storage of the test: as struct job_failures, which has no end. */
 struct failures {
-    struct job_failures head;
+    uint32_t count;
     time_ns work[FAILURES_MAX];
 };
 _Static_assert(offsetof(struct failures, work) == offsetof(struct job_failures, work), "the same place");
 
+static const struct job_failures *told(const struct failures *failures)
+{
+    return (const void *)failures;
+}
+
 static void test_one_node_in_turn(void **state)
 {
     (void)state;
-    static struct failures first = {{2}, {S(60), S(30)}}, second = {{1}, {S(200)}};
+    static struct failures first = {2, {S(60), S(30)}}, second = {1, {S(200)}};
     struct cluster *cluster = cluster_uniform_new(1, 8);
     struct run_setup setup = run_setup_default(cluster);
     struct run_job jobs[] = {run_job_make(0, S(100), 1, 8), run_job_make(S(10), S(5), 1, 8),
                              run_job_make(S(20), S(7), 1, 8)};
-    jobs[0].truth.failures = &first.head;
-    jobs[1].truth.failures = &second.head;
+    jobs[0].truth.failures = told(&first);
+    jobs[1].truth.failures = told(&second);
     jobs[1].truth.outcome = OUTCOME_FAILED;
     struct run_log *log = run_jobs(&setup, jobs, 3);
     assert_true(log->jobs[0].start == 0 && log->jobs[0].end == S(190));
@@ -54,12 +59,12 @@ static void test_one_node_in_turn(void **state)
 static void test_limit(void **state)
 {
     (void)state;
-    static struct failures failures = {{1}, {S(60)}};
+    static struct failures failures = {1, {S(60)}};
     struct cluster *cluster = cluster_uniform_new(1, 8);
     struct run_setup setup = run_setup_default(cluster);
     setup.world.kills_at_limit = true;
     struct run_job jobs[] = {run_job_make(0, S(70), 1, 8), run_job_make(0, S(50), 1, 8)};
-    jobs[0].truth.failures = jobs[1].truth.failures = &failures.head;
+    jobs[0].truth.failures = jobs[1].truth.failures = told(&failures);
     jobs[0].job.limit = S(70);
     jobs[1].job.limit = S(55);
     struct run_log *log = run_jobs(&setup, jobs, 2);
@@ -75,7 +80,7 @@ static void test_limit(void **state)
 static void test_estimates(void **state)
 {
     (void)state;
-    static struct failures failures = {{1}, {S(300)}};
+    static struct failures failures = {1, {S(300)}};
     struct cluster *cluster = cluster_uniform_new(1, 8);
     struct run_setup setup = run_setup_default(cluster);
     setup.policy = run_preset("easy");
@@ -84,7 +89,7 @@ static void test_estimates(void **state)
      * run for 300 s */
     struct run_job jobs[] = {run_job_make(0, S(10), 1, 4), run_job_make(S(1), S(10), 1, 8),
                              run_job_make(S(2), S(200), 1, 4)};
-    jobs[0].truth.failures = &failures.head;
+    jobs[0].truth.failures = told(&failures);
     struct run_log *log = run_jobs(&setup, jobs, 3);
     assert_true(log->jobs[2].start == S(2));
     assert_true(log->jobs[0].end == S(310));
@@ -95,8 +100,8 @@ static void test_estimates(void **state)
 static void random_failures(struct random_stream *stream, struct failures *failures)
 {
     *failures = (struct failures){0};
-    failures->head.count = 1 + random_below(stream, FAILURES_MAX);
-    for (uint32_t i = 0; i < failures->head.count; i++)
+    failures->count = 1 + random_below(stream, FAILURES_MAX);
+    for (uint32_t i = 0; i < failures->count; i++)
         failures->work[i] = S(1 + random_below(stream, 500));
 }
 
@@ -124,7 +129,7 @@ static void test_random_jobs(void **state)
             jobs[i].job.priority = random_below(&stream, 4) == 0 ? 90 : 50;
             random_failures(&stream, &failures[i]);
             if (random_below(&stream, 2) == 0)
-                jobs[i].truth.failures = &failures[i].head;
+                jobs[i].truth.failures = told(&failures[i]);
         }
         struct run_log *log = run_jobs(&setup, jobs, JOBS);
         uint32_t failed[JOBS] = {0};

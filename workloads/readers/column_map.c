@@ -1,5 +1,7 @@
 #include "workloads/readers/column_map.h"
+#include "workloads/readers/name_rules.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "workloads/readers/zone.h"
@@ -124,6 +126,11 @@ static const char **words_of(const struct reading *reading, const struct json_va
     return words;
 }
 
+static int by_order(const void *a, const void *b)
+{
+    return name_rules_order(((const struct map_word *)a)->word, ((const struct map_word *)b)->word);
+}
+
 static void meanings_read(const struct reading *reading, struct json_object *object, struct map_source *source)
 {
     struct json_value value = json_member(object, "words");
@@ -138,6 +145,8 @@ static void meanings_read(const struct reading *reading, struct json_object *obj
     for (uint32_t i = 0; i < source->word_count && (key = json_object_key(&words, i)) != NULL; i++)
         source->words[i] = (struct map_word){kept(reading, key), kept(reading, json_get_string(&words, key, ""))};
     json_object_close(&words);
+    if (source->word_count > 0)
+        qsort(source->words, source->word_count, sizeof *source->words, by_order);
 }
 
 /* "only": {"job_type": ["strict"]} */

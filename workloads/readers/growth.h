@@ -5,7 +5,7 @@
  * A job of a queue with the factor f comes floor(f + u) times, where u is uniform in 0..1 and drawn for each job: on
  * average f times.  The first is the job itself, at its own time; it is left out if the number is 0.  The others are
  * copies: each is submitted later than the job, by a time that is uniform in 0..jitter_s, but before the end of the
- * window; its deadline moves with it.  The first rule that matches the name of a queue holds (name_rules.h); jobs of
+ * window; its deadline moves with it.  One rule holds for the name of a queue (name_rules.h); jobs of
  * other queues come once.
  *
  *   factor 1.5, u 0.7: the job 17 at 1000 s and the copy 17#2 at, say, 1730 s

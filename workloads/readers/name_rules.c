@@ -1,5 +1,32 @@
 #include "workloads/readers/name_rules.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+static size_t open_bytes(const char *pattern)
+{
+    size_t count = 0;
+    for (; *pattern != '\0'; pattern++)
+        count += *pattern == '*' || *pattern == '?';
+    return count;
+}
+
+int name_rules_order(const char *a, const char *b)
+{
+    const size_t a_open = open_bytes(a), b_open = open_bytes(b);
+    const size_t a_own = strlen(a) - a_open, b_own = strlen(b) - b_open;
+    if ((a_open == 0) != (b_open == 0))
+        return a_open == 0 ? -1 : 1;
+    if (a_own != b_own)
+        return a_own > b_own ? -1 : 1;
+    return strcmp(a, b);
+}
+
+static int by_order(const void *a, const void *b)
+{
+    return name_rules_order(((const struct name_rule *)a)->pattern, ((const struct name_rule *)b)->pattern);
+}
+
 static void read(struct name_rules *rules, const struct json_value *value, bool is_factor, double most,
                  struct arena *arena)
 {
@@ -22,6 +49,8 @@ static void read(struct name_rules *rules, const struct json_value *value, bool 
             rule->means = arena_copy(arena, text_of(json_get_string(&object, pattern, "")));
     }
     json_object_close(&object);
+    if (rules->count > 0)
+        qsort(made, rules->count, sizeof *made, by_order);
     rules->rules = made;
 }
 

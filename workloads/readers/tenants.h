@@ -2,7 +2,7 @@
  *
  *   "tenants": {"queues": {"vc-*": "research", "*": "other"}, "users": {"svc-?": "service"}}
  *
- * A name becomes what the first rule that matches it says (name_rules.h); a name without a rule stays.  A queue that
+ * A name becomes what its rule says (name_rules.h); a name without a rule stays.  A queue that
  * becomes "" is the queue "default"; a user that becomes "" is no user.
  *
  * Law: a job's new queue and user depend on its own names and on the rules alone.

@@ -4,6 +4,7 @@
 
 #include "workloads/load_model/load_model.h"
 #include "workloads/readers/column_map.h"
+#include "workloads/readers/name_rules.h"
 #include "workloads/readers/source.h"
 #include "workloads/readers/workload_changes.h"
 #include "workloads/readers/zone.h"
@@ -199,6 +200,11 @@ static void table_paths_read(struct workload_spec *spec, struct json_object *obj
     json_object_close(&paths);
 }
 
+static int by_order(const void *a, const void *b)
+{
+    return name_rules_order(((const struct model_word *)a)->word, ((const struct model_word *)b)->word);
+}
+
 /* "gpu_models": {"A10": "h100-80gb", "*": ""} */
 static void models_read(struct workload_spec *spec, struct json_object *object)
 {
@@ -219,6 +225,8 @@ static void models_read(struct workload_spec *spec, struct json_object *object)
                                 arena_copy(&spec->arena, text_of(json_get_string(&words, word, "")))};
     }
     json_object_close(&words);
+    if (spec->model_count > 0)
+        qsort(models, spec->model_count, sizeof *models, by_order);
     spec->models = models;
 }
 
