@@ -289,7 +289,8 @@ void joins_add(struct joins *joins, const struct column_map *map, struct csv *cs
                 continue;
             csv->fields[c].value = text_of(value);
             csv->fields[c].place = csv->fields[table->keys[0].of].place;
-            value += value != NULL ? csv->fields[c].value.length + 1 : 0;
+            if (value != NULL)
+                value += csv->fields[c].value.length + 1;
         }
     }
 }
