@@ -43,6 +43,11 @@ for cluster in ../inst/share/windtunnel/topologies/*.json; do
 done
 for sample in ../inst/share/windtunnel/workloads/samples/*; do
     case $sample in
+    */*_throughputs.json | */*_run_times.csv | */borg_instance_* | */pai_job_* | */pai_instance_* | */pai_group_*)
+        ;; # tables, which stand beside a trace
+    */gavel.trace) works . trace info gavel.trace --table throughputs=gavel_throughputs.json ;;
+    */pollux.csv) works . trace info pollux.csv --table run_times=pollux_run_times.csv ;;
+    */borg_*) works . trace info borg_collection_events.jsonl --table instance=borg_instance_events.jsonl ;;
     */pai_task_table.csv) works . trace info pai_task_table.csv --format pai ;; # a table without a header
     *) works . trace info "$(basename "$sample")" ;;
     esac
