@@ -142,8 +142,10 @@ static void meanings_read(const struct reading *reading, struct json_object *obj
     while (json_object_key(&words, source->word_count) != NULL && source->word_count < WORDS_MAX)
         source->word_count++;
     source->words = arena_alloc(reading->arena, (source->word_count + 1) * sizeof *source->words);
-    for (uint32_t i = 0; i < source->word_count && (key = json_object_key(&words, i)) != NULL; i++)
-        source->words[i] = (struct map_word){kept(reading, key), kept(reading, json_get_string(&words, key, ""))};
+    uint32_t count = 0;
+    for (; count < source->word_count && (key = json_object_key(&words, count)) != NULL; count++)
+        source->words[count] = (struct map_word){kept(reading, key), kept(reading, json_get_string(&words, key, ""))};
+    source->word_count = count; /* no key is told after an error */
     json_object_close(&words);
     if (source->word_count > 0)
         qsort(source->words, source->word_count, sizeof *source->words, by_order);
