@@ -122,8 +122,8 @@ static void test_words_and_conditions(void **state)
                 "'submit_s': 'at', 'duration_s': {'column': 'end', 'since': 'start', 'missing': 'they never ran'}, "
                 "'wait_s': {'column': 'start', 'since': 'at'}, 'gpus': {'value': '1'}, "
                 "'deadline_s': {'column': 'due', 'after': 'at', 'only': {'kind': ['strict']}}, "
-                "'outcome': {'column': 'state', 'words': {'OK': 'completed', 'CANCELLED*': 'cancelled', "
-                "'*': 'failed'}}}}",
+                "'outcome': {'column': 'state', 'words': {'*': 'failed', 'OK': 'completed', "
+                "'CANCELLED*': 'cancelled'}}}}", /* sorted, as a record has them, or not */
                 "at,start,end,kind,due,state\n10,12,20,strict,30,OK\n11,12,20,best,30,CANCELLED by 7\n"
                 "12,Unknown,20,best,1,OK\n13,14,20,cpu,1,OK\n14,15,16,best,NaN,NODE_FAIL\n15,15,15,,1,OK\n");
     assert_int_equal(read.count, 3);
@@ -195,6 +195,9 @@ static void test_bad_maps(void **state)
             "exclude");
     bad_map("{'separator': ', ', 'fields': {'submit_s': 'a', 'duration_s': 'd', 'gpus': 'n'}}", "separator");
     bad_map("{'fields': {'submit_s': 'a', 'duration_s': 'd', 'gpus': {'column': 'n', 'only': {}}}}", "'only'");
+    bad_map("{'fields': {'submit_s': 'a', 'duration_s': 'd', 'gpus': {'column': 'n', 'words': {'x': 1, 'y': '2', "
+            "'*': '3'}}}}",
+            "'x' must be a string");
 }
 
 /* Each map of the project is good, and its sample is told from the others by its first line. */
