@@ -394,7 +394,9 @@ test-all: link determinism-builds $(call programs,$(KINDS) bench) ## Run all tes
 
 # Under the sanitizers these would take a third of the time, for code that other tests run under them, too.
 LONG_WHEN_WATCHED := cli/guides.sh cli/schema.sh cli/sacct_slurm.sh cli/sweep_slurm.sh analytic/test_mmc \
-    analytic/test_sizing property/test_easy_oracle property/test_fifo_oracle property/test_presets
+    analytic/test_sizing property/test_easy_oracle property/test_fifo_oracle property/test_presets \
+    property/test_guarantees property/test_work_conserved analytic/test_kaufman_roberts \
+    cli/compare.sh cli/decide.sh cli/sweep_killed.sh
 
 # As `test`, but ./windtunnel keeps pointing where it did (tests take the program's path from WINDTUNNEL).
 test-small: $(PROGRAM) $(call programs,$(KINDS))
