@@ -114,7 +114,7 @@ static inline uint64_t four_at(const char *at)
     return four;
 }
 
-enum { DIGITS_FIT = 18 }; /* so many digits always fit an int64_t */
+enum { DIGITS_FIT = 18 }; /* a number of 18 digits always fits an int64_t */
 
 #define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
 

@@ -16,7 +16,7 @@ void engine_retry_asks(struct engine *engine, uint32_t slot, const struct job_tr
     job->checkpoint = (struct checkpoint_plan){0};
 }
 
-/* The work of the attempt after those that have failed. */
+/* The reference work of the attempt that comes next: retry->failed attempts have failed before it. */
 static time_ns work_of(const struct sim_retry *retry)
 {
     return retry->failed < retry->failures->count ? retry->failures->work[retry->failed] : retry->last;

@@ -54,7 +54,8 @@ void bundle_text(const struct bundle *bundle, struct buffer *out);
 /* ERROR_DATA with line and column if it is no bundle, or names a file that it does not list. */
 struct error bundle_read(struct bundle *out, const char *path) MUST_CHECK;
 
-/* The file of an input, named by whoever runs the bundle; it goes before the text in the bundle. */
+/* A file that the user of a bundle names for one of its inputs.  It is read even if the bundle holds the text of that
+ * input. */
 struct bundle_file {
     const char *name, *path;
 };

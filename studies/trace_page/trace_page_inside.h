@@ -13,8 +13,8 @@ enum {
     SIZES = 24 /* 0, less than 1, 1, 2, 3-4, ..., and so on by powers of two */
 };
 
-/* How values in seconds are spread: [i]: those that are at most 2^(i / SPREAD_PER_OCTAVE) s, and above the edge before
- * it. */
+/* A histogram of values in seconds.  Bin i counts the values above edge i - 1 and up to edge i, where edge i is
+ * 2^(i / SPREAD_PER_OCTAVE) s; bin 0 counts all values up to 1 s. */
 struct spread {
     uint64_t jobs[SPREAD_EDGES];
     double gpu_h[SPREAD_EDGES];

@@ -152,12 +152,13 @@ static void write_week(const struct trace_page *page, time_ns first_submit, stru
                               .series_count = 1,
                               .x_max = 7,
                               .y_max = html_scale_end(1.02 * html_highest(jobs, WEEK_HOURS))};
-    section_open("The week",
-                 is_dated ? "Mean of all weeks, from Monday 0:00 on, in the zone of the trace's dates (UTC where they "
-                            "name one)."
-                          : "Mean of all weeks. The trace does not name dates: days are counted from a Monday if its "
-                            "time 0 is a Thursday, as that of 1970 is.",
-                 out);
+    section_open(
+        "The week",
+        is_dated
+            ? "Mean of all weeks, from Monday 0:00 on, in the zone of the trace's dates (UTC where they "
+              "name one)."
+            : "Mean of all weeks. The trace does not tell dates, so it is not known which day of the week day 0 is.",
+        out);
     figure(&plot, "jobs per hour", "day of the week", "Day", out);
     section_close(out);
 }
@@ -256,7 +257,8 @@ static void write_outcomes(const struct trace_page *page, struct buffer *out)
     table_close(out);
 }
 
-/* The id with the most GPU time, then jobs, of those that are not shown yet. */
+/* The queue or user with the most GPU time among those that the table does not show yet; of equal ones the one with
+ * more jobs.  shares->count: the table shows all. */
 static size_t next_rank(const struct shares *shares, const bool *is_shown)
 {
     size_t best = shares->count;

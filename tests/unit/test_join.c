@@ -120,7 +120,8 @@ static void test_tables_that_may_be_given(void **state)
     trace_case_release(&read);
 }
 
-/* Lines of a table that cannot be read have their place, and count among those that may be skipped. */
+/* An unreadable line of a table is an error with file, line and column; if unreadable lines may be skipped, it counts
+ * as one of them. */
 static void test_bad_rows_of_tables(void **state)
 {
     (void)state;

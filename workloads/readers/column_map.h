@@ -96,7 +96,7 @@ struct map_table {
     char separator;
     bool has_quotes;
     const char *names;                        /* as of the map */
-    struct column columns[TABLE_COLUMNS_MAX]; /* of the table; those that are used */
+    struct column columns[TABLE_COLUMNS_MAX]; /* the columns of the table that the map uses */
     uint32_t column_count;
     struct map_key keys[TABLE_KEYS_MAX];
     uint32_t key_count;

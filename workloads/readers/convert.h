@@ -24,7 +24,7 @@
 /* Which native columns are written, and as what. */
 enum convert_columns {
     CONVERT_ALL,  /* all that a row can say */
-    CONVERT_DRAWN /* those that jobs of a model have (workloads/load_model) */
+    CONVERT_DRAWN /* the columns that a model (workloads/load_model) fills */
 };
 struct convert_form {
     enum convert_columns columns;

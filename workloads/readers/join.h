@@ -1,7 +1,7 @@
 /* workloads/readers/join.h -- the tables of a map of columns (workloads/readers/column_map.h), held in memory and
  * joined to the rows of a trace.
  *
- *   TRY(joins_open(reader, &map));                 the map's fields are then those that hold with the tables given
+ *   TRY(joins_open(reader, &map));                 from here on the map describes the trace with the given tables
  *   joins_add(reader->sides->content, &map, &csv, &why);      a row's columns of tables get their values
  *
  * Laws

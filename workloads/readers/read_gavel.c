@@ -154,7 +154,8 @@ static struct error gavel_first_line(struct reader *reader, struct text line, bo
                                                           : ERROR_OK;
 }
 
-/* Cut a line; returns the number of its fields.  Those that its kind does not have are empty. */
+/* Cut a line into fields and return their number, which tells the kind of the line.  Fields that this kind of line does
+ * not have become empty. */
 static uint32_t fields_cut(struct text line, struct field fields[GAVEL_FIELD_COUNT])
 {
     struct text pieces[FIELDS_MAX], rest = line, piece;

@@ -52,7 +52,7 @@ uint64_t reader_models(const struct reader *reader, struct text names)
 
 const char *const attempts_names[] = {"merged", "last", "replayed", NULL};
 
-/* The attempts before the last; those that took no time are none. */
+/* Keep the run times of the attempts before the last.  An attempt without any time is left out.  NULL: none is left. */
 static const struct job_failures *failures_keep(const struct reader *reader, const time_ns *run_times, uint32_t count)
 {
     const double factor = reader->spec->duration_scale != 0 ? reader->spec->duration_scale : 1;
