@@ -89,8 +89,8 @@ static uint32_t next_waiting(const struct sched *sched)
     return sched->overtake->cursor_count > 0 ? job_at(&sched->pending, &sched->overtake->cursors[0]) : SLOT_NONE;
 }
 
-/* From now on in this pass, can a job that is_refused be passed by without another look?  Yes, if no more planned starts
- * are wanted and no count of jobs bounds the pass. */
+/* From now on in this pass, can a job that is_refused be passed by without another look?  Yes, if no more planned
+ * starts are wanted and no count of jobs bounds the pass. */
 static bool heeds_length_only(const struct sched *sched)
 {
     const struct backfill_config *config = &sched->policy.backfill_config;
