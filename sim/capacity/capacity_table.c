@@ -253,10 +253,10 @@ static void read_item(struct reading *reading, const struct json_value *value)
 {
     struct json_object object;
     json_object_open(&object, value);
-    json_need(&object, seconds_name);
-    json_need(&object, nodes_name);
-    const time_ns at = json_get_duration(&object, seconds_name, 0);
     const char *name = json_get_string(&object, pool_name, NULL);
+    json_need(&object, seconds_name);
+    const time_ns at = json_get_duration(&object, seconds_name, 0);
+    json_need(&object, nodes_name);
     const int64_t nodes = json_get_int(&object, nodes_name, 0, GPUS_MAX, 0);
     const uint32_t pool = name != NULL ? find_pool(reading->cluster, text_of(name)) : 0;
     json_object_close(&object);
