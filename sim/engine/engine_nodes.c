@@ -143,8 +143,8 @@ void engine_nodes_due(struct engine *engine)
 
 time_ns engine_nodes_next(const struct engine *engine)
 {
-    const bool is_needed =
-        engine->config->world.end != TIME_NEVER || engine->submitted > engine->ended + engine->rejected;
+    const bool is_needed = engine->config->world.end != TIME_NEVER || engine->has_next ||
+                           engine->submitted > engine->ended + engine->rejected;
     if (engine->nodes->next == table_of(engine)->count || !is_needed)
         return TIME_NEVER;
     return step_at(engine, engine->nodes->next);

@@ -17,7 +17,7 @@
  *
  * Laws
  *  - With a size that is always the cluster's nothing is told, counted or hashed.
- *  - Changes of the size keep a run alive only while jobs wait or run, or up to world.end.
+ *  - Changes of the size keep a run alive only while jobs come, wait or run, or up to world.end.
  *
  * It does not: end jobs.  Nodes that fail would be told by engine_node_set() as NODE_DOWN, after which the world ends
  * what was there; nothing here does so yet.
@@ -52,7 +52,7 @@ void engine_node_set(struct engine *engine, node_id node, enum node_state state)
 
 /* Below: only if engine->nodes is not NULL. */
 void engine_nodes_due(struct engine *engine);
-/* When the size changes next; TIME_NEVER: never, or no job would notice. */
+/* When the size changes next; TIME_NEVER: never, or not before the run is over. */
 time_ns engine_nodes_next(const struct engine *engine);
 /* Pieces are taken (sign 1) or given back (-1). */
 void engine_nodes_count(struct engine *engine, const struct piece *pieces, uint32_t count, int sign);

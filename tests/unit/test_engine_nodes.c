@@ -97,10 +97,13 @@ static void test_end(void **state)
     (void)state;
     const struct capacity_step steps[] = {{0, 0, 0}, {0, 0, 2}, {S(500), 0, 1}};
     struct run_setup setup = open_setup(2, 8, steps, COUNT_OF(steps));
-    const struct run_job job = run_job_make(0, S(10), 1, 8);
+    const struct run_job job = run_job_make(0, S(10), 1, 8), two[] = {job, run_job_make(S(700), S(10), 1, 8)};
     struct run_log *log = run_jobs(&setup, &job, 1);
     assert_int_equal(log->result.facts.end, S(10));
     assert_true(absent_s(log) == 0);
+    run_log_free(log);
+    log = run_jobs(&setup, two, 2); /* nothing runs when the size changes */
+    assert_true(absent_s(log) == 8 * (710 - 500));
     run_log_free(log);
     setup.world.end = S(1000);
     log = run_jobs(&setup, &job, 1);
