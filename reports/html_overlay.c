@@ -78,7 +78,8 @@ static double *drawn_new(const struct overlay *overlay, size_t run, enum quantit
     const struct html_curves *curves = &overlay->curves[run];
     double *drawn = mem_zalloc(curves->count, sizeof *drawn);
     for (size_t i = 0; i < curves->count; i++)
-        drawn[i] = values_of(curves, quantity)[i] * (quantities[quantity].is_share && curves->in_service[i] > 0 ? 100 / curves->in_service[i] : 1);
+        drawn[i] = values_of(curves, quantity)[i] *
+                   (quantities[quantity].is_share && curves->in_service[i] > 0 ? 100 / curves->in_service[i] : 1);
     return drawn;
 }
 

@@ -24,7 +24,7 @@ static struct error on_sample(void *self, const struct timeline_row *row)
 {
     struct long_run *run = self;
     MEM_GROW(run->samples, run->sample_capacity, run->sample_count + 1);
-    run->samples[run->sample_count++] = 
+    run->samples[run->sample_count++] =
         (struct long_run_sample){row->time, row->allocated_gpu_s, (double)row->spent[SPENT_ABSENT] / 1e9};
     return ERROR_OK;
 }

@@ -189,8 +189,7 @@ static struct error dated_row(struct reading *reading, const struct dated *dated
 }
 
 /* The rows below the header. */
-static struct error read_rows(struct reading *reading, struct input *input, const struct dated *dated,
-                              struct csv *csv)
+static struct error read_rows(struct reading *reading, struct input *input, const struct dated *dated, struct csv *csv)
 {
     struct line line = {.input = input};
     bool has;

@@ -35,7 +35,7 @@ struct capacity_step {
     uint32_t nodes; /* in service from then on */
 };
 
-struct capacity_table {              /* {0}: the size is constant */
+struct capacity_table {                /* {0}: the size is constant */
     const struct capacity_step *steps; /* in order of time */
     uint32_t count;
     bool is_dated;    /* `at` is on the trace's own clock, which the workload's arrivals may be scaled against */

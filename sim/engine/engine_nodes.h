@@ -35,7 +35,7 @@ struct sim_node {
 };
 
 struct engine_nodes {
-    struct sim_node *of; /* by node_id */
+    struct sim_node *of;  /* by node_id */
     uint32_t *in_service; /* by pool: nodes, the first ones */
     node_id *emptied;     /* nodes that may have become empty, for engine_nodes_settle */
     size_t emptied_capacity;

@@ -221,8 +221,7 @@ static void fill_inputs(const struct run *run, struct manifest *manifest)
             .role = "cluster", .name = run->scenario.cluster_path, .digest = run->scenario.cluster_digest};
     const struct capacity_table *capacity = &run->scenario.world.capacity;
     if (capacity->path != NULL)
-        inputs[count++] =
-            (struct result_input){.role = "capacity", .name = capacity->path, .digest = capacity->digest};
+        inputs[count++] = (struct result_input){.role = "capacity", .name = capacity->path, .digest = capacity->digest};
     const struct workload_spec *workload = &run->scenario.workload;
     count += fill_workload(workload, job_source_facts(run->source), inputs + count);
     for (uint32_t p = 0; p < workload->part_count; p++)

@@ -15,8 +15,8 @@
 #include "policies/sharing/sharings.h"
 #include "sim/engine/sharing_speed.h"
 #include "tests/support/json_text.h"
-#include "tests/support/run.h"
 #include "tests/support/random_sizes.h"
+#include "tests/support/run.h"
 #include "tests/support/spent.h"
 
 #define S(seconds)      ((time_ns)((seconds)*1e9))
@@ -260,7 +260,8 @@ static void compare(const struct run_setup *setup, const struct run_log *log)
     const double all = time_to_seconds(run_last_sample(log)->time) * setup->cluster->gpu_count;
     assert_true(running <= sums.held + slack && sums.partial <= spent[SPENT_RESERVED] + slack);
     near("free",
-         spent[SPENT_ABSENT] + spent[SPENT_IDLE] + spent[SPENT_RESERVED] + spent[SPENT_SLICED] + spent[SPENT_REPARTITION],
+         spent[SPENT_ABSENT] + spent[SPENT_IDLE] + spent[SPENT_RESERVED] + spent[SPENT_SLICED] +
+             spent[SPENT_REPARTITION],
          all - running, slack);
     if (setup->world.activity.count == 0) /* else an asynchronous write takes nothing of what is idle */
         near("restart", spent[SPENT_RESTART], sums.overhead, slack);

@@ -7,10 +7,7 @@
 
 #include <cmocka.h>
 
-#include <string.h>
-
 #include "base/random.h"
-#include "reports/metrics.h"
 #include "tests/support/run.h"
 
 #define S(seconds)      ((time_ns)(seconds)*TIME_NS_PER_S)
@@ -259,10 +256,10 @@ static void test_as_a_smaller_cluster(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_servers_change),      cmocka_unit_test(test_drains),
-        cmocka_unit_test(test_waits_for_nodes),     cmocka_unit_test(test_end),
-        cmocka_unit_test(test_start_under_way),     cmocka_unit_test(test_naive_gpu_time),
-        cmocka_unit_test(test_constant),            cmocka_unit_test(test_as_a_smaller_cluster),
+        cmocka_unit_test(test_servers_change),  cmocka_unit_test(test_drains),
+        cmocka_unit_test(test_waits_for_nodes), cmocka_unit_test(test_end),
+        cmocka_unit_test(test_start_under_way), cmocka_unit_test(test_naive_gpu_time),
+        cmocka_unit_test(test_constant),        cmocka_unit_test(test_as_a_smaller_cluster),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
