@@ -3,12 +3,12 @@
  *   "world": {"capacity": "cluster_gpu_number.csv"}                          a file, plain or zstd
  *   "world": {"capacity": [{"time_s": 0, "nodes": 100}, {"time_s": 86400, "nodes": 96}]}
  *
- * From the time of a row on, the pool has so many nodes in service: the first ones of the pool.  Before its first row
- * all nodes of a pool are in service; after its last row that holds.  Two forms of files are told apart by the header:
+ * From the time of a row on, the pool has `nodes` nodes in service: its first ones.  Before its first row all nodes of
+ * a pool are in service.  After its last row that row holds.  Two forms of files are told apart by the header:
  *
  *   time_s,pool,nodes    (or `gpus`)   seconds of simulated time; `pool` may be left out if the cluster has one
- *   date,<pool>,...,total              GPUs by date.  If each pool of the cluster has a column of its name, these count;
- *                                      else the cluster has one pool, which `total` is of.  Helios publishes
+ *   date,<pool>,...,total              GPUs by date.  If each pool of the cluster has a column of its name, these
+ *                                      count; else the cluster has one pool, which `total` is of.  Helios publishes
  *                                      cluster_gpu_number.csv so: date, GPUs of each virtual cluster, total.
  *
  * GPUs are turned into nodes of the pool, rounded to the nearest number, and up at a half: rounding down would let a

@@ -33,12 +33,6 @@ void engine_nodes_release(struct engine *engine)
 
 /* ---- One node ---- */
 
-/* Space on it that no job holds or is about to hold. */
-static int64_t unheld_milli(const struct engine *engine, node_id node)
-{
-    return (int64_t)cluster_node_gpus(engine->config->cluster, node) * GPU_MILLI - engine->nodes->of[node].taken_milli;
-}
-
 void engine_node_set(struct engine *engine, node_id node, enum node_state state)
 {
     struct sim_node *own = &engine->nodes->of[node];
@@ -48,17 +42,12 @@ void engine_node_set(struct engine *engine, node_id node, enum node_state state)
     own->state = (uint8_t)state;
     if (was_up != is_up) {
         const int sign = is_up ? 1 : -1;
-        engine_level(engine, LEVEL_ABSENT, -sign * unheld_milli(engine, node));
+        engine_level(engine, LEVEL_ABSENT, -sign * engine_node_unheld(engine, node));
         engine_gpus_count(engine, node, sign);
     }
     engine_hash(engine, 0x60 + (uint64_t)state, node);
     port_node_changed(&engine->port, node, state, engine->now);
     engine_want_cycle(engine, engine->now);
-}
-
-static bool is_empty(const struct sim_node *node)
-{
-    return node->members == 0 && node->taken_milli == 0;
 }
 
 void engine_nodes_count(struct engine *engine, const struct piece *pieces, uint32_t count, int sign)
@@ -73,7 +62,7 @@ void engine_nodes_count(struct engine *engine, const struct piece *pieces, uint3
         if (own->state == NODE_UP)
             continue;
         engine_level(engine, LEVEL_ABSENT, -milli);
-        if (!is_empty(own) || own->is_listed)
+        if (!engine_node_is_empty(own) || own->is_listed)
             continue;
         MEM_GROW(nodes->emptied, nodes->emptied_capacity, (size_t)nodes->emptied_count + 1);
         nodes->emptied[nodes->emptied_count++] = n;
@@ -87,7 +76,7 @@ void engine_nodes_settle(struct engine *engine)
     for (uint32_t i = 0; i < nodes->emptied_count; i++) {
         struct sim_node *own = &nodes->of[nodes->emptied[i]];
         own->is_listed = false;
-        if (own->state == NODE_DRAINING && is_empty(own))
+        if (own->state == NODE_DRAINING && engine_node_is_empty(own))
             engine_node_set(engine, nodes->emptied[i], NODE_ABSENT);
     }
     nodes->emptied_count = 0;
@@ -112,7 +101,7 @@ static void resize_pool(struct engine *engine, uint32_t pool, uint32_t count)
     struct engine_nodes *nodes = engine->nodes;
     while (nodes->in_service[pool] > count) {
         const node_id node = of->first + --nodes->in_service[pool];
-        engine_node_set(engine, node, is_empty(&nodes->of[node]) ? NODE_ABSENT : NODE_DRAINING);
+        engine_node_set(engine, node, engine_node_is_empty(&nodes->of[node]) ? NODE_ABSENT : NODE_DRAINING);
     }
     while (nodes->in_service[pool] < count)
         engine_node_set(engine, of->first + nodes->in_service[pool]++, NODE_UP);
@@ -180,7 +169,7 @@ void engine_nodes_load(struct engine *engine)
     for (uint32_t p = 0; p < cluster->pool_count; p++)
         for (uint32_t i = nodes->in_service[p]; i < cluster->pools[p].node_count; i++) {
             struct sim_node *own = &nodes->of[cluster->pools[p].first + i];
-            own->state = is_empty(own) ? NODE_ABSENT : NODE_DRAINING;
+            own->state = engine_node_is_empty(own) ? NODE_ABSENT : NODE_DRAINING;
         }
 }
 
@@ -189,34 +178,4 @@ void engine_nodes_adopt(struct engine *engine)
     for (node_id n = 0; n < engine->config->cluster->node_count; n++)
         if (engine->nodes->of[n].state != NODE_UP)
             port_node_changed(&engine->port, n, (enum node_state)engine->nodes->of[n].state, engine->now);
-}
-
-/* ---- Checks ---- */
-
-const char *engine_nodes_check(const struct engine *engine)
-{
-    int64_t absent = 0, held = 0, starting = 0;
-    for (node_id n = 0; n < engine->config->cluster->node_count; n++) {
-        const struct sim_node *own = &engine->nodes->of[n];
-        if (own->state != NODE_UP)
-            absent += unheld_milli(engine, n);
-        if (own->state == NODE_ABSENT && !is_empty(own))
-            return "a job is on a node that is absent";
-        if (own->taken_milli < 0)
-            return "a node has less than nothing taken";
-        held += own->taken_milli;
-        for (uint32_t i = 0; i < cluster_node_gpus(engine->config->cluster, n) && own->state == NODE_ABSENT; i++)
-            if (engine->gpu_used[engine->config->cluster->nodes[n].first_gpu + i] > 0)
-                return "a GPU of an absent node is held";
-    }
-    for (uint32_t slot = 0; slot < engine->job_used; slot++) {
-        const struct sim_job *job = &engine->jobs[slot];
-        for (uint32_t c = 0; job->state != LIFE_NONE && c < job->change_count; c++)
-            if (job->changes[c].is_join)
-                starting += pieces_gpu_milli(job->changes[c].pieces, job->changes[c].piece_count);
-        held -= job->state != LIFE_NONE ? job->held_milli : 0;
-    }
-    if (held != starting)
-        return "the GPUs taken on nodes differ from those of the jobs";
-    return absent != engine->levels[LEVEL_ABSENT].value ? "the GPUs out of service are counted wrongly" : NULL;
 }

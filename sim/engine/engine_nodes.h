@@ -62,8 +62,19 @@ void engine_nodes_settle(struct engine *engine);
 void engine_nodes_archive(struct archive *archive, struct engine *engine);
 void engine_nodes_load(struct engine *engine);
 void engine_nodes_adopt(struct engine *engine); /* tell another scheduler */
-/* The law that is broken now; NULL: none. */
+/* The law that is broken now; NULL: none.  engine_nodes_check.c. */
 const char *engine_nodes_check(const struct engine *engine);
+
+static inline bool engine_node_is_empty(const struct sim_node *node)
+{
+    return node->members == 0 && node->taken_milli == 0;
+}
+
+/* GPUs on it that no job holds or is about to hold. */
+static inline int64_t engine_node_unheld(const struct engine *engine, node_id node)
+{
+    return (int64_t)cluster_node_gpus(engine->config->cluster, node) * GPU_MILLI - engine->nodes->of[node].taken_milli;
+}
 
 static inline bool engine_node_is_up(const struct engine *engine, node_id node)
 {

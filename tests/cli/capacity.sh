@@ -1,6 +1,6 @@
 #!/bin/sh
-# The recorded size of a cluster: all forms of world.capacity, what a record, a bundle, a fork and a sweep keep of it, and
-# errors that name the place.
+# The recorded size of a cluster: all forms of world.capacity, what a record, a bundle, a fork and a sweep keep of it,
+# and errors that name the place.
 set -u
 . tests/support/cli.sh
 
@@ -40,19 +40,22 @@ cat >virtual.json <<'EOF'
 EOF
 
 # Helios' form.  Time 0 is 12:00 of May 4.  From 12 h to 36 h two nodes are in service (12 GPUs are 1.5 nodes), and
-# job 2 runs on a third until 24 h; from 60 h two are.  The job of four nodes starts at 36 h.  GPU time is measured to the last submission, at 72 h.
+# job 2 runs on a third until 24 h; from 60 h two are.  The job of four nodes starts at 36 h.  GPU time is measured to
+# the last submission, at 72 h.
 runs helios.json --out rec
 zstd -dqc rec/jobs.csv.zst | grep -q '^3600,2,3600,3,129600,' || fail "job 3 did not wait for nodes"
 absent=$(metric spent_absent_gpu_h rec)
 [ "$absent" = 480 ] || fail "GPU hours out of service: $absent, not 16 x 24 - 8 x 12 + 16 x 12"
 in_service=$((72 * 32 - 480))
 allocated=$(awk -v all=$in_service 'BEGIN { printf "%.12g", (16 + 8 * 24 + 32 * 6) / all }')
-[ "$(printf '%.12g' "$(metric allocation_ratio rec)")" = "$allocated" ] || fail "allocation is not of the GPUs in service"
+[ "$(printf '%.12g' "$(metric allocation_ratio rec)")" = "$allocated" ] ||
+    fail "allocation is not of the GPUs in service"
 recorded=$(metric recorded_allocation_ratio rec)
 [ "$(printf '%.12g' "$recorded")" = "$allocated" ] || fail "recorded allocation: $recorded, not $allocated"
 windtunnel report rec --json
 [ "$status" -eq 0 ] || fail "report: $(cat said.err)"
-grep -q '{"role": "capacity", "name": "days.csv", "digest": "[0-9a-f]*"}' rec/result.json || fail "no digest of the file"
+grep -q '{"role": "capacity", "name": "days.csv", "digest": "[0-9a-f]*"}' rec/result.json ||
+    fail "no digest of the file"
 # A pool for each virtual cluster: 4 GPUs of vcB are half a node, which is rounded up.
 runs helios.json --cluster virtual.json
 by_pool=$(fingerprint)

@@ -96,7 +96,8 @@ done
 replays busy.json --policy windtunnel --set world.decision_latency_s=7
 replays busy.json --policy easy --set policy.estimate=history
 # Nodes leave and come back: of one pool, and of three, one of which has MIG instances.
-sizes='{"time_s": 0, "nodes": 6}, {"time_s": "30m", "nodes": 10}, {"time_s": "1h", "nodes": 3}, {"time_s": "2h", "nodes": 9}'
+sizes='{"time_s": 0, "nodes": 6}, {"time_s": "30m", "nodes": 10}, {"time_s": "1h", "nodes": 3}'
+sizes="$sizes, {\"time_s\": \"2h\", \"nodes\": 9}"
 replays tenants.json --policy windtunnel --set "world.capacity=[$sizes]"
 replays tenants.json --policy kai --set "world.capacity=[$sizes]" --set world.decision_latency_s=7
 cat >sizes.csv <<'END'

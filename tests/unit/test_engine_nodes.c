@@ -1,5 +1,5 @@
-/* The recorded size of a cluster over time, by hand: which nodes take jobs when, what waits for them, and which GPU time
- * counts as in service.  Waits follow from the steps alone; GPU time is recomputed from the rows of attempts. */
+/* The recorded size of a cluster over time, by hand: which nodes take jobs when, what waits for them, and which GPU
+ * time counts as in service.  Waits follow from the steps alone; GPU time is recomputed from the rows of attempts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
