@@ -98,6 +98,11 @@ static void test_end(void **state)
     struct run_log *log = run_jobs(&setup, &job, 1);
     assert_int_equal(log->result.facts.end, S(10));
     assert_true(absent_s(log) == 0);
+    struct run_setup plain = setup;
+    plain.world.capacity.count = 0;
+    struct run_log *other = run_jobs(&plain, &job, 1);
+    assert_true(log->result.fingerprint == other->result.fingerprint);
+    run_log_free(other);
     run_log_free(log);
     log = run_jobs(&setup, two, 2); /* nothing runs when the size changes */
     assert_true(absent_s(log) == 8 * (710 - 500));
