@@ -5,7 +5,7 @@
 #include "reports/html_inside.h"
 #include "reports/view.h"
 
-enum { POINTS_MAX = 480, TABLE_ROWS_MAX = 28, PLAIN_COUNT = 7 };
+enum { POINTS_MAX = 480, TABLE_ROWS_MAX = 28, PLAIN_COUNT = 8 };
 
 static void choose_unit(struct html_curves *curves, double end_s)
 {
@@ -77,8 +77,8 @@ struct html_curves html_curves_new(const struct metrics *metrics, double end_s)
     double *numbers = mem_zalloc((PLAIN_COUNT + SPACE_COUNT + SPENT_COUNT) * (POINTS_MAX + 1), sizeof *numbers);
     double spans_s[POINTS_MAX + 1];
     struct html_curves curves = {.time = numbers};
-    double **columns[] = {&curves.allocated, &curves.active,  &curves.reserved,
-                          &curves.down,      &curves.pending, &curves.recorded};
+    double **columns[] = {&curves.allocated, &curves.active,   &curves.reserved,  &curves.down,
+                          &curves.pending,   &curves.recorded, &curves.in_service};
     for (size_t c = 0; c < PLAIN_COUNT - 1; c++)
         *columns[c] = numbers + (c + 1) * (POINTS_MAX + 1);
     for (size_t c = 0; c < SPACE_COUNT; c++)
@@ -109,7 +109,23 @@ struct html_curves html_curves_new(const struct metrics *metrics, double end_s)
         from = &samples[i];
     }
     settle_spent(&curves, spans_s);
+    for (size_t i = 0; i < curves.count; i++)
+        curves.in_service[i] = (double)metrics_facts(metrics)->gpu_count - curves.spent[SPENT_ABSENT][i];
     return curves;
+}
+
+struct plot_series html_capacity_series(const struct metrics *metrics, const struct html_curves *curves, double x[2],
+                                        double y[2])
+{
+    const bool is_level = !(html_highest(curves->spent[SPENT_ABSENT], curves->count) > 0);
+    x[0] = 0;
+    x[1] = curves->end;
+    y[0] = y[1] = (double)metrics_facts(metrics)->gpu_count;
+    return (struct plot_series){.label = "capacity",
+                                .x = is_level ? x : curves->time,
+                                .y = is_level ? y : curves->in_service,
+                                .count = is_level ? 2 : curves->count,
+                                .colour = PLOT_BLACK};
 }
 
 double html_scale_end(double high)

@@ -33,6 +33,7 @@ struct html_curves {
     double *time;                                           /* in units of the axis; middle of each interval */
     double *allocated, *active, *reserved, *down, *pending; /* means over the interval */
     double *recorded;                                       /* the same, by the record of the trace */
+    double *in_service;                                     /* likewise, GPUs in service (world.capacity) */
     double *space[SPACE_COUNT];                             /* means of the samples in the interval, in GPUs */
     double *spent[SPENT_COUNT]; /* means over the interval, in GPUs; lost work counts where it was done */
     bool has_space;
@@ -43,6 +44,10 @@ struct html_curves {
 
 /* end_s: the axis reaches that far at least.  The caller frees `time` with mem_free: it holds all columns. */
 struct html_curves html_curves_new(const struct metrics *metrics, double end_s);
+
+/* The GPUs in service: a level line of two points if they are always all, else as they were. */
+struct plot_series html_capacity_series(const struct metrics *metrics, const struct html_curves *curves, double x[2],
+                                        double y[2]);
 
 /* The end of the warm-up, as an upright line of two points.  False: there is none to show. */
 bool html_warmup_series(const struct metrics *metrics, const struct html_curves *curves, double top, double x[2],

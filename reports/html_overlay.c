@@ -76,10 +76,10 @@ static bool is_known(const struct html_curves *curves, enum quantity quantity)
 static double *drawn_new(const struct overlay *overlay, size_t run, enum quantity quantity)
 {
     const struct html_curves *curves = &overlay->curves[run];
-    const double gpus = (double)metrics_facts(overlay->runs[run].metrics)->gpu_count;
     double *drawn = mem_zalloc(curves->count, sizeof *drawn);
     for (size_t i = 0; i < curves->count; i++)
-        drawn[i] = values_of(curves, quantity)[i] * (quantities[quantity].is_share && gpus > 0 ? 100 / gpus : 1);
+        drawn[i] = values_of(curves, quantity)[i] *
+                   (quantities[quantity].is_share && curves->in_service[i] > 0 ? 100 / curves->in_service[i] : 1);
     return drawn;
 }
 

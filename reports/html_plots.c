@@ -11,7 +11,7 @@ static void utilization(const struct metrics *metrics, const struct html_curves 
 {
     double gpus = (double)metrics_facts(metrics)->gpu_count;
     double top = html_scale_end(fmax(gpus, html_highest(curves->recorded, curves->count)) * 1.02);
-    double capacity_x[2] = {0, curves->end}, capacity_y[2] = {gpus, gpus};
+    double capacity_x[2], capacity_y[2];
     double warmup_x[2], warmup_y[2];
     struct plot_series series[7] = {
         {.label = "allocated",
@@ -27,7 +27,7 @@ static void utilization(const struct metrics *metrics, const struct html_curves 
          .colour = PLOT_BLUE,
          .is_filled = true},
         {.label = "reserved", .x = curves->time, .y = curves->reserved, .count = curves->count, .colour = PLOT_ORANGE},
-        {.label = "capacity", .x = capacity_x, .y = capacity_y, .count = 2, .colour = PLOT_BLACK},
+        html_capacity_series(metrics, curves, capacity_x, capacity_y),
     };
     size_t count = 4;
     bool has_active = isfinite(metrics_value(metrics, "sm_active_ratio"));

@@ -7,7 +7,7 @@
 
 enum { BANDS_MAX = 8 };
 
-/* The bands of the stack from the bottom up; what no band covers below the capacity is idle. */
+/* The bands of the stack from the bottom up; what no band covers below the capacity in service is idle. */
 static const struct {
     const char *label;
     enum spent_cause causes[2]; /* the second: the same if there is one only */
@@ -79,12 +79,11 @@ static void drawing(const struct metrics *metrics, const struct html_curves *cur
 {
     double *tops = mem_zalloc((BANDS_MAX + 1) * curves->count, sizeof *tops);
     const double gpus = (double)metrics_facts(metrics)->gpu_count, top = html_scale_end(gpus * 1.02);
-    const double capacity_x[2] = {0, curves->end}, capacity_y[2] = {gpus, gpus};
+    double capacity_x[2], capacity_y[2];
     double warmup_x[2], warmup_y[2];
     struct plot_series series[BANDS_MAX + 2];
     size_t count = stack(curves, tops, series);
-    series[count++] =
-        (struct plot_series){.label = "capacity", .x = capacity_x, .y = capacity_y, .count = 2, .colour = PLOT_BLACK};
+    series[count++] = html_capacity_series(metrics, curves, capacity_x, capacity_y);
     if (html_warmup_series(metrics, curves, top, warmup_x, warmup_y, &series[count]))
         count++;
     const struct plot plot = {

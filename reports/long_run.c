@@ -24,7 +24,8 @@ static struct error on_sample(void *self, const struct timeline_row *row)
 {
     struct long_run *run = self;
     MEM_GROW(run->samples, run->sample_capacity, run->sample_count + 1);
-    run->samples[run->sample_count++] = (struct long_run_sample){row->time, row->allocated_gpu_s};
+    run->samples[run->sample_count++] =
+        (struct long_run_sample){row->time, row->allocated_gpu_s, (double)row->spent[SPENT_ABSENT] / 1e9};
     return ERROR_OK;
 }
 
@@ -135,6 +136,15 @@ struct steady long_run_differences(const struct job_waits *a, const struct job_w
     return steady;
 }
 
+/* Of the GPUs that were in service between two samples. */
+static double allocation(const struct long_run *run, const struct long_run_sample *from,
+                         const struct long_run_sample *to)
+{
+    const double all_s = time_to_seconds(to->time - from->time) * (double)run->gpu_count;
+    const double in_service_s = all_s - (to->absent_gpu_s - from->absent_gpu_s);
+    return in_service_s > 0 ? (to->allocated_gpu_s - from->allocated_gpu_s) / in_service_s : 0;
+}
+
 struct steady long_run_allocation(const struct long_run *run, double level)
 {
     struct steady steady = {0};
@@ -149,10 +159,7 @@ struct steady long_run_allocation(const struct long_run *run, double level)
         if (sample->time % steady.step != 0 || sample->time < run->warmup || sample->time > run->until)
             continue;
         if (before != NULL && sample->time - before->time == steady.step)
-            add(&series, &steady,
-                (sample->allocated_gpu_s - before->allocated_gpu_s) /
-                    (time_to_seconds(steady.step) * (double)run->gpu_count),
-                before->time);
+            add(&series, &steady, allocation(run, before, sample), before->time);
         before = sample;
     }
     finish(&series, &steady, level);

@@ -46,7 +46,7 @@ struct long_run {
     struct job_waits waits;
     struct long_run_sample {
         time_ns time;
-        double allocated_gpu_s; /* from the start of the run */
+        double allocated_gpu_s, absent_gpu_s; /* from the start of the run; absent: of GPUs out of service */
     } * samples;
     size_t sample_count, sample_capacity;
     time_ns warmup, until; /* of the scenario; the end of measured time */

@@ -153,6 +153,11 @@ const struct metric metric_table[METRIC_COUNT] = {
     [METRIC_SPENT_FROM + SPENT_IDLE] = {"spent_idle_gpu_h", NAN, "gpu_h", BETTER_LOWER, "GPU time that was free."},
     [METRIC_SPENT_FROM +
         SPENT_DOWN] = {"spent_down_gpu_h", NAN, "gpu_h", BETTER_LOWER, "GPU time of nodes that were down."},
+    [METRIC_SPENT_FROM +
+        SPENT_ABSENT] = {"spent_absent_gpu_h", NAN, "gpu_h", BETTER_NEITHER,
+                         "GPU time of nodes that were out of service by world.capacity, without GPUs that jobs still "
+                         "held there. Ratios to all GPU time of the cluster, and its cost, leave it out. Only if there "
+                         "is any."},
     [METRIC_QUEUE_TIME_P50_S] =
         {"queue_time_p50_s", NAN, "s", BETTER_LOWER,
          "Median of the wait from eligible to first start (eligible: submitted, and every job it "

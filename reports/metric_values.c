@@ -132,7 +132,7 @@ static void fill_window(const struct metrics *metrics, double *value)
 {
     const struct integrals *from = &metrics->window_start, *to = &metrics->window_end;
     double span_s = to->time_s - from->time_s;
-    double gpu_s = span_s * (double)metrics->facts.gpu_count;
+    double gpu_s = metrics_gpu_s(metrics);
     value[METRIC_LITTLE_ERROR_RATIO] = little_error(metrics);
     if (!(span_s > 0))
         return;
@@ -141,6 +141,8 @@ static void fill_window(const struct metrics *metrics, double *value)
     value[METRIC_PARTIAL_GANG_GPU_H] = (to->partial_gang_gpu_s - from->partial_gang_gpu_s) / 3600;
     for (int cause = 0; cause < SPENT_COUNT; cause++)
         value[METRIC_SPENT_FROM + cause] = (to->spent_gpu_s[cause] - from->spent_gpu_s[cause]) / 3600;
+    if (to->spent_gpu_s[SPENT_ABSENT] == 0)
+        value[METRIC_SPENT_FROM + SPENT_ABSENT] = NAN;
     if (!(gpu_s > 0))
         return;
     value[METRIC_USEFUL_RATIO] = value[METRIC_SPENT_FROM + SPENT_USEFUL] * 3600 / gpu_s;
@@ -158,7 +160,7 @@ static void fill_window(const struct metrics *metrics, double *value)
 static void fill_space(const struct metrics *metrics, double *value)
 {
     const struct space_means *space = &metrics->space;
-    const double gpus = (double)metrics->facts.gpu_count;
+    const double gpus = metrics_gpus(metrics);
     double fragmented = 0;
     if (!(space->time_s > 0) || !(gpus > 0))
         return;
@@ -215,7 +217,7 @@ static void fill_cost(const struct metrics *metrics, const struct tally *tally, 
     if (!(facts->price_usd_per_gpu_h > 0) || until <= facts->warmup)
         return;
     double hours = (double)(until - facts->warmup) / ns_per_hour;
-    double cost_usd = facts->price_usd_per_gpu_h * (double)facts->gpu_count * hours;
+    double cost_usd = facts->price_usd_per_gpu_h * metrics_gpus(metrics) * hours;
     value[METRIC_COST_USD] = cost_usd;
     if (tally->jobs[END_COMPLETED] > 0)
         value[METRIC_COST_PER_JOB_USD] = cost_usd / (double)tally->jobs[END_COMPLETED];

@@ -96,5 +96,9 @@ size_t metrics_wait_cdf(const struct metrics *metrics, int class /* -1: all */, 
                         size_t max);
 time_ns metrics_until(const struct run_facts *facts); /* end of the window of GPU time */
 const struct run_facts *metrics_facts(const struct metrics *metrics);
+/* Of the window of GPU time: GPU seconds in service, and the mean of GPUs.  That is all of the cluster but for nodes
+ * out of service (world.capacity). */
+double metrics_gpu_s(const struct metrics *metrics);
+double metrics_gpus(const struct metrics *metrics);
 
 #endif

@@ -93,7 +93,7 @@ void recorded_load_compare(struct metrics *metrics, time_ns until)
 void recorded_load_fill(const struct metrics *metrics, time_ns until, double *value)
 {
     const time_ns from = metrics->facts.warmup;
-    const double gpus = (double)metrics->facts.gpu_count;
+    const double gpus = metrics_gpus(metrics);
     if (isnan(metrics->recorded_apart_gpu_s) || !(gpus > 0))
         return;
     value[METRIC_RECORDED_ALLOCATION_RATIO] = metrics_recorded_gpus(metrics, from, until) / gpus;

@@ -87,7 +87,7 @@ static void write_gpu_time(const struct metrics *metrics, const struct table_opt
     struct view_gpu_time shares;
     if (!view_gpu_time(metrics, &shares))
         return;
-    double gpu_h = time_to_seconds(metrics_until(facts) - facts->warmup) / 3600 * (double)facts->gpu_count;
+    double gpu_h = time_to_seconds(metrics_until(facts) - facts->warmup) / 3600 * metrics_gpus(metrics);
     const struct {
         const char *label;
         double ratio;

@@ -185,7 +185,6 @@ void view_size(struct buffer *out, const struct metrics *metrics)
 
 bool view_offered(struct buffer *out, const struct metrics *metrics)
 {
-    const struct run_facts *facts = metrics_facts(metrics);
     const double load = metrics_value(metrics, "offered_load_ratio");
     const double window_s = view_window_s(metrics);
     if (!isfinite(load))
@@ -193,7 +192,7 @@ bool view_offered(struct buffer *out, const struct metrics *metrics)
     buffer_string(out, "offered load ");
     view_percent(out, load);
     buffer_string(out, ": ");
-    view_amount(out, load * (double)facts->gpu_count * window_s / 3600);
+    view_amount(out, load * metrics_gpus(metrics) * window_s / 3600);
     buffer_string(out, " GPU h asked in ");
     view_duration(out, window_s);
     return true;
@@ -224,6 +223,7 @@ const char *const view_spent_labels[SPENT_COUNT] = {
     [SPENT_RESERVED] = "reserved",
     [SPENT_IDLE] = "idle",
     [SPENT_DOWN] = "down",
+    [SPENT_ABSENT] = "out of service",
 };
 
 /* Leave out causes without GPU time, and find the shares. */

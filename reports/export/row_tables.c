@@ -141,6 +141,7 @@ static const struct column timeline_columns[] = {
     {"spent_reserved_gpu_s", COLUMN_REAL},
     {"spent_idle_gpu_s", COLUMN_REAL},
     {"spent_down_gpu_s", COLUMN_REAL},
+    {"spent_absent_gpu_s", COLUMN_REAL},
     {NULL, COLUMN_ANY},
 };
 

@@ -32,18 +32,20 @@ static const char utilization[] =
     "   AS hour FROM timeline),"
     "  lasts AS (SELECT hour, max(time_s) AS until_s, max(allocated_gpu_s) AS allocated, max(active_gpu_s) AS active,"
     "   max(reserved_gpu_s) AS reserved, max(down_gpu_s) AS down, max(pending_job_s) AS pending,"
-    "   max(running_job_s) AS running FROM numbered GROUP BY hour),"
+    "   max(running_job_s) AS running, max(spent_absent_gpu_s) AS absent FROM numbered GROUP BY hour),"
     "  steps AS (SELECT hour, until_s, until_s - lag(until_s) OVER before AS span_s,"
     "   allocated - lag(allocated) OVER before AS allocated_gpu_s, active - lag(active) OVER before AS active_gpu_s,"
     "   reserved - lag(reserved) OVER before AS reserved_gpu_s, down - lag(down) OVER before AS down_gpu_s,"
-    "   pending - lag(pending) OVER before AS pending_job_s, running - lag(running) OVER before AS running_job_s"
+    "   pending - lag(pending) OVER before AS pending_job_s, running - lag(running) OVER before AS running_job_s,"
+    "   absent - lag(absent) OVER before AS absent_gpu_s"
     "   FROM lasts WINDOW before AS (ORDER BY hour)),"
-    "  cluster AS (SELECT value AS gpus FROM manifest WHERE key = 'facts.gpus')"
+    "  cluster AS (SELECT value AS gpus FROM manifest WHERE key = 'facts.gpus'),"
+    "  in_service AS (SELECT *, gpus * span_s - absent_gpu_s AS gpu_s FROM steps, cluster)"
     " SELECT hour, until_s, allocated_gpu_s / 3600 AS allocated_gpu_h,"
-    "  allocated_gpu_s / (gpus * span_s) AS allocation_ratio, active_gpu_s / (gpus * span_s) AS sm_active_ratio,"
-    "  reserved_gpu_s / (gpus * span_s) AS reserved_ratio, down_gpu_s / (gpus * span_s) AS down_ratio,"
+    "  allocated_gpu_s / gpu_s AS allocation_ratio, active_gpu_s / gpu_s AS sm_active_ratio,"
+    "  reserved_gpu_s / gpu_s AS reserved_ratio, down_gpu_s / gpu_s AS down_ratio,"
     "  pending_job_s / span_s AS pending_jobs_mean, running_job_s / span_s AS running_jobs_mean"
-    " FROM steps, cluster WHERE span_s > 0 ORDER BY hour;";
+    " FROM in_service WHERE span_s > 0 ORDER BY hour;";
 
 /* Percentiles as in result.json: the ceil(p n)-th smallest. */
 static const char waits[] =

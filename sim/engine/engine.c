@@ -8,6 +8,7 @@
 #include "sim/engine/engine_activity.h"
 #include "sim/engine/engine_moment.h"
 #include "sim/engine/engine_monitor.h"
+#include "sim/engine/engine_nodes.h"
 #include "sim/engine/engine_pulls.h"
 #include "sim/engine/engine_saves.h"
 #include "sim/engine/engine_spent.h"
@@ -207,7 +208,7 @@ static void enforce_queue_limit(struct engine *engine)
     }
 }
 
-static void note_reserved(struct engine *engine)
+void engine_note_reserved(struct engine *engine)
 {
     struct sched_counts counts;
     port_count(&engine->port, &counts);
@@ -262,6 +263,10 @@ static time_ns next_instant(const struct engine *engine)
     time_ns at = engine->cycle_due;
     if (engine->has_next && engine->next_job.submit < at)
         at = engine->next_job.submit;
+    if (engine->nodes != NULL) {
+        const time_ns resized = engine_nodes_next(engine);
+        at = resized < at ? resized : at;
+    }
     if (at == TIME_NEVER && engine->monitor != NULL && engine_monitor_is_alone(engine))
         return TIME_NEVER;
     const time_ns first = event_queue_time(&engine->events);
@@ -291,13 +296,17 @@ static void run_instant(struct engine *engine, time_ns at)
 {
     if (!advance(engine, at))
         return;
+    if (engine->nodes != NULL)
+        engine_nodes_due(engine);
     if (!take_events(engine))
         foresee(engine);
+    if (engine->nodes != NULL)
+        engine_nodes_settle(engine);
     take_submissions(engine);
     if (engine->cycle_due <= at && !error_is(engine->error)) {
         run_cycle(engine);
         if (engine->has_reserved)
-            note_reserved(engine);
+            engine_note_reserved(engine);
         if (engine->is_filling)
             engine_emit_arrived(engine);
     }
@@ -412,6 +421,7 @@ static void release(struct engine *engine)
     engine_release_paces(engine);
     engine_activity_release(engine);
     engine_monitor_release(engine);
+    engine_nodes_release(engine);
     mem_free(engine->faults);
     mem_free(engine->retries);
     engine_saves_release(engine);
@@ -469,6 +479,8 @@ static struct error begin(struct engine *engine)
     TRY(engine_know_typical(engine));
     if (engine->config->fork != NULL)
         return engine_moment_load(engine);
+    if (engine->nodes != NULL)
+        engine_nodes_due(engine);
     fetch(engine);
     return engine->error;
 }
@@ -495,6 +507,7 @@ struct error engine_run(const struct engine_config *config, struct engine_result
     engine_saves_open(&engine);
     engine_spent_open(&engine);
     engine_monitor_open(&engine);
+    engine_nodes_open(&engine);
     engine.error = begin(&engine);
     if (!error_is(engine.error))
         run(&engine);

@@ -18,6 +18,8 @@
  * the grace, they leave at its end, or at once without any checkpoint, and the others continue.  If too few members
  * are left to run, that is an eviction: unsaved work is lost and the next start takes the restart time.
  *
+ * Nodes come and go as world.capacity says (sim/engine/engine_nodes.h).
+ *
  * A job that depends on others is eligible when the last of them has ended.  The scheduler decides which jobs start.
  *
  * Law: the same cluster, source, policy, world and seed give the same rows and the same fingerprint.
@@ -32,6 +34,7 @@
 #include "base/error.h"
 #include "policies/policy_config.h"
 #include "sim/caches/pull_table.h"
+#include "sim/capacity/capacity_table.h"
 #include "sim/checkpoints/checkpoint_table.h"
 #include "sim/engine/cycle_watch.h"
 #include "sim/engine/estimates.h"
@@ -70,6 +73,7 @@ struct world_config {
     struct monitor_config monitor;       /* measures jobs for the scheduler; period 0: there is none */
     struct recut_costs recut;            /* how long a repartition of a GPU takes */
     uint64_t stall_steps;                /* steps without progress (sim/engine/stall.h) that end the run; 0: no limit */
+    struct capacity_table capacity;      /* the nodes in service over time; steps borrowed; {0}: all of them */
     struct activity_table activity;      /* the SM activity of jobs over their lives; rows borrowed; {0}: constant */
 };
 

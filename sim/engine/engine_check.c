@@ -1,4 +1,5 @@
 /* The invariants, checked on the world's own books and on the scheduler's. */
+#include "sim/engine/engine_nodes.h"
 #include "sim/engine/engine_spent.h"
 #include "sim/engine/engine_state.h"
 #include "sim/job/closeness.h"
@@ -138,6 +139,9 @@ void engine_check_instant(struct engine *engine)
     const char *spent = engine_spent_check(engine);
     if (spent != NULL)
         broken(engine, spent);
+    const char *nodes = engine->nodes != NULL ? engine_nodes_check(engine) : NULL;
+    if (nodes != NULL)
+        broken(engine, nodes);
     if (engine->submitted != waiting + running + engine->ended + engine->rejected)
         broken(engine, "a submitted job is not accounted for");
     if ((uint64_t)engine->levels[LEVEL_PENDING].value != waiting ||

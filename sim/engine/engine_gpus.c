@@ -1,6 +1,6 @@
 /* Repartitions of GPUs: each takes its time after the decision, and is then told as done. */
 #include "policies/jobs/request_class.h"
-#include "sim/engine/engine_state.h"
+#include "sim/engine/engine_nodes.h"
 
 /* The part of a GPU that a member with that request holds. */
 int64_t engine_member_milli(const struct engine *engine, const struct request *request)
@@ -47,6 +47,28 @@ void engine_open_layouts(struct engine *engine)
         }
 }
 
+/* The same once more, of a GPU; while it is being repartitioned it has another level. */
+static int64_t uncovered_milli(const struct engine *engine, node_id node, uint32_t gpu_index)
+{
+    const struct cluster *cluster = engine->config->cluster;
+    if (engine->gpus == NULL) {
+        const struct gpu_cut cut = cut_of(cluster, node, gpu_index);
+        return GPU_MILLI - covered_milli(&cut, NULL);
+    }
+    const struct sim_gpu *gpu = &engine->gpus[cluster->nodes[node].first_gpu + gpu_index];
+    return gpu->recut_milli > 0 ? 0 : GPU_MILLI - covered_milli(&gpu->cut, NULL);
+}
+
+void engine_gpus_count(struct engine *engine, node_id node, int sign)
+{
+    const struct cluster *cluster = engine->config->cluster;
+    for (uint32_t i = 0; i < cluster_node_gpus(cluster, node); i++) {
+        const int64_t recut = engine->gpus != NULL ? engine->gpus[cluster->nodes[node].first_gpu + i].recut_milli : 0;
+        engine_level(engine, LEVEL_UNCOVERED, sign * uncovered_milli(engine, node, i));
+        engine_level(engine, LEVEL_RECUT, sign * recut);
+    }
+}
+
 static void open_gpus(struct engine *engine)
 {
     const struct cluster *cluster = engine->config->cluster;
@@ -71,8 +93,10 @@ void engine_recut(struct engine *engine, const struct decision *decision)
     engine->result->facts.recut_gpu_h += (double)duration / (3600.0 * TIME_NS_PER_S);
     struct sim_gpu *own = &engine->gpus[gpu];
     own->recut_milli = GPU_MILLI - covered_milli(&after, &own->cut);
-    engine_level(engine, LEVEL_RECUT, own->recut_milli);
-    engine_level(engine, LEVEL_UNCOVERED, covered_milli(&own->cut, NULL) - GPU_MILLI);
+    if (engine_node_is_up(engine, own->node)) {
+        engine_level(engine, LEVEL_RECUT, own->recut_milli);
+        engine_level(engine, LEVEL_UNCOVERED, covered_milli(&own->cut, NULL) - GPU_MILLI);
+    }
     own->cut = after;
     engine_hash(engine, 0x40, (uint64_t)gpu << 16 | decision->layout);
     event_queue_push(&engine->events, engine->now + duration, EVENT_NODE, gpu, 0);
@@ -108,8 +132,10 @@ void engine_gpus_archive(struct archive *archive, struct engine *engine)
 void engine_gpu_done(struct engine *engine, gpu_id gpu)
 {
     struct sim_gpu *own = &engine->gpus[gpu];
-    engine_level(engine, LEVEL_RECUT, -own->recut_milli);
-    engine_level(engine, LEVEL_UNCOVERED, GPU_MILLI - covered_milli(&own->cut, NULL));
+    if (engine_node_is_up(engine, own->node)) {
+        engine_level(engine, LEVEL_RECUT, -own->recut_milli);
+        engine_level(engine, LEVEL_UNCOVERED, GPU_MILLI - covered_milli(&own->cut, NULL));
+    }
     own->recut_milli = 0;
     const mig_layout_id layout = own->cut.is_partitioned ? mig_layout_of(&own->cut.layout) : MIG_LAYOUT_WHOLE;
     engine_hash(engine, EVENT_NODE, gpu);

@@ -1,6 +1,7 @@
 /* What jobs hold: members come and go, attempts open and close, and GPU time is booked. */
 #include "sim/engine/engine_activity.h"
 #include "sim/engine/engine_monitor.h"
+#include "sim/engine/engine_nodes.h"
 #include "sim/engine/engine_saves.h"
 #include "sim/engine/engine_spent.h"
 #include "sim/engine/engine_state.h"
@@ -170,6 +171,8 @@ static void add_pieces(struct engine *engine, struct sim_job *job, const struct 
     job_pieces_add(&job->pieces, pieces, count);
     job->held_milli += milli;
     engine_level(engine, LEVEL_FREE, -milli);
+    if (engine->nodes != NULL)
+        engine_nodes_count(engine, pieces, count, 1);
     if (engine->config->is_checked) {
         engine_check_take(engine, pieces, count);
         engine_check_pieces(engine, job);
@@ -184,6 +187,8 @@ static void take_pieces(struct engine *engine, struct sim_job *job, const struct
     const int64_t milli = pieces_gpu_milli(pieces, count);
     job->held_milli -= milli;
     engine_level(engine, LEVEL_FREE, milli);
+    if (engine->nodes != NULL)
+        engine_nodes_count(engine, pieces, count, -1);
     if (engine->config->is_checked)
         engine_check_give(engine, pieces, count);
 }
@@ -192,6 +197,8 @@ static void take_all(struct engine *engine, struct sim_job *job)
 {
     if (engine->config->is_checked)
         engine_check_give(engine, job_pieces_all(&job->pieces), job->pieces.piece_count);
+    if (engine->nodes != NULL)
+        engine_nodes_count(engine, job_pieces_all(&job->pieces), job->pieces.piece_count, -1);
     job_pieces_clear(&job->pieces);
     engine_level(engine, LEVEL_FREE, job->held_milli);
     job->held_milli = 0;
@@ -338,8 +345,11 @@ void engine_join(struct engine *engine, uint32_t slot, const struct piece *piece
 /* A START with these pieces takes effect, or never will. */
 static void leave_starting(struct engine *engine, const struct sim_change *change)
 {
-    if (change->is_join)
-        engine_level(engine, LEVEL_STARTING, -pieces_gpu_milli(change->pieces, change->piece_count));
+    if (!change->is_join)
+        return;
+    engine_level(engine, LEVEL_STARTING, -pieces_gpu_milli(change->pieces, change->piece_count));
+    if (engine->nodes != NULL)
+        engine_nodes_count(engine, change->pieces, change->piece_count, -1);
 }
 
 void engine_drop_changes(struct engine *engine, struct sim_job *job, bool joins_only)

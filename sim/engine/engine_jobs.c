@@ -1,6 +1,7 @@
 /* The lives of jobs: what submissions, decisions and events do to them. */
 #include "sim/engine/engine_activity.h"
 #include "sim/engine/engine_monitor.h"
+#include "sim/engine/engine_nodes.h"
 #include "sim/engine/engine_pulls.h"
 #include "sim/engine/engine_retries.h"
 #include "sim/engine/engine_saves.h"
@@ -160,6 +161,8 @@ static void push_change(struct engine *engine, uint32_t slot, const struct decis
         pieces[i] = decision->pieces[i];
     if (is_join)
         engine_level(engine, LEVEL_STARTING, pieces_gpu_milli(pieces, decision->piece_count));
+    if (is_join && engine->nodes != NULL)
+        engine_nodes_count(engine, pieces, decision->piece_count, 1);
     MEM_GROW(job->changes, job->change_capacity, (size_t)job->change_count + 1);
     job->changes[job->change_count++] =
         (struct sim_change){.due = due,

@@ -8,6 +8,7 @@
 #include "policies/quota/quota.h"
 #include "sim/engine/engine_activity.h"
 #include "sim/engine/engine_monitor.h"
+#include "sim/engine/engine_nodes.h"
 #include "sim/engine/engine_pace.h"
 #include "sim/engine/engine_pulls.h"
 #include "sim/engine/engine_saves.h"
@@ -16,7 +17,7 @@
 #include "sim/network/network.h"
 #include "sim/storage/storage.h"
 
-enum { MOMENT_VERSION = 1, SLOT_NONE = UINT32_MAX };
+enum { MOMENT_VERSION = 2, SLOT_NONE = UINT32_MAX };
 #define MOMENT_BYTE_ORDER UINT32_C(0x04030201)
 
 static const char moment_magic[8] = {'w', 't', 'w', 'o', 'r', 'l', 'd', '\n'};
@@ -25,7 +26,7 @@ struct moment_header { /* no padding; then `length` bytes */
     char magic[8];
     uint32_t byte_order, pointer_bytes;
     uint32_t version, job_count; /* submitted, or read ahead */
-    uint64_t cluster, policy;    /* digests */
+    uint64_t cluster, policy;    /* digests; with the cluster its size over time */
     uint64_t seed;
     uint64_t arrivals; /* hash of the jobs so far; 0: it was not kept */
     time_ns at;
@@ -344,7 +345,7 @@ static void archive_paces(struct archive *archive, struct engine *engine)
 /* Before the jobs: what their declarations need. */
 static void archive_before(struct archive *archive, struct engine *engine)
 {
-    ARCHIVE_KNOWS(struct engine, 8512);
+    ARCHIVE_KNOWS(struct engine, 8592);
     archive_times(archive, engine);
     archive_counts(archive, engine);
     archive_stall(archive, engine);
@@ -352,6 +353,8 @@ static void archive_before(struct archive *archive, struct engine *engine)
         archive_slots(archive, engine);
     if (!archive->is_broken)
         engine_gpus_archive(archive, engine);
+    if (!archive->is_broken && engine->nodes != NULL)
+        engine_nodes_archive(archive, engine);
     if (!archive->is_broken && engine->pulls != NULL)
         engine_pulls_archive_names(archive, engine);
     if (!archive->is_broken && engine->monitor != NULL)
@@ -433,6 +436,12 @@ struct error engine_moment_check(const struct engine_config *config)
     return ERROR_OK;
 }
 
+static uint64_t digest_of_cluster(const struct engine_config *config)
+{
+    const uint64_t size = capacity_table_hash(&config->world.capacity);
+    return size != 0 ? hash_mix(digest_cluster(config->cluster), size) : digest_cluster(config->cluster);
+}
+
 struct error engine_moment_save(struct engine *engine)
 {
     const struct engine_config *config = engine->config;
@@ -443,7 +452,7 @@ struct error engine_moment_save(struct engine *engine)
                                    .pointer_bytes = sizeof(void *),
                                    .version = MOMENT_VERSION,
                                    .job_count = (uint32_t)engine->submitted + engine->has_next,
-                                   .cluster = digest_cluster(config->cluster),
+                                   .cluster = digest_of_cluster(config),
                                    .policy = digest_policy(config->policy),
                                    .seed = config->seed,
                                    .arrivals = job_source_arrivals(config->source),
@@ -491,7 +500,7 @@ static struct error check_header(const struct engine_config *config, struct mome
         return refuse("it is cut off, or data follows it", again);
     if (header->checksum != checksum_of(*header, world.at + sizeof *header))
         return refuse("it is damaged: its checksum differs", again);
-    if (header->cluster != digest_cluster(config->cluster) || header->seed != config->seed)
+    if (header->cluster != digest_of_cluster(config) || header->seed != config->seed)
         return refuse("it is of another cluster or seed", "a fork may differ from its record in the policy alone");
     return ERROR_OK;
 }
@@ -516,6 +525,10 @@ static struct error load_world(struct engine *engine, const struct moment_header
     TRY(load_jobs(engine, &archive, adopts));
     if (!archive.is_broken)
         archive_after(&archive, engine);
+    if (!archive.is_broken && engine->nodes != NULL)
+        engine_nodes_load(engine);
+    if (!archive.is_broken && engine->nodes != NULL && adopts)
+        engine_nodes_adopt(engine);
     if (archive.is_broken || archive_left(&archive) != 0)
         return refuse(impossible, other_program);
     TRY(job_source_next(source, &engine->next_job, &engine->next_truth, &engine->has_next));

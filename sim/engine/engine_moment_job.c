@@ -288,7 +288,7 @@ static void archive_saves(struct archive *archive, struct sim_saves *saves, cons
 
 static void archive_spending(struct archive *archive, struct sim_spending *own)
 {
-    ARCHIVE_KNOWS(struct sim_spending, 272); /* is_listed: by the list of the engine */
+    ARCHIVE_KNOWS(struct sim_spending, 288); /* is_listed: by the list of the engine */
     ARCHIVE(archive, own->is_on);
     ARCHIVE(archive, own->held);
     ARCHIVE(archive, own->works_from);

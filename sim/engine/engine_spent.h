@@ -3,6 +3,7 @@
  * At every instant each thousandth of a GPU has one cause, or is divided between them.  A part of a GPU that no job
  * holds:
  *
+ *   absent       its node is out of service (sim/engine/engine_nodes.h)
  *   repartition  it is being repartitioned; an instance that stays is not
  *   sliced       it belongs to a partitioned GPU, and to none of its instances
  *   reserved     it is claimed by a job that waits for the rest of its space, or whose start has not taken effect

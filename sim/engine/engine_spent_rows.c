@@ -13,7 +13,8 @@ static void add_unheld(const wide_ns of[LEVEL_COUNT], wide_ns spent[SPENT_COUNT]
     spent[SPENT_REPARTITION] += of[LEVEL_RECUT] * SPENT_ONE;
     spent[SPENT_SLICED] += of[LEVEL_UNCOVERED] * SPENT_ONE;
     spent[SPENT_RESERVED] += (kept + of[LEVEL_PARTIAL]) * SPENT_ONE;
-    spent[SPENT_IDLE] += (of[LEVEL_FREE] - kept - of[LEVEL_RECUT] - of[LEVEL_UNCOVERED]) * SPENT_ONE;
+    spent[SPENT_IDLE] += (of[LEVEL_FREE] - kept - of[LEVEL_RECUT] - of[LEVEL_UNCOVERED] - of[LEVEL_ABSENT]) * SPENT_ONE;
+    spent[SPENT_ABSENT] += of[LEVEL_ABSENT] * SPENT_ONE;
 }
 
 void engine_spent_integrals(const struct engine *engine, time_ns at, gpu_time_ns spent[SPENT_COUNT])

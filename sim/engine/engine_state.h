@@ -119,6 +119,7 @@ struct network;      /* sim/network/network.h */
 struct sim_fault;    /* of one job; see engine_faults.c */
 struct sim_retry;    /* of one job; see engine_retries.h */
 struct sim_spending; /* of one job; see engine_spent.h */
+struct engine_nodes; /* of all nodes; see engine_nodes.h */
 
 enum level_id {
     LEVEL_PENDING,
@@ -128,10 +129,11 @@ enum level_id {
     LEVEL_IDLE,      /* held by jobs that work while no SM of theirs is busy; part of LEVEL_ALLOCATED */
     LEVEL_RESERVED,  /* reserved for jobs that hold nothing yet */
     LEVEL_PARTIAL,   /* held by jobs with fewer members than their minimum; not in LEVEL_ALLOCATED */
-    LEVEL_FREE,      /* held by no job; the three below and LEVEL_RESERVED are parts of it */
+    LEVEL_FREE,      /* held by no job; those below and LEVEL_RESERVED are parts of it */
     LEVEL_STARTING,  /* of STARTs that have not taken effect */
     LEVEL_RECUT,     /* of GPUs that are being repartitioned: what is in no instance that stays */
     LEVEL_UNCOVERED, /* of other partitioned GPUs: what is in no instance */
+    LEVEL_ABSENT,    /* of nodes that are not up: what no job holds or is about to hold; the two above leave it out */
     LEVEL_COUNT
 };
 
@@ -221,6 +223,7 @@ struct engine {
     struct level spent[SPENT_COUNT]; /* of jobs that run, in units of engine_spent.h; no useful or lost ones */
     struct level spent_short;        /* what jobs that run fall short of full speed, by their progress */
     wide_ns spent_lost;
+    struct engine_nodes *nodes;        /* NULL: all nodes are up all the time */
     struct sim_gpu *gpus;              /* by gpu_id; NULL: no GPU was repartitioned yet */
     uint16_t *gpu_used;                /* if is_checked: milli by gpu_id, counted apart from the scheduler */
     time_ns from;                      /* when the run began: 0, or the moment that it was forked at */
@@ -249,6 +252,7 @@ static inline bool engine_charges(const struct engine *engine)
 
 /* Time: engine.c */
 void engine_want_cycle(struct engine *engine, time_ns at);
+void engine_note_reserved(struct engine *engine);                 /* ask the scheduler what it reserves */
 void engine_carry_to(struct engine *engine, time_ns at);          /* make the changes that no event announces */
 void engine_tell_queues(struct engine *engine);                   /* tell the scheduler of new queues */
 struct error engine_open_sched(struct engine *engine) MUST_CHECK; /* make a new scheduler */
@@ -350,6 +354,8 @@ int64_t engine_member_milli(const struct engine *engine, const struct request *r
 void engine_open_layouts(struct engine *engine); /* count the parts of partitioned GPUs that are in no instance */
 void engine_recut(struct engine *engine, const struct decision *decision);
 void engine_gpu_done(struct engine *engine, gpu_id gpu);
+/* Count the parts of its GPUs that are in no instance (sign 1), or count them no longer (-1): it is up, or is not. */
+void engine_gpus_count(struct engine *engine, node_id node, int sign);
 void engine_gpus_archive(struct archive *archive, struct engine *engine); /* save, or load into none */
 
 /* Rows: engine_rows.c */

@@ -112,6 +112,11 @@ static inline void port_queues_changed(struct port *port, const struct queue_tab
     port_tell(port, &(struct fact){.kind = FACT_QUEUES_CHANGED, .now = now, .queues = queues, .first_queue = first});
 }
 
+static inline void port_node_changed(struct port *port, node_id node, enum node_state state, time_ns now)
+{
+    port_tell(port, &(struct fact){.kind = FACT_NODE_CHANGED, .now = now, .node = node, .state = state});
+}
+
 static inline void port_gpu_changed(struct port *port, node_id node, uint32_t gpu_index, mig_layout_id layout,
                                     time_ns now)
 {

@@ -30,6 +30,7 @@ const char *const spent_names[] = {
     [SPENT_RESERVED] = "reserved",
     [SPENT_IDLE] = "idle",
     [SPENT_DOWN] = "down",
+    [SPENT_ABSENT] = "absent",
     [SPENT_COUNT] = NULL,
 };
 
@@ -75,4 +76,4 @@ const char record_timeline_columns[] =
     "largest_gang_8_gpus,mig_slices_unplaceable,"
     "spent_useful_gpu_s,spent_communication_gpu_s,spent_neighbours_gpu_s,spent_sliced_gpu_s,"
     "spent_repartition_gpu_s,spent_restart_gpu_s,spent_lost_gpu_s,spent_idle_held_gpu_s,"
-    "spent_reserved_gpu_s,spent_idle_gpu_s,spent_down_gpu_s";
+    "spent_reserved_gpu_s,spent_idle_gpu_s,spent_down_gpu_s,spent_absent_gpu_s";

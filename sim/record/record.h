@@ -238,6 +238,7 @@ enum spent_cause {
     SPENT_RESERVED,      /* kept for a job that does not run yet, or by a gang that is not complete */
     SPENT_IDLE,          /* free */
     SPENT_DOWN,          /* of nodes that are down */
+    SPENT_ABSENT,        /* of nodes out of service (world.capacity), but for what jobs still hold there */
     SPENT_COUNT
 };
 extern const char *const spent_names[]; /* "useful", ..., NULL-terminated */

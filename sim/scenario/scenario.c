@@ -382,6 +382,19 @@ static void read_typical(struct scenario *scenario, const struct json_value *pol
     wire_free(wire);
 }
 
+/* Its dates are on the clock of the trace, if the jobs are of one. */
+static void read_capacity(struct scenario *scenario, const struct json_value *world)
+{
+    const struct workload_spec *workload = &scenario->workload;
+    const struct capacity_clock clock = {.is_known = workload->trace != NULL, .offset = workload->tz_offset};
+    struct json_object object;
+    if (world->node == NULL || error_is(*world->error))
+        return;
+    json_object_open(&object, world);
+    const struct json_value capacity = json_member(&object, "capacity");
+    scenario->world.capacity = capacity_table_read(&capacity, scenario->cluster, clock, &scenario->arena);
+}
+
 /* After the workload, whose classes its checkpoint plans may name. */
 static void read_world(struct scenario *scenario, const struct json_value *value)
 {
@@ -390,6 +403,7 @@ static void read_world(struct scenario *scenario, const struct json_value *value
     for (uint32_t i = 0; synth != NULL && i < synth->class_count; i++)
         classes[i] = synth->classes[i].name;
     world_config_read(&scenario->world, value, &scenario->arena, synth != NULL ? classes : NULL);
+    read_capacity(scenario, value);
 }
 
 static void need(struct json_object *object, const char *key, const char *what)

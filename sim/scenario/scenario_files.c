@@ -23,6 +23,7 @@ static const struct place of_workload[] = {{.role = "trace", .field = "trace"},
                                            {.role = "table", .field = "tables", .shape = MEMBERS},
                                            {.role = "model", .field = "model", .is_path = text_is_json_path}};
 static const struct place of_scenario[] = {{.role = "cluster", .field = "cluster"},
+                                           {.role = "capacity", .field = "world.capacity"},
                                            {.role = "typical", .field = "policy.typical"},
                                            {.role = "plugin", .field = "plugins", .shape = LIST},
                                            {.role = "plugin", .field = "policy.plugins", .shape = LIST},

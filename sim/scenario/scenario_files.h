@@ -4,6 +4,7 @@
  *
  *   field            role
  *   cluster          cluster
+ *   world.capacity   capacity
  *   workload.trace   trace
  *   plugins.0        plugin
  *   workload.tables.job  table

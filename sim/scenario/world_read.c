@@ -108,6 +108,7 @@ void world_config_read(struct world_config *world, const struct json_value *valu
     read_monitor(&world->monitor, &monitor);
     struct json_value recut = json_member(&object, "mig_recut");
     read_recut_costs(&world->recut, &recut);
+    json_member(&object, "capacity"); /* sim/scenario/scenario.c, with the cluster */
     if (world->sample_interval <= 0) {
         struct json_value sample = json_member(&object, "sample_s");
         json_fail(&sample, "'sample_s' must be positive");

@@ -31,6 +31,7 @@ void baseline_scenario_digest(const char *scenario_json, char hex[33])
     for (size_t k = 0; k < sizeof free_keys / sizeof *free_keys; k++)
         json_object_del(root, free_keys[k]);
     drop_folder(json_object_get(root, "workload"), "trace");
+    drop_folder(json_object_get(root, "world"), "capacity");
     drop_folder(root, "cluster");
     char *text = json_dumps(root, JSON_COMPACT | JSON_SORT_KEYS);
     hash_hex(text != NULL ? text : "", text != NULL ? strlen(text) : 0, hex);

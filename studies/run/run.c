@@ -184,8 +184,8 @@ static struct error commit_moments(struct run *run)
 /* What a manifest borrows. */
 struct manifest {
     struct result_manifest result;
-    /* scenario, record, cluster; of a merge each part has its own */
-    struct result_input inputs[4 + (1 + WORKLOAD_PARTS_MAX) * (1 + SIDE_FILES_MAX) + PLUGINS_MAX];
+    /* scenario, record, cluster, capacity; of a merge each part has its own */
+    struct result_input inputs[5 + (1 + WORKLOAD_PARTS_MAX) * (1 + SIDE_FILES_MAX) + PLUGINS_MAX];
     struct result_file files[RECORD_FILE_COUNT + 2];
     char digests[RECORD_FILE_COUNT + 2][33];
     char fingerprint[17], arrivals[17];
@@ -219,6 +219,9 @@ static void fill_inputs(const struct run *run, struct manifest *manifest)
     if (run->scenario.cluster_path[0] != '\0')
         inputs[count++] = (struct result_input){
             .role = "cluster", .name = run->scenario.cluster_path, .digest = run->scenario.cluster_digest};
+    const struct capacity_table *capacity = &run->scenario.world.capacity;
+    if (capacity->path != NULL)
+        inputs[count++] = (struct result_input){.role = "capacity", .name = capacity->path, .digest = capacity->digest};
     const struct workload_spec *workload = &run->scenario.workload;
     count += fill_workload(workload, job_source_facts(run->source), inputs + count);
     for (uint32_t p = 0; p < workload->part_count; p++)

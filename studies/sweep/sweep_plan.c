@@ -63,6 +63,8 @@ static struct error add_inputs(struct sweep_plan *plan, const struct scenario *s
 {
     add_input(plan, "scenario", path, scenario->digest);
     add_input(plan, "cluster", scenario->cluster_path, scenario->cluster_digest);
+    if (scenario->world.capacity.path != NULL)
+        add_input(plan, "capacity", scenario->world.capacity.path, scenario->world.capacity.digest);
     for (uint32_t p = 0; p < scenario->plugins.set.count; p++) {
         const struct plugin_file file = plugins_file(&scenario->plugins, p);
         add_input(plan, "plugin", file.path, file.digest);
@@ -200,6 +202,8 @@ static void hash_configuration(const struct sweep_plan *plan, const struct scena
     }
     if (scenario->cluster_path[0] != '\0')
         buffer_format(&text, "cluster %s\n", scenario->cluster_digest);
+    if (scenario->world.capacity.path != NULL)
+        buffer_format(&text, "capacity %s\n", scenario->world.capacity.digest);
     for (uint32_t p = 0; p < scenario->plugins.set.count; p++)
         buffer_format(&text, "plugin %s\n", plugins_file(&scenario->plugins, p).digest);
     hash_hex(text.bytes, text.length, hex);

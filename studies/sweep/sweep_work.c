@@ -223,7 +223,7 @@ static struct error check_input(const struct work *work, const struct sweep_inpu
 /* Files that are opened by each run, not while the plan is made. */
 static bool is_read_late(const char *role)
 {
-    static const char *const roles[] = {"trace", "table", "plugin"};
+    static const char *const roles[] = {"trace", "table", "plugin", "capacity"};
     for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
         if (strcmp(role, roles[i]) == 0)
             return true;

@@ -95,6 +95,27 @@ for preset in fifo kai kueue windtunnel easy slurm; do
 done
 replays busy.json --policy windtunnel --set world.decision_latency_s=7
 replays busy.json --policy easy --set policy.estimate=history
+# Nodes leave and come back: of one pool, and of three, one of which has MIG instances.
+sizes='{"time_s": 0, "nodes": 6}, {"time_s": "30m", "nodes": 10}, {"time_s": "1h", "nodes": 3}'
+sizes="$sizes, {\"time_s\": \"2h\", \"nodes\": 9}"
+replays tenants.json --policy windtunnel --set "world.capacity=[$sizes]"
+replays tenants.json --policy kai --set "world.capacity=[$sizes]" --set world.decision_latency_s=7
+cat >sizes.csv <<'END'
+time_s,pool,nodes
+0,cut,0
+300,left,1
+600,cut,1
+900,right,0
+1200,left,3
+1500,cut,0
+1800,cut,1
+3600,right,2
+END
+for preset in windtunnel easy; do
+    replays busy.json --policy $preset --set world.capacity=sizes.csv
+    grep -q '"state":"draining"' events.jsonl && grep -q '"state":"absent"' events.jsonl &&
+        grep -q '"node_changed".*"state":"up"' events.jsonl || fail "$preset: the nodes' states were not told"
+done
 replays busy.json --policy windtunnel --set policy.geometry=on_demand --set cluster.pools.left.mig_recut=true
 for kind in '"evict"' '"reserve"' '"partial":true' '"reject"' DependencyNever '"wake_at"' '"mig_start"' \
     '"milli":[0-9]*,' '"repartition"' '"layout":"whole"' '"members":[2-9]' '"source":"eviction"' '"for_job"'; do

@@ -19,6 +19,7 @@
 #include "sim/scenario/scenario.h"
 #include "tests/support/interval.h"
 #include "tests/support/random_policy.h"
+#include "tests/support/random_sizes.h"
 #include "tests/support/scratch.h"
 
 enum {
@@ -30,6 +31,8 @@ enum {
     SEEDS_FULL = 2000,
     STALL_STEPS = 2000
 };
+
+#define HOUR (3600 * TIME_NS_PER_S)
 
 /* ---- Rows as hashes ---- */
 
@@ -395,8 +398,11 @@ static void test_presets(void **state)
     (void)state;
     for (uint32_t p = 0; policy_preset_texts[p].name != NULL; p++) {
         struct scenario scenario;
+        struct capacity_step steps[RANDOM_SIZES];
         const char *const *more = p % 3 == 1 ? latency : free_checkpoints;
         load_physics(&scenario, policy_preset_texts[p].name, more, p % 3 == 0 ? 0 : 2);
+        if (p % 2 == 1)
+            scenario.world.capacity = random_sizes(steps, scenario.cluster, p, 30 * HOUR);
         const int forks = check_scenario(&scenario, p, MOMENTS, policy_preset_texts[p].name);
         broken += forks < 0;
         made += forks;
@@ -455,10 +461,13 @@ static void test_switches(void **state)
         const char *from = policy_preset_texts[p].name, *to = policy_preset_texts[(p + 1) % count].name;
         struct kept_list list = {.count = 0};
         struct scenario scenario, other;
+        struct capacity_step steps[RANDOM_SIZES];
         struct seen plain, whole;
         time_ns saves[MOMENTS_FULL];
         load_physics(&scenario, from, more, 1 + p % 2);
         load_physics(&other, to, more, 1 + p % 2);
+        if (p % 2 == 1)
+            scenario.world.capacity = other.world.capacity = random_sizes(steps, scenario.cluster, p, 30 * HOUR);
         assert_false(error_is(play(&scenario, &plain, NULL, NULL, 0, NULL)));
         assert_false(error_is(play(&scenario, &whole, NULL, saves, choose_moments(&plain, p, MOMENTS, saves), &list)));
         for (uint32_t i = 0; i < list.count; i++)
@@ -510,9 +519,12 @@ static void test_random_worlds(void **state)
     (void)state;
     for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++) {
         struct scenario scenario;
+        struct capacity_step steps[RANDOM_SIZES];
         char name[32];
         snprintf(name, sizeof name, "seed %llu", (unsigned long long)seed);
         load_random(&scenario, seed);
+        if (seed % 2 == 0)
+            scenario.world.capacity = random_sizes(steps, scenario.cluster, seed, HOUR);
         broken += check_scenario(&scenario, seed, MOMENTS, name) < 0;
         scenario_release(&scenario);
         scratch_empty();

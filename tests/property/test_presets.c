@@ -20,6 +20,7 @@
 #include "policies/sched.h"
 #include "tests/support/interval.h"
 #include "tests/support/random_run.h"
+#include "tests/support/random_sizes.h"
 
 static volatile uint64_t present_seed;
 
@@ -171,14 +172,25 @@ static void check_all(const struct random_run *run, const struct engine_result *
         check_leftovers(run);
 }
 
+/* In every third world nodes leave and come back, during all of the submissions and longer. */
+static void resize(struct random_run *run, struct capacity_step steps[RANDOM_SIZES])
+{
+    const time_ns span = 2 * run->jobs[run->job_count - 1].job.submit + 5000 * TIME_NS_PER_S;
+    if (run->seed % 3 == 0)
+        run->world.capacity = random_sizes(steps, run->cluster, run->seed, span);
+}
+
 static void check_case(uint64_t seed, uint32_t choice)
 {
     struct random_run run, again;
+    struct capacity_step steps[RANDOM_SIZES];
     present_seed = seed;
     random_run_open(&run, seed, choice);
+    resize(&run, steps);
     struct engine_result result = random_run_engine(&run);
     check_all(&run, &result);
     random_run_open(&again, seed, choice);
+    again.world.capacity = run.world.capacity;
     struct engine_result second = random_run_engine(&again);
     if (second.fingerprint != result.fingerprint || again.hash != run.hash)
         random_run_fail(&run, "the same run gave another result", JOB_NONE);

@@ -15,6 +15,7 @@
 #include "policies/sharing/sharings.h"
 #include "sim/engine/sharing_speed.h"
 #include "tests/support/json_text.h"
+#include "tests/support/random_sizes.h"
 #include "tests/support/run.h"
 #include "tests/support/spent.h"
 
@@ -258,7 +259,9 @@ static void compare(const struct run_setup *setup, const struct run_log *log)
     const double slack = 1e-4 * (1 + sums.held);
     const double all = time_to_seconds(run_last_sample(log)->time) * setup->cluster->gpu_count;
     assert_true(running <= sums.held + slack && sums.partial <= spent[SPENT_RESERVED] + slack);
-    near("free", spent[SPENT_IDLE] + spent[SPENT_RESERVED] + spent[SPENT_SLICED] + spent[SPENT_REPARTITION],
+    near("free",
+         spent[SPENT_ABSENT] + spent[SPENT_IDLE] + spent[SPENT_RESERVED] + spent[SPENT_SLICED] +
+             spent[SPENT_REPARTITION],
          all - running, slack);
     if (setup->world.activity.count == 0) /* else an asynchronous write takes nothing of what is idle */
         near("restart", spent[SPENT_RESTART], sums.overhead, slack);
@@ -286,12 +289,15 @@ static void test_random_worlds(void **state)
         struct random_stream stream;
         struct run_job jobs[JOBS];
         struct checkpoint_row row;
+        struct capacity_step steps[RANDOM_SIZES];
         random_stream_init(&stream, 7, "spent", round);
         struct cluster *cluster = read_cluster(clusters[random_below(&stream, COUNT_OF(clusters))]);
         struct run_setup setup = run_setup_default(cluster);
         setup.policy = read_policy(policies[round % COUNT_OF(policies)]);
         some_jobs(&stream, jobs);
         setup.world = some_world(&stream, &row, &table);
+        if (round % 2 == 1)
+            setup.world.capacity = random_sizes(steps, cluster, round, S(9000));
         struct run_log *log = run_jobs(&setup, jobs, JOBS);
         spent_check_sums(log, cluster->gpu_count);
         compare(&setup, log);
@@ -300,8 +306,8 @@ static void test_random_worlds(void **state)
         run_log_free(log);
         cluster_free(cluster);
     }
-    for (int cause = 0; cause < SPENT_DOWN; cause++)
-        if (!(seen[cause] > 100))
+    for (int cause = 0; cause < SPENT_COUNT; cause++)
+        if (cause != SPENT_DOWN && !(seen[cause] > 100))
             fail_msg("%s occurs for %.3f GPU s in all worlds", spent_names[cause], seen[cause]);
     json_doc_free(doc);
     arena_release(&arena);

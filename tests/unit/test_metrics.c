@@ -71,7 +71,8 @@ static double cut_value(const struct metrics *metrics, const char *cut, const ch
 
 /* Four GPUs, 100 s.  A: 2 GPUs from 0 to 50.  B: 4 GPUs, waits from 10 to 50, runs to 80, of which 24 s were
  * kept and 6 s lost to an eviction.  C: waits from 20 on and never starts.  D is rejected. */
-static struct metrics *four_jobs(void)
+/* absent_gpu_s: GPU time out of service, of 400 GPU s. */
+static struct metrics *four_jobs_of(double absent_gpu_s)
 {
     struct metrics *metrics = metrics_new();
     feed_job(metrics, (struct job_row){.id = 0,
@@ -135,9 +136,36 @@ static struct metrics *four_jobs(void)
                                                .reserved_gpu_s = 20,
                                                .down_gpu_s = 4,
                                                .pending_job_s = 120,
-                                               .partial_gang_gpu_s = 36});
+                                               .partial_gang_gpu_s = 36,
+                                               .spent = {[SPENT_ABSENT] = (gpu_time_ns)(absent_gpu_s * 1e9)}});
     finish(metrics, (struct run_facts){.end = 100 * S, .gpu_count = 4, .price_usd_per_gpu_h = 3.6});
     return metrics;
+}
+
+static struct metrics *four_jobs(void)
+{
+    return four_jobs_of(0);
+}
+
+/* Of 400 GPU s 80 are out of service: parts are of the 320 others, and so is the cost. */
+static void parts_are_of_what_is_in_service(void **state)
+{
+    (void)state;
+    struct metrics *m = four_jobs_of(80);
+    near(metrics_value(m, "spent_absent_gpu_h"), 80.0 / 3600);
+    near(metrics_value(m, "allocation_ratio"), 220.0 / 320);
+    near(metrics_value(m, "sm_active_ratio"), 110.0 / 320);
+    near(metrics_value(m, "idle_reserved_ratio"), 20.0 / 320);
+    near(metrics_value(m, "down_ratio"), 4.0 / 320);
+    near(metrics_value(m, "offered_load_ratio"), (100.0 + 96 + 30) / 320);
+    near(metrics_value(m, "cost_usd"), 0.32);
+    near(metrics_gpus(m), 3.2);
+    near(metrics_value(m, "partial_gang_gpu_h"), 0.01);
+    metrics_free(m);
+    m = four_jobs();
+    assert_true(isnan(metrics_value(m, "spent_absent_gpu_h")));
+    near(metrics_gpus(m), 4);
+    metrics_free(m);
 }
 
 static void a_run_of_four_jobs(void **state)
@@ -541,6 +569,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_of_four_jobs),
+        cmocka_unit_test(parts_are_of_what_is_in_service),
         cmocka_unit_test(jobs_are_counted_by_how_they_ended),
         cmocka_unit_test(sizes_go_by_powers_of_two),
         cmocka_unit_test(what_came_before_the_warm_up_does_not_count),

@@ -64,6 +64,7 @@ static struct metrics *run_with_everything(void)
     struct timeline_row sample = {.space = {.is_known = true, .idle_gpu_milli = 1000}};
     ok(sink.on_sample(sink.self, &sample));
     sample.time = 100 * S;
+    sample.spent[SPENT_ABSENT] = S;
     ok(sink.on_sample(sink.self, &sample));
     struct arrived_row arrived = {.percent = 1, .allocation_ratio = 0.5, .fragmentation_ratio = 0};
     ok(sink.on_arrived(sink.self, &arrived));

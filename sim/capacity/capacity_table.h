@@ -1,0 +1,59 @@
+/* sim/capacity/capacity_table.h -- the recorded size of a cluster over time: `world.capacity`.
+ *
+ *   "world": {"capacity": "cluster_gpu_number.csv"}                          a file, plain or zstd
+ *   "world": {"capacity": [{"time_s": 0, "nodes": 100}, {"time_s": 86400, "nodes": 96}]}
+ *
+ * From the time of a row on, the pool has `nodes` nodes in service: its first ones.  Before its first row all nodes of
+ * a pool are in service.  After its last row that row holds.  Two forms of files are told apart by the header:
+ *
+ *   time_s,pool,nodes    (or `gpus`)   seconds of simulated time; `pool` may be left out if the cluster has one
+ *   date,<pool>,...,total              GPUs by date.  If each pool of the cluster has a column of its name, these
+ *                                      count; else the cluster has one pool, which `total` is of.  Helios publishes
+ *                                      cluster_gpu_number.csv so: date, GPUs of each virtual cluster, total.
+ *
+ * GPUs are turned into nodes of the pool, rounded to the nearest number, and up at a half: rounding down would let a
+ * cluster shrink by up to a node in each pool, on the average by half of one.
+ *
+ * Laws
+ *  - Times do not go back from row to row.  A pool never has more nodes in service than it has: the cluster is modelled
+ *    at its largest.
+ *  - Of a date the whole day is meant: it counts from 0:00 in the zone of the trace (workload.tz_offset).
+ *
+ * It does not: know when simulated time begins.  Dates are on the trace's own clock (`is_dated`).
+ */
+#ifndef SIM_CAPACITY_CAPACITY_TABLE_H
+#define SIM_CAPACITY_CAPACITY_TABLE_H
+
+#include "base/json.h"
+#include "topologies/cluster.h"
+
+enum { CAPACITY_STEPS_MAX = 1 << 20 };
+
+struct capacity_step {
+    time_ns at; /* >= 0; simulated, or on the clock of the trace */
+    uint32_t pool;
+    uint32_t nodes; /* in service from then on */
+};
+
+struct capacity_table {                /* {0}: the size is constant */
+    const struct capacity_step *steps; /* in order of time */
+    uint32_t count;
+    bool is_dated;    /* `at` is on the trace's own clock, which the workload's arrivals may be scaled against */
+    const char *path; /* NULL: it was no file; else borrowed from the document */
+    char digest[33];  /* of the file as it was read */
+};
+
+/* Of dates.  offset: subtracted from those that name no zone; is_known: the jobs are of a trace with a clock. */
+struct capacity_clock {
+    bool is_known;
+    time_ns offset;
+};
+
+/* Absent: constant.  The steps lie in the arena.  Fails through the sticky error, at the line and column of a file. */
+struct capacity_table capacity_table_read(const struct json_value *value, const struct cluster *cluster,
+                                          struct capacity_clock clock, struct arena *arena);
+
+/* Of what the steps say, for saved moments; 0: there are none.  O(steps). */
+uint64_t capacity_table_hash(const struct capacity_table *table);
+
+#endif

@@ -1,0 +1,84 @@
+/* sim/engine/engine_nodes.h -- nodes whose state changes while the run goes on, and the recorded size of the cluster.
+ *
+ * A node is up, draining or absent (enum node_state).  A node that goes out of service takes no more jobs.  It drains
+ * while jobs hold something there, or are about to start there; these run to their end.  Then it is absent.
+ *
+ *   engine_nodes_open(engine);            before the first instant
+ *   engine_nodes_due(engine);             at each instant, first: nodes come and go as world.capacity says
+ *   engine_nodes_count(engine, pieces, count, 1);      jobs take space
+ *   engine_nodes_settle(engine);          after the events of an instant: nodes that are empty now become absent
+ *
+ * world.capacity says how many nodes of a pool are in service: these are its first nodes.  So the nodes with the
+ * highest numbers leave first and come back last, and all policies see the same nodes at the same times.  If the
+ * emptiest left first, the world would depend on the policy.
+ *
+ * GPU time out of service (SPENT_ABSENT) is that of nodes which are not up, less what jobs hold there: a job that runs
+ * on a draining node has GPUs in service.
+ *
+ * Laws
+ *  - With a size that is always the cluster's nothing is told, counted or hashed.
+ *  - Changes of the size keep a run alive only while jobs come, wait or run, or up to world.end.
+ *
+ * It does not: end jobs.  Nodes that fail would be told by engine_node_set() as NODE_DOWN, after which the world ends
+ * what was there; nothing here does so yet.
+ */
+#ifndef SIM_ENGINE_ENGINE_NODES_H
+#define SIM_ENGINE_ENGINE_NODES_H
+
+#include "sim/engine/engine_state.h"
+
+struct sim_node {
+    uint8_t state;       /* enum node_state */
+    bool is_listed;      /* in engine->emptied */
+    uint32_t members;    /* of jobs that hold something on it, or start there */
+    int64_t taken_milli; /* GPUs that these hold or are about to hold */
+};
+
+struct engine_nodes {
+    struct sim_node *of;  /* by node_id */
+    uint32_t *in_service; /* by pool: nodes, the first ones */
+    node_id *emptied;     /* nodes that may have become empty, for engine_nodes_settle */
+    size_t emptied_capacity;
+    uint32_t emptied_count;
+    uint32_t next; /* step of world.capacity */
+};
+
+/* Nothing, if the size is constant.  The source is open.  Steps up to time 0 are made by engine_nodes_due. */
+void engine_nodes_open(struct engine *engine);
+void engine_nodes_release(struct engine *engine);
+
+/* Give the node another state: tell the scheduler, and count its GPUs.  O(GPUs of the node). */
+void engine_node_set(struct engine *engine, node_id node, enum node_state state);
+
+/* Below: only if engine->nodes is not NULL. */
+void engine_nodes_due(struct engine *engine);
+/* When the size changes next; TIME_NEVER: never, or not before the run is over. */
+time_ns engine_nodes_next(const struct engine *engine);
+/* Pieces are taken (sign 1) or given back (-1). */
+void engine_nodes_count(struct engine *engine, const struct piece *pieces, uint32_t count, int sign);
+void engine_nodes_settle(struct engine *engine);
+
+/* Save or load which steps were made; then, with the jobs loaded, find the states of the nodes. */
+void engine_nodes_archive(struct archive *archive, struct engine *engine);
+void engine_nodes_load(struct engine *engine);
+void engine_nodes_adopt(struct engine *engine); /* tell another scheduler */
+/* The law that is broken now; NULL: none.  engine_nodes_check.c. */
+const char *engine_nodes_check(const struct engine *engine);
+
+static inline bool engine_node_is_empty(const struct sim_node *node)
+{
+    return node->members == 0 && node->taken_milli == 0;
+}
+
+/* GPUs on it that no job holds or is about to hold. */
+static inline int64_t engine_node_unheld(const struct engine *engine, node_id node)
+{
+    return (int64_t)cluster_node_gpus(engine->config->cluster, node) * GPU_MILLI - engine->nodes->of[node].taken_milli;
+}
+
+static inline bool engine_node_is_up(const struct engine *engine, node_id node)
+{
+    return engine->nodes == NULL || engine->nodes->of[node].state == NODE_UP;
+}
+
+#endif
