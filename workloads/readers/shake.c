@@ -29,7 +29,7 @@ static time_ns stretched(time_ns work, time_ns limit, double factor)
     return work <= limit && longer > limit ? limit : longer;
 }
 
-/* Copies of a job that is drawn more than once have their failures in common, so they are not changed where they are. */
+/* Copies of a job that is drawn more than once have their failures in common, so they are not changed in place. */
 static const struct job_failures *failures_stretched(const struct job_failures *failures, time_ns limit, double factor,
                                                      struct arena *arena)
 {
