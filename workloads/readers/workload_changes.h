@@ -3,7 +3,7 @@
 #ifndef WORKLOADS_READERS_WORKLOAD_CHANGES_H
 #define WORKLOADS_READERS_WORKLOAD_CHANGES_H
 
-#include "workloads/readers/source.h"
+#include "workloads/readers/workload_spec.h"
 
 /* object: the workload, whose load is read already.  Fails through the sticky error. */
 void workload_changes_read(struct workload_spec *spec, struct json_object *object);
