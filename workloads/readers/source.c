@@ -51,6 +51,7 @@ struct error job_source_open_with(struct job_source **out, const struct workload
     source->facts.declared_row_count = spec->communication.count;
     feed_open_fn *open = open_of(spec);
     source->part_count = spec->part_count;
+    source->facts.unrecorded = workload_unrecorded(spec);
     struct error error = open(&source->feed, spec, tables, &source->facts, seed);
     *out = source;
     if (error_is(error)) {
@@ -99,6 +100,12 @@ struct job_source *job_source_custom(job_source_next_fn *next, void *self)
 
 /* ---- The stream ---- */
 
+static void wait_drop(struct workload_facts *facts, struct job_truth *truth)
+{
+    facts->dropped_wait_count += truth->recorded_wait != TIME_NEVER;
+    truth->recorded_wait = TIME_NEVER;
+}
+
 struct error job_source_next(struct job_source *source, struct job *job, struct job_truth *truth, bool *has)
 {
     *has = false;
@@ -109,6 +116,8 @@ struct error job_source_next(struct job_source *source, struct job *job, struct 
         return ERROR_OK;
     TRY(declared_add(&source->tables.declared, job, truth, &source->facts));
     job->id = source->next_id++;
+    if (source->facts.unrecorded != NULL)
+        wait_drop(&source->facts, truth);
     if (source->keeps_arrivals)
         arrivals_print_add(&source->arrivals, source, job, truth);
     return ERROR_OK;

@@ -4,7 +4,8 @@
  * sources), as workload_spec.h says, applies what holds for jobs of any origin, and numbers them.  Its consumer sees
  * one job at a time and needs no memory for the rest.
  *
- * Law: a trace is read once, or twice with the same bytes; submit times never decrease and start at 0 or later; ids are
+ * Law: recorded waits are told only if the workload has no more and no other work than the trace (workload_unrecorded);
+ * a trace is read once, or twice with the same bytes; submit times never decrease and start at 0 or later; ids are
  * 0, 1, 2, ...; what `job` points to is borrowed until the next call, but job->communication as long as the source
  * lives; the same spec and seed give the same stream.
  *
@@ -46,6 +47,8 @@ struct workload_facts {
     /* GPU hours that the jobs ask for per day, after scaling; drawn jobs: the intended mean; 0: not known, or the jobs
      * fill the cluster */
     double gpu_h_per_day;
+    const char *unrecorded;         /* workload_unrecorded */
+    uint64_t dropped_wait_count;    /* recorded waits that were left out because of it, so far */
     bool is_filling;                /* of jobs that fill the cluster, and that end together */
     char digest[33];                /* of the trace file as it was read; "" for synth */
     const struct side_files *sides; /* what was read beside it; lives as long as the source */
