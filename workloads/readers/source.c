@@ -8,6 +8,7 @@
 #include "workloads/readers/model_feed.h"
 #include "workloads/readers/synth_feed.h"
 #include "workloads/readers/trace_feed.h"
+#include "workloads/readers/workload_changes.h"
 
 struct job_source {
     struct feed *feed; /* gives the jobs */

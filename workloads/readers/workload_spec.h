@@ -134,11 +134,6 @@ enum { WORKLOAD_PARTS_MAX = 16 };
 void workload_read(struct workload_spec *spec, const struct json_value *value, const char *base);
 void workload_release(struct workload_spec *spec);
 
-/* The key that makes other work of a trace than was recorded, more or less of it or in another order, so that the waits
- * of the record say nothing of the jobs that come: "load", "sample"...; "merge": where a part does that, or is no trace.
- * NULL: there is none.  A window, small shifts (`shake`), other names, and what becomes of attempts are none. */
-const char *workload_unrecorded(const struct workload_spec *spec);
-
 extern const char *const trace_format_names[]; /* NULL-terminated (formats.c) */
 
 #endif
