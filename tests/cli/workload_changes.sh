@@ -101,6 +101,7 @@ waits 0 growth "$trace, \"growth\": {\"queues\": {\"prod\": 1}}"
 waits 0 blocks "$trace, \"blocks\": \"users\""
 waits 0 failures "$trace, \"failures\": \"left_out\""
 waits 0 merge "\"merge\": [{$trace}, {$trace, \"prefix\": \"b/\", \"load\": 0.1}]"
+waits 0 merge "\"merge\": [{$trace, \"load\": 0.1}]"
 waits 0 merge "\"merge\": [{$trace}, {\"model\": \"philly\", \"jobs\": 3}]"
 windtunnel trace convert waited.csv --set workload.sample.share=0.999 --out less.csv
 grep -q '^waits  *[0-9]* that are recorded are left out' said.err said.out || fail "convert: $(cat said.out said.err)"

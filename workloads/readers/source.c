@@ -190,6 +190,14 @@ const struct job_source *job_source_part(const struct job_source *source, uint32
     return part < source->part_count ? merge_feed_part(source->feed, part) : NULL;
 }
 
+uint64_t job_source_dropped_waits(const struct job_source *source)
+{
+    uint64_t count = source->facts.dropped_wait_count;
+    for (uint32_t i = 0; i < source->part_count; i++)
+        count += job_source_part(source, i)->facts.dropped_wait_count;
+    return count;
+}
+
 void job_source_close(struct job_source *source)
 {
     if (source == NULL)

@@ -48,7 +48,7 @@ struct workload_facts {
      * fill the cluster */
     double gpu_h_per_day;
     const char *unrecorded;         /* workload_unrecorded */
-    uint64_t dropped_wait_count;    /* recorded waits that were left out because of it, so far */
+    uint64_t dropped_wait_count;    /* recorded waits that were left out because of it, so far; not those of parts */
     bool is_filling;                /* of jobs that fill the cluster, and that end together */
     char digest[33];                /* of the trace file as it was read; "" for synth */
     const struct side_files *sides; /* what was read beside it; lives as long as the source */
@@ -107,6 +107,9 @@ void job_source_keep_arrivals(struct job_source *source);
 uint64_t job_source_arrivals(const struct job_source *source);
 const struct names *job_source_classes(const struct job_source *source); /* WORKLOAD_CLASSES_MAX at most */
 const struct workload_facts *job_source_facts(const struct job_source *source);
+
+/* Recorded waits that were left out so far, those of parts included.  O(parts). */
+uint64_t job_source_dropped_waits(const struct job_source *source);
 
 /* The source of a part of a merge; NULL: there is none. */
 const struct job_source *job_source_part(const struct job_source *source, uint32_t part);
