@@ -5,7 +5,7 @@
  * because some job has no planned end, the pass ends and the jobs behind it do not overtake.
  * Class queues are kept sorted (pending_keep_sorted), and the pass merges them as far as it looks.
  * Cost: O(class queues + n log(class queues)) for the n jobs that are looked at, and a placement for each that could
- * fit. */
+ * fit.  Jobs that are refused by their length alone cost a read of an array each (pass_by_refused). */
 #include <stdlib.h>
 
 #include "policies/booking/start.h"
