@@ -4,7 +4,7 @@
 #define TOOLS_PROGRESS_LINE_H
 
 #include "sim/engine/engine.h"
-#include "workloads/readers/source.h"
+#include "workloads/readers/workload_spec.h"
 
 struct progress_line {
     double started_s, shown_s; /* wall clock */
@@ -18,7 +18,7 @@ void progress_line_begin(struct progress_line *progress, bool is_wanted);
 void progress_line_show(void *progress, const struct engine_progress *state); /* an engine's on_progress */
 /* The same for a number of runs. */
 void progress_line_show_runs(struct progress_line *progress, size_t done, size_t total);
-/* While a trace is read: a listener of workloads/readers/source.h. */
+/* While a trace is read: a listener of workloads/readers/workload_spec.h. */
 struct reading_listener progress_line_reading(struct progress_line *progress);
 void progress_line_end(struct progress_line *progress); /* erase the line */
 

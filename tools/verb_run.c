@@ -226,6 +226,9 @@ static int warn(const struct args *args, const struct run *run)
     if (facts->bad_line_count > 0)
         tool_say("warning: %llu unreadable line%s of the trace %s skipped\n", (unsigned long long)facts->bad_line_count,
                  facts->bad_line_count == 1 ? "" : "s", facts->bad_line_count == 1 ? "was" : "were");
+    if (job_source_dropped_waits(run->source) > 0)
+        tool_say("note: the waits that the trace records are not compared: 'workload.%s' makes other work of it\n",
+                 facts->unrecorded);
     warn_of_moments(run);
     warn_of_classes(run);
     if (run->result.never_fits == 0 && run->result.refused == 0)

@@ -87,6 +87,11 @@ static struct error convert_of(const struct args *args, struct workload_spec *sp
         if (facts->bad_line_count > 0)
             buffer_format(said, "unreadable   %" PRIu64 " lines\n", facts->bad_line_count);
         reason_tally_show(&lost, "lost", said);
+        const uint64_t dropped = job_source_dropped_waits(source);
+        if (dropped > 0)
+            buffer_format(said,
+                          "waits        %" PRIu64 " that are recorded are left out: 'workload.%s' makes other work\n",
+                          dropped, facts->unrecorded);
     }
     job_source_close(source);
     cluster_free(cluster);

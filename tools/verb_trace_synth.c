@@ -105,7 +105,8 @@ const struct args_verb verb_trace_synth = {
         (const char *const[]){
             "WORKLOAD_MODEL is a JSON file (docs/synthesis.md), made by 'trace fit' or by hand, or the name of "
             "one that comes with the program: philly, helios, venus, earth, saturn, uranus, seren, "
-            "kalos, pai, lublin. The same model, seed and end give the same jobs.",
+            "kalos, pai, lublin, h100-500x8 (the mix of the main scenario). "
+            "The same model, seed and end give the same jobs.",
             NULL},
     .options = options,
     .examples = examples,

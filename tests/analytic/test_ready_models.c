@@ -1,5 +1,5 @@
-/* The ready models of workloads/models meet the published summaries that they are made from: in closed form, and, at
- * the full size, as 10^6 jobs that are drawn. */
+/* The ready models of workloads/models meet the published summaries that they are made from, and that of the main
+ * scenario the scenario: in closed form, and, at the full size, as 10^6 jobs that are drawn. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,8 +9,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "sim/scenario/scenario.h"
 #include "tests/support/interval.h"
 #include "workloads/load_model/load_draw.h"
+#include "workloads/synth/synth_spec.h"
 
 /* Means and medians of run time and GPUs of GPU jobs, and shares completed, cancelled, failed (0: not published).
  * Philly, Helios, Seren, Kalos, PAI: InternLM/AcmeTrace, data/cluster_summary.csv; Venus to Uranus:
@@ -29,11 +31,11 @@ enum { MODEL_COUNT = sizeof published / sizeof *published };
 
 #define SHARE_MISS 0.02 /* two points */
 
-static const struct load_model *model_of(const struct published *of, struct arena *arena)
+static const struct load_model *model_of(const char *name, struct arena *arena)
 {
     const struct load_model *model;
     char path[64];
-    snprintf(path, sizeof path, "workloads/models/%s.json", of->name);
+    snprintf(path, sizeof path, "workloads/models/%s.json", name);
     assert_false(error_is(load_model_open(&model, path, arena)));
     return model;
 }
@@ -41,7 +43,7 @@ static const struct load_model *model_of(const struct published *of, struct aren
 static void assert_near(const char *name, const char *what, double is, double wanted, double part)
 {
     if (!(fabs(is / wanted - 1) <= part))
-        fail_msg("%s: %s is %g, published %g", name, what, is, wanted);
+        fail_msg("%s: %s is %g, must be %g", name, what, is, wanted);
 }
 
 static void assert_shares(const struct published *of, const double shares[OUTCOME_COUNT])
@@ -72,7 +74,7 @@ static void test_closed_forms(void **state)
     for (size_t m = 0; m < MODEL_COUNT; m++) {
         struct arena arena = {0};
         const struct published *of = &published[m];
-        const struct load_model *model = model_of(of, &arena);
+        const struct load_model *model = model_of(of->name, &arena);
         const struct load_moments moments = load_model_moments(model);
         assert_near(of->name, "the mean run time", moments.run_time_s, of->run_mean_s, 0.01);
         assert_near(of->name, "the mean of GPUs", moments.gpus, of->gpus_mean, 0.01);
@@ -123,13 +125,173 @@ static void test_draws(void **state)
     (void)state;
     for (size_t m = 0; m < MODEL_COUNT; m++) {
         struct arena arena = {0};
-        check_draws(&published[m], model_of(&published[m], &arena), count, test_is_full() ? 0.1 : 0.2);
+        check_draws(&published[m], model_of(published[m].name, &arena), count, test_is_full() ? 0.1 : 0.2);
         arena_release(&arena);
     }
 }
 
+/* ---- The main scenario's mix ---- */
+
+#define MIX "h100-500x8"
+enum { MIX_CLASSES = 4 };
+
+static void scenario_of(struct scenario *scenario, uint64_t jobs)
+{
+    char count[64];
+    snprintf(count, sizeof count, "workload.synth.jobs=%llu", (unsigned long long)jobs);
+    const char *const sets[] = {count, "workload.synth.duration=5000d"};
+    const struct scenario_options options = {.path = "scenarios/" MIX ".json", .sets = sets, .set_count = 2};
+    assert_false(error_is(scenario_load(scenario, &options)));
+}
+
+static double class_gpus(const struct synth_class *class)
+{
+    double sum = 0, weights = 0;
+    for (uint32_t i = 0; i < class->size_count; i++) {
+        const struct ask *ask = &class->sizes[i].ask;
+        sum += class->sizes[i].weight * (ask->gpu_milli > 0 ? (double)ask->gpu_milli / GPU_MILLI : (double)ask->gpus);
+        weights += class->sizes[i].weight;
+    }
+    return sum / weights;
+}
+
+static void assert_class(const struct load_stream *stream, const struct synth_class *class, double load_gpus)
+{
+    const struct load_model alone = {stream, 1};
+    const struct load_moments moments = load_model_moments(&alone);
+    const double mean_s = synth_class_mean_s(class), gpu_s = synth_class_whole_gpus(class) * mean_s;
+    assert_string_equal(stream->name, class->name);
+    assert_int_equal(stream->class, class->class);
+    assert_near(class->name, "the rate", moments.jobs_per_day, class->share * load_gpus / gpu_s * 86400, 0.005);
+    assert_near(class->name, "the mean run time", moments.run_time_s, mean_s, 0.005);
+    assert_near(class->name, "the mean of GPUs", moments.gpus, class_gpus(class), 1e-6);
+    assert_near(class->name, "the mean GPU time", moments.gpu_s, class_gpus(class) * mean_s, 0.005);
+    assert_true(fabs(moments.outcome[OUTCOME_FAILED] - class->fail_early) < 1e-6);
+    assert_true(fabs(moments.outcome[OUTCOME_CANCELLED] - class->cancelled) < 1e-6);
+}
+
+static void test_mix_closed_forms(void **state)
+{
+    struct arena arena = {0};
+    struct scenario scenario;
+    const struct load_model *model = model_of(MIX, &arena);
+    (void)state;
+    scenario_of(&scenario, 1);
+    const struct synth_spec *spec = scenario.workload.synth;
+    assert_int_equal(model->stream_count, spec->class_count);
+    for (uint32_t i = 0; i < spec->class_count; i++)
+        assert_class(&model->streams[i], &spec->classes[i], spec->load_whole_gpu * spec->load_gpus);
+    scenario_release(&scenario);
+    arena_release(&arena);
+}
+
+struct drawn {
+    double run_s, gpus;
+    uint32_t class, outcome;
+};
+
+static void from_scenario(struct drawn *drawn, uint64_t count)
+{
+    struct scenario scenario;
+    struct job_source *source;
+    struct job job;
+    struct job_truth truth;
+    bool has = true;
+    uint64_t made = 0;
+    scenario_of(&scenario, count);
+    assert_false(error_is(scenario_open(&scenario, &source)));
+    while (!error_is(job_source_next(source, &job, &truth, &has)) && has)
+        drawn[made++] = (struct drawn){time_to_seconds(truth.duration), (double)job_gpu_milli(&job) / GPU_MILLI,
+                                       truth.workload_class - 1u, truth.outcome};
+    assert_int_equal(made, count);
+    job_source_close(source);
+    scenario_release(&scenario);
+}
+
+static void from_model(struct drawn *drawn, uint64_t count)
+{
+    struct arena arena = {0};
+    const struct load_model *model = model_of(MIX, &arena);
+    const struct load_draw_plan plan = {.seed = 1, .job_count = count, .until = TIME_NEVER, .rate_factor = 1};
+    struct load_draw *draw = load_draw_new(model, &plan);
+    struct job job;
+    struct job_truth truth;
+    struct load_origin origin;
+    for (uint64_t i = 0; load_draw_next(draw, &job, &truth, &origin); i++)
+        drawn[i] = (struct drawn){time_to_seconds(truth.duration), (double)job_gpu_milli(&job) / GPU_MILLI,
+                                  (uint32_t)(origin.stream - model->streams), truth.outcome};
+    load_draw_free(draw);
+    arena_release(&arena);
+}
+
+enum { ANY = 99 };
+
+/* The run times, or GPUs, of the jobs of a class and outcome, sorted. */
+static uint64_t chosen(const struct drawn *drawn, uint64_t count, uint32_t class, uint32_t outcome, bool gpus,
+                       double *out)
+{
+    uint64_t found = 0;
+    for (uint64_t i = 0; i < count; i++)
+        if ((class == ANY || drawn[i].class == class) && (outcome == ANY || drawn[i].outcome == outcome))
+            out[found++] = gpus ? drawn[i].gpus : drawn[i].run_s;
+    qsort(out, found, sizeof *out, ascending);
+    return found;
+}
+
+static double mean_of(const double *values, uint64_t count)
+{
+    double sum = 0;
+    for (uint64_t i = 0; i < count; i++)
+        sum += values[i];
+    return sum / (double)count;
+}
+
+/* Mean, median and share of such jobs of the model and of the scenario are alike. */
+static void assert_alike(const struct drawn *drawn[2], uint64_t count, uint32_t class, uint32_t outcome, double part)
+{
+    double *values[2] = {mem_zalloc(count, sizeof(double)), mem_zalloc(count, sizeof(double))};
+    char name[64];
+    snprintf(name, sizeof name, MIX ", class %u, outcome %u", class, outcome);
+    for (int gpus = 0; gpus < 2; gpus++) {
+        uint64_t found[2];
+        for (int side = 0; side < 2; side++)
+            found[side] = chosen(drawn[side], count, class, outcome, gpus != 0, values[side]);
+        if (fabs((double)found[0] - (double)found[1]) > SHARE_MISS * (double)count)
+            fail_msg("%s: %g and %g of %g jobs", name, (double)found[0], (double)found[1], (double)count);
+        if (found[0] < 100)
+            continue;
+        assert_true(found[1] >= 100);
+        assert_near(name, gpus ? "the mean of GPUs" : "the mean run time", mean_of(values[0], found[0]),
+                    mean_of(values[1], found[1]), part);
+        if (!gpus || (class == ANY && outcome == ANY)) /* half of small training has one GPU: its median may be 2 */
+            assert_near(name, gpus ? "the median of GPUs" : "the median run time", values[0][found[0] / 2],
+                        values[1][found[1] / 2], part);
+    }
+    mem_free(values[0]);
+    mem_free(values[1]);
+}
+
+static void test_mix_draws(void **state)
+{
+    const uint64_t count = test_is_full() ? 1000000 : 50000;
+    const double part = test_is_full() ? 0.1 : 0.2;
+    struct drawn *drawn[2] = {mem_zalloc(count, sizeof **drawn), mem_zalloc(count, sizeof **drawn)};
+    const struct drawn *const_drawn[2] = {drawn[0], drawn[1]};
+    (void)state;
+    from_model(drawn[0], count);
+    from_scenario(drawn[1], count);
+    assert_alike(const_drawn, count, ANY, ANY, part);
+    for (uint32_t class = 0; class < MIX_CLASSES; class ++)
+        assert_alike(const_drawn, count, class, ANY, part);
+    for (uint32_t outcome = 0; outcome < OUTCOME_COUNT; outcome++)
+        assert_alike(const_drawn, count, ANY, outcome, part);
+    mem_free(drawn[0]);
+    mem_free(drawn[1]);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_closed_forms), cmocka_unit_test(test_draws)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_closed_forms), cmocka_unit_test(test_draws),
+                                       cmocka_unit_test(test_mix_closed_forms), cmocka_unit_test(test_mix_draws)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,6 +68,8 @@ batch --gres=gpu:2 -t 2 --begin=now+20 2 >/dev/null
 sbatch --parsable --output=/dev/null --gres=gpu:1 -t 2 --wrap 'srun sleep 1; srun sleep 1; exit 3' >/dev/null
 sbatch --parsable --output=/dev/null -t 2 --gres=gpu:1 : --gres=gpu:2 --wrap 'sleep 2' >/dev/null
 limited=$(batch --gres=gpu:1 -t 1 300)
+hets=$(sbatch --parsable --output=/dev/null -t 5 --requeue --gres=gpu:4 : -t 3 --gres=gpu:2 --wrap 'sleep 6')
+parted=$(sbatch --parsable --output=/dev/null -t 4 --gres=gpu:1 : --gres=gpu:2 --wrap 'sleep 9')
 sleep 5
 scontrol requeue "$first"
 for _ in $(seq 100); do
@@ -76,6 +78,15 @@ for _ in $(seq 100); do
 done
 scancel "$cancelled"
 scancel "$never"
+# The one is requeued as a whole, the other loses its second component, while they run.
+for _ in $(seq 300); do
+    [ -n "$hets" ] && [ "$(squeue -h -j "$hets" -o %T | sort -u)" = RUNNING ] && scontrol requeue "$hets" && hets=
+    [ -n "$parted" ] && [ "$(squeue -h -j "$parted" -o %T | sort -u)" = RUNNING ] && sleep 2 &&
+        scancel "$parted+1" && parted=
+    [ -z "$hets$parted" ] && break
+    sleep 0.3
+done
+[ -z "$hets$parted" ] || fail "heterogeneous jobs do not run: $(squeue)"
 for _ in $(seq 300); do
     [ -z "$(squeue -h)" ] && break
     sleep 1
@@ -94,8 +105,8 @@ if [ -n "${SACCT_KEEP:-}" ]; then cp sacct.txt sacct_last.txt "$slurm/completed"
 
 # ---- The same, from the job completion plug-in: a line per attempt that started. ----
 
-python3 - "$slurm/completed" >truth.csv <<'END' || fail 'the log of completed jobs cannot be read'
-import sys
+python3 - "$slurm/completed" sacct.txt >truth.csv <<'END' || fail 'the log of completed jobs cannot be read'
+import csv, sys
 from datetime import datetime
 
 def seconds(text):
@@ -113,6 +124,13 @@ for line in open(sys.argv[1]):
                                                gpus=int(tres.get('gres/gpu', 0)), end=end, last=start))
     if start >= job['last']:
         job.update(end=end, last=start)
+# The components of a heterogeneous job are one: they start together, and it runs as long as the longest.
+for row in csv.DictReader(open(sys.argv[2]), delimiter='|'):
+    whole, plus, offset = row['JobID'].partition('+')
+    if plus and offset.isdigit() and offset != '0' and row['JobIDRaw'] in jobs:
+        part = jobs.pop(row['JobIDRaw'])
+        jobs[whole]['gpus'] += part['gpus']
+        jobs[whole]['end'] = max(jobs[whole]['end'], part['end'])
 first = min(job['ready'] for job in jobs.values())
 rows = [(j['ready'] - first, j['start'] - j['ready'], j['end'] - j['last'], j['gpus']) for j in jobs.values()]
 for job in sorted(rows):
@@ -120,12 +138,13 @@ for job in sorted(rows):
 END
 windtunnel trace validate sacct.txt
 [ $status -eq 0 ] || fail "sacct.txt is refused: $(cat said.out said.err)"
-windtunnel trace convert sacct.txt --out jobs.csv
+windtunnel trace convert sacct.txt --out jobs.jsonl
 [ $status -eq 0 ] || fail "sacct.txt is not converted: $(cat said.err)"
-python3 - jobs.csv >read.csv <<'END' || fail 'the converted jobs cannot be read'
-import csv, sys
-rows = [tuple(int(float(row[key])) for key in ('submit_s', 'wait_s', 'duration_s', 'gpus'))
-        for row in csv.DictReader(open(sys.argv[1]))]
+python3 - jobs.jsonl >read.csv <<'END' || fail 'the converted jobs cannot be read'
+import json, sys
+rows = [tuple(int(job[key]) for key in ('submit_s', 'wait_s', 'duration_s')) +
+        (sum(group['count'] * group.get('gpus', 0) for group in job['groups']),)
+        for job in map(json.loads, open(sys.argv[1])) if 'submit_s' in job]
 for row in sorted(rows):
     print(*row, sep=',')
 END

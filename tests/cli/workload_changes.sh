@@ -71,6 +71,44 @@ windtunnel trace convert failed.csv --cluster four.json --set workload.load=0.07
     --out twice.jsonl
 grep -q '"duration_s":60,.*"failed_attempts_s":"\?20;40' twice.jsonl || fail "attempts: $(cat said.err twice.jsonl)"
 
+# ---- Recorded waits are compared only where the work is what was recorded ----
+
+awk -F, -v OFS=, '{ print $0, NR == 1 ? "wait_s" : NR % 7 }' trace.csv >waited.csv
+told() { # how many values the column has
+    awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i }
+        NR > 1 && at && $at != "" { n++ } END { print n + 0 }'
+}
+waits() { # how many are compared, key, the workload
+    printf '{"cluster": "four.json", "policy": {"preset": "fifo"}, "workload": {%s}}' "$3" >waited.json
+    windtunnel run waited.json --out waited
+    [ "$status" -eq 0 ] || fail "waits under $2: $(cat said.err)"
+    compared=$(zstd -dcq waited/jobs.csv.zst | told recorded_wait_s)
+    [ "$compared" -eq "$1" ] || fail "waits under $2: $compared are compared, not $1"
+    said=$(grep -c "^note: the waits that the trace records are not compared: 'workload.$2'" said.err)
+    [ "$said" -eq $(($1 == 0)) ] || fail "waits under $2: $(cat said.err)"
+    [ "$(grep -c '^Recorded waits' said.out)" -eq $(($1 > 0)) ] || fail "waits under $2: a table, or none"
+}
+trace='"trace": "waited.csv"'
+waits 1000 duration_scale "$trace, \"duration_scale\": 1"
+waits 1000 tenants "$trace, \"tenants\": {\"queues\": {\"*\": \"all\"}}"
+waits 1000 shake "$trace, \"shake\": {\"arrivals_s\": 60}"
+waits 2000 merge "\"merge\": [{$trace}, {$trace, \"prefix\": \"b/\"}]"
+waits 0 load "$trace, \"load\": 0.5"
+waits 0 gpu_hours_per_day "$trace, \"gpu_hours_per_day\": 500"
+waits 0 duration_scale "$trace, \"duration_scale\": 2"
+waits 0 sample "$trace, \"sample\": {\"share\": 0.9}"
+waits 0 growth "$trace, \"growth\": {\"queues\": {\"prod\": 1}}"
+waits 0 blocks "$trace, \"blocks\": \"users\""
+waits 0 failures "$trace, \"failures\": \"left_out\""
+waits 0 merge "\"merge\": [{$trace}, {$trace, \"prefix\": \"b/\", \"load\": 0.1}]"
+waits 0 merge "\"merge\": [{$trace, \"load\": 0.1}]"
+waits 0 merge "\"merge\": [{$trace}, {\"model\": \"philly\", \"jobs\": 3}]"
+windtunnel trace convert waited.csv --set workload.sample.share=0.999 --out less.csv
+grep -q '^waits  *[0-9]* that are recorded are left out' said.err said.out || fail "convert: $(cat said.out said.err)"
+[ "$(told wait_s <less.csv)" -eq 0 ] || fail 'convert: waits of a sample'
+windtunnel trace convert waited.csv --out all.csv
+[ "$(told wait_s <all.csv)" -eq 1000 ] || fail 'convert: no waits'
+
 # ---- What is refused ----
 
 refuse() { # place, says; the workload's last keys on standard input

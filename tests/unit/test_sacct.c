@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "base/buffer.h"
 #include "tests/support/trace_case.h"
 
 #define S(n) ((time_ns)(n)*TIME_NS_PER_S)
@@ -100,12 +101,138 @@ static void test_arrays_and_dates(void **state)
     struct workload_spec spec = sacct;
     spec.tz_offset = S(3600);
     struct trace_case read = trace_case_read(HEADER ROW("6_0") ROW("6_1") ROW("7+0") ROW("7+1"), &spec, NULL);
-    assert_int_equal(read.count, 4);
+    assert_int_equal(read.count, 3);
     assert_true(read.facts.first_submit == S(1795673489 - 3600)); /* date -d 2026-11-26T06:11:29Z +%s, an hour east */
     assert_string_equal(read.jobs[0].name, "6_0");
     assert_true(read.jobs[0].array != 0 && read.jobs[0].array == read.jobs[1].array);
     assert_int_equal(read.jobs[2].array, 0);
-    assert_string_equal(read.jobs[3].name, "7+1");
+    trace_case_release(&read);
+}
+
+#define PART(id, submit, start, end, limit, how, gpus)                                                                 \
+    id "|u|a|" submit "|" submit "|" start "|" end "|" limit "|" how "|1|gres/gpu=" gpus "|gres/gpu=" gpus "\n"
+
+/* Components that stand next to each other are groups of one job, which runs as long as the longest. */
+static void test_heterogeneous(void **state)
+{
+    (void)state;
+    struct trace_case read = trace_case_read(HEADER PART("6", "99", "100", "110", "5", "COMPLETED", "1")
+                                             /* submitted first, eligible last, started last, longest */
+                                             "7+0|ann|lab|100|100|130|150|5|COMPLETED|2|cpu=8,gres/gpu=16|cpu=8\n"
+                                             "7+0.batch||lab|130|130|130|150||COMPLETED|1||cpu=1\n"
+                                             "7+1|bob|b|101|105|131|200|9|CANCELLED by 0|1|gres/gpu=2|cpu=1\n"
+                                             "7+3|bob|b|101|101|130|140|1|COMPLETED|1|cpu=4,mem=4G|cpu=4\n"
+                                             "7+4|bob|b|101|101|Unknown|140|1|CANCELLED by 0|1|gres/gpu=2|\n" PART(
+                                                 "9+0", "106", "120", "130", "5", "COMPLETED", "1")
+                                                 PART("9+1", "106", "120", "130", "UNLIMITED", "OUT_OF_MEMORY", "8")
+                                                     PART("10", "107", "120", "130", "5", "COMPLETED", "1")
+                                                         PART("11+0", "108", "120", "130", "5", "CANCELLED", "1")
+                                                             PART("11+1", "108", "120", "130", "5", "COMPLETED", "1"),
+                                             &sacct, NULL);
+    assert_int_equal(read.count, 5);
+    assert_int_equal(read.facts.skipped.count, 2); /* a step, and a component that never started */
+    const struct job *job = &read.jobs[1];
+    assert_int_equal(job->trace_id, 7);
+    assert_null(job->name);
+    assert_true(job->submit == S(6) && read.truths[1].recorded_wait == S(131 - 105));
+    assert_true(read.truths[1].duration == S(69) && read.truths[1].outcome == OUTCOME_CANCELLED);
+    assert_true(job->limit == S(540));
+    assert_string_equal(trace_case_queue(&read, 1), "lab");
+    assert_int_equal(job->group_count, 3);
+    assert_true(job->first.count == 2 && job->first.request.gpus == 8 && job->first.request.cpu_milli == 4000);
+    assert_int_equal(read.jobs[2].trace_id, 9);
+    assert_true(read.truths[2].outcome == OUTCOME_FAILED && read.jobs[2].limit == TIME_NEVER);
+    assert_int_equal(read.jobs[3].trace_id, 10); /* the row behind the components is read as ever */
+    assert_int_equal(read.jobs[4].trace_id, 11); /* the file ends with components */
+    assert_int_equal(read.truths[4].outcome, OUTCOME_CANCELLED);
+    trace_case_release(&read);
+}
+
+/* What job_source_next lends ends with the next call, so groups are looked at while they are lent. */
+static void test_groups(void **state)
+{
+    (void)state;
+    struct trace_case read = trace_case_read(HEADER PART("7+0", "100", "100", "110", "5", "COMPLETED", "1")
+                                                 PART("7+1", "100", "100", "110", "5", "COMPLETED", "4")
+                                                     PART("7+2", "100", "100", "110", "5", "COMPLETED", "4"),
+                                             &sacct, NULL);
+    assert_int_equal(read.count, 1);
+    const struct job *job = &read.jobs[0];
+    assert_int_equal(job->group_count, 3);
+    assert_int_equal(job_gpu_milli(job), 9 * GPU_MILLI);
+    for (uint32_t g = 0; g < 3; g++) {
+        assert_int_equal(job_group(job, g)->request.gpus, g == 0 ? 1 : 4);
+        assert_true(job_group(job, g)->count == 1 && job_group(job, g)->min_count == 1);
+    }
+    assert_int_equal(job->min_sets, 0); /* all must run */
+    trace_case_release(&read);
+}
+
+/* A component far from the others is a job of its own, for nothing tells how many there are. */
+static void test_components_apart(void **state)
+{
+    (void)state;
+    struct trace_case read = trace_case_read(HEADER PART("7+0", "100", "100", "110", "5", "COMPLETED", "1")
+                                                 PART("8", "100", "100", "110", "5", "COMPLETED", "2")
+                                                     PART("7+1", "100", "100", "110", "5", "COMPLETED", "3")
+                                                         PART("7+2", "100", "100", "110", "5", "COMPLETED", "4"),
+                                             &sacct, NULL);
+    assert_int_equal(read.count, 3);
+    assert_string_equal(read.jobs[0].name, "7+0");
+    assert_int_equal(read.jobs[1].trace_id, 8);
+    assert_string_equal(read.jobs[2].name, "7+1");
+    assert_int_equal(read.jobs[2].group_count, 2);
+    trace_case_release(&read);
+}
+
+/* A requeue is of the whole, and moves the submission of all components. */
+static void test_heterogeneous_attempts(void **state)
+{
+    (void)state;
+    struct workload_spec spec = sacct;
+    spec.attempts = ATTEMPTS_REPLAYED;
+    struct trace_case read = trace_case_read(
+        HEADER PART("7+0", "100", "110", "130", "5", "REQUEUED", "1")
+            PART("7+1", "100", "110", "132", "5", "REQUEUED", "3") PART("8", "101", "110", "120", "5", "COMPLETED", "1")
+                PART("9+0", "102", "110", "115", "5", "NODE_FAIL", "1")
+                    PART("9+1", "102", "110", "116", "5", "COMPLETED", "2")
+                        PART("7+0", "133", "140", "190", "5", "COMPLETED", "1")
+                            PART("7+1", "133", "140", "180", "5", "COMPLETED", "3"),
+        &spec, NULL);
+    assert_int_equal(read.count, 3);
+    assert_int_equal(read.jobs[0].trace_id, 7);
+    assert_int_equal(read.jobs[0].group_count, 2);
+    assert_true(read.jobs[0].submit == 0 && read.truths[0].recorded_wait == S(10));
+    assert_true(read.truths[0].duration == S(50) && read.truths[0].failures->count == 1);
+    assert_true(read.truths[0].failures->work[0] == S(22));
+    assert_int_equal(read.jobs[2].trace_id, 9); /* nothing follows: that was its end */
+    assert_int_equal(read.jobs[2].group_count, 2);
+    assert_true(read.truths[2].outcome == OUTCOME_FAILED && read.truths[2].duration == S(6));
+    trace_case_release(&read);
+}
+
+static void test_bad_components(void **state)
+{
+    (void)state;
+    struct buffer text = {0};
+    struct workload_spec spec = sacct;
+    buffer_string(&text, HEADER);
+    for (int i = 0; i <= JOB_GROUPS_MAX; i++)
+        buffer_format(&text, "7+%d|u|a|100|100|110|120|5|COMPLETED|1|gres/gpu=1|cpu=1\n", i);
+    trace_case_refused(buffer_c_string(&text), &sacct, NULL, JOB_GROUPS_MAX + 2, 1, "more than 64 components");
+    spec.bad_lines_max = 1;
+    struct trace_case read = trace_case_read(buffer_c_string(&text), &spec, NULL);
+    assert_int_equal(read.count, 1);
+    assert_int_equal(read.jobs[0].group_count, JOB_GROUPS_MAX);
+    trace_case_release(&read);
+    buffer_release(&text);
+    /* the row behind them is told at its own place, and the whole is not lost with it */
+    trace_case_refused(HEADER ROW("7+0") ROW("7+1") "8|u|a|100|100|110|109|5|COMPLETED|1|cpu=1|cpu=1\n", &sacct, NULL,
+                       4, 19, "'End'");
+    read = trace_case_read(HEADER ROW("7+0") "7+1|u|a|x\n" ROW("7+2") "8|u|a|100\n" ROW("9"),
+                           &(struct workload_spec){.format = "sacct", .gpus_per_node = 8, .bad_lines_max = 2}, NULL);
+    assert_int_equal(read.count, 2);
+    assert_int_equal(read.jobs[0].group_count, 2);
     trace_case_release(&read);
 }
 
@@ -131,8 +258,8 @@ static void test_sample(void **state)
     const struct workload_spec spec = {.trace = "workloads/samples/sacct.txt", .gpus_per_node = 8};
     struct workload_facts facts = trace_real_read(&spec, NULL);
     assert_string_equal(facts.format, "sacct");
-    assert_int_equal(facts.job_count, 19);
-    assert_int_equal(facts.skipped.count, 22);
+    assert_int_equal(facts.job_count, 20); /* three of them of two components, one of which was requeued */
+    assert_int_equal(facts.skipped.count, 26);
 }
 
 int main(void)
@@ -142,6 +269,11 @@ int main(void)
         cmocka_unit_test(test_attempts),
         cmocka_unit_test(test_rows_that_are_no_jobs),
         cmocka_unit_test(test_arrays_and_dates),
+        cmocka_unit_test(test_heterogeneous),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_components_apart),
+        cmocka_unit_test(test_heterogeneous_attempts),
+        cmocka_unit_test(test_bad_components),
         cmocka_unit_test(test_bad_rows),
         cmocka_unit_test(test_sample),
     };

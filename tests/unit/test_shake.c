@@ -14,6 +14,7 @@
 
 enum { JOBS = 20000, GAP_S = 7 };
 
+static struct arena arena;
 static const struct shake_plan plan = {.arrivals = 300 * TIME_NS_PER_S, .run_time_sigma = 0.5};
 
 /* Job i runs 100 s; each tenth depends on the one before, each fourth has a limit, each third a deadline. */
@@ -42,7 +43,7 @@ static void arrivals_move_within_bounds(void **state)
     size_t later = 0, earlier = 0;
     double sum_s = 0, squares = 0;
     make(&held);
-    shake_jobs(&held, &plan, 0, 5);
+    shake_jobs(&held, &plan, 0, 5, &arena);
     for (uint32_t i = 0; i < JOBS; i++) {
         const struct job *job = &held.jobs[i].job;
         const time_ns by = job->submit - (time_ns)i * GAP_S * TIME_NS_PER_S;
@@ -71,7 +72,7 @@ static void dependencies_stay_in_order(void **state)
     (void)state;
     struct held held;
     make(&held);
-    shake_jobs(&held, &plan, 0, 5);
+    shake_jobs(&held, &plan, 0, 5, &arena);
     for (uint32_t i = 9; i < JOBS; i += 10)
         assert_true(held.jobs[i].job.submit >= held.jobs[i - 1].job.submit);
     held_release(&held);
@@ -84,7 +85,7 @@ static void run_times_keep_their_mean_and_limits(void **state)
     double sum_s = 0, logs = 0;
     size_t count = 0;
     make(&held);
-    shake_jobs(&held, &plan, 0, 5);
+    shake_jobs(&held, &plan, 0, 5, &arena);
     for (uint32_t i = 0; i < JOBS; i++) {
         const double run_s = time_to_seconds(held.jobs[i].truth.duration);
         assert_true(run_s > 0);
@@ -109,9 +110,39 @@ static void a_run_time_above_its_limit_is_left_there(void **state)
     struct job job = {.limit = 10 * TIME_NS_PER_S, .deadline = TIME_NEVER};
     struct job_truth truth = {.duration = 1000 * TIME_NS_PER_S};
     held_add(&held, &job, &truth);
-    shake_jobs(&held, &(struct shake_plan){.run_time_sigma = 0.01}, 0, 1);
+    shake_jobs(&held, &(struct shake_plan){.run_time_sigma = 0.01}, 0, 1, &arena);
     assert_true(held.jobs[0].truth.duration > 900 * TIME_NS_PER_S);
     assert_true(held.jobs[0].truth.duration != 1000 * TIME_NS_PER_S);
+    held_release(&held);
+}
+
+/* As the run time, whose factor is theirs; a job that stands twice in the list has its own failures each time. */
+static void failed_attempts_have_the_factor_of_the_run_time(void **state)
+{
+    (void)state;
+    struct held held = {0};
+    struct job job = {.limit = TIME_NEVER, .deadline = TIME_NEVER};
+    struct job_failures *failures = arena_alloc(&arena, sizeof *failures + 2 * sizeof failures->work[0]);
+    failures->count = 2;
+    failures->work[0] = 1000 * TIME_NS_PER_S;
+    failures->work[1] = 30 * TIME_NS_PER_S;
+    const struct job_truth truth = {.duration = 100 * TIME_NS_PER_S, .failures = failures};
+    held_add(&held, &job, &truth);
+    held_add(&held, &job, &truth);
+    job.limit = 1001 * TIME_NS_PER_S;
+    for (int i = 0; i < 20; i++)
+        held_add(&held, &job, &truth);
+    shake_jobs(&held, &(struct shake_plan){.run_time_sigma = 0.5}, 0, 1, &arena);
+    assert_true(held.jobs[0].truth.duration != held.jobs[1].truth.duration);
+    for (size_t i = 0; i < held.count; i++) {
+        const struct job_failures *made = held.jobs[i].truth.failures;
+        const double factor = time_to_seconds(held.jobs[i].truth.duration) / 100;
+        const double first = factor * 1000 > 1001 && i >= 2 ? 1001 : factor * 1000;
+        assert_int_equal(made->count, 2);
+        assert_true(fabs(time_to_seconds(made->work[0]) - first) < 1e-5);
+        assert_true(fabs(time_to_seconds(made->work[1]) - factor * 30) < 1e-6);
+    }
+    assert_true(failures->work[0] == 1000 * TIME_NS_PER_S);
     held_release(&held);
 }
 
@@ -134,11 +165,11 @@ static void seeds_and_parts(void **state)
     make(&other);
     make(&arrivals);
     make(&run_times);
-    shake_jobs(&same, &plan, 0, 5);
-    shake_jobs(&again, &plan, 0, 5);
-    shake_jobs(&other, &plan, 0, 6);
-    shake_jobs(&arrivals, &(struct shake_plan){.arrivals = plan.arrivals}, 0, 5);
-    shake_jobs(&run_times, &(struct shake_plan){.run_time_sigma = plan.run_time_sigma}, 0, 5);
+    shake_jobs(&same, &plan, 0, 5, &arena);
+    shake_jobs(&again, &plan, 0, 5, &arena);
+    shake_jobs(&other, &plan, 0, 6, &arena);
+    shake_jobs(&arrivals, &(struct shake_plan){.arrivals = plan.arrivals}, 0, 5, &arena);
+    shake_jobs(&run_times, &(struct shake_plan){.run_time_sigma = plan.run_time_sigma}, 0, 5, &arena);
     assert_true(is_equal(&same, &again, false) && is_equal(&same, &again, true));
     assert_false(is_equal(&same, &other, false) || is_equal(&same, &other, true));
     assert_true(is_equal(&arrivals, &same, false) && is_equal(&arrivals, &plain, true));
@@ -158,7 +189,10 @@ int main(void)
         cmocka_unit_test(dependencies_stay_in_order),
         cmocka_unit_test(run_times_keep_their_mean_and_limits),
         cmocka_unit_test(a_run_time_above_its_limit_is_left_there),
+        cmocka_unit_test(failed_attempts_have_the_factor_of_the_run_time),
         cmocka_unit_test(seeds_and_parts),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    arena_release(&arena);
+    return failed;
 }

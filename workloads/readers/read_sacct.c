@@ -4,11 +4,15 @@
  * submission, which a requeue moves).  An attempt that may be followed by another is kept until that comes, or the end.
  * The job has the run time of the last, unless `workload.attempts` says otherwise.
  *
+ * The components of a heterogeneous job become one job (sacct_het.h), when the row that follows them is read.
+ *
  * Sources: SchedMD/slurm, src/sacct/print.c (columns and their values), sacct(1); rows of Slurm 22.05. */
+#include <assert.h>
 #include <string.h>
 
 #include "workloads/readers/csv.h"
 #include "workloads/readers/reader.h"
+#include "workloads/readers/sacct_het.h"
 #include "workloads/readers/zone.h"
 #include "workloads/request/ask.h"
 
@@ -45,34 +49,20 @@ static const struct column columns[SACCT_COLUMN_COUNT] = {
     [SACCT_GIVEN] = {"AllocTRES", false, FIELD_TEXT},
 };
 
-/* What a row of a job tells. */
-struct attempt {
-    time_ns submit, eligible, start, end; /* TIME_NEVER: not known */
-    time_ns first_start;                  /* of the job's first attempt */
-    const time_ns *earlier;               /* run times of its attempts before this one */
-    uint32_t earlier_count;
-    time_ns limit;
-    int64_t gpus, nodes, cpu_milli, memory_mib;
-    uint32_t user, array;
-    queue_id queue;
-    uint8_t outcome;
-    bool may_go_on;   /* another attempt may follow */
-    bool is_requeued; /* another attempt must follow */
-};
-
 /* The last attempt of a job so far; submission, eligibility and first start are of its first. */
 struct kept {
-    struct attempt attempt;
+    struct sacct_attempt attempt;
     bool is_open; /* no final row of the job came yet */
 };
 
 struct sacct_state {
     struct csv csv;
-    struct arena times; /* `earlier` */
+    struct arena times; /* `earlier`; `groups` of those that are kept */
     struct names *ids;  /* of the jobs that are kept */
     struct kept *kept;  /* by id */
     size_t capacity;
     uint32_t next; /* at the end: the next of them */
+    struct sacct_het het;
 };
 
 static bool sacct_is_mine(const struct trace_format *self, struct text first_line)
@@ -129,121 +119,6 @@ static struct error limit_read(const struct line *line, const struct field *fiel
     return ERROR_OK;
 }
 
-/* Where the unit at the end of the value stands in `units`; NULL: it has none. */
-static const char *unit_of(struct text value, const char *units)
-{
-    const char last = value.length > 0 ? value.at[value.length - 1] : '0';
-    return last >= '0' && last <= '9' ? NULL : memchr(units, last, strlen(units));
-}
-
-/* "2000M" in MiB, rounded up; a plain number is in MiB. */
-static bool memory_of(struct text value, int64_t *mib)
-{
-    static const char units[] = "KMGTP";
-    const char *unit = unit_of(value, units);
-    int64_t kib, scale = INT64_C(1) << 10;
-    if (unit != NULL) {
-        value.length--;
-        scale = INT64_C(1) << (10 * (unit - units));
-    }
-    if (!text_to_scaled(value, 1000, &kib) || __builtin_mul_overflow(kib, scale, &kib) || kib < 0)
-        return false;
-    *mib = (kib / 1000 + 1023) >> 10;
-    return true;
-}
-
-/* A number with an optional unit of 1024, as sacct writes without --noconvert. */
-static bool count_of(struct text value, int64_t *count)
-{
-    static const char units[] = "KMG";
-    const char *unit = unit_of(value, units);
-    int64_t milli;
-    if (unit != NULL)
-        value.length--;
-    if (!text_to_scaled(value, 1000, &milli) || milli < 0 || milli > INT64_MAX >> 32)
-        return false;
-    *count = (unit != NULL ? milli << (10 * (unit - units + 1)) : milli) / 1000;
-    return true;
-}
-
-static bool starts(struct text text, const char *start)
-{
-    size_t length = strlen(start);
-    return text.length >= length && memcmp(text.at, start, length) == 0;
-}
-
-/* Read "billing=2,cpu=2,gres/gpu=16,gres/gpu:h100=16,mem=2000M,node=2", the totals of the job.  Slurm counts a GPU with
- * a type once more without it, so the types count only where gres/gpu is missing.  A name that is missing leaves its
- * number as it was. */
-static struct error tres_read(const struct line *line, const struct field *field, struct attempt *attempt)
-{
-    struct text rest = field->value, item, value;
-    int64_t untyped = -1, typed = -1, count = 0;
-    if (!field_is_set(field))
-        return ERROR_OK;
-    while (text_cut(&rest, ',', &item)) {
-        bool is_good = true;
-        value = item;
-        struct text name;
-        if (!text_cut(&value, '=', &name) || value.at == NULL)
-            return field_error(line, field, "a list such as cpu=2,gres/gpu=16,mem=2000M,node=2");
-        if (text_is(name, "gres/gpu"))
-            is_good = count_of(value, &untyped);
-        else if (starts(name, "gres/gpu:")) {
-            is_good = count_of(value, &count);
-            typed = (typed > 0 ? typed : 0) + count;
-        } else if (text_is(name, "cpu")) {
-            is_good = count_of(value, &count);
-            attempt->cpu_milli = count * 1000;
-        } else if (text_is(name, "node"))
-            is_good = count_of(value, &attempt->nodes);
-        else if (text_is(name, "mem"))
-            is_good = memory_of(value, &attempt->memory_mib);
-        if (!is_good)
-            return field_error(line, field, "a list such as cpu=2,gres/gpu=16,mem=2000M,node=2");
-    }
-    if (untyped >= 0 || typed >= 0)
-        attempt->gpus = untyped >= 0 ? untyped : typed;
-    if (attempt->gpus > ASK_GPUS_MAX || attempt->nodes > CLUSTER_NODES_MAX)
-        return field_error(line, field, "at most a million GPUs");
-    return ERROR_OK;
-}
-
-#define WORD(literal)                                                                                                  \
-    {                                                                                                                  \
-        (literal), sizeof(literal) - 1                                                                                 \
-    }
-
-/* The words of slurm.h, in full; CANCELLED may be followed by the user. */
-static bool state_read(struct text state, struct attempt *attempt)
-{
-    static const struct {
-        struct text word;
-        enum job_outcome outcome;
-        bool may_go_on;
-    } states[] = {
-        {WORD("COMPLETED"), OUTCOME_COMPLETED, false},  {WORD("FAILED"), OUTCOME_FAILED, false},
-        {WORD("CANCELLED"), OUTCOME_CANCELLED, false},  {WORD("TIMEOUT"), OUTCOME_FAILED, false},
-        {WORD("OUT_OF_MEMORY"), OUTCOME_FAILED, false}, {WORD("DEADLINE"), OUTCOME_FAILED, false},
-        {WORD("NODE_FAIL"), OUTCOME_FAILED, true},      {WORD("BOOT_FAIL"), OUTCOME_FAILED, true},
-        {WORD("PREEMPTED"), OUTCOME_FAILED, true},      {WORD("REQUEUED"), OUTCOME_FAILED, true},
-        {WORD("REVOKED"), OUTCOME_CANCELLED, false},    {WORD("PENDING"), OUTCOME_CANCELLED, false},
-        {WORD("RUNNING"), OUTCOME_CANCELLED, false},    {WORD("SUSPENDED"), OUTCOME_CANCELLED, false},
-        {WORD("RESIZING"), OUTCOME_CANCELLED, false},   {WORD("COMPLETING"), OUTCOME_CANCELLED, false},
-    };
-    struct text rest = state, word = state;
-    text_cut(&rest, ' ', &word);
-    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
-        if (!text_equal(word, states[i].word))
-            continue;
-        attempt->outcome = (uint8_t)states[i].outcome;
-        attempt->may_go_on = states[i].may_go_on;
-        attempt->is_requeued = text_is(word, "REQUEUED");
-        return true;
-    }
-    return false;
-}
-
 /* "12_3" is a task of the array 12; "12_[4-9]" are tasks that never started. */
 static uint32_t array_of(struct reader *reader, struct text id)
 {
@@ -251,11 +126,12 @@ static uint32_t array_of(struct reader *reader, struct text id)
     return mark != NULL ? trace_ids_array(&reader->ids, (struct text){id.at, (size_t)(mark - id.at)}) : 0;
 }
 
-static struct error attempt_read(struct reader *reader, const struct line *line, struct attempt *attempt)
+static struct error attempt_read(struct reader *reader, const struct line *line, struct sacct_attempt *attempt)
 {
     const struct sacct_state *state = reader->state;
     const struct field *fields = state->csv.fields;
-    *attempt = (struct attempt){.submit = TIME_NEVER, .eligible = TIME_NEVER, .start = TIME_NEVER, .end = TIME_NEVER};
+    *attempt =
+        (struct sacct_attempt){.submit = TIME_NEVER, .eligible = TIME_NEVER, .start = TIME_NEVER, .end = TIME_NEVER};
     TRY(moment_read(reader, line, &fields[SACCT_SUBMIT], &attempt->submit));
     TRY(moment_read(reader, line, &fields[SACCT_ELIGIBLE], &attempt->eligible));
     TRY(moment_read(reader, line, &fields[SACCT_START], &attempt->start));
@@ -266,10 +142,10 @@ static struct error attempt_read(struct reader *reader, const struct line *line,
     if (attempt->start != TIME_NEVER && attempt->end != TIME_NEVER && attempt->end < attempt->start)
         return field_error(line, &fields[SACCT_END], "no earlier than 'Start'");
     TRY(limit_read(line, &fields[SACCT_LIMIT], &attempt->limit));
-    if (!state_read(fields[SACCT_STATE].value, attempt))
+    if (!sacct_state_read(fields[SACCT_STATE].value, attempt))
         return field_error(line, &fields[SACCT_STATE], "a state of Slurm, such as COMPLETED");
     TRY(field_int(line, &fields[SACCT_NODES], 0, CLUSTER_NODES_MAX, &attempt->nodes));
-    TRY(tres_read(line, &fields[field_is_set(&fields[SACCT_ASKED]) ? SACCT_ASKED : SACCT_GIVEN], attempt));
+    TRY(sacct_tres_read(line, &fields[field_is_set(&fields[SACCT_ASKED]) ? SACCT_ASKED : SACCT_GIVEN], attempt));
     TRY(field_utf8(line, &fields[SACCT_ID]));
     TRY(field_utf8(line, &fields[SACCT_USER]));
     const struct field *queue = &fields[field_is_set(&fields[SACCT_ACCOUNT]) ? SACCT_ACCOUNT : SACCT_PARTITION];
@@ -280,12 +156,9 @@ static struct error attempt_read(struct reader *reader, const struct line *line,
     return ERROR_OK;
 }
 
-/* The job of its last attempt.  It could start when it was eligible: its wait counts from then, not from a submission
- * with a dependency or a time to begin.  Returns NULL, or why its request is not valid. */
-static const char *job_make(const struct reader *reader, const struct attempt *attempt, struct text id,
-                            struct trace_row *row)
+/* Set group 0 of the job.  Returns NULL, or why its request is not valid. */
+static const char *shape(const struct sacct_attempt *attempt, struct job *job)
 {
-    struct job *job = &row->job;
     enum ask_field culprit;
     struct ask ask = {.gpus = attempt->gpus,
                       .nodes = attempt->nodes,
@@ -293,7 +166,33 @@ static const char *job_make(const struct reader *reader, const struct attempt *a
                       .memory_mib = attempt->memory_mib};
     if (ask.nodes == 0 || ask.gpus % ask.nodes != 0)
         ask.nodes = ask.gpus == 0 ? 1 : 0;
-    const char *complaint = ask_shape(&ask, job, &culprit);
+    return ask_shape(&ask, job, &culprit);
+}
+
+static struct job_group *groups_copy(struct arena *arena, const struct job_group *groups, uint32_t count)
+{
+    struct job_group *copy = arena_alloc_array(arena, count, struct job_group);
+    memcpy(copy, groups, count * sizeof *copy);
+    return copy;
+}
+
+/* The groups of a heterogeneous job, whose requests were found valid. */
+static const char *groups_take(const struct reader *reader, const struct sacct_attempt *attempt, struct job *job)
+{
+    job->group_count = (uint16_t)attempt->group_count;
+    job->first = attempt->groups[0];
+    if (attempt->group_count > 1)
+        job->more = groups_copy(reader->arena, attempt->groups + 1, attempt->group_count - 1);
+    return NULL;
+}
+
+/* The job of its last attempt.  It could start when it was eligible: its wait counts from then, not from a submission
+ * with a dependency or a time to begin.  Returns NULL, or why its request is not valid. */
+static const char *job_make(const struct reader *reader, const struct sacct_attempt *attempt, struct text id,
+                            struct trace_row *row)
+{
+    struct job *job = &row->job;
+    const char *complaint = attempt->groups != NULL ? groups_take(reader, attempt, job) : shape(attempt, job);
     if (complaint != NULL)
         return complaint;
     const bool is_later = attempt->eligible != TIME_NEVER && attempt->eligible > attempt->submit;
@@ -316,7 +215,7 @@ static const char *job_make(const struct reader *reader, const struct attempt *a
 }
 
 /* Why the row is no job that ran to its end; NULL: it is one. */
-static const char *skip_reason(const struct csv *csv, const struct attempt *attempt)
+static const char *skip_reason(const struct csv *csv, const struct sacct_attempt *attempt)
 {
     const struct text id = csv->fields[SACCT_ID].value;
     if (attempt->start == TIME_NEVER || memchr(id.at, '[', id.length) != NULL)
@@ -337,15 +236,17 @@ static struct kept *kept_find(const struct sacct_state *state, struct text id)
     return number != NAMES_NONE && state->kept[number].is_open ? &state->kept[number] : NULL;
 }
 
-static void attempt_keep(struct sacct_state *state, struct text id, const struct attempt *attempt)
+static void attempt_keep(struct sacct_state *state, struct text id, const struct sacct_attempt *attempt)
 {
     const uint32_t number = names_add(state->ids, id);
     MEM_GROW(state->kept, state->capacity, (size_t)number + 1);
     state->kept[number] = (struct kept){*attempt, true};
+    if (attempt->groups != NULL)
+        state->kept[number].attempt.groups = groups_copy(&state->times, attempt->groups, attempt->group_count);
 }
 
 /* The attempts of a job before `attempt`: those before the one that was kept, and that one. */
-static void earlier_add(struct sacct_state *state, const struct attempt *kept, struct attempt *attempt)
+static void earlier_add(struct sacct_state *state, const struct sacct_attempt *kept, struct sacct_attempt *attempt)
 {
     time_ns *times = arena_alloc_array(&state->times, kept->earlier_count + 1, time_ns);
     if (kept->earlier_count > 0)
@@ -361,57 +262,123 @@ static void row_skip(struct trace_row *row, const char *why)
     row->why = why;
 }
 
-static struct error sacct_line(struct reader *reader, struct text text, struct trace_row *row)
+/* The attempt is followed by another, or by none: then the row is its job.  Returns NULL, or why its request is not
+ * valid. */
+static const char *attempt_take(struct reader *reader, struct text id, struct sacct_attempt *attempt,
+                                struct trace_row *row)
 {
     struct sacct_state *state = reader->state;
-    const struct field *fields = state->csv.fields;
-    const struct line line = {reader->input, text};
-    struct attempt attempt;
-    TRY(csv_row(&state->csv, &line));
-    const struct text id = fields[SACCT_ID].value;
-    if (memchr(id.at, '.', id.length) != NULL) {
-        row_skip(row, "they are steps of jobs");
-        return ERROR_OK;
-    }
-    TRY(attempt_read(reader, &line, &attempt));
     struct kept *kept = kept_find(state, id);
     if (kept != NULL) {
-        attempt.submit = kept->attempt.submit;
-        attempt.eligible = kept->attempt.eligible;
-        attempt.first_start = kept->attempt.first_start;
+        attempt->submit = kept->attempt.submit;
+        attempt->eligible = kept->attempt.eligible;
+        attempt->first_start = kept->attempt.first_start;
         kept->is_open = false;
-        earlier_add(state, &kept->attempt, &attempt);
+        earlier_add(state, &kept->attempt, attempt);
         if (reader->spec->attempts == ATTEMPTS_AS_FORMAT || reader->spec->attempts == ATTEMPTS_LAST)
             reason_tally_add(&reader->skipped, "they are earlier attempts of jobs that were started again");
     }
-    const char *why = skip_reason(&state->csv, &attempt);
+    const char *why = attempt->groups != NULL ? NULL : skip_reason(&state->csv, attempt);
+    if (why != NULL) {
+        row_skip(row, why);
+        return NULL;
+    }
+    if (!attempt->may_go_on)
+        return job_make(reader, attempt, id, row);
+    attempt_keep(state, id, attempt);
+    row->kind = ROW_NOTHING;
+    return NULL;
+}
+
+/* ---- Heterogeneous jobs ---- */
+
+/* The job of the components gathered.  It has the id of the whole if it has more than one, the first among them; else
+ * that of its first component. */
+static void het_take(struct reader *reader, struct trace_row *row)
+{
+    struct sacct_state *state = reader->state;
+    struct sacct_het *het = &state->het;
+    struct buffer id = {0};
+    const bool is_whole = het->count > 1 && het->first.offset == 0;
+    buffer_format(&id, is_whole ? "%lld" : "%lld+%lld", (long long)het->first.job, (long long)het->first.offset);
+    const char *complaint = attempt_take(reader, (struct text){id.bytes, id.length}, &het->whole, row);
+    assert(complaint == NULL && "each request was tested");
+    (void)complaint;
+    buffer_release(&id);
+    het->count = 0;
+}
+
+static struct error request_error(const struct sacct_state *state, const struct line *line, const char *complaint)
+{
+    const struct field *fields = state->csv.fields;
+    const struct field *asked = &fields[field_is_set(&fields[SACCT_ASKED]) ? SACCT_ASKED : SACCT_GIVEN];
+    return input_error(line->input, line->text, asked->place, "'%s': %s", asked->name, complaint);
+}
+
+/* A component that never ran is left out. */
+static struct error part_take(struct sacct_state *state, const struct line *line, const struct sacct_part *part,
+                              const struct sacct_attempt *attempt, struct trace_row *row)
+{
+    struct job job = job_default();
+    const char *why = skip_reason(&state->csv, attempt), *complaint = NULL;
     if (why != NULL) {
         row_skip(row, why);
         return ERROR_OK;
     }
-    if (attempt.may_go_on) {
-        attempt_keep(state, id, &attempt);
-        row->kind = ROW_NOTHING;
+    if (state->het.count == SACCT_HET_MAX)
+        return input_error(line->input, line->text, state->csv.fields[SACCT_ID].place,
+                           "'JobID': more than %d components of one heterogeneous job", SACCT_HET_MAX);
+    complaint = shape(attempt, &job);
+    if (complaint != NULL)
+        return request_error(state, line, complaint);
+    sacct_het_add(&state->het, part, attempt, &job.first);
+    row->kind = ROW_NOTHING;
+    return ERROR_OK;
+}
+
+/* ---- Rows ---- */
+
+static struct error sacct_line(struct reader *reader, struct text text, struct trace_row *row)
+{
+    struct sacct_state *state = reader->state;
+    const struct line line = {reader->input, text};
+    struct sacct_attempt attempt;
+    struct sacct_part part;
+    TRY(csv_row(&state->csv, &line));
+    const struct text id = state->csv.fields[SACCT_ID].value;
+    if (memchr(id.at, '.', id.length) != NULL) {
+        row_skip(row, "they are steps of jobs");
         return ERROR_OK;
     }
-    const char *complaint = job_make(reader, &attempt, id, row);
-    if (complaint == NULL)
+    const bool is_part = sacct_part_read(id, &part);
+    if (state->het.count > 0 && !sacct_het_takes(&state->het, is_part ? &part : NULL)) {
+        het_take(reader, row);
+        reader_put_back(reader, text);
         return ERROR_OK;
-    const struct field *asked = &fields[field_is_set(&fields[SACCT_ASKED]) ? SACCT_ASKED : SACCT_GIVEN];
-    return input_error(line.input, text, asked->place, "'%s': %s", asked->name, complaint);
+    }
+    TRY(attempt_read(reader, &line, &attempt));
+    if (is_part)
+        return part_take(state, &line, &part, &attempt, row);
+    const char *complaint = attempt_take(reader, id, &attempt, row);
+    return complaint == NULL ? ERROR_OK : request_error(state, &line, complaint);
 }
 
 /* Attempts that no other followed were the last of their jobs. */
 static struct error sacct_end(struct reader *reader, struct trace_row *row, bool *has)
 {
     struct sacct_state *state = reader->state;
+    if (state->het.count > 0) {
+        *has = true;
+        het_take(reader, row);
+        return ERROR_OK;
+    }
     while (state->next < names_count(state->ids) && !state->kept[state->next].is_open)
         state->next++;
     *has = state->next < names_count(state->ids);
     if (!*has)
         return ERROR_OK;
     const uint32_t number = state->next++;
-    const struct attempt *attempt = &state->kept[number].attempt;
+    const struct sacct_attempt *attempt = &state->kept[number].attempt;
     const char *id = names_text(state->ids, number);
     const char *complaint = job_make(reader, attempt, text_of(id), row);
     if (complaint != NULL)

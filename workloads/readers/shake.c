@@ -23,15 +23,33 @@ static void move(struct held *held, struct job *job, time_ns by, time_ns begin)
     job->submit = submit;
 }
 
-static void stretch(const struct job *job, struct job_truth *truth, double factor)
+static time_ns stretched(time_ns work, time_ns limit, double factor)
 {
-    const bool is_within = job->limit == TIME_NEVER || truth->duration <= job->limit;
-    truth->duration = time_from_seconds(time_to_seconds(truth->duration) * factor);
-    if (is_within && truth->duration > job->limit)
-        truth->duration = job->limit;
+    const time_ns longer = time_from_seconds(time_to_seconds(work) * factor);
+    return work <= limit && longer > limit ? limit : longer;
 }
 
-void shake_jobs(struct held *held, const struct shake_plan *plan, time_ns begin, uint64_t seed)
+/* Copies of a job that is drawn more than once have their failures in common, so they are not changed in place. */
+static const struct job_failures *failures_stretched(const struct job_failures *failures, time_ns limit, double factor,
+                                                     struct arena *arena)
+{
+    struct job_failures *made = arena_alloc(arena, sizeof *made + failures->count * sizeof made->work[0]);
+    made->count = failures->count;
+    for (uint32_t i = 0; i < failures->count; i++) {
+        const time_ns work = stretched(failures->work[i], limit, factor);
+        made->work[i] = work > 0 ? work : 1;
+    }
+    return made;
+}
+
+static void stretch(const struct job *job, struct job_truth *truth, double factor, struct arena *arena)
+{
+    truth->duration = stretched(truth->duration, job->limit, factor);
+    if (truth->failures != NULL)
+        truth->failures = failures_stretched(truth->failures, job->limit, factor, arena);
+}
+
+void shake_jobs(struct held *held, const struct shake_plan *plan, time_ns begin, uint64_t seed, struct arena *arena)
 {
     const double sigma = plan->run_time_sigma;
     for (size_t i = 0; i < held->count; i++) {
@@ -41,6 +59,6 @@ void shake_jobs(struct held *held, const struct shake_plan *plan, time_ns begin,
         const double factor = exp(gsl_ran_gaussian(random_gsl(&stream), sigma) - sigma * sigma / 2);
         move(held, &held->jobs[i].job, time_from_seconds(part * time_to_seconds(plan->arrivals)), begin);
         if (sigma > 0)
-            stretch(&held->jobs[i].job, &held->jobs[i].truth, factor);
+            stretch(&held->jobs[i].job, &held->jobs[i].truth, factor, arena);
     }
 }

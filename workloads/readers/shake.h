@@ -4,7 +4,8 @@
  *
  * Each job of the trace is submitted up to arrivals_s earlier or later, uniformly, but not before the trace begins and
  * not before a job that it depends on; its deadline moves with it.  Its run time is multiplied by a lognormal factor of
- * mean 1, so that the load stays what it is; a run time within its limit stays within it.
+ * mean 1, so that the load stays what it is; a run time within its limit stays within it.  Attempts of the job that
+ * failed before are multiplied by the same factor.
  *
  * How much another seed changes the metrics then tells how much they depend on accidents of the trace.
  *
@@ -14,6 +15,7 @@
 #ifndef WORKLOADS_READERS_SHAKE_H
 #define WORKLOADS_READERS_SHAKE_H
 
+#include "base/mem.h"
 #include "workloads/readers/held.h"
 
 struct shake_plan {
@@ -27,7 +29,7 @@ static inline bool shake_is_on(const struct shake_plan *plan)
 }
 
 /* Shake all jobs, which are in the trace's order; the caller sorts them again.
- * begin: no job is submitted before it. */
-void shake_jobs(struct held *held, const struct shake_plan *plan, time_ns begin, uint64_t seed);
+ * begin: no job is submitted before it.  arena: the new failures are made there. */
+void shake_jobs(struct held *held, const struct shake_plan *plan, time_ns begin, uint64_t seed, struct arena *arena);
 
 #endif

@@ -8,6 +8,7 @@
 #include "workloads/readers/model_feed.h"
 #include "workloads/readers/synth_feed.h"
 #include "workloads/readers/trace_feed.h"
+#include "workloads/readers/workload_changes.h"
 
 struct job_source {
     struct feed *feed; /* gives the jobs */
@@ -51,6 +52,7 @@ struct error job_source_open_with(struct job_source **out, const struct workload
     source->facts.declared_row_count = spec->communication.count;
     feed_open_fn *open = open_of(spec);
     source->part_count = spec->part_count;
+    source->facts.unrecorded = workload_unrecorded(spec);
     struct error error = open(&source->feed, spec, tables, &source->facts, seed);
     *out = source;
     if (error_is(error)) {
@@ -99,6 +101,12 @@ struct job_source *job_source_custom(job_source_next_fn *next, void *self)
 
 /* ---- The stream ---- */
 
+static void wait_drop(struct workload_facts *facts, struct job_truth *truth)
+{
+    facts->dropped_wait_count += truth->recorded_wait != TIME_NEVER;
+    truth->recorded_wait = TIME_NEVER;
+}
+
 struct error job_source_next(struct job_source *source, struct job *job, struct job_truth *truth, bool *has)
 {
     *has = false;
@@ -109,6 +117,8 @@ struct error job_source_next(struct job_source *source, struct job *job, struct 
         return ERROR_OK;
     TRY(declared_add(&source->tables.declared, job, truth, &source->facts));
     job->id = source->next_id++;
+    if (source->facts.unrecorded != NULL)
+        wait_drop(&source->facts, truth);
     if (source->keeps_arrivals)
         arrivals_print_add(&source->arrivals, source, job, truth);
     return ERROR_OK;
@@ -178,6 +188,14 @@ const struct blocks_users *job_source_copies(const struct job_source *source)
 const struct job_source *job_source_part(const struct job_source *source, uint32_t part)
 {
     return part < source->part_count ? merge_feed_part(source->feed, part) : NULL;
+}
+
+uint64_t job_source_dropped_waits(const struct job_source *source)
+{
+    uint64_t count = source->facts.dropped_wait_count;
+    for (uint32_t i = 0; i < source->part_count; i++)
+        count += job_source_part(source, i)->facts.dropped_wait_count;
+    return count;
 }
 
 void job_source_close(struct job_source *source)

@@ -218,7 +218,7 @@ static struct error trace_order(struct trace_feed *self, uint64_t seed)
     if (self->spec->blocks != BLOCKS_NONE)
         TRY(trace_draw(self, seed));
     if (shake_is_on(&self->spec->shake)) {
-        shake_jobs(&self->held, &self->spec->shake, self->origin, seed);
+        shake_jobs(&self->held, &self->spec->shake, self->origin, seed, &self->rows.kept);
         self->is_sorted = false;
     }
     if (!self->is_held && self->spill == NULL) {

@@ -63,3 +63,35 @@ void workload_changes_read(struct workload_spec *spec, struct json_object *objec
     tenants_read(&spec->tenants, object, &spec->arena);
     growth_read(&spec->growth, object, &spec->arena);
 }
+
+/* ---- Is it the work of the trace? ---- */
+
+static bool has_unrecorded_part(const struct workload_spec *spec)
+{
+    for (uint32_t i = 0; i < spec->part_count; i++)
+        if (spec->parts[i].spec.trace == NULL || workload_unrecorded(&spec->parts[i].spec) != NULL)
+            return true;
+    return false;
+}
+
+const char *workload_unrecorded(const struct workload_spec *spec)
+{
+    const struct {
+        const char *key;
+        bool is_on;
+    } keys[] = {
+        {"load", spec->load > 0},
+        {"gpu_hours_per_day", spec->gpu_h_per_day > 0},
+        {"fill", spec->fill.load > 0},
+        {"blocks", spec->blocks != BLOCKS_NONE},
+        {"sample", spec->sample.share > 0 && spec->sample.share < 1},
+        {"growth", spec->growth.queues.count > 0},
+        {"duration_scale", spec->duration_scale != 0 && spec->duration_scale != 1},
+        {"failures", spec->has_no_failures},
+        {"merge", has_unrecorded_part(spec)},
+    };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (keys[i].is_on)
+            return keys[i].key;
+    return NULL;
+}

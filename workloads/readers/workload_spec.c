@@ -5,8 +5,8 @@
 #include "workloads/load_model/load_model.h"
 #include "workloads/readers/column_map.h"
 #include "workloads/readers/name_rules.h"
-#include "workloads/readers/source.h"
 #include "workloads/readers/workload_changes.h"
+#include "workloads/readers/workload_spec.h"
 #include "workloads/readers/zone.h"
 #include "workloads/synth/synth_spec.h"
 
