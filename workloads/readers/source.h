@@ -32,6 +32,7 @@
 #include "workloads/readers/shake.h"
 #include "workloads/readers/side_files.h"
 #include "workloads/readers/tenants.h"
+#include "workloads/readers/user_loop.h"
 
 /* Hears of each unreadable line that is skipped. */
 struct bad_line_listener {
@@ -120,6 +121,7 @@ struct workload_spec {
     struct sample_plan sample; /* not with frozen queues; rows.h has the order of these */
     struct tenants_plan tenants;
     struct growth_plan growth;
+    struct loop_plan loop; /* closed: all jobs are held in memory; not with `fill` */
     bool scales_durations;                    /* a load is reached by run times; false: by arrivals */
     enum blocks_kind blocks;                  /* drawn before jobs are shaken; not with `fill` */
     struct shake_plan shake;                  /* not with `fill` */
@@ -164,6 +166,9 @@ struct workload_facts {
      * fill the cluster */
     double gpu_h_per_day;
     bool is_filling;                /* of jobs that fill the cluster, and that end together */
+    /* What jobs follow, by job id, for as long as the source lives; NULL: the loop is open.  In a closed loop, what a
+     * job points to lives as long. */
+    const struct loop_link *loop;
     char digest[33];                /* of the trace file as it was read; "" for synth */
     const struct side_files *sides; /* what was read beside it; lives as long as the source */
     const char *format;

@@ -1,5 +1,5 @@
 /* workloads/readers/workload_changes.h -- reads the keys of a workload that change which jobs of a trace come, and how
- * a load is reached: load_by, sample, tenants, growth. */
+ * a load is reached: load_by, sample, tenants, growth, loop. */
 #ifndef WORKLOADS_READERS_WORKLOAD_CHANGES_H
 #define WORKLOADS_READERS_WORKLOAD_CHANGES_H
 
