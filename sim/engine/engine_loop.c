@@ -15,9 +15,9 @@ enum loop_state {
 struct held_back {
     struct job job; /* as the source gave it */
     struct job_truth truth;
-    time_ns at;   /* of its submission; 0 while it is held */
-    uint8_t state; /* enum loop_state */
-    job_id next;  /* of the list in which it is; JOB_NONE: it is the last */
+    time_ns at;                          /* of its submission; 0 while it is held */
+    uint8_t state;                       /* enum loop_state */
+    job_id next;                         /* of the list in which it is; JOB_NONE: it is the last */
     job_id first_follower, first_parked; /* of the lists of jobs that wait for its end, and for its submission */
 };
 

@@ -15,7 +15,7 @@ awk 'BEGIN {
 }' >trace.csv
 cat >closed.json <<'END'
 {"cluster": "four.json", "policy": {"preset": "easy"}, "world": {"monitor": {"period_s": 300}},
- "workload": {"trace": "trace.csv", "loop": "closed", "think_max_s": "1h", "load": 1.3}}
+ "workload": {"trace": "trace.csv", "loop": "closed", "think_max_s": "1h", "load": 1.3, "load_by": "durations"}}
 END
 sed 's/"loop": "closed", "think_max_s": "1h", //' closed.json >open.json
 
@@ -74,7 +74,7 @@ END
 
 # A job that is rejected has ended: what follows it comes.
 printf 'job_id,submit_s,duration_s,gpus,nodes,user\n1,0,60,64,8,ann\n2,70,60,1,1,ann\n' >wide.csv
-windtunnel run closed.json --set workload.trace=wide.csv --set workload.load=0 --out wide --check
+windtunnel run closed.json --set 'workload={"trace": "wide.csv", "loop": "closed"}' --out wide --check
 [ "$status" -eq 0 ] || fail "wide: $(cat said.err)"
 zstd -dqc wide/jobs.csv.zst | grep -q '^10,1,' || fail "wide: $(zstd -dqc wide/jobs.csv.zst)"
 
@@ -97,6 +97,8 @@ no() { # words of the message, then options
 }
 no "'workload.loop' or --scheduler" --scheduler 'cat'
 no "a closed loop is one of persons" --set 'workload.tenants={"users": {"*": "all"}}'
+no "users make the gaps between arrivals" --set workload.load_by=arrivals
+no "users make the gaps between arrivals" --set 'workload={"trace": "trace.csv", "loop": "closed", "gpu_hours_per_day": 90}'
 no "beside 'fill'" --set 'workload={"trace": "trace.csv", "loop": "closed", "fill": {"load": 1}}'
 no "'think_max_s' needs 'loop'" --set workload.loop=open
 no "'loop' cannot stand in a part" --set 'workload={"merge": [{"trace": "trace.csv", "loop": "closed"}]}'

@@ -72,10 +72,9 @@ static void make_held(struct held *held, struct random_stream *stream, bool has_
                           .user = random_below(stream, USERS + 1)};
         if (job.user == USERS)
             job.user = NAMES_NONE;
-        struct job_truth truth = {.duration = (time_ns)random_below(stream, 20) * 10 * S,
-                                  .recorded_wait = random_below(stream, 3) == 0
-                                                       ? TIME_NEVER
-                                                       : (time_ns)random_below(stream, 10) * 10 * S};
+        struct job_truth truth = {
+            .duration = (time_ns)random_below(stream, 20) * 10 * S,
+            .recorded_wait = random_below(stream, 3) == 0 ? TIME_NEVER : (time_ns)random_below(stream, 10) * 10 * S};
         if (has_preceding && random_below(stream, PRECEDING_PART) == 0) {
             truth.preceding = 1 + random_below(stream, NUMBERS_MAX);
             truth.think = (time_ns)random_below(stream, 600) * S - S;
@@ -244,8 +243,7 @@ static void each_submission_obeys_the_rule(void **state)
         struct held held;
         make_rows(&world, seed);
         hold(&world, &held);
-        const struct engine_result result =
-            run_world(&world, seed % 2 == 0 ? small : large, presets[seed % 3], true);
+        const struct engine_result result = run_world(&world, seed % 2 == 0 ? small : large, presets[seed % 3], true);
         assert_int_equal(world.count, JOBS);
         assert_int_equal(result.facts.loop.held_back, 0);
         double sum_s = 0;

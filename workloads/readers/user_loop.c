@@ -89,8 +89,7 @@ static void find_numbers(struct finder *finder)
     finder->numbers = mem_zalloc(finder->count, sizeof *finder->numbers);
     for (size_t i = 0; i < finder->count; i++) {
         const struct entry *at = &finder->order[i];
-        finder->numbers[i] =
-            (struct entry){finder->held->jobs[at->place].job.trace_id, at->time, at->rank, at->place};
+        finder->numbers[i] = (struct entry){finder->held->jobs[at->place].job.trace_id, at->time, at->rank, at->place};
     }
     qsort(finder->numbers, finder->count, sizeof *finder->numbers, by_key);
 }
@@ -145,10 +144,8 @@ static struct loop_link link_of(struct finder *finder, const struct entry *at)
 struct loop_link *loop_find(const struct held *held, const struct loop_plan *plan, double duration_scale,
                             struct arena *arena)
 {
-    struct finder finder = {.held = held,
-                            .plan = plan,
-                            .duration_scale = duration_scale != 0 ? duration_scale : 1,
-                            .count = held->count};
+    struct finder finder = {
+        .held = held, .plan = plan, .duration_scale = duration_scale != 0 ? duration_scale : 1, .count = held->count};
     struct loop_link *links = arena_alloc_array(arena, held->count, struct loop_link);
     find_order(&finder);
     find_ends(&finder);

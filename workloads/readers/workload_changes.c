@@ -60,6 +60,11 @@ static void growth_read(struct growth_plan *plan, struct json_object *object, st
 /* Refuse what makes no sense in a closed loop. */
 static void loop_refuse(struct json_object *object, const struct workload_spec *spec)
 {
+    if ((spec->load > 0 || spec->gpu_h_per_day > 0) && !spec->scales_durations) {
+        const struct json_value value = json_member(object, spec->load > 0 ? "load" : "gpu_hours_per_day");
+        json_fail(&value, "in a closed loop users make the gaps between arrivals, which cannot be scaled to a load: "
+                          "give \"load_by\": \"durations\", or a cluster of fewer GPUs");
+    }
     if (json_has(object, "fill")) {
         const struct json_value value = json_member(object, "loop");
         json_fail(&value, "a closed loop cannot stand beside 'fill', which uses no times of the trace");
