@@ -28,7 +28,7 @@ struct job_truth {
      * (negative: not known). */
     int64_t preceding;
     time_ns think;
-    uint8_t outcome;                     /* how it ends after that time */
+    uint8_t outcome;        /* how it ends after that time */
     uint8_t workload_class; /* the workload's own name of the kind: id + 1 in job_source_classes; 0: its class alone */
     uint16_t sm_active_milli; /* mean SM activity of the GPUs (or the piece) it holds, 0..1000; SM_ACTIVE_UNKNOWN */
     uint16_t

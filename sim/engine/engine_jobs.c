@@ -377,11 +377,6 @@ void engine_event(struct engine *engine, const struct event *event)
     engine_want_cycle(engine, engine->now);
 }
 
-job_id engine_id_count(const struct engine *engine)
-{
-    return engine->loop != NULL ? engine_loop_count(engine) : (job_id)engine->submitted;
-}
-
 /* ---- The end of the run ------------------------------------------------------------------------ */
 
 /* If a job that it depends on has not ended, it was never eligible. */

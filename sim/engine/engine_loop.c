@@ -229,9 +229,9 @@ void engine_loop_ended(struct engine *engine, job_id id)
     engine_loop_show(engine);
 }
 
-job_id engine_loop_count(const struct engine *engine)
+job_id engine_id_count(const struct engine *engine)
 {
-    return engine->loop->count;
+    return engine->loop != NULL ? engine->loop->count : (job_id)engine->submitted;
 }
 
 bool engine_loop_is_over(const struct engine *engine)

@@ -193,8 +193,8 @@ static void find_alive(struct rereading *reading, const struct engine *engine)
     if (reading->alive == JOB_NONE)
         return;
     ARCHIVE(archive, reading->slot);
-    archive_expect(archive, reading->alive < engine_id_count(engine) && (before == JOB_NONE || before < reading->alive) &&
-                                reading->slot < engine->job_used);
+    archive_expect(archive, reading->alive < engine_id_count(engine) &&
+                                (before == JOB_NONE || before < reading->alive) && reading->slot < engine->job_used);
     if (!archive->is_broken)
         archive_expect(archive, engine->jobs[reading->slot].state == LIFE_NONE);
     if (archive->is_broken)

@@ -185,8 +185,8 @@ struct engine {
     struct job_truth next_truth;
     bool has_next;
     struct engine_loop *loop; /* sim/engine/engine_loop.h; NULL: the loop is open */
-    bool has_reserved; /* space was reserved for some job */
-    bool has_faults;   /* the world says that jobs have faults */
+    bool has_reserved;        /* space was reserved for some job */
+    bool has_faults;          /* the world says that jobs have faults */
     bool wants_jobs, wants_attempts, wants_gangs, wants_samples;
     struct link_place *places; /* scratch */
     size_t place_capacity;
@@ -340,7 +340,7 @@ void engine_note_waits(struct engine *engine,
 bool engine_waited(struct engine *engine, uint32_t slot, struct wait_times *times); /* false: it did not wait */
 void engine_close(struct engine *engine); /* write the rows of all jobs that wait or run */
 
-/* Ids of jobs submitted so far are below it. */
+/* Ids of jobs submitted so far are below it: engine_loop.c. */
 job_id engine_id_count(const struct engine *engine);
 
 /* Usability of free GPUs: engine_space.c */

@@ -310,8 +310,8 @@ struct run_facts {
     uint64_t recuts;                       /* repartitions of GPUs */
     double recut_gpu_h;                    /* duration of all repartitions */
     struct loop_facts loop;
-    bool is_decided_outside;               /* another program decided, and rejected jobs */
-    bool is_partial;                       /* ended early, by a signal or a stall */
+    bool is_decided_outside; /* another program decided, and rejected jobs */
+    bool is_partial;         /* ended early, by a signal or a stall */
 };
 
 /* A consumer of rows.  A hook may be NULL.  An error stops the run. */

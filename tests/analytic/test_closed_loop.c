@@ -1,7 +1,7 @@
 /* A closed loop of users against closed queueing networks.
  *
- * N users each run a job, think, and run the next one, on one server.  The trace is recorded where nobody waits; the run
- * has one GPU.  Closed forms:
+ * N users each run a job, think, and run the next one, on one server.  The trace is recorded where nobody waits; the
+ * run has one GPU.  Closed forms:
  *
  *  - One user: a cycle is service S and think time Z, so the throughput is X = 1 / (Z + S), whatever S is in the run.
  *  - Any N, any times: the interactive response time law X = N / (R + Z), R from submission to end (P. J. Denning and

@@ -26,7 +26,8 @@ windtunnel run open.json --out open --check
 grep -q 'closed_loop' open/result.json && fail 'an open loop tells of a closed one'
 windtunnel run closed.json --out closed --check
 [ "$status" -eq 0 ] || fail "closed: $(cat said.err)"
-grep -q '^Closed loop: [0-9]* jobs followed another one; submissions moved by' said.out || fail "closed: $(cat said.out)"
+grep -q '^Closed loop: [0-9]* jobs followed another one; submissions moved by' said.out ||
+    fail "closed: $(cat said.out)"
 sed '/^record in/d' said.out >closed.table
 whole=$(fingerprint)
 windtunnel report closed
@@ -98,7 +99,8 @@ no() { # words of the message, then options
 no "'workload.loop' or --scheduler" --scheduler 'cat'
 no "a closed loop is one of persons" --set 'workload.tenants={"users": {"*": "all"}}'
 no "users make the gaps between arrivals" --set workload.load_by=arrivals
-no "users make the gaps between arrivals" --set 'workload={"trace": "trace.csv", "loop": "closed", "gpu_hours_per_day": 90}'
+no "users make the gaps between arrivals" \
+    --set 'workload={"trace": "trace.csv", "loop": "closed", "gpu_hours_per_day": 90}'
 no "beside 'fill'" --set 'workload={"trace": "trace.csv", "loop": "closed", "fill": {"load": 1}}'
 no "'think_max_s' needs 'loop'" --set workload.loop=open
 no "'loop' cannot stand in a part" --set 'workload={"merge": [{"trace": "trace.csv", "loop": "closed"}]}'

@@ -1,6 +1,6 @@
-/* The closed loop of users: which job follows which, against a search of all pairs; and each submission of runs, against
- * the rule of workloads/readers/user_loop.h applied to the ends of the run's own rows.  A run whose record is replayed
- * on the same cluster is itself. */
+/* The closed loop of users: which job follows which, against a search of all pairs; and each submission of runs,
+ * against the rule of workloads/readers/user_loop.h applied to the ends of the run's own rows.  A run whose record is
+ * replayed on the same cluster is itself. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -121,7 +121,7 @@ struct workload_spec {
     struct sample_plan sample; /* not with frozen queues; rows.h has the order of these */
     struct tenants_plan tenants;
     struct growth_plan growth;
-    struct loop_plan loop; /* closed: all jobs are held in memory; not with `fill` */
+    struct loop_plan loop;                    /* closed: all jobs are held in memory; not with `fill` */
     bool scales_durations;                    /* a load is reached by run times; false: by arrivals */
     enum blocks_kind blocks;                  /* drawn before jobs are shaken; not with `fill` */
     struct shake_plan shake;                  /* not with `fill` */
@@ -165,7 +165,7 @@ struct workload_facts {
     /* GPU hours that the jobs ask for per day, after scaling; drawn jobs: the intended mean; 0: not known, or the jobs
      * fill the cluster */
     double gpu_h_per_day;
-    bool is_filling;                /* of jobs that fill the cluster, and that end together */
+    bool is_filling; /* of jobs that fill the cluster, and that end together */
     /* What jobs follow, by job id, for as long as the source lives; NULL: the loop is open.  In a closed loop, what a
      * job points to lives as long. */
     const struct loop_link *loop;

@@ -21,7 +21,8 @@
  *
  * The recorded end is the recorded start and the run time, or where the trace tells no start, the submission and the
  * run time.  Times are those of the trace before `duration_scale`, `load_by` and `shake` change them: a think time is
- * that of a person.  A load is reached by run times alone, since users make the gaps between arrivals.  A job without a user follows no job, and comes at its recorded time.
+ * that of a person.  A load is reached by run times alone, since users make the gaps between arrivals.  A job without a
+ * user follows no job, and comes at its recorded time.
  *
  * Where the trace itself says what job a job followed (SWF, fields 17 and 18: job_truth.preceding and .think), that
  * holds, whatever think_max is.  If that job is not among the jobs, the job comes at its recorded time.
