@@ -1,6 +1,9 @@
 /* libFuzzer: bytes as a trace.  The first byte chooses the format, as tests/fuzz/starts numbers them, the second
  * whether unreadable lines are skipped, whether the trace is read twice, to scale its arrivals, and whether what stands
- * behind a form feed is the table of the format.  `make fuzz` runs it. */
+ * behind a form feed is the table of the format.  With FUZZ_FORMAT=NAME in the environment all inputs are of that
+ * format.  `make fuzz` runs it. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/fuzz/fuzz_file.h"
@@ -63,17 +66,34 @@ static void answer(const struct workload_spec *spec, const struct cluster *clust
     fuzz_answered(error);
 }
 
+/* The format of all inputs, by the environment; NULL: it names none. */
+static const char *only_format(void)
+{
+    const char *name = getenv("FUZZ_FORMAT");
+    if (name == NULL)
+        return NULL;
+    for (size_t i = 0; trace_format_names[i] != NULL; i++)
+        if (strcmp(trace_format_names[i], name) == 0)
+            return trace_format_names[i];
+    fprintf(stderr, "FUZZ_FORMAT: there is no format '%s'\n", name);
+    exit(2);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     static struct cluster *cluster;
+    static const char *only;
     size_t formats = 0;
-    if (cluster == NULL)
+    if (cluster == NULL) {
         cluster = some_cluster();
+        only = only_format();
+    }
     while (trace_format_names[formats] != NULL)
         formats++;
     if (size < 2)
         return 0;
-    const char *format = trace_format_names[bytes[0] % formats], *table = table_of(format);
+    const char *format = only != NULL ? only : trace_format_names[bytes[0] % formats];
+    const char *table = table_of(format);
     const uint8_t *end = bytes + size;
     const uint8_t *cut = bytes[1] & 8 && table != NULL ? memchr(bytes + 2, '\f', size - 2) : NULL;
     const uint8_t *table_begin = cut != NULL ? cut + 1 : end;
