@@ -79,6 +79,19 @@ windtunnel run closed.json --set 'workload={"trace": "wide.csv", "loop": "closed
 [ "$status" -eq 0 ] || fail "wide: $(cat said.err)"
 zstd -dqc wide/jobs.csv.zst | grep -q '^10,1,' || fail "wide: $(zstd -dqc wide/jobs.csv.zst)"
 
+# A deadline stays as long after the submission: that of 2 is 600 s when it comes at 410 s, after that of 4.
+cat >due.csv <<'END'
+job_id,submit_s,duration_s,gpus,nodes,user,deadline_s
+1,0,100,32,4,ann,
+2,110,50,32,4,ann,300
+3,400,200,32,4,,450
+4,500,50,32,4,,550
+END
+windtunnel run closed.json --policy fifo --set 'policy.order=["deadline"]' --out due \
+    --set 'workload={"trace": "due.csv", "loop": "closed", "duration_scale": 4}'
+zstd -dqc due/jobs.csv.zst | tail -n +2 | cut -d, -f1,4 >came
+printf '0,1\n400,3\n500,4\n410,2\n' | cmp -s - came || fail "deadlines: $(cat came said.err)"
+
 # ---- What becomes of the trace elsewhere ----
 
 windtunnel trace convert trace.csv --cluster four.json --set workload.loop=closed --out kept.csv
