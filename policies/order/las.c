@@ -28,11 +28,17 @@ static uint64_t rank(const struct order_view *view, const struct order_config *c
     return queue;
 }
 
+static bool rests_waiting(const struct order_config *config)
+{
+    return config->las_promote_milli == 0; /* who does not run attains nothing */
+}
+
 const struct order_policy order_las = {
     .name = "las",
     .version = 1,
     .summary = "least GPU time attained first, in queues; needs no estimates, evicts long jobs "
                "again and again",
     .moves = true,
+    .rests_waiting = rests_waiting,
     .rank = rank,
 };

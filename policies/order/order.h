@@ -51,6 +51,9 @@ struct order_policy {
     bool moves;          /* the rank changes with time alone */
     bool needs_accounts; /* reads fair_share_ppm */
     uint64_t (*rank)(const struct order_view *view, const struct order_config *config); /* pure */
+    /* Of a policy that moves: is the rank of a job that waits and holds nothing always the one that it had when it began
+     * to wait?  Then only jobs that hold something are ranked anew.  NULL: no. */
+    bool (*rests_waiting)(const struct order_config *config);
 };
 
 extern const struct order_policy *const order_policies[]; /* NULL-terminated */

@@ -391,7 +391,7 @@ bool pending_add(struct pending *pending, uint32_t class_queue_id, uint32_t slot
         set_busy(pending, class_queue_id);
     if (class_queue->count == class_queue->capacity)
         MEM_GROW(class_queue->heap, class_queue->capacity, class_queue->count + 1);
-    const struct class_queue_entry entry = {pending->jobs->jobs[slot].rank[0], slot};
+    const struct class_queue_entry entry = {.rank = pending->jobs->jobs[slot].rank[0], .slot = slot};
     bool is_head = insert(pending, class_queue, entry) == 0;
     if (is_head)
         turn_asker(pending, class_queue, false);
@@ -437,7 +437,7 @@ uint32_t pending_index(const struct pending *pending, uint32_t class_queue_id, u
 {
     const struct class_queue *class_queue = &pending->class_queues[class_queue_id];
     if (pending->is_sorted) {
-        const struct class_queue_entry entry = {pending->jobs->jobs[slot].rank[0], slot};
+        const struct class_queue_entry entry = {.rank = pending->jobs->jobs[slot].rank[0], .slot = slot};
         const uint32_t at = place_of(pending, class_queue, entry);
         if (at < class_queue->count && class_queue->heap[at].slot == slot)
             return at;

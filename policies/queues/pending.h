@@ -23,6 +23,7 @@
 struct class_queue_entry {
     uint64_t rank; /* the first of the chain */
     uint32_t slot;
+    uint32_t seconds; /* its planned length is no less; 0: not noted since it came.  Not saved. */
 };
 
 enum { PLAN_KINDS_MAX = 3 };
@@ -189,6 +190,12 @@ void pending_split(struct pending *pending, uint32_t class_queue, enum clock_han
 
 /* The job's index in the class queue in which it waits.  O(log jobs) if kept sorted, else O(jobs). */
 uint32_t pending_index(const struct pending *pending, uint32_t class_queue, uint32_t slot);
+
+/* The job at that index of a sorted class queue runs for at least so many seconds. */
+static inline void pending_note_length(struct pending *pending, uint32_t class_queue, uint32_t at, uint32_t seconds)
+{
+    pending->class_queues[class_queue].heap[at].seconds = seconds;
+}
 
 /* Ranks of waiting jobs have changed: sort every class queue again.  O(jobs). */
 void pending_reorder(struct pending *pending);

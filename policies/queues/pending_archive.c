@@ -12,6 +12,8 @@ static void archive_class_queue(struct archive *archive, struct class_queue *cla
     for (uint32_t i = 0; i < class_queue->count; i++) {
         ARCHIVE(archive, class_queue->heap[i].rank);
         ARCHIVE(archive, class_queue->heap[i].slot);
+        if (archive_is_reading(archive))
+            class_queue->heap[i].seconds = 0;
     }
     ARCHIVE(archive, class_queue->busy_position);
     ARCHIVE(archive, class_queue->class_position);

@@ -8,12 +8,20 @@
 #include "policies/state/request_classes.h"
 #include "policies/state/retry_queue.h"
 
+/* Does the order policy never change the rank of a job that waits and holds nothing? */
+static bool rests_waiting(const struct order_policy *policy, const struct order_config *config)
+{
+    return !policy->needs_accounts &&
+           (!policy->moves || (policy->rests_waiting != NULL && policy->rests_waiting(config)));
+}
+
 /* Note how the ranks of the policy's chain can change, and which data they read. */
 void sched_study_orders(struct sched *sched)
 {
-    sched->ranks.are_fixed = sched->ranks.are_by_fill = true;
+    sched->ranks.are_fixed = sched->ranks.are_by_fill = sched->ranks.rest_waiting = true;
     for (uint32_t r = 0; r < sched->policy.order_count; r++) {
         sched->ranks.are_moving |= sched->policy.order[r]->moves;
+        sched->ranks.rest_waiting &= rests_waiting(sched->policy.order[r], &sched->policy.order_config);
         sched->ranks.need_accounts |= sched->policy.order[r]->needs_accounts;
         sched->ranks.are_fixed &= sched->policy.order[r]->is_constant;
         sched->ranks.are_by_fill &= sched->policy.order[r]->is_constant || sched->policy.order[r]->is_by_fill;
@@ -127,9 +135,16 @@ void sched_rank(struct sched *sched, uint32_t slot)
     job->ranked_fill = job->fill;
 }
 
+/* Is the job's rank known to be what it was? */
+static bool is_at_rest(const struct sched *sched, const struct sched_job *job)
+{
+    return job->state == SJOB_NONE ||
+           (sched->ranks.rest_waiting && job->state == SJOB_PENDING && job->holding_count == 0);
+}
+
 void sched_rank_all(struct sched *sched)
 {
-    bool has_news = sched->ranks.change != sched->changes;
+    bool has_news = sched->ranks.change != sched->changes, is_reordered = !sched->ranks.rest_waiting;
     sched->ranks.at = sched->now;
     sched->ranks.change = sched->changes;
     if (sched->ranks.need_accounts)
@@ -137,13 +152,16 @@ void sched_rank_all(struct sched *sched)
     for (uint32_t slot = 0; slot < sched->jobs.used; slot++) {
         struct sched_job *job = &sched->jobs.jobs[slot];
         uint64_t rank[ORDER_CHAIN_MAX];
-        if (job->state == SJOB_NONE)
+        if (is_at_rest(sched, job))
             continue;
         memcpy(rank, job->rank, sizeof rank);
         sched_rank(sched, slot);
-        has_news |= memcmp(rank, job->rank, sizeof rank) != 0;
+        const bool is_other = memcmp(rank, job->rank, sizeof rank) != 0;
+        has_news |= is_other;
+        is_reordered |= is_other && job->class_queue != CLASS_QUEUE_NONE;
     }
-    pending_reorder(&sched->pending);
+    if (is_reordered)
+        pending_reorder(&sched->pending);
     if (has_news) /* without news a plan that failed would fail again */
         sched_void_memos(sched);
     queue_tree_all_stale(&sched->tree);

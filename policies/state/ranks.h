@@ -14,7 +14,8 @@ struct sched;
 struct ranks {
     time_ns at;         /* when all ranks were last computed */
     uint64_t change;    /* the state change at which they were computed */
-    bool are_moving;    /* some rank changes with time alone */
+    bool are_moving;    /* some rank changes with time alone... */
+    bool rest_waiting;  /* ...but none of a job that waits and holds nothing */
     bool are_fixed;     /* no rank ever changes */
     bool are_by_fill;   /* a rank changes only with the fill of its job (enum job_fill) */
     bool need_accounts; /* some order policy reads the usage of users and queues */
