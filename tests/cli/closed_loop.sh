@@ -47,6 +47,14 @@ assert 'recorded_allocation_ratio' not in result('closed')['metrics']
 assert result('closed')['manifest']['scenario']['workload']['loop'] == 'closed'
 END
 
+# Its events replay, and a job that was not submitted yet is not known.
+windtunnel run closed.json --out told --events
+windtunnel decide --check told/events.jsonl.zst
+[ "$status" -eq 0 ] || fail "decide: $(cat said.err)"
+last=$(zstd -dqc closed/jobs.csv.zst | tail -n +2 | sort -n | tail -n 1 | cut -d, -f4)
+windtunnel explain closed.json "$last" --at 60
+grep -q "no job '$last' was submitted until 60 s" said.err || fail "explain: $(cat said.err)"
+
 # ---- Forks ----
 
 windtunnel run closed.json --out saved --save-at 3h --save-at 30000 --save-at 1d
