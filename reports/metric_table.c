@@ -123,6 +123,20 @@ const struct metric metric_table[METRIC_COUNT] = {
         {"allocation_error_abs_ratio", NAN, "ratio", BETTER_NEITHER,
          "The mean over the hours of the window of the difference between the GPUs that are allocated and those that "
          "were by the record, without its sign / all GPUs."},
+    [METRIC_CLOSED_LOOP_JOBS] =
+        {"closed_loop_jobs", NAN, "jobs", BETTER_NEITHER,
+         "Jobs that were submitted a think time after the end of another job, warm-up included. As the three metrics "
+         "below it is defined only if workload.loop is closed."},
+    [METRIC_CLOSED_LOOP_HELD] =
+        {"closed_loop_held_jobs", NAN, "jobs", BETTER_LOWER,
+         "Jobs of the trace that were not submitted before the run ended, because a job that they follow had not "
+         "ended. They count in no other metric."},
+    [METRIC_CLOSED_LOOP_SHIFT_MEAN_S] =
+        {"closed_loop_shift_mean_s", NAN, "s", BETTER_NEITHER,
+         "The mean over all jobs submitted of the time of submission less that in an open loop: above 0 if the jobs "
+         "that they follow end later than by the record."},
+    [METRIC_CLOSED_LOOP_SHIFT_ABS_MEAN_S] = {"closed_loop_shift_abs_mean_s", NAN, "s", BETTER_NEITHER,
+                                             "The same mean of the shifts without their signs."},
     [METRIC_SPENT_FROM +
         SPENT_USEFUL] = {"spent_useful_gpu_h", NAN, "gpu_h", BETTER_HIGHER,
                          "GPU time of the cluster in the window in which work was done at the speed of the trace, less "

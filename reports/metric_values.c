@@ -223,6 +223,16 @@ static void fill_cost(const struct metrics *metrics, const struct tally *tally, 
         value[METRIC_COST_PER_JOB_USD] = cost_usd / (double)tally->jobs[END_COMPLETED];
 }
 
+static void fill_loop(const struct loop_facts *loop, double *value)
+{
+    if (!loop->is_closed)
+        return;
+    value[METRIC_CLOSED_LOOP_JOBS] = (double)loop->followed;
+    value[METRIC_CLOSED_LOOP_HELD] = (double)loop->held_back;
+    value[METRIC_CLOSED_LOOP_SHIFT_MEAN_S] = loop->shift_mean_s;
+    value[METRIC_CLOSED_LOOP_SHIFT_ABS_MEAN_S] = loop->shift_abs_mean_s;
+}
+
 static void fill_whole(const struct metrics *metrics, double *value)
 {
     const struct group *all = &metrics->cuts[CUT_ALL].groups[0];
@@ -236,7 +246,9 @@ static void fill_whole(const struct metrics *metrics, double *value)
     fill_window(metrics, value);
     fill_space(metrics, value);
     fill_links(metrics, value);
-    recorded_load_fill(metrics, metrics_until(&metrics->facts), value);
+    if (!metrics->facts.loop.is_closed) /* its jobs have other recorded starts than their rows tell */
+        recorded_load_fill(metrics, metrics_until(&metrics->facts), value);
+    fill_loop(&metrics->facts.loop, value);
     fill_cost(metrics, &all->tally, value);
 }
 

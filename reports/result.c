@@ -184,6 +184,16 @@ static void write_queues(const struct run_facts *facts, struct buffer *out)
     buffer_char(out, '}');
 }
 
+static void write_loop(const struct loop_facts *loop, struct buffer *out)
+{
+    if (!loop->is_closed)
+        return;
+    pair_count(out, "closed_loop_jobs", loop->followed);
+    pair_count(out, "closed_loop_held_jobs", loop->held_back);
+    pair_double(out, "closed_loop_shift_mean_s", loop->shift_mean_s);
+    pair_double(out, "closed_loop_shift_abs_mean_s", loop->shift_abs_mean_s);
+}
+
 static void write_facts(const struct run_facts *facts, struct buffer *out)
 {
     buffer_string(out, "\"facts\": {");
@@ -205,6 +215,7 @@ static void write_facts(const struct run_facts *facts, struct buffer *out)
     pair_double(out, "kept_gpu_h", facts->kept_gpu_h);
     pair_count(out, "recuts", facts->recuts);
     pair_double(out, "recut_gpu_h", facts->recut_gpu_h);
+    write_loop(&facts->loop, out);
     key(out, "is_decided_outside");
     buffer_string(out, facts->is_decided_outside ? "true" : "false");
     key(out, "is_partial");

@@ -210,6 +210,15 @@ static void read_queues(struct result *result, struct json_object *facts)
     result->facts.queue_count = count;
 }
 
+static void read_loop(struct loop_facts *loop, struct json_object *object)
+{
+    loop->is_closed = json_has(object, "closed_loop_jobs");
+    loop->followed = (uint64_t)json_get_int(object, "closed_loop_jobs", 0, INT64_MAX, 0);
+    loop->held_back = (uint64_t)json_get_int(object, "closed_loop_held_jobs", 0, INT64_MAX, 0);
+    loop->shift_mean_s = json_get_real(object, "closed_loop_shift_mean_s", -1e18, 1e18, 0);
+    loop->shift_abs_mean_s = json_get_real(object, "closed_loop_shift_abs_mean_s", 0, 1e18, 0);
+}
+
 static void read_facts(struct result *result, struct json_object *root)
 {
     struct run_facts *facts = &result->facts;
@@ -238,6 +247,7 @@ static void read_facts(struct result *result, struct json_object *root)
     facts->kept_gpu_h = json_get_real(&object, "kept_gpu_h", 0, 1e18, 0);
     facts->recuts = (uint64_t)json_get_int(&object, "recuts", 0, INT64_MAX, 0);
     facts->recut_gpu_h = json_get_real(&object, "recut_gpu_h", 0, 1e18, 0);
+    read_loop(&facts->loop, &object);
     facts->is_decided_outside = json_get_bool(&object, "is_decided_outside", false);
     facts->is_partial = json_get_bool(&object, "is_partial", false);
     json_object_close(&object);

@@ -246,6 +246,23 @@ static void recorded_cells(struct grid *grid, const struct metrics *metrics, con
     view_percent(grid_cell(grid, 5), values[4]);
 }
 
+/* Write what the closed loop did to the submissions. */
+static void write_loop(const struct metrics *metrics, struct buffer *out)
+{
+    const double shift_s = metrics_value(metrics, "closed_loop_shift_mean_s");
+    if (!isfinite(shift_s))
+        return;
+    buffer_string(out, "Closed loop: ");
+    view_count(out, metrics_value(metrics, "closed_loop_jobs"));
+    buffer_string(out, " jobs followed another one; submissions moved by ");
+    write_difference(out, shift_s);
+    buffer_string(out, " on average, ");
+    view_duration(out, metrics_value(metrics, "closed_loop_shift_abs_mean_s"));
+    buffer_string(out, " without signs; ");
+    view_count(out, metrics_value(metrics, "closed_loop_held_jobs"));
+    buffer_string(out, " jobs held back to the end\n\n");
+}
+
 static void write_recorded_load(const struct metrics *metrics, struct buffer *out)
 {
     const double error = metrics_value(metrics, "allocation_error_ratio");
@@ -531,6 +548,7 @@ void table_run(const struct metrics *metrics, const struct table_options *option
     write_gpu_time(metrics, options, out);
     write_spent(metrics, out);
     write_waits(metrics, out);
+    write_loop(metrics, out);
     write_recorded(metrics, out);
     write_reasons(metrics, out);
     write_queues(metrics, out);

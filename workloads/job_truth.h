@@ -23,7 +23,12 @@ struct job_truth {
     time_ns
         recorded_wait; /* from its submission to its first start where the trace was recorded; TIME_NEVER: not known */
     const struct job_failures *failures; /* before `duration`, which is of its last attempt; NULL: none */
-    uint8_t outcome;                     /* how it ends after that time */
+    /* Of a trace that is replayed in a closed loop (workloads/readers/user_loop.h) and tells what job its user waited
+     * for: the number of that job + 1 (job.trace_id; 0: it tells none), and the time from its end to this submission
+     * (negative: not known). */
+    int64_t preceding;
+    time_ns think;
+    uint8_t outcome;        /* how it ends after that time */
     uint8_t workload_class; /* the workload's own name of the kind: id + 1 in job_source_classes; 0: its class alone */
     uint16_t sm_active_milli; /* mean SM activity of the GPUs (or the piece) it holds, 0..1000; SM_ACTIVE_UNKNOWN */
     uint16_t

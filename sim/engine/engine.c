@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 #include "sim/engine/engine_activity.h"
+#include "sim/engine/engine_loop.h"
 #include "sim/engine/engine_moment.h"
 #include "sim/engine/engine_monitor.h"
 #include "sim/engine/engine_nodes.h"
@@ -120,10 +121,14 @@ static void fetch(struct engine *engine)
 {
     if (error_is(engine->error))
         return;
-    engine->error = job_source_next(engine->config->source, &engine->next_job, &engine->next_truth, &engine->has_next);
+    if (engine->loop != NULL)
+        engine_loop_taken(engine);
+    else
+        engine->error =
+            job_source_next(engine->config->source, &engine->next_job, &engine->next_truth, &engine->has_next);
     if (error_is(engine->error))
         engine->has_next = false;
-    if (!engine->has_next)
+    if (engine->loop != NULL ? engine_loop_is_over(engine) : !engine->has_next)
         engine->wants_row = true; /* GPU time is measured until the last submission, so a row is written at its time */
 }
 
@@ -384,6 +389,8 @@ static void finish(struct engine *engine)
     result->facts.drains = counts.drains - before->drains;
     result->facts.drains_filled = counts.drains_filled - before->drains_filled;
     result->facts.kept_gpu_h = (double)(counts.kept_gpu_ns - before->kept_gpu_ns) / (3600.0 * TIME_NS_PER_S);
+    if (engine->loop != NULL)
+        result->facts.loop = engine_loop_facts(engine);
     engine_emit_finished(engine);
 }
 
@@ -427,6 +434,7 @@ static void release(struct engine *engine)
     engine_saves_release(engine);
     engine_spent_release(engine);
     engine_pulls_release(engine);
+    engine_loop_release(engine);
     mem_free(engine->places);
     mem_free(engine->jobs);
     mem_free(engine->free_slots);
@@ -481,7 +489,11 @@ static struct error begin(struct engine *engine)
         return engine_moment_load(engine);
     if (engine->nodes != NULL)
         engine_nodes_due(engine);
-    fetch(engine);
+    TRY(engine_loop_open(engine));
+    if (engine->loop != NULL)
+        engine_loop_show(engine);
+    else
+        fetch(engine);
     return engine->error;
 }
 

@@ -19,6 +19,7 @@
  * are left to run, that is an eviction: unsaved work is lost and the next start takes the restart time.
  *
  * Nodes come and go as world.capacity says (sim/engine/engine_nodes.h).
+ * In a closed loop of users jobs are held back until others have ended: sim/engine/engine_loop.h.
  *
  * A job that depends on others is eligible when the last of them has ended.  The scheduler decides which jobs start.
  *

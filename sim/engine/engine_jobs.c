@@ -1,5 +1,6 @@
 /* The lives of jobs: what submissions, decisions and events do to them. */
 #include "sim/engine/engine_activity.h"
+#include "sim/engine/engine_loop.h"
 #include "sim/engine/engine_monitor.h"
 #include "sim/engine/engine_nodes.h"
 #include "sim/engine/engine_pulls.h"
@@ -7,8 +8,6 @@
 #include "sim/engine/engine_saves.h"
 #include "sim/engine/engine_spent.h"
 #include "sim/engine/engine_state.h"
-
-#define ENGINE_SLOT_NONE UINT32_MAX
 
 _Static_assert((int)RECORD_SOURCE_COUNT == (int)SOURCE_COUNT, "record_source_names must name them all");
 
@@ -94,7 +93,10 @@ static void finish_job(struct engine *engine, uint32_t slot, enum job_end_state 
     }
     if (engine->wants_jobs)
         engine_emit_job(engine, job);
+    const job_id id = job->row.id;
     free_slot(engine, slot);
+    if (__builtin_expect(engine->loop != NULL, false))
+        engine_loop_ended(engine, id);
 }
 
 /* Add what the job waited for before another policy took over.  The wait for a START of the old policy, which takes
@@ -407,7 +409,7 @@ static void close_waiting(struct engine *engine, struct sim_job *job)
 
 void engine_close(struct engine *engine)
 {
-    uint32_t id_count = (uint32_t)engine->submitted;
+    const job_id id_count = engine_id_count(engine);
     for (job_id id = 0; id < id_count; id++) {
         if (engine->slot_of[id] == ENGINE_SLOT_NONE)
             continue;

@@ -7,6 +7,7 @@
 #include "policies/config/digest.h"
 #include "policies/quota/quota.h"
 #include "sim/engine/engine_activity.h"
+#include "sim/engine/engine_loop.h"
 #include "sim/engine/engine_monitor.h"
 #include "sim/engine/engine_nodes.h"
 #include "sim/engine/engine_pace.h"
@@ -116,8 +117,8 @@ static void archive_stall(struct archive *archive, struct engine *engine)
         ARCHIVE(archive, last->job);
         ARCHIVE(archive, last->for_job);
         ARCHIVE(archive, last->reason);
-        archive_expect(archive, (last->job < engine->submitted || i >= engine->evictions_decided) &&
-                                    (last->for_job < engine->submitted || last->for_job == JOB_NONE ||
+        archive_expect(archive, (last->job < engine_id_count(engine) || i >= engine->evictions_decided) &&
+                                    (last->for_job < engine_id_count(engine) || last->for_job == JOB_NONE ||
                                      i >= engine->evictions_decided) &&
                                     last->reason < REASON_COUNT);
     }
@@ -140,17 +141,17 @@ static void archive_slots(struct archive *archive, struct engine *engine)
     if (archive->is_broken)
         return;
     MEM_GROW(engine->id_of, engine->id_capacity, (size_t)engine->job_used);
-    MEM_GROW(engine->slot_of, engine->slot_capacity, (size_t)engine->submitted);
+    MEM_GROW(engine->slot_of, engine->slot_capacity, (size_t)engine_id_count(engine));
     if (!engine->has_dependencies)
         return;
-    uint32_t count = (uint32_t)engine->submitted;
+    uint32_t count = engine_id_count(engine);
     MEM_GROW(engine->ended_at, engine->ended_capacity, (size_t)count);
     ARCHIVE_ARRAY(archive, engine->ended_at, engine->ended_capacity, count);
-    archive_expect(archive, count == engine->submitted);
+    archive_expect(archive, count == engine_id_count(engine));
     for (uint32_t id = 0; id < count && !archive->is_broken; id++)
         archive_expect(archive, engine->ended_at[id] >= 0 && engine->ended_at[id] <= engine->now);
     if (archive_is_reading(archive) && !archive->is_broken)
-        MEM_GROW(engine->ended_at, engine->ended_capacity, (size_t)engine->submitted);
+        MEM_GROW(engine->ended_at, engine->ended_capacity, (size_t)engine_id_count(engine));
 }
 
 /* ---- Jobs ---- */
@@ -158,9 +159,9 @@ static void archive_slots(struct archive *archive, struct engine *engine)
 /* The first job from `id` on that waits or runs; JOB_NONE: none. */
 static job_id next_job(const struct engine *engine, job_id id)
 {
-    while (id < engine->submitted && engine->slot_of[id] == SLOT_NONE)
+    while (id < engine_id_count(engine) && engine->slot_of[id] == SLOT_NONE)
         id++;
-    return id < engine->submitted ? id : JOB_NONE;
+    return id < engine_id_count(engine) ? id : JOB_NONE;
 }
 
 static void save_jobs(struct archive *archive, struct engine *engine)
@@ -193,8 +194,8 @@ static void find_alive(struct rereading *reading, const struct engine *engine)
     if (reading->alive == JOB_NONE)
         return;
     ARCHIVE(archive, reading->slot);
-    archive_expect(archive, reading->alive < engine->submitted && (before == JOB_NONE || before < reading->alive) &&
-                                reading->slot < engine->job_used);
+    archive_expect(archive, reading->alive < engine_id_count(engine) &&
+                                (before == JOB_NONE || before < reading->alive) && reading->slot < engine->job_used);
     if (!archive->is_broken)
         archive_expect(archive, engine->jobs[reading->slot].state == LIFE_NONE);
     if (archive->is_broken)
@@ -233,12 +234,16 @@ static struct error load_jobs(struct engine *engine, struct archive *archive, bo
     struct rereading reading = {.archive = archive, .alive = JOB_NONE, .adopts = adopts};
     struct job job;
     struct job_truth truth;
-    for (uint64_t id = 0; id < engine->submitted; id++)
+    const job_id id_count = engine_id_count(engine);
+    for (job_id id = 0; id < id_count; id++)
         engine->slot_of[id] = SLOT_NONE;
     find_alive(&reading, engine);
-    for (; reading.next < engine->submitted && !archive->is_broken; reading.next++) {
-        bool has;
-        TRY(job_source_next(engine->config->source, &job, &truth, &has));
+    for (; reading.next < id_count && !archive->is_broken; reading.next++) {
+        bool has = true;
+        if (engine->loop != NULL && !engine_loop_submitted(engine, reading.next, &job, &truth))
+            continue;
+        if (engine->loop == NULL)
+            TRY(job_source_next(engine->config->source, &job, &truth, &has));
         if (!has || job.submit > engine->now)
             return other_jobs();
         if (adopts)
@@ -345,9 +350,11 @@ static void archive_paces(struct archive *archive, struct engine *engine)
 /* Before the jobs: what their declarations need. */
 static void archive_before(struct archive *archive, struct engine *engine)
 {
-    ARCHIVE_KNOWS(struct engine, 8592);
+    ARCHIVE_KNOWS(struct engine, 8624);
     archive_times(archive, engine);
     archive_counts(archive, engine);
+    if (engine->loop != NULL && !archive->is_broken)
+        engine_loop_archive(archive, engine);
     archive_stall(archive, engine);
     if (!archive->is_broken)
         archive_slots(archive, engine);
@@ -512,6 +519,7 @@ static struct error load_world(struct engine *engine, const struct moment_header
     const struct text world = engine->config->fork->world;
     struct archive archive = {.at = world.at + sizeof *header, .end = world.at + world.length};
     struct job_source *source = engine->config->source;
+    TRY(engine_loop_open(engine));
     archive_before(&archive, engine);
     archive_expect(&archive, engine->now == header->at && header->at == engine->config->fork->at &&
                                  header->job_count - engine->submitted <= 1);
@@ -531,7 +539,10 @@ static struct error load_world(struct engine *engine, const struct moment_header
         engine_nodes_adopt(engine);
     if (archive.is_broken || archive_left(&archive) != 0)
         return refuse(impossible, other_program);
-    TRY(job_source_next(source, &engine->next_job, &engine->next_truth, &engine->has_next));
+    if (engine->loop != NULL)
+        engine_loop_show(engine);
+    else
+        TRY(job_source_next(source, &engine->next_job, &engine->next_truth, &engine->has_next));
     const uint64_t arrivals = job_source_arrivals(source);
     if (engine->has_next != (header->job_count > engine->submitted) ||
         (engine->has_next && engine->next_job.submit < engine->now) ||

@@ -345,7 +345,7 @@ static void archive_reading(struct archive *archive, const struct engine *engine
     ARCHIVE(archive, reading->observation.until);
     ARCHIVE(archive, reading->observation.sm_active_milli);
     archive_expect(archive,
-                   reading->slot < engine->job_used && reading->job < engine->submitted &&
+                   reading->slot < engine->job_used && reading->job < engine_id_count(engine) &&
                        reading->observation.since >= 0 && reading->observation.since <= reading->observation.until &&
                        reading->observation.until <= engine->now && reading->observation.sm_active_milli <= GPU_MILLI);
     if (archive_is_reading(archive) && !archive->is_broken)

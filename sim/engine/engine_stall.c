@@ -47,7 +47,8 @@ static void tell_evictions(const struct engine *engine, struct buffer *out)
 static void tell_waiting(const struct engine *engine, struct buffer *out)
 {
     uint32_t told = 0;
-    for (job_id id = 0; id < (job_id)engine->submitted && told < WAITING_TOLD; id++) {
+    const job_id id_count = engine_id_count(engine);
+    for (job_id id = 0; id < id_count && told < WAITING_TOLD; id++) {
         if (engine->slot_of[id] == UINT32_MAX || !engine->jobs[engine->slot_of[id]].is_waiting)
             continue;
         buffer_string(out, told++ == 0 ? ": job " : ", job ");

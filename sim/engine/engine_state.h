@@ -20,6 +20,8 @@
 #include "sim/job/life.h"
 #include "sim/job/progress.h"
 
+#define ENGINE_SLOT_NONE UINT32_MAX
+
 /* Members of a job that are starting, or that are leaving. */
 struct sim_change {
     time_ns due;
@@ -184,8 +186,9 @@ struct engine {
     struct job next_job;                                /* read ahead */
     struct job_truth next_truth;
     bool has_next;
-    bool has_reserved; /* space was reserved for some job */
-    bool has_faults;   /* the world says that jobs have faults */
+    struct engine_loop *loop; /* sim/engine/engine_loop.h; NULL: the loop is open */
+    bool has_reserved;        /* space was reserved for some job */
+    bool has_faults;          /* the world says that jobs have faults */
     bool wants_jobs, wants_attempts, wants_gangs, wants_samples;
     struct link_place *places; /* scratch */
     size_t place_capacity;
@@ -340,6 +343,9 @@ void engine_note_waits(struct engine *engine,
                        struct sim_job *job); /* for its row, before the scheduler forgets the job */
 bool engine_waited(struct engine *engine, uint32_t slot, struct wait_times *times); /* false: it did not wait */
 void engine_close(struct engine *engine); /* write the rows of all jobs that wait or run */
+
+/* Ids of jobs submitted so far are below it: engine_loop.c. */
+job_id engine_id_count(const struct engine *engine);
 
 /* Usability of free GPUs: engine_space.c */
 struct error engine_know_typical(struct engine *engine); /* before the first job is fetched */

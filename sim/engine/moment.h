@@ -29,7 +29,8 @@
  *   config.fork = &moment;
  *   TRY(engine_run(&config, &result));
  *
- * Cost: O(jobs that wait or run + events + GPUs) to save; to load that, and O(jobs submitted before T).
+ * Cost: O(jobs that wait or run + events + GPUs) to save; to load that, and O(jobs submitted before T),
+ * in a closed loop O(jobs) for both.
  *
  * It does not: write files (sim/live/moment_file.h), or change the world: a fork has the cluster, workload, world and
  * seed of its record.

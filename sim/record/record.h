@@ -283,6 +283,15 @@ struct record_queue {
 };
 #define RECORD_QUEUE_ROOT UINT32_MAX
 
+/* Of a closed loop of users (workloads/readers/user_loop.h).  A shift is the time of a submission, less the time at
+ * which the job comes in an open loop. */
+struct loop_facts {
+    bool is_closed;                        /* false: the loop is open, and all else is 0 */
+    uint64_t followed;                     /* jobs submitted a think time after the end of another one */
+    uint64_t held_back;                    /* jobs that were not submitted, because others had not ended */
+    double shift_mean_s, shift_abs_mean_s; /* of the jobs submitted; without their signs */
+};
+
 /* Facts of a run that no row holds; they are known at its end. */
 struct run_facts {
     time_ns end;    /* simulated */
@@ -301,8 +310,9 @@ struct run_facts {
     double kept_gpu_h;                     /* whole GPUs that drains kept free */
     uint64_t recuts;                       /* repartitions of GPUs */
     double recut_gpu_h;                    /* duration of all repartitions */
-    bool is_decided_outside;               /* another program decided, and rejected jobs */
-    bool is_partial;                       /* ended early, by a signal or a stall */
+    struct loop_facts loop;
+    bool is_decided_outside; /* another program decided, and rejected jobs */
+    bool is_partial;         /* ended early, by a signal or a stall */
 };
 
 /* A consumer of rows.  A hook may be NULL.  An error stops the run. */

@@ -353,6 +353,8 @@ static struct error put_all(struct freeze *freeze, struct job_source *source, st
 
 struct error freeze_write(struct job_source *source, const struct cluster *cluster, struct output *output)
 {
+    if (job_source_facts(source)->loop != NULL)
+        return error_new(ERROR_CONFIG, "a closed loop cannot be frozen: when its jobs come depends on the run");
     struct freeze freeze = {.source = source, .cluster = cluster, .out = output_buffer(output), .ids = names_new()};
     struct error error = put_all(&freeze, source, output);
     names_free(freeze.ids);

@@ -312,6 +312,16 @@ static void attempts_take(const struct reader *reader, int64_t job, struct job_t
     reader_attempts(reader, run_times, (uint32_t)count, ATTEMPTS_MERGED, truth);
 }
 
+/* Fields 17 and 18, in a closed loop. */
+static struct error loop_take(const struct line *line, const struct field *fields, struct job_truth *truth)
+{
+    int64_t preceding;
+    TRY(field_int(line, &fields[SWF_PRECEDING], -1, INT32_MAX, &preceding));
+    TRY(swf_seconds(line, &fields[SWF_THINK_TIME], &truth->think));
+    truth->preceding = preceding + 1;
+    return ERROR_OK;
+}
+
 /* ---- Lines ---- */
 
 /* Why the line is no job that ran; NULL: it is one. */
@@ -370,6 +380,8 @@ static struct error swf_line(struct reader *reader, struct text text, struct tra
         row->truth.recorded_wait = wait;
     row->job.trace_id = numbers[SWF_JOB];
     attempts_take(reader, numbers[SWF_JOB], &row->truth);
+    if (reader->spec->loop.is_closed)
+        TRY(loop_take(&line, fields, &row->truth));
     row->job.queue = reader_queue(reader, numbered(name, 'q', numbers[SWF_QUEUE]));
     const struct text user = fields[SWF_USER].value;
     if (is_long && !text_to_int64(user, -1, INT32_MAX, &numbers[SWF_USER])) {

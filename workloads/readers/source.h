@@ -47,9 +47,12 @@ struct workload_facts {
     /* GPU hours that the jobs ask for per day, after scaling; drawn jobs: the intended mean; 0: not known, or the jobs
      * fill the cluster */
     double gpu_h_per_day;
-    const char *unrecorded;         /* workload_unrecorded */
-    uint64_t dropped_wait_count;    /* recorded waits that were left out because of it, so far; not those of parts */
-    bool is_filling;                /* of jobs that fill the cluster, and that end together */
+    const char *unrecorded;      /* workload_unrecorded */
+    uint64_t dropped_wait_count; /* recorded waits that were left out because of it, so far; not those of parts */
+    bool is_filling;             /* of jobs that fill the cluster, and that end together */
+    /* What jobs follow, by job id, for as long as the source lives; NULL: the loop is open.  In a closed loop, what a
+     * job points to lives as long. */
+    const struct loop_link *loop;
     char digest[33];                /* of the trace file as it was read; "" for synth */
     const struct side_files *sides; /* what was read beside it; lives as long as the source */
     const char *format;

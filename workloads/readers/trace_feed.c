@@ -10,7 +10,8 @@
 #include "workloads/readers/spill.h"
 
 /* Traces of at most HELD_MAX jobs are read once and kept (40 MB).  Longer ones are read again as a stream, by way of
- * a temporary file if they are not sorted, unless they are shaken, are drawn in blocks or fill a cluster. */
+ * a temporary file if they are not sorted, unless they are shaken, are drawn in blocks, fill a cluster or come in a
+ * closed loop. */
 enum { HELD_MAX = 1 << 18 };
 
 enum { HOURS_PER_DAY = 24, PREVIEW_ROWS = 100000 };
@@ -76,7 +77,7 @@ static struct error trace_scan(struct trace_feed *self)
     bool has;
     const struct workload_spec *spec = self->spec;
     const bool is_kept = input_is_once(spec->trace) /* a pipe */ || is_filling(spec) || shake_is_on(&spec->shake) ||
-                         spec->blocks != BLOCKS_NONE;
+                         spec->blocks != BLOCKS_NONE || spec->loop.is_closed;
     const uint64_t held_max = spec->is_scanned ? 0 : is_kept ? JOB_NONE : HELD_MAX;
     self->is_held = self->rows.is_kept = true;
     self->is_sorted = true;
@@ -166,6 +167,8 @@ static struct error trace_judge(struct trace_feed *self)
                                             : facts->first_submit;
     facts->origin = self->origin;
     facts->is_filling = self->frozen.is_filling;
+    if (facts->is_filling && spec->loop.is_closed)
+        return error_new(ERROR_CONFIG, "%s fills the cluster, which is no closed loop", spec->trace);
     facts->arrival_factor = facts->duration_factor = 1;
     if (spec->load > 0 || spec->gpu_h_per_day > 0)
         TRY(trace_scale(self));
@@ -217,6 +220,9 @@ static struct error trace_order(struct trace_feed *self, uint64_t seed)
 {
     if (self->spec->blocks != BLOCKS_NONE)
         TRY(trace_draw(self, seed));
+    struct loop_link *links = NULL;
+    if (self->spec->loop.is_closed)
+        links = loop_find(&self->held, &self->spec->loop, self->spec->duration_scale, &self->rows.kept);
     if (shake_is_on(&self->spec->shake)) {
         shake_jobs(&self->held, &self->spec->shake, self->origin, seed, &self->rows.kept);
         self->is_sorted = false;
@@ -229,6 +235,8 @@ static struct error trace_order(struct trace_feed *self, uint64_t seed)
     }
     if (!self->is_sorted && self->is_held)
         held_sort(&self->held);
+    if (links != NULL)
+        self->feed.facts->loop = loop_order(links, &self->held, &self->rows.kept);
     self->previous = INT64_MIN;
     return ERROR_OK;
 }

@@ -1,6 +1,7 @@
 #include "workloads/readers/workload_changes.h"
 
 enum { LOAD_BY_ARRIVALS, LOAD_BY_DURATIONS };
+static const char *const loop_names[] = {"open", "closed", NULL};
 static const char *const load_by_names[] = {"arrivals", "durations", NULL};
 
 #define SHARE_MIN 1e-9
@@ -56,12 +57,45 @@ static void growth_read(struct growth_plan *plan, struct json_object *object, st
     json_object_close(&growth);
 }
 
+/* Refuse what makes no sense in a closed loop. */
+static void loop_refuse(struct json_object *object, const struct workload_spec *spec)
+{
+    if ((spec->load > 0 || spec->gpu_h_per_day > 0) && !spec->scales_durations) {
+        const struct json_value value = json_member(object, spec->load > 0 ? "load" : "gpu_hours_per_day");
+        json_fail(&value, "in a closed loop users make the gaps between arrivals, which cannot be scaled to a load: "
+                          "give \"load_by\": \"durations\", or a cluster of fewer GPUs");
+    }
+    if (json_has(object, "fill")) {
+        const struct json_value value = json_member(object, "loop");
+        json_fail(&value, "a closed loop cannot stand beside 'fill', which uses no times of the trace");
+    }
+    if (spec->tenants.users.count > 0) {
+        const struct json_value value = json_member(object, "loop");
+        json_fail(&value, "a closed loop is one of persons, and 'tenants.users' makes one user of several: fold "
+                          "'tenants.queues' alone");
+    }
+}
+
+static void loop_read(struct workload_spec *spec, struct json_object *object)
+{
+    struct loop_plan *plan = &spec->loop;
+    plan->is_closed = json_get_choice(object, "loop", loop_names, 0) == 1;
+    plan->think_max = json_get_duration(object, "think_max_s", LOOP_THINK_MAX_DEFAULT);
+    if (plan->is_closed)
+        loop_refuse(object, spec);
+    if (!json_has(object, "think_max_s") || plan->is_closed)
+        return;
+    const struct json_value value = json_member(object, "think_max_s");
+    json_fail(&value, "'think_max_s' needs 'loop': \"closed\"");
+}
+
 void workload_changes_read(struct workload_spec *spec, struct json_object *object)
 {
     load_by_read(spec, object);
     sample_read(&spec->sample, object);
     tenants_read(&spec->tenants, object, &spec->arena);
     growth_read(&spec->growth, object, &spec->arena);
+    loop_read(spec, object);
 }
 
 /* ---- Is it the work of the trace? ---- */

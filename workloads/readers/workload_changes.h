@@ -1,5 +1,5 @@
 /* workloads/readers/workload_changes.h -- reads the keys of a workload that change which jobs of a trace come, and how
- * a load is reached: load_by, sample, tenants, growth; and tells whether the work is still that of the trace. */
+ * a load is reached: load_by, sample, tenants, growth, loop; and tells whether the work is still that of the trace. */
 #ifndef WORKLOADS_READERS_WORKLOAD_CHANGES_H
 #define WORKLOADS_READERS_WORKLOAD_CHANGES_H
 

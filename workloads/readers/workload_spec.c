@@ -344,7 +344,9 @@ static void trace_keys_refuse(struct json_object *object, size_t first, const ch
                                        "load_by",
                                        "sample",
                                        "tenants",
-                                       "growth"};
+                                       "growth",
+                                       "loop",
+                                       "think_max_s"};
     for (size_t i = first; i < sizeof keys / sizeof keys[0]; i++) {
         if (!json_has(object, keys[i]))
             continue;
@@ -396,7 +398,7 @@ static struct workload_spec spec_new(void)
 /* What holds for all jobs of a merge cannot stand in a part. */
 static void part_keys_refuse(struct json_object *object)
 {
-    static const char *const keys[] = {"merge", "communication", "activity", "fill"};
+    static const char *const keys[] = {"merge", "communication", "activity", "fill", "loop"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         if (!json_has(object, keys[i]))
             continue;

@@ -28,6 +28,7 @@
 #include "workloads/readers/shake.h"
 #include "workloads/readers/side_files.h"
 #include "workloads/readers/tenants.h"
+#include "workloads/readers/user_loop.h"
 
 /* Hears of each unreadable line that is skipped. */
 struct bad_line_listener {
@@ -111,6 +112,7 @@ struct workload_spec {
     struct sample_plan sample; /* not with frozen queues; rows.h has the order of these */
     struct tenants_plan tenants;
     struct growth_plan growth;
+    struct loop_plan loop;                    /* closed: all jobs are held in memory; not with `fill` */
     bool scales_durations;                    /* a load is reached by run times; false: by arrivals */
     enum blocks_kind blocks;                  /* drawn before jobs are shaken; not with `fill` */
     struct shake_plan shake;                  /* not with `fill` */
