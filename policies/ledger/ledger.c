@@ -47,6 +47,7 @@ DIRECTED void set_whole(struct ledger *ledger, node_id node, uint16_t gpu_mask, 
     }
     node_index_change_whole(ledger->index, node, gpu_mask, count, !is_take);
     ledger->used_milli += (is_take ? 1 : -1) * (int64_t)count * GPU_MILLI;
+    count_free(ledger, node, (is_take ? -1 : 1) * (int64_t)count * GPU_MILLI);
 }
 
 static void undo(struct ledger *ledger, const struct ledger_entry *entry)
@@ -59,6 +60,7 @@ static void undo(struct ledger *ledger, const struct ledger_entry *entry)
         node_id node = entry->word;
         node_index_change(ledger->index, node, element - ledger->cluster->nodes[node].first_gpu, before,
                           ledger->gpus[element].free);
+        count_free(ledger, node, (int64_t)ledger->gpus[element].free - before);
         ledger_note_change(ledger, node);
         break;
     }
@@ -130,6 +132,7 @@ static void set_gpu(struct ledger *ledger, node_id node, uint32_t gpu_index, str
     assert(after.free + after.coming + after.claimed <= GPU_MILLI);
     log_word(ledger, TABLE_GPU, gpu, node, gpu_word(cell));
     node_index_change(ledger->index, node, gpu_index, cell->free, after.free);
+    count_free(ledger, node, (int64_t)after.free - cell->free);
     *cell = after;
 }
 
@@ -499,8 +502,20 @@ static void list_node(struct ledger *ledger, node_id node)
     }
 }
 
+int64_t ledger_node_taken(const struct ledger *ledger, node_id node)
+{
+    const struct gpu_cell *gpus = &ledger->gpus[ledger->cluster->nodes[node].first_gpu];
+    int64_t milli = 0;
+    for (uint32_t i = 0; i < cluster_node_gpus(ledger->cluster, node); i++)
+        milli += GPU_MILLI - gpus[i].free;
+    return milli;
+}
+
 void ledger_set_node(struct ledger *ledger, node_id node, enum node_state state)
 {
+    const bool was_up = ledger->node_state[node] == NODE_UP, is_up = state == NODE_UP;
+    if (was_up != is_up)
+        ledger->not_up_milli += (is_up ? -1 : 1) * ledger_node_taken(ledger, node);
     ledger->node_state[node] = (uint8_t)state;
     list_node(ledger, node);
 }

@@ -156,6 +156,7 @@ struct ledger {
     uint32_t cut_count;
     uint32_t mark_depth;
     int64_t used_milli, coming_milli, claimed_milli;
+    int64_t not_up_milli; /* the part of these three that is on nodes that are not up */
     node_id *grown; /* nodes whose free space grew since ledger_take_grown, each once */
     uint8_t *is_grown;
     uint32_t grown_count;

@@ -2,6 +2,7 @@
  * the states of nodes. */
 #include <assert.h>
 
+#include "policies/ledger/ledger_inside.h"
 #include "policies/ledger/ledger_tags.h"
 #include "policies/util/archive.h"
 
@@ -38,6 +39,9 @@ static void unlist_all(struct ledger *ledger)
 static void list_all(struct ledger *ledger)
 {
     const node_id *grown;
+    ledger->not_up_milli = 0;
+    for (node_id n = 0; n < ledger->cluster->node_count; n++)
+        ledger->not_up_milli += ledger->node_state[n] != NODE_UP ? ledger_node_taken(ledger, n) : 0;
     for (node_id n = 0; n < ledger->cluster->node_count; n++) {
         enum node_state state = (enum node_state)ledger->node_state[n];
         const bool is_kept = ledger->is_kept[n] != 0;
@@ -87,7 +91,7 @@ static void archive_grown(struct archive *archive, struct ledger *ledger)
 void ledger_archive(struct archive *archive, struct ledger *ledger)
 {
     const uint32_t gpus = ledger->cluster->gpu_count, nodes = ledger->cluster->node_count;
-    ARCHIVE_KNOWS(struct ledger, 408);
+    ARCHIVE_KNOWS(struct ledger, 416);
     ARCHIVE_KNOWS(struct gpu_cell, 4 * 2);
     ARCHIVE_KNOWS(struct mig_cell, 4);
     ARCHIVE_KNOWS(struct gpu_layout, MIG_SLICES);

@@ -26,7 +26,7 @@ uint64_t ledger_hash(const struct ledger *ledger)
 }
 
 struct sums {
-    int64_t used, coming, claimed;
+    int64_t used, coming, claimed, not_up;
 };
 
 /* Do the cells of a partitioned GPU agree with each other and with the index? */
@@ -118,6 +118,7 @@ static const char *check_node(const struct ledger *ledger, node_id node, struct 
         sums->used += GPU_MILLI - cell->free - cell->coming - cell->claimed;
         sums->coming += cell->coming;
         sums->claimed += cell->claimed;
+        sums->not_up += ledger->node_state[node] != NODE_UP ? GPU_MILLI - cell->free : 0;
         if (cell->free == GPU_MILLI && !ledger_has_layout(ledger, node, i))
             mask |= (uint16_t)(1u << i);
     }
@@ -148,7 +149,8 @@ const char *ledger_check(const struct ledger *ledger)
         if (broken != NULL)
             return broken;
     }
-    if (sums.used != ledger->used_milli || sums.coming != ledger->coming_milli || sums.claimed != ledger->claimed_milli)
+    if (sums.used != ledger->used_milli || sums.coming != ledger->coming_milli ||
+        sums.claimed != ledger->claimed_milli || sums.not_up != ledger->not_up_milli)
         return "the sums over GPUs differ from the totals kept";
     return ledger->tags == NULL ? NULL : ledger_tags_check(ledger);
 }

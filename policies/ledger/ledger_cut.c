@@ -33,6 +33,7 @@ static void put_mig(struct ledger *ledger, gpu_id gpu, struct mig_cell mig, stru
     const node_id node = ledger->index->gpu_node[gpu];
     const uint32_t gpu_index = gpu - ledger->cluster->nodes[node].first_gpu;
     const struct gpu_free before = ledger_gpu_free(ledger, gpu);
+    const int64_t free_milli = (int64_t)cell.free - ledger->gpus[gpu].free;
     ledger->migs[gpu] = mig;
     ledger->gpus[gpu] = cell;
     if (cut != NULL) {
@@ -43,6 +44,7 @@ static void put_mig(struct ledger *ledger, gpu_id gpu, struct mig_cell mig, stru
     }
     const struct gpu_free after = ledger_gpu_free(ledger, gpu);
     node_index_change_mig(ledger->index, node, gpu_index, &before, &after);
+    count_free(ledger, node, free_milli);
 }
 
 void ledger_set_mig(struct ledger *ledger, gpu_id gpu, struct mig_cell mig, struct gpu_cell cell)

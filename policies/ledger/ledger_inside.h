@@ -40,6 +40,16 @@ static inline uint64_t gpu_word(const struct gpu_cell *cell)
     return word;
 }
 
+/* GPUs of the node become free (milli > 0), or are taken. */
+static inline void count_free(struct ledger *ledger, node_id node, int64_t milli)
+{
+    if (__builtin_expect(ledger->node_state[node] != NODE_UP, false))
+        ledger->not_up_milli -= milli;
+}
+
+/* What is not free on the node.  O(GPUs of the node). */
+int64_t ledger_node_taken(const struct ledger *ledger, node_id node);
+
 void ledger_add_total(struct ledger *ledger, enum total which, int64_t delta);
 
 /* Set the cells of a partitioned GPU, with a log entry. */

@@ -39,8 +39,8 @@ void headroom_init(struct sched *sched)
 int64_t sched_free_milli(const struct sched *sched)
 {
     const struct ledger *ledger = sched->ledger;
-    const int64_t free =
-        sched->tree.capacity[RESOURCE_GPU] - ledger->used_milli - ledger->coming_milli - ledger->claimed_milli;
+    const int64_t free = sched->tree.capacity[RESOURCE_GPU] - ledger->used_milli - ledger->coming_milli -
+                         ledger->claimed_milli + ledger->not_up_milli; /* the capacity is of nodes that are up */
     return sched->kept_nodes.count > 0 ? free - kept_nodes_free_milli(sched) : free;
 }
 

@@ -16,7 +16,7 @@ static inline bool headroom_is_kept(const struct sched *sched)
 {
     return sched->headroom.is_kept;
 }
-int64_t sched_free_milli(const struct sched *sched); /* of GPUs, claimed by no job */
+int64_t sched_free_milli(const struct sched *sched); /* of GPUs on nodes that are up, claimed by no job */
 struct free_space headroom_count_free(const struct sched *sched);
 /* As above; zeros when no headroom is kept. */
 static inline struct free_space headroom_free(const struct sched *sched)

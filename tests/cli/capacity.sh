@@ -98,6 +98,25 @@ error: saved moment: it is of another cluster or seed
 EOF
 mv kept.csv days.csv
 
+# GPUs on nodes that drain are not free, and those on nodes in service are: job 4 starts beside the headroom.
+cat >drain.csv <<'EOF'
+job_id,submit_s,duration_s,gpus,nodes,user
+1,0,100,8,1,ann
+2,0,100,8,1,ann
+3,0,10000,8,1,ann
+4,200,100,8,1,bob
+5,250,100,32,4,bob
+EOF
+cat >drain.json <<'EOF'
+{"cluster": "four.json", "workload": {"trace": "drain.csv"},
+ "policy": {"preset": "windtunnel", "set": {"headroom": {"gpus": 4}}},
+ "world": {"capacity": [{"time_s": 50, "nodes": 2}, {"time_s": 20000, "nodes": 4}]}}
+EOF
+runs drain.json --out drain
+zstd -dqc drain/jobs.csv.zst | grep -q '^200,3,200,4,200,' || fail "GPUs that drain are taken from those in service"
+windtunnel explain drain.json 5 --at 400
+grep -q ' 16 GPUs are free\.' said.out || fail "free GPUs: $(cat said.out)"
+
 # A sweep reads it in each run.
 echo '{"scenario": "helios.json", "factors": [{"name": "policy", "path": "policy.preset", "values": ["fifo", "easy"]}],
   "seeds": 1}' >sweep.json
