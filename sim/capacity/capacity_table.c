@@ -303,8 +303,10 @@ struct capacity_table capacity_table_read(const struct json_value *value, const 
     if (json_is_string(value->node)) {
         table.path = json_value_string(value);
         *value->error = read_file(&reading, &table);
-    } else {
+    } else if (json_is_array(value->node)) {
         read_list(&reading, value);
+    } else {
+        json_fail(value, "'capacity' must be the path of a file or a list of sizes");
     }
     struct capacity_step *steps = arena_alloc_array(arena, (size_t)reading.count + 1, struct capacity_step);
     if (reading.count > 0)

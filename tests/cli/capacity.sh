@@ -209,4 +209,8 @@ refused 2 run helios.json --set 'world.capacity=[{"time_s": 9, "nodes": 3}, {"ti
 error: --set world.capacity: 'time_s' goes back: the entry before is later
   at /world/capacity/1
 EOF
+refused 2 run helios.json --set world.capacity=5 <<'EOF'
+error: --set world.capacity: 'capacity' must be the path of a file or a list of sizes
+  at /world/capacity
+EOF
 finish
