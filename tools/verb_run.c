@@ -13,6 +13,7 @@
 #include "studies/run/run.h"
 #include "tools/progress_line.h"
 #include "tools/verbs.h"
+#include "workloads/readers/rows.h"
 
 enum { TIMEOUT_S = 10, TIMEOUT_S_MAX = 1000000 }; /* time for another program's answer to a cycle */
 
@@ -218,6 +219,20 @@ static void warn_of_moments(const struct run *run)
                  time_to_seconds(run->options->saves[has]));
 }
 
+/* Dated sizes that all begin after the run: likely the times of the trace are no dates. */
+static void warn_of_sizes(const struct run *run)
+{
+    const struct capacity_table *sizes = &run->scenario.world.capacity;
+    const struct workload_facts *facts = job_source_facts(run->source);
+    if (sizes->count == 0 || !sizes->is_dated || run->result.facts.is_partial)
+        return;
+    if (sizes->steps[0].at > facts->origin &&
+        rows_scaled(sizes->steps[0].at - facts->origin, facts->arrival_factor) > run->result.facts.end)
+        tool_say("warning: the first date of %s is after the run, so all nodes were in service: are the times of the "
+                 "trace dates?\n",
+                 sizes->path);
+}
+
 /* Warn, once, of jobs that were rejected or skipped. */
 static int warn(const struct args *args, const struct run *run)
 {
@@ -230,6 +245,7 @@ static int warn(const struct args *args, const struct run *run)
         tool_say("note: the waits that the trace records are not compared: 'workload.%s' makes other work of it\n",
                  facts->unrecorded);
     warn_of_moments(run);
+    warn_of_sizes(run);
     warn_of_classes(run);
     if (run->result.never_fits == 0 && run->result.refused == 0)
         return 0;

@@ -68,6 +68,10 @@ runs helios.json --cluster virtual.json --set 'world.capacity=[{"time_s": 0, "po
 runs helios.json --cluster virtual.json --set workload.tz_offset=8h
 [ "$(fingerprint)" = "$by_pool" ] || fail "a zone moves the dates of sizes against those of jobs"
 
+# Dates that a trace without dates never reaches.
+runs small.json --set world.capacity=days.csv
+grep -q '^warning: the first date of days.csv is after the run' said.err || fail "no warning: $(cat said.err)"
+
 # Constant, it changes nothing.
 runs small.json
 plain=$(fingerprint)
