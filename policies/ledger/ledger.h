@@ -157,7 +157,7 @@ struct ledger {
     uint32_t mark_depth;
     int64_t used_milli, coming_milli, claimed_milli;
     int64_t not_up_milli; /* the part of these three that is on nodes that are not up */
-    node_id *grown; /* nodes whose free space grew since ledger_take_grown, each once */
+    node_id *grown;       /* nodes whose free space grew since ledger_take_grown, each once */
     uint8_t *is_grown;
     uint32_t grown_count;
     uint64_t growth_count;    /* how often the free space of a node grew, outside of marks */

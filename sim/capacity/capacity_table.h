@@ -8,11 +8,12 @@
  *
  *   time_s,pool,nodes    (or `gpus`)   seconds of simulated time; `pool` may be left out if the cluster has one
  *   date,<pool>,...,total              GPUs by date.  If each pool of the cluster has a column of its name, these
- *                                      count; else the cluster has one pool, which `total` is of.  Helios publishes
- *                                      cluster_gpu_number.csv so: date, GPUs of each virtual cluster, total.
+ *                                      are its sizes; else the cluster must have one pool, and `total` is its size.
+ *                                      Helios publishes cluster_gpu_number.csv so: date, GPUs of each virtual
+ *                                      cluster, total.
  *
  * GPUs are turned into nodes of the pool, rounded to the nearest number, and up at a half: rounding down would let a
- * cluster shrink by up to a node in each pool, on the average by half of one.
+ * cluster shrink by up to a node in each pool, on average by half of one.
  *
  * Laws
  *  - Times do not go back from row to row.  A pool never has more nodes in service than it has: the cluster is modelled

@@ -47,7 +47,7 @@ void engine_open_layouts(struct engine *engine)
         }
 }
 
-/* The same once more, of a GPU; while it is being repartitioned it has another level. */
+/* Thousandths of the GPU that are in no instance; 0 while it is being repartitioned: LEVEL_RECUT counts it then. */
 static int64_t uncovered_milli(const struct engine *engine, node_id node, uint32_t gpu_index)
 {
     const struct cluster *cluster = engine->config->cluster;
