@@ -96,7 +96,8 @@ static bool is_homeless(struct sched *sched, uint32_t class_queue_id, uint32_t s
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
     if (sched->policy.preempt.replaces_victims || /* it may await space that comes */
-        cells_home_suffices(&sched->tree, job->queue, sched_ask(sched, job)))
+        (cells_home_suffices(&sched->tree, job->queue, sched_ask(sched, job)) &&
+         cells_home_is_free(&sched->tree, job->queue, sched_ask(sched, job))))
         return false;
 #ifdef WINDTUNNEL_DEBUG
     enum source source;

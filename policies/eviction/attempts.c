@@ -40,12 +40,23 @@ static time_ns ask_at(const struct sched *sched, uint32_t class_queue_id, enum p
     return due > patient ? due : patient;
 }
 
+/* Where queues own GPUs any change may help a plan, so class queues do not back off.  But one whose head may not evict
+ * asks only for space that comes: while none does, it stays awake and is passed by, which is much less than an attempt
+ * and costs none of the attempts of the cycle. */
+static bool is_passed_by(struct sched *sched, uint32_t class_queue, enum plan_kind kind)
+{
+    return sched->policy.quota->confines != NULL && sched->ledger->coming_milli == 0 &&
+           !plan_may_evict(sched, pending_head(&sched->pending, class_queue), kind);
+}
+
 /* The first time one of the class queues that are awake may ask. */
-static time_ns first_awake(const struct sched *sched, enum plan_kind kind)
+static time_ns first_awake(struct sched *sched, enum plan_kind kind)
 {
     const struct retry_queue *retry_queue = &sched->retry_queues[kind];
     time_ns first = TIME_NEVER;
     for (uint32_t i = 0; i < retry_queue->awake_count && first > sched->now; i++) {
+        if (is_passed_by(sched, retry_queue->awake[i], kind))
+            continue;
         time_ns at = ask_at(sched, retry_queue->awake[i], kind);
         if (at < first && plan_may_ask(sched, retry_queue->awake[i], kind))
             first = at;
@@ -147,7 +158,7 @@ void plan_gather_class_queues(struct sched *sched, enum plan_kind kind)
     for (uint32_t i = 0; i < retry_queue->awake_count; i++) {
         uint32_t l = retry_queue->awake[i];
         const struct plan_memo *memo = &sched->pending.memos[l][kind];
-        if (memo->tried_cycle == sched->cycle || !plan_may_ask(sched, l, kind))
+        if (memo->tried_cycle == sched->cycle || is_passed_by(sched, l, kind) || !plan_may_ask(sched, l, kind))
             continue;
         time_ns at = ask_at(sched, l, kind);
         if (at > sched->now) {

@@ -79,6 +79,10 @@ void cells_note_non_preemptible(struct queue_tree *tree, const struct piece *pie
  * by places.  O(nodes of the queue's cells); O(1) for whole GPUs while no guaranteed job comes or goes. */
 bool cells_home_suffices(struct queue_tree *tree, queue_id queue, const struct request_class *request_class);
 
+/* False only if such a job of whole GPUs surely finds no place now: too few are free outside the cells that other
+ * queues have in use, wherever the cells not in use go.  Reads no place that was put off.  O(nodes). */
+bool cells_home_is_free(struct queue_tree *tree, queue_id queue, const struct request_class *request_class);
+
 /* The GPUs, by node, where a guaranteed job of this request class may go; borrowed until the next call.  They depend
  * only on the nodes of the queue's cells, so *keeper is the queue. */
 const uint16_t *cells_confine(struct queue_tree *tree, queue_id queue, const struct request_class *request_class,

@@ -534,9 +534,7 @@ static struct error load_world(struct engine *engine, const struct moment_header
     if (!archive.is_broken)
         archive_after(&archive, engine);
     if (!archive.is_broken && engine->nodes != NULL)
-        engine_nodes_load(engine);
-    if (!archive.is_broken && engine->nodes != NULL && adopts)
-        engine_nodes_adopt(engine);
+        engine_nodes_load(engine, adopts);
     if (archive.is_broken || archive_left(&archive) != 0)
         return refuse(impossible, other_program);
     if (engine->loop != NULL)

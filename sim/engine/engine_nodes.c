@@ -156,7 +156,15 @@ static void count_job(struct engine *engine, const struct sim_job *job)
             engine_nodes_count(engine, job->changes[c].pieces, job->changes[c].piece_count, 1);
 }
 
-void engine_nodes_load(struct engine *engine)
+/* Tell another scheduler. */
+static void adopt(struct engine *engine)
+{
+    for (node_id n = 0; n < engine->config->cluster->node_count; n++)
+        if (engine->nodes->of[n].state != NODE_UP)
+            port_node_changed(&engine->port, n, (enum node_state)engine->nodes->of[n].state, engine->now);
+}
+
+void engine_nodes_load(struct engine *engine, bool adopts)
 {
     const struct capacity_table *table = table_of(engine);
     const struct cluster *cluster = engine->config->cluster;
@@ -171,11 +179,6 @@ void engine_nodes_load(struct engine *engine)
             struct sim_node *own = &nodes->of[cluster->pools[p].first + i];
             own->state = engine_node_is_empty(own) ? NODE_ABSENT : NODE_DRAINING;
         }
-}
-
-void engine_nodes_adopt(struct engine *engine)
-{
-    for (node_id n = 0; n < engine->config->cluster->node_count; n++)
-        if (engine->nodes->of[n].state != NODE_UP)
-            port_node_changed(&engine->port, n, (enum node_state)engine->nodes->of[n].state, engine->now);
+    if (adopts)
+        adopt(engine);
 }
