@@ -20,12 +20,12 @@
 
 #define ROWS_FILE "tests/bench/rows.txt"
 
-enum { SETS_MAX = 4, RUNS_MAX = 100, SECONDS_ENOUGH = 10, LINES_MAX = 32 };
+enum { SETS_MAX = 8, RUNS_MAX = 100, SECONDS_ENOUGH = 10, LINES_MAX = 32 };
 
 struct line {
     char label[32], scenario[64];
     const char *sets[SETS_MAX];
-    char words[256]; /* what the sets point into */
+    char words[512]; /* what the sets point into */
 };
 
 static struct line lines[LINES_MAX];
@@ -73,7 +73,7 @@ static bool read_arguments(struct line *line, const char *arguments)
 /* The rows of a group, each once though it stands there with and without the files of a record; how many. */
 static size_t read_rows(const char *group)
 {
-    char text[512], of[32], record[16], arguments[256];
+    char text[1024], of[32], record[16], arguments[512];
     size_t count = 0;
     FILE *file = fopen(ROWS_FILE, "r");
     if (file == NULL)
@@ -83,7 +83,7 @@ static size_t read_rows(const char *group)
         if (text[0] == '#')
             continue;
         *line = (struct line){0};
-        if (sscanf(text, "%31[a-z] | %31[^|] | %15[a-z] |%*[^|]|%*[^|]|%*[^|]| %255[^\n]", of, line->label, record,
+        if (sscanf(text, "%31[a-z] | %31[^|] | %15[a-z] |%*[^|]|%*[^|]|%*[^|]| %511[^\n]", of, line->label, record,
                    arguments) != 4 ||
             !read_arguments(line, arguments)) {
             fprintf(stderr, "%s: a row is not as its head says: %s", ROWS_FILE, text);
