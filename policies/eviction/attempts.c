@@ -40,9 +40,9 @@ static time_ns ask_at(const struct sched *sched, uint32_t class_queue_id, enum p
     return due > patient ? due : patient;
 }
 
-/* Where queues own GPUs any change may help a plan, so class queues do not back off.  But one whose head may not evict
- * asks only for space that comes: while none does, it stays awake and is passed by, which is much less than an attempt
- * and costs none of the attempts of the cycle. */
+/* Under a quota policy that confines jobs, any state change may help a plan, so class queues do not back off.  A class
+ * queue whose head may not evict can only claim space that evicted jobs are leaving.  While no space is leaving, its
+ * attempt would fail, so none is made: that is much cheaper, and it does not count among the attempts of the cycle. */
 static bool is_passed_by(struct sched *sched, uint32_t class_queue, enum plan_kind kind)
 {
     return sched->policy.quota->confines != NULL && sched->ledger->coming_milli == 0 &&

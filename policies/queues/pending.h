@@ -191,7 +191,7 @@ void pending_split(struct pending *pending, uint32_t class_queue, enum clock_han
 /* The job's index in the class queue in which it waits.  O(log jobs) if kept sorted, else O(jobs). */
 uint32_t pending_index(const struct pending *pending, uint32_t class_queue, uint32_t slot);
 
-/* The job at that index of a sorted class queue runs for at least so many seconds. */
+/* Note that the planned length of the job at index `at` of a sorted class queue is at least `seconds`. */
 static inline void pending_note_length(struct pending *pending, uint32_t class_queue, uint32_t at, uint32_t seconds)
 {
     pending->class_queues[class_queue].heap[at].seconds = seconds;

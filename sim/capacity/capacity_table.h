@@ -44,10 +44,10 @@ struct capacity_table {                /* {0}: the size is constant */
     char digest[33];  /* of the file as it was read */
 };
 
-/* Of dates.  offset: subtracted from those that name no zone; is_known: the jobs are of a trace with a clock. */
+/* How dates become times. */
 struct capacity_clock {
-    bool is_known;
-    time_ns offset;
+    bool is_known;  /* the jobs come from a trace; false: a file with dates is an error */
+    time_ns offset; /* subtracted from dates, which name no time zone */
 };
 
 /* Absent: constant.  The steps lie in the arena.  Fails through the sticky error, at the line and column of a file. */

@@ -2,9 +2,9 @@
  *
  * In a closed loop (workloads/readers/user_loop.h) a job does not exist before it is submitted: neither the scheduler
  * nor a count, a queue or a share knows of it, and its waiting time begins with its submission.  So the engine takes
- * all jobs from the source when the run begins, keeps those that follow another one, and releases them when that one
- * has ended: completed, failed, killed at its limit, cancelled or rejected.  An attempt that fails and is repeated ends
- * nothing.
+ * all jobs from the source when the run begins.  If job B follows job A, the engine holds B back until A has ended:
+ * completed, failed, killed at its limit, cancelled or rejected.  If an attempt of A fails and A is tried again, A has
+ * not ended.
  *
  *   job 7, submitted at 100 s, follows no job            submitted at 100 s
  *   job 9 follows 7, think time 30 s; 7 ends at 500 s    submitted at 530 s
@@ -16,8 +16,8 @@
  *  - Its deadline stays as long after its submission as recorded.
  *  - A job whose turn does not come before the run ends has no row.  It is counted as held back.
  *
- * Cost: O(log jobs) per submission.  Memory: 328 bytes a job for the whole run,
- * beside the 336 of the source, which holds all jobs.
+ * Cost: O(log jobs) per submission.  Memory: 328 bytes a job for the whole run, beside the 336 of the source, which
+ * holds all jobs.
  *
  * It does not: decide which jobs follow which.
  */

@@ -257,8 +257,8 @@ static void write_outcomes(const struct trace_page *page, struct buffer *out)
     table_close(out);
 }
 
-/* The queue or user with the most GPU time among those that the table does not show yet; of equal ones the one with
- * more jobs.  shares->count: the table shows all. */
+/* The index of the entry (a queue or a user) that the table shows next: of those that are not shown yet, the one with
+ * the most GPU hours; if several have as many, the one with the most jobs.  shares->count: all are shown. */
 static size_t next_rank(const struct shares *shares, const bool *is_shown)
 {
     size_t best = shares->count;

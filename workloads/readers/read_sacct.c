@@ -57,8 +57,8 @@ struct kept {
 
 struct sacct_state {
     struct csv csv;
-    struct arena times; /* `earlier`; `groups` of those that are kept */
-    struct names *ids;  /* of the jobs that are kept */
+    struct arena times; /* owns the arrays `earlier` and `groups` of the attempts in `kept` */
+    struct names *ids;  /* of the jobs in `kept` */
     struct kept *kept;  /* by id */
     size_t capacity;
     uint32_t next; /* at the end: the next of them */
