@@ -109,6 +109,19 @@ bool plan_is_core_taken(const struct sched *sched, const struct unit *unit)
     return false;
 }
 
+bool plan_stands_on_lost(const struct sched *sched, const struct unit *unit)
+{
+    const struct plan_scratch *plan = sched->plan;
+    if (unit->holding == UNIT_CORE)
+        return false;
+    for (uint32_t t = 0; t < plan->taken_count; t++) {
+        const struct unit *other = &plan->units[plan->taken[t]];
+        if (other->is_taken && !other->is_moved && unit_stands_on(sched, unit, other))
+            return true;
+    }
+    return false;
+}
+
 static uint32_t taken_jobs(const struct sched *sched)
 {
     uint32_t count = 0;
@@ -162,6 +175,8 @@ static bool is_ordered_first(struct sched *sched, uint32_t preemptor)
         struct contender a, b;
         if (!unit->is_taken || unit->is_moved || plan_takes_own(sched, preemptor, unit->queue))
             continue;
+        if (sched->policy.preempt.replaces_victims && plan_stands_on_lost(sched, unit))
+            continue; /* it waits behind that, which is compared */
         plan_contenders(sched, preemptor, unit, &a, &b);
         if (!plan_is_by_right(sched, a.queue) && sched->policy.quota->compare(&sched->tree, a, b) > 0)
             return false;
@@ -532,10 +547,16 @@ static bool fits_what_comes(struct sched *sched, uint32_t preemptor)
     return plan_suffices(sched, preemptor);
 }
 
-/* May the preemptor wait for space that is coming?  Where jobs wait before they evict others, the preemptor may
- * do so only in quota: over quota, an owner of that space would take it back. */
-static bool may_await(const struct sched *sched, uint32_t preemptor)
+/* May the preemptor, which needs no victim, wait for space that is coming?  Where jobs wait before they evict others, the
+ * preemptor may do so only in quota: over quota, an owner of that space would take it back.  Where victims are placed
+ * again, plan_await gives such space to the jobs that are next; a plan claims it only if it could take victims too.
+ * Source: KAI-Scheduler, `actions/common/solvers/by_pod_solver.go`: a scenario without victims is no solution. */
+static bool may_await(const struct sched *sched, uint32_t preemptor, enum plan_kind kind, bool may_evict)
 {
+    if (sched->policy.preempt.replaces_victims &&
+        (!may_evict ||
+         (kind == PLAN_PREEMPT && victims_has_no_lower(sched, preemptor, sched->jobs.jobs[preemptor].queue))))
+        return false;
     return !sched->has_patience || sched_is_entitled(sched, preemptor);
 }
 
@@ -566,7 +587,7 @@ bool plan_find(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
     /* The check of the preemption bound spares no work that counts (0.0 %), but decisions differ without it. */
     bool is_found =
         has_home && fits_what_comes(sched, preemptor)
-            ? may_await(sched, preemptor)
+            ? may_await(sched, preemptor, kind, may_evict)
             : may_evict && preemption_bound_suffices(&sched->preemption_bound, sched->cluster, sched_ask(sched, job)) &&
                   find_victims(sched, preemptor, kind, has_home);
     ledger_rollback(sched->ledger, mark);

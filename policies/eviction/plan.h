@@ -17,6 +17,9 @@ void plan_take(struct sched *sched, struct unit *unit);
 void plan_give_back(struct sched *sched, struct unit *unit);
 /* Is the core or the set taken without which this surplus unit cannot stay? */
 bool plan_is_core_taken(const struct sched *sched, const struct unit *unit);
+/* Does the unit stand on a core or a set that the plan takes and that finds no other place?  Then it finds none either: a
+ * surplus member alone is no job. */
+bool plan_stands_on_lost(const struct sched *sched, const struct unit *unit);
 /* How many jobs one plan of this kind may evict now. */
 uint32_t plan_job_bound(const struct sched *sched, enum plan_kind kind);
 

@@ -79,7 +79,7 @@ bool plan_replace(struct sched *sched, struct unit *unit)
 }
 
 /* With the preemptor placed and charged, place the victims elsewhere where they fit: the last taken first, the order in
- * which they would be admitted.  The moved victims are charged again.  Returns how many have no place; the search ends
+ * which they would be admitted, so a core before its surplus.  The moved victims are charged again.  Returns how many have no place; the search ends
  * with the first beyond `most`.  The caller rolls back. */
 static uint32_t replace_victims(struct sched *sched, uint32_t most)
 {
@@ -90,7 +90,7 @@ static uint32_t replace_victims(struct sched *sched, uint32_t most)
         struct unit *unit = &plan->units[plan->taken[t]];
         unit->is_moved = false;
         if (unit->is_taken)
-            homeless += !plan_replace(sched, unit);
+            homeless += plan_stands_on_lost(sched, unit) || !plan_replace(sched, unit);
     }
     return homeless;
 }
