@@ -189,8 +189,11 @@ const struct metric metric_table[METRIC_COUNT] = {
                                 "99th percentile of the time from submission to first start. Of "
                                 "the whole run: inference jobs only; in a cut: all its jobs."},
     [METRIC_SLOWDOWN_BOUNDED_MEAN] = {"slowdown_bounded_mean", NAN, "ratio", BETTER_LOWER,
-                                      "Mean over completed jobs of max(1, (all waits + run time) / "
-                                      "max(work, 10 s)) (Feitelson, JSSPP 2001)."},
+                                      "Mean over the jobs that ran and ended, in whatever state, of max(1, (all waits + run "
+                                      "time) / max(work, 10 s)) (Feitelson, JSSPP 2001)."},
+    [METRIC_SLOWDOWN_BOUNDED_COMPLETED_MEAN] = {"slowdown_bounded_completed_mean", NAN, "ratio", BETTER_LOWER,
+                                                "As slowdown_bounded_mean, but over completed jobs only: without those "
+                                                "that failed, were cancelled or were killed at their time limit."},
     [METRIC_ASKED_GPU_H] = {"asked_gpu_h", NAN, "gpu_h", BETTER_NEITHER,
                             "Sum over the jobs of GPUs x reference work asked: the demand."},
     [METRIC_ALLOCATED_GPU_H] = {"allocated_gpu_h", NAN, "gpu_h", BETTER_NEITHER,
@@ -364,6 +367,17 @@ const struct metric metric_table[METRIC_COUNT] = {
         {"wait_near_ratio", NAN, "ratio", BETTER_NEITHER,
          "The part of these jobs whose simulated wait differs from the recorded one by at most a "
          "minute, or a tenth of the recorded one."},
+    [METRIC_DEADLINE_JOBS] = {"deadline_jobs", NAN, "jobs", BETTER_NEITHER,
+                              "Jobs that have a deadline (deadline_s of a trace). This metric and the next three are "
+                              "not defined without such jobs."},
+    [METRIC_DEADLINES_MISSED] = {"deadlines_missed", NAN, "jobs", BETTER_LOWER,
+                                 "Jobs that had not ended by their deadlines, in whatever state. A job that has not "
+                                 "ended when the run does has missed its deadline if that is before."},
+    [METRIC_DEADLINES_MISSED_RATIO] = {"deadlines_missed_ratio", NAN, "ratio", BETTER_LOWER,
+                                       "deadlines_missed / deadline_jobs."},
+    [METRIC_TARDINESS_MEAN_S] = {"tardiness_mean_s", NAN, "s", BETTER_LOWER,
+                                 "Mean over the jobs that have a deadline of max(0, end - deadline); a job that has "
+                                 "not ended counts with the end of the run."},
     [METRIC_JOBS_SUBMITTED] = {"jobs_submitted", NAN, "jobs", BETTER_NEITHER,
                                "Jobs submitted after the warm-up; the states below add up to it."},
     [METRIC_JOBS_ACCEPTED] = {"jobs_accepted", NAN, "jobs", BETTER_HIGHER,

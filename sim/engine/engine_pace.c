@@ -155,10 +155,10 @@ void engine_pace_close(struct engine *engine, uint32_t slot)
     if (pace != NULL && pace->has_network)
         engine_network_close(engine, slot);
     if (pace == NULL || job->row.activity != NULL || job->row.sm_active_milli == SM_ACTIVE_UNKNOWN ||
-        job->held_milli_ns == 0)
+        job->row.held_milli_ns == 0)
         return;
     const wide_ns before = pace->active_ns + (wide_ns)pace->active * (engine->now - pace->active_since);
-    const wide_ns milli = (before + job->held_milli_ns / 2) / job->held_milli_ns;
+    const wide_ns milli = (before + job->row.held_milli_ns / 2) / job->row.held_milli_ns;
     job->row.sm_active_milli = (uint16_t)(milli < GPU_MILLI ? milli : GPU_MILLI);
 }
 

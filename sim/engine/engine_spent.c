@@ -212,7 +212,7 @@ void engine_spent_lose(struct engine *engine, uint32_t slot, wide_ns thrown, wid
     MEM_GROW(engine->spendings, engine->spending_capacity, (size_t)engine->job_used);
     struct sim_spending *own = &engine->spendings[slot];
     assert(!own->is_on && thrown > 0 && thrown <= work);
-    const wide_ns useful = engine->jobs[slot].held_milli_ns * SPENT_ONE - own->short_ns - own->lost;
+    const wide_ns useful = engine->jobs[slot].row.held_milli_ns * SPENT_ONE - own->short_ns - own->lost;
     /* useful x thrown does not fit 128 bits; at full speed useful is a multiple of work, and the rest is 0 */
     const wide_ns rest = useful % work;
     const wide_ns lost =

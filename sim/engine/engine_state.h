@@ -53,7 +53,6 @@ struct sim_job {
     time_ns limit;
     time_ns waiting_since; /* while is_waiting */
     time_ns running_since; /* while it does not wait; its limit counts from this time */
-    wide_ns held_milli_ns; /* GPU time held while it ran */
     struct job_row row;    /* its row in the record; the name is owned */
     int64_t trace_id;      /* its name if row.name is NULL */
     struct checkpoint_plan checkpoint;
@@ -327,8 +326,7 @@ const struct fault_row *engine_fault_row(const struct engine *engine, uint32_t s
 /* Note in the slot what follows from the declaration of a job. */
 void engine_know(struct engine *engine, uint32_t slot, const struct job *job, const struct job_truth *truth);
 /* The job as the scheduler is told of it; `room` holds it if it differs from what it declares. */
-const struct job *engine_told(const struct engine *engine, const struct job *job, const struct job_truth *truth,
-                              struct job *room);
+const struct job *engine_told(const struct engine *engine, const struct job *job, struct job *room);
 /* Is the network free, so that the world must not know what the job exchanges? */
 bool engine_silences(const struct engine *engine, const struct job *job);
 
