@@ -299,6 +299,7 @@ static void archive_spending(struct archive *archive, struct sim_spending *own)
     ARCHIVE(archive, own->since);
     ARCHIVE(archive, own->short_ns);
     ARCHIVE(archive, own->lost);
+    ARCHIVE(archive, own->working_active);
     ARCHIVE(archive, own->active);
     archive_expect(archive, moment_is_time(own->works_from) && moment_is_time(own->since) && is_amount(own->short_ns) &&
                                 is_amount(own->lost));

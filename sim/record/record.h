@@ -315,7 +315,7 @@ struct run_facts {
     time_ns end;    /* simulated */
     time_ns warmup; /* metrics are taken from here on */
     /* GPU time is measured up to world.end; without one to the last submission, so that GPUs that become free after it
-     * do not count as idle; 0: to `end` */
+     * do not count as idle (in a closed loop of which jobs are still held back to `end`); 0: to `end` */
     time_ns measured_until;
     uint64_t node_count, gpu_count; /* of the cluster; 0 nodes: the record does not tell */
     const char *const *model_names; /* NULL-terminated */

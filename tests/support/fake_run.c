@@ -196,7 +196,6 @@ static void make_run(struct fake_state *state, struct job_row *row)
         row->preempted_gpu_ns = luck == 95 ? row->lost_gpu_ns / 2 : 0;
         row->resizes = luck == 96 ? 3 : 0; /* with three quarters of its members most of the time */
     }
-    row->held_milli_ns = (gpu_time_ns)row->gpu_milli * row->run * (row->resizes > 0 ? 3 : 4) / 4;
 }
 
 /* Set the start and end of every job; jobs that have not ended when the last one comes are cut off. */
@@ -258,7 +257,6 @@ static void cut_off(struct fake_state *state, struct job_row *row)
         row->model = 255;
         row->run = row->work = row->lost_gpu_ns = row->overhead_gpu_ns = 0;
         row->preempted_gpu_ns = 0;
-        row->held_milli_ns = 0;
         row->evictions = row->resizes = 0;
         row->source = 0;
         row->wait = state->end > row->eligible ? state->end - row->eligible : 0;
@@ -272,6 +270,7 @@ static void cut_off(struct fake_state *state, struct job_row *row)
         }
     }
     row->wait_total = row->wait;
+    row->held_milli_ns = (gpu_time_ns)row->gpu_milli * row->run * (row->resizes > 0 ? 3 : 4) / 4;
 }
 
 /* Of training, three of four jobs declare communication: two by a plan, one by a sensitivity with an odd name.  They
