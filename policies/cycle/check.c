@@ -159,7 +159,8 @@ static void tally_waiting(const struct sched *sched, uint32_t slot, struct tally
     tally->waiting++;
     tally->of_class[class]++;
     queue->in_line++;
-    queue->first_slot = first_of(sched, queue->first_slot, slot);
+    if (is_open || !sched->pending.is_strict || job->fill == FILL_BELOW)
+        queue->first_slot = first_of(sched, queue->first_slot, slot);
     if (is_open)
         queue->next_slot = first_of(sched, queue->next_slot, slot);
     if (is_open)

@@ -401,6 +401,15 @@ bool planned_start_exempts(const struct sched *sched, uint32_t request_class)
     return sched->policy.inference_first && sched->request_classes.at[request_class].class == JOB_INFERENCE;
 }
 
+/* Is the job outside of the queue that the planned start takes beyond what it deserves? */
+static bool is_outside(const struct sched *sched, uint32_t slot, const struct planned_start *planned_start)
+{
+    queue_id queue = planned_start->owed_by == QUEUE_NONE ? QUEUE_NONE : sched->jobs.jobs[slot].queue;
+    while (queue != QUEUE_NONE && queue != planned_start->owed_by)
+        queue = sched->tree.queues[queue].parent;
+    return planned_start->owed_by != QUEUE_NONE && queue == QUEUE_NONE;
+}
+
 void planned_start_look_past(struct sched *sched, uint32_t slot)
 {
     struct planned_start_book *book = sched->planned_starts;
@@ -408,7 +417,7 @@ void planned_start_look_past(struct sched *sched, uint32_t slot)
     bool is_behind = planned_start_exempts(sched, sched->jobs.jobs[slot].ask);
     for (uint32_t f = 0; f < book->count; f++) {
         is_behind |= book->of[f].slot == slot;
-        book->of[f].is_aside = is_behind || (is_entitled && !book->of[f].is_entitled);
+        book->of[f].is_aside = is_behind || (is_entitled && is_outside(sched, slot, &book->of[f]));
     }
 }
 

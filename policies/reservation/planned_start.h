@@ -32,8 +32,8 @@ struct planned_start { /* policies/reservation/planned_start.c */
     job_id job;
     uint32_t ask;       /* the request class it is for */
     uint8_t group;      /* its only group; PLANNED_START_MANY: the profile alone cannot decide where it fits */
-    bool is_entitled;   /* where queues compete: its queue deserves the request */
     bool is_aside;      /* scratch: to be ignored */
+    queue_id owed_by;   /* where queues compete: the lowest queue that does not deserve the request; QUEUE_NONE */
     time_ns start, end; /* TIME_NEVER: its length is not known */
     uint32_t first_piece, piece_count;
     uint64_t made; /* sequence number */
