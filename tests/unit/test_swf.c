@@ -74,7 +74,7 @@ static void test_metacentrum(void **state)
     assert_true(read.jobs[1].first.count == 2 && read.jobs[1].first.request.gpus == 4);
     assert_int_equal(read.jobs[1].first.request.cpu_milli, 8000);
     trace_case_release(&read);
-    trace_case_refused("1 0 -1 10 1 -1 -1 1 900 -1 1 1 1 -1 1 -1 -1 -1\nNote: late\n", &swf, NULL, 2, 1,
+    trace_case_refused("1 0 -1 10 1 -1 -1 1 900 -1 1 1 1 -1 1 -1 -1 -1\nNote: late\n", &swf, NULL, 2, 0,
                        "a line of SWF must have 18 fields");
 }
 
