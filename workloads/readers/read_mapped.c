@@ -109,10 +109,8 @@ static struct error time_make(const struct row_reading *reading, int field, cons
         return input_error(reading->line->input, reading->line->text, column(reading, source->column)->place,
                            "'%s' is before '%s'", column(reading, source->column)->name,
                            column(reading, source->other)->name);
-    if (source->combination == MAP_SINCE && source->has_no_negative && time < other) {
-        reading->state->fields[field].value = (struct text){NULL, 0};
-        return ERROR_OK;
-    }
+    if (source->combination == MAP_SINCE && source->has_no_negative && time < other)
+        return ERROR_OK; /* no value: the constant stays, if there is one */
     time += source->combination == MAP_SINCE ? -other : other;
     buffer_scaled(&reading->state->values, time, TIME_NS_PER_S);
     value_keep(reading, field, start);
