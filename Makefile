@@ -154,8 +154,8 @@ SCHED_HEADERS := policies/sched.h policies/explain.h policies/wire.h policies/pl
 TABLES := preset-table backfill-table defrag-table packing-table topology-table sharing-table network-table \
     cold-start-table idle-table physics-table cliff-table headline synth-table read-table
 .PHONY: all profiled run test test-slow test-quick test-all bare bench bench-update $(TABLES) lint format sanitize \
-        fuzz valgrind coverage mutants golden-update install deb clean deps help compile link objects libraries test-small \
-        check-deps FORCE
+        fuzz valgrind coverage mutants golden-update install deb clean deps help compile link objects libraries \
+        test-small check-deps FORCE
 
 all: link libraries ## Build ./windtunnel and the scheduler library (the default)
 
