@@ -41,9 +41,9 @@ static struct error write_as(struct job_source *source, const struct cluster *cl
     case TO_NATIVE:
         return convert_native(source, cluster, &(struct convert_form){0}, output, lost);
     case TO_SWF:
-        return convert_swf(source, output, lost);
+        return convert_swf(source, cluster, output, lost);
     default:
-        return freeze_write(source, cluster, output);
+        return freeze_write(source, cluster, output, lost);
     }
 }
 
@@ -65,6 +65,7 @@ static struct error convert_of(const struct args *args, struct workload_spec *sp
     TRY(target_of(path, &target, &is_zstd));
     TRY(args_int64(args, "max-bad", 0, INT64_MAX, (int64_t)spec->bad_lines_max, &bad_max));
     spec->bad_lines_max = (uint64_t)bad_max;
+    spec->tells_unread = true;
     TRY(trace_options_cluster(args, &cluster));
     progress_line_begin(&progress, true);
     spec->reading = progress_line_reading(&progress);
@@ -91,6 +92,7 @@ static struct error convert_of(const struct args *args, struct workload_spec *sp
                           "hours        %" PRIu64 " rows have a time in an hour that comes twice: the first was "
                           "taken\n",
                           facts->guessed_hours);
+        reason_tally_join(&lost, &facts->unread);
         reason_tally_show(&lost, "lost", said);
         const uint64_t dropped = job_source_dropped_waits(source);
         if (dropped > 0)
