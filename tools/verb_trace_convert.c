@@ -148,8 +148,9 @@ static const struct args_example examples[] = {
 
 static const char *const description[] = {
     "Writes the jobs of a trace in another format, in the order of their submission, with time 0 at the first, and "
-    "prints "
-    "what that format cannot say. JSON lines lose only GPU classes and claims, which become plain requests.",
+    "prints every loss: what the new format cannot say, and which columns of the trace are not read. Between native "
+    "CSV and JSON lines only GPU classes and claims are lost, which become plain requests, and in CSV what only JSON "
+    "lines can say.",
     NULL,
 };
 
