@@ -137,6 +137,7 @@ static struct scenario_options shared_options(const struct compare_sides *sides,
                                        .plugins = tool_plugin_options(args),
                                        .sets = sides->sets,
                                        .set_count = sides->set_count};
+    tool_trust(args, &options);
     return options;
 }
 
@@ -150,8 +151,7 @@ static struct error add_operands(struct compare_sides *sides)
             return error_new(ERROR_USAGE, "a side is read once for each seed, so it cannot be standard input");
         if (is_folder(path))
             side.record = path;
-        else
-            side.scenario = shared_options(sides, path);
+        side.scenario = shared_options(sides, path); /* of a record its plug-ins and what is trusted */
         TRY(add_side(sides, name, path, &side));
     }
     return ERROR_OK;
@@ -245,7 +245,7 @@ static struct error apply_program(struct compare_sides *sides)
 
 static struct error check_records(const struct compare_sides *sides)
 {
-    static const char *const names[] = {"set", "blocks", "shake", "trace", "cluster", "seed", "plugin"};
+    static const char *const names[] = {"set", "blocks", "shake", "trace", "cluster", "seed"};
     bool has_scenario = false;
     for (size_t i = 0; i < sides->count; i++)
         has_scenario = has_scenario || (sides->list[i].record == NULL && sides->list[i].baseline == NULL);

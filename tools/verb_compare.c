@@ -315,6 +315,7 @@ static const struct args_option options[] = {
              "40 as long as a gate is inconclusive; without gates 5."},
     {.name = "jobs", .letter = 'j', .metavar = "N", .help = "Runs at the same time; by default one for each core."},
     PLUGIN_OPTIONS,
+    TRUST_OPTION,
     {.name = "gates", .metavar = "FILE", .help = "Gates, in place of those of the scenarios (docs/compare.md)."},
     {.name = "alpha",
      .metavar = "P",

@@ -138,6 +138,7 @@ static struct error read_options(const struct args *args, struct run_options *op
                                     .on_begin = catch_signals,
                                     .on_progress = progress_line_show,
                                     .arguments = (const char *const *)tool_arguments()};
+    tool_trust(args, &options->scenario);
     if (options->out == NULL && options->has_events)
         return error_new(ERROR_USAGE, "'--events' adds a file to the record: name its folder with --out");
     if (options->scheduler != NULL && args_string(args, "save-at") != NULL)
@@ -289,6 +290,7 @@ static int run_verb(const struct args *args)
 
 static const struct args_option options[] = {
     SCENARIO_OPTIONS,
+    TRUST_OPTION,
     {.name = "out",
      .letter = 'o',
      .metavar = "DIR",

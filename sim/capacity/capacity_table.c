@@ -301,8 +301,9 @@ struct capacity_table capacity_table_read(const struct json_value *value, const 
     if (value->node == NULL || error_is(*value->error))
         return table;
     if (json_is_string(value->node)) {
-        table.path = json_value_string(value);
-        *value->error = read_file(&reading, &table);
+        table.path = json_value_file(value, "capacity");
+        if (!error_is(*value->error))
+            *value->error = read_file(&reading, &table);
     } else if (json_is_array(value->node)) {
         read_list(&reading, value);
     } else {

@@ -171,7 +171,7 @@ static void columns_read(struct workload_spec *spec, struct json_object *object,
         column_map_read(map, &value, &spec->arena);
         spec->column_map = map;
     } else {
-        spec->columns = path_from(&spec->arena, base, json_value_string(&value));
+        spec->columns = path_from(&spec->arena, base, json_value_file(&value, "columns"));
     }
 }
 
@@ -188,10 +188,12 @@ static void table_paths_read(struct workload_spec *spec, struct json_object *obj
             json_fail(&value, "a trace has at most %d tables", SIDE_FILES_MAX);
             break;
         }
-        const char *path = json_get_string(&paths, name, "");
         const struct json_value member = json_member(&paths, name);
-        if (path[0] == '\0')
+        const char *path = json_value_file(&member, "table");
+        if (path == NULL || path[0] == '\0') {
             json_fail(&member, "a table must be a path");
+            break;
+        }
         if (strchr(name, '.') != NULL)
             json_fail(&member, "the name of a table holds no dot");
         spec->tables[spec->table_count] =
@@ -256,10 +258,10 @@ static void service_read(struct workload_spec *spec, struct json_object *workloa
 
 static void trace_read(struct workload_spec *spec, struct json_object *object, const char *base)
 {
-    const char *path = json_get_string(object, "trace", "");
+    struct json_value value = json_member(object, "trace");
+    const char *path = json_value_file(&value, "trace");
     int format = json_get_choice(object, "format", trace_format_names, -1);
-    if (path[0] == '\0') {
-        struct json_value value = json_member(object, "trace");
+    if (path == NULL || path[0] == '\0') {
         json_fail(&value, "'trace' must be a path");
         return;
     }
