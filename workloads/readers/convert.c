@@ -164,9 +164,11 @@ static void put_models(struct row *row, const struct cluster *cluster, uint64_t 
 {
     struct buffer names = {0};
     if (begin(row, NATIVE_GPU_MODEL, models != 0 || !row->is_json)) {
-        ask_models_write(cluster, models, row->is_json ? &names : row->out);
+        ask_models_write(cluster, models, &names);
         if (row->is_json)
             buffer_json(row->out, (struct text){names.bytes, names.length});
+        else
+            buffer_csv(row->out, (struct text){names.bytes, names.length});
     }
     buffer_release(&names);
 }
@@ -315,8 +317,11 @@ static void swf_row(struct buffer *out, uint64_t number, const struct job *job, 
 static void swf_names(struct buffer *out, const struct job_source *source)
 {
     const struct queue_table *queues = job_source_queue_table(source);
-    for (uint32_t q = 1; q < queues->count; q++)
-        buffer_format(out, "; Queue: %u %s\n", q, queues->queues[q].name);
+    for (uint32_t q = 1; q < queues->count; q++) {
+        buffer_format(out, "; Queue: %u ", q);
+        buffer_visible(out, text_of(queues->queues[q].name));
+        buffer_char(out, '\n');
+    }
 }
 
 struct error convert_swf(struct job_source *source, struct output *output, struct reason_tally *lost)
