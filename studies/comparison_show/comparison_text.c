@@ -226,7 +226,7 @@ static const struct {
 } main_metrics[] = {{"jobs_completed", "completed"},   {"queue_time_mean_s", "mean wait"},
                     {"queue_time_p95_s", "p95 wait"},  {"slowdown_bounded_mean", "slowdown"},
                     {"allocation_ratio", "allocated"}, {"goodput_ratio", "goodput"},
-                    {"preemptions", "preemptions"},        {"jain_fairness", "fairness"}};
+                    {"preemptions", "preemptions"},    {"jain_fairness", "fairness"}};
 
 /* The row of a metric of the whole run; SIZE_MAX: it has none. */
 static size_t row_of(const struct comparison *comparison, const char *name)
