@@ -77,8 +77,8 @@ _Static_assert(MIG_SLICES - 1 <= PIECE_PART_MASK && SHARE_KIND_COUNT - 1 <= PIEC
 /* The decision's number in the high half, its job in the low one. */
 typedef uint64_t decision_id;
 
-/* The number of a decision of the library among all that it ever made, from 1.  Decisions that were taken back within
- * their cycle leave gaps. */
+/* The number of a decision among all that its scheduler ever made: 1, 2, 3, ... in the order in which they are told,
+ * without gaps.  Decisions that are taken back within their cycle have none. */
 static inline uint64_t decision_number(decision_id id)
 {
     return id >> 32;
@@ -164,8 +164,9 @@ struct sched *sched_load(const struct cluster *cluster, const struct queue_table
                          const struct policy_config *policy, struct text saved, struct error *error);
 
 /* Facts.  Each is O(1) except for the length of a placement and the depth of the queue tree, unless its comment says
- * so.  A fact about a job that the scheduler does not know is ignored: the job may have been rejected.  So is one about
- * a decision that is not open, or that does not suit the job's state.
+ * so.  A fact about a job that the scheduler does not know (it never came, has ended, or was rejected), or about a
+ * decision that is not open, changes nothing and is counted: see sched_refused.  A fact that does not suit the job's
+ * state is ignored.
  *
  * Preconditions of all: `now` is not before the last fact or cycle, and at most SCHED_TIME_MAX; nodes are of the
  * cluster; values of an enum are among its names.  A fact that breaks one of them, or one that its comment states, is
@@ -208,6 +209,9 @@ void sched_job_checkpointed(struct sched *sched, job_id job, time_ns now);
  * that it names; others need not be told.  A window that began before the job last came to run is ignored. */
 void sched_job_observed(struct sched *sched, job_id job, const struct observation *observation, time_ns now);
 void sched_decision_refused(struct sched *sched, decision_id decision, enum refusal why, time_ns now);
+/* The open decision of this number: a START that has not taken effect, an EVICT whose members have not left, or a
+ * REPARTITION that is not done.  0: none is open.  O(what all jobs hold). */
+decision_id sched_open_decision(const struct sched *sched, uint64_t number);
 void sched_node_changed(struct sched *sched, node_id node, enum node_state state, time_ns now);
 /* The GPU now has this layout, whether this scheduler decided it or not.  What the change removed was reported as
  * having left before.  A layout without an instance that is in use is ignored.  The GPU is one of the node's; the
@@ -243,6 +247,8 @@ enum wrong_fact {
     WRONG_PIECES,
     WRONG_QUEUES,
     WRONG_VALUE, /* of an enum */
+    WRONG_UNKNOWN_JOB,
+    WRONG_DECISION, /* it is not open */
     WRONG_COUNT
 };
 

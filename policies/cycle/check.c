@@ -576,6 +576,7 @@ const char *sched_check(const struct sched *sched)
     broken = broken != NULL ? broken : victim_lists_check(sched);
     broken = broken != NULL ? broken : retry_queue_check(sched);
     broken = broken != NULL ? broken : planned_leaves_check(sched);
+    broken = broken != NULL || !sched->overtakes ? broken : planned_units_check(sched);
     broken = broken != NULL ? broken : check_kept_nodes(sched);
     broken = broken != NULL ? broken : repartitions_check(sched);
     if (broken == NULL && sched->hoarders != NULL)

@@ -253,6 +253,7 @@ static __attribute__((noinline)) time_ns decide(struct sched *sched)
     if (sched->keeps_quota)
         kept_reopen(sched);
     act(sched);
+    decided_close_gaps(sched, repartitions_renamed);
     decided_end_cycle(sched);
     waits_end_cycle(sched);
     if (sched->request_classes.closed_count > 0)

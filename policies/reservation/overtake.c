@@ -291,7 +291,7 @@ static void keep_promises(struct sched *sched)
             continue;
         if (book->of[f].start <= sched->now)
             keep_due_promise(sched, f);
-        else if (book->eased.count > 0)
+        else if (planned_start_is_any_eased(sched))
             move_promise_up(sched, f);
         else
             break; /* later ones are not due either */

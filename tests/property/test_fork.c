@@ -123,7 +123,7 @@ static struct error on_job(void *self, const struct job_row *row)
                               row->is_counted,
                               row->source,
                               row->resizes,
-                              row->resizes > 0 ? row->held_gpu_us : 0,
+                              (int64_t)(row->held_milli_ns / GPU_MILLI),
                               row->preempted_gpu_ns,
                               row->evictions_wasted,
                               row->exposed_gpu_us,
