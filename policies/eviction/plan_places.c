@@ -49,13 +49,11 @@ static void note_place(struct plan_scratch *plan, struct unit *unit)
 
 bool plan_seek_place(struct sched *sched, const struct unit *unit)
 {
-    const struct quota_policy *quota = sched->policy.quota;
     uint32_t kind = request_class_of_unit(sched, unit);
     const struct request_class *request_class = &sched->request_classes.at[kind]; /* the table may have moved */
     /* Tags: the members of its own job that stay behind would count as another job's. */
-    bool is_allowed_back =
-        request_class->tags == NULL &&
-        (quota->forbids == NULL || quota->forbids(&sched->tree, unit->queue, request_class->charge) == QUEUE_NONE);
+    bool is_allowed_back = request_class->tags == NULL &&
+                           queue_tree_forbids(&sched->tree, unit->queue, request_class->charge) == QUEUE_NONE;
     const struct placement_request asked = {
         .policy = sched->policy.placement, .request_class = request_class, .owner = unit->slot, .stop = sched->stop};
     const struct free_space before = headroom_free(sched);

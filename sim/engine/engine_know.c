@@ -202,14 +202,17 @@ static void fill_faults(struct engine *engine, uint32_t slot, const struct job *
 }
 
 /* With the run time that the submitter declares, or an estimate by the world's setting; with the checkpoint plan of the
- * world, if it has them. */
+ * world, if it has them; and not preemptible, if the policy tells that by its priority. */
 const struct job *engine_told(const struct engine *engine, const struct job *job, const struct job_truth *truth,
                               struct job *room)
 {
     const struct estimates *estimates = &engine->config->world.estimates;
-    if (estimates->kind == ESTIMATES_AS_DECLARED && !engine_has_phases(engine))
+    const struct policy_config *policy = engine->config->policy;
+    const bool becomes_firm = policy != NULL && policy_makes_firm(policy, job);
+    if (estimates->kind == ESTIMATES_AS_DECLARED && !engine_has_phases(engine) && !becomes_firm)
         return job;
     *room = *job;
+    room->is_preemptible &= !becomes_firm;
     if (estimates->kind != ESTIMATES_AS_DECLARED)
         room->estimate =
             estimates_make(estimates, engine->config->seed, job->id, engine_retry_longest(truth), job->estimate);

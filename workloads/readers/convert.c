@@ -207,7 +207,7 @@ static void native_facts(struct row *row, const struct job_source *source, const
     put_name(row, NATIVE_WORKLOAD_CLASS,
              truth->workload_class != 0 ? names_text(job_source_classes(source), truth->workload_class - 1u) : NULL);
     put_scaled(row, NATIVE_PRIORITY, job->priority, 1, true);
-    if (begin(row, NATIVE_PREEMPTIBLE, true))
+    if (begin(row, NATIVE_PREEMPTIBLE, !job->is_firm_by_priority))
         buffer_string(row->out, job->is_preemptible ? "true" : "false");
     put_time(row, NATIVE_LIMIT, job->limit, TIME_NEVER);
     put_time(row, NATIVE_ESTIMATE, job->estimate, TIME_NEVER);
