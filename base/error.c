@@ -123,6 +123,11 @@ const char *error_message(const struct error *error)
     return error->detail->message;
 }
 
+const char *error_hint(const struct error *error)
+{
+    return error->detail == NULL || error->detail->hint == NULL ? "" : error->detail->hint;
+}
+
 int error_exit_status(enum error_kind kind)
 {
     switch (kind) {

@@ -84,6 +84,9 @@ void error_move_down(struct error *error, size_t lines);
 /* The message alone (borrowed; "" if memory for the detail ran out). */
 const char *error_message(const struct error *error);
 
+/* The hint alone, as the message; "": there is none. */
+const char *error_hint(const struct error *error);
+
 /* The whole report as the tools print it, lines ended by '\n', starting with "error: ".
  * Caller frees with free(); NULL only if memory ran out. */
 char *error_text_new(const struct error *error);

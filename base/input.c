@@ -249,6 +249,17 @@ static bool is_standard_input(const char *path)
     return strcmp(path, "-") == 0;
 }
 
+struct error input_check_plain(const char *path)
+{
+    struct stat status;
+    if (lstat(path, &status) != 0 || S_ISREG(status.st_mode))
+        return ERROR_OK;
+    struct error error = error_new(ERROR_DATA, "%s is no regular file, and is not opened", path);
+    if (S_ISLNK(status.st_mode))
+        error_set_hint(&error, "it is a link: put the file itself in its place");
+    return error;
+}
+
 bool input_is_once(const char *path)
 {
     struct stat status;

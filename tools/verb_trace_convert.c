@@ -86,6 +86,11 @@ static struct error convert_of(const struct args *args, struct workload_spec *sp
         reason_tally_show(&facts->skipped, "left out", said);
         if (facts->bad_line_count > 0)
             buffer_format(said, "unreadable   %" PRIu64 " lines\n", facts->bad_line_count);
+        if (facts->guessed_hours > 0)
+            buffer_format(said,
+                          "hours        %" PRIu64 " rows have a time in an hour that comes twice: the first was "
+                          "taken\n",
+                          facts->guessed_hours);
         reason_tally_show(&lost, "lost", said);
         const uint64_t dropped = job_source_dropped_waits(source);
         if (dropped > 0)

@@ -113,6 +113,7 @@ static void add_facts(struct workload_facts *facts, const struct part *part, uin
     const double span_s = time_to_seconds(own->last_submit - own->first_submit) * own->arrival_factor;
     const time_ns end = time_after(part->plan->offset, time_from_seconds(span_s));
     facts->bad_line_count += own->bad_line_count;
+    facts->guessed_hours += own->guessed_hours;
     facts->requests.count += own->requests.count;
     facts->requests.prompt_tokens += own->requests.prompt_tokens;
     facts->requests.output_tokens += own->requests.output_tokens;

@@ -61,6 +61,7 @@ struct reader {
     bool has_first_line; /* the first line is a row, not yet read; or the rest of a line that was put back */
     uint64_t row_count;  /* rows of the kind ROW_JOB or ROW_SKIPPED so far */
     uint64_t bad_line_count;
+    uint64_t guessed_hours; /* rows with a date in an hour that comes twice, and nothing says which is meant */
     struct reason_tally skipped;
     struct request_counts requests;
 };

@@ -34,6 +34,7 @@ struct request_counts {
 struct workload_facts {
     uint64_t job_count; /* of the blocks that are drawn */
     uint64_t bad_line_count;
+    uint64_t guessed_hours; /* rows with a date in an hour that comes twice, of which the first was taken */
     struct request_counts requests;    /* count 0: it is a trace of jobs */
     struct reason_tally skipped;       /* of rows that are no jobs or never ran, e.g. SWF run time -1 */
     time_ns first_submit, last_submit; /* in the trace's own time, before scaling */

@@ -121,6 +121,7 @@ static struct error trace_scan(struct trace_feed *self)
     }
     self->is_finished = self->spill != NULL || spec->is_scanned;
     self->feed.facts->bad_line_count = self->rows.reader.bad_line_count;
+    self->feed.facts->guessed_hours = self->rows.reader.guessed_hours;
     self->feed.facts->skipped = self->rows.reader.skipped;
     self->feed.facts->requests = self->rows.reader.requests;
     self->feed.facts->format = self->rows.reader.format->name;
