@@ -203,14 +203,6 @@ static time_ns find_turn(struct sched *sched)
     return turn < sched->now + rested ? sched->now + rested : turn;
 }
 
-static bool has_act(const struct sched *sched, enum action action)
-{
-    for (uint32_t a = 0; a < sched->act_count; a++)
-        if (sched->acts[a] == (uint8_t)action)
-            return true;
-    return false;
-}
-
 /* When the next cycle is due without any fact; TIME_NEVER: none. */
 static time_ns find_wake(struct sched *sched)
 {
@@ -222,7 +214,7 @@ static time_ns find_wake(struct sched *sched)
         if (sched->policy.geometry->score != NULL)
             wake = earlier(wake, repartitions_wake(sched));
     }
-    for (uint32_t i = 0; i < sched->lists.below_count && has_act(sched, ACTION_STALE_GANG); i++) {
+    for (uint32_t i = 0; i < sched->lists.below_count; i++) {
         time_ns due = stale_at(sched, sched->lists.below[i]);
         if (due > sched->now) /* else it waits for starts or evictions under way, which end with a fact */
             wake = earlier(wake, due);

@@ -49,7 +49,9 @@ static bool waits(struct alone *alone, const struct job *job)
         count = sched_cycle(sched, now, &decisions, &wake_at);
         now = wake_at;
     }
-    const bool is_waiting = count == 0 && wake_at == TIME_NEVER && sched_explain(sched, 0, &why) && !why.is_never;
+    /* Policies whose ranks move ask for looks without end; a limit or quota that forbids it alone does so for ever. */
+    const bool is_waiting = count == 0 && sched_explain(sched, 0, &why) && !why.is_never &&
+                            (wake_at == TIME_NEVER || why.over_queue != QUEUE_NONE);
     if (is_waiting && alone->waiting == 0)
         memcpy(alone->text, why.text, sizeof alone->text);
     sched_free(sched);

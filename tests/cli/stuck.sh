@@ -82,7 +82,7 @@ grep -q "\"warnings\": \[\"$said" c.json || fail "not in JSON: $(grep warnings c
 grep -q 'property name="warning" value=".*kueue.* completed fewer jobs' c.xml || fail "not in JUnit: $(cat c.xml)"
 grep -q 'completed fewer jobs' c.md || fail 'not in Markdown'
 grep -q '^::warning .*completed fewer jobs' c.github || fail 'not in the annotations'
-grep -q 'completed fewer jobs' page/index.html || fail "not on the page: $(ls page)"
+grep -q 'completed fewer jobs' page/report.html || fail 'not on the page'
 grep -q "'kueue', seed 1: 3 jobs wait at the end" said.err || fail "why is not told: $(cat said.err)"
 windtunnel compare --scenario compared.json -p kueue -p fifo
 head -1 said.out | grep -q "^Mind: $said" || fail "the text does not say it of the base: $(head -3 said.out)"
