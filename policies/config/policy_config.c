@@ -134,6 +134,11 @@ bool policy_uses_typical(const struct policy_config *config)
     return config->placement->uses_typical || (config->placement_firm != NULL && config->placement_firm->uses_typical);
 }
 
+bool policy_makes_firm(const struct policy_config *config, const struct job *job)
+{
+    return job->is_firm_by_priority && job->priority >= config->preempt.firm_priority;
+}
+
 bool policy_has_one_line(const struct policy_config *config)
 {
     return config->is_strict && config->quota->is_flat;

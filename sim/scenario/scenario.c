@@ -608,6 +608,8 @@ struct error scenario_open(const struct scenario *scenario, struct job_source **
     *source = NULL;
     if (queues.node != NULL && !is_after)
         queue_table_read(table, &queues);
+    if (table->count > 1)
+        table->declared_count = table->count;
     if (error_is(error)) {
         queue_table_free(table);
         return error;
