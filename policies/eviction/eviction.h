@@ -25,6 +25,9 @@ time_ns plan_wake(struct sched *sched);
 /* If the job's allocation step fits in free and leaving space together, claim both before the jobs behind it can.
  * False: it does not fit, or the policy does not place victims again (replaces_victims). */
 bool plan_await(struct sched *sched, uint32_t slot);
+/* If the job's shares would open more wholly free GPUs now than when all leaving space is free, claim the latter place
+ * (sharing.awaits_shared).  Two placements. */
+bool plan_await_shared(struct sched *sched, uint32_t slot);
 /* Evict jobs where that costs least until the headroom has one of the GPUs or nodes it lacks.  True: evictions were
  * booked. */
 bool headroom_refill(struct sched *sched);
