@@ -34,6 +34,8 @@ bool headroom_refill(struct sched *sched);
 
 /* How many jobs one plan may move now. */
 int64_t moves_bound(const struct sched *sched);
+/* The cycle ends: the new places of moved victims are free for others again, unless the policy holds them. */
+void moves_drop_holds(struct sched *sched);
 /* Move jobs off the nodes that are kept for the preemptor, where they find other places.  True if a job moves. */
 bool moves_vacate(struct sched *sched, uint32_t preemptor);
 /* From when on a reclaim for the preemptor might evict the whole job, if nothing else changes; TIME_NEVER: it may not.

@@ -530,6 +530,7 @@ bool plan_find(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
     if (!may_evict && sched->ledger->coming_milli == 0)
         return false;
     sched->eviction->plans_tried++;
+    sched->plan->recall_count = 0;
     size_t mark = ledger_mark(sched->ledger);
     plan_begin(sched->plan);
     sched->plan->free_before = headroom_free(sched);
@@ -540,6 +541,11 @@ bool plan_find(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
             ? may_await(sched, preemptor, kind, may_evict)
             : may_evict && preemption_bound_suffices(&sched->preemption_bound, sched->cluster, sched_ask(sched, job)) &&
                   find_victims(sched, preemptor, kind, has_home);
+    while (!is_found && may_evict && plan_recall_next(sched, preemptor, kind)) {
+        plan_begin(sched->plan);
+        is_found = plan_suffices(sched, preemptor) ? plan_is_good(sched, preemptor, kind)
+                                                   : find_victims(sched, preemptor, kind, has_home);
+    }
     ledger_rollback(sched->ledger, mark);
     return is_found;
 }
@@ -550,6 +556,7 @@ bool plan_make(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
         return false;
     const bool has_victims = taken_jobs(sched) > 0;
     const enum source source = plan_book(sched, sched->jobs.jobs[preemptor].id, kind);
+    plan_recall_claims(sched, preemptor);
     sched_claim(sched, preemptor, &sched->plan->pieces, source);
     if (has_victims && kind == PLAN_CONSOLIDATE)
         moves_hold_places(sched);
