@@ -118,6 +118,8 @@ void sched_try_head(struct sched *sched, uint32_t class_queue_id)
         return; /* free space is kept for owners */
     if (is_homeless(sched, class_queue_id, slot))
         return;
+    if (plan_await_shared(sched, slot))
+        return;
     uint8_t closed = try_place(sched, slot, &source);
     const uint32_t shorter = closed == REQUEST_CLASS_PROMISED ? reserve_shorter(sched, class_queue_id) : SLOT_NONE;
     if (shorter != SLOT_NONE)

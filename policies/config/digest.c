@@ -256,6 +256,7 @@ static void archive_sharing(struct archive *archive, struct sharing_config *conf
     ARCHIVE(archive, config->trust);
     ARCHIVE(archive, config->isolation);
     ARCHIVE(archive, config->refuses_gangs);
+    ARCHIVE(archive, config->awaits_shared);
 }
 
 static void archive_plugin(struct archive *archive, struct plugin_use *use)

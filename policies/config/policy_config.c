@@ -332,6 +332,7 @@ static void read_sharing(struct policy_config *config, struct json_object *objec
     own->trust = (uint8_t)json_get_choice(&sharing, "trust", trusts, own->trust);
     own->isolation = (uint8_t)json_get_choice(&sharing, "isolation", isolations, own->isolation);
     own->refuses_gangs = json_get_choice(&sharing, "gangs_on_slices", gangs, 0) == 1;
+    own->awaits_shared = json_get_bool(&sharing, "awaits_shared", false);
     json_object_close(&sharing);
     check_sharing(config, &value);
 }
