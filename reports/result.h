@@ -1,6 +1,6 @@
 /* reports/result.h -- result.json: the inputs and the results of a run, for programs.
  *
- *   {"schema_version": 2,
+ *   {"schema_version": 3,
  *    "manifest": {"version", "seed", "fingerprint", "arrivals",
  *                 "fork": {"fingerprint", "at_s", "is_adopted"} (of a run that was forked from another one),
  *                 "inputs": [{"role", "name", "digest"}, ...] (of a plug-in also "plugin", "version"),
@@ -28,7 +28,7 @@
 #include "reports/service_levels.h"
 #include "sim/record/record.h"
 
-enum { RESULT_SCHEMA_VERSION = 2 };
+enum { RESULT_SCHEMA_VERSION = 3 };
 
 #define RESULT_FILE      "result.json"
 #define RESULT_BYTES_MAX (UINT64_C(1) << 30)

@@ -242,6 +242,9 @@ static int warn(const struct args *args, const struct run *run)
     if (facts->bad_line_count > 0)
         tool_say("warning: %llu unreadable line%s of the trace %s skipped\n", (unsigned long long)facts->bad_line_count,
                  facts->bad_line_count == 1 ? "" : "s", facts->bad_line_count == 1 ? "was" : "were");
+    if (facts->guessed_hours > 0)
+        tool_say("warning: %llu rows of the trace have a time in an hour that comes twice: the first was taken\n",
+                 (unsigned long long)facts->guessed_hours);
     if (job_source_dropped_waits(run->source) > 0)
         tool_say("note: the waits that the trace records are not compared: 'workload.%s' makes other work of it\n",
                  facts->unrecorded);

@@ -178,7 +178,7 @@ static struct error dated_row(struct reading *reading, const struct dated *dated
 {
     const struct field *date = &csv->fields[DATED_DATE];
     time_ns at;
-    if (!zone_date(date->value, reading->clock.offset, &at))
+    if (!zone_date(date->value, &reading->clock.zone, &at))
         return field_error(line, date, "a date such as 2020-04-01");
     TRY(take_time(reading, line, date, at));
     if (!dated->is_by_pool)

@@ -474,7 +474,7 @@ static void read_typical(struct scenario *scenario, const struct json_value *pol
 static void read_capacity(struct scenario *scenario, const struct json_value *world)
 {
     const struct workload_spec *workload = &scenario->workload;
-    const struct capacity_clock clock = {.is_known = workload->trace != NULL, .offset = workload->tz_offset};
+    const struct capacity_clock clock = {.is_known = workload->trace != NULL, .zone = workload->zone};
     struct json_object object;
     if (world->node == NULL || error_is(*world->error))
         return;

@@ -46,14 +46,14 @@ static const char *path_from(struct arena *arena, const char *base, const char *
 }
 
 /* A time of the trace: a date, or a duration since its zero. */
-static time_ns moment_read(const struct json_value *value, time_ns tz_offset)
+static time_ns moment_read(const struct json_value *value, const struct zone *zone)
 {
     time_ns moment = 0;
     if (value->node != NULL && json_is_number(value->node))
         return time_from_seconds(json_value_real(value, 0, 1e12));
     struct text text = text_of(json_value_string(value));
-    if (time_parse_date(text, &moment))
-        return moment - tz_offset;
+    if (time_parse_date(text, &moment) && zone_date(text, zone, &moment))
+        return moment;
     if (!time_parse_duration(text, &moment))
         json_fail(value, "a moment must be a date such as 2017-10-01, seconds, or a duration such as 3d");
     return moment;
@@ -69,8 +69,8 @@ static void window_read(struct workload_spec *spec, struct json_object *object)
         return;
     }
     struct json_value from = json_array_item(&window, 0), to = json_array_item(&window, 1);
-    spec->window_from = moment_read(&from, spec->tz_offset);
-    spec->window_to = moment_read(&to, spec->tz_offset);
+    spec->window_from = moment_read(&from, &spec->zone);
+    spec->window_to = moment_read(&to, &spec->zone);
     if (spec->window_to <= spec->window_from)
         json_fail(&window, "'window' must end after it begins");
 }
@@ -274,8 +274,7 @@ static void trace_read(struct workload_spec *spec, struct json_object *object, c
     models_read(spec, object);
     service_read(spec, object);
     scale_read(spec, object);
-    spec->tz_offset = zone_read(object, "tz_offset");
-    spec->has_tz = json_has(object, "tz_offset");
+    spec->zone = zone_read(object, "tz_offset", &spec->arena);
     window_read(spec, object);
     spec->duration_scale = json_get_real(object, "duration_scale", 1.0 / SCALE_MAX, SCALE_MAX, 1);
     spec->processors_per_gpu = json_get_real(object, "processors_per_gpu", 1.0 / SCALE_MAX, SCALE_MAX, 1);
