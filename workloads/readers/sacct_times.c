@@ -45,7 +45,7 @@ static bool elapsed_read(struct text value, time_ns *out)
 {
     int64_t parts[3], days = 0, sum = 0;
     struct text rest = value, piece;
-    const char *mark = memchr(value.at, '-', value.length);
+    const char *mark = value.length > 0 ? memchr(value.at, '-', value.length) : NULL;
     if (mark != NULL) {
         if (!text_to_int64((struct text){value.at, (size_t)(mark - value.at)}, 0, INT32_MAX, &days))
             return false;
