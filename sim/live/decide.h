@@ -46,7 +46,7 @@ struct decide_options {
 struct decide_result {
     uint64_t cycles, decisions;
     uint64_t bad_lines, unknown; /* lines answered as bad, and as about what is not there */
-    struct error difference; /* is_checked: the first place where the input has another decision; else no error */
+    struct error difference;     /* is_checked: the first place where the input has another decision; else no error */
 };
 
 /* Errors: ERROR_DATA in the header, or, if it is strict, of the first line that was not taken, with line and column;
