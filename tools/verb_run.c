@@ -249,6 +249,10 @@ static int warn(const struct args *args, const struct run *run)
     if (facts->bad_line_count > 0)
         tool_say("warning: %llu unreadable line%s of the trace %s skipped\n", (unsigned long long)facts->bad_line_count,
                  facts->bad_line_count == 1 ? "" : "s", facts->bad_line_count == 1 ? "was" : "were");
+    for (uint32_t i = 0; i < facts->skipped.reason_count; i++)
+        if (strcmp(facts->skipped.reasons[i].why, READER_NO_DELAY) == 0)
+            tool_say("warning: %llu jobs of the trace are left out: %s\n",
+                     (unsigned long long)facts->skipped.reasons[i].count, READER_NO_DELAY);
     if (facts->guessed_hours > 0)
         tool_say("warning: %llu rows of the trace have a time in an hour that comes twice: the first was taken\n",
                  (unsigned long long)facts->guessed_hours);
