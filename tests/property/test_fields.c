@@ -18,7 +18,7 @@
 #include "workloads/job_fields.h"
 
 enum {
-    SEEDS_FEW = 12,
+    SEEDS_FEW = 4,
     SEEDS_MAX = 300,
     LIMITS = RESOURCE_COUNT,
     FIELDS = QUEUE_FIELD_COUNT + LIMITS + JOB_FIELD_COUNT
