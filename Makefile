@@ -153,9 +153,9 @@ SCHED_HEADERS := policies/sched.h policies/explain.h policies/wire.h policies/pl
 
 TABLES := preset-table backfill-table defrag-table packing-table topology-table sharing-table network-table \
     cold-start-table idle-table physics-table cliff-table headline synth-table read-table
-.PHONY: all profiled run test test-slow test-quick test-all bare bench bench-update $(TABLES) lint format sanitize fuzz \
-        valgrind coverage mutants golden-update install deb clean deps help compile link objects libraries test-small \
-        check-deps FORCE
+.PHONY: all profiled run test test-slow test-quick test-all bare bench bench-update $(TABLES) lint format sanitize \
+        fuzz valgrind coverage mutants golden-update install deb clean deps help compile link objects libraries \
+        test-small check-deps FORCE
 
 all: link libraries ## Build ./windtunnel and the scheduler library (the default)
 
@@ -343,9 +343,9 @@ programs = $(patsubst tests/%.c,$(B)/tests/%,$(call only,$(sort $(foreach kind,$
 scripts = $(call only,$(sort $(foreach kind,$(1),$(wildcard tests/$(kind)/test_*.sh)) \
     $(if $(filter cli,$(1)),$(wildcard tests/cli/*.sh))))
 tests = $(call programs,$(1)) $(call scripts,$(1))
-# What takes longest, and what needs packages that building and running do not, stands back from `make test`, unless ONLY
-# names it: `make test-slow` (in CI) and `make test-all` run it. tests/cli/determinism.sh is in both; there the builds of
-# DETERMINISM are made first, here it takes those that are there.
+# What takes longest, and what needs packages that building and running do not, stands back from `make test`, unless
+# ONLY names it: `make test-slow` (in CI) and `make test-all` run it. tests/cli/determinism.sh is in both; there the
+# builds of DETERMINISM are made first, here it takes those that are there.
 SLOW := $(wildcard $(addprefix tests/,analytic/test_mmc.c analytic/test_sizing.c analytic/test_statistics_oracle.sh \
     $(addprefix cli/,bench.sh completion_shells.sh deb.sh guides.sh lint_selftest.sh near_linear.sh physics_table.sh \
     policy_check_process.sh read_table.sh sacct_slurm.sh schema.sh sweep_slurm.sh) \
@@ -420,8 +420,8 @@ LONG_WHEN_WATCHED := cli/guides.sh cli/schema.sh cli/sacct_slurm.sh cli/sweep_sl
     property/test_guarantees property/test_work_conserved analytic/test_kaufman_roberts \
     cli/compare.sh cli/decide.sh cli/sweep_killed.sh
 
-# As `test`, but ./windtunnel keeps pointing where it did (tests take the program's path from WINDTUNNEL).  SAMPLE=N: the
-# tests of what changed and one in N of the others (tests/sample).
+# As `test`, but ./windtunnel keeps pointing where it did (tests take the program's path from WINDTUNNEL).
+# SAMPLE=N: the tests of what changed and one in N of the others (tests/sample).
 SAMPLE ?=
 ifneq ($(call goals,test-small),)
 SMALL_TESTS := $(filter-out $(if $(filter sanitized,$(VARIANT)),$(addprefix %tests/,$(LONG_WHEN_WATCHED))), \
@@ -485,7 +485,8 @@ mutants-run: $(OBJECTS) $(call object,$(MUTANT_TESTS) $(SUPPORT))
 golden-update: link $(call programs,golden) ## Rewrite the expected texts of the golden tests from what is printed now
 	@WINDTUNNEL_GOLDEN_UPDATE=1 $(RUN_TESTS) $(call tests,golden)
 
-BENCH_PROGRAMS := $(patsubst tests/%.c,$(B)/$(if $(filter small,$(SIZE)),tests,whole)/%,$(call only,$(sort $(wildcard tests/bench/bench_*.c))))
+BENCH_PROGRAMS := $(patsubst tests/%.c,$(B)/$(if $(filter small,$(SIZE)),tests,whole)/%,\
+    $(call only,$(sort $(wildcard tests/bench/bench_*.c))))
 BENCH_SCRIPTS := $(call only,$(sort $(wildcard tests/bench/bench_*.sh)))
 # Everything there is to compile; programs of tests are linked where they run.
 compile: $(PROGRAM) libraries $(call object,$(SUPPORT) \

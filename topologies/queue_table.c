@@ -14,6 +14,7 @@ enum {
 #define QUEUE_AMOUNT_MAX       INT64_C(1000000000000) /* a billion GPUs; sums cannot overflow */
 #define MILLION                INT64_C(1000000)
 #define QUEUE_WEIGHT_MILLI_MAX INT64_C(1000000000) /* weight 1,000,000 */
+#define QUEUE_USERS_MAX        1000000
 
 struct queue_table *queue_table_new(void)
 {
@@ -181,6 +182,7 @@ void queue_spec_read(struct queue_spec *queue, struct json_object *object)
     queue->stale_after = json_get_patience(object, "stale_after_s", -1);
     queue->usage_ppm = json_get_scaled(object, "usage_ratio", MILLION, 0, 1000 * MILLION, 0);
     queue->credit_gpu_ns = json_get_scaled(object, "credit_gpu_h", 3600 * TIME_NS_PER_S, 0, TIME_NS_MAX, 0);
+    queue->users = (uint32_t)json_get_int(object, "users", 0, QUEUE_USERS_MAX, 0);
 }
 
 /* A queue that cannot be read changes nothing. */
@@ -308,6 +310,10 @@ static void put_queue(struct buffer *out, const struct queue_spec *queue, const 
     put_duration(out, "stale_after_s", queue->stale_after, -1);
     put_scaled(out, "usage_ratio", queue->usage_ppm, MILLION, 0);
     put_scaled(out, "credit_gpu_h", queue->credit_gpu_ns, 3600 * TIME_NS_PER_S, 0);
+    if (queue->users != usual.users) {
+        put_key(out, "users");
+        buffer_int(out, queue->users);
+    }
     buffer_char(out, '}');
 }
 

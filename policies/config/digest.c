@@ -93,7 +93,7 @@ uint64_t digest_cluster(const struct cluster *cluster)
 
 static void archive_spec(struct archive *archive, struct queue_spec spec)
 {
-    ARCHIVE_KNOWS(struct queue_spec, 224);
+    ARCHIVE_KNOWS(struct queue_spec, 232);
     archive_text(archive, spec.name);
     ARCHIVE(archive, spec.parent);
     ARCHIVE(archive, spec.deserved);
@@ -110,6 +110,7 @@ static void archive_spec(struct archive *archive, struct queue_spec spec)
     ARCHIVE(archive, spec.stale_after);
     ARCHIVE(archive, spec.usage_ppm);
     ARCHIVE(archive, spec.credit_gpu_ns);
+    ARCHIVE(archive, spec.users);
 }
 
 uint64_t digest_queues(const struct queue_table *queues, uint32_t count)

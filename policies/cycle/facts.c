@@ -238,6 +238,8 @@ static uint32_t enroll(struct sched *sched, const struct job *job, const struct 
         warm_know(&sched->warm, slot, job->objects);
     if (sched->run_times.is_used)
         run_times_enroll(sched, slot);
+    if (sched->ranks.need_accounts)
+        accounts_open(&sched->accounts, job->queue, job->user, sched->now);
     if (sched->hoarders != NULL)
         hoarders_enroll(sched, slot);
     sched_rank(sched, slot);

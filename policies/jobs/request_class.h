@@ -27,7 +27,8 @@ enum request_class_closed {
     REQUEST_CLASS_PROMISED = 16,        /* it would delay a planned start */
 };
 
-/* The anchor of a step: `places` is a hash of where members that are held bind it (sched_next_step), 0: nowhere;
+/* The anchor of a step: `places` is a hash of where members that are held bind it (sched_next_step), 0: nowhere, and of
+ * its queue where the headroom is kept by queue;
  * is_surplus: in a strict line, the job runs already (policies/queues/pending.h). */
 static inline uint64_t request_class_anchor(uint64_t places, bool is_surplus)
 {

@@ -12,6 +12,7 @@
 #include "policies/reservation/planned_start.h"
 #include "policies/reservation/reservation.h"
 #include "policies/state/listeners.h"
+#include "policies/state/over_quota.h"
 #include "policies/state/planned_end.h"
 #include "policies/state/sched_state.h"
 #include "policies/state/waits.h"
@@ -190,11 +191,17 @@ static void note_refused(struct sched *sched, uint32_t slot)
         scratch->refused_from[ask] = length;
 }
 
+/* Is its request class closed to the job?  Space that is kept for owners is open to a job in quota. */
+static bool is_shut(const struct sched *sched, uint32_t slot)
+{
+    const uint8_t closed = sched->request_classes.at[sched->jobs.jobs[slot].ask].closed;
+    return closed != 0 && (closed != REQUEST_CLASS_SPARES_OWNERS || !sched_is_entitled(sched, slot));
+}
+
 /* Can the job start now without delaying a planned start?  Then sched->pieces say where. */
 static bool fits_beside_planned_starts(struct sched *sched, uint32_t slot, const struct node_marks *only)
 {
-    const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[slot]);
-    if (ask->closed != 0 || (!sched->policy.backfill->keeps && is_refused(sched, slot)))
+    if (is_shut(sched, slot) || (!sched->policy.backfill->keeps && is_refused(sched, slot)))
         return false;
     if (planned_start_fits_now(sched, slot, only, &sched->pieces))
         return true;
@@ -240,7 +247,7 @@ static bool find_from(struct sched *sched, uint32_t slot, time_ns from, time_ns 
 {
     const struct planned_start_book *book = sched->planned_starts;
     const time_ns next_end = book->end_count > 0 ? book->ends[0].end : TIME_NEVER;
-    if (sched_ask(sched, &sched->jobs.jobs[slot])->closed & SPARES && from < next_end)
+    if (from < next_end && sched_ask(sched, &sched->jobs.jobs[slot])->closed & SPARES && is_shut(sched, slot))
         from = next_end;
     return from <= latest && from != TIME_NEVER && planned_start_find(sched, slot, from, latest, only);
 }

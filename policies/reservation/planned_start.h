@@ -35,10 +35,10 @@ struct planned_start { /* policies/reservation/planned_start.c */
     uint8_t group;      /* its only group; PLANNED_START_MANY: the profile alone cannot decide where it fits */
     bool is_aside;      /* scratch: to be ignored */
     queue_id owed_by;   /* where queues compete: the lowest queue that does not deserve the request; QUEUE_NONE */
+    uint32_t units;     /* planned by count: it has no pieces; 0: it has pieces */
     time_ns start, end; /* TIME_NEVER: its length is not known */
     uint32_t first_piece, piece_count;
-    uint32_t units; /* planned by count: it has no pieces; 0: it has pieces */
-    uint64_t made;  /* sequence number */
+    uint64_t made; /* sequence number */
 };
 
 struct planned_start_need { /* of a node, or of one GPU of it */

@@ -23,7 +23,7 @@ static void archive_marks(struct archive *archive, const struct sched *sched, st
 
 static void archive_planned_starts(struct archive *archive, struct planned_start_book *book)
 {
-    ARCHIVE_KNOWS(struct planned_start, 64);
+    ARCHIVE_KNOWS(struct planned_start, 56);
     ARCHIVE_ROOM(archive, book->of, book->capacity, book->count);
     for (uint32_t f = 0; f < book->count; f++) {
         struct planned_start *planned_start = &book->of[f];

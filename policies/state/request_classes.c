@@ -186,7 +186,8 @@ static bool minds_nodes(const struct sched *sched, const struct request_class *r
     return minds;
 }
 
-/* The anchor of the job's next step: a hash of where the members that it holds bind that. */
+/* The anchor of the job's next step: a hash of where the members that it holds bind that, and where queues matter in one
+ * line, of its queue. */
 static uint64_t anchor_of(const struct sched *sched, uint32_t slot)
 {
     const struct cluster *cluster = sched->cluster;
@@ -206,6 +207,8 @@ static uint64_t anchor_of(const struct sched *sched, uint32_t slot)
         const uint64_t members = (uint64_t)holding->piece.member_count << 16 | holding->piece.group;
         anchor += hash_mix(hash_mix(holding->phase + 1, members), holding->piece.node);
     }
+    if (sched->headroom.is_by_queue)
+        anchor = hash_mix(anchor, job->queue);
     return request_class_anchor(anchor, sched->pending.is_strict && job->fill != FILL_BELOW);
 }
 

@@ -47,7 +47,7 @@ struct capacity_table {                /* {0}: the size is constant */
 
 /* How dates become times. */
 struct capacity_clock {
-    bool is_known;  /* the jobs come from a trace; false: a file with dates is an error */
+    bool is_known;    /* the jobs come from a trace; false: a file with dates is an error */
     struct zone zone; /* of dates, which name none */
 };
 

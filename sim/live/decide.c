@@ -19,8 +19,8 @@ struct decider {
     struct sched *sched;
     struct wire *wire;
     time_ns now;
-    uint64_t numbers; /* decisions told so far */
-    uint64_t ids_max; /* ids of jobs and arrays are below it */
+    uint64_t numbers;     /* decisions told so far */
+    uint64_t ids_max;     /* ids of jobs and arrays are below it */
     struct buffer answer; /* of the last cycle */
     size_t compared;      /* bytes of it that were compared with the input */
     struct buffer theirs; /* scratch */
@@ -325,8 +325,8 @@ static struct error take_line(struct decider *decider, struct text text)
     struct wire_line line;
     unsigned wanted = WIRE_TOLD | WIRE_PASSED | (decider->options->is_checked ? WIRE_ANSWERED : 0);
     wire_forget(decider->wire);
-    struct error error = wire_read(decider->wire, input_path(decider->input), input_line_number(decider->input), text,
-                                   wanted, &line);
+    struct error error =
+        wire_read(decider->wire, input_path(decider->input), input_line_number(decider->input), text, wanted, &line);
     if (error_is(error)) {
         tell_changed_queues(decider, &line);
         return line.unknown_node != NULL ? unknown_node(decider, line.unknown_node, error) : bad_line(decider, error);

@@ -60,7 +60,7 @@
 #include "topologies/links.h"
 #include "workloads/job.h"
 
-__extension__ typedef __int128 gpu_time_ns; /* GPUs x ns: 16,384 GPUs pass 64 bits in a week */
+__extension__ typedef __int128 gpu_time_ns;                       /* GPUs x ns: 16,384 GPUs pass 64 bits in a week */
 #define RECORD_MILLI_NS_PER_GPU_S (INT64_C(1000) * TIME_NS_PER_S) /* thousandths of a GPU x ns */
 
 enum job_end_state {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Completions of bash, zsh and fish: they name every command and option of the help; that of bash runs, and offers values
-# where these are known (completion_shells.sh runs the others).
+# Completions of bash, zsh and fish: they name every command and option of the help; that of bash runs, and offers
+# values where these are known (completion_shells.sh runs the others).
 set -u
 . tests/support/cli.sh
 formats=azure-llm,batsim,borg,burstgpt,chronus,columns,gavel,helios

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The completions of zsh and fish run in their shells and offer values where these are known (completion.sh: all the rest).
+# The completions of zsh and fish run in their shells and offer values where these are known (completion.sh: the rest).
 set -u
 . tests/support/cli.sh
 for shell in zsh fish; do

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Every command of the guides runs, from a folder that holds what the guide names, and writes what it says it writes; the
-# example of docs/compare.md prints what stands there.
+# Every command of the guides runs, from a folder that holds what the guide names, and writes what it says it writes;
+# the example of docs/compare.md prints what stands there.
 set -u
 . tests/support/cli.sh
 umask 022
@@ -17,11 +17,14 @@ commands_of() { # guide
     sed -n '/^```sh$/,/^```$/{/^```/d;p;}' "docs/$1"
 }
 
+: >followed
 # A plan may be not sure, which is status 11.
 follow() { # guide
     count=0
     while read -r command; do
         count=$((count + 1))
+        grep -qxF -e "$command" followed && continue # another guide has it too
+        echo "$command" >>followed
         sh -c "$command" >said.out 2>said.err </dev/null
         status=$?
         [ $status -eq 0 ] || [ $status -eq 11 ] || fail "$1: $command: status $status: $(cat said.err)"
