@@ -59,7 +59,7 @@ const struct order_policy order_multifactor = {
     .version = 1,
     .summary = "weighted sum of age, fair share, size, priority and class; hard to explain, age "
                "wins in the end",
-    .reads_queue = QUEUE_READS(QUEUE_WEIGHT),
+    .reads_queue = QUEUE_READS(QUEUE_WEIGHT) | QUEUE_READS(QUEUE_USERS),
     .reads_job = JOB_READS(JOB_FIELD_PRIORITY),
     .moves = true,
     .needs_accounts = true,
