@@ -494,9 +494,9 @@ static void an_edited_field_is_named_with_its_place(void **state)
     static const struct {
         const char *file, *from, *to, *place, *what;
     } cases[] = {
-        {RECORD_JOBS_FILE, "estimate_s,deadline_s,end_s\n", "estimate_s,deadline_s,end_s\n-",
-         "jobs.csv.zst:2:1", "submit_s"},
-        {RECORD_JOBS_FILE, ",job-13,", ",job-13,more,", "jobs.csv.zst:2", "71 fields"},
+        {RECORD_JOBS_FILE, "estimate_s,deadline_s,end_s\n", "estimate_s,deadline_s,end_s\n-", "jobs.csv.zst:2:1",
+         "submit_s"},
+        {RECORD_JOBS_FILE, ",job-13,", ",job-13,more,", "jobs.csv.zst:2", "72 fields"},
         {RECORD_JOBS_FILE, ",job-13,", ",\"job\"-13,", "jobs.csv.zst:2:", "closing quote"},
         {RECORD_JOBS_FILE, ",job-13,", ",job\"13,\"more,", "jobs.csv.zst:2:", "closing quote"},
         {RECORD_JOBS_FILE, "completed", "finished", "jobs.csv.zst:", "state"},
@@ -529,19 +529,21 @@ static void every_field_is_filled(void **state)
 {
     (void)state;
     static const char *const jobs[] = {
-        "8,7,8,7,8,1,1,1,1,1,,0,0,,q,,training,training,0,1,0,completed,,1,free,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,"
+        "8,7,8,7,8,1,1,1,1,1,,0,0,,q,,training,training,0,1,0,0,completed,,1,free,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,"
+        ",,"
         ","
         ",,,,,,,,,,9",
-        "8,8,,8,,0,0,1,0,1,,0,3,,q,,training,training,0,1,any,pending,,1,,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"
+        "8,8,,8,,0,0,1,0,1,,0,3,,q,,training,training,0,1,any,0,pending,,1,,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"
         ",,,,,"
         ",,,,",
-        "8,9,8,x,,0,0,1,0,1,,,,,q,,training,training,0,1,any,rejected,Held,1,,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"
+        "8,9,8,x,,0,0,1,0,1,,,,,q,,training,training,0,1,any,0,rejected,Held,1,,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,"
+        ","
         ",,"
         ",,,,,,,,8",
-        "8,10,9,10,11,7,1,1,17.5,2.5,,2,5,1.5,q,,training,training,0,1,0,completed,,1,free,1,6,3,0,0,0,"
+        "8,10,9,10,11,7,1,1,17.5,2.5,,2,5,1.5,q,,training,training,0,1,0,0,completed,,1,free,1,6,3,0,0,0,"
         "1,0,2,0,0,3,0,0,0,all_reduce_bound,1.5,0.25,3,24.999999999,0,,notebook,0.5,1.25,,,,,,,12,1.5,0.000000002,0,,,,"
         ",,,30,7.5,40,20",
-        "8,11,9,11,11,3.5,1,1,0.0035,0.001,,2,5,1.5,q,,training,training,0,1,0,completed,,1,free,1,6,0,"
+        "8,11,9,11,11,3.5,1,1,0.0035,0.001,,2,5,1.5,q,,training,training,0,1,0,0,completed,,1,free,1,6,0,"
         "0,0,0,,,,,,,,,,plan,0,0,0,,0.0035,0.412,,,,2,1,0,3,1.5,2.5,,,,,4,1,2,1,0.75,,,,,20",
         NULL};
     static const char *const attempts[] = {"7,8,1,n0:0,1,ended,,0,0,0,,,9",
@@ -558,9 +560,11 @@ static void every_field_is_filled(void **state)
         {",0,3,,q", ",0,,,q", "jobs.csv.zst:3:", "wait_total_s"},
         {"\n8,9,8,x,,0,0,1,0,1,,,,,", "\n8,9,8,x,,0,0,1,0,1,,0,0,,",
          "jobs.csv.zst:4:", "wait_s: a rejected job has no wait"},
-        {",0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,9\n", ",0,0,0,0,0,0,,,,,,,,,,,,,1,,,,,,,,,,,,,,,,,,,,,,,,,,9\n",
+        {",0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,9\n",
+         ",0,0,0,0,0,0,,,,,,,,,,,,,1,,,,,,,,,,,,,,,,,,,,,,,,,,9\n",
          "jobs.csv.zst:2:", "network_gpu_s: a job that declares no communication has none"},
-        {",0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,9\n", ",0,0,0,0,0,0,,1,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,9\n",
+        {",0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,9\n",
+         ",0,0,0,0,0,0,,1,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,9\n",
          "jobs.csv.zst:2:", "lost_leave_gpu_s: without the first cause there is none"},
         {",12,1.5,0.000000002,0,", ",10,1.5,0.000000002,0,", "jobs.csv.zst:5:", "ready_s: before the start"},
         {",12,1.5,0.000000002,0,", ",12,,0.000000002,0,",
@@ -568,7 +572,8 @@ static void every_field_is_filled(void **state)
         {",1,0,2,0,0,3,0,0,0,all", ",1,0,2,0,0,4,0,0,0,all", "jobs.csv.zst:5:", "the causes do not add up"},
         {"all_reduce_bound,1.5,", "all_reduce_bound,,", "jobs.csv.zst:5:", "exposed_gpu_s"},
         {",3,24.999999999,", ",0,24.999999999,", "jobs.csv.zst:5:", "network_gb_per_s: a mean over no GPU time"},
-        {",0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,9\n", ",0,0,0,0,0,0,,,,,,,,,,,,,,,,,,1,,,,,,,,,,,,,,,,,,,,,9\n",
+        {",0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,9\n",
+         ",0,0,0,0,0,0,,,,,,,,,,,,,,,,,,1,,,,,,,,,,,,,,,,,,,,,9\n",
          "jobs.csv.zst:2:", "active_gpu_s: a job without declared activity has none"},
         {",notebook,0.5,", ",notebook,,", "jobs.csv.zst:5:", "active_gpu_s"},
         {",0.0035,0.412,", ",0.0035,1.412,", "jobs.csv.zst:6:", "mfu_ratio: not a ratio"},
