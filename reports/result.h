@@ -86,6 +86,7 @@ struct result_manifest {
 /* How the run was started, where, and how fast it was.  NULL and 0: not known, left out. */
 struct result_host {
     const char *const *arguments; /* the command line, NULL-terminated; NULL: none */
+    const char *folder;           /* in which it was started: names of inputs are relative to it */
     const char *system;           /* "Linux 6.1 x86_64" */
     const char *compiler;
     const char *started; /* UTC date */

@@ -333,6 +333,7 @@ static void turn_below(struct sched *sched, uint32_t slot, bool is_below)
     }
     if (job->fill != FILL_BELOW)
         sched->jobs.facts[slot].stale_count = 0;
+    sched->jobs.facts[slot].is_left_partial = false;
     for (uint32_t i = 0; i < sched->lists.below_count; i++)
         if (sched->lists.below[i] == slot) {
             sched->lists.below[i] = sched->lists.below[--sched->lists.below_count];

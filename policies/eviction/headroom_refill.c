@@ -50,7 +50,7 @@ bool headroom_refill(struct sched *sched)
     if (sched->changes < sched->eviction->headroom_retry || !is_short(sched, &request))
         return false;
     size_t mark = ledger_mark(sched->ledger);
-    sched->plan->taken_count = 0;
+    plan_begin(sched->plan);
     sched->plan->eligible_at = sched->plan->eligible_last_at = sched->plan->affordable_at = TIME_NEVER;
     victims_collect(sched, SLOT_NONE, PLAN_HEADROOM);
     ledger_foresee(sched->ledger);

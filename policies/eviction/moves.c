@@ -137,7 +137,8 @@ bool moves_vacate(struct sched *sched, uint32_t preemptor)
 {
     struct plan_scratch *plan = sched->plan;
     plan->is_moving = false;
-    plan->taken_count = plan->place_count = 0;
+    plan_begin(plan);
+    plan->place_count = 0;
     plan->eligible_at = plan->eligible_last_at = plan->affordable_at = TIME_NEVER;
     victims_collect(sched, preemptor, PLAN_CONSOLIDATE);
     victims_sort(sched);

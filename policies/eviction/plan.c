@@ -109,6 +109,19 @@ bool plan_is_core_taken(const struct sched *sched, const struct unit *unit)
     return false;
 }
 
+bool plan_stands_on_lost(const struct sched *sched, const struct unit *unit)
+{
+    const struct plan_scratch *plan = sched->plan;
+    if (unit->holding == UNIT_CORE)
+        return false;
+    for (uint32_t t = 0; t < plan->taken_count; t++) {
+        const struct unit *other = &plan->units[plan->taken[t]];
+        if (other->is_taken && !other->is_moved && unit_stands_on(sched, unit, other))
+            return true;
+    }
+    return false;
+}
+
 static uint32_t taken_jobs(const struct sched *sched)
 {
     uint32_t count = 0;
@@ -153,58 +166,6 @@ void plan_charge_preemptor(struct sched *sched, uint32_t preemptor, int sign)
     ledger_charge(sched->ledger, own->queue, amounts);
 }
 
-/* With the victims gone and waiting again, does the order put the preemptor before each of them? */
-static bool is_ordered_first(struct sched *sched, uint32_t preemptor)
-{
-    struct plan_scratch *plan = sched->plan;
-    for (uint32_t t = 0; t < plan->taken_count; t++) {
-        const struct unit *unit = &plan->units[plan->taken[t]];
-        struct contender a, b;
-        if (!unit->is_taken || unit->is_moved || plan_takes_own(sched, preemptor, unit->queue))
-            continue;
-        plan_contenders(sched, preemptor, unit, &a, &b);
-        if (!plan_is_by_right(sched, a.queue) && sched->policy.quota->compare(&sched->tree, a, b) > 0)
-            return false;
-    }
-    return true;
-}
-
-static uint32_t list_touched(struct sched *sched)
-{
-    struct plan_scratch *plan = sched->plan;
-    uint32_t count = 0;
-    for (uint32_t t = 0; t < plan->taken_count; t++) {
-        const struct unit *unit = &plan->units[plan->taken[t]];
-        bool is_new = unit->is_taken && !unit->is_moved;
-        for (uint32_t i = 0; i < count && is_new; i++)
-            is_new = plan->touched[i] != unit->queue;
-        if (!is_new)
-            continue;
-        MEM_GROW(plan->touched, plan->touched_capacity, (size_t)count + 1);
-        plan->touched[count++] = unit->queue;
-    }
-    return count;
-}
-
-/* Do the quota policy and the order accept the after-state?  Only a reclaim is asked. */
-static bool is_quota_good(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
-{
-    const struct sched_job *own = &sched->jobs.jobs[preemptor];
-    const struct quota_policy *quota = sched->policy.quota;
-    const int64_t *ask = sched_ask(sched, own)->charge;
-    if (kind != PLAN_RECLAIM)
-        return true;
-    if (!is_ordered_first(sched, preemptor) || !plan_is_lawful(sched, preemptor))
-        return false;
-    if (quota->is_valid == NULL)
-        return true;
-    uint32_t touched = list_touched(sched);
-    plan_charge_preemptor(sched, preemptor, 1);
-    bool is_valid = quota->is_valid(&sched->tree, own->queue, ask, sched->plan->touched, touched);
-    plan_charge_preemptor(sched, preemptor, -1);
-    return is_valid;
-}
-
 /* Is the preemption cost worth the time that the preemptor has waited?  If not, notes when it may be.  The cost
  * does not matter if the preemptor's queue stays in quota. */
 static bool is_worth_it(struct sched *sched, uint32_t preemptor)
@@ -230,49 +191,6 @@ static bool is_worth_it(struct sched *sched, uint32_t preemptor)
     return false;
 }
 
-/* Victims that found no other place are lost.  May each of them be lost, one after another?  The moved ones are charged
- * again already. */
-static bool may_be_lost(struct sched *sched, uint32_t preemptor)
-{
-    struct plan_scratch *plan = sched->plan;
-    if (!plan->is_moving)
-        return true; /* this was asked when each was taken */
-    for (uint32_t t = 0; t < plan->taken_count; t++) {
-        const struct unit *unit = &plan->units[plan->taken[t]];
-        if (unit->is_taken && !unit->is_moved)
-            plan_charge(sched, unit, 1);
-    }
-    bool is_lawful = true;
-    for (uint32_t t = 0; t < plan->taken_count && is_lawful; t++) {
-        const struct unit *unit = &plan->units[plan->taken[t]];
-        if (!unit->is_taken || unit->is_moved)
-            continue;
-        is_lawful = victims_is_lawful(sched, preemptor, unit);
-        plan_charge(sched, unit, -1);
-    }
-    return is_lawful;
-}
-
-/* May victims of such a plan be placed elsewhere? */
-static bool may_move(const struct sched *sched, enum plan_kind kind)
-{
-    return kind == PLAN_CONSOLIDATE || sched->policy.preempt.replaces_victims;
-}
-
-/* Is the after-state of the units taken valid?  It does not ask whether each unit is needed. */
-static bool is_good(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
-{
-    if (!may_move(sched, kind))
-        return is_quota_good(sched, preemptor, kind);
-    size_t mark = ledger_mark(sched->ledger);
-    uint32_t homeless;
-    bool is_placed = plan_put_all(sched, preemptor, kind == PLAN_CONSOLIDATE ? 0 : UINT32_MAX, &homeless);
-    bool is_valid = is_placed && (kind != PLAN_CONSOLIDATE || homeless == 0) && may_be_lost(sched, preemptor) &&
-                    is_quota_good(sched, preemptor, kind);
-    ledger_rollback(sched->ledger, mark);
-    return is_valid;
-}
-
 /* Give back, the last taken first, every unit without which the preemptor still fits and the rounds allow the rest.
  * is_strict: the whole after-state must stay valid.  True if a unit was given back. */
 static bool give_back_spare(struct sched *sched, uint32_t preemptor, enum plan_kind kind, bool is_strict)
@@ -285,7 +203,7 @@ static bool give_back_spare(struct sched *sched, uint32_t preemptor, enum plan_k
             continue;
         plan_give_back(sched, unit);
         if (!plan_suffices(sched, preemptor) || !plan_is_lawful(sched, preemptor) ||
-            (is_strict && !is_good(sched, preemptor, kind)))
+            (is_strict && !plan_is_good(sched, preemptor, kind)))
             take_again(sched, unit);
         else
             is_any = true;
@@ -312,8 +230,8 @@ static bool trim(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
     forget_given_back(plan);
     size_t mark = ledger_mark(sched->ledger);
     give_back_spare(sched, preemptor, kind, false);
-    bool is_trimmed = is_good(sched, preemptor, kind);
-    if (is_trimmed || !may_move(sched, kind)) {
+    bool is_trimmed = plan_is_good(sched, preemptor, kind);
+    if (is_trimmed || !plan_may_move(sched, kind)) {
         ledger_commit(sched->ledger, mark);
         return is_trimmed;
     }
@@ -322,7 +240,7 @@ static bool trim(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
         plan->units[plan->taken[t]].is_taken = true;
     while (give_back_spare(sched, preemptor, kind, true))
         continue; /* the places of moved victims may depend on which others move */
-    return is_good(sched, preemptor, kind);
+    return plan_is_good(sched, preemptor, kind);
 }
 
 uint32_t plan_job_bound(const struct sched *sched, enum plan_kind kind)
@@ -341,12 +259,12 @@ static bool is_acceptable(struct sched *sched, uint32_t preemptor, enum plan_kin
 {
     if (kind == PLAN_CONSOLIDATE && !plan_may_hold_all(sched, preemptor)) {
 #ifdef WINDTUNNEL_DEBUG
-        assert(!is_good(sched, preemptor, kind));
+        assert(!plan_is_good(sched, preemptor, kind));
 #endif
         return false;
     }
     return taken_jobs(sched) <= plan_job_bound(sched, kind) && plan_suffices(sched, preemptor) &&
-           (plan_round(sched->plan) != NULL ? plan_is_lawful(sched, preemptor) : is_good(sched, preemptor, kind));
+           (plan_round(sched->plan) != NULL ? plan_is_lawful(sched, preemptor) : plan_is_good(sched, preemptor, kind));
 }
 
 /* The units taken suffice.  Is the after-state valid?  It is tried first without the units on nodes where the preemptor
@@ -422,7 +340,8 @@ typedef bool grow_fn(struct sched *sched, uint32_t preemptor, enum plan_kind kin
 static bool try_grow(struct sched *sched, uint32_t preemptor, enum plan_kind kind, grow_fn *way)
 {
     size_t mark = ledger_mark(sched->ledger);
-    sched->plan->taken_count = sched->plan->next = sched->plan->round = 0;
+    plan_begin(sched->plan);
+    sched->plan->next = sched->plan->round = 0;
     for (uint32_t u = 0; u < sched->plan->unit_count; u++)
         sched->plan->units[u].is_taken = sched->plan->units[u].is_refused = false;
     do {
@@ -518,7 +437,9 @@ static bool find_victims(struct sched *sched, uint32_t preemptor, enum plan_kind
     sched->plan->is_seeking = true;
     bool is_found = grow(sched, preemptor, kind, has_home) && trim(sched, preemptor, kind);
     /* If victims stay, the preemptor keeps the place that the plan found: a new search might find none beside them. */
-    const bool some_stay = is_found && may_move(sched, kind) && plan_leave_at_home(sched, preemptor);
+    if (is_found && plan_may_move(sched, kind))
+        plan_trim_members(sched, preemptor, kind);
+    const bool some_stay = is_found && plan_may_move(sched, kind) && plan_leave_at_home(sched, preemptor);
     is_found = is_found && is_worth_it(sched, preemptor) && (some_stay || plan_suffices(sched, preemptor));
     sched->plan->is_seeking = false;
     return is_found;
@@ -532,10 +453,17 @@ static bool fits_what_comes(struct sched *sched, uint32_t preemptor)
     return plan_suffices(sched, preemptor);
 }
 
-/* May the preemptor wait for space that is coming?  Where jobs wait before they evict others, the preemptor may
- * do so only in quota: over quota, an owner of that space would take it back. */
-static bool may_await(const struct sched *sched, uint32_t preemptor)
+/* May the preemptor, which needs no victim, wait for space that is coming?  Where jobs wait before they evict others,
+ * the preemptor may do so only in quota: over quota, an owner of that space would take it back.  Where victims are
+ * placed again, plan_await gives such space to the jobs that are next; a plan claims it only if it could take victims
+ * too.
+ * Source: KAI-Scheduler, `actions/common/solvers/by_pod_solver.go`: a scenario without victims is no solution. */
+static bool may_await(const struct sched *sched, uint32_t preemptor, enum plan_kind kind, bool may_evict)
 {
+    if (sched->policy.preempt.replaces_victims &&
+        (!may_evict ||
+         (kind == PLAN_PREEMPT && victims_has_no_lower(sched, preemptor, sched->jobs.jobs[preemptor].queue))))
+        return false;
     return !sched->has_patience || sched_is_entitled(sched, preemptor);
 }
 
@@ -560,13 +488,13 @@ bool plan_find(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
         return false;
     sched->eviction->plans_tried++;
     size_t mark = ledger_mark(sched->ledger);
-    sched->plan->taken_count = 0;
+    plan_begin(sched->plan);
     sched->plan->free_before = headroom_free(sched);
     const bool has_home = plan_home_suffices(sched, preemptor);
     /* The check of the preemption bound spares no work that counts (0.0 %), but decisions differ without it. */
     bool is_found =
         has_home && fits_what_comes(sched, preemptor)
-            ? may_await(sched, preemptor)
+            ? may_await(sched, preemptor, kind, may_evict)
             : may_evict && preemption_bound_suffices(&sched->preemption_bound, sched->cluster, sched_ask(sched, job)) &&
                   find_victims(sched, preemptor, kind, has_home);
     ledger_rollback(sched->ledger, mark);

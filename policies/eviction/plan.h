@@ -17,6 +17,19 @@ void plan_take(struct sched *sched, struct unit *unit);
 void plan_give_back(struct sched *sched, struct unit *unit);
 /* Is the core or the set taken without which this surplus unit cannot stay? */
 bool plan_is_core_taken(const struct sched *sched, const struct unit *unit);
+/* Does the unit stand on a core or a set that the plan takes and that finds no other place?  Then it finds none either:
+ * a surplus member alone is no job. */
+bool plan_stands_on_lost(const struct sched *sched, const struct unit *unit);
+/* May victims of such a plan be placed elsewhere? */
+bool plan_may_move(const struct sched *sched, enum plan_kind kind);
+/* Is the after-state of the units taken valid?  It does not ask whether each unit is needed.  Sets plan.pieces and
+ * plan.places. */
+bool plan_is_good(struct sched *sched, uint32_t preemptor, enum plan_kind kind);
+/* In a valid plan whose victims move: list the members that need not (plan.stays).  Then plan.pieces and plan.places
+ * are those of the trimmed plan. */
+void plan_trim_members(struct sched *sched, uint32_t preemptor, enum plan_kind kind);
+/* The pieces of the unit's job that stay; valid until the next call. */
+struct held_pieces plan_staying(struct sched *sched, const struct unit *unit);
 /* How many jobs one plan of this kind may evict now. */
 uint32_t plan_job_bound(const struct sched *sched, enum plan_kind kind);
 

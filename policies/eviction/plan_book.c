@@ -134,10 +134,11 @@ enum source plan_book(struct sched *sched, job_id preemptor, enum plan_kind kind
         struct unit *unit = &plan->units[plan->taken[t]];
         if (!unit->is_taken)
             continue;
-        enum reason reason = kind == PLAN_CONSOLIDATE ? REASON_CONSOLIDATED
-                             : kind == PLAN_HEADROOM  ? REASON_HEADROOM
-                             : unit->is_over_quota    ? REASON_RECLAIMED
-                                                      : REASON_PREEMPTED;
+        const bool is_move = kind == PLAN_CONSOLIDATE || plan_stays_partly(plan, unit->slot);
+        enum reason reason = is_move                 ? REASON_CONSOLIDATED
+                             : kind == PLAN_HEADROOM ? REASON_HEADROOM
+                             : unit->is_over_quota   ? REASON_RECLAIMED
+                                                     : REASON_PREEMPTED;
         book_victim(sched, unit->slot, preemptor, reason, &needs_grace);
         for (uint32_t u = t; u < plan->taken_count; u++) /* this booked all units of the job */
             if (plan->units[plan->taken[u]].slot == unit->slot)
@@ -156,6 +157,8 @@ void plan_release(struct plan_scratch *plan)
     mem_free(plan->order);
     mem_free(plan->taken);
     mem_free(plan->places);
+    mem_free(plan->stays);
+    piece_list_release(&plan->staying);
     piece_list_release(&plan->pieces);
     piece_list_release(&plan->moved);
     mem_free(plan->touched);

@@ -9,12 +9,12 @@
  * the plan found, and only the victim goes back.  The queues are charged for it either way, so the after-state stays
  * valid.
  *
- * A unit stays or goes as a whole.  It goes if another place needs a GPU that it holds.  It also goes if another
- * victim would find no place beside it: victims whose places are not held (holds_places) are placed again after they
- * have left.
+ * A unit stays or goes as a whole; plan_members.c has parted some before.  It goes if another place needs a GPU that it
+ * holds.  It also goes if another victim would find no place beside it: victims whose places are not held
+ * (holds_places) are placed again after they have left.
  *
- * Source: KAI-Scheduler, `framework/statement.go`: a pod placed on its own node is not evicted.  There each pod of a
- * gang may stay by itself, and it is not checked whether the others find their places again.
+ * Source: KAI-Scheduler, `framework/statement.go`: a pod placed on its own node is not evicted.  There it is not
+ * checked whether the others find their places again.
  * Cost: O(members^2) to compare the nodes of a victim.  For each victim that may stay: a placement of all victims, and
  * one of the victims that move. */
 #include "policies/booking/booking.h"
@@ -33,7 +33,7 @@ static uint32_t request_class_of_unit(struct sched *sched, const struct unit *un
     for (uint32_t i = 0; i < job->holding_count; i++)
         if (unit_has(sched, unit, i))
             step[sched_job_holding(job, i)->piece.group] += sched_job_holding(job, i)->piece.member_count;
-    return request_class_of_step(&sched->request_classes, sched->cluster, job->request_class, step);
+    return request_class_of_step(&sched->request_classes, sched->cluster, job->request_class, step, 0);
 }
 
 /* Store plan.moved as the unit's new place. */
@@ -52,12 +52,17 @@ bool plan_seek_place(struct sched *sched, const struct unit *unit)
     const struct quota_policy *quota = sched->policy.quota;
     uint32_t kind = request_class_of_unit(sched, unit);
     const struct request_class *request_class = &sched->request_classes.at[kind]; /* the table may have moved */
+    const struct held_pieces staying = plan_staying(sched, unit);
+    /* With members that stay, the whole unit is charged again. */
+    const int64_t *charge = staying.count > 0 ? unit_terms(sched->plan, unit)->charge : request_class->charge;
     /* Tags: the members of its own job that stay behind would count as another job's. */
-    bool is_allowed_back =
-        request_class->tags == NULL &&
-        (quota->forbids == NULL || quota->forbids(&sched->tree, unit->queue, request_class->charge) == QUEUE_NONE);
-    const struct placement_request asked = {
-        .policy = sched->policy.placement, .request_class = request_class, .owner = unit->slot, .stop = sched->stop};
+    bool is_allowed_back = request_class->tags == NULL &&
+                           (quota->forbids == NULL || quota->forbids(&sched->tree, unit->queue, charge) == QUEUE_NONE);
+    const struct placement_request asked = {.policy = sched->policy.placement,
+                                            .request_class = request_class,
+                                            .owner = unit->slot,
+                                            .held = staying,
+                                            .stop = sched->stop};
     const struct free_space before = headroom_free(sched);
     size_t mark = ledger_mark(sched->ledger);
     if (is_allowed_back && placement_place(sched->ledger, &asked, &sched->plan->moved) &&
@@ -79,8 +84,8 @@ bool plan_replace(struct sched *sched, struct unit *unit)
 }
 
 /* With the preemptor placed and charged, place the victims elsewhere where they fit: the last taken first, the order in
- * which they would be admitted.  The moved victims are charged again.  Returns how many have no place; the search ends
- * with the first beyond `most`.  The caller rolls back. */
+ * which they would be admitted, so a core before its surplus.  The moved victims are charged again.  Returns how many
+ * have no place; the search ends with the first beyond `most`.  The caller rolls back. */
 static uint32_t replace_victims(struct sched *sched, uint32_t most)
 {
     struct plan_scratch *plan = sched->plan;
@@ -90,7 +95,7 @@ static uint32_t replace_victims(struct sched *sched, uint32_t most)
         struct unit *unit = &plan->units[plan->taken[t]];
         unit->is_moved = false;
         if (unit->is_taken)
-            homeless += !plan_replace(sched, unit);
+            homeless += plan_stands_on_lost(sched, unit) || !plan_replace(sched, unit);
     }
     return homeless;
 }

@@ -90,7 +90,7 @@ bool plan_next_round(struct sched *sched, size_t *mark)
     if (!goes_on) {
         ledger_rollback(sched->ledger, *mark);
         *mark = ledger_mark(sched->ledger);
-        plan->taken_count = 0;
+        plan_begin(plan);
     }
     plan->next = 0;
     for (uint32_t u = 0; u < plan->unit_count; u++) {

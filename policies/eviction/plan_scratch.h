@@ -71,6 +71,10 @@ struct victim_notes {        /* of the queues that are not settled */
     uint32_t count;
 };
 
+struct stay { /* a holding that keeps its place though its unit moves (policies/eviction/plan_members.c) */
+    uint32_t slot, holding;
+};
+
 struct plan_scratch {
     struct unit *units; /* the candidates, in the order of their keys; by queue first if the policy says so */
     size_t unit_capacity;
@@ -95,6 +99,10 @@ struct plan_scratch {
     uint32_t *taken; /* indices of units, in the order they were taken */
     size_t taken_capacity;
     uint32_t taken_count;
+    struct stay *stays;
+    size_t stay_capacity;
+    uint32_t stay_count;
+    struct piece_list staying;       /* the pieces of one job that stay */
     struct piece_list pieces, moved; /* the place of the preemptor; of the last victim that was moved */
     struct piece *places;            /* the places of all moved victims, by unit */
     size_t place_capacity;
@@ -142,6 +150,21 @@ static inline struct unit_terms *unit_terms(const struct plan_scratch *plan, con
 static inline const struct quota_round *plan_round(const struct plan_scratch *plan)
 {
     return plan->is_seeking && plan->round_count > 0 ? &plan->rounds[plan->round] : NULL;
+}
+
+/* Nothing is taken yet. */
+static inline void plan_begin(struct plan_scratch *plan)
+{
+    plan->taken_count = plan->stay_count = 0;
+}
+
+/* Do members of the job stay while others of its core move? */
+static inline bool plan_stays_partly(const struct plan_scratch *plan, uint32_t slot)
+{
+    for (uint32_t s = 0; s < plan->stay_count; s++)
+        if (plan->stays[s].slot == slot)
+            return true;
+    return false;
 }
 
 static inline void plan_note_eligible(struct plan_scratch *plan, time_ns at)

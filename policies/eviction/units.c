@@ -36,13 +36,16 @@ bool unit_stands_on(const struct sched *sched, const struct unit *unit, const st
     return (groups & ~all) == 0 && (unit->holding != UNIT_SET || groups != all);
 }
 
-/* Is the holding not part of `base` (a core or a set): does it belong to a unit that goes before `base`, or is it
- * leaving already? */
+/* Is the holding not part of `base` (a core or a set): does it belong to a unit that goes before `base`, does it stay
+ * while others of `base` move, or is it leaving already? */
 static bool is_beyond(const struct sched *sched, const struct unit *base, uint32_t holding)
 {
     const struct holding *own = sched_job_holding(&sched->jobs.jobs[base->slot], holding);
     if (!holding_is_in_place(own))
         return true;
+    for (uint32_t s = 0; s < sched->plan->stay_count; s++)
+        if (sched->plan->stays[s].slot == base->slot && sched->plan->stays[s].holding == holding)
+            return true;
     if (base->surplus_count == 0)
         return false;
     for (uint32_t u = 0; u < sched->plan->unit_count; u++) {

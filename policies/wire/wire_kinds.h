@@ -16,6 +16,8 @@ extern const struct wire_field wire_decision_fields[]; /* all but the id and the
 extern const struct wire_field wire_done_fields[];
 #define WIRE_CYCLE_KEY  "cycle"
 #define WIRE_DONE_KEY   "done"
+#define WIRE_UNKNOWN_KEY  "unknown"
+#define WIRE_BAD_LINE_KEY "bad_line"
 #define WIRE_HEADER_KEY "windtunnel_events"
 
 #endif

@@ -183,6 +183,7 @@ static void evict(struct law_books *books, struct book_job *job, const struct de
         uint32_t *members = &job->members[decision->pieces[p].group];
         *members -= decision->pieces[p].member_count < *members ? decision->pieces[p].member_count : *members;
     }
+    job->was_hurt |= decision->reason == REASON_CONSOLIDATED && !book_job_has_minimum(job);
 }
 
 static void take(struct law_books *books, const struct decision *decision)

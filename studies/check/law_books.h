@@ -32,7 +32,7 @@ struct book_pieces {
 struct book_job {
     uint8_t state;                     /* enum book_state */
     bool has_started;                  /* at least once */
-    bool was_hurt;                     /* the world took members from it */
+    bool was_hurt;                     /* the world took members from it, or some of them move */
     bool is_touched;                   /* by a decision of this cycle */
     bool is_new;                       /* its first START is of this cycle */
     struct job job;                    /* as submitted; its groups and sets lie in the arena */

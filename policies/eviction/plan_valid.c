@@ -1,0 +1,119 @@
+/* Is the after-state of a plan valid?  The quota policy accepts it, the limits hold, and the order puts the preemptor
+ * before every victim that is lost, so that no victim can take its place back (policies/eviction/plan.c).
+ * Cost: a placement of the preemptor and of each victim that may move; a comparison of queues for each victim. */
+#include "policies/eviction/eviction.h"
+#include "policies/eviction/plan.h"
+#include "policies/eviction/plan_rounds.h"
+#include "policies/eviction/plan_scratch.h"
+#include "policies/eviction/units.h"
+#include "policies/eviction/victims.h"
+#include "policies/state/request_classes.h"
+#include "policies/state/sched_state.h"
+
+/* With the victims gone and waiting again, does the order put the preemptor before each of them? */
+static bool is_ordered_first(struct sched *sched, uint32_t preemptor)
+{
+    struct plan_scratch *plan = sched->plan;
+    for (uint32_t t = 0; t < plan->taken_count; t++) {
+        const struct unit *unit = &plan->units[plan->taken[t]];
+        struct contender a, b;
+        if (!unit->is_taken || unit->is_moved || plan_takes_own(sched, preemptor, unit->queue))
+            continue;
+        if (sched->policy.preempt.replaces_victims && plan_stands_on_lost(sched, unit))
+            continue; /* it waits behind that, which is compared */
+        plan_contenders(sched, preemptor, unit, &a, &b);
+        if (!plan_is_by_right(sched, a.queue) && sched->policy.quota->compare(&sched->tree, a, b) > 0)
+            return false;
+    }
+    return true;
+}
+
+static uint32_t list_touched(struct sched *sched)
+{
+    struct plan_scratch *plan = sched->plan;
+    uint32_t count = 0;
+    for (uint32_t t = 0; t < plan->taken_count; t++) {
+        const struct unit *unit = &plan->units[plan->taken[t]];
+        bool is_new = unit->is_taken && !unit->is_moved;
+        for (uint32_t i = 0; i < count && is_new; i++)
+            is_new = plan->touched[i] != unit->queue;
+        if (!is_new)
+            continue;
+        MEM_GROW(plan->touched, plan->touched_capacity, (size_t)count + 1);
+        plan->touched[count++] = unit->queue;
+    }
+    return count;
+}
+
+/* Do the quota policy and the order accept the after-state?  Only a reclaim is asked. */
+static bool is_quota_good(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
+{
+    const struct sched_job *own = &sched->jobs.jobs[preemptor];
+    const struct quota_policy *quota = sched->policy.quota;
+    const int64_t *ask = sched_ask(sched, own)->charge;
+    if (kind != PLAN_RECLAIM)
+        return true;
+    if (!is_ordered_first(sched, preemptor) || !plan_is_lawful(sched, preemptor))
+        return false;
+    if (quota->is_valid == NULL)
+        return true;
+    uint32_t touched = list_touched(sched);
+    plan_charge_preemptor(sched, preemptor, 1);
+    bool is_valid = quota->is_valid(&sched->tree, own->queue, ask, sched->plan->touched, touched);
+    plan_charge_preemptor(sched, preemptor, -1);
+    return is_valid;
+}
+
+/* Victims that found no other place are lost.  May each of them be lost, one after another?  The moved ones are charged
+ * again already. */
+static bool may_be_lost(struct sched *sched, uint32_t preemptor)
+{
+    struct plan_scratch *plan = sched->plan;
+    if (!plan->is_moving)
+        return true; /* this was asked when each was taken */
+    for (uint32_t t = 0; t < plan->taken_count; t++) {
+        const struct unit *unit = &plan->units[plan->taken[t]];
+        if (unit->is_taken && !unit->is_moved)
+            plan_charge(sched, unit, 1);
+    }
+    bool is_lawful = true;
+    for (uint32_t t = 0; t < plan->taken_count && is_lawful; t++) {
+        const struct unit *unit = &plan->units[plan->taken[t]];
+        if (!unit->is_taken || unit->is_moved)
+            continue;
+        is_lawful = victims_is_lawful(sched, preemptor, unit);
+        plan_charge(sched, unit, -1);
+    }
+    return is_lawful;
+}
+
+/* Do all members find a place whose job keeps others where they are? */
+static bool has_all_parts(const struct sched *sched)
+{
+    const struct plan_scratch *plan = sched->plan;
+    for (uint32_t t = 0; t < plan->taken_count && plan->stay_count > 0; t++) {
+        const struct unit *unit = &plan->units[plan->taken[t]];
+        if (unit->is_taken && !unit->is_moved && plan_stays_partly(plan, unit->slot))
+            return false;
+    }
+    return true;
+}
+
+/* May victims of such a plan be placed elsewhere? */
+bool plan_may_move(const struct sched *sched, enum plan_kind kind)
+{
+    return kind == PLAN_CONSOLIDATE || sched->policy.preempt.replaces_victims;
+}
+
+bool plan_is_good(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
+{
+    if (!plan_may_move(sched, kind))
+        return is_quota_good(sched, preemptor, kind);
+    size_t mark = ledger_mark(sched->ledger);
+    uint32_t homeless;
+    bool is_placed = plan_put_all(sched, preemptor, kind == PLAN_CONSOLIDATE ? 0 : UINT32_MAX, &homeless);
+    bool is_valid = is_placed && (kind != PLAN_CONSOLIDATE || homeless == 0) && has_all_parts(sched) &&
+                    may_be_lost(sched, preemptor) && is_quota_good(sched, preemptor, kind);
+    ledger_rollback(sched->ledger, mark);
+    return is_valid;
+}
