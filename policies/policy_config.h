@@ -73,6 +73,8 @@ struct headroom_config {
                                                 whole nodes */
 };
 
+#define POLICY_UNNAMED "custom" /* the name of a policy whose text gives none */
+
 struct policy_config {
     char name[64];
     const struct order_policy *order[ORDER_CHAIN_MAX];

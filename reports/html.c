@@ -63,6 +63,11 @@ static void headline(const struct metrics *metrics, const struct html_options *o
         buffer_string(out, dot);
         buffer_bytes(out, offered.bytes, offered.length);
     }
+    offered.length = 0;
+    if (view_offered_models(&offered, metrics)) {
+        buffer_string(out, dot);
+        buffer_html(out, (struct text){offered.bytes, offered.length});
+    }
     buffer_release(&offered);
     buffer_string(out, "</p>\n");
 }

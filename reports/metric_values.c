@@ -341,6 +341,26 @@ static void write_arrived(const struct metrics *metrics, struct buffer *out)
     buffer_char(out, '}');
 }
 
+/* "gpu_model_asked": {"a10": {"offered_load_ratio": ..., "asked_gpu_h": ...}}; only if there are several models. */
+static void write_model_loads(const struct metrics *metrics, struct buffer *out)
+{
+    struct model_load loads[METRICS_MODEL_LOADS_MAX];
+    const size_t count = metrics_model_loads(metrics, loads);
+    if (count == 0)
+        return;
+    buffer_string(out, ",\n \"" METRICS_MODELS_ASKED "\": {");
+    for (size_t i = 0; i < count; i++) {
+        struct metric values[] = {metric_table[METRIC_OFFERED_LOAD_RATIO], metric_table[METRIC_ASKED_GPU_H]};
+        values[0].value = loads[i].ratio;
+        values[1].value = loads[i].asked_gpu_h;
+        buffer_string(out, i == 0 ? "\n  " : ",\n  ");
+        buffer_json(out, text_of(loads[i].name));
+        buffer_string(out, ": ");
+        write_group(values, sizeof values / sizeof values[0], "   ", out);
+    }
+    buffer_char(out, '}');
+}
+
 void metrics_write_json(const struct metrics *metrics, struct buffer *out)
 {
     size_t count;
@@ -360,6 +380,7 @@ void metrics_write_json(const struct metrics *metrics, struct buffer *out)
         }
         buffer_char(out, '}');
     }
+    write_model_loads(metrics, out);
     write_arrived(metrics, out);
     buffer_char(out, '}');
 }

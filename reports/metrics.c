@@ -206,13 +206,21 @@ static inline void job_points(struct metrics *metrics, const struct job_row *row
     points_add(&metrics->points, point);
 }
 
+static void add_asked(struct metrics *metrics, const struct job_row *row)
+{
+    const uint8_t model = row->asked_model < MODEL_SLOT_ANY ? row->asked_model : MODEL_SLOT_ANY;
+    metrics->asked_by_model[model] += (wide_int)row->gpu_milli * row->work_asked;
+}
+
 static void on_rejected(struct metrics *metrics, const struct job_row *row, struct tally *queue, struct tally *cell)
 {
     queue->jobs[END_REJECTED]++;
     cell->jobs[END_REJECTED]++;
     metrics->rejected[row->reason]++;
-    if (row->reason != REASON_NEVER_FITS)
-        metrics->rejected_milli_ns += (wide_int)row->gpu_milli * row->work_asked;
+    if (row->reason == REASON_NEVER_FITS)
+        return;
+    metrics->rejected_milli_ns += (wide_int)row->gpu_milli * row->work_asked;
+    add_asked(metrics, row);
 }
 
 static struct error on_job(void *self, const struct job_row *row)
@@ -249,6 +257,7 @@ static struct error on_job(void *self, const struct job_row *row)
         .limit = is_over_limit ? allocated : 0,
         .slowdown_micro = row->start != TIME_NEVER && row->end != TIME_NEVER ? slowdown_micro(row) : 0,
     };
+    add_asked(metrics, row);
     job_points(metrics, row, queue, (uint16_t)(cell - metrics->cells), &sums);
     tally_add(queue_tally, row, &sums);
     tally_add(&cell->tally, row, &sums);
@@ -333,8 +342,15 @@ static struct error on_finished(void *self, const struct run_facts *facts)
     for (uint32_t q = 0; q < facts->queue_count; q++)
         queues[q] = (struct record_queue){.name = arena_copy(&metrics->arena, text_of(facts->queues[q].name)),
                                           .parent = facts->queues[q].parent};
+    struct record_pool *pools = arena_alloc_array(&metrics->arena, facts->pool_count + (size_t)1, struct record_pool);
+    for (uint32_t p = 0; p < facts->pool_count; p++) {
+        pools[p] = facts->pools[p];
+        pools[p].name = arena_copy(&metrics->arena, text_of(facts->pools[p].name));
+        pools[p].first_node = arena_copy(&metrics->arena, text_of(facts->pools[p].first_node));
+    }
     metrics->facts = *facts;
     metrics->facts.queues = queues;
+    metrics->facts.pools = pools;
     metrics->facts.model_names = names;
     metrics->model_names = names;
     metrics->model_count = count;

@@ -329,6 +329,8 @@ struct metrics {
     wide_int
         rejected_milli_ns; /* GPU-milli x time that counted rejected jobs asked for, without those that never fit */
 
+    wide_int asked_by_model[MODEL_SLOTS]; /* GPU-milli x time that counted jobs asked for, without those that never fit,
+                                             by the only model that they can get */
     struct timeline_row *samples;
     size_t sample_count, sample_capacity;
 

@@ -25,6 +25,7 @@ enum job_column {
     JOB_PRIORITY,
     JOB_MEMBERS,
     JOB_MODEL,
+    JOB_MODEL_ASKED,
     JOB_STATE,
     JOB_REASON,
     JOB_IS_COUNTED,
@@ -436,6 +437,7 @@ bool record_row_job(struct reading *reading, struct job_row *out)
     row.gpu_milli = csv_scaled(rows, JOB_GPUS, GPU_MILLI);
     row.members = (uint32_t)csv_int(rows, JOB_MEMBERS, 0, UINT32_MAX);
     row.model = read_model(reading, JOB_MODEL);
+    row.asked_model = read_model(reading, JOB_MODEL_ASKED);
     row.state = (uint8_t)csv_choice(rows, JOB_STATE, job_end_names);
     read_job_times(rows, &row);
     row.reason = read_reason(reading, JOB_REASON);

@@ -184,6 +184,30 @@ static void write_queues(const struct run_facts *facts, struct buffer *out)
     buffer_char(out, '}');
 }
 
+/* In the order of the cluster. */
+static void write_pools(const struct run_facts *facts, struct buffer *out)
+{
+    if (facts->pool_count == 0)
+        return;
+    key(out, "pools");
+    for (uint32_t p = 0; p < facts->pool_count; p++) {
+        const struct record_pool *pool = &facts->pools[p];
+        buffer_string(out, p == 0 ? "[{\"name\": " : ",\n    {\"name\": ");
+        buffer_json(out, text_of(pool->name));
+        buffer_string(out, ", \"first_node\": ");
+        buffer_json(out, text_of(pool->first_node));
+        buffer_format(out, ", \"nodes\": %u, \"gpus_per_node\": %u", pool->node_count, pool->gpus_per_node);
+        if (pool->model != MODEL_ANY) {
+            buffer_string(out, ", \"gpu_model\": ");
+            buffer_json(out, text_of(facts->model_names[pool->model]));
+        }
+        buffer_string(out, ", \"price_usd_per_gpu_h\": ");
+        buffer_double(out, pool->price_usd_per_gpu_h);
+        buffer_char(out, '}');
+    }
+    buffer_char(out, ']');
+}
+
 static void write_loop(const struct loop_facts *loop, struct buffer *out)
 {
     if (!loop->is_closed)
@@ -204,6 +228,7 @@ static void write_facts(const struct run_facts *facts, struct buffer *out)
     pair_count(out, "gpus", facts->gpu_count);
     pair_texts(out, "gpu_models", facts->model_names);
     write_queues(facts, out);
+    write_pools(facts, out);
     pair_double(out, "price_usd_per_gpu_h", facts->price_usd_per_gpu_h);
     pair_count(out, "events", facts->events);
     pair_count(out, "cycles", facts->cycles);

@@ -211,6 +211,40 @@ static void read_queues(struct result *result, struct json_object *facts)
     result->facts.queue_count = count;
 }
 
+static uint8_t model_named(const struct run_facts *facts, const char *name, const struct json_value *at)
+{
+    for (uint8_t m = 0; name != NULL && facts->model_names[m] != NULL; m++)
+        if (strcmp(facts->model_names[m], name) == 0)
+            return m;
+    if (name != NULL)
+        json_fail(at, "'%s' is none of \"gpu_models\"", name);
+    return MODEL_ANY;
+}
+
+static void read_pools(struct result *result, struct json_object *facts)
+{
+    const struct json_value value = json_member(facts, "pools");
+    if (value.node == NULL)
+        return;
+    const size_t count = json_array_count(&value);
+    struct record_pool *pools = arena_alloc_array(&result->arena, count + 1, struct record_pool);
+    for (size_t p = 0; p < count; p++) {
+        struct json_object pool;
+        const struct json_value at = json_array_item(&value, p);
+        json_object_open(&pool, &at);
+        pools[p] =
+            (struct record_pool){.name = keep(&result->arena, json_get_string(&pool, "name", "")),
+                                 .first_node = keep(&result->arena, json_get_string(&pool, "first_node", "")),
+                                 .model = model_named(&result->facts, json_get_string(&pool, "gpu_model", NULL), &at),
+                                 .node_count = (uint32_t)json_get_int(&pool, "nodes", 0, UINT32_MAX, 0),
+                                 .gpus_per_node = (uint32_t)json_get_int(&pool, "gpus_per_node", 0, UINT32_MAX, 0),
+                                 .price_usd_per_gpu_h = json_get_real(&pool, "price_usd_per_gpu_h", 0, 1e9, 0)};
+        json_object_close(&pool);
+    }
+    result->facts.pools = pools;
+    result->facts.pool_count = (uint32_t)count;
+}
+
 static void read_loop(struct loop_facts *loop, struct json_object *object)
 {
     loop->is_closed = json_has(object, "closed_loop_jobs");
@@ -237,6 +271,7 @@ static void read_facts(struct result *result, struct json_object *root)
     json_need(&object, "gpu_models");
     facts->model_names = read_texts(&object, "gpu_models", &result->arena);
     read_queues(result, &object);
+    read_pools(result, &object);
     facts->price_usd_per_gpu_h = json_get_real(&object, "price_usd_per_gpu_h", 0, 1e9, 0);
     facts->events = (uint64_t)json_get_int(&object, "events", 0, INT64_MAX, 0);
     facts->cycles = (uint64_t)json_get_int(&object, "cycles", 0, INT64_MAX, 0);

@@ -44,6 +44,8 @@ static void write_headline(const struct metrics *metrics, const struct table_opt
     buffer_string(out, facts->warmup > 0 ? " jobs counted\n" : " jobs\n");
     if (view_offered(out, metrics))
         buffer_char(out, '\n');
+    if (view_offered_models(out, metrics))
+        buffer_char(out, '\n');
     if (facts->warmup > 0) {
         buffer_string(out, "counted and measured after a warm-up of ");
         view_duration(out, time_to_seconds(facts->warmup));

@@ -41,6 +41,18 @@ static void add_arrived(struct values *values, const struct metrics *metrics)
     }
 }
 
+static void add_model_loads(struct values *values, const struct metrics *metrics)
+{
+    struct model_load loads[METRICS_MODEL_LOADS_MAX];
+    const size_t count = metrics_model_loads(metrics, loads);
+    for (size_t i = 0; i < count; i++) {
+        struct metric group[] = {*metric_find("offered_load_ratio"), *metric_find("asked_gpu_h")};
+        group[0].value = loads[i].ratio;
+        group[1].value = loads[i].asked_gpu_h;
+        add_group(values, METRICS_MODELS_ASKED, arena_copy(&values->arena, text_of(loads[i].name)), group, 2);
+    }
+}
+
 void values_of_metrics(struct values *out, const struct metrics *metrics)
 {
     size_t count;
@@ -53,6 +65,7 @@ void values_of_metrics(struct values *out, const struct metrics *metrics)
             const struct metric *group = metrics_cut(metrics, metrics_cut_names[c], i, &count);
             add_group(out, metrics_cut_names[c], arena_copy(&out->arena, text_of(key)), group, count);
         }
+    add_model_loads(out, metrics);
     add_arrived(out, metrics);
 }
 

@@ -198,6 +198,25 @@ bool view_offered(struct buffer *out, const struct metrics *metrics)
     return true;
 }
 
+enum { MODEL_NAME_MAX = 24 };
+
+bool view_offered_models(struct buffer *out, const struct metrics *metrics)
+{
+    struct model_load loads[METRICS_MODEL_LOADS_MAX];
+    const size_t count = metrics_model_loads(metrics, loads);
+    for (size_t i = 0; i < count; i++) {
+        const bool is_any = strcmp(loads[i].name, RECORD_ANY) == 0;
+        buffer_string(out, i == 0 ? "of it " : ", ");
+        view_percent(out, loads[i].ratio);
+        buffer_string(out, is_any ? " of all " : " of the ");
+        view_count(out, (double)loads[i].gpus);
+        buffer_string(out, is_any ? " GPUs by jobs that several models would do for" : " GPUs ");
+        if (!is_any)
+            view_name(out, loads[i].name, MODEL_NAME_MAX);
+    }
+    return count > 0;
+}
+
 bool view_gpu_time(const struct metrics *metrics, struct view_gpu_time *shares)
 {
     double allocated = metrics_value(metrics, "allocation_ratio");

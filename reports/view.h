@@ -31,6 +31,8 @@ void view_size(struct buffer *out, const struct metrics *metrics);
 /* "offered load 90.3 %: 1,126,942 GPU h asked in 13d 00h": the part of the window's GPU time that jobs asked for.
  * Appends nothing and returns false if that is not defined. */
 bool view_offered(struct buffer *out, const struct metrics *metrics);
+/* "of it 133 % of the 100 GPUs a10, 20.0 % of the 400 GPUs h100": where the cluster has several models; else false. */
+bool view_offered_models(struct buffer *out, const struct metrics *metrics);
 
 /* Seconds over which sums are taken.  window: sums of GPU time and cost.  period: sums over jobs, from the warm-up to
  * the end. */

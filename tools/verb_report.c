@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "policies/policy_config.h"
 #include "reports/html.h"
 #include "reports/long_run.h"
 #include "reports/metrics.h"
@@ -10,15 +11,17 @@
 #include "reports/result.h"
 #include "reports/table.h"
 #include "tools/verbs.h"
+#include "topologies/cluster.h"
 
 #define STEADY_LEVEL 0.95
 
-/* The name of a part of the scenario, such as its cluster; NULL if it has none. */
-static const char *part_name(struct json_doc *scenario, const char *part)
+/* The name of a part of the scenario, as the run tells it. */
+static const char *part_name(struct json_doc *scenario, const char *part, const char *unnamed)
 {
     struct error ignored = ERROR_OK;
     json_t *root = json_doc_root(scenario, &ignored).node;
-    return json_string_value(json_object_get(json_object_get(root, part), "name"));
+    const char *name = json_string_value(json_object_get(json_object_get(root, part), "name"));
+    return name != NULL ? name : unnamed;
 }
 
 /* The same rule as in scenario_title. */
@@ -53,10 +56,11 @@ static struct error write_reports(const struct args *args, const struct metrics 
     struct json_doc *scenario;
     TRY(json_doc_parse(&scenario, "scenario", text_of(manifest->scenario_json), ERROR_DATA));
     const char *given = args_string(args, "title");
-    struct html_options page = {.title = given != NULL ? given : title_of(scenario),
-                                .cluster = part_name(scenario, "cluster"),
-                                .policy = part_name(scenario, "policy"),
-                                .arguments = result->host.arguments};
+    struct html_options page = {
+        .title = given != NULL ? given : title_of(scenario),
+        .cluster = part_name(scenario, "cluster", CLUSTER_UNNAMED),
+        .policy = result->facts.is_decided_outside ? "another program" : part_name(scenario, "policy", POLICY_UNNAMED),
+        .arguments = result->host.arguments};
     const char *format = manifest->workload.format;
     struct table_options table = {.cluster = page.cluster,
                                   .policy = page.policy,

@@ -64,6 +64,7 @@ static struct error info_of(const struct args *args, struct workload_spec *spec,
     progress_line_begin(&progress, true);
     spec->reading = progress_line_reading(&progress);
     struct error error = trace_options_cluster(args, &cluster);
+    survey.asks = (struct survey_asks){.cluster = cluster, .until = TIME_NEVER};
     if (!error_is(error))
         error = job_source_open(&source, spec, cluster, seed);
     if (!error_is(error) && has_shapes)

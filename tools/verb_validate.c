@@ -1,11 +1,15 @@
 /* windtunnel validate: read everything a run would read, and say what would happen. */
+#include <math.h>
+
 #include "policies/state/fits.h"
+#include "reports/view.h"
 #include "studies/run/alone.h"
 #include "studies/run/run.h"
 #include "studies/run/unread.h"
 #include "tools/verbs.h"
 #include "workloads/readers/survey.h"
 
+enum { MODEL_NAME_MAX = 24 };
 enum { JOB_BYTES = 24 }; /* memory of metrics per job; see reports/metrics.h */
 
 struct plan {
@@ -17,11 +21,11 @@ struct plan {
     struct alone alone;
 };
 
-static void on_job(void *self, const struct job *job)
+static bool on_job(void *self, const struct job *job)
 {
     struct plan *plan = self;
-    fits_add(plan->fits, job);
     alone_add(&plan->alone, job);
+    return fits_add(plan->fits, job) == FITS;
 }
 
 static struct error read_plan(struct plan *plan, const struct scenario_options *options)
@@ -41,7 +45,13 @@ static struct error read_plan(struct plan *plan, const struct scenario_options *
     TRY(error);
     plan->fits = fits_new(plan->sched);
     alone_init(&plan->alone, plan->scenario.cluster, job_source_queues(plan->source), &plan->scenario.policy);
-    return survey_read_with(&plan->seen, plan->source, on_job, plan);
+    const struct world_config *world = &plan->scenario.world;
+    return survey_read_with(&plan->seen, plan->source,
+                             &(struct survey_asks){.cluster = plan->scenario.cluster,
+                                                   .from = world->warmup,
+                                                   .until = world->end,
+                                                   .fits = on_job,
+                                                   .self = plan});
 }
 
 static void release(struct plan *plan)
@@ -168,25 +178,43 @@ static void write_unusable(const struct plan *plan, struct buffer *out)
     buffer_char(out, '\n');
 }
 
-static double load_of(const struct workload_facts *facts)
+/* As a run tells them (reports/view.h). */
+static void write_loads(const struct plan *plan, struct buffer *out)
 {
-    return facts->load_recorded * facts->duration_factor / facts->arrival_factor;
+    struct survey_load loads[SURVEY_LOADS_MAX];
+    const size_t count = survey_loads(&plan->seen, loads);
+    for (size_t i = 0; i < count; i++) {
+        const char *model = loads[i].model;
+        buffer_string(out, i == 0 ? "by model  " : ", ");
+        view_percent(out, loads[i].ratio);
+        buffer_format(out,
+                      model != NULL ? " of the %u GPUs " : " of all %u GPUs by jobs that several models would do for",
+                      loads[i].gpus);
+        if (model != NULL)
+            view_name(out, model, MODEL_NAME_MAX);
+    }
+    if (count > 0)
+        buffer_char(out, '\n');
 }
 
 static void write_work(const struct plan *plan, struct buffer *out)
 {
     const struct cluster *cluster = plan->scenario.cluster;
     const struct workload_facts *facts = job_source_facts(plan->source);
-    const double span_s = time_to_seconds(plan->seen.last_submit);
+    const double load = survey_load(&plan->seen);
     if (facts->is_filling) {
         buffer_format(out, "fill      the jobs ask %.3f of the cluster's GPUs, and none goes\n",
                       survey_total(&plan->seen.gpus_milli, GPU_MILLI) / cluster->gpu_count);
         return;
     }
-    if (span_s > 0)
-        buffer_format(out, "load      %.3f of the cluster's GPUs offered (%s x %.4f)\n", load_of(facts),
+    if (isfinite(load)) {
+        buffer_string(out, "load      ");
+        view_percent(out, load);
+        buffer_format(out, " of the cluster's GPU time offered (%s x %.4f)\n",
                       facts->duration_factor != 1 ? "run times" : "arrival gaps",
                       facts->duration_factor != 1 ? facts->duration_factor : facts->arrival_factor);
+        write_loads(plan, out);
+    }
     if (!(facts->gpu_h_per_day > 0))
         return;
     buffer_format(out, "work      %.0f GPU hours a day", facts->gpu_h_per_day);
@@ -277,6 +305,21 @@ static void json_unusable(const struct plan *plan, struct buffer *out)
     buffer_string(out, "]}");
 }
 
+static void loads_json(const struct plan *plan, struct buffer *out)
+{
+    struct survey_load loads[SURVEY_LOADS_MAX];
+    const size_t count = survey_loads(&plan->seen, loads);
+    for (size_t i = 0; i < count; i++) {
+        buffer_string(out, i == 0 ? ", \"load_by_model\": {" : ", ");
+        buffer_json(out, text_of(loads[i].model != NULL ? loads[i].model : RECORD_ANY));
+        buffer_format(out, ": {\"gpus\": %u, \"load\": ", loads[i].gpus);
+        buffer_double(out, loads[i].ratio);
+        buffer_char(out, '}');
+    }
+    if (count > 0)
+        buffer_char(out, '}');
+}
+
 static void json_workload(const struct plan *plan, struct buffer *out)
 {
     const struct workload_facts *facts = job_source_facts(plan->source);
@@ -289,9 +332,10 @@ static void json_workload(const struct plan *plan, struct buffer *out)
     if (facts->is_filling) {
         buffer_string(out, ", \"fill\": ");
         buffer_double(out, survey_total(&plan->seen.gpus_milli, GPU_MILLI) / gpus);
-    } else if (span_s > 0 && gpus > 0) {
+    } else if (isfinite(survey_load(&plan->seen))) {
         buffer_string(out, ", \"load\": ");
-        buffer_double(out, load_of(facts));
+        buffer_double(out, survey_load(&plan->seen));
+        loads_json(plan, out);
     }
     if (facts->load_gpus > 0)
         buffer_format(out, ", \"load_gpus\": %u", facts->load_gpus);

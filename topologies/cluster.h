@@ -42,6 +42,7 @@ enum {
 };
 
 #define DOMAIN_NONE UINT32_MAX
+#define CLUSTER_UNNAMED "cluster" /* the name of a cluster whose text gives none */
 
 struct label {
     const char *key;

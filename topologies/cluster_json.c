@@ -467,7 +467,7 @@ struct cluster *cluster_read(const struct json_value *value, cluster_read_inside
 {
     struct json_object root;
     json_object_open(&root, value);
-    const char *name = json_get_string(&root, "name", "cluster");
+    const char *name = json_get_string(&root, "name", CLUSTER_UNNAMED);
     struct cluster_build build;
     cluster_build_init(&build, text_of(name));
     struct reading reading = {.build = &build, .pool_names = names_new(), .read_hwloc = read_hwloc};

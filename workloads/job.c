@@ -96,6 +96,23 @@ int64_t job_asked_milli(const struct job *job, const struct cluster *cluster)
     return sum;
 }
 
+uint8_t job_only_model(const struct job *job, const struct cluster *cluster)
+{
+    uint8_t model = JOB_MODEL_ANY;
+    for (uint32_t g = 0; g < job->group_count; g++) {
+        const struct request *request = &job_group(job, g)->request;
+        for (uint32_t t = 0; t < cluster->type_count && request_asks_gpus(request); t++) {
+            const struct node_type *type = &cluster->types[t];
+            if (type->gpu_count == 0 || type->gpu_count < request->gpus || !request_takes_type(request, cluster, t))
+                continue;
+            if (model != JOB_MODEL_ANY && model != type->model)
+                return JOB_MODEL_ANY;
+            model = type->model;
+        }
+    }
+    return model;
+}
+
 static void shape_set(struct job *job, uint32_t member_count, uint32_t gpus_per_member)
 {
     job->first.count = member_count;

@@ -283,6 +283,11 @@ uint64_t job_whole_gpus(const struct job *job);
  * Used to compute loads.  cluster NULL: they count as whole GPUs. */
 int64_t job_asked_milli(const struct job *job, const struct cluster *cluster);
 
+enum { JOB_MODEL_ANY = 255 };
+
+/* The only GPU model that its members can get, as an index into the cluster's; JOB_MODEL_ANY: several, or none. */
+uint8_t job_only_model(const struct job *job, const struct cluster *cluster);
+
 /* Set group 0 to `gpus` whole GPUs: one member if they fit a node of `gpus_per_node`; equal members on ceil(gpus /
  * gpus_per_node) nodes if that divides `gpus`; else members of one GPU. */
 void job_shape_gpus(struct job *job, uint32_t gpus, uint16_t gpus_per_node);

@@ -426,7 +426,7 @@ void policy_config_read_with(struct policy_config *config, const struct json_val
     policy_registry_fill(&registry, plugins);
     *config = policy_config_default();
     json_object_open(&object, value);
-    const char *name = json_get_string(&object, "name", "custom");
+    const char *name = json_get_string(&object, "name", POLICY_UNNAMED);
     snprintf(config->name, sizeof config->name, "%s", name);
     json_get_string(&object, "summary", NULL); /* for people */
     order_chain_read(config->order, &config->order_count, ORDER_CHAIN_MAX, registry.entries[PLUGIN_ORDER], &object);

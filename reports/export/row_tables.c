@@ -25,6 +25,7 @@ static const struct column job_columns[] = {
     {"priority", COLUMN_INT},
     {"members", COLUMN_INT},
     {"gpu_model", COLUMN_TEXT},
+    {"gpu_model_asked", COLUMN_TEXT},
     {"state", COLUMN_TEXT},
     {"reason", COLUMN_TEXT},
     {"is_counted", COLUMN_INT},

@@ -16,10 +16,10 @@ enum { CELLS_MAX = CSV_COLUMNS_MAX };
 struct feed {
     row_fn *on_row;
     void *self;
-    struct run_facts facts; /* its models are known before the rows */
-    struct buffer waits;    /* the text of wait_by_reason_s */
-    struct buffer name;     /* the text of a job's number, if that is its name */
-    struct buffer model;    /* the text of a model without a name */
+    struct run_facts facts;  /* its models are known before the rows */
+    struct buffer waits;     /* the text of wait_by_reason_s */
+    struct buffer name;      /* the text of a job's number, if that is its name */
+    struct buffer models[2]; /* the texts of a row's models without a name */
     struct cell cells[CELLS_MAX];
     unsigned count;
 };
@@ -113,7 +113,7 @@ static struct error send(struct feed *feed, enum row_table table)
 
 /* ---- jobs ---- */
 
-static void put_model(struct feed *feed, uint8_t model)
+static void put_model(struct feed *feed, struct buffer *text, uint8_t model)
 {
     if (model == MODEL_ANY) {
         put_word(feed, RECORD_ANY);
@@ -122,12 +122,12 @@ static void put_model(struct feed *feed, uint8_t model)
     size_t count = 0;
     while (feed->facts.model_names[count] != NULL)
         count++;
-    feed->model.length = 0;
+    text->length = 0;
     if (model < count)
-        buffer_string(&feed->model, feed->facts.model_names[model]);
+        buffer_string(text, feed->facts.model_names[model]);
     else
-        buffer_int(&feed->model, model);
-    put_text(feed, (struct text){feed->model.bytes, feed->model.length});
+        buffer_int(text, model);
+    put_text(feed, (struct text){text->bytes, text->length});
 }
 
 static void put_name(struct feed *feed, const struct job_row *row)
@@ -170,7 +170,8 @@ static void put_job_words(struct feed *feed, const struct job_row *row)
     put_word(feed, row->workload_class != NULL ? row->workload_class : job_class_names[row->class]);
     put_int(feed, row->priority);
     put_int(feed, row->members);
-    put_model(feed, row->model);
+    put_model(feed, &feed->models[0], row->model);
+    put_model(feed, &feed->models[1], row->asked_model);
     put_word(feed, job_end_names[row->state]);
     put_reason(feed, row->reason);
     put_int(feed, row->is_counted);
@@ -452,7 +453,8 @@ struct error rows_read(const char *folder, row_fn *on_row, void *self)
         error = record_read(folder, &sink);
     buffer_release(&feed.waits);
     buffer_release(&feed.name);
-    buffer_release(&feed.model);
+    buffer_release(&feed.models[0]);
+    buffer_release(&feed.models[1]);
     result_release(&result);
     return error;
 }

@@ -93,7 +93,8 @@ static void fill_row(struct engine *engine, struct sim_job *own, const struct jo
                          .priority = job->priority,
                          .gpu_milli = own->asked_milli,
                          .members = own->pieces.member_count,
-                         .model = engine_asked_model(engine->config->cluster, job),
+                         .model = job_only_model(job, engine->config->cluster),
+                         .asked_model = 0,
                          .submit = job->submit,
                          .eligible = job->submit,
                          .start = TIME_NEVER,
@@ -135,6 +136,7 @@ static void fill_row(struct engine *engine, struct sim_job *own, const struct jo
                          .faults = NULL,
                          .idle = NULL,
                          .waits = NULL};
+    own->row.asked_model = own->row.model;
 }
 
 /* Copy its dependencies.  From the first job with dependencies on, the ends of jobs are remembered. */

@@ -19,24 +19,6 @@ static void check_sink(struct engine *engine, struct error error)
         engine->error = error;
 }
 
-/* The only GPU model that its members can get; MODEL_ANY: several, or none. */
-uint8_t engine_asked_model(const struct cluster *cluster, const struct job *job)
-{
-    uint8_t model = MODEL_ANY;
-    for (uint32_t g = 0; g < job->group_count; g++) {
-        const struct request *request = &job_group(job, g)->request;
-        for (uint32_t t = 0; t < cluster->type_count && request_asks_gpus(request); t++) {
-            const struct node_type *type = &cluster->types[t];
-            if (type->gpu_count == 0 || type->gpu_count < request->gpus || !request_takes_type(request, cluster, t))
-                continue;
-            if (model != MODEL_ANY && model != type->model)
-                return MODEL_ANY;
-            model = type->model;
-        }
-    }
-    return model;
-}
-
 void engine_emit_job(struct engine *engine, const struct sim_job *job)
 {
     const struct job_row *row = &job->row;
@@ -232,11 +214,28 @@ static struct record_queue *queues_new(const struct queue_table *table)
     return queues;
 }
 
+static struct record_pool *pools_new(const struct cluster *cluster)
+{
+    struct record_pool *pools = mem_zalloc(cluster->pool_count + (size_t)1, sizeof *pools);
+    for (uint32_t p = 0; p < cluster->pool_count; p++) {
+        const struct node_pool *pool = &cluster->pools[p];
+        const struct node_type *type = &cluster->types[pool->type];
+        pools[p] = (struct record_pool){.name = pool->name,
+                                        .first_node = pool->node_count > 0 ? cluster->nodes[pool->first].name : "",
+                                        .model = type->gpu_count > 0 ? type->model : MODEL_ANY,
+                                        .node_count = pool->node_count,
+                                        .gpus_per_node = type->gpu_count,
+                                        .price_usd_per_gpu_h = pool->price_usd_per_gpu_h};
+    }
+    return pools;
+}
+
 void engine_emit_finished(struct engine *engine)
 {
     const struct cluster *cluster = engine->config->cluster;
     const struct queue_table *table = job_source_queues(engine->config->source);
     struct record_queue *queues = queues_new(table);
+    struct record_pool *pools = pools_new(cluster);
     struct run_facts *facts = &engine->result->facts;
     const char *names[CLUSTER_MODELS_MAX + 1] = {NULL};
     for (uint32_t m = 0; m < cluster->model_count; m++)
@@ -251,6 +250,8 @@ void engine_emit_finished(struct engine *engine)
     facts->model_names = names;
     facts->queues = queues;
     facts->queue_count = table->count - 1;
+    facts->pools = pools;
+    facts->pool_count = cluster->pool_count;
     facts->price_usd_per_gpu_h = mean_price(cluster);
     facts->is_decided_outside = engine->config->decider != NULL;
     facts->events = engine->event_count;
@@ -264,5 +265,8 @@ void engine_emit_finished(struct engine *engine)
     facts->model_names = NULL; /* borrowed only during the hooks */
     facts->queues = NULL;
     facts->queue_count = 0;
+    facts->pools = NULL;
+    facts->pool_count = 0;
     mem_free(queues);
+    mem_free(pools);
 }

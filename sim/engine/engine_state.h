@@ -367,7 +367,6 @@ void engine_gpus_count(struct engine *engine, node_id node, int sign);
 void engine_gpus_archive(struct archive *archive, struct engine *engine); /* save, or load into none */
 
 /* Rows: engine_rows.c */
-uint8_t engine_asked_model(const struct cluster *cluster, const struct job *job);
 void engine_emit_job(struct engine *engine, const struct sim_job *job);
 void engine_emit_attempt(struct engine *engine, const struct sim_job *job,
                          const struct sim_attempt *attempt); /* of the attempt that ends now */

@@ -51,7 +51,7 @@ double space_fragmented_gpus(const struct space_row *row)
 const char record_job_columns[] =
     "submit_s,job_id,eligible_s,name,start_s,run_s,work_s,work_asked_s,held_gpu_s,"
     "gpus,sm_active_ratio,wait_s,wait_total_s,recorded_wait_s,"
-    "queue,user,class,workload_class,priority,members,gpu_model,state,reason,is_counted,source,"
+    "queue,user,class,workload_class,priority,members,gpu_model,gpu_model_asked,state,reason,is_counted,source,"
     "evictions,lost_gpu_s,overhead_gpu_s,resizes,preempted_gpu_s,evictions_wasted,"
     "lost_write_gpu_s,lost_leave_gpu_s,lost_load_gpu_s,lost_warmup_gpu_s,lost_pull_gpu_s,"
     "lost_work_preempted_gpu_s,lost_work_node_gpu_s,lost_work_neighbour_gpu_s,lost_work_other_gpu_s,"

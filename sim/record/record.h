@@ -75,7 +75,7 @@ enum job_end_state {
 };
 extern const char *const job_end_names[]; /* "completed", ..., NULL-terminated */
 
-enum { MODEL_ANY = 255 }; /* as `model`: several models would do, or none, or the job asks for no GPUs */
+enum { MODEL_ANY = JOB_MODEL_ANY }; /* as `model`: several models would do, or none, or the job asks for no GPUs */
 
 /* Causes of faults: enum fault_cause of sim/job/fault.h. */
 enum { RECORD_FAULT_MEMORY, RECORD_FAULT_RUNAWAY, RECORD_FAULT_FATAL, RECORD_FAULT_COUNT };
@@ -134,9 +134,10 @@ struct job_row {
     uint8_t class;              /* enum job_class */
     const char *workload_class; /* the workload's own name of the kind ("small training"); NULL: the name of `class` */
     int32_t priority;
-    int64_t gpu_milli; /* GPUs that all members ask for; from its start on what they hold (of shared GPUs its part) */
-    uint32_t members;  /* that it asks for */
-    uint8_t model;     /* index into the cluster's models: of its last attempt, else the only model that it can get */
+    int64_t gpu_milli;   /* GPUs that all members ask for; from its start on what they hold (of shared GPUs its part) */
+    uint32_t members;    /* that it asks for */
+    uint8_t model;       /* index into the cluster's models: of its last attempt, else asked_model */
+    uint8_t asked_model; /* the only model that its members can get; MODEL_ANY: several, or none */
     time_ns submit;
     time_ns eligible;      /* submit, or when the last job it depends on ended; TIME_NEVER if one has not ended */
     time_ns start;         /* when it first had its minimum of members; TIME_NEVER: never */
@@ -301,6 +302,14 @@ struct record_queue {
 };
 #define RECORD_QUEUE_ROOT UINT32_MAX
 
+/* A pool of equal nodes of the cluster. */
+struct record_pool {
+    const char *name, *first_node; /* the nodes of a pool follow each other in the cluster */
+    uint8_t model;                 /* index into the models; MODEL_ANY: its nodes have no GPUs */
+    uint32_t node_count, gpus_per_node;
+    double price_usd_per_gpu_h; /* 0: unknown */
+};
+
 /* Of a closed loop of users (workloads/readers/user_loop.h).  A shift is the time of a submission, less the time at
  * which the job comes in an open loop. */
 struct loop_facts {
@@ -322,8 +331,10 @@ struct run_facts {
     uint64_t node_count, gpu_count; /* of the cluster; 0 nodes: the record does not tell */
     const char *const *model_names; /* NULL-terminated */
     const struct record_queue *queues;
-    uint32_t queue_count;       /* 0: not known */
-    double price_usd_per_gpu_h; /* mean over the GPUs; 0: unknown */
+    uint32_t queue_count; /* 0: not known */
+    const struct record_pool *pools;
+    uint32_t pool_count;        /* 0: not known */
+    double price_usd_per_gpu_h; /* mean over the GPUs of all pools; 0: unknown, of a pool at least */
     uint64_t events, cycles, decisions;
     uint64_t promised_starts, late_starts; /* by backfill; policies/sched.h */
     uint64_t drains, drains_filled;        /* by defragmentation; policies/sched.h */

@@ -19,7 +19,7 @@ struct middle {
     const char *queue, *user, *workload_class; /* borrowed; see the law of sim/record/record.h */
     int32_t priority;
     uint32_t members;
-    uint8_t class, model, state, reason, source;
+    uint8_t class, model, asked_model, state, reason, source;
     bool is_counted;
     struct buffer text; /* empty: none yet */
 };
@@ -44,9 +44,9 @@ struct record_files {
 
 /* Bounds of a row's fields that are numbers or names of ours: none is wider than LINE_NUMBER_CHARS_MAX. */
 enum {
-    JOB_FIELDS_MAX = 64,
+    JOB_FIELDS_MAX = 65,
     REASON_CHARS_MAX = 32, /* of a reason's name */
-    MIDDLE_FIELDS_MAX = 11,
+    MIDDLE_FIELDS_MAX = 12,
     ATTEMPT_FIELDS_MAX = 11,
     TIMELINE_FIELDS_MAX = 22
 };
@@ -161,8 +161,8 @@ static bool is_middle_of(const struct middle *middle, const struct job_row *row)
     return middle->text.length != 0 && middle->queue == row->queue && middle->user == row->user &&
            middle->workload_class == row->workload_class && middle->class == row->class &&
            middle->priority == row->priority && middle->members == row->members && middle->model == row->model &&
-           middle->state == row->state && middle->reason == row->reason && middle->source == source_of(row) &&
-           middle->is_counted == row->is_counted;
+           middle->asked_model == row->asked_model && middle->state == row->state && middle->reason == row->reason &&
+           middle->source == source_of(row) && middle->is_counted == row->is_counted;
 }
 
 static void make_middle(const struct record_files *files, struct middle *middle, const struct job_row *row)
@@ -177,11 +177,12 @@ static void make_middle(const struct record_files *files, struct middle *middle,
     middle->members = row->members;
     middle->class = row->class;
     middle->model = row->model;
+    middle->asked_model = row->asked_model;
     middle->state = row->state;
     middle->reason = row->reason;
     middle->source = source_of(row);
     middle->is_counted = row->is_counted;
-    size_t room = line_text_room(queue) + line_text_room(user) + line_text_room(kind) + files->model_room;
+    size_t room = line_text_room(queue) + line_text_room(user) + line_text_room(kind) + 2 * files->model_room;
     char *at = buffer_reserve(&middle->text, MIDDLE_FIELDS_MAX * LINE_NUMBER_CHARS_MAX + room);
     at = line_text(at, queue);
     at = line_text(at, user);
@@ -190,6 +191,7 @@ static void make_middle(const struct record_files *files, struct middle *middle,
     at = line_int(at, row->priority);
     at = line_uint(at, row->members);
     at = field_model(files, at, row->model);
+    at = field_model(files, at, row->asked_model);
     at = field_word(at, job_end_names[row->state]);
     at = field_reason(at, row->reason);
     at = line_uint(at, row->is_counted);

@@ -201,6 +201,9 @@ static void write_answer(const struct sizing *sizing, size_t a, struct buffer *o
     }
     sizing_write_answer(sizing, answer, &text);
     write_paragraph("sub", &text, out);
+    text.length = 0;
+    if (sizing_write_load(answer, &text))
+        write_paragraph("sub", &text, out);
     buffer_release(&text);
     if (answer->is_found)
         write_levels(sizing, answer, out);

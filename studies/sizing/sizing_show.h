@@ -18,6 +18,8 @@ void sizing_json(const struct sizing *sizing, struct buffer *out);
 void sizing_page(const struct sizing *sizing, const char *title, const char *command, struct buffer *out);
 
 /* Append the answer of a case in one sentence or two, without a line end. */
+/* The load at the answer, in all and by GPU model where the cluster has several; false: it is not known. */
+bool sizing_write_load(const struct sizing_answer *answer, struct buffer *out);
 void sizing_write_answer(const struct sizing *sizing, const struct sizing_answer *answer, struct buffer *out);
 
 /* USD per hour for the cluster of a point; NAN: not known. */

@@ -7,7 +7,7 @@
 #include "reports/view.h"
 #include "studies/sizing/sizing_show.h"
 
-enum { LEVELS_SHOWN = 3, NAME_WIDTH = 60 };
+enum { LEVELS_SHOWN = 3, NAME_WIDTH = 60, MODEL_NAME_MAX = 24 };
 
 static const struct metric_selector shown[] = {{.metric = "allocation_ratio"}, {.metric = "sm_active_ratio"}};
 
@@ -85,6 +85,34 @@ void sizing_write_answer(const struct sizing *sizing, const struct sizing_answer
         buffer_format(out, "Sure to %g %%.", 100 * (1 - sizing->options->alpha));
     else
         write_sure_range(sizing, answer, out);
+}
+
+bool sizing_write_load(const struct sizing_answer *answer, struct buffer *out)
+{
+    const struct sizing_point *at = sizing_answer_point(answer);
+    const struct metric_selector all = {.metric = "offered_load_ratio"};
+    if (at == NULL || !isfinite(sizing_point_mean(at, &all)))
+        return false;
+    buffer_format(out, "Offered load at %.12g: ", answer->number);
+    view_percent(out, sizing_point_mean(at, &all));
+    const char *before = "; ";
+    const struct values *values = &at->runs[0].values;
+    for (size_t i = 0; i < values->count; i++) {
+        const struct metric_selector *of = &values->list[i].of;
+        if (of->cut == NULL || strcmp(of->cut, METRICS_MODELS_ASKED) != 0 || strcmp(of->metric, all.metric) != 0)
+            continue;
+        buffer_string(out, before);
+        view_percent(out, sizing_point_mean(at, of));
+        if (strcmp(of->key, RECORD_ANY) == 0) {
+            buffer_string(out, " of all GPUs by jobs that several models would do for");
+        } else {
+            buffer_string(out, " of the GPUs ");
+            view_name(out, of->key, MODEL_NAME_MAX);
+        }
+        before = ", ";
+    }
+    buffer_char(out, '.');
+    return true;
 }
 
 /* ---- The levels at the answer ---- */
@@ -231,6 +259,10 @@ static void write_case(const struct sizing *sizing, const struct sizing_answer *
     buffer_char(out, '\n');
     if (answer->is_found)
         write_levels(sizing, answer, out);
+    struct buffer load = {0};
+    if (sizing_write_load(answer, &load))
+        buffer_format(out, "\n%s\n", buffer_c_string(&load));
+    buffer_release(&load);
     write_curve(sizing, answer, out);
     warn_of_rejected(answer, out);
     write_runs(sizing, answer, command, out);

@@ -1,6 +1,7 @@
 #include "workloads/readers/survey.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -140,6 +141,18 @@ static void count_communication(struct survey *survey, const struct communicatio
     survey->communication_count += i == survey->communication_count;
 }
 
+static void count_asked(struct survey *survey, const struct job *job, const struct job_truth *truth)
+{
+    const struct survey_asks *asks = &survey->asks;
+    if (asks->fits != NULL && !asks->fits(asks->self, job))
+        return;
+    if (asks->cluster == NULL || job->submit < asks->from || job->submit > asks->until)
+        return;
+    const uint8_t model = job_only_model(job, asks->cluster);
+    survey->asked_milli_ns[model < CLUSTER_MODELS_MAX ? model : CLUSTER_MODELS_MAX] +=
+        (survey_sum)job_asked_milli(job, asks->cluster) * truth->duration;
+}
+
 static void count_job(struct survey *survey, const struct job *job, const struct job_truth *truth)
 {
     const int64_t milli = job_gpu_milli(job);
@@ -162,6 +175,7 @@ static void count_job(struct survey *survey, const struct job *job, const struct
     survey->gangs += job->first.count > 1 || job->group_count > 1;
     if (job->communication != NULL)
         count_communication(survey, job->communication);
+    count_asked(survey, job, truth);
 }
 
 static int ascending(const void *a, const void *b)
@@ -184,7 +198,7 @@ static void gaps_make(struct survey *survey)
     gaps->count -= gaps->count > 0;
 }
 
-static struct error read_all(struct survey *survey, struct job_source *source, job_source_seen_fn *seen, void *self)
+static struct error read_all(struct survey *survey, struct job_source *source)
 {
     struct job job;
     struct job_truth truth;
@@ -194,20 +208,18 @@ static struct error read_all(struct survey *survey, struct job_source *source, j
         if (!has)
             return ERROR_OK;
         count_job(survey, &job, &truth);
-        if (seen != NULL)
-            seen(self, &job);
     }
 }
 
 struct error survey_read(struct survey *survey, struct job_source *source)
 {
-    return survey_read_with(survey, source, NULL, NULL);
+    return survey_read_with(survey, source, &(struct survey_asks){.cluster = NULL});
 }
 
-struct error survey_read_with(struct survey *survey, struct job_source *source, job_source_seen_fn *seen, void *self)
+struct error survey_read_with(struct survey *survey, struct job_source *source, const struct survey_asks *asks)
 {
-    *survey = (struct survey){0};
-    struct error error = read_all(survey, source, seen, self);
+    *survey = (struct survey){.asks = *asks};
+    struct error error = read_all(survey, source);
     if (error_is(error))
         survey_release(survey);
     else
@@ -240,6 +252,73 @@ void survey_release(struct survey *survey)
     *survey = (struct survey){0};
 }
 
+static double window_s(const struct survey *survey)
+{
+    const struct survey_asks *asks = &survey->asks;
+    return time_to_seconds((asks->until != TIME_NEVER ? asks->until : survey->last_submit) - asks->from);
+}
+
+static double load_of(const struct survey *survey, survey_sum asked, uint32_t gpus)
+{
+    const double span_s = window_s(survey);
+    return span_s > 0 && gpus > 0 ? (double)asked / (GPU_MILLI * 1e9) / (span_s * gpus) : NAN;
+}
+
+double survey_load(const struct survey *survey)
+{
+    survey_sum sum = 0;
+    for (int m = 0; m < SURVEY_LOADS_MAX; m++)
+        sum += survey->asked_milli_ns[m];
+    return survey->asks.cluster != NULL ? load_of(survey, sum, survey->asks.cluster->gpu_count) : NAN;
+}
+
+size_t survey_loads(const struct survey *survey, struct survey_load loads[SURVEY_LOADS_MAX])
+{
+    const struct cluster *cluster = survey->asks.cluster;
+    uint32_t gpus[CLUSTER_MODELS_MAX] = {0};
+    size_t count = 0, models = 0;
+    for (uint32_t t = 0; cluster != NULL && t < cluster->type_count; t++)
+        gpus[cluster->types[t].model] += cluster->types[t].node_count * cluster->types[t].gpu_count;
+    for (uint32_t m = 0; m < CLUSTER_MODELS_MAX; m++)
+        models += gpus[m] > 0;
+    if (models < 2 || !(window_s(survey) > 0))
+        return 0;
+    for (uint32_t m = 0; m < cluster->model_count; m++)
+        if (gpus[m] > 0)
+            loads[count++] = (struct survey_load){.model = cluster->models[m].name,
+                                                  .gpus = gpus[m],
+                                                  .ratio = load_of(survey, survey->asked_milli_ns[m], gpus[m])};
+    const survey_sum any = survey->asked_milli_ns[CLUSTER_MODELS_MAX];
+    if (any > 0)
+        loads[count++] =
+            (struct survey_load){.gpus = cluster->gpu_count, .ratio = load_of(survey, any, cluster->gpu_count)};
+    return count;
+}
+
+static void write_loads(const struct survey *survey, struct buffer *out)
+{
+    struct survey_load loads[SURVEY_LOADS_MAX];
+    const size_t count = survey_loads(survey, loads);
+    for (size_t i = 0; i < count; i++)
+        buffer_format(out, "%s%.3f of the %u GPUs %s", i == 0 ? "\nby model     " : ", ", loads[i].ratio, loads[i].gpus,
+                      loads[i].model != NULL ? loads[i].model : "in all by jobs that several models would do for");
+}
+
+static void put_loads(const struct survey *survey, struct buffer *out)
+{
+    struct survey_load loads[SURVEY_LOADS_MAX];
+    const size_t count = survey_loads(survey, loads);
+    for (size_t i = 0; i < count; i++) {
+        buffer_string(out, i == 0 ? ",\n \"load_by_model\": {" : ", ");
+        buffer_json(out, text_of(loads[i].model != NULL ? loads[i].model : "any"));
+        buffer_format(out, ": {\"gpus\": %u, \"load\": ", loads[i].gpus);
+        buffer_double(out, loads[i].ratio);
+        buffer_char(out, '}');
+    }
+    if (count > 0)
+        buffer_char(out, '}');
+}
+
 static void show_side(const struct side_file *file, struct buffer *out)
 {
     buffer_format(out, "table        %.*s: %s, %llu rows", (int)file->name.length, file->name.at, file->digest,
@@ -261,6 +340,7 @@ void survey_show(struct survey *survey, struct job_source *source, const struct 
     buffer_format(out, "GPU time     %.1f GPU hours", facts->gpu_s / 3600);
     if (facts->load_recorded > 0)
         buffer_format(out, ", %.3f of %u GPUs over the span", facts->load_recorded, cluster->gpu_count);
+    write_loads(survey, out);
     if (facts->requests.count > 0)
         buffer_format(out, "\nrequests     %llu, %llu tokens of prompts, %llu tokens of output",
                       (unsigned long long)facts->requests.count, (unsigned long long)facts->requests.prompt_tokens,
@@ -336,6 +416,7 @@ void survey_json(struct survey *survey, struct job_source *source, const struct 
     buffer_double(out, facts->gpu_s / 3600);
     buffer_format(out, ", \"load_gpus\": %u, \"load\": ", cluster->gpu_count);
     buffer_double(out, facts->load_recorded);
+    put_loads(survey, out);
     if (facts->requests.count > 0)
         buffer_format(out, ",\n \"requests\": {\"count\": %llu, \"prompt_tokens\": %llu, \"output_tokens\": %llu}",
                       (unsigned long long)facts->requests.count, (unsigned long long)facts->requests.prompt_tokens,

@@ -16,6 +16,9 @@
  * Laws
  *  - Both ways give the same survey: sums are of integers, and the times between submissions are found after sorting.
  *  - Quantiles are exact (nearest rank).
+ *  - The load is that of a run: what the jobs of a window ask, without those that do not fit, / the GPU time of the
+ *    window (metric offered_load_ratio), and so is the load by GPU model.  Test: tests/cli/model_load.sh.  It once
+ *    caught that `validate` and `run` told two loads of the same jobs.
  *
  * Memory: 8 bytes for each number of a job, which are 24 a job, 32 where waits are recorded.
  */
@@ -37,9 +40,28 @@ struct survey_series { /* one number per job */
 double survey_mean(const struct survey_series *series, int64_t scale);
 double survey_total(const struct survey_series *series, int64_t scale);
 
-enum { SURVEY_COMMUNICATIONS_MAX = 33 }; /* plan, own and what topologies/communication.h names */
+/* Which jobs make the load, and of what. */
+struct survey_asks {
+    const struct cluster *cluster; /* NULL: there is no load */
+    time_ns from, until;           /* jobs submitted from `from` up to `until`; TIME_NEVER: up to the last one */
+    bool (*fits)(void *self, const struct job *job); /* called for each job that is read; NULL: all fit */
+    void *self;
+};
+
+struct survey_load {   /* of the jobs that ask for a GPU model and can get no other */
+    const char *model; /* NULL: of jobs that several models would do for, of all GPUs */
+    uint32_t gpus;
+    double ratio;
+};
+
+enum {
+    SURVEY_LOADS_MAX = CLUSTER_MODELS_MAX + 1,
+    SURVEY_COMMUNICATIONS_MAX = 33
+}; /* plan, own and what topologies/communication.h names */
 
 struct survey {
+    struct survey_asks asks;
+    survey_sum asked_milli_ns[SURVEY_LOADS_MAX]; /* by model; the last: several models would do */
     struct survey_series duration_ns, gpus_milli;
     struct survey_series gap_ns;  /* between submissions; until the survey is complete, the submissions */
     struct survey_series wait_ns; /* recorded, of the jobs with one */
@@ -59,11 +81,15 @@ struct survey {
 /* On error nothing needs to be released. */
 struct error survey_read(struct survey *survey, struct job_source *source) MUST_CHECK;
 
-/* As above; calls `seen` for each job (NULL: no call). */
-struct error survey_read_with(struct survey *survey, struct job_source *source, job_source_seen_fn *seen,
-                              void *self) MUST_CHECK;
+struct error survey_read_with(struct survey *survey, struct job_source *source,
+                              const struct survey_asks *asks) MUST_CHECK;
 
-/* survey: {0}; must be released, also if the source cannot be opened. */
+/* The load of all GPUs, and by model where the cluster has several: then their number, else 0.  0 and NAN without a
+ * cluster, or if the window has no length. */
+double survey_load(const struct survey *survey);
+size_t survey_loads(const struct survey *survey, struct survey_load loads[SURVEY_LOADS_MAX]);
+
+/* survey: {0}, or with `asks`, which may be set until the source is opened; must be released, also if the source cannot be opened. */
 struct scan_listener survey_listener(struct survey *survey);
 
 /* Complete a survey whose listener heard a whole trace.  facts: of its source.  O(n log n) if it is not sorted. */
