@@ -103,7 +103,7 @@ static struct error zstd_error(const struct input *input, size_t code)
         return error;
     }
     case ZSTD_error_memory_allocation:
-        return error_new(ERROR_IO, "cannot read %s: too little memory to decompress it", input->path);
+        return error_new(ERROR_INTERNAL, "cannot read %s: too little memory to decompress it", input->path);
     case ZSTD_error_prefix_unknown:
         return bad_data(input, "something that is not zstd follows the last frame");
     default:
@@ -222,7 +222,7 @@ static struct error start_zstd(struct input *input, size_t count)
     input->stored = (ZSTD_inBuffer){stored, count, 0};
     input->zstd = ZSTD_createDStream();
     if (input->zstd == NULL)
-        return error_new(ERROR_IO, "cannot read %s: too little memory to decompress it", input->path);
+        return error_new(ERROR_INTERNAL, "cannot read %s: too little memory to decompress it", input->path);
     size_t status = ZSTD_DCtx_setParameter(input->zstd, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
     return ZSTD_isError(status) ? zstd_error(input, status) : ERROR_OK;
 }

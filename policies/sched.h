@@ -13,9 +13,10 @@
  *  4. When a node goes down, the world reports that first.  Then it reports exactly one of evicted or ended for every
  *     job that had anything on the node, also if the job was only starting there.
  *  5. The same facts and cycles at the same times give the same decisions.
- *  6. It comes to rest.  wake_at is a time after now at which something can change.  A failed plan is tried again after
- *     state changes, or at a time that it named, never just because there is a cycle.  No timer of the policy is
- *     shorter than a second (SCHED_PATIENCE_MIN), even if the policy file says so.
+ *  6. It comes to rest.  wake_at is a time after now at which something can change.  A cycle that changes nothing asks
+ *     for no other one before a new fact, or a timer stated in the policy.  A failed plan is tried again after state
+ *     changes, or at a time that it named, never just because there is a cycle.  No timer of the policy is shorter
+ *     than a second (SCHED_PATIENCE_MIN), even if the policy file says so.
  *  7. A victim cannot take its place back: in the after-state the order puts the preemptor before every victim, and a
  *     reservation stands until its victims were due to leave.  A job whose eviction helped no job is evicted more and
  *     more rarely.
@@ -188,7 +189,10 @@ void sched_job_cancelled(struct sched *sched, job_id job, time_ns now); /* while
 
 /* The job was submitted and started before this scheduler was made: it runs on these pieces since `started`, which is
  * from 0 to now.  The job is as for sched_job_submitted.  There is a piece, the pieces are of the kind that the job
- * asks for, no group has more members on them than it has, and their space is free. */
+ * asks for, no group has more members on them than it has, and their space is free.
+ * Law: under a gang policy a job that was adopted below its minimum gets it, or is evicted (EVICT, StaleGang): after
+ * stale_after if the policy evicts stale gangs, else after SCHED_PATIENCE_MIN.  (tests/property/test_fork.c.  A gang that
+ * another policy had left half placed once held its GPUs under a policy that starts gangs as a whole.) */
 void sched_job_adopted(struct sched *sched, const struct job *job, const struct piece *pieces, uint32_t piece_count,
                        time_ns started, time_ns now);
 /* A START took effect. */

@@ -26,7 +26,7 @@ static struct error write_trace(struct job_source *source, const struct scenario
     struct output *output;
     const bool is_zstd = ends_in(path, ".zst");
     TRY(output_open(&output, path, is_zstd ? OUTPUT_ZSTD : OUTPUT_PLAIN));
-    struct error error = freeze_write(source, scenario->cluster, output);
+    struct error error = freeze_write(source, scenario->cluster, output, NULL);
     if (!error_is(error))
         return output_commit(&output);
     output_discard(&output);

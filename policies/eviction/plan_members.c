@@ -32,6 +32,10 @@ static bool may_part(struct sched *sched, const struct unit *unit)
     for (uint32_t g = 0; g < request_class->group_count; g++)
         if (request_class->groups[g].slice_members != 0)
             return false;
+    const struct sched_job *job = &sched->jobs.jobs[unit->slot];
+    for (uint32_t i = 0; i < job->holding_count; i++) /* a START is recalled whole */
+        if (sched_job_holding(job, i)->phase != HOLDING_RUNNING)
+            return false;
     return true;
 }
 
@@ -44,38 +48,46 @@ static uint32_t count_pieces(const struct sched *sched, const struct unit *unit)
     return count;
 }
 
-/* In the trial, give back every piece of the unit that need not move; one at least moves. */
-static void part(struct sched *sched, uint32_t preemptor, enum plan_kind kind, const struct unit *unit)
+/* In the trial, give the piece back if the after-state is valid without its move. */
+static bool let_stay(struct sched *sched, uint32_t preemptor, enum plan_kind kind, struct stay stay)
 {
     struct plan_scratch *plan = sched->plan;
-    uint32_t moving = count_pieces(sched, unit);
-    for (uint32_t i = 0; moving > 1 && i < sched->jobs.jobs[unit->slot].holding_count; i++) {
-        if (!unit_has(sched, unit, i))
-            continue;
-        MEM_GROW(plan->stays, plan->stay_capacity, (size_t)plan->stay_count + 1);
-        plan->stays[plan->stay_count++] = (struct stay){unit->slot, i};
-        sched_move(sched, unit->slot, i, ledger_call_back);
-        if (plan_suffices(sched, preemptor) && plan_is_good(sched, preemptor, kind)) {
-            moving--;
-            continue;
-        }
-        sched_move(sched, unit->slot, i, ledger_send_off);
-        plan->stay_count--;
-    }
+    MEM_GROW(plan->stays, plan->stay_capacity, (size_t)plan->stay_count + 1);
+    plan->stays[plan->stay_count++] = stay;
+    sched_move(sched, stay.slot, stay.holding, ledger_call_back);
+    if (plan_suffices(sched, preemptor) && plan_is_good(sched, preemptor, kind))
+        return true;
+    sched_move(sched, stay.slot, stay.holding, ledger_send_off);
+    plan->stay_count--;
+    return false;
+}
+
+/* Give back every piece of the unit that need not move; one at least moves.  True if one was given back. */
+static bool part(struct sched *sched, uint32_t preemptor, enum plan_kind kind, const struct unit *unit)
+{
+    const uint32_t before = count_pieces(sched, unit);
+    uint32_t moving = before;
+    for (uint32_t i = 0; moving > 1 && i < sched->jobs.jobs[unit->slot].holding_count; i++)
+        if (unit_has(sched, unit, i))
+            moving -= let_stay(sched, preemptor, kind, (struct stay){unit->slot, i});
+    return moving < before;
 }
 
 void plan_trim_members(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
     struct plan_scratch *plan = sched->plan;
-    bool is_any = false;
-    for (uint32_t t = 0; t < plan->taken_count; t++) {
-        const struct unit *unit = &plan->units[plan->taken[t]];
-        if (!may_part(sched, unit))
-            continue;
-        part(sched, preemptor, kind, unit);
-        is_any = true;
+    bool was_tried = false, is_any = true;
+    while (is_any) { /* the places of the others may depend on which members move */
+        is_any = false;
+        for (uint32_t t = 0; t < plan->taken_count; t++) {
+            const struct unit *unit = &plan->units[plan->taken[t]];
+            if (!may_part(sched, unit))
+                continue;
+            is_any |= part(sched, preemptor, kind, unit);
+            was_tried = true;
+        }
     }
-    if (is_any) /* the last one tried may have left other places */
+    if (was_tried) /* the last one tried may have left other places */
         plan_is_good(sched, preemptor, kind);
 }
 

@@ -27,6 +27,14 @@ enum request_class_closed {
     REQUEST_CLASS_PROMISED = 16,        /* it would delay a planned start */
 };
 
+/* The anchor of a step: `places` is a hash of where members that are held bind it (sched_next_step), 0: nowhere, and of
+ * its queue where the headroom is kept by queue;
+ * is_surplus: in a strict line, the job runs already (policies/queues/pending.h). */
+static inline uint64_t request_class_anchor(uint64_t places, bool is_surplus)
+{
+    return places << 1 | is_surplus;
+}
+
 #define REQUEST_CLASS_NONE UINT32_MAX /* no request class's id */
 
 /* A set of request classes as bits, by their id modulo 64.  It may contain more classes than were added, never fewer.
@@ -52,7 +60,7 @@ struct request_class {
     const struct job_set *sets;                /* owned by the table; names left out */
     const struct job_tags *tags;               /* owned by the table; NULL: none */
     const struct communication *communication; /* owned by the table; NULL: none, or it is not kept */
-    uint64_t anchor; /* of a step: a hash of where members held bind it (sched_next_step); 0: nowhere */
+    uint64_t anchor;                           /* of a step: request_class_anchor; 0: nothing binds it */
     struct topology_ask topology;
     uint8_t class; /* enum job_class */
     bool is_rigid; /* its minimum is all its members: it starts and leaves as a whole */
@@ -112,6 +120,11 @@ uint32_t request_class_of_step(struct request_class_table *table, const struct c
 
 /* Are its charges, of each member and in all, what its requests say?  For one that was loaded. */
 bool request_class_is_charged(const struct request_class *request_class, const struct cluster *cluster);
+
+static inline bool request_class_is_surplus(const struct request_class *request_class)
+{
+    return (request_class->anchor & 1) != 0;
+}
 
 static inline bool request_class_is_open(uint8_t closed, enum asker asker)
 {

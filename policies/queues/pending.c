@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policies/order/order.h"
-
 enum { ARITY = 4 };
 
 void pending_init(struct pending *pending, const struct job_table *jobs, struct request_class_table *request_classes,
@@ -494,12 +492,12 @@ static uint32_t better(const struct pending *pending, uint32_t a, uint32_t b)
                : a;
 }
 
-/* Is it one of those that stop a strict line or are tried next?  Not if it is closed to a head that runs already. */
+/* Is it one of those that stop a strict line or are tried next?  Not if it is closed to jobs that run already. */
 static bool is_in_line(const struct pending *pending, uint32_t class_queue)
 {
     return pending->class_queues[class_queue].count > 0 &&
            (!pending->is_strict || !pending_is_closed(pending, class_queue) ||
-            pending->jobs->jobs[pending_head(pending, class_queue)].fill == FILL_BELOW);
+            !request_class_is_surplus(&pending->request_classes->at[pending->class_queues[class_queue].request_class]));
 }
 
 static uint32_t first_busy(const struct pending *pending, queue_id leaf_queue_id, bool only_open)

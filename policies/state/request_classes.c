@@ -186,10 +186,8 @@ static bool minds_nodes(const struct sched *sched, const struct request_class *r
     return minds;
 }
 
-#define IS_SURPLUS UINT64_MAX
-
-/* A hash of where the members that the job holds bind its next step; 0: nowhere.  In a strict line, steps beyond the
- * minimum have their own (policies/queues/pending.h). */
+/* The anchor of the job's next step: a hash of where the members that it holds bind that, and where queues matter in one
+ * line, of its queue. */
 static uint64_t anchor_of(const struct sched *sched, uint32_t slot)
 {
     const struct cluster *cluster = sched->cluster;
@@ -209,7 +207,9 @@ static uint64_t anchor_of(const struct sched *sched, uint32_t slot)
         const uint64_t members = (uint64_t)holding->piece.member_count << 16 | holding->piece.group;
         anchor += hash_mix(hash_mix(holding->phase + 1, members), holding->piece.node);
     }
-    return sched->pending.is_strict && job->fill != FILL_BELOW ? hash_mix(anchor, IS_SURPLUS) : anchor;
+    if (sched->headroom.is_by_queue)
+        anchor = hash_mix(anchor, job->queue);
+    return request_class_anchor(anchor, sched->pending.is_strict && job->fill != FILL_BELOW);
 }
 
 uint32_t sched_next_step(struct sched *sched, uint32_t slot)

@@ -97,6 +97,8 @@ struct error engine_adopt_job(struct engine *engine, uint32_t slot, const struct
     TRY(check_leaving(engine, own));
     struct job_after *after = mem_zalloc((size_t)told.after_count + 1, sizeof *after);
     drop_ended(engine, &told, after);
+    if (own->state == LIFE_HOLDING)
+        own->stale_since = engine->now; /* the new policy makes it whole, or releases it */
     told.attained_gpu_ns = (int64_t)(own->row.held_milli_ns / GPU_MILLI);
     if (own->pieces.piece_count > 0 || own->change_count > 0)
         adopt_running(engine, own, &told);

@@ -7,12 +7,12 @@
  *  - The same facts and cycles give the same lines, byte for byte, as those that a run recorded
  *    (sim/live/event_file.h).  tests/cli/decide.sh replays runs of all kinds.
  *  - Decisions are told with the numbers 1, 2, 3, ... without gaps.  Each number that is written is tested.
- *  - Every line is taken, or answered at once by a line of its own: `unknown` with the id of the job or decision, or the
- *    name of the node, that is not there; `bad_line` with the reason for any other.  A line that is answered so changes
- *    nothing, and the stream goes on (is_strict: the first such line is the error that ends it).  A refusal with a wrong
- *    number once vanished without a word, and the space of the decision that was meant stayed taken for ever.
- *    tests/property/test_decide_answers.c mixes wrong lines into good streams: each is answered, and the decisions stay
- *    those of the stream without them.
+ *  - Every line is taken, or answered at once by a line of its own: `unknown` with the id of the job or decision, or
+ *    the name of the node, that is not there; `bad_line` with the reason for any other.  A line that is answered so
+ *    changes nothing, and the stream goes on (is_strict: the first such line is the error that ends it).  A refusal
+ *    with a wrong number once vanished without a word, and the space of the decision that was meant stayed taken for
+ *    ever.  tests/property/test_decide_answers.c mixes wrong lines into good streams: each is answered, and the
+ *    decisions stay those of the stream without them.
  *
  * Saving writes the state of the scheduler (sched_save) and the queues after the last line read.  After loading, the
  * stream has the same header and the lines after that one.

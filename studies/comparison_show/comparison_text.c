@@ -237,13 +237,13 @@ static size_t row_of(const struct comparison *comparison, const char *name)
     return SIZE_MAX;
 }
 
-/* The value and the mark of a side; the base has none. */
+/* The value and the mark of a side; the base has a dot. */
 static void table_cell(const struct comparison *comparison, size_t side, size_t row, struct buffer *out)
 {
     const struct difference *difference = &comparison->differences[side == 0 ? 1 : side][row];
     struct buffer text = {0};
     comparison_write_value(difference, side == 0 ? difference->base : difference->candidate, &text);
-    buffer_format(&text, " %c", side == 0 ? ' ' : difference->mark);
+    buffer_format(&text, " %c", side == 0 ? '.' : difference->mark);
     column(out, &text, VALUE_WIDTH);
     buffer_release(&text);
 }
@@ -263,7 +263,7 @@ static void write_table(const struct comparison *comparison, struct buffer *out)
         rows[m] = row_of(comparison, main_metrics[m].name);
         if (rows[m] == SIZE_MAX)
             continue;
-        buffer_format(&heading, "%s  ", main_metrics[m].heading);
+        buffer_string(&heading, main_metrics[m].heading);
         column(out, &heading, VALUE_WIDTH);
         buffer_release(&heading);
     }

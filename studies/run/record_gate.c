@@ -54,20 +54,21 @@ static const struct result_input *find_input(const struct record_gate *gate, con
     return NULL;
 }
 
-static bool has_digest(const char *path, const char *digest)
+static struct error has_digest(const char *path, const char *digest, bool *has)
 {
     char now[33];
-    struct error error = input_digest(path, now);
-    const bool has = !error_is(error) && strcmp(now, digest) == 0;
-    error_release(&error);
-    return has;
+    *has = false;
+    TRY(input_digest(path, now));
+    *has = strcmp(now, digest) == 0;
+    return ERROR_OK;
 }
 
 /* A pipe or a device is not opened. */
-static bool is_wanted(const char *path, const char *digest)
+static struct error is_wanted(const char *path, const char *digest, bool *is)
 {
     struct stat status;
-    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && has_digest(path, digest);
+    *is = stat(path, &status) == 0 && S_ISREG(status.st_mode);
+    return *is ? has_digest(path, digest, is) : ERROR_OK;
 }
 
 static const char *last_name(const char *path)
@@ -76,13 +77,20 @@ static const char *last_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-static const char *find_in(struct record_gate *gate, const char *folder, const struct result_input *input)
+/* *found: NULL if it is not there. */
+static struct error find_in(struct record_gate *gate, const char *folder, const struct result_input *input,
+                            const char **found)
 {
-    const char *path = record_gate_path(gate, input->name);
-    if ((is_same_folder(folder, gate->folder) || is_beneath(path, folder)) && is_wanted(path, input->digest))
-        return path;
-    path = join(gate, folder, last_name(input->name));
-    return is_beneath(path, folder) && is_wanted(path, input->digest) ? path : NULL;
+    const char *path = record_gate_path(gate, input->name), *inside = join(gate, folder, last_name(input->name));
+    bool is = false;
+    if (is_same_folder(folder, gate->folder) || is_beneath(path, folder))
+        TRY(is_wanted(path, input->digest, &is));
+    *found = is ? path : NULL;
+    if (!is && is_beneath(inside, folder))
+        TRY(is_wanted(inside, input->digest, &is));
+    if (is && *found == NULL)
+        *found = inside;
+    return ERROR_OK;
 }
 
 static struct error refuse_file(const struct record_gate *gate, const char *role, const char *name)
@@ -106,7 +114,7 @@ static struct error open_data(struct record_gate *gate, const char *role, const 
         return error_new(ERROR_DATA, "the record %s does not list '%s' (%s) among its inputs", gate->folder, *path,
                          role);
     for (size_t i = 0; i < gate->trusted_count && found == NULL; i++)
-        found = find_in(gate, gate->trusted[i], input);
+        TRY(find_in(gate, gate->trusted[i], input, &found));
     if (found == NULL) {
         struct error error = error_new(ERROR_DATA, "no file with the digest of '%s' (%s: %s) is in what is trusted",
                                        *path, role, input->digest);
@@ -120,11 +128,14 @@ static struct error open_data(struct record_gate *gate, const char *role, const 
 static struct error open_plugin(struct record_gate *gate, const char **path)
 {
     const struct result_input *input = find_input(gate, "plugin", *path);
-    for (size_t i = 0; i < gate->plugins.count; i++)
-        if (input != NULL && has_digest(gate->plugins.paths[i], input->digest)) {
+    for (size_t i = 0; i < gate->plugins.count && input != NULL; i++) {
+        bool is;
+        TRY(has_digest(gate->plugins.paths[i], input->digest, &is));
+        if (is) {
             *path = gate->plugins.paths[i];
             return ERROR_OK;
         }
+    }
     struct error error = error_new(ERROR_CONFIG, "the record %s names the plug-in '%s', and a record loads no code",
                                    gate->folder, *path);
     error_set_hint(&error, "if you trust the plug-in, name it: --plugin FILE.so");

@@ -12,7 +12,8 @@ static void on_change(struct honest_world *world, uint32_t j)
     const struct honest_job *job = &world->jobs[j];
     if (rules->guarantees & GUARANTEE_GANG && job->below_since != TIME_NEVER && !job->is_hurt)
         honest_world_break(world, "gang", world->tick, j,
-                           "it holds %u members, less than its minimum, and the world took none", honest_job_held(job));
+                           "it holds %u members, less than its minimum, the world took none and none moves",
+                           honest_job_held(job));
 }
 
 static bool is_calm(const struct honest_job *job)
@@ -90,14 +91,23 @@ static bool comes_with_set(const struct honest_job *job, const struct hold *hold
            members[g] + (hold->phase == HOLD_LEAVING) < job->job.sets[g].min_members;
 }
 
-/* Count members of the decision in the queue's charge again, or no longer: those of one piece (or of its whole set), or
- * all. */
-static void mark_kept(struct honest_job *job, decision_id decision, const struct hold *only, bool by_set, bool is_kept)
+/* The members that leave together with one: none, those of its set, those of its group on its node.  A job that cannot
+ * grow holds the latter as one piece. */
+enum company { ALONE, WITH_SET, WITH_NODE };
+
+static bool is_along(const struct hold *hold, const struct hold *only, enum company company)
+{
+    return company != ALONE && hold->piece.group == only->piece.group &&
+           (company == WITH_SET || hold->piece.node == only->piece.node);
+}
+
+/* Count members of the decision in the queue's charge again, or no longer: one and those that leave with it, or all. */
+static void mark_kept(struct honest_job *job, decision_id decision, const struct hold *only, enum company company,
+                      bool is_kept)
 {
     for (uint32_t i = 0; i < job->hold_count; i++) {
         struct hold *hold = &job->holds[i];
-        if (hold->decision == decision &&
-            (only == NULL || hold == only || (by_set && hold->piece.group == only->piece.group)))
+        if (hold->decision == decision && (only == NULL || hold == only || is_along(hold, only, company)))
             hold->phase = is_kept ? HOLD_RUNNING : HOLD_LEAVING;
     }
 }
@@ -109,10 +119,12 @@ struct honest_plan { /* the plan for one preemptor */
     int evict_count;
 };
 
-/* May its victims be moved elsewhere?  Decisions do not tell which of them are. */
+/* May its victims be moved elsewhere, several jobs or several members of one that keeps others?  Decisions do not tell
+ * which of them are. */
 static bool may_move(const struct honest_world *world, const struct honest_plan *plan)
 {
-    return plan->evict_count > 1 &&
+    const struct decision *last = &plan->reserve[-1];
+    return (plan->evict_count > 1 || (last->is_partial && last->piece_count > 1)) &&
            (world->scenario->policy.preempt.replaces_victims || plan->reserve[-1].reason == REASON_CONSOLIDATED);
 }
 
@@ -199,11 +211,13 @@ static void take_recalled(const struct honest_world *world, const struct honest_
 }
 
 static bool fits_without(struct honest_world *world, const struct honest_plan *plan, struct honest_job *victim,
-                         decision_id decision, const struct hold *only)
+                         const struct decision *evict, const struct hold *only)
 {
     struct honest_space space;
-    const bool by_set = only != NULL && comes_with_set(victim, only);
-    mark_kept(victim, decision, only, by_set, true);
+    enum company company = only != NULL && comes_with_set(victim, only) ? WITH_SET : ALONE;
+    if (evict->is_partial && evict->reason == REASON_CONSOLIDATED && company == ALONE)
+        company = WITH_NODE;
+    mark_kept(victim, evict->id, only, company, true);
     honest_space_of(world, COUNT_HELD | COUNT_RESERVED, &space);
     take_recalled(world, plan, &space);
     const struct request *request = &job_group(&world->jobs[plan->preemptor].job, plan->group)->request;
@@ -211,7 +225,7 @@ static bool fits_without(struct honest_world *world, const struct honest_plan *p
                 honest_quota_allows(world, plan->preemptor, plan->members) &&
                 (!is_own(world, plan, victim) || !takes_back(world, plan) || stays_within(world, plan)) &&
                 (!may_move(world, plan) || all_move(world, plan, &space));
-    mark_kept(victim, decision, only, by_set, false);
+    mark_kept(victim, evict->id, only, company, false);
     return fits;
 }
 
@@ -221,10 +235,10 @@ static void check_spared(struct honest_world *world, const struct honest_plan *p
     struct honest_job *victim = &world->jobs[v];
     bool can_spare = false;
     if (!evict->is_partial)
-        can_spare = fits_without(world, plan, victim, evict->id, NULL);
+        can_spare = fits_without(world, plan, victim, evict, NULL);
     for (uint32_t i = 0; i < victim->hold_count && evict->is_partial; i++)
         if (victim->holds[i].decision == evict->id)
-            can_spare |= fits_without(world, plan, victim, evict->id, &victim->holds[i]);
+            can_spare |= fits_without(world, plan, victim, evict, &victim->holds[i]);
     if (can_spare)
         honest_world_break(world, "minimal", world->tick, v, "evicted for job %u, which fits without that",
                            plan->preemptor);

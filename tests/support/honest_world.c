@@ -353,6 +353,7 @@ static void take_start(struct honest_world *world, uint32_t j, const struct deci
 static void take_evict(struct honest_world *world, uint32_t j, const struct decision *decision)
 {
     struct honest_job *job = &world->jobs[j];
+    job->is_hurt |= decision->is_partial && decision->reason == REASON_CONSOLIDATED; /* the rest waits for its return */
     uint64_t hash = hash_bytes((const uint64_t[]){world->scenario->seed, j, job->decisions}, 24, 1);
     uint32_t most = (uint32_t)((decision->grace + world->scenario->period - 1) / world->scenario->period);
     for (uint32_t i = 0; i < decision->piece_count; i++)

@@ -49,7 +49,7 @@ struct honest_job {
     time_ns decided;      /* first START since it last held nothing */
     time_ns whole_since;  /* since when it has its minimum; TIME_NEVER */
     time_ns below_since;  /* since when it holds less than its minimum, but something; TIME_NEVER */
-    bool is_hurt;         /* it lost members by a fault since it last had its minimum */
+    bool is_hurt;         /* it lost members by a fault, or some move, since it last had its minimum */
     uint32_t decisions;   /* decisions about it so far */
     uint32_t evictions;   /* evictions decided so far */
     bool was_idle;        /* it was evicted as idle, and may rest */

@@ -263,6 +263,24 @@ struct error csv_row(struct csv *csv, const struct line *line)
     }
 }
 
+uint32_t csv_unwanted(const struct csv *csv, struct text line, struct buffer *names)
+{
+    const char *at = line.at, *end = line.at + line.length;
+    uint32_t count = 0;
+    for (uint32_t position = 0; position < csv->position_count; position++) {
+        struct field field = {0};
+        bool has_escapes;
+        if (field_cut(csv, &at, end, &field, &has_escapes) != NULL)
+            break;
+        at += at != end;
+        if (csv->wanted[position] >= 0 || text_trim(field.value).length == 0)
+            continue;
+        buffer_string(names, count++ > 0 ? ", " : "");
+        buffer_text(names, text_trim(field.value));
+    }
+    return count;
+}
+
 void csv_release(struct csv *csv)
 {
     mem_free(csv->wanted);

@@ -46,6 +46,9 @@ struct error csv_header(struct csv *csv, const struct line *line) MUST_CHECK;
 struct error csv_row(struct csv *csv, const struct line *line) MUST_CHECK;
 void csv_release(struct csv *csv);
 
+/* Append the names of the columns that are not wanted, with commas.  Returns their number.  line: the header. */
+uint32_t csv_unwanted(const struct csv *csv, struct text line, struct buffer *names);
+
 /* Does `line` look like a header with all required columns? */
 bool csv_is_header(struct text line, const struct column *columns, uint32_t column_count);
 

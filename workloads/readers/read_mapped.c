@@ -303,7 +303,9 @@ static struct error mapped_first_line(struct reader *reader, struct text line, b
     state->csv.separator = map->separator;
     state->csv.has_quotes = map->has_quotes;
     *is_header = map->names == NULL;
-    TRY(csv_header(&state->csv, &(struct line){reader->input, *is_header ? line : text_of(map->names)}));
+    const struct text header = *is_header ? line : text_of(map->names);
+    TRY(csv_header(&state->csv, &(struct line){reader->input, header}));
+    reader_tell_columns(reader, &state->csv, header);
     state->csv.required_count = 0; /* the columns must be there; what a missing value means, the map says */
     return ERROR_OK;
 }

@@ -95,7 +95,9 @@ static struct error sacct_first_line(struct reader *reader, struct text line, bo
     state->csv.separator = '|';
     state->csv.has_quotes = false;
     state->csv.texts = texts;
-    return csv_header(&state->csv, &(struct line){reader->input, line});
+    TRY(csv_header(&state->csv, &(struct line){reader->input, line}));
+    reader_tell_columns(reader, &state->csv, line);
+    return ERROR_OK;
 }
 
 /* Minutes; UNLIMITED and Partition_Limit are none. */

@@ -396,6 +396,36 @@ static const char *skip_reason(const int64_t *numbers, time_ns run_time)
     return NULL;
 }
 
+/* Count what the line says and no job keeps. */
+static void unread_tell(struct reader *reader, const struct field *fields, const int64_t *numbers, bool is_long)
+{
+    static const struct {
+        uint8_t field;
+        const char *lost;
+    } unread[] = {{SWF_CPU_TIME, "jobs lose the CPU time that they used"},
+                  {SWF_MEMORY, "jobs lose the memory that they used"},
+                  {SWF_MEMORY_ASKED, "jobs lose the memory that they asked for"},
+                  {SWF_GROUP, "jobs lose their group"},
+                  {SWF_PROGRAM, "jobs lose their program"},
+                  {SWF_PARTITION, "jobs lose their partition"},
+                  {SWF_PRECEDING, "jobs lose the job that their user waited for"},
+                  {SWF_THINK_TIME, "jobs lose the think time before them"}};
+    for (size_t i = 0; i < sizeof unread / sizeof unread[0]; i++)
+        if (!text_is(fields[unread[i].field].value, "-1") && !(is_long && unread[i].field == SWF_MEMORY_ASKED))
+            reason_tally_add(&reader->unread, unread[i].lost);
+    if (numbers[SWF_PROCESSORS] > 0 && numbers[SWF_PROCESSORS_ASKED] > 0 &&
+        numbers[SWF_PROCESSORS] != numbers[SWF_PROCESSORS_ASKED])
+        reason_tally_add(&reader->unread, "jobs lose the processors that they had, which are not those they asked for");
+    if (numbers[SWF_STATUS] < 0 || numbers[SWF_STATUS] > SWF_CANCELLED)
+        reason_tally_add(&reader->unread, "jobs of an unknown status count as completed");
+    if (reader->spec->processors_per_gpu > 1 && !is_long)
+        reason_tally_add(&reader->unread, "jobs lose their processors, which become GPUs");
+    if (is_long && fields[SWF_SOFT_LIMIT].value.length > 0 && !has_node_list(fields))
+        reason_tally_add(&reader->unread, "jobs lose their soft limit");
+    if (is_long && has_node_list(fields))
+        reason_tally_add(&reader->unread, "jobs lose the nodes on which they ran, and properties of nodes");
+}
+
 static struct error swf_first_line(struct reader *reader, struct text line, bool *is_header)
 {
     struct swf_state *state = reader->state;
@@ -417,6 +447,9 @@ static struct error swf_line(struct reader *reader, struct text text, struct tra
     struct text trimmed = text_trim(text);
     const bool is_header = trimmed.at[0] == ';' || (!state->has_lines && is_letter(trimmed.at[0]));
     row->kind = is_header ? ROW_NOTHING : ROW_SKIPPED;
+    if (is_header && reader->spec->tells_unread && memmem(text.at, text.length, "UnixStartTime:", 14) != NULL &&
+        memmem(text.at, text.length, "UnixStartTime: 0", 16) == NULL)
+        reason_tally_add(&reader->unread, "times lose their date, which UnixStartTime of the header is");
     if (is_header)
         return ERROR_OK;
     state->has_lines = true;
@@ -444,6 +477,8 @@ static struct error swf_line(struct reader *reader, struct text text, struct tra
     if (wait >= 0)
         row->truth.recorded_wait = wait;
     row->job.trace_id = numbers[SWF_JOB];
+    if (reader->spec->tells_unread)
+        unread_tell(reader, fields, numbers, is_long);
     attempts_take(reader, numbers[SWF_JOB], &row->truth);
     if (reader->spec->loop.is_closed)
         TRY(loop_take(&line, fields, &row->truth));

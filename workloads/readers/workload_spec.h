@@ -102,6 +102,7 @@ struct workload_spec {
     bool has_no_failures; /* jobs whose recorded outcome is not `completed` are left out */
     struct scan_listener scan;
     struct reading_listener reading;
+    bool tells_unread;        /* count what rows say and no job keeps, where that costs time */
     bool is_scanned;          /* the trace is read once, for its facts: no job can be taken */
     uint64_t bad_lines_max;   /* unreadable lines that are skipped at most; default 0: the first is an error */
     struct zone zone;         /* of dates without one; if it is given it goes before that of a map of columns */

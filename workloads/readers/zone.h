@@ -6,8 +6,8 @@
  * Laws
  *  - A date that names its zone is of that zone; another is of `zone`.  The result is UTC.
  *  - The rules of a named zone are those of the system's tz database (tzfile(5)).
- *  - No hour is lost: a date in the hour that comes twice means two moments, and one in the hour that a zone skips means
- *    none (zone_moments).  Where the zone is not known, zone_may_change tells the nights on which it may matter.
+ *  - No hour is lost: a date in the hour that comes twice means two moments, and one in the hour that a zone skips
+ *    means none (zone_moments).  Where the zone is not known, zone_may_change tells the nights on which it may matter.
  *    tests/unit/test_zone.c compares all hours of some zones with the C library's.
  */
 #ifndef WORKLOADS_READERS_ZONE_H
