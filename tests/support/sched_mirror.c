@@ -256,7 +256,8 @@ static void check_pieces(const struct mirror *mirror, const struct decision *dec
         if (request->gpu_milli != 0 && (gpus != 1 || piece->gpu_milli != request->gpu_milli))
             mirror_fail(mirror, "a member did not get the share it asked", decision->job);
         if (request->gpu_memory_mib != 0 &&
-            (gpus != 1 || piece->gpu_milli != request_gpu_milli(request, &mirror->cluster->models[type->model])))
+            (gpus != piece->member_count ||
+             piece->gpu_milli != request_gpu_milli(request, &mirror->cluster->models[type->model])))
             mirror_fail(mirror, "a member did not get the memory it asked", decision->job);
     }
     for (uint32_t g = 0; g < job->group_count; g++)
