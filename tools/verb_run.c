@@ -10,6 +10,7 @@
 
 #include "reports/table.h"
 #include "reports/view.h"
+#include "studies/run/lengths.h"
 #include "studies/run/run.h"
 #include "tools/progress_line.h"
 #include "tools/verbs.h"
@@ -234,6 +235,15 @@ static void warn_of_sizes(const struct run *run)
                  sizes->path);
 }
 
+static void warn_of_lengths(const struct run *run)
+{
+    const struct lengths_told told = {run->result.submitted, run->result.limits, run->result.estimates};
+    struct buffer text = {0};
+    if (run->options->fork == NULL && run->options->scheduler == NULL && lengths_say(&run->scenario, &told, &text))
+        tool_say("warning: %s\n", buffer_c_string(&text));
+    buffer_release(&text);
+}
+
 /* Warn, once, of jobs that were rejected or skipped. */
 static int warn(const struct args *args, const struct run *run)
 {
@@ -249,6 +259,7 @@ static int warn(const struct args *args, const struct run *run)
         tool_say("note: the waits that the trace records are not compared: 'workload.%s' makes other work of it\n",
                  facts->unrecorded);
     warn_of_moments(run);
+    warn_of_lengths(run);
     warn_of_sizes(run);
     warn_of_classes(run);
     if (run->result.never_fits == 0 && run->result.refused == 0)

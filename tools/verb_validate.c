@@ -1,5 +1,6 @@
 /* windtunnel validate: read everything a run would read, and say what would happen. */
 #include "policies/state/fits.h"
+#include "studies/run/lengths.h"
 #include "studies/run/run.h"
 #include "tools/verbs.h"
 #include "workloads/readers/survey.h"
@@ -12,11 +13,17 @@ struct plan {
     struct survey seen;
     struct sched *sched; /* only asked which jobs never fit */
     struct fits *fits;
+    struct lengths_told lengths;
 };
 
 static void on_job(void *self, const struct job *job)
 {
-    fits_add(self, job);
+    struct plan *plan = self;
+    fits_add(plan->fits, job);
+    plan->lengths.jobs++;
+    plan->lengths.limits += job->limit != TIME_NEVER;
+    plan->lengths.estimates +=
+        job->estimate != TIME_NEVER || plan->scenario.world.estimates.kind != ESTIMATES_AS_DECLARED;
 }
 
 static struct error read_plan(struct plan *plan, const struct scenario_options *options)
@@ -35,7 +42,7 @@ static struct error read_plan(struct plan *plan, const struct scenario_options *
     plan->sched = sched_new(plan->scenario.cluster, job_source_queues(plan->source), &plan->scenario.policy, &error);
     TRY(error);
     plan->fits = fits_new(plan->sched);
-    return survey_read_with(&plan->seen, plan->source, on_job, plan->fits);
+    return survey_read_with(&plan->seen, plan->source, on_job, plan);
 }
 
 static void release(struct plan *plan)
@@ -297,6 +304,10 @@ static int validate(const struct args *args)
         else
             write_text(&plan, &out);
     }
+    struct buffer text = {0};
+    if (!error_is(error) && lengths_say(&plan.scenario, &plan.lengths, &text))
+        tool_say("warning: %s\n", buffer_c_string(&text));
+    buffer_release(&text);
     release(&plan);
     return error_is(error) ? tool_fail(&error) : tool_print(&out);
 }

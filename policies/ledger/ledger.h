@@ -57,8 +57,9 @@ struct share_cell {
     uint8_t unused;
 };
 
-/* Memory of shares that are asked by memory.  Such a share counts the thousandths of the GPU that its memory is, rounded
- * down; the rest is its excess, in thousandths of a MiB.  Memory that leaves is apart, as `coming` is in gpu_cell.
+/* Memory of shares that are asked by memory.  Such a share counts the thousandths of the GPU that its memory is,
+ * rounded down; the rest is its excess, in thousandths of a MiB.  Memory that leaves is apart, as `coming` is in
+ * gpu_cell.
  * Law: shares fit a GPU if and only if their memory does, where a share of thousandths has as many of the memory, and a
  * share is at least a thousandth: n shares of memory m fit a GPU of memory M if n * m <= M and n <= 1000, and no others
  * do.  Checked by tests/property/test_memory_shares.c.  The fault that it caught: shares were rounded up, and a GPU of
@@ -250,7 +251,8 @@ bool ledger_share_is_now(const struct share_cell *cell, const struct space *spac
 struct share_cell ledger_share_without(const struct share_cell *cell, uint32_t gone, uint32_t next_gone);
 uint32_t ledger_clients_left(const struct share_cell *cell, uint32_t most, uint8_t kind, uint32_t domain);
 
-/* How many such shares fit in the free milli of a GPU of the model, on which shares asked by memory have that excess. */
+/* How many such shares fit in the free milli of a GPU of the model, on which shares asked by memory have that excess.
+ * */
 uint32_t ledger_shares_in(const struct gpu_model *model, const struct request *request, uint32_t free_milli,
                           int64_t excess);
 /* The excess of the space, if it is a share that is asked by memory. */
