@@ -251,8 +251,7 @@ bool ledger_share_is_now(const struct share_cell *cell, const struct space *spac
 struct share_cell ledger_share_without(const struct share_cell *cell, uint32_t gone, uint32_t next_gone);
 uint32_t ledger_clients_left(const struct share_cell *cell, uint32_t most, uint8_t kind, uint32_t domain);
 
-/* How many such shares fit in the free milli of a GPU of the model, on which shares asked by memory have that excess.
- * */
+/* How many such shares fit in the free milli of a GPU, on which shares asked by memory have that excess. */
 uint32_t ledger_shares_in(const struct gpu_model *model, const struct request *request, uint32_t free_milli,
                           int64_t excess);
 /* The excess of the space, if it is a share that is asked by memory. */
