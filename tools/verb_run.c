@@ -12,6 +12,7 @@
 #include "reports/view.h"
 #include "studies/run/lengths.h"
 #include "studies/run/run.h"
+#include "studies/run/unread.h"
 #include "tools/progress_line.h"
 #include "tools/verbs.h"
 #include "workloads/readers/rows.h"
@@ -244,6 +245,12 @@ static void warn_of_lengths(const struct run *run)
     buffer_release(&text);
 }
 
+static void warn_of_unread(void *self, const char *text)
+{
+    (void)self;
+    tool_say("warning: %s\n", text);
+}
+
 /* Warn, once, of jobs that were rejected or skipped. */
 static int warn(const struct args *args, const struct run *run)
 {
@@ -252,16 +259,24 @@ static int warn(const struct args *args, const struct run *run)
     if (facts->bad_line_count > 0)
         tool_say("warning: %llu unreadable line%s of the trace %s skipped\n", (unsigned long long)facts->bad_line_count,
                  facts->bad_line_count == 1 ? "" : "s", facts->bad_line_count == 1 ? "was" : "were");
+    for (uint32_t i = 0; i < facts->skipped.reason_count; i++)
+        if (strcmp(facts->skipped.reasons[i].why, READER_NO_DELAY) == 0)
+            tool_say("warning: %llu jobs of the trace are left out: %s\n",
+                     (unsigned long long)facts->skipped.reasons[i].count, READER_NO_DELAY);
     if (facts->guessed_hours > 0)
         tool_say("warning: %llu rows of the trace have a time in an hour that comes twice: the first was taken\n",
                  (unsigned long long)facts->guessed_hours);
     if (job_source_dropped_waits(run->source) > 0)
         tool_say("note: the waits that the trace records are not compared: 'workload.%s' makes other work of it\n",
                  facts->unrecorded);
+    if (run->options->scheduler == NULL)
+        unread_list(&run->scenario, run->source, warn_of_unread, NULL);
     warn_of_moments(run);
     warn_of_lengths(run);
     warn_of_sizes(run);
     warn_of_classes(run);
+    if (run->result.facts.stuck_jobs > 0)
+        tool_say("warning: %s\n", run->result.facts.stuck);
     if (run->result.never_fits == 0 && run->result.refused == 0)
         return 0;
     if (run->result.refused != 0)

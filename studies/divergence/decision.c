@@ -165,7 +165,7 @@ static struct error look(struct seeking *seeking)
 
 struct error decision_study_find(struct decision_study *study, const struct scenario_options *options, uint64_t number)
 {
-    struct seeking seeking = {.study = study, .number = number > UINT32_MAX ? decision_number(number) : number};
+    struct seeking seeking = {.study = study, .number = number};
     *study = (struct decision_study){0};
     TRY(side_open(&study->side, options));
     struct error error = find(&seeking);

@@ -49,7 +49,7 @@ struct decision_study {
     struct arena arena;
 };
 
-/* number: of the decision, or its whole id.  On error nothing needs to be released. */
+/* number: of the decision.  On error nothing needs to be released. */
 struct error decision_study_find(struct decision_study *study, const struct scenario_options *options,
                                  uint64_t number) MUST_CHECK;
 void decision_study_release(struct decision_study *study);

@@ -39,7 +39,7 @@ struct divergence_act {
     enum reason reason;
     time_ns grace;
     enum source source;
-    const char *line; /* as in events.jsonl.zst, but with the number for the id */
+    const char *line; /* as in events.jsonl.zst */
 };
 
 /* A job on one side, after the cycle. */

@@ -127,7 +127,12 @@ windtunnel trace info table.csv --columns wrong.json
 [ $status -eq 2 ] || fail "a bad map: status $status"
 says said.err "^error: wrong.json:2:72: 'unit' must be one of"
 refused_plainly 2 trace info small.csv --tz noon <<'END'
-error: --tz must be an offset from UTC such as 8h or -7h, got "noon"
+error: the tz database of this machine has no zone 'noon'
+  at --tz; names are files in /usr/share/zoneinfo/, such as Europe/Berlin; an offset such as 1h will do where clocks do not change
+END
+refused_plainly 2 trace info small.csv --tz ../../etc/passwd <<'END'
+error: a zone must be an offset from UTC such as 8h or -7h, or a name such as Europe/Berlin, got "../../etc/passwd"
+  at --tz
 END
 
 # Tables beside a trace: found, missing, unknown, damaged, skipped; and recorded.

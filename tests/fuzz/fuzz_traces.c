@@ -1,6 +1,6 @@
 /* libFuzzer: bytes as a trace.  The first byte chooses the format, as tests/fuzz/starts numbers them, the second
- * whether unreadable lines are skipped, whether the trace is read twice, to scale its arrivals, and whether what stands
- * behind a form feed is the table of the format.  With FUZZ_FORMAT=NAME in the environment all inputs are of that
+ * whether unreadable lines are skipped, whether the trace is read twice, to scale its arrivals, whether what stands
+ * behind a form feed is the table of the format, and whether its dates are of a zone whose clocks change.  With FUZZ_FORMAT=NAME in the environment all inputs are of that
  * format.  `make fuzz` runs it. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +26,19 @@ static struct cluster *some_cluster(void)
     if (cluster == NULL)
         abort();
     return cluster;
+}
+
+/* UTC on a machine without a tz database. */
+static struct zone some_zone(void)
+{
+    static struct arena arena;
+    static struct zone zone;
+    if (!zone.is_given) {
+        struct error error = zone_of(&zone, "Europe/Berlin", &arena);
+        error_release(&error);
+        zone.is_given = true;
+    }
+    return zone;
 }
 
 static struct error read_jobs(struct job_source *source)
@@ -106,8 +119,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
                                  .gpus_per_node = 8,
                                  .default_duration = bytes[1] & 4 ? TIME_NS_PER_S : 0,
                                  .bad_lines_max = bytes[1] & 1 ? 5 : 0,
+                                 .tells_unread = bytes[1] & 16,
                                  .load = bytes[1] & 2 ? 0.5 : 0,
                                  .table_count = cut != NULL};
+    if (bytes[1] & 16)
+        spec.zone = some_zone();
     if (cut != NULL)
         spec.tables[0] = (struct table_path){text_of(table), other.path};
     answer(&spec, cluster);

@@ -282,7 +282,7 @@ static void pair_make(struct pair *pair, uint64_t seed, uint32_t draw)
 
 static uint64_t number_of(const struct entry *entry, struct cycles other)
 {
-    return entry != NULL && entry->at == other.at && entry->after == other.same ? entry->number >> 32 : 0;
+    return entry != NULL && entry->at == other.at && entry->after == other.same ? entry->number : 0;
 }
 
 struct tally {

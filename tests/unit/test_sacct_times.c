@@ -88,6 +88,8 @@ static void test_a_zone_is_asked_for(void **state)
         HEADER "1|2026-03-29T01:30:00|2026-03-29T01:30:00|2026-03-29T03:30:00" GPU,
         HEADER "1|2026-03-08T01:30:00|2026-03-08T01:30:00|2026-03-08T03:30:00" GPU, /* New York */
         ELAPSED "1|2026-09-27T01:30:00|2026-09-27T01:30:00|2026-09-27T03:30:00|COMPLETED|01:00:00|gres/gpu=1\n",
+        /* suspended for 20 minutes, and perhaps over a change */
+        ELAPSED "1|" NIGHT("01:30") "|" NIGHT("01:30") "|" NIGHT("03:30") "|COMPLETED|01:40:00|gres/gpu=1\n",
     };
     static const char *const not_asked[] = {
         HEADER "1|2026-05-03T01:30:00|2026-05-03T01:30:00|2026-05-03T03:30:00" GPU,

@@ -20,10 +20,10 @@ static uint64_t tried(const struct sched_case *c)
     return sched_case_counts(c).plans_tried;
 }
 
-/* A fact that counts as a change and is none: no such decision was taken of this job. */
+/* A fact that counts as a change and is none: a job that runs is not cancelled, but ends. */
 static void change_by(struct sched_case *c, job_id job, time_ns now)
 {
-    sched_decision_refused(c->sched, (decision_id)1 << 40 | job, REFUSED_STALE, now);
+    sched_job_cancelled(c->sched, job, now);
 }
 
 static void change(struct sched_case *c, time_ns now)

@@ -100,7 +100,7 @@ static void no_more_than_256_leave_a_node(void **state)
     assert_int_equal(sched_case_counts(&c).plans_tried, 1);
     assert_int_equal(c.count, 0);
     sched_job_ended(c.sched, 0, JOB_END_COMPLETED, false, SECONDS(2));
-    sched_decision_refused(c.sched, (decision_id)1 << 40 | 1, REFUSED_STALE, SECONDS(2));
+    sched_job_cancelled(c.sched, 1, SECONDS(2));
     sched_case_cycle(&c, SECONDS(2));
     assert_int_equal(evicted_for(&c, 1000), SHARES - 1);
     sched_case_close(&c);

@@ -28,7 +28,7 @@ static uint32_t changes_by_until_tried(struct sched_case *c, job_id job, time_ns
 {
     uint64_t before = tried(c);
     for (uint32_t i = 1; i <= most; i++) {
-        sched_decision_refused(c->sched, (decision_id)1 << 40 | job, REFUSED_STALE, now);
+        sched_job_cancelled(c->sched, job, now);
         sched_case_cycle(c, now);
         if (tried(c) != before)
             return i;

@@ -97,7 +97,7 @@ static void a_cordoned_node_is_no_headroom(void **state)
     assert_int_equal(c.decisions[0].job, 1);
     assert_int_equal(c.decisions[0].reason, REASON_HEADROOM);
     for (int i = 0; i < 40; i++) { /* beyond any back-off */
-        sched_decision_refused(c.sched, (decision_id)1 << 40, REFUSED_STALE, SECONDS(2));
+        sched_job_cancelled(c.sched, 0, SECONDS(2));
         sched_case_cycle(&c, SECONDS(2));
         assert_int_equal(c.count, 0);
     }

@@ -122,7 +122,7 @@ static void read_job(struct reader *reader, const struct json_value *value, stru
     row->truth.duration = read_delay(state, &object, &is_delay);
     if (!is_delay) {
         row->kind = ROW_SKIPPED;
-        row->why = "their profiles are no delays: they need Batsim's model of machines";
+        row->why = READER_NO_DELAY;
     }
 }
 

@@ -97,6 +97,7 @@ enum { TRACE_FORMAT_VERSION = 3 };
 
 /* What readers of several formats count in `unread`. */
 #define READER_LOSES_CLASS "jobs lose their GPU class: it becomes a plain request"
+#define READER_NO_DELAY    "their profiles are no delays: they need Batsim's model of machines"
 #define READER_LOSES_CLAIM "jobs lose their claim: it becomes a plain request"
 
 /* All formats, NULL-terminated, in the order of trace_format_names (formats.c). */

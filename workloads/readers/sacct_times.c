@@ -45,7 +45,7 @@ static bool elapsed_read(struct text value, time_ns *out)
 {
     int64_t parts[3], days = 0, sum = 0;
     struct text rest = value, piece;
-    const char *mark = memchr(value.at, '-', value.length);
+    const char *mark = value.length > 0 ? memchr(value.at, '-', value.length) : NULL;
     if (mark != NULL) {
         if (!text_to_int64((struct text){value.at, (size_t)(mark - value.at)}, 0, INT32_MAX, &days))
             return false;
@@ -98,7 +98,8 @@ static bool is_doubtful(const struct sacct_attempt *attempt, bool has_elapsed, t
         return attempt->start - attempt->end <= HOUR;
     if (has_elapsed && is_an_hour(attempt->end - attempt->start - elapsed))
         return true;
-    return zone_may_change(attempt->submit, has_elapsed ? attempt->start : attempt->end);
+    const bool is_told = has_elapsed && attempt->end - attempt->start == elapsed;
+    return zone_may_change(attempt->submit, is_told ? attempt->start : attempt->end);
 }
 
 struct error sacct_times_read(const struct line *line, const struct sacct_time_fields *fields, const struct zone *zone,

@@ -5,8 +5,8 @@
  *  - In a named zone, a date in the hour that comes twice is the moment that this order and the column
  *    `Elapsed` allow.  If they allow both, it is the first, and *is_guessed.
  *  - Where no zone was given, a row is an error that asks for one if its dates cannot tell how long it waited or ran:
- *    if they go back by up to an hour, if `Elapsed` differs from them by an hour, or, without `Elapsed`, if a night
- *    lies between them on which clocks change somewhere (zone_may_change).
+ *    if they go back by up to an hour, if `Elapsed` differs from them by an hour, or, where `Elapsed` does not agree
+ *    with them, if a night lies between them on which clocks change somewhere (zone_may_change).
  * Such rows once read two hours where clocks had counted one or three.  tests/unit/test_sacct_times.c has a case each.
  *
  *   TRY(sacct_times_read(line, &times, &spec->zone, attempt, &is_guessed));
