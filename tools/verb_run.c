@@ -10,6 +10,7 @@
 
 #include "reports/table.h"
 #include "reports/view.h"
+#include "studies/run/lengths.h"
 #include "studies/run/run.h"
 #include "studies/run/unread.h"
 #include "tools/progress_line.h"
@@ -235,6 +236,15 @@ static void warn_of_sizes(const struct run *run)
                  sizes->path);
 }
 
+static void warn_of_lengths(const struct run *run)
+{
+    const struct lengths_told told = {run->result.submitted, run->result.limits, run->result.estimates};
+    struct buffer text = {0};
+    if (run->options->fork == NULL && run->options->scheduler == NULL && lengths_say(&run->scenario, &told, &text))
+        tool_say("warning: %s\n", buffer_c_string(&text));
+    buffer_release(&text);
+}
+
 static void warn_of_unread(void *self, const char *text)
 {
     (void)self;
@@ -262,6 +272,7 @@ static int warn(const struct args *args, const struct run *run)
     if (run->options->scheduler == NULL)
         unread_list(&run->scenario, run->source, warn_of_unread, NULL);
     warn_of_moments(run);
+    warn_of_lengths(run);
     warn_of_sizes(run);
     warn_of_classes(run);
     if (run->result.facts.stuck_jobs > 0)

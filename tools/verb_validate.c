@@ -4,6 +4,7 @@
 #include "policies/state/fits.h"
 #include "reports/view.h"
 #include "studies/run/alone.h"
+#include "studies/run/lengths.h"
 #include "studies/run/run.h"
 #include "studies/run/unread.h"
 #include "tools/verbs.h"
@@ -18,12 +19,17 @@ struct plan {
     struct survey seen;
     struct sched *sched; /* only asked which jobs never fit */
     struct fits *fits;
+    struct lengths_told lengths;
     struct alone alone;
 };
 
 static bool on_job(void *self, const struct job *job)
 {
     struct plan *plan = self;
+    plan->lengths.jobs++;
+    plan->lengths.limits += job->limit != TIME_NEVER;
+    plan->lengths.estimates +=
+        job->estimate != TIME_NEVER || plan->scenario.world.estimates.kind != ESTIMATES_AS_DECLARED;
     alone_add(&plan->alone, job);
     return fits_add(plan->fits, job) == FITS;
 }
@@ -395,6 +401,10 @@ static int validate(const struct args *args)
             write_text(&plan, &out);
         say_warnings(&plan);
     }
+    struct buffer text = {0};
+    if (!error_is(error) && lengths_say(&plan.scenario, &plan.lengths, &text))
+        tool_say("warning: %s\n", buffer_c_string(&text));
+    buffer_release(&text);
     release(&plan);
     return error_is(error) ? tool_fail(&error) : tool_print(&out);
 }

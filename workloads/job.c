@@ -47,8 +47,8 @@ static int64_t memory_gpu_milli(const struct request *request, const struct gpu_
 {
     if (model == NULL || model->memory_mib == 0 || request->gpu_memory_mib >= model->memory_mib)
         return GPU_MILLI;
-    int64_t asked = (int64_t)request->gpu_memory_mib * GPU_MILLI;
-    return (asked + model->memory_mib - 1) / model->memory_mib;
+    const int64_t milli = (int64_t)request->gpu_memory_mib * GPU_MILLI / model->memory_mib;
+    return milli > 0 ? milli : 1;
 }
 
 int64_t request_gpu_milli(const struct request *request, const struct gpu_model *model)

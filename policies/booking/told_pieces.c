@@ -57,6 +57,7 @@ static bool is_asked(const struct sched *sched, const struct request *request, c
 struct node_take {
     uint64_t cpu_milli, memory_mib, tasks;
     uint32_t milli[NODE_GPUS_MAX];
+    int64_t excess[NODE_GPUS_MAX]; /* struct gpu_excess */
     uint8_t starts[NODE_GPUS_MAX]; /* bits: MIG instances */
 };
 
@@ -67,8 +68,19 @@ static bool is_gpu_free(const struct ledger *ledger, const struct request *reque
     const uint8_t start = (uint8_t)(1u << piece->mig_start);
     if (ledger->shares != NULL && ledger->shares[gpu].next_clients > 0)
         return false;
-    if (request->mig == 0)
-        return (take->milli[index] += piece->gpu_milli) <= ledger->gpus[gpu].free;
+    if (request->mig == 0) {
+        const struct space space = {.node = piece->node,
+                                    .gpu_mask = piece->gpu_mask,
+                                    .gpu_milli = piece->gpu_milli,
+                                    .gpu_memory_mib = request->gpu_memory_mib};
+        const struct gpu_model *model =
+            &ledger->cluster->models[cluster_node_type(ledger->cluster, piece->node)->model];
+        take->milli[index] += piece->gpu_milli;
+        take->excess[index] += ledger_excess_of(ledger, &space);
+        return take->milli[index] <= ledger->gpus[gpu].free &&
+               (int64_t)(ledger->gpus[gpu].free - take->milli[index]) * model->memory_mib >=
+                   ledger_gpu_excess(ledger, gpu) + take->excess[index];
+    }
     const bool is_free = (ledger->migs[gpu].free & start) != 0 && (take->starts[index] & start) == 0;
     take->starts[index] |= start;
     return is_free;

@@ -74,12 +74,14 @@ struct gone {
 
 /* A node as it would be with some victims gone. */
 struct node_view {
-    uint32_t free[NODE_GPUS_MAX]; /* free milli by GPU; 0 of partitioned ones: offers are not for MIG instances */
+    uint32_t free[NODE_GPUS_MAX];  /* free milli by GPU; 0 of partitioned ones: offers are not for MIG instances */
+    int64_t excess[NODE_GPUS_MAX]; /* struct gpu_excess */
     uint16_t partitioned;
     uint32_t gpu_count, share;
     uint32_t whole; /* count of its GPUs that are all free */
     uint64_t cpu, memory;
     const struct request *request;
+    const struct gpu_model *model;
     const struct ledger *ledger;
     node_id node;
     struct gone gone[NODE_GPUS_MAX], node_gone; /* where jobs that share are kept apart */
@@ -110,7 +112,7 @@ static uint64_t count_shares(const struct node_view *view)
 {
     uint64_t members = 0;
     for (uint32_t g = 0; g < view->gpu_count; g++) {
-        const uint32_t here = view->free[g] / view->share;
+        const uint32_t here = ledger_shares_in(view->model, view->request, view->free[g], view->excess[g]);
         const uint32_t most = here == 0 ? 0 : clients_left(view, g);
         members += here < most ? here : most;
     }
@@ -170,6 +172,8 @@ static void view_change(struct node_view *view, const struct space *space, int s
         *free += (uint32_t)(sign * space->gpu_milli);
         view->whole += *free == GPU_MILLI;
     }
+    if (space->gpu_memory_mib != 0 && space->gpu_mask != 0)
+        view->excess[__builtin_ctz(space->gpu_mask)] -= sign * ledger_excess_of(view->ledger, space);
     view->cpu += (uint64_t)(int64_t)(sign * (int64_t)space->cpu_milli);
     view->memory += (uint64_t)(int64_t)(sign * (int64_t)space->memory_mib);
     if (view->ledger->shares != NULL)
@@ -184,6 +188,7 @@ static bool view_open(struct node_view *view, const struct ledger *ledger, node_
                                .cpu = cell->cpu_free,
                                .memory = cell->memory_free,
                                .request = request,
+                               .model = &ledger->cluster->models[type->model],
                                .ledger = ledger,
                                .node = node,
                                .partitioned = ledger_layout_mask(ledger, node),
@@ -197,6 +202,7 @@ static bool view_open(struct node_view *view, const struct ledger *ledger, node_
         if (view->partitioned >> g & 1)
             continue;
         view->free[g] = ledger->gpus[ledger->cluster->nodes[node].first_gpu + g].free;
+        view->excess[g] = ledger_gpu_excess(ledger, ledger->cluster->nodes[node].first_gpu + g);
         view->whole += view->free[g] == GPU_MILLI;
     }
     return true;

@@ -534,6 +534,7 @@ struct space request_class_space(const struct request_class *request_class, cons
     return (struct space){.node = piece->node,
                           .gpu_mask = piece->gpu_mask,
                           .gpu_milli = piece->gpu_milli,
+                          .gpu_memory_mib = request->gpu_memory_mib,
                           .cpu_milli = request->cpu_milli * piece->member_count,
                           .memory_mib = request->memory_mib * piece->member_count,
                           .owner = owner,

@@ -144,8 +144,9 @@ static inline uint32_t request_class_next_closed(const struct request_class_tabl
     return table->count;
 }
 
-/* The milli of one GPU that a member asks on this model: the share, or the share that the requested memory is.
- * 0: none, or whole GPUs; GPU_MILLI + 1: more than the model has. */
+/* The milli of one GPU that a member asks on this model: the share, or the share that the requested memory is, rounded
+ * down (the ledger counts the rest: struct gpu_excess), at least 1.  0: none, or whole GPUs; GPU_MILLI + 1: more than
+ * the model has. */
 uint32_t request_class_share_milli(const struct request *request, const struct gpu_model *model);
 
 /* The most milli that a member may take on a GPU model that suits it: its charge before it is placed.  Requested memory

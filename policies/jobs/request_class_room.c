@@ -12,8 +12,7 @@ uint32_t request_class_share_milli(const struct request *request, const struct g
         return 0;
     if (model->memory_mib == 0 || request->gpu_memory_mib > model->memory_mib)
         return GPU_MILLI + 1;
-    uint64_t milli = (uint64_t)request->gpu_memory_mib * GPU_MILLI;
-    return (uint32_t)((milli + model->memory_mib - 1) / model->memory_mib);
+    return (uint32_t)request_gpu_milli(request, model);
 }
 
 int64_t request_class_most_milli(const struct request *request, const struct cluster *cluster)
@@ -98,7 +97,7 @@ static uint32_t members_if_free(const struct request *request, const struct clus
         return lesser(count, request_class_members_in(request, type, whole));
     if (share > GPU_MILLI)
         return 0;
-    return lesser(count, bits_count16(whole) * (GPU_MILLI / share));
+    return lesser(count, bits_count16(whole) * ledger_shares_in(&cluster->models[type->model], request, GPU_MILLI, 0));
 }
 
 uint32_t request_class_members_per_node(const struct request *request, const struct cluster *cluster, uint32_t type_id,
@@ -316,7 +315,7 @@ static uint32_t gpu_room(const struct request *request, const struct ledger *led
             room += (uint32_t)__builtin_popcount(
                 ledger_mig_starts(ledger, node, i, (enum mig_profile_id)(request->mig - 1)));
         else if (!ledger_has_layout(ledger, node, i))
-            room += lesser(ledger->gpus[first + i].free / share, ledger_gpu_clients_left(ledger, first + i, request));
+            room += lesser(ledger->gpus[first + i].free / share, ledger_gpu_shares_left(ledger, first + i, request));
     return room;
 }
 

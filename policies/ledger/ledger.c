@@ -93,6 +93,9 @@ static void undo(struct ledger *ledger, const struct ledger_entry *entry)
     case TABLE_TAG:
         ledger_undo_tag(ledger, element, entry);
         break;
+    case TABLE_EXCESS:
+        ledger_undo_excess(ledger, element, entry->old);
+        break;
     }
 }
 
@@ -328,6 +331,8 @@ DIRECTED void move_space(struct ledger *ledger, const struct space *space, enum 
         move_node(ledger, space->node, NODE_TASKS, space->member_count, move);
     if (__builtin_expect(ledger->shares != NULL, false))
         ledger_move_share(ledger, space, move);
+    if (__builtin_expect(space->gpu_memory_mib != 0, false) && space->gpu_mask != 0)
+        ledger_move_excess(ledger, space, move);
     if (__builtin_expect(space->tags != NULL, false))
         ledger_move_tags(ledger, space, move);
     ledger_note_change(ledger, space->node);
@@ -429,6 +434,8 @@ static void foresee_node(struct ledger *ledger, node_id node)
     }
     if (ledger->shares != NULL)
         ledger_foresee_shares(ledger, node);
+    if (ledger->excess != NULL)
+        ledger_foresee_excess(ledger, node);
     ledger_note_change(ledger, node);
 }
 

@@ -57,6 +57,17 @@ struct share_cell {
     uint8_t unused;
 };
 
+/* Memory of shares that are asked by memory.  Such a share counts the thousandths of the GPU that its memory is,
+ * rounded down; the rest is its excess, in thousandths of a MiB.  Memory that leaves is apart, as `coming` is in
+ * gpu_cell.
+ * Law: shares fit a GPU if and only if their memory does, where a share of thousandths has as many of the memory, and a
+ * share is at least a thousandth: n shares of memory m fit a GPU of memory M if n * m <= M and n <= 1000, and no others
+ * do.  Checked by tests/property/test_memory_shares.c.  The fault that it caught: shares were rounded up, and a GPU of
+ * 24 GB did not hold three of 8 GB. */
+struct gpu_excess {
+    uint32_t held, coming;
+};
+
 /* How a GPU is cut. */
 struct gpu_cut {
     bool is_partitioned; /* perhaps without any instance; false: it is whole */
@@ -118,6 +129,7 @@ struct ledger {
     struct gpu_layout *layouts;             /* by gpu_id; NULL as migs is */
     uint16_t *layout_mask;                  /* by node: GPUs that are partitioned; NULL as migs is */
     struct share_cell *shares;              /* by gpu_id: clients of shares; NULL: any jobs may share */
+    struct gpu_excess *excess;              /* by gpu_id; NULL: no share was asked by memory yet */
     struct share_cell *node_shares;         /* by node: all members; NULL: any jobs may share */
     uint32_t clients_max[SHARE_KIND_COUNT]; /* on a GPU; 0: no limit */
     bool recuts;                            /* GPUs are cut for jobs that find no place */
@@ -177,7 +189,8 @@ struct allowed_space {
 struct space {
     node_id node;
     uint16_t gpu_mask;
-    uint16_t gpu_milli; /* of each GPU in the mask */
+    uint16_t gpu_milli;      /* of each GPU in the mask */
+    uint32_t gpu_memory_mib; /* of a share that is asked by memory; else 0 */
     uint32_t cpu_milli, memory_mib;
     uint32_t owner; /* slot of the job */
     uint16_t member_count;
@@ -238,15 +251,27 @@ bool ledger_share_is_now(const struct share_cell *cell, const struct space *spac
 struct share_cell ledger_share_without(const struct share_cell *cell, uint32_t gone, uint32_t next_gone);
 uint32_t ledger_clients_left(const struct share_cell *cell, uint32_t most, uint8_t kind, uint32_t domain);
 
-/* How many more such shares its present clients allow on the GPU; UINT32_MAX: any number. */
-uint32_t ledger_gpu_clients_left(const struct ledger *ledger, gpu_id gpu, const struct request *request);
+/* How many such shares fit in the free milli of a GPU, on which shares asked by memory have that excess. */
+uint32_t ledger_shares_in(const struct gpu_model *model, const struct request *request, uint32_t free_milli,
+                          int64_t excess);
+/* The excess of the space, if it is a share that is asked by memory. */
+int64_t ledger_excess_of(const struct ledger *ledger, const struct space *space);
+/* Of all shares on the GPU. */
+static inline int64_t ledger_gpu_excess(const struct ledger *ledger, gpu_id gpu)
+{
+    return ledger->excess == NULL ? 0 : (int64_t)ledger->excess[gpu].held + ledger->excess[gpu].coming;
+}
+
+/* How many more such shares its present clients and its memory allow on the GPU; more than fit: any number. */
+uint32_t ledger_gpu_shares_left(const struct ledger *ledger, gpu_id gpu, const struct request *request);
 
 static inline bool ledger_gpu_admits(const struct ledger *ledger, gpu_id gpu, const struct request *request)
 {
-    return ledger->shares == NULL || ledger_gpu_clients_left(ledger, gpu, request) > 0;
+    return (ledger->shares == NULL && ledger->excess == NULL && request->gpu_memory_mib == 0) ||
+           ledger_gpu_shares_left(ledger, gpu, request) > 0;
 }
 
-/* Do the present clients allow a member that takes the space? */
+/* Do the present clients and the memory of its GPU allow a member that takes the space? */
 bool ledger_admits(const struct ledger *ledger, const struct space *space);
 
 /* Do the members on the node exclude a member of this domain? */

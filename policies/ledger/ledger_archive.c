@@ -91,7 +91,7 @@ static void archive_grown(struct archive *archive, struct ledger *ledger)
 void ledger_archive(struct archive *archive, struct ledger *ledger)
 {
     const uint32_t gpus = ledger->cluster->gpu_count, nodes = ledger->cluster->node_count;
-    ARCHIVE_KNOWS(struct ledger, 416);
+    ARCHIVE_KNOWS(struct ledger, 424);
     ARCHIVE_KNOWS(struct gpu_cell, 4 * 2);
     ARCHIVE_KNOWS(struct mig_cell, 4);
     ARCHIVE_KNOWS(struct gpu_layout, MIG_SLICES);
@@ -113,6 +113,13 @@ void ledger_archive(struct archive *archive, struct ledger *ledger)
         archive_bytes(archive, ledger->shares, gpus * sizeof *ledger->shares);
     if (ledger->node_shares != NULL)
         archive_bytes(archive, ledger->node_shares, nodes * sizeof *ledger->node_shares);
+    bool has_excess = ledger->excess != NULL;
+    ARCHIVE(archive, has_excess);
+    ARCHIVE_KNOWS(struct gpu_excess, 8);
+    if (has_excess && ledger->excess == NULL)
+        ledger->excess = arena_alloc_array(&ledger->arena, gpus + 1, struct gpu_excess);
+    if (has_excess)
+        archive_bytes(archive, ledger->excess, gpus * sizeof *ledger->excess);
     archive_bytes(archive, ledger->node_state, nodes);
     archive_bytes(archive, ledger->is_kept, nodes);
     for (node_id n = 0; n < nodes; n++)

@@ -13,6 +13,9 @@ uint64_t ledger_hash(const struct ledger *ledger)
     }
     if (ledger->shares != NULL)
         hash = hash_bytes(ledger->shares, cluster->gpu_count * sizeof *ledger->shares, hash);
+    for (gpu_id g = 0; g < cluster->gpu_count && ledger->excess != NULL; g++)
+        if (ledger_gpu_excess(ledger, g) != 0) /* none at all is the same as no array */
+            hash = hash_mix(hash_mix(hash, g), (uint64_t)ledger->excess[g].held << 32 | ledger->excess[g].coming);
     if (ledger->node_shares != NULL)
         hash = hash_bytes(ledger->node_shares, cluster->node_count * sizeof *ledger->node_shares, hash);
     hash = hash_bytes(ledger->owner, cluster->gpu_count * sizeof *ledger->owner, hash);
@@ -88,6 +91,8 @@ static const char *check_gpu(const struct ledger *ledger, node_id node, uint32_t
         return "a GPU's free, coming and claimed shares exceed the whole";
     if (cell->free == GPU_MILLI && ledger->owner[gpu] != OWNER_NONE)
         return "a free GPU has an owner";
+    if (cell->free == GPU_MILLI && ledger_gpu_excess(ledger, gpu) != 0)
+        return "the memory of a free GPU is in use";
     if (ledger->shares != NULL) {
         const struct share_cell *share = &ledger->shares[gpu];
         const char *broken = check_share(share);

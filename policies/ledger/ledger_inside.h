@@ -18,7 +18,8 @@ enum table {
     TABLE_CUT,
     TABLE_SHARE,
     TABLE_NODE_SHARE,
-    TABLE_TAG
+    TABLE_TAG,
+    TABLE_EXCESS
 };
 enum { TAKE_SHIFT = 16 }; /* in the word of TABLE_WHOLE: the mask in the lower bits, above them whether it was taken */
 enum total { TOTAL_USED, TOTAL_COMING, TOTAL_CLAIMED };
@@ -65,6 +66,10 @@ enum move { MOVE_TAKE, MOVE_GIVE, MOVE_VACATE, MOVE_RESTORE, MOVE_ARRIVE, MOVE_C
 void ledger_move_share(struct ledger *ledger, const struct space *space, enum move move);
 void ledger_foresee_shares(struct ledger *ledger, node_id node);
 void ledger_undo_share(struct ledger *ledger, const struct ledger_entry *entry);
+/* Likewise of struct gpu_excess; of a space that may be a share asked by memory. */
+void ledger_move_excess(struct ledger *ledger, const struct space *space, enum move move);
+void ledger_foresee_excess(struct ledger *ledger, node_id node);
+void ledger_undo_excess(struct ledger *ledger, gpu_id gpu, uint64_t old);
 bool ledger_is_alone(const struct ledger *ledger, const struct space *space);
 
 /* policies/ledger/ledger_tags.c: update the counts of tags when members come or go. */

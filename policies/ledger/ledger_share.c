@@ -209,12 +209,104 @@ uint32_t ledger_clients_left(const struct share_cell *cell, uint32_t most, uint8
     return most == 0 ? UINT32_MAX : most > cell->clients ? most - cell->clients : 0;
 }
 
-uint32_t ledger_gpu_clients_left(const struct ledger *ledger, gpu_id gpu, const struct request *request)
+/* In thousandths of a MiB. */
+static int64_t memory_asked(const struct gpu_model *model, const struct request *request)
 {
-    if (ledger->shares == NULL)
-        return UINT32_MAX;
-    return ledger_clients_left(&ledger->shares[gpu], ledger->clients_max[request->share], request->share,
-                               request->domain);
+    return request->gpu_memory_mib != 0 ? (int64_t)request->gpu_memory_mib * GPU_MILLI
+                                        : (int64_t)request->gpu_milli * model->memory_mib;
+}
+
+uint32_t ledger_shares_in(const struct gpu_model *model, const struct request *request, uint32_t free_milli,
+                          int64_t excess)
+{
+    const uint32_t by_milli = free_milli / (uint32_t)request_gpu_milli(request, model);
+    const int64_t left = (int64_t)free_milli * model->memory_mib - excess;
+    if (model->memory_mib == 0)
+        return by_milli;
+    const int64_t by_memory = left < 0 ? 0 : left / memory_asked(model, request);
+    return by_memory < by_milli ? (uint32_t)by_memory : by_milli;
+}
+
+static const struct gpu_model *model_of(const struct ledger *ledger, node_id node)
+{
+    return &ledger->cluster->models[cluster_node_type(ledger->cluster, node)->model];
+}
+
+uint32_t ledger_gpu_shares_left(const struct ledger *ledger, gpu_id gpu, const struct request *request)
+{
+    const uint32_t clients = ledger->shares == NULL
+                                 ? UINT32_MAX
+                                 : ledger_clients_left(&ledger->shares[gpu], ledger->clients_max[request->share],
+                                                       request->share, request->domain);
+    const int64_t excess = ledger_gpu_excess(ledger, gpu);
+    if (clients == 0 || (excess == 0 && request->gpu_memory_mib == 0))
+        return clients;
+    const uint32_t fitting =
+        ledger_shares_in(model_of(ledger, ledger->index->gpu_node[gpu]), request, ledger->gpus[gpu].free, excess);
+    return fitting < clients ? fitting : clients;
+}
+
+int64_t ledger_excess_of(const struct ledger *ledger, const struct space *space)
+{
+    if (space->gpu_memory_mib == 0 || !ledger_is_share(space))
+        return 0;
+    const int64_t excess = (int64_t)space->gpu_memory_mib * GPU_MILLI -
+                           (int64_t)space->gpu_milli * model_of(ledger, space->node)->memory_mib;
+    return excess > 0 ? excess : 0; /* of a share below a thousandth there is none */
+}
+
+static void set_excess(struct ledger *ledger, gpu_id gpu, struct gpu_excess after)
+{
+    uint64_t word;
+    memcpy(&word, &ledger->excess[gpu], sizeof word);
+    log_word(ledger, TABLE_EXCESS, gpu, 0, word);
+    ledger->excess[gpu] = after;
+}
+
+void ledger_undo_excess(struct ledger *ledger, gpu_id gpu, uint64_t old)
+{
+    memcpy(&ledger->excess[gpu], &old, sizeof old);
+}
+
+void ledger_move_excess(struct ledger *ledger, const struct space *space, enum move move)
+{
+    const uint32_t own = (uint32_t)ledger_excess_of(ledger, space);
+    const gpu_id gpu = ledger->cluster->nodes[space->node].first_gpu + (uint32_t)__builtin_ctz(space->gpu_mask);
+    if (own == 0)
+        return;
+    if (ledger->excess == NULL)
+        ledger->excess = arena_alloc_array(&ledger->arena, ledger->cluster->gpu_count + 1, struct gpu_excess);
+    struct gpu_excess after = ledger->excess[gpu];
+    switch (move) {
+    case MOVE_TAKE:
+    case MOVE_CLAIM:
+        after.held += own;
+        break;
+    case MOVE_GIVE:
+    case MOVE_UNCLAIM:
+        after.held -= own;
+        break;
+    case MOVE_VACATE:
+        after.held -= own;
+        after.coming += own;
+        break;
+    case MOVE_RESTORE:
+        after.held += own;
+        after.coming -= own;
+        break;
+    case MOVE_ARRIVE:
+        after.coming -= own;
+        break;
+    }
+    set_excess(ledger, gpu, after);
+}
+
+void ledger_foresee_excess(struct ledger *ledger, node_id node)
+{
+    const gpu_id first = ledger->cluster->nodes[node].first_gpu;
+    for (gpu_id gpu = first; gpu < first + cluster_node_gpus(ledger->cluster, node); gpu++)
+        if (ledger->excess[gpu].coming != 0)
+            set_excess(ledger, gpu, (struct gpu_excess){.held = ledger->excess[gpu].held});
 }
 
 bool ledger_node_keeps_out(const struct ledger *ledger, node_id node, uint32_t domain)
@@ -224,8 +316,11 @@ bool ledger_node_keeps_out(const struct ledger *ledger, node_id node, uint32_t d
 
 bool ledger_admits(const struct ledger *ledger, const struct space *space)
 {
-    const struct request request = {.share = space->share, .domain = space->domain};
-    if (ledger->shares == NULL || space->member_count == 0)
+    const struct request request = {.gpu_milli = space->gpu_memory_mib == 0 ? space->gpu_milli : 0,
+                                    .gpu_memory_mib = space->gpu_memory_mib,
+                                    .share = space->share,
+                                    .domain = space->domain};
+    if (space->member_count == 0)
         return true;
     return (!ledger_is_share(space) ||
             ledger_gpu_admits(ledger,

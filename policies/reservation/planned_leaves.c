@@ -29,7 +29,8 @@ static void open_lists(struct sched *sched)
 }
 
 /* Call `visit` with `own` for each holding of the jobs that have a planned end. */
-static void each_holding(const struct sched *sched, void (*visit)(const struct space *, void *), void *own)
+static void each_holding(const struct sched *sched, void (*visit)(const struct sched *, const struct space *, void *),
+                         void *own)
 {
     const struct planned_start_book *book = sched->planned_starts;
     for (uint32_t e = 0; e < book->end_count; e++) {
@@ -39,14 +40,14 @@ static void each_holding(const struct sched *sched, void (*visit)(const struct s
         for (uint32_t h = 0; h < job->holding_count; h++) {
             const struct piece *piece = &sched_job_holding(job, h)->piece;
             const struct space space = request_class_space(request_class, piece, slot);
-            visit(&space, own);
+            visit(sched, &space, own);
         }
     }
 }
 
-static void list_space(const struct space *space, void *lists)
+static void list_space(const struct sched *sched, const struct space *space, void *own_lists)
 {
-    struct planned_leaves *leaves = lists;
+    struct planned_leaves *leaves = own_lists;
     struct node_leaves *own = &leaves->of[space->node];
     if (!leaves->unknown.is_marked[space->node])
         return;
@@ -55,7 +56,8 @@ static void list_space(const struct space *space, void *lists)
                                                    .gpu_mask = space->gpu_mask,
                                                    .gpu_milli = space->gpu_milli,
                                                    .cpu_milli = space->cpu_milli,
-                                                   .memory_mib = space->memory_mib};
+                                                   .memory_mib = space->memory_mib,
+                                                   .excess = ledger_excess_of(sched->ledger, space)};
 }
 
 static void make_lists(struct sched *sched)
@@ -85,6 +87,7 @@ struct planned_start_need planned_leaves_between(struct sched *sched, node_id no
         if (end <= from || end > until)
             continue;
         sum.milli += (leave->gpu_mask & gpu_mask) != 0 ? leave->gpu_milli : 0;
+        sum.excess += (leave->gpu_mask & gpu_mask) != 0 ? leave->excess : 0;
         sum.cpu_milli += leave->cpu_milli;
         sum.memory_mib += leave->memory_mib;
     }
@@ -97,8 +100,9 @@ static uint64_t size_of(uint32_t slot, uint32_t gpu_mask, uint32_t gpu_milli, ui
            ((uint64_t)memory_mib << 40);
 }
 
-static void count_space(const struct space *space, void *sums)
+static void count_space(const struct sched *sched, const struct space *space, void *sums)
 {
+    (void)sched;
     uint64_t *by_node = sums;
     by_node[space->node] +=
         size_of(space->owner, space->gpu_mask, space->gpu_milli, space->cpu_milli, space->memory_mib);

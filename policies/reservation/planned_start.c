@@ -61,6 +61,7 @@ static struct planned_start_need leaving(struct sched *sched, node_id node, uint
             if (space.node != node)
                 continue;
             sum.milli += (space.gpu_mask & gpu_mask) != 0 ? space.gpu_milli : 0;
+            sum.excess += (space.gpu_mask & gpu_mask) != 0 ? ledger_excess_of(sched->ledger, &space) : 0;
             sum.cpu_milli += space.cpu_milli;
             sum.memory_mib += space.memory_mib;
         }
@@ -77,6 +78,7 @@ static void add_need(struct planned_start_book *book, const struct planned_start
         if (known->gpu_mask != need->gpu_mask)
             continue;
         known->milli += need->milli;
+        known->excess += need->excess;
         known->cpu_milli += need->cpu_milli;
         known->memory_mib += need->memory_mib;
         known->start = need->start < known->start ? need->start : known->start;
@@ -117,6 +119,7 @@ static void need_space(struct sched *sched, struct space space, time_ns start)
         return;
     }
     need.milli = space.gpu_milli;
+    need.excess = ledger_excess_of(sched->ledger, &space);
     for (uint32_t rest = space.gpu_mask & ~untouched; rest != 0; rest &= rest - 1) {
         need.gpu_mask = (uint16_t)(rest & -rest);
         add_need(sched->planned_starts, &need);
@@ -133,6 +136,23 @@ static uint32_t kept(uint32_t needed, uint32_t comes, uint32_t free)
     return lacking < free ? lacking : free;
 }
 
+/* The same of a GPU: milli, and memory where the excess of a share counts (struct gpu_excess). */
+static void keep_share(const struct ledger *ledger, gpu_id gpu, const struct planned_start_need *need,
+                       const struct planned_start_need *comes, struct space *space)
+{
+    const uint32_t memory_mib =
+        ledger->cluster->models[cluster_node_type(ledger->cluster, need->node)->model].memory_mib;
+    const int64_t taken = ledger_gpu_excess(ledger, gpu);
+    space->gpu_milli = (uint16_t)kept(need->milli, comes->milli, ledger->gpus[gpu].free);
+    if (need->excess == 0 && comes->excess == 0 && taken == 0)
+        return;
+    const int64_t free = (int64_t)ledger->gpus[gpu].free * memory_mib - taken;
+    const int64_t lacks = ((int64_t)need->milli - comes->milli) * memory_mib + need->excess - comes->excess;
+    const int64_t keeps = lacks < 0 ? 0 : lacks < free ? lacks : free;
+    space->gpu_milli = (uint16_t)(keeps / memory_mib);
+    space->gpu_memory_mib = (uint32_t)((keeps + GPU_MILLI - 1) / GPU_MILLI);
+}
+
 /* Take, in the trial, what must stay free at `from` so that the need is met when it begins. */
 static void keep_need(struct sched *sched, const struct planned_start_need *need, time_ns from)
 {
@@ -146,13 +166,13 @@ static void keep_need(struct sched *sched, const struct planned_start_need *need
         if (ledger->gpus[gpu].free == 0)
             return;
         const struct planned_start_need comes = leaving(sched, need->node, need->gpu_mask, from, need->start);
-        space.gpu_milli = (uint16_t)kept(need->milli, comes.milli, ledger->gpus[gpu].free);
+        keep_share(ledger, gpu, need, &comes, &space);
     } else {
         const struct planned_start_need comes = leaving(sched, need->node, need->gpu_mask, from, need->start);
         space.cpu_milli = kept(need->cpu_milli, comes.cpu_milli, cell->cpu_free);
         space.memory_mib = kept(need->memory_mib, comes.memory_mib, cell->memory_free);
     }
-    if (space.gpu_milli != 0 || space.cpu_milli != 0 || space.memory_mib != 0)
+    if (space.gpu_milli != 0 || space.gpu_memory_mib != 0 || space.cpu_milli != 0 || space.memory_mib != 0)
         ledger_take(sched->ledger, &space);
 }
 

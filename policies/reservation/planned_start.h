@@ -46,6 +46,7 @@ struct planned_start_need { /* of a node, or of one GPU of it */
     uint16_t gpu_mask; /* one bit, or 0: of the node */
     uint32_t owner;    /* slot of one of the jobs that need it */
     uint32_t milli, cpu_milli, memory_mib;
+    int64_t excess; /* struct gpu_excess */
     time_ns start;
     uint32_t next; /* index + 1 of the need of the same node that came before; 0: none */
 };
@@ -54,6 +55,7 @@ struct planned_leave { /* a holding of a job with a planned end */
     uint32_t slot;
     uint16_t gpu_mask, gpu_milli;
     uint32_t cpu_milli, memory_mib;
+    int64_t excess;
 };
 
 struct node_leaves {

@@ -24,9 +24,9 @@
  * usage.  Checked by tests/property/test_accounts.c.  The fault that it caught: the factors of users who ran were those
  * of a cluster without all others.
  *
- * Departures from Slurm: a user beyond `users` has an account only from its first submission on.  decays_as_slurm uses Slurm's factor of
- * decay, 1 - 0.693 / half-life per second, but still integrates.  Slurm multiplies the use of a period by the decay of
- * the whole period (relative difference: about half of 0.693 * period / half-life).
+ * Departures from Slurm: a user beyond `users` has an account only from its first submission on.  decays_as_slurm uses
+ * Slurm's factor of decay, 1 - 0.693 / half-life per second, but still integrates.  Slurm multiplies the use of a
+ * period by the decay of the whole period (relative difference: about half of 0.693 * period / half-life).
  *
  *   accounts_init(&accounts, &config->order_config, queues);
  *   accounts_charge(&accounts, job->queue, job->user, amounts, 1, now);    it starts; -1: it ends

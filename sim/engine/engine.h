@@ -127,10 +127,11 @@ struct engine_result {
     uint64_t refused;     /* jobs rejected by another program, except for their dependencies */
     uint64_t queue_full;  /* jobs rejected by world.queue_limit */
     uint64_t submitted, finished;
-    uint64_t evicted; /* jobs that lost all members, or too many to run on */
-    uint64_t plans;   /* to make room, booked by the scheduler */
-    uint32_t saved;   /* moments */
-    bool is_adopted;  /* it was forked, and another policy took over; counts are those since then */
+    uint64_t limits, estimates; /* jobs of which the scheduler was told one, since the run or its fork began */
+    uint64_t evicted;           /* jobs that lost all members, or too many to run on */
+    uint64_t plans;             /* to make room, booked by the scheduler */
+    uint32_t saved;             /* moments */
+    bool is_adopted;            /* it was forked, and another policy took over; counts are those since then */
     /* not ERROR_OK: the run made no progress and was ended, as partial; the caller shows or releases it */
     struct error stall;
 };

@@ -161,6 +161,8 @@ static void fill_job(struct engine *engine, struct sim_job *own, const struct jo
     engine_check_asks(engine, own, job);
     fill_asked(own, job);
     fill_row(engine, own, job, truth);
+    engine->result->limits += own->row.limit != TIME_NEVER;
+    engine->result->estimates += own->row.estimate != TIME_NEVER;
     fill_after(engine, own, job);
     own->checkpoint = job->checkpoint;
     own->progress = progress_new(truth->duration, own->pieces.member_count, 1);

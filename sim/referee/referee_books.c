@@ -51,6 +51,15 @@ struct referee *referee_new(const struct cluster *cluster, bool gangs_are_whole)
 
 /* ---- space ---- */
 
+/* What the piece takes of the memory of each of its GPUs: what is asked, or as large a part as of the rest. */
+static uint64_t memory_of(const struct referee *referee, const struct request *request, const struct piece *piece)
+{
+    const struct node_type *type = cluster_node_type(referee->cluster, piece->node);
+    const uint64_t part = (uint64_t)piece->gpu_milli * referee->cluster->models[type->model].memory_mib;
+    const uint64_t asked = (uint64_t)request->gpu_memory_mib * GPU_MILLI;
+    return asked > part ? asked : part;
+}
+
 static void move(struct referee *referee, const struct referee_job *job, const struct piece *piece, bool is_taken)
 {
     const struct request *request = &job_group(&job->job, piece->group)->request;
@@ -65,6 +74,7 @@ static void move(struct referee *referee, const struct referee_job *job, const s
         struct referee_gpu *gpu = &first[__builtin_ctz(mask)];
         int milli = is_taken ? piece->gpu_milli : -(int)piece->gpu_milli;
         gpu->used_milli = (uint16_t)(gpu->used_milli + milli);
+        gpu->used_memory += is_taken ? memory_of(referee, request, piece) : -memory_of(referee, request, piece);
         if (request->mig != 0)
             gpu->used_slices ^= mig_mask((enum mig_profile_id)(request->mig - 1), piece->mig_start);
     }
@@ -187,7 +197,9 @@ bool referee_piece_is_free(struct referee *referee, const struct referee_job *jo
         unsigned index = (unsigned)__builtin_ctz(mask);
         const struct referee_gpu *gpu = &referee->gpus[node->first_gpu + index];
         uint8_t slices = request->mig == 0 ? 0 : mig_mask((enum mig_profile_id)(request->mig - 1), piece->mig_start);
-        if (gpu->used_milli + piece->gpu_milli > GPU_MILLI || (gpu->used_slices & slices) != 0)
+        if (gpu->used_milli + piece->gpu_milli > GPU_MILLI || (gpu->used_slices & slices) != 0 ||
+            gpu->used_memory + memory_of(referee, request, piece) >
+                (uint64_t)referee->cluster->models[type->model].memory_mib * GPU_MILLI)
             return referee_says(referee, "GPU %u of node %s is not free", index, node->name);
     }
     return referee_outlives_cut(referee, request, piece) && (!is_new || referee_has_company(referee, request, piece)) &&

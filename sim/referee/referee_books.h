@@ -40,10 +40,11 @@ struct referee_share {
 
 struct referee_gpu {
     uint16_t used_milli;
-    uint8_t used_slices; /* MIG: memory slices of the instances in use */
-    struct gpu_cut cut;  /* its layout */
-    struct gpu_cut next; /* its next layout, while `cutting` */
-    decision_id cutting; /* the repartition that is under way; 0: none */
+    uint64_t used_memory; /* in thousandths of a MiB, as struct gpu_excess of policies/ledger/ledger.h counts it */
+    uint8_t used_slices;  /* MIG: memory slices of the instances in use */
+    struct gpu_cut cut;   /* its layout */
+    struct gpu_cut next;  /* its next layout, while `cutting` */
+    decision_id cutting;  /* the repartition that is under way; 0: none */
     struct referee_share share;
 };
 

@@ -13,8 +13,9 @@
 #include "policies/order/order.h"
 #include "policies/quota/quotas.h"
 
-struct amounts { /* of a node; signed, so that an error shows as a negative amount */
-    int64_t gpu[NODE_GPUS_MAX], cpu, memory;
+struct amounts {                /* of a node; signed, so that an error shows as a negative amount */
+    int64_t gpu[NODE_GPUS_MAX]; /* in thousandths of a MiB: whole_gpu */
+    int64_t cpu, memory;
 };
 
 void mirror_fail(const struct mirror *mirror, const char *what, job_id job)
@@ -33,14 +34,29 @@ void mirror_check(const struct mirror *mirror)
 
 /* ---- Books ------------------------------------------------------------------------------------- */
 
-static void add_pieces(struct amounts *sums, const struct mirror_job *entry, int sign)
+/* A GPU is counted in thousandths of a MiB of its memory; where that is not known, as if it had one MiB. */
+static int64_t whole_gpu(const struct mirror *mirror, node_id node)
+{
+    const uint32_t memory_mib = mirror->cluster->models[cluster_node_type(mirror->cluster, node)->model].memory_mib;
+    return (int64_t)(memory_mib > 0 ? memory_mib : 1) * GPU_MILLI;
+}
+
+/* What a member takes of each of its GPUs. */
+static int64_t part_of_gpu(const struct mirror *mirror, node_id node, const struct request *request)
+{
+    return request->gpu_memory_mib > 0 ? (int64_t)request->gpu_memory_mib * GPU_MILLI
+           : request->gpu_milli > 0    ? whole_gpu(mirror, node) / GPU_MILLI * request->gpu_milli
+                                       : whole_gpu(mirror, node);
+}
+
+static void add_pieces(const struct mirror *mirror, struct amounts *sums, const struct mirror_job *entry, int sign)
 {
     for (uint32_t i = 0; i < entry->piece_count; i++) {
         const struct piece *piece = &entry->pieces[i];
         const struct request *request = &job_group(&entry->job, piece->group)->request;
         struct amounts *node = &sums[piece->node];
         for (uint32_t mask = piece->gpu_mask; mask != 0; mask &= mask - 1)
-            node->gpu[__builtin_ctz(mask)] += sign * (int64_t)piece->gpu_milli;
+            node->gpu[__builtin_ctz(mask)] += sign * part_of_gpu(mirror, piece->node, request);
         node->cpu += sign * (int64_t)request->cpu_milli * piece->member_count;
         node->memory += sign * (int64_t)request->memory_mib * piece->member_count;
     }
@@ -57,11 +73,11 @@ static struct amounts *left_new(const struct mirror *mirror, uint32_t states)
         left[n].cpu = type->cpu_milli;
         left[n].memory = type->memory_mib;
         for (uint32_t g = 0; g < type->gpu_count; g++)
-            left[n].gpu[g] = GPU_MILLI;
+            left[n].gpu[g] = whole_gpu(mirror, n);
     }
     for (job_id id = 0; id < mirror->job_count; id++)
         if (states >> mirror->jobs[id].state & 1)
-            add_pieces(left, &mirror->jobs[id], -1);
+            add_pieces(mirror, left, &mirror->jobs[id], -1);
     return left;
 }
 
@@ -152,7 +168,7 @@ static int64_t members_whole(const struct mirror *mirror, node_id node, const st
     const struct node_pool *pool = &mirror->cluster->pools[mirror->cluster->nodes[node].pool];
     int64_t free[UINT8_MAX + 1] = {0}, members = 0;
     for (uint32_t g = 0; g < cluster_node_gpus(mirror->cluster, node); g++)
-        free[request->one_island ? pool->gpu_island[g] : 0] += left->gpu[g] == GPU_MILLI;
+        free[request->one_island ? pool->gpu_island[g] : 0] += left->gpu[g] == whole_gpu(mirror, node);
     for (uint32_t i = 0; i <= UINT8_MAX; i++)
         members += free[i] / request->gpus;
     return members;
@@ -163,11 +179,9 @@ static int64_t members_in(const struct mirror *mirror, node_id node, const struc
                           const struct request *request)
 {
     const struct node_type *type = cluster_node_type(mirror->cluster, node);
-    const struct gpu_model *model = &mirror->cluster->models[type->model];
-    int64_t share = request->gpu_milli, members = 0;
+    const int64_t share = part_of_gpu(mirror, node, request);
+    int64_t members = 0;
     bool needs_gpu = request->gpus + request->gpu_milli + request->gpu_memory_mib > 0;
-    if (request->gpu_memory_mib > 0)
-        share = ((int64_t)request->gpu_memory_mib * GPU_MILLI + model->memory_mib - 1) / model->memory_mib;
     if (mirror->node_state[node] != NODE_UP || !random_case_takes_nodes(request, type) ||
         (needs_gpu && request->gpu_models != 0 && !(request->gpu_models >> type->model & 1)))
         return 0;
@@ -248,8 +262,8 @@ static void check_pieces(const struct mirror *mirror, const struct decision *dec
         if (request->gpu_milli != 0 && (gpus != 1 || piece->gpu_milli != request->gpu_milli))
             mirror_fail(mirror, "a member did not get the share it asked", decision->job);
         if (request->gpu_memory_mib != 0 &&
-            (uint64_t)piece->gpu_milli * mirror->cluster->models[type->model].memory_mib * gpus <
-                (uint64_t)request->gpu_memory_mib * GPU_MILLI * piece->member_count)
+            (gpus != piece->member_count ||
+             piece->gpu_milli != request_gpu_milli(request, &mirror->cluster->models[type->model])))
             mirror_fail(mirror, "a member did not get the memory it asked", decision->job);
     }
     for (uint32_t g = 0; g < job->group_count; g++)
@@ -355,16 +369,16 @@ static void check_plan(struct mirror *mirror, const struct decision *all, size_t
         mirror_fail(mirror, "a plan of too many victims", all[at].job);
     struct amounts *left = left_new(mirror, EVERYBODY);
     for (size_t i = first; i < at; i++)
-        add_pieces(left, &mirror->jobs[all[i].job], 1);
+        add_pieces(mirror, left, &mirror->jobs[all[i].job], 1);
     for (size_t i = first; i < at; i++) {
         struct mirror_job *victim = &mirror->jobs[all[i].job];
-        add_pieces(left, victim, -1);
+        add_pieces(mirror, left, victim, -1);
         victim->state = RUNNING; /* it may be needed for its space, or for its queue's charge */
         if (fits(mirror, left, &preemptor->job) &&
             has_headroom(mirror, &preemptor->job, ask_of(mirror, &preemptor->job)))
             mirror_fail(mirror, "a victim was not needed", all[i].job);
         victim->state = LEAVING;
-        add_pieces(left, victim, 1);
+        add_pieces(mirror, left, victim, 1);
     }
     free(left);
 }
@@ -464,7 +478,7 @@ static void check_order(const struct mirror *mirror, const struct decision *all,
         const struct mirror_job *started = &mirror->jobs[all[i].job];
         if (all[i].kind != DECISION_START || started->was_reserved)
             continue;
-        add_pieces(left, started, 1);
+        add_pieces(mirror, left, started, 1);
         for (job_id id = 0; id < mirror->job_count; id++) {
             const struct job *job = &mirror->jobs[id].job;
             bool same_line = mirror->policy.config.quota->is_flat || job->queue == started->job.queue;

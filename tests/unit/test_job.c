@@ -63,7 +63,7 @@ static void test_sizes_in_milli_gpus(void **state)
     assert_int_equal(request_gpu_milli(&share, h100), 142);
     assert_int_equal(request_gpu_milli(&share, NULL), 142);
     assert_int_equal(request_gpu_milli(&memory, h100), 250);
-    assert_int_equal(request_gpu_milli(&third, h100), 334); /* rounded up: three would not fit otherwise */
+    assert_int_equal(request_gpu_milli(&third, h100), 333); /* rounded down: the ledger counts the rest */
     assert_int_equal(request_gpu_milli(&memory, NULL), 1000);
     assert_int_equal(request_gpu_milli(&mig_1g, h100), 142);
     assert_int_equal(request_gpu_milli(&mig_3g, h100), 500); /* two fill the memory */
