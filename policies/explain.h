@@ -66,7 +66,7 @@ struct explanation {
      * among the nodes where this is the first thing missing. */
     int64_t gpu_milli_short, cpu_milli_short, memory_mib_short;
     uint32_t nodes_short;   /* nodes with as much room as an empty one */
-    int64_t gpu_milli_free; /* of up nodes, anywhere and of any model */
+    int64_t gpu_milli_free; /* of GPUs that it may use: their model, node, labels and cells */
 
     /* The queue that forbids the start: the job's own or one above it. */
     queue_id over_queue; /* QUEUE_NONE: none */
