@@ -13,9 +13,9 @@
  *    fit.  A job that was blocked at its last try may fit now.
  *  - Asking changes no later decision: trials in the ledger are rolled back.
  *  - No job waits beside space that it may have: when nothing changes any more, and a cycle and each interval pass has
- *    run, no waiting job is one of which the text says that the next cycle starts it.  What the text says is true: alone
- *    in a copy of the scheduler, a job that is said to lack space, or to be stopped by a limit or the headroom, does not
- *    start.  (tests/property/test_left_waiting.c.  A job said to fit now once waited for hours beside an empty rack.)
+ *    run, no waiting job is one of which the text says that the next cycle starts it.  What the text says is true:
+ *    alone in a copy of the scheduler, a job that is said to lack space, or to be stopped by a limit or the headroom,
+ *    does not start.  (tests/property/test_left_waiting.c.  A job said to fit now once waited beside an empty rack.)
  *
  * Cost: O(nodes x groups of the job + what runs), with backfill O(planned starts) more.
  * Known limits: each group of a job is counted as if it had the cluster to itself; with sets within sets the

@@ -137,7 +137,7 @@ static bool is_stale(const struct sched *sched, uint32_t slot)
 }
 
 /* only_partial: those that were adopted below their minimum. */
-static void evict_stale(struct sched *sched, bool only_partial)
+static inline void evict_stale(struct sched *sched, bool only_partial)
 {
     for (uint32_t i = sched->lists.below_count; i-- > 0;)
         if (is_stale(sched, sched->lists.below[i]) &&

@@ -5,8 +5,8 @@
  * more, so that in-quota jobs find room without evictions.  Space that inference took comes back when jobs end or, if
  * that takes too long, by evictions where they cost least.
  * Inference jobs are no victims of a refill: they could take their place back at once.
- * Under a flat quota the request classes differ by queue (is_by_queue).  Otherwise an in-quota job would stand behind an
- * over-quota job with the same request, which may not use the kept space.
+ * Under a flat quota the request classes differ by queue (is_by_queue).  Otherwise an in-quota job would stand behind
+ * an over-quota job with the same request, which may not use the kept space.
  * Known limit: a refill that finds no victims waits for HEADROOM_BACKOFF state changes.
  * Cost: O(request classes) per placement; a refill O(running jobs + nodes). */
 #include "policies/state/headroom.h"

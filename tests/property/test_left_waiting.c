@@ -4,8 +4,8 @@
  * Each world is played until nothing has changed for longer than every interval of a preset (QUIET).  Laws then:
  *  - No waiting job is one of which `explain` says that the next cycle starts it.
  *  - A reason is true.  In a copy of the scheduler (sched_save, sched_load) all other jobs that wait are cancelled.  A
- *    job that was said to lack space, or to be kept from it by a limit or the headroom, does not start there.  A job that
- *    was said to be behind others is not the only one that waits.
+ *    job that was said to lack space, or to be kept from it by a limit or the headroom, does not start there.  A job
+ *    that was said to be behind others is not the only one that waits.
  *  - The scheduler rests: cycles that decide nothing ask for no other one within a second (law 6 of policies/sched.h).
  *
  * WINDTUNNEL_WORLDS="FIRST COUNT" plays COUNT worlds under each preset, from seed FIRST on. */
