@@ -91,10 +91,12 @@ void headroom_close(struct sched *sched)
         return; /* a job that does not fit must be tried: it may claim space that becomes free */
     const request_class_set open = sched->request_classes.open[ASKER_OVER_QUOTA];
     const int64_t free = sched_free_milli(sched);
+    const int64_t spare = free - sched->headroom.gpu_milli - sched->headroom.owners_milli; /* of GPUs kept for nobody */
     for (request_class_set left = open; left != 0; left &= left - 1)
         for (uint32_t id = (uint32_t)__builtin_ctzll(left); id < sched->request_classes.count;
              id += REQUEST_CLASS_SET_BITS)
-            close_if_spared(sched, id, free);
+            if (sched->request_classes.at[id].charge[QUEUE_SUM_GPU] > spare)
+                close_if_spared(sched, id, free);
 }
 
 uint8_t headroom_spares(const struct sched *sched, uint32_t slot, struct free_space before)
