@@ -13,9 +13,9 @@
  *    fit.  A job that was blocked at its last try may fit now.
  *  - Asking changes no later decision: trials in the ledger are rolled back.
  *  - No job waits beside space that it may have: when nothing changes any more, and a cycle and each interval pass has
- *    run, no waiting job is one of which the text says that the next cycle starts it.  What the text says is true: alone
- *    in a copy of the scheduler, a job that is said to lack space or to be stopped by a limit or the headroom does not
- *    start.  (tests/property/test_left_waiting.c.  A job said to fit now once waited for hours beside an empty rack.)
+ *    run, no waiting job is one of which the text says that the next cycle starts it.  What the text says is true:
+ *    alone in a copy of the scheduler, a job that is said to lack space, or to be stopped by a limit or the headroom,
+ *    does not start.  (tests/property/test_left_waiting.c.  A job said to fit now once waited beside an empty rack.)
  *
  * Cost: O(nodes x groups of the job + what runs), with backfill O(planned starts) more.
  * Known limits: each group of a job is counted as if it had the cluster to itself; with sets within sets the
@@ -66,7 +66,7 @@ struct explanation {
      * among the nodes where this is the first thing missing. */
     int64_t gpu_milli_short, cpu_milli_short, memory_mib_short;
     uint32_t nodes_short;   /* nodes with as much room as an empty one */
-    int64_t gpu_milli_free; /* of up nodes, anywhere and of any model */
+    int64_t gpu_milli_free; /* of GPUs that it may use: their model, node, labels and cells */
 
     /* The queue that forbids the start: the job's own or one above it. */
     queue_id over_queue; /* QUEUE_NONE: none */

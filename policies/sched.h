@@ -190,9 +190,10 @@ void sched_job_cancelled(struct sched *sched, job_id job, time_ns now); /* while
 /* The job was submitted and started before this scheduler was made: it runs on these pieces since `started`, which is
  * from 0 to now.  The job is as for sched_job_submitted.  There is a piece, the pieces are of the kind that the job
  * asks for, no group has more members on them than it has, and their space is free.
- * Law: under a gang policy a job that was adopted below its minimum gets it, or is evicted (EVICT, StaleGang): after
- * stale_after if the policy evicts stale gangs, else after SCHED_PATIENCE_MIN.  (tests/property/test_fork.c.  A gang that
- * another policy had left half placed once held its GPUs under a policy that starts gangs as a whole.) */
+ * Law: under a gang policy a job that was adopted below its minimum and has not run (started is now) gets its minimum,
+ * or is evicted (EVICT, StaleGang): after stale_after if the policy evicts stale gangs, else after SCHED_PATIENCE_MIN.
+ * (tests/property/test_fork.c.  A gang that another policy had left half placed once held its GPUs under a policy that
+ * starts gangs as a whole.) */
 void sched_job_adopted(struct sched *sched, const struct job *job, const struct piece *pieces, uint32_t piece_count,
                        time_ns started, time_ns now);
 /* A START took effect. */

@@ -108,10 +108,10 @@ static bool evicts_stale(const struct sched *sched)
     return is_found;
 }
 
-/* The time at which a gang below its minimum is evicted; TIME_NEVER: it is not.  One that was adopted so is evicted under
- * every policy with gangs, at once if that waits for ever otherwise.  The time doubles with each such
- * eviction, and after STALE_COUNT_MAX of them there is none: otherwise gangs that block each other would start and be
- * evicted for ever. */
+/* The time at which a gang below its minimum is evicted; TIME_NEVER: it is not.  One that was adopted so is evicted
+ * under every policy with gangs, at once if that waits for ever otherwise.  The time doubles with each such eviction,
+ * and after STALE_COUNT_MAX of them there is none: otherwise gangs that block each other would start and be evicted
+ * for ever. */
 static time_ns stale_at(const struct sched *sched, uint32_t slot)
 {
     const struct job_facts *facts = &sched->jobs.facts[slot];
@@ -137,7 +137,7 @@ static bool is_stale(const struct sched *sched, uint32_t slot)
 }
 
 /* only_partial: those that were adopted below their minimum. */
-static void evict_stale(struct sched *sched, bool only_partial)
+static inline void evict_stale(struct sched *sched, bool only_partial)
 {
     for (uint32_t i = sched->lists.below_count; i-- > 0;)
         if (is_stale(sched, sched->lists.below[i]) &&

@@ -305,7 +305,7 @@ void sched_job_adopted(struct sched *sched, const struct job *job, const struct 
     sched_settle(sched, slot);
     struct job_facts *facts = &sched->jobs.facts[slot];
     facts->attained_at = started; /* its service counts from its start */
-    facts->is_left_partial = sched->jobs.jobs[slot].is_below && sched->policy.gang->is_all_or_nothing;
+    facts->is_left_partial = started == now && sched->jobs.jobs[slot].is_below && sched->policy.gang->is_all_or_nothing;
     if (!sched->ranks.are_fixed)
         sched_settle(sched, slot);
     if (sched->hoarders != NULL)

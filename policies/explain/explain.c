@@ -448,6 +448,21 @@ static void look_at_line(struct look *look)
 
 /* ---- The explanation ---- */
 
+/* Count what is free of the GPUs that the job may use: on nodes that could hold a member, and in its queue's cells. */
+static void count_free(struct look *look)
+{
+    const struct ledger *ledger = look->sched->ledger;
+    for (node_id n = 0; n < ledger->cluster->node_count; n++) {
+        if (look->why[n] <= EXPLAIN_TOO_SMALL || look->why[n] == EXPLAIN_AFFINITY ||
+            (ledger->is_kept[n] && !is_kept_for(look, n)))
+            continue;
+        const struct gpu_cell *gpus = &ledger->gpus[ledger->cluster->nodes[n].first_gpu];
+        for (uint32_t g = 0; g < cluster_node_gpus(ledger->cluster, n); g++)
+            if (allowed_gpus(&look->allowed, n) >> g & 1)
+                look->out->gpu_milli_free += gpus[g].free;
+    }
+}
+
 static void look_at_nodes(struct look *look)
 {
     struct sched *sched = look->sched;
@@ -471,6 +486,7 @@ static void look_at_nodes(struct look *look)
     note_headroom(look);
     for (node_id n = 0; n < count; n++)
         look->out->nodes[look->why[n]]++;
+    count_free(look);
     if (look->told != NULL)
         memcpy(look->told, look->why, count);
     arena_release(&arena);
@@ -504,8 +520,7 @@ static bool explain_rejected(struct sched *sched, job_id id, struct explanation 
                         .slot = SLOT_NONE,
                         .ask = &sched->request_classes.at[note->request_class],
                         .out = out};
-    *out = (struct explanation){
-        .code = note->reason, .is_never = note->reason == REASON_NEVER_FITS, .gpu_milli_free = sched_free_milli(sched)};
+    *out = (struct explanation){.code = note->reason, .is_never = note->reason == REASON_NEVER_FITS};
     explain(&look);
     return true;
 }
@@ -524,7 +539,7 @@ bool explain_nodes(struct sched *sched, job_id id, struct explanation *out, uint
                         .ask = &sched->request_classes.at[job->ask],
                         .told = told,
                         .out = out};
-    *out = (struct explanation){.code = sched_why(sched, id), .gpu_milli_free = sched_free_milli(sched)};
+    *out = (struct explanation){.code = sched_why(sched, id)};
     explain(&look);
     return true;
 }

@@ -8,6 +8,7 @@
 
 #include "policies/booking/eligible.h"
 #include "policies/gang/gang.h"
+#include "policies/state/headroom.h"
 
 enum { AMOUNT_CHARS = 40, MEMBER_CHARS = 160 };
 
@@ -202,7 +203,7 @@ static void say_headroom(const struct sched *sched, const struct sched_job *job,
 {
     const struct class_queue *class_queue = &sched->pending.class_queues[job->class_queue];
     int64_t kept = sched->headroom.gpu_milli + (class_queue->is_over_quota ? sched->headroom.owners_milli : 0);
-    int64_t lacking = kept + sched->request_classes.at[job->ask].charge[QUEUE_SUM_GPU] - out->gpu_milli_free;
+    int64_t lacking = kept + sched->request_classes.at[job->ask].charge[QUEUE_SUM_GPU] - sched_free_milli(sched);
     char amount[AMOUNT_CHARS], keeps[AMOUNT_CHARS];
     amount_text(keeps, RESOURCE_GPU, kept);
     if (lacking > 0) {

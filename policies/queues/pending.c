@@ -497,22 +497,12 @@ static uint32_t better(const struct pending *pending, uint32_t a, uint32_t b)
                : a;
 }
 
-/* Is it one of those that stop a strict line or are tried next?  Not if it is closed to jobs that run already, or if a
- * limit closed it, so that others pass. */
-static bool is_in_line(const struct pending *pending, uint32_t class_queue)
-{
-    return pending->class_queues[class_queue].count > 0 && !pending_is_passed(&pending->class_queues[class_queue]) &&
-           (!pending->is_strict || !pending_is_closed(pending, class_queue) ||
-            !request_class_is_surplus(&pending->request_classes->at[pending->class_queues[class_queue].request_class]));
-}
-
 static uint32_t first_busy(const struct pending *pending, queue_id leaf_queue_id, bool only_open)
 {
     uint32_t best = CLASS_QUEUE_NONE;
     for (uint32_t i = 0; i < pending->busy_count; i++) {
         uint32_t id = pending->busy[i];
-        if (pending->class_queues[id].leaf_queue == leaf_queue_id &&
-            (only_open ? !pending_is_closed(pending, id) : is_in_line(pending, id)))
+        if (pending->class_queues[id].leaf_queue == leaf_queue_id && !(only_open && pending_is_closed(pending, id)))
             best = better(pending, best, id);
     }
     return best;
@@ -532,15 +522,38 @@ static inline uint32_t first_class_queue(const struct pending *pending, queue_id
         bool may_go = entry->asks_as != ASKER_COUNT &&
                       (pending->request_classes->open[entry->asks_as] & request_class_bit(entry->request_class)) != 0;
         if (only_open ? may_go && !pending_is_closed(pending, entry->class_queue)
-                      : is_in_line(pending, entry->class_queue))
+                      : pending->class_queues[entry->class_queue].count > 0)
             best = better(pending, best, entry->class_queue);
     }
     return best;
 }
 
+/* Do jobs behind it pass?  They do if a limit closed it, and in a strict line if it is closed to jobs that run already. */
+static bool is_out_of_line(const struct pending *pending, uint32_t class_queue)
+{
+    const struct class_queue *own = &pending->class_queues[class_queue];
+    return pending_is_passed(own) ||
+           (pending->is_strict && pending_is_closed(pending, class_queue) &&
+            request_class_is_surplus(&pending->request_classes->at[own->request_class]));
+}
+
+/* The first of all class queues is nearly always the first in the line. */
+static uint32_t first_in_line(const struct pending *pending, queue_id leaf_queue)
+{
+    uint32_t best = first_class_queue(pending, leaf_queue, false);
+    if (best == CLASS_QUEUE_NONE || !is_out_of_line(pending, best))
+        return best;
+    best = CLASS_QUEUE_NONE;
+    for (uint32_t b = 0; b < pending->busy_count; b++)
+        if (pending->class_queues[pending->busy[b]].leaf_queue == leaf_queue &&
+            !is_out_of_line(pending, pending->busy[b]))
+            best = better(pending, best, pending->busy[b]);
+    return best;
+}
+
 uint32_t pending_first(const struct pending *pending, queue_id leaf_queue)
 {
-    return first_class_queue(pending, leaf_queue, false);
+    return first_in_line(pending, leaf_queue);
 }
 
 uint32_t pending_next(const struct pending *pending, queue_id leaf_queue)
@@ -549,7 +562,7 @@ uint32_t pending_next(const struct pending *pending, queue_id leaf_queue)
         return CLASS_QUEUE_NONE;
     if (!pending->is_strict)
         return first_class_queue(pending, leaf_queue, true);
-    uint32_t best = first_class_queue(pending, leaf_queue, false);
+    uint32_t best = first_in_line(pending, leaf_queue);
     return best != CLASS_QUEUE_NONE && pending_is_closed(pending, best) ? CLASS_QUEUE_NONE : best;
 }
 

@@ -5,8 +5,8 @@
  * what blocks its head blocks all of them.
  *
  * Law: if blocking is strict, a closed head stops the jobs behind it in its leaf queue, unless it runs already and asks
- * for members beyond its minimum: it does not wait (policies/state/waits.h).  Such steps have class queues of their own.
- * (cycle/check.c, tests/cases/left_waiting.json.  Such a step once stopped the line until its job ended.)
+ * for members beyond its minimum: it does not wait (policies/state/waits.h).  Such steps have class queues of their
+ * own. (cycle/check.c, tests/cases/left_waiting.json.  Such a step once stopped the line until its job ended.)
  * Law: the head of a class queue is the first job by (ranks of the order chain, id).  A class queue is open if its
  * request class is open to its head (placement memo; space kept for owners is closed to heads over quota), and no limit
  * of its queue or of one above closes it (quota memo).

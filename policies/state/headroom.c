@@ -5,8 +5,8 @@
  * more, so that in-quota jobs find room without evictions.  Space that inference took comes back when jobs end or, if
  * that takes too long, by evictions where they cost least.
  * Inference jobs are no victims of a refill: they could take their place back at once.
- * Under a flat quota the request classes differ by queue (is_by_queue): an in-quota job would stand behind an over-quota
- * job with the same request, which may not use the kept space.
+ * Under a flat quota the request classes differ by queue (is_by_queue).  Otherwise an in-quota job would stand behind
+ * an over-quota job with the same request, which may not use the kept space.
  * Known limit: a refill that finds no victims waits for HEADROOM_BACKOFF state changes.
  * Cost: O(request classes) per placement; a refill O(running jobs + nodes). */
 #include "policies/state/headroom.h"
@@ -91,10 +91,12 @@ void headroom_close(struct sched *sched)
         return; /* a job that does not fit must be tried: it may claim space that becomes free */
     const request_class_set open = sched->request_classes.open[ASKER_OVER_QUOTA];
     const int64_t free = sched_free_milli(sched);
+    const int64_t spare = free - sched->headroom.gpu_milli - sched->headroom.owners_milli; /* of GPUs kept for nobody */
     for (request_class_set left = open; left != 0; left &= left - 1)
         for (uint32_t id = (uint32_t)__builtin_ctzll(left); id < sched->request_classes.count;
              id += REQUEST_CLASS_SET_BITS)
-            close_if_spared(sched, id, free);
+            if (sched->request_classes.at[id].charge[QUEUE_SUM_GPU] > spare)
+                close_if_spared(sched, id, free);
 }
 
 uint8_t headroom_spares(const struct sched *sched, uint32_t slot, struct free_space before)

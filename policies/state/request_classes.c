@@ -186,8 +186,8 @@ static bool minds_nodes(const struct sched *sched, const struct request_class *r
     return minds;
 }
 
-/* The anchor of the job's next step: a hash of where the members that it holds bind that, and where queues matter in one
- * line, of its queue. */
+/* The anchor of the job's next step: a hash of where the members that it holds bind that; and of its queue, where
+ * request classes differ by queue. */
 static uint64_t anchor_of(const struct sched *sched, uint32_t slot)
 {
     const struct cluster *cluster = sched->cluster;

@@ -15,6 +15,7 @@
 
 #include "policies/config/presets.h"
 #include "policies/explain.h"
+#include "policies/state/headroom.h"
 #include "tests/support/honest_world.h"
 
 enum { WORLDS_SMALL = 240, WORLDS_FULL = 2400 };
@@ -84,6 +85,8 @@ static void ask(const struct honest_world *world, uint32_t job)
         complain(world, job, "the nodes do not sum to the cluster");
     if (why.code != code || why.text[0] == '\0' || why.members_fitting > why.members)
         complain(world, job, "the explanation makes no sense");
+    if (why.gpu_milli_free > sched_free_milli(world->sched))
+        complain(world, job, "more GPUs are free to it than there are");
     if (why.fits_now && why.members_fitting != why.members)
         complain(world, job, "it fits as a whole, but its members do not");
 }

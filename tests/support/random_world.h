@@ -85,8 +85,8 @@ void random_world_make(struct random_world *world, uint64_t seed, uint32_t prese
 /* Let jobs do without some of their sets: half of the jobs with sets, any number of sets.  All else is unchanged. */
 void random_world_choose_sets(struct random_world *world);
 
-/* The cluster has the levels unit (two nodes) and node; a third of the jobs and of their sets require or prefer one, and
- * most of these jobs are elastic.  All else is unchanged. */
+/* The cluster has the levels unit (two nodes) and node; a third of the jobs and of their sets require or prefer one,
+ * and most of these jobs are elastic.  All else is unchanged. */
 void random_world_bind(struct random_world *world);
 
 /* Most jobs declare what they exchange, the fabric is oversubscribed, and the placement policy is `fastest`.  All

@@ -38,6 +38,7 @@ static void test_the_smallest_nodes(void **state)
         assert_int_equal(why.nodes[EXPLAIN_MISMATCH], is_cpu ? 0 : 1);
         assert_int_equal(why.nodes[EXPLAIN_TOO_SMALL], is_cpu ? 0 : 2); /* `none`, and one h100 */
         assert_int_equal(why.nodes[EXPLAIN_FITS], is_cpu ? 4 : 1);
+        assert_int_equal(why.gpu_milli_free, is_cpu ? 3000 : 1000); /* of GPUs that it may use */
         assert_true(why.fits_now);
         assert_false(why.is_never);
     }
