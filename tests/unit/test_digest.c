@@ -162,7 +162,7 @@ static void only_so_many_of_a_chain_count(void **state)
 
 static void every_byte_of_a_queue_counts(void **state)
 {
-    enum { BETWEEN_FIELDS = 8 };
+    enum { BETWEEN_FIELDS = 12 };
     struct queue_table *queues = queue_table_new();
     static const struct part name[] = {PART(struct queue_spec, name)};
     uint32_t deaf = 0;
