@@ -414,11 +414,13 @@ bare: ## Run the README's commands on a bare Debian in a folder (root, debootstr
 	@tools/deps bare
 	@tools/bare
 
-# Under the sanitizers these would take a third of the time, for code that other tests run under them, too.
-LONG_WHEN_WATCHED := cli/guides.sh cli/schema.sh cli/sacct_slurm.sh cli/sweep_slurm.sh analytic/test_mmc \
-    analytic/test_sizing property/test_easy_oracle property/test_fifo_oracle property/test_presets \
-    property/test_guarantees property/test_work_conserved analytic/test_kaufman_roberts \
-    cli/compare.sh cli/decide.sh cli/sweep_killed.sh
+# Under the sanitizers these would take a third of the time, for code that other tests run under them, too, or for none:
+# some run no program of the build, and determinism.sh compares the sanitized one where it is (`make test-slow`).
+LONG_WHEN_WATCHED := analytic/test_mmc analytic/test_sizing analytic/test_statistics_oracle.sh \
+    analytic/test_kaufman_roberts \
+    $(addprefix cli/,compare.sh decide.sh determinism.sh guides.sh lint_selftest.sh sacct_slurm.sh schema.sh \
+    sweep_killed.sh sweep_slurm.sh) \
+    $(addprefix property/test_,easy_oracle fifo_oracle guarantees presets work_conserved)
 
 # As `test`, but ./windtunnel keeps pointing where it did (tests take the program's path from WINDTUNNEL).
 # SAMPLE=N: the tests of what changed and one in N of the others (tests/sample).

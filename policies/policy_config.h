@@ -119,6 +119,10 @@ bool policy_uses_typical(const struct policy_config *config);
  * All other actions serve jobs that `allocate` could not place: without it they do nothing. */
 void policy_config_need_allocate(const struct policy_config *config, const struct json_value *value);
 
+/* Is the job not preemptible because of its priority, since its submitter did not say (preempt.firm_priority)? */
+struct job;
+bool policy_makes_firm(const struct policy_config *config, const struct job *job);
+
 /* Do all jobs wait in one line that stops at its head? */
 bool policy_has_one_line(const struct policy_config *config);
 

@@ -96,6 +96,11 @@ static void warnings(const struct metrics *metrics, struct buffer *out)
     static const double little_error_max = 0.01; /* if waits add up worse than this, the record is broken */
     if (metrics_facts(metrics)->is_partial)
         buffer_string(out, "<p class=\"warn\">Partial: the run was stopped before its end.</p>\n");
+    if (metrics_facts(metrics)->stuck_jobs > 0) {
+        buffer_string(out, "<p class=\"warn\">");
+        buffer_html(out, text_of(metrics_facts(metrics)->stuck));
+        buffer_string(out, "</p>\n");
+    }
     rejections(metrics, out);
     double error = metrics_value(metrics, "little_error_ratio");
     if (error > little_error_max)

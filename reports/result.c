@@ -216,6 +216,10 @@ static void write_facts(const struct run_facts *facts, struct buffer *out)
     pair_count(out, "recuts", facts->recuts);
     pair_double(out, "recut_gpu_h", facts->recut_gpu_h);
     write_loop(&facts->loop, out);
+    if (facts->stuck_jobs > 0) {
+        pair_count(out, "stuck_jobs", facts->stuck_jobs);
+        pair_text(out, "stuck", facts->stuck);
+    }
     key(out, "is_decided_outside");
     buffer_string(out, facts->is_decided_outside ? "true" : "false");
     key(out, "is_partial");

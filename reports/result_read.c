@@ -1,6 +1,7 @@
 /* reports/result_read.c -- result.json read back, all but the metrics, which the rows give again. */
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -248,6 +249,8 @@ static void read_facts(struct result *result, struct json_object *root)
     facts->recuts = (uint64_t)json_get_int(&object, "recuts", 0, INT64_MAX, 0);
     facts->recut_gpu_h = json_get_real(&object, "recut_gpu_h", 0, 1e18, 0);
     read_loop(&facts->loop, &object);
+    facts->stuck_jobs = (uint64_t)json_get_int(&object, "stuck_jobs", 0, INT64_MAX, 0);
+    snprintf(facts->stuck, sizeof facts->stuck, "%s", json_get_string(&object, "stuck", ""));
     facts->is_decided_outside = json_get_bool(&object, "is_decided_outside", false);
     facts->is_partial = json_get_bool(&object, "is_partial", false);
     json_object_close(&object);

@@ -405,6 +405,11 @@ static void write_outcomes(const struct metrics *metrics, const struct table_opt
         buffer_format(out, " %s", outcomes[i].text);
     }
     buffer_char(out, '\n');
+    if (metrics_facts(metrics)->stuck_jobs > 0) {
+        buffer_string(out, "Stuck        ");
+        buffer_shown(out, text_of(metrics_facts(metrics)->stuck));
+        buffer_char(out, '\n');
+    }
 }
 
 /* Jobs rejected here, or refused by another program; nothing if there are none. */

@@ -84,7 +84,11 @@ static struct error bundle_record(const struct args *args)
     error = write_bundle(&bundle, buffer_c_string(&path));
     if (!error_is(error)) {
         say_inputs(&bundle);
-        tool_say("%s: fingerprint %s, windtunnel %s\n", buffer_c_string(&path), bundle.fingerprint, bundle.version);
+        if (bundle.run_count > 1)
+            tool_say("%s: %zu runs, windtunnel %s\n", buffer_c_string(&path), bundle.run_count, bundle.version);
+        else
+            tool_say("%s: fingerprint %s, windtunnel %s\n", buffer_c_string(&path), bundle.runs[0].fingerprint,
+                     bundle.version);
     }
     buffer_release(&path);
     bundle_release(&bundle);
@@ -134,9 +138,10 @@ const struct args_verb verb_bundle = {
             "record is your own. An input that is gone or has changed is an error; --input says where it is now.",
             "The file holds no path of this machine. What it does hold is all of the scenario and of the trace: "
             "names of users and queues too.",
-            "A partial record, a fork (--fork-at) and a run in which another program decided (--scheduler) cannot be "
-            "bundled.",
-            NULL},
+            "RECORD may be the folder of a comparison (compare --out) or of a sweep: then all runs of all sides or "
+            "combinations stand in the bundle, with their fingerprints. Of a run in which another program decided "
+            "(--scheduler) the bundle holds the decisions, if they were recorded (--events).",
+            "A partial record and a fork (--fork-at) cannot be bundled.", NULL},
     .options = options,
     .examples = examples,
     .operands_min = 1,

@@ -56,8 +56,10 @@ static void print_metrics(struct buffer *out, const json_t *bundled, json_t *her
         print_metric(out, name, NULL, metric);
 }
 
-static struct error judge(const struct bundle *bundle, const struct run *run, struct buffer *out, bool *is_same)
+static struct error judge(const struct bundle *bundle, size_t which, const struct run *run, struct buffer *out,
+                          bool *is_same)
 {
+    const struct bundle_run *bundled = &bundle->runs[which];
     char fingerprint[17], arrivals[17];
     struct buffer text = {0};
     struct json_doc *doc;
@@ -68,15 +70,18 @@ static struct error judge(const struct bundle *bundle, const struct run *run, st
     buffer_release(&text);
     TRY(error);
     const json_t *here = json_doc_at(doc, "metrics");
-    const bool has_same_metrics = json_equal(bundle->metrics, here) != 0;
-    *is_same = strcmp(fingerprint, bundle->fingerprint) == 0 && has_same_metrics;
+    const bool has_same_metrics = bundled->metrics == NULL || json_equal(bundled->metrics, here) != 0;
+    *is_same = strcmp(fingerprint, bundled->fingerprint) == 0 && has_same_metrics;
+    if (bundled->name[0] != '\0')
+        buffer_format(out, "%s\n", bundled->name);
     print_pair(out, "version", bundle->version, run->options->version);
-    print_pair(out, "arrivals", bundle->arrivals, arrivals);
-    print_pair(out, "fingerprint", bundle->fingerprint, fingerprint);
-    if (has_same_metrics)
-        buffer_format(out, "%-12s %zu, as in the bundle\n", "metrics", json_object_size(bundle->metrics));
-    else
-        print_metrics(out, bundle->metrics, (json_t *)(uintptr_t)here);
+    if (bundled->arrivals != NULL)
+        print_pair(out, "arrivals", bundled->arrivals, arrivals);
+    print_pair(out, "fingerprint", bundled->fingerprint, fingerprint);
+    if (!has_same_metrics)
+        print_metrics(out, bundled->metrics, (json_t *)(uintptr_t)here);
+    else if (bundled->metrics != NULL)
+        buffer_format(out, "%-12s %zu, as in the bundle\n", "metrics", json_object_size(bundled->metrics));
     buffer_string(out, *is_same ? "The run is the same.\n" : "The run is NOT the same.\n");
     json_doc_free(doc);
     return ERROR_OK;
@@ -85,11 +90,13 @@ static struct error judge(const struct bundle *bundle, const struct run *run, st
 /* ---- The run ---- */
 
 static struct error simulate(const struct args *args, struct run_options *options, struct run *run,
-                             const struct scenario_options *scenario)
+                             const struct scenario_options *scenario, const char *decisions)
 {
     struct progress_line progress;
     *options = (struct run_options){.version = WINDTUNNEL_VERSION,
                                     .scenario = *scenario,
+                                    .decisions = decisions,
+                                    .scheduler_timeout_ms = INT32_MAX,
                                     .out = args_string(args, "out"),
                                     .keeps_arrivals = true,
                                     .on_progress = progress_line_show,
@@ -103,24 +110,41 @@ static struct error simulate(const struct args *args, struct run_options *option
     return error;
 }
 
+static struct error reproduce_run(const struct args *args, struct bundle *bundle, size_t which, struct buffer *out,
+                                  bool *is_same)
+{
+    const struct scenario_options scenario = bundle_scenario(bundle, which);
+    struct run_options options;
+    struct run run = {0};
+    const char *decisions;
+    TRY(bundle_decisions(bundle, &decisions));
+    struct error error = simulate(args, &options, &run, &scenario, decisions);
+    if (!error_is(error))
+        error = judge(bundle, which, &run, out, is_same);
+    run_release(&run);
+    return error;
+}
+
 static struct error reproduce(const struct args *args, struct bundle *bundle, struct buffer *out, bool *is_same)
 {
     struct bundle_file given[BUNDLE_FILES_MAX];
-    struct run_options options;
-    struct run run = {0};
     struct arena arena = {0};
-    struct scenario_options scenario;
-    size_t count;
+    size_t count, same_count = 0;
+    if (args_string(args, "out") != NULL && bundle->run_count != 1)
+        return error_new(ERROR_USAGE, "the bundle holds %zu runs, and '--out' takes the record of one",
+                         bundle->run_count);
     struct error error = tool_bundle_files(args, &arena, given, &count);
     if (!error_is(error))
-        error = bundle_open(bundle, given, count, &scenario);
-    if (!error_is(error)) {
-        error = simulate(args, &options, &run, &scenario);
-        if (!error_is(error))
-            error = judge(bundle, &run, out, is_same);
-        run_release(&run);
+        error = bundle_give(bundle, given, count);
+    for (size_t r = 0; r < bundle->run_count && !error_is(error); r++) {
+        bool is = false;
+        error = reproduce_run(args, bundle, r, out, &is);
+        same_count += is;
     }
     arena_release(&arena);
+    *is_same = same_count == bundle->run_count;
+    if (!error_is(error) && bundle->run_count != 1)
+        buffer_format(out, "%zu of %zu runs are the same.\n", same_count, bundle->run_count);
     return error;
 }
 
@@ -169,6 +193,9 @@ const struct args_verb verb_reproduce = {
             "Runs what 'windtunnel bundle' wrote, and compares the hash of all events (the fingerprint) and all "
             "metrics of the whole run with those of the bundle. If they are the same, the exit status is 0, else it is "
             "10, and the metrics that differ are printed. If the arrivals differ, then already the jobs do.",
+            "Of a comparison or a sweep all runs are made, one after the other, and the exit status is 0 if all are "
+            "the same. Where another program had decided, its recorded decisions are made again, and tested as the "
+            "program's were.",
             "Another version of Windtunnel may decide otherwise: use the version that the bundle names.",
             "A bundle of a stranger can be run: it reads no file but those that are named by --input, and loads no "
             "plug-in but these.",

@@ -11,6 +11,7 @@
 #include "reports/table.h"
 #include "reports/view.h"
 #include "studies/run/run.h"
+#include "studies/run/unread.h"
 #include "tools/progress_line.h"
 #include "tools/verbs.h"
 #include "workloads/readers/rows.h"
@@ -234,6 +235,12 @@ static void warn_of_sizes(const struct run *run)
                  sizes->path);
 }
 
+static void warn_of_unread(void *self, const char *text)
+{
+    (void)self;
+    tool_say("warning: %s\n", text);
+}
+
 /* Warn, once, of jobs that were rejected or skipped. */
 static int warn(const struct args *args, const struct run *run)
 {
@@ -252,9 +259,13 @@ static int warn(const struct args *args, const struct run *run)
     if (job_source_dropped_waits(run->source) > 0)
         tool_say("note: the waits that the trace records are not compared: 'workload.%s' makes other work of it\n",
                  facts->unrecorded);
+    if (run->options->scheduler == NULL)
+        unread_list(&run->scenario, run->source, warn_of_unread, NULL);
     warn_of_moments(run);
     warn_of_sizes(run);
     warn_of_classes(run);
+    if (run->result.facts.stuck_jobs > 0)
+        tool_say("warning: %s\n", run->result.facts.stuck);
     if (run->result.never_fits == 0 && run->result.refused == 0)
         return 0;
     if (run->result.refused != 0)

@@ -1,6 +1,8 @@
 /* windtunnel validate: read everything a run would read, and say what would happen. */
 #include "policies/state/fits.h"
+#include "studies/run/alone.h"
 #include "studies/run/run.h"
+#include "studies/run/unread.h"
 #include "tools/verbs.h"
 #include "workloads/readers/survey.h"
 
@@ -12,11 +14,14 @@ struct plan {
     struct survey seen;
     struct sched *sched; /* only asked which jobs never fit */
     struct fits *fits;
+    struct alone alone;
 };
 
 static void on_job(void *self, const struct job *job)
 {
-    fits_add(self, job);
+    struct plan *plan = self;
+    fits_add(plan->fits, job);
+    alone_add(&plan->alone, job);
 }
 
 static struct error read_plan(struct plan *plan, const struct scenario_options *options)
@@ -35,7 +40,8 @@ static struct error read_plan(struct plan *plan, const struct scenario_options *
     plan->sched = sched_new(plan->scenario.cluster, job_source_queues(plan->source), &plan->scenario.policy, &error);
     TRY(error);
     plan->fits = fits_new(plan->sched);
-    return survey_read_with(&plan->seen, plan->source, on_job, plan->fits);
+    alone_init(&plan->alone, plan->scenario.cluster, job_source_queues(plan->source), &plan->scenario.policy);
+    return survey_read_with(&plan->seen, plan->source, on_job, plan);
 }
 
 static void release(struct plan *plan)
@@ -74,6 +80,51 @@ static uint64_t unusable(const struct plan *plan)
     for (uint32_t p = 0; p < plan->scenario.cluster->pool_count; p++)
         sum += unusable_of(plan, p, count);
     return sum;
+}
+
+/* ---- What is told beside the plan ---- */
+
+static void add_line(void *self, const char *text)
+{
+    struct buffer *out = self;
+    buffer_format(out, "%s\n", text);
+}
+
+/* What has no effect, and what would wait for ever: a sentence a line. */
+static void write_warnings(const struct plan *plan, struct buffer *out)
+{
+    const struct alone *alone = &plan->alone;
+    unread_list(&plan->scenario, plan->source, add_line, out);
+    if (alone->waiting > 0)
+        buffer_format(out, "%llu of %llu jobs would wait for ever, even alone on this cluster.  Job %s: %s\n",
+                      (unsigned long long)alone->waiting, (unsigned long long)plan->seen.jobs, alone->first,
+                      alone->text);
+}
+
+static void json_warnings(const struct plan *plan, struct buffer *out)
+{
+    struct buffer lines = {0};
+    write_warnings(plan, &lines);
+    struct text rest = {lines.bytes, lines.length}, line;
+    const char *before = "";
+    buffer_format(out, "\"wait_for_ever\": %llu,\n \"warnings\": [", (unsigned long long)plan->alone.waiting);
+    while (rest.length > 0 && text_cut(&rest, '\n', &line)) {
+        buffer_string(out, before);
+        buffer_json(out, line);
+        before = ", ";
+    }
+    buffer_char(out, ']');
+    buffer_release(&lines);
+}
+
+static void say_warnings(const struct plan *plan)
+{
+    struct buffer lines = {0};
+    write_warnings(plan, &lines);
+    struct text rest = {lines.bytes, lines.length}, line;
+    while (rest.length > 0 && text_cut(&rest, '\n', &line))
+        tool_say("warning: %.*s\n", (int)line.length, line.at);
+    buffer_release(&lines);
 }
 
 /* ---- As text ---- */
@@ -278,6 +329,8 @@ static void write_json(const struct plan *plan, struct buffer *out)
     json_never_fit(plan, out);
     buffer_string(out, ",\n ");
     json_unusable(plan, out);
+    buffer_string(out, ",\n ");
+    json_warnings(plan, out);
     buffer_string(out, ",\n \"policy\": ");
     buffer_json(out, text_of(plan->scenario.policy.name));
     buffer_string(out, "}\n");
@@ -296,6 +349,7 @@ static int validate(const struct args *args)
             write_json(&plan, &out);
         else
             write_text(&plan, &out);
+        say_warnings(&plan);
     }
     release(&plan);
     return error_is(error) ? tool_fail(&error) : tool_print(&out);

@@ -33,7 +33,7 @@ void queue_table_free(struct queue_table *table)
     mem_free(table);
 }
 
-static struct queue_spec spec_default(const char *name, queue_id parent)
+struct queue_spec queue_spec_default(const char *name, queue_id parent)
 {
     struct queue_spec queue = {.name = name,
                                .parent = parent,
@@ -57,7 +57,7 @@ queue_id queue_table_add(struct queue_table *table, struct text name, queue_id p
     queue_id id = names_add(table->names, name);
     assert(id == table->count && id < QUEUE_NONE); /* false if the name was there */
     MEM_GROW(table->queues, table->capacity, table->count + 1u);
-    table->queues[id] = spec_default(names_text(table->names, id), parent);
+    table->queues[id] = queue_spec_default(names_text(table->names, id), parent);
     table->count++;
     return id;
 }
@@ -104,7 +104,7 @@ static bool read_place(const struct queue_table *table, struct json_object *obje
         json_fail(&parent_value, "the queue '%s' has another parent already", name);
         return false;
     }
-    *spec = spec_default(name, parent);
+    *spec = queue_spec_default(name, parent);
     return true;
 }
 
@@ -285,7 +285,7 @@ static void put_scaled(struct buffer *out, const char *key, int64_t value, int64
 
 static void put_queue(struct buffer *out, const struct queue_spec *queue, const char *parent)
 {
-    const struct queue_spec usual = spec_default(queue->name, QUEUE_ROOT);
+    const struct queue_spec usual = queue_spec_default(queue->name, QUEUE_ROOT);
     buffer_string(out, "{\"name\":");
     buffer_json(out, text_of(queue->name));
     if (parent[0] != '\0') {

@@ -46,11 +46,13 @@ struct queue_spec {
 struct queue_table {
     struct queue_spec *queues;
     uint32_t count;
+    uint32_t declared_count; /* jobs may be in these first queues only (workloads/readers/known_queues.h); 0: in any */
     size_t capacity;
     struct names *names; /* id = position; "" is the root */
 };
 
-struct queue_table *queue_table_new(void); /* with the root */
+struct queue_table *queue_table_new(void);                               /* with the root */
+struct queue_spec queue_spec_default(const char *name, queue_id parent); /* QUEUE_NONE: of the root */
 void queue_table_free(struct queue_table *table);
 
 /* Add a queue with the defaults: it deserves no GPUs but any CPUs and memory; no limits, weight 1, priority 100.  The

@@ -170,6 +170,7 @@ struct job {
     int32_t priority; /* larger goes first; default 50 */
     uint8_t class;    /* enum job_class */
     bool is_preemptible;
+    bool is_firm_by_priority; /* its submitter did not say: it is preemptible unless the policy tells by its priority */
     bool is_held;
     uint16_t group_count;          /* >= 1 */
     struct job_group first;        /* group 0 */

@@ -79,9 +79,7 @@ static void close_for(struct sched *sched, uint32_t class_queue_id, uint32_t slo
 static bool is_forbidden(struct sched *sched, uint32_t class_queue_id, uint32_t slot)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
-    const struct quota_policy *quota = sched->policy.quota;
-    queue_id forbids =
-        quota->forbids != NULL ? quota->forbids(&sched->tree, job->queue, sched_ask(sched, job)->charge) : QUEUE_NONE;
+    queue_id forbids = queue_tree_forbids(&sched->tree, job->queue, sched_ask(sched, job)->charge);
     if (forbids == QUEUE_NONE && sched->keeps_quota) {
         forbids = kept_forbids(sched, slot);
         kept_note(sched, class_queue_id, forbids != QUEUE_NONE);
@@ -119,6 +117,8 @@ void sched_try_head(struct sched *sched, uint32_t class_queue_id)
     if (ask->closed != 0 && over_quota_find(sched, class_queue_id))
         return; /* free space is kept for owners */
     if (is_homeless(sched, class_queue_id, slot))
+        return;
+    if (plan_await_shared(sched, slot))
         return;
     uint8_t closed = try_place(sched, slot, &source);
     const uint32_t shorter = closed == REQUEST_CLASS_PROMISED ? reserve_shorter(sched, class_queue_id) : SLOT_NONE;
@@ -187,6 +187,23 @@ static bool plan_in_turn(struct sched *sched, uint32_t class_queue)
     return turn != TURN_NONE;
 }
 
+/* In one line that blocks, the first job may be beyond a limit since its class queue was closed for want of space.
+ * Close it by the limit, so that jobs behind it pass. */
+static void pass_limited(struct sched *sched)
+{
+    if (!sched->tree.has_limits || !policy_has_one_line(&sched->policy))
+        return;
+    for (uint32_t first = pending_first(&sched->pending, QUEUE_ROOT);
+         first != CLASS_QUEUE_NONE && pending_is_closed(&sched->pending, first);
+         first = pending_first(&sched->pending, QUEUE_ROOT)) {
+        const struct sched_job *job = &sched->jobs.jobs[pending_head(&sched->pending, first)];
+        const queue_id limit = queue_tree_limit_forbids(&sched->tree, job->queue, sched_ask(sched, job)->charge);
+        if (limit == QUEUE_NONE)
+            return;
+        close_class_queue(sched, first, limit, true);
+    }
+}
+
 /* Try class queues in the order of the queue selection.  As soon as a head does not start, planned starts are made for
  * the first heads. */
 static void allocate_selected(struct sched *sched)
@@ -194,6 +211,7 @@ static void allocate_selected(struct sched *sched)
     if (sched->plans_in_turn)
         nominees_begin(sched);
     for (;;) {
+        pass_limited(sched);
         const uint32_t class_queue = queue_selection_next(&sched->tree, &sched->pending);
         if (sched->plans_in_turn && plan_in_turn(sched, class_queue))
             continue;

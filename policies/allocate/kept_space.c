@@ -255,8 +255,7 @@ static void try_next(struct look *look, uint32_t index)
         drop(look, index, HAND_NONE, false);
         return;
     }
-    if (quota->forbids != NULL &&
-        quota->forbids(&sched->tree, job->queue, sched_ask(sched, job)->charge) != QUEUE_NONE) {
+    if (queue_tree_forbids(&sched->tree, job->queue, sched_ask(sched, job)->charge) != QUEUE_NONE) {
         drop(look, index, HAND_LIMIT, false);
         return;
     }

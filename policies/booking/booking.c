@@ -254,9 +254,11 @@ static inline void meet_head(struct sched *sched, uint32_t class_queue)
 static void enter_class_queue(struct sched *sched, uint32_t slot, uint32_t ask)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
-    queue_id leaf_queue = sched->policy.quota->is_flat ? QUEUE_ROOT : job->queue;
+    const bool is_flat = sched->policy.quota->is_flat;
+    const queue_id leaf_queue = is_flat ? QUEUE_ROOT : job->queue;
+    const queue_id limited_by = is_flat ? queue_tree_limited_by(&sched->tree, job->queue) : QUEUE_ROOT;
     job->ask = ask;
-    job->class_queue = pending_class_queue(&sched->pending, leaf_queue, ask);
+    job->class_queue = pending_class_queue(&sched->pending, leaf_queue, ask, limited_by);
     bool is_head = pending_add(&sched->pending, job->class_queue, slot);
     if (!sched->policy.quota->is_flat)
         queue_selection_waiting(&sched->tree, leaf_queue, 1);
@@ -277,6 +279,18 @@ void sched_wait(struct sched *sched, uint32_t slot)
     const uint32_t ask = next_ask(sched, slot);
     if (ask != REQUEST_CLASS_NONE)
         enter_class_queue(sched, slot, ask);
+}
+
+void sched_enter_lines_again(struct sched *sched)
+{
+    for (uint32_t slot = 0; slot < sched->jobs.used && sched->policy.quota->is_flat; slot++) {
+        const struct sched_job *job = &sched->jobs.jobs[slot];
+        if (job->state == SJOB_NONE || job->class_queue == CLASS_QUEUE_NONE ||
+            sched->pending.class_queues[job->class_queue].limited_by == queue_tree_limited_by(&sched->tree, job->queue))
+            continue;
+        sched_unwait(sched, slot);
+        sched_wait(sched, slot);
+    }
 }
 
 void sched_unwait(struct sched *sched, uint32_t slot)

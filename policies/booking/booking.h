@@ -59,6 +59,9 @@ void sched_settle(struct sched *sched, uint32_t slot);
 
 void sched_wait(struct sched *sched, uint32_t slot); /* enter the class queue of its next step, if any */
 void sched_unwait(struct sched *sched, uint32_t slot);
+/* The limits of queues have changed: where all jobs wait in one line, each moves to the class queue of the queue that
+ * limits it now.  O(jobs). */
+void sched_enter_lines_again(struct sched *sched);
 /* What sched_place asks of the placement.  allowed: storage for it; both are borrowed until the next call. */
 struct placement_request sched_placement_request(struct sched *sched, uint32_t slot, struct allowed_space *allowed);
 /* Take space in the ledger for the job's allocation step; *pieces: where.  False: it does not fit, and the caller rolls

@@ -57,6 +57,29 @@ void decided_untell(struct sched *sched, decision_id start, const struct piece *
     memmove(&decided->decisions[d], &decided->decisions[d + 1], (decided->count - d) * sizeof *decided->decisions);
 }
 
+struct decision *decided_reserve(const struct sched *sched, job_id job)
+{
+    for (uint32_t d = 0; d < sched->decided.count; d++)
+        if (sched->decided.decisions[d].kind == DECISION_RESERVE && sched->decided.decisions[d].job == job)
+            return &sched->decided.decisions[d];
+    return NULL;
+}
+
+void decided_unreserve(struct sched *sched, job_id job)
+{
+    struct decided *decided = &sched->decided;
+    const uint32_t at = (uint32_t)(decided_reserve(sched, job) - decided->decisions);
+    const uint32_t count = decided->decisions[at].piece_count;
+    uint32_t first = 0;
+    for (uint32_t d = 0; d < at; d++)
+        first += decided->decisions[d].piece_count;
+    decided->pieces.count -= count;
+    memmove(&decided->pieces.pieces[first], &decided->pieces.pieces[first + count],
+            (decided->pieces.count - first) * sizeof *decided->pieces.pieces);
+    decided->count--;
+    memmove(&decided->decisions[at], &decided->decisions[at + 1], (decided->count - at) * sizeof *decided->decisions);
+}
+
 void decided_release(struct sched *sched, job_id job)
 {
     struct decided *decided = &sched->decided;

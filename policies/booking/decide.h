@@ -32,6 +32,10 @@ void sched_tell_piece(struct sched *sched, const struct piece *piece);
 /* Remove the piece from its START of this cycle, and the START itself if it has no piece left. */
 void decided_untell(struct sched *sched, decision_id start, const struct piece *piece);
 
+/* The RESERVE of this cycle for the job; NULL: there is none.  decided_unreserve removes it.  O(decisions). */
+struct decision *decided_reserve(const struct sched *sched, job_id job);
+void decided_unreserve(struct sched *sched, job_id job);
+
 /* The request class and the queue of a job that may have no slot. */
 struct asking {
     uint32_t request_class;

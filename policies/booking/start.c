@@ -37,14 +37,33 @@ static void unlist_claim(struct sched *sched, uint32_t slot)
         sched->claims.slots[at] = sched->claims.slots[at + 1];
 }
 
-void sched_drop_claim(struct sched *sched, uint32_t slot)
+static void unclaim(struct sched *sched, uint32_t slot)
 {
-    struct sched_job *job = &sched->jobs.jobs[slot];
+    const struct sched_job *job = &sched->jobs.jobs[slot];
     unlist_claim(sched, slot);
     for (uint32_t i = job->holding_count; i-- > 0;)
         if (sched_job_holding(job, i)->phase == HOLDING_CLAIMED)
             sched_unhold(sched, slot, i);
-    decided_release(sched, job->id);
+}
+
+void sched_drop_claim(struct sched *sched, uint32_t slot)
+{
+    unclaim(sched, slot);
+    decided_release(sched, sched->jobs.jobs[slot].id);
+    sched_settle(sched, slot);
+}
+
+void sched_recall_claim(struct sched *sched, uint32_t slot)
+{
+    unclaim(sched, slot);
+    decided_unreserve(sched, sched->jobs.jobs[slot].id);
+    sched_settle(sched, slot);
+    sched_count_change(sched);
+}
+
+void sched_drop_hold(struct sched *sched, uint32_t slot)
+{
+    unclaim(sched, slot);
     sched_settle(sched, slot);
 }
 
@@ -168,7 +187,7 @@ void sched_start(struct sched *sched, uint32_t slot, enum source source)
     book_start(sched, slot, source);
 }
 
-static void claim_pieces(struct sched *sched, uint32_t slot, const struct piece_list *pieces, enum source source)
+static void hold_pieces(struct sched *sched, uint32_t slot, const struct piece_list *pieces, enum source source)
 {
     const struct request_class *request_class = sched_request_class(sched, &sched->jobs.jobs[slot]);
     for (uint32_t p = 0; p < pieces->count; p++) {
@@ -178,6 +197,11 @@ static void claim_pieces(struct sched *sched, uint32_t slot, const struct piece_
     sched_hold(sched, slot, pieces, HOLDING_CLAIMED, 0);
     sched_settle(sched, slot);
     list_claim(sched, slot, source);
+}
+
+static void claim_pieces(struct sched *sched, uint32_t slot, const struct piece_list *pieces, enum source source)
+{
+    hold_pieces(sched, slot, pieces, source);
     sched_decide(sched, DECISION_RESERVE, slot);
     for (uint32_t p = 0; p < pieces->count; p++)
         sched_tell_piece(sched, &pieces->pieces[p]);
@@ -192,4 +216,9 @@ void sched_claim(struct sched *sched, uint32_t slot, const struct piece_list *pi
 void sched_claim_move(struct sched *sched, uint32_t slot, const struct piece_list *pieces)
 {
     claim_pieces(sched, slot, pieces, SOURCE_FREE);
+}
+
+void sched_hold_move(struct sched *sched, uint32_t slot, const struct piece_list *pieces)
+{
+    hold_pieces(sched, slot, pieces, SOURCE_FREE);
 }

@@ -13,10 +13,15 @@ void book_start(struct sched *sched, uint32_t slot, enum source source);
 void sched_claim(struct sched *sched, uint32_t slot, const struct piece_list *pieces, enum source source);
 /* A job that leaves all that it holds claims the pieces, where it will go on. */
 void sched_claim_move(struct sched *sched, uint32_t slot, const struct piece_list *pieces);
+/* The same until the end of the cycle, and not told.  sched_drop_hold ends it. */
+void sched_hold_move(struct sched *sched, uint32_t slot, const struct piece_list *pieces);
+void sched_drop_hold(struct sched *sched, uint32_t slot);
 /* Has the job a booked claim?  O(claims). */
 bool claims_has(const struct sched *sched, uint32_t slot);
 /* Give up the claim of the job in `slot`; it waits again. */
 void sched_drop_claim(struct sched *sched, uint32_t slot);
+/* The same for a claim of this cycle: its RESERVE is not told. */
+void sched_recall_claim(struct sched *sched, uint32_t slot);
 /* Start the claims whose space has arrived.  Rules of tags count a claimed piece as staying only from its start.  So a
  * claim that starts may shut the nodes of another claim; claims_expire drops that one in the next cycle. */
 void claims_start(struct sched *sched);

@@ -174,7 +174,7 @@ static void archive_quota(struct archive *archive, struct quota_config *config)
 
 static void archive_preemption(struct archive *archive, struct preemption_config *config)
 {
-    ARCHIVE_KNOWS(struct preemption_config, 160);
+    ARCHIVE_KNOWS(struct preemption_config, 168);
     ARCHIVE(archive, config->victim_key_count);
     for (uint32_t k = 0; k < config->victim_key_count; k++)
         archive_text(archive, config->victims[k]->name);
@@ -195,6 +195,7 @@ static void archive_preemption(struct archive *archive, struct preemption_config
     ARCHIVE(archive, config->evictions_per_job_max);
     ARCHIVE(archive, config->evictions_per_queue_h);
     ARCHIVE(archive, config->loss_ratio_milli);
+    ARCHIVE(archive, config->firm_priority);
     ARCHIVE(archive, config->spares_inference);
 }
 
@@ -255,6 +256,7 @@ static void archive_sharing(struct archive *archive, struct sharing_config *conf
     ARCHIVE(archive, config->trust);
     ARCHIVE(archive, config->isolation);
     ARCHIVE(archive, config->refuses_gangs);
+    ARCHIVE(archive, config->awaits_shared);
 }
 
 static void archive_plugin(struct archive *archive, struct plugin_use *use)
@@ -271,7 +273,7 @@ uint64_t digest_policy(const struct policy_config *policy)
     struct buffer bytes = {0};
     struct archive archive = {.out = &bytes};
     struct policy_config config = *policy;
-    ARCHIVE_KNOWS(struct policy_config, 2064);
+    ARCHIVE_KNOWS(struct policy_config, 2072);
     ARCHIVE_KNOWS(struct headroom_config, 6 * 8);
     ARCHIVE(&archive, config.order_count);
     for (uint32_t r = 0; r < config.order_count; r++)

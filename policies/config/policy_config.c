@@ -134,6 +134,11 @@ bool policy_uses_typical(const struct policy_config *config)
     return config->placement->uses_typical || (config->placement_firm != NULL && config->placement_firm->uses_typical);
 }
 
+bool policy_makes_firm(const struct policy_config *config, const struct job *job)
+{
+    return job->is_firm_by_priority && job->priority >= config->preempt.firm_priority;
+}
+
 bool policy_has_one_line(const struct policy_config *config)
 {
     return config->is_strict && config->quota->is_flat;
@@ -327,6 +332,7 @@ static void read_sharing(struct policy_config *config, struct json_object *objec
     own->trust = (uint8_t)json_get_choice(&sharing, "trust", trusts, own->trust);
     own->isolation = (uint8_t)json_get_choice(&sharing, "isolation", isolations, own->isolation);
     own->refuses_gangs = json_get_choice(&sharing, "gangs_on_slices", gangs, 0) == 1;
+    own->awaits_shared = json_get_bool(&sharing, "awaits_shared", false);
     json_object_close(&sharing);
     check_sharing(config, &value);
 }

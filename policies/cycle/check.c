@@ -159,7 +159,8 @@ static void tally_waiting(const struct sched *sched, uint32_t slot, struct tally
     tally->waiting++;
     tally->of_class[class]++;
     queue->in_line++;
-    if (is_open || !sched->pending.is_strict || job->fill == FILL_BELOW)
+    const bool is_passed = pending_is_passed(&sched->pending.class_queues[job->class_queue]);
+    if (!is_passed && (is_open || !sched->pending.is_strict || job->fill == FILL_BELOW))
         queue->first_slot = first_of(sched, queue->first_slot, slot);
     if (is_open)
         queue->next_slot = first_of(sched, queue->next_slot, slot);
@@ -281,7 +282,9 @@ static const char *check_waiting(const struct sched *sched, uint32_t slot)
     if (!wants)
         return NULL;
     const struct class_queue *class_queue = &sched->pending.class_queues[job->class_queue];
-    if (class_queue->leaf_queue != (is_flat(sched) ? QUEUE_ROOT : job->queue) || class_queue->request_class != job->ask)
+    if (class_queue->leaf_queue != (is_flat(sched) ? QUEUE_ROOT : job->queue) ||
+        class_queue->request_class != job->ask ||
+        class_queue->limited_by != (is_flat(sched) ? queue_tree_limited_by(&sched->tree, job->queue) : QUEUE_ROOT))
         return "a job waits in a class queue of others";
     for (uint32_t g = 0; g < request_class->group_count; g++)
         if (sched->request_classes.at[job->ask].groups[g].count != step[g])

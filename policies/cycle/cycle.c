@@ -173,6 +173,7 @@ static void act(struct sched *sched)
                 break;
     if (is_planned)
         allocate(sched);
+    moves_drop_holds(sched);
     if (sched->policy.geometry->score != NULL && sched->pending.job_count > 0)
         repartitions_seek(sched);
     if (sched->policy.defrag->drains)

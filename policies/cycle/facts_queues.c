@@ -25,6 +25,7 @@ void sched_queues_changed(struct sched *sched, const struct queue_table *queues,
     queue_tree_update(&sched->tree, queues);
     preemption_cost_queues_changed(sched, 0);
     sched_learn_times(sched);
+    sched_enter_lines_again(sched);
     sched_reopen_quotas(sched); /* limits may have been raised */
 }
 

@@ -217,6 +217,7 @@ static bool is_class_queue(const struct sched *sched, uint32_t id)
     if (class_queue->leaf_queue >= pending->leaf_queue_count ||
         class_queue->request_class >= sched->request_classes.count || class_queue->class >= JOB_CLASS_COUNT ||
         !is_below_or(class_queue->quota_block, sched->tree.count, QUEUE_NONE) ||
+        class_queue->limited_by >= sched->tree.count ||
         (class_queue->is_over_quota && class_queue->owed_by >= sched->tree.count))
         return false;
     const struct leaf_queue *leaf_queue = &pending->leaf_queues[class_queue->leaf_queue];

@@ -23,7 +23,7 @@
 #include "policies/state/waits.h"
 #include "policies/util/archive.h"
 
-enum { SAVE_VERSION = 24 };
+enum { SAVE_VERSION = 25 };
 #define SAVE_BYTE_ORDER UINT32_C(0x04030201)
 
 static const char save_magic[8] = {'w', 't', 's', 'c', 'h', 'e', 'd', '\n'};
@@ -55,7 +55,7 @@ static void archive_counts(struct archive *archive, struct sched *sched)
 
 static void sched_archive(struct archive *archive, struct sched *sched)
 {
-    ARCHIVE_KNOWS(struct sched, 5816); /* `stop` is of the process, `decided.told_before` of a cycle */
+    ARCHIVE_KNOWS(struct sched, 5824); /* `stop` is of the process, `decided.told_before` of a cycle */
     archive_counts(archive, sched);
     owns_archive(archive, &sched->own.all);
     request_class_table_archive(archive, &sched->request_classes);

@@ -25,12 +25,17 @@ time_ns plan_wake(struct sched *sched);
 /* If the job's allocation step fits in free and leaving space together, claim both before the jobs behind it can.
  * False: it does not fit, or the policy does not place victims again (replaces_victims). */
 bool plan_await(struct sched *sched, uint32_t slot);
+/* If the job's shares would open more wholly free GPUs now than when all leaving space is free, claim the latter place
+ * (sharing.awaits_shared).  Two placements. */
+bool plan_await_shared(struct sched *sched, uint32_t slot);
 /* Evict jobs where that costs least until the headroom has one of the GPUs or nodes it lacks.  True: evictions were
  * booked. */
 bool headroom_refill(struct sched *sched);
 
 /* How many jobs one plan may move now. */
 int64_t moves_bound(const struct sched *sched);
+/* The cycle ends: the new places of moved victims are free for others again, unless the policy holds them. */
+void moves_drop_holds(struct sched *sched);
 /* Move jobs off the nodes that are kept for the preemptor, where they find other places.  True if a job moves. */
 bool moves_vacate(struct sched *sched, uint32_t preemptor);
 /* From when on a reclaim for the preemptor might evict the whole job, if nothing else changes; TIME_NEVER: it may not.

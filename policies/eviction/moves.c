@@ -89,13 +89,26 @@ static void claim_place(struct sched *sched, const struct unit *unit)
 {
     const struct unit_terms *terms = unit_terms(sched->plan, unit);
     const struct piece_list pieces = {.pieces = &sched->plan->places[terms->first_place], .count = terms->place_count};
-    sched_claim_move(sched, unit->slot, &pieces);
+    struct plan_scratch *plan = sched->plan;
+    if (sched->policy.defrag_config.holds_places) {
+        sched_claim_move(sched, unit->slot, &pieces);
+    } else if (!plan_stays_partly(plan, unit->slot)) {
+        sched_hold_move(sched, unit->slot, &pieces);
+        MEM_GROW(plan->holds, plan->hold_capacity, (size_t)plan->hold_count + 1);
+        plan->holds[plan->hold_count++] = unit->slot;
+    }
+}
+
+void moves_drop_holds(struct sched *sched)
+{
+    while (sched->plan->hold_count > 0)
+        sched_drop_hold(sched, sched->plan->holds[--sched->plan->hold_count]);
 }
 
 void moves_hold_places(struct sched *sched)
 {
     const struct plan_scratch *plan = sched->plan;
-    if (!sched->policy.defrag_config.holds_places)
+    if (!sched->policy.defrag_config.holds_places && !sched->policy.preempt.replaces_victims)
         return;
     for (uint32_t t = 0; t < plan->taken_count; t++) {
         const struct unit *unit = &plan->units[plan->taken[t]];

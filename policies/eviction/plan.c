@@ -480,6 +480,49 @@ bool plan_await(struct sched *sched, uint32_t slot)
     return is_found;
 }
 
+static bool is_share(const struct request *request)
+{
+    return request->gpu_milli != 0 || request->gpu_memory_mib != 0;
+}
+
+/* In the trial, place the job: how many of its pieces are shares on GPUs that are wholly free?  UINT32_MAX: it does not
+ * fit. */
+static uint32_t count_opened(struct sched *sched, uint32_t slot)
+{
+    const struct ledger *ledger = sched->ledger;
+    const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[slot]);
+    const size_t mark = ledger_mark(sched->ledger);
+    const bool fits = sched_place(sched, slot, &sched->plan->pieces);
+    uint32_t count = 0;
+    ledger_rollback(sched->ledger, mark);
+    for (uint32_t p = 0; p < sched->plan->pieces.count && fits; p++) {
+        const struct piece *piece = &sched->plan->pieces.pieces[p];
+        const gpu_id first = ledger->cluster->nodes[piece->node].first_gpu;
+        count += is_share(&ask->groups[piece->group].request) &&
+                 ledger->gpus[first + (uint32_t)__builtin_ctz(piece->gpu_mask)].free == GPU_MILLI;
+    }
+    return fits ? count : UINT32_MAX;
+}
+
+bool plan_await_shared(struct sched *sched, uint32_t slot)
+{
+    const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[slot]);
+    bool asks_share = false;
+    if (!sched->policy.sharing_config.awaits_shared || sched->lists.leaving_count == 0 || headroom_is_kept(sched))
+        return false;
+    for (uint32_t g = 0; g < ask->group_count; g++)
+        asks_share |= ask->groups[g].count > 0 && is_share(&ask->groups[g].request);
+    const uint32_t opened = asks_share ? count_opened(sched, slot) : 0;
+    if (opened == 0 || opened == UINT32_MAX)
+        return false;
+    const size_t mark = ledger_mark(sched->ledger);
+    const bool is_better = ledger_foresee(sched->ledger) && count_opened(sched, slot) < opened;
+    ledger_rollback(sched->ledger, mark);
+    if (is_better)
+        sched_claim(sched, slot, &sched->plan->pieces, SOURCE_FREE);
+    return is_better;
+}
+
 bool plan_find(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
     struct sched_job *job = &sched->jobs.jobs[preemptor];
@@ -487,6 +530,7 @@ bool plan_find(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
     if (!may_evict && sched->ledger->coming_milli == 0)
         return false;
     sched->eviction->plans_tried++;
+    sched->plan->recall_count = 0;
     size_t mark = ledger_mark(sched->ledger);
     plan_begin(sched->plan);
     sched->plan->free_before = headroom_free(sched);
@@ -497,6 +541,11 @@ bool plan_find(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
             ? may_await(sched, preemptor, kind, may_evict)
             : may_evict && preemption_bound_suffices(&sched->preemption_bound, sched->cluster, sched_ask(sched, job)) &&
                   find_victims(sched, preemptor, kind, has_home);
+    while (!is_found && may_evict && plan_recall_next(sched, preemptor, kind)) {
+        plan_begin(sched->plan);
+        is_found = plan_suffices(sched, preemptor) ? plan_is_good(sched, preemptor, kind)
+                                                   : find_victims(sched, preemptor, kind, has_home);
+    }
     ledger_rollback(sched->ledger, mark);
     return is_found;
 }
@@ -507,6 +556,7 @@ bool plan_make(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
         return false;
     const bool has_victims = taken_jobs(sched) > 0;
     const enum source source = plan_book(sched, sched->jobs.jobs[preemptor].id, kind);
+    plan_recall_claims(sched, preemptor);
     sched_claim(sched, preemptor, &sched->plan->pieces, source);
     if (has_victims && kind == PLAN_CONSOLIDATE)
         moves_hold_places(sched);

@@ -57,6 +57,13 @@ bool plan_may_hold_all(struct sched *sched, uint32_t preemptor);
  * valid. */
 bool plan_leave_at_home(struct sched *sched, uint32_t preemptor);
 
+/* Claims of this cycle that a reclaim takes back (plan_recall.c).  In the trial: take back the next one that it may; false:
+ * there is none.  When the plan is booked: end them. */
+bool plan_recall_next(struct sched *sched, uint32_t preemptor, enum plan_kind kind);
+void plan_recall_claims(struct sched *sched, uint32_t preemptor);
+/* Does the order put the preemptor before the job whose claim is taken back? */
+bool plan_recall_is_last(struct sched *sched, uint32_t preemptor, uint32_t slot);
+
 /* May the job be a victim of a plan of this kind although it is starting?  Yes if the policy allows it and `allocate`
  * of this cycle decided every START that is not confirmed yet; at most once a cycle.  O(holdings). */
 bool plan_may_recall(const struct sched *sched, uint32_t slot, enum plan_kind kind);

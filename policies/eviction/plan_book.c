@@ -158,6 +158,8 @@ void plan_release(struct plan_scratch *plan)
     mem_free(plan->taken);
     mem_free(plan->places);
     mem_free(plan->stays);
+    mem_free(plan->holds);
+    mem_free(plan->recalls);
     piece_list_release(&plan->staying);
     piece_list_release(&plan->pieces);
     piece_list_release(&plan->moved);

@@ -91,21 +91,35 @@ static bool home_suffices(struct sched *sched, const struct job_group *group, qu
     return members >= group->count;
 }
 
+/* Would the limits allow the preemptor if all preemptible jobs of its queue, and of those above, left? */
+static bool limit_suffices(struct sched *sched, uint32_t preemptor)
+{
+    const struct queue_tree *tree = &sched->tree;
+    const struct sched_job *own = &sched->jobs.jobs[preemptor];
+    const int64_t *ask = sched_ask(sched, own)->charge;
+    for (queue_id q = own->queue; tree->has_limits && q != QUEUE_ROOT; q = tree->queues[q].parent)
+        for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
+            const int64_t limit = queue_tree_spec(tree, q)->limit[r];
+            if (ask[r] > 0 && limit != QUOTA_UNLIMITED && queue_tree_non_preemptible(tree, q, r) + ask[r] > limit)
+                return false;
+        }
+    return true;
+}
+
 /* A preemption takes preemptible jobs of the preemptor's own queue.  Would the quota policy allow the preemptor if
  * all of them left?  If not, no plan exists, and the nodes are not searched. */
 static bool quota_suffices(struct sched *sched, uint32_t preemptor)
 {
-    const struct quota_policy *quota = sched->policy.quota;
     const struct sched_job *own = &sched->jobs.jobs[preemptor];
-    if (quota->forbids == NULL || quota->is_flat)
-        return true;
+    if (sched->policy.quota->is_flat) /* then every preemptible job may be taken */
+        return limit_suffices(sched, preemptor);
     int64_t amounts[QUEUE_SUM_COUNT] = {0};
     for (int r = 0; r < RESOURCE_COUNT; r++)
         amounts[r] = queue_tree_non_preemptible(&sched->tree, own->queue, (enum resource)r) -
                      queue_tree_charged(&sched->tree, own->queue, (enum resource)r);
     const size_t mark = ledger_mark(sched->ledger);
     ledger_charge(sched->ledger, own->queue, amounts);
-    const bool is_allowed = quota->forbids(&sched->tree, own->queue, sched_ask(sched, own)->charge) == QUEUE_NONE;
+    const bool is_allowed = queue_tree_forbids(&sched->tree, own->queue, sched_ask(sched, own)->charge) == QUEUE_NONE;
     ledger_rollback(sched->ledger, mark);
     return is_allowed;
 }

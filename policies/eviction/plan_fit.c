@@ -47,8 +47,8 @@ static bool is_allowed(struct sched *sched, uint32_t preemptor)
     const int64_t *ask = sched_ask(sched, own)->charge;
     if (round != NULL && quota->suffices != NULL && !quota->suffices(&sched->tree, own->queue, ask, round))
         return false;
-    return quota->forbids == NULL || (quota->forbids(&sched->tree, own->queue, ask) == QUEUE_NONE &&
-                                      kept_forbids(sched, preemptor) == QUEUE_NONE);
+    return queue_tree_forbids(&sched->tree, own->queue, ask) == QUEUE_NONE &&
+           kept_forbids(sched, preemptor) == QUEUE_NONE;
 }
 
 bool plan_suffices(struct sched *sched, uint32_t preemptor)

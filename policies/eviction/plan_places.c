@@ -49,7 +49,6 @@ static void note_place(struct plan_scratch *plan, struct unit *unit)
 
 bool plan_seek_place(struct sched *sched, const struct unit *unit)
 {
-    const struct quota_policy *quota = sched->policy.quota;
     uint32_t kind = request_class_of_unit(sched, unit);
     const struct request_class *request_class = &sched->request_classes.at[kind]; /* the table may have moved */
     const struct held_pieces staying = plan_staying(sched, unit);
@@ -57,7 +56,7 @@ bool plan_seek_place(struct sched *sched, const struct unit *unit)
     const int64_t *charge = staying.count > 0 ? unit_terms(sched->plan, unit)->charge : request_class->charge;
     /* Tags: the members of its own job that stay behind would count as another job's. */
     bool is_allowed_back = request_class->tags == NULL &&
-                           (quota->forbids == NULL || quota->forbids(&sched->tree, unit->queue, charge) == QUEUE_NONE);
+                           queue_tree_forbids(&sched->tree, unit->queue, charge) == QUEUE_NONE;
     const struct placement_request asked = {.policy = sched->policy.placement,
                                             .request_class = request_class,
                                             .owner = unit->slot,

@@ -102,6 +102,12 @@ struct plan_scratch {
     struct stay *stays;
     size_t stay_capacity;
     uint32_t stay_count;
+    uint32_t *holds; /* slots of victims whose new places are held until the cycle ends */
+    size_t hold_capacity;
+    uint32_t hold_count;
+    uint32_t *recalls; /* slots of jobs whose claims of this cycle the plan takes back (plan_recall.c) */
+    size_t recall_capacity;
+    uint32_t recall_count;
     struct piece_list staying;       /* the pieces of one job that stay */
     struct piece_list pieces, moved; /* the place of the preemptor; of the last victim that was moved */
     struct piece *places;            /* the places of all moved victims, by unit */

@@ -25,6 +25,9 @@ static bool is_ordered_first(struct sched *sched, uint32_t preemptor)
         if (!plan_is_by_right(sched, a.queue) && sched->policy.quota->compare(&sched->tree, a, b) > 0)
             return false;
     }
+    for (uint32_t r = 0; r < plan->recall_count; r++)
+        if (!plan_recall_is_last(sched, preemptor, plan->recalls[r]))
+            return false;
     return true;
 }
 
@@ -32,6 +35,10 @@ static uint32_t list_touched(struct sched *sched)
 {
     struct plan_scratch *plan = sched->plan;
     uint32_t count = 0;
+    for (uint32_t r = 0; r < plan->recall_count; r++) {
+        MEM_GROW(plan->touched, plan->touched_capacity, (size_t)count + 1);
+        plan->touched[count++] = sched->jobs.jobs[plan->recalls[r]].queue;
+    }
     for (uint32_t t = 0; t < plan->taken_count; t++) {
         const struct unit *unit = &plan->units[plan->taken[t]];
         bool is_new = unit->is_taken && !unit->is_moved;

@@ -411,9 +411,7 @@ static void look_at_queues(struct look *look)
     struct sched *sched = look->sched;
     const struct quota_policy *quota = sched->policy.quota;
     size_t mark = ledger_mark(sched->ledger);
-    queue_id queue = QUEUE_NONE;
-    if (quota->forbids != NULL)
-        queue = quota->forbids(&sched->tree, look->job->queue, look->ask->charge);
+    const queue_id queue = queue_tree_forbids(&sched->tree, look->job->queue, look->ask->charge);
     queue_id keeper = QUEUE_NONE;
     look->allowed.gpus =
         quota->confines != NULL ? quota->confines(&sched->tree, look->job->queue, look->ask, &keeper) : NULL;

@@ -12,6 +12,8 @@
  * Cost: O(resources).  Moves with age and fair share.
  * Known failure: with weights of similar size age wins in the end; the position of a job is hard to explain. */
 #include "policies/order/orders.h"
+#include "topologies/queue_fields.h"
+#include "workloads/job_fields.h"
 
 enum { POINT_MICRO = 1000000, PRIORITY_FULL = 100 };
 
@@ -57,6 +59,8 @@ const struct order_policy order_multifactor = {
     .version = 1,
     .summary = "weighted sum of age, fair share, size, priority and class; hard to explain, age "
                "wins in the end",
+    .reads_queue = QUEUE_READS(QUEUE_WEIGHT) | QUEUE_READS(QUEUE_USERS),
+    .reads_job = JOB_READS(JOB_FIELD_PRIORITY),
     .moves = true,
     .needs_accounts = true,
     .rank = rank,

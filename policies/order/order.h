@@ -50,6 +50,7 @@ struct order_policy {
     bool is_by_fill;     /* the rank depends on the declaration and `fill` alone: computed when `fill` changes */
     bool moves;          /* the rank changes with time alone */
     bool needs_accounts; /* reads fair_share_ppm */
+    uint32_t reads_queue, reads_job;                                                    /* as of struct quota_policy */
     uint64_t (*rank)(const struct order_view *view, const struct order_config *config); /* pure */
     /* Of a policy that moves: is the rank of a job that waits and holds nothing always the one that it had when it
      * began to wait?  Then only jobs that hold something are ranked anew.  NULL: no. */

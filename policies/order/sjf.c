@@ -3,6 +3,7 @@
  * starve under load, and padded limits decide in place of run times.  It does not weigh by size: a
  * short job of a thousand GPUs goes before a longer one of a single GPU.  Cost: O(1). */
 #include "policies/order/orders.h"
+#include "workloads/job_fields.h"
 
 static uint64_t rank(const struct order_view *view, const struct order_config *config)
 {
@@ -15,6 +16,7 @@ const struct order_policy order_sjf = {
     .name = "sjf",
     .version = 1,
     .summary = "shortest estimate or limit first; smallest mean wait if they are true, long jobs starve",
+    .reads_job = JOB_READS(JOB_FIELD_ESTIMATE),
     .is_constant = true,
     .rank = rank,
 };

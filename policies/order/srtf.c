@@ -4,6 +4,7 @@
  * An underestimated job counts as nearly done for as long as it runs, work lost in an eviction counts
  * as done, and long jobs starve under load.  Cost: O(1); moves while a job runs. */
 #include "policies/order/orders.h"
+#include "workloads/job_fields.h"
 
 static uint64_t rank(const struct order_view *view, const struct order_config *config)
 {
@@ -18,6 +19,7 @@ const struct order_policy order_srtf = {
     .name = "srtf",
     .version = 1,
     .summary = "least estimate or limit left first; needs evictions to matter, long jobs starve",
+    .reads_job = JOB_READS(JOB_FIELD_ESTIMATE),
     .moves = true,
     .rank = rank,
 };

@@ -285,6 +285,16 @@ static int compare_emptiest(const void *a, const void *b)
     return compare_domains(a, b, true);
 }
 
+/* The exact reverse of compare_fullest, but that what has no domain comes last. */
+static int compare_last(const void *a, const void *b)
+{
+    const struct domain *x = a, *y = b;
+    for (uint32_t i = 0; i < x->around_count; i++)
+        if (x->around[i].id != y->around[i].id && (x->around[i].id == DOMAIN_NONE || y->around[i].id == DOMAIN_NONE))
+            return x->around[i].id == DOMAIN_NONE ? 1 : -1;
+    return compare_domains(y, x, false);
+}
+
 /* Add to each domain of the list the domain of the wider level that it is in. */
 static void add_around(const struct placing *placing, const struct weighing *inner, const struct cluster_level *wider,
                        const uint64_t need[AMOUNT_COUNT], struct domain_list *list)
@@ -320,7 +330,8 @@ static void add_wider_levels(const struct placing *placing, const struct weighin
 }
 
 /* List the domains that may hold all of the set, the fullest first.  is_filling: list those that may hold some of it,
- * the emptiest first.  Nested: the order of the wider domains around them comes first. */
+ * the emptiest first.  Nested: the order of the wider domains around them comes first, and of equal domains the last is
+ * filled first. */
 static struct domain_list list_domains(const struct placing *placing, uint16_t set, const struct cluster_level *level,
                                        const struct region *region, bool is_filling)
 {
@@ -338,7 +349,10 @@ static struct domain_list list_domains(const struct placing *placing, uint16_t s
     if (list.count > 1 && level != NULL && placing->domains == DOMAINS_NESTED)
         add_wider_levels(placing, &weighing, need, &list);
     if (list.count > 1)
-        qsort(list.domains, list.count, sizeof *list.domains, is_filling ? compare_emptiest : compare_fullest);
+        qsort(list.domains, list.count, sizeof *list.domains,
+              !is_filling                          ? compare_fullest
+              : placing->domains == DOMAINS_NESTED ? compare_last
+                                                   : compare_emptiest);
     return list;
 }
 
@@ -366,7 +380,24 @@ struct filling {
     struct domain_list list;
 };
 
-static bool place_set(struct placing *placing, uint16_t set, const struct region *region);
+/* outer: how the set that contains it is filled; NULL: it is in none. */
+static bool place_set(struct placing *placing, uint16_t set, const struct region *region, const struct filling *outer);
+
+static struct topology_ask asked_of(const struct placing *placing, uint16_t set)
+{
+    return set == SET_NONE ? placing->topology : placing->asked->request_class->sets[set].topology;
+}
+
+/* The part of the outer filling that lies in the region. */
+static struct filling inherit(struct placing *placing, const struct region *region, const struct filling *outer)
+{
+    struct filling out = {.region = region, .level = outer->level};
+    out.list.domains = arena_alloc_array(&placing->out->scratch, outer->list.count, struct domain);
+    for (uint32_t i = 0; i < outer->list.count; i++)
+        if (region_contains(region, outer->level->first[outer->list.domains[i].id]))
+            out.list.domains[out.list.count++] = outer->list.domains[i];
+    return out;
+}
 
 /* The only group of the set that has members; UINT32_MAX: there is none, or several. */
 static uint32_t only_group(const struct request_class *request_class, uint64_t groups)
@@ -431,7 +462,7 @@ static bool place_group(struct placing *placing, uint16_t group, const struct fi
 static bool try_set(struct placing *placing, uint16_t set, const struct region *region)
 {
     struct placing_mark mark = placing_mark(placing);
-    bool is_placed = place_set(placing, set, region);
+    bool is_placed = place_set(placing, set, region, NULL);
     if (is_placed)
         placing_commit(placing, &mark);
     else
@@ -439,20 +470,24 @@ static bool try_set(struct placing *placing, uint16_t set, const struct region *
     return is_placed;
 }
 
+/* A set in another one goes whole to a domain that the other fills, if one holds it.  Nested: it goes where it asks
+ * itself, and without a preference its members fill the other's domains one by one. */
 static bool place_child(struct placing *placing, uint16_t set, const struct filling *filling)
 {
+    if (placing->domains == DOMAINS_NESTED)
+        return place_set(placing, set, filling->region, filling);
     for (uint32_t i = 0; i < filling->list.count; i++) {
         struct region part = domains_part(filling->region, filling->level, filling->list.domains[i].id);
         if (try_set(placing, set, &part))
             return true;
     }
-    return place_set(placing, set, filling->region);
+    return place_set(placing, set, filling->region, NULL);
 }
 
 /* Place the set's own groups and the sets just below it, in the order of the scarcest group.  missed: the preferred
  * level of which no domain holds all; NULL: none. */
 static bool place_inside(struct placing *placing, uint16_t set, const struct region *region,
-                         const struct cluster_level *missed)
+                         const struct cluster_level *missed, const struct filling *outer)
 {
     const struct request_class *request_class = placing->asked->request_class;
     struct filling filling = {.region = region, .level = missed};
@@ -460,6 +495,8 @@ static bool place_inside(struct placing *placing, uint16_t set, const struct reg
     if (missed != NULL) {
         filling.list = list_domains(placing, set, missed, region, true);
         deal(placing, set, &filling.list);
+    } else if (outer != NULL && outer->level != NULL && asked_of(placing, set).preferred == 0) {
+        filling = inherit(placing, region, outer);
     }
     for (uint32_t i = 0; i < request_class->group_count; i++) {
         uint16_t g = request_class->order[i];
@@ -479,13 +516,14 @@ static bool place_inside(struct placing *placing, uint16_t set, const struct reg
 
 /* Place the set in one domain of the level.  missed: the narrower preferred level, if no domain of that holds all. */
 static bool place_at_level(struct placing *placing, uint16_t set, const struct region *region,
-                           const struct cluster_level *level, const struct cluster_level *missed)
+                           const struct cluster_level *level, const struct cluster_level *missed,
+                           const struct filling *outer)
 {
     struct domain_list list = list_domains(placing, set, level, region, false);
     for (uint32_t i = 0; i < list.count; i++) {
         struct region part = domains_part(region, level, list.domains[i].id);
         struct placing_mark mark = placing_mark(placing);
-        if (place_inside(placing, set, &part, missed)) {
+        if (place_inside(placing, set, &part, missed, outer)) {
             placing_commit(placing, &mark);
             return true;
         }
@@ -494,10 +532,10 @@ static bool place_at_level(struct placing *placing, uint16_t set, const struct r
     return false;
 }
 
-static bool place_set(struct placing *placing, uint16_t set, const struct region *region)
+static bool place_set(struct placing *placing, uint16_t set, const struct region *region, const struct filling *outer)
 {
     const struct cluster *cluster = placing->ledger->cluster;
-    struct topology_ask ask = set == SET_NONE ? placing->topology : placing->asked->request_class->sets[set].topology;
+    const struct topology_ask ask = asked_of(placing, set);
     if (ask.required > cluster->level_count)
         return false;
     uint32_t widest = ask.required != 0 ? ask.required : 1;
@@ -507,16 +545,16 @@ static bool place_set(struct placing *placing, uint16_t set, const struct region
     const struct cluster_level *missed = NULL;
     for (uint32_t number = narrowest; number >= widest; number--) {
         const struct cluster_level *level = &cluster->levels[number - 1];
-        if (place_at_level(placing, set, region, level, missed))
+        if (place_at_level(placing, set, region, level, missed, outer))
             return true;
         missed = missed != NULL ? missed : level;
     }
-    return ask.required == 0 && place_inside(placing, set, region, missed);
+    return ask.required == 0 && place_inside(placing, set, region, missed, outer);
 }
 
 bool domains_place(struct placing *placing, const struct region *region)
 {
-    return place_set(placing, SET_NONE, region);
+    return place_set(placing, SET_NONE, region, NULL);
 }
 
 static bool place_on_node(struct placing *placing, node_id node)

@@ -12,7 +12,12 @@
  *  - If no domain of the preferred level can hold the set, its members fill domains of that level one after another,
  *    the emptiest first.
  *  - Under "domains": "nested" both orders compare the wider domains first, from the widest level down.  So the
- *    domains of one wider domain stay together.  A domain that lies in no domain of a wider level comes last.
+ *    domains of one wider domain stay together.  A domain that lies in no domain of a wider level comes last.  The
+ *    order of filling is the exact reverse of the other: of equal domains the last is filled first.
+ *  - Under "nested" a set with a preference of its own is placed by that alone; the members of a set without one fill
+ *    the domains that the set around it fills, in the same order.  Checked by tests/cases/kai_topology_nested.json.
+ *    The fault it caught: subgroups of a gang that prefers one spine were kept whole, and so left a node of the spine
+ *    empty and went to another.
  *  - A group in slices has each slice in one domain of the slices' level (slices.h).
  *  - A set of one group is placed if any placement of it exists.  Several groups or sets are placed greedily inside a
  *    domain (the scarcest group first), domain after domain; a set that is placed is not moved for the next one.

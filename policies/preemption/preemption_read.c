@@ -6,6 +6,7 @@
 #include "policies/util/choose.h"
 
 enum { STEPS_MAX = 1000000 };
+#define FIRM_PRIORITY_NONE (INT64_C(1) << 31) /* above all priorities */
 
 struct preemption_config preemption_config_default(void)
 {
@@ -21,6 +22,7 @@ struct preemption_config preemption_config_default(void)
         .attempts_per_cycle = 4,
         .victims_max = 64,
         .evictions_per_job_max = 10,
+        .firm_priority = FIRM_PRIORITY_NONE,
     };
 }
 
@@ -58,6 +60,7 @@ static void read_manners(struct preemption_config *config, struct json_object *o
     config->replaces_victims = json_get_bool(object, "replaces_victims", config->replaces_victims);
     config->victims_of_this_cycle = json_get_bool(object, "victims_of_this_cycle", config->victims_of_this_cycle);
     config->resolve = (uint8_t)json_get_choice(object, "resolve", resolves, config->resolve);
+    config->firm_priority = json_get_int(object, "firm_priority", INT32_MIN, FIRM_PRIORITY_NONE, config->firm_priority);
     config->spares_inference = json_get_bool(object, "spares_inference", config->spares_inference);
 }
 

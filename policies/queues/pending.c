@@ -54,7 +54,8 @@ static void split_as_first(const struct pending *pending, struct class_queue *cl
     class_queue->is_offset |= pending->keeps_headroom;
 }
 
-static uint32_t add_class_queue(struct pending *pending, queue_id leaf_queue_id, uint32_t request_class_id)
+static uint32_t add_class_queue(struct pending *pending, queue_id leaf_queue_id, uint32_t request_class_id,
+                                queue_id limited_by)
 {
     MEM_GROW(pending->class_queues, pending->class_queue_capacity, pending->class_queue_count + 1);
     MEM_GROW(pending->memos, pending->memo_capacity, pending->class_queue_count + 1);
@@ -65,6 +66,7 @@ static uint32_t add_class_queue(struct pending *pending, queue_id leaf_queue_id,
                                                      .request_class = request_class_id,
                                                      .class = request_class->class,
                                                      .leaf_queue_position = leaf_queue->class_queue_count,
+                                                     .limited_by = limited_by,
                                                      .quota_block = QUEUE_NONE};
     split_as_first(pending, &pending->class_queues[id]);
     for (int k = 0; k < PLAN_KINDS_MAX; k++)
@@ -78,20 +80,23 @@ static uint32_t add_class_queue(struct pending *pending, queue_id leaf_queue_id,
     return id;
 }
 
-uint32_t pending_class_queue(struct pending *pending, queue_id leaf_queue_id, uint32_t request_class_id)
+uint32_t pending_class_queue(struct pending *pending, queue_id leaf_queue_id, uint32_t request_class_id,
+                             queue_id limited_by)
 {
     const struct leaf_queue *leaf_queue = &pending->leaf_queues[leaf_queue_id];
     const struct request_class *request_class = &pending->request_classes->at[request_class_id];
     if (leaf_queue->class_queue_count <= request_class->class_queue_count) { /* search the shorter list */
         for (uint32_t i = 0; i < leaf_queue->class_queue_count; i++)
-            if (leaf_queue->class_queues[i].request_class == request_class_id)
+            if (leaf_queue->class_queues[i].request_class == request_class_id &&
+                pending->class_queues[leaf_queue->class_queues[i].class_queue].limited_by == limited_by)
                 return leaf_queue->class_queues[i].class_queue;
     } else {
         for (uint32_t i = 0; i < request_class->class_queue_count; i++)
-            if (pending->class_queues[request_class->class_queues[i]].leaf_queue == leaf_queue_id)
+            if (pending->class_queues[request_class->class_queues[i]].leaf_queue == leaf_queue_id &&
+                pending->class_queues[request_class->class_queues[i]].limited_by == limited_by)
                 return request_class->class_queues[i];
     }
-    return add_class_queue(pending, leaf_queue_id, request_class_id);
+    return add_class_queue(pending, leaf_queue_id, request_class_id, limited_by);
 }
 
 int pending_compare(const struct pending *pending, uint32_t a, uint32_t b)
@@ -492,10 +497,11 @@ static uint32_t better(const struct pending *pending, uint32_t a, uint32_t b)
                : a;
 }
 
-/* Is it one of those that stop a strict line or are tried next?  Not if it is closed to jobs that run already. */
+/* Is it one of those that stop a strict line or are tried next?  Not if it is closed to jobs that run already, or if a
+ * limit closed it, so that others pass. */
 static bool is_in_line(const struct pending *pending, uint32_t class_queue)
 {
-    return pending->class_queues[class_queue].count > 0 &&
+    return pending->class_queues[class_queue].count > 0 && !pending_is_passed(&pending->class_queues[class_queue]) &&
            (!pending->is_strict || !pending_is_closed(pending, class_queue) ||
             !request_class_is_surplus(&pending->request_classes->at[pending->class_queues[class_queue].request_class]));
 }

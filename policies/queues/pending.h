@@ -1,6 +1,7 @@
 /* policies/queues/pending.h -- jobs that wait, in class queues: one for each leaf queue and request class.
  *
- * If the quota policy is flat, all jobs wait in one leaf queue, the root.  All jobs of a class queue ask the same, so
+ * If the quota policy is flat, all jobs wait in one leaf queue, the root; those that different queues limit are in
+ * different class queues (limited_by; QUEUE_ROOT: no limit binds them).  All jobs of a class queue ask the same, so
  * what blocks its head blocks all of them.
  *
  * Law: if blocking is strict, a closed head stops the jobs behind it in its leaf queue, unless it runs already and asks
@@ -70,6 +71,7 @@ struct class_queue {
     uint32_t class_position;      /* in pending.by_class, while count > 0 */
     uint32_t leaf_queue_position; /* in its leaf queue's class queues */
     queue_id quota_block;         /* the queue whose limit closed it, or QUEUE_NONE */
+    queue_id limited_by;          /* if all jobs wait in one line: the first queue with a limit, from their own up */
     queue_id owed_by;             /* while is_over_quota: the queue that its head would take beyond what it deserves */
     bool is_over_quota;           /* its head is over quota: space kept for owners is closed to it */
     uint8_t class;                /* enum job_class, of its request class */
@@ -148,7 +150,8 @@ struct archive;
 void pending_archive(struct archive *archive, struct pending *pending);
 void pending_lines(struct pending *pending, uint32_t count); /* there are `count` queues now */
 
-uint32_t pending_class_queue(struct pending *pending, queue_id leaf_queue, uint32_t request_class); /* made if new */
+/* The class queue of these jobs; made if new.  limited_by: QUEUE_ROOT unless the quota policy is flat. */
+uint32_t pending_class_queue(struct pending *pending, queue_id leaf_queue, uint32_t request_class, queue_id limited_by);
 bool pending_add(struct pending *pending, uint32_t class_queue, uint32_t slot); /* true: it is the head now */
 void pending_remove_head(struct pending *pending, uint32_t class_queue);
 void pending_remove(struct pending *pending, uint32_t class_queue, uint32_t slot); /* O(class queue) */
@@ -203,8 +206,14 @@ static inline void pending_note_length(struct pending *pending, uint32_t class_q
 /* Ranks of waiting jobs have changed: sort every class queue again.  O(jobs). */
 void pending_reorder(struct pending *pending);
 
-/* The class queue with the first head of the leaf queue, open or closed; if blocking is strict, of the heads that stop
- * those behind them. */
+/* Do other jobs of its line pass this class queue, because a limit of its queue closed it? */
+static inline bool pending_is_passed(const struct class_queue *class_queue)
+{
+    return class_queue->limited_by != QUEUE_ROOT && class_queue->quota_block != QUEUE_NONE;
+}
+
+/* The class queue with the first head of the leaf queue, open or closed, without those that are passed; if blocking is
+ * strict, of the heads that stop those behind them. */
 uint32_t pending_first(const struct pending *pending, queue_id leaf_queue);
 
 /* The class queue whose head is tried next in the leaf queue: the first of the open class queues.  If blocking is

@@ -4,7 +4,7 @@
 
 static void archive_class_queue(struct archive *archive, struct class_queue *class_queue)
 {
-    ARCHIVE_KNOWS(struct class_queue, 176);
+    ARCHIVE_KNOWS(struct class_queue, 184);
     ARCHIVE_KNOWS(struct class_queue_entry, 16);
     ARCHIVE(archive, class_queue->leaf_queue);
     ARCHIVE(archive, class_queue->request_class);
@@ -19,6 +19,7 @@ static void archive_class_queue(struct archive *archive, struct class_queue *cla
     ARCHIVE(archive, class_queue->class_position);
     ARCHIVE(archive, class_queue->leaf_queue_position);
     ARCHIVE(archive, class_queue->quota_block);
+    ARCHIVE(archive, class_queue->limited_by);
     ARCHIVE(archive, class_queue->owed_by);
     ARCHIVE(archive, class_queue->is_over_quota);
     ARCHIVE(archive, class_queue->class);

@@ -155,9 +155,51 @@ static uint32_t link_new(struct queue_tree *tree, const struct queue_table *tabl
     return before;
 }
 
+static bool is_limited(const struct queue_tree *tree, queue_id queue)
+{
+    bool is_limited = false;
+    for (int r = 0; r < RESOURCE_COUNT; r++)
+        is_limited |= queue_tree_spec(tree, queue)->limit[r] != QUOTA_UNLIMITED;
+    return is_limited;
+}
+
+/* Do the queues from `first` on, or those before them, have a limit? */
+static void find_limits(struct queue_tree *tree, queue_id first)
+{
+    tree->has_limits &= first > 0;
+    for (queue_id q = first; q < tree->count && !tree->has_limits; q++)
+        tree->has_limits = is_limited(tree, q);
+}
+
+queue_id queue_tree_limited_by(const struct queue_tree *tree, queue_id leaf)
+{
+    queue_id q = leaf;
+    while (tree->has_limits && q != QUEUE_ROOT && !is_limited(tree, q))
+        q = tree->queues[q].parent;
+    return tree->has_limits ? q : QUEUE_ROOT;
+}
+
+queue_id queue_tree_limit_forbids(const struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT])
+{
+    for (queue_id q = leaf; tree->has_limits && q != QUEUE_ROOT; q = tree->queues[q].parent)
+        for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
+            const int64_t limit = queue_tree_spec(tree, q)->limit[r];
+            if (ask[r] > 0 && limit != QUOTA_UNLIMITED && queue_tree_charged(tree, q, r) + ask[r] > limit)
+                return q;
+        }
+    return QUEUE_NONE;
+}
+
+queue_id queue_tree_forbids(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT])
+{
+    const queue_id by = queue_tree_limit_forbids(tree, leaf, ask);
+    return by != QUEUE_NONE || tree->quota->forbids == NULL ? by : tree->quota->forbids(tree, leaf, ask);
+}
+
 void queue_tree_update(struct queue_tree *tree, const struct queue_table *table)
 {
     link_new(tree, table);
+    find_limits(tree, 0);
     order_by_age(tree, 0);
     tree->version++;
     queue_tree_all_stale(tree);
@@ -167,6 +209,7 @@ void queue_tree_add(struct queue_tree *tree, const struct queue_table *table)
 {
     const bool looked_above = queue_tree_looks_above(tree);
     const uint32_t before = link_new(tree, table);
+    find_limits(tree, before);
     order_by_age(tree, before);
     tree->version++;
     if (queue_tree_looks_above(tree) != looked_above)
@@ -354,8 +397,10 @@ void queue_tree_archive(struct archive *archive, struct queue_tree *tree)
         if (tree->quota->archive != NULL)
             tree->quota->archive(archive, queue_tree_own(tree, q));
     }
-    if (archive_is_reading(archive))
+    if (archive_is_reading(archive)) {
         archive_expect(archive, has_sound_links(tree));
+        find_limits(tree, 0);
+    }
     ARCHIVE(archive, tree->capacity);
     ARCHIVE(archive, tree->version);
     ARCHIVE(archive, tree->now);

@@ -5,6 +5,11 @@
  * demand of its children changes, a parent becomes stale, and it is divided again when two children are compared or a
  * share is read.  The result equals a full division.
  * Each resource is divided by itself.  Amounts are milli-GPUs, milli-CPUs and MiB.
+ * Law: no queue holds more of a resource than its limit, whatever the quota policy (queue_tree_forbids).  If all jobs
+ * wait in one line, a job beyond the limit of its queue holds back only jobs that the same limit binds: jobs of other
+ * queues pass it.  tests/property/test_limits.c checks both under every preset.  Once, limits had no effect under the
+ * nine presets whose quota policy is `none`.
+ * Source of the second sentence: Slurm passes over a job whose association has used up its GrpTRES.
  */
 #ifndef POLICIES_QUEUES_QUEUES_H
 #define POLICIES_QUEUES_QUEUES_H
@@ -58,6 +63,7 @@ struct queue_tree {
     int64_t capacity[RESOURCE_COUNT]; /* of nodes that are up */
     uint32_t version;                 /* changes when the table or the capacity is set */
     bool is_deep;                     /* some queue has two or more queues between itself and the top of its tree */
+    bool has_limits;                  /* some queue has a limit */
     const struct quota_config *config;
     uint8_t *own; /* the quota policy's state, state_size bytes per queue; see queue_tree_own */
     size_t own_capacity;
@@ -100,6 +106,16 @@ static inline void queue_tree_reopen(struct queue_tree *tree, queue_id queue)
 /* The charge or the demand of this queue changed, so its place among its siblings may have.  O(depth); O(queues) in a
  * deep tree whose policy looks above the queues that compete. */
 void queue_tree_touch_standing(struct queue_tree *tree, queue_id queue);
+
+/* May this much more be charged to the leaf now?  QUEUE_NONE: yes; else the queue whose limit, or whose quota by the
+ * quota policy, forbids it.  Called for every job about to be placed.  O(depth) and the cost of the policy's hook. */
+queue_id queue_tree_forbids(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT]);
+
+/* The first queue from `leaf` up whose limit does not allow this much more; QUEUE_NONE: all allow it.  O(depth). */
+queue_id queue_tree_limit_forbids(const struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT]);
+
+/* The first queue from `leaf` up that has a limit; QUEUE_ROOT: none has.  O(depth). */
+queue_id queue_tree_limited_by(const struct queue_tree *tree, queue_id leaf);
 
 /* Does the quota policy ever look at a queue?  If not, demand is not counted. */
 bool queue_tree_is_asked(const struct queue_tree *tree);

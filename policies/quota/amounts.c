@@ -24,13 +24,10 @@ int64_t amount_deserved(const struct queue_tree *tree, queue_id queue, enum reso
 
 queue_id amount_forbids(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT])
 {
-    for (queue_id q = leaf; q != QUEUE_ROOT; q = tree->queues[q].parent)
+    for (queue_id q = leaf; tree->config->firm_needs_quota && q != QUEUE_ROOT; q = tree->queues[q].parent)
         for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
-            int64_t limit = queue_tree_spec(tree, q)->limit[r];
             int64_t non_preemptible = ask[RESOURCE_COUNT + r];
-            if (ask[r] > 0 && limit != QUOTA_UNLIMITED && queue_tree_charged(tree, q, r) + ask[r] > limit)
-                return q;
-            if (non_preemptible > 0 && tree->config->firm_needs_quota &&
+            if (non_preemptible > 0 &&
                 queue_tree_non_preemptible(tree, q, r) + non_preemptible > amount_deserved(tree, q, r))
                 return q;
         }

@@ -59,8 +59,8 @@ static inline struct ratio ratio_larger(struct ratio a, struct ratio b)
  */
 int64_t amount_deserved(const struct queue_tree *tree, queue_id queue, enum resource resource);
 
-/* The first queue from `leaf` up whose limit does not allow this much more, or, with config->firm_needs_quota, whose
- * deserved amount does not allow this much more non-preemptible charge.  QUEUE_NONE: all allow it.  O(depth). */
+/* With config->firm_needs_quota: the first queue from `leaf` up whose deserved amount does not allow this much more
+ * non-preemptible charge.  QUEUE_NONE: all allow it.  O(depth). */
 queue_id amount_forbids(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT]);
 
 /* Do both the preemptor and the unit use the resource?  A unit of charge 0 counts as using all that the preemptor asks:

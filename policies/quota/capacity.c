@@ -19,6 +19,7 @@
  */
 #include "policies/quota/guarantee.h"
 #include "policies/quota/quotas.h"
+#include "topologies/queue_fields.h"
 
 static queue_id forbids(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT])
 {
@@ -135,6 +136,8 @@ const struct quota_policy quota_capacity = {
     .version = 1,
     .summary = "explicit deserved amounts and guarantees, the rest borrowed and taken back; says "
                "nothing of how borrowers divide it",
+    .reads_queue = QUEUE_READS_ALL(QUEUE_QUOTA) | QUEUE_READS_ALL(QUEUE_GUARANTEE) | QUEUE_READS(QUEUE_PRIORITY) |
+                   QUEUE_READS(QUEUE_AGE),
     .state_size = sizeof(struct guarantee_state),
     .forbids = forbids,
     .compare = compare,

@@ -22,6 +22,8 @@
 #include "policies/quota/amounts.h"
 #include "policies/quota/quotas.h"
 #include "policies/util/archive.h"
+#include "topologies/queue_fields.h"
+#include "workloads/job_fields.h"
 
 static const char *complaint(struct queue_tree *tree, queue_id *queue)
 {
@@ -88,7 +90,8 @@ static int compare(struct queue_tree *tree, struct contender a, struct contender
 
 static bool may_reclaim(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT])
 {
-    return is_guaranteed(ask) && forbids(tree, leaf, ask) == QUEUE_NONE;
+    return is_guaranteed(ask) && queue_tree_limit_forbids(tree, leaf, ask) == QUEUE_NONE &&
+           forbids(tree, leaf, ask) == QUEUE_NONE;
 }
 
 /* Every opportunistic unit may be taken, of any queue. */
@@ -133,6 +136,8 @@ const struct quota_policy quota_cells = {
     .version = 1,
     .summary = "virtual clusters own buddy cells and always find them; what can be preempted runs "
                "anywhere, with no promise",
+    .reads_queue = QUEUE_READS(QUEUE_QUOTA) | QUEUE_READS(QUEUE_AGE),
+    .reads_job = JOB_READS(JOB_FIELD_PREEMPTIBLE),
     .state_size = sizeof(struct cells_state),
     .takes_own = true,
     .complaint = complaint,

@@ -19,6 +19,8 @@
 #include "policies/quota/cohort_reclaim.h"
 #include "policies/quota/quota_config.h"
 #include "policies/quota/quotas.h"
+#include "topologies/queue_fields.h"
+#include "workloads/job_fields.h"
 
 static queue_id forbids(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT])
 {
@@ -105,6 +107,9 @@ const struct quota_policy quota_cohort = {
     .version = 1,
     .summary = "nominal quotas lent within cohorts up to borrowing and lending limits, and taken back; "
                "what no quota covers stays idle",
+    .reads_queue = QUEUE_READS_ALL(QUEUE_QUOTA) | QUEUE_READS_ALL(QUEUE_BORROWING) | QUEUE_READS_ALL(QUEUE_LENDING) |
+                   QUEUE_READS_ALL(QUEUE_WEIGHT) | QUEUE_READS(QUEUE_AGE),
+    .reads_job = JOB_READS(JOB_FIELD_PRIORITY),
     .state_size = sizeof(struct cohort_state),
     .forbids = forbids,
     .compare = compare,

@@ -29,6 +29,7 @@
 #include "policies/quota/quota_config.h"
 #include "policies/quota/quotas.h"
 #include "policies/util/archive.h"
+#include "topologies/queue_fields.h"
 
 static struct credit_account *account_of(const struct queue_tree *tree, queue_id queue)
 {
@@ -271,6 +272,7 @@ const struct quota_policy quota_credits = {
     .name = "credits",
     .version = 1,
     .summary = "idle guarantee is banked and spent later; fair over time, until all spend at once",
+    .reads_queue = QUEUE_READS(QUEUE_QUOTA) | QUEUE_READS(QUEUE_CREDIT) | QUEUE_READS(QUEUE_AGE),
     .state_size = sizeof(struct credit_account),
     .forbids = amount_forbids,
     .compare = compare,

@@ -19,6 +19,7 @@
  */
 #include "policies/quota/amounts.h"
 #include "policies/quota/quotas.h"
+#include "topologies/queue_fields.h"
 
 /* The largest part of the cluster that the amounts are, over the resources. */
 static struct ratio part(struct queue_tree *tree, const int64_t amounts[RESOURCE_COUNT])
@@ -136,6 +137,7 @@ const struct quota_policy quota_drf = {
     .name = "drf",
     .version = 1,
     .summary = "the smallest dominant share first, and evened out by reclaim; nothing is anybody's own",
+    .reads_queue = QUEUE_READS_ALL(QUEUE_WEIGHT) | QUEUE_READS(QUEUE_AGE),
     .forbids = amount_forbids,
     .compare = compare,
     .may_reclaim = may_reclaim,

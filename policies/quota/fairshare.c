@@ -33,6 +33,7 @@
 #include "policies/quota/division.h"
 #include "policies/quota/quota_config.h"
 #include "policies/quota/quotas.h"
+#include "topologies/queue_fields.h"
 
 static int64_t smaller(int64_t a, int64_t b)
 {
@@ -202,19 +203,10 @@ static bool breaks_quota(const struct queue_tree *tree, queue_id queue, const in
     return false;
 }
 
-static bool breaks_limit(const struct queue_tree *tree, queue_id queue, const int64_t ask[QUEUE_SUM_COUNT])
-{
-    for (int r = 0; r < RESOURCE_COUNT; r++)
-        if (ask[r] > 0 && !is_within(queue_tree_charged(tree, queue, (enum resource)r) + ask[r],
-                                     queue_tree_spec(tree, queue)->limit[r]))
-            return true;
-    return false;
-}
-
 static queue_id forbids(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT])
 {
     for (queue_id q = leaf; q != QUEUE_ROOT; q = tree->queues[q].parent)
-        if (breaks_limit(tree, q, ask) || (tree->config->firm_needs_quota && breaks_quota(tree, q, ask, false)))
+        if (tree->config->firm_needs_quota && breaks_quota(tree, q, ask, false))
             return q;
     return QUEUE_NONE;
 }
@@ -289,6 +281,8 @@ const struct quota_policy quota_fairshare = {
     .summary = "a tree with deserved shares, limits and weights; idle shares are lent and taken "
                "back.  Works for teams that share a cluster; fails when quotas promise more than "
                "there is, and for large gangs among many small jobs",
+    .reads_queue = QUEUE_READS_ALL(QUEUE_QUOTA) | QUEUE_READS_ALL(QUEUE_WEIGHT) | QUEUE_READS(QUEUE_PRIORITY) |
+                   QUEUE_READS(QUEUE_AGE) | QUEUE_READS(QUEUE_USAGE),
     .state_size = sizeof(struct usage),
     .forbids = forbids,
     .compare = compare,

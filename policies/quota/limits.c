@@ -11,6 +11,7 @@
  */
 #include "policies/quota/amounts.h"
 #include "policies/quota/quotas.h"
+#include "topologies/queue_fields.h"
 
 static int64_t bound(const struct queue_tree *tree, queue_id queue, enum resource r)
 {
@@ -51,6 +52,7 @@ const struct quota_policy quota_limits = {
     .name = "limits",
     .version = 1,
     .summary = "fixed quotas, nothing is lent: always there, and idle when its owner is",
+    .reads_queue = QUEUE_READS_ALL(QUEUE_QUOTA) | QUEUE_READS(QUEUE_AGE),
     .forbids = forbids,
     .compare = compare,
 };

@@ -21,6 +21,7 @@
  */
 #include "policies/quota/guarantee.h"
 #include "policies/quota/quotas.h"
+#include "topologies/queue_fields.h"
 
 enum { OPEN = -1 }; /* a share that is not fixed yet */
 
@@ -230,6 +231,8 @@ const struct quota_policy quota_proportion = {
     .version = 1,
     .summary = "each resource divided by weight up to the demand; a queue with more demand gets "
                "more, up to its weight",
+    .reads_queue = QUEUE_READS_ALL(QUEUE_WEIGHT) | QUEUE_READS_ALL(QUEUE_GUARANTEE) | QUEUE_READS(QUEUE_PRIORITY) |
+                   QUEUE_READS(QUEUE_AGE),
     .state_size = sizeof(struct guarantee_state),
     .forbids = forbids,
     .compare = compare,

@@ -59,11 +59,15 @@ struct quota_policy {
     const char *name;
     uint32_t version;
     const char *summary; /* when it works and when it fails */
-    bool is_flat;        /* all jobs wait in one leaf queue, the root; only `forbids` is called */
+    bool is_flat;        /* all jobs wait in one line, in the root; only `forbids` is called */
     size_t state_size;   /* bytes per queue that the tree keeps for it, zeroed: queue_tree_own() */
     bool compares_jobs;  /* `compare` reads leaf, priority and submit of the contenders; else they may be unset */
     bool takes_own;      /* a reclaim may also take from the preemptor's own queue, if may_take allows it */
     bool looks_above;    /* in deep trees, `compare` also looks at the charges of queues above the parent of the two */
+
+    /* The fields of queues and jobs that it reads (topologies/queue_fields.h, workloads/job_fields.h), so that the user
+     * can be told of those that nothing reads; what firm_needs_quota reads is added.  Both 0: a plug-in does not say. */
+    uint32_t reads_queue, reads_job;
 
     /* Returns what is wrong with the quota of a queue on this cluster, or NULL; *queue: that queue.  Called once, by
      * sched_new.  NULL: all quotas are accepted. */
@@ -72,7 +76,8 @@ struct quota_policy {
     /* May this much more be charged to the leaf now?  QUEUE_NONE: yes; else the queue that forbids it.  Then its class
      * queue is closed until less is charged to that queue, or `advance` returns true.  With `confines`, only class
      * queues that ask non-preemptible GPUs are; the others are tried again after the next fact or cycle begins.
-     * Called for every job about to be placed.  NULL: always yes. */
+     * Called for every job about to be placed that no limit of a queue forbids (queue_tree_forbids).  NULL: always
+     * yes. */
     queue_id (*forbids)(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT]);
 
     /* Returns the only GPUs, by node, where members of this request class may be placed for a job of the leaf; borrowed

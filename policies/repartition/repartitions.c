@@ -284,10 +284,8 @@ static time_ns asks_since(const struct sched *sched, uint32_t class_queue_id)
 
 static bool is_forbidden(struct sched *sched, uint32_t slot)
 {
-    const struct quota_policy *quota = sched->policy.quota;
     const struct sched_job *job = &sched->jobs.jobs[slot];
-    return quota->forbids != NULL &&
-           quota->forbids(&sched->tree, job->queue, sched_ask(sched, job)->charge) != QUEUE_NONE;
+    return queue_tree_forbids(&sched->tree, job->queue, sched_ask(sched, job)->charge) != QUEUE_NONE;
 }
 
 static void drop_class_queue(struct repartition_book *book, uint32_t *count, uint32_t class_queue)

@@ -211,18 +211,28 @@ static bool fits_beside_planned_starts(struct sched *sched, uint32_t slot, const
     return false;
 }
 
-static bool is_forbidden(struct sched *sched, uint32_t slot)
+/* Does a limit forbid the job?  Then it forbids all of its class queue, which is closed and passed. */
+static bool is_limited(struct sched *sched, uint32_t slot)
 {
-    const struct quota_policy *quota = sched->policy.quota;
     const struct sched_job *job = &sched->jobs.jobs[slot];
-    return quota->forbids != NULL &&
-           quota->forbids(&sched->tree, job->queue, sched->request_classes.at[job->ask].charge) != QUEUE_NONE;
+    const queue_id by = queue_tree_limit_forbids(&sched->tree, job->queue, sched->request_classes.at[job->ask].charge);
+    if (by == QUEUE_NONE)
+        return false;
+    pending_block(&sched->pending, job->class_queue, by);
+    queue_tree_close(&sched->tree, by);
+    return true;
 }
 
-/* Start it if it fits now beside all planned starts. */
+static bool is_forbidden(struct sched *sched, uint32_t slot)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    return queue_tree_forbids(&sched->tree, job->queue, sched->request_classes.at[job->ask].charge) != QUEUE_NONE;
+}
+
+/* Start it if no limit forbids it and it fits now beside all planned starts. */
 static bool start_beside(struct sched *sched, uint32_t slot, const struct node_marks *only)
 {
-    if (!fits_beside_planned_starts(sched, slot, only))
+    if (is_forbidden(sched, slot) || !fits_beside_planned_starts(sched, slot, only))
         return false;
     sched_start(sched, slot, SOURCE_FREE);
     planned_start_started(sched, slot);
@@ -244,12 +254,16 @@ static bool find_from(struct sched *sched, uint32_t slot, time_ns from, time_ns 
 
 /* ---- Promises --------------------------------------------------------------------------------------- */
 
-/* A promise that is due: start the job on its promised GPUs, else anywhere, else give it a later promise or none. */
+/* A promise that is due: start the job on its promised GPUs, else anywhere, else give it a later promise or none.  A job
+ * beyond the limit of its queue loses its promise, since other jobs of the queue decide when it may start. */
 static void keep_due_promise(struct sched *sched, uint32_t index)
 {
     const uint32_t slot = sched->planned_starts->of[index].slot;
     planned_start_lift(sched, index);
-    if (planned_start_is_there(sched, index)) {
+    if (is_forbidden(sched, slot)) {
+        planned_start_waive(sched, slot);
+        planned_start_drop(sched, index);
+    } else if (planned_start_is_there(sched, index)) {
         planned_start_fulfil(sched, index);
         sched_start(sched, slot, SOURCE_FREE);
         planned_start_started(sched, slot);
@@ -376,7 +390,8 @@ static void go_through(struct sched *sched)
     open_cursors(sched);
     for (uint32_t slot = next_waiting(sched); slot != SLOT_NONE && looked_at < config->depth;
          slot = next_waiting(sched)) {
-        const bool is_passed = has_planned_start(sched, slot) || has_started(sched->overtake, slot) ||
+        const bool is_closed = is_limited(sched, slot);
+        const bool is_passed = is_closed || has_planned_start(sched, slot) || has_started(sched->overtake, slot) ||
                                is_forbidden(sched, slot) || is_user_done(sched, slot);
         looked_at += !is_passed;
         note_length(sched, slot);
@@ -388,7 +403,7 @@ static void go_through(struct sched *sched)
         const bool is_wanted = !is_passed && book->count < config->reservations && planned_start_is_wanted(sched, slot);
         if (is_wanted && !find_start(sched, slot, latest) && latest == TIME_NEVER && book->has_endless)
             return; /* nobody knows when it could start, so any job might delay it */
-        pass_by(sched, slot, is_all_refused(sched, slot));
+        pass_by(sched, slot, is_closed || is_all_refused(sched, slot));
     }
 }
 

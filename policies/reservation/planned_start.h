@@ -273,6 +273,8 @@ void planned_leaves_release(struct sched *sched);
 
 /* Do planned starts stand, but are made anew after changes (COMPRESSION_REPLAN)? */
 bool planned_start_replans(const struct sched *sched);
+/* The job has no promise any more, because the limit of its queue forbids it to start. */
+void planned_start_waive(struct sched *sched, uint32_t slot);
 /* The job starts: count its promise, and whether it is late. */
 void planned_start_note_start(struct sched *sched, uint32_t slot);
 /* A planned start was made; is_head: the first of its pass.  Makes it a promise, except under `replan`

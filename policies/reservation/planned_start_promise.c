@@ -53,6 +53,13 @@ void planned_start_note_promise(struct sched *sched, const struct planned_start 
     promise_start(sched, planned_start);
 }
 
+void planned_start_waive(struct sched *sched, uint32_t slot)
+{
+    struct planned_start_book *book = sched->planned_starts;
+    if (slot < book->promise_capacity)
+        book->promises[slot].start = 0;
+}
+
 void planned_start_note_first(struct sched *sched)
 {
     struct planned_start_book *book = sched->planned_starts;
@@ -60,6 +67,8 @@ void planned_start_note_first(struct sched *sched)
     uint32_t first = UINT32_MAX;
     for (uint32_t b = 0; b < pending->busy_count; b++) {
         const uint32_t head = pending_head(pending, pending->busy[b]);
+        if (pending_is_passed(&pending->class_queues[pending->busy[b]]))
+            continue;
         if (first == UINT32_MAX || pending_compare(pending, head, first) < 0)
             first = head;
     }

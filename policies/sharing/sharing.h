@@ -37,6 +37,7 @@ struct sharing_config {
     uint8_t trust;                          /* enum trust_depth */
     uint8_t isolation;                      /* enum isolation */
     bool refuses_gangs;                     /* of training, on pieces of GPUs: there is no NVLink between those */
+    bool awaits_shared;                     /* a share waits for a shared GPU rather than open another */
 };
 
 /* What a policy sees beside the request. */

@@ -63,7 +63,6 @@ static bool find_kept(struct sched *sched, queue_id queue, uint32_t slot, int64_
 
 queue_id kept_forbids(struct sched *sched, uint32_t slot)
 {
-    const struct quota_policy *quota = sched->policy.quota;
     const queue_id own = sched->jobs.jobs[slot].queue;
     if (!sched->keeps_quota || sched->tree.closing_count == 0)
         return QUEUE_NONE;
@@ -76,7 +75,7 @@ queue_id kept_forbids(struct sched *sched, uint32_t slot)
             !find_kept(sched, q, slot, kept))
             continue;
         ledger_charge(sched->ledger, q, kept);
-        forbids = quota->forbids(&sched->tree, own, ask);
+        forbids = queue_tree_forbids(&sched->tree, own, ask);
     }
     ledger_rollback(sched->ledger, mark);
     return forbids;

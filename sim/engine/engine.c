@@ -370,6 +370,8 @@ static void finish(struct engine *engine)
     struct sched_counts counts;
     port_count(&engine->port, &counts);
     is_partial |= !advance(engine, end == TIME_NEVER || is_partial ? engine->now : end);
+    if (!is_partial)
+        engine_find_stuck(engine);
     engine_carry_to(engine, engine->now);
     engine_close(engine);
     if (engine->config->on_end != NULL)

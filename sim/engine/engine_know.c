@@ -212,12 +212,16 @@ static void fill_faults(struct engine *engine, uint32_t slot, const struct job *
     engine_fault_asks(engine, slot, job, groups);
 }
 
-/* With the estimate and the checkpoint plan that the world makes, if it makes them. */
+/* With the estimate and the checkpoint plan that the world makes, if it makes them; and not preemptible, if the policy
+ * tells that by its priority. */
 const struct job *engine_told(const struct engine *engine, const struct job *job, struct job *room)
 {
-    if (engine->config->world.estimates.kind == ESTIMATES_AS_DECLARED && !engine_has_phases(engine))
+    const struct policy_config *policy = engine->config->policy;
+    const bool becomes_firm = policy != NULL && policy_makes_firm(policy, job);
+    if (engine->config->world.estimates.kind == ESTIMATES_AS_DECLARED && !engine_has_phases(engine) && !becomes_firm)
         return job;
     *room = *job;
+    room->is_preemptible &= !becomes_firm;
     room->estimate = engine->jobs[engine->slot_of[job->id]].row.estimate;
     room->checkpoint = engine->jobs[engine->slot_of[job->id]].checkpoint;
     if (engine->pulls != NULL)

@@ -354,6 +354,9 @@ struct space_row engine_space(struct engine *engine);
 void engine_note_eviction(struct engine *engine, const struct decision *decision);
 void engine_look_for_stall(struct engine *engine); /* after a cycle: result->stall ends the run */
 
+/* Jobs that wait while nothing runs or comes: engine_stuck.c */
+void engine_find_stuck(struct engine *engine); /* at the end: fill the facts */
+
 /* GPUs, repartitioned or not: engine_gpus.c */
 int64_t engine_member_milli(const struct engine *engine, const struct request *request);
 void engine_open_layouts(struct engine *engine); /* count the parts of partitioned GPUs that are in no instance */

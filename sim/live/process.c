@@ -96,6 +96,12 @@ static int spawn(struct process *process, int in_fd, int out_fd)
     return failure;
 }
 
+static struct error open_answers(struct process *process)
+{
+    process->from_fd = open(process->options.answers, O_RDONLY | O_CLOEXEC);
+    return process->from_fd < 0 ? error_io("open", process->options.answers, errno) : ERROR_OK;
+}
+
 static struct error start(struct process *process)
 {
     int to[2] = {-1, -1}, from[2] = {-1, -1}, failure = 0;
@@ -158,6 +164,8 @@ static struct error gone(const struct process *process)
 {
     siginfo_t end = {0};
     char what[96];
+    if (process->options.answers != NULL)
+        return error_new(ERROR_DATA, "the recorded decisions end before the run does");
     if (!has_ended(process, LEAVE_MS, &end))
         return complain(process, "closed its output before it had answered");
     if (end.si_code == CLD_EXITED)
@@ -285,7 +293,8 @@ static struct error on_fact(void *self, const struct fact *fact)
     struct process *process = self;
     if (!referee_told(process->referee, fact))
         return error_new(ERROR_INTERNAL, "the world told what cannot be: %s", referee_complaint(process->referee));
-    wire_write_fact(&process->to, process->options.cluster, process->options.queues, fact);
+    if (process->to_fd >= 0)
+        wire_write_fact(&process->to, process->options.cluster, process->options.queues, fact);
     return ERROR_OK;
 }
 
@@ -299,7 +308,8 @@ static struct error on_decide(void *self, time_ns now, const struct decision **d
     process->now = now;
     process->decision_count = 0;
     wire_forget(process->wire);
-    wire_write_cycle(&process->to, now);
+    if (process->to_fd >= 0)
+        wire_write_cycle(&process->to, now);
     TRY(take_answer(process, done));
     *decisions = process->decisions;
     return ERROR_OK;
@@ -326,8 +336,9 @@ struct error process_open(struct process **out, const struct process_options *op
     if (options->sharing != NULL)
         referee_share(process->referee, options->sharing, options->queues);
     process->now = -1;
-    wire_write_header(&process->to, options->cluster, options->queues, options->policy);
-    struct error error = start(process);
+    if (options->answers == NULL)
+        wire_write_header(&process->to, options->cluster, options->queues, options->policy);
+    struct error error = options->answers != NULL ? open_answers(process) : start(process);
     if (error_is(error))
         process_close(&process);
     *out = process;

@@ -7,6 +7,8 @@
  *  - A decision reaches the world only if the referee (sim/referee/referee.h) accepted it.
  *  - A program that ends, hangs, writes no JSON or makes an invalid decision is ERROR_DATA that names the command.
  *
+ *  - Recorded answers are read as a program's are, and tested in the same way; they hear no facts.
+ *
  *   TRY(process_open(&process, &options));
  *   config.decider = process_decider(process);
  *   ... run ...
@@ -25,7 +27,9 @@ struct process; /* opaque */
 
 struct process_options {
     const char *command; /* for the shell; borrowed until process_close, like the fields below */
-    int64_t timeout_ms;  /* real time allowed for a cycle; for the first cycle this includes its start */
+    const char
+        *answers;       /* a file of such a program's answers, which is read in its place; NULL: `command` is started */
+    int64_t timeout_ms; /* real time allowed for a cycle; for the first cycle this includes its start */
     const struct cluster *cluster;
     struct queue_table *queues;          /* may grow */
     struct text policy;                  /* for the header: see wire_write_header */

@@ -311,6 +311,8 @@ struct loop_facts {
 };
 
 /* Facts of a run that no row holds; they are known at its end. */
+enum { RUN_STUCK_BYTES = 900 };
+
 struct run_facts {
     time_ns end;    /* simulated */
     time_ns warmup; /* metrics are taken from here on */
@@ -329,8 +331,12 @@ struct run_facts {
     uint64_t recuts;                       /* repartitions of GPUs */
     double recut_gpu_h;                    /* duration of all repartitions */
     struct loop_facts loop;
-    bool is_decided_outside; /* another program decided, and rejected jobs */
-    bool is_partial;         /* ended early, by a signal or a stall */
+    /* Jobs that wait at the end while nothing runs or comes, and a sentence that says which, why and what would help.
+     * If world.end cut the run off, they count if the first of them waited for an hour or longer. */
+    uint64_t stuck_jobs;
+    char stuck[RUN_STUCK_BYTES]; /* "": none */
+    bool is_decided_outside;     /* another program decided, and rejected jobs */
+    bool is_partial;             /* ended early, by a signal or a stall */
 };
 
 /* A consumer of rows.  A hook may be NULL.  An error stops the run. */

@@ -4,68 +4,15 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/input.h"
 #include "policies/config/presets.h"
 #include "sim/scenario/scenario_files.h"
+#include "sim/scenario/scenario_gate.h"
 #include "sim/scenario/world_read.h"
 #include "topologies/cluster_load.h"
 #include "workloads/readers/freeze.h"
 #include "workloads/synth/synth_spec.h"
 
 static const char empty_scenario[] = "{}";
-
-/* ---- The gate: which files may be named ---- */
-
-static struct error open_any(void *self, const char *role, bool is_typed, const char **path)
-{
-    (void)self, (void)role, (void)is_typed, (void)path;
-    return ERROR_OK;
-}
-
-const struct json_gate scenario_open_gate = {.on_file = open_any};
-
-static bool was_opened(const struct scenario *scenario, const char *path)
-{
-    for (size_t i = 0; i < scenario->opened_count; i++)
-        if (strcmp(scenario->opened[i].path, path) == 0)
-            return true;
-    return false;
-}
-
-static bool is_plugin_of_command_line(const struct plugin_options *plugins, const char *path)
-{
-    for (size_t i = 0; i < plugins->count; i++)
-        if (strcmp(plugins->paths[i], path) == 0)
-            return true;
-    return false;
-}
-
-/* May the scenario name it, and what is opened for it? */
-static struct error ask_gate(const struct scenario_options *options, const char *role, bool is_typed, const char **path)
-{
-    if (options->text == NULL || is_typed)
-        return ERROR_OK;
-    if (strcmp(role, "plugin") == 0 && is_plugin_of_command_line(&options->plugins, *path))
-        return ERROR_OK;
-    if (options->gate != NULL)
-        return options->gate->on_file(options->gate->self, role, is_typed, path);
-    return error_new(ERROR_CONFIG, "the scenario may open no file, and names '%s' (%s)", *path, role);
-}
-
-static struct error on_file(void *self, const char *role, bool is_typed, const char **path)
-{
-    struct scenario *scenario = self;
-    struct scenario_opened opened = {.role = role};
-    if (was_opened(scenario, *path))
-        return ERROR_OK;
-    TRY(ask_gate(scenario->options, role, is_typed, path));
-    if (strcmp(role, "hwloc") == 0)
-        TRY(input_digest(*path, opened.digest));
-    opened.path = arena_copy(&scenario->arena, text_of(*path));
-    MEM_GROW(scenario->opened, scenario->opened_capacity, scenario->opened_count + 1);
-    scenario->opened[scenario->opened_count++] = opened;
-    return ERROR_OK;
-}
 
 static const char *folder_of(struct scenario *scenario, const char *path)
 {
@@ -533,7 +480,7 @@ static struct error load(struct scenario *scenario, const struct scenario_option
 {
     struct error error = ERROR_OK;
     TRY(plugins_take_timeout(&scenario->plugins, &options->plugins));
-    const struct json_gate gate = {.self = scenario, .on_file = on_file};
+    const struct json_gate gate = {.self = scenario, .on_file = scenario_gate_ask};
     scenario->options = options;
     TRY(open_doc(scenario, options));
     json_doc_guard(scenario->doc, &gate);
@@ -608,6 +555,8 @@ struct error scenario_open(const struct scenario *scenario, struct job_source **
     *source = NULL;
     if (queues.node != NULL && !is_after)
         queue_table_read(table, &queues);
+    if (table->count > 1)
+        table->declared_count = table->count;
     if (error_is(error)) {
         queue_table_free(table);
         return error;

@@ -6,6 +6,10 @@
  *    "metrics": {...},       of the whole run, as result.json has them
  *    "scenario": {...}}      resolved: cluster and policy stand in it; its fields name inputs
  *
+ * A bundle of a comparison or a sweep has "runs": [{"name", "fingerprint", "arrivals", "metrics", "scenario"}, ...] in
+ * place of the fields of one run: all runs that are done, of each side with each seed, or of each combination.  Metrics
+ * stand there of the runs that have a record.  Of a run in which another program decided, the decisions are an input.
+ *
  * Inputs that are text, and not too long, stand in the file; of others it has the digest, and who runs it again names
  * the file.  A plug-in, which is a program, never comes from a bundle.
  *
@@ -17,7 +21,8 @@
  *   bundle_text(&bundle, output_buffer(out));
  *
  *   TRY(bundle_read(&bundle, "main.bundle.json.zst"));
- *   TRY(bundle_open(&bundle, given, given_count, &scenario_options));     (then run it)
+ *   TRY(bundle_give(&bundle, given, given_count));
+ *   options = bundle_scenario(&bundle, 0);                              (then run it)
  *   bundle_release(&bundle);
  */
 #ifndef STUDIES_BUNDLE_BUNDLE_H
@@ -33,6 +38,7 @@ enum { BUNDLE_VERSION = 1, BUNDLE_TEXT_MAX = 16 << 20 /* bytes of an input that 
 struct bundle_input {
     const char *role, *name, *digest;
     struct text text;        /* not compressed; at NULL: it is not in the bundle */
+    const char *source;      /* its name in the record; after bundle_make */
     const char *why_missing; /* after bundle_make, in few words; NULL: nothing is missing */
     bool is_used;            /* the scenario names it: it is needed to run it */
     int file;                /* descriptor of the text as a file of its own; -1: none */
@@ -40,15 +46,23 @@ struct bundle_input {
     const char *given;       /* by the user, in its place; NULL: nothing */
 };
 
-struct bundle {
-    const char *version, *fingerprint, *arrivals;
-    struct bundle_input *inputs;
-    size_t input_count;
-    json_t *metrics;           /* owned */
+struct bundle_run {
+    const char *name; /* "": it is the only one */
+    const char *fingerprint;
+    const char *arrivals;      /* NULL: not known */
+    json_t *metrics;           /* of the whole run; owned; NULL: not known */
     struct json_doc *scenario; /* owned */
-    struct json_gate gate;     /* what its scenario may open */
-    char *scenario_text;       /* owned */
-    struct arena arena;        /* owns the texts */
+    char *scenario_text;       /* owned; after bundle_open */
+};
+
+struct bundle {
+    const char *version;
+    struct bundle_input *inputs;
+    size_t input_count, input_capacity;
+    struct bundle_run *runs;
+    size_t run_count, run_capacity;
+    struct json_gate gate; /* what the scenarios may open */
+    struct arena arena;    /* owns the texts */
 };
 
 /* A file that the user names for one of the inputs.  It is read even if the bundle holds the text of that input. */
@@ -58,7 +72,7 @@ struct bundle_file {
 
 /* What a bundle is made of.  All is borrowed. */
 struct bundle_source {
-    const char *record;         /* folder */
+    const char *record;         /* folder of a record, a comparison or a sweep */
     uint64_t text_max;          /* inputs that are longer are left out; 0: no input is opened */
     const char *const *trusted; /* folders whose data files the record may open: studies/run/record_gate.h */
     size_t trusted_count;
@@ -66,7 +80,7 @@ struct bundle_source {
     size_t given_count;
 };
 
-/* ERROR_DATA: the record is none that could be run again (it is partial, a fork, or another program decided), or an
+/* ERROR_DATA: the record is none that could be run again (it is partial, a fork, or another program decided and its decisions were not recorded), or an
  * input is gone or changed.  ERROR_CONFIG: the record names a file, and is not trusted.  On error nothing needs to be
  * released. */
 struct error bundle_make(struct bundle *out, const struct bundle_source *source) MUST_CHECK;
@@ -75,11 +89,15 @@ void bundle_text(const struct bundle *bundle, struct buffer *out);
 /* ERROR_DATA with line and column if it is no bundle. */
 struct error bundle_read(struct bundle *out, const char *path) MUST_CHECK;
 
-/* What runs the scenario: its text, and a gate that opens the inputs of the bundle and the given files alone.  Both
- * live as long as the bundle.  ERROR_USAGE: a given file is for no input; ERROR_DATA: it is another file than the
- * record's. */
-struct error bundle_open(struct bundle *bundle, const struct bundle_file *given, size_t count,
-                         struct scenario_options *scenario) MUST_CHECK;
+/* What runs a scenario of the bundle: its text, and a gate that opens the inputs of the bundle and the given files
+ * alone.  Both live as long as the bundle.  ERROR_USAGE: a given file is for no input; ERROR_DATA: it is another file
+ * than the record's. */
+struct error bundle_give(struct bundle *bundle, const struct bundle_file *given, size_t count) MUST_CHECK;
+struct scenario_options bundle_scenario(struct bundle *bundle, size_t run);
+
+/* The file of the decisions that another program made in the run, to be given to struct run_options; NULL: there are
+ * none. */
+struct error bundle_decisions(struct bundle *bundle, const char **path) MUST_CHECK;
 
 void bundle_release(struct bundle *bundle);
 

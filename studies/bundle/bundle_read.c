@@ -48,12 +48,51 @@ static void read_inputs(struct bundle *bundle, struct json_object *root)
     json_need(root, "inputs");
     const struct json_value list = json_member(root, "inputs");
     const size_t count = json_array_count(&list);
-    bundle->inputs = arena_alloc_array(&bundle->arena, count + 1, struct bundle_input);
+    bundle->inputs = mem_zalloc(count + 1, sizeof *bundle->inputs);
     for (size_t i = 0; i < count; i++) {
         const struct json_value value = json_array_item(&list, i);
         read_input(bundle, &bundle->inputs[i], &value);
         bundle->input_count = i + 1;
     }
+}
+
+/* The fields of a run, of an object of its own or of the whole bundle. */
+static struct error read_run(struct bundle *bundle, struct json_object *object)
+{
+    struct bundle_run *run = &bundle->runs[bundle->run_count++];
+    struct json_object ignored;
+    run->name = arena_copy(&bundle->arena, text_of(json_get_string(object, "name", "")));
+    run->fingerprint = need_text(bundle, object, "fingerprint");
+    const char *arrivals = json_get_string(object, "arrivals", NULL);
+    run->arrivals = arrivals != NULL ? arena_copy(&bundle->arena, text_of(arrivals)) : NULL;
+    json_need(object, "scenario");
+    const struct json_value metrics = json_member(object, "metrics"), scenario = json_member(object, "scenario");
+    if (metrics.node != NULL)
+        json_object_open(&ignored, &metrics);
+    json_object_open(&ignored, &scenario);
+    TRY(*object->value.error);
+    run->metrics = json_deep_copy(metrics.node);
+    char *text = json_value_canonical_new(&scenario);
+    struct error error = json_doc_parse(&run->scenario, "scenario", text_of(text), ERROR_DATA);
+    mem_free(text);
+    return error;
+}
+
+static struct error read_runs(struct bundle *bundle, struct json_object *root)
+{
+    const struct json_value list = json_member(root, "runs");
+    const size_t count = list.node != NULL ? json_array_count(&list) : 1;
+    bundle->runs = mem_zalloc(count + 1, sizeof *bundle->runs);
+    if (list.node == NULL)
+        return read_run(bundle, root);
+    for (size_t i = 0; i < count && !error_is(*root->value.error); i++) {
+        const struct json_value value = json_array_item(&list, i);
+        struct json_object object;
+        json_object_open(&object, &value);
+        TRY(read_run(bundle, &object));
+        json_object_close(&object);
+    }
+    return ERROR_OK;
 }
 
 static struct error read_doc(struct bundle *bundle, struct json_doc *doc)
@@ -65,21 +104,10 @@ static struct error read_doc(struct bundle *bundle, struct json_doc *doc)
     json_need(&root, "bundle_version");
     json_get_int(&root, "bundle_version", BUNDLE_VERSION, BUNDLE_VERSION, BUNDLE_VERSION);
     bundle->version = need_text(bundle, &root, "version");
-    bundle->fingerprint = need_text(bundle, &root, "fingerprint");
-    bundle->arrivals = need_text(bundle, &root, "arrivals");
     read_inputs(bundle, &root);
-    json_need(&root, "metrics");
-    json_need(&root, "scenario");
-    const struct json_value metrics = json_member(&root, "metrics"), scenario = json_member(&root, "scenario");
-    struct json_object object;
-    json_object_open(&object, &metrics);
-    json_object_open(&object, &scenario);
-    json_object_close(&root);
     TRY(error);
-    bundle->metrics = json_deep_copy(metrics.node);
-    char *text = json_value_canonical_new(&scenario);
-    error = json_doc_parse(&bundle->scenario, "scenario", text_of(text), ERROR_DATA);
-    mem_free(text);
+    TRY(read_runs(bundle, &root));
+    json_object_close(&root);
     return error;
 }
 
@@ -116,6 +144,7 @@ static struct error make_file(struct bundle_input *input)
         if (written > 0)
             rest = (struct text){rest.at + written, rest.length - (size_t)written};
     }
+    snprintf(input->path, sizeof input->path, "/proc/self/fd/%d", input->file);
     return rest.length == 0 ? ERROR_OK : error_io("make a file in memory of", input->name, errno);
 }
 
@@ -154,20 +183,36 @@ static struct error on_file(void *self, const char *role, bool is_typed, const c
         return error;
     }
     TRY(make_file(input));
-    snprintf(input->path, sizeof input->path, "/proc/self/fd/%d", input->file);
     *path = input->path;
     return ERROR_OK;
 }
 
-struct error bundle_open(struct bundle *bundle, const struct bundle_file *given, size_t count,
-                         struct scenario_options *scenario)
+struct error bundle_give(struct bundle *bundle, const struct bundle_file *given, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         TRY(take_given(bundle, &given[i]));
+    return ERROR_OK;
+}
+
+struct scenario_options bundle_scenario(struct bundle *bundle, size_t run)
+{
+    struct bundle_run *own = &bundle->runs[run];
     bundle->gate = (struct json_gate){.self = bundle, .on_file = on_file};
-    mem_free(bundle->scenario_text);
-    bundle->scenario_text = json_doc_canonical_new(bundle->scenario);
-    *scenario = (struct scenario_options){.text = bundle->scenario_text, .gate = &bundle->gate};
+    if (own->scenario_text == NULL)
+        own->scenario_text = json_doc_canonical_new(own->scenario);
+    return (struct scenario_options){.text = own->scenario_text, .gate = &bundle->gate};
+}
+
+struct error bundle_decisions(struct bundle *bundle, const char **path)
+{
+    *path = NULL;
+    for (size_t i = 0; i < bundle->input_count; i++) {
+        struct bundle_input *input = &bundle->inputs[i];
+        if (strcmp(input->role, "decisions") != 0)
+            continue;
+        TRY(make_file(input));
+        *path = input->path;
+    }
     return ERROR_OK;
 }
 
@@ -176,9 +221,13 @@ void bundle_release(struct bundle *bundle)
     for (size_t i = 0; i < bundle->input_count; i++)
         if (bundle->inputs[i].file >= 0)
             close(bundle->inputs[i].file);
-    json_decref(bundle->metrics);
-    json_doc_free(bundle->scenario);
-    mem_free(bundle->scenario_text);
+    for (size_t i = 0; i < bundle->run_count; i++) {
+        json_decref(bundle->runs[i].metrics);
+        json_doc_free(bundle->runs[i].scenario);
+        mem_free(bundle->runs[i].scenario_text);
+    }
+    mem_free(bundle->inputs);
+    mem_free(bundle->runs);
     arena_release(&bundle->arena);
     *bundle = (struct bundle){0};
 }

@@ -142,6 +142,7 @@ struct comparison {
     size_t verdict_count;
     char **warnings; /* one line each, without a line end */
     size_t warning_count, warning_capacity;
+    size_t caveat_count;            /* the first warnings: every format says them before any difference */
     struct arena arena, look_arena; /* look_arena: rows, differences, verdicts; made anew by each look */
 };
 

@@ -211,8 +211,63 @@ static void warn_of_side(struct comparison *comparison, size_t side)
     }
 }
 
+/* Law: a side that completed fewer jobs is not called better in queue time before that is said.  A job that never starts
+ * counts with its wait until the run ends, so a policy that starts nothing, whose run ends with the last submission, had
+ * the shortest queue times.  Fewer are those of which the comparison itself says so, by the mark of jobs_completed.
+ * tests/cli/stuck.sh checks every format. */
+static const struct difference *completed(const struct comparison *comparison, size_t side)
+{
+    for (size_t r = 0; r < comparison->row_count; r++)
+        if (comparison->rows[r].of.cut == NULL && strcmp(comparison->rows[r].of.metric, "jobs_completed") == 0)
+            return &comparison->differences[side][r];
+    return NULL;
+}
+
+static bool is_called(const struct comparison *comparison, size_t side, char mark)
+{
+    for (size_t r = 0; r < comparison->row_count; r++)
+        if (comparison->differences[side][r].mark == mark &&
+            strncmp(comparison->rows[r].of.metric, "queue_time", strlen("queue_time")) == 0)
+            return true;
+    return false;
+}
+
+static void warn_of_completed(struct comparison *comparison, size_t side)
+{
+    const struct difference *jobs = completed(comparison, side);
+    const bool is_candidate = jobs != NULL && jobs->mark == '-';
+    const char *fewer = comparison->sides[is_candidate ? side : 0].name;
+    const char *more = comparison->sides[is_candidate ? 0 : side].name;
+    if ((is_candidate && is_called(comparison, side, '+')) ||
+        (jobs != NULL && jobs->mark == '+' && is_called(comparison, side, '-')))
+        comparison_warn(
+            comparison,
+            "'%s' completed fewer jobs than '%s' (%.6g, not %.6g): a job that never starts counts with its wait until "
+            "the run ends, so shorter queue times of '%s' may be no gain",
+            fewer, more, is_candidate ? jobs->candidate : jobs->base, is_candidate ? jobs->base : jobs->candidate,
+            fewer);
+}
+
+static void warn_of_stuck(struct comparison *comparison, size_t side)
+{
+    for (size_t seed = 0; seed < comparison->seed_count; seed++) {
+        const struct comparison_run *run = &comparison->sides[side].runs[seed];
+        const struct run_facts *facts = &run->values.result.facts;
+        if (run->state != COMPARISON_RUN_DONE || facts->stuck_jobs == 0)
+            continue;
+        comparison_warn(comparison, "'%s', seed %llu: %s", comparison->sides[side].name,
+                        (unsigned long long)comparison->seeds[seed], facts->stuck);
+        return;
+    }
+}
+
 void comparison_find_warnings(struct comparison *comparison)
 {
+    for (size_t side = 1; side < comparison->side_count; side++)
+        warn_of_completed(comparison, side);
+    comparison->caveat_count = comparison->warning_count;
+    for (size_t side = 0; side < comparison->side_count; side++)
+        warn_of_stuck(comparison, side);
     for (size_t side = 0; side < comparison->side_count; side++) {
         warn_of_side(comparison, side);
         if (side > 0)

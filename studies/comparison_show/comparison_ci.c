@@ -82,6 +82,19 @@ static void write_run_case(const struct comparison *comparison, const struct com
     buffer_release(&name);
 }
 
+static void write_caveats(const struct comparison *comparison, struct buffer *out)
+{
+    if (comparison->caveat_count == 0)
+        return;
+    buffer_string(out, "  <properties>\n");
+    for (size_t i = 0; i < comparison->caveat_count; i++) {
+        buffer_string(out, "    <property name=\"warning\" value=\"");
+        buffer_html(out, text_of(comparison->warnings[i]));
+        buffer_string(out, "\"/>\n");
+    }
+    buffer_string(out, "  </properties>\n");
+}
+
 void comparison_write_junit(const struct comparison *comparison, struct buffer *out)
 {
     size_t failed = 0, skipped = 0, side;
@@ -96,6 +109,7 @@ void comparison_write_junit(const struct comparison *comparison, struct buffer *
         "<testsuite name=\"windtunnel compare\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\" "
         "time=\"0\">\n",
         comparison->verdict_count + comparison->failed_count, failed, comparison->failed_count, skipped);
+    write_caveats(comparison, out);
     for (size_t i = 0; i < comparison->verdict_count; i++)
         write_gate_case(comparison, &comparison->verdicts[i], out);
     for (size_t i = 0; (run = comparison_failed(comparison, i, &side)) != NULL; i++)

@@ -280,8 +280,18 @@ static void write_table(const struct comparison *comparison, struct buffer *out)
     }
 }
 
+static void write_caveats(const struct comparison *comparison, struct buffer *out)
+{
+    for (size_t i = 0; i < comparison->caveat_count; i++) {
+        buffer_string(out, "Mind: ");
+        buffer_shown(out, text_of(comparison->warnings[i]));
+        buffer_char(out, '\n');
+    }
+}
+
 void comparison_write_text(const struct comparison *comparison, const struct comparison_show *show, struct buffer *out)
 {
+    write_caveats(comparison, out);
     write_gates(comparison, out);
     buffer_format(out, "%zu side%s, ", comparison->side_count, comparison->side_count == 1 ? "" : "s");
     comparison_write_seeds(comparison, out);

@@ -53,7 +53,9 @@ static struct error open_events(struct run *run)
 
 static struct error open_process(struct run *run)
 {
-    struct process_options options = {.command = run->options->scheduler,
+    const char *decisions = run->options->decisions;
+    struct process_options options = {.command = decisions != NULL ? "the recorded decisions" : run->options->scheduler,
+                                      .answers = decisions,
                                       .timeout_ms = run->options->scheduler_timeout_ms,
                                       .cluster = run->scenario.cluster,
                                       .queues = job_source_queues(run->source),
@@ -99,7 +101,7 @@ static struct error simulate(struct run *run)
     const struct cluster *cluster = run->scenario.cluster;
     for (uint32_t m = 0; m < cluster->model_count; m++)
         model_names[m] = cluster->models[m].name;
-    if (options->is_checked && options->scheduler == NULL)
+    if (options->is_checked && options->scheduler == NULL && options->decisions == NULL)
         TRY(check_guarantees(&run->scenario.policy));
     struct record_sink sinks[3] = {metrics_sink(run->metrics)};
     size_t sink_count = 1;

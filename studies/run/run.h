@@ -33,6 +33,7 @@ struct run_options {     /* all but `version` may be NULL, 0 or false */
     const char *out;                /* the record's folder; NULL: no record */
     bool has_events;                /* the record has every fact and decision too; needs `out` */
     const char *scheduler;          /* the command of another program that decides */
+    const char *decisions;          /* a file of its recorded answers, in its place (sim/live/process.h) */
     int64_t scheduler_timeout_ms;   /* the real time that it has for a cycle */
     bool is_checked;                /* verify the invariants at every instant */
     bool keeps_arrivals;            /* hash the arrivals, for run_result_text and the record */

@@ -84,7 +84,7 @@ windtunnel bundle rec --trust mine --trust rec --out given.json
 [ "$status" -eq 0 ] && cmp -s given.json plain.json || fail "a folder of data: $(cat said.err)"
 windtunnel bundle rec --input jobs.csv.zst=small.csv --out given.json
 [ "$status" -eq 3 ] || fail "another file was given: $status"
-refused_plainly 2 bundle rec --input none=small.csv <<'END'
+refused_plainly 2 bundle rec --input none=small.csv --input-mib 0 <<'END'
 error: the record has no input 'none'
 END
 cp kept.csv.zst study/data/jobs.csv.zst
@@ -138,14 +138,67 @@ error: the record fork cannot be bundled: it is a fork, which begins in another 
 END
 windtunnel run small.json --scheduler "$program decide --cluster four.json --policy fifo" --out outside
 [ "$status" -eq 0 ] || fail "another program: $(cat said.err)"
-refused_plainly 3 bundle outside <<'END'
-error: the record outside cannot be bundled: another program decided in it
+refused_plainly 3 bundle outside --trust . <<'END'
+error: the record outside cannot be bundled: another program decided in it, and its decisions are not recorded
+  run it again with --events
 END
 sed 's/"is_partial": false/"is_partial": true/' saved/result.json >partial.json
 mv partial.json saved/result.json
 refused_plainly 3 bundle saved <<'END'
 error: the record saved cannot be bundled: it is partial
 END
+# Decisions of another program that were recorded are made again, and tested as the program's were.
+windtunnel run small.json --scheduler "$program decide --cluster four.json --policy easy" --events --out outside
+windtunnel bundle outside --trust . --out outside.json
+[ "$status" -eq 0 ] && grep -q '^inside: events.jsonl.zst (decisions), ' said.err || fail "decisions: $(cat said.err)"
+mv small.csv away.csv
+reproduces 0 "$same" outside.json
+sed 's/\(\\"start\\":[0-9]*,\\"job\\":\)0/\17/' outside.json >hostile.json
+cmp -s outside.json hostile.json && fail 'no decision was changed'
+windtunnel reproduce hostile.json
+[ "$status" -eq 3 ] || fail "a decision that cannot be: status $status: $(cat said.err said.out)"
+sed 's/{\\"done\\":0}\\n"/"/' outside.json >short.json
+cmp -s outside.json short.json && fail 'no answer was left out'
+windtunnel reproduce short.json
+[ "$status" -eq 3 ] && grep -q '^error: the recorded decisions end before the run does$' said.err ||
+    fail "answers that are missing: status $status: $(cat said.err)"
+mv away.csv small.csv
+
+# All runs of a comparison and of a sweep, with what they read once.
+reproduces_all() { # bundle, runs
+    windtunnel reproduce "$1" --quiet
+    [ "$status" -eq 0 ] && [ "$(tail -n 1 said.out)" = "$2 of $2 runs are the same." ] ||
+        fail "$1: status $status: $(cat said.out said.err)"
+}
+echo '{"cluster": "four.json", "workload": {"trace": "small.csv", "shake": {"arrivals_s": 5}}}' >shaken.json
+windtunnel compare --scenario shaken.json --policy fifo --policy easy --seeds 3 --quiet --out sides
+[ "$status" -eq 0 ] || fail "compare: $(cat said.err)"
+windtunnel bundle sides --trust sides --out two.json
+[ "$status" -eq 0 ] && grep -q '^two.json: 6 runs, ' said.err || fail "a comparison: $(cat said.err)"
+[ "$(grep -c '"name": "small.csv"' two.json)" -eq 1 ] || fail 'the trace does not stand in the bundle once'
+! grep -q "$scratch" two.json || fail 'the bundle of a comparison holds a path'
+[ "$(grep -c '"name":"easy"' two.json)" -eq 3 ] || fail 'a side has not its policy'
+echo '{"scenario": "shaken.json", "seeds": 2,
+       "factors": [{"name": "policy", "path": "policy.preset", "values": ["fifo", "easy"]}]}' >sweep.json
+windtunnel sweep run sweep.json --out swept --quiet --no-bind
+[ "$status" -eq 0 ] || fail "sweep: $(cat said.err)"
+windtunnel bundle swept --out swept.json
+[ "$status" -eq 2 ] && grep -q 'a record opens no file$' said.err || fail "a sweep without trust: $(cat said.err)"
+windtunnel bundle swept --trust . --out swept.json
+[ "$status" -eq 0 ] && grep -q '^swept.json: 4 runs, ' said.err || fail "a sweep: $(cat said.err)"
+mv small.csv away.csv
+reproduces_all two.json 6
+reproduces_all swept.json 4
+sed '0,/"fingerprint": "./s//"fingerprint": "x/' swept.json >tampered.json
+reproduces 10 '3 of 4 runs are the same.' tampered.json
+refused_plainly 2 reproduce swept.json --out again <<'END'
+error: the bundle holds 4 runs, and '--out' takes the record of one
+END
+mv away.csv small.csv
+rm -r sides/easy
+windtunnel bundle sides --trust . --out two.json
+[ "$status" -eq 4 ] || fail "a side without a record: status $status: $(cat said.err)"
+
 refused_plainly 4 bundle none <<'END'
 error: cannot open none/result.json: No such file or directory
 END

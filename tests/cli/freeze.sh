@@ -76,7 +76,7 @@ cat >busy.json <<'END'
     "labels": {"rack": "r2"}}]},
  "workload": {"trace": "busy.jsonl", "format": "jsonl", "communication": [
    {"user": "cy", "plan": {"layers": 4, "hidden": 1024, "sequence": 512, "vocabulary": 5000, "batch": 8}}]}, "policy": {"preset": "windtunnel"},
- "queues": [{"name": "c", "quota_gpus": 4}], "world": {"limits": "kill"}}
+ "queues": [{"name": "a"}, {"name": "c", "quota_gpus": 4}], "world": {"limits": "kill"}}
 END
 same 'a busy trace' busy.json ''
 same 'a load' busy.json '--set workload.load=1.7'

@@ -46,6 +46,14 @@ for path in pipe secret evil.so /dev/zero; do
     done
 done
 
+# A file that the user gives for a trace is no plug-in, though its path passed the gate.
+bundle_of "$pools, \"plugins\": [\"evil.so\"]"
+chmod go-w . evil.so
+windtunnel reproduce b.json --input one=evil.so
+digest=$(sed -n 's/.*: its digest is \([0-9a-f]*\),.*/\1/p' said.err)
+sed "s/\"digest\": \"0\"/\"digest\": \"$digest\"/" b.json >c.json
+is_held reproduce c.json --input one=evil.so
+
 # ---- records ----
 
 # What a stranger puts into a record of ours.

@@ -62,7 +62,7 @@ static const struct {
     {"cuts", "{'geometry': {'policy': 'rate_limited', 'wait_s': 1, 'recuts_per_h': 2, 'rest_s': 3, 'needs': 'node', "
              "'fills': true}}"},
     {"mps", "{'sharing': {'policy': 'mps', 'clients_max': 7, 'trust': 'parent', 'isolation': 'container', "
-            "'gangs_on_slices': 'refuse'}}"},
+            "'gangs_on_slices': 'refuse', 'awaits_shared': true}}"},
     {"slices of time", "{'sharing': {'policy': 'timeslice', 'clients_max': 3}}"},
     {"trust", "{'sharing': {'policy': 'trust', 'clients_max': 7, 'slice_clients_max': 3}}"},
     /* What does not go together, until one of the two is another. */

@@ -170,7 +170,7 @@ static void load_as_bundle(const char *text)
     fclose(file);
     struct error error = bundle_read(&bundle, bundle_path);
     assert_false(error_is(error));
-    assert_false(error_is(bundle_open(&bundle, NULL, 0, &options)));
+    options = bundle_scenario(&bundle, 0);
     load(&options);
     bundle_release(&bundle);
 }

@@ -154,7 +154,7 @@ static void wait(struct world *w, uint32_t j)
     for (int r = 0; r < RANKS; r++)
         job->rank[r] = below(w, 4);
     demand(w, job, 1);
-    job->class_queue = pending_class_queue(&w->pending, job->queue, job->ask);
+    job->class_queue = pending_class_queue(&w->pending, job->queue, job->ask, QUEUE_ROOT);
     pending_add(&w->pending, job->class_queue, slot);
     queue_selection_waiting(&w->c.tree, job->queue, 1);
     w->slots[j] = slot;

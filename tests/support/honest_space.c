@@ -220,7 +220,7 @@ bool honest_knows_quota(const struct honest_world *world)
 bool honest_quota_allows(const struct honest_world *world, uint32_t j, const uint32_t members[])
 {
     const struct honest_job *job = &world->jobs[j];
-    for (int r = 0; r < RESOURCE_COUNT && world->scenario->policy.quota->forbids != NULL; r++) {
+    for (int r = 0; r < RESOURCE_COUNT; r++) {
         int64_t ask = 0;
         for (uint32_t g = 0; g < job->job.group_count; g++)
             ask += members[g] * honest_member_ask(world, &job_group(&job->job, g)->request, (enum resource)r);

@@ -118,10 +118,11 @@ static int64_t held_by(const struct mirror_job *entry)
     return held;
 }
 
-/* Would the job's queue and all above it stay within their limits with `more`? */
-static bool has_headroom(const struct mirror *mirror, const struct job *job, int64_t more)
+/* Would the job's queue and all above it stay within their limits with `more`?  charged: the states of jobs whose
+ * charge counts. */
+static bool has_headroom_among(const struct mirror *mirror, const struct job *job, int64_t more, unsigned states)
 {
-    if (mirror->policy.config.quota == &quota_none || ask_of(mirror, job) == 0)
+    if (ask_of(mirror, job) == 0)
         return true;
     for (queue_id q = job->queue; q != QUEUE_ROOT; q = mirror->queues->queues[q].parent) {
         int64_t limit = mirror->queues->queues[q].limit[RESOURCE_GPU], charged = more;
@@ -130,13 +131,18 @@ static bool has_headroom(const struct mirror *mirror, const struct job *job, int
             queue_id at = entry->job.queue;
             while (at != q && at != QUEUE_ROOT)
                 at = mirror->queues->queues[at].parent;
-            if (at == q && BOOKED >> entry->state & 1)
+            if (at == q && states >> entry->state & 1)
                 charged += held_by(entry);
         }
         if (limit != QUOTA_UNLIMITED && charged > limit)
             return false;
     }
     return true;
+}
+
+static bool has_headroom(const struct mirror *mirror, const struct job *job, int64_t more)
+{
+    return has_headroom_among(mirror, job, more, BOOKED);
 }
 
 /* The number of members with whole GPUs that fit the free GPUs, island by island if requested. */
@@ -278,14 +284,19 @@ static int order_of(const struct mirror *mirror, job_id a, job_id b)
     return a < b ? -1 : a > b;
 }
 
-/* The first waiting job in the order; JOB_NONE: none waits. */
-static job_id head_of(const struct mirror *mirror, queue_id queue, bool is_flat)
+/* The first waiting job in the order; in one line for all queues, the first that no limit forbids, where jobs of these
+ * states are charged.  JOB_NONE: none waits. */
+static job_id head_of(const struct mirror *mirror, queue_id queue, unsigned states)
 {
+    const bool is_flat = mirror->policy.config.quota->is_flat;
     job_id head = JOB_NONE;
-    for (job_id id = 0; id < mirror->job_count; id++)
-        if (mirror->jobs[id].state == WAITING && (is_flat || mirror->jobs[id].job.queue == queue) &&
-            (head == JOB_NONE || order_of(mirror, id, head) < 0))
+    for (job_id id = 0; id < mirror->job_count; id++) {
+        const struct job *job = &mirror->jobs[id].job;
+        if (mirror->jobs[id].state == WAITING && (is_flat || job->queue == queue) &&
+            (head == JOB_NONE || order_of(mirror, id, head) < 0) &&
+            (!is_flat || has_headroom_among(mirror, job, ask_of(mirror, job), states)))
             head = id;
+    }
     return head;
 }
 
@@ -364,8 +375,9 @@ static void take_reserve(struct mirror *mirror, const struct decision *all, size
     struct mirror_job *entry = &mirror->jobs[decision->job];
     if (entry->state != WAITING)
         mirror_fail(mirror, "a reservation for a job that does not wait", decision->job);
-    if (mirror->policy.config.is_strict &&
-        head_of(mirror, entry->job.queue, mirror->policy.config.quota->is_flat) != decision->job)
+    /* the plan was made before its victims left; others may have left before */
+    if (mirror->policy.config.is_strict && head_of(mirror, entry->job.queue, BOOKED) != decision->job &&
+        head_of(mirror, entry->job.queue, BOOKED | 1u << LEAVING) != decision->job)
         mirror_fail(mirror, "a strict line was overtaken by eviction", decision->job);
     check_plan(mirror, all, at);
     check_pieces(mirror, decision);
@@ -432,7 +444,7 @@ static void check_nothing_fits(const struct mirror *mirror)
         const struct job *job = &mirror->jobs[id].job;
         if (mirror->jobs[id].state != WAITING)
             continue;
-        if (config->is_strict && head_of(mirror, job->queue, config->quota->is_flat) != id)
+        if (config->is_strict && head_of(mirror, job->queue, BOOKED) != id)
             continue;
         if (fits(mirror, left, job) && has_headroom(mirror, job, ask_of(mirror, job)))
             mirror_fail(mirror, "it fits, may go, and was not started", id);

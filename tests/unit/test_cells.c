@@ -184,8 +184,8 @@ static void test_who_may(void **state)
     queue_id b = quota_case_add(&c, "b", QUEUE_ROOT, 8);
     quota_case_spec(&c, b)->limit[RESOURCE_GPU] = 10000;
     quota_case_ready(&c);
-    assert_int_equal(c.policy->forbids(&c.tree, a, GPUS(16)), QUEUE_NONE);
-    assert_int_equal(c.policy->forbids(&c.tree, b, GPUS(11)), b);
+    assert_int_equal(queue_tree_forbids(&c.tree, a, GPUS(16)), QUEUE_NONE);
+    assert_int_equal(queue_tree_forbids(&c.tree, b, GPUS(11)), b);
     assert_int_equal(c.policy->forbids(&c.tree, a, FIRM(4)), QUEUE_NONE);
     assert_int_equal(c.policy->forbids(&c.tree, a, FIRM(5)), a);
     assert_true(c.policy->may_reclaim(&c.tree, a, FIRM(4)));

@@ -266,7 +266,7 @@ static void test_victims_of_the_over_utilised(void **state)
 
 static queue_id forbids(struct fixture *f, queue_id q, const int64_t *ask)
 {
-    return quota_fairshare.forbids(&f->tree, q, ask);
+    return queue_tree_forbids(&f->tree, q, ask);
 }
 
 static void test_limits(void **state)

@@ -77,7 +77,7 @@ static void test_optional_columns(void **state)
     assert_string_equal(names_text(job_source_users(read.source), job->user), "ann");
     assert_int_equal(job->class, JOB_INFERENCE);
     assert_int_equal(job->priority, 125);
-    assert_false(job->is_preemptible);
+    assert_true(job->is_firm_by_priority);
     assert_true(job->limit == 3600 * TIME_NS_PER_S);
     assert_true(job->checkpoint.interval == 1800 * TIME_NS_PER_S);
     assert_true(job->checkpoint.duration == 60 * TIME_NS_PER_S);

@@ -67,14 +67,14 @@ static void guarantees_stay_free_while_idle(void **state)
     guarantee(&c, g1, 6); /* and so is g guaranteed 6 */
     quota_case_ready(&c);
     quota_case_charge(&c, a, GPUS(4));
-    assert_int_equal(c.policy->forbids(&c.tree, b, GPUS(6)), QUEUE_NONE);
-    assert_int_equal(c.policy->forbids(&c.tree, b, GPUS(7)), QUEUE_ROOT);
-    assert_int_equal(c.policy->forbids(&c.tree, g1, GPUS(6)), QUEUE_NONE);
+    assert_int_equal(queue_tree_forbids(&c.tree, b, GPUS(6)), QUEUE_NONE);
+    assert_int_equal(queue_tree_forbids(&c.tree, b, GPUS(7)), QUEUE_ROOT);
+    assert_int_equal(queue_tree_forbids(&c.tree, g1, GPUS(6)), QUEUE_NONE);
     quota_case_charge(&c, g1, GPUS(2)); /* its own, that was counted */
-    assert_int_equal(c.policy->forbids(&c.tree, b, GPUS(6)), QUEUE_NONE);
-    assert_int_equal(c.policy->forbids(&c.tree, b, GPUS(7)), QUEUE_ROOT);
-    assert_int_equal(c.policy->forbids(&c.tree, g1, GPUS(10)), QUEUE_NONE);
-    assert_int_equal(c.policy->forbids(&c.tree, g1, GPUS(11)), QUEUE_ROOT);
+    assert_int_equal(queue_tree_forbids(&c.tree, b, GPUS(6)), QUEUE_NONE);
+    assert_int_equal(queue_tree_forbids(&c.tree, b, GPUS(7)), QUEUE_ROOT);
+    assert_int_equal(queue_tree_forbids(&c.tree, g1, GPUS(10)), QUEUE_NONE);
+    assert_int_equal(queue_tree_forbids(&c.tree, g1, GPUS(11)), QUEUE_ROOT);
     quota_case_release(&c);
 }
 
@@ -88,8 +88,8 @@ static void within_its_guarantee_a_queue_is_never_held_up(void **state)
     guarantee(&c, b, 6); /* more than there is */
     quota_case_ready(&c);
     quota_case_charge(&c, a, GPUS(6));
-    assert_int_equal(c.policy->forbids(&c.tree, b, GPUS(2)), QUEUE_NONE);
-    assert_int_equal(c.policy->forbids(&c.tree, a, GPUS(1)), QUEUE_ROOT);
+    assert_int_equal(queue_tree_forbids(&c.tree, b, GPUS(2)), QUEUE_NONE);
+    assert_int_equal(queue_tree_forbids(&c.tree, a, GPUS(1)), QUEUE_ROOT);
     quota_case_release(&c);
 }
 
@@ -103,9 +103,9 @@ static void a_guarantee_is_kept_within_the_limit_of_the_parent(void **state)
     quota_case_spec(&c, org)->limit[RESOURCE_GPU] = 10 * 1000;
     guarantee(&c, b, 3);
     quota_case_ready(&c);
-    assert_int_equal(c.policy->forbids(&c.tree, a, GPUS(7)), QUEUE_NONE);
-    assert_int_equal(c.policy->forbids(&c.tree, a, GPUS(8)), org);
-    assert_int_equal(c.policy->forbids(&c.tree, a, GPUS(11)), org);
+    assert_int_equal(queue_tree_forbids(&c.tree, a, GPUS(7)), QUEUE_NONE);
+    assert_int_equal(queue_tree_forbids(&c.tree, a, GPUS(8)), org);
+    assert_int_equal(queue_tree_forbids(&c.tree, a, GPUS(11)), org);
     quota_case_release(&c);
 }
 
@@ -186,17 +186,17 @@ static void limits_and_firm_quota_hold_at_every_level(void **state)
     quota_case_ready(&c);
     const int64_t firm[QUEUE_SUM_COUNT] = {3000, 0, 0, 3000};
     quota_case_charge(&c, b, firm);
-    assert_int_equal(c.policy->forbids(&c.tree, a, GPUS(6)), QUEUE_NONE);
-    assert_int_equal(c.policy->forbids(&c.tree, a, GPUS(7)), org);
-    assert_int_equal(c.policy->forbids(&c.tree, a, GPUS(8)), a);
-    assert_int_equal(c.policy->forbids(&c.tree, a, firm), QUEUE_NONE); /* nobody asked for it */
+    assert_int_equal(queue_tree_forbids(&c.tree, a, GPUS(6)), QUEUE_NONE);
+    assert_int_equal(queue_tree_forbids(&c.tree, a, GPUS(7)), org);
+    assert_int_equal(queue_tree_forbids(&c.tree, a, GPUS(8)), a);
+    assert_int_equal(queue_tree_forbids(&c.tree, a, firm), QUEUE_NONE); /* nobody asked for it */
     c.config.firm_needs_quota = true;
-    assert_int_equal(c.policy->forbids(&c.tree, a, firm), a);
+    assert_int_equal(queue_tree_forbids(&c.tree, a, firm), a);
     quota_case_spec(&c, a)->deserved[RESOURCE_GPU] = 3000;
-    assert_int_equal(c.policy->forbids(&c.tree, a, firm), QUEUE_NONE);
+    assert_int_equal(queue_tree_forbids(&c.tree, a, firm), QUEUE_NONE);
     quota_case_spec(&c, org)->deserved[RESOURCE_GPU] = 5000; /* with b's that would be 6 */
-    assert_int_equal(c.policy->forbids(&c.tree, a, firm), org);
-    assert_int_equal(c.policy->forbids(&c.tree, a, GPUS(3)), QUEUE_NONE);
+    assert_int_equal(queue_tree_forbids(&c.tree, a, firm), org);
+    assert_int_equal(queue_tree_forbids(&c.tree, a, GPUS(3)), QUEUE_NONE);
     quota_case_release(&c);
 }
 

@@ -183,7 +183,7 @@ static void test_synth_everything(void **state)
     assert_int_equal(spec.synth->tenants.teams, 4);
     assert_true(spec.synth->tenants.zipf_exponent == 0.5);
     assert_string_equal(class->name, "serving");
-    assert_false(class->is_preemptible);
+    assert_true(class->is_firm_by_priority);
     assert_true(class->arrivals.peak == 2 && class->arrivals.peak_hour == 9);
     assert_true(class->arrivals.weekend_factor == 0.25 && class->arrivals.burst_factor == 3);
     assert_true(class->arrivals.burst_duration == 1200 * TIME_NS_PER_S);

@@ -236,8 +236,10 @@ static void put_facts(struct freeze *freeze, const struct job *job, const struct
     if (truth->workload_class != 0)
         put_text(out, "workload_class", names_text(job_source_classes(freeze->source), truth->workload_class - 1u));
     put_scaled(out, "priority", job->priority, 1);
-    key(out, "preemptible");
-    buffer_string(out, job->is_preemptible ? "true" : "false");
+    if (!job->is_firm_by_priority) {
+        key(out, "preemptible");
+        buffer_string(out, job->is_preemptible ? "true" : "false");
+    }
     put_time(out, "limit_s", job->limit, TIME_NEVER);
     put_time(out, "estimate_s", job->estimate, TIME_NEVER);
     put_time(out, "deadline_s", job->deadline, TIME_NEVER);

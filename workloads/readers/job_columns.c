@@ -258,7 +258,8 @@ static column_state of_priority(const struct job_view *view, struct buffer *out)
 static column_state of_preemptible(const struct job_view *view, struct buffer *out)
 {
     const bool is = view->job->is_preemptible;
-    return put_name(out, is ? "true" : "false", is == job_default().is_preemptible);
+    const char *text = view->job->is_firm_by_priority ? NULL : is ? "true" : "false"; /* NULL: nobody said */
+    return put_name(out, text, is == job_default().is_preemptible);
 }
 
 static column_state of_limit(const struct job_view *view, struct buffer *out)

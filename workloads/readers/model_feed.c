@@ -2,8 +2,10 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "workloads/load_model/load_draw.h"
+#include "workloads/readers/known_queues.h"
 
 enum { SECONDS_PER_HOUR = 3600, HOURS_PER_DAY = 24 };
 
@@ -66,8 +68,15 @@ static void model_feed_free(struct feed *feed)
 static const struct feed_ops model_feed_ops = {
     .next = model_feed_next, .preview = model_feed_preview, .free = model_feed_free};
 
+static struct error unknown_queue(const struct queue_table *queues, queue_id queue, const char *stream_name)
+{
+    char who[80];
+    snprintf(who, sizeof who, "the stream '%.60s'", stream_name);
+    return known_queues_error(queues, queue, who, NULL, 0);
+}
+
 /* A user of a stream has the stream's name, and no other stream has this name: so its users follow each other. */
-static void add_names(struct model_feed *self)
+static struct error add_names(struct model_feed *self)
 {
     struct job_tables *tables = self->feed.tables;
     struct buffer name = {0};
@@ -75,8 +84,10 @@ static void add_names(struct model_feed *self)
     for (uint32_t s = 0; s < self->model->stream_count; s++) {
         const struct load_stream *stream = &self->model->streams[s];
         const uint32_t users = stream->users.count > 0 ? stream->users.count : stream->arrivals.clients.count;
-        self->names[s] =
-            (struct stream_names){queue_table_of(tables->queues, text_of(stream->queue)), names_count(tables->users)};
+        const queue_id queue = queue_table_of(tables->queues, text_of(stream->queue));
+        if (!known_queues_have(tables->queues, queue))
+            return unknown_queue(tables->queues, queue, stream->name);
+        self->names[s] = (struct stream_names){queue, names_count(tables->users)};
         for (uint32_t u = 1; u <= users; u++) {
             name.length = 0;
             buffer_format(&name, "%s-u%u", stream->name, u);
@@ -84,6 +95,7 @@ static void add_names(struct model_feed *self)
         }
     }
     buffer_release(&name);
+    return ERROR_OK;
 }
 
 /* The factor of all rates that the load, or the GPU hours per day, ask for.  h_per_day: of the model. */
@@ -129,7 +141,7 @@ struct error model_feed_open(struct feed **out, const struct workload_spec *spec
     assert(spec->model_jobs != 0 || spec->model_until != 0);
     TRY(find_rate(spec, h_per_day, facts, tables->cluster, &self->plan.rate_factor));
     TRY(check_rate(moments.jobs_per_day * self->plan.rate_factor));
-    add_names(self);
+    TRY(add_names(self));
     self->draw = load_draw_new(self->model, &self->plan);
     facts->format = "model";
     facts->arrival_factor = facts->duration_factor = 1;

@@ -47,8 +47,7 @@ const struct column native_columns[NATIVE_FIELD_COUNT] = {
 enum { FAILURES_MAX = 1000 };
 
 enum {
-    PREEMPTIBLE_PRIORITY_BELOW = 100, /* default of `preemptible` */
-    CPUS_MAX = 4000000,               /* in milli-CPUs they fit a uint32_t */
+    CPUS_MAX = 4000000, /* in milli-CPUs they fit a uint32_t */
 };
 
 /* A number that is written as itself; 007 is a name. */
@@ -66,7 +65,7 @@ static struct error priority_read(const struct line *line, const struct field *f
     int64_t priority = job->priority;
     TRY(field_int(line, &fields[NATIVE_PRIORITY], INT32_MIN, INT32_MAX, &priority));
     job->priority = (int32_t)priority;
-    job->is_preemptible = priority < PREEMPTIBLE_PRIORITY_BELOW;
+    job->is_firm_by_priority = !field_is_set(&fields[NATIVE_PREEMPTIBLE]);
     return field_bool(line, &fields[NATIVE_PREEMPTIBLE], &job->is_preemptible);
 }
 

@@ -4,6 +4,7 @@
 
 #include "workloads/readers/feed.h"
 #include "workloads/readers/freeze.h"
+#include "workloads/readers/known_queues.h"
 #include "workloads/readers/merge_feed.h"
 #include "workloads/readers/model_feed.h"
 #include "workloads/readers/synth_feed.h"
@@ -18,6 +19,7 @@ struct job_source {
     struct arrivals_print arrivals;
     bool keeps_arrivals;
     job_id next_id;
+    const char *path; /* of the trace; "workload" without one */
 };
 
 static struct job_source *source_new(struct queue_table *queues, const struct cluster *cluster)
@@ -56,6 +58,7 @@ struct error job_source_open_with(struct job_source **out, const struct workload
     source->facts.declared_row_count = spec->communication.count;
     feed_open_fn *open = open_of(spec);
     source->part_count = spec->part_count;
+    source->path = spec->trace != NULL ? spec->trace : "workload";
     source->facts.unrecorded = workload_unrecorded(spec);
     struct error error = open(&source->feed, spec, tables, &source->facts, seed);
     *out = source;
@@ -119,8 +122,13 @@ struct error job_source_next(struct job_source *source, struct job *job, struct 
     TRY(source->feed->ops->next(source->feed, job, truth, has));
     if (!*has)
         return ERROR_OK;
+    const bool is_known = known_queues_have(source->tables.queues, job->queue);
+    source->facts.unnamed_count += !is_known;
+    if (!is_known && !known_queues_is_default(source->tables.queues, job->queue))
+        return known_queues_job_error(source->tables.queues, job, source->path, 0);
     TRY(declared_add(&source->tables.declared, job, truth, &source->facts));
     job->id = source->next_id++;
+    job_fields_add(&source->facts.fields, job);
     if (source->facts.unrecorded != NULL)
         wait_drop(&source->facts, truth);
     if (source->keeps_arrivals)

@@ -20,6 +20,7 @@
 #include "base/names.h"
 #include "topologies/cluster.h"
 #include "workloads/job.h"
+#include "workloads/job_fields.h"
 #include "workloads/job_truth.h"
 #include "workloads/readers/reason_tally.h"
 #include "workloads/readers/workload_spec.h"
@@ -59,6 +60,8 @@ struct workload_facts {
     char digest[33];                /* of the trace file as it was read; "" for synth */
     const struct side_files *sides; /* what was read beside it; lives as long as the source */
     const char *format;
+    uint64_t unnamed_count;   /* of these, jobs that name no queue although the scenario declares its queues */
+    struct job_fields fields; /* that the jobs given so far set */
     /* Of the jobs given so far, those that declare what they exchange: themselves, and by row of the table; the rows
      * live as long as the source. */
     uint64_t declared_count;

@@ -1,6 +1,10 @@
 #include "workloads/readers/synth_feed.h"
 
+#include <stdio.h>
+
+#include "workloads/readers/known_queues.h"
 #include "workloads/synth/synth.h"
+#include "workloads/synth/synth_spec.h"
 
 struct synth_feed {
     struct feed feed;
@@ -45,6 +49,16 @@ static void synth_feed_free(struct feed *feed)
 static const struct feed_ops synth_feed_ops = {
     .next = synth_feed_next, .preview = synth_feed_preview, .free = synth_feed_free};
 
+/* queue: QUEUE_NONE: of the tenants. */
+static struct error queue_check(const struct queue_table *queues, queue_id queue, const char *class_name)
+{
+    char who[80];
+    if (queue == QUEUE_NONE || known_queues_have(queues, queue))
+        return ERROR_OK;
+    snprintf(who, sizeof who, "the class '%.60s'", class_name);
+    return known_queues_error(queues, queue, who, NULL, 0);
+}
+
 static struct error begin(struct synth_feed *self, struct job_tables *tables, struct workload_facts *facts)
 {
     const char *class_name = "";
@@ -57,6 +71,8 @@ static struct error begin(struct synth_feed *self, struct job_tables *tables, st
         return error_new(ERROR_CONFIG, "size %u of the class '%s' cannot be: %s", index + 1, class_name, complaint);
     self->synth = synth_new(self->spec, tables->cluster, self->seed);
     synth_tenants(self->synth, tables->queues);
+    for (uint32_t c = 0; c < self->spec->class_count; c++)
+        TRY(queue_check(tables->queues, synth_class_queue(self->synth, c), self->spec->classes[c].name));
     synth_classes(self->synth, tables->classes);
     TRY(declared_check_synth(&tables->declared, self->synth));
     facts->format = "synth";

@@ -6,6 +6,7 @@
 #include "base/input.h"
 #include "workloads/readers/fill.h"
 #include "workloads/readers/held.h"
+#include "workloads/readers/known_queues.h"
 #include "workloads/readers/rows.h"
 #include "workloads/readers/spill.h"
 
@@ -29,8 +30,9 @@ struct trace_feed {
     bool is_sorted;   /* the trace's submissions never decrease */
     bool is_finished; /* the second reading has ended, and was of the same bytes */
     struct frozen_facts frozen;
-    time_ns origin;   /* the trace's time that becomes 0 */
-    time_ns previous; /* submission of the job before, in the trace's time */
+    uint64_t unnamed_count; /* jobs that name no queue, where queues are declared */
+    time_ns origin;         /* the trace's time that becomes 0 */
+    time_ns previous;       /* submission of the job before, in the trace's time */
 };
 
 static bool has_window(const struct workload_spec *spec)
@@ -70,6 +72,20 @@ static struct error trace_let_go(struct trace_feed *self)
     return ERROR_OK;
 }
 
+static struct error queue_check(struct trace_feed *self, const struct job *job)
+{
+    const struct queue_table *queues = self->feed.tables->queues;
+    const struct reader *reader = &self->rows.reader;
+    if (known_queues_have(queues, job->queue))
+        return ERROR_OK;
+    if (known_queues_is_default(queues, job->queue)) {
+        self->unnamed_count++;
+        return ERROR_OK;
+    }
+    return known_queues_job_error(queues, job, self->spec->trace,
+                                  reader->format->on_end == NULL ? input_line_number(reader->input) : 0);
+}
+
 /* Read everything once: the facts, and whether it is sorted.  Keep the jobs of a short trace. */
 static struct error trace_scan(struct trace_feed *self)
 {
@@ -91,6 +107,7 @@ static struct error trace_scan(struct trace_feed *self)
         if (self->feed.facts->job_count == JOB_NONE)
             return error_new(ERROR_DATA, "%s holds more than %u jobs", spec->trace, JOB_NONE);
         feed_count(&self->feed, &row.job, &row.truth);
+        TRY(queue_check(self, &row.job));
         TRY(declared_check(&self->feed.tables->declared, &row.job, &row.truth, NULL));
         assert(row.job.submit < 0 || job_complaint(&row.job) == NULL);
         if (spec->scan.on_job != NULL)
@@ -164,6 +181,9 @@ static struct error trace_judge(struct trace_feed *self)
     if (facts->job_count == 0)
         return error_new(ERROR_DATA, "%s holds no jobs%s%s", spec->trace, has_window(spec) ? " in the window" : "",
                          spec->sample.share > 0 || spec->growth.queues.count > 0 ? " that stay" : "");
+    const struct queue_table *queues = self->feed.tables->queues;
+    if (self->unnamed_count == facts->job_count)
+        return known_queues_error(queues, queue_table_find(queues, TEXT("default")), "every job", spec->trace, 0);
     feed_count_end(&self->feed);
     self->origin = has_window(spec)         ? spec->window_from
                    : self->frozen.is_frozen ? self->frozen.origin

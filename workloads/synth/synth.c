@@ -17,6 +17,7 @@ struct synth_stream {
     struct alias sizes;
     struct job *templates; /* by size: a job without id, time and queue */
     bool has_early_end;
+    queue_id queue; /* of all its jobs; unused if the class names none */
     struct random_stream size, run_time, outcome, activity, bandwidth, tenant;
 };
 
@@ -131,6 +132,7 @@ static struct job template_of(struct synth *synth, const struct synth_class *cla
     job.class = (uint8_t) class->class;
     job.priority = class->priority;
     job.is_preemptible = class->is_preemptible;
+    job.is_firm_by_priority = class->is_firm_by_priority;
     job.checkpoint = class->checkpoint;
     job.limit = class->limit;
     return job;
@@ -283,12 +285,8 @@ void synth_tenants(const struct synth *synth, struct queue_table *queues)
 {
     const struct synth_tenancy *tenants = &synth->spec->tenants;
     int64_t whole = (int64_t)synth->cluster->gpu_count * GPU_MILLI;
-    if (tenants->projects == 0) {
-        synth->queues[0] = queue_table_of(queues, TEXT("default"));
-        return;
-    }
     uint32_t team = 0;
-    for (uint32_t i = 0; i < tenants->organisations; i++) {
+    for (uint32_t i = 0; tenants->projects > 0 && i < tenants->organisations; i++) {
         uint32_t team_end = (uint32_t)part_begin(tenants->teams, i + 1, tenants->organisations);
         int64_t begin = part_begin(whole, team, tenants->teams);
         queue_id organisation =
@@ -299,12 +297,28 @@ void synth_tenants(const struct synth *synth, struct queue_table *queues)
             projects_add(synth, queues, team, id, deserved);
         }
     }
+    for (uint32_t c = 0; c < synth->spec->class_count; c++) {
+        const char *name = synth->spec->classes[c].queue;
+        if (name != NULL)
+            synth->streams[c].queue = queue_table_of(queues, text_of(name));
+        else if (tenants->projects == 0)
+            synth->queues[0] = queue_table_of(queues, TEXT("default"));
+    }
+}
+
+queue_id synth_class_queue(const struct synth *synth, uint32_t class_index)
+{
+    if (synth->spec->classes[class_index].queue != NULL)
+        return synth->streams[class_index].queue;
+    return synth->spec->tenants.projects == 0 ? synth->queues[0] : QUEUE_NONE;
 }
 
 /* ---- Drawing ----------------------------------------------------------------------------------- */
 
 static queue_id queue_draw(const struct synth *synth, struct synth_stream *stream)
 {
+    if (stream->class->queue != NULL)
+        return stream->queue;
     if (synth->spec->tenants.projects <= 1)
         return synth->queues[0];
     if (stream->arrivals.active_count != 0) {

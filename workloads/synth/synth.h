@@ -55,8 +55,11 @@ void synth_classes(const struct synth *synth, struct names *names);
 
 /* Add the tenants to `queues`: root -> organisation -> team -> project.  Deserved shares sum to the cluster, equal per
  * team, and within a team equal per project.  Demand is Zipf over all projects; a shuffle by the seed assigns the
- * ranks. */
+ * ranks.  Classes that name a queue are in that one. */
 void synth_tenants(const struct synth *synth, struct queue_table *queues);
+
+/* The queue of all jobs of the class, after synth_tenants; QUEUE_NONE: the tenants decide. */
+queue_id synth_class_queue(const struct synth *synth, uint32_t class_index);
 
 /* Show a job of each size of each class, without id, time and queue, until `seen` returns false. */
 typedef bool synth_seen_fn(void *self, const struct job *job, uint32_t class_index, uint32_t size_index);

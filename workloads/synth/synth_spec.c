@@ -7,7 +7,6 @@
 
 enum {
     PRIORITY_DEFAULT = 50,
-    PREEMPTIBLE_PRIORITY_BELOW = 100,
     PEAK_HOUR_DEFAULT = 14,
     MIB_PER_GB = 1024,
     MILLI = 1000,
@@ -267,9 +266,11 @@ static void class_read(const struct json_value *value, struct synth_class *class
     class->name = text_kept(&object, "name", arena);
     if (class->name == NULL)
         class->name = job_class_name(class->class);
+    class->queue = text_kept(&object, "queue", arena);
     work_read(&object, class);
     class->priority = (int32_t)json_get_int(&object, "priority", INT32_MIN, INT32_MAX, PRIORITY_DEFAULT);
-    class->is_preemptible = json_get_bool(&object, "preemptible", class->priority < PREEMPTIBLE_PRIORITY_BELOW);
+    class->is_preemptible = json_get_bool(&object, "preemptible", true);
+    class->is_firm_by_priority = !json_has(&object, "preemptible");
     struct json_value arrivals = json_member(&object, "arrivals");
     arrivals_read(&arrivals, &class->arrivals);
     struct json_value sizes = json_member(&object, "sizes");

@@ -34,7 +34,8 @@ struct synth_class {
     double share;         /* of the whole-GPU load; 0: gpu_h_per_day is given */
     double gpu_h_per_day; /* GPU hours that its jobs ask for per day; 0: it has a share */
     int32_t priority;
-    bool is_preemptible;
+    const char *queue;                        /* NULL: of the tenants */
+    bool is_preemptible, is_firm_by_priority; /* as of struct job */
     struct arrivals_shape arrivals;
     struct synth_size *sizes;
     uint32_t size_count;
