@@ -1,7 +1,7 @@
 /* libFuzzer: bytes as a trace.  The first byte chooses the format, as tests/fuzz/starts numbers them, the second
  * whether unreadable lines are skipped, whether the trace is read twice, to scale its arrivals, whether what stands
- * behind a form feed is the table of the format, and whether its dates are of a zone whose clocks change.  With FUZZ_FORMAT=NAME in the environment all inputs are of that
- * format.  `make fuzz` runs it. */
+ * behind a form feed is the table of the format, and whether its dates are of a zone whose clocks change.  With
+ * FUZZ_FORMAT=NAME in the environment all inputs are of that format.  `make fuzz` runs it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
