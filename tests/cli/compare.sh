@@ -214,7 +214,7 @@ print(int(decimal.Decimal(row["submit_s"]) * 1000000000))')
     compile all 'abort()'
     compare 11 --scenario mix.json --plugin all.so --side good --side "bad:$mine" --seeds 2
     says said.out 'There is no seed that both sides have run'
-    compare 3 --scenario mix.json --plugin all.so --side a --side b --set "$mine" --seeds 2
+    compare 5 --scenario mix.json --plugin all.so --side a --side b --set "$mine" --seeds 2
     says said.err '^error: no run succeeded; the first, .a. with seed 1: signal 6 (Aborted)$'
     gate '{"metric": "queue_time_p95_s", "max_increase": "50%"}'
     compare 11 --scenario mix.json --plugin all.so --side good --side same --side "bad:$mine" --gates gates.json \

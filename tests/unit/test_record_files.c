@@ -33,8 +33,8 @@ static const struct fake_run usual = {.tree = tree,
                                       .rejected_every = 100};
 
 static const char *const nasty_names[] = {
-    "plain", "with,comma", "with \"quotes\"", "two\nlines", "<script>", "\xc3\xa9t\xc3\xa9", "", "=1+1",
-    "\"",    ",",          "a\"\nb,\"\nc",    "tab\there"};
+    "plain", "with,comma", "with \"quotes\"", "two\xe2\x90\x8alines", "<script>", "\xc3\xa9t\xc3\xa9", "", "=1+1", "\"",
+    ",",     "a\"b,\"c",   "semi;colon"};
 
 static char folder[64];
 
