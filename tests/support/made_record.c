@@ -13,8 +13,8 @@
 #include "reports/result.h"
 #include "sim/record/record_files.h"
 #include "tests/support/fake_run.h"
-#include "tests/support/scratch.h"
 #include "tests/support/made_row.h"
+#include "tests/support/scratch.h"
 
 static void ok(struct error error)
 {
