@@ -281,9 +281,9 @@ static void extreme_rows_come_back(void **state)
                                   .pending_job_s = 123456789.123456789,
                                   .submitted = INT64_MAX};
     struct rows written = {0}, read = {0};
-    struct job_row plain = {.id = 7, .queue = "q", .user = "", .start = 8, .end = 9, .run = 1};
+    struct job_row plain =
+        made_row((struct job_row){.id = 7, .queue = "q", .user = "", .start = 8, .end = 9, .run = 1});
     job = made_row(job);
-    plain = made_row(plain);
     ok(rows_job(&written, &job));
     ok(rows_job(&written, &plain));
     ok(rows_sample(&written, &sample));
@@ -350,9 +350,7 @@ static void write_some(void)
     evicted.evictions = 1;
     evicted.lost_gpu_ns = 6 * s;
     struct job_row share = evicted;
-    evicted.limit = 30 * s;
-    evicted.estimate = 15 * s / 2;
-    evicted.deadline = 40 * s;
+    evicted.limit = 30 * s, evicted.estimate = 15 * s / 2, evicted.deadline = 40 * s;
     static const struct lost_row lost = {{[LOST_WRITE] = INT64_C(1000000000),
                                           [LOST_LOAD] = INT64_C(2000000000),
                                           [LOST_WORK_PREEMPTED] = INT64_C(3000000000)}};
@@ -368,8 +366,7 @@ static void write_some(void)
     evicted.active_gpu_us = 500000;
     evicted.idle_held_gpu_us = 1250000;
     share.communication = "plan";
-    share.planned_gpu_us = 3500;
-    share.mfu_micro = 412000;
+    share.planned_gpu_us = 3500, share.mfu_micro = 412000;
     share.faults = &(struct fault_row){2, {1, 0, 3}, 1500000000, 2500};
     share.idle = &(struct idle_row){4, 1, 2, 1, 750000};
     share.id = 11;
