@@ -79,9 +79,9 @@ const struct arrived_row *metrics_arrived(const struct metrics *metrics, size_t 
 
 #define METRICS_ARRIVED "arrived_pct"
 
-/* The part of offered_load_ratio that asks for one GPU model and can get no other, in the order of the models, then that
- * of jobs that several models would do for, if there are any: RECORD_ANY, of all GPUs.  They add up to the whole GPU
- * time asked.  0: the cluster has one model, or its pools are not known.  In result.json this is by.gpu_model_asked. */
+/* The part of offered_load_ratio that asks for one GPU model and can get no other, in the order of the models, then
+ * that of jobs that several models would do for, if there are any: RECORD_ANY, of all GPUs.  They add up to all GPU
+ * time asked.  0: the cluster has one model, or its pools are not known.  In result.json: by.gpu_model_asked. */
 struct model_load {
     const char *name;
     uint64_t gpus;

@@ -39,6 +39,14 @@ static void pair_time(struct buffer *out, const char *name, time_ns time)
     buffer_scaled(out, time, TIME_NS_PER_S);
 }
 
+/* NAME_s, and where its digits pass those of a JSON number NAME_ns, too. */
+static void pair_exact_time(struct buffer *out, const char *in_s, const char *in_ns, time_ns time)
+{
+    pair_time(out, in_s, time);
+    if (time > RESULT_EXACT_NS_MAX)
+        pair_count(out, in_ns, (uint64_t)time);
+}
+
 static void pair_texts(struct buffer *out, const char *name, const char *const *texts)
 {
     key(out, name);
@@ -221,9 +229,9 @@ static void write_loop(const struct loop_facts *loop, struct buffer *out)
 static void write_facts(const struct run_facts *facts, struct buffer *out)
 {
     buffer_string(out, "\"facts\": {");
-    pair_time(out, "end_s", facts->end);
-    pair_time(out, "warmup_s", facts->warmup);
-    pair_time(out, "measured_until_s", metrics_until(facts));
+    pair_exact_time(out, "end_s", "end_ns", facts->end);
+    pair_exact_time(out, "warmup_s", "warmup_ns", facts->warmup);
+    pair_exact_time(out, "measured_until_s", "measured_until_ns", metrics_until(facts));
     pair_count(out, "nodes", facts->node_count);
     pair_count(out, "gpus", facts->gpu_count);
     pair_texts(out, "gpu_models", facts->model_names);

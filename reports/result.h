@@ -30,6 +30,9 @@
 
 enum { RESULT_SCHEMA_VERSION = 3 };
 
+/* Up to here a JSON number of seconds gives the nanosecond; a later time of "facts" stands beside it in nanoseconds. */
+#define RESULT_EXACT_NS_MAX (INT64_C(1) << 50)
+
 #define RESULT_FILE      "result.json"
 #define RESULT_BYTES_MAX (UINT64_C(1) << 30)
 

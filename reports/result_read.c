@@ -254,6 +254,12 @@ static void read_loop(struct loop_facts *loop, struct json_object *object)
     loop->shift_abs_mean_s = json_get_real(object, "closed_loop_shift_abs_mean_s", 0, 1e18, 0);
 }
 
+static time_ns read_exact_time(struct json_object *facts, const char *in_s, const char *in_ns)
+{
+    const time_ns time = json_get_scaled(facts, in_s, TIME_NS_PER_S, 0, INT64_MAX, 0);
+    return json_get_int(facts, in_ns, 0, INT64_MAX, time);
+}
+
 static void read_facts(struct result *result, struct json_object *root)
 {
     struct run_facts *facts = &result->facts;
@@ -262,9 +268,9 @@ static void read_facts(struct result *result, struct json_object *root)
     struct json_value value = json_member(root, "facts");
     json_object_open(&object, &value);
     json_need(&object, "end_s");
-    facts->end = json_get_scaled(&object, "end_s", TIME_NS_PER_S, 0, INT64_MAX, 0);
-    facts->warmup = json_get_scaled(&object, "warmup_s", TIME_NS_PER_S, 0, INT64_MAX, 0);
-    facts->measured_until = json_get_scaled(&object, "measured_until_s", TIME_NS_PER_S, 0, INT64_MAX, 0);
+    facts->end = read_exact_time(&object, "end_s", "end_ns");
+    facts->warmup = read_exact_time(&object, "warmup_s", "warmup_ns");
+    facts->measured_until = read_exact_time(&object, "measured_until_s", "measured_until_ns");
     facts->node_count = (uint64_t)json_get_int(&object, "nodes", 0, INT64_MAX, 0);
     json_need(&object, "gpus");
     facts->gpu_count = (uint64_t)json_get_int(&object, "gpus", 0, INT64_MAX, 0);

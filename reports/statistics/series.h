@@ -10,11 +10,11 @@
  *
  * Interval: batch means.  30 batches if their means are independent, else 20, else 10 (Schmeiser, Oper. Res. 30, 1982:
  * more than 30 gain little, fewer than 10 lose much); independent: von Neumann's ratio does not show positive lag-1
- * autocorrelation at the one-sided level 0.1 (Fishman, Manag. Sci. 24, 1978).  If 10 batches still depend on each other,
- * there is no interval: INFERENCE_CORRELATED.  Values that do not fill a batch are left out at the front.  The ends are
- * those of Skart (Tafazzoli and Wilson, IIE Trans. 43, 2011): the standard error grows by sqrt((1 + c) / (1 - c)), c
- * the autocorrelation that is left if it is above 0, and the quantiles of t are adjusted to the skewness of the means
- * (Willink, Commun. Stat. 34, 2005), because waits have long upper tails.
+ * autocorrelation at the one-sided level 0.1 (Fishman, Manag. Sci. 24, 1978).  If 10 batches still depend on each
+ * other, there is no interval: INFERENCE_CORRELATED.  Values that do not fill a batch are left out at the front.  The
+ * ends are those of Skart (Tafazzoli and Wilson, IIE Trans. 43, 2011): the standard error grows by
+ * sqrt((1 + c) / (1 - c)), c the autocorrelation that is left if it is above 0, and the quantiles of t are adjusted to
+ * the skewness of the means (Willink, Commun. Stat. 34, 2005), because waits have long upper tails.
  *
  * How often an interval of 95 % holds the truth is measured: docs/statistics.md, tests/analytic/test_intervals.c.
  *
@@ -43,7 +43,8 @@ struct series_mean {
 /* Without warm-up: the interval of all values. */
 struct series_mean series_batch_means(const double *values, size_t count, double level);
 
-/* After the warm-up that MSER-5 finds, if it differs from the rest.  If MSER-5 finds none, half of the values are left out, and the state is
+/* After the warm-up that MSER-5 finds, if it differs from the rest.  If MSER-5 finds none, half of the values are left
+ * out, and the state is
  * INFERENCE_CORRELATED: there is no interval. */
 struct series_mean series_steady_mean(const double *values, size_t count, double level);
 

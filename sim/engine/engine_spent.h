@@ -31,9 +31,9 @@
  *  - Nothing is counted for a job that runs at full speed from its start to its end.
  *
  * Like activity, a change that no event announces (a warm-up is over) is made when the next row or event needs it.
- * Law: such a change is what was planned when its job's pieces, speed or phase last changed; so a row more or less, or a
- * check, changes no integral.  Test: tests/property/test_observing.c.  It once caught that the busy SMs of a job after
- * its warm-up followed from its speed at the time at which that was noticed.
+ * Law: such a change is what was planned when its job's pieces, speed or phase last changed; so a row more or less, or
+ * a check, changes no integral.  Test: tests/property/test_observing.c.  It once caught that the busy SMs of a job
+ * after its warm-up followed from its speed at the time at which that was noticed.
  *
  * It does not: know why a job is slow (engine_clients.c, engine_network.c, engine_saves.c), or write rows.
  */

@@ -44,8 +44,8 @@
  *   - in each row of the timeline the causes (spent_*) add up to GPUs x time_s, and their changes follow from what jobs
  *     hold: sim/engine/engine_spent.h;
  *   - a metric of the run is the sum of that metric over the queues, over the classes, and over any other cut.
- * Test: tests/property/test_one_sum.c.  It once caught that the time held by an elastic job that got fewer members than
- * it asked for, and never changed them, was counted at its full size.
+ * Test: tests/property/test_observing.c.  It once caught that the time held by an elastic job that got fewer members
+ * than it asked for, and never changed them, was counted at its full size.
  *
  * wait_by_reason_s: "Resources:12.5;Priority:3", exact seconds, in the order of enum reason; empty for a job that never
  * waited, if another program decided, or if world.wait_times is false.  They sum to wait_total_s; for a rejected job

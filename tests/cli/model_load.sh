@@ -1,6 +1,6 @@
 #!/bin/sh
-# The load of a workload is one number, in all and by GPU model, wherever it is told: trace info, validate, run, its page
-# and a report made later; and a report names what the run named.
+# The load of a workload is one number, in all and by GPU model, wherever it is told: trace info, validate, run, its
+# page and a report made later; and a report names what the run named.
 set -u
 . tests/support/cli.sh
 command -v python3 >/dev/null || exit 77

@@ -43,7 +43,8 @@ awk 'BEGIN {
 }' >queues.jsonl
 echo '{"cluster": {"pools": [{"name": "p", "nodes": 2, "gpus_per_node": 8}]}, "workload": {"trace": "queues.jsonl"},
  "policy": {"preset": "volcano"},
- "queues": [{"name": "a", "parent": null, "quota_gpus": 8}, {"name": "b", "parent": null, "quota_gpus": 8}]}' >queues.json
+ "queues": [{"name": "a", "parent": null, "quota_gpus": 8},
+   {"name": "b", "parent": null, "quota_gpus": 8}]}' >queues.json
 succeeds run queues.json --quiet --out out
 says said.out '^  a  *20  *80.0 %  *100.0 % '
 [ "$(metric jain_fairness)" = 1 ] || fail "both queues got all, and the fairness is $(metric jain_fairness)"

@@ -1,5 +1,5 @@
-/* tests/support/rich_world.h -- a random scenario with all physics on (studies/worlds/random_scenario.h), under a preset
- * or a random policy, ready to be run.
+/* tests/support/rich_world.h -- a random scenario with all physics on (studies/worlds/random_scenario.h), under a
+ * preset or a random policy, ready to be run.
  *
  *   rich_world_load(&world, seed);               writes s.json and j.jsonl to the scratch folder
  *   ... scenario_open(&world.scenario, &source) ...

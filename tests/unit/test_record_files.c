@@ -281,9 +281,9 @@ static void extreme_rows_come_back(void **state)
                                   .pending_job_s = 123456789.123456789,
                                   .submitted = INT64_MAX};
     struct rows written = {0}, read = {0};
-    struct job_row plain = {.id = 7, .queue = "q", .user = "", .start = 8, .end = 9, .run = 1};
+    struct job_row plain =
+        made_row((struct job_row){.id = 7, .queue = "q", .user = "", .start = 8, .end = 9, .run = 1});
     job = made_row(job);
-    plain = made_row(plain);
     ok(rows_job(&written, &job));
     ok(rows_job(&written, &plain));
     ok(rows_sample(&written, &sample));
@@ -350,9 +350,7 @@ static void write_some(void)
     evicted.evictions = 1;
     evicted.lost_gpu_ns = 6 * s;
     struct job_row share = evicted;
-    evicted.limit = 30 * s;
-    evicted.estimate = 15 * s / 2;
-    evicted.deadline = 40 * s;
+    evicted.limit = 30 * s, evicted.estimate = 15 * s / 2, evicted.deadline = 40 * s;
     static const struct lost_row lost = {{[LOST_WRITE] = INT64_C(1000000000),
                                           [LOST_LOAD] = INT64_C(2000000000),
                                           [LOST_WORK_PREEMPTED] = INT64_C(3000000000)}};
@@ -368,8 +366,7 @@ static void write_some(void)
     evicted.active_gpu_us = 500000;
     evicted.idle_held_gpu_us = 1250000;
     share.communication = "plan";
-    share.planned_gpu_us = 3500;
-    share.mfu_micro = 412000;
+    share.planned_gpu_us = 3500, share.mfu_micro = 412000;
     share.faults = &(struct fault_row){2, {1, 0, 3}, 1500000000, 2500};
     share.idle = &(struct idle_row){4, 1, 2, 1, 750000};
     share.id = 11;
@@ -524,32 +521,34 @@ static void an_edited_field_is_named_with_its_place(void **state)
     }
 }
 
+static const char *const filled_jobs[] = {
+    "8,7,8,7,8,1,1,1,1,1,,0,0,,q,,training,training,0,1,0,0,completed,,1,free,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,"
+    ",,"
+    ","
+    ",,,,,,,,,,9",
+    "8,8,,8,,0,0,1,0,1,,0,3,,q,,training,training,0,1,any,0,pending,,1,,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"
+    ",,,,,"
+    ",,,,",
+    "8,9,8,x,,0,0,1,0,1,,,,,q,,training,training,0,1,any,0,rejected,Held,1,,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,"
+    ","
+    ",,"
+    ",,,,,,,,8",
+    "8,10,9,10,11,7,1,1,17.5,2.5,,2,5,1.5,q,,training,training,0,1,0,0,completed,,1,free,1,6,3,0,0,0,"
+    "1,0,2,0,0,3,0,0,0,all_reduce_bound,1.5,0.25,3,24.999999999,0,,notebook,0.5,1.25,,,,,,,12,1.5,0.000000002,0,,,,"
+    ",,,30,7.5,40,20",
+    "8,11,9,11,11,3.5,1,1,0.0035,0.001,,2,5,1.5,q,,training,training,0,1,0,0,completed,,1,free,1,6,0,"
+    "0,0,0,,,,,,,,,,plan,0,0,0,,0.0035,0.412,,,,2,1,0,3,1.5,2.5,,,,,4,1,2,1,0.75,,,,,20",
+    NULL,
+};
+
 /* Whatever a field repeats: it is empty only where there is no value. */
 static void every_field_is_filled(void **state)
 {
     (void)state;
-    static const char *const jobs[] = {
-        "8,7,8,7,8,1,1,1,1,1,,0,0,,q,,training,training,0,1,0,0,completed,,1,free,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,"
-        ",,"
-        ","
-        ",,,,,,,,,,9",
-        "8,8,,8,,0,0,1,0,1,,0,3,,q,,training,training,0,1,any,0,pending,,1,,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"
-        ",,,,,"
-        ",,,,",
-        "8,9,8,x,,0,0,1,0,1,,,,,q,,training,training,0,1,any,0,rejected,Held,1,,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,"
-        ","
-        ",,"
-        ",,,,,,,,8",
-        "8,10,9,10,11,7,1,1,17.5,2.5,,2,5,1.5,q,,training,training,0,1,0,0,completed,,1,free,1,6,3,0,0,0,"
-        "1,0,2,0,0,3,0,0,0,all_reduce_bound,1.5,0.25,3,24.999999999,0,,notebook,0.5,1.25,,,,,,,12,1.5,0.000000002,0,,,,"
-        ",,,30,7.5,40,20",
-        "8,11,9,11,11,3.5,1,1,0.0035,0.001,,2,5,1.5,q,,training,training,0,1,0,0,completed,,1,free,1,6,0,"
-        "0,0,0,,,,,,,,,,plan,0,0,0,,0.0035,0.412,,,,2,1,0,3,1.5,2.5,,,,,4,1,2,1,0.75,,,,,20",
-        NULL};
     static const char *const attempts[] = {"7,8,1,n0:0,1,ended,,0,0,0,,,9",
                                            "7,8,0,\"n0:0,2\",1.5,ended,,1,1,0,leaf,12.500000001,9", NULL};
     write_some();
-    check_lines(RECORD_JOBS_FILE, jobs);
+    check_lines(RECORD_JOBS_FILE, filled_jobs);
     check_lines(RECORD_ATTEMPTS_FILE, attempts);
     static const struct {
         const char *from, *to, *place, *what;

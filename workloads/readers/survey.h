@@ -89,7 +89,8 @@ struct error survey_read_with(struct survey *survey, struct job_source *source,
 double survey_load(const struct survey *survey);
 size_t survey_loads(const struct survey *survey, struct survey_load loads[SURVEY_LOADS_MAX]);
 
-/* survey: {0}, or with `asks`, which may be set until the source is opened; must be released, also if the source cannot be opened. */
+/* survey: {0}, or with `asks`, which may be set until the source is opened; must be released, also if the source cannot
+ * be opened. */
 struct scan_listener survey_listener(struct survey *survey);
 
 /* Complete a survey whose listener heard a whole trace.  facts: of its source.  O(n log n) if it is not sorted. */

@@ -1,0 +1,306 @@
+#include "tests/support/told.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "tests/support/spent.h"
+
+enum { VALUES = 39 };
+
+static char why[512]; /* the law that broke; "": none */
+
+void broken(const char *format, ...)
+{
+    va_list args;
+    if (why[0] != '\0')
+        return;
+    va_start(args, format);
+    vsnprintf(why, sizeof why, format, args);
+    va_end(args);
+}
+
+const char *told_broken(void)
+{
+    return why;
+}
+
+void told_forget(void)
+{
+    why[0] = '\0';
+}
+
+/* ---- Rows ---- */
+
+static void make_room(struct told *told, job_id id)
+{
+    MEM_GROW(told->jobs, told->job_capacity, (size_t)id + 1);
+    MEM_GROW(told->texts, told->text_capacity, (size_t)id + 1);
+    MEM_GROW(told->job_rows, told->row_capacity, (size_t)id + 1);
+    MEM_GROW(told->hashes, told->hash_capacity, (size_t)id + 1);
+    if (id >= told->id_end)
+        told->id_end = id + 1;
+}
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    return text != NULL ? hash_bytes(text, strlen(text), hash) : hash;
+}
+
+#define MIX(hash, value) ((hash) = hash_bytes(&(value), sizeof(value), (hash)))
+
+static struct error on_job(void *self, const struct job_row *row)
+{
+    struct told *told = self;
+    make_room(told, row->id);
+    if (told->job_rows[row->id]++ > 0)
+        broken("job %u has two rows", row->id);
+    uint64_t hash = hash_text(hash_text(hash_text(1, row->name), row->queue), row->user);
+    hash = hash_text(hash_text(hash_text(hash, row->workload_class), row->communication), row->activity);
+    for (uint32_t left = row->waits != NULL ? row->waits->mask : 0; left != 0; left &= left - 1) {
+        hash = hash_mix(hash, (uint64_t)__builtin_ctz(left));
+        MIX(hash, row->waits->of[__builtin_ctz(left)]);
+    }
+    if (row->lost != NULL)
+        MIX(hash, *row->lost);
+    if (row->faults != NULL)
+        MIX(hash, *row->faults);
+    if (row->pulls != NULL)
+        MIX(hash, *row->pulls);
+    if (row->idle != NULL)
+        MIX(hash, *row->idle);
+    told->texts[row->id] = hash;
+    const time_ns waited = row->state == END_REJECTED ? row->end - row->submit : row->wait_total;
+    if (row->waits != NULL && wait_times_sum(row->waits) != waited)
+        broken("job %u: its waits by reason do not add up to its wait", row->id);
+    told->jobs[row->id] = *row;
+    told->jobs[row->id].queue = names_text(told->queues, names_add(told->queues, text_of(row->queue)));
+    return ERROR_OK;
+}
+
+static struct error on_attempt(void *self, const struct attempt_row *row)
+{
+    struct told *told = self;
+    make_room(told, row->id);
+    uint64_t hash = hash_text(told->hashes[row->id], row->placement);
+    const int64_t values[] = {row->attempt,         row->start, row->end,  row->gpu_milli,  row->why,
+                              row->reason,          row->saved, row->lost, row->is_partial, row->link_tier,
+                              row->link_bytes_per_s};
+    MIX(hash, values);
+    told->hashes[row->id] = hash;
+    MEM_GROW(told->attempts, told->attempt_capacity, told->attempt_count + 1);
+    told->attempts[told->attempt_count] = *row;
+    told->attempts[told->attempt_count++].placement = NULL;
+    return ERROR_OK;
+}
+
+static struct error on_sample(void *self, const struct timeline_row *row)
+{
+    struct told *told = self;
+    const char *wrong = spent_complaint(row, told->gpu_count);
+    if (wrong != NULL)
+        broken("at %.9f s %s", time_to_seconds(row->time), wrong);
+    MEM_GROW(told->samples, told->sample_capacity, told->sample_count + 1);
+    told->samples[told->sample_count++] = *row;
+    return ERROR_OK;
+}
+
+void told_open(struct told *told, uint64_t gpu_count)
+{
+    *told = (struct told){.gpu_count = gpu_count, .metrics = metrics_new(), .queues = names_new()};
+}
+
+void told_release(struct told *told)
+{
+    mem_free(told->jobs);
+    mem_free(told->texts);
+    mem_free(told->job_rows);
+    mem_free(told->hashes);
+    mem_free(told->attempts);
+    mem_free(told->samples);
+    metrics_free(told->metrics);
+    names_free(told->queues);
+    error_release(&told->result.stall);
+}
+
+struct record_sink told_sink(struct told *told)
+{
+    return (struct record_sink){.self = told, .on_job = on_job, .on_attempt = on_attempt, .on_sample = on_sample};
+}
+
+/* ---- Two runs ---- */
+
+/* The numbers of a row, in the order of these names. */
+static const char *const value_names[VALUES] = {"class",
+                                                "priority",
+                                                "gpus",
+                                                "members",
+                                                "model",
+                                                "submit_s",
+                                                "eligible_s",
+                                                "start_s",
+                                                "end_s",
+                                                "state",
+                                                "reason",
+                                                "wait_s",
+                                                "wait_total_s",
+                                                "run_s",
+                                                "work_s",
+                                                "work_asked_s",
+                                                "evictions",
+                                                "lost_gpu_s",
+                                                "overhead_gpu_s",
+                                                "sm_active_ratio",
+                                                "is_counted",
+                                                "source",
+                                                "resizes",
+                                                "held_gpu_s",
+                                                "held_gpu_s",
+                                                "preempted_gpu_s",
+                                                "evictions_wasted",
+                                                "exposed_gpu_s",
+                                                "slowed_gpu_s",
+                                                "network_gpu_s",
+                                                "network_gb_per_s",
+                                                "planned_gpu_s",
+                                                "mfu_ratio",
+                                                "active_gpu_s",
+                                                "idle_held_gpu_s",
+                                                "limit_s",
+                                                "estimate_s",
+                                                "deadline_s",
+                                                "recorded_wait_s"};
+
+static void values_of(const struct job_row *row, int64_t values[VALUES])
+{
+    const int64_t all[] = {row->class,
+                           row->priority,
+                           row->gpu_milli,
+                           row->members,
+                           row->model,
+                           row->submit,
+                           row->eligible,
+                           row->start,
+                           row->end,
+                           row->state,
+                           row->reason,
+                           row->wait,
+                           row->wait_total,
+                           row->run,
+                           row->work,
+                           row->work_asked,
+                           row->evictions,
+                           row->lost_gpu_ns,
+                           row->overhead_gpu_ns,
+                           row->sm_active_milli,
+                           row->is_counted,
+                           row->source,
+                           row->resizes,
+                           (int64_t)(row->held_milli_ns / GPU_MILLI),
+                           (int64_t)(row->held_milli_ns % GPU_MILLI),
+                           row->preempted_gpu_ns,
+                           row->evictions_wasted,
+                           row->exposed_gpu_us,
+                           row->slowed_gpu_us,
+                           row->network_gpu_us,
+                           row->network_bytes_per_s,
+                           row->planned_gpu_us,
+                           row->mfu_micro,
+                           row->active_gpu_us,
+                           row->idle_held_gpu_us,
+                           row->limit,
+                           row->estimate,
+                           row->deadline,
+                           row->recorded_wait};
+    _Static_assert(sizeof all / sizeof *all <= VALUES, "room for all");
+    memset(values, 0, VALUES * sizeof *values);
+    memcpy(values, all, sizeof all);
+}
+
+static void compare_job(const struct told *a, const struct told *b, job_id id)
+{
+    int64_t x[VALUES], y[VALUES];
+    values_of(&a->jobs[id], x);
+    values_of(&b->jobs[id], y);
+    for (int v = 0; v < VALUES && value_names[v] != NULL; v++)
+        if (x[v] != y[v])
+            broken("job %u: %s is %lld, observed %lld", id, value_names[v], (long long)x[v], (long long)y[v]);
+    if (a->texts[id] != b->texts[id])
+        broken("job %u: a text, its waits or its losses differ when observed", id);
+}
+
+static void compare_samples(const struct told *a, const struct told *b)
+{
+    for (size_t i = 0, j = 0; i < a->sample_count && j < b->sample_count;) {
+        const struct timeline_row *x = &a->samples[i], *y = &b->samples[j];
+        if (x->time != y->time) {
+            *(x->time < y->time ? &i : &j) += 1;
+            continue;
+        }
+        const double reals[][2] = {
+            {x->allocated_gpu_s, y->allocated_gpu_s}, {x->active_gpu_s, y->active_gpu_s},
+            {x->reserved_gpu_s, y->reserved_gpu_s},   {x->pending_job_s, y->pending_job_s},
+            {x->running_job_s, y->running_job_s},     {x->partial_gang_gpu_s, y->partial_gang_gpu_s},
+            {x->idle_held_gpu_s, y->idle_held_gpu_s}};
+        static const char *const names[] = {"allocated_gpu_s", "active_gpu_s",       "reserved_gpu_s", "pending_job_s",
+                                            "running_job_s",   "partial_gang_gpu_s", "idle_held_gpu_s"};
+        for (size_t r = 0; r < sizeof names / sizeof *names; r++)
+            if (reals[r][0] != reals[r][1])
+                broken("%s at %.9f s is %.17g, observed %.17g", names[r], time_to_seconds(x->time), reals[r][0],
+                       reals[r][1]);
+        for (int cause = 0; cause < SPENT_COUNT; cause++)
+            if (x->spent[cause] != y->spent[cause])
+                broken("spent_%s at %.9f s is %.9f, observed %.9f", spent_names[cause], time_to_seconds(x->time),
+                       (double)x->spent[cause] / 1e9, (double)y->spent[cause] / 1e9);
+        if (x->pending_jobs != y->pending_jobs || x->running_jobs != y->running_jobs ||
+            x->allocated_gpu_milli != y->allocated_gpu_milli || x->reserved_gpu_milli != y->reserved_gpu_milli ||
+            x->active_gpu_milli != y->active_gpu_milli || x->idle_held_gpu_milli != y->idle_held_gpu_milli ||
+            x->evicted != y->evicted || x->started != y->started || x->ended != y->ended ||
+            memcmp(&x->space, &y->space, sizeof x->space) != 0)
+            broken("the state at %.9f s differs when observed", time_to_seconds(x->time));
+        i++;
+        j++;
+    }
+}
+
+static bool is_sampled(const struct metric *metric)
+{
+    return strncmp(metric->definition, "Sampled mean", 12) == 0;
+}
+
+void told_compare_metrics(const struct metrics *a, const struct metrics *b, bool has_equal_samples)
+{
+    size_t number, other;
+    const struct metric *x = metrics_all(a, &number), *y = metrics_all(b, &other);
+    for (size_t m = 0; m < number; m++)
+        if ((has_equal_samples || !is_sampled(&x[m])) && memcmp(&x[m].value, &y[m].value, sizeof(double)) != 0 &&
+            !(isnan(x[m].value) && isnan(y[m].value)))
+            broken("%s is %.17g, observed %.17g", x[m].name, x[m].value, y[m].value);
+    for (int c = 0; metrics_cut_names[c] != NULL; c++)
+        for (size_t i = 0; metrics_cut_key(a, metrics_cut_names[c], i) != NULL; i++) {
+            x = metrics_cut(a, metrics_cut_names[c], i, &number);
+            y = metrics_cut(b, metrics_cut_names[c], i, &other);
+            for (size_t m = 0; m < number && y != NULL; m++)
+                if (x[m].value != y[m].value && !(isnan(x[m].value) && isnan(y[m].value)))
+                    broken("%s of %s %s is %.17g, observed %.17g", x[m].name, metrics_cut_names[c],
+                           metrics_cut_key(a, metrics_cut_names[c], i), x[m].value, y[m].value);
+        }
+}
+
+void told_compare(const struct told *a, const struct told *b)
+{
+    if (a->result.fingerprint != b->result.fingerprint)
+        broken("the decisions differ when observed");
+    if (a->id_end != b->id_end)
+        broken("there are %u jobs, observed %u", a->id_end, b->id_end);
+    for (job_id id = 0; id < a->id_end && id < b->id_end; id++) {
+        compare_job(a, b, id);
+        if (a->hashes[id] != b->hashes[id])
+            broken("job %u: its attempts differ when observed", id);
+    }
+    compare_samples(a, b);
+    told_compare_metrics(a->metrics, b->metrics, false);
+}
