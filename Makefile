@@ -51,8 +51,10 @@ endif
 # What users run is optimised as a whole (an eighth faster), and more than the others (a twelfth); fat objects still
 # link without that, so that tests link fast and the library serves any compiler.  On x86-64 gcc zeroes structures of
 # some hundred bytes with an instruction that takes longer to begin than the plain stores take (a sixteenth).
+# Tests are not: they compile in half of the time.
 ifneq ($(filter release profiled counting,$(VARIANT)),)
 OPT := -O3
+TEST_FLAGS := -O1
 ifneq ($(findstring Free Software Foundation,$(shell $(CC) --version 2>/dev/null)),)
 LTO_COMPILE := -flto=auto -ffat-lto-objects
 LTO_LINK := -flto=auto
@@ -76,6 +78,10 @@ endif
 ifeq ($(VARIANT),counting)
 WERROR :=
 INSTRUMENT := -fprofile-generate
+# What is counted are the ways through one file, before it is optimised with others: linking like that tells no more.
+LTO_COMPILE :=
+LTO_LINK :=
+LTO_NONE :=
 else ifeq ($(VARIANT),profiled)
 WERROR :=
 INSTRUMENT := -fprofile-use -fprofile-partial-training -Wno-missing-profile -Wno-error=coverage-mismatch
@@ -147,9 +153,9 @@ SCHED_HEADERS := policies/sched.h policies/explain.h policies/wire.h policies/pl
 
 TABLES := preset-table backfill-table defrag-table packing-table topology-table sharing-table network-table \
     cold-start-table idle-table physics-table cliff-table headline synth-table read-table
-.PHONY: all profiled run test test-slow test-quick test-all bench bench-update $(TABLES) lint format sanitize fuzz \
-        valgrind coverage mutants golden-update install deb clean deps help compile link objects libraries test-small \
-        check-deps FORCE
+.PHONY: all profiled run test test-slow test-quick test-all bare bench bench-update $(TABLES) lint format sanitize \
+        fuzz valgrind coverage mutants golden-update install deb clean deps help compile link objects libraries \
+        test-small check-deps FORCE
 
 all: link libraries ## Build ./windtunnel and the scheduler library (the default)
 
@@ -170,7 +176,7 @@ run: link ## Run the main scenario, two weeks on 4,000 GPUs (ARGS='...' adds arg
 	./windtunnel compare $(FLAGSHIP) --out out/flagship >/dev/null
 
 deps: ## Install the Debian packages that building, testing and linting need
-	@tools/deps build run test oracle lint clang valgrind package extra
+	@tools/deps build run test oracle lint clang valgrind package extra bare
 
 help: ## List the targets
 	@awk -F ':[^#]*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile
@@ -183,11 +189,15 @@ clean: ## Remove what was built (records under out/ stay)
 
 # The packages that the goals need are checked before anything is compiled.  Only the goals named here install
 # what is missing; any other only says so.
+# `make test` needs no packages but those of TEST_GROUPS, and its tests find no other commands (tests/run --packages);
+# tests that need the others are among the SLOW ones.
+TEST_GROUPS := start build run test
+SLOW_GROUPS := $(TEST_GROUPS) oracle lint valgrind package extra
 TESTING := compile test test-slow test-quick test-all test-small valgrind-unit golden-update
 INSTALLING := run profiled deb deb-files bench bench-run bench-update bench-rewrite $(TABLES) $(TESTING)
 goals = $(filter $(1),$(MAKECMDGOALS))
 PACKAGES := build $(if $(call goals,$(INSTALLING)),run) $(if $(call goals,$(TESTING)),test) \
-            $(if $(call goals,test-all),oracle) \
+            $(if $(call goals,test-slow test-all),$(SLOW_GROUPS)) $(if $(call goals,test-all),bare) \
             $(if $(call goals,lint),lint) $(if $(call goals,deb deb-files),package) \
             $(if $(call goals,valgrind-unit bench bench-run bench-update bench-rewrite),valgrind)
 
@@ -202,7 +212,7 @@ objects: $(OBJECTS)
 stamp = @mkdir -p $(@D); printf '%s\n' '$(1)' > $@.new; if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
 $(B)/flags: FORCE | check-deps
-	$(call stamp,$(CC) $(CPPFLAGS) $(CFLAGS) $(LTO_COMPILE) $(LIBRARIES_CFLAGS) $(LDFLAGS))
+	$(call stamp,$(CC) $(CPPFLAGS) $(CFLAGS) $(TEST_FLAGS) $(LTO_COMPILE) $(LIBRARIES_CFLAGS) $(LDFLAGS))
 
 $(B)/sources: FORCE
 	$(call stamp,$(SOURCES) / $(SCHED_SOURCES) / $(SUPPORT))
@@ -221,7 +231,7 @@ endif
 $(B)/objects/%.o: %.c $(B)/flags | check-deps
 	@mkdir -p $(@D)
 	$(call say,cc,$<) $(CC) $(CPPFLAGS) $(if $(filter tools/%,$<),-DWINDTUNNEL_VERSION='"$(VERSION)"') \
-	    $(LIBRARIES_CFLAGS) $(CFLAGS) $(if $(filter tests/%,$<),-U_FORTIFY_SOURCE,$(LTO_COMPILE)) \
+	    $(LIBRARIES_CFLAGS) $(CFLAGS) $(if $(filter tests/%,$<),$(TEST_FLAGS) -U_FORTIFY_SOURCE,$(LTO_COMPILE)) \
 	    $(if $(filter counting profiled,$(VARIANT)),-dumpdir $(COUNTS)/$(*D)/) -MMD -MP -c -o $@ $<
 
 $(call object,$(filter tools/%,$(SOURCES))): VERSION
@@ -333,11 +343,12 @@ programs = $(patsubst tests/%.c,$(B)/tests/%,$(call only,$(sort $(foreach kind,$
 scripts = $(call only,$(sort $(foreach kind,$(1),$(wildcard tests/$(kind)/test_*.sh)) \
     $(if $(filter cli,$(1)),$(wildcard tests/cli/*.sh))))
 tests = $(call programs,$(1)) $(call scripts,$(1))
-# What takes longest stands back from `make test`, unless ONLY names it: `make test-slow` (in CI) and `make test-all`
-# run it. tests/cli/determinism.sh is in both; there the builds of DETERMINISM are made first, here it takes those that
-# are there.
-SLOW := $(wildcard $(addprefix tests/,analytic/test_mmc.c cli/deb.sh cli/near_linear.sh cli/policy_check_process.sh \
-    cli/sweep_slurm.sh cli/sacct_slurm.sh \
+# What takes longest, and what needs packages that building and running do not, stands back from `make test`, unless
+# ONLY names it: `make test-slow` (in CI) and `make test-all` run it. tests/cli/determinism.sh is in both; there the
+# builds of DETERMINISM are made first, here it takes those that are there.
+SLOW := $(wildcard $(addprefix tests/,analytic/test_mmc.c analytic/test_sizing.c analytic/test_statistics_oracle.sh \
+    $(addprefix cli/,bench.sh completion_shells.sh deb.sh guides.sh lint_selftest.sh near_linear.sh physics_table.sh \
+    policy_check_process.sh read_table.sh sacct_slurm.sh schema.sh sweep_slurm.sh) \
     $(addprefix property/test_,easy_oracle.c fifo_oracle.c guarantees.c presets.c)))
 DETERMINISM = gcc-O0 $(if $(shell command -v clang),clang) $(filter profiled,$(SHIPPED))
 DETERMINISM_TEST := tests/cli/determinism.sh
@@ -346,8 +357,11 @@ slow_programs = $(patsubst tests/%.c,$(B)/tests/%,$(call only,$(filter %.c,$(SLO
 slow_scripts = $(call only,$(filter %.sh,$(SLOW)) $(DETERMINISM_TEST))
 
 TEST_TIMEOUT_S ?= $(if $(filter full,$(SIZE)),3600,1200)
+# The daemons of Slurm are not among the packages that `make deps` installs; where they are, two tests run with them.
+test test-quick golden-update: COMMANDS_OF = $(if $(ONLY),$(SLOW_GROUPS),$(TEST_GROUPS))
+COMMANDS_OF = $(SLOW_GROUPS) slurm
 RUN_TESTS = WINDTUNNEL_TEST_SIZE=$(SIZE) WINDTUNNEL=$(B)/windtunnel WINDTUNNEL_BUILD=$(B) CC='$(CC)' OPT='$(OPT)' \
-            tests/run --timeout $(TEST_TIMEOUT_S) --logs $(B)/logs
+            tests/run --timeout $(TEST_TIMEOUT_S) --logs $(B)/logs --packages '$(COMMANDS_OF)'
 
 # An archive, so that a test takes what it uses alone: one that plays the scheduler itself must not meet the true one.
 $(B)/libtest_support.a: $(call object,$(SUPPORT)) $(B)/sources
@@ -358,7 +372,8 @@ $(B)/tests/%: $(B)/objects/tests/%.o $(B)/libtest_support.a $(B)/libwindtunnel.a
 	@mkdir -p $(@D)
 	$(call say,link,$@) $(CC) $(CFLAGS) $(LTO_NONE) $(LDFLAGS) -o $@ $^ $(LIBRARIES_LIBS) $(CMOCKA_LIBS)
 
-$(B)/tests/bench/bench_%: $(B)/objects/tests/bench/bench_%.o $(B)/libtest_support.a $(B)/libwindtunnel.a
+# For figures that users may expect: optimised as a whole, which takes a minute of CPU time for each.
+$(B)/whole/%: $(B)/objects/tests/%.o $(B)/libtest_support.a $(B)/libwindtunnel.a
 	@mkdir -p $(@D)
 	$(call say,link,$@) $(CC) $(CFLAGS) $(LTO_LINK) $(LDFLAGS) -o $@ $^ $(LIBRARIES_LIBS) $(CMOCKA_LIBS)
 
@@ -389,8 +404,15 @@ determinism-builds: link
 test-quick: link $(call programs,$(KINDS_QUICK)) ## Run the unit, golden and fault tests
 	@$(RUN_TESTS) $(call tests,$(KINDS_QUICK))
 
-test-all: link determinism-builds $(call programs,$(KINDS) bench) ## Run all tests, full sizes, and the benchmarks' own
-	@$(RUN_TESTS) $(call tests,$(KINDS) bench)
+test-all: link determinism-builds $(call programs,$(KINDS) bench) ## Run all tests, full sizes; sanitize; bare if root
+	@if [ "$$(id -u)" -eq 0 ]; then tools/bare; fi
+	@$(MAKE) --no-print-directory sanitize
+	@$(RUN_TESTS) $(if $(filter 0,$(shell id -u)),,--note 'left out: make bare, which needs root') \
+	    $(call tests,$(KINDS) bench)
+
+bare: ## Run the README's commands on a bare Debian in a folder (root, debootstrap; half an hour)
+	@tools/deps bare
+	@tools/bare
 
 # Under the sanitizers these would take a third of the time, for code that other tests run under them, too.
 LONG_WHEN_WATCHED := cli/guides.sh cli/schema.sh cli/sacct_slurm.sh cli/sweep_slurm.sh analytic/test_mmc \
@@ -399,11 +421,17 @@ LONG_WHEN_WATCHED := cli/guides.sh cli/schema.sh cli/sacct_slurm.sh cli/sweep_sl
     cli/compare.sh cli/decide.sh cli/sweep_killed.sh
 
 # As `test`, but ./windtunnel keeps pointing where it did (tests take the program's path from WINDTUNNEL).
-test-small: $(PROGRAM) $(call programs,$(KINDS))
-	@$(RUN_TESTS) $(filter-out $(if $(filter sanitized,$(VARIANT)),$(addprefix %tests/,$(LONG_WHEN_WATCHED))), \
-	    $(call tests,$(KINDS)))
+# SAMPLE=N: the tests of what changed and one in N of the others (tests/sample).
+SAMPLE ?=
+ifneq ($(call goals,test-small),)
+SMALL_TESTS := $(filter-out $(if $(filter sanitized,$(VARIANT)),$(addprefix %tests/,$(LONG_WHEN_WATCHED))), \
+    $(call tests,$(KINDS)))
+SMALL_TESTS := $(if $(SAMPLE),$(shell tests/sample $(SAMPLE) $(SMALL_TESTS)),$(SMALL_TESTS))
+endif
+test-small: $(PROGRAM) $(filter $(B)/%,$(SMALL_TESTS))
+	@$(RUN_TESTS) $(SMALL_TESTS)
 
-sanitize: ## Run the tests with AddressSanitizer and UndefinedBehaviorSanitizer, debug assertions on
+sanitize: ## Run the tests with AddressSanitizer and UndefinedBehaviorSanitizer (SAMPLE=4: of what changed, and a 4th)
 	@$(MAKE) --no-print-directory VARIANT=sanitized test-small
 
 # libFuzzer's own main drives these.
@@ -457,10 +485,12 @@ mutants-run: $(OBJECTS) $(call object,$(MUTANT_TESTS) $(SUPPORT))
 golden-update: link $(call programs,golden) ## Rewrite the expected texts of the golden tests from what is printed now
 	@WINDTUNNEL_GOLDEN_UPDATE=1 $(RUN_TESTS) $(call tests,golden)
 
-BENCH_PROGRAMS := $(patsubst tests/%.c,$(B)/tests/%,$(call only,$(sort $(wildcard tests/bench/bench_*.c))))
+BENCH_PROGRAMS := $(patsubst tests/%.c,$(B)/$(if $(filter small,$(SIZE)),tests,whole)/%,\
+    $(call only,$(sort $(wildcard tests/bench/bench_*.c))))
 BENCH_SCRIPTS := $(call only,$(sort $(wildcard tests/bench/bench_*.sh)))
-# Everything there is to compile, run by nobody.
-compile: $(PROGRAM) libraries $(call programs,$(KINDS) bench) $(BENCH_PROGRAMS)
+# Everything there is to compile; programs of tests are linked where they run.
+compile: $(PROGRAM) libraries $(call object,$(SUPPORT) \
+    $(foreach kind,$(KINDS) bench,$(wildcard tests/$(kind)/test_*.c)) $(wildcard tests/library/*.c tests/bench/*.c))
 
 preset-table: link ## Run the main scenario under presets, print one table (ARGS='--seed 2 --markdown', ...)
 	@WINDTUNNEL=$(B)/windtunnel tools/preset_table $(ARGS)
@@ -513,6 +543,7 @@ bench-update: ## Count again and rewrite the figures that `make bench` holds (te
 .PHONY: bench-run bench-rewrite
 bench-run: link $(BENCH_PROGRAMS)
 	@export WINDTUNNEL_TEST_SIZE=$(SIZE) WINDTUNNEL=$(B)/windtunnel; failed=0; \
+	$(if $(filter small,$(SIZE)),echo 'bench programs are linked as tests are: slower than ./windtunnel';) \
 	for bench in $(BENCH_SCRIPTS) $(BENCH_PROGRAMS); do echo "== $$bench"; $$bench || failed=1; done; exit $$failed
 
 bench-rewrite: link

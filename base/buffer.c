@@ -228,7 +228,9 @@ void buffer_json(struct buffer *buffer, struct text text)
             buffer_string(buffer, "\\n");
         } else if (c == '\t') {
             buffer_string(buffer, "\\t");
-        } else if (c < 0x20 || c == '<') {
+        } else if (bytes == 2 && c == 0xC2 && (unsigned char)text.at[1] < 0xA0) { /* U+0080 to U+009F */
+            buffer_format(buffer, "\\u00%02x", (unsigned char)text.at[1]);
+        } else if (c < 0x20 || c == '<' || c == 0x7F) {
             char escape[] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
             buffer_bytes(buffer, escape, sizeof escape);
         } else {
@@ -240,27 +242,44 @@ void buffer_json(struct buffer *buffer, struct text text)
     buffer_char(buffer, '"');
 }
 
-static bool csv_needs_quotes(struct text text)
+void buffer_visible(struct buffer *buffer, struct text text)
 {
-    for (size_t i = 0; i < text.length; i++) {
-        char c = text.at[i];
-        if (c == ',' || c == '"' || c == '\n' || c == '\r')
-            return true;
-    }
-    return false;
+    char room[4];
+    size_t bytes;
+    for (; text.length != 0; text = (struct text){text.at + bytes, text.length - bytes})
+        buffer_text(buffer, text_visible(text, &bytes, room));
 }
 
 void buffer_csv(struct buffer *buffer, struct text text)
 {
-    if (!csv_needs_quotes(text)) {
-        buffer_text(buffer, text);
+    struct text rest = text, piece;
+    if (text.length == 0)
         return;
+    const bool is_quoted = memchr(text.at, ',', text.length) != NULL || memchr(text.at, '"', text.length) != NULL;
+    if (is_quoted)
+        buffer_char(buffer, '"');
+    while (rest.length != 0 && text_cut(&rest, '"', &piece)) {
+        buffer_visible(buffer, piece);
+        if (piece.at + piece.length < text.at + text.length)
+            buffer_string(buffer, "\"\"");
     }
+    if (is_quoted)
+        buffer_char(buffer, '"');
+}
+
+void buffer_label(struct buffer *buffer, struct text text)
+{
+    char room[4];
+    size_t bytes;
     buffer_char(buffer, '"');
-    for (size_t i = 0; i < text.length; i++) {
-        if (text.at[i] == '"')
-            buffer_char(buffer, '"');
-        buffer_char(buffer, text.at[i]);
+    for (; text.length != 0; text = (struct text){text.at + bytes, text.length - bytes}) {
+        const struct text shown = text_visible(text, &bytes, room);
+        if (text.at[0] == '\\' || text.at[0] == '"')
+            buffer_char(buffer, '\\');
+        if (text.at[0] == '\n')
+            buffer_string(buffer, "\\n");
+        else
+            buffer_text(buffer, shown);
     }
     buffer_char(buffer, '"');
 }
@@ -281,8 +300,15 @@ void buffer_shown(struct buffer *buffer, struct text text)
 
 void buffer_html(struct buffer *buffer, struct text text)
 {
-    for (size_t i = 0; i < text.length; i++) {
-        switch (text.at[i]) {
+    char room[4];
+    size_t bytes;
+    for (; text.length != 0; text = (struct text){text.at + bytes, text.length - bytes}) {
+        const struct text shown = text_visible(text, &bytes, room);
+        switch (text.at[0]) {
+        case '\n':
+        case '\t':
+            buffer_char(buffer, text.at[0]);
+            break;
         case '&':
             buffer_string(buffer, "&amp;");
             break;
@@ -299,7 +325,7 @@ void buffer_html(struct buffer *buffer, struct text text)
             buffer_string(buffer, "&#39;");
             break;
         default:
-            buffer_char(buffer, text.at[i]);
+            buffer_text(buffer, shown);
         }
     }
 }

@@ -61,10 +61,22 @@ void buffer_indices(struct buffer *buffer, uint16_t set);
 /* A JSON string with quotes; '<' is escaped too, so that it may stand inside HTML. */
 void buffer_json(struct buffer *buffer, struct text text);
 
-/* One CSV field after RFC 4180, quoted where needed. */
+/* Each format has one function for the names that stand in it, and no writer escapes them itself:
+ *   JSON buffer_json; CSV buffer_csv, and line_text (sim/record/record_text.h) with the same bytes; HTML, XML and SVG
+ *   buffer_html; OpenMetrics buffer_label; a line of another text file, such as SWF's comments, buffer_visible; a
+ *   terminal buffer_shown.  SQL gets values, not text.
+ * tests/cli/names.sh writes names of all kinds in all formats and reads them back. */
+
+/* As text_visible: no control character, and UTF-8. */
+void buffer_visible(struct buffer *buffer, struct text text);
+
+/* One CSV field after RFC 4180, quoted where needed, and visible. */
 void buffer_csv(struct buffer *buffer, struct text text);
 
-/* Text for HTML: & < > " ' escaped. */
+/* A label's value in OpenMetrics, with its quotes. */
+void buffer_label(struct buffer *buffer, struct text text);
+
+/* Text for HTML and XML: & < > " ' escaped, and visible, but for newlines and tabs. */
 void buffer_html(struct buffer *buffer, struct text text);
 
 /* Text for a terminal: names from strangers may hold characters that control it.  These become '?', but for newlines

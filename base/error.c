@@ -5,6 +5,7 @@
  */
 #include "base/error.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,9 +71,10 @@ struct error error_io(const char *verb, const char *path, int errno_value)
 {
     /* unlike strerror: neither locale nor shared storage */
     const char *reason = strerrordesc_np(errno_value);
+    const enum error_kind kind = errno_value == ENOMEM ? ERROR_INTERNAL : ERROR_IO;
     if (reason == NULL)
-        return error_new(ERROR_IO, "cannot %s %s: error %d", verb, path, errno_value);
-    return error_new(ERROR_IO, "cannot %s %s: %s", verb, path, reason);
+        return error_new(kind, "cannot %s %s: error %d", verb, path, errno_value);
+    return error_new(kind, "cannot %s %s: %s", verb, path, reason);
 }
 
 void error_set_excerpt(struct error *error, const char *line_text, size_t length, size_t span)
@@ -121,6 +123,11 @@ const char *error_message(const struct error *error)
     if (error->detail == NULL || error->detail->message == NULL)
         return "";
     return error->detail->message;
+}
+
+const char *error_hint(const struct error *error)
+{
+    return error->detail == NULL || error->detail->hint == NULL ? "" : error->detail->hint;
 }
 
 int error_exit_status(enum error_kind kind)

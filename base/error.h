@@ -31,7 +31,7 @@ enum error_kind {
     ERROR_CONFIG,   /* a scenario, cluster, policy; exit status 2 */
     ERROR_DATA,     /* a trace or record; exit status 3 */
     ERROR_IO,       /* a file, disk or stream; exit status 4 */
-    ERROR_INTERNAL, /* a violated law of Windtunnel; exit status 5 */
+    ERROR_INTERNAL, /* a violated law of Windtunnel, or too little memory; exit status 5 */
 };
 
 struct error_detail; /* message, place, excerpt, hint */
@@ -67,7 +67,7 @@ struct error error_new(enum error_kind kind, const char *format, ...) RARE MUST_
 struct error error_at(enum error_kind kind, const char *file, size_t line, size_t column, const char *format,
                       ...) RARE MUST_CHECK LIKE_PRINTF(5, 6);
 
-/* An ERROR_IO for `path` with the text of `errno_value`: "cannot <verb> PATH: <reason>". */
+/* An ERROR_IO for `path` with the text of `errno_value`: "cannot <verb> PATH: <reason>".  ENOMEM: ERROR_INTERNAL. */
 struct error error_io(const char *verb, const char *path, int errno_value) RARE MUST_CHECK;
 
 /* Add to an error; each replaces what was set before.  All texts are copied.
@@ -83,6 +83,9 @@ void error_move_down(struct error *error, size_t lines);
 
 /* The message alone (borrowed; "" if memory for the detail ran out). */
 const char *error_message(const struct error *error);
+
+/* The hint alone, as the message; "": there is none. */
+const char *error_hint(const struct error *error);
 
 /* The whole report as the tools print it, lines ended by '\n', starting with "error: ".
  * Caller frees with free(); NULL only if memory ran out. */

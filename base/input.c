@@ -103,7 +103,7 @@ static struct error zstd_error(const struct input *input, size_t code)
         return error;
     }
     case ZSTD_error_memory_allocation:
-        return error_new(ERROR_IO, "cannot read %s: too little memory to decompress it", input->path);
+        return error_new(ERROR_INTERNAL, "cannot read %s: too little memory to decompress it", input->path);
     case ZSTD_error_prefix_unknown:
         return bad_data(input, "something that is not zstd follows the last frame");
     default:
@@ -222,7 +222,7 @@ static struct error start_zstd(struct input *input, size_t count)
     input->stored = (ZSTD_inBuffer){stored, count, 0};
     input->zstd = ZSTD_createDStream();
     if (input->zstd == NULL)
-        return error_new(ERROR_IO, "cannot read %s: too little memory to decompress it", input->path);
+        return error_new(ERROR_INTERNAL, "cannot read %s: too little memory to decompress it", input->path);
     size_t status = ZSTD_DCtx_setParameter(input->zstd, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
     return ZSTD_isError(status) ? zstd_error(input, status) : ERROR_OK;
 }
@@ -247,6 +247,17 @@ static struct error start(struct input *input)
 static bool is_standard_input(const char *path)
 {
     return strcmp(path, "-") == 0;
+}
+
+struct error input_check_plain(const char *path)
+{
+    struct stat status;
+    if (lstat(path, &status) != 0 || S_ISREG(status.st_mode))
+        return ERROR_OK;
+    struct error error = error_new(ERROR_DATA, "%s is no regular file, and is not opened", path);
+    if (S_ISLNK(status.st_mode))
+        error_set_hint(&error, "it is a link: put the file itself in its place");
+    return error;
 }
 
 bool input_is_once(const char *path)

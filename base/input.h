@@ -64,6 +64,10 @@ struct input *input_of_bytes_new(const char *path, char *bytes, size_t length);
 /* The digest of a file that is read by somebody else, such as the dynamic linker. */
 struct error input_digest(const char *path, char hex[33]) MUST_CHECK;
 
+/* ERROR_DATA unless the path leads to a regular file itself: for files in a folder of a stranger, where a link would
+ * lead out of it, and a pipe would never end.  A missing file is no error here. */
+struct error input_check_plain(const char *path) MUST_CHECK;
+
 /* Can it be read only once?  Standard input and pipes can. */
 bool input_is_once(const char *path);
 

@@ -60,6 +60,11 @@ void json_doc_listen(struct json_doc *doc, const struct json_listener *listener)
     doc->listener = listener;
 }
 
+void json_doc_guard(struct json_doc *doc, const struct json_gate *gate)
+{
+    doc->gate = gate;
+}
+
 void json_note_choices(const struct json_value *value, const char *const *choices)
 {
     json_hear(value, &(struct json_ask){.question = JSON_ASK_CHOICE, .choices = choices});
@@ -145,6 +150,49 @@ static struct json_step *steps_new(const struct json_value *value, const char *k
     for (const struct json_value *at = value; at->parent != NULL; at = at->parent)
         steps[--depth] = (struct json_step){.key = at->key, .index = at->index};
     return steps;
+}
+
+/* ---- files ---- */
+
+bool json_is_typed(const struct json_doc *doc, const struct json_step *steps, size_t count)
+{
+    for (size_t i = doc->patch_count; i-- > 0;)
+        if (is_prefix(doc->patches[i].steps, doc->patches[i].step_count, steps, count))
+            return doc->patches[i].is_typed;
+    return false;
+}
+
+bool json_value_is_typed(const struct json_value *value)
+{
+    size_t count;
+    struct json_step *steps = steps_new(value, NULL, &count);
+    const bool is_typed = json_is_typed(value->doc, steps, count);
+    mem_free(steps);
+    return is_typed;
+}
+
+const char *json_value_file(const struct json_value *value, const char *role)
+{
+    const struct json_gate *gate = value->doc->gate;
+    json_hear(value, &(struct json_ask){.question = JSON_ASK_FILE});
+    if (value->node == NULL) {
+        json_hear(value, &(struct json_ask){.question = JSON_ASK_STRING});
+        return NULL;
+    }
+    const char *path = json_value_string(value);
+    if (error_is(*value->error) || gate == NULL)
+        return path;
+    struct error error = gate->on_file(gate->self, role, json_value_is_typed(value), &path);
+    if (!error_is(error) && path != json_string_value(value->node) && json_string_set(value->node, path) != 0)
+        error = error_new(value->doc->kind, "the path of the file is not UTF-8");
+    if (!error_is(error))
+        return json_string_value(value->node);
+    json_fail(value, "%s", error_message(&error));
+    value->error->kind = error.kind;
+    if (error_hint(&error)[0] != '\0')
+        error_set_hint(value->error, "%s", error_hint(&error));
+    error_release(&error);
+    return "";
 }
 
 bool json_fail_at(const struct json_value *value, const char *key, const char *format, va_list arguments)

@@ -39,8 +39,12 @@ const char *json_doc_name(const struct json_doc *doc);
  * name "--set a.b.c". */
 struct error json_doc_set(struct json_doc *doc, const char *assignment) MUST_CHECK;
 
+/* The same for what the user typed: files that such a value names are the user's own choice (see below). */
+struct error json_doc_set_typed(struct json_doc *doc, const char *assignment) MUST_CHECK;
+
 /* Replace the value at the dotted path (as above) by the whole tree of `other`; messages about it then name
- * other's file and lines.  `other` is owned by doc from then on, on error too. */
+ * other's file and lines.  If the value that it replaces was typed, so is what `other` holds.  `other` is owned by doc
+ * from then on, on error too. */
 struct error json_doc_graft(struct json_doc *doc, const char *path, struct json_doc *other) MUST_CHECK;
 
 /* The value at the dotted path (as above); borrowed; NULL: there is none. */
@@ -62,6 +66,7 @@ enum json_question {
     JSON_ASK_SCALED,
     JSON_ASK_BOOL,
     JSON_ASK_STRING,
+    JSON_ASK_FILE, /* which file does this string name? */
     JSON_ASK_DURATION,
     JSON_ASK_NEVER,  /* is it the string "never"? */
     JSON_ASK_CHOICE, /* which of these strings is it? */
@@ -69,6 +74,18 @@ enum json_question {
 };
 
 struct json_value;
+
+/* ---- Files that a document names ----
+ * Law: a string of a document is opened as a file only after json_value_file returned it.  A gate says which files a
+ * document may name; so a new key that names a file cannot forget to ask.  It once was a list of keys, which did not
+ * know `policy.set.plugins`, and a stranger's file loaded code.  tests/property/test_gate.c tries each key. */
+struct json_gate {
+    void *self;
+    /* *path: the name, to be replaced by the path that is opened for it.  The document takes a copy, so that it says
+     * what was opened, and may ask again about that path.  An error: it may not.
+     * is_typed: the user typed the name, or it stands in a file whose name the user typed. */
+    struct error (*on_file)(void *self, const char *role, bool is_typed, const char **path);
+};
 
 struct json_ask {
     enum json_question question;
@@ -86,6 +103,9 @@ struct json_listener {
 
 /* listener: borrowed; NULL: none.  Grafts and overrides of the document are heard as the rest of it. */
 void json_doc_listen(struct json_doc *doc, const struct json_listener *listener);
+
+/* gate: borrowed; NULL: the document may name any file. */
+void json_doc_guard(struct json_doc *doc, const struct json_gate *gate);
 
 /* Tell the listener that the value, a string that is read by its user, may be one of these. */
 void json_note_choices(const struct json_value *value, const char *const *choices);
@@ -159,6 +179,13 @@ const char *json_object_key(struct json_object *object, size_t index); /* NULL p
 int64_t json_value_int(const struct json_value *value, int64_t low, int64_t high);
 double json_value_real(const struct json_value *value, double low, double high);
 const char *json_value_string(const struct json_value *value);
+
+/* The path of the file that the value, a string, names; role: what it is for, in one word.  NULL: the value is absent;
+ * "": it is no string, or the gate refuses it, or an error is set.  Borrowed from the document. */
+const char *json_value_file(const struct json_value *value, const char *role);
+
+/* Did the user type the value, or the name of the file in which it stands? */
+bool json_value_is_typed(const struct json_value *value);
 
 /* The document as canonical text (sorted keys, no blanks), for digests and manifests; caller frees with free(). */
 char *json_doc_canonical_new(const struct json_doc *doc);

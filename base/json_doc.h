@@ -20,6 +20,7 @@ struct json_patch {
     size_t step_count;
     const char *assigned;     /* the dotted path, as messages name it */
     struct json_doc *grafted; /* owned; NULL: an override */
+    bool is_typed;            /* by the user */
 };
 
 struct json_doc {
@@ -32,7 +33,11 @@ struct json_doc {
     size_t patch_count;
     size_t patch_capacity;
     const struct json_listener *listener; /* NULL: none */
+    const struct json_gate *gate;         /* NULL: none */
 };
+
+/* Is what stands at these steps typed?  The newest patch around it says. */
+bool json_is_typed(const struct json_doc *doc, const struct json_step *steps, size_t count);
 
 /* Tell the listener of the document, if there is one and no error is set. */
 static inline void json_hear(const struct json_value *value, const struct json_ask *ask)

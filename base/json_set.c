@@ -170,12 +170,15 @@ static struct error target_put(const struct target *target, json_t *value)
     return ERROR_OK;
 }
 
-static void remember(const struct target *target, struct json_doc *grafted)
+static void remember(const struct target *target, struct json_doc *grafted, bool is_typed)
 {
     struct json_doc *doc = target->doc;
     MEM_GROW(doc->patches, doc->patch_capacity, doc->patch_count + 1);
-    doc->patches[doc->patch_count++] = (struct json_patch){
-        .steps = target->steps, .step_count = target->step_count, .assigned = target->shown, .grafted = grafted};
+    doc->patches[doc->patch_count++] = (struct json_patch){.steps = target->steps,
+                                                           .step_count = target->step_count,
+                                                           .assigned = target->shown,
+                                                           .grafted = grafted,
+                                                           .is_typed = is_typed};
 }
 
 static const char *shown_new(struct json_doc *doc, const char *prefix, struct text path)
@@ -188,7 +191,7 @@ static const char *shown_new(struct json_doc *doc, const char *prefix, struct te
     return copy;
 }
 
-struct error json_doc_set(struct json_doc *doc, const char *assignment)
+static struct error set(struct json_doc *doc, const char *assignment, bool is_typed)
 {
     const char *equals = strchr(assignment, '=');
     struct text path = text_of(assignment);
@@ -208,8 +211,18 @@ struct error json_doc_set(struct json_doc *doc, const char *assignment)
     if (value == NULL)
         return bad_path(&target, "the value is not UTF-8");
     TRY(target_put(&target, value));
-    remember(&target, NULL);
+    remember(&target, NULL, is_typed);
     return ERROR_OK;
+}
+
+struct error json_doc_set(struct json_doc *doc, const char *assignment)
+{
+    return set(doc, assignment, false);
+}
+
+struct error json_doc_set_typed(struct json_doc *doc, const char *assignment)
+{
+    return set(doc, assignment, true);
 }
 
 struct error json_doc_graft(struct json_doc *doc, const char *path, struct json_doc *other)
@@ -223,6 +236,6 @@ struct error json_doc_graft(struct json_doc *doc, const char *path, struct json_
         json_doc_free(other);
         return error;
     }
-    remember(&target, other);
+    remember(&target, other, json_is_typed(doc, target.steps, target.step_count));
     return ERROR_OK;
 }

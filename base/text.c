@@ -92,6 +92,22 @@ size_t text_shown_bytes(struct text text, bool *is_shown)
     return bytes != 0 ? bytes : 1;
 }
 
+struct text text_visible(struct text text, size_t *bytes, char room[4])
+{
+    bool is_shown;
+    const unsigned char first = (unsigned char)text.at[0];
+    *bytes = text_shown_bytes(text, &is_shown);
+    const bool is_no_character =
+        *bytes == 3 && memcmp(text.at, "\xef\xbf", 2) == 0 && (unsigned char)text.at[2] >= 0xBE;
+    if (is_shown && !is_no_character) /* U+FFFE and U+FFFF: XML cannot hold them */
+        return (struct text){text.at, *bytes};
+    const bool is_c0 = *bytes == 1 && (first < 0x20 || first == 0x7F);
+    memcpy(room, is_c0 ? "\xe2\x90" : "\xef\xbf\xbd", is_c0 ? 2 : 3);
+    if (is_c0)
+        room[2] = (char)(0x80 + (first == 0x7F ? 0x21 : first));
+    return (struct text){room, 3};
+}
+
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';

@@ -54,6 +54,12 @@ size_t text_utf8_bytes(struct text text);
  * settings, and for bytes that are not UTF-8. */
 size_t text_shown_bytes(struct text text, bool *is_shown);
 
+/* What stands for the first character of a text that is not empty, in files whose format has no escape for it: the
+ * character itself, or for a control character its picture (U+2400 and so on), and for bytes that are not UTF-8 the
+ * replacement character U+FFFD.  *bytes: those of the text; at most 3 for each byte of it come back.  So a name cannot
+ * end a line, and begins none of its own: one with a newline once made a row of a trace. */
+struct text text_visible(struct text text, size_t *bytes, char room[4]);
+
 /* Cut the piece before the next `separator` off *rest.  False if nothing was left.  "a,,b" gives "a", "", "b"; "" gives
  * one empty piece.  Start with *rest = line.  After the last piece rest->at is NULL. */
 bool text_cut(struct text *rest, char separator, struct text *piece);

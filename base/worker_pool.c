@@ -20,7 +20,7 @@ enum {
 /* What a child sends: a head, then the bytes.  A child that ends before has sent no whole message. */
 struct head {
     uint64_t magic, length;
-    bool is_error; /* the bytes are the text of an error */
+    enum error_kind kind; /* not ERROR_NONE: the bytes are the text of an error */
 };
 #define HEAD_MAGIC UINT64_C(0x77696e6474756e6e)
 
@@ -100,11 +100,11 @@ static void answer(const struct worker_pool *pool, size_t index, int answer_fd)
 {
     struct buffer out = {0};
     struct error error = pool->run(pool->self, index, &out);
-    struct head head = {.magic = HEAD_MAGIC, .length = out.length, .is_error = error_is(error)};
+    struct head head = {.magic = HEAD_MAGIC, .length = out.length, .kind = error.kind};
     const char *bytes = out.bytes;
     char *text = NULL;
     fflush(NULL);
-    if (head.is_error) {
+    if (head.kind != ERROR_NONE) {
         text = error_text_new(&error);
         bytes = text != NULL ? text : "error: out of memory";
         head.length = strlen(bytes);
@@ -273,6 +273,15 @@ static void write_end(int status, const struct buffer *said, struct buffer *out)
     }
 }
 
+/* A process that ended with the status of a kind had an error of that kind; any other end is a fault of the program. */
+static enum error_kind kind_of_end(int status)
+{
+    for (int kind = ERROR_USAGE; kind < ERROR_INTERNAL; kind++)
+        if (WIFEXITED(status) && WEXITSTATUS(status) == error_exit_status((enum error_kind)kind))
+            return (enum error_kind)kind;
+    return ERROR_INTERNAL;
+}
+
 /* The process has closed its answer: tell how it ended. */
 static void finish(struct crew *crew, struct worker *worker)
 {
@@ -283,8 +292,10 @@ static void finish(struct crew *crew, struct worker *worker)
     reap(worker, &status);
     struct worker_result result = {.index = worker->index, .status = status, .said = buffer_c_string(&worker->said)};
     if (!read_answer(worker, &head, &bytes)) {
+        result.kind = kind_of_end(status);
         write_end(status, &worker->said, &failure);
-    } else if (head.is_error) {
+    } else if (head.kind != ERROR_NONE) {
+        result.kind = head.kind;
         write_error(bytes, &failure);
     } else {
         result.is_done = true;
@@ -299,8 +310,11 @@ static void finish(struct crew *crew, struct worker *worker)
 static void fail_next(struct crew *crew, int errno_value)
 {
     struct error error = error_io("start", "a process", errno_value);
-    struct worker_result result = {
-        .index = crew->next_index++, .failure = error_message(&error), .status = WORKER_NOT_STARTED, .said = ""};
+    struct worker_result result = {.index = crew->next_index++,
+                                   .kind = error.kind,
+                                   .failure = error_message(&error),
+                                   .status = WORKER_NOT_STARTED,
+                                   .said = ""};
     crew->pool->on_done(crew->pool->self, &result);
     error_release(&error);
 }

@@ -24,9 +24,10 @@
 #include "base/error.h"
 
 struct worker_result {
-    size_t index;        /* of the task */
-    bool is_done;        /* false: it failed */
-    struct text bytes;   /* what the task wrote into `out`; of a failed one nothing */
+    size_t index;         /* of the task */
+    bool is_done;         /* false: it failed */
+    struct text bytes;    /* what the task wrote into `out`; of a failed one nothing */
+    enum error_kind kind; /* of a failed one: that of its error; of one that ended otherwise ERROR_INTERNAL */
     const char *failure; /* of a failed one: "signal 6 (Aborted)", "exit with status 3 before the end", or the report of
                           * its error, as error_text_new gives it but without the first word and the last newline */
     int status;          /* of its process, as waitpid gives it, or WORKER_NOT_STARTED */

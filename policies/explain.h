@@ -12,6 +12,10 @@
  *  - The code is that of sched_why; the nodes are as they are now.  A job whose turn has not come may find nodes that
  *    fit.  A job that was blocked at its last try may fit now.
  *  - Asking changes no later decision: trials in the ledger are rolled back.
+ *  - No job waits beside space that it may have: when nothing changes any more, and a cycle and each interval pass has
+ *    run, no waiting job is one of which the text says that the next cycle starts it.  What the text says is true: alone
+ *    in a copy of the scheduler, a job that is said to lack space or to be stopped by a limit or the headroom does not
+ *    start.  (tests/property/test_left_waiting.c.  A job said to fit now once waited for hours beside an empty rack.)
  *
  * Cost: O(nodes x groups of the job + what runs), with backfill O(planned starts) more.
  * Known limits: each group of a job is counted as if it had the cluster to itself; with sets within sets the
@@ -70,6 +74,7 @@ struct explanation {
     int64_t over_held, over_asked; /* amounts of struct queue_spec */
     int64_t over_bound;            /* its limit or quota; QUOTA_UNLIMITED: it depends on others */
     bool over_is_quota;            /* else a limit */
+    bool is_quota_kept;            /* no queue forbids it, but quota is kept for heads that go before it */
 
     uint32_t ahead; /* jobs of its leaf queue that go before it */
     job_id first;   /* the first of them; JOB_NONE: the job itself is the first */

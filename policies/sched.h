@@ -13,9 +13,10 @@
  *  4. When a node goes down, the world reports that first.  Then it reports exactly one of evicted or ended for every
  *     job that had anything on the node, also if the job was only starting there.
  *  5. The same facts and cycles at the same times give the same decisions.
- *  6. It comes to rest.  wake_at is a time after now at which something can change.  A failed plan is tried again after
- *     state changes, or at a time that it named, never just because there is a cycle.  No timer of the policy is
- *     shorter than a second (SCHED_PATIENCE_MIN), even if the policy file says so.
+ *  6. It comes to rest.  wake_at is a time after now at which something can change.  A cycle that changes nothing asks
+ *     for no other one before a new fact, or a timer stated in the policy.  A failed plan is tried again after state
+ *     changes, or at a time that it named, never just because there is a cycle.  No timer of the policy is shorter
+ *     than a second (SCHED_PATIENCE_MIN), even if the policy file says so.
  *  7. A victim cannot take its place back: in the after-state the order puts the preemptor before every victim, and a
  *     reservation stands until its victims were due to leave.  A job whose eviction helped no job is evicted more and
  *     more rarely.
@@ -76,8 +77,8 @@ _Static_assert(MIG_SLICES - 1 <= PIECE_PART_MASK && SHARE_KIND_COUNT - 1 <= PIEC
 /* The decision's number in the high half, its job in the low one. */
 typedef uint64_t decision_id;
 
-/* The number of a decision of the library among all that it ever made, from 1.  Decisions that were taken back within
- * their cycle leave gaps. */
+/* The number of a decision among all that its scheduler ever made: 1, 2, 3, ... in the order in which they are told,
+ * without gaps.  Decisions that are taken back within their cycle have none. */
 static inline uint64_t decision_number(decision_id id)
 {
     return id >> 32;
@@ -163,8 +164,9 @@ struct sched *sched_load(const struct cluster *cluster, const struct queue_table
                          const struct policy_config *policy, struct text saved, struct error *error);
 
 /* Facts.  Each is O(1) except for the length of a placement and the depth of the queue tree, unless its comment says
- * so.  A fact about a job that the scheduler does not know is ignored: the job may have been rejected.  So is one about
- * a decision that is not open, or that does not suit the job's state.
+ * so.  A fact about a job that the scheduler does not know (it never came, has ended, or was rejected), or about a
+ * decision that is not open, changes nothing and is counted: see sched_refused.  A fact that does not suit the job's
+ * state is ignored.
  *
  * Preconditions of all: `now` is not before the last fact or cycle, and at most SCHED_TIME_MAX; nodes are of the
  * cluster; values of an enum are among its names.  A fact that breaks one of them, or one that its comment states, is
@@ -187,7 +189,10 @@ void sched_job_cancelled(struct sched *sched, job_id job, time_ns now); /* while
 
 /* The job was submitted and started before this scheduler was made: it runs on these pieces since `started`, which is
  * from 0 to now.  The job is as for sched_job_submitted.  There is a piece, the pieces are of the kind that the job
- * asks for, no group has more members on them than it has, and their space is free. */
+ * asks for, no group has more members on them than it has, and their space is free.
+ * Law: under a gang policy a job that was adopted below its minimum gets it, or is evicted (EVICT, StaleGang): after
+ * stale_after if the policy evicts stale gangs, else after SCHED_PATIENCE_MIN.  (tests/property/test_fork.c.  A gang that
+ * another policy had left half placed once held its GPUs under a policy that starts gangs as a whole.) */
 void sched_job_adopted(struct sched *sched, const struct job *job, const struct piece *pieces, uint32_t piece_count,
                        time_ns started, time_ns now);
 /* A START took effect. */
@@ -204,6 +209,9 @@ void sched_job_checkpointed(struct sched *sched, job_id job, time_ns now);
  * that it names; others need not be told.  A window that began before the job last came to run is ignored. */
 void sched_job_observed(struct sched *sched, job_id job, const struct observation *observation, time_ns now);
 void sched_decision_refused(struct sched *sched, decision_id decision, enum refusal why, time_ns now);
+/* The open decision of this number: a START that has not taken effect, an EVICT whose members have not left, or a
+ * REPARTITION that is not done.  0: none is open.  O(what all jobs hold). */
+decision_id sched_open_decision(const struct sched *sched, uint64_t number);
 void sched_node_changed(struct sched *sched, node_id node, enum node_state state, time_ns now);
 /* The GPU now has this layout, whether this scheduler decided it or not.  What the change removed was reported as
  * having left before.  A layout without an instance that is in use is ignored.  The GPU is one of the node's; the
@@ -239,6 +247,8 @@ enum wrong_fact {
     WRONG_PIECES,
     WRONG_QUEUES,
     WRONG_VALUE, /* of an enum */
+    WRONG_UNKNOWN_JOB,
+    WRONG_DECISION, /* it is not open */
     WRONG_COUNT
 };
 

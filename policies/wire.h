@@ -6,8 +6,13 @@
  * Laws
  *  - A written line reads back as the same value, and writes again as the same bytes.
  *  - Times are integer nanoseconds; amounts exact decimals; nodes and queues go by name, jobs by number.
+ *  - Decisions go by their number: 1, 2, 3, ... over the stream of this library's scheduler, without gaps
+ *    (policies/booking/decide.h); those of another program rise.
  *  - Bad lines are ERROR_DATA with file, line and column.  They have no effect, except that queues before the first
  *    bad one of a queues_changed line may have been changed.
+ *  - Each line of the world is taken or answered: a fact about a job, a node or a decision that is not there gets a
+ *    line `unknown`, another bad line gets `bad_line` (sim/live/decide.h).  A refusal whose decision was not open was
+ *    once dropped, and the space of the decision that was meant stayed taken for ever.
  *
  *   struct wire *wire = wire_new(cluster, queues);
  *   TRY(wire_read(wire, "events.jsonl", 7, line, WIRE_TOLD, &out));
@@ -50,7 +55,7 @@ struct fact { /* fields that do not belong to the kind are 0 */
     time_ns now;
     job_id id;                   /* of the job, if the fact has one */
     const struct job *job;       /* SUBMITTED, ADOPTED; borrowed */
-    decision_id decision;        /* STARTED, REFUSED */
+    decision_id decision;        /* STARTED, REFUSED; REFUSED of a job that is not named: that half is JOB_NONE */
     struct members which;        /* LEAVING, EVICTED */
     enum evict_end evicted;      /* EVICTED */
     enum job_end end;            /* ENDED */
@@ -75,13 +80,13 @@ void fact_tell(struct sched *sched, const struct fact *fact);
 
 /* ---- lines ---- */
 
-enum wire_kind { WIRE_FACT, WIRE_CYCLE, WIRE_DECISION, WIRE_DONE, WIRE_HEADER };
+enum wire_kind { WIRE_FACT, WIRE_CYCLE, WIRE_DECISION, WIRE_DONE, WIRE_ANSWER, WIRE_HEADER };
 
 /* The kinds of lines that a reader accepts, as bits of enum wire_kind. */
 enum {
     WIRE_TOLD = 1 << WIRE_FACT | 1 << WIRE_CYCLE,
     WIRE_ANSWERED = 1 << WIRE_DECISION | 1 << WIRE_DONE,
-    WIRE_PASSED = 1 << 8, /* answers are accepted, but only their kind is read */
+    WIRE_PASSED = 1 << 8, /* lines of answers are accepted and not read: WIRE_ANSWER */
 };
 
 /* The end of the answer to a cycle. */
@@ -92,8 +97,9 @@ struct wire_done {
 };
 
 struct wire_line {
-    enum wire_kind kind; /* never WIRE_HEADER */
-    time_ns now;         /* CYCLE */
+    enum wire_kind kind;      /* never WIRE_HEADER */
+    time_ns now;              /* CYCLE */
+    const char *unknown_node; /* on error: the line names this node, which the cluster does not have; else NULL */
     struct fact fact;
     struct decision decision;
     struct wire_done done;
@@ -123,6 +129,11 @@ void wire_write_fact(struct buffer *out, const struct cluster *cluster, const st
 void wire_write_cycle(struct buffer *out, time_ns now);
 void wire_write_decision(struct buffer *out, const struct cluster *cluster, const struct decision *decision);
 void wire_write_done(struct buffer *out, const struct wire_done *done);
+/* The answer to a fact about what is not there, on line `line`.  what: "job", "decision". */
+void wire_write_unknown(struct buffer *out, uint64_t line, const char *what, uint64_t id);
+void wire_write_unknown_node(struct buffer *out, uint64_t line, const char *name);
+/* The answer to a line that could not be taken. */
+void wire_write_bad_line(struct buffer *out, uint64_t line, const char *why);
 
 /* ---- the header ---- */
 

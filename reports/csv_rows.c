@@ -193,6 +193,7 @@ struct error csv_rows_open(struct csv_rows **out, const char *path, const char *
 {
     *out = NULL;
     struct input *input;
+    TRY(input_check_plain(path));
     TRY(input_open(&input, path, NULL));
     struct csv_rows *rows = mem_zalloc(1, sizeof *rows);
     rows->input = input;

@@ -106,7 +106,9 @@ static void tally_merge(struct tally *into, const struct tally *from)
     into->evictions_wasted += from->evictions_wasted;
     for (int source = 0; source < RECORD_SOURCE_COUNT; source++)
         into->admissions[source] += from->admissions[source];
+    into->slowdowns += from->slowdowns;
     into->slowdown_micro += from->slowdown_micro;
+    into->slowdown_completed_micro += from->slowdown_completed_micro;
     for (int reason = 0; reason < REASON_COUNT; reason++)
         into->waits_ns[reason] += from->waits_ns[reason];
     lost_merge(&into->lost, &from->lost);
@@ -116,6 +118,7 @@ static void tally_merge(struct tally *into, const struct tally *from)
     pulls_merge(&into->pulls, &from->pulls);
     idle_merge(&into->idle, &from->idle);
     recorded_merge(&into->recorded, &from->recorded);
+    deadlines_merge(&into->deadlines, &from->deadlines);
 }
 
 static uint32_t kind_size(const struct cell *cell)

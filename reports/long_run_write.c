@@ -5,6 +5,12 @@
 
 enum { NAME_WIDTH = 24 };
 
+/* As tests/analytic/test_intervals.c measures at full size; docs/statistics.md has the table. */
+static const double level_measured = 0.95;
+static const char coverage_measured[] =
+    "  of M/M/1 queues at load 0.8 such intervals hold the truth in 88 % of runs of 2,000 "
+    "jobs, 93 % of 10,000,\n  95 % of 40,000 (docs/statistics.md)\n";
+
 bool steady_write_reason(const struct steady *steady, struct buffer *out)
 {
     const struct series_mean *mean = &steady->mean;
@@ -129,6 +135,8 @@ void long_run_write_text(const struct long_run *run, double level, struct buffer
         view_count(out, (double)all.left_out);
         buffer_string(out, " (rejected)\n");
     }
+    if (level == level_measured)
+        buffer_string(out, coverage_measured);
 }
 
 void long_run_write_json(const struct long_run *run, double level, struct buffer *out)

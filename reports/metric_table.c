@@ -53,43 +53,46 @@ const struct metric metric_table[METRIC_COUNT] = {
          "A check of the run itself by Little's law: |L - lambda W| / L over the whole run, "
          "warm-up included, where L T is the integral of pending jobs and lambda W T the sum of "
          "all waits. 1 if jobs waited and L is 0."},
-    [METRIC_IDLE_RATIO] = {"idle_ratio", NAN, "ratio", BETTER_LOWER,
-                           "Mean of the free GPUs / all GPUs over the window. Known only if the jobs are known "
-                           "before they come and this program decides, as are all metrics of free GPUs below."},
+    [METRIC_IDLE_RATIO] =
+        {"idle_ratio", NAN, "ratio", BETTER_LOWER,
+         "Sampled mean of the free GPUs / all GPUs over the window: a row of the timeline (world.sample_s) holds "
+         "until the next one. Known only if the jobs are known "
+         "before they come and this program decides, as are all metrics of free GPUs below."},
     [METRIC_STRANDED_RATIO] = {"stranded_ratio", NAN, "ratio", BETTER_LOWER,
-                               "Mean of the free GPUs that no waiting member can use / all GPUs; 0 "
+                               "Sampled mean of the free GPUs that no waiting member can use / all GPUs; 0 "
                                "while no job that asks for GPUs waits."},
     [METRIC_FGD_FRAGMENTATION_RATIO] =
         {"fgd_fragmentation_ratio", NAN, "ratio", BETTER_LOWER,
-         "Mean of the fragmented GPUs / all GPUs: free GPUs that typical members of the workload "
+         "Sampled mean of the fragmented GPUs / all GPUs: free GPUs that typical members of the workload "
          "cannot use, weighed by how often such members come (Weng et al., FGD, USENIX ATC 2023). "
          "The sum of the fragmented_*_ratio."},
     [METRIC_FGD_FRAGMENTATION_OF_IDLE_RATIO] = {"fgd_fragmentation_of_idle_ratio", NAN, "ratio", BETTER_LOWER,
-                                                "Mean of the fragmented GPUs / mean of the free GPUs."},
-    [METRIC_FRAGMENTED_BY_FROM] = {"fragmented_no_gpu_ratio", NAN, "ratio", BETTER_LOWER,
-                                   "The part of fgd_fragmentation_ratio due to typical members that ask no GPU."},
+                                                "Sampled mean of the fragmented GPUs / sampled mean of the free GPUs."},
+    [METRIC_FRAGMENTED_BY_FROM] =
+        {"fragmented_no_gpu_ratio", NAN, "ratio", BETTER_LOWER,
+         "Sampled mean: the part of fgd_fragmentation_ratio due to typical members that ask no GPU."},
     {"fragmented_type_ratio", NAN, "ratio", BETTER_LOWER,
-     "The part of fgd_fragmentation_ratio where the node has another GPU model than the member "
+     "Sampled mean: the part of fgd_fragmentation_ratio where the node has another GPU model than the member "
      "asks."},
     {"fragmented_host_ratio", NAN, "ratio", BETTER_LOWER,
-     "The part of fgd_fragmentation_ratio where the CPUs or the memory of the node are short."},
+     "Sampled mean: the part of fgd_fragmentation_ratio where the CPUs or the memory of the node are short."},
     {"fragmented_gpu_count_ratio", NAN, "ratio", BETTER_LOWER,
-     "The part of fgd_fragmentation_ratio where the node has too few GPUs that are wholly free."},
+     "Sampled mean: the part of fgd_fragmentation_ratio where the node has too few GPUs that are wholly free."},
     {"fragmented_share_ratio", NAN, "ratio", BETTER_LOWER,
-     "The part of fgd_fragmentation_ratio where a GPU has less left than the member asks of one."},
+     "Sampled mean: the part of fgd_fragmentation_ratio where a GPU has less left than the member asks of one."},
     {"fragmented_geometry_ratio", NAN, "ratio", BETTER_LOWER,
-     "The part of fgd_fragmentation_ratio where a GPU has no free MIG instance of the profile that "
+     "Sampled mean: the part of fgd_fragmentation_ratio where a GPU has no free MIG instance of the profile that "
      "the member asks."},
     {"fragmented_topology_ratio", NAN, "ratio", BETTER_LOWER,
-     "The part of fgd_fragmentation_ratio where the domain has no room for all members that must "
+     "Sampled mean: the part of fgd_fragmentation_ratio where the domain has no room for all members that must "
      "be together."},
     [METRIC_LARGEST_GANG_GPUS] =
         {"largest_gang_gpus", NAN, "gpus", BETTER_HIGHER,
-         "Mean over the window of the largest gang that could start at once, in GPUs: members of 8 "
+         "Sampled mean over the window of the largest gang that could start at once, in GPUs: members of 8 "
          "GPUs each, by the GPUs that are wholly free. CPUs, memory and quotas do not count."},
     [METRIC_MIG_SLICES_UNPLACEABLE] =
         {"mig_slices_unplaceable", NAN, "slices", BETTER_LOWER,
-         "Mean over the window of the memory slices that are free on GPUs with MIG instances, but "
+         "Sampled mean over the window of the memory slices that are free on GPUs with MIG instances, but "
          "in no free instance of a profile that typical members ask."},
     [METRIC_GANG_LINK_GB_PER_S_MEAN] =
         {"gang_link_gb_per_s_mean", NAN, "gb_per_s", BETTER_HIGHER,
@@ -121,8 +124,9 @@ const struct metric metric_table[METRIC_COUNT] = {
                                        "allocation_ratio minus recorded_allocation_ratio."},
     [METRIC_ALLOCATION_ERROR_ABS_RATIO] =
         {"allocation_error_abs_ratio", NAN, "ratio", BETTER_NEITHER,
-         "The mean over the hours of the window of the difference between the GPUs that are allocated and those that "
-         "were by the record, without its sign / all GPUs."},
+         "Sampled mean over the hours of the window of the difference between the GPUs that are allocated and those "
+         "that were by the record, without its sign / all GPUs. Between rows of the timeline (world.sample_s) GPU time "
+         "is on the straight line."},
     [METRIC_CLOSED_LOOP_JOBS] =
         {"closed_loop_jobs", NAN, "jobs", BETTER_NEITHER,
          "Jobs that were submitted a think time after the end of another job, warm-up included. As the three metrics "
@@ -188,9 +192,13 @@ const struct metric metric_table[METRIC_COUNT] = {
     [METRIC_ADMISSION_P99_S] = {"admission_p99_s", NAN, "s", BETTER_LOWER,
                                 "99th percentile of the time from submission to first start. Of "
                                 "the whole run: inference jobs only; in a cut: all its jobs."},
-    [METRIC_SLOWDOWN_BOUNDED_MEAN] = {"slowdown_bounded_mean", NAN, "ratio", BETTER_LOWER,
-                                      "Mean over completed jobs of max(1, (all waits + run time) / "
-                                      "max(work, 10 s)) (Feitelson, JSSPP 2001)."},
+    [METRIC_SLOWDOWN_BOUNDED_MEAN] =
+        {"slowdown_bounded_mean", NAN, "ratio", BETTER_LOWER,
+         "Mean over the jobs that ran and ended, in whatever state, of max(1, (all waits + run "
+         "time) / max(work, 10 s)) (Feitelson, JSSPP 2001)."},
+    [METRIC_SLOWDOWN_BOUNDED_COMPLETED_MEAN] = {"slowdown_bounded_completed_mean", NAN, "ratio", BETTER_LOWER,
+                                                "As slowdown_bounded_mean, but over completed jobs only: without those "
+                                                "that failed, were cancelled or were killed at their time limit."},
     [METRIC_ASKED_GPU_H] = {"asked_gpu_h", NAN, "gpu_h", BETTER_NEITHER,
                             "Sum over the jobs of GPUs x reference work asked: the demand."},
     [METRIC_ALLOCATED_GPU_H] = {"allocated_gpu_h", NAN, "gpu_h", BETTER_NEITHER,
@@ -364,6 +372,17 @@ const struct metric metric_table[METRIC_COUNT] = {
         {"wait_near_ratio", NAN, "ratio", BETTER_NEITHER,
          "The part of these jobs whose simulated wait differs from the recorded one by at most a "
          "minute, or a tenth of the recorded one."},
+    [METRIC_DEADLINE_JOBS] = {"deadline_jobs", NAN, "jobs", BETTER_NEITHER,
+                              "Jobs that have a deadline (deadline_s of a trace). This metric and the next three are "
+                              "not defined without such jobs."},
+    [METRIC_DEADLINES_MISSED] = {"deadlines_missed", NAN, "jobs", BETTER_LOWER,
+                                 "Jobs that had not ended by their deadlines, in whatever state. A job that has not "
+                                 "ended when the run does has missed its deadline if that is before."},
+    [METRIC_DEADLINES_MISSED_RATIO] = {"deadlines_missed_ratio", NAN, "ratio", BETTER_LOWER,
+                                       "deadlines_missed / deadline_jobs."},
+    [METRIC_TARDINESS_MEAN_S] = {"tardiness_mean_s", NAN, "s", BETTER_LOWER,
+                                 "Mean over the jobs that have a deadline of max(0, end - deadline); a job that has "
+                                 "not ended counts with the end of the run."},
     [METRIC_JOBS_SUBMITTED] = {"jobs_submitted", NAN, "jobs", BETTER_NEITHER,
                                "Jobs submitted after the warm-up; the states below add up to it."},
     [METRIC_JOBS_ACCEPTED] = {"jobs_accepted", NAN, "jobs", BETTER_HIGHER,

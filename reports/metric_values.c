@@ -77,8 +77,11 @@ static void fill_group(const struct group *group, double *value)
         value[METRIC_QUEUE_TIME_MAX_S] = time_to_seconds(tally->wait_ns_max);
         value[METRIC_ADMISSION_P99_S] = time_to_seconds(group->admission.value[0]);
     }
+    if (tally->slowdowns > 0)
+        value[METRIC_SLOWDOWN_BOUNDED_MEAN] = (double)tally->slowdown_micro / (double)tally->slowdowns / 1e6;
     if (tally->jobs[END_COMPLETED] > 0)
-        value[METRIC_SLOWDOWN_BOUNDED_MEAN] = (double)tally->slowdown_micro / (double)tally->jobs[END_COMPLETED] / 1e6;
+        value[METRIC_SLOWDOWN_BOUNDED_COMPLETED_MEAN] =
+            (double)tally->slowdown_completed_micro / (double)tally->jobs[END_COMPLETED] / 1e6;
     value[METRIC_ASKED_GPU_H] = milli_ns_to_hours(tally->asked_milli_ns);
     value[METRIC_ALLOCATED_GPU_H] = milli_ns_to_hours(tally->allocated_milli_ns);
     if (tally->allocated_milli_ns > 0)
@@ -98,6 +101,7 @@ static void fill_group(const struct group *group, double *value)
     pulls_fill(group, value);
     idle_fill(&tally->idle, value);
     recorded_fill(&tally->recorded, value);
+    deadlines_fill(&tally->deadlines, value);
 }
 
 static double jain_fairness(const struct cut *queues)

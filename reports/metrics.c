@@ -117,7 +117,7 @@ static inline struct cell *cell_of(struct metrics *metrics, const struct job_row
 struct job_sums {
     uint64_t zero_wait, zero_admission;
     wide_int asked, allocated, kept, limit;
-    int64_t slowdown_micro;
+    int64_t slowdown_micro; /* 0: it did not run, or has not ended */
 };
 
 static int64_t slowdown_micro(const struct job_row *row)
@@ -142,7 +142,9 @@ static __attribute__((noinline)) void tally_add(struct tally *tally, const struc
     tally->kept_milli_ns += sums->kept;
     tally->limit_milli_ns += sums->limit;
     tally->admissions[row->source] += row->start != TIME_NEVER;
+    tally->slowdowns += sums->slowdown_micro > 0;
     tally->slowdown_micro += sums->slowdown_micro;
+    tally->slowdown_completed_micro += row->state == END_COMPLETED ? sums->slowdown_micro : 0;
 }
 
 static bool has_losses(const struct job_row *row)
@@ -213,14 +215,6 @@ static void on_rejected(struct metrics *metrics, const struct job_row *row, stru
         metrics->rejected_milli_ns += (wide_int)row->gpu_milli * row->work_asked;
 }
 
-/* GPU-milli x time that the job held while it ran. */
-static inline wide_int allocated_of(const struct job_row *row)
-{
-    if (row->resizes == 0)
-        return (wide_int)row->gpu_milli * row->run;
-    return (wide_int)row->held_gpu_us * GPU_MILLI * TIME_NS_PER_US;
-}
-
 static struct error on_job(void *self, const struct job_row *row)
 {
     struct metrics *metrics = self;
@@ -247,13 +241,13 @@ static struct error on_job(void *self, const struct job_row *row)
         return ERROR_OK;
     }
     const bool is_over_limit = row->state == END_LIMIT;
-    const wide_int allocated = allocated_of(row);
+    const wide_int allocated = row->held_milli_ns;
     struct job_sums sums = {
         .asked = (wide_int)row->gpu_milli * row->work_asked,
         .allocated = allocated,
         .kept = is_over_limit ? 0 : (wide_int)row->gpu_milli * row->work,
         .limit = is_over_limit ? allocated : 0,
-        .slowdown_micro = row->state == END_COMPLETED ? slowdown_micro(row) : 0,
+        .slowdown_micro = row->start != TIME_NEVER && row->end != TIME_NEVER ? slowdown_micro(row) : 0,
     };
     job_points(metrics, row, queue, (uint16_t)(cell - metrics->cells), &sums);
     tally_add(queue_tally, row, &sums);
@@ -282,6 +276,8 @@ static struct error on_job(void *self, const struct job_row *row)
         recorded_add(&queue_tally->recorded, row);
         recorded_add(&cell->tally.recorded, row);
     }
+    if (row->deadline != TIME_NEVER)
+        deadlines_add(queue_tally, &cell->tally, row);
     if (row->submit < metrics->submit_min)
         metrics->submit_min = row->submit;
     if (row->end != TIME_NEVER && row->end > metrics->end_max)

@@ -4,6 +4,8 @@
  * integers where the rows are integers.  A job still waiting at the end counts in every wait percentile with the wait
  * it has so far (censored), never left out; a rejected one counts in jobs_rejected only. Percentiles are exact,
  * nearest rank: the ceil(p n)-th smallest.
+ * Law: observing changes no metric: more rows of the timeline, checks, events, or a report made later.  The only
+ * exceptions are sampled means, whose definitions begin with these words.  Test: tests/property/test_observing.c.
  * Only rows with is_counted and integrals after the warm-up enter.  16 bytes a job that waited, 32 while finishing.
  *
  * What each one is, is said in the table of reports/metric_table.c, which `windtunnel metrics` prints.  Its words:

@@ -58,6 +58,12 @@ struct recorded_tally {
     wide_int recorded, simulated, apart; /* apart: of the differences, without their signs */
 };
 
+/* Sums over those of the counted jobs that have a deadline. */
+struct deadline_tally {
+    uint64_t jobs, missed;
+    wide_int late_ns;
+};
+
 /* Sums over the counted jobs of a world with cold starts. */
 struct pull_tally {
     uint64_t jobs, ready; /* ready: jobs that were so once */
@@ -84,12 +90,15 @@ struct tally {
     uint64_t admissions[RECORD_SOURCE_COUNT]; /* jobs that started, by the source of their space */
     uint64_t evictions_wasted;
     wide_int waits_ns[REASON_COUNT];
-    wide_int slowdown_micro; /* of completed jobs, each rounded down to a millionth */
+    /* Of jobs that ran and ended, and of those that completed; each rounded down to a millionth. */
+    uint64_t slowdowns;
+    wide_int slowdown_micro, slowdown_completed_micro;
     struct communication_tally communication;
     struct activity_tally activity;
     struct fault_tally faults;
     struct idle_tally idle;
     struct recorded_tally recorded;
+    struct deadline_tally deadlines;
     struct lost_tally lost;
     struct pull_tally pulls;
 };
@@ -174,6 +183,7 @@ enum metric_id {
     METRIC_QUEUE_TIME_MAX_S,
     METRIC_ADMISSION_P99_S,
     METRIC_SLOWDOWN_BOUNDED_MEAN,
+    METRIC_SLOWDOWN_BOUNDED_COMPLETED_MEAN,
     METRIC_ASKED_GPU_H,
     METRIC_ALLOCATED_GPU_H,
     METRIC_GOODPUT_RATIO,
@@ -221,6 +231,10 @@ enum metric_id {
     METRIC_WAIT_ERROR_MEAN,
     METRIC_WAIT_ERROR_ABS_MEAN,
     METRIC_WAIT_NEAR_RATIO,
+    METRIC_DEADLINE_JOBS,
+    METRIC_DEADLINES_MISSED,
+    METRIC_DEADLINES_MISSED_RATIO,
+    METRIC_TARDINESS_MEAN_S,
     METRIC_JOBS_SUBMITTED,
     METRIC_JOBS_ACCEPTED,
     METRIC_REJECTED_RATIO,
@@ -368,6 +382,11 @@ void recorded_fill(const struct recorded_tally *tally, double *value); /* nothin
 void recorded_load_add(struct metrics *metrics, const struct job_row *row);
 void recorded_load_compare(struct metrics *metrics, time_ns until);                   /* before samples are thinned */
 void recorded_load_fill(const struct metrics *metrics, time_ns until, double *value); /* as recorded_fill */
+
+/* Add a counted job that has a deadline, to its queue and its cell (metrics_deadlines.c). */
+void deadlines_add(struct tally *queue, struct tally *cell, const struct job_row *row);
+void deadlines_merge(struct deadline_tally *into, const struct deadline_tally *from);
+void deadlines_fill(const struct deadline_tally *tally, double *value); /* nothing if no job has a deadline */
 
 void idle_add(struct tally *queue, struct tally *cell, const struct idle_row *row);
 void idle_merge(struct idle_tally *into, const struct idle_tally *from);

@@ -15,7 +15,9 @@ struct error record_check_open(struct json_doc **doc, const char *folder)
     *doc = NULL;
     buffer_format(&path, "%s/" RESULT_FILE, folder);
     const bool is_folder = stat(folder, &status) == 0 && S_ISDIR(status.st_mode);
-    struct error error = input_read_all(buffer_c_string(&path), RESULT_BYTES_MAX, &bytes, &length);
+    struct error error = input_check_plain(buffer_c_string(&path));
+    if (!error_is(error))
+        error = input_read_all(buffer_c_string(&path), RESULT_BYTES_MAX, &bytes, &length);
     if (!error_is(error))
         error = json_doc_parse(doc, buffer_c_string(&path), (struct text){bytes, length}, ERROR_DATA);
     else if (is_folder && stat(buffer_c_string(&path), &status) != 0)
@@ -48,14 +50,13 @@ static struct error check_file(const char *folder, const struct result_manifest 
     struct stat status;
     char digest[33];
     buffer_format(&path, "%s/%s", folder, name);
-    const bool is_there = stat(buffer_c_string(&path), &status) == 0;
-    if (is_there && !S_ISREG(status.st_mode)) {
-        buffer_release(&path);
-        return broken(folder, name, "is no file");
-    }
-    struct error error = input_digest(buffer_c_string(&path), digest);
+    const bool is_there = lstat(buffer_c_string(&path), &status) == 0;
+    struct error error = strchr(name, '/') != NULL ? broken(folder, name, "is no name of a file in it")
+                                                   : input_check_plain(buffer_c_string(&path));
+    if (!error_is(error))
+        error = input_digest(buffer_c_string(&path), digest);
     buffer_release(&path);
-    if (error_is(error) && !is_there) {
+    if (error_is(error) && error.kind == ERROR_IO && !is_there) {
         error_release(&error);
         return is_needed ? broken(folder, name, "is missing") : ERROR_OK;
     }

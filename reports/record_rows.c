@@ -58,6 +58,9 @@ enum job_column {
     JOB_IDLE_DISTURBED,
     JOB_GIVEN_BACK,
     JOB_WAITS,
+    JOB_LIMIT,
+    JOB_ESTIMATE,
+    JOB_DEADLINE,
     JOB_END
 };
 
@@ -187,6 +190,9 @@ static void read_job_times(struct csv_rows *rows, struct job_row *row)
     row->run = read_span(rows, JOB_RUN);
     row->work = read_span(rows, JOB_WORK);
     row->work_asked = read_span(rows, JOB_WORK_ASKED);
+    row->limit = csv_time(rows, JOB_LIMIT);
+    row->estimate = csv_time(rows, JOB_ESTIMATE);
+    row->deadline = csv_time(rows, JOB_DEADLINE);
     row->lost_gpu_ns = read_span(rows, JOB_LOST);
     row->overhead_gpu_ns = read_span(rows, JOB_OVERHEAD);
     if (row->start < row->submit)
@@ -195,13 +201,33 @@ static void read_job_times(struct csv_rows *rows, struct job_row *row)
         csv_fail(rows, JOB_END, "before the start");
 }
 
+/* GPU-seconds from 0 up, with so many decimals at most, in units of the last of them: whole seconds and the rest apart,
+ * which may pass 64 bits together. */
+static gpu_time_ns read_gpu_time(struct csv_rows *rows, unsigned column, unsigned decimals)
+{
+    struct text rest = csv_text(rows, column), whole;
+    int64_t seconds = 0, units = 0, scale = 1;
+    for (unsigned digit = 0; digit < decimals; digit++)
+        scale *= 10;
+    bool is_number = text_cut(&rest, '.', &whole) && text_to_int64(whole, 0, INT64_MAX, &seconds);
+    if (is_number && rest.at != NULL) {
+        is_number = rest.length <= decimals && text_to_int64(rest, 0, scale - 1, &units);
+        for (size_t digits = rest.length; digits < decimals; digits++)
+            units *= 10;
+    }
+    if (!is_number)
+        csv_fail(rows, column,
+                 decimals == 9 ? "not a number from 0 up, with up to 9 decimals"
+                               : "not a number from 0 up, with up to 12 decimals");
+    return (gpu_time_ns)seconds * scale + units;
+}
+
 static void read_job_changes(struct csv_rows *rows, struct job_row *row)
 {
     bool has_source = csv_text(rows, JOB_SOURCE).length > 0;
     row->source = has_source ? (uint8_t)csv_choice(rows, JOB_SOURCE, record_source_names) : 0;
     row->resizes = (uint32_t)csv_int(rows, JOB_RESIZES, 0, UINT32_MAX);
-    int64_t held_us = csv_scaled(rows, JOB_HELD, TIME_NS_PER_S / TIME_NS_PER_US);
-    row->held_gpu_us = row->resizes > 0 ? held_us : 0; /* else gpu_milli x run is exact */
+    row->held_milli_ns = read_gpu_time(rows, JOB_HELD, 12);
     row->preempted_gpu_ns = read_span(rows, JOB_PREEMPTED);
     row->evictions_wasted = (uint32_t)csv_int(rows, JOB_WASTED, 0, UINT32_MAX);
     if (has_source != (row->start != TIME_NEVER))
@@ -474,23 +500,6 @@ static struct space_row read_space(struct csv_rows *rows)
     return space;
 }
 
-/* GPU-seconds from 0 up, with up to nine decimals: seconds and nanoseconds apart, which may pass 64 bits together. */
-static gpu_time_ns read_gpu_time(struct csv_rows *rows, unsigned column)
-{
-    enum { DECIMALS = 9 };
-    struct text rest = csv_text(rows, column), whole;
-    int64_t seconds = 0, ns = 0;
-    bool is_number = text_cut(&rest, '.', &whole) && text_to_int64(whole, 0, INT64_MAX, &seconds);
-    if (is_number && rest.at != NULL) {
-        is_number = rest.length <= DECIMALS && text_to_int64(rest, 0, TIME_NS_PER_S - 1, &ns);
-        for (size_t digits = rest.length; digits < DECIMALS; digits++)
-            ns *= 10;
-    }
-    if (!is_number)
-        csv_fail(rows, column, "not a number from 0 up, with up to 9 decimals");
-    return (gpu_time_ns)seconds * TIME_NS_PER_S + ns;
-}
-
 bool record_row_sample(struct reading *reading, struct timeline_row *out)
 {
     struct csv_rows *rows = reading->rows;
@@ -522,7 +531,7 @@ bool record_row_sample(struct reading *reading, struct timeline_row *out)
     if (out->time < reading->latest)
         csv_fail(rows, TIMELINE_TIME, "before the row above");
     for (unsigned cause = 0; cause < SPENT_COUNT; cause++)
-        out->spent[cause] = read_gpu_time(rows, TIMELINE_SPENT + cause);
+        out->spent[cause] = read_gpu_time(rows, TIMELINE_SPENT + cause, 9);
     reading->latest = out->time;
     return !csv_has_error(rows);
 }

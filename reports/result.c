@@ -228,6 +228,8 @@ static void write_host(const struct result_host *host, struct buffer *out)
     buffer_string(out, "\"host\": {");
     if (host != NULL) {
         pair_texts(out, "arguments", host->arguments);
+        if (host->folder != NULL)
+            pair_text(out, "folder", host->folder);
         if (host->system != NULL)
             pair_text(out, "system", host->system);
         if (host->compiler != NULL)

@@ -1,6 +1,6 @@
 /* reports/result.h -- result.json: the inputs and the results of a run, for programs.
  *
- *   {"schema_version": 2,
+ *   {"schema_version": 3,
  *    "manifest": {"version", "seed", "fingerprint", "arrivals",
  *                 "fork": {"fingerprint", "at_s", "is_adopted"} (of a run that was forked from another one),
  *                 "inputs": [{"role", "name", "digest"}, ...] (of a plug-in also "plugin", "version"),
@@ -28,7 +28,7 @@
 #include "reports/service_levels.h"
 #include "sim/record/record.h"
 
-enum { RESULT_SCHEMA_VERSION = 2 };
+enum { RESULT_SCHEMA_VERSION = 3 };
 
 #define RESULT_FILE      "result.json"
 #define RESULT_BYTES_MAX (UINT64_C(1) << 30)
@@ -86,6 +86,7 @@ struct result_manifest {
 /* How the run was started, where, and how fast it was.  NULL and 0: not known, left out. */
 struct result_host {
     const char *const *arguments; /* the command line, NULL-terminated; NULL: none */
+    const char *folder;           /* in which it was started: names of inputs are relative to it */
     const char *system;           /* "Linux 6.1 x86_64" */
     const char *compiler;
     const char *started; /* UTC date */

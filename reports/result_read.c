@@ -313,6 +313,7 @@ static void read_host(struct result *result, struct json_object *root)
     struct json_object object;
     json_object_open(&object, &value);
     host->arguments = read_texts(&object, "arguments", &result->arena);
+    host->folder = keep(&result->arena, json_get_string(&object, "folder", NULL));
     host->system = keep(&result->arena, json_get_string(&object, "system", NULL));
     host->compiler = keep(&result->arena, json_get_string(&object, "compiler", NULL));
     host->started = keep(&result->arena, json_get_string(&object, "started", NULL));

@@ -137,6 +137,7 @@ static struct scenario_options shared_options(const struct compare_sides *sides,
                                        .plugins = tool_plugin_options(args),
                                        .sets = sides->sets,
                                        .set_count = sides->set_count};
+    tool_trust(args, &options);
     return options;
 }
 
@@ -150,8 +151,7 @@ static struct error add_operands(struct compare_sides *sides)
             return error_new(ERROR_USAGE, "a side is read once for each seed, so it cannot be standard input");
         if (is_folder(path))
             side.record = path;
-        else
-            side.scenario = shared_options(sides, path);
+        side.scenario = shared_options(sides, path); /* of a record its plug-ins and what is trusted */
         TRY(add_side(sides, name, path, &side));
     }
     return ERROR_OK;
@@ -245,7 +245,7 @@ static struct error apply_program(struct compare_sides *sides)
 
 static struct error check_records(const struct compare_sides *sides)
 {
-    static const char *const names[] = {"set", "blocks", "shake", "trace", "cluster", "seed", "plugin"};
+    static const char *const names[] = {"set", "blocks", "shake", "trace", "cluster", "seed"};
     bool has_scenario = false;
     for (size_t i = 0; i < sides->count; i++)
         has_scenario = has_scenario || (sides->list[i].record == NULL && sides->list[i].baseline == NULL);
@@ -261,10 +261,16 @@ static struct error find_all(struct compare_sides *sides)
     const char *scenario = args_string(sides->args, "scenario"), *baseline = args_string(sides->args, "baseline");
     const char *const *values = args_list(sides->args, "side", &value_count);
     args_list(sides->args, "policy", &policy_count);
-    if (scenario == NULL && policy_count > 0)
-        return error_new(ERROR_USAGE, "'--policy' makes a side of one scenario: name it with --scenario");
+    const char *trace = args_string(sides->args, "trace");
+    const bool has_one = scenario != NULL || (trace != NULL && args_operand_count(sides->args) == 0);
+    if (!has_one && policy_count > 0)
+        return error_new(ERROR_USAGE,
+                         "'--policy' makes a side of one scenario: name it with --scenario, or a trace and "
+                         "a cluster with --trace and --cluster");
     if (scenario != NULL && args_operand_count(sides->args) > 0)
         return error_new(ERROR_USAGE, "the sides are either operands or those of --scenario, not both");
+    if (scenario == NULL && has_one && args_string(sides->args, "cluster") == NULL)
+        return error_new(ERROR_USAGE, "a trace without a scenario needs a cluster: name it with --cluster");
     if (baseline != NULL) {
         TRY(baseline_read(&sides->baseline, baseline));
         TRY(add_side(sides, "baseline", baseline, &(struct comparison_side_options){.baseline = &sides->baseline}));
@@ -272,16 +278,18 @@ static struct error find_all(struct compare_sides *sides)
     TRY(add_operands(sides));
     TRY(add_policies(sides, scenario));
     for (size_t i = 0; i < value_count; i++)
-        TRY(apply_side(sides, values[i], scenario, scenario != NULL && policy_count == 0));
-    if (scenario != NULL && policy_count == 0 && value_count == 0)
-        TRY(add_side(sides, NULL, scenario,
+        TRY(apply_side(sides, values[i], scenario, has_one && policy_count == 0));
+    if (has_one && policy_count == 0 && value_count == 0)
+        TRY(add_side(sides, NULL, scenario != NULL ? scenario : trace,
                      &(struct comparison_side_options){.scenario = shared_options(sides, scenario)}));
     const size_t least = args_string(sides->args, "save-baseline") != NULL ? 1 : 2;
     if (sides->count < least) {
         struct error error = error_new(ERROR_USAGE, "a comparison needs two sides, and there %s",
                                        sides->count == 0 ? "is none" : "is one");
-        error_set_hint(&error,
-                       "name two scenarios or record folders, or one with --scenario and --policy P --policy Q");
+        error_set_hint(
+            &error,
+            "name two scenarios or record folders, or one with --scenario, or --trace and --cluster, and --policy P "
+            "--policy Q");
         return error;
     }
     TRY(apply_program(sides));

@@ -1,6 +1,7 @@
 /* tools/compare_sides.h -- the sides of `windtunnel compare`, from its operands and options.
  *
  *   windtunnel compare old.json new=out/new --side old:seed=7
+ *   windtunnel compare --trace T --cluster C --policy fifo --policy kai
  *   windtunnel compare --scenario S --policy fifo --policy mine=./mine.json --baseline base.json
  *
  * A side has the name before '=', else that of its file, its folder or its policy; a number behind it makes it

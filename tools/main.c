@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "sim/plugins/watch.h"
 #include "tools/installed.h"
 #include "tools/verbs.h"
 
@@ -125,5 +126,7 @@ int main(int argc, char **argv)
     }
     if (strcmp(argv[1], "help") == 0 || is_help(argv[1]))
         return help(argc - 2, argv + 2);
-    return run_verb(argc - 1, argv + 1);
+    const int status = run_verb(argc - 1, argv + 1);
+    watch_end(); /* the verb is done: the program ends as it should */
+    return status;
 }

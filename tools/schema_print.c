@@ -181,6 +181,8 @@ static bool print_answer(struct buffer *out, const struct schema_node *node, enu
     case JSON_ASK_STRING:
         if (!has_choices)
             print_type(out, "string", has_null);
+        if (!has_choices && schema_is_asked(node, JSON_ASK_FILE))
+            buffer_string(out, ", \"format\": \"path\"");
         return !has_choices;
     case JSON_ASK_CHOICE:
         if (has_choices)

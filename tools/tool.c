@@ -40,6 +40,11 @@ struct scenario_options tool_scenario_options(const struct args *args)
     return options;
 }
 
+void tool_trust(const struct args *args, struct scenario_options *options)
+{
+    options->trusted = args_list(args, "trust", &options->trusted_count);
+}
+
 int tool_fail(struct error *error)
 {
     char *text = error_text_new(error);

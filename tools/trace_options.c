@@ -5,20 +5,7 @@
 #include "tools/installed.h"
 #include "topologies/cluster_load.h"
 
-enum { NODES_DEFAULT = 500, GPUS_PER_NODE_DEFAULT = 8, HOURS_MAX = 26, SECONDS_PER_HOUR = 3600 };
-
-static struct error zone_option(const char *text, time_ns *offset)
-{
-    struct text rest = text_of(text);
-    const bool is_behind = rest.length != 0 && rest.at[0] == '-';
-    rest.at += is_behind;
-    rest.length -= is_behind;
-    if (!time_parse_duration(rest, offset) || *offset > HOURS_MAX * SECONDS_PER_HOUR * TIME_NS_PER_S)
-        return error_new(ERROR_USAGE, "--tz must be an offset from UTC such as 8h or -7h, got \"%s\"", text);
-    if (is_behind)
-        *offset = -*offset;
-    return ERROR_OK;
-}
+enum { NODES_DEFAULT = 500, GPUS_PER_NODE_DEFAULT = 8 };
 
 /* The assignments to a document that has only the trace. */
 static struct error apply_sets(struct json_doc *doc, const char *trace, const char *const *sets, size_t count)
@@ -102,8 +89,10 @@ struct error trace_options_read(const struct args *args, struct workload_spec *s
     if (format != NULL || columns != NULL)
         spec->format = columns != NULL ? "columns" : format;
     if (zone != NULL) {
-        spec->has_tz = true;
-        TRY(zone_option(zone, &spec->tz_offset));
+        struct error error = zone_of(&spec->zone, zone, &spec->arena);
+        if (error_is(error))
+            error_set_where(&error, "--tz");
+        TRY(error);
     }
     TRY(args_int64(args, "gpus-per-node", 0, UINT16_MAX, spec->gpus_per_node, &per_node));
     TRY(args_int64(args, "processors-per-gpu", 1, UINT16_MAX, 0, &per_gpu));

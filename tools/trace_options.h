@@ -25,8 +25,9 @@
          .metavar = "FILE",                                                                                            \
          .help = "The cluster for GPU models and load (default: 500 nodes of 8 GPUs)."},                               \
         {.name = "tz",                                                                                                 \
-         .metavar = "OFFSET",                                                                                          \
-         .help = "The zone of dates that name none: what its clocks are ahead of UTC, such as 8h or -7h."},            \
+         .metavar = "ZONE",                                                                                            \
+         .help = "The zone of dates that name none: a name of the tz database such as Europe/Berlin, or what its "     \
+                 "clocks are ahead of UTC, such as 8h or -7h."},                                                       \
         {.name = "gpus-per-node",                                                                                      \
          .metavar = "N",                                                                                               \
          .help = "How requests without a number of nodes lie on nodes; 0: anywhere. Default: 8."},                     \

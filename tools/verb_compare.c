@@ -283,7 +283,8 @@ static const struct args_option options[] = {
     {.name = "policy",
      .letter = 'p',
      .metavar = "[NAME=]PRESET|FILE",
-     .help = "A side of --scenario with this policy: a preset's name, or a file if it holds '/' or ends in .json.",
+     .help = "A side of --scenario, or of --trace and --cluster, with this policy: a preset's name, or a file if it "
+             "holds '/' or ends in .json.",
      .is_repeatable = true},
     {.name = "side",
      .metavar = "NAME[:PATH=VALUE]",
@@ -296,7 +297,8 @@ static const struct args_option options[] = {
     {.name = "trace",
      .letter = 't',
      .metavar = "FILE",
-     .help = "Replay this trace in place of the scenario's workload, on all sides."},
+     .help =
+         "Replay this trace in place of the scenario's workload, on all sides. With --cluster it needs no scenario."},
     {.name = "blocks",
      .metavar = "KIND",
      .help = "Give a replayed trace seeds: draw its blocks with replacement. KIND is users (as many as there are, each "
@@ -313,6 +315,7 @@ static const struct args_option options[] = {
              "40 as long as a gate is inconclusive; without gates 5."},
     {.name = "jobs", .letter = 'j', .metavar = "N", .help = "Runs at the same time; by default one for each core."},
     PLUGIN_OPTIONS,
+    TRUST_OPTION,
     {.name = "gates", .metavar = "FILE", .help = "Gates, in place of those of the scenarios (docs/compare.md)."},
     {.name = "alpha",
      .metavar = "P",
@@ -357,6 +360,8 @@ static const struct args_example examples[] = {
      "Two scenarios, judged by gates, with a report for CI."},
     {"windtunnel compare --scenario h100-500x8 --policy fifo --policy windtunnel --out out/two",
      "A page with the curves of both."},
+    {"windtunnel compare --trace jobs.csv --cluster cluster.json --policy fifo --policy easy --policy windtunnel",
+     "A trace under three policies, without a scenario."},
     {"windtunnel compare out/fifo out/windtunnel", "Two records."},
     {0},
 };
@@ -378,6 +383,7 @@ const struct args_verb verb_compare = {
             "bound, else they are inconclusive. The exit status is 0 if all pass or there are none, 10 if one fails, "
             "11 "
             "if one is inconclusive or a run failed.",
+            "With more than three sides the text begins with a table of the sides by the main metrics.",
             "A replayed trace without a random part is run once on each side: exact, n = 1.",
             "A run that crashes is told with its side and seed, and the others go on. On SIGINT or SIGTERM what is "
             "done "

@@ -6,7 +6,10 @@
 #include "tools/installed.h"
 #include "tools/verbs.h"
 
-enum { STATUS_DIFFERS = 10 }; /* as for other checks that fail */
+enum {
+    STATUS_BAD_LINES = 3,
+    STATUS_DIFFERS = 10 /* as for other checks that fail */
+};
 
 static struct error print(void *self, struct text lines)
 {
@@ -26,6 +29,7 @@ static int decide(const struct args *args)
                                      .load = args_string(args, "load"),
                                      .save = args_string(args, "save"),
                                      .is_checked = args_flag(args, "check"),
+                                     .is_strict = args_flag(args, "strict"),
                                      .on_answer = print};
     struct decide_result result;
     int64_t cycles = 0;
@@ -38,6 +42,11 @@ static int decide(const struct args *args)
     if (error_is(error)) {
         error_release(&result.difference);
         return tool_fail(&error);
+    }
+    if (result.bad_lines > 0) {
+        tool_say("error: %llu lines could not be taken, and were answered with 'bad_line'\n",
+                 (unsigned long long)result.bad_lines);
+        return STATUS_BAD_LINES;
     }
     if (!options.is_checked)
         return 0;
@@ -62,7 +71,7 @@ static const struct args_option options[] = {
     {.name = "load",
      .metavar = "FILE",
      .help = "Continue from a saved state: the stream has the same header, and the lines after the "
-             "last one read before. Facts are trusted, because earlier lines are not checked."},
+             "last one read before."},
     {.name = "policy",
      .letter = 'p',
      .metavar = "PRESET|FILE",
@@ -77,6 +86,9 @@ static const struct args_option options[] = {
      .help = "Override a field of the header, such as policy.preemption.grace_s or "
              "cluster.pools.h100.nodes. Applied in order.",
      .is_repeatable = true},
+    {.name = "strict",
+     .help = "The first line that cannot be taken, or that is about a job, node or decision that is not there, ends "
+             "the program with status 3. Without it such a line is answered, and the stream goes on."},
     {0},
 };
 

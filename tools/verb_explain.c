@@ -10,6 +10,7 @@
 #include "reports/view.h"
 #include "sim/plugins/guard.h"
 #include "studies/divergence/decision.h"
+#include "studies/run/record_gate.h"
 #include "tools/progress_line.h"
 #include "tools/verbs.h"
 
@@ -420,9 +421,11 @@ static struct error explain_decision(const struct args *args, struct buffer *out
 {
     struct scenario_options options = tool_scenario_options(args);
     struct result record = {0};
+    struct record_gate gate;
     struct decision_study study;
     int64_t number;
     size_t listed;
+    tool_trust(args, &options);
     args_list(args, "job", &listed);
     if (!text_to_int64(text_of(args_string(args, "decision")), 1, INT64_MAX, &number))
         return error_new(ERROR_USAGE, "'--decision' must be the number of a decision, from 1, got '%s'",
@@ -436,12 +439,15 @@ static struct error explain_decision(const struct args *args, struct buffer *out
         TRY(result_read(&record, args_operand(args, 0)));
         options.path = NULL;
         options.text = record.manifest.scenario_json;
+        options.gate = &gate.gate;
     }
+    record_gate_init(&gate, args_operand(args, 0), &record, &options);
     struct error error = ERROR_OK;
     if (is_record && record.facts.is_decided_outside)
         error = error_new(ERROR_USAGE, "another program decided in this record: its decisions cannot be made again");
     if (!error_is(error))
         error = decision_study_find(&study, &options, (uint64_t)number);
+    record_gate_release(&gate);
     if (is_record)
         result_release(&record);
     TRY(error);
@@ -488,6 +494,7 @@ static int run_explain(const struct args *args)
 
 static const struct args_option options[] = {
     SCENARIO_OPTIONS,
+    TRUST_OPTION,
     {.name = "at",
      .metavar = "TIME",
      .help = "The simulated time to explain, from the start of the run: seconds, or with "

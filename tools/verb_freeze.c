@@ -5,6 +5,7 @@
 
 #include "base/output.h"
 #include "reports/result.h"
+#include "studies/run/record_gate.h"
 #include "tools/verbs.h"
 #include "workloads/readers/freeze.h"
 
@@ -20,30 +21,12 @@ static bool is_folder(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* The digest of the trace in the record; NULL: the trace was no file. */
-static const char *trace_digest(const struct result *record)
-{
-    for (size_t i = 0; i < record->manifest.input_count; i++)
-        if (strcmp(record->manifest.inputs[i].role, "trace") == 0)
-            return record->manifest.inputs[i].digest;
-    return NULL;
-}
-
-/* A record names its trace.  If the file has changed since, its jobs are not those of the run. */
-static struct error check_digest(const struct result *record, const struct job_source *source)
-{
-    const char *digest = trace_digest(record);
-    if (digest == NULL || strcmp(digest, job_source_facts(source)->digest) == 0)
-        return ERROR_OK;
-    return error_new(ERROR_DATA, "the trace of this record has changed since it was written");
-}
-
 static struct error write_trace(struct job_source *source, const struct scenario *scenario, const char *path)
 {
     struct output *output;
     const bool is_zstd = ends_in(path, ".zst");
     TRY(output_open(&output, path, is_zstd ? OUTPUT_ZSTD : OUTPUT_PLAIN));
-    struct error error = freeze_write(source, scenario->cluster, output);
+    struct error error = freeze_write(source, scenario->cluster, output, NULL);
     if (!error_is(error))
         return output_commit(&output);
     output_discard(&output);
@@ -54,6 +37,7 @@ struct freeze_run {
     const char *path; /* of the scenario or of the record */
     const char *out;
     struct result record; /* used if `path` is a record */
+    struct record_gate gate;
     bool is_record;
     struct scenario scenario;
     struct job_source *source;
@@ -62,6 +46,7 @@ struct freeze_run {
 static struct error freeze_all(struct freeze_run *run, const struct args *args)
 {
     struct scenario_options options = tool_scenario_options(args);
+    tool_trust(args, &options);
     if (ends_in(run->out, ".csv") || ends_in(run->out, ".csv.zst"))
         return error_new(ERROR_USAGE, "a frozen trace is JSON lines, since columns cannot say all "
                                       "of a job: let '--out' end in .jsonl or .jsonl.zst");
@@ -70,11 +55,11 @@ static struct error freeze_all(struct freeze_run *run, const struct args *args)
         run->is_record = true;
         options.path = NULL;
         options.text = run->record.manifest.scenario_json;
+        options.gate = &run->gate.gate;
+        record_gate_init(&run->gate, run->path, &run->record, &options);
     }
     TRY(scenario_load(&run->scenario, &options));
     TRY(scenario_open(&run->scenario, &run->source));
-    if (run->is_record)
-        TRY(check_digest(&run->record, run->source));
     job_source_keep_arrivals(run->source);
     return write_trace(run->source, &run->scenario, run->out);
 }
@@ -96,6 +81,7 @@ static int run_freeze(const struct args *args)
                  "judge by them now, not by all jobs of the trace\n");
     job_source_close(run.source);
     scenario_release(&run.scenario);
+    record_gate_release(&run.gate);
     if (run.is_record)
         result_release(&run.record);
     return status;
@@ -103,6 +89,7 @@ static int run_freeze(const struct args *args)
 
 static const struct args_option options[] = {
     SCENARIO_OPTIONS,
+    TRUST_OPTION,
     {.name = "out",
      .letter = 'o',
      .metavar = "FILE",

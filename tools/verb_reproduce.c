@@ -4,10 +4,11 @@
 
 #include "studies/bundle/bundle.h"
 #include "studies/run/run.h"
+#include "tools/bundle_files.h"
 #include "tools/progress_line.h"
 #include "tools/verbs.h"
 
-enum { STATUS_OTHER = 10, NAME_WIDTH = 36, NUMBER_WIDTH = 20, INPUTS_MAX = 64 };
+enum { STATUS_OTHER = 10, NAME_WIDTH = 36, NUMBER_WIDTH = 20 };
 
 /* ---- The verdict ---- */
 
@@ -83,27 +84,12 @@ static struct error judge(const struct bundle *bundle, const struct run *run, st
 
 /* ---- The run ---- */
 
-static struct error read_given(const struct args *args, struct arena *arena, struct bundle_file *given, size_t *count)
-{
-    const char *const *texts = args_list(args, "input", count);
-    if (*count > INPUTS_MAX)
-        return error_new(ERROR_USAGE, "'--input' may be given %d times at most", INPUTS_MAX);
-    for (size_t i = 0; i < *count; i++) {
-        const char *equals = strchr(texts[i], '=');
-        if (equals == NULL || equals[1] == '\0')
-            return error_new(ERROR_USAGE, "'--input' must be NAME=PATH, got '%s'", texts[i]);
-        given[i].name = arena_copy(arena, (struct text){texts[i], (size_t)(equals - texts[i])});
-        given[i].path = equals + 1;
-    }
-    return ERROR_OK;
-}
-
 static struct error simulate(const struct args *args, struct run_options *options, struct run *run,
-                             const char *scenario)
+                             const struct scenario_options *scenario)
 {
     struct progress_line progress;
     *options = (struct run_options){.version = WINDTUNNEL_VERSION,
-                                    .scenario = {.text = scenario},
+                                    .scenario = *scenario,
                                     .out = args_string(args, "out"),
                                     .keeps_arrivals = true,
                                     .on_progress = progress_line_show,
@@ -119,22 +105,21 @@ static struct error simulate(const struct args *args, struct run_options *option
 
 static struct error reproduce(const struct args *args, struct bundle *bundle, struct buffer *out, bool *is_same)
 {
-    struct bundle_file given[INPUTS_MAX];
+    struct bundle_file given[BUNDLE_FILES_MAX];
     struct run_options options;
     struct run run = {0};
     struct arena arena = {0};
-    struct buffer scenario = {0};
+    struct scenario_options scenario;
     size_t count;
-    struct error error = read_given(args, &arena, given, &count);
+    struct error error = tool_bundle_files(args, &arena, given, &count);
     if (!error_is(error))
-        error = bundle_scenario(bundle, given, count, &scenario);
+        error = bundle_open(bundle, given, count, &scenario);
     if (!error_is(error)) {
-        error = simulate(args, &options, &run, buffer_c_string(&scenario));
+        error = simulate(args, &options, &run, &scenario);
         if (!error_is(error))
             error = judge(bundle, &run, out, is_same);
         run_release(&run);
     }
-    buffer_release(&scenario);
     arena_release(&arena);
     return error;
 }

@@ -138,6 +138,7 @@ static struct error read_options(const struct args *args, struct run_options *op
                                     .on_begin = catch_signals,
                                     .on_progress = progress_line_show,
                                     .arguments = (const char *const *)tool_arguments()};
+    tool_trust(args, &options->scenario);
     if (options->out == NULL && options->has_events)
         return error_new(ERROR_USAGE, "'--events' adds a file to the record: name its folder with --out");
     if (options->scheduler != NULL && args_string(args, "save-at") != NULL)
@@ -241,6 +242,9 @@ static int warn(const struct args *args, const struct run *run)
     if (facts->bad_line_count > 0)
         tool_say("warning: %llu unreadable line%s of the trace %s skipped\n", (unsigned long long)facts->bad_line_count,
                  facts->bad_line_count == 1 ? "" : "s", facts->bad_line_count == 1 ? "was" : "were");
+    if (facts->guessed_hours > 0)
+        tool_say("warning: %llu rows of the trace have a time in an hour that comes twice: the first was taken\n",
+                 (unsigned long long)facts->guessed_hours);
     if (job_source_dropped_waits(run->source) > 0)
         tool_say("note: the waits that the trace records are not compared: 'workload.%s' makes other work of it\n",
                  facts->unrecorded);
@@ -286,6 +290,7 @@ static int run_verb(const struct args *args)
 
 static const struct args_option options[] = {
     SCENARIO_OPTIONS,
+    TRUST_OPTION,
     {.name = "out",
      .letter = 'o',
      .metavar = "DIR",

@@ -91,7 +91,7 @@ static struct error read_case(void *self, const char *text, const struct json_li
 /* As a run reads it before it begins: the scenario, its queues, its workload, its service levels and gates. */
 static struct error read_scenario(void *self, const char *text, const struct json_listener *listener)
 {
-    const struct scenario_options options = {.text = text, .listener = listener};
+    const struct scenario_options options = {.text = text, .gate = &scenario_open_gate, .listener = listener};
     struct scenario scenario;
     struct job_source *source = NULL;
     struct arena arena = {0};
@@ -180,6 +180,8 @@ static const char *const models[] = {
     "{\"cluster\": {\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 8}]}, \"workload\": {\"jobs\": 1, \"model\": " model \
     "}}"
 static const char *const scenarios[] = {
+    "{\"cluster\": {\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 8}]}, \"workload\": {\"trace\": \"" SCHEMA_SAMPLE
+    "\"}, \"queues\": []}",
     "{\"cluster\": {\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 8}]}, \"workload\": {\"synth\": {\"jobs\": 1, "
     "\"load_whole_gpu\": 0.5, \"tenants\": {\"projects\": 1}, \"classes\": [{\"name\": \"" SCHEMA_SAMPLE
     "\", \"share\": 1, \"arrivals\": {}, \"sizes\": [{\"gpus\": 1}], \"run_time\": {\"distribution\": \"exponential\", "
@@ -246,6 +248,14 @@ const char *schema_kind_name(size_t index)
     return kinds[index].name;
 }
 
+struct schema *schema_kind_learn_new(size_t index)
+{
+    struct schema *schema = schema_learn_new(kinds[index].read, NULL, kinds[index].seeds);
+    if (!kinds[index].is_whole)
+        schema_require_nothing(schema);
+    return schema;
+}
+
 static int run_schema(const struct args *args)
 {
     const char *name = args_operand(args, 0);
@@ -253,9 +263,7 @@ static int run_schema(const struct args *args)
     for (size_t i = 0; kinds[i].name != NULL; i++) {
         if (strcmp(kinds[i].name, name) != 0)
             continue;
-        struct schema *schema = schema_learn_new(kinds[i].read, NULL, kinds[i].seeds);
-        if (!kinds[i].is_whole)
-            schema_require_nothing(schema);
+        struct schema *schema = schema_kind_learn_new(i);
         schema_print(schema, kinds[i].title, &out);
         schema_free(schema);
         return tool_print(&out);

@@ -41,9 +41,9 @@ static struct error write_as(struct job_source *source, const struct cluster *cl
     case TO_NATIVE:
         return convert_native(source, cluster, &(struct convert_form){0}, output, lost);
     case TO_SWF:
-        return convert_swf(source, output, lost);
+        return convert_swf(source, cluster, output, lost);
     default:
-        return freeze_write(source, cluster, output);
+        return freeze_write(source, cluster, output, lost);
     }
 }
 
@@ -65,6 +65,7 @@ static struct error convert_of(const struct args *args, struct workload_spec *sp
     TRY(target_of(path, &target, &is_zstd));
     TRY(args_int64(args, "max-bad", 0, INT64_MAX, (int64_t)spec->bad_lines_max, &bad_max));
     spec->bad_lines_max = (uint64_t)bad_max;
+    spec->tells_unread = true;
     TRY(trace_options_cluster(args, &cluster));
     progress_line_begin(&progress, true);
     spec->reading = progress_line_reading(&progress);
@@ -86,6 +87,12 @@ static struct error convert_of(const struct args *args, struct workload_spec *sp
         reason_tally_show(&facts->skipped, "left out", said);
         if (facts->bad_line_count > 0)
             buffer_format(said, "unreadable   %" PRIu64 " lines\n", facts->bad_line_count);
+        if (facts->guessed_hours > 0)
+            buffer_format(said,
+                          "hours        %" PRIu64 " rows have a time in an hour that comes twice: the first was "
+                          "taken\n",
+                          facts->guessed_hours);
+        reason_tally_join(&lost, &facts->unread);
         reason_tally_show(&lost, "lost", said);
         const uint64_t dropped = job_source_dropped_waits(source);
         if (dropped > 0)
@@ -141,8 +148,9 @@ static const struct args_example examples[] = {
 
 static const char *const description[] = {
     "Writes the jobs of a trace in another format, in the order of their submission, with time 0 at the first, and "
-    "prints "
-    "what that format cannot say. JSON lines lose only GPU classes and claims, which become plain requests.",
+    "prints every loss: what the new format cannot say, and which columns of the trace are not read. Between native "
+    "CSV and JSON lines only GPU classes and claims are lost, which become plain requests, and in CSV what only JSON "
+    "lines can say.",
     NULL,
 };
 

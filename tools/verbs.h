@@ -25,6 +25,16 @@ extern const struct args_verb verb_run, verb_compare, verb_validate, verb_valida
         .help = "CPU time after which a scheduling cycle with plug-ins is given up; 60."                               \
     }
 
+/* For records (studies/run/record_gate.h). */
+#define TRUST_OPTION                                                                                                   \
+    {                                                                                                                  \
+        .name = "trust", .metavar = "FOLDER",                                                                          \
+        .help = "A record may open the data files that it names: with its own folder here all of them, with another "  \
+                "folder those in it. Each must be as it was. Plug-ins of a record are loaded only if --plugin names "  \
+                "them.",                                                                                               \
+        .is_repeatable = true                                                                                          \
+    }
+
 /* The options that name a scenario; see scenario_options. */
 #define SCENARIO_OPTIONS                                                                                               \
     {.name = "trace",                                                                                                  \
@@ -66,8 +76,10 @@ extern const struct args_value tool_values[]; /* what PRESET and the like stand 
 
 /* The kinds of files that `windtunnel schema` knows; NULL past the end. */
 const char *schema_kind_name(size_t index);
+struct schema *schema_kind_learn_new(size_t index); /* tools/schema.h */
 
 struct scenario_options tool_scenario_options(const struct args *args);
+void tool_trust(const struct args *args, struct scenario_options *options); /* TRUST_OPTION */
 struct plugin_options tool_plugin_options(const struct args *args);
 
 /* A policy file that uses the plug-in, with all its parameters, as a start.  path: of its shared object. */

@@ -163,10 +163,10 @@ static void read_models(struct reading *reading, struct json_object *root)
 
 static void read_inside(struct reading *reading, struct json_object *pool, struct pool_draft *draft)
 {
-    const char *path = json_get_string(pool, "hwloc", NULL);
+    struct json_value value = json_member(pool, "hwloc");
+    const char *path = json_value_file(&value, "hwloc");
     if (path == NULL || has_failed(pool))
         return;
-    struct json_value value = json_member(pool, "hwloc");
     if (reading->read_hwloc == NULL) {
         json_fail(&value, "hwloc files cannot be read here");
         error_set_hint(pool->value.error, "write out 'gpus_per_node', 'cpus' and 'memory_gb'");

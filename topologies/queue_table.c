@@ -14,6 +14,7 @@ enum {
 #define QUEUE_AMOUNT_MAX       INT64_C(1000000000000) /* a billion GPUs; sums cannot overflow */
 #define MILLION                INT64_C(1000000)
 #define QUEUE_WEIGHT_MILLI_MAX INT64_C(1000000000) /* weight 1,000,000 */
+#define QUEUE_USERS_MAX        1000000
 
 struct queue_table *queue_table_new(void)
 {
@@ -73,8 +74,9 @@ queue_id queue_table_of(struct queue_table *table, struct text name)
     return id == QUEUE_NONE ? queue_table_add(table, name, QUEUE_ROOT) : id;
 }
 
-/* The queue to be read, or QUEUE_NONE after an error.  If it exists that is an error, or it is set to its defaults. */
-static queue_id read_place(struct queue_table *table, struct json_object *object, bool may_be_there)
+/* The name and the parent of a queue, which may be known already.  False: there is an error. */
+static bool read_place(const struct queue_table *table, struct json_object *object, bool may_be_there,
+                       struct queue_spec *spec, queue_id *known)
 {
     json_need(object, "name");
     const char *name = json_get_string(object, "name", "");
@@ -82,30 +84,28 @@ static queue_id read_place(struct queue_table *table, struct json_object *object
     struct json_value name_value = json_member(object, "name");
     struct json_value parent_value = json_member(object, "parent");
     if (error_is(*object->value.error))
-        return QUEUE_NONE;
+        return false;
     if (name[0] == '\0') {
         json_fail(&name_value, "a queue needs a name that is not empty");
-        return QUEUE_NONE;
+        return false;
     }
-    queue_id known = queue_table_find(table, text_of(name));
-    if (known != QUEUE_NONE && !may_be_there) {
+    *known = queue_table_find(table, text_of(name));
+    if (*known != QUEUE_NONE && !may_be_there) {
         json_fail(&name_value, "there is a queue named '%s' already", name);
-        return QUEUE_NONE;
+        return false;
     }
     queue_id parent = queue_table_find(table, text_of(parent_name));
     if (parent == QUEUE_NONE) {
         json_fail(&parent_value, "no queue named '%s' stands before this one", parent_name);
         error_set_hint(object->value.error, "list a parent before its children");
-        return QUEUE_NONE;
+        return false;
     }
-    if (known == QUEUE_NONE)
-        return queue_table_add(table, text_of(name), parent);
-    if (table->queues[known].parent != parent) {
+    if (*known != QUEUE_NONE && table->queues[*known].parent != parent) {
         json_fail(&parent_value, "the queue '%s' has another parent already", name);
-        return QUEUE_NONE;
+        return false;
     }
-    table->queues[known] = spec_default(table->queues[known].name, parent);
-    return known;
+    *spec = spec_default(name, parent);
+    return true;
 }
 
 const char *const resource_names[] = {"gpus", "cpus", "memory_gb", NULL};
@@ -182,17 +182,26 @@ void queue_spec_read(struct queue_spec *queue, struct json_object *object)
     queue->stale_after = json_get_patience(object, "stale_after_s", -1);
     queue->usage_ppm = json_get_scaled(object, "usage_ratio", MILLION, 0, 1000 * MILLION, 0);
     queue->credit_gpu_ns = json_get_scaled(object, "credit_gpu_h", 3600 * TIME_NS_PER_S, 0, TIME_NS_MAX, 0);
+    queue->users = (uint32_t)json_get_int(object, "users", 0, QUEUE_USERS_MAX, 0);
 }
 
+/* A queue that cannot be read changes nothing. */
 static void read_queue(struct queue_table *table, const struct json_value *value, bool may_be_there)
 {
     struct json_object object;
+    struct queue_spec spec;
+    queue_id id;
     json_object_open(&object, value);
-    queue_id id = read_place(table, &object, may_be_there);
-    if (id == QUEUE_NONE)
+    if (!read_place(table, &object, may_be_there, &spec, &id))
         return;
-    queue_spec_read(&table->queues[id], &object);
+    queue_spec_read(&spec, &object);
     json_object_close(&object);
+    if (error_is(*value->error))
+        return;
+    if (id == QUEUE_NONE)
+        id = queue_table_add(table, text_of(spec.name), spec.parent);
+    spec.name = table->queues[id].name;
+    table->queues[id] = spec;
 }
 
 static void read_queues(struct queue_table *table, const struct json_value *array, bool may_be_there)
@@ -301,6 +310,10 @@ static void put_queue(struct buffer *out, const struct queue_spec *queue, const 
     put_duration(out, "stale_after_s", queue->stale_after, -1);
     put_scaled(out, "usage_ratio", queue->usage_ppm, MILLION, 0);
     put_scaled(out, "credit_gpu_h", queue->credit_gpu_ns, 3600 * TIME_NS_PER_S, 0);
+    if (queue->users != usual.users) {
+        put_key(out, "users");
+        buffer_int(out, queue->users);
+    }
     buffer_char(out, '}');
 }
 

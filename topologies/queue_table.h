@@ -40,6 +40,7 @@ struct queue_spec {
     time_ns stale_after;   /* time below their minimum after which its gangs lose the rest; -1: not set */
     int64_t usage_ppm;     /* of the cluster, before the start; initial value of time-based policies */
     int64_t credit_gpu_ns; /* saved before the start; for the credits policy */
+    uint32_t users;        /* how many have a share of it from the start, whether they submit jobs or not */
 };
 
 struct queue_table {

@@ -1,8 +1,8 @@
 /* policies/backfill/backfill.h -- the seam that decides which jobs may overtake.
  *
- * The jobs at the front get planned starts: when, and on which GPUs, their space comes, by the declared lengths of
- * running jobs (policies/reservation/planned_start.c).  A job behind them may start now if that delays no
- * planned start.  A policy says which jobs get one, how long it stands, and how often starts are planned.
+ * The jobs at the front get planned starts: when, and on which GPUs unless any will do, their space comes, by the
+ * declared lengths of running jobs (policies/reservation/planned_start.c).  A job behind them may start now if that
+ * delays no planned start.  A policy says which jobs get one, how long it stands, and how often starts are planned.
  *
  * Law: in planned time no job with a planned start starts later because another overtook it.  Under
  * COMPRESSION_REPLAN this holds for the first job in the order, and for others until planned starts are made anew.  A
@@ -33,6 +33,7 @@ struct backfill_config {
     time_ns resolution;  /* planned ends are rounded up to its multiples; 0: exact */
     time_ns interval;    /* between passes; 0: one in each cycle */
     int64_t compression; /* enum compression; for policies that keep planned starts */
+    bool names_gpus;     /* planned starts name GPUs also where any will do (policies/reservation/planned_units.c) */
 };
 
 struct order_view;

@@ -2,10 +2,11 @@
  *
  * Source: conservative backfilling (Mu'alem and Feitelson 2001).  When a job ends early, the waiting jobs are tried in
  * the order of their planned starts, and each may move forward into the first hole that is large and long enough.
- * Departure: a planned start names GPUs, not counts.  If running jobs outlive it, it is planned again, later.  A job of
- * one member is only tried on nodes where space came free since the last pass.  A hole that appears because a later job
- * moved is not used before something comes free on that node again.  The compression `replan` drops all planned starts
- * and plans them again in the order of the chain.  Then only the first job is surely not delayed.
+ * Departure: unless any GPUs will do (policies/reservation/planned_units.c), a planned start names GPUs, and a job of
+ * one member is only tried on nodes where space came free since the last pass.  If running jobs outlive a planned
+ * start, it is planned again, later.  A hole that appears because a later job moved is not used before something comes
+ * free again, on that node where GPUs are named.  The compression `replan` drops all planned starts and plans them
+ * again in the order of the chain.  Then only the first job is surely not delayed.
  * With `depth` a job behind that many jobs with planned starts waits until one of these starts; then it gets its own.
  * Cost: a search of the profile (policies/state/profile.h) for each job submitted, and for each waiting job whenever a
  * job ends early.  Under `replan`: a search for every waiting job, and a new profile for every node with planned

@@ -3,8 +3,8 @@
  *
  * Source: Slurm's sched/backfill; bf_max_job_test is `depth` (500), bf_interval `interval_s` (30), bf_resolution
  * `resolution_s` (60), bf_window `window_s` (a day), bf_max_job_user `per_user` (0: no bound).
- * Departure: passes do not yield; planned starts name GPUs, where Slurm plans with nodes.  As in Slurm, a job that
- * would start beyond the window gets no planned start.
+ * Departure: passes do not yield; unless any GPUs will do, planned starts name GPUs, where Slurm plans with nodes.  As
+ * in Slurm, a job that would start beyond the window gets no planned start.
  * Cost: `depth` searches of the profile (policies/state/profile.h) a pass.
  * Known failure: a window shorter than the longest limit starves large jobs; one user may fill the depth. */
 #include "policies/backfill/backfills.h"

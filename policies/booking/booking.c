@@ -235,7 +235,7 @@ static inline uint32_t next_ask(struct sched *sched, uint32_t slot)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
     const bool is_rigid = sched_request_class(sched, job)->is_rigid;
-    if (is_rigid && job->holding_count == 0 && sched->policy.gang->is_all_or_nothing)
+    if (is_rigid && job->holding_count == 0 && sched->policy.gang->is_all_or_nothing && !sched->headroom.is_by_queue)
         return job->request_class;
     if (job->fill != FILL_BELOW && (is_rigid || sched->jobs.facts[slot].is_shrunk))
         return REQUEST_CLASS_NONE;
@@ -333,6 +333,7 @@ static void turn_below(struct sched *sched, uint32_t slot, bool is_below)
     }
     if (job->fill != FILL_BELOW)
         sched->jobs.facts[slot].stale_count = 0;
+    sched->jobs.facts[slot].is_left_partial = false;
     for (uint32_t i = 0; i < sched->lists.below_count; i++)
         if (sched->lists.below[i] == slot) {
             sched->lists.below[i] = sched->lists.below[--sched->lists.below_count];

@@ -117,6 +117,7 @@ static void tell_releases(struct sched *sched)
 
 void decided_begin_cycle(struct sched *sched)
 {
+    sched->decided.told_before = sched->decided.sequence;
     sched->decided.count = 0;
     sched->decided.pieces.count = 0;
     sched->decided.recalls_after = UINT64_MAX;
@@ -135,6 +136,33 @@ void decided_end_cycle(struct sched *sched)
         sched->decided.decisions[i].pieces = piece;
         if (sched->decided.decisions[i].piece_count > 0)
             piece += sched->decided.decisions[i].piece_count;
+    }
+}
+
+/* The holdings of the job in `slot` that stand for the decision. */
+static void rename_holdings(struct sched *sched, uint32_t slot, decision_id was, decision_id is)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    for (uint32_t i = 0; i < job->holding_count; i++)
+        if (sched_job_holding(job, i)->decision == was)
+            sched_job_holdings(job)[i].decision = is;
+}
+
+void decided_close_gaps(struct sched *sched, void (*on_renamed)(struct sched *, decision_id was, decision_id is))
+{
+    struct decided *decided = &sched->decided;
+    if (decided->sequence - decided->told_before == decided->count)
+        return; /* nothing was taken back */
+    decided->sequence = decided->told_before;
+    for (uint32_t i = 0; i < decided->count; i++) {
+        struct decision *decision = &decided->decisions[i];
+        const decision_id was = decision->id;
+        decision->id = ++decided->sequence << 32 | decision->job;
+        const uint32_t slot = job_table_find(&sched->jobs, decision->job);
+        if (decision->id == was || slot == SLOT_NONE)
+            continue;
+        rename_holdings(sched, slot, was, decision->id);
+        on_renamed(sched, was, decision->id);
     }
 }
 

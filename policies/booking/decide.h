@@ -3,7 +3,12 @@
  *   decided_begin_cycle(sched);
  *   decided_tell_notes(sched);                       REJECTs and RELEASEs noted since the last cycle
  *   sched_decide(sched, DECISION_START, slot);       then sched_tell_piece() for each of its pieces
+ *   decided_close_gaps(sched, on_renamed);           their numbers follow each other
  *   decided_end_cycle(sched);                        decisions point to their pieces
+ *
+ * Law: the decisions that a scheduler tells have the numbers 1, 2, 3, ... in their order, without gaps.
+ * sim/live/decide.c tests it on each decision that it writes, and sim/referee/referee.c on those of other programs that
+ * they increase.  It once caught gaps behind STARTs that were recalled in their cycle.
  */
 #ifndef POLICIES_BOOKING_DECIDE_H
 #define POLICIES_BOOKING_DECIDE_H
@@ -12,6 +17,9 @@
 
 void decided_begin_cycle(struct sched *sched);
 void decided_tell_notes(struct sched *sched);
+/* Give the decisions the next numbers, if some were taken back.  on_renamed: called for each that gets another id, and
+ * whose job is known; the job's holdings have it already. */
+void decided_close_gaps(struct sched *sched, void (*on_renamed)(struct sched *, decision_id was, decision_id is));
 void decided_end_cycle(struct sched *sched);
 void decided_release_all(struct sched *sched); /* memory */
 void decided_archive(struct archive *archive, struct sched *sched);

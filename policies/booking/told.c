@@ -103,6 +103,20 @@ enum wrong_fact told_job(const struct sched *sched, const struct job *job)
 
 /* ---- other facts ---- */
 
+enum wrong_fact told_members(const struct sched *sched, job_id job, struct members which)
+{
+    if (which.node >= sched->cluster->node_count && which.node != NODE_NONE)
+        return WRONG_NODE;
+    const uint32_t slot = job_table_find(&sched->jobs, job);
+    if (slot == SLOT_NONE)
+        return WRONG_UNKNOWN_JOB;
+    const struct sched_job *own = &sched->jobs.jobs[slot];
+    uint32_t i = 0;
+    while (which.decision != 0 && i < own->holding_count && sched_job_holding(own, i)->decision != which.decision)
+        i++;
+    return which.decision == 0 || i < own->holding_count ? WRONG_NOTHING : WRONG_DECISION;
+}
+
 enum wrong_fact told_node(const struct sched *sched, node_id node, enum node_state state)
 {
     if (node >= sched->cluster->node_count)

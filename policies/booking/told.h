@@ -41,10 +41,13 @@ enum wrong_fact told_job(const struct sched *sched, const struct job *job);
 enum wrong_fact told_pieces(const struct sched *sched, const struct job *job, const struct piece *pieces,
                             uint32_t piece_count);
 
-static inline enum wrong_fact told_members(const struct sched *sched, struct members which)
+static inline enum wrong_fact told_known(const struct sched *sched, job_id job)
 {
-    return which.node < sched->cluster->node_count || which.node == NODE_NONE ? WRONG_NOTHING : WRONG_NODE;
+    return job_table_find(&sched->jobs, job) != SLOT_NONE ? WRONG_NOTHING : WRONG_UNKNOWN_JOB;
 }
+
+/* Members of a job: their node is of the cluster, the job is known, and it holds pieces of the decision. */
+enum wrong_fact told_members(const struct sched *sched, job_id job, struct members which);
 
 enum wrong_fact told_node(const struct sched *sched, node_id node, enum node_state state);
 enum wrong_fact told_layout(const struct sched *sched, node_id node, uint32_t gpu_index, mig_layout_id layout);

@@ -93,7 +93,7 @@ uint64_t digest_cluster(const struct cluster *cluster)
 
 static void archive_spec(struct archive *archive, struct queue_spec spec)
 {
-    ARCHIVE_KNOWS(struct queue_spec, 224);
+    ARCHIVE_KNOWS(struct queue_spec, 232);
     archive_text(archive, spec.name);
     ARCHIVE(archive, spec.parent);
     ARCHIVE(archive, spec.deserved);
@@ -110,6 +110,7 @@ static void archive_spec(struct archive *archive, struct queue_spec spec)
     ARCHIVE(archive, spec.stale_after);
     ARCHIVE(archive, spec.usage_ppm);
     ARCHIVE(archive, spec.credit_gpu_ns);
+    ARCHIVE(archive, spec.users);
 }
 
 uint64_t digest_queues(const struct queue_table *queues, uint32_t count)
@@ -199,7 +200,7 @@ static void archive_preemption(struct archive *archive, struct preemption_config
 
 static void archive_backfill(struct archive *archive, struct backfill_config *config)
 {
-    ARCHIVE_KNOWS(struct backfill_config, 7 * 8);
+    ARCHIVE_KNOWS(struct backfill_config, 8 * 8);
     ARCHIVE(archive, config->reservations);
     ARCHIVE(archive, config->depth);
     ARCHIVE(archive, config->per_user);
@@ -207,6 +208,7 @@ static void archive_backfill(struct archive *archive, struct backfill_config *co
     ARCHIVE(archive, config->resolution);
     ARCHIVE(archive, config->interval);
     ARCHIVE(archive, config->compression);
+    ARCHIVE(archive, config->names_gpus);
 }
 
 static void archive_defrag(struct archive *archive, struct defrag_config *config)
@@ -270,7 +272,7 @@ uint64_t digest_policy(const struct policy_config *policy)
     struct buffer bytes = {0};
     struct archive archive = {.out = &bytes};
     struct policy_config config = *policy;
-    ARCHIVE_KNOWS(struct policy_config, 2056);
+    ARCHIVE_KNOWS(struct policy_config, 2064);
     ARCHIVE_KNOWS(struct headroom_config, 6 * 8);
     ARCHIVE(&archive, config.order_count);
     for (uint32_t r = 0; r < config.order_count; r++)

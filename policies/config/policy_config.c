@@ -188,6 +188,8 @@ static void read_backfill(struct policy_config *config, const void *registry, st
         read_compression(config, &backfill);
         if (config->backfill->overtakes && !config->backfill->keeps)
             own->interval = json_get_duration(&backfill, "interval_s", own->interval);
+        if (config->backfill->overtakes)
+            own->names_gpus = json_get_bool(&backfill, "names_gpus", own->names_gpus);
         json_object_close(&backfill);
     }
     check_backfill(config, &value);

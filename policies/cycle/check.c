@@ -159,7 +159,8 @@ static void tally_waiting(const struct sched *sched, uint32_t slot, struct tally
     tally->waiting++;
     tally->of_class[class]++;
     queue->in_line++;
-    queue->first_slot = first_of(sched, queue->first_slot, slot);
+    if (is_open || !sched->pending.is_strict || job->fill == FILL_BELOW)
+        queue->first_slot = first_of(sched, queue->first_slot, slot);
     if (is_open)
         queue->next_slot = first_of(sched, queue->next_slot, slot);
     if (is_open)
@@ -575,6 +576,7 @@ const char *sched_check(const struct sched *sched)
     broken = broken != NULL ? broken : victim_lists_check(sched);
     broken = broken != NULL ? broken : retry_queue_check(sched);
     broken = broken != NULL ? broken : planned_leaves_check(sched);
+    broken = broken != NULL || !sched->overtakes ? broken : planned_units_check(sched);
     broken = broken != NULL ? broken : check_kept_nodes(sched);
     broken = broken != NULL ? broken : repartitions_check(sched);
     if (broken == NULL && sched->hoarders != NULL)

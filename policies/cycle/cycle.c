@@ -99,13 +99,25 @@ static void evict_rest(struct sched *sched, uint32_t slot, enum reason reason)
 
 enum { STALE_COUNT_MAX = 12 };
 
-/* The time at which a gang below its minimum is evicted; TIME_NEVER: it is not.  The time doubles with each such
+/* Is `stale_gang` one of the policy's actions? */
+static bool evicts_stale(const struct sched *sched)
+{
+    bool is_found = false;
+    for (uint32_t a = 0; a < sched->act_count; a++)
+        is_found |= sched->acts[a] == ACTION_STALE_GANG;
+    return is_found;
+}
+
+/* The time at which a gang below its minimum is evicted; TIME_NEVER: it is not.  One that was adopted so is evicted under
+ * every policy with gangs, at once if that waits for ever otherwise.  The time doubles with each such
  * eviction, and after STALE_COUNT_MAX of them there is none: otherwise gangs that block each other would start and be
  * evicted for ever. */
 static time_ns stale_at(const struct sched *sched, uint32_t slot)
 {
     const struct job_facts *facts = &sched->jobs.facts[slot];
     time_ns after = sched_stale_after(sched, slot);
+    if (facts->is_left_partial && (after == TIME_NEVER || !evicts_stale(sched)))
+        after = 0;
     if (after < SCHED_PATIENCE_MIN)
         after = SCHED_PATIENCE_MIN;
     if (facts->stale_count == STALE_COUNT_MAX || after > TIME_NEVER >> facts->stale_count)
@@ -124,10 +136,12 @@ static bool is_stale(const struct sched *sched, uint32_t slot)
     return true;
 }
 
-static void evict_stale(struct sched *sched)
+/* only_partial: those that were adopted below their minimum. */
+static void evict_stale(struct sched *sched, bool only_partial)
 {
     for (uint32_t i = sched->lists.below_count; i-- > 0;)
-        if (is_stale(sched, sched->lists.below[i])) {
+        if (is_stale(sched, sched->lists.below[i]) &&
+            (!only_partial || sched->jobs.facts[sched->lists.below[i]].is_left_partial)) {
             sched->jobs.facts[sched->lists.below[i]].stale_count++;
             evict_rest(sched, sched->lists.below[i], REASON_STALE_GANG);
         }
@@ -144,12 +158,14 @@ static void act(struct sched *sched)
         if (action == ACTION_ALLOCATE)
             allocate(sched);
         else if (action == ACTION_STALE_GANG)
-            evict_stale(sched);
+            evict_stale(sched, false);
         else if (sched->pending.job_count > 0)
             is_planned |= plan_cycle(sched, action == ACTION_CONSOLIDATION ? PLAN_CONSOLIDATE
                                             : action == ACTION_RECLAIM     ? PLAN_RECLAIM
                                                                            : PLAN_PREEMPT);
     }
+    if (sched->lists.below_count > 0 && !evicts_stale(sched))
+        evict_stale(sched, true);
     decided_allow_recalls(sched, false); /* `allocate` below has the last word */
     if (evicts && headroom_is_kept(sched))
         for (int64_t i = 0; i < sched->policy.preempt.attempts_per_cycle; i++)
@@ -238,6 +254,7 @@ static __attribute__((noinline)) time_ns decide(struct sched *sched)
     if (sched->keeps_quota)
         kept_reopen(sched);
     act(sched);
+    decided_close_gaps(sched, repartitions_renamed);
     decided_end_cycle(sched);
     waits_end_cycle(sched);
     if (sched->request_classes.closed_count > 0)

@@ -238,6 +238,8 @@ static uint32_t enroll(struct sched *sched, const struct job *job, const struct 
         warm_know(&sched->warm, slot, job->objects);
     if (sched->run_times.is_used)
         run_times_enroll(sched, slot);
+    if (sched->ranks.need_accounts)
+        accounts_open(&sched->accounts, job->queue, job->user, sched->now);
     if (sched->hoarders != NULL)
         hoarders_enroll(sched, slot);
     sched_rank(sched, slot);
@@ -266,10 +268,10 @@ void sched_job_submitted(struct sched *sched, const struct job *job, time_ns now
 
 void sched_job_released(struct sched *sched, job_id id, time_ns now)
 {
-    if (!told_in_time(sched, now))
+    if (!told_in_time(sched, now) || !told_well(sched, told_known(sched, id)))
         return;
     uint32_t slot = job_table_find(&sched->jobs, id);
-    if (slot == SLOT_NONE || !sched->jobs.facts[slot].is_held)
+    if (!sched->jobs.facts[slot].is_held)
         return;
     sched_begin_fact(sched, now);
     eligible_released(sched, slot);
@@ -303,6 +305,7 @@ void sched_job_adopted(struct sched *sched, const struct job *job, const struct 
     sched_settle(sched, slot);
     struct job_facts *facts = &sched->jobs.facts[slot];
     facts->attained_at = started; /* its service counts from its start */
+    facts->is_left_partial = sched->jobs.jobs[slot].is_below && sched->policy.gang->is_all_or_nothing;
     if (!sched->ranks.are_fixed)
         sched_settle(sched, slot);
     if (sched->hoarders != NULL)
@@ -331,11 +334,9 @@ static void drop_claims_on(struct sched *sched, node_id node)
 
 void sched_job_cancelled(struct sched *sched, job_id id, time_ns now)
 {
-    if (!told_in_time(sched, now))
+    if (!told_in_time(sched, now) || !told_well(sched, told_known(sched, id)))
         return;
     uint32_t slot = job_table_find(&sched->jobs, id);
-    if (slot == SLOT_NONE)
-        return;
     sched_begin_fact(sched, now);
     struct sched_job *job = &sched->jobs.jobs[slot];
     if (job->state == SJOB_CLAIMING)
@@ -363,30 +364,26 @@ static bool starts_quietly(struct sched *sched, const struct sched_job *job)
 
 void sched_job_started(struct sched *sched, job_id id, decision_id decision, time_ns now)
 {
-    if (!told_in_time(sched, now))
+    if (!told_in_time(sched, now) || !told_well(sched, told_known(sched, id)))
         return;
     uint32_t slot = job_table_find(&sched->jobs, id);
-    if (slot == SLOT_NONE)
-        return;
-    sched_begin_fact(sched, now);
     struct sched_job *job = &sched->jobs.jobs[slot];
     struct holding *holdings = sched_job_holdings(job);
-    bool is_found = false;
+    uint32_t i = job->open_from;
+    while (i < job->holding_count && (holdings[i].phase != HOLDING_STARTING || holdings[i].decision != decision))
+        i++;
+    if (!told_well(sched, i < job->holding_count ? WRONG_NOTHING : WRONG_DECISION))
+        return;
+    sched_begin_fact(sched, now);
     while (job->open_from < job->holding_count && holdings[job->open_from].phase != HOLDING_STARTING)
         job->open_from++;
-    for (uint32_t i = job->open_from; i < job->holding_count; i++)
-        if (holdings[i].phase != HOLDING_STARTING || holdings[i].decision != decision) {
-            if (is_found)
-                break; /* holdings of one START stand side by side */
-        } else {
-            sched_job_turn(job, &holdings[i], HOLDING_RUNNING);
-            holdings[i].decision = 0;
-            is_found = true;
-            if (warm_is_open(&sched->warm))
-                warm_started(&sched->warm, slot, holdings[i].piece.node);
-        }
-    if (!is_found)
-        return;
+    /* holdings of one START stand side by side */
+    for (; i < job->holding_count && holdings[i].phase == HOLDING_STARTING && holdings[i].decision == decision; i++) {
+        sched_job_turn(job, &holdings[i], HOLDING_RUNNING);
+        holdings[i].decision = 0;
+        if (warm_is_open(&sched->warm))
+            warm_started(&sched->warm, slot, holdings[i].piece.node);
+    }
     sched->starts++;
     sched_tell_plugins(sched, slot, PLUGIN_JOB_STARTED);
     if (sched->run_times.is_used)
@@ -404,11 +401,9 @@ void sched_job_started(struct sched *sched, job_id id, decision_id decision, tim
 
 void sched_job_leaving(struct sched *sched, job_id id, struct members which, time_ns now)
 {
-    if (!told_in_time(sched, now) || !told_well(sched, told_members(sched, which)))
+    if (!told_in_time(sched, now) || !told_well(sched, told_members(sched, id, which)))
         return;
     uint32_t slot = job_table_find(&sched->jobs, id);
-    if (slot == SLOT_NONE)
-        return;
     sched_begin_fact(sched, now);
     const struct sched_job *job = &sched->jobs.jobs[slot];
     bool had = false;
@@ -424,11 +419,9 @@ void sched_job_leaving(struct sched *sched, job_id id, struct members which, tim
 void sched_job_evicted(struct sched *sched, job_id id, struct members which, enum evict_end end, time_ns now)
 {
     if (!told_in_time(sched, now) ||
-        !told_well(sched, (unsigned)end > EVICT_LOST ? WRONG_VALUE : told_members(sched, which)))
+        !told_well(sched, (unsigned)end > EVICT_LOST ? WRONG_VALUE : told_members(sched, id, which)))
         return;
     uint32_t slot = job_table_find(&sched->jobs, id);
-    if (slot == SLOT_NONE)
-        return;
     sched_begin_fact(sched, now);
     struct sched_job *job = &sched->jobs.jobs[slot];
     bool had = false, was_whole = !job->is_booked; /* was_whole: it was leaving as a whole */
@@ -464,11 +457,10 @@ static bool holds_space(const struct sched_job *job)
 
 void sched_job_ended(struct sched *sched, job_id id, enum job_end end, bool will_retry, time_ns now)
 {
-    if (!told_in_time(sched, now) || !told_well(sched, (unsigned)end > JOB_END_LIMIT ? WRONG_VALUE : WRONG_NOTHING))
+    if (!told_in_time(sched, now) ||
+        !told_well(sched, (unsigned)end > JOB_END_LIMIT ? WRONG_VALUE : told_known(sched, id)))
         return;
     uint32_t slot = job_table_find(&sched->jobs, id);
-    if (slot == SLOT_NONE)
-        return;
     sched_begin_fact(sched, now);
     struct sched_job *job = &sched->jobs.jobs[slot];
     if (!holds_space(job))
@@ -532,16 +524,15 @@ void sched_decision_refused(struct sched *sched, decision_id decision, enum refu
     /* all refusals are handled alike */
     if (!told_in_time(sched, now) || !told_well(sched, (unsigned)why > REFUSED_BUSY ? WRONG_VALUE : WRONG_NOTHING))
         return;
-    uint32_t slot = job_table_find(&sched->jobs, (job_id)decision);
-    if (repartitions_refused(sched, decision, now) || slot == SLOT_NONE || decision == 0)
+    if (repartitions_refused(sched, decision, now))
+        return;
+    uint32_t slot = job_table_find(&sched->jobs, (job_id)decision), i = 0;
+    const struct sched_job *job = slot != SLOT_NONE ? &sched->jobs.jobs[slot] : NULL;
+    while (job != NULL && i < job->holding_count && sched_job_holding(job, i)->decision != decision)
+        i++;
+    if (!told_well(sched, job != NULL && decision != 0 && i < job->holding_count ? WRONG_NOTHING : WRONG_DECISION))
         return;
     sched_begin_fact(sched, now);
-    const struct sched_job *job = &sched->jobs.jobs[slot];
-    uint32_t i = 0;
-    while (i < job->holding_count && sched_job_holding(job, i)->decision != decision)
-        i++;
-    if (i == job->holding_count)
-        return;
     if (sched_job_holding(job, i)->phase == HOLDING_LEAVING) {
         if (claims_has(sched, slot)) /* its claim assumed that these members leave */
             sched_drop_claim(sched, slot);

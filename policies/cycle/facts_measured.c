@@ -9,11 +9,9 @@
 
 void sched_job_checkpointed(struct sched *sched, job_id id, time_ns now)
 {
-    if (!told_in_time(sched, now))
+    if (!told_in_time(sched, now) || !told_well(sched, told_known(sched, id)))
         return;
     uint32_t slot = job_table_find(&sched->jobs, id);
-    if (slot == SLOT_NONE)
-        return;
     sched_begin_fact(sched, now);
     sched->jobs.facts[slot].saved_at = now;
     preemption_cost_know(sched, slot);
@@ -23,9 +21,9 @@ void sched_job_checkpointed(struct sched *sched, job_id id, time_ns now)
 
 void sched_job_observed(struct sched *sched, job_id id, const struct observation *observation, time_ns now)
 {
-    if (!told_in_time(sched, now) || !told_well(sched, told_observation(observation, now)))
+    if (!told_in_time(sched, now) || !told_well(sched, told_observation(observation, now)) ||
+        !told_well(sched, told_known(sched, id)))
         return;
-    const uint32_t slot = job_table_find(&sched->jobs, id);
-    if (sched->hoarders != NULL && slot != SLOT_NONE)
-        hoarders_observed(sched, slot, observation, now);
+    if (sched->hoarders != NULL)
+        hoarders_observed(sched, job_table_find(&sched->jobs, id), observation, now);
 }

@@ -55,7 +55,7 @@ static void archive_counts(struct archive *archive, struct sched *sched)
 
 static void sched_archive(struct archive *archive, struct sched *sched)
 {
-    ARCHIVE_KNOWS(struct sched, 5784); /* `stop` is of the process, not of the state */
+    ARCHIVE_KNOWS(struct sched, 5816); /* `stop` is of the process, `decided.told_before` of a cycle */
     archive_counts(archive, sched);
     owns_archive(archive, &sched->own.all);
     request_class_table_archive(archive, &sched->request_classes);

@@ -51,6 +51,15 @@ static int64_t seek_all(struct sched *sched, enum plan_kind kind, int64_t attemp
     return attempts;
 }
 
+/* Leave out class queues that are empty by now: a victim that waited for more members no longer does, or for others. */
+static void leave_out_empty(struct sched *sched)
+{
+    struct plan_scratch *plan = sched->plan;
+    for (uint32_t c = plan->class_queue_count; c-- > 0;)
+        if (sched->pending.class_queues[plan->class_queues[c]].count == 0)
+            plan->class_queues[c] = plan->class_queues[--plan->class_queue_count];
+}
+
 /* A class queue whose victims overlap with a booked plan is not tried again in this cycle. */
 int64_t nominees_try_all(struct sched *sched, enum plan_kind kind, bool *is_booked)
 {
@@ -67,10 +76,12 @@ int64_t nominees_try_all(struct sched *sched, enum plan_kind kind, bool *is_book
         uint32_t n = 0;
         while (plan->nominees[n].class_queue != class_queue)
             n++;
-        if (overlaps(sched, &plan->nominees[n]))
+        if (overlaps(sched, &plan->nominees[n])) {
             retry_queue_set_tried(sched, class_queue, kind, true);
-        else
-            *is_booked |= plan_attempt(sched, class_queue, kind, false);
+        } else if (plan_attempt(sched, class_queue, kind, false)) {
+            *is_booked = true;
+            leave_out_empty(sched);
+        }
     }
     return attempts;
 }

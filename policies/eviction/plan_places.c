@@ -33,7 +33,7 @@ static uint32_t request_class_of_unit(struct sched *sched, const struct unit *un
     for (uint32_t i = 0; i < job->holding_count; i++)
         if (unit_has(sched, unit, i))
             step[sched_job_holding(job, i)->piece.group] += sched_job_holding(job, i)->piece.member_count;
-    return request_class_of_step(&sched->request_classes, sched->cluster, job->request_class, step);
+    return request_class_of_step(&sched->request_classes, sched->cluster, job->request_class, step, 0);
 }
 
 /* Store plan.moved as the unit's new place. */

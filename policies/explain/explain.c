@@ -9,6 +9,7 @@
 #include "policies/quota/amounts.h"
 #include "policies/reservation/reservation.h"
 #include "policies/state/headroom.h"
+#include "policies/state/kept_quota.h"
 #include "policies/state/sched_tags.h"
 #include "policies/state/waits.h"
 
@@ -418,6 +419,8 @@ static void look_at_queues(struct look *look)
         quota->confines != NULL ? quota->confines(&sched->tree, look->job->queue, look->ask, &keeper) : NULL;
     ledger_rollback(sched->ledger, mark);
     look->out->over_queue = QUEUE_NONE;
+    look->out->is_quota_kept =
+        queue == QUEUE_NONE && look->slot != SLOT_NONE && kept_forbids(sched, look->slot) != QUEUE_NONE;
     if (queue != QUEUE_NONE)
         note_queue(look, queue);
 }

@@ -144,7 +144,10 @@ static void say_limit(const struct sched *sched, struct explanation *out)
 {
     char over[AMOUNT_CHARS], held[AMOUNT_CHARS], bound[AMOUNT_CHARS];
     if (out->over_queue == QUEUE_NONE) {
-        say(out, "No limit is in its way any more: the next cycle decides.");
+        say(out, out->is_behind       ? "Limits of queues would stop it once the jobs before it had started."
+                 : out->is_quota_kept ? "What its queue may still hold is kept for jobs before it."
+                 : out->fits_now      ? "No limit is in its way any more: the next cycle decides."
+                                      : "No limit is in its way, but the space that its queue may have.");
         return;
     }
     const char *name = queue_tree_spec(&sched->tree, out->over_queue)->name;
@@ -324,7 +327,7 @@ void explain_write(const struct sched *sched, const struct sched_job *job, struc
     }
     if (!out->fits_now)
         say_space(sched, ask, out);
-    else if (out->code != REASON_QUOTA_LIMIT)
+    else if (out->code != REASON_QUOTA_LIMIT && !(ask->closed & REQUEST_CLASS_PROMISED))
         say_fit(out);
     say_sets(sched, job, out);
 }

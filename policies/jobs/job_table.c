@@ -251,6 +251,7 @@ static void archive_facts(struct archive *archive, struct job_facts *facts)
     ARCHIVE(archive, facts->stale_count);
     ARCHIVE(archive, facts->is_shrunk);
     ARCHIVE(archive, facts->is_serving);
+    ARCHIVE(archive, facts->is_left_partial);
 }
 
 /* Save or load how each job ended that has ended. */

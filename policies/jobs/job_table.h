@@ -103,6 +103,7 @@ struct job_facts {
     uint8_t stale_count;                   /* how often it was evicted as stale since it last held its minimum */
     bool is_shrunk;                        /* it lost its surplus as idle, and does not grow */
     bool is_serving;                       /* it has been running since attained_at, with or without GPUs */
+    bool is_left_partial;                  /* it was adopted below its minimum, which it has not reached since */
 };
 
 enum ended { ENDED_NOT, ENDED_OK, ENDED_OTHERWISE }; /* completed; any other way */

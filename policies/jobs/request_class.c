@@ -170,13 +170,13 @@ static bool is_same_group(const struct job_group *a, const struct job_group *b)
            a->set == b->set && a->slice_level == b->slice_level && a->slice_members == b->slice_members;
 }
 
-/* Are they equal in all that hash_job reads, and in what they exchange? */
+/* Are they equal in all that hash_job reads, in what they exchange, and in the anchor? */
 static bool is_same(const struct request_class *request_class, const struct job *job,
-                    const struct communication *communication)
+                    const struct communication *communication, uint64_t anchor)
 {
-    if (request_class->communication != communication || request_class->group_count != job->group_count ||
-        request_class->set_count != job->set_count || request_class->min_sets != job->min_sets ||
-        request_class->topology.required != job->topology.required ||
+    if (request_class->communication != communication || request_class->anchor != anchor ||
+        request_class->group_count != job->group_count || request_class->set_count != job->set_count ||
+        request_class->min_sets != job->min_sets || request_class->topology.required != job->topology.required ||
         request_class->topology.preferred != job->topology.preferred || request_class->class != job->class ||
         request_class->is_preemptible != job->is_preemptible)
         return false;
@@ -316,7 +316,7 @@ static const struct job_tags *copy_tags(struct request_class_table *table, const
 }
 
 static uint32_t add_request_class(struct request_class_table *table, const struct cluster *cluster,
-                                  const struct job *job, const struct communication *communication)
+                                  const struct job *job, const struct communication *communication, uint64_t anchor)
 {
     MEM_GROW(table->at, table->capacity, table->count + 1);
     MEM_GROW(table->closed_words, table->closed_capacity, table->count / 64 + 1);
@@ -342,6 +342,7 @@ static uint32_t add_request_class(struct request_class_table *table, const struc
                                             .topology = job->topology,
                                             .tags = copy_tags(table, job->tags),
                                             .communication = communication,
+                                            .anchor = anchor,
                                             .class = job->class,
                                             .is_preemptible = job->is_preemptible,
                                             .recut_seen = UINT64_MAX,
@@ -357,17 +358,17 @@ static uint32_t add_request_class(struct request_class_table *table, const struc
 }
 
 static uint64_t hash_with(uint64_t hash, const struct request_class_table *table,
-                          const struct communication *communication)
+                          const struct communication *communication, uint64_t anchor)
 {
-    return communication == NULL
-               ? hash
-               : hash_mix(hash, 1 + (uint64_t)communication_set_number(&table->communications, communication));
+    if (communication != NULL)
+        hash = hash_mix(hash, 1 + (uint64_t)communication_set_number(&table->communications, communication));
+    return anchor == 0 ? hash : hash_mix(hash, anchor);
 }
 
 static uint64_t hash_request_class(const struct request_class_table *table, const struct request_class *request_class)
 {
     struct job job = job_of_request_class(request_class);
-    return hash_with(hash_job(&job), table, request_class->communication);
+    return hash_with(hash_job(&job), table, request_class->communication, request_class->anchor);
 }
 
 static void insert_slot(struct request_class_table *table, uint32_t id, uint64_t hash)
@@ -387,16 +388,17 @@ static void grow_slots(struct request_class_table *table)
         insert_slot(table, id, hash_request_class(table, &table->at[id]));
 }
 
-uint32_t request_class_of(struct request_class_table *table, const struct cluster *cluster, const struct job *job)
+static uint32_t find_or_add(struct request_class_table *table, const struct cluster *cluster, const struct job *job,
+                            uint64_t anchor)
 {
     const struct communication *communication =
         table->keeps_communication ? communication_set_own(&table->communications, job->communication) : NULL;
-    uint64_t hash = hash_with(hash_job(job), table, communication);
+    uint64_t hash = hash_with(hash_job(job), table, communication, anchor);
     for (uint32_t at = (uint32_t)hash & (table->slot_count - 1); table->slots[at] != 0;
          at = (at + 1) & (table->slot_count - 1))
-        if (is_same(&table->at[table->slots[at] - 1], job, communication))
+        if (is_same(&table->at[table->slots[at] - 1], job, communication, anchor))
             return table->slots[at] - 1;
-    uint32_t id = add_request_class(table, cluster, job, communication);
+    uint32_t id = add_request_class(table, cluster, job, communication, anchor);
     if (table->count * 2 > table->slot_count)
         grow_slots(table);
     else
@@ -404,8 +406,13 @@ uint32_t request_class_of(struct request_class_table *table, const struct cluste
     return id;
 }
 
+uint32_t request_class_of(struct request_class_table *table, const struct cluster *cluster, const struct job *job)
+{
+    return find_or_add(table, cluster, job, 0);
+}
+
 uint32_t request_class_of_step(struct request_class_table *table, const struct cluster *cluster, uint32_t id,
-                               const uint32_t counts[])
+                               const uint32_t counts[], uint64_t anchor)
 {
     struct job_group groups[JOB_GROUPS_MAX];
     const struct request_class *whole = &table->at[id];
@@ -416,12 +423,12 @@ uint32_t request_class_of_step(struct request_class_table *table, const struct c
         groups[g].count = counts[g];
         groups[g].min_count = counts[g];
     }
-    if (is_all)
+    if (is_all && anchor == 0)
         return id;
     struct job job = job_of_request_class(whole);
     job.first = groups[0];
     job.more = groups + 1;
-    return request_class_of(table, cluster, &job);
+    return find_or_add(table, cluster, &job, anchor);
 }
 
 /* ---- save and load ---- */
@@ -469,7 +476,7 @@ static void archive_parts(struct archive *archive, struct request_class_table *t
 static void archive_request_class(struct archive *archive, struct request_class_table *table,
                                   struct request_class *request_class)
 {
-    ARCHIVE_KNOWS(struct request_class, 232);
+    ARCHIVE_KNOWS(struct request_class, 240);
     ARCHIVE_KNOWS(struct wait_clock, HAND_COUNT * 8 + 16);
     ARCHIVE(archive, request_class->group_count);
     ARCHIVE(archive, request_class->set_count);
@@ -479,6 +486,7 @@ static void archive_request_class(struct archive *archive, struct request_class_
         request_class->group_count = request_class->set_count = 0;
     ARCHIVE(archive, request_class->min_sets);
     ARCHIVE(archive, request_class->topology);
+    ARCHIVE(archive, request_class->anchor);
     ARCHIVE(archive, request_class->class);
     ARCHIVE(archive, request_class->is_rigid);
     ARCHIVE(archive, request_class->is_preemptible);

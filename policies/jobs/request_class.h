@@ -4,8 +4,11 @@
  * what they cost a queue.  Priority, user and queue are not part of it.  An allocation step (policies/gang/gang.h) has
  * a request class too: the same groups with other counts, some of them 0.
  * Law: ids are dense, from 0, in order of first appearance; two jobs have the same request class exactly when their
- * groups, sets, topology, tags and their rules, class and preemptibility are equal, and what they exchange if the
- * placement policy looks at that (keeps_communication).
+ * groups, sets, topology, tags and their rules, class, preemptibility and anchor are equal, and what they exchange if
+ * the placement policy looks at that (keeps_communication).
+ * Law: what does not fit for one job of a request class fits for none of them.  So a step of a job whose members bind
+ * it to domains or nodes has an anchor, which says to which.  (tests/property/test_left_waiting.c.  Without anchors one
+ * gang bound to a full rack kept all jobs with its request out of an empty rack.)
  */
 #ifndef POLICIES_JOBS_REQUEST_CLASS_H
 #define POLICIES_JOBS_REQUEST_CLASS_H
@@ -23,6 +26,14 @@ enum request_class_closed {
     REQUEST_CLASS_SPARES_INFERENCE = 8, /* it would take GPUs that are kept for inference */
     REQUEST_CLASS_PROMISED = 16,        /* it would delay a planned start */
 };
+
+/* The anchor of a step: `places` is a hash of where members that are held bind it (sched_next_step), 0: nowhere, and of
+ * its queue where the headroom is kept by queue;
+ * is_surplus: in a strict line, the job runs already (policies/queues/pending.h). */
+static inline uint64_t request_class_anchor(uint64_t places, bool is_surplus)
+{
+    return places << 1 | is_surplus;
+}
 
 #define REQUEST_CLASS_NONE UINT32_MAX /* no request class's id */
 
@@ -49,6 +60,7 @@ struct request_class {
     const struct job_set *sets;                /* owned by the table; names left out */
     const struct job_tags *tags;               /* owned by the table; NULL: none */
     const struct communication *communication; /* owned by the table; NULL: none, or it is not kept */
+    uint64_t anchor;                           /* of a step: request_class_anchor; 0: nothing binds it */
     struct topology_ask topology;
     uint8_t class; /* enum job_class */
     bool is_rigid; /* its minimum is all its members: it starts and leaves as a whole */
@@ -101,12 +113,18 @@ void request_class_table_archive(struct archive *archive, struct request_class_t
 /* The id of the job's request class, which is made if it is new.  O(groups). */
 uint32_t request_class_of(struct request_class_table *table, const struct cluster *cluster, const struct job *job);
 
-/* The request class of an allocation step of a job of request class `id`: counts[g] members of group g.  O(groups). */
+/* The request class of an allocation step of a job of request class `id`: counts[g] members of group g, bound as the
+ * anchor says.  O(groups). */
 uint32_t request_class_of_step(struct request_class_table *table, const struct cluster *cluster, uint32_t id,
-                               const uint32_t counts[]);
+                               const uint32_t counts[], uint64_t anchor);
 
 /* Are its charges, of each member and in all, what its requests say?  For one that was loaded. */
 bool request_class_is_charged(const struct request_class *request_class, const struct cluster *cluster);
+
+static inline bool request_class_is_surplus(const struct request_class *request_class)
+{
+    return (request_class->anchor & 1) != 0;
+}
 
 static inline bool request_class_is_open(uint8_t closed, enum asker asker)
 {

@@ -22,6 +22,8 @@ static time_ns last_of(const struct free_block *block)
 static struct free_place place_of(const struct free_total *total, time_ns at)
 {
     uint32_t low = 0, high = total->count;
+    if (high > 0 && last_of(total->blocks[high - 1]) < at)
+        low = high; /* moments are often added in their order */
     while (low < high) {
         const uint32_t middle = (low + high) / 2;
         if (last_of(total->blocks[middle]) < at)

@@ -492,12 +492,21 @@ static uint32_t better(const struct pending *pending, uint32_t a, uint32_t b)
                : a;
 }
 
+/* Is it one of those that stop a strict line or are tried next?  Not if it is closed to jobs that run already. */
+static bool is_in_line(const struct pending *pending, uint32_t class_queue)
+{
+    return pending->class_queues[class_queue].count > 0 &&
+           (!pending->is_strict || !pending_is_closed(pending, class_queue) ||
+            !request_class_is_surplus(&pending->request_classes->at[pending->class_queues[class_queue].request_class]));
+}
+
 static uint32_t first_busy(const struct pending *pending, queue_id leaf_queue_id, bool only_open)
 {
     uint32_t best = CLASS_QUEUE_NONE;
     for (uint32_t i = 0; i < pending->busy_count; i++) {
         uint32_t id = pending->busy[i];
-        if (pending->class_queues[id].leaf_queue == leaf_queue_id && !(only_open && pending_is_closed(pending, id)))
+        if (pending->class_queues[id].leaf_queue == leaf_queue_id &&
+            (only_open ? !pending_is_closed(pending, id) : is_in_line(pending, id)))
             best = better(pending, best, id);
     }
     return best;
@@ -517,7 +526,7 @@ static inline uint32_t first_class_queue(const struct pending *pending, queue_id
         bool may_go = entry->asks_as != ASKER_COUNT &&
                       (pending->request_classes->open[entry->asks_as] & request_class_bit(entry->request_class)) != 0;
         if (only_open ? may_go && !pending_is_closed(pending, entry->class_queue)
-                      : pending->class_queues[entry->class_queue].count > 0)
+                      : is_in_line(pending, entry->class_queue))
             best = better(pending, best, entry->class_queue);
     }
     return best;

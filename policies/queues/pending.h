@@ -3,6 +3,9 @@
  * If the quota policy is flat, all jobs wait in one leaf queue, the root.  All jobs of a class queue ask the same, so
  * what blocks its head blocks all of them.
  *
+ * Law: if blocking is strict, a closed head stops the jobs behind it in its leaf queue, unless it runs already and asks
+ * for members beyond its minimum: it does not wait (policies/state/waits.h).  Such steps have class queues of their own.
+ * (cycle/check.c, tests/cases/left_waiting.json.  Such a step once stopped the line until its job ended.)
  * Law: the head of a class queue is the first job by (ranks of the order chain, id).  A class queue is open if its
  * request class is open to its head (placement memo; space kept for owners is closed to heads over quota), and no limit
  * of its queue or of one above closes it (quota memo).
@@ -200,7 +203,8 @@ static inline void pending_note_length(struct pending *pending, uint32_t class_q
 /* Ranks of waiting jobs have changed: sort every class queue again.  O(jobs). */
 void pending_reorder(struct pending *pending);
 
-/* The class queue with the first head of the leaf queue, open or closed. */
+/* The class queue with the first head of the leaf queue, open or closed; if blocking is strict, of the heads that stop
+ * those behind them. */
 uint32_t pending_first(const struct pending *pending, queue_id leaf_queue);
 
 /* The class queue whose head is tried next in the leaf queue: the first of the open class queues.  If blocking is

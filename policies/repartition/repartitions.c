@@ -471,6 +471,23 @@ static void drop_claims_of(struct sched *sched, gpu_id gpu)
     }
 }
 
+void repartitions_renamed(struct sched *sched, decision_id was, decision_id is)
+{
+    struct repartition_book *book = sched->repartitions;
+    for (uint32_t i = 0; i < book->count; i++)
+        if (book->open[i].decision == was)
+            book->open[i].decision = is;
+}
+
+decision_id repartitions_open(const struct sched *sched, uint64_t number)
+{
+    const struct repartition_book *book = sched->repartitions;
+    for (uint32_t i = 0; i < book->count; i++)
+        if (decision_number(book->open[i].decision) == number)
+            return book->open[i].decision;
+    return 0;
+}
+
 bool repartitions_refused(struct sched *sched, decision_id decision, time_ns now)
 {
     struct repartition_book *book = sched->repartitions;

@@ -21,6 +21,10 @@ time_ns repartitions_wake(struct sched *sched);
 /* The decision was refused: the GPU keeps its layout, and jobs that claimed the new instances wait again.  False: no
  * such decision is open. */
 bool repartitions_refused(struct sched *sched, decision_id decision, time_ns now);
+/* The decision has another id. */
+void repartitions_renamed(struct sched *sched, decision_id was, decision_id is);
+/* The repartition of this number that is not done yet; 0: there is none. */
+decision_id repartitions_open(const struct sched *sched, uint64_t number);
 /* Is the node kept from new jobs until a GPU of it is cut? */
 bool repartitions_keep(const struct sched *sched, node_id node);
 void repartitions_node_changed(struct sched *sched, node_id node); /* its state was told */

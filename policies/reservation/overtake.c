@@ -12,6 +12,7 @@
 #include "policies/reservation/planned_start.h"
 #include "policies/reservation/reservation.h"
 #include "policies/state/listeners.h"
+#include "policies/state/over_quota.h"
 #include "policies/state/planned_end.h"
 #include "policies/state/sched_state.h"
 #include "policies/state/waits.h"
@@ -190,11 +191,17 @@ static void note_refused(struct sched *sched, uint32_t slot)
         scratch->refused_from[ask] = length;
 }
 
+/* Is its request class closed to the job?  Space that is kept for owners is open to a job in quota. */
+static bool is_shut(const struct sched *sched, uint32_t slot)
+{
+    const uint8_t closed = sched->request_classes.at[sched->jobs.jobs[slot].ask].closed;
+    return closed != 0 && (closed != REQUEST_CLASS_SPARES_OWNERS || !sched_is_entitled(sched, slot));
+}
+
 /* Can the job start now without delaying a planned start?  Then sched->pieces say where. */
 static bool fits_beside_planned_starts(struct sched *sched, uint32_t slot, const struct node_marks *only)
 {
-    const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[slot]);
-    if (ask->closed != 0 || (!sched->policy.backfill->keeps && is_refused(sched, slot)))
+    if (is_shut(sched, slot) || (!sched->policy.backfill->keeps && is_refused(sched, slot)))
         return false;
     if (planned_start_fits_now(sched, slot, only, &sched->pieces))
         return true;
@@ -222,6 +229,19 @@ static bool start_beside(struct sched *sched, uint32_t slot, const struct node_m
     return true;
 }
 
+enum { SPARES = REQUEST_CLASS_SPARES_NODES | REQUEST_CLASS_SPARES_OWNERS | REQUEST_CLASS_SPARES_INFERENCE };
+
+/* planned_start_find.  The profile does not know the headroom: what that keeps from the job is not free before the next
+ * planned end. */
+static bool find_from(struct sched *sched, uint32_t slot, time_ns from, time_ns latest, const struct node_marks *only)
+{
+    const struct planned_start_book *book = sched->planned_starts;
+    const time_ns next_end = book->end_count > 0 ? book->ends[0].end : TIME_NEVER;
+    if (from < next_end && sched_ask(sched, &sched->jobs.jobs[slot])->closed & SPARES && is_shut(sched, slot))
+        from = next_end;
+    return from <= latest && from != TIME_NEVER && planned_start_find(sched, slot, from, latest, only);
+}
+
 /* ---- Promises --------------------------------------------------------------------------------------- */
 
 /* A promise that is due: start the job on its promised GPUs, else anywhere, else give it a later promise or none. */
@@ -233,7 +253,7 @@ static void keep_due_promise(struct sched *sched, uint32_t index)
         planned_start_fulfil(sched, index);
         sched_start(sched, slot, SOURCE_FREE);
         planned_start_started(sched, slot);
-    } else if (start_beside(sched, slot, NULL) || !planned_start_find(sched, slot, 0, TIME_NEVER, NULL)) {
+    } else if (start_beside(sched, slot, NULL) || !find_from(sched, slot, 0, TIME_NEVER, NULL)) {
         planned_start_drop(sched, index);
     } else {
         planned_start_replace(sched, index);
@@ -255,7 +275,7 @@ static void move_promise_up(struct sched *sched, uint32_t index)
     planned_start_lift(sched, index);
     if (start_beside(sched, promise.slot, eased))
         planned_start_drop(sched, index);
-    else if (planned_start_find(sched, promise.slot, 0, promise.start - 1, eased))
+    else if (find_from(sched, promise.slot, 0, promise.start - 1, eased))
         planned_start_replace(sched, index);
     else
         planned_start_put_back(sched, index);
@@ -271,7 +291,7 @@ static void keep_promises(struct sched *sched)
             continue;
         if (book->of[f].start <= sched->now)
             keep_due_promise(sched, f);
-        else if (book->eased.count > 0)
+        else if (planned_start_is_any_eased(sched))
             move_promise_up(sched, f);
         else
             break; /* later ones are not due either */
@@ -325,7 +345,7 @@ static bool find_start(struct sched *sched, uint32_t slot, time_ns latest)
         if (found->pass == scratch->pass && found->length <= length && found->start > from)
             from = found->start;
     }
-    const bool is_found = from <= latest && from != TIME_NEVER && planned_start_find(sched, slot, from, latest, NULL);
+    const bool is_found = find_from(sched, slot, from, latest, NULL);
     const struct planned_start_book *book = sched->planned_starts;
     scratch->found[ask][own] =
         (struct found_start){scratch->pass, length, is_found ? book->of[book->count - 1].start : TIME_NEVER};

@@ -7,6 +7,12 @@
 #include "policies/state/planned_end.h"
 #include "policies/state/sched_state.h"
 
+time_ns planned_start_end(const struct sched *sched, uint32_t e)
+{
+    time_ns end = sched->planned_starts->ends[e].end;
+    return end > sched->now ? end : planned_end_rounded(sched, sched->now + 1);
+}
+
 void planned_leaves_forget(struct sched *sched, node_id node)
 {
     struct planned_leaves *leaves = &sched->planned_starts->leaves;

@@ -10,6 +10,7 @@
  * Cost: O(running jobs) to list the ends, in order; for a planned start at worst a placement for each of them. */
 #include "policies/reservation/planned_start.h"
 #include "policies/booking/booking.h"
+#include "policies/ledger/ledger_tags.h"
 #include "policies/reservation/reservation.h"
 #include "policies/state/over_quota.h"
 #include "policies/state/planned_end.h"
@@ -265,10 +266,25 @@ static bool fits_in_profile(struct sched *sched, uint32_t slot, struct piece_lis
     return fits;
 }
 
+/* Place the job now if so many units are free now and beside planned starts while it runs.  Then any will do. */
+static bool fits_by_count(struct sched *sched, uint32_t slot, struct piece_list *pieces)
+{
+    const uint32_t count = planned_units_asked(sched, sched->jobs.jobs[slot].ask);
+    if (!placement_may_fit(sched->ledger, sched_ask(sched, &sched->jobs.jobs[slot])) ||
+        planned_units_find(sched, count, sched->now, sched->now, plain_length(sched, slot), TIME_NEVER) == TIME_NEVER)
+        return false;
+    size_t mark = ledger_mark(sched->ledger);
+    const bool fits = sched_place(sched, slot, pieces);
+    ledger_rollback(sched->ledger, mark);
+    return fits;
+}
+
 bool planned_start_fits_now(struct sched *sched, uint32_t slot, const struct node_marks *only,
                             struct piece_list *pieces)
 {
     struct profile_ask ask;
+    if (sched->planned_starts->units.gpus > 0)
+        return fits_by_count(sched, slot, pieces);
     if (!make_plain(sched, slot, &ask))
         return planned_start_fits_at(sched, slot, sched->now, pieces);
     ask.latest = sched->now;
@@ -276,8 +292,56 @@ bool planned_start_fits_now(struct sched *sched, uint32_t slot, const struct nod
            find_plain(sched, &ask, only, pieces) != TIME_NEVER && fits_in_profile(sched, slot, pieces);
 }
 
+static struct space space_of(const struct sched *sched, const struct planned_start *planned_start, uint32_t piece)
+{
+    return request_class_space(&sched->request_classes.at[planned_start->ask],
+                               &sched->planned_starts->pieces[planned_start->first_piece + piece], planned_start->slot);
+}
+
+static bool is_free(const struct ledger *ledger, const struct space *space)
+{
+    const struct node_cell *cell = &ledger->nodes[space->node];
+    const gpu_id first = ledger->cluster->nodes[space->node].first_gpu;
+    if (!ledger->index->is_listed[space->node] || cell->cpu_free < space->cpu_milli ||
+        cell->memory_free < space->memory_mib || cell->tasks_free < space->member_count ||
+        !ledger_admits(ledger, space) ||
+        (space->mig == 0 && (ledger_layout_mask(ledger, space->node) & space->gpu_mask) != 0))
+        return false;
+    for (uint32_t rest = space->gpu_mask; rest != 0; rest &= rest - 1) {
+        const uint32_t gpu = (uint32_t)__builtin_ctz(rest);
+        if (space->mig != 0 ? !(ledger_mig_starts(ledger, space->node, gpu, (enum mig_profile_id)(space->mig - 1)) >>
+                                    space->mig_start &
+                                1)
+                            : ledger->gpus[first + gpu].free < space->gpu_milli)
+            return false;
+    }
+    return true;
+}
+
+bool planned_start_is_there(struct sched *sched, uint32_t index)
+{
+    const struct planned_start *planned_start = &sched->planned_starts->of[index];
+    if (planned_start->units > 0)
+        return planned_start_fits_now(sched, planned_start->slot, NULL, &sched->pieces);
+    bool is_there = (sched->request_classes.at[planned_start->ask].closed & ~REQUEST_CLASS_BLOCKED) == 0;
+    const struct job_tags *tags = sched->request_classes.at[planned_start->ask].tags;
+    for (uint32_t p = 0; p < planned_start->piece_count && is_there && tags != NULL; p++)
+        is_there = ledger_tags_admit(sched->ledger, tags, space_of(sched, planned_start, p).node);
+    size_t mark = ledger_mark(sched->ledger);
+    for (uint32_t p = 0; p < planned_start->piece_count && is_there; p++) {
+        struct space space = space_of(sched, planned_start, p);
+        is_there = is_free(sched->ledger, &space);
+        if (is_there)
+            ledger_take(sched->ledger, &space);
+    }
+    ledger_rollback(sched->ledger, mark);
+    return is_there;
+}
+
 bool planned_start_is_all(struct sched *sched, uint32_t slot)
 {
+    if (sched->planned_starts->units.gpus > 0)
+        return planned_units_are_free(sched, planned_units_asked(sched, sched->jobs.jobs[slot].ask));
     size_t mark = ledger_mark(sched->ledger);
     bool fits = sched_place(sched, slot, &sched->pieces);
     ledger_rollback(sched->ledger, mark);
@@ -321,16 +385,40 @@ static bool find_in_ledger(struct sched *sched, uint32_t slot, time_ns from, tim
 bool planned_start_find(struct sched *sched, uint32_t slot, time_ns from, time_ns latest, const struct node_marks *only)
 {
     struct profile_ask ask;
-    if (!make_plain(sched, slot, &ask))
+    const struct planned_start_book *book = sched->planned_starts;
+    const bool is_counted = book->units.gpus > 0;
+    if (!make_plain(sched, slot, &ask) && !is_counted)
         return find_in_ledger(sched, slot, from, latest);
-    ask.from = sched->planned_starts->end_count > 0 ? planned_start_end(sched, 0) : next_end(sched, 0, sched->now);
+    ask.from = book->end_count > 0 ? planned_start_end(sched, 0) : next_end(sched, 0, sched->now);
     ask.from = from > ask.from ? from : ask.from;
     ask.latest = latest;
-    const time_ns at = ask.from > latest ? TIME_NEVER : find_plain(sched, &ask, only, &sched->pieces);
+    const time_ns at = ask.from > latest ? TIME_NEVER
+                       : is_counted ? planned_units_find(sched, ask.count, ask.from, latest, ask.length, TIME_NEVER)
+                                    : find_plain(sched, &ask, only, &sched->pieces);
     if (at == TIME_NEVER)
         return false;
     planned_start_add(sched, slot, ask.group, at);
     return true;
+}
+
+void planned_start_name_all(struct sched *sched)
+{
+    struct planned_start_book *book = sched->planned_starts;
+    for (uint32_t f = 0; f < book->count; f++) {
+        struct planned_start *own = &book->of[f];
+        struct profile_ask ask;
+        if (own->job == JOB_NONE || own->units == 0)
+            continue;
+        const bool is_plain = make_plain(sched, own->slot, &ask);
+        ask.from = ask.latest = own->start;
+        if (is_plain && find_plain(sched, &ask, NULL, &sched->pieces) != TIME_NEVER) {
+            own->group = ask.group;
+            planned_start_name(sched, own);
+            planned_start_take(sched, own);
+        } else {
+            planned_start_forget_one(sched, own);
+        }
+    }
 }
 
 /* Has an eased node room for a member of the planned start before its time? */
@@ -350,7 +438,7 @@ static bool has_eased_room(const struct sched *sched, const struct planned_start
 bool planned_start_may_move_up(struct sched *sched, uint32_t index)
 {
     const struct planned_start *planned_start = &sched->planned_starts->of[index];
-    if (planned_start->group == PLANNED_START_MANY)
+    if (planned_start->group == PLANNED_START_MANY || planned_start->units > 0)
         return true;
     const bool is_near = planned_start_is_near_eased(sched, planned_start);
     const struct job_group *group = &sched->request_classes.at[planned_start->ask].groups[planned_start->group];
@@ -368,6 +456,9 @@ bool planned_start_may_fit_earlier(const struct sched *sched, uint32_t index)
 {
     const struct planned_start_book *book = sched->planned_starts;
     const struct planned_start *planned_start = &book->of[index];
+    if (planned_start->units > 0)
+        return planned_units_find(sched, planned_start->units, sched->now, planned_start->start - 1,
+                                  plain_length(sched, planned_start->slot), planned_start->start) != TIME_NEVER;
     const struct job_group *group = planned_start->group == PLANNED_START_MANY
                                         ? NULL
                                         : &sched->request_classes.at[planned_start->ask].groups[planned_start->group];
@@ -401,6 +492,15 @@ bool planned_start_exempts(const struct sched *sched, uint32_t request_class)
     return sched->policy.inference_first && sched->request_classes.at[request_class].class == JOB_INFERENCE;
 }
 
+/* Is the job outside of the queue that the planned start takes beyond what it deserves? */
+static bool is_outside(const struct sched *sched, uint32_t slot, const struct planned_start *planned_start)
+{
+    queue_id queue = planned_start->owed_by == QUEUE_NONE ? QUEUE_NONE : sched->jobs.jobs[slot].queue;
+    while (queue != QUEUE_NONE && queue != planned_start->owed_by)
+        queue = sched->tree.queues[queue].parent;
+    return planned_start->owed_by != QUEUE_NONE && queue == QUEUE_NONE;
+}
+
 void planned_start_look_past(struct sched *sched, uint32_t slot)
 {
     struct planned_start_book *book = sched->planned_starts;
@@ -408,13 +508,17 @@ void planned_start_look_past(struct sched *sched, uint32_t slot)
     bool is_behind = planned_start_exempts(sched, sched->jobs.jobs[slot].ask);
     for (uint32_t f = 0; f < book->count; f++) {
         is_behind |= book->of[f].slot == slot;
-        book->of[f].is_aside = is_behind || (is_entitled && !book->of[f].is_entitled);
+        book->of[f].is_aside = is_behind || (is_entitled && is_outside(sched, slot, &book->of[f]));
     }
 }
 
 void planned_start_keep(struct sched *sched, uint32_t slot)
 {
     struct planned_start_book *book = sched->planned_starts;
+    if (book->units.gpus > 0) {
+        planned_units_keep(sched, slot);
+        return;
+    }
     if (sched->reserves)
         planned_start_look_past(sched, slot);
     book->lifted = 0;

@@ -1,8 +1,9 @@
 /* policies/reservation/planned_start.h -- planned starts: when, and on which GPUs, waiting jobs are expected to start.
  *
- * Part of the scheduler's inside: the book of planned ends, profiles and planned starts (planned_start_book.c), which
- * planned starts are promises (planned_start_promise.c), how a planned start is found (planned_start.c), and the pass
- * in which backfill policies use them (overtake.c).
+ * Part of the scheduler's inside: the book of planned ends and planned starts (planned_start_book.c), which
+ * planned starts are promises (planned_start_promise.c), how a planned start is found (planned_start.c), planned starts
+ * by count where any GPUs will do (planned_units.c), and passes (planned_pass.c), in which backfill policies use them
+ * (overtake.c).
  *
  *   planned_start_begin(sched);
  *   if (planned_start_fits_now(sched, slot, NULL, &sched->pieces))
@@ -32,8 +33,9 @@ struct planned_start { /* policies/reservation/planned_start.c */
     job_id job;
     uint32_t ask;       /* the request class it is for */
     uint8_t group;      /* its only group; PLANNED_START_MANY: the profile alone cannot decide where it fits */
-    bool is_entitled;   /* where queues compete: its queue deserves the request */
     bool is_aside;      /* scratch: to be ignored */
+    queue_id owed_by;   /* where queues compete: the lowest queue that does not deserve the request; QUEUE_NONE */
+    uint32_t units;     /* planned by count: it has no pieces; 0: it has pieces */
     time_ns start, end; /* TIME_NEVER: its length is not known */
     uint32_t first_piece, piece_count;
     uint64_t made; /* sequence number */
@@ -64,6 +66,26 @@ struct node_leaves {
 struct planned_leaves {        /* policies/reservation/planned_leaves.c */
     struct node_leaves *of;    /* by node_id; NULL: nothing was ever asked */
     struct node_marks unknown; /* nodes whose list may be wrong */
+};
+
+struct units_held { /* by a job */
+    uint32_t gpus;  /* that become free at its planned end */
+    uint8_t unit;   /* the GPUs that each of its members asks; 0: they cannot be planned by count */
+    bool is_holder; /* it holds something */
+};
+
+/* Planned starts by count.  All but the first three is computed from holdings, ends and planned starts, so it is not
+ * saved. */
+struct planned_units {       /* policies/reservation/planned_units.c */
+    uint16_t gpus;           /* of a unit, in the last pass; 0: planned starts name GPUs */
+    bool is_eased;           /* units came free early */
+    bool has_lost;           /* a node has changed: planned starts may not fit any more */
+    bool is_unsure;          /* `held` and `holders` must be computed anew */
+    uint8_t *known;          /* by request class: its unit + 1; 0: not known yet */
+    struct units_held *held; /* by slot */
+    size_t known_capacity, held_capacity;
+    uint32_t holders[NODE_GPUS_MAX + 1]; /* jobs that hold something, by their unit */
+    struct free_total free;              /* in units, over time; as GPUs */
 };
 
 struct promise { /* the earliest promised start of a job; start 0: none */
@@ -106,6 +128,7 @@ struct planned_start_book {   /* policies/reservation/planned_start_book.c */
     uint32_t need_count;
     uint32_t *need_of; /* scratch, by node_id: index + 1 of its last need; 0 between uses */
     struct planned_leaves leaves;
+    struct planned_units units;
 };
 
 struct user_tally { /* jobs of a user that this pass has looked at */
@@ -150,9 +173,6 @@ struct overtake_scratch {
 
 /* ---- planned_start_book.c */
 
-/* The end at that index, no earlier than the next instant. */
-time_ns planned_start_end(const struct sched *sched, uint32_t e);
-
 /* Listeners of booking (struct booking_listener): the job's holdings have changed; it is forgotten; a piece of it is
  * released on that node; it no longer waits. */
 void planned_start_settle(struct sched *sched, uint32_t slot);
@@ -160,13 +180,14 @@ void planned_start_forget(struct sched *sched, uint32_t slot);
 void planned_start_left(struct sched *sched, uint32_t slot, node_id node);
 void planned_start_unwait(struct sched *sched, uint32_t slot);
 
-/* Begin a pass: remove the planned starts that do not stand, order the others by start, rebuild stale profiles. */
-void planned_start_begin(struct sched *sched);
-/* After the last planned_start_lift of the pass: rebuild the profiles that lifting left inexact. */
-void planned_start_sharpen(struct sched *sched);
-void planned_start_end_pass(struct sched *sched);
-/* Enter a job that started in this pass into the profile. */
-void planned_start_started(struct sched *sched, uint32_t slot);
+/* The profile of the node is to be rebuilt; those of the nodes on which the job holds something. */
+void planned_start_mark_node(struct sched *sched, node_id node);
+void planned_start_mark_job(struct sched *sched, uint32_t slot);
+/* The planned end of the job is another one. */
+void planned_start_move_end(struct sched *sched, uint32_t slot, time_ns end);
+/* Remove all planned starts; or those that are dropped or no longer stand, and compact the pieces of the others. */
+void planned_start_forget_all(struct sched *sched);
+void planned_start_keep_standing(struct sched *sched);
 
 /* Add a planned start of the job on sched->pieces. */
 void planned_start_add(struct sched *sched, uint32_t slot, uint8_t group, time_ns start);
@@ -186,8 +207,59 @@ bool planned_start_is_there(struct sched *sched, uint32_t index);
 void planned_start_fulfil(struct sched *sched, uint32_t index);
 /* Is a piece of it on an eased node? */
 bool planned_start_is_near_eased(const struct sched *sched, const struct planned_start *planned_start);
+/* Has space come free since the last pass that planned starts did not expect? */
+bool planned_start_is_any_eased(const struct sched *sched);
+/* Mark it as dropped.  It is removed later, so that indices stay valid. */
+void planned_start_forget_one(struct sched *sched, struct planned_start *planned_start);
+/* The profiles of its nodes are to be rebuilt.  is_gone: its space has become free. */
+void planned_start_mark(struct sched *sched, const struct planned_start *planned_start, bool is_gone);
+/* From now on it is on sched->pieces, which the book copies. */
+void planned_start_name(struct sched *sched, struct planned_start *planned_start);
+/* Take its space in the profile or, if it is counted, its units. */
+void planned_start_take(struct sched *sched, const struct planned_start *planned_start);
 
-/* ---- planned_leaves.c; only where the listeners of booking tell the book (sched->overtakes) */
+/* ---- planned_pass.c */
+
+/* Begin a pass: remove the planned starts that do not stand, order the others by start, rebuild stale profiles. */
+void planned_start_begin(struct sched *sched);
+/* After the last planned_start_lift of the pass: rebuild the profiles that lifting left inexact. */
+void planned_start_sharpen(struct sched *sched);
+void planned_start_end_pass(struct sched *sched);
+/* Enter a job that started in this pass into the profile. */
+void planned_start_started(struct sched *sched, uint32_t slot);
+
+/* ---- planned_units.c; all but the first four only where planned starts are counted */
+
+/* As planned_start_settle and planned_start_forget. */
+void planned_units_settle(struct sched *sched, uint32_t slot);
+void planned_units_forget(struct sched *sched, uint32_t slot);
+/* Decide whether the planned starts of this pass are counted.  O(class queues). */
+void planned_units_choose(struct sched *sched);
+/* The number of units that jobs of the request class need. */
+uint32_t planned_units_asked(const struct sched *sched, uint32_t ask);
+/* Compute what is free over time, beside all planned starts.  drops: those that do not fit any more, in their order,
+ * are left out and marked (is_aside).  Returns how many. */
+uint32_t planned_units_draw(struct sched *sched, bool drops);
+/* The units of the job's open STARTs. */
+uint32_t planned_units_starting(const struct sched *sched, uint32_t slot);
+/* Take units between the two times; planned_units_give is the reverse. */
+void planned_units_take(struct sched *sched, time_ns from, time_ns until, uint32_t count);
+void planned_units_give(struct sched *sched, time_ns from, time_ns until, uint32_t count);
+/* The first time, between `from` and `latest`, from which so many units are free for the length, or until `until` if
+ * that is earlier; TIME_NEVER: none. */
+time_ns planned_units_find(const struct sched *sched, uint32_t count, time_ns from, time_ns latest, time_ns length,
+                           time_ns until);
+/* Are so many free now, without regard to planned starts? */
+bool planned_units_are_free(const struct sched *sched, uint32_t count);
+/* As planned_start_keep. */
+void planned_units_keep(struct sched *sched, uint32_t slot);
+void planned_units_release(struct planned_units *units);
+
+/* ---- planned_leaves.c */
+
+/* The end at that index, no earlier than the next instant. */
+time_ns planned_start_end(const struct sched *sched, uint32_t e);
+/* The others only where the listeners of booking tell the book (sched->overtakes). */
 
 /* A holding on the node, or the planned end of one, has changed. */
 void planned_leaves_forget(struct sched *sched, node_id node);
@@ -220,6 +292,8 @@ bool planned_start_find(struct sched *sched, uint32_t slot, time_ns from, time_n
 /* Does the job fit at that time, with the ledger as it is then, beside planned starts for as long as it runs?  Leaves
  * the ledger as it was. */
 bool planned_start_fits_at(struct sched *sched, uint32_t slot, time_ns at, struct piece_list *pieces);
+/* Name GPUs for the planned starts that were planned by count.  Those for which no GPUs are found are dropped. */
+void planned_start_name_all(struct sched *sched);
 /* In a trial: remove all holdings of the job from the ledger. */
 void planned_start_let_go(struct sched *sched, uint32_t slot);
 /* False if space on eased nodes cannot make this planned start earlier.  For a job with one member the answer is exact.

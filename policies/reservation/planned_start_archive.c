@@ -23,7 +23,7 @@ static void archive_marks(struct archive *archive, const struct sched *sched, st
 
 static void archive_planned_starts(struct archive *archive, struct planned_start_book *book)
 {
-    ARCHIVE_KNOWS(struct planned_start, 48);
+    ARCHIVE_KNOWS(struct planned_start, 56);
     ARCHIVE_ROOM(archive, book->of, book->capacity, book->count);
     for (uint32_t f = 0; f < book->count; f++) {
         struct planned_start *planned_start = &book->of[f];
@@ -31,11 +31,12 @@ static void archive_planned_starts(struct archive *archive, struct planned_start
         ARCHIVE(archive, planned_start->job);
         ARCHIVE(archive, planned_start->ask);
         ARCHIVE(archive, planned_start->group);
-        ARCHIVE(archive, planned_start->is_entitled);
+        ARCHIVE(archive, planned_start->owed_by);
         ARCHIVE(archive, planned_start->start);
         ARCHIVE(archive, planned_start->end);
         ARCHIVE(archive, planned_start->first_piece);
         ARCHIVE(archive, planned_start->piece_count);
+        ARCHIVE(archive, planned_start->units);
         ARCHIVE(archive, planned_start->made);
     }
     ARCHIVE(archive, book->dropped);
@@ -104,7 +105,7 @@ static void archive_slots(struct archive *archive, struct sched *sched)
 void planned_start_archive(struct archive *archive, struct sched *sched)
 {
     struct planned_start_book *book = sched->planned_starts;
-    ARCHIVE_KNOWS(struct planned_start_book, 448);
+    ARCHIVE_KNOWS(struct planned_start_book, 584);
     archive_planned_starts(archive, book);
     archive_ends(archive, book, sched->jobs.used);
     archive_slots(archive, sched);
@@ -120,6 +121,12 @@ void planned_start_archive(struct archive *archive, struct sched *sched)
     ARCHIVE(archive, book->head);
     ARCHIVE(archive, book->promised_starts);
     ARCHIVE(archive, book->late_starts);
+    ARCHIVE(archive, book->units.gpus);
+    ARCHIVE(archive, book->units.is_eased);
+    ARCHIVE(archive, book->units.has_lost);
+    archive_expect(archive, book->units.gpus <= NODE_GPUS_MAX);
+    if (archive_is_reading(archive))
+        book->units.is_unsure = sched->overtakes;
 }
 
 const char *planned_start_check_loaded(const struct sched *sched)
@@ -134,6 +141,9 @@ const char *planned_start_check_loaded(const struct sched *sched)
         const struct request_class *class = &sched->request_classes.at[start->ask];
         if (start->group != PLANNED_START_MANY && start->group >= class->group_count)
             return "a planned start is of no group";
+        if ((start->units > 0) != (book->units.gpus > 0) || (start->units > 0 && start->piece_count > 0) ||
+            (start->units > 0 && start->units != planned_units_asked(sched, start->ask)))
+            return "a planned start counts other space than its job asks for";
         for (uint32_t p = 0; p < start->piece_count; p++)
             if (!request_class_may_hold(class, &book->pieces[start->first_piece + p], sched->cluster))
                 return "a planned start is on what there is not";

@@ -5,28 +5,18 @@
  * one with claims the grace and the length (policies/state/planned_end.c).  A job that has outlived its planned
  * end is assumed to end in the next instant or, where planned starts stand (backfill->keeps), after another quarter of
  * its planned run time.
- * A pass rebuilds the profile (policies/state/profile.h) of each node on which a holding, a planned start or a planned
- * end has changed since the last pass.
- * Cost: O(log running jobs) to find the place of an end, and a move of the ends behind it; a pass O(running jobs +
- * planned starts) if any node has changed. */
+ * Cost: O(log running jobs) to find the place of an end, and a move of the ends behind it. */
 #include <string.h>
 
-#include "policies/ledger/ledger_tags.h"
 #include "policies/reservation/planned_start.h"
 #include "policies/reservation/reservation.h"
 #include "policies/state/planned_end.h"
 #include "policies/state/profile.h"
 #include "policies/state/sched_state.h"
 
-time_ns planned_start_end(const struct sched *sched, uint32_t e)
-{
-    time_ns end = sched->planned_starts->ends[e].end;
-    return end > sched->now ? end : planned_end_rounded(sched, sched->now + 1);
-}
-
 /* ---- Nodes whose profile must be rebuilt ----------------------------------------------------------- */
 
-static void note_stale(struct sched *sched, node_id node)
+void planned_start_mark_node(struct sched *sched, node_id node)
 {
     planned_leaves_forget(sched, node);
     node_marks_add(&sched->planned_starts->stale, sched->cluster->node_count, node);
@@ -37,19 +27,19 @@ static void note_eased(struct sched *sched, node_id node)
     node_marks_add(&sched->planned_starts->eased, sched->cluster->node_count, node);
 }
 
-static void mark_job(struct sched *sched, uint32_t slot)
+void planned_start_mark_job(struct sched *sched, uint32_t slot)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
     for (uint32_t h = 0; h < job->holding_count; h++)
-        note_stale(sched, sched_job_holding(job, h)->piece.node);
+        planned_start_mark_node(sched, sched_job_holding(job, h)->piece.node);
 }
 
-/* Rebuild the profiles of its nodes; is_gone: its space has become free there. */
-static void mark_planned_start(struct sched *sched, const struct planned_start *planned_start, bool is_gone)
+void planned_start_mark(struct sched *sched, const struct planned_start *planned_start, bool is_gone)
 {
+    sched->planned_starts->units.is_eased |= is_gone && planned_start->units > 0;
     for (uint32_t p = 0; p < planned_start->piece_count; p++) {
         const node_id node = sched->planned_starts->pieces[planned_start->first_piece + p].node;
-        note_stale(sched, node);
+        planned_start_mark_node(sched, node);
         if (is_gone)
             note_eased(sched, node);
     }
@@ -57,8 +47,9 @@ static void mark_planned_start(struct sched *sched, const struct planned_start *
 
 void planned_start_node_changed(struct sched *sched, node_id node)
 {
-    note_stale(sched, node);
+    planned_start_mark_node(sched, node);
     note_eased(sched, node);
+    sched->planned_starts->units.is_unsure = sched->planned_starts->units.has_lost = true;
     sched->planned_starts->is_shaken = true;
     sched->planned_starts->outlived_at = sched->now; /* no planned start could foresee it */
 }
@@ -116,6 +107,13 @@ static void add_end(struct planned_start_book *book, uint32_t slot, time_ns end)
     book->end_count++;
 }
 
+void planned_start_move_end(struct sched *sched, uint32_t slot, time_ns end)
+{
+    planned_start_mark_job(sched, slot);
+    remove_end(sched->planned_starts, slot);
+    add_end(sched->planned_starts, slot, end);
+}
+
 static void know_slots(struct planned_start_book *book, uint32_t count)
 {
     if (count <= book->end_of_capacity)
@@ -139,10 +137,11 @@ void planned_start_settle(struct sched *sched, uint32_t slot)
     const struct sched_job *job = &sched->jobs.jobs[slot];
     know_slots(book, sched->jobs.used);
     note_outlived(sched, slot);
-    mark_job(sched, slot);
+    planned_start_mark_job(sched, slot);
     remove_end(book, slot);
     if (job->holding_count > 0)
         add_end(book, slot, planned_end(sched, slot));
+    planned_units_settle(sched, slot);
 }
 
 void planned_start_forget(struct sched *sched, uint32_t slot)
@@ -150,13 +149,14 @@ void planned_start_forget(struct sched *sched, uint32_t slot)
     know_slots(sched->planned_starts, sched->jobs.used);
     note_outlived(sched, slot);
     remove_end(sched->planned_starts, slot);
+    planned_units_forget(sched, slot);
     sched->planned_starts->promises[slot].start = 0;
 }
 
 void planned_start_left(struct sched *sched, uint32_t slot, node_id node)
 {
     struct planned_start_book *book = sched->planned_starts;
-    note_stale(sched, node);
+    planned_start_mark_node(sched, node);
     if (slot < book->end_of_capacity && book->end_of[slot] > sched->now)
         note_eased(sched, node);
 }
@@ -187,22 +187,35 @@ static bool may_be_lifted(const struct space *space)
 
 static void draw(struct sched *sched, const struct planned_start *planned_start, draw_fn *change)
 {
+    if (planned_start->units > 0)
+        (change == profile_take ? planned_units_take : planned_units_give)(sched, planned_start->start,
+                                                                           planned_start->end, planned_start->units);
     for (uint32_t p = 0; p < planned_start->piece_count; p++) {
         struct space space = space_of(sched, planned_start, p);
         if (may_be_lifted(&space)) {
             change(&sched->planned_starts->profile, &space, planned_start->start, planned_start->end);
             continue;
         }
-        note_stale(sched, space.node);
+        planned_start_mark_node(sched, space.node);
         sched->planned_starts->is_blurred = true;
     }
+}
+
+void planned_start_name(struct sched *sched, struct planned_start *planned_start)
+{
+    struct planned_start_book *book = sched->planned_starts;
+    MEM_GROW(book->pieces, book->piece_capacity, (size_t)book->piece_count + sched->pieces.count);
+    planned_start->units = 0;
+    planned_start->first_piece = book->piece_count;
+    planned_start->piece_count = sched->pieces.count;
+    for (uint32_t p = 0; p < sched->pieces.count; p++)
+        book->pieces[book->piece_count++] = sched->pieces.pieces[p];
 }
 
 struct planned_start *planned_start_append(struct sched *sched, uint32_t slot, uint8_t group, time_ns start)
 {
     struct planned_start_book *book = sched->planned_starts;
     MEM_GROW(book->of, book->capacity, (size_t)book->count + 1);
-    MEM_GROW(book->pieces, book->piece_capacity, (size_t)book->piece_count + sched->pieces.count);
     struct planned_start *own = &book->of[book->count++];
     *own = (struct planned_start){.slot = slot,
                                   .job = sched->jobs.jobs[slot].id,
@@ -210,12 +223,22 @@ struct planned_start *planned_start_append(struct sched *sched, uint32_t slot, u
                                   .group = group,
                                   .start = start,
                                   .end = planned_end_after(sched, start, slot),
-                                  .made = ++book->made,
-                                  .first_piece = book->piece_count,
-                                  .piece_count = sched->pieces.count};
-    for (uint32_t p = 0; p < sched->pieces.count; p++)
-        book->pieces[book->piece_count++] = sched->pieces.pieces[p];
+                                  .made = ++book->made};
+    if (book->units.gpus > 0)
+        own->units = planned_units_asked(sched, own->ask);
+    else
+        planned_start_name(sched, own);
     return own;
+}
+
+void planned_start_take(struct sched *sched, const struct planned_start *planned_start)
+{
+    if (planned_start->units > 0)
+        planned_units_take(sched, planned_start->start, planned_start->end, planned_start->units);
+    for (uint32_t p = 0; p < planned_start->piece_count; p++) {
+        struct space space = space_of(sched, planned_start, p);
+        profile_take(&sched->planned_starts->profile, &space, planned_start->start, planned_start->end);
+    }
 }
 
 void planned_start_add(struct sched *sched, uint32_t slot, uint8_t group, time_ns start)
@@ -226,10 +249,7 @@ void planned_start_add(struct sched *sched, uint32_t slot, uint8_t group, time_n
     planned_start_note_promise(sched, own, book->count == 1);
     book->is_promised[slot] = 1;
     book->has_endless |= own->end == TIME_NEVER;
-    for (uint32_t p = 0; p < own->piece_count; p++) {
-        struct space space = space_of(sched, own, p);
-        profile_take(&book->profile, &space, own->start, own->end);
-    }
+    planned_start_take(sched, own);
 }
 
 void planned_start_lift(struct sched *sched, uint32_t index)
@@ -252,75 +272,45 @@ void planned_start_replace(struct sched *sched, uint32_t index)
 {
     struct planned_start_book *book = sched->planned_starts;
     book->lifted = UINT32_MAX;
-    mark_planned_start(sched, &book->of[index], true);
+    planned_start_mark(sched, &book->of[index], true);
     book->of[index] = book->of[--book->count];
 }
 
-/* Mark it as dropped; keep_standing removes it, so that indices stay valid. */
-static void forget_planned_start(struct planned_start_book *book, struct planned_start *planned_start)
+void planned_start_forget_one(struct sched *sched, struct planned_start *planned_start)
 {
+    sched->planned_starts->is_promised[planned_start->slot] = 0;
     planned_start->job = JOB_NONE;
     planned_start->end = 0;
     planned_start->piece_count = 0;
-    book->dropped++;
+    planned_start->units = 0;
+    sched->planned_starts->dropped++;
 }
 
 void planned_start_drop(struct sched *sched, uint32_t index)
 {
     struct planned_start_book *book = sched->planned_starts;
     book->lifted = UINT32_MAX;
-    mark_planned_start(sched, &book->of[index], true);
-    forget_planned_start(book, &book->of[index]);
-}
-
-static bool is_free(const struct ledger *ledger, const struct space *space)
-{
-    const struct node_cell *cell = &ledger->nodes[space->node];
-    const gpu_id first = ledger->cluster->nodes[space->node].first_gpu;
-    if (!ledger->index->is_listed[space->node] || cell->cpu_free < space->cpu_milli ||
-        cell->memory_free < space->memory_mib || cell->tasks_free < space->member_count ||
-        !ledger_admits(ledger, space) ||
-        (space->mig == 0 && (ledger_layout_mask(ledger, space->node) & space->gpu_mask) != 0))
-        return false;
-    for (uint32_t rest = space->gpu_mask; rest != 0; rest &= rest - 1) {
-        const uint32_t gpu = (uint32_t)__builtin_ctz(rest);
-        if (space->mig != 0 ? !(ledger_mig_starts(ledger, space->node, gpu, (enum mig_profile_id)(space->mig - 1)) >>
-                                    space->mig_start &
-                                1)
-                            : ledger->gpus[first + gpu].free < space->gpu_milli)
-            return false;
-    }
-    return true;
-}
-
-bool planned_start_is_there(struct sched *sched, uint32_t index)
-{
-    const struct planned_start *planned_start = &sched->planned_starts->of[index];
-    bool is_there = (sched->request_classes.at[planned_start->ask].closed & ~REQUEST_CLASS_BLOCKED) == 0;
-    const struct job_tags *tags = sched->request_classes.at[planned_start->ask].tags;
-    for (uint32_t p = 0; p < planned_start->piece_count && is_there && tags != NULL; p++)
-        is_there = ledger_tags_admit(sched->ledger, tags, space_of(sched, planned_start, p).node);
-    size_t mark = ledger_mark(sched->ledger);
-    for (uint32_t p = 0; p < planned_start->piece_count && is_there; p++) {
-        struct space space = space_of(sched, planned_start, p);
-        is_there = is_free(sched->ledger, &space);
-        if (is_there)
-            ledger_take(sched->ledger, &space);
-    }
-    ledger_rollback(sched->ledger, mark);
-    return is_there;
+    planned_start_mark(sched, &book->of[index], true);
+    planned_start_forget_one(sched, &book->of[index]);
 }
 
 void planned_start_fulfil(struct sched *sched, uint32_t index)
 {
     struct planned_start_book *book = sched->planned_starts;
     struct planned_start *planned_start = &book->of[index];
-    MEM_GROW(sched->pieces.pieces, sched->pieces.capacity, (size_t)planned_start->piece_count);
-    memcpy(sched->pieces.pieces, &book->pieces[planned_start->first_piece],
-           planned_start->piece_count * sizeof *sched->pieces.pieces);
-    sched->pieces.count = planned_start->piece_count;
+    if (planned_start->units == 0) {
+        MEM_GROW(sched->pieces.pieces, sched->pieces.capacity, (size_t)planned_start->piece_count);
+        memcpy(sched->pieces.pieces, &book->pieces[planned_start->first_piece],
+               planned_start->piece_count * sizeof *sched->pieces.pieces);
+        sched->pieces.count = planned_start->piece_count;
+    }
     book->lifted = UINT32_MAX;
-    forget_planned_start(book, planned_start);
+    planned_start_forget_one(sched, planned_start);
+}
+
+bool planned_start_is_any_eased(const struct sched *sched)
+{
+    return sched->planned_starts->eased.count > 0 || sched->planned_starts->units.is_eased;
 }
 
 bool planned_start_is_near_eased(const struct sched *sched, const struct planned_start *planned_start)
@@ -341,8 +331,7 @@ bool planned_start_stands(const struct sched *sched, const struct planned_start 
     return job->id == planned_start->job && job->class_queue != CLASS_QUEUE_NONE && job->ask == planned_start->ask;
 }
 
-/* Remove planned starts that are dropped or no longer stand, and compact their pieces. */
-static void keep_standing(struct sched *sched)
+void planned_start_keep_standing(struct sched *sched)
 {
     struct planned_start_book *book = sched->planned_starts;
     uint32_t count = 0, piece_count = 0;
@@ -352,7 +341,7 @@ static void keep_standing(struct sched *sched)
         if (kept.job == JOB_NONE)
             continue;
         if (!planned_start_stands(sched, &kept)) {
-            mark_planned_start(sched, &kept, true);
+            planned_start_mark(sched, &kept, true);
             book->is_promised[kept.slot] = 0;
             continue;
         }
@@ -373,149 +362,15 @@ static void keep_standing(struct sched *sched)
     book->is_shaken = false;
 }
 
-static void forget_all(struct sched *sched)
+void planned_start_forget_all(struct sched *sched)
 {
     struct planned_start_book *book = sched->planned_starts;
     for (uint32_t f = 0; f < book->count; f++) {
-        mark_planned_start(sched, &book->of[f], false);
+        planned_start_mark(sched, &book->of[f], false);
         book->is_promised[book->of[f].slot] = 0;
     }
     book->count = book->piece_count = book->dropped = 0;
     book->is_shaken = false;
-}
-
-/* By start; an insertion sort, because nearly all are in order already. */
-static void put_in_order(struct planned_start_book *book)
-{
-    for (uint32_t f = 1; f < book->count; f++) {
-        const struct planned_start own = book->of[f];
-        uint32_t at = f;
-        for (; at > 0 && (book->of[at - 1].start > own.start ||
-                          (book->of[at - 1].start == own.start && book->of[at - 1].made > own.made));
-             at--)
-            book->of[at] = book->of[at - 1];
-        book->of[at] = own;
-    }
-}
-
-/* ---- A pass ---------------------------------------------------------------------------------------- */
-
-/* Where planned starts stand: extend the planned end by a quarter of the run time, at least a second.  With an end in
- * the next instant, all promises behind the job would fail again in every pass. */
-static void extend_outlived(struct sched *sched)
-{
-    struct planned_start_book *book = sched->planned_starts;
-    while (book->end_count > 0 && book->ends[0].end <= sched->now) {
-        const uint32_t slot = book->ends[0].slot;
-        const time_ns decided = sched->jobs.jobs[slot].decided;
-        time_ns end = book->ends[0].end;
-        while (end <= sched->now) { /* the result does not depend on when the cycles are */
-            time_ns more = (end - decided) / 4;
-            end = time_after(end, more > TIME_NS_PER_S ? more : TIME_NS_PER_S);
-        }
-        mark_job(sched, slot);
-        remove_end(book, slot);
-        add_end(book, slot, end);
-        book->outlived_at = sched->now;
-    }
-}
-
-static void mark_outlived(struct sched *sched)
-{
-    struct planned_start_book *book = sched->planned_starts;
-    for (uint32_t e = 0; e < book->end_count && book->ends[e].end <= sched->now; e++) {
-        mark_job(sched, book->ends[e].slot);
-        book->outlived_at = sched->now;
-    }
-}
-
-static void draw_stale(struct sched *sched)
-{
-    struct planned_start_book *book = sched->planned_starts;
-    struct node_marks *stale = &book->stale;
-    if (book->profile.ledger == NULL)
-        for (node_id n = 0; n < sched->cluster->node_count; n++)
-            note_stale(sched, n);
-    for (uint32_t i = 0; i < stale->count; i++)
-        profile_begin(&book->profile, sched->ledger, stale->nodes[i], sched->now);
-    for (uint32_t e = 0; e < book->end_count && stale->count > 0; e++) {
-        const uint32_t slot = book->ends[e].slot;
-        const struct sched_job *job = &sched->jobs.jobs[slot];
-        for (uint32_t h = 0; h < job->holding_count; h++) {
-            const struct piece *piece = &sched_job_holding(job, h)->piece;
-            if (!stale->is_marked[piece->node])
-                continue;
-            struct space space = request_class_space(&sched->request_classes.at[job->request_class], piece, slot);
-            profile_leaves(&book->profile, &space, planned_start_end(sched, e));
-        }
-    }
-    book->has_endless = book->endless_count > 0;
-    for (uint32_t f = 0; f < book->count; f++) {
-        const struct planned_start *planned_start = &book->of[f];
-        book->has_endless |= planned_start->job != JOB_NONE && planned_start->end == TIME_NEVER;
-        for (uint32_t p = 0; p < planned_start->piece_count && stale->count > 0; p++)
-            if (stale->is_marked[book->pieces[planned_start->first_piece + p].node]) {
-                struct space space = space_of(sched, planned_start, p);
-                profile_take(&book->profile, &space, planned_start->start, planned_start->end);
-            }
-    }
-    node_marks_forget(stale);
-}
-
-/* Does this pass make all planned starts anew?  Where they stand only under `replan`, and only if a job left early, was
- * cancelled or outlived its planned end, or a node changed: otherwise each would be found where it is. */
-static bool is_all_anew(const struct sched *sched)
-{
-    const struct planned_start_book *book = sched->planned_starts;
-    if (!sched->policy.backfill->keeps)
-        return true;
-    return planned_start_replans(sched) &&
-           (book->is_shaken || book->eased.count > 0 || (book->end_count > 0 && book->ends[0].end <= sched->now));
-}
-
-void planned_start_begin(struct sched *sched)
-{
-    enum { DROPPED_MAX = 64 };
-    struct planned_start_book *book = sched->planned_starts;
-    book->lifted = UINT32_MAX;
-    book->cycle = sched->cycle;
-    if (is_all_anew(sched))
-        forget_all(sched);
-    else if (book->is_shaken || book->dropped > DROPPED_MAX + book->count / 4)
-        keep_standing(sched);
-    put_in_order(book);
-    if (sched->policy.backfill->keeps)
-        extend_outlived(sched);
-    else
-        mark_outlived(sched);
-    draw_stale(sched);
-}
-
-void planned_start_sharpen(struct sched *sched)
-{
-    if (sched->planned_starts->is_blurred)
-        draw_stale(sched);
-    sched->planned_starts->is_blurred = false;
-}
-
-void planned_start_end_pass(struct sched *sched)
-{
-    if (planned_start_replans(sched))
-        planned_start_note_first(sched);
-    node_marks_forget(&sched->planned_starts->eased);
-}
-
-void planned_start_started(struct sched *sched, uint32_t slot)
-{
-    struct planned_start_book *book = sched->planned_starts;
-    const struct sched_job *job = &sched->jobs.jobs[slot];
-    for (uint32_t h = 0; h < job->holding_count; h++) {
-        struct space space = request_class_space(&sched->request_classes.at[job->request_class],
-                                                 &sched_job_holding(job, h)->piece, slot);
-        if (sched_job_holding(job, h)->phase == HOLDING_STARTING)
-            profile_take(&book->profile, &space, sched->now, book->end_of[slot]);
-    }
-    book->has_endless |= book->end_of[slot] == TIME_NEVER;
 }
 
 uint32_t planned_start_set_aside(struct sched *sched)
@@ -566,6 +421,7 @@ void planned_start_release(struct sched *sched)
     mem_free(book->end_of);
     mem_free(book->is_promised);
     mem_free(book->promises);
+    planned_units_release(&book->units);
     node_marks_release(&book->stale);
     node_marks_release(&book->eased);
     mem_free(book);

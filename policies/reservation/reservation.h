@@ -26,6 +26,7 @@ void reservation_count(const struct sched *sched, uint64_t *promised, uint64_t *
 
 /* NULL: what is kept of running jobs by node agrees with them; else what is wrong. */
 const char *planned_leaves_check(const struct sched *sched);
+const char *planned_units_check(const struct sched *sched);
 
 /* Are there planned starts, made in the last cycle or standing, and do all their jobs still wait with that request? */
 bool planned_start_is_fresh(const struct sched *sched);

@@ -4,9 +4,11 @@
  * lack only space get planned starts, as many as the policy reserves.  After that the queue selection goes on as usual,
  * but a job whose place would delay a planned start is placed beside it, or waits until the next pass or until a
  * planned start is dropped.  Borrowed space counts as free for a job that may reclaim it, once the protection of its
- * holder and the preemption delay of the job are over and the grace has passed.  A job within what its queue deserves
- * does not wait for one that is not.  Unless class queues are strict, a job that ends before the first planned start
- * begins may overtake the head of its class queue.
+ * holder and the preemption delay of the job are over and the grace has passed.  Unless class queues are strict, a job
+ * that ends before the first planned start begins may overtake the head of its class queue.
+ * Law: a job within what its queue deserves does not wait for one of another queue that goes beyond.  Inside the queue
+ * that goes beyond, the first comes first.  (tests/cases/left_waiting.json.  A tenant's small jobs, each within the
+ * quota that its large job exceeded, once kept that from starting for ever.)
  * Departure: only the head of a class queue gets a planned start.  Eviction plans ignore planned starts.  If there are
  * earlier planned starts, the time that is found need not be the earliest possible one.
  * Cost: a pass O(class queues) for each head, O(jobs log jobs) to list the ends, and for each planned start O(running
@@ -142,7 +144,7 @@ static void add_planned_start(struct sched *sched, uint32_t slot)
     if (needed > 0) {
         struct planned_start *own =
             planned_start_append(sched, slot, PLANNED_START_MANY, planned_start_end(sched, needed - 1));
-        own->is_entitled = sched_is_entitled(sched, slot);
+        own->owed_by = sched_owed_by(sched, slot);
     }
     book->end_count = 0; /* the ends are valid now only, and for this job */
 }

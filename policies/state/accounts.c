@@ -138,6 +138,12 @@ static void integrate(const struct order_config *config, struct account *user, t
     user->usage_unit_s += units * lost / decay - user->usage_unit_s * lost;
 }
 
+void accounts_open(struct accounts *accounts, queue_id queue, uint32_t user, time_ns now)
+{
+    assert(queue < accounts->queue_count);
+    user_account(accounts, queue, user, now);
+}
+
 void accounts_charge(struct accounts *accounts, queue_id queue, uint32_t user, const int64_t amounts[QUEUE_SUM_COUNT],
                      int sign, time_ns now)
 {
@@ -231,14 +237,21 @@ static uint32_t ppm_of(const struct ranking *ranking, bool is_tied)
     return ranking->user_count == 0 ? PPM : (uint32_t)((uint64_t)rank * PPM / ranking->user_count);
 }
 
-/* Rank all users below these siblings.  is_tied: the first of them is tied with the previous user. */
-static void rank_siblings(struct ranking *ranking, struct account **siblings, size_t count, bool is_tied)
+/* Rank all users below these siblings and so many absent ones among them.  is_tied: the first of them is tied with the
+ * previous user. */
+static void rank_siblings(struct ranking *ranking, struct account **siblings, size_t count, uint32_t absent,
+                          bool is_tied)
 {
     qsort(siblings, count, sizeof *siblings, compare_siblings);
+    if (absent > 0 && !is_tied)
+        ranking->shared_rank = ranking->rank;
+    ranking->rank -= absent; /* their level factor is infinite, and users go before equal queues */
     for (size_t i = 0; i < count; i++) {
         struct account *account = siblings[i];
         if (i > 0)
             is_tied = compare_level(siblings[i - 1], account) == 0;
+        else if (absent > 0)
+            is_tied = level_of(account) == LEVEL_ENDLESS;
         account->fair_share_ppm = ppm_of(ranking, is_tied);
         if (account->is_user) {
             ranking->shared_rank = is_tied ? ranking->shared_rank : ranking->rank;
@@ -248,27 +261,30 @@ static void rank_siblings(struct ranking *ranking, struct account **siblings, si
         /* Equal queues are ranked as one, so their members are gathered in the spare array.  It has space for each
          * account of the tree once. */
         struct account **members = ranking->spare;
+        uint32_t absent_below = 0;
         for (;; i++) {
+            absent_below += siblings[i]->absent;
             for (struct account *m = siblings[i]->first_child; m != NULL; m = m->next_sibling)
                 *ranking->spare++ = m;
             siblings[i]->fair_share_ppm = account->fair_share_ppm;
             if (i + 1 == count || compare_level(account, siblings[i + 1]) != 0)
                 break;
         }
-        rank_siblings(ranking, members, (size_t)(ranking->spare - members), is_tied);
+        rank_siblings(ranking, members, (size_t)(ranking->spare - members), absent_below, is_tied);
     }
 }
 
 static void rank_tree(struct accounts *accounts)
 {
     size_t count = (size_t)accounts->queue_count + accounts->user_count;
+    uint32_t users = accounts->user_count;
+    for (queue_id q = 0; q < accounts->queue_count; q++)
+        users += accounts->queues[q].absent;
     MEM_GROW(accounts->siblings, accounts->sibling_capacity, count);
-    struct ranking ranking = {.user_count = accounts->user_count,
-                              .rank = accounts->user_count,
-                              .shared_rank = accounts->user_count,
-                              .spare = accounts->siblings + 1};
+    struct ranking ranking = {
+        .user_count = users, .rank = users, .shared_rank = users, .spare = accounts->siblings + 1};
     accounts->siblings[0] = &accounts->queues[QUEUE_ROOT];
-    rank_siblings(&ranking, accounts->siblings, 1, false);
+    rank_siblings(&ranking, accounts->siblings, 1, 0, false);
 }
 
 /* ---- the classic factor ---- */
@@ -328,6 +344,7 @@ static void build_tree(struct accounts *accounts, time_ns now)
         accounts->queues[q].shares = (uint64_t)specs[q].weight_milli[RESOURCE_GPU];
         accounts->queues[q].used = 0;
         accounts->queues[q].first_child = NULL;
+        accounts->queues[q].absent = specs[q].users;
     }
     for (uint32_t i = 0; i < accounts->user_count; i++) {
         struct account *user = &accounts->users[i];
@@ -335,6 +352,7 @@ static void build_tree(struct accounts *accounts, time_ns now)
         double used = rint(user->usage_unit_s * 1000);
         user->used = used < (double)USED_MAX ? (uint64_t)used : USED_MAX;
         user->shares = USER_SHARES;
+        accounts->queues[user->queue].absent -= accounts->queues[user->queue].absent > 0;
         hang(&accounts->queues[user->queue], user);
     }
     for (queue_id q = accounts->queue_count; q-- > 1;)
@@ -344,7 +362,7 @@ static void build_tree(struct accounts *accounts, time_ns now)
 /* Give all children of a queue its usage and the sum of their shares. */
 static void settle_level(struct account *parent)
 {
-    uint64_t level_shares = 0;
+    uint64_t level_shares = (uint64_t)parent->absent * USER_SHARES;
     for (const struct account *c = parent->first_child; c != NULL; c = c->next_sibling)
         level_shares += c->shares;
     for (struct account *c = parent->first_child; c != NULL; c = c->next_sibling) {
@@ -368,7 +386,7 @@ void accounts_refresh(struct accounts *accounts, time_ns now)
 
 static void archive_account(struct archive *archive, struct account *account)
 {
-    ARCHIVE_KNOWS(struct account, 128);
+    ARCHIVE_KNOWS(struct account, 136);
     ARCHIVE(archive, account->queue);
     ARCHIVE(archive, account->user);
     ARCHIVE(archive, account->is_user);

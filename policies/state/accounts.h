@@ -19,7 +19,12 @@
  * Classic: 2^-(UE / S), S the product of shares on the way up, UE = UA + (UE of the parent - UA) * shares / siblings'
  * shares, UA = usage / all usage; below the root UE = UA (slurm.schedmd.com/classic_fair_share.html).
  *
- * Departures from Slurm: a user has an account only from its first charge on.  decays_as_slurm uses Slurm's factor of
+ * Law: users who have not run count.  A user has an account from its first submission on, and `users` of its queue
+ * (struct queue_spec) are there from the start: those who have not submitted yet, the absent, have a share and no
+ * usage.  Checked by tests/property/test_accounts.c.  The fault that it caught: the factors of users who ran were those
+ * of a cluster without all others.
+ *
+ * Departures from Slurm: a user beyond `users` has an account only from its first submission on.  decays_as_slurm uses Slurm's factor of
  * decay, 1 - 0.693 / half-life per second, but still integrates.  Slurm multiplies the use of a period by the decay of
  * the whole period (relative difference: about half of 0.693 * period / half-life).
  *
@@ -51,6 +56,7 @@ struct account {
     double effective_usage, normal_shares;      /* classic, 0..1 */
     uint32_t fair_share_ppm;                    /* of a queue: the factor of a user that is new to it */
     struct account *first_child, *next_sibling; /* during a refresh only */
+    uint32_t absent; /* during a refresh only; of a queue: users who have a share and no account */
 };
 
 struct accounts {
@@ -78,6 +84,9 @@ void accounts_archive(struct archive *archive, struct accounts *accounts);
 /* The table has grown, or was replaced by a copy that has grown; shares are read at the next refresh. O(new queues). */
 void accounts_queues(struct accounts *accounts, const struct queue_table *table);
 
+/* The user is known from now on.  O(1). */
+void accounts_open(struct accounts *accounts, queue_id queue, uint32_t user, time_ns now);
+
 /* From `now` on the user holds `amounts` more (sign 1) or less (-1); FIRM amounts are ignored. Opens an account for a
  * new user.  O(1). */
 void accounts_charge(struct accounts *accounts, queue_id queue, uint32_t user, const int64_t amounts[QUEUE_SUM_COUNT],
@@ -90,7 +99,7 @@ void accounts_refresh(struct accounts *accounts, time_ns now);
  * of the first user in it.  O(1). */
 uint32_t accounts_fair_share(const struct accounts *accounts, queue_id queue, uint32_t user);
 
-/* The account of a user; NULL if it was never charged.  O(1). */
+/* The account of a user; NULL if it has none.  O(1). */
 const struct account *accounts_find(const struct accounts *accounts, queue_id queue, uint32_t user);
 
 #endif

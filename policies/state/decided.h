@@ -24,6 +24,7 @@ struct decided {
     uint32_t count;
     struct piece_list pieces; /* of these decisions, one after another */
     uint64_t sequence;        /* of the last decision */
+    uint64_t told_before;     /* of the last decision before this cycle */
     uint64_t recalls_after;   /* a START of a later sequence may be recalled; UINT64_MAX: none */
     struct refusal_note *rejects;
     size_t reject_capacity;

@@ -5,8 +5,9 @@
  * more, so that in-quota jobs find room without evictions.  Space that inference took comes back when jobs end or, if
  * that takes too long, by evictions where they cost least.
  * Inference jobs are no victims of a refill: they could take their place back at once.
- * Known limits: a refill that finds no victims waits for HEADROOM_BACKOFF state changes.  Under a flat quota an
- * in-quota job stands behind an over-quota job of the same request class that may not use the kept space.
+ * Under a flat quota the request classes differ by queue (is_by_queue): an in-quota job would stand behind an over-quota
+ * job with the same request, which may not use the kept space.
+ * Known limit: a refill that finds no victims waits for HEADROOM_BACKOFF state changes.
  * Cost: O(request classes) per placement; a refill O(running jobs + nodes). */
 #include "policies/state/headroom.h"
 #include "policies/state/kept_nodes.h"
@@ -33,6 +34,7 @@ void headroom_init(struct sched *sched)
     };
     struct headroom *headroom = &sched->headroom;
     headroom->is_kept = headroom->gpu_milli + headroom->whole_nodes + headroom->owners_milli > 0;
+    headroom->is_by_queue = headroom->owners_milli > 0 && sched->policy.quota->is_flat;
     sched->pending.keeps_headroom = headroom->is_kept;
 }
 

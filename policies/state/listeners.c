@@ -36,6 +36,8 @@ bool planned_start_is_wanted(struct sched *sched, uint32_t slot)
 {
     const struct backfill_policy *backfill = sched->policy.backfill;
     struct order_view view;
+    if (request_class_is_surplus(sched_ask(sched, &sched->jobs.jobs[slot])))
+        return false; /* it runs already, and stops nobody: policies/queues/pending.h */
     if (backfill->reserves == NULL)
         return true;
     sched_view(sched, slot, &view);

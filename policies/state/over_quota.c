@@ -87,8 +87,13 @@ void over_quota_review(struct sched *sched, queue_id queue)
     leaf_queue->over_quota_bound = 2 * leaf_queue->over_quota_count + BORROWERS_MIN;
 }
 
-bool sched_is_entitled(const struct sched *sched, uint32_t slot)
+queue_id sched_owed_by(const struct sched *sched, uint32_t slot)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
-    return overdrawn(sched, job->queue, sched->request_classes.at[job->ask].charge) == QUEUE_NONE;
+    return overdrawn(sched, job->queue, sched->request_classes.at[job->ask].charge);
+}
+
+bool sched_is_entitled(const struct sched *sched, uint32_t slot)
+{
+    return sched_owed_by(sched, slot) == QUEUE_NONE;
 }

@@ -4,6 +4,9 @@
 
 #include "policies/state/sched_state.h"
 
+/* The lowest queue, its own or one above it, that the next allocation step of the job would take beyond its quota;
+ * QUEUE_NONE: none. */
+queue_id sched_owed_by(const struct sched *sched, uint32_t slot);
 /* Would its queue and all queues above it still be in quota with the next allocation step of the job? */
 bool sched_is_entitled(const struct sched *sched, uint32_t slot);
 /* True if the head of the class queue is over quota.  The answer is kept until less is charged or the head changes. */

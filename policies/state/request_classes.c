@@ -2,6 +2,7 @@
  * can ever be met. */
 #include <string.h>
 
+#include "base/hash.h"
 #include "policies/gang/gang.h"
 #include "policies/order/order.h"
 #include "policies/state/request_classes.h"
@@ -94,7 +95,7 @@ bool sched_never_fits(struct sched *sched, uint32_t request_class)
                                  .min_sets = whole->min_sets};
         if (!gang_minimum_step(&view, step))
             return false;
-        uint32_t least = request_class_of_step(&sched->request_classes, sched->cluster, request_class, step);
+        uint32_t least = request_class_of_step(&sched->request_classes, sched->cluster, request_class, step, 0);
         whole = &sched->request_classes.at[least]; /* the table may have moved */
     }
     if (!whole->is_proven)
@@ -156,6 +157,61 @@ static bool next_beside_leaving(struct sched *sched, uint32_t slot, struct gang_
     return true;
 }
 
+/* Does the set (SET_NONE: the job) hold members that bind others of it to their domain?  Then `place` is a node of it.
+ * A level that is only preferred decides what fits where several groups are placed one after another. */
+static bool is_bound(const struct sched_job *job, const struct request_class *request_class, uint16_t set,
+                     node_id *place)
+{
+    const struct topology_ask ask = set == SET_NONE ? request_class->topology : request_class->sets[set].topology;
+    if (ask.required == 0 && (ask.preferred == 0 || request_class->group_count == 1))
+        return false;
+    for (uint32_t i = 0; i < job->holding_count; i++) {
+        const struct holding *holding = sched_job_holding(job, i);
+        uint16_t in = request_class->set_count > 0 ? request_class->groups[holding->piece.group].set : SET_NONE;
+        while (in != set && in != SET_NONE)
+            in = request_class->sets[in].parent;
+        *place = holding->piece.node;
+        if (in == set && holding->phase != HOLDING_LEAVING)
+            return true;
+    }
+    return false;
+}
+
+/* Does each node where the job has members count, since it has rules of tags, slices, or needs a single node? */
+static bool minds_nodes(const struct sched *sched, const struct request_class *request_class)
+{
+    bool minds = request_class->tags != NULL || sched->policy.placement->one_node == ONE_NODE_REQUIRED;
+    for (uint32_t g = 0; g < request_class->group_count; g++)
+        minds |= request_class->groups[g].slice_members != 0;
+    return minds;
+}
+
+/* The anchor of the job's next step: a hash of where the members that it holds bind that, and where queues matter in one
+ * line, of its queue. */
+static uint64_t anchor_of(const struct sched *sched, uint32_t slot)
+{
+    const struct cluster *cluster = sched->cluster;
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    const struct request_class *request_class = &sched->request_classes.at[job->request_class];
+    uint64_t anchor = 0;
+    for (uint32_t s = 0; job->holding_count > 0 && s <= request_class->set_count; s++) {
+        const uint16_t set = s == request_class->set_count ? SET_NONE : (uint16_t)s;
+        const struct topology_ask ask = set == SET_NONE ? request_class->topology : request_class->sets[set].topology;
+        const uint8_t level = ask.preferred > ask.required ? ask.preferred : ask.required;
+        node_id place;
+        if (level <= cluster->level_count && is_bound(job, request_class, set, &place))
+            anchor = hash_mix(hash_mix(anchor, s + 1), cluster->levels[level - 1].domain[place]);
+    }
+    for (uint32_t i = 0; i < job->holding_count && minds_nodes(sched, request_class); i++) {
+        const struct holding *holding = sched_job_holding(job, i);
+        const uint64_t members = (uint64_t)holding->piece.member_count << 16 | holding->piece.group;
+        anchor += hash_mix(hash_mix(holding->phase + 1, members), holding->piece.node);
+    }
+    if (sched->headroom.is_by_queue)
+        anchor = hash_mix(anchor, job->queue);
+    return request_class_anchor(anchor, sched->pending.is_strict && job->fill != FILL_BELOW);
+}
+
 uint32_t sched_next_step(struct sched *sched, uint32_t slot)
 {
     uint32_t step[JOB_GROUPS_MAX];
@@ -164,7 +220,8 @@ uint32_t sched_next_step(struct sched *sched, uint32_t slot)
     if (sched->lists.leaving_count > 0 ? !next_beside_leaving(sched, slot, &view, step)
                                        : !sched->policy.gang->next(&view, step))
         return REQUEST_CLASS_NONE;
-    return request_class_of_step(&sched->request_classes, sched->cluster, sched->jobs.jobs[slot].request_class, step);
+    return request_class_of_step(&sched->request_classes, sched->cluster, sched->jobs.jobs[slot].request_class, step,
+                                 anchor_of(sched, slot));
 }
 
 void sched_gang_view(struct sched *sched, uint32_t slot, struct gang_view *view)

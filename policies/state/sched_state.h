@@ -54,6 +54,7 @@ struct headroom { /* in amounts of this cluster */
     int64_t gpu_milli, whole_nodes, owners_milli;
     uint16_t node_gpus; /* of its largest node */
     bool is_kept;       /* one of the fields above is not 0 */
+    bool is_by_queue;   /* in one line over all queues: jobs in quota and over quota are in other class queues */
 };
 
 /* Functions of a room above booking that booking calls; NULL: not needed. */

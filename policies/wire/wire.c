@@ -88,7 +88,7 @@ void wire_write_cycle(struct buffer *out, time_ns now)
 void wire_write_decision(struct buffer *out, const struct cluster *cluster, const struct decision *decision)
 {
     buffer_char(out, '{');
-    wire_put_int(out, wire_decision_keys[decision->kind], (int64_t)decision->id);
+    wire_put_int(out, wire_decision_keys[decision->kind], (int64_t)decision_number(decision->id));
     wire_put_fields(out, wire_decision_fields, decision);
     if (decision->reason != REASON_NONE)
         wire_put_text(out, "reason", reason_name(decision->reason));
@@ -105,6 +105,32 @@ void wire_write_done(struct buffer *out, const struct wire_done *done)
     buffer_char(out, '{');
     wire_put_int(out, WIRE_DONE_KEY, (int64_t)done->decision_count);
     wire_put_fields(out, wire_done_fields, done);
+    end_line(out);
+}
+
+void wire_write_unknown_node(struct buffer *out, uint64_t line, const char *name)
+{
+    buffer_char(out, '{');
+    wire_put_text(out, WIRE_UNKNOWN_KEY, "node");
+    wire_put_text(out, "id", name);
+    wire_put_int(out, "line", (int64_t)line);
+    end_line(out);
+}
+
+void wire_write_unknown(struct buffer *out, uint64_t line, const char *what, uint64_t id)
+{
+    buffer_char(out, '{');
+    wire_put_text(out, WIRE_UNKNOWN_KEY, what);
+    wire_put_int(out, "id", (int64_t)id);
+    wire_put_int(out, "line", (int64_t)line);
+    end_line(out);
+}
+
+void wire_write_bad_line(struct buffer *out, uint64_t line, const char *why)
+{
+    buffer_char(out, '{');
+    wire_put_int(out, WIRE_BAD_LINE_KEY, (int64_t)line);
+    wire_put_text(out, "why", why);
     end_line(out);
 }
 

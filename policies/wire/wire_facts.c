@@ -23,10 +23,6 @@ static const struct wire_field job_id_fields[] = {
     WIRE_INT(struct fact, id, "job", 0, JOB_NONE - 1, WIRE_NEEDED),
     {0},
 };
-static const struct wire_field decision_fields[] = {
-    WIRE_INT(struct fact, decision, "decision", 1, INT64_MAX, WIRE_NEEDED),
-    {0},
-};
 static const struct wire_field started_fields[] = {
     WIRE_INT(struct fact, started, "started_ns", 0, TIME_NEVER - 1, WIRE_NEEDED),
     {0},
@@ -56,7 +52,6 @@ static const struct wire_field node_state_fields[] = {
 };
 
 static const struct fact_part job_id_part = {.fields = job_id_fields};
-static const struct fact_part decision_part = {.fields = decision_fields};
 static const struct fact_part started_part = {.fields = started_fields};
 static const struct fact_part evict_end_part = {.fields = evict_end_fields};
 static const struct fact_part job_end_part = {.fields = job_end_fields};
@@ -106,19 +101,56 @@ static void get_pieces(struct wire *wire, struct json_object *object, struct fac
 
 static const struct fact_part pieces_part = {.put = put_pieces, .get = get_pieces};
 
+/* A decision goes by its number.  Its id has the job as well, which most lines name. */
+static void put_decision(struct buffer *out, const struct cluster *cluster, const struct queue_table *queues,
+                         const struct fact *fact)
+{
+    (void)cluster;
+    (void)queues;
+    wire_put_int(out, "decision", (int64_t)decision_number(fact->decision));
+}
+
+static void get_decision(struct wire *wire, struct json_object *object, struct fact *fact)
+{
+    (void)wire;
+    json_need(object, "decision");
+    fact->decision = wire_get_decision(object, "decision", fact->id);
+}
+
+static const struct fact_part decision_part = {.put = put_decision, .get = get_decision};
+
+/* A refusal need not name the job: the number says which decision it is. */
+static void put_refused(struct buffer *out, const struct cluster *cluster, const struct queue_table *queues,
+                        const struct fact *fact)
+{
+    put_decision(out, cluster, queues, fact);
+    if ((job_id)fact->decision != JOB_NONE)
+        wire_put_int(out, "job", (job_id)fact->decision);
+}
+
+static void get_refused(struct wire *wire, struct json_object *object, struct fact *fact)
+{
+    (void)wire;
+    json_need(object, "decision");
+    fact->decision =
+        wire_get_decision(object, "decision", (job_id)json_get_int(object, "job", 0, JOB_NONE - 1, JOB_NONE));
+}
+
+static const struct fact_part refused_part = {.put = put_refused, .get = get_refused};
+
 static void put_members(struct buffer *out, const struct cluster *cluster, const struct queue_table *queues,
                         const struct fact *fact)
 {
     (void)queues;
     if (fact->which.decision != 0)
-        wire_put_int(out, "decision", (int64_t)fact->which.decision);
+        wire_put_int(out, "decision", (int64_t)decision_number(fact->which.decision));
     if (fact->which.node != NODE_NONE)
         wire_put_text(out, "node", cluster->nodes[fact->which.node].name);
 }
 
 static void get_members(struct wire *wire, struct json_object *object, struct fact *fact)
 {
-    fact->which.decision = (decision_id)json_get_int(object, "decision", 1, INT64_MAX, 0);
+    fact->which.decision = wire_get_decision(object, "decision", fact->id);
     fact->which.node = wire_get_node(wire, object, "node");
 }
 
@@ -207,7 +239,7 @@ static const struct fact_part *const parts_of[FACT_COUNT][FACT_PARTS_MAX + 1] = 
     [FACT_JOB_ENDED] = {&job_id_part, &job_end_part},
     [FACT_JOB_CHECKPOINTED] = {&job_id_part},
     [FACT_JOB_OBSERVED] = {&job_id_part, &observed_part},
-    [FACT_DECISION_REFUSED] = {&decision_part, &refusal_part},
+    [FACT_DECISION_REFUSED] = {&refused_part, &refusal_part},
     [FACT_NODE_CHANGED] = {&node_part, &node_state_part},
     [FACT_GPU_CHANGED] = {&cut_part},
     [FACT_QUEUES_CHANGED] = {&queues_part},

@@ -142,15 +142,23 @@ static const char *get_name(struct json_object *object, const char *key, struct 
     return error_is(*object->value.error) ? NULL : name;
 }
 
-node_id wire_get_node(const struct wire *wire, struct json_object *object, const char *key)
+decision_id wire_get_decision(struct json_object *object, const char *key, job_id job)
+{
+    const int64_t number = json_get_int(object, key, 1, UINT32_MAX, 0);
+    return number != 0 ? (decision_id)number << 32 | job : 0;
+}
+
+node_id wire_get_node(struct wire *wire, struct json_object *object, const char *key)
 {
     struct json_value place;
     const char *name = get_name(object, key, &place);
     if (name == NULL)
         return NODE_NONE;
     uint32_t node = names_find(wire->nodes, text_of(name));
-    if (node == NAMES_NONE)
+    if (node == NAMES_NONE) {
         json_fail(&place, "the cluster has no node '%s'", name);
+        wire->unknown_node = arena_copy(&wire->arena, text_of(name));
+    }
     return node;
 }
 

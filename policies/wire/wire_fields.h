@@ -62,13 +62,17 @@ void wire_put_text(struct buffer *out, const char *key, const char *value);
 struct wire {
     const struct cluster *cluster;
     struct queue_table *queues;
-    struct names *nodes; /* id: node_id */
-    struct arena arena;  /* until wire_forget */
+    struct names *nodes;      /* id: node_id */
+    struct arena arena;       /* until wire_forget */
+    const char *unknown_node; /* the line that was read names it; NULL: none; of the arena */
 };
 
 /* The node named by a key; NODE_NONE if there is no such key, or an error. */
-node_id wire_get_node(const struct wire *wire, struct json_object *object, const char *key);
+node_id wire_get_node(struct wire *wire, struct json_object *object, const char *key);
 queue_id wire_get_queue(const struct wire *wire, struct json_object *object, const char *key);
+
+/* The id of a decision about the job, whose number the key has; 0 if there is no such key, or an error. */
+decision_id wire_get_decision(struct json_object *object, const char *key, job_id job);
 
 /* Jobs: policies/wire/wire_job.c. */
 void wire_put_job(struct buffer *out, const struct cluster *cluster, const struct queue_table *queues,
@@ -89,7 +93,7 @@ const struct piece *wire_get_pieces(struct wire *wire, struct json_object *objec
  */
 void wire_put_cut(struct buffer *out, const struct cluster *cluster, node_id node, uint32_t gpu_index,
                   mig_layout_id layout);
-void wire_get_cut(const struct wire *wire, struct json_object *object, node_id *node, uint32_t *gpu_index,
+void wire_get_cut(struct wire *wire, struct json_object *object, node_id *node, uint32_t *gpu_index,
                   mig_layout_id *layout);
 
 #endif

@@ -557,7 +557,7 @@ static bool indices_of(struct text text, int64_t count, uint16_t *mask)
     return true;
 }
 
-static void get_piece(const struct wire *wire, const struct json_value *value, struct piece *piece)
+static void get_piece(struct wire *wire, const struct json_value *value, struct piece *piece)
 {
     struct json_object object;
     json_object_open(&object, value);

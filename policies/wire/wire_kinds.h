@@ -14,8 +14,10 @@ extern const char *const wire_node_states[];   /* enum node_state */
 
 extern const struct wire_field wire_decision_fields[]; /* all but the id and the reason */
 extern const struct wire_field wire_done_fields[];
-#define WIRE_CYCLE_KEY  "cycle"
-#define WIRE_DONE_KEY   "done"
-#define WIRE_HEADER_KEY "windtunnel_events"
+#define WIRE_CYCLE_KEY    "cycle"
+#define WIRE_DONE_KEY     "done"
+#define WIRE_UNKNOWN_KEY  "unknown"
+#define WIRE_BAD_LINE_KEY "bad_line"
+#define WIRE_HEADER_KEY   "windtunnel_events"
 
 #endif

@@ -47,7 +47,7 @@ static mig_layout_id get_layout(struct json_object *object, const struct gpu_mod
     return MIG_LAYOUT_WHOLE;
 }
 
-void wire_get_cut(const struct wire *wire, struct json_object *object, node_id *node, uint32_t *gpu_index,
+void wire_get_cut(struct wire *wire, struct json_object *object, node_id *node, uint32_t *gpu_index,
                   mig_layout_id *layout)
 {
     json_need(object, "node");

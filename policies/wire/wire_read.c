@@ -29,15 +29,11 @@ void wire_free(struct wire *wire)
 
 void wire_forget(struct wire *wire)
 {
+    wire->unknown_node = NULL;
     arena_reset(&wire->arena);
 }
 
 /* ---- parts ---- */
-
-static decision_id get_decision_id(struct json_object *object, const char *key)
-{
-    return (decision_id)json_get_int(object, key, 1, INT64_MAX, 0);
-}
 
 static enum reason get_reason(struct json_object *object)
 {
@@ -61,8 +57,8 @@ static void get_cut(struct wire *wire, struct json_object *object, struct decisi
 
 static void get_decision(struct wire *wire, struct json_object *object, struct decision *decision)
 {
-    decision->id = get_decision_id(object, wire_decision_keys[decision->kind]);
     wire_get_fields(object, wire_decision_fields, decision);
+    decision->id = wire_get_decision(object, wire_decision_keys[decision->kind], decision->job);
     decision->reason = get_reason(object);
     if (decision->kind == DECISION_REPARTITION)
         get_cut(wire, object, decision);
@@ -83,7 +79,8 @@ static int find_kind(struct json_object *object, const char *const *keys)
 
 static bool is_answer(struct json_object *object)
 {
-    return find_kind(object, wire_decision_keys) >= 0 || json_has(object, WIRE_DONE_KEY);
+    return find_kind(object, wire_decision_keys) >= 0 || json_has(object, WIRE_DONE_KEY) ||
+           json_has(object, WIRE_UNKNOWN_KEY) || json_has(object, WIRE_BAD_LINE_KEY);
 }
 
 static void get_line(struct wire *wire, struct json_object *object, unsigned wanted, struct wire_line *out)
@@ -106,7 +103,7 @@ static void get_line(struct wire *wire, struct json_object *object, unsigned wan
         out->done.decision_count = (uint64_t)json_get_int(object, WIRE_DONE_KEY, 0, INT64_MAX, 0);
         wire_get_fields(object, wire_done_fields, &out->done);
     } else if (wanted & WIRE_PASSED && is_answer(object)) {
-        out->kind = json_has(object, WIRE_DONE_KEY) ? WIRE_DONE : WIRE_DECISION;
+        out->kind = WIRE_ANSWER;
     } else {
         json_fail(&object->value, "such a line has no place here");
         error_set_hint(object->value.error, "docs/decide.md lists the lines that may come");
@@ -119,6 +116,7 @@ struct error wire_read(struct wire *wire, const char *file, uint64_t number, str
     struct error error = ERROR_OK;
     struct json_doc *doc;
     *out = (struct wire_line){.fact = {.which = MEMBERS_ALL}};
+    wire->unknown_node = NULL;
     error = json_doc_parse(&doc, file, line, ERROR_DATA);
     if (!error_is(error)) {
         struct json_value root = json_doc_root(doc, &error);
@@ -126,10 +124,11 @@ struct error wire_read(struct wire *wire, const char *file, uint64_t number, str
         json_object_open(&object, &root);
         if (!error_is(error))
             get_line(wire, &object, wanted, out);
-        if (!(wanted & WIRE_PASSED && 1 << out->kind & WIRE_ANSWERED)) /* else some keys were not read */
+        if (out->kind != WIRE_ANSWER) /* else some keys were not read */
             json_object_close(&object);
         json_doc_free(doc);
     }
+    out->unknown_node = error_is(error) ? wire->unknown_node : NULL;
     error_move_down(&error, (size_t)number - 1);
     return error;
 }

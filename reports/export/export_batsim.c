@@ -5,8 +5,8 @@
  * A row is an attempt, because a job of Batsim holds the same resources from its start to its end.  As in Batsim, an
  * attempt after an eviction is a job of its own: "NAME#1" after "NAME", submitted when the one before it ended.  Jobs
  * that never started have no row, but for rejected ones.  Resources are GPUs, numbered over the cluster; of a shared
- * GPU, the GPU.  workload_name is the queue, profile the workload class.  requested_time and consumed_energy are -1,
- * which the record does not hold. */
+ * GPU, the GPU.  workload_name is the queue, profile the workload class.  requested_time, Batsim's walltime, is the
+ * job's time limit, -1 if it has none.  consumed_energy is -1, which the record does not hold. */
 #include <inttypes.h>
 
 #include "base/output.h"
@@ -68,7 +68,11 @@ static void write_request(struct buffer *out, const struct job_row *job, uint32_
     buffer_char(out, ',');
     buffer_csv(out, text_of(job->workload_class != NULL ? job->workload_class : job_class_names[job->class]));
     write_s(out, submit);
-    buffer_format(out, ",%" PRId64 ",-1", (gpu_milli + GPU_MILLI - 1) / GPU_MILLI);
+    buffer_format(out, ",%" PRId64, (gpu_milli + GPU_MILLI - 1) / GPU_MILLI);
+    if (job->limit == TIME_NEVER)
+        buffer_string(out, ",-1");
+    else
+        write_s(out, job->limit);
 }
 
 /* The GPUs from `first` up to `end`, not included; none: nothing. */

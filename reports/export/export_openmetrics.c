@@ -154,16 +154,8 @@ static const struct {
 
 static void write_label(struct buffer *out, const char *name, const char *value)
 {
-    buffer_format(out, "%s=\"", name);
-    for (; *value != '\0'; value++) {
-        if (*value == '\\' || *value == '"')
-            buffer_char(out, '\\');
-        if (*value == '\n')
-            buffer_string(out, "\\n");
-        else
-            buffer_char(out, *value);
-    }
-    buffer_char(out, '"');
+    buffer_format(out, "%s=", name);
+    buffer_label(out, text_of(value));
 }
 
 static void write_head(struct buffer *out, const struct family *family)

@@ -62,6 +62,23 @@ static struct error create_table(struct writer *writer, enum row_table table)
     return error;
 }
 
+/* SQLite keeps any bytes, and programs that read the file then expect UTF-8. */
+static int bind_text(sqlite3_stmt *insert, int place, struct text text)
+{
+    struct buffer visible = {0};
+    struct text rest = text;
+    size_t bytes = 1;
+    while (rest.length > 0 && (bytes = text_utf8_bytes(rest)) != 0)
+        rest = (struct text){rest.at + bytes, rest.length - bytes};
+    if (bytes == 0)
+        buffer_visible(&visible, text);
+    const struct text kept = bytes == 0 ? (struct text){visible.bytes, visible.length} : text;
+    const int status = sqlite3_bind_text64(insert, place, kept.at, kept.length,
+                                           bytes == 0 ? SQLITE_TRANSIENT : SQLITE_STATIC, SQLITE_UTF8);
+    buffer_release(&visible);
+    return status;
+}
+
 static int bind(sqlite3_stmt *insert, int place, const struct cell *cell)
 {
     switch (cell->kind) {
@@ -72,7 +89,7 @@ static int bind(sqlite3_stmt *insert, int place, const struct cell *cell)
     case CELL_REAL:
         return sqlite3_bind_double(insert, place, cell->real);
     case CELL_TEXT:
-        return sqlite3_bind_text64(insert, place, cell->text.at, cell->text.length, SQLITE_STATIC, SQLITE_UTF8);
+        return bind_text(insert, place, cell->text);
     default:
         return sqlite3_bind_null(insert, place);
     }

@@ -70,6 +70,9 @@ static const struct column job_columns[] = {
     {"idle_disturbed", COLUMN_INT},
     {"given_back_gpu_s", COLUMN_REAL},
     {"wait_by_reason_s", COLUMN_LIST},
+    {"limit_s", COLUMN_REAL},
+    {"estimate_s", COLUMN_REAL},
+    {"deadline_s", COLUMN_REAL},
     {"end_s", COLUMN_REAL},
     {NULL, COLUMN_ANY},
 };

@@ -85,13 +85,13 @@ static void put_us(struct feed *feed, int64_t us)
     put_scaled(feed, us, TIME_NS_PER_S / TIME_NS_PER_US);
 }
 
-/* Exact, unless it passes 64 bits. */
-static void put_gpu_time(struct feed *feed, gpu_time_ns ns)
+/* GPU seconds, of which `scale` units make one.  Exact, unless the units pass 64 bits. */
+static void put_gpu_time(struct feed *feed, gpu_time_ns units, int64_t scale)
 {
-    if (ns <= INT64_MAX)
-        put_s(feed, (int64_t)ns);
+    if (units <= INT64_MAX)
+        put_scaled(feed, (int64_t)units, scale);
     else
-        put_real(feed, (double)ns / 1e9);
+        put_real(feed, (double)units / (double)scale);
 }
 
 static void put_gpus(struct feed *feed, int64_t milli)
@@ -130,24 +130,6 @@ static void put_model(struct feed *feed, uint8_t model)
     put_text(feed, (struct text){feed->model.bytes, feed->model.length});
 }
 
-/* GPU time held while it ran. */
-static int64_t held_gpu_us(const struct job_row *row)
-{
-    return row->resizes > 0 ? row->held_gpu_us
-                            : (int64_t)((__int128)row->gpu_milli * row->run / (GPU_MILLI * TIME_NS_PER_US));
-}
-
-/* Held GPU time is exact to the nanosecond where whole GPUs ran, as in the record. */
-static void put_held(struct feed *feed, const struct job_row *row)
-{
-    int64_t gpu_ns;
-    if (row->resizes == 0 && row->gpu_milli % GPU_MILLI == 0 &&
-        !__builtin_mul_overflow(row->gpu_milli / GPU_MILLI, row->run, &gpu_ns))
-        put_s(feed, gpu_ns);
-    else
-        put_us(feed, held_gpu_us(row));
-}
-
 static void put_name(struct feed *feed, const struct job_row *row)
 {
     if (row->name != NULL) {
@@ -169,7 +151,7 @@ static void put_job_times(struct feed *feed, const struct job_row *row)
     put_s(feed, row->run);
     put_s(feed, row->work);
     put_s(feed, row->work_asked);
-    put_held(feed, row);
+    put_gpu_time(feed, row->held_milli_ns, RECORD_MILLI_NS_PER_GPU_S);
     put_gpus(feed, row->gpu_milli);
     if (row->sm_active_milli == UINT16_MAX)
         put_empty(feed);
@@ -321,6 +303,9 @@ static struct error on_job(void *self, const struct job_row *row)
     put_job_pulls(feed, row->pulls);
     put_job_idle(feed, row->idle);
     put_waits(feed, row->waits);
+    put_moment(feed, row->limit);
+    put_moment(feed, row->estimate);
+    put_moment(feed, row->deadline);
     put_moment(feed, row->end);
     TRY(send(feed, TABLE_JOBS));
     return send_waits(feed, row);
@@ -415,7 +400,7 @@ static struct error on_sample(void *self, const struct timeline_row *row)
     put_gpus(feed, row->idle_held_gpu_milli);
     put_space(feed, &row->space);
     for (int cause = 0; cause < SPENT_COUNT; cause++)
-        put_gpu_time(feed, row->spent[cause]);
+        put_gpu_time(feed, row->spent[cause], TIME_NS_PER_S);
     return send(feed, TABLE_TIMELINE);
 }
 

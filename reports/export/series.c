@@ -75,12 +75,6 @@ static void add(struct series *series, struct group *group, enum job_sum sum, ti
     group->sums[sum][point_at(series, at)] += value;
 }
 
-static double held_gpu_s(const struct job_row *row)
-{
-    return row->resizes > 0 ? (double)row->held_gpu_us / 1e6
-                            : (double)row->gpu_milli / GPU_MILLI * time_to_seconds(row->run);
-}
-
 static void add_job(struct series *series, struct group *group, const struct job_row *row)
 {
     const bool has_ended = row->state != END_PENDING && row->state != END_RUNNING;
@@ -89,7 +83,7 @@ static void add_job(struct series *series, struct group *group, const struct job
     add(series, group, SUM_WAIT_S, row->start, row->start != TIME_NEVER ? time_to_seconds(row->wait) : 0);
     add(series, group, SUM_ENDED, row->end, has_ended);
     add(series, group, SUM_EVICTIONS, row->end, row->evictions);
-    add(series, group, SUM_GPU_S, row->end, held_gpu_s(row));
+    add(series, group, SUM_GPU_S, row->end, (double)row->held_milli_ns / (double)RECORD_MILLI_NS_PER_GPU_S);
     add(series, group, SUM_LOST_GPU_S, row->end, time_to_seconds(row->lost_gpu_ns));
 }
 

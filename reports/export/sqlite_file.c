@@ -231,9 +231,10 @@ struct error sqlite_file_error(struct sqlite_file *file)
 {
     if (file->failure != 0)
         return error_io("write", file->path, file->failure);
-    struct error error = error_new(ERROR_IO, "cannot write %s: SQLite says '%s'", file->path,
-                                   file->database != NULL ? sqlite3_errmsg(file->database) : "out of memory");
     const int code = file->database != NULL ? sqlite3_errcode(file->database) & 0xff : SQLITE_NOMEM;
+    struct error error = error_new(code == SQLITE_NOMEM ? ERROR_INTERNAL : ERROR_IO,
+                                   "cannot write %s: SQLite says '%s'", file->path,
+                                   file->database != NULL ? sqlite3_errmsg(file->database) : "out of memory");
     if (code == SQLITE_FULL || code == SQLITE_IOERR)
         error_set_hint(&error, "it sorts in the folder that SQLITE_TMPDIR or TMPDIR names");
     return error;

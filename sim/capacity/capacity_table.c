@@ -178,7 +178,7 @@ static struct error dated_row(struct reading *reading, const struct dated *dated
 {
     const struct field *date = &csv->fields[DATED_DATE];
     time_ns at;
-    if (!zone_date(date->value, reading->clock.offset, &at))
+    if (!zone_date(date->value, &reading->clock.zone, &at))
         return field_error(line, date, "a date such as 2020-04-01");
     TRY(take_time(reading, line, date, at));
     if (!dated->is_by_pool)
@@ -301,8 +301,9 @@ struct capacity_table capacity_table_read(const struct json_value *value, const 
     if (value->node == NULL || error_is(*value->error))
         return table;
     if (json_is_string(value->node)) {
-        table.path = json_value_string(value);
-        *value->error = read_file(&reading, &table);
+        table.path = json_value_file(value, "capacity");
+        if (!error_is(*value->error))
+            *value->error = read_file(&reading, &table);
     } else if (json_is_array(value->node)) {
         read_list(&reading, value);
     } else {

@@ -27,6 +27,7 @@
 
 #include "base/json.h"
 #include "topologies/cluster.h"
+#include "workloads/readers/zone.h"
 
 enum { CAPACITY_STEPS_MAX = 1 << 20 };
 
@@ -46,8 +47,8 @@ struct capacity_table {                /* {0}: the size is constant */
 
 /* How dates become times. */
 struct capacity_clock {
-    bool is_known;  /* the jobs come from a trace; false: a file with dates is an error */
-    time_ns offset; /* subtracted from dates, which name no time zone */
+    bool is_known;    /* the jobs come from a trace; false: a file with dates is an error */
+    struct zone zone; /* of dates, which name none */
 };
 
 /* Absent: constant.  The steps lie in the arena.  Fails through the sticky error, at the line and column of a file. */

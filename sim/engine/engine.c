@@ -308,13 +308,13 @@ static void run_instant(struct engine *engine, time_ns at)
     if (engine->nodes != NULL)
         engine_nodes_settle(engine);
     take_submissions(engine);
-    if (engine->cycle_due <= at && !error_is(engine->error)) {
+    const bool has_cycle = engine->cycle_due <= at && !error_is(engine->error);
+    if (has_cycle)
         run_cycle(engine);
-        if (engine->has_reserved)
-            engine_note_reserved(engine);
-        if (engine->is_filling)
-            engine_emit_arrived(engine);
-    }
+    if (engine->has_reserved) /* facts change it too: space of a victim arrives, a node leaves */
+        engine_note_reserved(engine);
+    if (has_cycle && engine->is_filling)
+        engine_emit_arrived(engine);
     if (engine->config->is_checked) {
         engine_carry_to(engine, at);
         engine_check_instant(engine);
@@ -370,6 +370,7 @@ static void finish(struct engine *engine)
     struct sched_counts counts;
     port_count(&engine->port, &counts);
     is_partial |= !advance(engine, end == TIME_NEVER || is_partial ? engine->now : end);
+    engine_carry_to(engine, engine->now);
     engine_close(engine);
     if (engine->config->on_end != NULL)
         engine->config->on_end(engine->config->end_self, engine->port.sched, engine->now);

@@ -24,6 +24,9 @@
  * A job that depends on others is eligible when the last of them has ended.  The scheduler decides which jobs start.
  *
  * Law: the same cluster, source, policy, world and seed give the same rows and the same fingerprint.
+ * Law: observing changes nothing.  Checks, more or fewer samples, a listener, questions to the scheduler and moments that
+ * are saved change no decision, no row and no integral at equal times.  Test: tests/property/test_observing.c.  It once
+ * caught that the space reserved for jobs was counted again at instants at which only a listener was told something.
  *
  * It does not: read files or clocks, print, or know what metrics are.
  */

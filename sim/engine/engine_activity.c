@@ -170,9 +170,9 @@ void engine_activity_close(struct engine *engine, uint32_t slot)
         carry_on(engine, slot, engine->now);
     job->row.active_gpu_us = (int64_t)(own->active_ns / GPU_MILLI / MILLI_NS_PER_US);
     job->row.idle_held_gpu_us = (int64_t)(own->idle_ns / MILLI_NS_PER_US);
-    if (job->held_milli_ns == 0)
+    if (job->row.held_milli_ns == 0)
         return;
-    const wide_ns milli = (own->active_ns + job->held_milli_ns / 2) / job->held_milli_ns;
+    const wide_ns milli = (own->active_ns + job->row.held_milli_ns / 2) / job->row.held_milli_ns;
     job->row.sm_active_milli = (uint16_t)(milli < GPU_MILLI ? milli : GPU_MILLI);
 }
 

@@ -89,16 +89,17 @@ static struct error check_leaving(const struct engine *engine, const struct sim_
     return ERROR_OK;
 }
 
-struct error engine_adopt_job(struct engine *engine, uint32_t slot, const struct job *job,
-                              const struct job_truth *truth)
+struct error engine_adopt_job(struct engine *engine, uint32_t slot, const struct job *job)
 {
     struct sim_job *own = &engine->jobs[slot];
     const uint64_t refused = sched_refused(engine->port.sched)->count;
-    struct job room, told = *engine_told(engine, job, truth, &room);
+    struct job room, told = *engine_told(engine, job, &room);
     TRY(check_leaving(engine, own));
     struct job_after *after = mem_zalloc((size_t)told.after_count + 1, sizeof *after);
     drop_ended(engine, &told, after);
-    told.attained_gpu_ns = (int64_t)(own->held_milli_ns / GPU_MILLI);
+    if (own->state == LIFE_HOLDING)
+        own->stale_since = engine->now; /* the new policy makes it whole, or releases it */
+    told.attained_gpu_ns = (int64_t)(own->row.held_milli_ns / GPU_MILLI);
     if (own->pieces.piece_count > 0 || own->change_count > 0)
         adopt_running(engine, own, &told);
     else

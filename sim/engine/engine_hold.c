@@ -93,7 +93,7 @@ static void book_attempt(struct engine *engine, struct sim_job *job, enum attemp
     if (!job->is_waiting) {
         const time_ns idle = progress_overhead(progress, engine->now) + folded.overhead + spent.slowed;
         job->row.run += span;
-        job->held_milli_ns += (wide_ns)span * job->held_milli;
+        job->row.held_milli_ns += (wide_ns)span * job->held_milli;
         if (idle > 0 || work > kept)
             book_loss(engine, job, idle, &spent, work - kept);
         if (work > kept)

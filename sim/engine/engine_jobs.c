@@ -56,7 +56,7 @@ static uint32_t submit(struct engine *engine, const struct job *job, const struc
         engine->arrived_milli += job_asked_milli(job, engine->config->cluster);
     engine_begin_wait(engine, own);
     engine_hash(engine, EVENT_SUBMIT, job->id);
-    port_job_submitted(&engine->port, engine_told(engine, job, truth, &room), engine->now);
+    port_job_submitted(&engine->port, engine_told(engine, job, &room), engine->now);
     engine_want_cycle(engine, engine->now);
     return slot;
 }
@@ -73,11 +73,8 @@ uint32_t engine_submit(struct engine *engine, const struct job *job, const struc
 /* Fill the row of a job that has ended, or that the end of the run cuts off. */
 static void fill_end(struct sim_job *job, enum job_end_state state)
 {
-    enum { MILLI_NS_PER_US = GPU_MILLI * 1000 };
     job->row.state = (uint8_t)state;
     job->row.work = progress_reference(&job->progress, job->progress.work);
-    if (job->row.resizes > 0)
-        job->row.held_gpu_us = (int64_t)(job->held_milli_ns / MILLI_NS_PER_US);
     job->row.evictions_wasted += job->owed; /* evictions that it made no use of */
     job->owed = 0;
 }

@@ -67,6 +67,15 @@ static char *own_name(const struct job *job)
     return job->name != NULL ? mem_copy_text(job->name) : NULL;
 }
 
+/* The run time that the scheduler is told: declared by the submitter, or an estimate by the world's setting. */
+static time_ns told_estimate(const struct engine *engine, const struct job *job, const struct job_truth *truth)
+{
+    const struct estimates *estimates = &engine->config->world.estimates;
+    if (estimates->kind == ESTIMATES_AS_DECLARED)
+        return job->estimate;
+    return estimates_make(estimates, engine->config->seed, job->id, engine_retry_longest(truth), job->estimate);
+}
+
 /* Every field is named, so that none is written twice. */
 static void fill_row(struct engine *engine, struct sim_job *own, const struct job *job, const struct job_truth *truth)
 {
@@ -105,7 +114,10 @@ static void fill_row(struct engine *engine, struct sim_job *own, const struct jo
                          .is_counted = job->submit >= engine->config->world.warmup,
                          .source = 0,
                          .resizes = 0,
-                         .held_gpu_us = 0,
+                         .held_milli_ns = 0,
+                         .limit = job->limit,
+                         .estimate = told_estimate(engine, job, truth),
+                         .deadline = job->deadline,
                          .preempted_gpu_ns = 0,
                          .lost = NULL,
                          .pulls = NULL,
@@ -153,7 +165,6 @@ static void fill_job(struct engine *engine, struct sim_job *own, const struct jo
     own->outcome = truth->outcome;
     own->trace_id = job->trace_id;
     own->held_milli = 0;
-    own->held_milli_ns = 0;
     own->limit = job->limit;
     own->running_since = own->leaves_at = own->thaws_at = 0;
     own->stale_since = TIME_NEVER;
@@ -201,18 +212,13 @@ static void fill_faults(struct engine *engine, uint32_t slot, const struct job *
     engine_fault_asks(engine, slot, job, groups);
 }
 
-/* With the run time that the submitter declares, or an estimate by the world's setting; with the checkpoint plan of the
- * world, if it has them. */
-const struct job *engine_told(const struct engine *engine, const struct job *job, const struct job_truth *truth,
-                              struct job *room)
+/* With the estimate and the checkpoint plan that the world makes, if it makes them. */
+const struct job *engine_told(const struct engine *engine, const struct job *job, struct job *room)
 {
-    const struct estimates *estimates = &engine->config->world.estimates;
-    if (estimates->kind == ESTIMATES_AS_DECLARED && !engine_has_phases(engine))
+    if (engine->config->world.estimates.kind == ESTIMATES_AS_DECLARED && !engine_has_phases(engine))
         return job;
     *room = *job;
-    if (estimates->kind != ESTIMATES_AS_DECLARED)
-        room->estimate =
-            estimates_make(estimates, engine->config->seed, job->id, engine_retry_longest(truth), job->estimate);
+    room->estimate = engine->jobs[engine->slot_of[job->id]].row.estimate;
     room->checkpoint = engine->jobs[engine->slot_of[job->id]].checkpoint;
     if (engine->pulls != NULL)
         room->objects = engine_pulls_objects(engine, engine->slot_of[job->id]);

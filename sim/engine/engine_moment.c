@@ -217,7 +217,7 @@ static struct error load_job(struct rereading *reading, struct engine *engine, c
     if (reading->archive->is_broken)
         return ERROR_OK;
     if (reading->adopts)
-        return engine_adopt_job(engine, slot, &known, truth);
+        return engine_adopt_job(engine, slot, &known);
     return ERROR_OK;
 }
 

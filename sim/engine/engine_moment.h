@@ -19,8 +19,7 @@ void engine_moment_job(struct archive *archive, struct engine *engine, uint32_t 
 
 /* Tell a new scheduler of the layouts of the GPUs; of a job that runs or waits; and test that it took them. */
 struct error engine_adopt_gpus(struct engine *engine) MUST_CHECK;
-struct error engine_adopt_job(struct engine *engine, uint32_t slot, const struct job *job,
-                              const struct job_truth *truth) MUST_CHECK;
+struct error engine_adopt_job(struct engine *engine, uint32_t slot, const struct job *job) MUST_CHECK;
 
 static inline bool moment_is_time(time_ns at)
 {

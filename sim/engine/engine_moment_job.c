@@ -42,7 +42,7 @@ static void archive_progress(struct archive *archive, struct progress *progress,
 
 static void archive_row(struct archive *archive, struct job_row *row, const struct cluster *cluster)
 {
-    ARCHIVE_KNOWS(struct job_row, 344); /* names and declared amounts follow from the declaration; the rest is set at
+    ARCHIVE_KNOWS(struct job_row, 384); /* names and declared amounts follow from the declaration; the rest is set at
                                            the end of its life */
     ARCHIVE(archive, row->gpu_milli);
     ARCHIVE(archive, row->model);
@@ -136,13 +136,13 @@ static void archive_life(struct archive *archive, struct engine *engine, uint32_
 {
     const struct cluster *cluster = engine->config->cluster;
     struct sim_job *own = &engine->jobs[slot];
-    ARCHIVE_KNOWS(struct sim_job, 752);
+    ARCHIVE_KNOWS(struct sim_job, 784);
     ARCHIVE(archive, own->state);
     ARCHIVE(archive, own->evict_reason);
     ARCHIVE(archive, own->is_waiting);
     ARCHIVE(archive, own->attempts);
     ARCHIVE(archive, own->owed);
-    ARCHIVE(archive, own->held_milli_ns);
+    ARCHIVE(archive, own->row.held_milli_ns);
     ARCHIVE(archive, own->waiting_since);
     ARCHIVE(archive, own->running_since);
     ARCHIVE(archive, own->stale_since);
@@ -152,7 +152,7 @@ static void archive_life(struct archive *archive, struct engine *engine, uint32_
     archive_progress(archive, &own->progress, engine->now);
     job_pieces_archive(archive, &own->pieces, cluster, job != NULL ? job->group_count : UINT32_MAX);
     archive_changes(archive, engine, own, job);
-    archive_expect(archive, own->evict_reason < REASON_COUNT && is_amount(own->held_milli_ns) &&
+    archive_expect(archive, own->evict_reason < REASON_COUNT && is_amount(own->row.held_milli_ns) &&
                                 moment_is_time(own->waiting_since) && moment_is_time(own->running_since) &&
                                 moment_is_time(own->stale_since) && moment_is_time(own->leaves_at) &&
                                 moment_is_time(own->thaws_at));
@@ -299,6 +299,7 @@ static void archive_spending(struct archive *archive, struct sim_spending *own)
     ARCHIVE(archive, own->since);
     ARCHIVE(archive, own->short_ns);
     ARCHIVE(archive, own->lost);
+    ARCHIVE(archive, own->working_active);
     ARCHIVE(archive, own->active);
     archive_expect(archive, moment_is_time(own->works_from) && moment_is_time(own->since) && is_amount(own->short_ns) &&
                                 is_amount(own->lost));

@@ -126,8 +126,6 @@ void engine_nodes_due(struct engine *engine)
         if (step->nodes != nodes->in_service[step->pool] && !is_overtaken(engine, nodes->next))
             resize_pool(engine, step->pool, step->nodes);
     }
-    if (engine->has_reserved)
-        engine_note_reserved(engine); /* the scheduler has dropped claims on nodes that left */
 }
 
 time_ns engine_nodes_next(const struct engine *engine)

@@ -116,11 +116,11 @@ int64_t engine_pace_busy(const struct engine *engine, uint32_t slot, uint32_t le
 }
 
 /* Where jobs have phases also 0 while it does not work. */
-static int64_t activity(const struct engine *engine, uint32_t slot, time_ns at)
+static int64_t activity(const struct engine *engine, uint32_t slot)
 {
     const struct sim_job *job = &engine->jobs[slot];
     if (job->is_waiting || job->row.sm_active_milli == SM_ACTIVE_UNKNOWN ||
-        (engine_has_phases(engine) && engine_spent_works_from(engine, slot) > at))
+        (engine_has_phases(engine) && engine_spent_works_from(engine, slot) > engine->now))
         return 0;
     return engine_pace_busy(engine, slot, engine->paces[slot].sm_active_milli);
 }
@@ -139,13 +139,13 @@ bool engine_pace_counts(struct engine *engine, uint32_t slot, bool is_held)
 {
     if (pace_of(engine, slot) == NULL)
         return false;
-    set_active(engine, slot, is_held ? activity(engine, slot, engine->now) : 0, engine->now);
+    set_active(engine, slot, is_held ? activity(engine, slot) : 0, engine->now);
     return true;
 }
 
-void engine_pace_resumes(struct engine *engine, uint32_t slot, time_ns at)
+void engine_pace_resumes(struct engine *engine, uint32_t slot, int64_t active, time_ns at)
 {
-    set_active(engine, slot, activity(engine, slot, at), at);
+    set_active(engine, slot, active, at);
 }
 
 void engine_pace_close(struct engine *engine, uint32_t slot)
@@ -155,10 +155,10 @@ void engine_pace_close(struct engine *engine, uint32_t slot)
     if (pace != NULL && pace->has_network)
         engine_network_close(engine, slot);
     if (pace == NULL || job->row.activity != NULL || job->row.sm_active_milli == SM_ACTIVE_UNKNOWN ||
-        job->held_milli_ns == 0)
+        job->row.held_milli_ns == 0)
         return;
     const wide_ns before = pace->active_ns + (wide_ns)pace->active * (engine->now - pace->active_since);
-    const wide_ns milli = (before + job->held_milli_ns / 2) / job->held_milli_ns;
+    const wide_ns milli = (before + job->row.held_milli_ns / 2) / job->row.held_milli_ns;
     job->row.sm_active_milli = (uint16_t)(milli < GPU_MILLI ? milli : GPU_MILLI);
 }
 

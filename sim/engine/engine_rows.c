@@ -1,6 +1,7 @@
 /* From states to rows. */
 #include <math.h>
 
+#include "sim/engine/engine_loop.h"
 #include "sim/engine/engine_monitor.h"
 #include "sim/engine/engine_pulls.h"
 #include "sim/engine/engine_saves.h"
@@ -242,7 +243,8 @@ void engine_emit_finished(struct engine *engine)
         names[m] = cluster->models[m].name;
     facts->end = engine->now;
     facts->warmup = engine->config->world.warmup > engine->from ? engine->config->world.warmup : engine->from;
-    bool is_drained = engine->config->world.end == TIME_NEVER && !facts->is_partial;
+    const bool has_all = engine->loop == NULL || engine_loop_is_over(engine); /* so there is a row at the last one */
+    bool is_drained = engine->config->world.end == TIME_NEVER && !facts->is_partial && has_all;
     facts->measured_until = is_drained && engine->last_submit > facts->warmup ? engine->last_submit : facts->end;
     facts->node_count = cluster->node_count;
     facts->gpu_count = cluster->gpu_count;

@@ -93,12 +93,29 @@ static void list(struct engine *engine, uint32_t slot, struct sim_spending *own)
     own->is_listed = true;
 }
 
+static bool is_paced(const struct engine *engine, uint32_t slot)
+{
+    return engine->paces != NULL && engine->paces[slot].is_paced;
+}
+
+/* Of a constant activity: milli-GPU x milli-activity while it works. */
+static int64_t working_active(const struct engine *engine, uint32_t slot)
+{
+    const struct sim_job *job = &engine->jobs[slot];
+    if (!engine_has_phases(engine) || job->row.sm_active_milli == SM_ACTIVE_UNKNOWN)
+        return 0;
+    if (is_paced(engine, slot))
+        return engine_pace_busy(engine, slot, engine->paces[slot].sm_active_milli);
+    return share(job->held_milli * job->row.sm_active_milli, engine_saves_pace(engine, slot), job->progress.one);
+}
+
 static void plan(struct engine *engine, uint32_t slot, struct sim_spending *own)
 {
     const struct sim_job *job = &engine->jobs[slot];
     own->is_on = true;
     own->held = job->held_milli * SPENT_ONE;
     own->works_from = progress_is_frozen(&job->progress) ? TIME_NEVER : job->progress.works_from;
+    own->working_active = working_active(engine, slot);
     divide(engine, slot, own);
     list(engine, slot, own);
 }
@@ -163,13 +180,10 @@ void engine_spent_counts(struct engine *engine, uint32_t slot, bool is_held)
 
 void engine_spent_active(struct engine *engine, uint32_t slot, bool is_held, time_ns at)
 {
-    const struct sim_job *job = &engine->jobs[slot];
     struct sim_spending *own = spending_of(engine, slot);
-    int64_t active = 0;
-    if (own == NULL || job->row.sm_active_milli == SM_ACTIVE_UNKNOWN)
+    if (own == NULL)
         return;
-    if (is_held && at >= own->works_from)
-        active = share(job->held_milli * job->row.sm_active_milli, engine_saves_pace(engine, slot), job->progress.one);
+    const int64_t active = is_held && at >= own->works_from ? own->working_active : 0;
     move_level(&engine->levels[LEVEL_ACTIVE], active - own->active, at);
     own->active = active;
 }
@@ -182,8 +196,8 @@ void engine_spent_carry(struct engine *engine, uint32_t slot, time_ns at)
     engine_spent_set(engine, slot, own->works_from, false);
     if (!engine_has_phases(engine))
         return;
-    if (engine->paces != NULL && engine->paces[slot].is_paced)
-        engine_pace_resumes(engine, slot, own->works_from);
+    if (is_paced(engine, slot))
+        engine_pace_resumes(engine, slot, own->working_active, own->works_from);
     else
         engine_spent_active(engine, slot, true, own->works_from);
 }
@@ -212,7 +226,7 @@ void engine_spent_lose(struct engine *engine, uint32_t slot, wide_ns thrown, wid
     MEM_GROW(engine->spendings, engine->spending_capacity, (size_t)engine->job_used);
     struct sim_spending *own = &engine->spendings[slot];
     assert(!own->is_on && thrown > 0 && thrown <= work);
-    const wide_ns useful = engine->jobs[slot].held_milli_ns * SPENT_ONE - own->short_ns - own->lost;
+    const wide_ns useful = engine->jobs[slot].row.held_milli_ns * SPENT_ONE - own->short_ns - own->lost;
     /* useful x thrown does not fit 128 bits; at full speed useful is a multiple of work, and the rest is 0 */
     const wide_ns rest = useful % work;
     const wide_ns lost =

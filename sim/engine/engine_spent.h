@@ -31,6 +31,9 @@
  *  - Nothing is counted for a job that runs at full speed from its start to its end.
  *
  * Like activity, a change that no event announces (a warm-up is over) is made when the next row or event needs it.
+ * Law: such a change is what was planned when its job's pieces, speed or phase last changed; so a row more or less, or a
+ * check, changes no integral.  Test: tests/property/test_observing.c.  It once caught that the busy SMs of a job after
+ * its warm-up followed from its speed at the time at which that was noticed.
  *
  * It does not: know why a job is slow (engine_clients.c, engine_network.c, engine_saves.c), or write rows.
  */
@@ -51,7 +54,8 @@ struct sim_spending {
     time_ns since;                               /* since when */
     wide_ns short_ns;                            /* integral of is_short over its life, before that */
     wide_ns lost;                                /* units x ns that it lost */
-    int64_t active; /* its part of LEVEL_ACTIVE, if jobs have phases and its activity is constant */
+    /* Its part of LEVEL_ACTIVE, if jobs have phases and its activity is constant: while it works, and now. */
+    int64_t working_active, active;
 };
 
 /* Does it run at full speed from now on, so that nothing is to be counted? */
@@ -92,7 +96,7 @@ void engine_spent_set(struct engine *engine, uint32_t slot, time_ns at, bool is_
 void engine_spent_carry(struct engine *engine, uint32_t slot, time_ns at);
 /* From when on it works, as it was counted last; 0: it works, or is not counted. */
 time_ns engine_spent_works_from(const struct engine *engine, uint32_t slot);
-/* Count its constant activity, if jobs have phases: at `at`, or no longer. */
+/* Count its constant activity, if jobs have phases and it has no pace: as planned for `at`, or no longer. */
 void engine_spent_active(struct engine *engine, uint32_t slot, bool is_held, time_ns at);
 /* It throws away `thrown` of its `work`, and is not counted now. */
 void engine_spent_lose(struct engine *engine, uint32_t slot, wide_ns thrown, wide_ns work);

@@ -53,7 +53,6 @@ struct sim_job {
     time_ns limit;
     time_ns waiting_since; /* while is_waiting */
     time_ns running_since; /* while it does not wait; its limit counts from this time */
-    wide_ns held_milli_ns; /* GPU time held while it ran */
     struct job_row row;    /* its row in the record; the name is owned */
     int64_t trace_id;      /* its name if row.name is NULL */
     struct checkpoint_plan checkpoint;
@@ -255,7 +254,7 @@ static inline bool engine_charges(const struct engine *engine)
 
 /* Time: engine.c */
 void engine_want_cycle(struct engine *engine, time_ns at);
-void engine_note_reserved(struct engine *engine);                 /* ask the scheduler what it reserves */
+void engine_note_reserved(struct engine *engine);                 /* what the scheduler reserves by now */
 void engine_carry_to(struct engine *engine, time_ns at);          /* make the changes that no event announces */
 void engine_tell_queues(struct engine *engine);                   /* tell the scheduler of new queues */
 struct error engine_open_sched(struct engine *engine) MUST_CHECK; /* make a new scheduler */
@@ -305,7 +304,8 @@ uint32_t engine_pace_of(const struct engine *engine, uint32_t slot); /* units th
 void engine_pace(struct engine *engine, uint32_t slot); /* its members came or left, or it holds other pieces */
 /* Count its busy SMs now that it holds its pieces, or no longer count them; false: it is not paced. */
 bool engine_pace_counts(struct engine *engine, uint32_t slot, bool is_held);
-void engine_pace_resumes(struct engine *engine, uint32_t slot, time_ns at); /* it works from `at` on: likewise */
+/* It works from `at` on, and `active` of milli-GPU x milli activity are busy. */
+void engine_pace_resumes(struct engine *engine, uint32_t slot, int64_t active, time_ns at);
 struct sim_folded engine_pace_unfold(struct engine *engine, uint32_t slot); /* return it and set it to 0 */
 void engine_pace_close(struct engine *engine, uint32_t slot);               /* put its mean activity into its row */
 bool engine_pace_has(const struct engine *engine, uint32_t slot); /* may it run at another speed than the trace's? */
@@ -327,8 +327,7 @@ const struct fault_row *engine_fault_row(const struct engine *engine, uint32_t s
 /* Note in the slot what follows from the declaration of a job. */
 void engine_know(struct engine *engine, uint32_t slot, const struct job *job, const struct job_truth *truth);
 /* The job as the scheduler is told of it; `room` holds it if it differs from what it declares. */
-const struct job *engine_told(const struct engine *engine, const struct job *job, const struct job_truth *truth,
-                              struct job *room);
+const struct job *engine_told(const struct engine *engine, const struct job *job, struct job *room);
 /* Is the network free, so that the world must not know what the job exchanges? */
 bool engine_silences(const struct engine *engine, const struct job *job);
 

@@ -5,9 +5,11 @@
 #include "base/input.h"
 #include "base/output.h"
 #include "policies/wire.h"
-#include "sim/referee/referee.h"
 #include "sim/scenario/scenario.h"
 #include "topologies/cluster_load.h"
+
+/* Memory grows with the largest id, so an id far from all others is a mistake. */
+enum { IDS_AHEAD_MAX = 1 << 20 };
 
 struct decider {
     const struct decide_options *options;
@@ -16,8 +18,9 @@ struct decider {
     struct wire_header header;
     struct sched *sched;
     struct wire *wire;
-    struct referee *referee; /* keeps impossible facts from the scheduler; NULL: it has not seen all facts */
     time_ns now;
+    uint64_t numbers;     /* decisions told so far */
+    uint64_t ids_max;     /* ids of jobs and arrays are below it */
     struct buffer answer; /* of the last cycle */
     size_t compared;      /* bytes of it that were compared with the input */
     struct buffer theirs; /* scratch */
@@ -69,6 +72,7 @@ static struct error load_state(struct decider *decider, struct text rest)
     if (queues.kind != WIRE_FACT || queues.fact.kind != FACT_QUEUES_CHANGED)
         return error_at(ERROR_DATA, path, 1, 1, "this is nothing that 'decide --save' wrote");
     decider->now = queues.fact.now;
+    decider->ids_max = UINT64_MAX;
     decider->sched = sched_load(decider->header.cluster, decider->header.queues, &decider->header.policy, rest, &error);
     if (decider->sched == NULL)
         error_set_where(&error, path);
@@ -112,8 +116,7 @@ static struct error make_scheduler(struct decider *decider, struct json_doc *hea
         return load(decider);
     decider->sched = sched_new(decider->header.cluster, decider->header.queues, &decider->header.policy, &error);
     TRY(error);
-    decider->referee = referee_new(decider->header.cluster, false);
-    referee_share(decider->referee, &decider->header.policy, decider->header.queues);
+    decider->ids_max = IDS_AHEAD_MAX;
     return ERROR_OK;
 }
 
@@ -207,9 +210,12 @@ static struct error decide(struct decider *decider)
     sched_count(decider->sched, &counts);
     done.reserved_gpu_milli = counts.reserved_gpu_milli;
     for (size_t i = 0; i < done.decision_count; i++) {
+        const uint64_t number = decision_number(decisions[i].id);
+        if (number != decider->numbers + 1 && decider->numbers != 0)
+            return error_new(ERROR_INTERNAL, "decision %llu comes after decision %llu", (unsigned long long)number,
+                             (unsigned long long)decider->numbers);
+        decider->numbers = number;
         wire_write_decision(answer, decider->header.cluster, &decisions[i]);
-        if (decider->referee != NULL)
-            referee_allows(decider->referee, &decisions[i]);
     }
     wire_write_done(answer, &done);
     decider->result->cycles++;
@@ -228,33 +234,118 @@ static struct error refuse(const struct decider *decider, struct text line, cons
     return error;
 }
 
+/* ---- lines that cannot be taken ---- */
+
+static bool is_strict(const struct decider *decider)
+{
+    return decider->options->is_strict || decider->options->is_checked;
+}
+
+/* Write the one line in `answer`. */
+static struct error say(struct decider *decider)
+{
+    const struct text line = {decider->answer.bytes, decider->answer.length};
+    return decider->options->on_answer(decider->options->self, line);
+}
+
+/* Answer a bad line, unless it ends the stream. */
+static struct error bad_line(struct decider *decider, struct error error)
+{
+    if (is_strict(decider))
+        return error;
+    char *why = error_line_new(&error);
+    decider->answer.length = 0;
+    wire_write_bad_line(&decider->answer, input_line_number(decider->input), why);
+    mem_free(why);
+    error_release(&error);
+    decider->result->bad_lines++;
+    return say(decider);
+}
+
+/* The line named a node that the cluster does not have. */
+static struct error unknown_node(struct decider *decider, const char *name, struct error error)
+{
+    if (is_strict(decider))
+        return error;
+    error_release(&error);
+    decider->answer.length = 0;
+    wire_write_unknown_node(&decider->answer, input_line_number(decider->input), name);
+    decider->result->unknown++;
+    return say(decider);
+}
+
+/* The scheduler did not take the fact. */
+static struct error refused_fact(struct decider *decider, struct text line, const struct fact *fact,
+                                 enum wrong_fact wrong)
+{
+    const bool is_job = wrong == WRONG_UNKNOWN_JOB;
+    const decision_id decision = fact->which.decision != 0 ? fact->which.decision : fact->decision;
+    if ((!is_job && wrong != WRONG_DECISION) || is_strict(decider))
+        return bad_line(decider, refuse(decider, line, wrong_fact_text(wrong)));
+    decider->answer.length = 0;
+    wire_write_unknown(&decider->answer, input_line_number(decider->input), is_job ? "job" : "decision",
+                       is_job ? fact->id : decision_number(decision));
+    decider->result->unknown++;
+    return say(decider);
+}
+
+/* ---- lines ---- */
+
+static struct error take_fact(struct decider *decider, struct text text, struct fact *fact)
+{
+    const struct refused_facts *refused = sched_refused(decider->sched);
+    const uint64_t count = refused->count;
+    if (fact->job != NULL && (fact->job->id >= decider->ids_max || fact->job->array >= decider->ids_max))
+        return bad_line(decider, refuse(decider, text, "ids of jobs and arrays count from 0 without gaps"));
+    if (fact->kind == FACT_DECISION_REFUSED && (job_id)fact->decision == JOB_NONE) {
+        const decision_id open = sched_open_decision(decider->sched, decision_number(fact->decision));
+        fact->decision = open != 0 ? open : fact->decision;
+    }
+    fact_tell(decider->sched, fact);
+    if (refused->count != count)
+        return refused_fact(decider, text, fact, refused->last);
+    if (fact->job != NULL && decider->ids_max != UINT64_MAX)
+        decider->ids_max++;
+    return ERROR_OK;
+}
+
+/* Queues that stand before the bad one have changed. */
+static void tell_changed_queues(struct decider *decider, const struct wire_line *line)
+{
+    const struct fact queues = {.kind = FACT_QUEUES_CHANGED,
+                                .now = decider->now,
+                                .queues = decider->header.queues,
+                                .first_queue = QUEUE_ROOT + 1};
+    if (line->kind == WIRE_FACT && line->fact.kind == FACT_QUEUES_CHANGED)
+        fact_tell(decider->sched, &queues);
+}
+
 static struct error take_line(struct decider *decider, struct text text)
 {
     struct wire_line line;
-    unsigned wanted = WIRE_TOLD | (decider->options->is_checked ? WIRE_ANSWERED : WIRE_PASSED);
+    unsigned wanted = WIRE_TOLD | WIRE_PASSED | (decider->options->is_checked ? WIRE_ANSWERED : 0);
     wire_forget(decider->wire);
-    TRY(wire_read(decider->wire, input_path(decider->input), input_line_number(decider->input), text, wanted, &line));
+    struct error error =
+        wire_read(decider->wire, input_path(decider->input), input_line_number(decider->input), text, wanted, &line);
+    if (error_is(error)) {
+        tell_changed_queues(decider, &line);
+        return line.unknown_node != NULL ? unknown_node(decider, line.unknown_node, error) : bad_line(decider, error);
+    }
     bool is_told = line.kind == WIRE_FACT || line.kind == WIRE_CYCLE;
     if (!is_told) {
-        if (decider->options->is_checked)
+        if (line.kind != WIRE_ANSWER)
             compare(decider, &line);
         return ERROR_OK;
     }
     if (decider->options->is_checked)
         expect_all(decider, input_line_number(decider->input));
     time_ns now = line.kind == WIRE_FACT ? line.fact.now : line.now;
-    if (now < decider->now)
-        return refuse(decider, text, "time goes back: the line before is later");
+    if (now < decider->now || now > SCHED_TIME_MAX)
+        return bad_line(decider, refuse(decider, text,
+                                        now < decider->now ? "time goes back: the line before is later"
+                                                           : "its time is too far away: more than 146 years"));
     decider->now = now;
-    if (line.kind == WIRE_CYCLE)
-        return decide(decider);
-    if (decider->referee != NULL && !referee_told(decider->referee, &line.fact))
-        return refuse(decider, text, referee_complaint(decider->referee));
-    const uint64_t refused = sched_refused(decider->sched)->count;
-    fact_tell(decider->sched, &line.fact);
-    if (sched_refused(decider->sched)->count != refused)
-        return refuse(decider, text, wrong_fact_text(sched_refused(decider->sched)->last));
-    return ERROR_OK;
+    return line.kind == WIRE_CYCLE ? decide(decider) : take_fact(decider, text, &line.fact);
 }
 
 static struct error go_on(struct decider *decider)
@@ -282,7 +373,6 @@ struct error decide_run(const struct decide_options *options, struct decide_resu
     *result = (struct decide_result){0};
     TRY(input_open(&decider.input, options->path, NULL));
     struct error error = go_on(&decider);
-    referee_free(decider.referee);
     wire_free(decider.wire);
     sched_free(decider.sched);
     wire_header_release(&decider.header);

@@ -107,8 +107,9 @@ struct error moment_list_read(struct moment_list *list, const char *folder)
     size_t length;
     *list = (struct moment_list){0};
     buffer_format(&path, "%s/%s", folder, MOMENT_FILE);
-    struct error error =
-        input_read_all_digest(buffer_c_string(&path), FILE_BYTES_MAX, &list->bytes, &length, list->digest);
+    struct error error = input_check_plain(buffer_c_string(&path));
+    if (!error_is(error))
+        error = input_read_all_digest(buffer_c_string(&path), FILE_BYTES_MAX, &list->bytes, &length, list->digest);
     if (!error_is(error) && !take_all(list, length)) {
         error = error_new(ERROR_DATA, "%s does not hold moments of a run, or is cut off", buffer_c_string(&path));
         error_set_hint(&error, "run the scenario again with --save-at");

@@ -210,7 +210,7 @@ void plugins_read(struct plugins *plugins, const struct json_value *array, const
     size_t count = json_array_count(array);
     for (size_t i = 0; i < count && !error_is(*array->error); i++) {
         struct json_value item = json_array_item(array, i);
-        const char *named = json_value_string(&item);
+        const char *named = json_value_file(&item, "plugin");
         if (error_is(*array->error))
             return;
         struct buffer path = {0};

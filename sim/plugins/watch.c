@@ -1,10 +1,14 @@
 #include "sim/plugins/watch.h"
 
+#include <dlfcn.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <stdnoreturn.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -22,7 +26,7 @@ static const struct crash {
                {SIGABRT, "SIGABRT (it gave up)"}};
 enum { CRASH_COUNT = sizeof crashes / sizeof crashes[0] };
 
-static bool is_watching;
+static bool is_watching, has_exit_handler;
 static volatile uint32_t ticks_max, allowed_s;
 static struct sigaction before[CRASH_COUNT], before_tick;
 static stack_t stack_before;
@@ -51,6 +55,12 @@ static void add_number(struct line *line, uint32_t number)
         number /= 10;
     } while (number > 0);
     add(line, digits + at);
+}
+
+static noreturn void end_now(int status)
+{
+    while (true)
+        syscall(SYS_exit_group, status);
 }
 
 static void say(const struct line *line)
@@ -128,7 +138,65 @@ static void on_tick(int number)
     add(&line, " s of CPU time without a finished cycle\n"
                "  no output was written; --plugin-timeout SECONDS allows more\n");
     say(&line);
-    _exit(error_exit_status(ERROR_CONFIG));
+    end_now(error_exit_status(ERROR_CONFIG));
+}
+
+/* ---- The program is ended by a plug-in ---- */
+
+static noreturn void refuse_end(void)
+{
+    const struct guard_frame *frame = guard_innermost();
+    struct line line = {.length = 0};
+    add(&line, "error: ");
+    if (frame != NULL) {
+        add(&line, frame->slot->label);
+        add(&line, " ended the program ");
+        add(&line, frame->doing);
+    } else {
+        add(&line, "the program was ended, with ");
+        add_loaded(&line);
+        add(&line, ", before the command was done");
+    }
+    add(&line, "\n  no output was written\n");
+    say(&line);
+    end_now(error_exit_status(ERROR_INTERNAL));
+}
+
+static void on_exit_called(void)
+{
+    if (is_watching)
+        refuse_end();
+}
+
+/* Does the address lie in the program itself, and not in an object that it loaded? */
+static bool is_own_code(const void *address)
+{
+    Dl_info caller, own;
+    return dladdr(address, &caller) == 0 || dladdr((const void *)&is_watching, &own) == 0 ||
+           caller.dli_fbase == own.dli_fbase;
+}
+
+static noreturn void end_asked(int status, const void *caller)
+{
+    if (is_watching && !is_own_code(caller))
+        refuse_end();
+    end_now(status);
+}
+
+/* These stand before those of the C library, for the program and for all that it loads. */
+noreturn void _exit(int status)
+{
+    end_asked(status, __builtin_return_address(0));
+}
+
+noreturn void _Exit(int status)
+{
+    end_asked(status, __builtin_return_address(0));
+}
+
+noreturn void quick_exit(int status)
+{
+    end_asked(status, __builtin_return_address(0));
 }
 
 /* ---- Installing ---- */
@@ -146,7 +214,9 @@ void watch_begin(int cpu_s)
     ticks_max = (uint32_t)cpu_s * MS_PER_S / TICK_MS;
     if (is_watching)
         return;
-    is_watching = true;
+    if (!has_exit_handler)
+        atexit(on_exit_called);
+    is_watching = has_exit_handler = true;
     stack_t own_stack = {.ss_sp = stack, .ss_size = sizeof stack};
     sigaltstack(&own_stack, &stack_before);
     struct sigaction action = {.sa_flags = SA_ONSTACK};

@@ -60,7 +60,7 @@ const char record_job_columns[] =
     "faults,killed_by_memory,killed_by_runaway,killed_by_fatal,neighbour_gpu_s,blast_gpus,"
     "ready_s,pulled_registry_gb,pulled_rack_gb,pulled_local_gb,"
     "idle_told,idle_shrunk,idle_evicted,idle_disturbed,given_back_gpu_s,"
-    "wait_by_reason_s,end_s";
+    "wait_by_reason_s,limit_s,estimate_s,deadline_s,end_s";
 
 const char record_attempt_columns[] = "job_id,start_s,saved_s,placement,gpus,why,reason,attempt,"
                                       "lost_s,is_partial,link_tier,link_gb_per_s,end_s";

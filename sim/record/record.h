@@ -32,6 +32,21 @@
  *   link_tier, link_gb_per_s   of an attempt that holds no more than one GPU
  *   idle_gpus to mig_slices_unplaceable   of a sample when they are not known (struct space_row)
  *
+ *   limit_s, estimate_s, deadline_s   of a job that declares none.  estimate_s is the run time that the scheduler was
+ *                 told (world.estimates); deadline_s is a moment of the run, as submit_s
+ *
+ * Law: every total is one sum.  To the last digit, over all rows of a run that was not forked:
+ *   - held_gpu_s of a job is the sum over its attempts that are not partial of gpus x (end_s - start_s); run_s, work_s,
+ *     evictions and resizes are sums over its attempts, too;
+ *   - the last row of the timeline has the sums over all jobs: allocated_gpu_s of held_gpu_s, running_job_s of run_s,
+ *     pending_job_s of wait_total_s, partial_gang_gpu_s of the partial attempts, evicted of evictions (an integral is
+ *     the exact sum, rounded once to a double);
+ *   - in each row of the timeline the causes (spent_*) add up to GPUs x time_s, and their changes follow from what jobs
+ *     hold: sim/engine/engine_spent.h;
+ *   - a metric of the run is the sum of that metric over the queues, over the classes, and over any other cut.
+ * Test: tests/property/test_one_sum.c.  It once caught that the time held by an elastic job that got fewer members than
+ * it asked for, and never changed them, was counted at its full size.
+ *
  * wait_by_reason_s: "Resources:12.5;Priority:3", exact seconds, in the order of enum reason; empty for a job that never
  * waited, if another program decided, or if world.wait_times is false.  They sum to wait_total_s; for a rejected job
  * to end_s - submit_s.
@@ -44,6 +59,9 @@
 #include "base/time.h"
 #include "topologies/links.h"
 #include "workloads/job.h"
+
+__extension__ typedef __int128 gpu_time_ns;                       /* GPUs x ns: 16,384 GPUs pass 64 bits in a week */
+#define RECORD_MILLI_NS_PER_GPU_S (INT64_C(1000) * TIME_NS_PER_S) /* thousandths of a GPU x ns */
 
 enum job_end_state {
     END_COMPLETED,
@@ -140,7 +158,9 @@ struct job_row {
     bool is_counted;             /* submitted after the warm-up: counts in the metrics of jobs */
     uint8_t source;              /* source of the space of its first start: index into record_source_names */
     uint32_t resizes;            /* attempts that ended because members came or went */
-    int64_t held_gpu_us;         /* if resizes > 0: GPU time held while it ran; else not set: it is gpu_milli x run */
+    gpu_time_ns held_milli_ns;   /* GPU time held while it ran, in thousandths of a GPU x ns */
+    time_ns limit, estimate;     /* that it declares, the estimate as the scheduler was told; TIME_NEVER: none */
+    time_ns deadline;            /* TIME_NEVER: none */
     int64_t preempted_gpu_ns;    /* the part of lost_gpu_ns that was lost by evictions for other jobs */
     const struct lost_row *lost; /* lost_gpu_ns by cause; NULL: checkpoints are free, and there are no cold starts */
     uint32_t evictions_wasted;   /* evictions decided for this job that it made no use of */
@@ -243,8 +263,6 @@ enum spent_cause {
 };
 extern const char *const spent_names[]; /* "useful", ..., NULL-terminated */
 
-__extension__ typedef __int128 gpu_time_ns; /* GPUs x ns: 16,384 GPUs pass 64 bits in a week */
-
 /* State just after `time`, and integrals from the start of the run to `time`. */
 struct timeline_row {
     time_ns time;
@@ -297,7 +315,7 @@ struct run_facts {
     time_ns end;    /* simulated */
     time_ns warmup; /* metrics are taken from here on */
     /* GPU time is measured up to world.end; without one to the last submission, so that GPUs that become free after it
-     * do not count as idle; 0: to `end` */
+     * do not count as idle (in a closed loop of which jobs are still held back to `end`); 0: to `end` */
     time_ns measured_until;
     uint64_t node_count, gpu_count; /* of the cluster; 0 nodes: the record does not tell */
     const char *const *model_names; /* NULL-terminated */

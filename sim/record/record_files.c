@@ -44,7 +44,7 @@ struct record_files {
 
 /* Bounds of a row's fields that are numbers or names of ours: none is wider than LINE_NUMBER_CHARS_MAX. */
 enum {
-    JOB_FIELDS_MAX = 61,
+    JOB_FIELDS_MAX = 64,
     REASON_CHARS_MAX = 32, /* of a reason's name */
     MIDDLE_FIELDS_MAX = 11,
     ATTEMPT_FIELDS_MAX = 11,
@@ -102,15 +102,32 @@ static char *field_us(char *at, int64_t us)
     return line_rest(at - 1, line_fraction((uint32_t)((uint64_t)us % 1000000) * 100));
 }
 
-/* GPU time held while it ran.  If its members never changed, that is its GPUs x its run time. */
+/* GPU time as GPU-seconds: in units of which `scale`, a power of ten with so many zeros, make one.  They may be too
+ * many for line_ns. */
+static char *field_gpu_time(char *at, gpu_time_ns units, uint64_t scale, unsigned zeros)
+{
+    const gpu_time_ns magnitude = units < 0 ? -units : units;
+    *at = '-';
+    at += units < 0;
+    at = line_digits(at, (uint64_t)(magnitude / scale), 1);
+    const uint64_t rest = (uint64_t)(magnitude % scale);
+    if (rest != 0) {
+        *at++ = '.';
+        at = line_digits(at, rest, zeros);
+        while (at[-1] == '0')
+            at--;
+    }
+    *at++ = ',';
+    return at;
+}
+
+/* GPU time held while it ran. */
 static char *job_held(struct line_time *times, char *at, const struct job_row *row)
 {
-    int64_t gpu_ns;
-    if (row->resizes > 0)
-        return field_us(at, row->held_gpu_us);
-    if (row->gpu_milli % GPU_MILLI == 0 && !__builtin_mul_overflow(row->gpu_milli / GPU_MILLI, row->run, &gpu_ns))
-        return field_again(at, times, TIME_RUN, gpu_ns);
-    return field_us(at, (int64_t)((__int128)row->gpu_milli * row->run / (GPU_MILLI * TIME_NS_PER_US)));
+    const gpu_time_ns held = row->held_milli_ns;
+    if (held <= INT64_MAX && (int64_t)held % GPU_MILLI == 0)
+        return field_again(at, times, TIME_RUN, (int64_t)held / GPU_MILLI);
+    return field_gpu_time(at, held, RECORD_MILLI_NS_PER_GPU_S, 12);
 }
 
 /* A rejected job has no waiting times, except where it was recorded. */
@@ -295,6 +312,14 @@ static char *job_changes(struct line_time *times, char *at, const struct job_row
     return job_idle(job_pulls(times, at, row->pulls), row->idle);
 }
 
+/* Empty where it declares none. */
+static char *job_declared(struct line_time *times, char *at, const struct job_row *row)
+{
+    at = line_moment(at, &times[TIME_OTHER], row->limit);
+    at = line_moment(at, &times[TIME_OTHER], row->estimate);
+    return line_moment(at, &times[TIME_OTHER], row->deadline);
+}
+
 /* "Resources:12.5;Priority:3" */
 static char *job_reasons(struct line_time *times, char *at, const struct wait_times *waits)
 {
@@ -337,6 +362,7 @@ static struct error on_job(void *self, const struct job_row *row)
     memcpy(at, middle->bytes, middle->length);
     at = job_changes(files->times, at + middle->length, row);
     at = job_reasons(files->times, at, row->waits);
+    at = job_declared(files->times, at, row);
     at = line_moment(at, &files->times[TIME_END], row->end);
     line_end(at, buffer);
     return output_flush_if_full(files->outputs[FILE_JOBS]);
@@ -429,30 +455,12 @@ static void sample_space(struct buffer *buffer, const struct space_row *space)
     buffer_int(buffer, space->mig_slices_unplaceable);
 }
 
-/* GPU-nanoseconds as GPU-seconds: they may be too many for line_ns. */
-static char *field_gpu_time(char *at, gpu_time_ns ns)
-{
-    const gpu_time_ns magnitude = ns < 0 ? -ns : ns;
-    *at = '-';
-    at += ns < 0;
-    at = line_digits(at, (uint64_t)(magnitude / TIME_NS_PER_S), 1);
-    const uint64_t rest = (uint64_t)(magnitude % TIME_NS_PER_S);
-    if (rest != 0) {
-        *at++ = '.';
-        at = line_digits(at, rest, 9);
-        while (at[-1] == '0')
-            at--;
-    }
-    *at++ = ',';
-    return at;
-}
-
 static void sample_spent(struct buffer *buffer, const gpu_time_ns spent[SPENT_COUNT])
 {
     char *at = buffer_reserve(buffer, (SPENT_COUNT + 1) * LINE_NUMBER_CHARS_MAX);
     *at++ = ',';
     for (int cause = 0; cause < SPENT_COUNT; cause++)
-        at = field_gpu_time(at, spent[cause]);
+        at = field_gpu_time(at, spent[cause], TIME_NS_PER_S, 9);
     line_end(at, buffer);
 }
 

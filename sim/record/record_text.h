@@ -1,6 +1,6 @@
 /* sim/record/record_text.h -- a text as a field of a CSV line, written at a bare cursor (sim/record/record_line.h).
  *
- * Law: the bytes are those of buffer_csv (RFC 4180), and the comma behind them.
+ * Law: the bytes are those of buffer_csv (RFC 4180, visible), and the comma behind them.
  *
  *   char *at = buffer_reserve(buffer, line_text_room(name) + ...);
  *   at = line_text(at, name);
@@ -12,48 +12,47 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "base/text.h"
 
-/* The most bytes that a text takes: quotes around it, each byte doubled, the comma. */
+/* The most bytes that a text takes: quotes around it, each byte as three, the comma. */
 static inline size_t line_text_room(struct text text)
 {
-    return 2 * text.length + 3;
+    return 3 * text.length + 3;
 }
 
-static inline char *line_quoted(char *at, struct text text)
+/* With a character that is not written as it is. */
+static inline char *line_escaped(char *at, struct text text)
 {
-    *at++ = '"';
-    for (size_t i = 0; i < text.length; i++) {
-        if (text.at[i] == '"')
+    const bool is_quoted = memchr(text.at, ',', text.length) != NULL || memchr(text.at, '"', text.length) != NULL;
+    char room[4];
+    size_t bytes;
+    if (is_quoted)
+        *at++ = '"';
+    for (; text.length != 0; text = (struct text){text.at + bytes, text.length - bytes}) {
+        const struct text shown = text_visible(text, &bytes, room);
+        if (shown.at[0] == '"')
             *at++ = '"';
-        *at++ = text.at[i];
+        memcpy(at, shown.at, shown.length);
+        at += shown.length;
     }
-    *at++ = '"';
+    if (is_quoted)
+        *at++ = '"';
     *at++ = ',';
     return at;
 }
 
-static inline bool line_wants_quotes(struct text text)
-{
-    for (size_t i = 0; i < text.length; i++) {
-        char c = text.at[i];
-        if (c == ',' || c == '"' || c == '\n' || c == '\r')
-            return true;
-    }
-    return false;
-}
-
 static inline char *line_text(char *at, struct text text)
 {
-    bool is_suspect = false; /* no character that requires quotes is larger than a comma */
+    bool is_suspect = false;
     for (size_t i = 0; i < text.length; i++) {
         unsigned char c = (unsigned char)text.at[i];
         at[i] = text.at[i];
-        is_suspect |= c <= ',';
+        is_suspect |= c < 0x20 || c == '"' || c == ',' || c >= 0x7F;
     }
-    if (is_suspect && line_wants_quotes(text))
-        return line_quoted(at, text);
+    if (is_suspect)
+        return line_escaped(at, text);
     at[text.length] = ',';
     return at + text.length + 1;
 }

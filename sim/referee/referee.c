@@ -254,9 +254,9 @@ static bool allows(struct referee *referee, struct referee_job *job, const struc
 bool referee_allows(struct referee *referee, const struct decision *decision)
 {
     struct referee_job *job = referee_job(referee, decision->job);
-    if (decision->id <= referee->last_decision)
+    if (decision_number(decision->id) <= decision_number(referee->last_decision))
         return referee_says(referee, "numbers of decisions must rise; the one before is %llu",
-                            (unsigned long long)referee->last_decision);
+                            (unsigned long long)decision_number(referee->last_decision));
     if (job == NULL && decision->job < referee->id_count)
         return referee_says(referee, "job %u is over", decision->job);
     if (job == NULL)

@@ -472,12 +472,14 @@ static void vacate_part(struct referee *referee, struct referee_job *job, decisi
     referee_settle(referee, job);
 }
 
+/* The refusal may not say to which job the decision belonged, but numbers do not come again. */
 static void refused(struct referee *referee, struct referee_job *job, decision_id decision)
 {
-    if (job->is_leaving && job->leaving_for == decision)
+    const uint64_t number = decision_number(decision);
+    if (job->is_leaving && decision_number(job->leaving_for) == number)
         job->is_leaving = false;
     for (uint32_t p = job->part_count; p-- > 0;) {
-        if (job->parts[p].decision != decision)
+        if (decision_number(job->parts[p].decision) != number)
             continue;
         if (job->parts[p].is_join)
             referee_give(referee, job, job->parts[p].pieces, job->parts[p].piece_count);

@@ -53,6 +53,6 @@ void referee_cut_done(struct referee *referee, const struct fact *fact)
 void referee_cut_refused(struct referee *referee, decision_id decision)
 {
     for (gpu_id g = 0; g < referee->cluster->gpu_count; g++)
-        if (referee->gpus[g].cutting == decision)
+        if (referee->gpus[g].cutting != 0 && decision_number(referee->gpus[g].cutting) == decision_number(decision))
             referee->gpus[g].cutting = 0;
 }

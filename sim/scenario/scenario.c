@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/input.h"
 #include "policies/config/presets.h"
 #include "sim/scenario/scenario_files.h"
 #include "sim/scenario/world_read.h"
@@ -13,10 +14,73 @@
 
 static const char empty_scenario[] = "{}";
 
+/* ---- The gate: which files may be named ---- */
+
+static struct error open_any(void *self, const char *role, bool is_typed, const char **path)
+{
+    (void)self, (void)role, (void)is_typed, (void)path;
+    return ERROR_OK;
+}
+
+const struct json_gate scenario_open_gate = {.on_file = open_any};
+
+static bool was_opened(const struct scenario *scenario, const char *path)
+{
+    for (size_t i = 0; i < scenario->opened_count; i++)
+        if (strcmp(scenario->opened[i].path, path) == 0)
+            return true;
+    return false;
+}
+
+static bool is_plugin_of_command_line(const struct plugin_options *plugins, const char *path)
+{
+    for (size_t i = 0; i < plugins->count; i++)
+        if (strcmp(plugins->paths[i], path) == 0)
+            return true;
+    return false;
+}
+
+/* May the scenario name it, and what is opened for it? */
+static struct error ask_gate(const struct scenario_options *options, const char *role, bool is_typed, const char **path)
+{
+    if (options->text == NULL || is_typed)
+        return ERROR_OK;
+    if (strcmp(role, "plugin") == 0 && is_plugin_of_command_line(&options->plugins, *path))
+        return ERROR_OK;
+    if (options->gate != NULL)
+        return options->gate->on_file(options->gate->self, role, is_typed, path);
+    return error_new(ERROR_CONFIG, "the scenario may open no file, and names '%s' (%s)", *path, role);
+}
+
+static struct error on_file(void *self, const char *role, bool is_typed, const char **path)
+{
+    struct scenario *scenario = self;
+    struct scenario_opened opened = {.role = role};
+    if (was_opened(scenario, *path))
+        return ERROR_OK;
+    TRY(ask_gate(scenario->options, role, is_typed, path));
+    if (strcmp(role, "hwloc") == 0)
+        TRY(input_digest(*path, opened.digest));
+    opened.path = arena_copy(&scenario->arena, text_of(*path));
+    MEM_GROW(scenario->opened, scenario->opened_capacity, scenario->opened_count + 1);
+    scenario->opened[scenario->opened_count++] = opened;
+    return ERROR_OK;
+}
+
 static const char *folder_of(struct scenario *scenario, const char *path)
 {
     const char *slash = strrchr(path, '/');
     return arena_copy(&scenario->arena, (struct text){path, slash == NULL ? 0 : (size_t)(slash - path) + 1});
+}
+
+/* A member without a question to the reader. */
+static struct json_value member_of(const struct json_value *object, const char *key)
+{
+    struct json_value member = *object;
+    member.parent = object;
+    member.key = key;
+    member.node = json_object_get(object->node, key);
+    return member;
 }
 
 /* ---- Plug-ins: lists that grow ---- */
@@ -28,6 +92,17 @@ static json_t *list_at(struct json_doc *doc, const char *first, const char *seco
     return second != NULL ? json_object_get(node, second) : node;
 }
 
+static struct error set_value(struct json_doc *doc, const char *path, const json_t *value)
+{
+    struct buffer assignment = {0};
+    char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    buffer_format(&assignment, "%s=%s", path, text);
+    struct error error = json_doc_set(doc, buffer_c_string(&assignment));
+    buffer_release(&assignment);
+    mem_free(text);
+    return error;
+}
+
 /* Append the strings of `more` to the array at the path, or create it.  If the value there is no array, its reader
  * reports that. */
 static struct error append_list(struct json_doc *doc, const char *path, json_t *present, json_t *more)
@@ -37,12 +112,7 @@ static struct error append_list(struct json_doc *doc, const char *path, json_t *
     json_t *all = json_array();
     json_array_extend(all, present);
     json_array_extend(all, more);
-    struct buffer assignment = {0};
-    char *text = json_dumps(all, JSON_COMPACT);
-    buffer_format(&assignment, "%s=%s", path, text);
-    struct error error = json_doc_set(doc, buffer_c_string(&assignment));
-    buffer_release(&assignment);
-    mem_free(text);
+    struct error error = set_value(doc, path, all);
     json_decref(all);
     return error;
 }
@@ -74,6 +144,17 @@ static struct error open_doc(struct scenario *scenario, const struct scenario_op
 }
 
 /* ---- Overrides ---- */
+
+/* Set a field to a string that the user typed. */
+static struct error set_typed(struct json_doc *doc, const char *field, const char *value)
+{
+    struct buffer assignment = {0};
+    buffer_format(&assignment, "%s=", field);
+    buffer_json(&assignment, text_of(value));
+    struct error error = json_doc_set_typed(doc, buffer_c_string(&assignment));
+    buffer_release(&assignment);
+    return error;
+}
 
 static bool starts_with(const char *text, const char *prefix)
 {
@@ -109,20 +190,19 @@ static struct error apply_shorthands(struct scenario *scenario, const struct sce
 {
     struct json_doc *doc = scenario->doc;
     if (options->trace != NULL) {
-        TRY(json_doc_set(doc, "workload={}"));
-        TRY(scenario_files_set(doc, "workload.trace", options->trace));
+        TRY(json_doc_set_typed(doc, "workload={}"));
+        TRY(set_typed(doc, "workload.trace", options->trace));
     }
     if (options->format != NULL)
-        TRY(scenario_files_set(doc, "workload.format", options->format));
+        TRY(set_typed(doc, "workload.format", options->format));
     if (options->cluster != NULL)
-        TRY(scenario_files_set(doc, "cluster", options->cluster));
+        TRY(set_typed(doc, "cluster", options->cluster));
     if (options->policy != NULL) {
-        TRY(json_doc_set(doc, "policy={}"));
-        TRY(scenario_files_set(doc, text_is_json_path(options->policy) ? "policy.file" : "policy.preset",
-                               options->policy));
+        TRY(json_doc_set_typed(doc, "policy={}"));
+        TRY(set_typed(doc, text_is_json_path(options->policy) ? "policy.file" : "policy.preset", options->policy));
     }
     if (options->title != NULL)
-        TRY(scenario_files_set(doc, "title", options->title));
+        TRY(set_typed(doc, "title", options->title));
     TRY(append_plugins(scenario, &options->plugins));
     if (options->seed != NULL) {
         struct buffer assignment = {0};
@@ -138,7 +218,7 @@ static struct error apply_sets(struct scenario *scenario, const struct scenario_
 {
     for (size_t i = 0; i < options->set_count; i++)
         if (is_late(options->sets[i]) == late)
-            TRY(json_doc_set(scenario->doc, options->sets[i]));
+            TRY(json_doc_set_typed(scenario->doc, options->sets[i]));
     return ERROR_OK;
 }
 
@@ -156,15 +236,13 @@ static struct error expand_cluster(struct scenario *scenario, const struct scena
 {
     struct error error = ERROR_OK;
     struct json_value root = json_doc_root(scenario->doc, &error);
-    struct json_value named = root;
-    named.parent = &root;
-    named.key = "cluster";
-    named.node = json_object_get(root.node, named.key);
+    struct json_value named = member_of(&root, "cluster");
     scenario->cluster_path = "";
     if (!json_is_string(named.node))
         return ERROR_OK;
-    const char *path = arena_copy(&scenario->arena, text_of(json_value_string(&named)));
+    const char *path = arena_copy(&scenario->arena, text_of(json_value_file(&named, "cluster")));
     struct cluster_file file;
+    TRY(error);
     scenario->cluster_path = path;
     TRY(cluster_load_file(&file, path));
     memcpy(scenario->cluster_digest, file.digest, sizeof file.digest);
@@ -277,7 +355,8 @@ static char **policy_sets(struct scenario *scenario, size_t *count)
 }
 
 /* Replace the policy by the file or preset that it names.  Its own "set", "plugins" and "typical" are kept. */
-static struct error replace_policy(struct scenario *scenario, const char *file, const struct json_value *preset)
+static struct error replace_policy(struct scenario *scenario, const char *file, bool is_typed,
+                                   const struct json_value *preset)
 {
     size_t set_count;
     char **sets = policy_sets(scenario, &set_count);
@@ -291,11 +370,14 @@ static struct error replace_policy(struct scenario *scenario, const char *file, 
     }
     json_t *plugins = json_incref(list_at(scenario->doc, "policy", "plugins"));
     json_t *typical = json_incref(list_at(scenario->doc, "policy", "typical"));
-    error = json_doc_graft(scenario->doc, "policy", doc);
+    if (is_typed) /* then what the file names is the user's choice, too */
+        error = json_doc_set_typed(scenario->doc, "policy={}");
+    if (!error_is(error))
+        error = json_doc_graft(scenario->doc, "policy", doc);
     if (!error_is(error))
         error = append_list(scenario->doc, "policy.plugins", list_at(scenario->doc, "policy", "plugins"), plugins);
     if (!error_is(error) && typical != NULL)
-        json_object_set(list_at(scenario->doc, "policy", NULL), "typical", typical);
+        error = set_value(scenario->doc, "policy.typical", typical);
     json_decref(plugins);
     json_decref(typical);
     for (size_t i = 0; i < set_count && !error_is(error); i++)
@@ -306,10 +388,14 @@ static struct error replace_policy(struct scenario *scenario, const char *file, 
 /* Replace policy.typical by the content of the file that it names. */
 static struct error expand_typical(struct scenario *scenario)
 {
-    const char *path = json_string_value(json_doc_at(scenario->doc, "policy.typical"));
+    struct error error = ERROR_OK;
     struct json_doc *doc;
-    if (path == NULL)
+    const struct json_value root = json_doc_root(scenario->doc, &error);
+    const struct json_value policy = member_of(&root, "policy"), value = member_of(&policy, "typical");
+    if (!json_is_string(value.node))
         return ERROR_OK;
+    const char *path = json_value_file(&value, "typical");
+    TRY(error);
     TRY(scenario_files_read(&doc, path, NULL));
     return json_doc_graft(scenario->doc, "policy.typical", doc);
 }
@@ -326,7 +412,9 @@ static struct error expand_policy(struct scenario *scenario)
         return ERROR_OK; /* absent: the defaults; the reader reports a wrong type */
     json_object_open(&object, &value);
     struct json_value preset = json_member(&object, "preset"), set = json_member(&object, "set");
-    const char *file = json_get_string(&object, "file", NULL);
+    const struct json_value named = json_member(&object, "file");
+    const bool is_typed = named.node != NULL && json_value_is_typed(&named);
+    const char *file = json_value_file(&named, "policy");
     if (preset.node == NULL && file == NULL && !error_is(error))
         return ERROR_OK; /* inline */
     if (preset.node != NULL && file != NULL)
@@ -339,7 +427,7 @@ static struct error expand_policy(struct scenario *scenario)
     json_member(&object, "typical");
     json_object_close(&object);
     TRY(error);
-    return replace_policy(scenario, file, &preset);
+    return replace_policy(scenario, file, is_typed, &preset);
 }
 
 /* ---- Reading the whole ---- */
@@ -386,7 +474,7 @@ static void read_typical(struct scenario *scenario, const struct json_value *pol
 static void read_capacity(struct scenario *scenario, const struct json_value *world)
 {
     const struct workload_spec *workload = &scenario->workload;
-    const struct capacity_clock clock = {.is_known = workload->trace != NULL, .offset = workload->tz_offset};
+    const struct capacity_clock clock = {.is_known = workload->trace != NULL, .zone = workload->zone};
     struct json_object object;
     if (world->node == NULL || error_is(*world->error))
         return;
@@ -445,7 +533,10 @@ static struct error load(struct scenario *scenario, const struct scenario_option
 {
     struct error error = ERROR_OK;
     TRY(plugins_take_timeout(&scenario->plugins, &options->plugins));
+    const struct json_gate gate = {.self = scenario, .on_file = on_file};
+    scenario->options = options;
     TRY(open_doc(scenario, options));
+    json_doc_guard(scenario->doc, &gate);
     TRY(apply_shorthands(scenario, options));
     TRY(apply_sets(scenario, options, false));
     TRY(expand_cluster(scenario, options));
@@ -455,7 +546,9 @@ static struct error load(struct scenario *scenario, const struct scenario_option
     TRY(apply_sets(scenario, options, true));
     TRY(expand_typical(scenario));
     read_all(scenario, &error);
+    json_doc_guard(scenario->doc, NULL);
     TRY(error);
+    scenario->options = NULL;
     scenario->resolved = json_doc_canonical_new(scenario->doc);
     struct json_value policy = json_doc_root(scenario->doc, &error);
     policy.node = json_object_get(policy.node, "policy");
@@ -480,6 +573,7 @@ void scenario_release(struct scenario *scenario)
     json_doc_free(scenario->doc);
     mem_free(scenario->resolved);
     mem_free(scenario->policy_text);
+    mem_free(scenario->opened);
     arena_release(&scenario->arena);
     *scenario = (struct scenario){0};
 }

@@ -18,7 +18,12 @@
  * workload: loads refer to workload.load_gpus, or else to the GPUs of the named cluster before such overrides.  Paths
  * in the file are relative to its folder, paths given as options to the current folder (scenario_files.h).
  *
- * Law: only files that the scenario names are read; unknown fields are errors.
+ * Laws
+ *  - Only files that the scenario names are read; unknown fields are errors.
+ *  - What comes with a file that the user did not write opens nothing: each name of a file or plug-in passes a gate
+ *    (base/json.h), which is open for what the user typed and for the files that the user named, and what these name in
+ *    turn.  For a scenario out of a container (`text`) the gate of the container decides, and without one nothing is
+ *    opened.  tests/property/test_gate.c and tests/cli/untrusted.sh check it.
  */
 #ifndef SIM_SCENARIO_SCENARIO_H
 #define SIM_SCENARIO_SCENARIO_H
@@ -30,6 +35,7 @@
 struct scenario_options { /* all may be NULL or 0 */
     const char *path;     /* of the scenario file */
     const char *text; /* a resolved scenario, used instead of a file; its paths are relative to the present folder */
+    const struct json_gate *gate; /* which files `text` may name; NULL: none */
     const char *trace, *format;
     const char *cluster; /* a file */
     const char *policy;  /* a preset's name, or a file if it holds '/' or ends in .json */
@@ -39,7 +45,17 @@ struct scenario_options { /* all may be NULL or 0 */
     size_t set_count;
     struct plugin_options
         plugins; /* of the command line; the plug-ins that the scenario and policy files name are loaded too */
+    const char *const *trusted; /* folders whose data files a record may open (studies/run/record_gate.h) */
+    size_t trusted_count;
     const struct json_listener *listener; /* is told each question of the readers; NULL: none */
+};
+
+/* Of a text that the program made itself, or that the user takes for a scenario: it may name any file. */
+extern const struct json_gate scenario_open_gate;
+
+struct scenario_opened { /* a file that the scenario named, and passed the gate */
+    const char *role, *path;
+    char digest[33]; /* of a file of role hwloc; of others their readers know it */
 };
 
 struct scenario {
@@ -57,6 +73,9 @@ struct scenario {
     char cluster_digest[33];  /* of the cluster file; "" for an inline cluster */
     const char *cluster_path; /* "" for an inline one */
     struct plugins plugins;   /* that the policy can use */
+    struct scenario_opened *opened;
+    size_t opened_count, opened_capacity;
+    const struct scenario_options *options; /* while it is loaded */
     struct arena arena;
 };
 

@@ -10,7 +10,7 @@ enum { FILE_BYTES_MAX = 64 << 20 };
 
 /* ---- Where files are named ---- */
 
-enum shape { ONE, LIST, MEMBERS };
+enum shape { ONE, LIST, MEMBERS, POOLS };
 
 struct place {
     const char *role, *field;
@@ -23,6 +23,7 @@ static const struct place of_workload[] = {{.role = "trace", .field = "trace"},
                                            {.role = "table", .field = "tables", .shape = MEMBERS},
                                            {.role = "model", .field = "model", .is_path = text_is_json_path}};
 static const struct place of_scenario[] = {{.role = "cluster", .field = "cluster"},
+                                           {.role = "hwloc", .field = "cluster.pools", .shape = POOLS},
                                            {.role = "capacity", .field = "world.capacity"},
                                            {.role = "typical", .field = "policy.typical"},
                                            {.role = "plugin", .field = "plugins", .shape = LIST},
@@ -76,11 +77,11 @@ static struct error tell_place(const struct visit *visit, const struct place *pl
         error = tell(visit, place, buffer_c_string(&field));
     else if (place->shape == MEMBERS)
         error = tell_members(visit, place, &field);
-    for (size_t i = 0; place->shape == LIST && !error_is(error); i++) {
+    for (size_t i = 0; (place->shape == LIST || place->shape == POOLS) && !error_is(error); i++) {
         field.length = length;
         if (i >= json_array_size(json_doc_at(visit->doc, buffer_c_string(&field))))
             break;
-        buffer_format(&field, ".%zu", i);
+        buffer_format(&field, ".%zu%s", i, place->shape == POOLS ? ".hwloc" : "");
         error = tell(visit, place, buffer_c_string(&field));
     }
     buffer_release(&field);
@@ -186,13 +187,17 @@ static struct error expand_model(struct json_doc *doc, const struct json_value *
     return json_doc_graft(doc, buffer_c_string(path), model);
 }
 
-static struct error expand_columns(struct json_doc *doc, struct buffer *path)
+static struct error expand_columns(struct json_doc *doc, const struct json_value *workload, struct buffer *path)
 {
+    struct json_object object;
     struct json_doc *map;
-    buffer_string(path, "columns");
-    const char *file = json_string_value(json_doc_at(doc, buffer_c_string(path)));
-    if (file == NULL)
+    json_object_open(&object, workload);
+    const struct json_value value = json_member(&object, "columns");
+    if (!json_is_string(value.node))
         return ERROR_OK;
+    const char *file = json_value_file(&value, "columns");
+    TRY(*value.error);
+    buffer_string(path, "columns");
     TRY(scenario_files_read(&map, file, NULL));
     return json_doc_graft(doc, buffer_c_string(path), map);
 }
@@ -204,7 +209,7 @@ static struct error expand_both(struct json_doc *doc, const struct json_value *w
         return ERROR_OK; /* its reader reports that */
     TRY(expand_model(doc, workload, path));
     path->length = length;
-    return expand_columns(doc, path);
+    return expand_columns(doc, workload, path);
 }
 
 struct error scenario_files_expand(struct json_doc *scenario)

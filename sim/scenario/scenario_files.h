@@ -4,6 +4,7 @@
  *
  *   field            role
  *   cluster          cluster
+ *   cluster.pools.0.hwloc  hwloc
  *   world.capacity   capacity
  *   workload.trace   trace
  *   plugins.0        plugin
@@ -11,8 +12,8 @@
  *
  * The parts of workload.merge are workloads too: workload.merge.0.trace.
  *
- * Law: these are all fields whose strings are opened as files.  A field that holds something else, such as the object
- * itself, names no file.
+ * It is for relative paths and for bundles, which change them.  What may be opened is no matter of this list: each name
+ * passes the gate (scenario.h).  A field that holds something else, such as the object itself, names no file.
  */
 #ifndef SIM_SCENARIO_SCENARIO_FILES_H
 #define SIM_SCENARIO_SCENARIO_FILES_H

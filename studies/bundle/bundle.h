@@ -13,11 +13,11 @@
  * from strangers reads no file that its user did not name, and writes none.  A file that has another digest than the
  * record says is not put in, and not taken.
  *
- *   TRY(bundle_make(&bundle, "out/main", BUNDLE_TEXT_MAX));
+ *   TRY(bundle_make(&bundle, &(struct bundle_source){.record = "out/main", .text_max = BUNDLE_TEXT_MAX}));
  *   bundle_text(&bundle, output_buffer(out));
  *
  *   TRY(bundle_read(&bundle, "main.bundle.json.zst"));
- *   TRY(bundle_scenario(&bundle, given, given_count, &scenario));     (then run it)
+ *   TRY(bundle_open(&bundle, given, given_count, &scenario_options));     (then run it)
  *   bundle_release(&bundle);
  */
 #ifndef STUDIES_BUNDLE_BUNDLE_H
@@ -26,6 +26,7 @@
 #include "base/buffer.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "sim/scenario/scenario.h"
 
 enum { BUNDLE_VERSION = 1, BUNDLE_TEXT_MAX = 16 << 20 /* bytes of an input that stands in a bundle, by default */ };
 
@@ -35,6 +36,8 @@ struct bundle_input {
     const char *why_missing; /* after bundle_make, in few words; NULL: nothing is missing */
     bool is_used;            /* the scenario names it: it is needed to run it */
     int file;                /* descriptor of the text as a file of its own; -1: none */
+    char path[32];           /* of that file */
+    const char *given;       /* by the user, in its place; NULL: nothing */
 };
 
 struct bundle {
@@ -43,27 +46,40 @@ struct bundle {
     size_t input_count;
     json_t *metrics;           /* owned */
     struct json_doc *scenario; /* owned */
+    struct json_gate gate;     /* what its scenario may open */
+    char *scenario_text;       /* owned */
     struct arena arena;        /* owns the texts */
 };
 
-/* Of a record.  text_max: inputs that are longer are left out.  ERROR_DATA: the record is none that could be run again:
- * it is partial, a fork, or another program decided.  On error nothing needs to be released. */
-struct error bundle_make(struct bundle *out, const char *record, uint64_t text_max) MUST_CHECK;
-void bundle_text(const struct bundle *bundle, struct buffer *out);
-
-/* ERROR_DATA with line and column if it is no bundle, or names a file that it does not list. */
-struct error bundle_read(struct bundle *out, const char *path) MUST_CHECK;
-
-/* A file that the user of a bundle names for one of its inputs.  It is read even if the bundle holds the text of that
- * input. */
+/* A file that the user names for one of the inputs.  It is read even if the bundle holds the text of that input. */
 struct bundle_file {
     const char *name, *path;
 };
 
-/* Append the scenario with paths of this machine: given ones, and those of files in memory that live as long as the
- * bundle.  ERROR_USAGE: one is missing, or is no input; ERROR_DATA: it is another file than the record's. */
-struct error bundle_scenario(struct bundle *bundle, const struct bundle_file *given, size_t count,
-                             struct buffer *scenario) MUST_CHECK;
+/* What a bundle is made of.  All is borrowed. */
+struct bundle_source {
+    const char *record;         /* folder */
+    uint64_t text_max;          /* inputs that are longer are left out; 0: no input is opened */
+    const char *const *trusted; /* folders whose data files the record may open: studies/run/record_gate.h */
+    size_t trusted_count;
+    const struct bundle_file *given; /* inputs that are elsewhere now */
+    size_t given_count;
+};
+
+/* ERROR_DATA: the record is none that could be run again (it is partial, a fork, or another program decided), or an
+ * input is gone or changed.  ERROR_CONFIG: the record names a file, and is not trusted.  On error nothing needs to be
+ * released. */
+struct error bundle_make(struct bundle *out, const struct bundle_source *source) MUST_CHECK;
+void bundle_text(const struct bundle *bundle, struct buffer *out);
+
+/* ERROR_DATA with line and column if it is no bundle. */
+struct error bundle_read(struct bundle *out, const char *path) MUST_CHECK;
+
+/* What runs the scenario: its text, and a gate that opens the inputs of the bundle and the given files alone.  Both
+ * live as long as the bundle.  ERROR_USAGE: a given file is for no input; ERROR_DATA: it is another file than the
+ * record's. */
+struct error bundle_open(struct bundle *bundle, const struct bundle_file *given, size_t count,
+                         struct scenario_options *scenario) MUST_CHECK;
 
 void bundle_release(struct bundle *bundle);
 

@@ -1,5 +1,4 @@
 /* studies/bundle/bundle_make.c -- a record as a bundle. */
-#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -7,6 +6,7 @@
 #include "reports/record_check.h"
 #include "sim/scenario/scenario_files.h"
 #include "studies/bundle/bundle.h"
+#include "studies/run/record_gate.h"
 
 /* ---- Names without folders ---- */
 
@@ -43,70 +43,91 @@ static bool is_utf8(const char *bytes, size_t length)
     return is_good;
 }
 
-#define OTHER_FILE "the file is not what the run read any more"
+struct making {
+    struct bundle *bundle;
+    const struct bundle_source *source;
+    const struct result_manifest *manifest;
+    struct record_gate gate;
+};
 
-/* Is the file there, what the run read, and not too long? */
-static struct error look(struct bundle_input *input, const char *path, uint64_t text_max)
+/* The file that the user gives for an input. */
+static struct error find_given(const struct making *making, const struct bundle_input *input, const char **path)
 {
-    struct stat status;
+    const struct bundle_source *source = making->source;
     char now[33];
-    if (strcmp(input->role, "plugin") == 0)
-        input->why_missing = "a plug-in is a program";
-    else if (stat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR))
-        input->why_missing = "the file is gone";
-    else if (input_is_once(path))
-        input->why_missing = "it was a pipe";
-    if (input->why_missing != NULL)
+    *path = NULL;
+    for (size_t i = 0; i < source->given_count; i++)
+        if (strcmp(source->given[i].name, input->name) == 0)
+            *path = source->given[i].path;
+    if (*path == NULL)
         return ERROR_OK;
-    TRY(input_digest(path, now));
-    if (strcmp(now, input->digest) != 0)
-        input->why_missing = OTHER_FILE;
-    else if ((uint64_t)status.st_size > text_max)
-        input->why_missing = "it is too long";
-    return ERROR_OK;
+    TRY(input_digest(*path, now));
+    if (strcmp(now, input->digest) == 0)
+        return ERROR_OK;
+    return error_new(ERROR_DATA, "%s is not the '%s' that the run read: its digest is %s, and was %s", *path,
+                     input->name, now, input->digest);
+}
+
+/* The file itself: what the user gives, or what the record may open. */
+static struct error find_file(struct making *making, const struct bundle_input *input, const char *name,
+                              const char **path)
+{
+    const struct json_gate *gate = &making->gate.gate;
+    TRY(find_given(making, input, path));
+    if (*path != NULL)
+        return ERROR_OK;
+    *path = name;
+    struct error error = gate->on_file(gate->self, input->role, false, path);
+    if (error_is(error))
+        error_set_hint(&error, "%s; or name the file: --input %s=PATH; or bundle no inputs: --input-mib 0",
+                       error_hint(&error), input->name);
+    return error;
 }
 
 /* Take the text, or say why not. */
-static struct error take_text(struct bundle *bundle, struct bundle_input *input, const char *path, uint64_t text_max)
+static struct error take_text(struct making *making, struct bundle_input *input, const char *name)
 {
-    char *bytes = NULL, now[33];
+    const uint64_t text_max = making->source->text_max;
+    char *bytes = NULL;
+    const char *path;
+    struct stat status;
     size_t length = 0;
-    TRY(look(input, path, text_max));
+    if (strcmp(input->role, "plugin") == 0)
+        input->why_missing = "a plug-in is a program";
+    else if (text_max == 0)
+        input->why_missing = "it is too long";
     if (input->why_missing != NULL)
         return ERROR_OK;
-    struct error error = input_read_all_digest(path, text_max, &bytes, &length, now);
+    TRY(find_file(making, input, name, &path));
+    if (stat(path, &status) == 0 && (uint64_t)status.st_size > text_max) {
+        input->why_missing = "it is too long";
+        return ERROR_OK;
+    }
+    struct error error = input_read_all(path, text_max, &bytes, &length);
     if (error_is(error) && error.kind == ERROR_DATA) { /* the run could read it, so only its length is wrong */
         error_release(&error);
         error = ERROR_OK;
         input->why_missing = "it is too long";
-    } else if (!error_is(error) && strcmp(now, input->digest) != 0) {
-        input->why_missing = OTHER_FILE;
     } else if (!error_is(error) && (length == 0 || !is_utf8(bytes, length))) {
         input->why_missing = "it is not UTF-8 text";
     } else if (!error_is(error)) {
-        input->text = (struct text){arena_copy(&bundle->arena, (struct text){bytes, length}), length};
+        input->text = (struct text){arena_copy(&making->bundle->arena, (struct text){bytes, length}), length};
     }
     mem_free(bytes);
     return error;
 }
 
-struct making {
-    struct bundle *bundle;
-    const struct result_manifest *manifest;
-    uint64_t text_max;
-};
-
 /* A field of the scenario names a file: let it name an input. */
 static struct error take_file(void *self, const struct scenario_file *file)
 {
-    const struct making *making = self;
+    struct making *making = self;
     for (size_t i = 0; i < making->manifest->input_count; i++) {
         struct bundle_input *input = &making->bundle->inputs[i];
         const struct result_input *source = &making->manifest->inputs[i];
         if (strcmp(source->role, file->role) != 0 || strcmp(source->name, file->path) != 0)
             continue;
         if (!input->is_used)
-            TRY(take_text(making->bundle, input, file->path, making->text_max));
+            TRY(take_text(making, input, file->path));
         input->is_used = true;
         return scenario_files_set(making->bundle->scenario, file->field, input->name);
     }
@@ -116,9 +137,18 @@ static struct error take_file(void *self, const struct scenario_file *file)
     return error;
 }
 
-static struct error take_inputs(struct bundle *bundle, const struct result_manifest *manifest, uint64_t text_max)
+static struct error check_given(const struct bundle *bundle, const struct bundle_source *source)
 {
-    struct making making = {bundle, manifest, text_max};
+    for (size_t i = 0; i < source->given_count; i++)
+        if (!is_taken(bundle, bundle->input_count, source->given[i].name))
+            return error_new(ERROR_USAGE, "the record has no input '%s'", source->given[i].name);
+    return ERROR_OK;
+}
+
+static struct error take_inputs(struct making *making)
+{
+    const struct result_manifest *manifest = making->manifest;
+    struct bundle *bundle = making->bundle;
     bundle->inputs = arena_alloc_array(&bundle->arena, manifest->input_count + 1, struct bundle_input);
     for (size_t i = 0; i < manifest->input_count; i++) {
         const struct result_input *source = &manifest->inputs[i];
@@ -128,7 +158,8 @@ static struct error take_inputs(struct bundle *bundle, const struct result_manif
                                                   .file = -1};
     }
     bundle->input_count = manifest->input_count;
-    return scenario_files_each(bundle->scenario, take_file, &making);
+    TRY(check_given(bundle, making->source));
+    return scenario_files_each(bundle->scenario, take_file, making);
 }
 
 /* ---- The record ---- */
@@ -149,28 +180,33 @@ static struct error check(const struct result *record, const char *folder)
     return error_new(ERROR_DATA, "the record %s cannot be bundled: %s", folder, why);
 }
 
-static struct error make(struct bundle *bundle, const struct result *record, struct json_doc *doc, const char *folder,
-                         uint64_t text_max)
+static struct error make(struct bundle *bundle, const struct result *record, struct json_doc *doc,
+                         const struct bundle_source *source)
 {
     const struct result_manifest *manifest = &record->manifest;
-    TRY(check(record, folder));
+    struct making making = {.bundle = bundle, .source = source, .manifest = manifest};
+    TRY(check(record, source->record));
     bundle->version = arena_copy(&bundle->arena, text_of(manifest->version));
     bundle->fingerprint = arena_copy(&bundle->arena, text_of(manifest->fingerprint));
     bundle->arrivals = arena_copy(&bundle->arena, text_of(manifest->arrivals));
     bundle->metrics = json_deep_copy(json_doc_at(doc, "metrics"));
     TRY(json_doc_parse(&bundle->scenario, "scenario", text_of(manifest->scenario_json), ERROR_DATA));
-    return take_inputs(bundle, manifest, text_max);
+    record_gate_init(&making.gate, source->record, record,
+                     &(struct scenario_options){.trusted = source->trusted, .trusted_count = source->trusted_count});
+    struct error error = take_inputs(&making);
+    record_gate_release(&making.gate);
+    return error;
 }
 
-struct error bundle_make(struct bundle *out, const char *record, uint64_t text_max)
+struct error bundle_make(struct bundle *out, const struct bundle_source *source)
 {
     struct json_doc *doc;
     struct result result;
     *out = (struct bundle){0};
-    TRY(record_check_open(&doc, record));
+    TRY(record_check_open(&doc, source->record));
     struct error error = result_read_doc(&result, doc);
     if (!error_is(error)) {
-        error = make(out, &result, doc, record, text_max);
+        error = make(out, &result, doc, source);
         result_release(&result);
     }
     json_doc_free(doc);

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "base/input.h"
-#include "sim/scenario/scenario_files.h"
 #include "studies/bundle/bundle.h"
 
 #define FILE_BYTES_MAX (UINT64_C(1) << 30)
@@ -57,16 +56,6 @@ static void read_inputs(struct bundle *bundle, struct json_object *root)
     }
 }
 
-static struct error listed(void *self, const struct scenario_file *file)
-{
-    struct bundle_input *input = find_input(self, file->role, file->path);
-    if (input == NULL)
-        return error_new(ERROR_DATA, "the scenario of the bundle names '%s' (%s), which is none of its inputs",
-                         file->path, file->field);
-    input->is_used = true;
-    return ERROR_OK;
-}
-
 static struct error read_doc(struct bundle *bundle, struct json_doc *doc)
 {
     struct error error = ERROR_OK;
@@ -91,8 +80,7 @@ static struct error read_doc(struct bundle *bundle, struct json_doc *doc)
     char *text = json_value_canonical_new(&scenario);
     error = json_doc_parse(&bundle->scenario, "scenario", text_of(text), ERROR_DATA);
     mem_free(text);
-    TRY(error);
-    return scenario_files_each(bundle->scenario, listed, bundle);
+    return error;
 }
 
 struct error bundle_read(struct bundle *out, const char *path)
@@ -120,7 +108,7 @@ static struct error make_file(struct bundle_input *input)
     struct text rest = input->text;
     if (input->file >= 0)
         return ERROR_OK;
-    input->file = memfd_create(input->name, MFD_CLOEXEC);
+    input->file = memfd_create("input of a bundle", MFD_CLOEXEC);
     while (input->file >= 0 && rest.length > 0) {
         const ssize_t written = write(input->file, rest.at, rest.length);
         if (written < 0 && errno != EINTR)
@@ -131,56 +119,55 @@ static struct error make_file(struct bundle_input *input)
     return rest.length == 0 ? ERROR_OK : error_io("make a file in memory of", input->name, errno);
 }
 
-static struct error check_given(const struct bundle *bundle, const struct bundle_file *given)
+static struct error take_given(struct bundle *bundle, const struct bundle_file *given)
 {
-    const struct bundle_input *input = find_input(bundle, NULL, given->name);
+    struct bundle_input *input = find_input(bundle, NULL, given->name);
     char digest[33];
-    if (input == NULL || !input->is_used)
+    if (input == NULL)
         return error_new(ERROR_USAGE, "the bundle needs no input '%s'", given->name);
     if (input_is_once(given->path))
         return error_new(ERROR_USAGE, "'%s' can be read only once: name a file", given->path);
     TRY(input_digest(given->path, digest));
+    input->given = given->path;
     if (strcmp(digest, input->digest) == 0)
         return ERROR_OK;
     return error_new(ERROR_DATA, "%s is not the '%s' that the run read: its digest is %s, and was %s", given->path,
                      given->name, digest, input->digest);
 }
 
-struct placing {
-    struct bundle *bundle;
-    const struct bundle_file *given;
-    size_t count;
-};
-
-static struct error place(void *self, const struct scenario_file *file)
+/* A gate: the scenario of a bundle opens inputs of the bundle, and files that the user gave for them. */
+static struct error on_file(void *self, const char *role, bool is_typed, const char **path)
 {
-    const struct placing *placing = self;
-    struct bundle_input *input = find_input(placing->bundle, file->role, file->path);
-    char path[32];
-    for (size_t i = 0; i < placing->count; i++)
-        if (strcmp(placing->given[i].name, file->path) == 0)
-            return scenario_files_set(placing->bundle->scenario, file->field, placing->given[i].path);
-    if (input->text.at == NULL || strcmp(input->role, "plugin") == 0) {
+    struct bundle_input *input = find_input(self, role, *path);
+    (void)is_typed;
+    if (input == NULL)
+        return error_new(ERROR_DATA, "the scenario of the bundle names '%s' (%s), which is none of its inputs", *path,
+                         role);
+    if (input->given != NULL) {
+        *path = input->given;
+        return ERROR_OK;
+    }
+    if (input->text.at == NULL || strcmp(role, "plugin") == 0) {
         struct error error = error_new(ERROR_USAGE, "the bundle does not hold its %s '%s' (digest %s)", input->role,
                                        input->name, input->digest);
         error_set_hint(&error, "get that file, and name it: --input %s=PATH", input->name);
         return error;
     }
     TRY(make_file(input));
-    snprintf(path, sizeof path, "/proc/self/fd/%d", input->file);
-    return scenario_files_set(placing->bundle->scenario, file->field, path);
+    snprintf(input->path, sizeof input->path, "/proc/self/fd/%d", input->file);
+    *path = input->path;
+    return ERROR_OK;
 }
 
-struct error bundle_scenario(struct bundle *bundle, const struct bundle_file *given, size_t count,
-                             struct buffer *scenario)
+struct error bundle_open(struct bundle *bundle, const struct bundle_file *given, size_t count,
+                         struct scenario_options *scenario)
 {
-    struct placing placing = {bundle, given, count};
     for (size_t i = 0; i < count; i++)
-        TRY(check_given(bundle, &given[i]));
-    TRY(scenario_files_each(bundle->scenario, place, &placing));
-    char *text = json_doc_canonical_new(bundle->scenario);
-    buffer_string(scenario, text);
-    mem_free(text);
+        TRY(take_given(bundle, &given[i]));
+    bundle->gate = (struct json_gate){.self = bundle, .on_file = on_file};
+    mem_free(bundle->scenario_text);
+    bundle->scenario_text = json_doc_canonical_new(bundle->scenario);
+    *scenario = (struct scenario_options){.text = bundle->scenario_text, .gate = &bundle->gate};
     return ERROR_OK;
 }
 
@@ -191,6 +178,7 @@ void bundle_release(struct bundle *bundle)
             close(bundle->inputs[i].file);
     json_decref(bundle->metrics);
     json_doc_free(bundle->scenario);
+    mem_free(bundle->scenario_text);
     arena_release(&bundle->arena);
     *bundle = (struct bundle){0};
 }

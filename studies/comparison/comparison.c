@@ -242,7 +242,7 @@ static struct error no_run(const struct comparison *comparison)
         for (size_t seed = 0; seed < comparison->seed_count; seed++) {
             const struct comparison_run *run = &comparison->sides[side].runs[seed];
             if (run->state == COMPARISON_RUN_FAILED)
-                return error_new(ERROR_DATA, "no run succeeded; the first, '%s' with seed %llu: %s",
+                return error_new(run->kind, "no run succeeded; the first, '%s' with seed %llu: %s",
                                  comparison->sides[side].name, (unsigned long long)run->seed, run->failure);
         }
     return ERROR_OK;

@@ -73,6 +73,7 @@ enum comparison_run_state { COMPARISON_RUN_MISSING, COMPARISON_RUN_DONE, COMPARI
 struct comparison_run {
     enum comparison_run_state state;
     uint64_t seed;
+    enum error_kind kind; /* of a failed run's error */
     char *failure, *said; /* of a failed one: what happened, and what the run said; owned */
     struct values values; /* of one that is done */
     bool has_chance;      /* another seed may give other values */

@@ -4,6 +4,7 @@
 
 #include "studies/comparison/comparison_inside.h"
 #include "studies/divergence/divergence.h"
+#include "studies/run/record_gate.h"
 
 /* Why the decisions of a side cannot be made again; NULL: they can. */
 static const char *obstacle(const struct comparison *comparison, size_t side)
@@ -44,12 +45,16 @@ bool comparison_begin_first(struct comparison *comparison, size_t side)
 }
 
 /* seed: of the sides that are run; a record has its own. */
-static struct scenario_options options_of(const struct comparison *comparison, size_t side, const char *seed)
+static struct scenario_options options_of(const struct comparison *comparison, size_t side, const char *seed,
+                                          struct record_gate *gate)
 {
     const struct comparison_side_options *options = &comparison->options->sides[side];
+    const struct result *record = &comparison->sides[side].runs[0].values.result;
     struct scenario_options again = options->scenario;
+    record_gate_init(gate, options->record, record, &again);
     if (options->record != NULL)
-        again = (struct scenario_options){.text = comparison->sides[side].runs[0].values.result.manifest.scenario_json};
+        again = (struct scenario_options){
+            .text = record->manifest.scenario_json, .gate = &gate->gate, .plugins = again.plugins};
     else
         again.seed = seed;
     return again;
@@ -61,9 +66,17 @@ struct error comparison_find_first(const struct comparison *comparison, size_t s
     struct divergence divergence;
     const char *a = comparison->sides[0].name, *b = comparison->sides[side].name;
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)comparison->seeds[0]);
-    const struct scenario_options base = options_of(comparison, 0, seed);
-    const struct scenario_options candidate = options_of(comparison, side, seed);
-    TRY(divergence_find(&base, &candidate, NULL, &divergence));
+    struct record_gate gates[2];
+    const struct scenario_options base = options_of(comparison, 0, seed, &gates[0]);
+    const struct scenario_options candidate = options_of(comparison, side, seed, &gates[1]);
+    struct error error = divergence_find(&base, &candidate, NULL, &divergence);
+    record_gate_release(&gates[0]);
+    record_gate_release(&gates[1]);
+    if (error_is(error)) { /* in one line, as it is shown */
+        struct error plain = error_new(error.kind, "%s; %s", error_message(&error), error_hint(&error));
+        error_release(&error);
+        return plain;
+    }
     divergence_text(&divergence, a, b, out);
     buffer_char(out, '\0');
     divergence_json(&divergence, a, b, out);

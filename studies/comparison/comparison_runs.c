@@ -87,8 +87,9 @@ static struct error run_task(void *self, size_t index, struct buffer *out)
     return error;
 }
 
-static void keep_failure(struct comparison_run *run, const char *failure, const char *said)
+static void keep_failure(struct comparison_run *run, enum error_kind kind, const char *failure, const char *said)
 {
+    run->kind = kind;
     run->state = COMPARISON_RUN_FAILED;
     run->failure = mem_copy_text(failure);
     run->said = mem_copy_text(said);
@@ -106,7 +107,7 @@ static void keep_result(void *self, const struct worker_result *result)
     }
     run->seed = batch->comparison->seeds[task->seed];
     if (!result->is_done) {
-        keep_failure(run, result->failure, result->said);
+        keep_failure(run, result->kind, result->failure, result->said);
         return;
     }
     struct job_waits waits = {0};
@@ -117,7 +118,7 @@ static void keep_result(void *self, const struct worker_result *result)
         job_waits_release(&waits);
     struct error error = values_read_text(&run->values, "the result of the run", text);
     if (error_is(error)) {
-        keep_failure(run, error_message(&error), "");
+        keep_failure(run, error.kind, error_message(&error), "");
         error_release(&error);
         return;
     }

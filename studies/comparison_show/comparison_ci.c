@@ -20,33 +20,12 @@ static void write_first(const struct comparison *comparison, const struct compar
 
 /* ---- JUnit ---- */
 
-/* The bytes of the first character that XML can hold; 0: it can not. */
-static size_t xml_bytes(struct text text)
-{
-    const unsigned char c = (unsigned char)text.at[0];
-    const size_t bytes = text_utf8_bytes(text);
-    if (bytes == 3 && memcmp(text.at, "\xef\xbf", 2) == 0 && (unsigned char)text.at[2] >= 0xbe)
-        return 0; /* U+FFFE and U+FFFF */
-    return c < 0x20 && c != '\n' && c != '\t' ? 0 : bytes;
-}
-
-/* Escaped; what XML cannot hold becomes '?'. */
-static void write_xml(const char *text, struct buffer *out)
-{
-    struct text rest = text_of(text);
-    while (rest.length > 0) {
-        const size_t bytes = xml_bytes(rest), step = bytes == 0 ? 1 : bytes;
-        buffer_html(out, bytes == 0 ? TEXT("?") : (struct text){rest.at, bytes});
-        rest = (struct text){rest.at + step, rest.length - step};
-    }
-}
-
 static void open_case(const char *class, const char *name, const char *side, struct buffer *out)
 {
     buffer_format(out, "  <testcase classname=\"windtunnel.%s\" name=\"", class);
-    write_xml(side, out);
+    buffer_html(out, text_of(side));
     buffer_string(out, ": ");
-    write_xml(name, out);
+    buffer_html(out, text_of(name));
     buffer_string(out, "\" time=\"0\"");
 }
 
@@ -55,11 +34,11 @@ static void close_case(const char *element, const char *type, const char *messag
                        struct buffer *out)
 {
     buffer_format(out, ">\n    <%s type=\"%s\" message=\"", element, type);
-    write_xml(message, out);
+    buffer_html(out, text_of(message));
     buffer_string(out, "\">");
-    write_xml(message, out);
+    buffer_html(out, text_of(message));
     buffer_string(out, detail[0] != '\0' ? "\n" : "");
-    write_xml(detail, out);
+    buffer_html(out, text_of(detail));
     buffer_format(out, "</%s>\n  </testcase>\n", element);
 }
 
@@ -84,7 +63,7 @@ static void write_gate_case(const struct comparison *comparison, const struct co
     case GATE_NOT_DEFINED:
         /* The schema allows no attribute here. */
         buffer_string(out, ">\n    <skipped>");
-        write_xml(buffer_c_string(&text), out);
+        buffer_html(out, text_of(buffer_c_string(&text)));
         buffer_string(out, "</skipped>\n  </testcase>\n");
         break;
     }

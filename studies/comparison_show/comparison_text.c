@@ -216,6 +216,70 @@ static void write_side(const struct comparison *comparison, size_t side, const s
     buffer_release(&winners);
 }
 
+/* ---- all sides at a glance ---- */
+
+enum { SIDES_MIN = 4, SIDE_WIDTH = 24 }; /* of the table; of the name of a side */
+
+/* The metrics of the table and their headings. */
+static const struct {
+    const char *name, *heading;
+} main_metrics[] = {{"jobs_completed", "completed"},   {"queue_time_mean_s", "mean wait"},
+                    {"queue_time_p95_s", "p95 wait"},  {"slowdown_bounded_mean", "slowdown"},
+                    {"allocation_ratio", "allocated"}, {"goodput_ratio", "goodput"},
+                    {"preemptions", "preemptions"},    {"jain_fairness", "fairness"}};
+
+/* The row of a metric of the whole run; SIZE_MAX: it has none. */
+static size_t row_of(const struct comparison *comparison, const char *name)
+{
+    for (size_t r = 0; r < comparison->row_count; r++)
+        if (comparison->rows[r].of.cut == NULL && strcmp(comparison->rows[r].metric->name, name) == 0)
+            return r;
+    return SIZE_MAX;
+}
+
+/* The value and the mark of a side; the base has a dot. */
+static void table_cell(const struct comparison *comparison, size_t side, size_t row, struct buffer *out)
+{
+    const struct difference *difference = &comparison->differences[side == 0 ? 1 : side][row];
+    struct buffer text = {0};
+    comparison_write_value(difference, side == 0 ? difference->base : difference->candidate, &text);
+    buffer_format(&text, " %c", side == 0 ? '.' : difference->mark);
+    column(out, &text, VALUE_WIDTH);
+    buffer_release(&text);
+}
+
+/* One line a side.  Base and candidate of a difference are of the seeds that both have run, so the base's line is that
+ * of its pairs with the first candidate. */
+static void write_table(const struct comparison *comparison, struct buffer *out)
+{
+    size_t rows[sizeof main_metrics / sizeof main_metrics[0]];
+    if (comparison->side_count < SIDES_MIN)
+        return;
+    buffer_string(out, "\n  ");
+    for (size_t i = 0; i < SIDE_WIDTH; i++)
+        buffer_char(out, ' ');
+    for (size_t m = 0; m < sizeof main_metrics / sizeof main_metrics[0]; m++) {
+        struct buffer heading = {0};
+        rows[m] = row_of(comparison, main_metrics[m].name);
+        if (rows[m] == SIZE_MAX)
+            continue;
+        buffer_string(&heading, main_metrics[m].heading);
+        column(out, &heading, VALUE_WIDTH);
+        buffer_release(&heading);
+    }
+    buffer_char(out, '\n');
+    for (size_t side = 0; side < comparison->side_count; side++) {
+        buffer_string(out, "  ");
+        const size_t start = out->length;
+        view_name(out, comparison->sides[side].name, SIDE_WIDTH);
+        pad(out, start, SIDE_WIDTH);
+        for (size_t m = 0; m < sizeof main_metrics / sizeof main_metrics[0]; m++)
+            if (rows[m] != SIZE_MAX)
+                table_cell(comparison, side, rows[m], out);
+        buffer_char(out, '\n');
+    }
+}
+
 void comparison_write_text(const struct comparison *comparison, const struct comparison_show *show, struct buffer *out)
 {
     write_gates(comparison, out);
@@ -226,6 +290,7 @@ void comparison_write_text(const struct comparison *comparison, const struct com
     buffer_string(out, "; the base is ");
     comparison_write_base(comparison, out);
     buffer_char(out, '\n');
+    write_table(comparison, out);
     for (size_t side = 1; side < comparison->side_count; side++)
         write_side(comparison, side, show, out);
     if (comparison->side_count > 1 && !comparison->is_exact && comparison->seed_count > 1)

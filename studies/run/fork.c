@@ -4,6 +4,7 @@
 
 #include "reports/record_check.h"
 #include "reports/view.h"
+#include "studies/run/record_gate.h"
 
 /* A duration as it can be typed: whole days, hours or seconds. */
 static void write_time(struct buffer *out, time_ns at)
@@ -110,27 +111,9 @@ static bool shares_alike(const struct policy_config *a, const struct policy_conf
            one->trust == other->trust && one->isolation == other->isolation;
 }
 
-/* What runs holds the pieces that the policy of the record gave it.  The world reckons speeds and SM activity by the
- * pieces that the present policy gives, and would be wrong about these jobs. */
-static struct error check_sharing(const struct fork *fork, const struct scenario *scenario,
-                                  const struct plugin_options *plugins)
+static struct error check_keys(const struct scenario *before, const struct scenario *scenario)
 {
-    const struct scenario_options options = {.text = fork->record.manifest.scenario_json, .plugins = *plugins};
-    struct scenario before;
-    struct error error = scenario_load(&before, &options);
-    if (!error_is(error) && !shares_alike(&before.policy, &scenario->policy)) {
-        error =
-            error_new(ERROR_CONFIG, "a fork cannot change how GPUs are shared ('policy.sharing'): jobs run on pieces "
-                                    "of the other kind");
-        error_set_hint(&error, "run the whole scenario, or set policy.sharing as in the record");
-    }
-    scenario_release(&before);
-    return error;
-}
-
-struct error fork_check(const struct fork *fork, const struct scenario *scenario, const struct plugin_options *plugins)
-{
-    json_t *record = world_of(fork->record.manifest.scenario_json), *own = world_of(scenario->resolved);
+    json_t *record = world_of(before->resolved), *own = world_of(scenario->resolved);
     struct error error = ERROR_OK;
     const char *key = other_key(own, record);
     key = key != NULL ? key : other_key(record, own);
@@ -141,7 +124,39 @@ struct error fork_check(const struct fork *fork, const struct scenario *scenario
     }
     json_decref(record);
     json_decref(own);
-    return error_is(error) ? error : check_sharing(fork, scenario, plugins);
+    return error;
+}
+
+/* What runs holds the pieces that the policy of the record gave it.  The world reckons speeds and SM activity by the
+ * pieces that the present policy gives, and would be wrong about these jobs. */
+static struct error check_sharing(const struct scenario *before, const struct scenario *scenario)
+{
+    if (shares_alike(&before->policy, &scenario->policy))
+        return ERROR_OK;
+    struct error error = error_new(ERROR_CONFIG, "a fork cannot change how GPUs are shared ('policy.sharing'): jobs "
+                                                 "run on pieces of the other kind");
+    error_set_hint(&error, "run the whole scenario, or set policy.sharing as in the record");
+    return error;
+}
+
+struct error fork_scenario(const struct fork *fork, struct scenario *scenario, const struct scenario_options *options)
+{
+    struct record_gate gate;
+    struct scenario before = {0};
+    record_gate_init(&gate, fork->folder, &fork->record, options);
+    struct scenario_options own = *options, alone = {.plugins = options->plugins};
+    own.text = alone.text = fork->record.manifest.scenario_json;
+    own.gate = alone.gate = &gate.gate;
+    struct error error = scenario_load(scenario, &own);
+    if (!error_is(error))
+        error = scenario_load(&before, &alone);
+    record_gate_release(&gate);
+    if (!error_is(error))
+        error = check_keys(&before, scenario);
+    if (!error_is(error))
+        error = check_sharing(&before, scenario);
+    scenario_release(&before);
+    return error;
 }
 
 void fork_release(struct fork *fork)

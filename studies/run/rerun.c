@@ -135,7 +135,7 @@ static struct error end_error(enum error_kind kind, const char *program, int sta
 static struct error no_start(enum error_kind kind, const char *program, int errno_value)
 {
     if (errno_value == EAGAIN || errno_value == ENOMEM)
-        kind = ERROR_IO;
+        kind = errno_value == EAGAIN ? ERROR_IO : ERROR_INTERNAL;
     return error_new(kind, "cannot start '%s': %s", program, strerror(errno_value));
 }
 

@@ -1,7 +1,9 @@
 #include "studies/run/run.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "reports/html.h"
 #include "sim/plugins/guard.h"
@@ -149,9 +151,7 @@ static struct error load_scenario(struct run *run)
     if (run->options->fork == NULL)
         return scenario_load(&run->scenario, &scenario);
     TRY(fork_open(&run->fork, run->options->fork, run->options->fork_at, run->options->version));
-    scenario.text = run->fork.record.manifest.scenario_json;
-    TRY(scenario_load(&run->scenario, &scenario));
-    return fork_check(&run->fork, &run->scenario, &run->options->scenario.plugins);
+    return fork_scenario(&run->fork, &run->scenario, &scenario);
 }
 
 struct error run_simulate(struct run *run, const struct run_options *options)
@@ -184,8 +184,7 @@ static struct error commit_moments(struct run *run)
 /* What a manifest borrows. */
 struct manifest {
     struct result_manifest result;
-    /* scenario, record, cluster, capacity; of a merge each part has its own */
-    struct result_input inputs[5 + (1 + WORKLOAD_PARTS_MAX) * (1 + SIDE_FILES_MAX) + PLUGINS_MAX];
+    struct result_input *inputs; /* owned */
     struct result_file files[RECORD_FILE_COUNT + 2];
     char digests[RECORD_FILE_COUNT + 2][33];
     char fingerprint[17], arrivals[17];
@@ -209,7 +208,9 @@ static void fill_inputs(const struct run *run, struct manifest *manifest)
 {
     const struct plugins *plugins = &run->scenario.plugins;
     const char *path = run->options->scenario.path;
-    struct result_input *inputs = manifest->inputs;
+    /* scenario, record, cluster, capacity, hwloc; of a merge each part has its own */
+    struct result_input *inputs = manifest->inputs = mem_zalloc(
+        5 + run->scenario.opened_count + (1 + WORKLOAD_PARTS_MAX) * (1 + SIDE_FILES_MAX) + PLUGINS_MAX, sizeof *inputs);
     size_t count = 0;
     if (run->scenario.digest[0] != '\0')
         inputs[count++] = (struct result_input){.role = "scenario", .name = path, .digest = run->scenario.digest};
@@ -219,6 +220,10 @@ static void fill_inputs(const struct run *run, struct manifest *manifest)
     if (run->scenario.cluster_path[0] != '\0')
         inputs[count++] = (struct result_input){
             .role = "cluster", .name = run->scenario.cluster_path, .digest = run->scenario.cluster_digest};
+    for (size_t i = 0; i < run->scenario.opened_count; i++)
+        if (strcmp(run->scenario.opened[i].role, "hwloc") == 0)
+            inputs[count++] = (struct result_input){
+                .role = "hwloc", .name = run->scenario.opened[i].path, .digest = run->scenario.opened[i].digest};
     const struct capacity_table *capacity = &run->scenario.world.capacity;
     if (capacity->path != NULL)
         inputs[count++] = (struct result_input){.role = "capacity", .name = capacity->path, .digest = capacity->digest};
@@ -295,6 +300,7 @@ struct error run_result_text(const struct run *run, const struct result_host *ho
     struct manifest manifest;
     fill_manifest(run, &manifest);
     result_text(&manifest.result, run->metrics, host, out);
+    mem_free(manifest.inputs);
     return ERROR_OK;
 }
 
@@ -319,21 +325,31 @@ static struct error commit_all(struct run *run)
     return output_commit(&run->summary);
 }
 
-struct error run_commit(struct run *run, const struct result_host *host)
+static struct error commit(struct run *run, struct manifest *manifest, const struct result_host *host)
 {
-    struct manifest manifest;
+    struct result_host here = host != NULL ? *host : (struct result_host){0};
+    char folder[PATH_MAX];
+    here.folder = getcwd(folder, sizeof folder);
     struct html_options options = {.title = scenario_title(&run->scenario),
                                    .cluster = run->scenario.cluster->name,
                                    .policy = run_policy_name(run),
                                    .arguments = run->options->arguments};
-    fill_manifest(run, &manifest);
-    html_text(run->metrics, &manifest.result, &options, output_buffer(run->page));
+    fill_manifest(run, manifest);
+    html_text(run->metrics, &manifest->result, &options, output_buffer(run->page));
     TRY(output_seal(run->page));
     TRY(seal_rows(run));
-    fill_files(run, &manifest);
-    result_text(&manifest.result, run->metrics, host, output_buffer(run->summary));
+    fill_files(run, manifest);
+    result_text(&manifest->result, run->metrics, &here, output_buffer(run->summary));
     TRY(output_seal(run->summary));
     return commit_all(run);
+}
+
+struct error run_commit(struct run *run, const struct result_host *host)
+{
+    struct manifest manifest;
+    struct error error = commit(run, &manifest, host);
+    mem_free(manifest.inputs);
+    return error;
 }
 
 void run_release(struct run *run)

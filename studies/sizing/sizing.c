@@ -151,7 +151,7 @@ static void fail(struct batch *batch, uint64_t seed, const struct worker_result 
     if (error_is(batch->error))
         return;
     sizing_write_setting(&batch->sizing->options->question, batch->point->number, &setting);
-    batch->error = error_new(ERROR_DATA, "the run with %s and seed %llu failed: %s", buffer_c_string(&setting),
+    batch->error = error_new(result->kind, "the run with %s and seed %llu failed: %s", buffer_c_string(&setting),
                              (unsigned long long)seed, result->failure);
     buffer_release(&setting);
 }

@@ -70,9 +70,10 @@ static struct error make_run(void *self, size_t task, struct buffer *out)
 {
     const struct work *work = self;
     const struct sweep_run *run = &work->plan.runs[work->runs[task]];
-    const struct trial trial = {.version = work->options->version,
-                                .scenario = {.text = work->plan.configurations[run->combination]},
-                                .seed = run->seed};
+    const struct trial trial = {
+        .version = work->options->version,
+        .scenario = {.text = work->plan.configurations[run->combination], .gate = &scenario_open_gate},
+        .seed = run->seed};
     const char *folder = work->options->paths_folder != NULL ? work->options->paths_folder : work->plan.paths_folder;
     struct buffer result = {0};
     char digest[33];

@@ -22,6 +22,7 @@ struct draw {
     struct buffer *out;   /* borrowed */
     uint32_t queue_count; /* of the scenario that is drawn */
     uint32_t gpus;        /* of a node of its first pool */
+    bool has_physics;     /* its world has checkpoints, cold starts, a monitor and so on */
 };
 
 static inline uint32_t draw_below(struct draw *draw, uint32_t count)

@@ -95,10 +95,14 @@ static void write_world(struct draw *draw, uint64_t seed, const struct random_sc
     struct draw aside = *draw; /* a copy: all else is the same with and without faults */
     if (options->has_faults && draw_once_in(&aside, 3))
         FIELD(&aside, "faults", faults);
+    if (options->has_physics)
+        random_physics_write_world(&aside);
     buffer_format(draw->out,
-                  ", 'sample_s': 86400, 'stall_steps': %llu}, 'workload': {'trace': 'j.jsonl', 'format': 'jsonl'}, "
-                  "'seed': %llu}\n",
-                  (unsigned long long)options->stall_steps, (unsigned long long)(seed & 0xffff));
+                  ", 'sample_s': 86400, 'stall_steps': %llu}, 'workload': {'trace': 'j.jsonl', 'format': 'jsonl'",
+                  (unsigned long long)options->stall_steps);
+    if (options->has_physics)
+        random_physics_write_workload(&aside);
+    buffer_format(draw->out, "}, 'seed': %llu}\n", (unsigned long long)(seed & 0xffff));
 }
 
 /* ---- All together ---- */
@@ -107,7 +111,7 @@ void random_scenario_make(struct random_scenario *scenario, uint64_t seed, uint3
                           const struct random_scenario_options *options)
 {
     *scenario = (struct random_scenario){0};
-    struct draw own = {.out = &scenario->text};
+    struct draw own = {.out = &scenario->text, .has_physics = options->has_physics};
     random_stream_init(&own.stream, seed, "scenario", draw);
     write_cluster(&own);
     write_queues(&own);

@@ -26,6 +26,7 @@ struct random_scenario {
 struct random_scenario_options {
     uint64_t stall_steps; /* of the world */
     bool has_faults;      /* jobs fail in some of the worlds */
+    bool has_physics;     /* some worlds charge checkpoints, start cold, are measured, change their size, and so on */
     /* Append ", 'policy': ...", by the same stream; NULL: there is no policy in the text. */
     void (*write_policy)(struct draw *draw);
 };
@@ -34,7 +35,12 @@ void random_scenario_make(struct random_scenario *scenario, uint64_t seed, uint3
                           const struct random_scenario_options *options);
 void random_scenario_release(struct random_scenario *scenario);
 
-/* Of the next file: the jobs, one a line.  Returns their number. */
+/* Of random_jobs.c: the jobs, one a line.  Returns their number. */
 uint32_t random_scenario_write_jobs(struct draw *draw);
+
+/* Of random_physics.c: a comma and fields of the world, of the workload, of a job; or nothing. */
+void random_physics_write_world(struct draw *draw);
+void random_physics_write_workload(struct draw *draw);
+void random_physics_write_job(struct draw *draw);
 
 #endif

@@ -194,26 +194,42 @@ def looks(n, alpha):
 
 
 def series(values):
-    """MSER-5 by its definition, then batch means."""
+    """MSER-5 by its definition, the front kept if its mean is like the rest's, then batch means and Skart's ends."""
+    def cut(kept, k):
+        size = len(kept) // k
+        means = kept[len(kept) - k * size:].reshape(k, size).mean(axis=1)
+        squares = numpy.sum((means - means.mean()) ** 2)
+        return means, size, 1 - numpy.sum(numpy.diff(means) ** 2) / (2 * squares)
+
+    def growth(c):
+        return (1 + c) / (1 - c) if c > 0 else 1
+
     z = numpy.array([numpy.mean(values[i:i + 5]) for i in range(0, len(values) // 5 * 5, 5)])
     statistic = [numpy.sum((z[d:] - numpy.mean(z[d:])) ** 2) / (len(z) - d) ** 2 for d in range(len(z) // 2 + 1)]
     warmup = 5 * int(numpy.argmin(statistic))
     write("warmup", warmup)
+    if 0 < warmup < 5 * (len(z) // 2):
+        means, size, c = cut(values[warmup:], 20)
+        of_one = means.var(ddof=1) * size * growth(min(c, 0.9))
+        rest = len(values) - warmup
+        if abs(values[:warmup].mean() - values[warmup:].mean()) <= 6 * math.sqrt(of_one / warmup + of_one / rest):
+            warmup = 0
     kept = values[warmup:]
     for k in (30, 20, 10):
-        size = len(kept) // k
-        means = kept[len(kept) - k * size:].reshape(k, size).mean(axis=1)
-        c = 1 - numpy.sum(numpy.diff(means) ** 2) / (2 * numpy.sum((means - means.mean()) ** 2))
+        means, size, c = cut(kept, k)
         if c * math.sqrt((k * k - 1) / (k - 2)) <= stats.norm.ppf(0.9):
             break
     else:
         k = 0
     write("batches", k)
     if k:
-        low, high = interval(means.mean(), means, LEVEL)
+        error = math.sqrt(means.var(ddof=1) / k * growth(c))
+        bend = stats.skew(means, bias=False) / (6 * math.sqrt(k))
+        t = stats.t.ppf((1 + LEVEL) / 2, k - 1)
+        ends = [(numpy.cbrt(1 + 6 * bend * (x - bend)) - 1) / (2 * bend) for x in (t, -t)]
         write("mean", means.mean())
-        write("low", low)
-        write("high", high)
+        write("low", means.mean() - ends[0] * error)
+        write("high", means.mean() - ends[1] * error)
 
 
 def autoregression(count, phi, start, seed):

@@ -24,13 +24,13 @@ job_id,start_s,why,reason,lost_s,end_s
 1,190.5,ended,,0,240.5
 END
 for at in 30 75; do
-    windtunnel run whole --fork-at ${at}s --check --out fork
+    windtunnel run whole --trust whole --fork-at ${at}s --check --out fork
     [ "$status" -eq 0 ] && [ "$(fingerprint)" = "$whole" ] || fail "a fork at $at s: $(cat said.err)"
 done
-windtunnel run whole --fork-at 75s --policy easy --check
+windtunnel run whole --trust whole --fork-at 75s --policy easy --check
 [ "$status" -eq 0 ] || fail "a fork with another policy: $(cat said.err)"
 
-windtunnel trace freeze whole --out frozen.jsonl
+windtunnel trace freeze whole --trust whole --out frozen.jsonl
 windtunnel run --trace frozen.jsonl --cluster four.json --policy fifo
 [ "$(fingerprint)" = "$whole" ] || fail "the frozen trace is another workload: $(cat said.err), not $whole"
 windtunnel trace convert tries.csv --out back.csv

@@ -29,9 +29,9 @@ echo '{"cluster": "four.json", "policy": {"preset": "windtunnel"},
     >study/s.json
 windtunnel run study/s.json --seed 7 --out rec
 [ "$status" -eq 0 ] || fail "run: $(cat said.err)"
-windtunnel bundle rec
+windtunnel bundle rec --trust rec
 [ "$status" -eq 0 ] && grep -q '^inside: jobs.csv.zst (trace), ' said.err || fail "bundle: $(cat said.err)"
-windtunnel bundle rec/ --out plain.json
+windtunnel bundle rec/ --trust rec --out plain.json
 zstd -dqc rec.bundle.json.zst | cmp -s - plain.json || fail "compressed and plain bundles differ"
 ! grep -q "$scratch\|study\|data/" plain.json || fail "the bundle holds a path"
 mkdir elsewhere
@@ -46,10 +46,10 @@ mv moved study
 windtunnel bundle rec --input-mib 0 --out small.json.zst
 grep -q '^not inside: jobs.csv.zst (trace): it is too long; ' said.err || fail "a long input: $(cat said.err)"
 digest=$(sed -n 's/.*"trace", "name": "[^"]*", "digest": "\([0-9a-f]*\)".*/\1/p' rec/result.json)
-refused_plainly 2 reproduce small.json.zst <<END
-error: the bundle does not hold its trace 'jobs.csv.zst' (digest $digest)
-  get that file, and name it: --input jobs.csv.zst=PATH
-END
+windtunnel reproduce small.json.zst
+[ "$status" -eq 2 ] || fail "an input that is not in the bundle: $status"
+says said.err "^error: .*: the bundle does not hold its trace 'jobs.csv.zst' (digest $digest)$"
+says said.err 'get that file, and name it: --input jobs.csv.zst=PATH$'
 reproduces 0 "$same" small.json.zst --input jobs.csv.zst=study/data/jobs.csv.zst
 refused_plainly 2 reproduce small.json.zst --input jobs.csv=study/data/jobs.csv.zst <<'END'
 error: the bundle needs no input 'jobs.csv'
@@ -60,23 +60,45 @@ END
 refused_plainly 4 reproduce small.json.zst --input jobs.csv.zst=none.csv <<'END'
 error: cannot open none.csv: No such file or directory
 END
+cp study/data/jobs.csv.zst kept.csv.zst
 sed 's/^3,20,/3,21,/' small.csv >changed.csv
 windtunnel reproduce small.json.zst --input jobs.csv.zst=changed.csv
 [ "$status" -eq 3 ] || fail "another file was taken: $status"
 says said.err "^error: changed.csv is not the 'jobs.csv.zst' that the run read: its digest is "
 zstd -qf changed.csv -o study/data/jobs.csv.zst
-windtunnel bundle rec --out changed.json
-grep -q '^not inside: jobs.csv.zst (trace): the file is not what the run read any more; ' said.err ||
-    fail "a changed input: $(cat said.err)"
+windtunnel bundle rec --trust rec --out changed.json
+[ "$status" -eq 3 ] || fail "a changed input: $status"
+says said.err "^error: no file with the digest of 'study/data/jobs.csv.zst' (trace: $digest) is in what is trusted$"
 rm study/data/jobs.csv.zst
-windtunnel bundle rec --out gone.json
-says said.err '^not inside: jobs.csv.zst (trace): the file is gone; '
+windtunnel bundle rec --trust rec --out gone.json
+[ "$status" -eq 3 ] || fail "an input that is gone: $status"
+says said.err "^error: no file with the digest of 'study/data/jobs.csv.zst' "
+[ ! -e changed.json ] && [ ! -e gone.json ] || fail 'a bundle without its trace was written'
+
+# Where the inputs are now: a file that is given, a folder of data, and the folder in which the run was started.
+mkdir mine
+cp kept.csv.zst mine/jobs.csv.zst
+windtunnel bundle rec --input jobs.csv.zst=mine/jobs.csv.zst --input-mib 0 --out given.json
+[ "$status" -eq 0 ] || fail "a given input: $(cat said.err)"
+windtunnel bundle rec --trust mine --trust rec --out given.json
+[ "$status" -eq 0 ] && cmp -s given.json plain.json || fail "a folder of data: $(cat said.err)"
+windtunnel bundle rec --input jobs.csv.zst=small.csv --out given.json
+[ "$status" -eq 3 ] || fail "another file was given: $status"
+refused_plainly 2 bundle rec --input none=small.csv <<'END'
+error: the record has no input 'none'
+END
+cp kept.csv.zst study/data/jobs.csv.zst
+mkdir far
+(cd far && "$program" bundle ../rec --trust ../rec --out far.json 2>said.err) && cmp -s far/far.json plain.json ||
+    fail "a bundle made in another folder: $(cat far/said.err)"
+(cd far && "$program" trace freeze ../rec --trust ../rec --out frozen.jsonl 2>said.err) ||
+    fail "relative paths of a record: $(cat far/said.err)"
 
 # A node list is a cluster that does not stand in the scenario; two inputs have the same name.
 mkdir one
 printf 'sn,cpu_milli,memory_mib,gpu,model\nn1,96000,400000,8,h100-80gb\nn2,96000,400000,8,h100-80gb\n' >one/small.csv
 windtunnel run --trace small.csv --cluster one/small.csv --policy fifo --out nodes
-windtunnel bundle nodes --out nodes.json
+windtunnel bundle nodes --trust nodes --out nodes.json
 grep -q '"cluster":"small.csv"' nodes.json && grep -q '"trace":"2-small.csv"' nodes.json ||
     fail "inputs of the same name: $(cat said.err nodes.json)"
 mv one two
@@ -93,24 +115,24 @@ grep -q '^arrivals .*; in the bundle ' said.out || fail "the arrivals that diffe
 
 # A stranger's bundle.
 sed 's/"trace":"jobs.csv.zst"/"trace":"four.json"/' plain.json >hostile.json
-refused_plainly 3 reproduce hostile.json <<'END'
-error: the scenario of the bundle names 'four.json' (workload.trace), which is none of its inputs
-END
+windtunnel reproduce hostile.json
+[ "$status" -eq 3 ] || fail "a bundle opened a file: $status"
+says said.err "^error: .*: the scenario of the bundle names 'four.json' (trace), which is none of its inputs$"
 sed 's/"seed":7/"plugins":["mine.so"],"seed":7/' plain.json >hostile.json
-refused_plainly 3 reproduce hostile.json <<'END'
-error: the scenario of the bundle names 'mine.so' (plugins.0), which is none of its inputs
-END
+windtunnel reproduce hostile.json
+[ "$status" -eq 3 ] || fail "a bundle loaded a plug-in: $status"
+says said.err "^error: .*: the scenario of the bundle names 'mine.so' (plugin), which is none of its inputs$"
 sed 's/"role": "scenario", "name": "s.json"/"role": "plugin", "name": "mine.so", "text": "x"/' hostile.json \
     >program.json
 windtunnel reproduce program.json
-[ "$status" -eq 2 ] && grep -q "^error: the bundle does not hold its plugin 'mine.so'" said.err ||
+[ "$status" -eq 2 ] && grep -q "^error: .*: the bundle does not hold its plugin 'mine.so'" said.err ||
     fail "a program of a bundle: $status $(cat said.err)"
 windtunnel reproduce rec/result.json
 [ "$status" -eq 3 ] && grep -q '^error: rec/result.json:1:' said.err || fail "no bundle: $status $(cat said.err)"
 
 # Records that cannot be run again from what they say.
 windtunnel run small.json --save-at 15 --out saved
-windtunnel run saved --fork-at 15 --out fork
+windtunnel run saved --trust saved --fork-at 15 --out fork
 refused_plainly 3 bundle fork <<'END'
 error: the record fork cannot be bundled: it is a fork, which begins in another record
 END

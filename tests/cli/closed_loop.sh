@@ -65,13 +65,13 @@ grep -q "no job '$last' was submitted until 60 s" said.err || fail "explain: $(c
 windtunnel run closed.json --out saved --save-at 3h --save-at 30000 --save-at 1d
 [ "$status" -eq 0 ] && [ "$(fingerprint)" = "$whole" ] || fail "saving moments changed the run: $(cat said.err)"
 for at in 3h 30000 1d; do
-    windtunnel run saved --fork-at $at --check --out fork
+    windtunnel run saved --trust saved --fork-at $at --check --out fork
     [ "$status" -eq 0 ] && [ "$(fingerprint)" = "$whole" ] || fail "fork at $at: $(cat said.err)"
     zstd -dqc fork/jobs.csv.zst | tail -n +2 >fork.csv
     zstd -dqc saved/jobs.csv.zst | tail -n "$(wc -l <fork.csv)" | cmp -s - fork.csv || fail "fork at $at: other rows"
     grep '"closed_loop_shift_mean_s"' fork/result.json | head -1 >one
     grep '"closed_loop_shift_mean_s"' saved/result.json | head -1 | cmp -s - one || fail "fork at $at: other shifts"
-    windtunnel run saved --fork-at $at --policy conservative --check
+    windtunnel run saved --trust saved --fork-at $at --policy conservative --check
     [ "$status" -eq 0 ] || fail "another policy from $at: $(cat said.err)"
 done
 

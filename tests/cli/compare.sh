@@ -35,6 +35,24 @@ gate() { # the gates' array
     printf '{"gates": [%s]}\n' "$1" >gates.json
 }
 
+# ---- A trace and a cluster need no scenario; more than three sides are first told in a table. ----
+
+awk 'BEGIN { print "job_id,submit_s,duration_s,gpus"; for (i = 1; i <= 60; i++) print i "," i * 60 ",3600," (i % 3 ? 8 : 16) }' >jobs.csv
+compare 0 --trace jobs.csv --cluster ten.json --policy fifo --policy easy --policy kai --policy windtunnel
+awk '/against/ { exit } { print }' said.out >head.out
+for side in fifo easy kai windtunnel; do
+    grep -q "^  $side  *[0-9]" head.out || fail "no line of '$side' in the table: $(cat head.out)"
+done
+grep -q 'mean wait .*p95 wait .*allocated' head.out || fail "the table has no headings: $(cat head.out)"
+"$program" run --trace jobs.csv --cluster ten.json --policy easy --quiet --out easy >/dev/null || fail 'the trace does not run'
+compare 0 --trace jobs.csv --cluster ten.json --policy fifo --policy easy --write json=c.json
+! grep -q 'mean wait' said.out || fail 'two sides are told in a table'
+ask 'round([m["values"][1][0] for m in d["metrics"] if m["metric"] == "queue_time_mean_s"][0], 6)' \
+    "$(python3 -c 'import json; print(round(json.load(open("easy/result.json"))["metrics"]["queue_time_mean_s"]["value"], 6))')"
+compare 0 --trace jobs.csv --cluster ten.json --side a --side b:policy.preset=easy
+compare 2 --trace jobs.csv --policy fifo --policy easy
+grep -q "needs a cluster: name it with --cluster" said.err || fail "a trace without a cluster: $(cat said.err)"
+
 # ---- Equal sides: every value of every seed, so all marks are =, and gates of no tolerance pass at once. ----
 
 compare 0 --scenario mix.json --side a --side b --seeds 10 --write json=c.json
@@ -284,30 +302,18 @@ sed 's/"runs": \[/"runs": [{"seed": 9},/' base.json >bad.json
 compare 2 --scenario mix.json -p windtunnel --baseline bad.json
 says said.err "^error: bad.json:[0-9]*:[0-9]*: 'allocation_ratio' must hold a value for each of the 6 runs"
 
-# ---- The example of docs/compare.md prints what stands there. ----
-
-mkdir example
-sed -n '/^```json$/,/^```$/p' "$repository/docs/compare.md" | grep -v '^```' >example/gates.json
-sed -n '/^```console$/,/^```$/p' "$repository/docs/compare.md" | grep -v '^```' >example/shown
-command=$(sed -n '1s/^\$ windtunnel //p' example/shown)
-sed 1d example/shown >example/expected
-# shellcheck disable=SC2086 # its words
-(cd example && "$program" $command >said 2>err) && fail 'the example fails no gate'
-diff -u example/expected example/said || fail 'the example of docs/compare.md prints something else'
-is_silent example/err 'the example'
-
 # ---- What is refused. ----
 
 refused_plainly 2 compare <<'END'
 error: a comparison needs two sides, and there is none
-  name two scenarios or record folders, or one with --scenario and --policy P --policy Q
+  name two scenarios or record folders, or one with --scenario, or --trace and --cluster, and --policy P --policy Q
 END
 refused_plainly 2 compare mix.json <<'END'
 error: a comparison needs two sides, and there is one
-  name two scenarios or record folders, or one with --scenario and --policy P --policy Q
+  name two scenarios or record folders, or one with --scenario, or --trace and --cluster, and --policy P --policy Q
 END
 refused_plainly 2 compare -p fifo -p easy <<'END'
-error: '--policy' makes a side of one scenario: name it with --scenario
+error: '--policy' makes a side of one scenario: name it with --scenario, or a trace and a cluster with --trace and --cluster
 END
 refused_plainly 2 compare mix.json less.json --scenario mix.json <<'END'
 error: the sides are either operands or those of --scenario, not both
@@ -377,7 +383,7 @@ done <lines.txt
 grep -c '"first_difference": {' first.json | grep -qx 2 || fail 'the JSON does not have both'
 "$program" run mix.json --set policy.placement=worst_fit -q --out rec-c >/dev/null || fail 'no record'
 "$program" run mix.json -q --out rec-a >/dev/null || fail 'no record'
-compare 0 rec-a rec-c --write json=again.json
+compare 0 rec-a rec-c --trust . --write json=again.json
 sed -n 's/^    \(first decision that differs: at .*\)/\1/p' said.out >again.txt
 sed -n '2s/^    //p' lines.txt | cmp - again.txt || fail 'records part elsewhere than the scenarios that made them'
 sed 's/"version": "[^"]*"/"version": "0.0.1"/' rec-c/result.json >old.json

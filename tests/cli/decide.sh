@@ -58,8 +58,11 @@ replays() { # scenario, more arguments
     grep "$answers" events.jsonl >expected
     [ "$(wc -l <expected)" -gt 500 ] || fail "$what: hardly anything was decided"
     cat expected >>all
-    windtunnel decide record/events.jsonl.zst
-    [ "$status" -eq 0 ] || fail "$what: decide: status $status"
+    windtunnel decide record/events.jsonl.zst --strict
+    [ "$status" -eq 0 ] || fail "$what: decide: status $status: $(cat said.err)"
+    # numbers without gaps
+    sed -n 's/^{"[a-z]*":\([0-9]*\),"job":.*/\1/p' expected | awk '$1 != NR { exit 1 }' ||
+        fail "$what: the numbers of decisions have gaps"
     cmp expected said.out || fail "$what: decide answers otherwise"
     is_silent said.err "$what: decide"
     grep -v "$answers" events.jsonl | "$program" decide | cmp expected - || fail "$what: decide of facts alone"
@@ -213,7 +216,7 @@ exec 3>to 4<from
 sed -n 1p strict.jsonl >&3
 sed -n 2,5p strict.jsonl >&3
 answer=$(timeout 20 head -n 1 <&4)
-[ "$answer" = '{"start":4294967296,"job":0,"pieces":[{"node":"n0","gpus":"0-1"}]}' ] ||
+[ "$answer" = '{"start":1,"job":0,"pieces":[{"node":"n0","gpus":"0-1"}]}' ] ||
     fail "no answer while the pipe is open: $answer"
 exec 3>&- 4<&-
 wait $child || [ $? -eq 4 ] || fail 'decide at the end of its input'
@@ -228,13 +231,63 @@ for seed in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
         NR > 1 && rand() < 0.01 && /job_started/ { sub(/job_started/, "job_leaving"); sub(/,"decision":[0-9]*/, "") }
         { print }' facts >mangled.jsonl
     windtunnel decide mangled.jsonl --policy kai
+    [ "$(grep -c '^{"done":' said.out)" -eq "$(grep -c '^{"cycle":' mangled.jsonl)" ] ||
+        fail "mangled with seed $seed: it does not answer to its end"
     [ "$status" -eq 0 ] || [ "$status" -eq 3 ] || fail "mangled with seed $seed: status $status: $(cat said.err)"
 done
+
+# ---- Lines that cannot be taken are answered, and the stream goes on ----
+
+cat >wrong.jsonl <<'END'
+{"windtunnel_events":1,"cluster":{"pools":[{"name":"p","nodes":1,"gpus_per_node":4}]},"queues":[{"name":"q"}],"policy":{}}
+{"job_submitted":0,"job":{"id":0,"groups":[{"gpus":4}]}}
+{"job_ended":0,"job":7,"end":"completed"}
+{"cycle":0}
+{"decision_refused":1,"decision":9,"why":"busy"}
+{"decision_refused":1,"decision":1,"job":3,"why":"busy"}
+{"job_started":1,"job":0,"decision":2}
+{"job_evicted":1,"job":0,"decision":2,"end":"lost"}
+{"node_changed":1,"node":"n7","state":"down"}
+{"job_leaving":1,"job":0,"node":"n7"}
+nonsense
+{"job_submitted":1,"job":{"id":99999999,"groups":[{"gpus":1}]}}
+{"queues_changed":1,"queues":[{"name":"r"},{"name":"s","quota_gpus":"all"}]}
+{"job_submitted":1,"job":{"id":1,"queue":"r","groups":[{"gpus":4}]}}
+{"cycle":0}
+{"decision_refused":2,"decision":1,"why":"busy"}
+{"job_cancelled":2,"job":0}
+{"cycle":2}
+END
+windtunnel decide wrong.jsonl
+[ "$status" -eq 3 ] || fail "a stream with bad lines: status $status, not 3"
+sed 's/^\({"bad_line":[0-9]*\),.*/\1}/' said.out >answers
+diff -u - answers <<'END' || fail 'wrong lines are answered otherwise'
+{"unknown":"job","id":7,"line":3}
+{"start":1,"job":0,"pieces":[{"node":"n0","gpus":"0-3"}]}
+{"done":1}
+{"unknown":"decision","id":9,"line":5}
+{"unknown":"decision","id":1,"line":6}
+{"unknown":"decision","id":2,"line":7}
+{"unknown":"decision","id":2,"line":8}
+{"unknown":"node","id":"n7","line":9}
+{"unknown":"node","id":"n7","line":10}
+{"bad_line":11}
+{"bad_line":12}
+{"bad_line":13}
+{"bad_line":15}
+{"start":2,"job":1,"pieces":[{"node":"n0","gpus":"0-3"}]}
+{"done":1}
+END
+grep -q "bad_line\":13,\"why\":\"wrong.jsonl:13:69: 'quota_gpus'" said.out ||
+    fail "a bad line is not told with its place: $(grep 'bad_line":13' said.out)"
+windtunnel decide wrong.jsonl --strict
+[ "$status" -eq 3 ] && grep -q '^error: wrong.jsonl:3:1: its job is not known' said.err ||
+    fail "--strict goes on behind a job that is not there: $status, $(cat said.err)"
 
 # ---- Bad streams ----
 
 bad() { # status; the stream is bad.jsonl, the message on stdin
-    windtunnel decide bad.jsonl
+    windtunnel decide --strict bad.jsonl
     cat >expected.err
     [ "$status" -eq "$1" ] || fail "a bad stream: status $status, not $1"
     diff -u expected.err said.err || fail 'a bad stream: another message'
@@ -274,7 +327,7 @@ END
     sed -n 2p strict.jsonl
 } >bad.jsonl
 bad 3 <<'END'
-error: bad.jsonl:6:1: job 0 came before: ids are never used again
+error: bad.jsonl:6:1: its job was told before, or its number is too large
  6 | {"job_submitted":0,"job":{"id":0,"groups":[{"gpus":2}]}}
    | ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 END
@@ -282,15 +335,15 @@ END
     cat strict.jsonl
     echo '{"job_adopted":0,"job":{"id":3,"groups":[{"gpus":1}]},"started_ns":0,"pieces":[{"node":"n0","gpus":"1"}]}'
 } >bad.jsonl
-windtunnel decide bad.jsonl
-[ "$status" -eq 3 ] && grep -q '^error: bad.jsonl:6:1: GPU 1 of node n0 is not free' said.err ||
+windtunnel decide --strict bad.jsonl
+[ "$status" -eq 3 ] && grep -q '^error: bad.jsonl:6:1: its pieces do not match the job, or are not free' said.err ||
     fail "a job adopted where another runs: status $status: $(cat said.err)"
 # A fact that can be read, and that the scheduler refuses: the answers before it stand.
 {
     cat strict.jsonl
     echo '{"job_adopted":1,"job":{"id":3,"groups":[{"gpus":1}]},"started_ns":5,"pieces":[{"node":"n0","gpus":"3"}]}'
 } >bad.jsonl
-windtunnel decide bad.jsonl
+windtunnel decide --strict bad.jsonl
 [ "$status" -eq 3 ] && grep -q '^error: bad.jsonl:6:1: its time is before the last fact' said.err ||
     fail "a fact that the scheduler refuses: status $status: $(cat said.err)"
 grep -q '^{"start":' said.out || fail 'a wrong fact: the answers before it are lost'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The same seed gives the same record, byte for byte, whatever compiled the program, at which level and at which
 # addresses it runs; another seed gives another.  Compares the builds that are there and not older than the sources:
-# `make test-slow` and `make test-all` make all of wanted first.
+# `make test-slow` and `make test-all` make all of wanted first, and in CI the builds of the phases before are there.
 set -u
 
 wanted='gcc-O0 clang profiled'
@@ -16,7 +16,7 @@ is_current() { # variant
             \( -name '*.[ch]' -o -name '*.json' \) -newer "build/$1/windtunnel" | head -1)" ]
 }
 
-for variant in $wanted release gcc clang-O2 gcc-O1 debug; do
+for variant in $wanted release gcc clang-O2 gcc-O1 debug sanitized; do
     [ "$variant" != "$own" ] || continue
     if is_current "$variant"; then
         variants="$variants $variant"

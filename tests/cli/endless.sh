@@ -243,4 +243,17 @@ for stale in 0 0.000001 60; do
 END
 done
 
+# A promise of space that the headroom keeps: it was due in the next nanosecond, again and again.
+cat >jobs.jsonl <<'END'
+{"job_id": 10, "submit_s": 4032, "duration_s": 5000, "gpus": 28}
+{"job_id": 13, "submit_s": 6033, "duration_s": 5000, "gpus": 4}
+{"job_id": 18, "submit_s": 6363, "duration_s": 0, "groups": [{"count": 1, "min_members": 1, "gpus": 8, "cpus": 1, "memory_gb": 1}, {"count": 2, "min_members": 1, "gpus": 2, "cpus": 1, "memory_gb": 1}]}
+END
+for compression in in_order replan; do
+    ends "promises beside a headroom, $compression" <<END
+{"cluster": {"pools": [{"nodes": 6, "gpus_per_node": 8}]}, "world": {"estimates": {"kind": "noisy"}},
+ "policy": {"preset": "slurm", "set": {"backfill": {"policy": "conservative", "compression": "$compression"}, "headroom": {"owners_ratio": 0.2}}}}
+END
+done
+
 finish

@@ -211,7 +211,7 @@ END
 # Of a record, and by the id in its events: 3 x 2^32 + 2.
 "$program" run three.json --quiet --events --out three >/dev/null 2>&1 || fail 'three.json does not run'
 zstd -dcq three/events.jsonl.zst | grep -q '"start":12884901890,"job":2' || fail 'the id of decision 3 is another'
-windtunnel explain three --decision 12884901890
+windtunnel explain three --trust three --decision 12884901890
 grep -qx 'decision 3 at 20 s: start job c (training, queue default, 1 GPU) on n1:3' said.out ||
     fail "explain a record --decision: $(cat said.out said.err)"
 # An eviction tells why the preemptor waited, and a start after it where its space was held.

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Every command of the guides runs, from a folder that holds what the guide names, and writes what it says it writes.
+# Every command of the guides runs, from a folder that holds what the guide names, and writes what it says it writes;
+# the example of docs/compare.md prints what stands there.
 set -u
 . tests/support/cli.sh
 umask 022
@@ -16,11 +17,14 @@ commands_of() { # guide
     sed -n '/^```sh$/,/^```$/{/^```/d;p;}' "docs/$1"
 }
 
+: >followed
 # A plan may be not sure, which is status 11.
 follow() { # guide
     count=0
     while read -r command; do
         count=$((count + 1))
+        grep -qxF -e "$command" followed && continue # another guide has it too
+        echo "$command" >>followed
         sh -c "$command" >said.out 2>said.err </dev/null
         status=$?
         [ $status -eq 0 ] || [ $status -eq 11 ] || fail "$1: $command: status $status: $(cat said.err)"
@@ -43,4 +47,17 @@ for file in out/philly/result.json out/two/report.html out/mig-share.html out/mi
     [ -s $file ] || fail "no file $file"
 done
 follow plan.md
+
+# ---- The example of docs/compare.md prints what stands there. ----
+
+mkdir example
+sed -n '/^```json$/,/^```$/p' "$repository/docs/compare.md" | grep -v '^```' >example/gates.json
+sed -n '/^```console$/,/^```$/p' "$repository/docs/compare.md" | grep -v '^```' >example/shown
+command=$(sed -n '1s/^\$ windtunnel //p' example/shown)
+sed 1d example/shown >example/expected
+# shellcheck disable=SC2086 # its words
+(cd example && "$program" $command >said 2>err) && fail 'the example fails no gate'
+diff -u example/expected example/said || fail 'the example of docs/compare.md prints something else'
+is_silent example/err 'the example'
+
 finish

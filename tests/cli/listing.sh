@@ -1,6 +1,6 @@
 #!/bin/sh
 # What tests/run tells at its end: what tests compared and left out, why they skipped, how long all took, and last the
-# sums.
+# sums; and which commands a test finds.
 set -u
 . tests/support/cli.sh
 
@@ -34,4 +34,21 @@ skipped:
 took so long, 1 at a time
 2 passed, 0 failed, 3 skipped
 END
+
+# ---- A command that no package of the groups has is not found, wherever else it is. ----
+
+if command -v dpkg-query >/dev/null; then
+    mkdir elsewhere
+    printf '#!/bin/sh\n' >elsewhere/windtunnel-moonlight
+    chmod +x elsewhere/windtunnel-moonlight
+    printf 'windtunnel-moonlight\n' >moon.sh
+    printf 'sed --version | grep -q GNU && git --version && python3 --version\n' >named.sh
+    for tool in tests tools; do ln -s "$repository/$tool" $tool; done
+    PATH=$PWD/elsewhere:$PATH
+    tests/run --jobs 1 --logs there/logs ./moon.sh >said.out 2>&1 || fail "a command of the PATH: $(cat said.out)"
+    tests/run --jobs 1 --logs there/logs --packages 'start test' ./moon.sh ./named.sh >said.out 2>&1 &&
+        fail 'a command that nothing installs is found'
+    says said.out '^FAIL .* \./moon\.sh, exit status 127$'
+    says said.out '^ok .* \./named\.sh$'
+fi
 finish

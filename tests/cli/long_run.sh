@@ -49,25 +49,48 @@ def warmup(values):
             best = error, d
     return best[1] * 5, best[1] < limit
 
+def cut(values, k):
+    """The size of a batch, their mean, the squares and cubes around it, the autocorrelation."""
+    size = len(values) // k
+    used = values[len(values) - k * size:]
+    means = [statistics.fmean(used[i * size:(i + 1) * size]) for i in range(k)]
+    middle = statistics.fmean(means)
+    squares = sum((m - middle) ** 2 for m in means)
+    steps = sum((b - a) ** 2 for a, b in zip(means, means[1:]))
+    return size, middle, squares, sum((m - middle) ** 3 for m in means), 1 - steps / (2 * squares)
+
+def growth(rho):
+    return (1 + rho) / (1 - rho) if rho > 0 else 1
+
+def is_apart(front, rest):
+    if len(rest) < 100:
+        return True
+    size, _, squares, _, rho = cut(rest, 20)
+    one = squares / 19 * size * growth(min(rho, 0.9))
+    return abs(statistics.fmean(front) - statistics.fmean(rest)) > 6 * math.sqrt(one / len(front) + one / len(rest))
+
+def end(t, bend):
+    """Willink's quantile."""
+    root = 1 + 6 * bend * (t - bend)
+    return (math.copysign(abs(root) ** (1 / 3), root) - 1) / (2 * bend)
+
 def steady(values):
     """What a member of the JSON says of a series: mean, low, high, values before the first that is used, batches."""
     first, is_found = warmup(values)
+    if is_found and first > 0 and not is_apart(values[:first], values[first:]):
+        first = 0
     values = values[first:]
     if len(values) < 100:
         return statistics.fmean(values), None, None, first, 0
     for k in (30, 20, 10):
-        size = len(values) // k
-        used = values[len(values) - k * size:]
-        means = [statistics.fmean(used[i * size:(i + 1) * size]) for i in range(k)]
-        middle = statistics.fmean(means)
-        squares = sum((m - middle) ** 2 for m in means)
-        steps = sum((b - a) ** 2 for a, b in zip(means, means[1:]))
-        rho = 1 - steps / (2 * squares)
+        size, middle, squares, cubes, rho = cut(values, k)
         if rho * math.sqrt((k * k - 1) / (k - 2)) <= Z:
             break
-    half = T[k - 1] * math.sqrt(squares / (k - 1) / k)
+    error = math.sqrt(squares / (k - 1) / k * growth(rho))
+    bend = cubes / k / (squares / k) ** 1.5 * math.sqrt(k * (k - 1)) / (k - 2) / (6 * math.sqrt(k))
     is_shown = is_found and rho * math.sqrt((k * k - 1) / (k - 2)) <= Z
-    return (middle, middle - half if is_shown else None, middle + half if is_shown else None,
+    return (middle, middle - end(T[k - 1], bend) * error if is_shown else None,
+            middle - end(-T[k - 1], bend) * error if is_shown else None,
             first + len(values) - k * size, k)
 
 def close(a, b):
@@ -164,7 +187,7 @@ says compared.out '^      left out: [0-9]* (rejected, or on one side only)$'
 says compared.out '^      had not started at the end, on one side at least: [0-9]* (their wait so far counts)$'
 windtunnel report fifo --steady
 says said.out '^Steady state: means after the warm-up, 95 % intervals by batch means$'
-says said.out '^  queue time, training .*([0-9.]* s to .*), [123]0 batches of [0-9,]* jobs from .* on; before that'
+says said.out '^  queue time, training .*([0-9hms. ]* to .*), [123]0 batches of [0-9,]* jobs from .* on; before that'
 says said.out '^  allocation  .* % ([0-9.]* % to [0-9.]* %), [123]0 batches of '
 windtunnel report fifo
 grep -q 'Steady state' said.out && fail 'a report tells the steady state without --steady'

@@ -47,7 +47,7 @@ for key in arrivals fingerprint; do
 done
 
 # A bundle holds both traces.
-windtunnel bundle first -o first.bundle
+windtunnel bundle first --trust first -o first.bundle
 [ "$status" -eq 0 ] || fail "bundle: $(cat said.err)"
 mkdir away
 (cd away && "$program" reproduce ../first.bundle >said.out 2>said.err) || fail "reproduce: $(cat away/said.err)"

@@ -168,7 +168,7 @@ grep -A3 '"role": "table"' record/result.json | tr -d '\n' |
     grep -q '"name": "beside/times.csv".*"digest": "[0-9a-f]\{32\}"' || fail 'the record has no digest of the table'
 
 # A bundle holds the table, too.
-windtunnel bundle record --out whole.json
+windtunnel bundle record --trust record --out whole.json
 [ $status -eq 0 ] || fail "a bundle of a run with a table: status $status: $(cat said.err)"
 mv beside elsewhere
 windtunnel reproduce whole.json

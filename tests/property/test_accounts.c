@@ -337,6 +337,27 @@ static void newcomers_stand_first_in_their_queue(void **state)
     fixture_free(f);
 }
 
+/* Slurm's association table has all users: 4 of equal shares, of whom one used 30 and one 10. */
+static void users_who_have_not_run_count(void **state)
+{
+    (void)state;
+    struct fixture *f = fixture_new();
+    queue_id a = add_queue(f, QUEUE_ROOT, 1);
+    f->table->queues[a].users = 4;
+    use(f, a, 1, 30);
+    use(f, a, 2, 10);
+    accounts_open(&f->accounts, a, 3, 0);
+    accounts_refresh(&f->accounts, S);
+    assert_int_equal(factor(f, a, 3), 1000000);
+    assert_int_equal(factor(f, a, 9), 1000000); /* has not submitted yet */
+    assert_int_equal(factor(f, a, 2), 500000);
+    assert_int_equal(factor(f, a, 1), 250000);
+    f->config.fair_share = FAIR_SHARE_CLASSIC;
+    accounts_refresh(&f->accounts, S);
+    assert_int_equal(accounts_find(&f->accounts, a, 1)->level_shares, 4000);
+    fixture_free(f);
+}
+
 static void many_users_are_told_apart(void **state)
 {
     (void)state;
@@ -430,7 +451,7 @@ static void rank_nodes(const struct fixture *f, struct oracle *oracle, struct en
 }
 
 /* Usage from 0 to 3 units so that ties are everywhere; where units are large, some miss one by a GPU-second. */
-static void random_oracle(struct random_stream *stream, const struct fixture *f, struct oracle *oracle)
+static void random_oracle(struct random_stream *stream, struct fixture *f, struct oracle *oracle)
 {
     static const int64_t units[] = {1, 1009, INT64_C(1) << 33};
     int64_t unit = units[random_below(stream, 3)];
@@ -444,6 +465,7 @@ static void random_oracle(struct random_stream *stream, const struct fixture *f,
                 (struct entry){.queue = q, .user = u, .is_user = true, .shares = 1, .used = used};
         }
         oracle->user_count += users;
+        f->table->queues[q].users = users;
     }
 }
 
@@ -469,20 +491,26 @@ static void sum_oracle(const struct fixture *f, struct oracle *oracle)
     }
 }
 
-/* Charge the users in an order by chance, each in two parts. */
-static void charge_oracle(struct random_stream *stream, struct fixture *f, struct oracle *oracle)
+/* Charge the users in an order by chance, each in two parts.  Returns how many of them without usage stay absent. */
+static uint32_t charge_oracle(struct random_stream *stream, struct fixture *f, struct oracle *oracle)
 {
     uint32_t start = random_below(stream, oracle->count);
-    bool is_backwards = random_below(stream, 2);
+    bool is_backwards = random_below(stream, 2), some_are_absent = random_below(stream, 2);
+    uint32_t absent = 0;
     for (uint32_t i = 0; i < oracle->count; i++) {
         uint32_t n = is_backwards ? oracle->count - 1 - i : i;
         const struct entry *node = &oracle->nodes[(start + n) % oracle->count];
         int64_t part = node->used / (1 + random_below(stream, 5));
         if (!node->is_user)
             continue;
+        if (node->used == 0 && some_are_absent && random_below(stream, 4) > 0) {
+            absent++;
+            continue;
+        }
         use(f, node->queue, node->user, part);
         use(f, node->queue, node->user, node->used - part);
     }
+    return absent;
 }
 
 /* So that products of shares and usage leave 128 bits. */
@@ -496,7 +524,7 @@ static void the_fair_tree_is_what_recursion_finds(void **state)
 {
     (void)state;
     struct random_stream stream;
-    uint32_t tied_count = 0;
+    uint32_t tied_count = 0, absent_count = 0;
     random_stream_init(&stream, 1, "test_accounts_tree", 0);
     for (int i = 0; i < 5000; i++) {
         struct fixture *f = fixture_new();
@@ -506,12 +534,13 @@ static void the_fair_tree_is_what_recursion_finds(void **state)
             enlarge_weights(f);
         random_oracle(&stream, f, &oracle);
         sum_oracle(f, &oracle);
-        charge_oracle(&stream, f, &oracle);
+        const uint32_t absent = charge_oracle(&stream, f, &oracle);
         accounts_refresh(&f->accounts, S);
+        absent_count += absent;
         struct entry *root = &oracle.nodes[0];
         oracle.rank = oracle.tied_rank = oracle.user_count;
         rank_nodes(f, &oracle, &root, 1, false);
-        assert_int_equal(f->accounts.user_count, oracle.user_count);
+        assert_int_equal(f->accounts.user_count + absent, oracle.user_count);
         for (uint32_t n = 0; n < oracle.count; n++) {
             const struct entry *node = &oracle.nodes[n];
             if (!node->is_user)
@@ -522,7 +551,7 @@ static void the_fair_tree_is_what_recursion_finds(void **state)
         }
         fixture_free(f);
     }
-    assert_true(tied_count > 1000);
+    assert_true(tied_count > 1000 && absent_count > 1000);
 }
 
 /* ---- the classic factor ---- */
@@ -564,6 +593,7 @@ int main(void)
         cmocka_unit_test(a_user_equal_to_a_queue_goes_with_its_first),
         cmocka_unit_test(without_shares_one_is_last_and_without_usage_first),
         cmocka_unit_test(newcomers_stand_first_in_their_queue),
+        cmocka_unit_test(users_who_have_not_run_count),
         cmocka_unit_test(many_users_are_told_apart),
         cmocka_unit_test(the_fair_tree_is_what_recursion_finds),
         cmocka_unit_test(classic_by_hand),

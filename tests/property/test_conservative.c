@@ -276,6 +276,7 @@ static void compare_with_planner(enum compression compression)
         struct run_setup setup = run_setup_default(cluster);
         struct planner *planner = mem_zalloc(1, sizeof *planner);
         setup.policy = conservative(compression);
+        setup.policy.backfill_config.names_gpus = true;
         planner->nodes = spec.nodes;
         planner->gpus = spec.gpus;
         for (uint32_t i = 0; i < spec.count; i++) {

@@ -457,6 +457,7 @@ static void play_seed(uint64_t seed, bool is_anew, struct tried *tried)
     setup.policy.placement = setup.policy.placement_firm = &placement_first_fit;
     setup.policy.backfill = &backfill_conservative;
     setup.policy.backfill_config = backfill_conservative.defaults;
+    setup.policy.backfill_config.names_gpus = true;
     setup.policy.backfill_config.compression = is_anew ? COMPRESSION_REPLAN : COMPRESSION_IN_ORDER;
     setup.sched = sched_new(setup.cluster, setup.queues, &setup.policy, &error);
     assert_non_null(setup.sched);

@@ -286,6 +286,7 @@ static uint32_t check_seed(unsigned request_classes, uint32_t reservations, uint
     setup.policy.placement = setup.policy.placement_firm = &placement_first_fit;
     setup.policy.backfill = &backfill_easy;
     setup.policy.backfill_config = backfill_easy.defaults;
+    setup.policy.backfill_config.names_gpus = true;
     setup.policy.backfill_config.reservations = reservations;
     setup.world.scheduler_period = seed / 2 % 2 == 0 ? 0 : TIME_NS_PER_S;
     setup.world.decision_latency = seed / 4 % 2 == 0 ? 0 : 2500 * TIME_NS_PER_MS;

@@ -123,7 +123,7 @@ static struct error on_job(void *self, const struct job_row *row)
                               row->is_counted,
                               row->source,
                               row->resizes,
-                              row->resizes > 0 ? row->held_gpu_us : 0,
+                              (int64_t)(row->held_milli_ns / GPU_MILLI),
                               row->preempted_gpu_ns,
                               row->evictions_wasted,
                               row->exposed_gpu_us,
@@ -483,6 +483,64 @@ static void test_switches(void **state)
     assert_int_equal(broken, 0);
 }
 
+/* Gangs of 8 GPUs that hoard them: each alone fits when it starts as a whole. */
+static void load_hoarders(struct scenario *scenario, uint64_t seed, const char *policy)
+{
+    struct random_stream stream;
+    struct buffer jobs = {0};
+    random_stream_init(&stream, seed, "hoarders", 0);
+    for (uint32_t j = 0; j < 2 + seed % 3; j++)
+        buffer_format(&jobs,
+                      "{\"job_id\": %u, \"submit_s\": %u, \"duration_s\": %u, \"limit_s\": 9000, \"groups\": "
+                      "[{\"count\": 4, \"min_members\": %u, \"gpus\": 2}, {\"count\": 2, \"gpus\": 1}]}\n",
+                      j, random_below(&stream, 100), 1 + random_below(&stream, 300), 1 + random_below(&stream, 3));
+    buffer_format(&jobs, "{\"job_id\": 9, \"submit_s\": 7200, \"duration_s\": 1, \"gpus\": 1, \"limit_s\": 9}\n");
+    scratch_write("j.jsonl", jobs.bytes, jobs.length);
+    buffer_release(&jobs);
+    scratch_write_json("s.json", "{'cluster': {'pools': [{'nodes': 1, 'gpus_per_node': 8}]}, 'workload': {'trace': "
+                                 "'j.jsonl'}, 'queues': [{'name': 'default', 'quota_gpus': 8}], 'policy': {'gang': "
+                                 "{'policy': 'hoard', 'stale_after_s': 'never'}, 'blocking': 'skip'}}");
+    static const char *const sets[] = {"policy.sharing.policy=as_asked"};
+    const struct scenario_options options = {
+        .path = scratch_path("s.json"), .policy = policy, .sets = sets, .set_count = policy != NULL};
+    assert_false(error_is(scenario_load(scenario, &options)));
+}
+
+/* Under a policy that starts gangs as a whole, each that was left half placed is made whole or released, and ends. */
+static void test_hoarders(void **state)
+{
+    (void)state;
+    const struct test_seeds seeds = test_seeds(4, 200);
+    const time_ns at = HOUR;
+    int broken = 0, stuck = 0;
+    for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++) {
+        struct kept_list list = {.count = 0};
+        struct scenario scenario, other;
+        struct seen whole, fork;
+        load_hoarders(&scenario, seed, NULL);
+        assert_false(error_is(play(&scenario, &whole, NULL, &at, 1, &list)));
+        stuck += list.count == 1 && whole.result.finished < whole.result.submitted;
+        for (uint32_t p = 0; policy_preset_texts[p].name != NULL && list.count == 1; p++) {
+            const char *name = policy_preset_texts[p].name;
+            const struct moment moment = moment_of(&list.of[0]);
+            load_hoarders(&other, seed, name);
+            struct error error = play(&other, &fork, &moment, NULL, 0, NULL);
+            if (error_is(error))
+                broken += !fails(error_message(&error), name, at);
+            else if (other.policy.gang->is_all_or_nothing && fork.result.finished < fork.result.submitted)
+                broken += !fails("a gang that was left half placed has not ended", name, at);
+            error_release(&error);
+            seen_release(&fork);
+            scenario_release(&other);
+        }
+        kept_release(&list);
+        seen_release(&whole);
+        scenario_release(&scenario);
+        scratch_empty();
+    }
+    assert_true(broken == 0 && stuck > 0);
+}
+
 /* ---- Random worlds and policies ---- */
 
 static void load_random(struct scenario *scenario, uint64_t seed)
@@ -535,6 +593,7 @@ static void test_random_worlds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_presets), cmocka_unit_test(test_sharing),
-                                       cmocka_unit_test(test_switches), cmocka_unit_test(test_random_worlds)};
+                                       cmocka_unit_test(test_switches), cmocka_unit_test(test_hoarders),
+                                       cmocka_unit_test(test_random_worlds)};
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

@@ -176,6 +176,9 @@ static void heap_drop(struct fake_state *state)
 
 static void make_run(struct fake_state *state, struct job_row *row)
 {
+    row->limit = row->id % 3 == 0 ? 2 * row->work_asked + 1 : TIME_NEVER;
+    row->estimate = row->id % 4 == 0 ? row->work_asked / 2 : TIME_NEVER;
+    row->deadline = row->id % 5 == 0 ? row->submit + 2 * row->work_asked : TIME_NEVER;
     uint64_t luck = draw(state) % 100;
     row->model = (uint8_t)(row->id % 10 == 0);
     row->work = luck < 8 ? row->work_asked / 10 : row->work_asked;
@@ -192,7 +195,6 @@ static void make_run(struct fake_state *state, struct job_row *row)
         row->overhead_gpu_ns = row->lost_gpu_ns / 10;
         row->preempted_gpu_ns = luck == 95 ? row->lost_gpu_ns / 2 : 0;
         row->resizes = luck == 96 ? 3 : 0; /* with three quarters of its members most of the time */
-        row->held_gpu_us = luck == 96 ? row->gpu_milli * (row->run / 1000) / 1333 : 0;
     }
 }
 
@@ -221,6 +223,9 @@ static void simulate(struct fake_state *state)
                                     .work_asked = row->work_asked,
                                     .state = END_REJECTED,
                                     .reason = REASON_NEVER_FITS,
+                                    .limit = TIME_NEVER,
+                                    .estimate = TIME_NEVER,
+                                    .deadline = TIME_NEVER,
                                     .is_counted = row->is_counted};
             continue;
         }
@@ -251,7 +256,7 @@ static void cut_off(struct fake_state *state, struct job_row *row)
         row->reason = REASON_RESOURCES;
         row->model = 255;
         row->run = row->work = row->lost_gpu_ns = row->overhead_gpu_ns = 0;
-        row->preempted_gpu_ns = row->held_gpu_us = 0;
+        row->preempted_gpu_ns = 0;
         row->evictions = row->resizes = 0;
         row->source = 0;
         row->wait = state->end > row->eligible ? state->end - row->eligible : 0;
@@ -265,6 +270,7 @@ static void cut_off(struct fake_state *state, struct job_row *row)
         }
     }
     row->wait_total = row->wait;
+    row->held_milli_ns = (gpu_time_ns)row->gpu_milli * row->run * (row->resizes > 0 ? 3 : 4) / 4;
 }
 
 /* Of training, three of four jobs declare communication: two by a plan, one by a sensitivity with an odd name.  They

@@ -13,6 +13,7 @@
 #include "reports/result.h"
 #include "sim/record/record_files.h"
 #include "tests/support/fake_run.h"
+#include "tests/support/made_row.h"
 #include "tests/support/scratch.h"
 
 static void ok(struct error error)
@@ -46,8 +47,9 @@ struct made {
 static struct error on_job(void *self, const struct job_row *row)
 {
     struct made *made = self;
-    TRY(made->file_sink.on_job(made->files, row));
-    return made->metric_sink.on_job(made->metrics, row);
+    const struct job_row whole = made_row(*row);
+    TRY(made->file_sink.on_job(made->files, &whole));
+    return made->metric_sink.on_job(made->metrics, &whole);
 }
 
 static struct error on_attempt(void *self, const struct attempt_row *row)
@@ -207,6 +209,8 @@ static void feed_jobs(const struct record_sink *sink)
 
     struct job_row gang = usual_job(0, "gang", "red", 6000, 1, 11);
     gang.user = "ann";
+    gang.limit = 20 * S;
+    gang.deadline = 12 * S;
     gang.members = 2;
     gang.waits = &waits;
     attempt(sink, 0, 0, 1, 11, 6000, "n0:0-3 n1:0-1", ATTEMPT_ENDED);

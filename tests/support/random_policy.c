@@ -243,3 +243,10 @@ void random_policy_scenario(struct random_scenario *scenario, uint64_t seed, uin
     const struct random_scenario_options options = {.stall_steps = stall_steps, .write_policy = write_policy};
     random_scenario_make(scenario, seed, draw, &options);
 }
+
+void random_policy_rich_scenario(struct random_scenario *scenario, uint64_t seed, uint32_t draw, uint64_t stall_steps)
+{
+    const struct random_scenario_options options = {
+        .stall_steps = stall_steps, .has_faults = true, .has_physics = true, .write_policy = write_policy};
+    random_scenario_make(scenario, seed, draw, &options);
+}

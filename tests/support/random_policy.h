@@ -13,4 +13,7 @@
 
 void random_policy_scenario(struct random_scenario *scenario, uint64_t seed, uint32_t draw, uint64_t stall_steps);
 
+/* The same, with faults and all physics in some worlds. */
+void random_policy_rich_scenario(struct random_scenario *scenario, uint64_t seed, uint32_t draw, uint64_t stall_steps);
+
 #endif

@@ -145,8 +145,7 @@ static struct error on_job(void *self, const struct job_row *row)
         random_run_fail(run, "a job's lost time is not that of its attempts", row->id);
     if (row->preempted_gpu_ns < 0 || row->preempted_gpu_ns > row->lost_gpu_ns)
         random_run_fail(run, "preemptions lost more than was lost", row->id);
-    if (row->resizes != totals->resized ||
-        (row->resizes > 0 && row->held_gpu_us != (int64_t)(totals->held_milli_ns / (GPU_MILLI * TIME_NS_PER_US))))
+    if (row->resizes != totals->resized || row->held_milli_ns != totals->held_milli_ns)
         random_run_fail(run, "a job's GPU time is not that of its attempts", row->id);
     /* What it held may differ by attempt. */
     if (row->overhead_gpu_ns > (int64_t)(totals->held_milli_ns / GPU_MILLI) + 64 * GPU_MILLI)

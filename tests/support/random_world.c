@@ -69,9 +69,13 @@ struct cluster *random_world_cluster_new(const struct random_world *world)
             buffer_format(&json, ", 'memory_gb': %u", node->memory_gb);
         buffer_char(&json, '}');
     }
-    buffer_string(&json, world->communicates
-                             ? "], 'fabric': {'nodes_per_unit': 2, 'rails': 2, 'leaf_oversubscription': 4}}"
-                             : "]}");
+    if (world->is_bound)
+        buffer_string(&json,
+                      "], 'levels': ['unit', 'node'], 'fabric': {'nodes_per_unit': 2, 'units_span_pools': true}}");
+    else
+        buffer_string(&json, world->communicates
+                                 ? "], 'fabric': {'nodes_per_unit': 2, 'rails': 2, 'leaf_oversubscription': 4}}"
+                                 : "]}");
     struct error error = json_text_read(&doc, "cluster", buffer_c_string(&json));
     assert_false(error_is(error));
     struct json_value root = json_doc_root(doc, &error);
@@ -371,6 +375,31 @@ void random_world_choose_sets(struct random_world *world)
         if (job->set_count > 0 && once_in(&stream, 2))
             job->min_sets = (uint16_t)between(&stream, 1, job->set_count);
     }
+}
+
+static struct topology_ask some_levels(struct random_stream *stream)
+{
+    const struct topology_ask asks[] = {{.required = 1}, {.required = 1}, {.required = 2}, {.preferred = 2}, {0}};
+    return asks[random_below(stream, 5)];
+}
+
+void random_world_bind(struct random_world *world)
+{
+    struct random_stream stream;
+    random_stream_init(&stream, world->seed, "random world levels", world->preset);
+    for (uint32_t j = 0; j < world->job_count; j++) {
+        struct job *job = &world->jobs[j].job;
+        if (!once_in(&stream, 3))
+            continue;
+        job->topology = some_levels(&stream);
+        for (uint32_t s = 0; s < job->set_count; s++)
+            world->jobs[j].sets[s].topology = once_in(&stream, 2) ? some_levels(&stream) : (struct topology_ask){0};
+        if (job->set_count == 0 && !once_in(&stream, 3)) {
+            job->first.count = between(&stream, 2, 4);
+            job->first.min_count = once_in(&stream, 2) ? 1 : between(&stream, 1, job->first.count);
+        }
+    }
+    world->is_bound = true;
 }
 
 void random_world_communicate(struct random_world *world)

@@ -75,6 +75,7 @@ struct random_world {
     uint32_t refuse_milli; /* part of the decisions that is refused */
     bool is_each_tick;     /* a cycle at each tick, even without facts */
     bool communicates;     /* see random_world_communicate */
+    bool is_bound;         /* see random_world_bind */
     bool is_watched;       /* see random_world_watch */
 };
 
@@ -83,6 +84,10 @@ void random_world_make(struct random_world *world, uint64_t seed, uint32_t prese
 
 /* Let jobs do without some of their sets: half of the jobs with sets, any number of sets.  All else is unchanged. */
 void random_world_choose_sets(struct random_world *world);
+
+/* The cluster has the levels unit (two nodes) and node; a third of the jobs and of their sets require or prefer one, and
+ * most of these jobs are elastic.  All else is unchanged. */
+void random_world_bind(struct random_world *world);
 
 /* Most jobs declare what they exchange, the fabric is oversubscribed, and the placement policy is `fastest`.  All
  * else is unchanged. */

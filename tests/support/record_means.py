@@ -206,9 +206,17 @@ def check_group(what, metrics, jobs):
     same(f"{what} limit_gpu_h", value("limit_gpu_h"), total(over, "held_gpu_s") / 3600)
     kept = (total(here, "gpus", "work_s") - total(over, "gpus", "work_s")) / 3600
     same(f"{what} goodput_ratio", value("goodput_ratio"), kept / allocated if allocated > 0 else None)
-    done = [job for job in here if job["state"] == "completed"]
-    same(f"{what} slowdown_bounded_mean", value("slowdown_bounded_mean"), mean(
-        [max(1, (float(job["wait_total_s"]) + float(job["run_s"])) / max(float(job["work_s"]), 10)) for job in done]))
+    done = [job for job in here if job["start_s"] != "" and job["end_s"] != ""]
+    slow = [max(1, (float(job["wait_total_s"]) + float(job["run_s"])) / max(float(job["work_s"]), 10)) for job in done]
+    same(f"{what} slowdown_bounded_mean", value("slowdown_bounded_mean"), mean(slow))
+    same(f"{what} slowdown_bounded_completed_mean", value("slowdown_bounded_completed_mean"),
+         mean([one for one, job in zip(slow, done) if job["state"] == "completed"]))
+    due = [job for job in here if job["deadline_s"] != ""]
+    late = [max(0, (float(job["end_s"]) if job["end_s"] != "" else
+                    float(job["submit_s"]) + float(job["wait_total_s"]) + float(job["run_s"])) -
+                float(job["deadline_s"])) for job in due]
+    same(f"{what} deadlines_missed", value("deadlines_missed"), sum(one > 0 for one in late) if due else None)
+    same(f"{what} tardiness_mean_s", value("tardiness_mean_s"), mean(late))
 
 
 def tenants_of(parents):

@@ -52,7 +52,7 @@ static const char *const lines[] = {
     "{'job_cancelled':1,'job':7}\n",
     "{'job_adopted':1,'job':{'id':8,'groups':[{'count':2,'gpus':1}]},'started_ns':0,'pieces':[{'node':'n0',"
     "'gpus':'0-1','members':2}]}\n",
-    "{'job_started':1,'job':7,'decision':4294967303}\n",
+    "{'job_started':1,'job':7,'decision':4294967295}\n",
     "{'job_leaving':1,'job':7}\n",
     "{'job_leaving':1,'job':7,'node':'n1'}\n",
     "{'job_evicted':1,'job':7,'end':'saved'}\n",
@@ -62,15 +62,16 @@ static const char *const lines[] = {
     "{'job_checkpointed':1,'job':7}\n",
     "{'job_observed':1,'job':7,'since_ns':0,'until_ns':1,'sm_active':0.035}\n",
     "{'decision_refused':1,'decision':9,'why':'node_down'}\n",
+    "{'decision_refused':1,'decision':9,'job':7,'why':'node_down'}\n",
     "{'node_changed':1,'node':'n1','state':'draining'}\n",
     "{'typical_told':1,'members':[{'count':40,'gpus':2,'cpus':8},{'gpu_fraction':0.25,'gpu_model':'h100-80gb'}]}\n",
     "{'queues_changed':1,'queues':[{'name':'new','parent':'org','quota_gpus':3}]}\n",
     "{'cycle':9223372036854775806}\n",
-    "{'start':4294967303,'job':7,'pieces':[{'node':'n0','gpus':'0-3,6'},{'node':'odd one','gpus':'0','milli':500,"
+    "{'start':4294967295,'job':7,'pieces':[{'node':'n0','gpus':'0-3,6'},{'node':'odd one','gpus':'0','milli':500,"
     "'group':2,'mig_start':4},{'node':'n1','gpus':'1','milli':250,'share':'mps'},{'node':'n1','gpus':'1','milli':25,"
     "'group':1,'share':'timeslice'},{'node':'n1','members':5,'group':3}]}\n",
     "{'start':1,'job':7,'partial':true,'source':'grace_0','pieces':[{'node':'n0','gpus':'7'}]}\n",
-    "{'evict':9223372036854775807,'job':7,'for_job':0,'grace_ns':30000000000,'reason':'Reclaimed',"
+    "{'evict':4294967295,'job':7,'for_job':0,'grace_ns':30000000000,'reason':'Reclaimed',"
     "'pieces':[{'node':'n0','gpus':'0,2,4'}]}\n",
     "{'reserve':2,'job':7,'reason':'Reserved'}\n",
     "{'release':2,'job':7}\n",

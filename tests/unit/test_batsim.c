@@ -42,6 +42,25 @@ static void jobs_take_their_time_from_profiles(void **state)
     trace_case_release(&read);
 }
 
+/* The names of Batsim 5; jobs of other profiles are left out, and counted. */
+static void profiles_that_are_no_delays_leave_their_jobs_out(void **state)
+{
+    (void)state;
+    struct trace_case read = trace_case_read(
+        "{'nb_res': 4, 'jobs': [{'id': '1', 'subtime': 0, 'walltime': 100, 'res': 1, 'profile': 'd'},\n"
+        " {'id': '2', 'subtime': 1, 'res': 2, 'profile': 'p'}, {'id': '3', 'subtime': 2, 'res': 4, 'profile': 's'},\n"
+        " {'id': '4', 'subtime': 3, 'res': 4, 'profile': 'd'}],\n"
+        " 'profiles': {'d': {'type': 'DelayProfile', 'delay': 20.2},\n"
+        " 'p': {'type': 'ParallelTaskProfile', 'cpu': [1, 2], 'com': [0, 0, 0, 0]},\n"
+        " 's': {'type': 'SequentialCompositionProfile', 'seq': ['d', 'p']}}}\n",
+        &(struct workload_spec){0}, NULL);
+    assert_int_equal(read.count, 2);
+    assert_true(read.truths[0].duration == 20200 * TIME_NS_PER_MS);
+    assert_string_equal(read.jobs[1].name, "4");
+    assert_int_equal(read.facts.skipped.count, 2);
+    trace_case_release(&read);
+}
+
 static void it_is_told_from_json_lines(void **state)
 {
     (void)state;
@@ -57,7 +76,10 @@ static void what_cannot_be_replayed_is_refused(void **state)
     (void)state;
     trace_case_refused("{'jobs': [{'id': 1, 'subtime': 0, 'res': 1, 'profile': 'x'}],\n"
                        " 'profiles': {'x': {'type': 'parallel'}}}\n",
-                       &batsim, NULL, 2, 29, "only profiles of the type 'delay'");
+                       &batsim, NULL, 0, 0, "holds no jobs");
+    trace_case_refused("{'jobs': [{'id': 1, 'subtime': 0, 'res': 1, 'profile': 'x'}],\n"
+                       " 'profiles': {'x': {'delay': 1}}}\n",
+                       &batsim, NULL, 2, 20, "'type' is missing");
     trace_case_refused("{'jobs': [{'id': 1, 'subtime': 0, 'res': 1, 'profile': 'y'}],\n"
                        " 'profiles': {}}\n",
                        &batsim, NULL, 1, 56, "there is no profile 'y'");
@@ -73,6 +95,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(jobs_take_their_time_from_profiles),
+        cmocka_unit_test(profiles_that_are_no_delays_leave_their_jobs_out),
         cmocka_unit_test(it_is_told_from_json_lines),
         cmocka_unit_test(what_cannot_be_replayed_is_refused),
     };

@@ -79,6 +79,7 @@ static void every_job_starts_when_it_did_there(void **state)
     setup.policy.placement = setup.policy.placement_firm = &placement_first_fit;
     setup.policy.backfill = &backfill_easy;
     setup.policy.backfill_config = backfill_easy.defaults;
+    setup.policy.backfill_config.names_gpus = true;
     assert_false(error_is(job_source_open(&source, &spec, cluster, 1)));
     run_source(&setup, source, &(struct record_sink){.self = &schedule, .on_job = compare_start});
     assert_int_equal(schedule.jobs, JOBS);

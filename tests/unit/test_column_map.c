@@ -71,12 +71,27 @@ static void test_dates_and_their_zones(void **state)
                 read.truths[2].duration == S(600));
     trace_case_release(&read);
     const struct workload_spec utc = {
-        .format = "columns", .columns = scratch_write_json("map.json", map), .gpus_per_node = 8, .has_tz = true};
+        .format = "columns", .columns = scratch_write_json("map.json", map), .gpus_per_node = 8, .zone = ZONE_UTC};
     read = trace_case_read("at,end,n\n2020-05-04 09:00:00,2020-05-04 10:00:00,1\n", &utc, NULL);
     assert_true(read.facts.first_submit == S(1588554000 + 8 * 3600)); /* an offset of 0 goes before that of the map */
     trace_case_release(&read);
     refused_by(map, "at,end,n\n2020-05-04 09:00:00,2020-05-04 08:59:59,1\n", 2, 21, "'end' is before 'at'");
     refused_by(map, "at,end,n\n2020-05-04 09:00:00+8,2020-05-04 08:59:59,1\n", 2, 1, "'at' must be a date");
+}
+
+/* A constant beside a difference stands where there is none. */
+static void test_a_constant_where_a_difference_is_empty(void **state)
+{
+    (void)state;
+    struct trace_case read =
+        read_by("{'fields': {'submit_s': 'at', 'gpus': 'n', 'duration_s': {'column': 'end', 'since': 'start', "
+                "'negative': 'unknown', 'value': '7'}, 'wait_s': {'column': 'start', 'since': 'at', 'value': '3'}}}",
+                "at,start,end,n\n0,5,10,1\n0,,10,1\n1,5,,1\n2,9,4,1\n");
+    static const int run_times[] = {5, 7, 7, 7}, waits[] = {5, 3, 4, 7};
+    assert_int_equal(read.count, 4);
+    for (int i = 0; i < 4; i++)
+        assert_true(read.truths[i].duration == S(run_times[i]) && read.truths[i].recorded_wait == S(waits[i]));
+    trace_case_release(&read);
 }
 
 static void test_members_and_amounts(void **state)
@@ -255,6 +270,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_units_of_time),
         cmocka_unit_test(test_dates_and_their_zones),
+        cmocka_unit_test(test_a_constant_where_a_difference_is_empty),
         cmocka_unit_test(test_members_and_amounts),
         cmocka_unit_test(test_nodes),
         cmocka_unit_test(test_words_and_conditions),

@@ -29,7 +29,7 @@ static void convert(struct job_source *source, const struct cluster *cluster, en
     struct error error = output_open(&output, path, OUTPUT_PLAIN);
     assert_false(error_is(error));
     error = target == TO_NATIVE ? convert_native(source, cluster, &(struct convert_form){0}, output, lost)
-                                : convert_swf(source, output, lost);
+                                : convert_swf(source, cluster, output, lost);
     assert_false(error_is(error));
     error = output_commit(&output);
     assert_false(error_is(error));
@@ -46,7 +46,8 @@ static void check_native(const struct workload_spec *spec, const struct cluster 
     const char *path = scratch_path("converted.csv");
     struct job_source *source = source_of(spec, cluster);
     convert(source, cluster, TO_NATIVE, path, &lost);
-    assert_int_equal(lost.count, 0);
+    for (uint32_t i = 0; i < lost.reason_count; i++) /* the cluster has no GPU models with names */
+        assert_non_null(strstr(lost.reasons[i].why, "names of GPU models"));
     const struct workload_spec again = {.trace = path, .format = "native", .gpus_per_node = 8};
     struct job_source *back = source_of(&again, cluster);
     while (has) {
@@ -101,9 +102,8 @@ static void test_what_native_cannot_say_is_counted(void **state)
     const struct workload_spec spec = {.trace = scratch_write_json("jobs.jsonl", text), .format = "jsonl"};
     struct job_source *source = source_of(&spec, cluster);
     convert(source, cluster, TO_NATIVE, scratch_path("out.csv"), &lost);
-    assert_int_equal(lost.count, 3);
-    assert_int_equal(lost.reasons[0].count, 1); /* the array */
-    assert_int_equal(lost.reasons[1].count, 2); /* left out */
+    assert_int_equal(lost.count, 2);
+    assert_int_equal(lost.reasons[0].count, 2); /* left out */
     job_source_close(source);
     cluster_free(cluster);
 }

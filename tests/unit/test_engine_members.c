@@ -20,7 +20,7 @@ static void test_grows(void **state)
     assert_int_equal(row->run, S(1200));
     assert_int_equal(row->gpu_milli, 4 * GPU_MILLI);
     assert_int_equal(row->resizes, 1);
-    assert_int_equal(row->held_gpu_us, (400 * 2 + 800 * 4) * INT64_C(1000000));
+    assert_int_equal(row->held_milli_ns, (400 * 2 + 800 * 4) * RECORD_MILLI_NS_PER_GPU_S);
     assert_int_equal(row->lost_gpu_ns, 0);
     assert_int_equal(row->evictions, 0);
     check_attempt(log, 0, 0, S(400), ATTEMPT_RESIZED, 2, S(200), 0);
@@ -70,7 +70,7 @@ static void test_shrinks(void **state)
     assert_int_equal(row->lost_gpu_ns, S(20 * 4));
     assert_int_equal(row->overhead_gpu_ns, S(20 * 4));
     assert_int_equal(row->preempted_gpu_ns, S(20 * 4));
-    assert_int_equal(row->held_gpu_us, (320 * 4 + 1400 * 2) * INT64_C(1000000));
+    assert_int_equal(row->held_milli_ns, (320 * 4 + 1400 * 2) * RECORD_MILLI_NS_PER_GPU_S);
     check_attempt(log, 0, 0, S(320), ATTEMPT_RESIZED, 4, S(300), 0);
     check_attempt(log, 1, S(320), S(1720), ATTEMPT_ENDED, 2, S(700), 0);
     assert_string_equal(run_attempt(log, 0, 0)->placement, "n0:0-3");

@@ -64,7 +64,7 @@ static void test_batsim(void **state)
         "share,blue,inference,1,1,-1,1,COMPLETED_SUCCESSFULLY,2,7,9,1,8,1.1428571428571428,6,-1,\"\"\n"
         "3,red,training,1,1,-1,0,COMPLETED_KILLED,2,2,4,1,3,1.5,7,-1,\"\"\n"
         "3#1,red,training,4,1,-1,1,COMPLETED_SUCCESSFULLY,6,4,10,2,6,1.5,7,-1,\"\"\n"
-        "gang,red,training,0,6,-1,1,COMPLETED_SUCCESSFULLY,1,10,11,1,11,1.1,0-5,-1,\"\"\n");
+        "gang,red,training,0,6,20,1,COMPLETED_SUCCESSFULLY,1,10,11,1,11,1.1,0-5,-1,\"\"\n");
     buffer_release(&text);
 }
 

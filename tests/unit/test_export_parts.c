@@ -12,6 +12,7 @@
 #include "reports/export/placement.h"
 #include "reports/export/series.h"
 #include "reports/export/tracks.h"
+#include "tests/support/made_row.h"
 
 /* splitmix64 */
 static uint64_t draw(uint64_t *state)
@@ -197,7 +198,8 @@ static void test_series(void **state)
     (void)state;
     const time_ns hour = 3600 * TIME_NS_PER_S;
     struct series *series = series_new(3 * hour + 1);
-    const struct job_row jobs[] = {job_at("a", 0, hour, 2 * hour), job_at("b", 1, hour + 1, 3 * hour + 1)};
+    const struct job_row jobs[] = {made_row(job_at("a", 0, hour, 2 * hour)),
+                                   made_row(job_at("b", 1, hour + 1, 3 * hour + 1))};
     for (int i = 0; i < 2; i++)
         series_add(series, &jobs[i]);
     series_finish(series);

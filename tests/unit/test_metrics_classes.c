@@ -14,6 +14,7 @@
 #include "reports/metrics.h"
 #include "reports/view.h"
 #include "tests/support/fake_run.h"
+#include "tests/support/made_row.h"
 
 #define S TIME_NS_PER_S
 
@@ -36,6 +37,7 @@ static void feed_job(struct metrics *metrics, struct job_row row)
         row.name = "1";
     if (row.user == NULL)
         row.user = "";
+    row = made_row(row);
     ok(sink.on_job(sink.self, &row));
 }
 

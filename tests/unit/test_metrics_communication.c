@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "reports/view.h"
+#include "tests/support/made_row.h"
 
 #define S     TIME_NS_PER_S
 #define GPU_S INT64_C(1000000) /* GPU microseconds */
@@ -30,6 +31,7 @@ static void feed(struct metrics *metrics, struct job_row row)
     row.user = "";
     if (row.queue == NULL)
         row.queue = "q";
+    row = made_row(row);
     assert_false(error_is(sink.on_job(sink.self, &row)));
 }
 

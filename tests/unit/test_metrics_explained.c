@@ -11,6 +11,7 @@
 #include <jansson.h>
 
 #include "reports/metrics.h"
+#include "tests/support/made_row.h"
 
 #define S TIME_NS_PER_S
 
@@ -58,6 +59,8 @@ static struct metrics *run_with_everything(bool is_closed)
                           .idle = &(struct idle_row){.notified = 1},
                           .pulls = &(struct pull_row){.ready = REASON_COUNT * S, .bytes = {1, 1, 1}},
                           .waits = &waits};
+    job.deadline = 70 * S;
+    job = made_row(job);
     ok(sink.on_job(sink.self, &job));
     struct gang_row gang = {
         .end = 30 * S, .gpu_milli = 2000, .link_tier = LINK_NVLINK, .link_bytes_per_s = 450000000000};

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "reports/view.h"
+#include "tests/support/made_row.h"
 
 #define S TIME_NS_PER_S
 
@@ -45,11 +46,12 @@ static void members_that_come_and_go(void **state)
                               .is_counted = true,
                               .source = 3,
                               .resizes = 2,
-                              .held_gpu_us = INT64_C(300) * 1000000};
+                              .held_milli_ns = 300 * (gpu_time_ns)RECORD_MILLI_NS_PER_GPU_S};
     struct job_row preemptor = elastic;
     preemptor.id = 1;
     preemptor.class = JOB_INFERENCE;
-    preemptor.resizes = 0; /* 4 GPUs x 100 s */
+    preemptor.resizes = 0;
+    preemptor.held_milli_ns = 0; /* 4 GPUs x 100 s */
     preemptor.source = 1;
     preemptor.evictions = preemptor.evictions_wasted = 3;
     preemptor.lost_gpu_ns = preemptor.preempted_gpu_ns = 0;
@@ -58,10 +60,14 @@ static void members_that_come_and_go(void **state)
     waiting.start = waiting.end = TIME_NEVER;
     waiting.state = END_PENDING;
     waiting.run = waiting.work = 0;
+    waiting.held_milli_ns = 0;
     waiting.evictions = 0;
     waiting.evictions_wasted = 1;
+    elastic = made_row(elastic);
     assert_false(error_is(sink.on_job(sink.self, &elastic)));
+    preemptor = made_row(preemptor);
     assert_false(error_is(sink.on_job(sink.self, &preemptor)));
+    waiting = made_row(waiting);
     assert_false(error_is(sink.on_job(sink.self, &waiting)));
     assert_false(error_is(sink.on_sample(sink.self, &(struct timeline_row){.time = 0})));
     assert_false(error_is(sink.on_sample(sink.self, &(struct timeline_row){.time = 200 * S, .reserved_gpu_s = 7200})));

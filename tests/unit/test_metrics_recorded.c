@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "reports/view.h"
+#include "tests/support/made_row.h"
 
 #define S TIME_NS_PER_S
 
@@ -21,8 +22,10 @@ static struct metrics *metrics_of(const struct job_row *rows, size_t count)
 {
     struct metrics *metrics = metrics_new();
     struct record_sink sink = metrics_sink(metrics);
-    for (size_t i = 0; i < count; i++)
-        assert_false(error_is(sink.on_job(sink.self, &rows[i])));
+    for (size_t i = 0; i < count; i++) {
+        const struct job_row row = made_row(rows[i]);
+        assert_false(error_is(sink.on_job(sink.self, &row)));
+    }
     assert_false(error_is(sink.on_sample(sink.self, &(struct timeline_row){.time = 0})));
     assert_false(error_is(sink.on_sample(sink.self, &(struct timeline_row){.time = 9000 * S})));
     assert_false(error_is(sink.on_finished(sink.self, &(struct run_facts){.end = 9000 * S, .gpu_count = 8})));

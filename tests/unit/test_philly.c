@@ -38,7 +38,7 @@ static void test_jobs_are_shaped_and_sorted(void **state)
 static void test_zone_and_flat(void **state)
 {
     (void)state;
-    struct workload_spec spec = {.format = "philly", .tz_offset = -8 * 3600 * TIME_NS_PER_S, .has_tz = true};
+    struct workload_spec spec = {.format = "philly", .zone = {.is_given = true, .offset = -8 * 3600 * TIME_NS_PER_S}};
     struct trace_case read = trace_case_read(HEADER "2017-10-09 07:00:00,66.0,4,264.0,vc1\n", &spec, NULL);
     assert_true(read.facts.first_submit == (INT64_C(1507532400) + 8 * 3600) * TIME_NS_PER_S);
     assert_int_equal(read.jobs[0].first.count, 4); /* gpus_per_node 0: flat */

@@ -16,6 +16,7 @@
 #include "reports/result.h"
 #include "sim/record/record_files.h"
 #include "tests/support/fake_run.h"
+#include "tests/support/made_row.h"
 
 static const struct record_queue tree[] = {
     {"org", RECORD_QUEUE_ROOT}, {"team-0/project-0", 0}, {"team-1", 0}, {"team-1/project-1", 2}};
@@ -91,8 +92,11 @@ static struct error rows_job(void *self, const struct job_row *row)
                   (long long)row->network_bytes_per_s, (long long)row->planned_gpu_us, row->mfu_micro);
     buffer_format(out, "%s|%lld %lld ", row->activity != NULL ? row->activity : "", (long long)row->active_gpu_us,
                   (long long)row->idle_held_gpu_us);
-    buffer_format(out, "%d %u %lld %lld %u\n", row->source, row->resizes, (long long)row->held_gpu_us,
-                  (long long)row->preempted_gpu_ns, row->evictions_wasted);
+    buffer_format(out, "%d %u %lld %lld %lld %u\n", row->source, row->resizes,
+                  (long long)(row->held_milli_ns / RECORD_MILLI_NS_PER_GPU_S),
+                  (long long)(row->held_milli_ns % RECORD_MILLI_NS_PER_GPU_S), (long long)row->preempted_gpu_ns,
+                  row->evictions_wasted);
+    buffer_format(out, "%lld %lld %lld ", (long long)row->limit, (long long)row->estimate, (long long)row->deadline);
     if (row->faults != NULL)
         buffer_format(out, "%u %u %u %u %lld %lld ", row->faults->own, row->faults->killed[0], row->faults->killed[1],
                       row->faults->killed[2], (long long)row->faults->lost_gpu_ns,
@@ -209,6 +213,12 @@ static void rows_and_metrics_come_back(void **state)
     }
 }
 
+static void give_job(const struct record_sink *sink, struct job_row row)
+{
+    row = made_row(row);
+    ok(sink->on_job(sink->self, &row));
+}
+
 static void rows_come_together_too(void **state)
 {
     (void)state;
@@ -272,6 +282,8 @@ static void extreme_rows_come_back(void **state)
                                   .submitted = INT64_MAX};
     struct rows written = {0}, read = {0};
     struct job_row plain = {.id = 7, .queue = "q", .user = "", .start = 8, .end = 9, .run = 1};
+    job = made_row(job);
+    plain = made_row(plain);
     ok(rows_job(&written, &job));
     ok(rows_job(&written, &plain));
     ok(rows_sample(&written, &sample));
@@ -279,8 +291,8 @@ static void extreme_rows_come_back(void **state)
     struct record_files *files;
     ok(record_files_open(&files, folder, NULL));
     struct record_sink sink = record_files_sink(files);
-    ok(sink.on_job(sink.self, &job));
-    ok(sink.on_job(sink.self, &plain));
+    give_job(&sink, job);
+    give_job(&sink, plain);
     ok(sink.on_sample(sink.self, &sample));
     ok(record_files_commit(&files));
     sink = rows_sink(&read);
@@ -338,6 +350,9 @@ static void write_some(void)
     evicted.evictions = 1;
     evicted.lost_gpu_ns = 6 * s;
     struct job_row share = evicted;
+    evicted.limit = 30 * s;
+    evicted.estimate = 15 * s / 2;
+    evicted.deadline = 40 * s;
     static const struct lost_row lost = {{[LOST_WRITE] = INT64_C(1000000000),
                                           [LOST_LOAD] = INT64_C(2000000000),
                                           [LOST_WORK_PREEMPTED] = INT64_C(3000000000)}};
@@ -374,11 +389,11 @@ static void write_some(void)
     struct record_files *files;
     ok(record_files_open(&files, folder, NULL));
     struct record_sink sink = record_files_sink(files);
-    ok(sink.on_job(sink.self, &plain));
-    ok(sink.on_job(sink.self, &waits));
-    ok(sink.on_job(sink.self, &rejected));
-    ok(sink.on_job(sink.self, &evicted));
-    ok(sink.on_job(sink.self, &share));
+    give_job(&sink, plain);
+    give_job(&sink, waits);
+    give_job(&sink, rejected);
+    give_job(&sink, evicted);
+    give_job(&sink, share);
     ok(sink.on_attempt(sink.self, &attempt));
     ok(sink.on_attempt(sink.self, &again));
     ok(record_files_commit(&files));
@@ -479,9 +494,9 @@ static void an_edited_field_is_named_with_its_place(void **state)
     static const struct {
         const char *file, *from, *to, *place, *what;
     } cases[] = {
-        {RECORD_JOBS_FILE, "given_back_gpu_s,wait_by_reason_s,end_s\n", "given_back_gpu_s,wait_by_reason_s,end_s\n-",
-         "jobs.csv.zst:2:1", "submit_s"},
-        {RECORD_JOBS_FILE, ",job-13,", ",job-13,more,", "jobs.csv.zst:2", "68 fields"},
+        {RECORD_JOBS_FILE, "estimate_s,deadline_s,end_s\n", "estimate_s,deadline_s,end_s\n-", "jobs.csv.zst:2:1",
+         "submit_s"},
+        {RECORD_JOBS_FILE, ",job-13,", ",job-13,more,", "jobs.csv.zst:2", "71 fields"},
         {RECORD_JOBS_FILE, ",job-13,", ",\"job\"-13,", "jobs.csv.zst:2:", "closing quote"},
         {RECORD_JOBS_FILE, ",job-13,", ",job\"13,\"more,", "jobs.csv.zst:2:", "closing quote"},
         {RECORD_JOBS_FILE, "completed", "finished", "jobs.csv.zst:", "state"},
@@ -500,7 +515,7 @@ static void an_edited_field_is_named_with_its_place(void **state)
         {RESULT_FILE, "\"end_s\": ", "\"end_s\": -", "result.json:", "end_s"},
         {RESULT_FILE, "\"team-1\": \"org\"", "\"team-1\": \"team-2\"", "result.json:", "no queue 'team-2'"},
         {RESULT_FILE, "\"facts\"", "\"fact\"", "result.json:", "fact"},
-        {RESULT_FILE, "\"schema_version\": 2", "\"schema_version\": 1", "result.json:1", "schema_version"},
+        {RESULT_FILE, "\"schema_version\": 3", "\"schema_version\": 2", "result.json:1", "schema_version"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         write_record(&usual, NULL);
@@ -516,18 +531,18 @@ static void every_field_is_filled(void **state)
     static const char *const jobs[] = {
         "8,7,8,7,8,1,1,1,1,1,,0,0,,q,,training,training,0,1,0,completed,,1,free,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,"
         ","
-        ",,,,,,,9",
+        ",,,,,,,,,,9",
         "8,8,,8,,0,0,1,0,1,,0,3,,q,,training,training,0,1,any,pending,,1,,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"
         ",,,,,"
-        ",",
+        ",,,,",
         "8,9,8,x,,0,0,1,0,1,,,,,q,,training,training,0,1,any,rejected,Held,1,,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"
         ",,"
-        ",,,,,8",
+        ",,,,,,,,8",
         "8,10,9,10,11,7,1,1,17.5,2.5,,2,5,1.5,q,,training,training,0,1,0,completed,,1,free,1,6,3,0,0,0,"
         "1,0,2,0,0,3,0,0,0,all_reduce_bound,1.5,0.25,3,24.999999999,0,,notebook,0.5,1.25,,,,,,,12,1.5,0.000000002,0,,,,"
-        ",,,20",
+        ",,,30,7.5,40,20",
         "8,11,9,11,11,3.5,1,1,0.0035,0.001,,2,5,1.5,q,,training,training,0,1,0,completed,,1,free,1,6,0,"
-        "0,0,0,,,,,,,,,,plan,0,0,0,,0.0035,0.412,,,,2,1,0,3,1.5,2.5,,,,,4,1,2,1,0.75,,20",
+        "0,0,0,,,,,,,,,,plan,0,0,0,,0.0035,0.412,,,,2,1,0,3,1.5,2.5,,,,,4,1,2,1,0.75,,,,,20",
         NULL};
     static const char *const attempts[] = {"7,8,1,n0:0,1,ended,,0,0,0,,,9",
                                            "7,8,0,\"n0:0,2\",1.5,ended,,1,1,0,leaf,12.500000001,9", NULL};
@@ -543,9 +558,11 @@ static void every_field_is_filled(void **state)
         {",0,3,,q", ",0,,,q", "jobs.csv.zst:3:", "wait_total_s"},
         {"\n8,9,8,x,,0,0,1,0,1,,,,,", "\n8,9,8,x,,0,0,1,0,1,,0,0,,",
          "jobs.csv.zst:4:", "wait_s: a rejected job has no wait"},
-        {",0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,9\n", ",0,0,0,0,0,0,,,,,,,,,,,,,1,,,,,,,,,,,,,,,,,,,,,,,9\n",
+        {",0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,9\n",
+         ",0,0,0,0,0,0,,,,,,,,,,,,,1,,,,,,,,,,,,,,,,,,,,,,,,,,9\n",
          "jobs.csv.zst:2:", "network_gpu_s: a job that declares no communication has none"},
-        {",0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,9\n", ",0,0,0,0,0,0,,1,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,9\n",
+        {",0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,9\n",
+         ",0,0,0,0,0,0,,1,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,9\n",
          "jobs.csv.zst:2:", "lost_leave_gpu_s: without the first cause there is none"},
         {",12,1.5,0.000000002,0,", ",10,1.5,0.000000002,0,", "jobs.csv.zst:5:", "ready_s: before the start"},
         {",12,1.5,0.000000002,0,", ",12,,0.000000002,0,",
@@ -553,7 +570,8 @@ static void every_field_is_filled(void **state)
         {",1,0,2,0,0,3,0,0,0,all", ",1,0,2,0,0,4,0,0,0,all", "jobs.csv.zst:5:", "the causes do not add up"},
         {"all_reduce_bound,1.5,", "all_reduce_bound,,", "jobs.csv.zst:5:", "exposed_gpu_s"},
         {",3,24.999999999,", ",0,24.999999999,", "jobs.csv.zst:5:", "network_gb_per_s: a mean over no GPU time"},
-        {",0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,9\n", ",0,0,0,0,0,0,,,,,,,,,,,,,,,,,,1,,,,,,,,,,,,,,,,,,9\n",
+        {",0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,9\n",
+         ",0,0,0,0,0,0,,,,,,,,,,,,,,,,,,1,,,,,,,,,,,,,,,,,,,,,9\n",
          "jobs.csv.zst:2:", "active_gpu_s: a job without declared activity has none"},
         {",notebook,0.5,", ",notebook,,", "jobs.csv.zst:5:", "active_gpu_s"},
         {",0.0035,0.412,", ",0.0035,1.412,", "jobs.csv.zst:6:", "mfu_ratio: not a ratio"},

@@ -72,7 +72,7 @@ static void it_is_json_and_holds_what_was_given(void **state)
     struct buffer text = {0};
     result_text(&manifest, metrics, &(struct result_host){.system = "<here>", .wall_s = 1.5}, &text);
     json_t *root = parse(&text);
-    assert_int_equal(number_at(root, (const char *[]){"schema_version", NULL}), 2);
+    assert_int_equal(number_at(root, (const char *[]){"schema_version", NULL}), 3);
     assert_int_equal(number_at(root, (const char *[]){"manifest", "seed", NULL}), 42);
     assert_int_equal(number_at(root, (const char *[]){"facts", "gpus", NULL}), 64);
     assert_true(number_at(root, (const char *[]){"host", "wall_s", NULL}) == 1.5);

@@ -99,7 +99,7 @@ static void test_arrays_and_dates(void **state)
 {
     (void)state;
     struct workload_spec spec = sacct;
-    spec.tz_offset = S(3600);
+    spec.zone = (struct zone){.is_given = true, .offset = S(3600)};
     struct trace_case read = trace_case_read(HEADER ROW("6_0") ROW("6_1") ROW("7+0") ROW("7+1"), &spec, NULL);
     assert_int_equal(read.count, 3);
     assert_true(read.facts.first_submit == S(1795673489 - 3600)); /* date -d 2026-11-26T06:11:29Z +%s, an hour east */

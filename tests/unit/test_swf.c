@@ -56,6 +56,28 @@ static void test_jobs_that_never_ran_are_counted(void **state)
     trace_case_refused("1 0 -1 -1 8 -1 -1 8 900 -1 5 1 1 -1 1 -1 -1 -1\n", &swf, NULL, 0, 0, "holds no jobs");
 }
 
+/* A list of nodes in the column of GPUs, the name of the queue, and a request of PBS. */
+static void test_metacentrum(void **state)
+{
+    (void)state;
+    struct trace_case read = trace_case_read(
+        "Version: 2.2\n"
+        "Computer: a cluster 7\n"
+        "3000000000 100 0 50 64 1 1024 64 86400 68719476736 1 62 1 1 -1 1 1 1 {12,12} q_1d 1:ppn=64:x86_64#excl\n"
+        "3000000001 101 0 50 16 1 1024 16 86400 1024 1 62 1 1 -1 1 1 1 {12,13} gpu 2:ppn=8:gpu=4:x86_64\n",
+        &(struct workload_spec){.gpus_per_node = 8}, NULL);
+    assert_int_equal(read.count, 2);
+    assert_string_equal(read.facts.format, "swf");
+    assert_true(read.jobs[0].trace_id == 3000000000);
+    assert_true(read.jobs[0].first.count == 64 && read.jobs[0].first.request.gpus == 1);
+    assert_string_equal(trace_case_queue(&read, 0), "q_1d");
+    assert_true(read.jobs[1].first.count == 2 && read.jobs[1].first.request.gpus == 4);
+    assert_int_equal(read.jobs[1].first.request.cpu_milli, 8000);
+    trace_case_release(&read);
+    trace_case_refused("1 0 -1 10 1 -1 -1 1 900 -1 1 1 1 -1 1 -1 -1 -1\nNote: late\n", &swf, NULL, 2, 0,
+                       "a line of SWF must have 18 fields");
+}
+
 /* The columns of AleaNG: GPUs apart, processors are CPUs, memory is per node. */
 static void test_a_column_of_gpus(void **state)
 {
@@ -154,9 +176,13 @@ static void test_sample(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fields),           cmocka_unit_test(test_jobs_that_never_ran_are_counted),
-        cmocka_unit_test(test_a_column_of_gpus), cmocka_unit_test(test_processors_become_gpus_rounded_up),
-        cmocka_unit_test(test_bad_lines),        cmocka_unit_test(test_sample),
+        cmocka_unit_test(test_fields),
+        cmocka_unit_test(test_metacentrum),
+        cmocka_unit_test(test_jobs_that_never_ran_are_counted),
+        cmocka_unit_test(test_a_column_of_gpus),
+        cmocka_unit_test(test_processors_become_gpus_rounded_up),
+        cmocka_unit_test(test_bad_lines),
+        cmocka_unit_test(test_sample),
         cmocka_unit_test(test_real_traces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

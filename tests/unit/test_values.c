@@ -174,7 +174,7 @@ static void bad_text_is_refused(void **state)
     refuse("{\"value\": ", "{\"values\": ", "'value' is missing");
     refuse("{\"value\": ", "{\"value\": \"1\", \"was\": ", "'value' must be a number");
     refuse("\"metrics\": {", "\"metric\": {", "unknown key 'metric'");
-    refuse("\"schema_version\": 2", "\"schema_version\": 1", "run the scenario again");
+    refuse("\"schema_version\": 3", "\"schema_version\": 2", "run the scenario again");
 }
 
 int main(void)

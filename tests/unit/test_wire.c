@@ -180,7 +180,7 @@ static const struct bad bads[] = {
      "error: events:5:55: 'gpus' must name some of the 2 GPUs of the node, as in \"0-3,6\""},
     {"{'start':1,'job':1,'pieces':[{'node':'n0','gpus':'3-1'}]}",
      "error: events:5:50: 'gpus' must name some of the 8 GPUs of the node, as in \"0-3,6\""},
-    {"{'start':0,'job':1}", "error: events:5:10: 'start' must be an integer of at least 1, got 0"},
+    {"{'start':0,'job':1}", "error: events:5:10: 'start' must be an integer from 1 to 4294967295, got 0"},
     {"{'evict':1,'job':1,'reason':'Because'}", "error: events:5:29: 'reason' must be one of "},
     {"{'done':0,'wake_at':'soon'}", "error: events:5:21: "},
     {"{'queues_changed':1,'queues':[{'name':'a'}]}", "error: events:5:31: the queue 'a' has another parent already"},
@@ -216,7 +216,7 @@ static void only_what_is_awaited_may_come(void **state)
     error = wire_lines_read(fixture->wire, 1, "{'start':1,'job':0,'pieces':[{'node':'gone'}]}", WIRE_TOLD | WIRE_PASSED,
                             &line);
     assert_false(error_is(error));
-    assert_int_equal(line.kind, WIRE_DECISION);
+    assert_int_equal(line.kind, WIRE_ANSWER);
 }
 
 static void other_headers_are_refused(void **state)

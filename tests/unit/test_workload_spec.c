@@ -57,7 +57,7 @@ static void test_defaults(void **state)
     assert_null(spec.synth);
     assert_true(spec.load == 0 && spec.duration_scale == 1 && spec.processors_per_gpu == 1);
     assert_int_equal(spec.gpus_per_node, 8);
-    assert_true(spec.bad_lines_max == 0 && spec.tz_offset == 0 && spec.default_duration == 0);
+    assert_true(spec.bad_lines_max == 0 && spec.zone.offset == 0 && spec.default_duration == 0);
     assert_true(spec.window_from == 0 && spec.window_to == 0);
     workload_release(&spec);
 }
@@ -75,7 +75,7 @@ static void test_everything_of_a_trace(void **state)
     assert_true(spec.load == 0.9 && spec.duration_scale == 2 && spec.processors_per_gpu == 16);
     assert_int_equal(spec.gpus_per_node, 4);
     assert_int_equal(spec.bad_lines_max, 3);
-    assert_true(spec.tz_offset == zone);
+    assert_true(spec.zone.offset == zone);
     assert_true(spec.window_from == INT64_C(1506816000) * TIME_NS_PER_S - zone);
     assert_true(spec.window_to == INT64_C(1508068800) * TIME_NS_PER_S - zone);
     assert_true(spec.default_duration == 3600 * TIME_NS_PER_S);
@@ -83,7 +83,7 @@ static void test_everything_of_a_trace(void **state)
     spec = spec_good("{'trace': '-', 'window': [0, '3d'], 'tz_offset': 3600}");
     assert_string_equal(spec.trace, "-");
     assert_true(spec.window_from == 0 && spec.window_to == 3 * 86400 * TIME_NS_PER_S);
-    assert_true(spec.tz_offset == 3600 * TIME_NS_PER_S);
+    assert_true(spec.zone.offset == 3600 * TIME_NS_PER_S);
     workload_release(&spec);
 }
 

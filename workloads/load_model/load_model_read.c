@@ -365,8 +365,10 @@ struct error load_model_doc(struct json_doc **out, const struct json_value *valu
     const char *names[NAMES_MAX + 1], *name = json_value_string(value);
     uint32_t count = 0;
     *out = NULL;
-    if (text_is_json_path(name))
-        return file_doc(out, name);
+    if (text_is_json_path(name)) {
+        const char *path = json_value_file(value, "model");
+        return error_is(*value->error) ? *value->error : file_doc(out, path);
+    }
     for (const struct embedded_text *text = load_model_texts; text->name != NULL; text++) {
         if (strcmp(text->name, name) == 0)
             return json_doc_parse(out, name, (struct text){text->text, text->length}, ERROR_CONFIG);

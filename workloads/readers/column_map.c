@@ -437,7 +437,7 @@ void column_map_read(struct column_map *map, const struct json_value *value, str
     map->names = names_read(&reading, &object, map->separator);
     tables_read(&reading, &object);
     recognize_read(&reading, &object);
-    map->tz_offset = zone_read(&object, "tz_offset");
+    map->zone = zone_read(&object, "tz_offset", arena);
     struct json_value missing = json_member(&object, "missing");
     map->missing = missing.node != NULL ? words_of(&reading, &missing) : missing_default;
     fields_read(&reading, &object);

@@ -39,6 +39,7 @@
 #include "workloads/readers/csv.h"
 #include "workloads/readers/native_row.h"
 #include "workloads/readers/side_files.h"
+#include "workloads/readers/zone.h"
 
 /* Fields of a map: the native ones, then these. */
 enum { MAP_COUNT = NATIVE_FIELD_COUNT, MAP_FIELD_COUNT };
@@ -116,7 +117,7 @@ struct column_map {
     bool has_quotes;            /* fields may be quoted (RFC 4180) */
     const char *names;          /* the columns, joined by the separator, of a file without a header; NULL: it has one */
     const char *const *missing; /* words that mean that there is no value; NULL-terminated */
-    time_ns tz_offset;          /* of dates without a zone */
+    struct zone zone;           /* of dates without one */
     struct column columns[CSV_WANTED_MAX]; /* those of the file that are used */
     uint32_t column_count;
     int8_t table_of[CSV_WANTED_MAX];           /* of a column: 0: of the trace; else the number of its table + 1 */

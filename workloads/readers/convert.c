@@ -1,289 +1,224 @@
 #include "workloads/readers/convert.h"
 
 #include <inttypes.h>
+#include <string.h>
 
-#include "workloads/readers/native_row.h"
-#include "workloads/request/ask.h"
+#include "workloads/readers/job_columns.h"
 
-enum { MIB_PER_GB = 1024, SWF_FAILED = 0, SWF_COMPLETED = 1, SWF_CANCELLED = 5 };
+enum { SWF_FAILED = 0, SWF_COMPLETED = 1, SWF_CANCELLED = 5 };
+
+/* What is needed to see the jobs of a source. */
+struct viewing {
+    struct job job;
+    struct job_truth truth;
+    struct job_view view;
+    struct job_ids ids;
+    struct arena scratch;
+    struct buffer text;
+};
+
+static void viewing_init(struct viewing *viewing, const struct job_source *source, const struct cluster *cluster)
+{
+    *viewing = (struct viewing){0};
+    viewing->view = (struct job_view){.job = &viewing->job,
+                                      .truth = &viewing->truth,
+                                      .source = source,
+                                      .cluster = cluster,
+                                      .ids = job_source_facts(source)->has_ties ? &viewing->ids : NULL,
+                                      .scratch = &viewing->scratch};
+}
+
+static struct error viewing_next(struct viewing *viewing, struct job_source *source, bool *has)
+{
+    arena_reset(&viewing->scratch);
+    return job_source_next(source, &viewing->job, &viewing->truth, has);
+}
+
+static void viewing_release(struct viewing *viewing)
+{
+    job_ids_release(&viewing->ids);
+    arena_release(&viewing->scratch);
+    buffer_release(&viewing->text);
+}
 
 /* ---- native ---- */
-
-/* In the order of the columns. */
-static const enum native_field all_fields[] = {
-    NATIVE_JOB_ID,
-    NATIVE_SUBMIT,
-    NATIVE_DURATION,
-    NATIVE_GPUS,
-    NATIVE_NODES,
-    NATIVE_GPU_FRACTION,
-    NATIVE_GPU_MEMORY,
-    NATIVE_MIG,
-    NATIVE_CPUS,
-    NATIVE_MEMORY,
-    NATIVE_MIN_MEMBERS,
-    NATIVE_GPU_MODEL,
-    NATIVE_QUEUE,
-    NATIVE_USER,
-    NATIVE_CLASS,
-    NATIVE_WORKLOAD_CLASS,
-    NATIVE_PRIORITY,
-    NATIVE_PREEMPTIBLE,
-    NATIVE_LIMIT,
-    NATIVE_ESTIMATE,
-    NATIVE_DEADLINE,
-    NATIVE_OUTCOME,
-    NATIVE_WAIT,
-    NATIVE_SM_ACTIVE,
-    NATIVE_MEMORY_BANDWIDTH,
-    NATIVE_WOULD_DO,
-    NATIVE_CHECKPOINT_INTERVAL,
-    NATIVE_CHECKPOINT_DURATION,
-    NATIVE_RESTART,
-    NATIVE_FAILED,
-};
 
 static const enum native_field drawn_fields[] = {
     NATIVE_JOB_ID, NATIVE_SUBMIT, NATIVE_DURATION, NATIVE_GPUS,  NATIVE_NODES, NATIVE_GPU_FRACTION, NATIVE_CPUS,
     NATIVE_MEMORY, NATIVE_QUEUE,  NATIVE_USER,     NATIVE_CLASS, NATIVE_LIMIT, NATIVE_OUTCOME,
 };
 
-struct row {
-    struct buffer *out;
-    uint64_t fields; /* bit i: the enum native_field i is a column */
-    bool is_json, is_first;
-};
-
-static uint64_t fields_of(enum convert_columns columns)
+/* Bit i: the enum native_field i is a column.  A file with ids of other jobs costs memory to read, so it has them only
+ * if some job may name another. */
+static uint64_t fields_of(enum convert_columns columns, bool has_ties)
 {
-    const enum native_field *fields = columns == CONVERT_DRAWN ? drawn_fields : all_fields;
-    const size_t count = columns == CONVERT_DRAWN ? sizeof drawn_fields / sizeof drawn_fields[0]
-                                                  : sizeof all_fields / sizeof all_fields[0];
     uint64_t mask = 0;
-    for (size_t i = 0; i < count; i++)
-        mask |= UINT64_C(1) << fields[i];
+    if (columns == CONVERT_DRAWN) {
+        for (size_t i = 0; i < sizeof drawn_fields / sizeof drawn_fields[0]; i++)
+            mask |= UINT64_C(1) << drawn_fields[i];
+        return mask;
+    }
+    for (size_t c = 0; c < job_column_count; c++)
+        if (job_columns[c].field != NATIVE_FIELD_COUNT && (has_ties || job_columns[c].field != NATIVE_AFTER))
+            mask |= UINT64_C(1) << job_columns[c].field;
     return mask;
 }
 
+static bool is_column(const struct job_column *column, uint64_t fields)
+{
+    return column->field != NATIVE_FIELD_COUNT && (fields >> column->field & 1) != 0;
+}
+
 /* The names of the columns. */
-static void native_header(struct row *row)
+static void native_header(uint64_t fields, struct buffer *out)
 {
-    for (size_t i = 0; i < sizeof all_fields / sizeof all_fields[0]; i++)
-        if (row->fields >> all_fields[i] & 1)
-            buffer_format(row->out, "%s%s", i > 0 ? "," : "", native_columns[all_fields[i]].name);
-    buffer_char(row->out, '\n');
-}
-
-/* Begin the next column; a value that is absent is empty in CSV, and left out of JSON.  False: nothing follows. */
-static bool begin(struct row *row, enum native_field field, bool has)
-{
-    if (!(row->fields >> field & 1) || (!has && row->is_json))
-        return false;
-    if (!row->is_first)
-        buffer_char(row->out, ',');
-    row->is_first = false;
-    if (row->is_json)
-        buffer_format(row->out, "\"%s\":", native_columns[field].name);
-    return has;
-}
-
-static void put_scaled(struct row *row, enum native_field field, int64_t value, int64_t scale, bool has)
-{
-    if (begin(row, field, has))
-        buffer_scaled(row->out, value, scale);
-}
-
-/* A time, or nothing where it is the usual one. */
-static void put_time(struct row *row, enum native_field field, time_ns time, time_ns usual)
-{
-    put_scaled(row, field, time, TIME_NS_PER_S, time != usual);
-}
-
-static void put_text(struct row *row, enum native_field field, struct text text)
-{
-    if (!begin(row, field, text.at != NULL))
-        return;
-    if (row->is_json)
-        buffer_json(row->out, text);
-    else
-        buffer_csv(row->out, text);
-}
-
-static void put_name(struct row *row, enum native_field field, const char *name)
-{
-    put_text(row, field, name != NULL ? text_of(name) : (struct text){NULL, 0});
-}
-
-static void put_count(struct row *row, enum native_field field, uint64_t count)
-{
-    put_scaled(row, field, (int64_t)count, 1, count != 0);
-}
-
-/* As many millionths of a GB as field_mib reads as these MiB. */
-static void put_mib(struct row *row, enum native_field field, uint64_t mib)
-{
-    put_scaled(row, field, (int64_t)mib * 1000000 / MIB_PER_GB, 1000000, mib != 0);
-}
-
-static void put_share(struct row *row, enum native_field field, uint32_t milli, uint32_t usual)
-{
-    put_scaled(row, field, milli, GPU_MILLI, milli != usual);
-}
-
-static bool is_piece(const struct request *request)
-{
-    return request->gpu_milli != 0 || request->gpu_memory_mib != 0 || request->mig != 0;
-}
-
-/* Can a row say how the members are?  Several members of pieces, and several kinds of members, it cannot. */
-static bool is_plain(const struct job *job)
-{
-    return job->group_count == 1 && (job->first.count == 1 || !is_piece(&job->first.request));
-}
-
-static void native_lost(const struct job *job, struct reason_tally *lost)
-{
-    if (job->set_count != 0 || job->topology.required != 0 || job->topology.preferred != 0 ||
-        job->first.slice_members != 0 || job->first.request.one_island)
-        reason_tally_add(lost, "jobs lose where their members must be together");
-    if (job->tags != NULL)
-        reason_tally_add(lost, "jobs lose their tags, affinity and anti-affinity");
-    if (job->first.request.nodes != NULL)
-        reason_tally_add(lost, "jobs lose their constraints on nodes");
-    if (job->after_count != 0)
-        reason_tally_add(lost, "jobs lose the jobs on which they depend");
-    if (job->array != 0)
-        reason_tally_add(lost, "jobs lose the array to which they belong");
-    if (job->communication != NULL)
-        reason_tally_add(lost, "jobs lose what they exchange");
-    if (job->objects != NULL)
-        reason_tally_add(lost, "jobs lose the image, weights and data that they pull");
-}
-
-static void put_models(struct row *row, const struct cluster *cluster, uint64_t models)
-{
-    struct buffer names = {0};
-    if (begin(row, NATIVE_GPU_MODEL, models != 0 || !row->is_json)) {
-        ask_models_write(cluster, models, row->is_json ? &names : row->out);
-        if (row->is_json)
-            buffer_json(row->out, (struct text){names.bytes, names.length});
+    bool is_first = true;
+    for (size_t c = 0; c < job_column_count; c++) {
+        if (!is_column(&job_columns[c], fields))
+            continue;
+        buffer_format(out, "%s%s", is_first ? "" : ",", native_columns[job_columns[c].field].name);
+        is_first = false;
     }
-    buffer_release(&names);
+    buffer_char(out, '\n');
 }
 
-static void native_request(struct row *row, const struct cluster *cluster, const struct job *job)
+static bool is_integer(struct text text)
 {
-    const struct job_group *group = &job->first;
-    const struct request *request = &group->request;
-    const bool needs_no_nodes = is_piece(request) || (request->gpus == 1 && group->count > 1);
-    const uint64_t gpus = request->gpu_milli != 0 ? 1 : (uint64_t)request->gpus * group->count;
-    put_scaled(row, NATIVE_GPUS, (int64_t)gpus, 1, true);
-    put_count(row, NATIVE_NODES, needs_no_nodes ? 0 : group->count);
-    put_share(row, NATIVE_GPU_FRACTION, request->gpu_milli, 0);
-    put_mib(row, NATIVE_GPU_MEMORY, request->gpu_memory_mib);
-    put_name(row, NATIVE_MIG, request->mig != 0 ? ask_mig_name(cluster, request) : NULL);
-    put_scaled(row, NATIVE_CPUS, (int64_t)request->cpu_milli * group->count, GPU_MILLI, request->cpu_milli != 0);
-    put_mib(row, NATIVE_MEMORY, (uint64_t)request->memory_mib * group->count);
-    put_count(row, NATIVE_MIN_MEMBERS, group->min_count != group->count ? group->min_count : 0);
-    put_models(row, cluster, request->gpu_models);
+    int64_t number;
+    const bool is_plain =
+        text.length > 0 && text.at[0] >= '0' && text.at[0] <= '9' && (text.at[0] != '0' || text.length == 1);
+    return is_plain && text_to_int64(text, 0, INT64_MAX, &number);
 }
 
-static void put_failures(struct row *row, const struct job_failures *failures)
+/* A value of JSON: a number or a word as it is, a text in quotes. */
+static void put_json(struct buffer *out, const struct column *column, struct text value)
 {
-    if (!begin(row, NATIVE_FAILED, failures != NULL))
-        return;
-    const char *quote = row->is_json ? "\"" : "";
-    buffer_string(row->out, quote);
-    native_failures_write(failures, row->out);
-    buffer_string(row->out, quote);
-}
-
-static void native_facts(struct row *row, const struct job_source *source, const struct job *job,
-                         const struct job_truth *truth)
-{
-    put_name(row, NATIVE_QUEUE, job_source_queue_table(source)->queues[job->queue].name);
-    put_name(row, NATIVE_USER, job->user != NAMES_NONE ? names_text(job_source_users(source), job->user) : NULL);
-    put_name(row, NATIVE_CLASS, job_class_names[job->class]);
-    put_name(row, NATIVE_WORKLOAD_CLASS,
-             truth->workload_class != 0 ? names_text(job_source_classes(source), truth->workload_class - 1u) : NULL);
-    put_scaled(row, NATIVE_PRIORITY, job->priority, 1, true);
-    if (begin(row, NATIVE_PREEMPTIBLE, true))
-        buffer_string(row->out, job->is_preemptible ? "true" : "false");
-    put_time(row, NATIVE_LIMIT, job->limit, TIME_NEVER);
-    put_time(row, NATIVE_ESTIMATE, job->estimate, TIME_NEVER);
-    put_time(row, NATIVE_DEADLINE, job->deadline, TIME_NEVER);
-    put_name(row, NATIVE_OUTCOME, job_outcome_names[truth->outcome]);
-    put_time(row, NATIVE_WAIT, truth->recorded_wait, TIME_NEVER);
-    put_share(row, NATIVE_SM_ACTIVE, truth->sm_active_milli, SM_ACTIVE_UNKNOWN);
-    put_share(row, NATIVE_MEMORY_BANDWIDTH, truth->bandwidth_milli, 0);
-    put_share(row, NATIVE_WOULD_DO, truth->would_do_milli, GPU_MILLI);
-    put_time(row, NATIVE_CHECKPOINT_INTERVAL, job->checkpoint.interval, 0);
-    put_time(row, NATIVE_CHECKPOINT_DURATION, job->checkpoint.duration, 0);
-    put_time(row, NATIVE_RESTART, job->checkpoint.restart, 0);
-    put_failures(row, truth->failures);
-}
-
-static void native_row(struct row *row, const struct job_source *source, const struct cluster *cluster,
-                       const struct job *job, const struct job_truth *truth)
-{
-    row->is_first = true;
-    if (row->is_json)
-        buffer_char(row->out, '{');
-    if (job->name != NULL)
-        put_text(row, NATIVE_JOB_ID, text_of(job->name));
+    const bool is_bare = column->kind == FIELD_NUMBER || column->kind == FIELD_BOOL ||
+                         (column->kind == FIELD_NUMBER_OR_TEXT && is_integer(value));
+    if (is_bare)
+        buffer_text(out, value);
     else
-        put_scaled(row, NATIVE_JOB_ID, job->trace_id, 1, true);
-    put_scaled(row, NATIVE_SUBMIT, job->submit, TIME_NS_PER_S, true);
-    put_scaled(row, NATIVE_DURATION, truth->duration, TIME_NS_PER_S, true);
-    native_request(row, cluster, job);
-    native_facts(row, source, job, truth);
-    buffer_string(row->out, row->is_json ? "}\n" : "\n");
+        buffer_json(out, value);
+}
+
+static void native_row(struct viewing *viewing, uint64_t fields, bool is_json, struct buffer *out)
+{
+    bool is_first = true;
+    if (is_json)
+        buffer_char(out, '{');
+    for (size_t c = 0; c < job_column_count; c++) {
+        const struct job_column *column = &job_columns[c];
+        if (!is_column(column, fields))
+            continue;
+        viewing->text.length = 0;
+        const bool has = column->value(&viewing->view, &viewing->text) != COLUMN_ABSENT;
+        const struct text value = {viewing->text.bytes, viewing->text.length};
+        if (!has && is_json)
+            continue;
+        if (!is_first)
+            buffer_char(out, ',');
+        is_first = false;
+        if (is_json) {
+            buffer_format(out, "\"%s\":", native_columns[column->field].name);
+            put_json(out, &native_columns[column->field], value);
+        } else if (has && native_columns[column->field].kind != FIELD_NUMBER) {
+            buffer_csv(out, value);
+        } else if (has) {
+            buffer_text(out, value);
+        }
+    }
+    buffer_string(out, is_json ? "}\n" : "\n");
+}
+
+static struct error native_rows(struct job_source *source, const struct convert_form *form, struct viewing *viewing,
+                                struct output *output, struct reason_tally *lost)
+{
+    const uint64_t fields = fields_of(form->columns, job_source_facts(source)->has_ties);
+    bool has;
+    if (!form->is_json)
+        native_header(fields, output_buffer(output));
+    while (true) {
+        TRY(viewing_next(viewing, source, &has));
+        if (!has)
+            return ERROR_OK;
+        if (!job_is_plain(&viewing->job)) {
+            reason_tally_add(lost,
+                             "jobs are left out: they have members of several kinds, or several members on pieces");
+            continue;
+        }
+        if (form->columns == CONVERT_ALL)
+            job_columns_lost(&viewing->view, JOBS_NATIVE, &viewing->text, lost);
+        native_row(viewing, fields, form->is_json, output_buffer(output));
+        if (viewing->view.ids != NULL)
+            job_ids_add(&viewing->ids, &viewing->job);
+        TRY(output_flush_if_full(output));
+    }
 }
 
 struct error convert_native(struct job_source *source, const struct cluster *cluster, const struct convert_form *form,
                             struct output *output, struct reason_tally *lost)
 {
-    struct job job;
-    struct job_truth truth;
-    struct row row = {.out = output_buffer(output), .fields = fields_of(form->columns), .is_json = form->is_json};
-    bool has;
-    if (!row.is_json)
-        native_header(&row);
-    while (true) {
-        TRY(job_source_next(source, &job, &truth, &has));
-        if (!has)
-            return ERROR_OK;
-        if (!is_plain(&job)) {
-            reason_tally_add(lost,
-                             "jobs are left out: they have members of several kinds, or several members on pieces");
-            continue;
-        }
-        native_lost(&job, lost);
-        native_row(&row, source, cluster, &job, &truth);
-        TRY(output_flush_if_full(output));
-    }
+    struct viewing viewing;
+    viewing_init(&viewing, source, cluster);
+    struct error error = native_rows(source, form, &viewing, output, lost);
+    viewing_release(&viewing);
+    return error;
 }
 
 /* ---- SWF ---- */
 
-static void swf_lost(const struct job *job, struct reason_tally *lost)
+/* The numbers of queues or users.  q12 has the number 12, as it is read; others get the next that is free.  Two names
+ * have different numbers. */
+struct numbering {
+    char letter;
+    int64_t *number_of; /* by id; -1: none so far */
+    size_t capacity, count;
+    struct names *taken; /* the numbers, as texts */
+    int64_t next;
+};
+
+static bool numbering_take(struct numbering *numbering, int64_t number)
 {
-    if (job->set_count != 0 || job->group_count > 1 || job->first.request.gpus > 1 ||
-        (job->first.count > 1 && job->first.min_count != job->first.count))
-        reason_tally_add(lost, "jobs lose how their GPUs lie on nodes");
-    if (job_gpu_milli(job) % GPU_MILLI != 0)
-        reason_tally_add(lost, "jobs on a part of a GPU become jobs on a whole one");
-    if (job->first.request.gpu_models != 0)
-        reason_tally_add(lost, "jobs lose the GPU models that they accept");
-    if (job->class != JOB_TRAINING || job->priority != job_default().priority)
-        reason_tally_add(lost, "jobs lose their class or priority");
-    if (job->estimate != TIME_NEVER || job->deadline != TIME_NEVER)
-        reason_tally_add(lost, "jobs lose their estimate or deadline");
-    if (job->after_count != 0)
-        reason_tally_add(lost, "jobs lose the jobs on which they depend");
-    if (job->name != NULL)
-        reason_tally_add(lost, "jobs lose their name: they are numbered");
+    char text[24];
+    const int length = snprintf(text, sizeof text, "%" PRId64, number);
+    const struct text name = {text, (size_t)length};
+    if (numbering->taken == NULL)
+        numbering->taken = names_new();
+    if (names_find(numbering->taken, name) != NAMES_NONE)
+        return false;
+    names_add(numbering->taken, name);
+    return true;
 }
+
+static int64_t number_of(struct numbering *numbering, uint32_t id, const char *name)
+{
+    MEM_GROW(numbering->number_of, numbering->capacity, (size_t)id + 1);
+    while (numbering->count <= id)
+        numbering->number_of[numbering->count++] = -1;
+    int64_t *number = &numbering->number_of[id];
+    if (*number >= 0)
+        return *number;
+    *number = job_name_number(name, numbering->letter);
+    if (*number >= 0 && numbering_take(numbering, *number))
+        return *number;
+    do
+        *number = ++numbering->next;
+    while (!numbering_take(numbering, *number));
+    return *number;
+}
+
+static void numbering_release(struct numbering *numbering)
+{
+    mem_free(numbering->number_of);
+    names_free(numbering->taken);
+}
+
+struct swf {
+    struct viewing viewing;
+    struct numbering queues, users;
+    bool keeps_ids; /* the first job has a number that may be one of SWF */
+    int64_t last;   /* the largest number so far */
+};
 
 /* Seconds or -1. */
 static void swf_time(struct buffer *out, time_ns time)
@@ -295,54 +230,88 @@ static void swf_time(struct buffer *out, time_ns time)
         buffer_scaled(out, time, TIME_NS_PER_S);
 }
 
-static void swf_row(struct buffer *out, uint64_t number, const struct job *job, const struct job_truth *truth)
+static int64_t swf_number(struct swf *swf, const struct job *job)
 {
+    const bool has_own = job->name == NULL && job->trace_id >= 0 && job->trace_id < INT64_MAX;
+    swf->keeps_ids = swf->last == 0 ? has_own : swf->keeps_ids;
+    const int64_t number = swf->keeps_ids && has_own ? job->trace_id : swf->last + 1;
+    swf->last = number > swf->last ? number : swf->last;
+    return number;
+}
+
+static void swf_row(struct swf *swf, struct reason_tally *lost, struct buffer *out)
+{
+    const struct job *job = &swf->viewing.job;
+    const struct job_truth *truth = &swf->viewing.truth;
+    const struct job_source *source = swf->viewing.view.source;
     const int64_t gpus = (job_gpu_milli(job) + GPU_MILLI - 1) / GPU_MILLI;
     const int status = truth->outcome == OUTCOME_FAILED      ? SWF_FAILED
                        : truth->outcome == OUTCOME_CANCELLED ? SWF_CANCELLED
                                                              : SWF_COMPLETED;
-    buffer_format(out, "%" PRIu64, number);
+    const char *queue = job_source_queue_table(source)->queues[job->queue].name;
+    const int64_t number = swf_number(swf, job);
+    if (!swf->keeps_ids && job->name == NULL && job->trace_id != number)
+        reason_tally_add(lost, "jobs lose their id: they are numbered");
+    buffer_format(out, "%" PRId64, number);
     swf_time(out, job->submit);
     swf_time(out, truth->recorded_wait);
     swf_time(out, truth->duration);
     buffer_format(out, " %" PRId64 " -1 -1 %" PRId64, gpus, gpus);
     swf_time(out, job->limit);
-    buffer_format(out, " -1 %d %" PRId64 " -1 -1 %u -1 -1 -1\n", status,
-                  job->user != NAMES_NONE ? (int64_t)job->user + 1 : -1, job->queue);
+    const int64_t user = job->user == NAMES_NONE
+                             ? -1
+                             : number_of(&swf->users, job->user, names_text(job_source_users(source), job->user));
+    const int64_t queue_number = strcmp(queue, "default") == 0 ? -1 : number_of(&swf->queues, job->queue, queue);
+    buffer_format(out, " -1 %d %" PRId64 " -1 -1 %" PRId64 " -1 -1 -1\n", status, user, queue_number);
 }
 
-/* The header's fields are those of the standard; it may hold comments at its end, too. */
-static void swf_names(struct buffer *out, const struct job_source *source)
+/* The header's fields are those of the standard; it may hold comments at its end, too.  Queues with names of their own
+ * are told there. */
+static void swf_names(struct swf *swf, struct buffer *out)
 {
-    const struct queue_table *queues = job_source_queue_table(source);
-    for (uint32_t q = 1; q < queues->count; q++)
-        buffer_format(out, "; Queue: %u %s\n", q, queues->queues[q].name);
+    const struct queue_table *queues = job_source_queue_table(swf->viewing.view.source);
+    for (uint32_t q = 1; q < queues->count && q < swf->queues.count; q++) {
+        if (swf->queues.number_of[q] < 0 || job_name_number(queues->queues[q].name, 'q') == swf->queues.number_of[q])
+            continue;
+        buffer_format(out, "; Queue: %" PRId64 " ", swf->queues.number_of[q]);
+        buffer_json(out, text_of(queues->queues[q].name));
+        buffer_char(out, '\n');
+    }
 }
 
-struct error convert_swf(struct job_source *source, struct output *output, struct reason_tally *lost)
+static struct error swf_rows(struct job_source *source, struct swf *swf, struct output *output,
+                             struct reason_tally *lost)
 {
-    struct job job;
-    struct job_truth truth;
     bool has;
-    uint64_t number = 0;
-    buffer_format(output_buffer(output),
-                  "; Version: 2.2\n; UnixStartTime: %" PRId64 "\n; Note: a processor is a GPU\n"
-                  "; Note: users are numbered, queues too (their names are at the end)\n",
-                  job_source_facts(source)->first_submit / TIME_NS_PER_S);
     while (true) {
-        TRY(job_source_next(source, &job, &truth, &has));
+        TRY(viewing_next(&swf->viewing, source, &has));
         if (!has)
-            break;
-        if (job_gpu_milli(&job) == 0) {
+            return ERROR_OK;
+        if (job_gpu_milli(&swf->viewing.job) == 0) {
             reason_tally_add(lost, "jobs are left out: they have no GPU");
             continue;
         }
-        swf_lost(&job, lost);
-        if (truth.failures != NULL)
-            reason_tally_add(lost, "jobs lose their attempts that failed");
-        swf_row(output_buffer(output), ++number, &job, &truth);
+        job_columns_lost(&swf->viewing.view, JOBS_SWF, &swf->viewing.text, lost);
+        swf_row(swf, lost, output_buffer(output));
         TRY(output_flush_if_full(output));
     }
-    swf_names(output_buffer(output), source);
-    return ERROR_OK;
+}
+
+struct error convert_swf(struct job_source *source, const struct cluster *cluster, struct output *output,
+                         struct reason_tally *lost)
+{
+    struct swf swf = {.queues = {.letter = 'q'}, .users = {.letter = 'u'}};
+    viewing_init(&swf.viewing, source, cluster);
+    swf.viewing.view.ids = NULL;
+    buffer_format(output_buffer(output),
+                  "; Version: 2.2\n; UnixStartTime: %" PRId64 "\n; Note: a processor is a GPU\n"
+                  "; Note: names of queues are at the end\n",
+                  job_source_facts(source)->first_submit / TIME_NS_PER_S);
+    struct error error = swf_rows(source, &swf, output, lost);
+    if (!error_is(error))
+        swf_names(&swf, output_buffer(output));
+    viewing_release(&swf.viewing);
+    numbering_release(&swf.queues);
+    numbering_release(&swf.users);
+    return error;
 }

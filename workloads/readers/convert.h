@@ -8,8 +8,11 @@
  *
  * Laws
  *  - Time 0 is the first submission, as in the source.
- *  - What a format cannot say is counted in `lost`, once per job and kind; a job that it cannot express at all is left
- *    out, and counted.
+ *  - Every loss is said, and native to native loses nothing (job_columns.h).  What a format cannot say is counted in
+ *    `lost`, once per job and kind; a job that it cannot express at all is left out, and counted.  What the reader of
+ *    the trace does not keep is in job_source_facts()->unread, fully with spec->tells_unread.
+ *  - SWF keeps numbers: of jobs, and of queues and users that are named q12 and u12, as the reader names them.  So what
+ *    was read from SWF is written as the same rows.
  *  - Reading the result gives jobs with the same submissions, run times and numbers of GPUs; in SWF a share of a GPU
  *    becomes a whole one, which is counted in `lost`.
  *
@@ -35,7 +38,8 @@ struct convert_form {
 struct error convert_native(struct job_source *source, const struct cluster *cluster, const struct convert_form *form,
                             struct output *output, struct reason_tally *lost) MUST_CHECK;
 
-/* Standard Workload Format 2.2; a GPU is a processor. */
-struct error convert_swf(struct job_source *source, struct output *output, struct reason_tally *lost) MUST_CHECK;
+/* Standard Workload Format 2.2; a GPU is a processor.  cluster: as above. */
+struct error convert_swf(struct job_source *source, const struct cluster *cluster, struct output *output,
+                         struct reason_tally *lost) MUST_CHECK;
 
 #endif

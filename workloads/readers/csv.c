@@ -49,7 +49,11 @@ static const char *field_cut(const struct csv *csv, const char **at, const char 
 void csv_init(struct csv *csv, const struct column *columns, uint32_t column_count)
 {
     assert(column_count <= CSV_WANTED_MAX);
-    *csv = (struct csv){.columns = columns, .column_count = column_count, .separator = ',', .has_quotes = true};
+    *csv = (struct csv){.columns = columns,
+                        .column_count = column_count,
+                        .separator = ',',
+                        .has_quotes = true,
+                        .text_first = UINT32_MAX};
     for (uint32_t i = 0; i < column_count; i++)
         csv->fields[i].name = columns[i].name;
 }
@@ -70,6 +74,11 @@ static struct error header_add(struct csv *csv, const struct line *line, struct 
                            csv->columns[wanted].name);
     if (wanted >= 0)
         csv->is_there[wanted] = true;
+    for (uint32_t i = 0; csv->texts != NULL && csv->texts[i] != NULL; i++)
+        if (text_is(text_trim(field->value), csv->texts[i])) {
+            csv->text_first = csv->text_first < csv->position_count ? csv->text_first : csv->position_count;
+            csv->text_last = csv->position_count;
+        }
     MEM_GROW(csv->wanted, csv->wanted_capacity, csv->position_count + 1);
     csv->wanted[csv->position_count++] = (int16_t)wanted;
     return ERROR_OK;
@@ -189,10 +198,44 @@ static bool row_plain(struct csv *csv, struct text row)
     return true;
 }
 
+static void field_set(struct csv *csv, uint32_t position, const char *start, const char *end)
+{
+    const int wanted = csv->wanted[position];
+    if (wanted >= 0)
+        csv->fields[wanted].value = csv->fields[wanted].place = (struct text){start, (size_t)(end - start)};
+}
+
+/* A row with more fields than the header, because texts in it hold the separator. */
+static struct error row_with_texts(struct csv *csv, const struct line *line)
+{
+    const char *start = line->text.at, *end = start + line->text.length;
+    for (uint32_t p = csv->text_first; p <= csv->text_last; p++)
+        if (csv->wanted[p] >= 0)
+            return input_error(line->input, line->text, (struct text){NULL, 0},
+                               "a row must have %u fields as the header has, got %u: a text in it holds '%c', and '%s' "
+                               "stands between columns that may; list such columns side by side",
+                               csv->position_count, separators_in(csv, start, end) + 1, csv->separator,
+                               csv->columns[csv->wanted[p]].name);
+    for (uint32_t p = 0; p < csv->text_first; p++) {
+        const char *mark = memchr(start, csv->separator, (size_t)(end - start));
+        field_set(csv, p, start, mark);
+        start = mark + 1;
+    }
+    for (uint32_t p = csv->position_count; p-- > csv->text_last + 1;) {
+        const char *mark = memrchr(start, csv->separator, (size_t)(end - start));
+        field_set(csv, p, mark + 1, end);
+        end = mark;
+    }
+    return row_check(csv, line);
+}
+
 struct error csv_row(struct csv *csv, const struct line *line)
 {
     if (row_plain(csv, line->text))
         return row_check(csv, line);
+    if (csv->text_first != UINT32_MAX && !csv->has_quotes &&
+        separators_in(csv, line->text.at, line->text.at + line->text.length) >= csv->position_count)
+        return row_with_texts(csv, line);
     const char *at = line->text.at, *end = at + line->text.length;
     csv->scratch.length = 0;
     buffer_reserve(&csv->scratch, line->text.length); /* values in it must not move */
@@ -218,6 +261,24 @@ struct error csv_row(struct csv *csv, const struct line *line)
         }
         at++;
     }
+}
+
+uint32_t csv_unwanted(const struct csv *csv, struct text line, struct buffer *names)
+{
+    const char *at = line.at, *end = line.at + line.length;
+    uint32_t count = 0;
+    for (uint32_t position = 0; position < csv->position_count; position++) {
+        struct field field = {0};
+        bool has_escapes;
+        if (field_cut(csv, &at, end, &field, &has_escapes) != NULL)
+            break;
+        at += at != end;
+        if (csv->wanted[position] >= 0 || text_trim(field.value).length == 0)
+            continue;
+        buffer_string(names, count++ > 0 ? ", " : "");
+        buffer_text(names, text_trim(field.value));
+    }
+    return count;
 }
 
 void csv_release(struct csv *csv)

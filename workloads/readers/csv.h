@@ -2,7 +2,9 @@
  *
  * Law: columns are found by name; extra ones are tolerated, a missing required one is an error; so is a row
  * whose number of fields is not the header's.  A quoted field may hold commas and doubled quotes, not a
- * line break.
+ * line break.  Where there are no quotes, a separator within a text (`texts`) shifts the fields behind it: those before
+ * the first such column are counted from the left, those behind the last from the right, and if a wanted column stands
+ * between two of them the row is an error that says so.
  *
  *   struct csv csv;
  *   csv_init(&csv, columns, COLUMN_COUNT);
@@ -28,9 +30,12 @@ struct csv {
     int16_t *wanted; /* by position in the file: the column, or -1 */
     size_t wanted_capacity;
     uint32_t position_count;
-    char separator;        /* ',' after csv_init */
-    bool has_quotes;       /* true after csv_init; false: quotes are bytes as any others */
-    struct buffer scratch; /* values of fields with doubled quotes */
+    char separator;  /* ',' after csv_init */
+    bool has_quotes; /* true after csv_init; false: quotes are bytes as any others */
+    /* Columns whose texts may hold the separator, where there are no quotes; NULL-terminated.  NULL: none. */
+    const char *const *texts;
+    uint32_t text_first, text_last; /* positions of the first and the last of them; text_first UINT32_MAX: none */
+    struct buffer scratch;          /* values of fields with doubled quotes */
 };
 
 /* columns: at most CSV_WANTED_MAX; borrowed for the life of csv. */
@@ -40,6 +45,9 @@ struct error csv_header(struct csv *csv, const struct line *line) MUST_CHECK;
 /* Required fields are not empty after a call without error. */
 struct error csv_row(struct csv *csv, const struct line *line) MUST_CHECK;
 void csv_release(struct csv *csv);
+
+/* Append the names of the columns that are not wanted, with commas.  Returns their number.  line: the header. */
+uint32_t csv_unwanted(const struct csv *csv, struct text line, struct buffer *names);
 
 /* Does `line` look like a header with all required columns? */
 bool csv_is_header(struct text line, const struct column *columns, uint32_t column_count);

@@ -24,6 +24,7 @@ struct job_tables {
     const struct cluster *cluster; /* borrowed; NULL: models are ignored */
     struct queue_table *queues;
     struct names *users, *tags, *classes;
+    struct names *arrays;  /* of a trace, by number - 1; of a merge there are none */
     struct node_asks asks; /* the jobs' constraints on nodes */
     struct declared declared;
 };

@@ -1,6 +1,6 @@
 /* workloads/readers/freeze.c -- jobs as JSON lines, and the header before them. */
 #include "workloads/readers/freeze.h"
-#include "workloads/readers/native_row.h"
+#include "workloads/readers/job_columns.h"
 
 #include <assert.h>
 #include <string.h>
@@ -15,11 +15,10 @@ struct freeze {
     const struct job_source *source;
     const struct cluster *cluster;
     struct buffer *out;
-    struct names *ids; /* texts of the jobs' ids */
-    uint32_t *text_of; /* by job: its text */
-    job_id *last_of;   /* by text: the last job with this id */
-    size_t text_capacity, last_capacity;
+    struct job_ids ids;
     struct buffer text;
+    struct arena scratch;
+    struct reason_tally *lost; /* NULL: not asked */
 };
 
 /* ---- values ---- */
@@ -191,17 +190,7 @@ static void put_tags(struct freeze *freeze, const struct job_tags *tags)
 
 static void put_id(struct freeze *freeze, const struct job *job)
 {
-    struct text id = text_of(job->name);
-    freeze->text.length = 0;
-    if (job->name == NULL) {
-        buffer_int(&freeze->text, job->trace_id);
-        id = (struct text){freeze->text.bytes, freeze->text.length};
-    }
-    uint32_t text = names_add(freeze->ids, id);
-    MEM_GROW(freeze->text_of, freeze->text_capacity, (size_t)job->id + 1);
-    MEM_GROW(freeze->last_of, freeze->last_capacity, (size_t)text + 1);
-    freeze->text_of[job->id] = text;
-    freeze->last_of[text] = job->id;
+    const struct text id = job_ids_add(&freeze->ids, job);
     key(freeze->out, "job_id");
     if (job->name == NULL)
         buffer_text(freeze->out, id);
@@ -209,32 +198,30 @@ static void put_id(struct freeze *freeze, const struct job *job)
         buffer_json(freeze->out, id);
 }
 
-/* A line names a job by its id, so that job must be the last one with the id, and the text must be read as the id
- * again. */
 static struct error put_after(struct freeze *freeze, const struct job *job)
 {
-    static const char *const kinds[] = {[AFTER_ANY] = "any:", [AFTER_OK] = "ok:", [AFTER_NOT_OK] = "not_ok:"};
     freeze->text.length = 0;
-    for (uint32_t a = 0; a < job->after_count; a++) {
-        const uint32_t text = freeze->text_of[job->after[a].job];
-        const struct text id = text_of(names_text(freeze->ids, text));
-        if (freeze->last_of[text] != job->after[a].job || memchr(id.at, ';', id.length) != NULL ||
-            text_trim(id).length != id.length)
-            return error_new(ERROR_DATA,
-                             "a job depends on the job \"%s\", which a line cannot name: the id "
-                             "comes again, or holds ';' or blanks around it",
-                             id.at);
-        if (a > 0)
-            buffer_char(&freeze->text, ';');
-        buffer_string(&freeze->text, kinds[job->after[a].kind]);
-        buffer_text(&freeze->text, id);
-    }
+    if (!job_ids_after(&freeze->ids, job, &freeze->text))
+        return error_new(ERROR_DATA,
+                         "a job depends on the job \"%s\", which a line cannot name: the id "
+                         "comes again, or holds ';' or blanks around it",
+                         freeze->ids.unnamed);
     if (job->after_count > 0)
         put_text(freeze->out, "after", buffer_c_string(&freeze->text));
     return ERROR_OK;
 }
 
 /* ---- lines ---- */
+
+/* The name of the array in its trace, else its number. */
+static void put_array(struct freeze *freeze, uint32_t array)
+{
+    const struct names *names = job_source_arrays(freeze->source);
+    if (array <= names_count(names))
+        put_text(freeze->out, "array", names_text(names, array - 1));
+    else
+        put_scaled(freeze->out, "array", array, 1);
+}
 
 static void put_facts(struct freeze *freeze, const struct job *job, const struct job_truth *truth)
 {
@@ -278,7 +265,7 @@ static void put_facts(struct freeze *freeze, const struct job *job, const struct
     if (truth->would_do_milli != truth_default().would_do_milli)
         put_scaled(out, "would_do", truth->would_do_milli, 1000);
     if (job->array != 0)
-        put_scaled(out, "array", job->array, 1);
+        put_array(freeze, job->array);
     if (job->array_max != 0)
         put_scaled(out, "array_max", job->array_max, 1);
 }
@@ -306,6 +293,18 @@ static struct error put_job(struct freeze *freeze, const struct job *job, const 
     }
     buffer_string(out, "}\n");
     return ERROR_OK;
+}
+
+static void count_lost(struct freeze *freeze, const struct job *job, const struct job_truth *truth)
+{
+    const struct job_view view = {.job = job,
+                                  .truth = truth,
+                                  .source = freeze->source,
+                                  .cluster = freeze->cluster,
+                                  .ids = &freeze->ids,
+                                  .scratch = &freeze->scratch};
+    arena_reset(&freeze->scratch);
+    job_columns_lost(&view, JOBS_JSONL, &freeze->text, freeze->lost);
 }
 
 static void put_names(struct buffer *out, const char *name, const struct names *names)
@@ -346,20 +345,22 @@ static struct error put_all(struct freeze *freeze, struct job_source *source, st
         TRY(job_source_next(source, &job, &truth, &has));
         if (!has)
             return ERROR_OK;
+        if (freeze->lost != NULL)
+            count_lost(freeze, &job, &truth);
         TRY(put_job(freeze, &job, &truth));
         TRY(output_flush_if_full(output));
     }
 }
 
-struct error freeze_write(struct job_source *source, const struct cluster *cluster, struct output *output)
+struct error freeze_write(struct job_source *source, const struct cluster *cluster, struct output *output,
+                          struct reason_tally *lost)
 {
     if (job_source_facts(source)->loop != NULL)
         return error_new(ERROR_CONFIG, "a closed loop cannot be frozen: when its jobs come depends on the run");
-    struct freeze freeze = {.source = source, .cluster = cluster, .out = output_buffer(output), .ids = names_new()};
+    struct freeze freeze = {.source = source, .cluster = cluster, .out = output_buffer(output), .lost = lost};
     struct error error = put_all(&freeze, source, output);
-    names_free(freeze.ids);
-    mem_free(freeze.text_of);
-    mem_free(freeze.last_of);
+    job_ids_release(&freeze.ids);
+    arena_release(&freeze.scratch);
     buffer_release(&freeze.text);
     return error;
 }

@@ -27,8 +27,10 @@ enum { FREEZE_VERSION = 1 };
 #define FREEZE_KEY "frozen_trace"
 
 /* Write the header and all jobs of the source, which must not have given one yet.  ERROR_DATA: a line cannot express
- * the job that is named.  The output is not committed. */
-struct error freeze_write(struct job_source *source, const struct cluster *cluster, struct output *output) MUST_CHECK;
+ * the job that is named.  lost: what lines do not keep is counted there; NULL: not asked.  The output is not
+ * committed. */
+struct error freeze_write(struct job_source *source, const struct cluster *cluster, struct output *output,
+                          struct reason_tally *lost) MUST_CHECK;
 
 /* Does a line look like the header? */
 bool freeze_is_header(struct text line);

@@ -113,10 +113,13 @@ static void add_facts(struct workload_facts *facts, const struct part *part, uin
     const double span_s = time_to_seconds(own->last_submit - own->first_submit) * own->arrival_factor;
     const time_ns end = time_after(part->plan->offset, time_from_seconds(span_s));
     facts->bad_line_count += own->bad_line_count;
+    facts->guessed_hours += own->guessed_hours;
     facts->requests.count += own->requests.count;
     facts->requests.prompt_tokens += own->requests.prompt_tokens;
     facts->requests.output_tokens += own->requests.output_tokens;
     reason_tally_join(&facts->skipped, &own->skipped);
+    reason_tally_join(&facts->unread, &own->unread);
+    facts->has_ties = facts->has_ties || own->has_ties;
     facts->gpu_h_per_day += own->gpu_h_per_day;
     facts->last_submit = end > facts->last_submit ? end : facts->last_submit; /* until the jobs tell it */
     facts->load_gpus = index == 0 || facts->load_gpus == own->load_gpus ? own->load_gpus : 0;

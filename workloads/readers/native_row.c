@@ -51,9 +51,13 @@ enum {
     CPUS_MAX = 4000000,               /* in milli-CPUs they fit a uint32_t */
 };
 
+/* A number that is written as itself; 007 is a name. */
 static void id_read(const struct reader *reader, const struct field *field, struct job *job)
 {
-    if (!text_to_int64(field->value, INT64_MIN, INT64_MAX, &job->trace_id))
+    const size_t sign = field->value.length > 0 && field->value.at[0] == '-';
+    const char first = field->value.length > sign ? field->value.at[sign] : '0';
+    const bool is_plain = first >= '1' ? first <= '9' : field->value.length == 1;
+    if (!is_plain || !text_to_int64(field->value, INT64_MIN, INT64_MAX, &job->trace_id))
         job->name = arena_copy(reader->arena, field->value);
 }
 
@@ -186,6 +190,8 @@ struct error native_row_facts(struct reader *reader, const struct line *line, co
                               struct trace_row *row)
 {
     int class = row->job.class;
+    if (field_is_set(&fields[NATIVE_GPU_CLASS]))
+        reason_tally_add(&reader->unread, READER_LOSES_CLASS);
     TRY(times_read(line, fields, row));
     TRY(field_choice(line, &fields[NATIVE_CLASS], job_class_names, &class));
     row->job.class = (uint8_t) class;

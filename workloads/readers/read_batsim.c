@@ -1,6 +1,8 @@
 /* workloads/readers/read_batsim.c -- a workload of the simulator Batsim: one JSON object with `jobs` and `profiles`.
- * `res` machines become GPUs, flat; `walltime` is the limit; of the profiles only `delay` says how long a job runs by
- * itself, the others need Batsim's model of machines and are refused.  Source: Batsim's documentation of its input. */
+ * `res` machines become GPUs, flat; `walltime` is the limit; of the profiles only delays say how long a job runs by
+ * themselves.  Jobs of other profiles need Batsim's model of machines: they are left out, and counted.
+ * Sources: Batsim's documentation of its input, doc/profiles.md (`delay`), and batprotocol of Batsim 5
+ * (`DelayProfile`). */
 #include <string.h>
 
 #include "base/buffer.h"
@@ -19,13 +21,14 @@ struct batsim_state {
     size_t count, next;
 };
 
-/* The first line is "{" alone, or holds "profiles"; a job in JSON lines has no profiles. */
+/* The first line is "{" alone, or holds "profiles" or "nb_res", which a job in JSON lines has not. */
 static bool batsim_is_mine(const struct trace_format *self, struct text first_line)
 {
     (void)self;
     struct text line = text_trim(first_line);
-    return text_is(line, "{") ||
-           (line.length > 0 && line.at[0] == '{' && memmem(line.at, line.length, "\"profiles\"", 10) != NULL);
+    return text_is(line, "{") || (line.length > 0 && line.at[0] == '{' &&
+                                  (memmem(line.at, line.length, "\"profiles\"", 10) != NULL ||
+                                   memmem(line.at, line.length, "\"nb_res\"", 8) != NULL));
 }
 
 static struct error batsim_line(struct reader *reader, struct text line, struct trace_row *row)
@@ -69,9 +72,10 @@ static struct error batsim_begin(struct reader *reader)
     return take_error(state);
 }
 
-/* Its run time, which its profile gives. */
-static time_ns read_delay(struct batsim_state *state, struct json_object *job)
+/* The run time of the job, which its profile gives.  *is_delay false: it does not. */
+static time_ns read_delay(struct batsim_state *state, struct json_object *job, bool *is_delay)
 {
+    *is_delay = true;
     const char *name = json_get_string(job, "profile", "");
     struct json_value value = json_member(&state->all_profiles, name), at = json_member(job, "profile");
     struct json_object profile;
@@ -80,13 +84,11 @@ static time_ns read_delay(struct batsim_state *state, struct json_object *job)
         return 0;
     }
     open_any(&profile, &value);
+    json_need(&profile, "type");
     const char *type = json_get_string(&profile, "type", "");
-    if (strcmp(type, "delay") != 0) {
-        at = json_member(&profile, "type");
-        json_fail(at.node != NULL ? &at : &value, "only profiles of the type 'delay' say how long a job runs, got '%s'",
-                  type);
+    *is_delay = strcmp(type, "delay") == 0 || strcmp(type, "DelayProfile") == 0;
+    if (!*is_delay)
         return 0;
-    }
     json_need(&profile, "delay");
     return json_get_duration(&profile, "delay", 0);
 }
@@ -104,6 +106,7 @@ static void read_job(struct reader *reader, const struct json_value *value, stru
 {
     struct batsim_state *state = reader->state;
     struct json_object object;
+    bool is_delay;
     open_any(&object, value);
     json_need(&object, "id");
     json_need(&object, "subtime");
@@ -116,7 +119,11 @@ static void read_job(struct reader *reader, const struct json_value *value, stru
     if (json_get_real(&object, "walltime", -1, SECONDS_MAX, -1) > 0) /* -1: none */
         row->job.limit = json_get_duration(&object, "walltime", TIME_NEVER);
     row->job.queue = reader_queue(reader, (struct text){NULL, 0});
-    row->truth.duration = read_delay(state, &object);
+    row->truth.duration = read_delay(state, &object, &is_delay);
+    if (!is_delay) {
+        row->kind = ROW_SKIPPED;
+        row->why = "their profiles are no delays: they need Batsim's model of machines";
+    }
 }
 
 static struct error batsim_end(struct reader *reader, struct trace_row *row, bool *has)
@@ -141,7 +148,7 @@ static void batsim_close(struct reader *reader)
 
 const struct trace_format trace_batsim = {
     .name = "batsim",
-    .summary = "a workload of Batsim whose profiles are delays; machines become GPUs",
+    .summary = "a workload of Batsim: jobs whose profiles are delays; machines become GPUs",
     .version = TRACE_FORMAT_VERSION,
     .state_bytes = sizeof(struct batsim_state),
     .is_mine = batsim_is_mine,

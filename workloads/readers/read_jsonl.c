@@ -175,7 +175,10 @@ static struct error group_read(struct reader *reader, const struct line *line, s
     *succeeded = (uint32_t)done;
     if (!field_is_set(&state->group[NATIVE_GPU_MODEL]))
         state->group[NATIVE_GPU_MODEL] = state->fields[NATIVE_GPU_MODEL];
+    if (field_is_set(&state->group[NATIVE_GPU_CLASS]))
+        reason_tally_add(&reader->unread, READER_LOSES_CLASS);
     if (claim.at != NULL) {
+        reason_tally_add(&reader->unread, READER_LOSES_CLAIM);
         TRY(group_of_claims(reader, line, claim, own, count, min_members, group));
         group->set = set;
         return json_nodes_read(reader, line, &state->group_nodes, &group->request.nodes);
@@ -358,6 +361,8 @@ static struct error jsonl_line(struct reader *reader, struct text text, struct t
         return input_error(line.input, text, nested.sets, "'sets' are of 'groups'");
     if (nested.sets.at != NULL)
         TRY(json_sets_read(reader, &line, nested.sets, &state->sets));
+    if (nested.claim.at != NULL)
+        reason_tally_add(&reader->unread, READER_LOSES_CLAIM);
     if (nested.claim.at != NULL)
         TRY(claim_job(reader, &line, &nested, &row->job));
     else if (nested.groups.at != NULL)

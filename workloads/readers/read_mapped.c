@@ -65,9 +65,10 @@ static struct text meaning(const struct map_source *source, struct text value)
     return value;
 }
 
-/* The time that `value`, of the column, means. */
+/* The time that `value`, of the column, means.  A date in an hour that comes twice: the first, no earlier than
+ * `least`. */
 static struct error time_read(const struct row_reading *reading, const struct map_source *source, int16_t index,
-                              struct text value, time_ns *out)
+                              struct text value, time_ns least, time_ns *out)
 {
     /* A number is read in steps of 1/scale of the unit; a step is step_ns long. */
     static const struct {
@@ -80,8 +81,12 @@ static struct error time_read(const struct row_reading *reading, const struct ma
     const struct column_map *map = &reading->state->map;
     if (source->unit == UNIT_DATE) {
         const struct workload_spec *spec = reading->reader->spec;
-        if (!zone_date(value, spec->has_tz ? spec->tz_offset : map->tz_offset, out))
+        const struct zone_moments moments = zone_moments(value, spec->zone.is_given ? &spec->zone : &map->zone);
+        if (moments.is_date && moments.count == 0)
+            return field_error(reading->line, field, "a time that the clocks of its zone do not skip");
+        if (!moments.is_date)
             return field_error(reading->line, field, "a date and time such as 2017-10-09 07:01:55");
+        *out = moments.at[moments.count == 2 && moments.at[0] < least];
         return ERROR_OK;
     }
     int64_t ns;
@@ -96,17 +101,16 @@ static struct error time_make(const struct row_reading *reading, int field, cons
 {
     time_ns time, other = 0;
     size_t start = reading->state->values.length;
-    TRY(time_read(reading, source, source->column, meaning(source, column(reading, source->column)->value), &time));
     if (source->combination != MAP_ALONE)
-        TRY(time_read(reading, source, source->other, column(reading, source->other)->value, &other));
+        TRY(time_read(reading, source, source->other, column(reading, source->other)->value, INT64_MIN, &other));
+    TRY(time_read(reading, source, source->column, meaning(source, column(reading, source->column)->value),
+                  source->combination == MAP_SINCE ? other : INT64_MIN, &time));
     if (source->combination == MAP_SINCE && time < other && !source->has_no_negative)
         return input_error(reading->line->input, reading->line->text, column(reading, source->column)->place,
                            "'%s' is before '%s'", column(reading, source->column)->name,
                            column(reading, source->other)->name);
-    if (source->combination == MAP_SINCE && source->has_no_negative && time < other) {
-        reading->state->fields[field].value = (struct text){NULL, 0};
-        return ERROR_OK;
-    }
+    if (source->combination == MAP_SINCE && source->has_no_negative && time < other)
+        return ERROR_OK; /* no value: the constant stays, if there is one */
     time += source->combination == MAP_SINCE ? -other : other;
     buffer_scaled(&reading->state->values, time, TIME_NS_PER_S);
     value_keep(reading, field, start);
@@ -299,7 +303,9 @@ static struct error mapped_first_line(struct reader *reader, struct text line, b
     state->csv.separator = map->separator;
     state->csv.has_quotes = map->has_quotes;
     *is_header = map->names == NULL;
-    TRY(csv_header(&state->csv, &(struct line){reader->input, *is_header ? line : text_of(map->names)}));
+    const struct text header = *is_header ? line : text_of(map->names);
+    TRY(csv_header(&state->csv, &(struct line){reader->input, header}));
+    reader_tell_columns(reader, &state->csv, header);
     state->csv.required_count = 0; /* the columns must be there; what a missing value means, the map says */
     return ERROR_OK;
 }

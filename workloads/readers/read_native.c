@@ -15,6 +15,7 @@ static struct error native_first_line(struct reader *reader, struct text line, b
     csv_init(csv, native_columns, NATIVE_FIELD_COUNT);
     TRY(csv_header(csv, &(struct line){reader->input, line}));
     reader->has_ties = csv->is_there[NATIVE_AFTER];
+    reader_tell_columns(reader, csv, line);
     return ERROR_OK;
 }
 

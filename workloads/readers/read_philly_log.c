@@ -49,7 +49,7 @@ static struct error date_get(const struct log_job *job, const json_t *object, co
     const char *text;
     *out = TIME_NEVER;
     TRY(text_get(job, object, key, &text));
-    if (text != NULL && !zone_date(text_of(text), job->reader->spec->tz_offset, out))
+    if (text != NULL && !zone_date(text_of(text), &job->reader->spec->zone, out))
         return bad_key(job, key, "a date and time such as 2017-10-09 07:01:55");
     return ERROR_OK;
 }

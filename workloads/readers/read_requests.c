@@ -134,7 +134,7 @@ static struct error azure_line(struct reader *reader, struct text text, struct t
     const struct field *fields = state->csv.fields;
     time_ns at;
     TRY(csv_row(&state->csv, &line));
-    if (!zone_date(fields[REQUEST_TIME].value, reader->spec->tz_offset, &at))
+    if (!zone_date(fields[REQUEST_TIME].value, &reader->spec->zone, &at))
         return field_error(&line, &fields[REQUEST_TIME], "a date and time such as 2023-11-16 18:17:03.9799600");
     return request_take(reader, &line, fields, at, row);
 }

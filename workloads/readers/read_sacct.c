@@ -6,6 +6,8 @@
  *
  * The components of a heterogeneous job become one job (sacct_het.h), when the row that follows them is read.
  *
+ * Times are dates of the cluster's clocks, without a zone, or seconds since 1970 (sacct_times.h).
+ *
  * Sources: SchedMD/slurm, src/sacct/print.c (columns and their values), sacct(1); rows of Slurm 22.05. */
 #include <assert.h>
 #include <string.h>
@@ -13,7 +15,7 @@
 #include "workloads/readers/csv.h"
 #include "workloads/readers/reader.h"
 #include "workloads/readers/sacct_het.h"
-#include "workloads/readers/zone.h"
+#include "workloads/readers/sacct_times.h"
 #include "workloads/request/ask.h"
 
 enum {
@@ -30,6 +32,7 @@ enum {
     SACCT_NODES,
     SACCT_ASKED,
     SACCT_GIVEN,
+    SACCT_ELAPSED,
     SACCT_COLUMN_COUNT
 };
 
@@ -47,7 +50,13 @@ static const struct column columns[SACCT_COLUMN_COUNT] = {
     [SACCT_NODES] = {"NNodes", false, FIELD_NUMBER},
     [SACCT_ASKED] = {"ReqTRES", false, FIELD_TEXT},
     [SACCT_GIVEN] = {"AllocTRES", false, FIELD_TEXT},
+    [SACCT_ELAPSED] = {"Elapsed", false, FIELD_TEXT},
 };
+
+/* Columns whose texts may hold the separator: sacct does not escape it. */
+static const char *const texts[] = {"JobName",    "Constraints", "Comment", "AdminComment", "SystemComment",
+                                    "SubmitLine", "WorkDir",     "Extra",   "Licenses",     "StdOut",
+                                    "StdErr",     "StdIn",       NULL};
 
 /* The last attempt of a job so far; submission, eligibility and first start are of its first. */
 struct kept {
@@ -85,24 +94,10 @@ static struct error sacct_first_line(struct reader *reader, struct text line, bo
     csv_init(&state->csv, columns, SACCT_COLUMN_COUNT);
     state->csv.separator = '|';
     state->csv.has_quotes = false;
-    return csv_header(&state->csv, &(struct line){reader->input, line});
-}
-
-static bool is_unknown(struct text value)
-{
-    return value.length == 0 || text_is(value, "Unknown") || text_is(value, "None") || text_is(value, "INVALID");
-}
-
-/* Seconds since 1970 (SLURM_TIME_FORMAT=%s), or a date; unknown: *out stays. */
-static struct error moment_read(const struct reader *reader, const struct line *line, const struct field *field,
-                                time_ns *out)
-{
-    const struct text value = field->value;
-    const bool is_date = value.length > 4 && value.at[4] == '-'; /* likely */
-    if ((is_date && zone_date(value, reader->spec->tz_offset, out)) || is_unknown(value) ||
-        time_parse_seconds(value, out) || (!is_date && zone_date(value, reader->spec->tz_offset, out)))
-        return ERROR_OK;
-    return field_error(line, field, "seconds since 1970, or a date such as 2026-01-31T07:01:55");
+    state->csv.texts = texts;
+    TRY(csv_header(&state->csv, &(struct line){reader->input, line}));
+    reader_tell_columns(reader, &state->csv, line);
+    return ERROR_OK;
 }
 
 /* Minutes; UNLIMITED and Partition_Limit are none. */
@@ -111,7 +106,8 @@ static struct error limit_read(const struct line *line, const struct field *fiel
     enum { MINUTES_MAX = INT32_MAX };
     int64_t minutes = 0;
     *out = TIME_NEVER;
-    if (is_unknown(field->value) || text_is(field->value, "UNLIMITED") || text_is(field->value, "Partition_Limit"))
+    if (sacct_is_unknown(field->value) || text_is(field->value, "UNLIMITED") ||
+        text_is(field->value, "Partition_Limit"))
         return ERROR_OK;
     TRY(field_int(line, field, 0, MINUTES_MAX, &minutes));
     if (minutes > 0 && minutes < TIME_NS_MAX / (60 * TIME_NS_PER_S))
@@ -126,26 +122,36 @@ static uint32_t array_of(struct reader *reader, struct text id)
     return mark != NULL ? trace_ids_array(&reader->ids, (struct text){id.at, (size_t)(mark - id.at)}) : 0;
 }
 
+/* What it asked for.  A job that was given more GPUs had its nodes for itself (--exclusive): then all that it was given
+ * counts, since nothing else could run there. */
+static struct error tres_read(const struct line *line, const struct field *fields, struct sacct_attempt *attempt)
+{
+    struct sacct_attempt given = *attempt;
+    TRY(sacct_tres_read(line, &fields[SACCT_GIVEN], &given));
+    if (field_is_set(&fields[SACCT_ASKED]))
+        TRY(sacct_tres_read(line, &fields[SACCT_ASKED], attempt));
+    if (!field_is_set(&fields[SACCT_ASKED]) || given.gpus > attempt->gpus)
+        *attempt = given;
+    return ERROR_OK;
+}
+
 static struct error attempt_read(struct reader *reader, const struct line *line, struct sacct_attempt *attempt)
 {
     const struct sacct_state *state = reader->state;
     const struct field *fields = state->csv.fields;
     *attempt =
         (struct sacct_attempt){.submit = TIME_NEVER, .eligible = TIME_NEVER, .start = TIME_NEVER, .end = TIME_NEVER};
-    TRY(moment_read(reader, line, &fields[SACCT_SUBMIT], &attempt->submit));
-    TRY(moment_read(reader, line, &fields[SACCT_ELIGIBLE], &attempt->eligible));
-    TRY(moment_read(reader, line, &fields[SACCT_START], &attempt->start));
-    TRY(moment_read(reader, line, &fields[SACCT_END], &attempt->end));
+    const struct sacct_time_fields times = {&fields[SACCT_SUBMIT], &fields[SACCT_ELIGIBLE], &fields[SACCT_START],
+                                            &fields[SACCT_END], &fields[SACCT_ELAPSED]};
+    bool is_guessed = false;
+    TRY(sacct_times_read(line, &times, &reader->spec->zone, attempt, &is_guessed));
+    reader->guessed_hours += is_guessed;
     attempt->first_start = attempt->start;
-    if (attempt->submit == TIME_NEVER || attempt->submit < 0)
-        return field_error(line, &fields[SACCT_SUBMIT], "seconds since 1970, or a date");
-    if (attempt->start != TIME_NEVER && attempt->end != TIME_NEVER && attempt->end < attempt->start)
-        return field_error(line, &fields[SACCT_END], "no earlier than 'Start'");
     TRY(limit_read(line, &fields[SACCT_LIMIT], &attempt->limit));
     if (!sacct_state_read(fields[SACCT_STATE].value, attempt))
         return field_error(line, &fields[SACCT_STATE], "a state of Slurm, such as COMPLETED");
     TRY(field_int(line, &fields[SACCT_NODES], 0, CLUSTER_NODES_MAX, &attempt->nodes));
-    TRY(sacct_tres_read(line, &fields[field_is_set(&fields[SACCT_ASKED]) ? SACCT_ASKED : SACCT_GIVEN], attempt));
+    TRY(tres_read(line, fields, attempt));
     TRY(field_utf8(line, &fields[SACCT_ID]));
     TRY(field_utf8(line, &fields[SACCT_USER]));
     const struct field *queue = &fields[field_is_set(&fields[SACCT_ACCOUNT]) ? SACCT_ACCOUNT : SACCT_PARTITION];
@@ -195,7 +201,8 @@ static const char *job_make(const struct reader *reader, const struct sacct_atte
     const char *complaint = attempt->groups != NULL ? groups_take(reader, attempt, job) : shape(attempt, job);
     if (complaint != NULL)
         return complaint;
-    const bool is_later = attempt->eligible != TIME_NEVER && attempt->eligible > attempt->submit;
+    const bool is_later = attempt->eligible != TIME_NEVER && attempt->eligible > attempt->submit &&
+                          attempt->eligible <= attempt->first_start;
     job->submit = is_later ? attempt->eligible : attempt->submit;
     job->limit = attempt->limit;
     job->queue = attempt->queue;

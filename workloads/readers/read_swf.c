@@ -1,9 +1,13 @@
 /* workloads/readers/read_swf.c -- the Standard Workload Format 2.2 of the Parallel Workloads Archive.
  * Eighteen numbers a line, -1 unknown, comments after ';'.  Processors become GPUs, flat.
  *
+ * A line that begins with a letter and stands before the first job is one of the header, whose ';' some writers forget.
+ *
  * With twenty-one columns (aleasimulator/AleaNG, src/xklusac/environment/SWFLoader.java) GPUs have a column of their
  * own, processors are CPUs, the user may be a text, memory is KB per node, and the last column has the shape,
- * [queue:]<nodes>x<processors per node>.
+ * [queue:]<nodes>x<processors per node>.  In the logs of MetaCentrum (JobSchedulingRodeo, Parallel Workloads Archive)
+ * the column of GPUs is a list of nodes in braces, the next is the queue's name, and the last the request of PBS,
+ * <nodes>:ppn=<processors>[:gpu=<GPUs>]:...; without gpu= processors become GPUs as in lines of eighteen columns.
  *
  * A job that ran in parts has a line for each, anywhere in the file, beside a line for the whole, which is the job.
  * Where `workload.attempts` asks for its attempts, the parts are read before all jobs. */
@@ -35,7 +39,7 @@ enum {
     SWF_THINK_TIME,
     SWF_FIELD_COUNT,
     SWF_GPUS = SWF_FIELD_COUNT, /* of the whole job */
-    SWF_SOFT_LIMIT,
+    SWF_SOFT_LIMIT,             /* MetaCentrum: the queue's name */
     SWF_SHAPE,
     SWF_LONG_COUNT
 };
@@ -51,6 +55,17 @@ static const char *const names[SWF_LONG_COUNT] = {
 
 /* Status codes of the standard; 2 to 4 are parts of a job, whose summary has a line of its own. */
 enum { SWF_FAILED = 0, SWF_PART_FIRST = 2, SWF_PART_LAST = 4, SWF_CANCELLED = 5 };
+
+static inline bool is_letter(char c)
+{
+    return (c | 32) >= 'a' && (c | 32) <= 'z';
+}
+
+static bool text_starts(struct text text, const char *start)
+{
+    const size_t length = strlen(start);
+    return text.length >= length && memcmp(text.at, start, length) == 0;
+}
 
 static inline bool is_blank(char c)
 {
@@ -78,6 +93,7 @@ static uint32_t pieces_cut(struct text line, struct field *fields, uint32_t max)
 /* Names of fields are set once per reading, not once per line. */
 struct swf_state {
     struct field fields[SWF_LONG_COUNT];
+    bool has_lines; /* of jobs, so that no header follows */
 };
 
 static void fields_name(struct field fields[SWF_LONG_COUNT])
@@ -92,7 +108,7 @@ static bool swf_is_mine(const struct trace_format *self, struct text first_line)
     struct field fields[SWF_LONG_COUNT];
     double number;
     struct text line = text_trim(first_line);
-    if (line.length != 0 && line.at[0] == ';')
+    if (line.length != 0 && (line.at[0] == ';' || text_starts(line, "Version:")))
         return true;
     const uint32_t count = pieces_cut(line, fields, SWF_LONG_COUNT);
     if (count != SWF_FIELD_COUNT && count != SWF_LONG_COUNT)
@@ -111,6 +127,12 @@ static struct error swf_seconds(const struct line *line, const struct field *fie
     return ERROR_OK;
 }
 
+/* Is it a line of MetaCentrum, with a list of nodes in place of the number of GPUs? */
+static bool has_node_list(const struct field *fields)
+{
+    return fields[SWF_GPUS].value.at[0] == '{';
+}
+
 static struct error swf_fields(const struct line *line, struct field fields[SWF_LONG_COUNT],
                                int64_t numbers[SWF_LONG_COUNT], bool *is_long)
 {
@@ -123,10 +145,13 @@ static struct error swf_fields(const struct line *line, struct field fields[SWF_
                            "a line of SWF must have %d fields, got %u; with a column of GPUs it has %d",
                            SWF_FIELD_COUNT, count, SWF_LONG_COUNT);
     for (size_t i = 0; i < whole_count - *is_long; i++) { /* the user may be a text there */
-        int64_t low = whole[i] == SWF_JOB ? 0 : -1;
-        TRY(field_int(line, &fields[whole[i]], low, INT32_MAX, &numbers[whole[i]]));
+        const bool is_job = whole[i] == SWF_JOB;
+        TRY(field_int(line, &fields[whole[i]], is_job ? 0 : -1, is_job ? INT64_MAX - 1 : INT32_MAX,
+                      &numbers[whole[i]]));
     }
-    return *is_long ? field_int(line, &fields[SWF_GPUS], -1, ASK_GPUS_MAX, &numbers[SWF_GPUS]) : ERROR_OK;
+    if (!*is_long || has_node_list(fields))
+        return ERROR_OK;
+    return field_int(line, &fields[SWF_GPUS], -1, ASK_GPUS_MAX, &numbers[SWF_GPUS]);
 }
 
 /* Processors to GPUs, rounded up. */
@@ -166,13 +191,48 @@ static void shape_of(struct text text, int64_t *nodes, int64_t *per_node)
         *nodes = *per_node = 0;
 }
 
+/* The number behind `key` in "1:ppn=8:gpu=2:x86_64"; -1: it has none. */
+static int64_t pbs_number(struct text request, const char *key)
+{
+    struct text piece;
+    int64_t number;
+    const size_t length = strlen(key);
+    while (text_cut(&request, ':', &piece)) {
+        const struct text value = {piece.at + length, piece.length - length};
+        if (text_starts(piece, key))
+            return text_to_int64(value, 0, INT32_MAX / 1000, &number) ? number : -1;
+    }
+    return -1;
+}
+
+/* The nodes of a request of PBS, and the processors of each; 0: it does not tell them. */
+static void pbs_shape(struct text request, int64_t *nodes, int64_t *per_node)
+{
+    struct text rest = request, piece;
+    *per_node = pbs_number(request, "ppn=");
+    if (!text_cut(&rest, ':', &piece) || !text_to_int64(piece, 1, CLUSTER_NODES_MAX, nodes) || *per_node <= 0)
+        *nodes = *per_node = 0;
+}
+
+/* The GPUs that a request of PBS names; 0: it names none. */
+static int64_t pbs_gpus(struct text request)
+{
+    int64_t nodes, per_node;
+    const int64_t gpus = pbs_number(request, "gpu=");
+    pbs_shape(request, &nodes, &per_node);
+    return gpus > 0 && nodes > 0 && gpus * nodes <= ASK_GPUS_MAX ? gpus * nodes : 0;
+}
+
 /* The request of a line with GPUs. */
 static struct error long_shape(const struct line *line, const struct field *fields, const int64_t *numbers,
                                struct job *job)
 {
     int64_t nodes, per_node, memory_kb = -1;
     enum ask_field culprit;
-    shape_of(fields[SWF_SHAPE].value, &nodes, &per_node);
+    if (has_node_list(fields))
+        pbs_shape(fields[SWF_SHAPE].value, &nodes, &per_node);
+    else
+        shape_of(fields[SWF_SHAPE].value, &nodes, &per_node);
     TRY(field_int(line, &fields[SWF_MEMORY_ASKED], -1, INT64_C(1) << 40, &memory_kb));
     const int64_t flat = numbers[SWF_PROCESSORS_ASKED] > 0 ? numbers[SWF_PROCESSORS_ASKED] : numbers[SWF_PROCESSORS];
     struct ask ask = {.gpus = numbers[SWF_GPUS] > 0 ? numbers[SWF_GPUS] : 0, .nodes = nodes > 0 ? nodes : 1};
@@ -316,7 +376,7 @@ static void attempts_take(const struct reader *reader, int64_t job, struct job_t
 static struct error loop_take(const struct line *line, const struct field *fields, struct job_truth *truth)
 {
     int64_t preceding;
-    TRY(field_int(line, &fields[SWF_PRECEDING], -1, INT32_MAX, &preceding));
+    TRY(field_int(line, &fields[SWF_PRECEDING], -1, INT64_MAX - 1, &preceding));
     TRY(swf_seconds(line, &fields[SWF_THINK_TIME], &truth->think));
     truth->preceding = preceding + 1;
     return ERROR_OK;
@@ -334,6 +394,36 @@ static const char *skip_reason(const int64_t *numbers, time_ns run_time)
     if (numbers[SWF_PROCESSORS_ASKED] <= 0 && numbers[SWF_PROCESSORS] <= 0)
         return "it is not known what they asked for";
     return NULL;
+}
+
+/* Count what the line says and no job keeps. */
+static void unread_tell(struct reader *reader, const struct field *fields, const int64_t *numbers, bool is_long)
+{
+    static const struct {
+        uint8_t field;
+        const char *lost;
+    } unread[] = {{SWF_CPU_TIME, "jobs lose the CPU time that they used"},
+                  {SWF_MEMORY, "jobs lose the memory that they used"},
+                  {SWF_MEMORY_ASKED, "jobs lose the memory that they asked for"},
+                  {SWF_GROUP, "jobs lose their group"},
+                  {SWF_PROGRAM, "jobs lose their program"},
+                  {SWF_PARTITION, "jobs lose their partition"},
+                  {SWF_PRECEDING, "jobs lose the job that their user waited for"},
+                  {SWF_THINK_TIME, "jobs lose the think time before them"}};
+    for (size_t i = 0; i < sizeof unread / sizeof unread[0]; i++)
+        if (!text_is(fields[unread[i].field].value, "-1") && !(is_long && unread[i].field == SWF_MEMORY_ASKED))
+            reason_tally_add(&reader->unread, unread[i].lost);
+    if (numbers[SWF_PROCESSORS] > 0 && numbers[SWF_PROCESSORS_ASKED] > 0 &&
+        numbers[SWF_PROCESSORS] != numbers[SWF_PROCESSORS_ASKED])
+        reason_tally_add(&reader->unread, "jobs lose the processors that they had, which are not those they asked for");
+    if (numbers[SWF_STATUS] < 0 || numbers[SWF_STATUS] > SWF_CANCELLED)
+        reason_tally_add(&reader->unread, "jobs of an unknown status count as completed");
+    if (reader->spec->processors_per_gpu > 1 && !is_long)
+        reason_tally_add(&reader->unread, "jobs lose their processors, which become GPUs");
+    if (is_long && fields[SWF_SOFT_LIMIT].value.length > 0 && !has_node_list(fields))
+        reason_tally_add(&reader->unread, "jobs lose their soft limit");
+    if (is_long && has_node_list(fields))
+        reason_tally_add(&reader->unread, "jobs lose the nodes on which they ran, and properties of nodes");
 }
 
 static struct error swf_first_line(struct reader *reader, struct text line, bool *is_header)
@@ -355,9 +445,14 @@ static struct error swf_line(struct reader *reader, struct text text, struct tra
     char name[24];
     bool is_long;
     struct text trimmed = text_trim(text);
-    row->kind = trimmed.at[0] == ';' ? ROW_NOTHING : ROW_SKIPPED;
-    if (row->kind == ROW_NOTHING)
+    const bool is_header = trimmed.at[0] == ';' || (!state->has_lines && is_letter(trimmed.at[0]));
+    row->kind = is_header ? ROW_NOTHING : ROW_SKIPPED;
+    if (is_header && reader->spec->tells_unread && memmem(text.at, text.length, "UnixStartTime:", 14) != NULL &&
+        memmem(text.at, text.length, "UnixStartTime: 0", 16) == NULL)
+        reason_tally_add(&reader->unread, "times lose their date, which UnixStartTime of the header is");
+    if (is_header)
         return ERROR_OK;
+    state->has_lines = true;
     TRY(swf_fields(&line, fields, numbers, &is_long));
     TRY(field_seconds(&line, &fields[SWF_SUBMIT], &row->job.submit));
     TRY(swf_seconds(&line, &fields[SWF_RUN_TIME], &row->truth.duration));
@@ -367,7 +462,10 @@ static struct error swf_line(struct reader *reader, struct text text, struct tra
     if (row->why != NULL)
         return ERROR_OK;
     row->kind = ROW_JOB;
-    if (is_long)
+    const bool has_nodes = is_long && has_node_list(fields);
+    if (has_nodes)
+        numbers[SWF_GPUS] = pbs_gpus(fields[SWF_SHAPE].value);
+    if (is_long && (!has_nodes || numbers[SWF_GPUS] > 0))
         TRY(long_shape(&line, fields, numbers, &row->job));
     else
         TRY(flat_shape(reader, &line, fields, numbers, &row->job));
@@ -379,10 +477,15 @@ static struct error swf_line(struct reader *reader, struct text text, struct tra
     if (wait >= 0)
         row->truth.recorded_wait = wait;
     row->job.trace_id = numbers[SWF_JOB];
+    if (reader->spec->tells_unread)
+        unread_tell(reader, fields, numbers, is_long);
     attempts_take(reader, numbers[SWF_JOB], &row->truth);
     if (reader->spec->loop.is_closed)
         TRY(loop_take(&line, fields, &row->truth));
-    row->job.queue = reader_queue(reader, numbered(name, 'q', numbers[SWF_QUEUE]));
+    if (has_nodes)
+        TRY(field_utf8(&line, &fields[SWF_SOFT_LIMIT]));
+    row->job.queue =
+        reader_queue(reader, has_nodes ? fields[SWF_SOFT_LIMIT].value : numbered(name, 'q', numbers[SWF_QUEUE]));
     const struct text user = fields[SWF_USER].value;
     if (is_long && !text_to_int64(user, -1, INT32_MAX, &numbers[SWF_USER])) {
         TRY(field_utf8(&line, &fields[SWF_USER]));

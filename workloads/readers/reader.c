@@ -1,5 +1,7 @@
 #include "workloads/readers/reader.h"
 
+#include "workloads/readers/csv.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -285,6 +287,23 @@ struct error reader_next(struct reader *reader, struct trace_row *row, bool *has
 const struct node_ask *reader_nodes(const struct reader *reader, const struct node_ask *draft)
 {
     return node_asks_own(reader->asks, node_ask_make(reader->arena, reader->cluster, draft));
+}
+
+void reader_tell_columns(struct reader *reader, const struct csv *csv, struct text header)
+{
+    static const char what[] = "columns are not read: ";
+    struct buffer text = {0};
+    if (!reader->spec->tells_unread)
+        return;
+    buffer_string(&text, what);
+    const uint32_t count = csv_unwanted(csv, header, &text);
+    if (text.length >= REASON_BYTES) {
+        text.length = REASON_BYTES - sizeof " ...";
+        buffer_string(&text, " ...");
+    }
+    for (uint32_t i = 0; i < count; i++)
+        reason_tally_add(&reader->unread, buffer_c_string(&text));
+    buffer_release(&text);
 }
 
 void reader_close(struct reader *reader)

@@ -61,7 +61,9 @@ struct reader {
     bool has_first_line; /* the first line is a row, not yet read; or the rest of a line that was put back */
     uint64_t row_count;  /* rows of the kind ROW_JOB or ROW_SKIPPED so far */
     uint64_t bad_line_count;
+    uint64_t guessed_hours; /* rows with a date in an hour that comes twice, and nothing says which is meant */
     struct reason_tally skipped;
+    struct reason_tally unread; /* what rows say and no job keeps */
     struct request_counts requests;
 };
 
@@ -92,6 +94,10 @@ struct trace_format {
 };
 
 enum { TRACE_FORMAT_VERSION = 3 };
+
+/* What readers of several formats count in `unread`. */
+#define READER_LOSES_CLASS "jobs lose their GPU class: it becomes a plain request"
+#define READER_LOSES_CLAIM "jobs lose their claim: it becomes a plain request"
 
 /* All formats, NULL-terminated, in the order of trace_format_names (formats.c). */
 extern const struct trace_format *const trace_formats[];
@@ -124,6 +130,10 @@ const struct node_ask *reader_nodes(const struct reader *reader, const struct no
  * run_times: of all attempts in their order, the last of which ended the job; count > 0. */
 void reader_attempts(const struct reader *reader, const time_ns *run_times, uint32_t count,
                      enum attempts_kind otherwise, struct job_truth *truth);
+
+/* For formats with a header, after csv_header: tell which of its columns are not read (spec->tells_unread). */
+struct csv;
+void reader_tell_columns(struct reader *reader, const struct csv *csv, struct text header);
 
 /* Is a job of that outcome left out? */
 static inline bool reader_leaves_out(const struct reader *reader, const struct job_truth *truth)

@@ -8,7 +8,7 @@
 
 #include "base/buffer.h"
 
-enum { REASONS_MAX = 12, REASON_BYTES = 96 };
+enum { REASONS_MAX = 48, REASON_BYTES = 96 };
 
 struct reason_tally {
     uint64_t count;

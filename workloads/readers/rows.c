@@ -31,6 +31,7 @@ struct error rows_open(struct rows *rows)
         .communications = &tables->declared.set,
         .tags = tables->tags,
         .classes = tables->classes,
+        .ids = {.arrays = tables->arrays},
         .arena = &rows->arena,
         .kept = &rows->kept,
         .sides = rows->sides,

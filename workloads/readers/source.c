@@ -23,8 +23,12 @@ struct job_source {
 static struct job_source *source_new(struct queue_table *queues, const struct cluster *cluster)
 {
     struct job_source *source = mem_zalloc(1, sizeof *source);
-    source->tables = (struct job_tables){
-        .cluster = cluster, .queues = queues, .users = names_new(), .tags = names_new(), .classes = names_new()};
+    source->tables = (struct job_tables){.cluster = cluster,
+                                         .queues = queues,
+                                         .users = names_new(),
+                                         .tags = names_new(),
+                                         .classes = names_new(),
+                                         .arrays = names_new()};
     return source;
 }
 
@@ -170,6 +174,11 @@ const struct names *job_source_users(const struct job_source *source)
     return source->tables.users;
 }
 
+const struct names *job_source_arrays(const struct job_source *source)
+{
+    return source->tables.arrays;
+}
+
 const struct names *job_source_classes(const struct job_source *source)
 {
     return source->tables.classes;
@@ -210,5 +219,6 @@ void job_source_close(struct job_source *source)
     names_free(source->tables.users);
     names_free(source->tables.tags);
     names_free(source->tables.classes);
+    names_free(source->tables.arrays);
     mem_free(source);
 }

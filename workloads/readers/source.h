@@ -33,7 +33,10 @@ struct request_counts {
 struct workload_facts {
     uint64_t job_count; /* of the blocks that are drawn */
     uint64_t bad_line_count;
+    uint64_t guessed_hours;            /* rows with a date in an hour that comes twice, of which the first was taken */
     struct request_counts requests;    /* count 0: it is a trace of jobs */
+    struct reason_tally unread;        /* what rows say and the reader does not keep: "jobs lose their GPU class" */
+    bool has_ties;                     /* jobs of a trace may depend on each other */
     struct reason_tally skipped;       /* of rows that are no jobs or never ran, e.g. SWF run time -1 */
     time_ns first_submit, last_submit; /* in the trace's own time, before scaling */
     time_ns origin;                    /* of a trace: its own time that becomes 0 */
@@ -108,6 +111,7 @@ uint32_t job_source_preview_max(const struct job_source *source);
 /* From now on, hash the arrivals (workloads/readers/freeze.h): every job that is taken. */
 void job_source_keep_arrivals(struct job_source *source);
 uint64_t job_source_arrivals(const struct job_source *source);
+const struct names *job_source_arrays(const struct job_source *source);  /* by number - 1; of a merge none */
 const struct names *job_source_classes(const struct job_source *source); /* WORKLOAD_CLASSES_MAX at most */
 const struct workload_facts *job_source_facts(const struct job_source *source);
 

@@ -284,6 +284,11 @@ void survey_show(struct survey *survey, struct job_source *source, const struct 
     reason_tally_show(&facts->skipped, "left out", out);
     if (facts->bad_line_count > 0)
         buffer_format(out, "unreadable   %llu lines\n", (unsigned long long)facts->bad_line_count);
+    if (facts->guessed_hours > 0)
+        buffer_format(out,
+                      "hours        %llu rows have a time in an hour that comes twice, and nothing says which is "
+                      "meant: the first was taken\n",
+                      (unsigned long long)facts->guessed_hours);
     buffer_format(out, "digest       %s\n", facts->digest);
     for (uint32_t i = 0; facts->sides != NULL && i < facts->sides->count; i++)
         show_side(&facts->sides->files[i], out);
@@ -344,5 +349,6 @@ void survey_json(struct survey *survey, struct job_source *source, const struct 
     buffer_string(out, ",\n \"left_out\": ");
     reason_tally_json(&facts->skipped, out);
     sides_json(facts->sides, out);
-    buffer_format(out, ",\n \"unreadable_lines\": %llu}\n", (unsigned long long)facts->bad_line_count);
+    buffer_format(out, ",\n \"guessed_hours\": %llu, \"unreadable_lines\": %llu}\n",
+                  (unsigned long long)facts->guessed_hours, (unsigned long long)facts->bad_line_count);
 }

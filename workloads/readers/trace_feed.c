@@ -104,7 +104,10 @@ static struct error trace_scan(struct trace_feed *self)
     }
     self->is_finished = self->spill != NULL || spec->is_scanned;
     self->feed.facts->bad_line_count = self->rows.reader.bad_line_count;
+    self->feed.facts->guessed_hours = self->rows.reader.guessed_hours;
     self->feed.facts->skipped = self->rows.reader.skipped;
+    self->feed.facts->unread = self->rows.reader.unread;
+    self->feed.facts->has_ties = self->rows.reader.has_ties;
     self->feed.facts->requests = self->rows.reader.requests;
     self->feed.facts->format = self->rows.reader.format->name;
     return input_finish_digest(self->rows.reader.input, self->feed.facts->digest);

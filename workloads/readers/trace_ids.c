@@ -5,7 +5,6 @@
 void trace_ids_release(struct trace_ids *ids)
 {
     names_free(ids->names);
-    names_free(ids->arrays);
     mem_free(ids->jobs);
     *ids = (struct trace_ids){0};
 }
@@ -22,8 +21,6 @@ void trace_ids_add(struct trace_ids *ids, struct text id, time_ns submit, bool i
 
 uint32_t trace_ids_array(struct trace_ids *ids, struct text name)
 {
-    if (ids->arrays == NULL)
-        ids->arrays = names_new();
     return names_add(ids->arrays, name) + 1;
 }
 

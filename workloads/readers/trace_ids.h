@@ -23,8 +23,8 @@ struct trace_ids {
     struct names *names; /* of jobs */
     struct trace_id *jobs;
     size_t capacity;
-    struct names *arrays;
-    uint32_t job_count; /* jobs in the window so far */
+    struct names *arrays; /* borrowed, set before the first job */
+    uint32_t job_count;   /* jobs in the window so far */
 };
 
 void trace_ids_release(struct trace_ids *ids); /* leaves {0} */

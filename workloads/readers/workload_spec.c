@@ -46,14 +46,14 @@ static const char *path_from(struct arena *arena, const char *base, const char *
 }
 
 /* A time of the trace: a date, or a duration since its zero. */
-static time_ns moment_read(const struct json_value *value, time_ns tz_offset)
+static time_ns moment_read(const struct json_value *value, const struct zone *zone)
 {
     time_ns moment = 0;
     if (value->node != NULL && json_is_number(value->node))
         return time_from_seconds(json_value_real(value, 0, 1e12));
     struct text text = text_of(json_value_string(value));
-    if (time_parse_date(text, &moment))
-        return moment - tz_offset;
+    if (time_parse_date(text, &moment) && zone_date(text, zone, &moment))
+        return moment;
     if (!time_parse_duration(text, &moment))
         json_fail(value, "a moment must be a date such as 2017-10-01, seconds, or a duration such as 3d");
     return moment;
@@ -69,8 +69,8 @@ static void window_read(struct workload_spec *spec, struct json_object *object)
         return;
     }
     struct json_value from = json_array_item(&window, 0), to = json_array_item(&window, 1);
-    spec->window_from = moment_read(&from, spec->tz_offset);
-    spec->window_to = moment_read(&to, spec->tz_offset);
+    spec->window_from = moment_read(&from, &spec->zone);
+    spec->window_to = moment_read(&to, &spec->zone);
     if (spec->window_to <= spec->window_from)
         json_fail(&window, "'window' must end after it begins");
 }
@@ -171,7 +171,7 @@ static void columns_read(struct workload_spec *spec, struct json_object *object,
         column_map_read(map, &value, &spec->arena);
         spec->column_map = map;
     } else {
-        spec->columns = path_from(&spec->arena, base, json_value_string(&value));
+        spec->columns = path_from(&spec->arena, base, json_value_file(&value, "columns"));
     }
 }
 
@@ -188,10 +188,12 @@ static void table_paths_read(struct workload_spec *spec, struct json_object *obj
             json_fail(&value, "a trace has at most %d tables", SIDE_FILES_MAX);
             break;
         }
-        const char *path = json_get_string(&paths, name, "");
         const struct json_value member = json_member(&paths, name);
-        if (path[0] == '\0')
+        const char *path = json_value_file(&member, "table");
+        if (path == NULL || path[0] == '\0') {
             json_fail(&member, "a table must be a path");
+            break;
+        }
         if (strchr(name, '.') != NULL)
             json_fail(&member, "the name of a table holds no dot");
         spec->tables[spec->table_count] =
@@ -256,10 +258,10 @@ static void service_read(struct workload_spec *spec, struct json_object *workloa
 
 static void trace_read(struct workload_spec *spec, struct json_object *object, const char *base)
 {
-    const char *path = json_get_string(object, "trace", "");
+    struct json_value value = json_member(object, "trace");
+    const char *path = json_value_file(&value, "trace");
     int format = json_get_choice(object, "format", trace_format_names, -1);
-    if (path[0] == '\0') {
-        struct json_value value = json_member(object, "trace");
+    if (path == NULL || path[0] == '\0') {
         json_fail(&value, "'trace' must be a path");
         return;
     }
@@ -272,8 +274,7 @@ static void trace_read(struct workload_spec *spec, struct json_object *object, c
     models_read(spec, object);
     service_read(spec, object);
     scale_read(spec, object);
-    spec->tz_offset = zone_read(object, "tz_offset");
-    spec->has_tz = json_has(object, "tz_offset");
+    spec->zone = zone_read(object, "tz_offset", &spec->arena);
     window_read(spec, object);
     spec->duration_scale = json_get_real(object, "duration_scale", 1.0 / SCALE_MAX, SCALE_MAX, 1);
     spec->processors_per_gpu = json_get_real(object, "processors_per_gpu", 1.0 / SCALE_MAX, SCALE_MAX, 1);

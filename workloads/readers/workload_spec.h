@@ -29,6 +29,7 @@
 #include "workloads/readers/side_files.h"
 #include "workloads/readers/tenants.h"
 #include "workloads/readers/user_loop.h"
+#include "workloads/readers/zone.h"
 
 /* Hears of each unreadable line that is skipped. */
 struct bad_line_listener {
@@ -101,10 +102,10 @@ struct workload_spec {
     bool has_no_failures; /* jobs whose recorded outcome is not `completed` are left out */
     struct scan_listener scan;
     struct reading_listener reading;
+    bool tells_unread;        /* count what rows say and no job keeps, where that costs time */
     bool is_scanned;          /* the trace is read once, for its facts: no job can be taken */
     uint64_t bad_lines_max;   /* unreadable lines that are skipped at most; default 0: the first is an error */
-    time_ns tz_offset;        /* of dates without a zone, to be subtracted; default 0 (UTC) */
-    bool has_tz;              /* tz_offset was given, perhaps as 0: it goes before that of a map of columns */
+    struct zone zone;         /* of dates without one; if it is given it goes before that of a map of columns */
     time_ns default_duration; /* of jobs in a trace without any times; 0: such a trace is an error */
     /* load 0: jobs are submitted at the times of the trace; else see workloads/readers/fill.h: no load, window or
      * scale */

@@ -1,30 +1,87 @@
 #include "workloads/readers/zone.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "base/input.h"
+#include "workloads/readers/zone_rules.h"
 
 enum { HOURS_MAX = 26, MINUTES_PER_HOUR = 60, SECONDS_PER_MINUTE = 60, SECONDS_PER_HOUR = 3600 };
 
-time_ns zone_read(struct json_object *object, const char *key)
+/* ---- what a user gives ---- */
+
+/* "-8h", "3600", "0".  False: it is no offset. */
+static bool offset_of(struct text text, time_ns *offset)
+{
+    bool is_behind = text.length != 0 && text.at[0] == '-';
+    text.at += is_behind;
+    text.length -= is_behind;
+    if (!time_parse_duration(text, offset) && !text_is(text, "0"))
+        return false;
+    *offset = is_behind ? -*offset : *offset;
+    return true;
+}
+
+static struct error too_far(void)
+{
+    return error_new(ERROR_CONFIG, "a zone must be less than %d hours from UTC", HOURS_MAX);
+}
+
+struct error zone_of(struct zone *out, const char *text, struct arena *arena)
+{
+    enum { NAME_MAX_BYTES = 64 };
+    static const char folder[] = "/usr/share/zoneinfo/";
+    char path[sizeof folder + NAME_MAX_BYTES] = "";
+    const size_t length = strlen(text);
+    *out = ZONE_UTC;
+    if (offset_of(text_of(text), &out->offset))
+        return llabs(out->offset) < HOURS_MAX * SECONDS_PER_HOUR * TIME_NS_PER_S ? ERROR_OK : too_far();
+    bool is_name = length > 0 && length < NAME_MAX_BYTES;
+    for (size_t i = 0; i < length && is_name; i++) /* no dot: it names nothing outside of the folder */
+        is_name = strchr("+-_/", text[i]) != NULL
+                      ? i > 0
+                      : (text[i] >= '0' && text[i] <= '9') || ((text[i] | 32) >= 'a' && (text[i] | 32) <= 'z');
+    if (!is_name || (text[0] >= '0' && text[0] <= '9'))
+        return error_new(ERROR_CONFIG,
+                         "a zone must be an offset from UTC such as 8h or -7h, or a name such as Europe/Berlin, got "
+                         "\"%s\"",
+                         text);
+    memcpy(path, folder, sizeof folder - 1);
+    memcpy(path + sizeof folder - 1, text, length + 1);
+    struct error error = zone_load(out, path, arena);
+    if (!error_is(error))
+        return ERROR_OK;
+    error_release(&error);
+    error = error_new(ERROR_CONFIG, "the tz database of this machine has no zone '%s'", text);
+    error_set_hint(&error,
+                   "names are files in %s, such as Europe/Berlin; an offset such as 1h will do where clocks do "
+                   "not change",
+                   folder);
+    return error;
+}
+
+struct zone zone_read(struct json_object *object, const char *key, struct arena *arena)
 {
     struct json_value value = json_member(object, key);
-    time_ns offset = 0;
+    struct zone zone = {0};
+    struct error error;
     if (value.node == NULL)
-        return 0;
-    if (json_is_number(value.node)) {
-        offset = time_from_seconds(json_value_real(&value, -1e6, 1e6));
+        return zone;
+    if (!json_is_number(value.node)) {
+        const char *text = json_value_string(&value);
+        error = text != NULL ? zone_of(&zone, text, arena) : ERROR_OK;
     } else {
-        struct text text = text_of(json_value_string(&value));
-        bool is_behind = text.length != 0 && text.at[0] == '-';
-        text.at += is_behind;
-        text.length -= is_behind;
-        if (!time_parse_duration(text, &offset))
-            json_fail(&value, "'%s' must be seconds or a duration such as \"-8h\"", key);
-        offset = is_behind ? -offset : offset;
+        zone = ZONE_UTC;
+        zone.offset = time_from_seconds(json_value_real(&value, -1e6, 1e6));
+        error = llabs(zone.offset) <= HOURS_MAX * SECONDS_PER_HOUR * TIME_NS_PER_S ? ERROR_OK : too_far();
     }
-    if (llabs(offset) > HOURS_MAX * SECONDS_PER_HOUR * TIME_NS_PER_S)
-        json_fail(&value, "'%s' must be less than %d hours", key, HOURS_MAX);
-    return offset;
+    if (error_is(error))
+        json_fail(&value, "'%s': %s", key, error_message(&error));
+    error_release(&error);
+    return zone;
 }
+
+/* ---- dates ---- */
 
 /* Cut "+08:00" or "-0800" off the end of a date with a time of day. */
 static bool offset_cut(struct text *text, time_ns *offset)
@@ -48,19 +105,52 @@ static bool offset_cut(struct text *text, time_ns *offset)
     return true;
 }
 
-bool zone_date(struct text text, time_ns offset, time_ns *out)
+struct zone_moments zone_moments(struct text text, const struct zone *zone)
 {
     enum { PLAIN_LENGTH = sizeof "2026-01-31T07:01:55" - 1 }; /* too short to name a zone behind the time */
-    if (text.length == PLAIN_LENGTH && time_parse_date(text, out)) {
-        *out -= offset;
-        return true;
+    struct zone_moments moments = {0};
+    time_ns clock = 0, offset = zone->offset;
+    bool is_own = false;
+    if (text.length != PLAIN_LENGTH) {
+        const bool is_utc = text.length != 0 && text.at[text.length - 1] == 'Z';
+        offset = is_utc ? 0 : offset;
+        is_own = is_utc || offset_cut(&text, &offset);
     }
-    if (text.length != 0 && text.at[text.length - 1] == 'Z')
-        offset = 0;
-    else
-        offset_cut(&text, &offset);
-    if (!time_parse_date(text, out))
-        return false;
-    *out -= offset;
-    return true;
+    moments.is_date = time_parse_date(text, &clock);
+    if (!moments.is_date)
+        return moments;
+    moments.is_guess = !is_own && !zone->is_given;
+    if (zone->rules != NULL && !is_own) {
+        moments.count = zone_rules_moments(zone->rules, clock, moments.at);
+    } else {
+        moments.count = 1;
+        moments.at[0] = clock - offset;
+    }
+    return moments;
+}
+
+bool zone_date(struct text text, const struct zone *zone, time_ns *out)
+{
+    const struct zone_moments moments = zone_moments(text, zone);
+    if (moments.count > 0)
+        *out = moments.at[0];
+    return moments.count > 0;
+}
+
+bool zone_may_change(time_ns from, time_ns to)
+{
+    /* Europe: the last Sundays of March and October.  North America: the second of March, the first of November.
+     * Australia: the first of April and October. */
+    static const struct {
+        int month, week;
+    } sundays[] = {{3, 5}, {10, 5}, {3, 2}, {11, 1}, {4, 1}, {10, 1}};
+    enum { CHANGE_HOURS = 4, YEARS_MAX = 200 };
+    const int first = zone_year(from), last = zone_year(to);
+    for (int year = first; year <= last && year < first + YEARS_MAX; year++)
+        for (size_t i = 0; i < sizeof sundays / sizeof sundays[0]; i++) {
+            const time_ns night = zone_sunday(year, sundays[i].month, sundays[i].week);
+            if (from < night + CHANGE_HOURS * SECONDS_PER_HOUR * TIME_NS_PER_S && to > night)
+                return true;
+        }
+    return false;
 }
