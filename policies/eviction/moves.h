@@ -29,7 +29,7 @@ void moves_forget_old(struct sched *sched); /* a cycle begins: forget the moves 
 /* If the hourly limit lowers moves_bound, note in the plan when it rises again. */
 void moves_note_bound(struct sched *sched);
 /* After a plan was booked: the jobs that it moves claim the places it found for them, if the policy says so
- * (holds_places). */
+ * (holds_places).  If it does not, but replaces victims, others keep off these places until the cycle ends. */
 void moves_hold_places(struct sched *sched);
 
 #endif
