@@ -528,13 +528,13 @@ static inline uint32_t first_class_queue(const struct pending *pending, queue_id
     return best;
 }
 
-/* Do jobs behind it pass?  They do if a limit closed it, and in a strict line if it is closed to jobs that run already. */
+/* Do jobs behind it pass?  They do if a limit closed it, and in a strict line if it is closed to jobs that run already.
+ * */
 static bool is_out_of_line(const struct pending *pending, uint32_t class_queue)
 {
     const struct class_queue *own = &pending->class_queues[class_queue];
-    return pending_is_passed(own) ||
-           (pending->is_strict && pending_is_closed(pending, class_queue) &&
-            request_class_is_surplus(&pending->request_classes->at[own->request_class]));
+    return pending_is_passed(own) || (pending->is_strict && pending_is_closed(pending, class_queue) &&
+                                      request_class_is_surplus(&pending->request_classes->at[own->request_class]));
 }
 
 /* The first of all class queues is nearly always the first in the line. */

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Law: each format has one escaping for the names in it, so a name is a name in every output: it ends no line, begins no
-# row, and holds no character that controls a terminal or that the format cannot hold.  Names of all kinds are written in
-# all formats and read back by other programs; the counts of rows are equal.
+# row, and holds no character that controls a terminal or that the format cannot hold.  Names of all kinds are written
+# in all formats and read back by other programs; the counts of rows are equal.
 set -u
 . tests/support/cli.sh
 
