@@ -57,7 +57,8 @@ cp rec/report.html cmp/report.html info.html . 2>/dev/null
 cat >gates.json <<'END'
 [{"metric": "queue_time_p95_s", "user": "q\n9 0", "max": 0}]
 END
-echo '{"scenario": "s.json", "factors": {"a\nb,\"c": {"path": "policy.preset", "levels": ["fifo", "easy"]}}}' >sweep.json
+echo '{"scenario": "s.json",
+       "factors": {"a\nb,\"c": {"path": "policy.preset", "levels": ["fifo", "easy"]}}}' >sweep.json
 
 python3 - $count <<'END' || fail 'a name is more than a name'
 import csv, glob, html.parser, io, json, re, sqlite3, subprocess, sys, xml.etree.ElementTree as xml
