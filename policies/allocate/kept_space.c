@@ -126,11 +126,16 @@ static uint32_t first_job(const struct pending *pending, const struct class_queu
 /* ---- The queue selection in the trial ---- */
 
 /* Does the class queue take part in the trial?  It does if the kept space that the trial ignores holds it up, or if
- * nothing holds it up (its turn is still to come).  A trial without reservations uses less of the headroom, so class
- * queues that the headroom holds up take part too. */
+ * nothing holds it up (its turn is still to come).  A trial without reservations uses less of the headroom, and without
+ * claims less of the limits, so class queues that these hold up take part too; not those from
+ * which quota is kept. */
 static bool takes_part(const struct look *look, uint32_t class_queue)
 {
-    const enum clock_hand hand = pending_hand(&look->sched->pending, class_queue, true);
+    const struct sched *sched = look->sched;
+    const enum clock_hand hand = pending_hand(&sched->pending, class_queue, true);
+    if (hand == HAND_LIMIT)
+        return look->hand == HAND_RESERVED_FOR_OTHER && sched->claims.count > 0 &&
+               !sched->pending.class_queues[class_queue].is_kept_from;
     return hand == look->hand || hand == HAND_NONE || (look->hand == HAND_RESERVED_FOR_OTHER && hand == HAND_HEADROOM);
 }
 
