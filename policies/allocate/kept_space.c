@@ -125,18 +125,30 @@ static uint32_t first_job(const struct pending *pending, const struct class_queu
 
 /* ---- The queue selection in the trial ---- */
 
+/* Is a claim charged to the queue, or to one below it? */
+static bool has_claim(const struct sched *sched, queue_id queue)
+{
+    for (uint32_t c = 0; c < sched->claims.count; c++)
+        for (queue_id q = sched->jobs.jobs[sched->claims.slots[c]].queue; q != QUEUE_NONE;
+             q = sched->tree.queues[q].parent)
+            if (q == queue)
+                return true;
+    return false;
+}
+
 /* Does the class queue take part in the trial?  It does if the kept space that the trial ignores holds it up, or if
- * nothing holds it up (its turn is still to come).  A trial without reservations uses less of the headroom, and without
- * claims less of the limits, so class queues that these hold up take part too; not those from
- * which quota is kept. */
+ * nothing holds it up (its turn is still to come).  A trial without reservations uses less of the headroom, so class
+ * queues that the headroom holds up take part too; and those whose limit a claim uses up, since they would be opened
+ * again (sched_reopen_below). */
 static bool takes_part(const struct look *look, uint32_t class_queue)
 {
     const struct sched *sched = look->sched;
     const enum clock_hand hand = pending_hand(&sched->pending, class_queue, true);
-    if (hand == HAND_LIMIT)
-        return look->hand == HAND_RESERVED_FOR_OTHER && sched->claims.count > 0 &&
-               !sched->pending.class_queues[class_queue].is_kept_from;
-    return hand == look->hand || hand == HAND_NONE || (look->hand == HAND_RESERVED_FOR_OTHER && hand == HAND_HEADROOM);
+    if (hand == look->hand || hand == HAND_NONE)
+        return true;
+    return look->hand == HAND_RESERVED_FOR_OTHER &&
+           (hand == HAND_HEADROOM ||
+            (hand == HAND_LIMIT && has_claim(sched, sched->pending.class_queues[class_queue].quota_block)));
 }
 
 /* List the class queues that take part.  Returns how many are held up by the kept space that the trial ignores. */
