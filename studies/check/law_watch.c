@@ -46,43 +46,30 @@ static bool may_start(const struct book_job *job)
     return job->state == BOOK_WAITS && !job->job.is_held && job->job.after_count == 0 && job->job.array_max == 0;
 }
 
-/* The first queue with a limit from the job's own up; the root: none. */
-static queue_id limited_by(const struct law_watch *watch, const struct book_job *job)
+static bool has_limit(const struct law_watch *watch, queue_id queue)
 {
     const struct queue_spec *specs = watch->options.queues->queues;
-    for (queue_id queue = job->job.queue; queue != QUEUE_ROOT; queue = specs[queue].parent)
+    for (; queue != QUEUE_ROOT; queue = specs[queue].parent)
         for (int r = 0; r < RESOURCE_COUNT; r++)
             if (specs[queue].limit[r] != QUOTA_UNLIMITED)
-                return queue;
-    return QUEUE_ROOT;
+                return true;
+    return false;
 }
 
-/* The first job that waits, though it was submitted before this one, which has just started; JOB_NONE: there is none. */
-static job_id passed_job(const struct law_watch *watch, job_id started)
-{
-    const queue_id limit = limited_by(watch, law_books_job(&watch->books, started));
-    for (job_id id = 0; id < started; id++) {
-        const struct book_job *job = law_books_job(&watch->books, id);
-        if (job == NULL || job->has_started || !may_start(job))
-            continue;
-        const queue_id by = limited_by(watch, job);
-        if (by == QUEUE_ROOT || by == limit)
-            return id;
-    }
-    return JOB_NONE;
-}
-
+/* Does a job wait that was submitted before one that has just started? */
 static void check_strict(struct law_watch *watch)
 {
+    job_id first = JOB_NONE;
     for (job_id id = 0; id < watch->books.job_count; id++) {
         const struct book_job *job = law_books_job(&watch->books, id);
-        if (job == NULL || !job->is_new)
+        if (job == NULL)
             continue;
-        watch->seen[CHECK_STRICT]++;
-        const job_id passed = passed_job(watch, id);
-        if (passed != JOB_NONE)
+        if (first == JOB_NONE && may_start(job) && !job->has_started && !has_limit(watch, job->job.queue))
+            first = id;
+        watch->seen[CHECK_STRICT] += job->is_new;
+        if (job->is_new && first != JOB_NONE)
             law_watch_break(watch, CHECK_STRICT, "at %.9g s job %u starts before job %u, which was submitted earlier",
-                            seconds(watch->now), id, passed);
+                            seconds(watch->now), id, first);
     }
 }
 

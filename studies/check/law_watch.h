@@ -14,8 +14,7 @@
  *   minimal   with one victim kept and the others gone, the preemptor would not fit on the free GPUs
  *   reclaim   each job of the owners' queue starts within a bound
  *   strict    no job starts while one with a smaller id, which may start, never did; a job below a queue with a limit
- *             holds back only jobs below the same queue, since jobs pass one that is beyond its queue's limit
- *             (policies/queues/queues.h)
+ *             holds back nobody, since jobs pass one that is beyond it (policies/queues/queues.h)
  *   starts    each job has ended at the end
  *   ends      cycles and evictions are bounded by the jobs and the simulated time
  *
