@@ -5,16 +5,20 @@
 #include "workloads/job_fields.h"
 #include "workloads/synth/synth_spec.h"
 
-/* Of the queues that set the field: the first, and their number. */
-static uint32_t count_queues(const struct queue_table *table, uint32_t field, queue_id *first)
+/* The queues that set a field: the first, and their number. */
+struct setters {
+    queue_id first;
+    uint32_t count;
+};
+
+static void find_setters(const struct queue_table *table, struct setters of[QUEUE_FIELD_COUNT])
 {
-    uint32_t count = 0;
-    for (queue_id q = table->count; q-- > 1;)
-        if (queue_fields_set(&table->queues[q]) & QUEUE_READS(field)) {
-            *first = q;
-            count++;
-        }
-    return count;
+    for (queue_id q = table->count; q-- > 1;) {
+        const uint32_t set = queue_fields_set(&table->queues[q]);
+        for (uint32_t field = 0; field < QUEUE_FIELD_COUNT; field++)
+            if (set & QUEUE_READS(field))
+                of[field] = (struct setters){q, of[field].count + 1};
+    }
 }
 
 static void put_end(const char *policy, struct buffer *readers, struct buffer *out)
@@ -24,9 +28,10 @@ static void put_end(const char *policy, struct buffer *readers, struct buffer *o
         buffer_format(out, ": read by %s", buffer_c_string(readers));
 }
 
-static void put_queues(const struct queue_table *table, uint32_t field, queue_id first, uint32_t count,
-                       struct buffer *out)
+static void put_queues(const struct queue_table *table, uint32_t field, struct setters of, struct buffer *out)
 {
+    const queue_id first = of.first;
+    const uint32_t count = of.count;
     if (first < table->declared_count)
         buffer_format(out, "queues[%u].%s", first - 1, queue_field_name((enum queue_field)field));
     else
@@ -60,14 +65,14 @@ void unread_list(const struct scenario *scenario, const struct job_source *sourc
     const uint32_t jobs = job_source_facts(source)->fields.set & ~(reads.job | read_by_world(&scenario->world));
     const uint32_t skipped = reads.queue | made_by_mix(scenario);
     struct buffer text = {0}, readers = {0};
+    struct setters setters[QUEUE_FIELD_COUNT] = {{0}};
+    find_setters(table, setters);
     for (uint32_t field = 0; field < QUEUE_FIELD_COUNT; field++) {
-        queue_id first = QUEUE_NONE;
-        const uint32_t count = skipped & QUEUE_READS(field) ? 0 : count_queues(table, field, &first);
-        if (count == 0)
+        if (setters[field].count == 0 || (skipped & QUEUE_READS(field)))
             continue;
         text.length = readers.length = 0;
         policy_readers_of_queue(field, &readers);
-        put_queues(table, field, first, count, &text);
+        put_queues(table, field, setters[field], &text);
         put_end(scenario->policy.name, &readers, &text);
         say(self, buffer_c_string(&text));
     }
