@@ -140,6 +140,9 @@ bool gates_are_settled(const struct gate_result *results, size_t count);
  * line end.  With test->side: "new: queue_time_p95_s ...". */
 void gate_write(const struct gate_test *test, const struct gate_result *result, struct buffer *out);
 
+/* The same without the side. */
+void gate_write_outcome(const struct gate *gate, const struct gate_result *result, struct buffer *out);
+
 /* Append the bound alone: "at most +5.0 % allowed". */
 void gate_write_bound(const struct gate *gate, struct buffer *out);
 

@@ -74,11 +74,15 @@ void gate_write_bound(const struct gate *gate, struct buffer *out)
 
 void gate_write(const struct gate_test *test, const struct gate_result *result, struct buffer *out)
 {
-    const struct gate *gate = test->gate;
     if (test->side != NULL) {
         view_name(out, test->side, 40);
         buffer_string(out, ": ");
     }
+    gate_write_outcome(test->gate, result, out);
+}
+
+void gate_write_outcome(const struct gate *gate, const struct gate_result *result, struct buffer *out)
+{
     metric_selector_write(&gate->of, out);
     buffer_string(out, ": ");
     if (result->state == GATE_NOT_DEFINED) {

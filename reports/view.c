@@ -111,44 +111,29 @@ void view_change(struct buffer *out, const char *metric, const char *unit, doubl
         view_amount(out, fabs(change));
 }
 
-/* Bytes of the first character; 0: it must not be shown. */
-static size_t shown_bytes(struct text text)
+/* A mark without width, of a line's end, or of the direction of text: U+200B..200F, U+2028..202E, U+2060..206F. */
+static bool is_mark(struct text character)
 {
-    unsigned char c = (unsigned char)text.at[0];
-    size_t bytes = c < 0x80 ? 1 : c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc2 ? 2 : 0;
-    if (bytes == 0 || bytes > text.length || c > 0xf4 || c < 0x20 || c == 0x7f)
-        return 0;
-    for (size_t i = 1; i < bytes; i++)
-        if (((unsigned char)text.at[i] & 0xc0) != 0x80)
-            return 0;
-    unsigned char second = bytes > 1 ? (unsigned char)text.at[1] : 0;
-    unsigned char third = bytes > 2 ? (unsigned char)text.at[2] : 0;
-    if (c == 0xc2 && second < 0xa0)
-        return 0; /* U+0080..9F: control */
-    if (c == 0xe2 && second == 0x80 && ((third >= 0x8b && third <= 0x8f) || (third >= 0xa8 && third <= 0xae)))
-        return 0; /* U+200B..200F, U+2028..202E: no width, line ends, direction */
-    if (c == 0xe2 && second == 0x81 && third >= 0xa0 && third <= 0xaf)
-        return 0; /* U+2060..206F: joiners, isolates */
-    return bytes;
+    if (character.length != 3 || (unsigned char)character.at[0] != 0xe2)
+        return false;
+    const unsigned char second = (unsigned char)character.at[1], third = (unsigned char)character.at[2];
+    return (second == 0x80 && ((third >= 0x8b && third <= 0x8f) || (third >= 0xa8 && third <= 0xae))) ||
+           (second == 0x81 && third >= 0xa0 && third <= 0xaf);
 }
 
 void view_name(struct buffer *out, const char *name, size_t width_max)
 {
     struct text rest = text_of(name);
-    size_t width = 0;
-    while (rest.length > 0) {
-        size_t bytes = shown_bytes(rest);
-        size_t step = bytes == 0 ? 1 : bytes;
-        if (width + 1 == width_max && step < rest.length) {
+    size_t bytes;
+    char room[4];
+    for (size_t width = 1; rest.length > 0; width++) {
+        const struct text shown = text_visible(rest, &bytes, room);
+        if (width == width_max && bytes < rest.length) {
             buffer_string(out, "\xe2\x80\xa6"); /* U+2026 */
             return;
         }
-        if (bytes == 0)
-            buffer_char(out, '?');
-        else
-            buffer_bytes(out, rest.at, bytes);
-        rest = (struct text){rest.at + step, rest.length - step};
-        width++;
+        buffer_text(out, is_mark(shown) ? text_of("\xef\xbf\xbd") : shown);
+        rest = (struct text){rest.at + bytes, rest.length - bytes};
     }
 }
 

@@ -116,6 +116,7 @@ struct error check_world_load(const struct check_world *world, const struct chec
         sets[i] = subject->sets[i];
     sets[subject->set_count] = buffer_c_string(&trace);
     const struct scenario_options options = {.text = text.bytes,
+                                             .gate = &scenario_open_gate, /* made here, with the user's policy */
                                              .policy = subject->policy,
                                              .sets = sets,
                                              .set_count = subject->set_count + 1,
@@ -143,6 +144,7 @@ static struct law_watch_options watch_options(const struct check_world *world, c
     const unsigned shaped = 1u << CHECK_STARTS | 1u << CHECK_RECLAIM | 1u << CHECK_MINIMAL;
     return (struct law_watch_options){.laws = subject->laws & (world->laws | ~shaped),
                                       .cluster = scenario->cluster,
+                                      .queues = job_source_queues(source),
                                       .owner = queue_table_find(job_source_queues(source), text_of(SHAPED_OWNER)),
                                       .reclaim_bound = reclaim_bound(&scenario->policy)};
 }

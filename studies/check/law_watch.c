@@ -46,6 +46,16 @@ static bool may_start(const struct book_job *job)
     return job->state == BOOK_WAITS && !job->job.is_held && job->job.after_count == 0 && job->job.array_max == 0;
 }
 
+static bool has_limit(const struct law_watch *watch, queue_id queue)
+{
+    const struct queue_spec *specs = watch->options.queues->queues;
+    for (; queue != QUEUE_ROOT; queue = specs[queue].parent)
+        for (int r = 0; r < RESOURCE_COUNT; r++)
+            if (specs[queue].limit[r] != QUOTA_UNLIMITED)
+                return true;
+    return false;
+}
+
 /* Does a job wait that was submitted before one that has just started? */
 static void check_strict(struct law_watch *watch)
 {
@@ -54,7 +64,7 @@ static void check_strict(struct law_watch *watch)
         const struct book_job *job = law_books_job(&watch->books, id);
         if (job == NULL)
             continue;
-        if (first == JOB_NONE && may_start(job) && !job->has_started)
+        if (first == JOB_NONE && may_start(job) && !job->has_started && !has_limit(watch, job->job.queue))
             first = id;
         watch->seen[CHECK_STRICT] += job->is_new;
         if (job->is_new && first != JOB_NONE)

@@ -13,7 +13,8 @@
  *             submission, an end); and no job is evicted more often without such a fact than it has members, and four
  *   minimal   with one victim kept and the others gone, the preemptor would not fit on the free GPUs
  *   reclaim   each job of the owners' queue starts within a bound
- *   strict    no job starts while one with a smaller id, which may start, never did
+ *   strict    no job starts while one with a smaller id, which may start, never did; a job below a queue with a limit
+ *             holds back nobody, since jobs pass one that is beyond it (policies/queues/queues.h)
  *   starts    each job has ended at the end
  *   ends      cycles and evictions are bounded by the jobs and the simulated time
  *
@@ -32,8 +33,9 @@ enum { NO_LOOP_CYCLES = 10, LAW_TEXT_BYTES = 240 };
 struct law_watch_options {
     unsigned laws; /* bits of enum check_law that are told in this scenario */
     const struct cluster *cluster;
-    queue_id owner;        /* the queue of the owners; QUEUE_NONE: there is none */
-    time_ns reclaim_bound; /* from the submission to the start */
+    const struct queue_table *queues; /* as at the start */
+    queue_id owner;                   /* the queue of the owners; QUEUE_NONE: there is none */
+    time_ns reclaim_bound;            /* from the submission to the start */
 };
 
 struct law_watch {

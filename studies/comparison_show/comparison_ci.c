@@ -4,9 +4,17 @@
 #include "reports/view.h"
 #include "studies/comparison_show/comparison_view.h"
 
+/* A side has the same name wherever a reader of the CI system meets it, in full and on one line. */
+static void write_name(const char *side, struct buffer *out)
+{
+    buffer_visible(out, text_of(side));
+}
+
 static void gate_text(const struct comparison_verdict *verdict, struct buffer *out)
 {
-    gate_write(&verdict->test, &verdict->result, out);
+    write_name(verdict->test.side, out);
+    buffer_string(out, ": ");
+    gate_write_outcome(verdict->test.gate, &verdict->result, out);
 }
 
 /* Where the side of a gate first decided otherwise than the base; nothing for the base itself. */
@@ -22,11 +30,14 @@ static void write_first(const struct comparison *comparison, const struct compar
 
 static void open_case(const char *class, const char *name, const char *side, struct buffer *out)
 {
+    struct buffer shown = {0};
+    write_name(side, &shown);
     buffer_format(out, "  <testcase classname=\"windtunnel.%s\" name=\"", class);
-    buffer_html(out, text_of(side));
+    buffer_html(out, text_of(buffer_c_string(&shown)));
     buffer_string(out, ": ");
     buffer_html(out, text_of(name));
     buffer_string(out, "\" time=\"0\"");
+    buffer_release(&shown);
 }
 
 /* detail: more than the message; "": nothing.  The text repeats the message because some CI systems show it alone. */
@@ -179,8 +190,9 @@ void comparison_write_github(const struct comparison *comparison, struct buffer 
     }
     for (size_t i = 0; (run = comparison_failed(comparison, i, &side)) != NULL; i++) {
         text.length = 0;
-        buffer_format(&text, "the run of '%s' with seed %llu failed: %s", comparison->sides[side].name,
-                      (unsigned long long)run->seed, run->failure);
+        buffer_string(&text, "the run of '");
+        write_name(comparison->sides[side].name, &text);
+        buffer_format(&text, "' with seed %llu failed: %s", (unsigned long long)run->seed, run->failure);
         write_command("error", NULL, buffer_c_string(&text), out);
     }
     for (size_t i = 0; i < comparison->warning_count; i++)

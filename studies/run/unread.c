@@ -17,11 +17,11 @@ static uint32_t count_queues(const struct queue_table *table, uint32_t field, qu
     return count;
 }
 
-static void put_end(const char *policy, const struct buffer *readers, struct buffer *out)
+static void put_end(const char *policy, struct buffer *readers, struct buffer *out)
 {
     buffer_format(out, " no effect under the policy '%s'", policy);
     if (readers->length > 0)
-        buffer_format(out, ": read by %s", readers->bytes);
+        buffer_format(out, ": read by %s", buffer_c_string(readers));
 }
 
 static void put_queues(const struct queue_table *table, uint32_t field, queue_id first, uint32_t count,

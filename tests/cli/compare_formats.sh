@@ -147,21 +147,24 @@ kinds = [(kind, file, at) for kind, file, at, text in found]
 place = (odd + '.json', line)
 if kinds[:2] != [('error', *place), ('warning', *place)] or kinds[2:7] != [('error', None, None)] * 5:
     raise SystemExit('other commands: %r' % kinds)
-shown = odd.translate({1: '?', 0xdcff: '?', 10: '?'})
-if not found[0][3].startswith('b%s: jobs_completed of r,s:t%%2C?u<&>": ' % shown):
+shown = odd.translate({1: '\u2401', 0xdcff: '\ufffd', 10: '\u240a'})
+if not found[0][3].startswith('b%s: jobs_completed of r,s:t%%2C\u240au<&>": ' % shown):
     raise SystemExit('another message: %r' % found[0][3])
-if not all(text.startswith("the run of 'c%s' with seed" % odd) for _, _, _, text in found[2:7]):
+if not all(text.startswith("the run of 'c%s' with seed" % shown) for _, _, _, text in found[2:7]):
     raise SystemExit('another message: %r' % found[2][3])
 END
 python3 - "$odd" <<'END' || fail "JUnit: $(cat c.xml)"
 import sys, xml.etree.ElementTree as tree
-odd = sys.argv[1].replace('\x01', '?').replace('\udcff', '?').replace('\n', ' ')  # a parser sees a blank
+odd = sys.argv[1].translate({1: '\u2401', 0xdcff: '\ufffd', 10: '\u240a'})
 cases = tree.parse('c.xml').getroot().findall('testsuite/testcase')
 names = [case.get('name') for case in cases]
-wanted = [side + odd + ': jobs_completed of r,s:t%2C?u<&>", at most 1.0 allowed' for side in 'bc']
+wanted = [side + odd + ': jobs_completed of r,s:t%2C\u240au<&>", at most 1.0 allowed' for side in 'bc']
 wanted += ['c%s: seed %d' % (odd, seed) for seed in range(1, 6)]
 if names != wanted:
     raise SystemExit('%r, not %r' % (names, wanted))
+for case, side in zip(cases, 'bc'):  # a name is the same wherever it stands
+    if not case[0].text.startswith(side + odd + ': '):
+        raise SystemExit('%r: another name in %r' % (case.get('name'), case[0].text))
 errors = [case.find('error') for case in cases[2:]]
 raise SystemExit(not all('u,v:w%0A<&>"' in error.text for error in errors))
 END

@@ -217,7 +217,7 @@ END_OF_FILE
     # shellcheck disable=SC2046 # a list of flags
     "${CC:-cc}" -std=gnu11 -w -O1 -I"$repository" $(pkg-config --cflags jansson) -fPIC -shared -o bad.so bad.c ||
         fail 'bad.c does not compile'
-    compare 3 --scenario mix.json --side a:policy.order='["bad"]' --side b:policy.order='["bad"]' --seeds 2 \
+    compare 5 --scenario mix.json --side a:policy.order='["bad"]' --side b:policy.order='["bad"]' --seeds 2 \
         --plugin ./bad.so --out failed
     is_absent failed # nothing succeeded: no page
     compare 11 --scenario mix.json --side good --side bad:policy.order='["bad"]' --seeds 2 --plugin ./bad.so \

@@ -37,9 +37,10 @@ fingerprint() { # record folder
     sed -n 's/^ *"fingerprint": "\([0-9a-f]*\)",$/\1/p' "$1/result.json"
 }
 
-# The timeline but for what free GPUs are good for, which is not known of another program.
+# The timeline but for what is not known of another program: what free GPUs are good for, and how space is reserved
+# between its cycles (reserved_gpu_s).
 known() { # record folder
-    zstd -dcq "$1/timeline.csv.zst" | cut -d, -f1-20
+    zstd -dcq "$1/timeline.csv.zst" | cut -d, -f1-15,17-20
 }
 
 answers='^{"\(start\|evict\|reserve\|release\|reject\|repartition\|done\)":'

@@ -71,14 +71,21 @@ static void names_are_cut_and_cleaned(void **state)
         {"eightlet", "eightlet", 8},
         {"nineletter", "ninelet\xe2\x80\xa6", 8},
         {"\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9", "\xc3\xa9\xc3\xa9\xe2\x80\xa6", 3},
-        {"a\x1b[31mb\nc", "a?[31mb?c", 20},
+        {"a\x1b[31mb\nc",
+         "a\xe2\x90\x9b[31mb\xe2\x90\x8a"
+         "c",
+         20},
         {"a\xe2\x80\xae"
          "b",
-         "a???b", 20}, /* right-to-left override */
-        {"\xff\xc3", "??", 20},
+         "a\xef\xbf\xbd"
+         "b",
+         20}, /* right-to-left override */
+        {"\xff\xc3", "\xef\xbf\xbd\xef\xbf\xbd", 20},
         {"\xc2\x9b"
          "2J",
-         "??2J", 20}, /* CSI of eight bits */
+         "\xef\xbf\xbd"
+         "2J",
+         20}, /* CSI of eight bits */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct buffer out = {0};
