@@ -23,7 +23,7 @@
 #include "policies/state/waits.h"
 #include "policies/util/archive.h"
 
-enum { SAVE_VERSION = 25 };
+enum { SAVE_VERSION = 26 };
 #define SAVE_BYTE_ORDER UINT32_C(0x04030201)
 
 static const char save_magic[8] = {'w', 't', 's', 'c', 'h', 'e', 'd', '\n'};
@@ -94,8 +94,6 @@ static void sched_archive(struct archive *archive, struct sched *sched)
         return;
     preemption_bound_archive(archive, &sched->preemption_bound, sched->cluster);
     candidates_archive(archive, sched);
-    if (archive_is_reading(archive))
-        victim_lists_rebuild(sched);
     retry_queue_archive(archive, sched);
     eviction_archive(archive, sched);
 }
@@ -198,7 +196,10 @@ struct sched *sched_load(const struct cluster *cluster, const struct queue_table
         return NULL;
     }
     const char *broken = sched_check_loaded(sched);
-    broken = broken != NULL ? broken : sched_check(sched);
+    if (broken == NULL) {
+        victim_lists_rebuild(sched);
+        broken = sched_check(sched);
+    }
     if (broken != NULL) {
         sched_free(sched);
         *error = refuse(broken, "somebody has changed it: load the state that was saved");

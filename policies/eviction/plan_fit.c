@@ -101,7 +101,7 @@ const struct job_group *plan_home_of(struct sched *sched, uint32_t preemptor, qu
 /* The number of GPUs of the row that hold no job which can never be a victim. */
 static uint32_t count_room(const struct sched *sched, const struct cell_row *row)
 {
-    const uint8_t *unmovable = &sched->preemption_bound.unmovable[sched->cluster->nodes[row->node].first_gpu];
+    const uint16_t *unmovable = &sched->preemption_bound.unmovable[sched->cluster->nodes[row->node].first_gpu];
     uint32_t room = 0;
     for (uint16_t gpus = row->gpus; gpus != 0; gpus &= (uint16_t)(gpus - 1))
         room += unmovable[__builtin_ctz(gpus)] == 0;

@@ -11,7 +11,7 @@ static uint32_t *nodes_with(const struct preemption_bound *preemption_bound, uin
 
 void preemption_bound_init(struct preemption_bound *preemption_bound, const struct cluster *cluster)
 {
-    preemption_bound->unmovable = mem_zalloc((size_t)cluster->gpu_count + 1, 1);
+    preemption_bound->unmovable = mem_zalloc((size_t)cluster->gpu_count + 1, sizeof *preemption_bound->unmovable);
     preemption_bound->room = mem_zalloc((size_t)cluster->node_count + 1, 1);
     preemption_bound->by_room = mem_zalloc((size_t)cluster->type_count * (NODE_GPUS_MAX + 1) + 1, sizeof(uint32_t));
     for (node_id n = 0; n < cluster->node_count; n++) {
@@ -33,9 +33,9 @@ void preemption_bound_change(struct preemption_bound *preemption_bound, const st
     const struct node *node = &cluster->nodes[piece->node];
     int moved = 0;
     for (uint32_t mask = piece->gpu_mask; mask != 0; mask &= mask - 1) {
-        uint8_t *count = &preemption_bound->unmovable[node->first_gpu + (uint32_t)__builtin_ctz(mask)];
+        uint16_t *count = &preemption_bound->unmovable[node->first_gpu + (uint32_t)__builtin_ctz(mask)];
         assert(sign > 0 || *count > 0);
-        *count = (uint8_t)(*count + sign);
+        *count = (uint16_t)(*count + sign);
         moved += sign > 0 ? *count == 1 : *count == 0;
     }
     if (moved == 0)
@@ -66,7 +66,7 @@ void preemption_bound_archive(struct archive *archive, struct preemption_bound *
                               const struct cluster *cluster)
 {
     ARCHIVE_KNOWS(struct preemption_bound, 3 * 8);
-    archive_bytes(archive, preemption_bound->unmovable, cluster->gpu_count);
+    archive_bytes(archive, preemption_bound->unmovable, cluster->gpu_count * sizeof *preemption_bound->unmovable);
     archive_bytes(archive, preemption_bound->room, cluster->node_count);
     archive_bytes(archive, preemption_bound->by_room,
                   cluster->type_count * (NODE_GPUS_MAX + 1) * sizeof *preemption_bound->by_room);

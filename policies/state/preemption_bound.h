@@ -13,9 +13,9 @@
 #include "policies/sched.h"
 
 struct preemption_bound {
-    uint8_t *unmovable; /* by gpu_id */
-    uint8_t *room;      /* by node: GPUs without such a holding */
-    uint32_t *by_room;  /* nodes by type and room */
+    uint16_t *unmovable; /* by gpu_id; as many as shares fit on a GPU */
+    uint8_t *room;       /* by node: GPUs without such a holding */
+    uint32_t *by_room;   /* nodes by type and room */
 };
 
 void preemption_bound_init(struct preemption_bound *preemption_bound, const struct cluster *cluster);

@@ -297,11 +297,39 @@ static void test_class_queues(void **state)
     assert_true(forged > 0);
 }
 
+/* A job of a queue that there is not.  Lists of jobs by queue, made while the state was read, once took memory for as
+ * many queues. */
+static void test_queues(void **state)
+{
+    (void)state;
+    uint32_t forged = 0;
+    struct random_stream stream;
+    const struct test_seeds seeds = test_seeds(24, 200);
+    for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++) {
+        struct any_world *world = world_after_facts(seed, &stream);
+        const struct sched *sched = world->sched;
+        for (uint32_t slot = 0; slot < sched->jobs.used; slot++) {
+            struct sched_job *job = &sched->jobs.jobs[slot];
+            const queue_id before = job->queue;
+            if (job->state == SJOB_NONE)
+                continue;
+            job->queue = UINT32_MAX - 1;
+            if (!is_refused(world, ""))
+                fail_msg("seed %llu: a job of no queue is loaded", (unsigned long long)seed);
+            job->queue = before;
+            forged++;
+        }
+        any_world_free(world);
+    }
+    assert_true(forged > seeds.count);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_forged),  cmocka_unit_test(test_owners),
                                        cmocka_unit_test(test_service), cmocka_unit_test(test_usage),
                                        cmocka_unit_test(test_floor),   cmocka_unit_test(test_lists_of_class_queues),
-                                       cmocka_unit_test(test_cells),   cmocka_unit_test(test_class_queues)};
+                                       cmocka_unit_test(test_cells),   cmocka_unit_test(test_class_queues),
+                                       cmocka_unit_test(test_queues)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
