@@ -53,11 +53,11 @@ static struct error read_plan(struct plan *plan, const struct scenario_options *
     alone_init(&plan->alone, plan->scenario.cluster, job_source_queues(plan->source), &plan->scenario.policy);
     const struct world_config *world = &plan->scenario.world;
     return survey_read_with(&plan->seen, plan->source,
-                             &(struct survey_asks){.cluster = plan->scenario.cluster,
-                                                   .from = world->warmup,
-                                                   .until = world->end,
-                                                   .fits = on_job,
-                                                   .self = plan});
+                            &(struct survey_asks){.cluster = plan->scenario.cluster,
+                                                  .from = world->warmup,
+                                                  .until = world->end,
+                                                  .fits = on_job,
+                                                  .self = plan});
 }
 
 static void release(struct plan *plan)

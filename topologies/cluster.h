@@ -41,7 +41,7 @@ enum {
     CLUSTER_LEVELS_MAX = 8,
 };
 
-#define DOMAIN_NONE UINT32_MAX
+#define DOMAIN_NONE     UINT32_MAX
 #define CLUSTER_UNNAMED "cluster" /* the name of a cluster whose text gives none */
 
 struct label {

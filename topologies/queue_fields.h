@@ -1,7 +1,8 @@
 /* topologies/queue_fields.h -- the fields of a queue that only some policies read, a bit each.
  *
- * A policy declares which of them it reads (policies/quota/quota.h, policies/order/order.h), and policies/config/reads.h
- * tells the user which of those that are set nothing reads.  A limit is not among them: it holds under every policy.
+ * A policy declares which of them it reads (policies/quota/quota.h, policies/order/order.h), and
+ * policies/config/reads.h tells the user which of those that are set nothing reads.  A limit is not among them: it
+ * holds under every policy.
  */
 #ifndef TOPOLOGIES_QUEUE_FIELDS_H
 #define TOPOLOGIES_QUEUE_FIELDS_H
@@ -22,7 +23,7 @@ enum queue_field { /* the first five have one for each resource: QUEUE_QUOTA + r
                    QUEUE_STALE_AFTER,
                    QUEUE_USAGE,
                    QUEUE_CREDIT,
-    QUEUE_USERS,
+                   QUEUE_USERS,
                    QUEUE_FIELD_COUNT
 };
 

@@ -1,9 +1,9 @@
 /* workloads/job_fields.h -- the fields of a job that only some policies read, a bit each.
  *
- * A policy declares which of them it reads (policies/quota/quota.h, policies/order/order.h), and policies/config/reads.h
- * tells the user which of those that are set nothing reads.  Fields that hold under every policy are not among them:
- * what a job asks for, where it may run, its time limit, dependencies, minimum and array; nor are labels that records
- * and reports show, as its class and user.
+ * A policy declares which of them it reads (policies/quota/quota.h, policies/order/order.h), and
+ * policies/config/reads.h tells the user which of those that are set nothing reads.  Fields that hold under every
+ * policy are not among them: what a job asks for, where it may run, its time limit, dependencies, minimum and array;
+ * nor are labels that records and reports show, as its class and user.
  */
 #ifndef WORKLOADS_JOB_FIELDS_H
 #define WORKLOADS_JOB_FIELDS_H

@@ -125,13 +125,30 @@ static uint32_t first_job(const struct pending *pending, const struct class_queu
 
 /* ---- The queue selection in the trial ---- */
 
+/* Is a claim charged to the queue, or to one below it? */
+static bool has_claim(const struct sched *sched, queue_id queue)
+{
+    for (uint32_t c = 0; c < sched->claims.count; c++)
+        for (queue_id q = sched->jobs.jobs[sched->claims.slots[c]].queue; q != QUEUE_NONE;
+             q = sched->tree.queues[q].parent)
+            if (q == queue)
+                return true;
+    return false;
+}
+
 /* Does the class queue take part in the trial?  It does if the kept space that the trial ignores holds it up, or if
  * nothing holds it up (its turn is still to come).  A trial without reservations uses less of the headroom, so class
- * queues that the headroom holds up take part too. */
+ * queues that the headroom holds up take part too; and those whose limit a claim uses up, since they would be opened
+ * again (sched_reopen_below). */
 static bool takes_part(const struct look *look, uint32_t class_queue)
 {
-    const enum clock_hand hand = pending_hand(&look->sched->pending, class_queue, true);
-    return hand == look->hand || hand == HAND_NONE || (look->hand == HAND_RESERVED_FOR_OTHER && hand == HAND_HEADROOM);
+    const struct sched *sched = look->sched;
+    const enum clock_hand hand = pending_hand(&sched->pending, class_queue, true);
+    if (hand == look->hand || hand == HAND_NONE)
+        return true;
+    return look->hand == HAND_RESERVED_FOR_OTHER &&
+           (hand == HAND_HEADROOM ||
+            (hand == HAND_LIMIT && has_claim(sched, sched->pending.class_queues[class_queue].quota_block)));
 }
 
 /* List the class queues that take part.  Returns how many are held up by the kept space that the trial ignores. */
@@ -162,6 +179,7 @@ static bool is_behind_another(const struct look *look, const struct queue_select
     for (uint32_t l = 0; l < leaf_queue->class_queue_count && pending->is_strict; l++) {
         const uint32_t class_queue = leaf_queue->class_queues[l].class_queue;
         if (pending->class_queues[class_queue].count > 0 && !takes_part(look, class_queue) &&
+            !pending_is_out_of_line(pending, class_queue) &&
             pending_compare(pending, pending_head(pending, class_queue), entry->slot) < 0)
             return true;
     }
@@ -169,19 +187,21 @@ static bool is_behind_another(const struct look *look, const struct queue_select
 }
 
 /* No more jobs of the entry start; `hand` is the reason.  is_shape: nor of entries of the same request class.  In a
- * strict leaf queue the entries behind it stop too. */
+ * strict leaf queue the entries behind it stop too, unless they pass it. */
 static void drop(struct look *look, uint32_t index, enum clock_hand hand, bool is_shape)
 {
     struct sched *sched = look->sched;
     struct queue_selection_field *field = &look->scratch->field;
     const struct class_queue *class_queue = &sched->pending.class_queues[field->entries[index].class_queue];
+    const bool stops = sched->pending.is_strict && !(hand == HAND_LIMIT && class_queue->limited_by != QUEUE_ROOT) &&
+                       !request_class_is_surplus(&sched->request_classes.at[class_queue->request_class]);
     field->entries[index].is_out = true;
     look->scratch->class_queues[index].instead = (uint8_t)hand;
     for (uint32_t e = 0; e < field->entry_count; e++) {
         struct queue_selection_entry *entry = &field->entries[e];
         const struct class_queue *other = &sched->pending.class_queues[entry->class_queue];
         const bool is_alike = is_shape && other->request_class == class_queue->request_class;
-        const bool is_behind = sched->pending.is_strict && other->leaf_queue == class_queue->leaf_queue;
+        const bool is_behind = stops && other->leaf_queue == class_queue->leaf_queue;
         if (entry->is_out || (!is_alike && !is_behind))
             continue;
         entry->is_out = true;

@@ -161,6 +161,7 @@ bool moves_vacate(struct sched *sched, uint32_t preemptor)
     if (moved == 0)
         return false;
     plan_book(sched, sched->jobs.jobs[preemptor].id, PLAN_CONSOLIDATE);
-    moves_hold_places(sched);
+    if (sched->policy.defrag_config.holds_places) /* else nothing comes in this cycle that could take them */
+        moves_hold_places(sched);
     return true;
 }

@@ -57,8 +57,8 @@ bool plan_may_hold_all(struct sched *sched, uint32_t preemptor);
  * valid. */
 bool plan_leave_at_home(struct sched *sched, uint32_t preemptor);
 
-/* Claims of this cycle that a reclaim takes back (plan_recall.c).  In the trial: take back the next one that it may; false:
- * there is none.  When the plan is booked: end them. */
+/* Claims of this cycle that a reclaim takes back (plan_recall.c).  In the trial: take back the next one that it may;
+ * false: there is none.  When the plan is booked: end them. */
 bool plan_recall_next(struct sched *sched, uint32_t preemptor, enum plan_kind kind);
 void plan_recall_claims(struct sched *sched, uint32_t preemptor);
 /* Does the order put the preemptor before the job whose claim is taken back? */

@@ -4,15 +4,23 @@
  * another, in the job's order: a piece stays if the after-state is valid without its move.  The others move.  The job
  * waits for them with what it kept, below its minimum, so all of them must find another place.
  *
+ * A job that loses some members is told Consolidated: it is moved.  So a reclaim parts only jobs that a consolidation
+ * might move (moves_spares, moves_bound); it evicts the others whole.
+ *
  * A gang without subgroups moves whole.  So does a core whose surplus goes too, one with slices, and every core where
  * places are held for the victims (holds_places).
  *
  * Law: of a job with subgroups no single piece moves that could stay while the others move.  Checked by
  * tests/cases/kai_victims.json.  The fault it caught: a job with a member on each of two nodes lost both to a job that
  * needed one of the nodes.
+ * Law: no job is parted whose end is nearer than what the move costs, nor more jobs than may be moved.  Checked by the
+ * rules `guard` and `budget` of tests/property/test_defrag.c.  The fault it caught: a reclaim moved a member of a job
+ * that would have ended first.
  * Source: KAI-Scheduler, `framework/statement.go` (a pod placed on its own node is not evicted) and its consolidation
  * tests with subgroups.  There members of a gang without subgroups may stay too.
  * Cost: a placement of the preemptor and of all victims for each piece of such jobs. */
+#include "policies/eviction/eviction.h"
+#include "policies/eviction/moves.h"
 #include "policies/eviction/plan.h"
 #include "policies/eviction/plan_fit.h"
 #include "policies/eviction/plan_scratch.h"
@@ -37,6 +45,21 @@ static bool may_part(struct sched *sched, const struct unit *unit)
         if (sched_job_holding(job, i)->phase != HOLDING_RUNNING)
             return false;
     return true;
+}
+
+/* May the job of the unit be moved by a plan of this kind?  A consolidation has tested that already. */
+static bool may_be_moved(struct sched *sched, enum plan_kind kind, const struct unit *unit)
+{
+    const struct plan_scratch *plan = sched->plan;
+    int64_t parted = 0; /* other jobs */
+    if (kind == PLAN_CONSOLIDATE)
+        return true;
+    for (uint32_t t = 0; t < plan->taken_count; t++) {
+        const struct unit *other = &plan->units[plan->taken[t]];
+        parted += other->is_taken && other->slot != unit->slot && other->holding == UNIT_CORE &&
+                  plan_stays_partly(plan, other->slot);
+    }
+    return parted < moves_bound(sched) && !moves_spares(sched, unit->slot);
 }
 
 static uint32_t count_pieces(const struct sched *sched, const struct unit *unit)
@@ -81,7 +104,7 @@ void plan_trim_members(struct sched *sched, uint32_t preemptor, enum plan_kind k
         is_any = false;
         for (uint32_t t = 0; t < plan->taken_count; t++) {
             const struct unit *unit = &plan->units[plan->taken[t]];
-            if (!may_part(sched, unit))
+            if (!may_part(sched, unit) || !may_be_moved(sched, kind, unit))
                 continue;
             is_any |= part(sched, preemptor, kind, unit);
             was_tried = true;

@@ -55,8 +55,8 @@ bool plan_seek_place(struct sched *sched, const struct unit *unit)
     /* With members that stay, the whole unit is charged again. */
     const int64_t *charge = staying.count > 0 ? unit_terms(sched->plan, unit)->charge : request_class->charge;
     /* Tags: the members of its own job that stay behind would count as another job's. */
-    bool is_allowed_back = request_class->tags == NULL &&
-                           queue_tree_forbids(&sched->tree, unit->queue, charge) == QUEUE_NONE;
+    bool is_allowed_back =
+        request_class->tags == NULL && queue_tree_forbids(&sched->tree, unit->queue, charge) == QUEUE_NONE;
     const struct placement_request asked = {.policy = sched->policy.placement,
                                             .request_class = request_class,
                                             .owner = unit->slot,

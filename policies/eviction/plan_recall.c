@@ -1,17 +1,17 @@
 /* Claims of this cycle that a reclaim takes back: their RESERVE is not told, and their jobs wait as before.
  *
- * An action books its plans before the next action begins.  So a consolidation may promise space to a job whose queue is
- * beyond its share, and a reclaim in the same cycle needs it.  Where the policy lets a plan take what this cycle decided
- * (victims_of_this_cycle), such a claim is a victim like others, but that nothing is evicted: the quota policy must let
- * its queue lose it, and the order must put the preemptor before its job.
+ * An action books its plans before the next action begins.  So a consolidation may promise space to a job whose queue
+ * is beyond its share, and a reclaim in the same cycle needs it.  Where the policy lets a plan take what this cycle
+ * decided (victims_of_this_cycle), such a claim is a victim like others, but that nothing is evicted: the quota policy
+ * must let its queue lose it, and the order must put the preemptor before its job.
  *
  * A plan without them is preferred.  Else the last claims go first, the reverse of the order in which they were made,
  * until the preemptor fits, with or without victims.  Known limit: a claim made later than the one that is needed is
  * taken back too.
  *
- * Law: a claim of this cycle is taken back only if no plan without that is valid.  Checked by tests/cases/kai_victims.json.
- * The fault it caught: a job that was moved lost its new place, and another its old one, because the claim for which it
- * had moved could not be taken back.
+ * Law: a claim of this cycle is taken back only if no plan without that is valid.  Checked by
+ * tests/cases/kai_victims.json. The fault it caught: a job that was moved lost its new place, and another its old one,
+ * because the claim for which it had moved could not be taken back.
  * Source: KAI-Scheduler, actions/integration_tests/consolidation_and_reclaim: pipelined pods are victims.
  * Cost: a search of victims for each claim of the cycle that may be taken back. */
 #include "policies/booking/booking.h"

@@ -528,25 +528,23 @@ static inline uint32_t first_class_queue(const struct pending *pending, queue_id
     return best;
 }
 
-/* Do jobs behind it pass?  They do if a limit closed it, and in a strict line if it is closed to jobs that run already. */
-static bool is_out_of_line(const struct pending *pending, uint32_t class_queue)
+bool pending_is_out_of_line(const struct pending *pending, uint32_t class_queue)
 {
     const struct class_queue *own = &pending->class_queues[class_queue];
-    return pending_is_passed(own) ||
-           (pending->is_strict && pending_is_closed(pending, class_queue) &&
-            request_class_is_surplus(&pending->request_classes->at[own->request_class]));
+    return pending_is_passed(own) || (pending->is_strict && pending_is_closed(pending, class_queue) &&
+                                      request_class_is_surplus(&pending->request_classes->at[own->request_class]));
 }
 
 /* The first of all class queues is nearly always the first in the line. */
 static uint32_t first_in_line(const struct pending *pending, queue_id leaf_queue)
 {
     uint32_t best = first_class_queue(pending, leaf_queue, false);
-    if (best == CLASS_QUEUE_NONE || !is_out_of_line(pending, best))
+    if (best == CLASS_QUEUE_NONE || !pending_is_out_of_line(pending, best))
         return best;
     best = CLASS_QUEUE_NONE;
     for (uint32_t b = 0; b < pending->busy_count; b++)
         if (pending->class_queues[pending->busy[b]].leaf_queue == leaf_queue &&
-            !is_out_of_line(pending, pending->busy[b]))
+            !pending_is_out_of_line(pending, pending->busy[b]))
             best = better(pending, best, pending->busy[b]);
     return best;
 }

@@ -254,8 +254,8 @@ static bool find_from(struct sched *sched, uint32_t slot, time_ns from, time_ns 
 
 /* ---- Promises --------------------------------------------------------------------------------------- */
 
-/* A promise that is due: start the job on its promised GPUs, else anywhere, else give it a later promise or none.  A job
- * beyond the limit of its queue loses its promise, since other jobs of the queue decide when it may start. */
+/* A promise that is due: start the job on its promised GPUs, else anywhere, else give it a later promise or none.  A
+ * job beyond the limit of its queue loses its promise, since other jobs of the queue decide when it may start. */
 static void keep_due_promise(struct sched *sched, uint32_t index)
 {
     const uint32_t slot = sched->planned_starts->of[index].slot;

@@ -26,7 +26,9 @@ void sched_study_orders(struct sched *sched)
         sched->ranks.are_fixed &= sched->policy.order[r]->is_constant;
         sched->ranks.are_by_fill &= sched->policy.order[r]->is_constant || sched->policy.order[r]->is_by_fill;
     }
-    sched->ranks.need_service = !sched->ranks.are_by_fill || sched->policy.defrag->moves;
+    /* A reclaim may move victims under any defrag policy (policies/eviction/plan_members.c). */
+    sched->ranks.need_service = !sched->ranks.are_by_fill || sched->policy.defrag->moves ||
+                                (sched->policy.preempt.replaces_victims && sched->policy.defrag_config.spares_ending);
 }
 
 time_ns sched_ran(const struct sched *sched, uint32_t slot)

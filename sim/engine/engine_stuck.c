@@ -1,8 +1,8 @@
 /* The end of a run in which jobs wait while nothing runs or comes; see struct run_facts.
  *
  * Law: if a run ends so, its facts say how many jobs wait, for which reasons, which are the first, and what would help
- * one of them.  tests/cli/stuck.sh checks it.  Once, two half-placed gangs that held what the other needed, and a policy
- * without quotas that started nothing, ended without a word. */
+ * one of them.  tests/cli/stuck.sh checks it.  Once, two half-placed gangs that held what the other needed, and a
+ * policy without quotas that started nothing, ended without a word. */
 #include <stdio.h>
 #include <string.h>
 

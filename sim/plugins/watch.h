@@ -23,7 +23,8 @@ enum { WATCH_DEFAULT_S = 60, WATCH_MAX_S = 86400 };
 /* Install the watch before the first plug-in is loaded.  A later call only changes the allowed CPU time. */
 void watch_begin(int cpu_s);
 
-/* Restore the earlier handlers after the last plug-in was unloaded, or when the program is about to end as it should. */
+/* Restore the earlier handlers after the last plug-in was unloaded, or when the program is about to end as it should.
+ * */
 void watch_end(void);
 
 #endif

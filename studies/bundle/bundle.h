@@ -80,9 +80,9 @@ struct bundle_source {
     size_t given_count;
 };
 
-/* ERROR_DATA: the record is none that could be run again (it is partial, a fork, or another program decided and its decisions were not recorded), or an
- * input is gone or changed.  ERROR_CONFIG: the record names a file, and is not trusted.  On error nothing needs to be
- * released. */
+/* ERROR_DATA: the record is none that could be run again (it is partial, a fork, or another program decided and its
+ * decisions were not recorded), or an input is gone or changed.  ERROR_CONFIG: the record names a file, and is not
+ * trusted.  On error nothing needs to be released. */
 struct error bundle_make(struct bundle *out, const struct bundle_source *source) MUST_CHECK;
 void bundle_text(const struct bundle *bundle, struct buffer *out);
 

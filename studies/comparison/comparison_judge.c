@@ -211,10 +211,10 @@ static void warn_of_side(struct comparison *comparison, size_t side)
     }
 }
 
-/* Law: a side that completed fewer jobs is not called better in queue time before that is said.  A job that never starts
- * counts with its wait until the run ends, so a policy that starts nothing, whose run ends with the last submission, had
- * the shortest queue times.  Fewer are those of which the comparison itself says so, by the mark of jobs_completed.
- * tests/cli/stuck.sh checks every format. */
+/* Law: a side that completed fewer jobs is not called better in queue time before that is said.  A job that never
+ * starts counts with its wait until the run ends, so a policy that starts nothing, whose run ends with the last
+ * submission, had the shortest queue times.  Fewer are those of which the comparison itself says so, by the mark of
+ * jobs_completed. tests/cli/stuck.sh checks every format. */
 static const struct difference *completed(const struct comparison *comparison, size_t side)
 {
     for (size_t r = 0; r < comparison->row_count; r++)

@@ -4,9 +4,10 @@
  *   alone_add(&alone, job);                     for each job
  *   ... alone.waiting, alone.text ...
  *
- * Law: each job that is counted was told to a new scheduler with nothing else, which decided nothing about it, and asked
- * for no other look or said that a limit or quota forbids it.  Jobs that no node could ever hold are not counted (policies/state/fits.h does that).
- * At most ALONE_KINDS_MAX kinds of job, by queue and request, are tried; others count as starting.
+ * Law: each job that is counted was told to a new scheduler with nothing else, which decided nothing about it, and
+ * asked for no other look or said that a limit or quota forbids it.  Jobs that no node could ever hold are not counted
+ * (policies/state/fits.h does that). At most ALONE_KINDS_MAX kinds of job, by queue and request, are tried; others
+ * count as starting.
  */
 #ifndef STUDIES_RUN_ALONE_H
 #define STUDIES_RUN_ALONE_H

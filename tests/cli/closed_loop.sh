@@ -153,7 +153,7 @@ zstd -dqc swf/jobs.csv.zst | tail -n +2 | cut -d, -f1,4 | sort -n >came
 printf '0,1\n207,2\n600,3\n707,4\n' | cmp -s - came || fail "SWF: $(cat came)"
 sed 's/ 1 7$/ x 7/' users.swf >bad.swf
 refused 3 run closed.json --set 'workload={"trace": "bad.swf", "loop": "closed"}' <<'END'
-error: bad.swf:3:46: 'preceding job' must be an integer from -1 to 2147483647, got "x"
+error: bad.swf:3:46: 'preceding job' must be an integer from -1 to 9223372036854775806, got "x"
  3 | 2 500 -1 100 1 -1 -1 1 -1 -1 1 2 -1 -1 -1 -1 x 7
    |                                              ^
 END

@@ -37,18 +37,21 @@ gate() { # the gates' array
 
 # ---- A trace and a cluster need no scenario; more than three sides are first told in a table. ----
 
-awk 'BEGIN { print "job_id,submit_s,duration_s,gpus"; for (i = 1; i <= 60; i++) print i "," i * 60 ",3600," (i % 3 ? 8 : 16) }' >jobs.csv
+awk 'BEGIN { print "job_id,submit_s,duration_s,gpus"
+    for (i = 1; i <= 60; i++) print i "," i * 60 ",3600," (i % 3 ? 8 : 16) }' >jobs.csv
 compare 0 --trace jobs.csv --cluster ten.json --policy fifo --policy easy --policy kai --policy windtunnel
 awk '/against/ { exit } { print }' said.out >head.out
 for side in fifo easy kai windtunnel; do
     grep -q "^  $side  *[0-9]" head.out || fail "no line of '$side' in the table: $(cat head.out)"
 done
 grep -q 'mean wait .*p95 wait .*allocated' head.out || fail "the table has no headings: $(cat head.out)"
-"$program" run --trace jobs.csv --cluster ten.json --policy easy --quiet --out easy >/dev/null || fail 'the trace does not run'
+"$program" run --trace jobs.csv --cluster ten.json --policy easy --quiet --out easy >/dev/null ||
+    fail 'the trace does not run'
 compare 0 --trace jobs.csv --cluster ten.json --policy fifo --policy easy --write json=c.json
 ! grep -q 'mean wait' said.out || fail 'two sides are told in a table'
-ask 'round([m["values"][1][0] for m in d["metrics"] if m["metric"] == "queue_time_mean_s"][0], 6)' \
-    "$(python3 -c 'import json; print(round(json.load(open("easy/result.json"))["metrics"]["queue_time_mean_s"]["value"], 6))')"
+mean=$(python3 -c 'import json
+print(round(json.load(open("easy/result.json"))["metrics"]["queue_time_mean_s"]["value"], 6))')
+ask 'round([m["values"][1][0] for m in d["metrics"] if m["metric"] == "queue_time_mean_s"][0], 6)' "$mean"
 compare 0 --trace jobs.csv --cluster ten.json --side a --side b:policy.preset=easy
 compare 2 --trace jobs.csv --policy fifo --policy easy
 grep -q "needs a cluster: name it with --cluster" said.err || fail "a trace without a cluster: $(cat said.err)"

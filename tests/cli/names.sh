@@ -1,7 +1,7 @@
 #!/bin/sh
 # Law: each format has one escaping for the names in it, so a name is a name in every output: it ends no line, begins no
-# row, and holds no character that controls a terminal or that the format cannot hold.  Names of all kinds are written in
-# all formats and read back by other programs; the counts of rows are equal.
+# row, and holds no character that controls a terminal or that the format cannot hold.  Names of all kinds are written
+# in all formats and read back by other programs; the counts of rows are equal.
 set -u
 . tests/support/cli.sh
 
@@ -57,7 +57,8 @@ cp rec/report.html cmp/report.html info.html . 2>/dev/null
 cat >gates.json <<'END'
 [{"metric": "queue_time_p95_s", "user": "q\n9 0", "max": 0}]
 END
-echo '{"scenario": "s.json", "factors": {"a\nb,\"c": {"path": "policy.preset", "levels": ["fifo", "easy"]}}}' >sweep.json
+echo '{"scenario": "s.json",
+       "factors": {"a\nb,\"c": {"path": "policy.preset", "levels": ["fifo", "easy"]}}}' >sweep.json
 
 python3 - $count <<'END' || fail 'a name is more than a name'
 import csv, glob, html.parser, io, json, re, sqlite3, subprocess, sys, xml.etree.ElementTree as xml

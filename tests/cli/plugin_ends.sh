@@ -1,6 +1,6 @@
 #!/bin/sh
-# Law: a run that did not say that it is done has failed.  A plug-in that ends the program, in whatever way and whenever,
-# is named, the exit status is 5, nothing is printed as a result, and no record is written or touched.
+# Law: a run that did not say that it is done has failed.  A plug-in that ends the program, in whatever way and
+# whenever, is named, the exit status is 5, nothing is printed as a result, and no record is written or touched.
 set -u
 . tests/support/cli.sh
 

@@ -73,8 +73,6 @@ static void assert_near(double a, double b, double relative)
         fail_msg("%.17g is not %.17g", a, b);
 }
 
-/* ---- usage ---- */
-
 static void held_for_a_half_life(void **state)
 {
     (void)state;

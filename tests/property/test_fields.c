@@ -17,12 +17,7 @@
 #include "topologies/queue_fields.h"
 #include "workloads/job_fields.h"
 
-enum {
-    SEEDS_FEW = 4,
-    SEEDS_MAX = 300,
-    LIMITS = RESOURCE_COUNT,
-    FIELDS = QUEUE_FIELD_COUNT + LIMITS + JOB_FIELD_COUNT
-};
+enum { SEEDS_FEW = 4, SEEDS_MAX = 300, LIMITS = RESOURCE_COUNT, FIELDS = QUEUE_FIELD_COUNT + LIMITS + JOB_FIELD_COUNT };
 
 static const char *name_of(uint32_t field)
 {

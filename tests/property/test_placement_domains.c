@@ -314,8 +314,8 @@ static uint64_t free_in(const struct ledger *ledger, const struct request *reque
     return free;
 }
 
-/* Does domain a of the level go before b?  By what is free in the widest domains that part them; the order of filling is
- * the exact reverse of the other. */
+/* Does domain a of the level go before b?  By what is free in the widest domains that part them; the order of filling
+ * is the exact reverse of the other. */
 static bool goes_before(const struct ledger *ledger, const struct request *request, const struct cluster_level *level,
                         uint32_t a, uint32_t b, bool is_emptiest_first)
 {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policies/state/sched_state.h"
 #include "tests/support/json_text.h"
 
 /* ---- choices ---- */
@@ -390,7 +391,11 @@ static void change_queues(struct any_world *world)
     if (once_in(world, 4) && world->queues->count < 40)
         random_case_queues(&world->stream, world->queues, world->cluster, false);
     random_case_limits(&world->stream, world->queues, world->cluster);
+    const uint64_t refused = sched_refused(world->sched)->count;
     sched_queues_changed(world->sched, world->queues, some_time(world));
+    if (sched_refused(world->sched)->count >
+        refused) /* told too late: the queues have changed, so they are told again */
+        sched_queues_changed(world->sched, world->queues, world->sched->now);
 }
 
 static void typical(struct any_world *world)

@@ -185,7 +185,7 @@ static bool has_target(const char *makefile, const char *target)
     size_t length = strlen(target);
     for (const char *line = makefile; line != NULL && *line != '\0'; line = strchr(line, '\n'), line += line != NULL) {
         const char *end = line + strcspn(line, ":=\n");
-        if (*end != ':' || end[1] == '=' || *line == '\t' || *line == '.')
+        if (*end != ':' || end[1] == '=' || strchr("\t.#", *line) != NULL)
             continue;
         for (const char *at = line; at + length <= end; at += strcspn(at, " :"), at += *at == ' ')
             if (strncmp(at, target, length) == 0 && strchr(" :", at[length]) != NULL)
