@@ -39,8 +39,8 @@ bool view_offered_models(struct buffer *out, const struct metrics *metrics);
 double view_window_s(const struct metrics *metrics);
 double view_period_s(const struct metrics *metrics);
 
-/* Append a name for readers, visible (buffer_visible); marks that change the direction of text become U+FFFD.  It is
- * cut to `width_max` characters, the last of which is then an ellipsis.  Not escaped. */
+/* Append a name for readers, made visible as buffer_visible does; a mark that has no width or changes the direction of
+ * text becomes U+FFFD.  It is cut to `width_max` characters, the last of which is then an ellipsis.  Not escaped. */
 void view_name(struct buffer *out, const char *name, size_t width_max);
 
 /* Characters in UTF-8 text. */

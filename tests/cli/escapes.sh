@@ -39,7 +39,7 @@ clean() { # arguments of the command
 # Without names in it the check above would be idle.
 named() { # arguments of the command
     clean "$@"
-    grep -q '?\[' out err || {
+    grep -q -e '?\[' -e '␛\[' out err || {
         fail "$*: its names are not shown (status $status)"
         head -5 err
     }

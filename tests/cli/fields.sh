@@ -74,6 +74,11 @@ windtunnel run limited.json --policy slurm
 grep -q "^warning: queues\[0\].quota_gpus, and of 1 more queue, has no effect under the policy 'slurm': read by quota policies" \
     said.err || fail "a quota under slurm is not told: $(cat said.err)"
 grep -c "quota_gpus" said.err | grep -qx 1 || fail "it is told more than once: $(cat said.err)"
+# A shorter warning behind a longer one ends where it ends.
+sed 's/"quota_gpus": 24/&, "preempt_min_runtime_s": 5/' limited.json >longer.json
+windtunnel run longer.json --policy fifo
+grep -q "preempt_min_runtime_s has no effect under the policy 'fifo': read by a policy with the action 'preempt'$" said.err ||
+    fail "a warning with another behind it: $(cat said.err)"
 windtunnel run limited.json --policy windtunnel
 grep -q "no effect" said.err && fail "windtunnel reads quotas: $(cat said.err)"
 windtunnel validate prio.json --policy fifo --json
