@@ -12,6 +12,9 @@
  *  - Right after a look, the jobs in front of the class queues that the headroom holds up are exactly the jobs
  *    that an allocate action would start without headroom.  The same holds for reservations; the jobs that they are for
  *    take no part.
+ *    Checked by tests/property/test_kept_space.c.  The faults it caught: jobs behind one that a limit held up were told
+ *    Priority, though they pass it; a job was told ReservedForOther whose space a job with a limit would take, since
+ *    claims used that limit up.
  *  - Between looks a job keeps its reason.  When a job in front leaves, the next job of its class queue takes its
  *    place.  A new job gets the reason of the jobs behind.  If the last look found no job behind, it gets the reason
  *    of the kept space too.
