@@ -345,7 +345,8 @@ void planned_start_keep_standing(struct sched *sched)
             book->is_promised[kept.slot] = 0;
             continue;
         }
-        memcpy(&book->spare[piece_count], &book->pieces[kept.first_piece], kept.piece_count * sizeof *book->spare);
+        if (kept.piece_count > 0) /* else it is planned by count, and there may be no pieces at all */
+            memcpy(&book->spare[piece_count], &book->pieces[kept.first_piece], kept.piece_count * sizeof *book->spare);
         kept.first_piece = piece_count;
         piece_count += kept.piece_count;
         book->of[count++] = kept;
