@@ -136,7 +136,7 @@ static bool is_stale(const struct sched *sched, uint32_t slot)
     return true;
 }
 
-/* only_partial: those that were adopted below their minimum. */
+/* Evict the gangs that have been below their minimum for too long; only_partial: only gangs that were adopted so. */
 static inline void evict_stale(struct sched *sched, bool only_partial)
 {
     for (uint32_t i = sched->lists.below_count; i-- > 0;)

@@ -1,8 +1,8 @@
 /* policies/queues/pending.h -- jobs that wait, in class queues: one for each leaf queue and request class.
  *
- * If the quota policy is flat, all jobs wait in one leaf queue, the root; those that different queues limit are in
- * different class queues (limited_by; QUEUE_ROOT: no limit binds them).  All jobs of a class queue ask the same, so
- * what blocks its head blocks all of them.
+ * If the quota policy is flat, all jobs wait in one leaf queue, the root.  There, jobs that are bound by the limits of
+ * different queues are in different class queues (limited_by; QUEUE_ROOT: no limit binds them).  All jobs of a class
+ * queue ask the same, so what blocks its head blocks all of them.
  *
  * Law: if blocking is strict, a closed head stops the jobs behind it in its leaf queue, unless it runs already and asks
  * for members beyond its minimum: it does not wait (policies/state/waits.h).  Such steps have class queues of their
@@ -216,8 +216,8 @@ static inline bool pending_is_passed(const struct class_queue *class_queue)
  * run already. */
 bool pending_is_out_of_line(const struct pending *pending, uint32_t class_queue);
 
-/* The class queue with the first head of the leaf queue, open or closed, without those that are passed; if blocking is
- * strict, of the heads that stop those behind them. */
+/* The class queue with the first head of the leaf queue, open or closed.  Class queues that are out of line do not
+ * count (pending_is_out_of_line). */
 uint32_t pending_first(const struct pending *pending, queue_id leaf_queue);
 
 /* The class queue whose head is tried next in the leaf queue: the first of the open class queues.  If blocking is

@@ -6,9 +6,9 @@
  * share is read.  The result equals a full division.
  * Each resource is divided by itself.  Amounts are milli-GPUs, milli-CPUs and MiB.
  * Law: no queue holds more of a resource than its limit, whatever the quota policy (queue_tree_forbids).  If all jobs
- * wait in one line, jobs behind one that is beyond the limit of its queue pass it, but for those that the same limit
- * forbids.  tests/cases/limits_of_all_presets.json checks both.  Once, limits had no effect under the
- * nine presets whose quota policy is `none`.
+ * wait in one line, a job beyond the limit of its queue does not stop the jobs behind it: each starts unless a limit
+ * forbids it, too.  tests/cases/limits_of_all_presets.json checks both.  Once, limits had no effect under the nine
+ * presets whose quota policy is `none`.
  * Source of the second sentence: Slurm passes over a job whose association has used up its GrpTRES.
  */
 #ifndef POLICIES_QUEUES_QUEUES_H

@@ -66,8 +66,7 @@ struct quota_policy {
     bool looks_above;    /* in deep trees, `compare` also looks at the charges of queues above the parent of the two */
 
     /* The fields of queues and jobs that it reads (topologies/queue_fields.h, workloads/job_fields.h), so that the user
-     * can be told of those that nothing reads; what firm_needs_quota reads is added.  Both 0: a plug-in does not say.
-     * */
+     * is told of fields that no policy reads; fields that firm_needs_quota reads are added.  Both 0: not declared. */
     uint32_t reads_queue, reads_job;
 
     /* Returns what is wrong with the quota of a queue on this cluster, or NULL; *queue: that queue.  Called once, by

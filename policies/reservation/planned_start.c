@@ -286,7 +286,8 @@ static bool fits_in_profile(struct sched *sched, uint32_t slot, struct piece_lis
     return fits;
 }
 
-/* Place the job now if so many units are free now and beside planned starts while it runs.  Then any will do. */
+/* Place the job now if enough units are free now, and enough stay free of planned starts while it runs.  Then any free
+ * units will do. */
 static bool fits_by_count(struct sched *sched, uint32_t slot, struct piece_list *pieces)
 {
     const uint32_t count = planned_units_asked(sched, sched->jobs.jobs[slot].ask);

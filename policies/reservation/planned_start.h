@@ -187,8 +187,9 @@ void planned_start_mark_node(struct sched *sched, node_id node);
 void planned_start_mark_job(struct sched *sched, uint32_t slot);
 /* The planned end of the job is another one. */
 void planned_start_move_end(struct sched *sched, uint32_t slot, time_ns end);
-/* Remove all planned starts; or those that are dropped or no longer stand, and compact the pieces of the others. */
+/* Remove all planned starts. */
 void planned_start_forget_all(struct sched *sched);
+/* Remove planned starts that were dropped or no longer stand, and compact the pieces of the others. */
 void planned_start_keep_standing(struct sched *sched);
 
 /* Add a planned start of the job on sched->pieces. */
@@ -239,16 +240,16 @@ void planned_units_forget(struct sched *sched, uint32_t slot);
 void planned_units_choose(struct sched *sched);
 /* The number of units that jobs of the request class need. */
 uint32_t planned_units_asked(const struct sched *sched, uint32_t ask);
-/* Compute what is free over time, beside all planned starts.  drops: those that do not fit any more, in their order,
- * are left out and marked (is_aside).  Returns how many. */
+/* Compute what is free over time, beside all planned starts.  drops: planned starts that no longer fit,
+ * tried in their order, are left out and marked (is_aside).  Returns how many. */
 uint32_t planned_units_draw(struct sched *sched, bool drops);
 /* The units of the job's open STARTs. */
 uint32_t planned_units_starting(const struct sched *sched, uint32_t slot);
 /* Take units between the two times; planned_units_give is the reverse. */
 void planned_units_take(struct sched *sched, time_ns from, time_ns until, uint32_t count);
 void planned_units_give(struct sched *sched, time_ns from, time_ns until, uint32_t count);
-/* The first time, between `from` and `latest`, from which so many units are free for the length, or until `until` if
- * that is earlier; TIME_NEVER: none. */
+/* The first time between `from` and `latest` from which `count` units are free for `length`, or until `until` if that
+ * is earlier; TIME_NEVER: there is none. */
 time_ns planned_units_find(const struct sched *sched, uint32_t count, time_ns from, time_ns latest, time_ns length,
                            time_ns until);
 /* Are so many free now, without regard to planned starts? */

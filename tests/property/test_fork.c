@@ -21,6 +21,7 @@
 #include "tests/support/random_policy.h"
 #include "tests/support/random_sizes.h"
 #include "tests/support/scratch.h"
+#include "tests/support/told.h"
 
 enum {
     MOMENTS = 4,
@@ -100,41 +101,9 @@ static struct error on_job(void *self, const struct job_row *row)
                  (long long)(row->waits != NULL ? wait_times_sum(row->waits) : 0), (long long)waited);
     uint64_t hash = hash_text(hash_text(hash_text(row->id, row->name), row->queue), row->user);
     hash = hash_text(hash_text(hash_text(hash, row->workload_class), row->communication), row->activity);
-    const int64_t values[] = {row->class,
-                              row->priority,
-                              row->gpu_milli,
-                              row->members,
-                              row->model,
-                              row->submit,
-                              row->eligible,
-                              row->start,
-                              row->end,
-                              row->state,
-                              row->reason,
-                              row->wait,
-                              row->wait_total,
-                              row->run,
-                              row->work,
-                              row->work_asked,
-                              row->evictions,
-                              row->lost_gpu_ns,
-                              row->overhead_gpu_ns,
-                              row->sm_active_milli,
-                              row->is_counted,
-                              row->source,
-                              row->resizes,
-                              (int64_t)(row->held_milli_ns / GPU_MILLI),
-                              row->preempted_gpu_ns,
-                              row->evictions_wasted,
-                              row->exposed_gpu_us,
-                              row->slowed_gpu_us,
-                              row->network_gpu_us,
-                              row->network_bytes_per_s,
-                              row->planned_gpu_us,
-                              row->mfu_micro,
-                              row->active_gpu_us,
-                              row->idle_held_gpu_us};
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+    int64_t values[TOLD_VALUES];
+    told_values_of(row, values);
+    for (size_t i = 0; i < TOLD_VALUES; i++)
         MIX(hash, values[i]);
     note(self, 0, row->end, hash_parts(hash, row));
     return ERROR_OK;

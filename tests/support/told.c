@@ -9,8 +9,6 @@
 #include "base/mem.h"
 #include "tests/support/spent.h"
 
-enum { VALUES = 39 };
-
 static char why[512]; /* the law that broke; "": none */
 
 void broken(const char *format, ...)
@@ -134,47 +132,47 @@ struct record_sink told_sink(struct told *told)
 /* ---- Two runs ---- */
 
 /* The numbers of a row, in the order of these names. */
-static const char *const value_names[VALUES] = {"class",
-                                                "priority",
-                                                "gpus",
-                                                "members",
-                                                "model",
-                                                "submit_s",
-                                                "eligible_s",
-                                                "start_s",
-                                                "end_s",
-                                                "state",
-                                                "reason",
-                                                "wait_s",
-                                                "wait_total_s",
-                                                "run_s",
-                                                "work_s",
-                                                "work_asked_s",
-                                                "evictions",
-                                                "lost_gpu_s",
-                                                "overhead_gpu_s",
-                                                "sm_active_ratio",
-                                                "is_counted",
-                                                "source",
-                                                "resizes",
-                                                "held_gpu_s",
-                                                "held_gpu_s",
-                                                "preempted_gpu_s",
-                                                "evictions_wasted",
-                                                "exposed_gpu_s",
-                                                "slowed_gpu_s",
-                                                "network_gpu_s",
-                                                "network_gb_per_s",
-                                                "planned_gpu_s",
-                                                "mfu_ratio",
-                                                "active_gpu_s",
-                                                "idle_held_gpu_s",
-                                                "limit_s",
-                                                "estimate_s",
-                                                "deadline_s",
-                                                "recorded_wait_s"};
+static const char *const value_names[TOLD_VALUES] = {"class",
+                                                     "priority",
+                                                     "gpus",
+                                                     "members",
+                                                     "model",
+                                                     "submit_s",
+                                                     "eligible_s",
+                                                     "start_s",
+                                                     "end_s",
+                                                     "state",
+                                                     "reason",
+                                                     "wait_s",
+                                                     "wait_total_s",
+                                                     "run_s",
+                                                     "work_s",
+                                                     "work_asked_s",
+                                                     "evictions",
+                                                     "lost_gpu_s",
+                                                     "overhead_gpu_s",
+                                                     "sm_active_ratio",
+                                                     "is_counted",
+                                                     "source",
+                                                     "resizes",
+                                                     "held_gpu_s",
+                                                     "held_gpu_s",
+                                                     "preempted_gpu_s",
+                                                     "evictions_wasted",
+                                                     "exposed_gpu_s",
+                                                     "slowed_gpu_s",
+                                                     "network_gpu_s",
+                                                     "network_gb_per_s",
+                                                     "planned_gpu_s",
+                                                     "mfu_ratio",
+                                                     "active_gpu_s",
+                                                     "idle_held_gpu_s",
+                                                     "limit_s",
+                                                     "estimate_s",
+                                                     "deadline_s",
+                                                     "recorded_wait_s"};
 
-static void values_of(const struct job_row *row, int64_t values[VALUES])
+void told_values_of(const struct job_row *row, int64_t values[TOLD_VALUES])
 {
     const int64_t all[] = {row->class,
                            row->priority,
@@ -215,17 +213,17 @@ static void values_of(const struct job_row *row, int64_t values[VALUES])
                            row->estimate,
                            row->deadline,
                            row->recorded_wait};
-    _Static_assert(sizeof all / sizeof *all <= VALUES, "room for all");
-    memset(values, 0, VALUES * sizeof *values);
+    _Static_assert(sizeof all / sizeof *all <= TOLD_VALUES, "room for all");
+    memset(values, 0, TOLD_VALUES * sizeof *values);
     memcpy(values, all, sizeof all);
 }
 
 static void compare_job(const struct told *a, const struct told *b, job_id id)
 {
-    int64_t x[VALUES], y[VALUES];
-    values_of(&a->jobs[id], x);
-    values_of(&b->jobs[id], y);
-    for (int v = 0; v < VALUES && value_names[v] != NULL; v++)
+    int64_t x[TOLD_VALUES], y[TOLD_VALUES];
+    told_values_of(&a->jobs[id], x);
+    told_values_of(&b->jobs[id], y);
+    for (int v = 0; v < TOLD_VALUES && value_names[v] != NULL; v++)
         if (x[v] != y[v])
             broken("job %u: %s is %lld, observed %lld", id, value_names[v], (long long)x[v], (long long)y[v]);
     if (a->texts[id] != b->texts[id])

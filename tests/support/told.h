@@ -34,11 +34,16 @@ struct told {
     struct engine_result result; /* its stall is released with it */
 };
 
+enum { TOLD_VALUES = 39 }; /* numbers of a row of a job */
+
 void told_open(struct told *told, uint64_t gpu_count);
 void told_release(struct told *told);
 
 /* Keeps the rows.  Of each it checks that the causes of GPU time add up to the GPUs, and a job's waits to its wait. */
 struct record_sink told_sink(struct told *told);
+
+/* The numbers of a row; the last may be unused, and are 0. */
+void told_values_of(const struct job_row *row, int64_t values[TOLD_VALUES]);
 
 /* b observed the same run as a: decisions, rows of jobs and attempts, samples at equal times and metrics are equal. */
 void told_compare(const struct told *a, const struct told *b);
