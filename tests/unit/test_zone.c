@@ -160,6 +160,37 @@ static void test_damaged_files(void **state)
     unlink(path);
 }
 
+/* Is an hour of a night on which clocks change, by the calendar of the C library alone? */
+static bool is_changing(int64_t hour)
+{
+    const time_t at = hour * 3600;
+    struct tm tm;
+    gmtime_r(&at, &tm);
+    const int week = (tm.tm_mday - 1) / 7 + 1;
+    const bool is_last = tm.tm_mday > 31 - 7; /* March and October have 31 days */
+    return tm.tm_wday == 0 && tm.tm_hour < 4 &&
+           ((tm.tm_mon == 2 && (week == 2 || is_last)) || (tm.tm_mon == 3 && week == 1) ||
+            (tm.tm_mon == 9 && (week == 1 || is_last)) || (tm.tm_mon == 10 && week == 1));
+}
+
+/* Spans of whole hours, of up to three weeks: is one of their hours of such a night? */
+static void test_nights_on_which_clocks_may_change(void **state)
+{
+    const time_ns hour = 3600 * TIME_NS_PER_S;
+    uint32_t seen = 0;
+    (void)state;
+    for (int64_t from = 0; from < 60 * 366 * 24; from += test_is_full() ? 1 : 13) {
+        const int64_t length = 1 + from % 504;
+        bool is_expected = false;
+        for (int64_t at = from; at < from + length && !is_expected; at++)
+            is_expected = is_changing(at);
+        if (zone_may_change(from * hour, (from + length) * hour) != is_expected)
+            fail_msg("%lld hours from hour %lld on: expected %d", (long long)length, (long long)from, is_expected);
+        seen += is_expected;
+    }
+    assert_true(seen > 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -167,6 +198,7 @@ int main(void)
         cmocka_unit_test(test_hours_that_come_twice_or_never),
         cmocka_unit_test(test_what_is_no_zone),
         cmocka_unit_test(test_damaged_files),
+        cmocka_unit_test(test_nights_on_which_clocks_may_change),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -127,9 +127,11 @@ static uint32_t array_of(struct reader *reader, struct text id)
 static struct error tres_read(const struct line *line, const struct field *fields, struct sacct_attempt *attempt)
 {
     struct sacct_attempt given = *attempt;
-    TRY(sacct_tres_read(line, &fields[SACCT_GIVEN], &given));
     if (field_is_set(&fields[SACCT_ASKED]))
         TRY(sacct_tres_read(line, &fields[SACCT_ASKED], attempt));
+    if (text_equal(fields[SACCT_ASKED].value, fields[SACCT_GIVEN].value))
+        return ERROR_OK;
+    TRY(sacct_tres_read(line, &fields[SACCT_GIVEN], &given));
     if (!field_is_set(&fields[SACCT_ASKED]) || given.gpus > attempt->gpus)
         *attempt = given;
     return ERROR_OK;

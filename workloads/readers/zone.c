@@ -145,11 +145,16 @@ bool zone_may_change(time_ns from, time_ns to)
         int month, week;
     } sundays[] = {{3, 5}, {10, 5}, {3, 2}, {11, 1}, {4, 1}, {10, 1}};
     enum { CHANGE_HOURS = 4, YEARS_MAX = 200 };
+    const time_ns hours = CHANGE_HOURS * SECONDS_PER_HOUR * TIME_NS_PER_S;
+    /* Most jobs see no Sunday at all.  1969-12-28 was one, four days before the times begin. */
+    const time_ns day = 24 * SECONDS_PER_HOUR * TIME_NS_PER_S, week = 7 * day;
+    if (from >= 0 && ((from - hours + 4 * day) / week + 1) * week - 4 * day >= to)
+        return false;
     const int first = zone_year(from), last = zone_year(to);
     for (int year = first; year <= last && year < first + YEARS_MAX; year++)
         for (size_t i = 0; i < sizeof sundays / sizeof sundays[0]; i++) {
             const time_ns night = zone_sunday(year, sundays[i].month, sundays[i].week);
-            if (from < night + CHANGE_HOURS * SECONDS_PER_HOUR * TIME_NS_PER_S && to > night)
+            if (from < night + hours && to > night)
                 return true;
         }
     return false;
