@@ -183,21 +183,15 @@ static noreturn void end_asked(int status, const void *caller)
     end_now(status);
 }
 
-/* These stand before those of the C library, for the program and for all that it loads. */
+/* These stand before those of the C library, for the program and for all that it loads.  One function with three names:
+ * of equal functions the optimizer lets one call the other, and then the caller is the program itself. */
 noreturn void _exit(int status)
 {
     end_asked(status, __builtin_return_address(0));
 }
 
-noreturn void _Exit(int status)
-{
-    end_asked(status, __builtin_return_address(0));
-}
-
-noreturn void quick_exit(int status)
-{
-    end_asked(status, __builtin_return_address(0));
-}
+noreturn void _Exit(int status) __attribute__((alias("_exit")));
+noreturn void quick_exit(int status) __attribute__((alias("_exit")));
 
 /* ---- Installing ---- */
 
