@@ -301,7 +301,8 @@ static void check_fork(const struct told *whole, time_ns at, const struct engine
 {
     struct told told;
     told_open(&told, world.scenario.cluster->gpu_count);
-    struct error error = play(&told, &(struct how){.sample_interval = world.coarse, .fork_at = at, .policy = policy});
+    struct error error = play(
+        &told, &(struct how){.sample_interval = world.coarse, .is_checked = true, .fork_at = at, .policy = policy});
     if (error_is(error) || error_is(told.result.stall)) {
         if (policy == NULL)
             broken("a fork under the same policy: %s", error_is(error) ? error_message(&error) : "it stalls");
@@ -338,8 +339,7 @@ static void check_world(uint64_t seed)
         const bool has_moment = at > 0 && at < end;
         if (told_broken()[0] == '\0' && has_moment)
             check_fork(&plain, at, NULL);
-        const bool has_starts = world.scenario.world.decision_latency > 0; /* a START on its way is not adopted yet */
-        if (told_broken()[0] == '\0' && has_moment && world.has_other && !has_starts)
+        if (told_broken()[0] == '\0' && has_moment && world.has_other)
             check_fork(&plain, at,
                        &(struct engine_policy){&world.other.policy, world.other.typical, world.other.typical_count});
     } else {
