@@ -28,8 +28,8 @@
  * decision, no row and no integral at equal times.  Test: tests/property/test_observing.c.  It once caught that reserved
  * space was counted again at instants at which only a listener was told something.
  *
- * A run is made at once, by engine_run, or in steps.  A fork is a run in steps: it is replayed up to a moment T, and goes
- * on from there.  The moment T is the state before anything of the time T happens.
+ * A run is made at once, by engine_run, or in steps.  A fork is a run in steps: replayed up to a moment T, it goes on
+ * from there.  The moment T is the state before anything of the time T happens.
  *
  *   TRY(engine_open(&engine, &config, &result));      config.sinks: of the part before T
  *   error = engine_replay(engine, T);
