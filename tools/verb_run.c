@@ -71,11 +71,7 @@ static struct error read_fork(const struct args *args, struct run_options *optio
     const char *at = args_string(args, "fork-at");
     if (at == NULL)
         return ERROR_OK;
-    if (!time_parse_duration(text_of(at), &options->fork_at)) {
-        struct error error = error_new(ERROR_USAGE, "'--fork-at' must be a time of the run, got '%s'", at);
-        error_set_hint(&error, "a number of seconds, or one with a unit: 90s, 15m, 36h, 12d");
-        return error;
-    }
+    TRY(tool_fork_at(at, &options->fork_at));
     options->fork = args_operand(args, 0);
     options->scenario.path = NULL;
     if (options->fork == NULL)
