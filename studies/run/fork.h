@@ -18,7 +18,7 @@
  *  - The replay is the recorded run: the jobs that ended in it are those of the record, with the same times, or there
  *    is an error.
  *  - A continuation in a child is the one that this process would have made.  No thread is alive, traces are read at
- *    places of their own (base/input.h), and there are no outputs yet.  Test: tests/property/test_fork_children.c.
+ *    places of their own (base/input.h), and there are no outputs yet.  Test: tests/cli/fork.sh.
  *  - A record that is a fork itself is replayed through the policies of the runs before it, which its manifest holds.
  */
 #ifndef STUDIES_RUN_FORK_H
