@@ -130,7 +130,8 @@ static void write_moved(const struct comparison *comparison, size_t side, bool i
     if (clear > shown)
         buffer_format(out, "  %zu more that moved: --all lists them\n", clear - shown);
     if (!comparison->is_exact && comparison_pair_count(comparison, side) == 1)
-        buffer_string(out, "  One pair has no interval: chance may explain any of this. --seeds asks for more.\n");
+        buffer_format(out, "  One pair has no interval: chance may explain any of this.%s\n",
+                      comparison->options->fork == NULL ? " --seeds asks for more." : "");
     mem_free(list);
 }
 

@@ -10,7 +10,8 @@
  *   fork_release(&fork);
  *
  * Where many continuations of one moment are wanted, the process replays once, and forks itself (base/worker_pool.h):
- * each child is an exact copy, and goes on under a scenario and into sinks of its own (studies/comparison/comparison.h).
+ * each child is an exact copy, and goes on under a scenario and into sinks of its own.  A comparison does so
+ * (studies/comparison/comparison.h).
  *
  * Laws
  *  - A fork has the scenario of its record, but for the policy and for what no job and no decision depends on (names,

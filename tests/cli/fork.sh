@@ -97,8 +97,8 @@ cat >long.json <<END
 END
 windtunnel run long.json --out long
 long=$(fingerprint)
-windtunnel compare --scenario long --trust long --fork-at 9h --side fifo:policy.backfill.policy=none --side twin --jobs 3 \
-    --out many
+windtunnel compare --scenario long --trust long --fork-at 9h --side fifo:policy.backfill.policy=none --side twin \
+    --jobs 3 --out many
 [ "$status" -eq 0 ] || fail "many from one moment: $(cat said.err)"
 for side in long twin; do
     grep -q "\"fingerprint\": \"$long\"" many/$side/result.json || fail "$side is not the straight run"
@@ -106,7 +106,8 @@ done
 windtunnel run long --trust long --fork-at 9h --set policy.backfill.policy=none
 grep -q "\"fingerprint\": \"$(fingerprint)\"" many/fifo/result.json || fail 'a child is not the fork alone'
 windtunnel compare --scenario long --trust long --fork-at 9h --side twin --seeds 3
-grep -q "'--seeds' cannot be used with --fork-at: all sides go on from one run" said.err || fail "seeds: $(cat said.err)"
+grep -q "'--seeds' cannot be used with --fork-at: all sides go on from one run" said.err ||
+    fail "seeds: $(cat said.err)"
 
 # What cannot be.
 refused 2 run whole --fork-at 3d --policy kai <<'END'
