@@ -6,7 +6,8 @@
 #include "reports/html_figure.h"
 #include "reports/html_page.h"
 
-extern const char html_style[]; /* the style sheet */
+#include "reports/show_inside.h"
+#define html_style show_style
 
 /* The cluster's GPU time by cause over time: html_spent.c. */
 struct html_curves;

@@ -1,8 +1,8 @@
-/* reports/html_style.c -- the style sheet: light and dark, screen and paper.
+/* reports/show_style.c -- the style sheet: light and dark, screen and paper.
  * Colours of series are those of gnuplot's "podo" (see enum plot_colour); black follows the ink. */
-#include "reports/html_inside.h"
+#include "reports/show_inside.h"
 
-const char html_style[] =
+const char show_style[] =
     ":root{color-scheme:light dark;--page:#f6f7f9;--card:#fff;--ink:#1a1d21;--dim:#5b6470;"
     "--line:#dfe3e8;--warn:#fff4d6;--warn-ink:#5c4300;--link:#0b62b5}\n"
     "@media(prefers-color-scheme:dark){:root{--page:#14171a;--card:#1d2126;--ink:#e8eaed;"
@@ -56,7 +56,8 @@ const char html_style[] =
     "th:first-child,td:first-child{text-align:left;padding-left:0;white-space:normal;"
     "overflow-wrap:anywhere;min-width:12ch}\n"
     "tbody tr:last-child td,tbody tr:last-child th{border-bottom:0}\n"
-    "tbody th{color:var(--ink);font-weight:400}\n"
+    "tbody th{color:var(--ink);font-weight:400}tbody th,td{vertical-align:top}\n"
+    "td.left,th.left{text-align:left}td .bar{height:14px;min-width:120px;margin:3px 0}section>p{margin:6px 0}\n"
     "details{margin-top:10px;font-size:13.5px}\n"
     "summary{cursor:pointer;color:var(--dim)}\n"
     "h2+table,h2+.scroll{margin-top:8px}\n"
@@ -87,7 +88,7 @@ const char html_style[] =
     ".stacked,.stacked thead,.stacked tbody{display:block}"
     ".stacked tr{display:grid;grid-template-columns:repeat(auto-fit,minmax(84px,1fr));padding:4px 0;"
     "border-bottom:1px solid var(--line)}.stacked th,.stacked td{border:0;padding:1px "
-    "3px;white-space:normal;overflow-wrap:anywhere}"
+    "3px;white-space:normal;overflow-wrap:anywhere}.stacked td small{white-space:normal}"
     ".candidate .stacked tr{grid-template-columns:1fr 1fr 1.5fr}"
     ".stacked th:first-child{grid-column:1/-1;position:static}}\n"
     /* On paper a table cannot scroll, so wide tables are set in small type; only short blocks are kept together. */
