@@ -157,6 +157,12 @@ void show_column(struct show *show, const char *head)
     add_column(rows_of(show), head, false);
 }
 
+void show_left(struct show *show)
+{
+    struct show_rows *rows = rows_of(show);
+    rows->heads[rows->column_count - 1].is_left = true;
+}
+
 void show_rows_shown(struct show *show, size_t count)
 {
     rows_of(show)->shown = count;
@@ -251,6 +257,12 @@ void show_mark(struct show *show, char mark)
         block->rows.has_marks = true;
 }
 
+void show_state(struct show *show, char mark)
+{
+    last_cell(show)->mark = mark;
+    last_cell(show)->is_told = true;
+}
+
 /* ---- figures ---- */
 
 double *show_numbers(struct show *show, size_t count)
@@ -283,24 +295,27 @@ static void write_place(const struct plot *plot, double x, struct buffer *out)
     if (plot->x_kind == PLOT_X_DURATION_LOG)
         view_duration(out, x);
     else
-        buffer_format(out, "%.2f", x);
+        buffer_format(out, "%.4g", x);
 }
 
 /* NAN: the series has ended before. */
-static double value_at(const struct plot_series *series, double x)
+static double value_at(const struct plot *plot, const struct plot_series *series, double x)
 {
+    double before = 0;
     for (size_t i = 0; i < series->count; i++)
-        if (series->x[i] >= x)
+        if (plot->x_kind == PLOT_X_DURATION_LOG && series->x[i] <= x)
+            before = series->y[i];
+        else if (plot->x_kind == PLOT_X_LINEAR && series->x[i] >= x)
             return series->y[i];
-    return NAN;
+    return plot->x_kind == PLOT_X_DURATION_LOG ? before : NAN;
 }
 
 static void add_value(struct show *show, const struct plot *plot, double value)
 {
     if (plot->y_kind == PLOT_Y_PERCENT)
-        show_value(show, view_percent, value / 100);
+        view_percent(show_cell(show), value / 100);
     else
-        show_value(show, view_amount, value);
+        view_amount(show_cell(show), value);
 }
 
 static void add_data(struct show *show, const struct show_figure *figure)
@@ -323,10 +338,9 @@ static void add_data(struct show *show, const struct show_figure *figure)
         buffer_release(&place);
         for (size_t s = 0; s < plot->series_count; s++)
             if (has_column(&plot->series[s]))
-                add_value(show, plot, value_at(&plot->series[s], x[i]));
+                add_value(show, plot, value_at(plot, &plot->series[s], x[i]));
         for (size_t s = 0; s < figure->more_count; s++)
-            add_value(show, plot,
-                      figure->more[s].x == NULL ? figure->more[s].y[i] : value_at(&figure->more[s], x[i]));
+            add_value(show, plot, value_at(plot, &figure->more[s], x[i]));
     }
 }
 

@@ -20,8 +20,8 @@
  *            are broken at SHOW_WIDTH columns; where a table is wider, its heads are broken and long names stand above
  *            their rows.
  * Page       Needs no network, script or other file, and forbids itself everything but its own styles
- *            (Content-Security-Policy).  A number stands in a <data> element to the last bit.  A figure is drawn by
- *            gnuplot; without it the page says so, and its table of data is open.
+ *            (Content-Security-Policy).  A number of a table stands in a <data> element to the last bit.  A figure
+ *            is drawn by gnuplot; without it the page says so, and its table of data is open.
  * Markdown   As text, without figures.
  *
  * Law: texts are kept as they are and escaped by the writer alone, so a name cannot end a line, a cell or an element.
@@ -68,7 +68,7 @@ enum show_line {
     SHOW_LEAD,    /* what the document is of, below its title */
     SHOW_NOTE,    /* how to read what is beside it */
     SHOW_WARNING, /* stands out */
-    SHOW_ITEM,    /* of a list; may bear a mark */
+    SHOW_ITEM,    /* of a list, never broken; may bear a mark */
     SHOW_CODE,    /* one or more lines, never broken: a command, a listing */
 };
 struct buffer *show_line(struct show *show, enum show_line kind);
@@ -84,6 +84,8 @@ struct buffer *show_tile_below(struct show *show);
 void show_table(struct show *show, ...) __attribute__((sentinel));
 /* One more column, before the first row; a head of any text. */
 void show_column(struct show *show, const char *head);
+/* The column that was added last is aligned to the left. */
+void show_left(struct show *show);
 
 /* Rows behind as many are folded on the page; text and Markdown count them. */
 void show_rows_shown(struct show *show, size_t count);
@@ -107,6 +109,8 @@ void show_colour(struct show *show, enum plot_colour colour);
 /* '+' better, '-' worse, '*' moved, '~' not clear, '=' equal, '?' not defined (reports/difference.h); of a row that has
  * no cell yet, its name. */
 void show_mark(struct show *show, char mark);
+/* The same where the words say it: as a colour of the page alone. */
+void show_state(struct show *show, char mark);
 
 /* ---- figures ---- */
 
@@ -116,11 +120,12 @@ struct show_figure {
     const char *first;          /* the head of the data's first column; NULL: no table of the data */
     const double *marks;        /* its rows; NULL: some of the first series' points */
     size_t mark_count;
-    const struct plot_series *more; /* in the table, not drawn; its x may be NULL: that of the first series */
+    const struct plot_series *more; /* in the table, not drawn */
     size_t more_count;
 };
 /* Appended to the section: the drawing, with its data folded.  Series that are bands of a stack and those of two points
- * have no column; in each, the value at a row is that of the first point at or after it. */
+ * have no column.  The value at a row is that of the first point at or after it; on an axis of durations, whose series
+ * are distributions, that of the last point at or before it. */
 void show_figure(struct show *show, const struct show_figure *figure);
 
 /* Zeros that live as long as the document. */
@@ -132,8 +137,7 @@ double show_highest(const double *values, size_t count);
 
 /* ---- the writers ---- */
 
-/* is_ascii: bars of # and . for terminals without UTF-8. */
-void show_text(const struct show *show, bool is_ascii, struct buffer *out);
+void show_text(const struct show *show, struct buffer *out);
 void show_page(const struct show *show, const struct plot_tool *tool, struct buffer *out); /* tool NULL: the defaults */
 void show_markdown(const struct show *show, struct buffer *out);
 

@@ -9,6 +9,7 @@ struct show_cell {
     double number, bar, shade; /* NAN: none */
     enum plot_colour colour;   /* 0: none */
     char mark;                 /* 0: none */
+    bool is_told;              /* the mark: by the words */
 };
 
 struct show_head {

@@ -125,13 +125,13 @@ static void write_cell(const struct show_cell *cell, bool is_left, struct buffer
         buffer_html(out, show_text_of(&cell->link));
         buffer_string(out, "\">");
     }
-    if (!isnan(cell->number)) {
+    if (isfinite(cell->number)) {
         buffer_string(out, "<data value=\"");
         buffer_double(out, cell->number);
         buffer_string(out, "\">");
     }
     escape(&cell->text, out);
-    buffer_string(out, isnan(cell->number) ? "" : "</data>");
+    buffer_string(out, isfinite(cell->number) ? "</data>" : "");
     buffer_string(out, cell->link.length > 0 ? "</a>" : "");
     buffer_string(out, is_marked ? "</span>" : "");
     write_below(cell, out);

@@ -7,8 +7,6 @@
 
 enum { NAME_WIDTH_MAX = 60, NAME_WIDTH_MIN = 16, COLUMN_GAP = 3, BAR_WIDTH = 40, CODE_INDENT = 2 };
 
-static const char dot[] = "\xc2\xb7"; /* U+00B7 */
-
 static void pad(struct buffer *out, size_t columns)
 {
     while (columns-- > 0)
@@ -20,19 +18,13 @@ static size_t width_of(const struct buffer *text)
     return view_width(show_text_of(text));
 }
 
-/* The name as view_name writes it, and without what ASCII lacks a sign for. */
-static void write_plain(const struct buffer *text, size_t width, bool is_ascii, struct buffer *out)
+/* As view_name writes it. */
+static void write_plain(const struct buffer *text, size_t width, struct buffer *out)
 {
     struct buffer source = {0};
     buffer_text(&source, show_text_of(text));
-    const size_t from = out->length;
     view_name(out, buffer_c_string(&source), width);
     buffer_release(&source);
-    for (size_t i = from; is_ascii && i + 1 < out->length; i++)
-        if (memcmp(out->bytes + i, dot, 2) == 0) {
-            out->bytes[i] = '|';
-            memmove(out->bytes + i + 1, out->bytes + i + 2, --out->length - i - 1);
-        }
 }
 
 /* ---- the writer of text ---- */
@@ -40,7 +32,6 @@ static void write_plain(const struct buffer *text, size_t width, bool is_ascii, 
 struct writer {
     const struct show *show;
     struct buffer *out;
-    bool is_ascii;
     const struct buffer *title; /* that waits for what follows it; NULL: none */
     const struct show_block *notes[32];
     size_t note_count, indent;
@@ -50,7 +41,7 @@ struct writer {
 static void write_words(struct writer *writer, const struct buffer *text, size_t column, size_t indent)
 {
     struct buffer whole = {0};
-    write_plain(text, SIZE_MAX, writer->is_ascii, &whole);
+    write_plain(text, SIZE_MAX, &whole);
     struct text rest = show_text_of(&whole), word;
     for (bool is_first = true; rest.length > 0 && text_cut(&rest, ' ', &word); is_first = false) {
         const size_t width = view_width(word);
@@ -82,7 +73,12 @@ static void write_line(struct writer *writer, const struct show_block *block)
         return;
     }
     pad(writer->out, indent);
-    write_words(writer, &block->cell.text, indent, indent);
+    if (block->line == SHOW_ITEM) { /* may be looked for in a log: one line */
+        write_plain(&block->cell.text, SIZE_MAX, writer->out);
+        buffer_char(writer->out, '\n');
+    } else {
+        write_words(writer, &block->cell.text, indent, indent);
+    }
 }
 
 static void flush_title(struct writer *writer)
@@ -103,32 +99,31 @@ static void flush_notes(struct writer *writer)
 
 /* ---- tables ---- */
 
-static void write_bar(double ratio, bool is_ascii, struct buffer *out)
+static void write_bar(double ratio, struct buffer *out)
 {
     const long filled = lround(ratio * BAR_WIDTH);
     for (long i = 0; i < BAR_WIDTH; i++)
-        buffer_string(out, i < filled ? (is_ascii ? "#" : "\xe2\x96\x88") /* U+2588 */
-                                      : (is_ascii ? "." : "\xe2\x96\x91") /* U+2591 */);
+        buffer_string(out, i < filled ? "\xe2\x96\x88" : "\xe2\x96\x91"); /* U+2588, U+2591 */
 }
 
-static void cell_text(const struct show_cell *cell, bool is_ascii, struct buffer *out)
+static void cell_text(const struct show_cell *cell, struct buffer *out)
 {
     if (!isnan(cell->bar)) {
-        write_bar(cell->bar, is_ascii, out);
+        write_bar(cell->bar, out);
         return;
     }
-    write_plain(&cell->text, SIZE_MAX, is_ascii, out);
+    write_plain(&cell->text, SIZE_MAX, out);
     if (cell->below.length > 0) {
         buffer_char(out, ' ');
-        write_plain(&cell->below, SIZE_MAX, is_ascii, out);
+        write_plain(&cell->below, SIZE_MAX, out);
     }
 }
 
 /* A cell that is no name. */
-static void value_text(const struct show_cell *cell, bool is_ascii, struct buffer *out)
+static void value_text(const struct show_cell *cell, struct buffer *out)
 {
-    cell_text(cell, is_ascii, out);
-    if (cell->mark != 0)
+    cell_text(cell, out);
+    if (cell->mark != 0 && !cell->is_told)
         buffer_format(out, " %c", cell->mark);
 }
 
@@ -147,10 +142,10 @@ static void write_pairs(struct writer *writer, const struct show_rows *rows)
     for (size_t r = 0; r < rows->row_count; r++) {
         struct buffer text = {0};
         const size_t start = writer->out->length;
-        write_plain(&rows->cells[2 * r].text, NAME_WIDTH_MAX, writer->is_ascii, writer->out);
+        write_plain(&rows->cells[2 * r].text, NAME_WIDTH_MAX, writer->out);
         pad(writer->out, width + 2 - view_width((struct text){writer->out->bytes + start, writer->out->length - start}));
         if (2 * r + 1 < rows->cell_count)
-            cell_text(&rows->cells[2 * r + 1], writer->is_ascii, &text);
+            cell_text(&rows->cells[2 * r + 1], &text);
         write_words(writer, &text, width + 2, width + 2);
         buffer_release(&text);
     }
@@ -231,7 +226,7 @@ static void write_first(struct writer *writer, size_t indent, const struct buffe
     if (mark != 0)
         buffer_format(writer->out, "%c ", mark);
     indent += mark != 0 ? 2 : 0;
-    write_plain(text, indent == writer->indent ? SIZE_MAX : NAME_WIDTH_MAX, writer->is_ascii, &name);
+    write_plain(text, indent == writer->indent ? SIZE_MAX : NAME_WIDTH_MAX, &name);
     buffer_text(writer->out, show_text_of(&name));
     size_t column = indent + width_of(&name);
     if (column > writer->indent + width) {
@@ -260,7 +255,7 @@ static void write_heads(struct writer *writer, const struct show_rows *rows, con
             struct buffer source = {0}, text = {0};
             head_piece(&rows->heads[c].text, widths[c], line, &piece);
             buffer_text(&source, piece);
-            write_plain(&source, SIZE_MAX, writer->is_ascii, &text);
+            write_plain(&source, SIZE_MAX, &text);
             write_column(writer, rows, c, widths[c], show_text_of(&text));
             buffer_release(&source);
             buffer_release(&text);
@@ -277,9 +272,9 @@ static void write_rows(struct writer *writer, const struct show_rows *rows)
     size_t *widths = mem_zalloc(columns, sizeof *widths);
     for (size_t i = 0; i < shown * columns && i < rows->cell_count; i++)
         if (i % columns == 0)
-            cell_text(&rows->cells[i], writer->is_ascii, &texts[i]);
+            cell_text(&rows->cells[i], &texts[i]);
         else
-            value_text(&rows->cells[i], writer->is_ascii, &texts[i]);
+            value_text(&rows->cells[i], &texts[i]);
     measure(writer, rows, texts, widths);
     write_heads(writer, rows, widths);
     for (size_t r = 0; r < shown; r++) {
@@ -325,7 +320,10 @@ static void write_block(struct writer *writer, const struct show_block *block)
         writer->title = block->cell.text.length > 0 ? &block->cell.text : NULL;
         break;
     case BLOCK_HEADING:
-        write_break(writer);
+        if (writer->title != NULL)
+            flush_title(writer);
+        else
+            write_break(writer);
         writer->indent = 2;
         writer->title = &block->cell.text;
         break;
@@ -359,10 +357,10 @@ static void write_block(struct writer *writer, const struct show_block *block)
     }
 }
 
-void show_text(const struct show *show, bool is_ascii, struct buffer *out)
+void show_text(const struct show *show, struct buffer *out)
 {
     struct buffer own = {0};
-    struct writer writer = {.show = show, .out = &own, .is_ascii = is_ascii};
+    struct writer writer = {.show = show, .out = &own};
     for (size_t b = 0; b < show->block_count; b++)
         if (show->blocks[b]->media & SHOW_TEXT)
             write_block(&writer, show->blocks[b]);
@@ -386,7 +384,7 @@ static bool is_special(struct text text, size_t at)
 static void escape(const struct buffer *text, struct buffer *out)
 {
     struct buffer plain = {0};
-    write_plain(text, SIZE_MAX, false, &plain);
+    write_plain(text, SIZE_MAX, &plain);
     for (size_t i = 0; i < plain.length; i++) {
         if (is_special(show_text_of(&plain), i))
             buffer_char(out, '\\');
@@ -407,10 +405,10 @@ static void markdown_cell(const struct show_rows *rows, size_t at, struct buffer
     const bool is_name = at % rows->column_count == 0;
     if (is_name && rows->has_marks)
         buffer_format(out, " `%c`", cell->mark != 0 ? cell->mark : ' ');
-    cell_text(cell, false, &text);
+    cell_text(cell, &text);
     buffer_char(out, ' ');
     escape(&text, out);
-    if (!is_name && cell->mark != 0)
+    if (!is_name && cell->mark != 0 && !cell->is_told)
         buffer_format(out, " `%c`", cell->mark);
     buffer_string(out, " |");
     buffer_release(&text);
@@ -462,7 +460,7 @@ static void markdown_line(const struct show_block *block, bool is_in_list, struc
 void show_markdown(const struct show *show, struct buffer *out)
 {
     static const char *const levels[] = {
-        [BLOCK_SECTION] = "\n### ", [BLOCK_PART] = "\n## ", [BLOCK_HEADING] = "\n#### ", [BLOCK_FOLD] = "\n#### "};
+        [BLOCK_SECTION] = "\n## ", [BLOCK_PART] = "\n## ", [BLOCK_HEADING] = "\n### ", [BLOCK_FOLD] = "\n#### "};
     bool is_in_list = false;
     const size_t start = out->length;
     for (size_t b = 0; b < show->block_count; b++) {

@@ -108,7 +108,7 @@ static int report(const struct verb *verb, const struct sizing *sizing)
     if (args_flag(verb->args, "json"))
         sizing_json(sizing, &out);
     else
-        show_text(show, false, &out);
+        show_text(show, &out);
     show_free(show);
     buffer_release(&command);
     int status = tool_print(&out);

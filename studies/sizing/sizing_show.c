@@ -212,23 +212,6 @@ static void add_points(struct show *show, const struct sizing *sizing, const str
 
 /* ---- A level's curve ---- */
 
-/* Seconds are drawn in the largest unit in which the bound is at least 1. */
-struct scale {
-    double unit;
-    const char *name;
-};
-
-static struct scale scale_of(const struct gate *gate)
-{
-    static const struct scale seconds[] = {{86400, "days"}, {3600, "hours"}, {60, "minutes"}};
-    if (gate->unit == NULL || gate->unit[0] != 's' || gate->unit[1] != '\0')
-        return (struct scale){1, gate->unit != NULL ? gate->unit : ""};
-    for (size_t i = 0; i < sizeof seconds / sizeof *seconds; i++)
-        if (gate->amount >= seconds[i].unit)
-            return seconds[i];
-    return (struct scale){1, "seconds"};
-}
-
 struct curve {
     double *x, *y;
     size_t count;
@@ -262,16 +245,17 @@ static void fill_curve(struct curve *curve, const struct sizing_point *const *po
 static void add_curve(struct show *show, const struct sizing *sizing, const struct sizing_answer *answer, size_t gate)
 {
     const struct gate *of = &sizing->gates.gates[gate];
-    const struct scale scale = scale_of(of);
+    const char *unit;
+    const double scale = view_scale(of->unit, of->amount, &unit);
     const struct sizing_point **points = sizing_points_new(answer);
-    const double bound = of->amount / scale.unit, low = points[0]->number;
+    const double bound = of->amount / scale, low = points[0]->number;
     const double high = points[answer->point_count - 1]->number;
     const double top = of->bound == GATE_MAX && bound > 0 ? BOUNDS_SHOWN * bound : INFINITY;
     double *columns = show_numbers(show, 4 * answer->point_count + 4); /* a cut adds a point */
     double *bounds = columns + 4 * answer->point_count;
     struct curve curve = {columns, columns + 2 * answer->point_count, 0};
     struct buffer name = {0}, id = {0};
-    fill_curve(&curve, points, answer->point_count, gate, scale.unit, top);
+    fill_curve(&curve, points, answer->point_count, gate, scale, top);
     memcpy(bounds, (const double[]){low, high, bound, bound}, 4 * sizeof *bounds);
     metric_selector_write(&of->of, &name);
     buffer_format(&id, "level%zuof%zu", gate, (size_t)(answer - sizing->answers));
@@ -287,7 +271,7 @@ static void add_curve(struct show *show, const struct sizing *sizing, const stru
                  .x_min = low,
                  .x_max = high,
                  .y_max = show_scale_end(fmax(bound, show_highest(curve.y, curve.count)))},
-        .y_text = scale.name,
+        .y_text = unit,
         .x_text = sizing->options->question.path};
     if (curve.count > 1 && high > low) {
         show_section(show, buffer_c_string(&name));

@@ -85,7 +85,7 @@ static double find(size_t c, const struct sizing_question *question, struct buff
     const double number = answer->number;
     *is_sure = answer->is_sure;
     struct show *show = sizing_show_new(&sizing, NULL, "windtunnel run");
-    show_text(show, false, &text);
+    show_text(show, &text);
     show_free(show);
     print_message("%s", buffer_c_string(&text));
     buffer_release(&text);
