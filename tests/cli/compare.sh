@@ -390,7 +390,7 @@ grep -c '"first_difference": {' first.json | grep -qx 2 || fail 'the JSON does n
 "$program" run mix.json -q --out rec-a >/dev/null || fail 'no record'
 compare 0 rec-a rec-c --trust . --write json=again.json
 sed -n 's/^  \(first decision that differs: at .*\)/\1/p' said.out >again.txt
-sed -n '2s/^    //p' lines.txt | cmp - again.txt || fail 'records part elsewhere than the scenarios that made them'
+sed -n '2s/^  //p' lines.txt | cmp - again.txt || fail 'records part elsewhere than the scenarios that made them'
 sed 's/"version": "[^"]*"/"version": "0.0.1"/' rec-c/result.json >old.json
 cmp -s old.json rec-c/result.json && fail 'the result names no version'
 mv old.json rec-c/result.json

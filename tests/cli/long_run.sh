@@ -192,7 +192,7 @@ says said.out '^  allocation  .* % ([0-9.]* % to [0-9.]* %), [123]0 batches of '
 windtunnel report fifo
 grep -q 'Steady state' said.out && fail 'a report tells the steady state without --steady'
 windtunnel compare --scenario long.json --side a --side b --format markdown
-says said.out '^    = training  *equal for each of [0-9,]* jobs$'
+says said.out '^| `=` training | .* equal for each of [0-9,]* jobs |$'
 
 # ---- Where there is none. ----
 

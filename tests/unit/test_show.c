@@ -59,8 +59,8 @@ static void text_has_titles_as_heads_and_notes_below(void **state)
     static const char lead[] = "of <b>&|`*\xe2\x90\x9b[2J\xe2\x90\x8a\xef\xbf\xbd\n\n";
     static const char rest[] = "    folded\n";
     assert_memory_equal(out.bytes, lead, sizeof lead - 1);
-    assert_true(has(&out, "\nQueue time     jobs   difference "));
-    assert_true(has(&out, "\n  - training   1,234   +12.3 % (+1.0 to +20.0 %) "));
+    assert_true(has(&out, "\nQueue time           jobs   difference "));
+    assert_true(has(&out, "\n  - training        1,234   +12.3 % (+1.0 to +20.0 %) "));
     assert_true(has(&out, "0.33\n"));
     assert_true(has(&out, "\n  and 1 more\n  how to read it\nfolded\nJobs  <b>"));
     assert_true(has(&out, "\n  a gate\nwords alone\n"));
@@ -117,15 +117,15 @@ static void nothing_is_wider_than_the_screen(void **state)
         buffer_string(line, "a few words ");
     show_section(show, "");
     show_table(show, "name", NULL);
-    for (int c = 0; c < 8; c++)
+    for (int c = 0; c < 6; c++)
         show_column(show, "a head of words");
     show_row(show, "a name that has sixty characters, all of which are needed...");
-    for (int c = 0; c < 8; c++)
+    for (int c = 0; c < 6; c++)
         show_value(show, view_count, 1e6 + c);
     show_text(show, &out);
     struct text rest = {out.bytes, out.length}, piece;
     assert_true(has(&out, "  a name that has sixty characters, all of which are needed...\n"));
-    assert_true(has(&out, "1,000,007\n"));
+    assert_true(has(&out, "1,000,005\n"));
     while (rest.length > 0 && text_cut(&rest, '\n', &piece))
         assert_true(view_width(piece) <= SHOW_WIDTH);
     buffer_release(&out);
