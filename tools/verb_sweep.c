@@ -245,11 +245,11 @@ static int run_merge(const struct args *args)
 
 /* ---- sweep report ---- */
 
-static struct error write_page(const struct sweep_report *report, const char *path)
+static struct error write_page(const struct show *show, const char *path)
 {
     struct output *output;
     TRY(output_open(&output, path, OUTPUT_PLAIN));
-    sweep_report_page(report, output_buffer(output));
+    show_page(show, NULL, output_buffer(output));
     return output_commit(&output);
 }
 
@@ -265,10 +265,12 @@ static int run_report(const struct args *args)
     if (error_is(error))
         return tool_fail(&error);
     error = sweep_report_choose(&report, &results, metrics, count, args_string(args, "over"));
-    if (!error_is(error) && page != NULL)
-        error = write_page(&report, page);
-    else if (!error_is(error))
-        sweep_report_text(&report, &out);
+    struct show *show = error_is(error) ? NULL : sweep_report_show_new(&report);
+    if (show != NULL && page != NULL)
+        error = write_page(show, page);
+    else if (show != NULL)
+        show_text(show, &out);
+    show_free(show);
     int status = error_is(error) ? tool_fail(&error) : tool_print(&out);
     if (status == 0 && !sweep_books_is_complete(&results.books))
         status = SWEEP_STATUS_OPEN;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "reports/html.h"
+#include "reports/run_show.h"
 #include "sim/plugins/guard.h"
 
 const char *run_policy_name(const struct run *run)
@@ -332,12 +332,17 @@ static struct error commit(struct run *run, struct manifest *manifest, const str
     struct result_host here = host != NULL ? *host : (struct result_host){0};
     char folder[PATH_MAX];
     here.folder = getcwd(folder, sizeof folder);
-    struct html_options options = {.title = scenario_title(&run->scenario),
-                                   .cluster = run->scenario.cluster->name,
-                                   .policy = run_policy_name(run),
-                                   .arguments = run->options->arguments};
+    const struct run_show options = {.title = scenario_title(&run->scenario),
+                                     .cluster = run->scenario.cluster->name,
+                                     .policy = run_policy_name(run),
+                                     .arguments = run->options->arguments,
+                                     .levels = &run->levels,
+                                     .manifest = &manifest->result,
+                                     .is_activity_assumed = run->scenario.workload.synth != NULL};
     fill_manifest(run, manifest);
-    html_text(run->metrics, &manifest->result, &options, output_buffer(run->page));
+    struct show *show = run_show_new(run->metrics, &options);
+    show_page(show, NULL, output_buffer(run->page));
+    show_free(show);
     TRY(output_seal(run->page));
     TRY(seal_rows(run));
     fill_files(run, manifest);

@@ -193,11 +193,12 @@ runs = json.load(open('serial.json'))['runs']
 values = [r['metrics']['allocation_ratio'] for r in runs if r['levels']['policy'] == 'kai']
 print('%.1f' % (100 * sum(values) / len(values)))")
 says said.out "^  policy kai  *$ratio % "
-says said.out 'Of the variance: policy [0-9.]* %, load [0-9.]* %, nodes [0-9.]* %, policy x load '
+says said.out '^  Of the variance  *share  *df  *p$'
+says said.out '^    policy x load  *[0-9.]* %  *[0-9]'
 sweep 0 report serial --out report.html
 is_silent said.out 'a report to a file'
 [ "$(tail -n 1 report.html)" = '</html>' ] || fail 'the page is not whole'
-for part in '<polygon fill-opacity' '<rect x=' 'queue_time_p95_s over load, by policy' 'No combination beats these'; do
+for part in '<figure>' '<td style="background:#' 'queue_time_p95_s over load, by policy' 'No combination beats these'; do
     says report.html "$part"
 done
 sweep 11 report bad
