@@ -15,7 +15,6 @@
 #include "base/hash.h"
 #include "base/random.h"
 #include "policies/config/presets.h"
-#include "sim/plugins/guard.h"
 #include "sim/scenario/scenario.h"
 #include "tests/support/forked.h"
 #include "tests/support/interval.h"
@@ -167,17 +166,10 @@ static struct error play(const struct scenario *scenario, struct seen *seen, tim
     *seen = (struct seen){.fingerprint = 0};
     const struct record_sink sink = {.self = seen, .on_job = on_job, .on_attempt = on_attempt, .on_sample = on_sample};
     TRY(scenario_open(scenario, &source));
-    const struct engine_config config = {.watch = &guard_watch,
-                                         .cluster = scenario->cluster,
-                                         .source = source,
-                                         .policy = &scenario->policy,
-                                         .world = scenario->world,
-                                         .typical = scenario->typical,
-                                         .typical_count = scenario->typical_count,
-                                         .seed = scenario->seed,
-                                         .sinks = &sink,
-                                         .sink_count = 1,
-                                         .is_checked = true};
+    struct engine_config config = scenario_engine(scenario, source);
+    config.sinks = &sink;
+    config.sink_count = 1;
+    config.is_checked = true;
     struct engine_policy policy = {0};
     if (other != NULL)
         policy = (struct engine_policy){&other->policy, other->typical, other->typical_count};
