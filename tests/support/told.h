@@ -48,7 +48,8 @@ void told_values_of(const struct job_row *row, int64_t values[TOLD_VALUES]);
 /* b observed the same run as a: decisions, rows of jobs and attempts, samples at equal times and metrics are equal. */
 void told_compare(const struct told *a, const struct told *b);
 
-/* b goes on from the moment `at` of the run a, under the same policy: its decisions, and its rows from then on, are a's. */
+/* b goes on from the moment `at` of the run a, under the same policy: its decisions are a's, and so are its rows from
+ * then on. */
 void told_compare_fork(const struct told *a, const struct told *b, time_ns at);
 
 /* The metrics; sampled means only if the samples are the same. */
