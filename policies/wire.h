@@ -132,6 +132,8 @@ void wire_write_done(struct buffer *out, const struct wire_done *done);
 /* The answer to a fact about what is not there, on line `line`.  what: "job", "decision". */
 void wire_write_unknown(struct buffer *out, uint64_t line, const char *what, uint64_t id);
 void wire_write_unknown_node(struct buffer *out, uint64_t line, const char *name);
+/* The first answer of a process that went on from a log with that many lines of the world, the last at `now`. */
+void wire_write_replayed(struct buffer *out, uint64_t lines, time_ns now);
 /* The answer to a line that could not be taken. */
 void wire_write_bad_line(struct buffer *out, uint64_t line, const char *why);
 

@@ -126,6 +126,14 @@ void wire_write_unknown(struct buffer *out, uint64_t line, const char *what, uin
     end_line(out);
 }
 
+void wire_write_replayed(struct buffer *out, uint64_t lines, time_ns now)
+{
+    buffer_char(out, '{');
+    wire_put_int(out, WIRE_REPLAYED_KEY, (int64_t)lines);
+    wire_put_int(out, "now", now);
+    end_line(out);
+}
+
 void wire_write_bad_line(struct buffer *out, uint64_t line, const char *why)
 {
     buffer_char(out, '{');
