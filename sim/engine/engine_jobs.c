@@ -139,7 +139,7 @@ void engine_reject(struct engine *engine, uint32_t slot, enum reason reason)
         engine->result->queue_full++;
         engine_note_waits(engine, job);
         port_job_cancelled(&engine->port, job->row.id, engine->now);
-    } else if (engine->config->decider != NULL) {
+    } else if (engine->port.decider != NULL) {
         engine->result->refused += reason != REASON_DEPENDENCY_NEVER;
     } else if (reason == REASON_NEVER_FITS) {
         engine->result->never_fits++;
