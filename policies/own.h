@@ -21,7 +21,6 @@ enum { OWNS_MAX = 8, OWN_PARAMS_MAX = 16, OWN_CHOICES_MAX = 16 };
 
 struct windtunnel_plugin;
 struct policy_config;
-struct archive;
 
 struct policy_own {
     const int64_t *params; /* in the order of their declaration */
@@ -50,7 +49,6 @@ struct owns { /* of one scheduler */
 /* policy: borrowed, and must stay where it is. */
 void owns_init(struct owns *owns, const struct policy_config *policy);
 void owns_release(struct owns *owns);
-void owns_archive(struct archive *archive, struct owns *owns);
 
 /* What that policy (a seam's struct) has of its own; NULL: nothing.  O(plug-ins used). */
 static inline const struct policy_own *owns_of(const struct owns *owns, const void *policy)

@@ -29,7 +29,7 @@
 #include "policies/state/typical.h"
 #include "policies/state/waits.h"
 
-struct error sched_find_gap(const struct policy_config *policy)
+static struct error find_gap(const struct policy_config *policy)
 {
     if (policy->order_count == 0 || policy->quota == NULL || policy->placement == NULL || policy->preemption == NULL ||
         policy->gang == NULL || policy->backfill == NULL || policy->defrag == NULL || policy->geometry == NULL ||
@@ -75,8 +75,9 @@ static void choose_actions(struct sched *sched)
             sched->acts[sched->act_count++] = sched->policy.actions[a];
 }
 
-struct sched *sched_blank_new(const struct cluster *cluster, const struct queue_table *queues,
-                              const struct policy_config *policy)
+/* Of the empty cluster, without queues and request classes. */
+static struct sched *blank_new(const struct cluster *cluster, const struct queue_table *queues,
+                               const struct policy_config *policy)
 {
     struct sched *sched = mem_zalloc(1, sizeof *sched);
     sched->cluster = cluster;
@@ -119,10 +120,10 @@ struct sched *sched_blank_new(const struct cluster *cluster, const struct queue_
 struct sched *sched_new(const struct cluster *cluster, const struct queue_table *queues,
                         const struct policy_config *policy, struct error *error)
 {
-    *error = sched_find_gap(policy);
+    *error = find_gap(policy);
     if (error_is(*error))
         return NULL;
-    struct sched *sched = sched_blank_new(cluster, queues, policy);
+    struct sched *sched = blank_new(cluster, queues, policy);
     request_class_table_init(&sched->request_classes);
     sched->request_classes.recuts = sched->ledger->recuts;
     sched->request_classes.keeps_communication = gang_traffic_is_asked(policy);

@@ -53,8 +53,6 @@ struct taking {
     const struct quota_round *round;             /* NULL: could it be taken in any round? */
 };
 
-struct archive;
-
 struct quota_policy {
     const char *name;
     uint32_t version;
@@ -137,10 +135,6 @@ struct quota_policy {
      * passing of time alone is no reason.  *next: when to be called again even if no fact comes.  NULL: time does not
      * matter. */
     bool (*advance)(struct queue_tree *tree, time_ns now, time_ns *next);
-
-    /* Save or load every field of the policy's state of one queue (policies/util/archive.h).  Called once per queue by
-     * sched_save and sched_load.  NULL: there is no state; with a state_size: it cannot be saved. */
-    void (*archive)(struct archive *archive, void *own);
 };
 
 extern const struct quota_policy *const quota_policies[]; /* NULL-terminated */

@@ -47,9 +47,8 @@ struct usage {
     struct usage_clock clock;                 /* valid in the root's state only */
 };
 
-/* The hooks `advance` and `archive` of policies/quota/quota.h. */
+/* The hook `advance` of policies/quota/quota.h. */
 bool usage_advance(struct queue_tree *tree, time_ns now, time_ns *next);
-void usage_archive(struct archive *archive, void *own);
 
 /* The usage that the division uses: as of the last step of share_period. */
 int64_t usage_ppm(const struct queue_tree *tree, queue_id queue, enum resource resource);

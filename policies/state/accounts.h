@@ -77,9 +77,6 @@ struct accounts {
 /* config, table: borrowed. */
 void accounts_init(struct accounts *accounts, const struct order_config *config, const struct queue_table *table);
 void accounts_release(struct accounts *accounts);
-/* Save or load (policies/util/archive.h).  The accounts loaded into must be new. */
-struct archive;
-void accounts_archive(struct archive *archive, struct accounts *accounts);
 
 /* The table has grown, or was replaced by a copy that has grown; shares are read at the next refresh. O(new queues). */
 void accounts_queues(struct accounts *accounts, const struct queue_table *table);

@@ -34,7 +34,6 @@
 #include "policies/state/typical.h"
 #include "policies/state/victim_lists.h"
 
-struct archive;
 struct drain;
 struct eligible_books;
 struct eviction_state;
@@ -132,8 +131,8 @@ struct sched {
     struct quota_advance quota_advance;
     struct traffic traffic; /* when the placement policy compares places */
     struct eligible_books *eligible;
-    struct refused_facts refused; /* not saved */
-    bool trusts_jobs;             /* not saved; writer: cycle */
+    struct refused_facts refused;
+    bool trusts_jobs;             /* writer: cycle */
 
     /* ---- eviction ---- */
     bool plans_in_turn; /* the queue selection books plans of reclaim: policies/eviction/nominees.c */
