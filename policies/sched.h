@@ -177,6 +177,23 @@ void sched_job_cancelled(struct sched *sched, job_id job, time_ns now); /* while
  * starts gangs as a whole.) */
 void sched_job_adopted(struct sched *sched, const struct job *job, const struct piece *pieces, uint32_t piece_count,
                        time_ns started, time_ns now);
+/* What became of a job before this scheduler was made.  It goes with the next submission or adoption, if that is of
+ * this job; without it a job has no past but its attained_gpu_ns.  Times are from 0 to now, or TIME_NEVER where that
+ * stands. */
+struct job_history {
+    uint32_t evictions;
+    uint8_t stale_count;     /* how often it was evicted as stale since it last held its minimum */
+    time_ns waiting_since;   /* when it last came to wait: what preemption delays and costs count from */
+    time_ns below_since;     /* since when it holds something, but less than its minimum; TIME_NEVER: it does not */
+    time_ns saved_at;        /* when its work was told to be saved; TIME_NEVER: never */
+    time_ns ran;             /* run time in all attempts, up to now */
+    int64_t attained_gpu_ns; /* GPU time likewise, with that before its submission */
+};
+void sched_job_history_told(struct sched *sched, job_id job, const struct job_history *history, time_ns now);
+/* The user's decayed usage in that queue (policies/state/accounts.h), in thousandths of a unit-second, takes the place
+ * of what was known.  Only order policies that count usage keep it.  That of queues stands in their table: usage_ppm
+ * and credit_gpu_ns. */
+void sched_user_usage_told(struct sched *sched, queue_id queue, uint32_t user, int64_t usage_milli, time_ns now);
 /* A START took effect. */
 void sched_job_started(struct sched *sched, job_id job, decision_id decision, time_ns now);
 /* Members are leaving, without a decision of this scheduler. */

@@ -27,6 +27,7 @@ static int decide(const struct args *args)
                                      .policy = args_string(args, "policy"),
                                      .cluster = installed_find(args_string(args, "cluster"), "topologies"),
                                      .log = args_string(args, "log"),
+                                     .describe = args_string(args, "describe"),
                                      .is_checked = args_flag(args, "check"),
                                      .is_strict = args_flag(args, "strict"),
                                      .on_answer = print};
@@ -74,6 +75,10 @@ static const struct args_option options[] = {
      .metavar = "FILE",
      .help = "A cluster in place of the header's: JSON, or a node list with openb's columns."},
     {.name = "cycles", .metavar = "N", .help = "Stop after the answer to the Nth cycle."},
+    {.name = "describe",
+     .metavar = "FILE",
+     .help = "At the end write what there is as a stream of its own, to begin a log with: nodes, jobs with their past, "
+             "usage. The file appears whole or not at all."},
     {.name = "log",
      .metavar = "FILE",
      .help = "Keep the stream there: each line before it is taken, each answer after it was given. If the file is "

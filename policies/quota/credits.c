@@ -252,6 +252,12 @@ static bool is_valid(struct queue_tree *tree, queue_id preemptor, const int64_t 
     return true;
 }
 
+static void describe(struct queue_tree *tree, queue_id queue, struct queue_spec *spec)
+{
+    if (has_account(tree, queue) && account_of(tree, queue)->version != 0)
+        spec->credit_gpu_ns = (int64_t)(account_of(tree, queue)->balance / GPU_MILLI);
+}
+
 const struct quota_policy quota_credits = {
     .name = "credits",
     .version = 1,
@@ -264,4 +270,5 @@ const struct quota_policy quota_credits = {
     .may_take = may_take,
     .is_valid = is_valid,
     .advance = advance,
+    .describe = describe,
 };

@@ -292,4 +292,5 @@ const struct quota_policy quota_fairshare = {
     .may_take = may_take,
     .is_valid = is_valid,
     .advance = usage_advance,
+    .describe = usage_describe,
 };

@@ -265,3 +265,9 @@ int64_t usage_ppm(const struct queue_tree *tree, queue_id queue, enum resource r
     return is_integrated(tree->config) && usage->is_known ? usage->ppm[resource]
                                                           : queue_tree_spec(tree, queue)->usage_ppm;
 }
+
+void usage_describe(struct queue_tree *tree, queue_id queue, struct queue_spec *spec)
+{
+    if (tree->config->usage_weight_milli > 0)
+        spec->usage_ppm = usage_ppm(tree, queue, RESOURCE_GPU);
+}

@@ -155,6 +155,27 @@ void accounts_charge(struct accounts *accounts, queue_id queue, uint32_t user, c
     }
 }
 
+/* In thousandths of a unit-second. */
+static uint64_t rounded(const struct account *user)
+{
+    const double used = rint(user->usage_unit_s * 1000);
+    return used < (double)USED_MAX ? (uint64_t)used : USED_MAX;
+}
+
+int64_t accounts_usage(const struct accounts *accounts, const struct account *user, time_ns now)
+{
+    struct account then = *user;
+    integrate(accounts->config, &then, now);
+    return (int64_t)rounded(&then);
+}
+
+void accounts_tell(struct accounts *accounts, queue_id queue, uint32_t user, int64_t usage_milli, time_ns now)
+{
+    struct account *account = user_account(accounts, queue, user, now);
+    integrate(accounts->config, account, now);
+    account->usage_unit_s = (double)usage_milli / 1000;
+}
+
 uint32_t accounts_fair_share(const struct accounts *accounts, queue_id queue, uint32_t user)
 {
     const struct account *account = accounts_find(accounts, queue, user);
@@ -348,8 +369,7 @@ static void build_tree(struct accounts *accounts, time_ns now)
     for (uint32_t i = 0; i < accounts->user_count; i++) {
         struct account *user = &accounts->users[i];
         integrate(accounts->config, user, now);
-        double used = rint(user->usage_unit_s * 1000);
-        user->used = used < (double)USED_MAX ? (uint64_t)used : USED_MAX;
+        user->used = rounded(user);
         user->shares = USER_SHARES;
         accounts->queues[user->queue].absent -= accounts->queues[user->queue].absent > 0;
         hang(&accounts->queues[user->queue], user);

@@ -71,6 +71,13 @@ struct quota_advance {
     uint64_t change; /* the state change of its last answer */
 };
 
+/* The past of a job that is told next. */
+struct told_history {
+    job_id id;
+    uint64_t change; /* of the fact; 0: none */
+    struct job_history of;
+};
+
 /* Since when nothing runs. */
 struct rest {
     uint64_t change; /* the state change since which nothing runs */
@@ -166,6 +173,7 @@ struct sched {
     uint64_t cycle;  /* its number */
     uint64_t starts; /* confirmed */
     struct rest rest;
+    struct told_history told_history;
     const volatile int *stop;             /* NULL: none */
     uint8_t acts[ACTIONS_MAX], act_count; /* the actions of the policy that can have an effect */
 

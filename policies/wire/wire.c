@@ -57,6 +57,12 @@ void fact_tell(struct sched *sched, const struct fact *fact)
     case FACT_TYPICAL_TOLD:
         sched_typical_told(sched, fact->kinds, fact->kind_count, now);
         break;
+    case FACT_JOB_HISTORY_TOLD:
+        sched_job_history_told(sched, fact->id, &fact->history, fact->now);
+        return;
+    case FACT_USER_USAGE_TOLD:
+        sched_user_usage_told(sched, fact->queue, fact->user, fact->usage_milli, fact->now);
+        return;
     case FACT_COUNT:
         assert(false && "not a fact");
     }

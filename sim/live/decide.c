@@ -1,9 +1,12 @@
 #include "sim/live/decide.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/input.h"
+#include "base/output.h"
+#include "policies/describe.h"
 #include "policies/wire.h"
 #include "sim/live/fact_log.h"
 #include "sim/scenario/scenario.h"
@@ -30,6 +33,8 @@ struct decider {
     struct fact_log *log; /* NULL: none */
     bool is_replaying;
     uint64_t told; /* lines of the world that the log held */
+    char **declared; /* by job_id, where a description is wanted: the line that told of the job; NULL: none */
+    size_t declared_count;
     struct buffer line; /* scratch: one line of the log or of an answer */
 };
 
@@ -266,6 +271,43 @@ static struct error refused_fact(struct decider *decider, struct text line, cons
     return say(decider);
 }
 
+/* ---- what jobs declared, and the description ---- */
+
+/* The line of a job is kept until the job has ended. */
+static void note_declared(struct decider *decider, struct text line, const struct fact *fact)
+{
+    const bool is_over = (fact->kind == FACT_JOB_ENDED && !fact->will_retry) || fact->kind == FACT_JOB_CANCELLED;
+    if (fact->job == NULL && !is_over)
+        return;
+    MEM_GROW(decider->declared, decider->declared_count, (size_t)fact->id + 1);
+    mem_free(decider->declared[fact->id]);
+    decider->declared[fact->id] = NULL;
+    if (is_over)
+        return;
+    decider->declared[fact->id] = mem_zalloc(line.length + 1, 1);
+    memcpy(decider->declared[fact->id], line.at, line.length);
+}
+
+static const struct job *declared_of(void *self, job_id job)
+{
+    struct decider *decider = self;
+    struct wire_line line;
+    wire_forget(decider->wire);
+    struct error error =
+        wire_read(decider->wire, decider->options->path, 1, text_of(decider->declared[job]), WIRE_TOLD, &line);
+    assert(!error_is(error) && "it was read before");
+    error_release(&error);
+    return line.fact.job;
+}
+
+static struct error describe(struct decider *decider)
+{
+    struct output *out;
+    TRY(output_open(&out, decider->options->describe, OUTPUT_PLAIN));
+    sched_describe(decider->sched, text_of(decider->policy), declared_of, decider, output_buffer(out));
+    return output_commit(&out);
+}
+
 /* ---- lines ---- */
 
 static struct error take_fact(struct decider *decider, struct text text, struct fact *fact)
@@ -281,8 +323,10 @@ static struct error take_fact(struct decider *decider, struct text text, struct 
     fact_tell(decider->sched, fact);
     if (refused->count != count)
         return refused_fact(decider, text, fact, refused->last);
-    if (fact->job != NULL && decider->ids_max != UINT64_MAX)
+    if (fact->job != NULL)
         decider->ids_max++;
+    if (decider->options->describe != NULL)
+        note_declared(decider, text, fact);
     return ERROR_OK;
 }
 
@@ -471,7 +515,7 @@ static struct error go_on(struct decider *decider)
     TRY(take_lines(decider));
     if (decider->options->is_checked && !error_is(decider->result->difference))
         expect_all(decider, input_line_number(decider->input) + 1);
-    return ERROR_OK;
+    return decider->options->describe != NULL ? describe(decider) : ERROR_OK;
 }
 
 struct error decide_run(const struct decide_options *options, struct decide_result *result)
@@ -485,6 +529,9 @@ struct error decide_run(const struct decide_options *options, struct decide_resu
     sched_free(decider.sched);
     wire_header_release(&decider.header);
     free(decider.policy);
+    for (size_t i = 0; i < decider.declared_count; i++)
+        mem_free(decider.declared[i]);
+    mem_free(decider.declared);
     buffer_release(&decider.answer);
     buffer_release(&decider.theirs);
     buffer_release(&decider.line);
