@@ -47,8 +47,8 @@ static struct error open_file(struct fact_log *log)
     const off_t length = lseek(log->fd, 0, SEEK_END);
     if (length < 0)
         return error_io("read", log->path, errno);
-    char first = '{';
-    if (pread(log->fd, &first, 1, 0) == 1 && first != '{')
+    char first;
+    if (length > 0 && pread(log->fd, &first, 1, 0) == 1 && first != '{')
         return error_at(ERROR_DATA, log->path, 1, 1, "this is no file of lines");
     TRY(find_whole(log, length, &log->length));
     log->torn = (uint64_t)(length - log->length);

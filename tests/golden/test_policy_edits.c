@@ -132,6 +132,8 @@ static void tell_text(const char *name, const char *text, struct reading *readin
 {
     struct error error;
     read_text(text, &reading->before, &error);
+    if (error_is(error)) /* nothing is the same */
+        memset(&reading->before, -1, sizeof reading->before);
     json_edits_all(&(struct json_edits){.text = text, .self = reading, .judge = judge});
     buffer_format(out, "%s%s%s\n", name, error_is(error) ? ": " : "", error_is(error) ? error_message(&error) : "");
     error_release(&error);
