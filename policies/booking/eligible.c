@@ -294,4 +294,3 @@ void eligible_unpark(struct sched *sched, uint32_t slot)
     if (sched->jobs.jobs[slot].reason != REASON_IDLE)
         facts->array = 0; /* it does not count as eligible */
 }
-

@@ -173,11 +173,21 @@ void sched_free(struct sched *sched)
     mem_free(sched);
 }
 
-/* Was the past of this job told just before it? */
-static bool has_history(const struct sched *sched, job_id id)
+/* Was the past of this job told just before it?  Then the job gets it. */
+static bool recall(struct sched *sched, uint32_t slot)
 {
-    return sched->told_history.change != 0 && sched->told_history.change + 1 == sched->changes &&
-           sched->told_history.id == id;
+    const struct told_history *told = &sched->told_history;
+    struct job_facts *facts = &sched->jobs.facts[slot];
+    if (told->change == 0 || told->change + 1 != sched->changes || told->id != sched->jobs.jobs[slot].id)
+        return false;
+    sched->jobs.jobs[slot].evictions = told->of.evictions;
+    facts->waiting_since = told->of.waiting_since;
+    facts->below_since = told->of.below_since;
+    facts->saved_at = told->of.saved_at;
+    facts->ran = told->of.ran;
+    facts->attained_gpu_ns = told->of.attained_gpu_ns;
+    facts->stale_count = told->of.stale_count;
+    return true;
 }
 
 /* Sets every field, because the slot may have belonged to another job. */
@@ -211,16 +221,7 @@ static void copy_facts(struct sched *sched, uint32_t slot, const struct job *job
     facts->stale_count = 0;
     facts->is_shrunk = false;
     facts->is_serving = false;
-    if (!has_history(sched, job->id))
-        return;
-    const struct job_history *history = &sched->told_history.of;
-    sched->jobs.jobs[slot].evictions = history->evictions;
-    facts->waiting_since = history->waiting_since;
-    facts->below_since = history->below_since;
-    facts->saved_at = history->saved_at;
-    facts->ran = history->ran;
-    facts->attained_gpu_ns = history->attained_gpu_ns;
-    facts->stale_count = history->stale_count;
+    recall(sched, slot);
 }
 
 /* A new slot for the job, which does not wait yet; SLOT_NONE: it can never run and is rejected.  A job with pieces runs
@@ -322,7 +323,7 @@ void sched_job_adopted(struct sched *sched, const struct job *job, const struct 
     sched_tell_plugins(sched, slot, PLUGIN_JOB_STARTED);
     sched_settle(sched, slot);
     struct job_facts *facts = &sched->jobs.facts[slot];
-    if (!has_history(sched, job->id))
+    if (!recall(sched, slot))         /* booking its pieces began some clocks anew */
         facts->attained_at = started; /* its service counts from its start */
     facts->is_left_partial = started == now && sched->jobs.jobs[slot].is_below && sched->policy.gang->is_all_or_nothing;
     if (!sched->ranks.are_fixed)

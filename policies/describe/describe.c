@@ -41,27 +41,28 @@ static void tell_node(const struct describer *describer, node_id node)
     for (uint32_t left = cut; left != 0; left &= left - 1) {
         const uint32_t gpu = (uint32_t)__builtin_ctz(left);
         const bool is_cut = ledger_has_layout(ledger, node, gpu);
-        tell(describer, (struct fact){.kind = FACT_GPU_CHANGED,
-                                      .node = node,
-                                      .gpu = gpu,
-                                      .layout = is_cut ? mig_layout_of(&ledger->layouts[cluster->nodes[node].first_gpu + gpu])
-                                                       : MIG_LAYOUT_WHOLE});
+        tell(describer,
+             (struct fact){.kind = FACT_GPU_CHANGED,
+                           .node = node,
+                           .gpu = gpu,
+                           .layout = is_cut ? mig_layout_of(&ledger->layouts[cluster->nodes[node].first_gpu + gpu])
+                                            : MIG_LAYOUT_WHOLE});
     }
     if (ledger->node_state[node] != NODE_UP)
-        tell(describer, (struct fact){.kind = FACT_NODE_CHANGED,
-                                      .node = node,
-                                      .state = (enum node_state)ledger->node_state[node]});
+        tell(
+            describer,
+            (struct fact){.kind = FACT_NODE_CHANGED, .node = node, .state = (enum node_state)ledger->node_state[node]});
 }
 
 static void tell_users(const struct describer *describer)
 {
     const struct accounts *accounts = &describer->sched->accounts;
     for (uint32_t i = 0; i < accounts->user_count && describer->sched->ranks.need_accounts; i++)
-        tell(describer, (struct fact){.kind = FACT_USER_USAGE_TOLD,
-                                      .queue = accounts->users[i].queue,
-                                      .user = accounts->users[i].user,
-                                      .usage_milli =
-                                          accounts_usage(accounts, &accounts->users[i], describer->sched->now)});
+        tell(describer,
+             (struct fact){.kind = FACT_USER_USAGE_TOLD,
+                           .queue = accounts->users[i].queue,
+                           .user = accounts->users[i].user,
+                           .usage_milli = accounts_usage(accounts, &accounts->users[i], describer->sched->now)});
 }
 
 /* ---- jobs ---- */
@@ -78,8 +79,8 @@ static struct job_history history_of(const struct sched *sched, uint32_t slot)
                                 .attained_gpu_ns = attained_gpu_ns(facts, sched->now)};
 }
 
-/* The job as it was declared, but for what has changed.  Jobs that it waited for and that have ended did so as it asked:
- * else it had been rejected.  after: memory for those that have not. */
+/* The job as it was declared, but for what has changed.  Jobs that it waited for and that have ended did so as it
+ * asked: else it had been rejected.  after: memory for those that have not. */
 static struct job job_now(const struct sched *sched, uint32_t slot, const struct job *declared, struct job_after *after)
 {
     struct job job = *declared;

@@ -326,4 +326,3 @@ void queue_tree_below_common(const struct queue_tree *tree, queue_id a, queue_id
 }
 
 /* ---- save and load ---- */
-

@@ -89,8 +89,8 @@ void accounts_open(struct accounts *accounts, queue_id queue, uint32_t user, tim
 void accounts_charge(struct accounts *accounts, queue_id queue, uint32_t user, const int64_t amounts[QUEUE_SUM_COUNT],
                      int sign, time_ns now);
 
-/* The user's usage, in thousandths of a unit-second, decayed to `now`: accounts_usage gives it, accounts_tell sets it in
- * place of what was known.  O(1). */
+/* The user's usage, in thousandths of a unit-second, decayed to `now`: accounts_usage gives it, accounts_tell sets it
+ * in place of what was known.  O(1). */
 int64_t accounts_usage(const struct accounts *accounts, const struct account *user, time_ns now);
 void accounts_tell(struct accounts *accounts, queue_id queue, uint32_t user, int64_t usage_milli, time_ns now);
 

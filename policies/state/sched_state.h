@@ -139,7 +139,7 @@ struct sched {
     struct traffic traffic; /* when the placement policy compares places */
     struct eligible_books *eligible;
     struct refused_facts refused;
-    bool trusts_jobs;             /* writer: cycle */
+    bool trusts_jobs; /* writer: cycle */
 
     /* ---- eviction ---- */
     bool plans_in_turn; /* the queue selection books plans of reclaim: policies/eviction/nominees.c */

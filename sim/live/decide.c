@@ -32,7 +32,7 @@ struct decider {
     uint64_t cycle_line;  /* the line that requested the last cycle */
     struct fact_log *log; /* NULL: none */
     bool is_replaying;
-    uint64_t told; /* lines of the world that the log held */
+    uint64_t told;   /* lines of the world that the log held */
     char **declared; /* by job_id, where a description is wanted: the line that told of the job; NULL: none */
     size_t declared_count;
     struct buffer line; /* scratch: one line of the log or of an answer */
@@ -424,8 +424,8 @@ static struct error take_log_header(struct decider *decider, struct input *log)
     struct wire_header header = {0};
     char *policy = NULL;
     struct error error = read_header(log, NULL, &header, &policy);
-    if (!error_is(error) && (strcmp(policy, decider->policy) != 0 ||
-                             !is_same_cluster(header.cluster, decider->header.cluster))) {
+    if (!error_is(error) &&
+        (strcmp(policy, decider->policy) != 0 || !is_same_cluster(header.cluster, decider->header.cluster))) {
         error = error_at(ERROR_DATA, input_path(log), 1, 1, "the log is of another %s than the stream",
                          strcmp(policy, decider->policy) != 0 ? "policy" : "cluster");
         error_set_hint(&error, "describe what there is with the old one (--describe), and begin a log with that");
@@ -467,16 +467,16 @@ static struct error replay(struct decider *decider)
     struct error error = decider->result->difference;
     decider->result->difference = ERROR_OK;
     if (error_is(error)) {
-        error_set_hint(&error, "replay the log with the program that wrote it, describe what there is (--describe), and "
-                               "begin a log with that");
+        error_set_hint(&error,
+                       "replay the log with the program that wrote it, describe what there is (--describe), and "
+                       "begin a log with that");
         return error;
     }
     decider->result->cycles = decider->result->decisions = 0;
     decider->result->bad_lines = decider->result->unknown = 0;
     decider->line.length = 0;
     wire_write_replayed(&decider->line, decider->told, decider->now);
-    TRY(decider->options->on_answer(decider->options->self,
-                                    (struct text){decider->line.bytes, decider->line.length}));
+    TRY(decider->options->on_answer(decider->options->self, (struct text){decider->line.bytes, decider->line.length}));
     return decider->compared < decider->answer.length ? give_decisions(decider) : ERROR_OK;
 }
 

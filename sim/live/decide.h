@@ -21,8 +21,8 @@
  *    does not stand there: so it may be given twice, with the same numbers, but never not at all.
  *  - The first answer says how many lines of the world the log holds: {"replayed":N,"now":T}.  The world goes on with
  *    the one after these.
- *  - Whenever the process was killed: the log at the end, the answers in it included, is byte for byte that of a process
- *    that never was.  tests/property/test_fact_log.c cuts logs anywhere.
+ *  - Whenever the process was killed: the log at the end, the answers in it included, is byte for byte that of a
+ *    process that never was.  tests/property/test_fact_log.c cuts logs anywhere.
  *  - The decisions in the log must be those that are made in the replay.  A program that decides otherwise ends with
  *    the first difference, and leaves the log as it is.
  *
@@ -48,8 +48,8 @@ struct decide_options {
     const char *log;      /* file of the log, which is replayed if it is there; NULL: none */
     const char *describe; /* file for a description of what there is at the end; NULL: none */
     uint64_t cycles;      /* stop after this many, without those of the log; 0: at the end of the stream */
-    bool is_checked;  /* compare with the decisions of the input, and write nothing; strict */
-    bool is_strict;   /* a line that would be answered as unknown or bad ends the stream with an error */
+    bool is_checked;      /* compare with the decisions of the input, and write nothing; strict */
+    bool is_strict;       /* a line that would be answered as unknown or bad ends the stream with an error */
     /* Called once per cycle, and for each line that is not taken, with the lines of the answer; not if is_checked. */
     struct error (*on_answer)(void *self, struct text lines);
     void *self;

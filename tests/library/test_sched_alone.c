@@ -182,8 +182,10 @@ static void test_refusals_and_nodes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_places_and_frees),           cmocka_unit_test(test_never_fits),
-        cmocka_unit_test(test_evicts_the_least),           cmocka_unit_test(test_refusals_and_nodes),
+        cmocka_unit_test(test_places_and_frees),
+        cmocka_unit_test(test_never_fits),
+        cmocka_unit_test(test_evicts_the_least),
+        cmocka_unit_test(test_refusals_and_nodes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -241,8 +241,8 @@ static struct decide_result decide_text(const struct buffer *stream, const char 
     buffer_bytes(output_buffer(output), stream->bytes, stream->length);
     error = output_commit(&output);
     assert_false(error_is(error));
-    error = decide_run(
-        &(struct decide_options){.path = path, .policy = preset, .on_answer = keep, .self = answers}, &result);
+    error = decide_run(&(struct decide_options){.path = path, .policy = preset, .on_answer = keep, .self = answers},
+                       &result);
     if (error_is(error))
         fail_msg("%s", error_message(&error));
     return result;

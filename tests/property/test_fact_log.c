@@ -90,8 +90,7 @@ static struct decide_result decide(const struct buffer *stream, const char *log,
     struct decide_result result;
     const char *path = scratch_write("stream.jsonl", stream->bytes, stream->length);
     char *copy = strdup(path); /* the next path takes its place */
-    const struct decide_options options = {
-        .path = copy, .log = scratch_path(log), .on_answer = keep, .self = answers};
+    const struct decide_options options = {.path = copy, .log = scratch_path(log), .on_answer = keep, .self = answers};
     struct error error = decide_run(&options, &result);
     if (error_is(error))
         fail_msg("%s", error_message(&error));
@@ -200,8 +199,7 @@ static struct error decide_under(const char *policy, const char *log, struct buf
     struct buffer text = {0};
     buffer_format(&text, header_text, policy);
     char *path = strdup(scratch_write_json("other.jsonl", buffer_c_string(&text)));
-    const struct decide_options options = {
-        .path = path, .log = scratch_path(log), .on_answer = keep, .self = answers};
+    const struct decide_options options = {.path = path, .log = scratch_path(log), .on_answer = keep, .self = answers};
     struct error error = decide_run(&options, &result);
     free(path);
     buffer_release(&text);

@@ -488,8 +488,7 @@ static void test_random_worlds(void **state)
         if (fault != NULL)
             fail_msg("seed %llu: %s", (unsigned long long)seed, fault);
     }
-    print_message("%u cuts, %u refused, %u instances beside others of a task\n", totals[0], totals[1],
-                  totals[2]);
+    print_message("%u cuts, %u refused, %u instances beside others of a task\n", totals[0], totals[1], totals[2]);
     assert_true(totals[0] > 5 * rounds && 2 * totals[1] > rounds && totals[2] > rounds / 2);
 }
 

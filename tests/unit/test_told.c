@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "tests/support/state_text.h"
 #include "tests/support/sched_case.h"
+#include "tests/support/state_text.h"
 
 #define MIXED                                                                                                          \
     "{'levels': ['rack'], 'pools': [{'nodes': 2, 'gpus_per_node': 4, 'labels': {'rack': 'r'}}, {'name': 'm', "         \
@@ -39,7 +39,7 @@ static void expect_refused(struct sched_case *c, struct buffer *before, enum wro
 /* Evaluates the fact once. */
 #define REFUSED(c, wrong, fact)                                                                                        \
     do {                                                                                                               \
-        struct buffer before_ = state_text((c)->sched);                                                              \
+        struct buffer before_ = state_text((c)->sched);                                                                \
         const uint64_t count_ = sched_refused((c)->sched)->by[wrong];                                                  \
         fact;                                                                                                          \
         expect_refused((c), &before_, (wrong));                                                                        \
