@@ -8,7 +8,7 @@
 #include <sys/utsname.h>
 #include <time.h>
 
-#include "reports/table.h"
+#include "reports/run_show.h"
 #include "reports/view.h"
 #include "studies/run/lengths.h"
 #include "studies/run/run.h"
@@ -71,11 +71,7 @@ static struct error read_fork(const struct args *args, struct run_options *optio
     const char *at = args_string(args, "fork-at");
     if (at == NULL)
         return ERROR_OK;
-    if (!time_parse_duration(text_of(at), &options->fork_at)) {
-        struct error error = error_new(ERROR_USAGE, "'--fork-at' must be a time of the run, got '%s'", at);
-        error_set_hint(&error, "a number of seconds, or one with a unit: 90s, 15m, 36h, 12d");
-        return error;
-    }
+    TRY(tool_fork_at(at, &options->fork_at));
     options->fork = args_operand(args, 0);
     options->scenario.path = NULL;
     if (options->fork == NULL)
@@ -144,12 +140,14 @@ static const char *jobs_text(uint64_t count, char text[JOBS_TEXT_BYTES])
 static int print_table(const struct args *args, const struct run *run, double elapsed)
 {
     struct buffer out = {0};
-    struct table_options options = {.cluster = run->scenario.cluster->name,
-                                    .policy = run_policy_name(run),
-                                    .levels = &run->levels,
-                                    .is_activity_assumed = run->scenario.workload.synth != NULL};
+    const struct run_show options = {.cluster = run->scenario.cluster->name,
+                                     .policy = run_policy_name(run),
+                                     .levels = &run->levels,
+                                     .is_activity_assumed = run->scenario.workload.synth != NULL};
+    struct show *show = run_show_new(run->metrics, &options);
     char jobs[JOBS_TEXT_BYTES];
-    table_run(run->metrics, &options, &out);
+    show_text(show, &out);
+    show_free(show);
     if (!args_flag(args, "quiet")) {
         tool_say("%s in %.2f s", jobs_text(run->result.submitted, jobs), elapsed);
         if (elapsed >= RATE_SHOWN_FROM_S)

@@ -25,26 +25,26 @@
  *
  * Law: the same cluster, source, policy, world and seed give the same rows and the same fingerprint.
  * Law: observing changes nothing.  Checks, more or fewer samples, a listener and questions to the scheduler change no
- * decision, no row and no integral at equal times.  Test: tests/property/test_observing.c.  It once caught that reserved
- * space was counted again at instants at which only a listener was told something.
+ * decision, no row and no integral at equal times.  Test: tests/property/test_observing.c.  It once caught that
+ * reserved space was counted again at instants at which only a listener was told something.
  *
- * A run is made at once, by engine_run, or in steps.  A fork is a run in steps: it is replayed up to a moment T, and
- * goes on from there.  The moment T is the state before anything of the time T happens.
+ * A run is made at once, by engine_run, or in steps.  A fork is a run in steps: replayed up to a moment T, it goes on
+ * from there.  The moment T is the state before anything of the time T happens.
  *
- *   TRY(engine_open(&engine, &config, &result));      config.sinks: of the part before T; none: it writes no rows
+ *   TRY(engine_open(&engine, &config, &result));      config.sinks: of the part before T
  *   error = engine_replay(engine, T);
  *   error = engine_adopt(engine, &other, source);     optional: another policy takes over
  *   engine_show(engine, &sink, 1);                    rows begin here
- *   error = engine_finish(&engine);                   (or engine_drop(&engine), on errors of the steps before it)
+ *   error = engine_finish(&engine);                   (or engine_drop(&engine), after an error before it)
  *
  * Laws of forks.  Test: tests/property/test_fork.c.
  *  - Same policy: a fork has the fingerprint of the run that was never forked.  It writes the same rows as that run,
  *    for each job and attempt that ends from T on, and for each sample after T.
- *  - Another policy starts with an empty scheduler.  Facts tell it the MIG layout of each GPU, the GPUs that each
- *    running job holds, which jobs are leaving, and when each waiting job was submitted.  It does not know what the old
- *    policy planned (claims, planned starts) or counted (past usage).
+ *  - Another policy starts with an empty scheduler.  STARTs on their way take effect at T.  Facts tell it the MIG
+ *    layout of each GPU, the GPUs that each running job holds, which jobs are leaving, and when each waiting job was
+ *    submitted.  It does not know what the old policy planned (claims, planned starts) or counted (past usage).
  *  - Integrals and counts of the timeline continue from before T.  A row of a job covers the whole life of the job.
- *  - No thread is alive between two steps, and no output is buffered here: the process may fork(2) itself, and each
+ *  - Between two steps no thread is alive and no output is buffered here: the process may fork(2) itself, and each
  *    child may go on (studies/run/fork.h).
  *
  * It does not: read files or clocks, print, or know what metrics are.

@@ -1,8 +1,8 @@
 /* Another policy takes over at a moment; see sim/engine/engine.h.
  *
- * The new scheduler is told of what there is by the facts that a live adaptor would use.  Members that a decision of
- * the old policy starts hold their space already: they are told as running.  Each fact is tested: what the new policy
- * cannot take over ends the run. */
+ * STARTs of the old policy that are on their way take effect now: the new scheduler knows none of its decisions, and
+ * may evict what they start.  Then it is told of what there is by the facts that a live adaptor would use.  Each fact
+ * is tested: what the new policy cannot take over ends the run. */
 #include "sim/engine/engine_loop.h"
 #include "sim/engine/engine_monitor.h"
 #include "sim/engine/engine_nodes.h"
@@ -41,36 +41,18 @@ static struct error adopt_gpus(struct engine *engine)
     return ERROR_OK;
 }
 
-/* All pieces that it holds, or that it is about to hold. */
-static struct piece *list_pieces(const struct sim_job *own, uint32_t *count)
+static void adopt_running(struct engine *engine, const struct sim_job *own, const struct job *told)
 {
-    uint32_t all = own->pieces.piece_count;
-    for (uint32_t c = 0; c < own->change_count; c++)
-        all += own->changes[c].is_join ? own->changes[c].piece_count : 0;
-    struct piece *pieces = mem_zalloc((size_t)all + 1, sizeof *pieces);
-    memcpy(pieces, job_pieces_all(&own->pieces), own->pieces.piece_count * sizeof *pieces);
-    *count = own->pieces.piece_count;
-    for (uint32_t c = 0; c < own->change_count; c++)
-        for (uint32_t p = 0; p < own->changes[c].piece_count && own->changes[c].is_join; p++)
-            pieces[(*count)++] = own->changes[c].pieces[p];
-    return pieces;
-}
-
-static void adopt_running(struct engine *engine, struct sim_job *own, const struct job *told)
-{
-    uint32_t count;
-    struct piece *pieces = list_pieces(own, &count);
     port_tell(&engine->port, &(struct fact){.kind = FACT_JOB_ADOPTED,
                                             .now = engine->now,
                                             .id = told->id,
                                             .job = told,
-                                            .pieces = pieces,
-                                            .piece_count = count,
+                                            .pieces = job_pieces_all(&own->pieces),
+                                            .piece_count = own->pieces.piece_count,
                                             .started = own->is_waiting ? engine->now : own->running_since});
     if (own->state == LIFE_LEAVING)
         port_tell(&engine->port,
                   &(struct fact){.kind = FACT_JOB_LEAVING, .now = engine->now, .id = told->id, .which = MEMBERS_ALL});
-    mem_free(pieces);
 }
 
 /* The jobs that it waited for and that have ended did so as it asked: else it had been rejected. */
@@ -84,27 +66,20 @@ static void drop_ended(const struct engine *engine, struct job *told, struct job
     told->after_count = count;
 }
 
-static struct error check_leaving(const struct engine *engine, const struct sim_job *own)
-{
-    for (uint32_t c = 0; c < own->change_count; c++)
-        if (!own->changes[c].is_join)
-            return cannot(engine, "some members of a job, but not all, are leaving their GPUs", "");
-    return ERROR_OK;
-}
-
 static struct error adopt_job(struct engine *engine, uint32_t slot, const struct job *job)
 {
     struct sim_job *own = &engine->jobs[slot];
     const uint64_t refused = sched_refused(engine->port.sched)->count;
     struct job room, told = *engine_told(engine, job, &room);
-    TRY(check_leaving(engine, own));
+    if (own->change_count > 0) /* the joins have been made */
+        return cannot(engine, "some members of a job, but not all, are leaving their GPUs", "");
     struct job_after *after = mem_zalloc((size_t)told.after_count + 1, sizeof *after);
     drop_ended(engine, &told, after);
     if (own->state == LIFE_HOLDING)
         own->stale_since = engine->now; /* the new policy makes it whole, or releases it */
     own->stale_after = engine_stale_after(engine, job);
     told.attained_gpu_ns = (int64_t)(own->row.held_milli_ns / GPU_MILLI);
-    if (own->pieces.piece_count > 0 || own->change_count > 0)
+    if (own->pieces.piece_count > 0)
         adopt_running(engine, own, &told);
     else
         port_job_submitted(&engine->port, &told, engine->now);
@@ -117,6 +92,17 @@ static void adopt_nodes(struct engine *engine)
     for (node_id n = 0; engine->nodes != NULL && n < engine->config->cluster->node_count; n++)
         if (engine->nodes->of[n].state != NODE_UP)
             port_node_changed(&engine->port, n, (enum node_state)engine->nodes->of[n].state, engine->now);
+}
+
+static void join_all(struct engine *engine)
+{
+    for (uint32_t slot = 0; slot < engine->job_used; slot++) {
+        struct sim_job *own = &engine->jobs[slot];
+        for (uint32_t c = 0; c < own->change_count; c++)
+            if (own->changes[c].is_join)
+                own->changes[c].due = engine->now;
+        engine_join_due(engine, slot);
+    }
 }
 
 /* Keep what each job waited for so far.  Another program does not tell it. */
@@ -164,6 +150,7 @@ static struct error adopt_jobs(struct engine *engine, struct job_source *source)
 struct error engine_adopt(struct engine *engine, const struct engine_policy *policy, struct job_source *source)
 {
     assert(engine->config->listener == NULL);
+    join_all(engine);
     keep_waits(engine);
     TRY(engine_open_sched(engine, policy, NULL));
     if (engine->monitor != NULL)

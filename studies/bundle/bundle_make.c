@@ -7,7 +7,7 @@
 #include "sim/live/event_file.h"
 #include "sim/scenario/scenario_files.h"
 #include "studies/bundle/bundle.h"
-#include "studies/comparison_page/comparison_folder.h"
+#include "studies/comparison_show/comparison_folder.h"
 #include "studies/run/record_gate.h"
 #include "studies/sweep/sweep_results.h"
 

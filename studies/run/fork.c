@@ -129,12 +129,12 @@ struct error fork_open(struct fork *fork, const char *folder, time_ns at, const 
     return error;
 }
 
-static const struct scenario *last_part(const struct fork *fork)
+/* ---- The scenario of the fork ---- */
+
+const struct scenario *fork_last(const struct fork *fork)
 {
     return &fork->parts[fork->part_count - 1].scenario;
 }
-
-/* ---- The scenario of the fork ---- */
 
 /* Read the resolved scenario without what may differ.  The caller frees it. */
 static json_t *world_of(const char *resolved)
@@ -203,15 +203,15 @@ struct error fork_scenario(const struct fork *fork, struct scenario *scenario, c
     struct error error = scenario_load(scenario, &own);
     record_gate_release(&gate);
     if (!error_is(error))
-        error = check_keys(last_part(fork), scenario);
+        error = check_keys(fork_last(fork), scenario);
     if (!error_is(error))
-        error = check_sharing(last_part(fork), scenario);
+        error = check_sharing(fork_last(fork), scenario);
     return error;
 }
 
 bool fork_adopts(const struct fork *fork, const struct scenario *scenario)
 {
-    const struct scenario *before = last_part(fork);
+    const struct scenario *before = fork_last(fork);
     bool differs = strcmp(before->policy_text, scenario->policy_text) != 0 ||
                    before->plugins.set.count != scenario->plugins.set.count;
     for (uint32_t p = 0; p < before->plugins.set.count && !differs; p++)
@@ -266,58 +266,66 @@ static struct error adopt(struct engine *engine, const struct scenario *scenario
     return error;
 }
 
-static struct error open_process(struct fork *fork, const struct engine_config *config)
+static struct error open_process(struct fork *fork)
 {
     const struct scenario *scenario = &fork->parts[0].scenario;
     const struct process_options options = {.command = "the recorded decisions",
                                             .answers = {fork->decisions.bytes, fork->decisions.length},
-                                            .cluster = config->cluster,
-                                            .queues = job_source_queues(config->source),
+                                            .cluster = scenario->cluster,
+                                            .queues = job_source_queues(fork->source),
                                             .policy = text_of(scenario->policy_text),
                                             .gangs_are_whole = (scenario->policy.guarantees & GUARANTEE_GANG) != 0,
                                             .sharing = &scenario->policy,
-                                            .stop = config->stop};
+                                            .stop = fork->config.stop};
     return process_open(&fork->process, &options);
 }
 
-static struct error replay(struct fork *fork, struct engine *engine, const struct engine_config *config)
+static bool is_stopped(const struct fork *fork)
 {
-    for (uint32_t p = 0; p + 1 < fork->part_count; p++) {
-        TRY(engine_replay(engine, fork->parts[p].until));
-        TRY(adopt(engine, &fork->parts[p + 1].scenario));
-    }
-    TRY(engine_replay(engine, fork->at));
-    return config->stop != NULL && *config->stop != 0 ? ERROR_OK : check_rows(fork);
+    return fork->config.stop != NULL && *fork->config.stop != 0;
 }
 
-struct error fork_replay(struct fork *fork, struct engine_config *config, struct engine **engine,
-                         struct engine_result *result)
+struct error fork_replay(struct fork *fork, const struct fork_how *how)
 {
     const struct run_facts *facts = &fork->record.facts;
-    const struct engine_policy first = policy_of(&fork->parts[0].scenario);
+    const struct scenario *first = &fork->parts[0].scenario;
+    TRY(scenario_open(first, &fork->source));
+    job_source_keep_arrivals(fork->source);
     fork->replayed = (struct fork_rows){.from = fork->record.manifest.fork.at,
                                         .until = fork->at < facts->end ? fork->at : facts->end};
     fork->replay_sink = (struct record_sink){.self = &fork->replayed, .on_job = count_row};
-    config->policy = first.policy;
-    config->typical = first.typical;
-    config->typical_count = first.typical_count;
-    config->sinks = &fork->replay_sink;
-    config->sink_count = 1;
-    config->shows_later = true;
+    fork->config = scenario_engine(first, fork->source);
+    fork->config.sinks = &fork->replay_sink;
+    fork->config.sink_count = 1;
+    fork->config.shows_later = true;
+    fork->config.is_checked = how->is_checked;
+    fork->config.on_end = how->on_end;
+    fork->config.end_self = how->end_self;
+    fork->config.stop = how->stop;
+    fork->config.on_progress = how->on_progress;
+    fork->config.progress_self = how->progress_self;
+    if (how->until > 0 && how->until < first->world.end)
+        fork->config.world.end = how->until;
     if (fork->decisions.length > 0) {
-        TRY(open_process(fork, config));
-        config->decider = process_decider(fork->process);
+        TRY(open_process(fork));
+        fork->config.decider = process_decider(fork->process);
     }
-    TRY(engine_open(engine, config, result));
-    struct error error = replay(fork, *engine, config);
-    if (error_is(error))
-        engine_drop(engine);
-    return error;
+    TRY(engine_open(&fork->engine, &fork->config, &fork->result));
+    for (uint32_t p = 0; p + 1 < fork->part_count && !is_stopped(fork); p++) {
+        TRY(engine_replay(fork->engine, fork->parts[p].until));
+        TRY(adopt(fork->engine, &fork->parts[p + 1].scenario));
+    }
+    TRY(engine_replay(fork->engine, fork->at));
+    return is_stopped(fork) ? ERROR_OK : check_rows(fork);
 }
 
-struct error fork_go_on(const struct fork *fork, struct engine *engine, const struct scenario *scenario)
+struct error fork_go_on(struct fork *fork, const struct scenario *scenario, const struct record_sink *sinks,
+                        size_t sink_count)
 {
-    return fork_adopts(fork, scenario) ? adopt(engine, scenario) : ERROR_OK;
+    if (fork_adopts(fork, scenario) && !is_stopped(fork))
+        TRY(adopt(fork->engine, scenario));
+    engine_show(fork->engine, sinks, sink_count);
+    return engine_finish(&fork->engine);
 }
 
 /* ---- The record of the fork ---- */
@@ -348,7 +356,10 @@ struct result_fork fork_told(const struct fork *fork, const struct scenario *sce
 
 void fork_release(struct fork *fork)
 {
+    engine_drop(&fork->engine);
+    error_release(&fork->result.stall);
     process_close(&fork->process);
+    job_source_close(fork->source);
     for (uint32_t p = 0; p < fork->part_count; p++) {
         scenario_release(&fork->parts[p].scenario);
         free(fork->parts[p].plugins);

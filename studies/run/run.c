@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "reports/html.h"
-#include "sim/plugins/guard.h"
+#include "reports/run_show.h"
 
 const char *run_policy_name(const struct run *run)
 {
@@ -93,19 +92,19 @@ static struct error check_guarantees(const struct policy_config *policy)
     return error;
 }
 
-/* Replay the record that is forked, and go on from the moment, with the sinks of the config. */
-static struct error go_on(struct run *run, struct engine_config *config)
+/* Replay the record that is forked, unless that is done, and go on from the moment. */
+static struct error go_on(struct run *run, const struct engine_config *config)
 {
-    struct engine *engine;
-    const struct engine_config shown = *config;
-    TRY(fork_replay(&run->fork, config, &engine, &run->result));
-    struct error error = fork_go_on(&run->fork, engine, &run->scenario);
-    if (error_is(error)) {
-        engine_drop(&engine);
-        return error;
-    }
-    engine_show(engine, shown.sinks, shown.sink_count);
-    return engine_finish(&engine);
+    if (run->fork == &run->own_fork)
+        TRY(fork_replay(run->fork, &(struct fork_how){.is_checked = config->is_checked,
+                                                      .stop = config->stop,
+                                                      .on_progress = config->on_progress,
+                                                      .progress_self = config->progress_self}));
+    TRY(fork_go_on(run->fork, &run->scenario, config->sinks, config->sink_count));
+    run->source = run->fork->source;
+    run->result = run->fork->result;
+    run->fork->result.stall = ERROR_OK;
+    return ERROR_OK;
 }
 
 static struct error simulate(struct run *run)
@@ -127,26 +126,20 @@ static struct error simulate(struct run *run)
         sinks[sink_count++] = *options->sink;
     if (options->on_begin != NULL)
         options->on_begin();
-    TRY(open_process(run));
-    struct engine_config config = {.watch = &guard_watch,
-                                   .cluster = cluster,
-                                   .source = run->source,
-                                   .policy = &run->scenario.policy,
-                                   .world = run->scenario.world,
-                                   .typical = run->scenario.typical,
-                                   .typical_count = run->scenario.typical_count,
-                                   .seed = run->scenario.seed,
-                                   .sinks = sinks,
-                                   .sink_count = sink_count,
-                                   .is_checked = options->is_checked,
-                                   .stop = options->stop,
-                                   .on_progress = options->on_progress,
-                                   .progress_self = options->progress_self};
+    if (run->fork == NULL)
+        TRY(open_process(run));
+    struct engine_config config = scenario_engine(&run->scenario, run->source);
+    config.sinks = sinks;
+    config.sink_count = sink_count;
+    config.is_checked = options->is_checked;
+    config.stop = options->stop;
+    config.on_progress = options->on_progress;
+    config.progress_self = options->progress_self;
     if (run->process != NULL)
         config.decider = process_decider(run->process);
     if (run->events != NULL)
         config.listener = event_file_listener(run->events);
-    TRY(options->fork != NULL ? go_on(run, &config) : engine_run(&config, &run->result));
+    TRY(run->fork != NULL ? go_on(run, &config) : engine_run(&config, &run->result));
     if (options->stop == NULL || *options->stop == 0)
         TRY(job_source_check(run->source));
     metrics_finish(run->metrics);
@@ -159,8 +152,10 @@ static struct error load_scenario(struct run *run)
     struct scenario_options scenario = run->options->scenario;
     if (run->options->fork == NULL)
         return scenario_load(&run->scenario, &scenario);
-    TRY(fork_open(&run->fork, run->options->fork, run->options->fork_at, &scenario));
-    return fork_scenario(&run->fork, &run->scenario, &scenario);
+    if (run->options->moment == NULL)
+        TRY(fork_open(&run->own_fork, run->options->fork, run->options->fork_at, &scenario));
+    run->fork = run->options->moment != NULL ? run->options->moment : &run->own_fork;
+    return fork_scenario(run->fork, &run->scenario, &scenario);
 }
 
 struct error run_simulate(struct run *run, const struct run_options *options)
@@ -170,8 +165,9 @@ struct error run_simulate(struct run *run, const struct run_options *options)
     struct gates gates;
     TRY(run_service_levels(&run->scenario, &run->arena, &run->levels));
     TRY(run_gates(&run->scenario, &run->arena, &gates));
-    TRY(scenario_open(&run->scenario, &run->source));
-    if (options->out != NULL || options->keeps_arrivals)
+    if (run->fork == NULL)
+        TRY(scenario_open(&run->scenario, &run->source));
+    if (run->fork == NULL && (options->out != NULL || options->keeps_arrivals))
         job_source_keep_arrivals(run->source);
     run->metrics = metrics_new();
     return simulate(run);
@@ -219,8 +215,9 @@ static void fill_inputs(const struct run *run, struct manifest *manifest)
     size_t count = 0;
     if (run->scenario.digest[0] != '\0')
         inputs[count++] = (struct result_input){.role = "scenario", .name = path, .digest = run->scenario.digest};
-    if (run->options->fork != NULL)
-        inputs[count++] = (struct result_input){.role = "record", .name = run->fork.folder, .digest = run->fork.digest};
+    if (run->fork != NULL)
+        inputs[count++] =
+            (struct result_input){.role = "record", .name = run->fork->folder, .digest = run->fork->digest};
     if (run->scenario.cluster_path[0] != '\0')
         inputs[count++] = (struct result_input){
             .role = "cluster", .name = run->scenario.cluster_path, .digest = run->scenario.cluster_digest};
@@ -270,9 +267,9 @@ static void fill_manifest(const struct run *run, struct manifest *manifest)
                      .declared_by_row = facts->declared_by_row,
                      .declared_row_count = facts->declared_row_count},
         .scenario_json = run->scenario.resolved};
-    if (run->options->fork != NULL) {
-        manifest->before = mem_zalloc(run->fork.part_count, sizeof *manifest->before);
-        manifest->result.fork = fork_told(&run->fork, &run->scenario, manifest->before);
+    if (run->fork != NULL) {
+        manifest->before = mem_zalloc(run->fork->part_count, sizeof *manifest->before);
+        manifest->result.fork = fork_told(run->fork, &run->scenario, manifest->before);
     }
     fill_inputs(run, manifest);
 }
@@ -327,12 +324,17 @@ static struct error commit(struct run *run, struct manifest *manifest, const str
     struct result_host here = host != NULL ? *host : (struct result_host){0};
     char folder[PATH_MAX];
     here.folder = getcwd(folder, sizeof folder);
-    struct html_options options = {.title = scenario_title(&run->scenario),
-                                   .cluster = run->scenario.cluster->name,
-                                   .policy = run_policy_name(run),
-                                   .arguments = run->options->arguments};
+    const struct run_show options = {.title = scenario_title(&run->scenario),
+                                     .cluster = run->scenario.cluster->name,
+                                     .policy = run_policy_name(run),
+                                     .arguments = run->options->arguments,
+                                     .levels = &run->levels,
+                                     .manifest = &manifest->result,
+                                     .is_activity_assumed = run->scenario.workload.synth != NULL};
     fill_manifest(run, manifest);
-    html_text(run->metrics, &manifest->result, &options, output_buffer(run->page));
+    struct show *show = run_show_new(run->metrics, &options);
+    show_page(show, NULL, output_buffer(run->page));
+    show_free(show);
     TRY(output_seal(run->page));
     TRY(seal_rows(run));
     fill_files(run, manifest);
@@ -355,13 +357,14 @@ void run_release(struct run *run)
     error_release(&run->result.stall); /* it is set if the caller did not show it */
     record_files_discard(&run->files);
     event_file_discard(&run->events);
-    fork_release(&run->fork);
+    if (run->fork == NULL)
+        job_source_close(run->source);
+    fork_release(&run->own_fork);
     process_close(&run->process);
     output_discard(&run->page);
     output_discard(&run->summary);
     folder_close(&run->folder);
     metrics_free(run->metrics);
-    job_source_close(run->source);
     scenario_release(&run->scenario);
     arena_release(&run->arena);
 }

@@ -46,21 +46,22 @@ struct run_options {     /* all but `version` may be NULL, 0 or false */
     void *progress_self;
     const char *fork;             /* the folder of a record, whose scenario is taken; NULL: the run begins at 0 */
     time_ns fork_at;              /* the moment of that record at which the run begins */
+    struct fork *moment;          /* the same moment, replayed already; borrowed, and used up; NULL: it is made here */
     const char *const *arguments; /* the command line, for the page; NULL-terminated; NULL: none */
 };
 
 struct run {
     const struct run_options *options; /* borrowed */
     struct scenario scenario;
-    struct job_source *source;
-    struct metrics *metrics; /* complete after run_simulate */
+    struct job_source *source; /* of a fork that of its replay */
+    struct metrics *metrics;   /* complete after run_simulate */
     struct engine_result result;
     struct service_levels levels; /* in the arena */
     struct folder *folder;        /* of the record, held until run_release; NULL without one, like the next three */
     struct record_files *files;
     struct output *page, *summary; /* report.html and result.json */
     struct event_file *events;     /* NULL without events */
-    struct fork fork;              /* {0}: the run begins at 0 */
+    struct fork *fork, own_fork;   /* own_fork, or the moment of the options; NULL: the run begins at 0 */
     struct process *process;       /* NULL if the library decides */
     struct arena arena;
 };

@@ -15,12 +15,12 @@
 #include "base/hash.h"
 #include "base/random.h"
 #include "policies/config/presets.h"
-#include "sim/plugins/guard.h"
 #include "sim/scenario/scenario.h"
 #include "tests/support/forked.h"
 #include "tests/support/interval.h"
 #include "tests/support/random_policy.h"
 #include "tests/support/random_sizes.h"
+#include "tests/support/rich_world.h"
 #include "tests/support/scratch.h"
 #include "tests/support/told.h"
 
@@ -30,6 +30,7 @@ enum {
     MOMENTS_FULL = 40,
     DRAWS_MAX = 200,
     SEEDS_SMALL = 20,
+    SWITCHES_SMALL = 60,
     SEEDS_FULL = 2000,
     STALL_STEPS = 2000
 };
@@ -39,7 +40,8 @@ enum {
 /* ---- Rows as hashes ---- */
 
 struct seen_row {
-    time_ns time; /* of its end, or of the sample */
+    time_ns time;  /* of its end, or of the sample */
+    time_ns start; /* of an attempt */
     uint64_t hash;
 };
 
@@ -54,7 +56,7 @@ struct seen {
 static void note(struct seen *seen, int kind, time_ns time, uint64_t hash)
 {
     MEM_GROW(seen->rows[kind], seen->capacity[kind], (size_t)seen->count[kind] + 1);
-    seen->rows[kind][seen->count[kind]++] = (struct seen_row){time, hash};
+    seen->rows[kind][seen->count[kind]++] = (struct seen_row){.time = time, .hash = hash};
 }
 
 static void seen_release(struct seen *seen)
@@ -119,6 +121,8 @@ static struct error on_attempt(void *self, const struct attempt_row *row)
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         MIX(hash, values[i]);
     note(self, 1, row->end, hash);
+    struct seen *seen = self;
+    seen->rows[1][seen->count[1] - 1].start = row->start;
     return ERROR_OK;
 }
 
@@ -154,25 +158,18 @@ static struct error on_sample(void *self, const struct timeline_row *row)
 
 enum { NEVER_FORKED = -1 };
 
-/* at: of the fork; NEVER_FORKED: none.  other: the policy that takes over there; NULL: none.  Every invariant is checked
- * at every instant. */
+/* at: of the fork; NEVER_FORKED: none.  other: the policy that takes over there; NULL: none.  Every invariant is
+ * checked at every instant. */
 static struct error play(const struct scenario *scenario, struct seen *seen, time_ns at, const struct scenario *other)
 {
     struct job_source *source;
     *seen = (struct seen){.fingerprint = 0};
     const struct record_sink sink = {.self = seen, .on_job = on_job, .on_attempt = on_attempt, .on_sample = on_sample};
     TRY(scenario_open(scenario, &source));
-    const struct engine_config config = {.watch = &guard_watch,
-                                         .cluster = scenario->cluster,
-                                         .source = source,
-                                         .policy = &scenario->policy,
-                                         .world = scenario->world,
-                                         .typical = scenario->typical,
-                                         .typical_count = scenario->typical_count,
-                                         .seed = scenario->seed,
-                                         .sinks = &sink,
-                                         .sink_count = 1,
-                                         .is_checked = true};
+    struct engine_config config = scenario_engine(scenario, source);
+    config.sinks = &sink;
+    config.sink_count = 1;
+    config.is_checked = true;
     struct engine_policy policy = {0};
     if (other != NULL)
         policy = (struct engine_policy){&other->policy, other->typical, other->typical_count};
@@ -437,6 +434,37 @@ static void test_hoarders(void **state)
     assert_true(broken == 0 && stuck > 0);
 }
 
+/* A nanosecond before a START takes effect another policy takes over; it may evict the job at once. */
+static void test_starts(void **state)
+{
+    (void)state;
+    const struct test_seeds seeds = test_seeds(SWITCHES_SMALL, SEEDS_FULL);
+    int broken = 0, made = 0;
+    for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++) {
+        struct rich_world world;
+        struct random_stream stream;
+        struct seen whole = {.fingerprint = 0};
+        char name[32];
+        snprintf(name, sizeof name, "rich seed %llu", (unsigned long long)seed);
+        random_stream_init(&stream, seed, "starts", 0);
+        rich_world_load(&world, seed);
+        const bool shares = world.has_other && world.scenario.policy.sharing == world.other.policy.sharing;
+        world.scenario.world.decision_latency = world.other.world.decision_latency = 40 * TIME_NS_PER_S;
+        struct error error = play(&world.scenario, &whole, NEVER_FORKED, NULL);
+        for (uint32_t i = 0; i < 4 && shares && !error_is(error) && whole.count[1] > 0; i++) {
+            const time_ns at = whole.rows[1][random_below(&stream, whole.count[1])].start - 1;
+            broken += !adopts(&world.scenario, &world.other, &whole, at, name);
+            made++;
+        }
+        error_release(&error);
+        seen_release(&whole);
+        rich_world_release(&world);
+        scratch_empty();
+    }
+    print_message("%d switches\n", made);
+    assert_int_equal(broken, 0);
+}
+
 /* ---- Random worlds and policies ---- */
 
 static void load_random(struct scenario *scenario, uint64_t seed)
@@ -488,8 +516,8 @@ static void test_random_worlds(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_presets), cmocka_unit_test(test_sharing),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_presets),  cmocka_unit_test(test_sharing),
                                        cmocka_unit_test(test_switches), cmocka_unit_test(test_hoarders),
-                                       cmocka_unit_test(test_random_worlds)};
+                                       cmocka_unit_test(test_starts),   cmocka_unit_test(test_random_worlds)};
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

@@ -25,7 +25,6 @@
 #include "policies/explain.h"
 #include "reports/record_read.h"
 #include "reports/result.h"
-#include "sim/plugins/guard.h"
 #include "sim/record/record_files.h"
 #include "tests/support/forked.h"
 #include "tests/support/interval.h"
@@ -100,18 +99,11 @@ static struct error play(struct told *told, const struct how *how)
                                         how->also != NULL ? *how->also : (struct record_sink){.self = NULL}};
     TRY(scenario_open(scenario, &source));
     job_source_keep_arrivals(source);
-    struct engine_config config = {.watch = &guard_watch,
-                                   .cluster = scenario->cluster,
-                                   .source = source,
-                                   .policy = &scenario->policy,
-                                   .world = scenario->world,
-                                   .typical = scenario->typical,
-                                   .typical_count = scenario->typical_count,
-                                   .seed = scenario->seed,
-                                   .sinks = sinks,
-                                   .sink_count = 3,
-                                   .is_checked = how->is_checked,
-                                   .listener = how->has_listener ? &listener : NULL};
+    struct engine_config config = scenario_engine(scenario, source);
+    config.sinks = sinks;
+    config.sink_count = 3;
+    config.is_checked = how->is_checked;
+    config.listener = how->has_listener ? &listener : NULL;
     config.world.sample_interval = how->sample_interval;
     struct error error = how->fork_at == 0 ? engine_run(&config, &told->result)
                                            : forked_run(&config, scenario, how->fork_at, how->policy, &told->result);
@@ -301,7 +293,8 @@ static void check_fork(const struct told *whole, time_ns at, const struct engine
 {
     struct told told;
     told_open(&told, world.scenario.cluster->gpu_count);
-    struct error error = play(&told, &(struct how){.sample_interval = world.coarse, .fork_at = at, .policy = policy});
+    struct error error = play(
+        &told, &(struct how){.sample_interval = world.coarse, .is_checked = true, .fork_at = at, .policy = policy});
     if (error_is(error) || error_is(told.result.stall)) {
         if (policy == NULL)
             broken("a fork under the same policy: %s", error_is(error) ? error_message(&error) : "it stalls");
@@ -338,8 +331,7 @@ static void check_world(uint64_t seed)
         const bool has_moment = at > 0 && at < end;
         if (told_broken()[0] == '\0' && has_moment)
             check_fork(&plain, at, NULL);
-        const bool has_starts = world.scenario.world.decision_latency > 0; /* a START on its way is not adopted yet */
-        if (told_broken()[0] == '\0' && has_moment && world.has_other && !has_starts)
+        if (told_broken()[0] == '\0' && has_moment && world.has_other)
             check_fork(&plain, at,
                        &(struct engine_policy){&world.other.policy, world.other.typical, world.other.typical_count});
     } else {

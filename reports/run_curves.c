@@ -1,13 +1,11 @@
-/* reports/html_curves.c -- what a run was like over time, as series of a plot. */
+/* reports/run_curves.c -- what a run was like over time, as series of a plot. */
 #include <math.h>
 
-#include "base/mem.h"
-#include "reports/html_inside.h"
-#include "reports/view.h"
+#include "reports/run_curves.h"
 
-enum { POINTS_MAX = 480, TABLE_ROWS_MAX = 28, PLAIN_COUNT = 8 };
+enum { POINTS_MAX = 480, PLAIN_COUNT = 8 };
 
-static void choose_unit(struct html_curves *curves, double end_s)
+static void choose_unit(struct run_curves *curves, double end_s)
 {
     static const struct {
         double above_s, unit_s;
@@ -25,7 +23,7 @@ static void choose_unit(struct html_curves *curves, double end_s)
 }
 
 /* A mean over an interval is a difference of the running integrals, so it is exact for any width. */
-static void add_interval(struct html_curves *curves, const struct timeline_row *from, const struct timeline_row *to)
+static void add_interval(struct run_curves *curves, const struct timeline_row *from, const struct timeline_row *to)
 {
     double start_s = time_to_seconds(from->time), end_s = time_to_seconds(to->time);
     double span_s = end_s - start_s;
@@ -42,7 +40,7 @@ static void add_interval(struct html_curves *curves, const struct timeline_row *
 
 /* Work is booked as lost in the interval in which it was thrown away.  What exceeds the useful work of that interval
  * was done before: book it as lost there.  Then turn GPU time into GPUs. */
-static void settle_spent(struct html_curves *curves, const double *spans_s)
+static void settle_spent(struct run_curves *curves, const double *spans_s)
 {
     double *useful = curves->spent[SPENT_USEFUL], *lost = curves->spent[SPENT_LOST];
     for (size_t i = curves->count; i-- > 0;) {
@@ -69,14 +67,14 @@ static void space_sum(double sum[SPACE_COUNT], const struct space_row *row)
         sum[SPACE_CAUSES + c] += row->fragmented_gpus[c];
 }
 
-struct html_curves html_curves_new(const struct metrics *metrics, double end_s)
+struct run_curves run_curves_of(struct show *show, const struct metrics *metrics, double end_s)
 {
     static const struct timeline_row run_start = {0};
     size_t count;
     const struct timeline_row *samples = metrics_samples(metrics, &count);
-    double *numbers = mem_zalloc((PLAIN_COUNT + SPACE_COUNT + SPENT_COUNT) * (POINTS_MAX + 1), sizeof *numbers);
+    double *numbers = show_numbers(show, (PLAIN_COUNT + SPACE_COUNT + SPENT_COUNT) * (POINTS_MAX + 1));
     double spans_s[POINTS_MAX + 1];
-    struct html_curves curves = {.time = numbers};
+    struct run_curves curves = {.time = numbers};
     double **columns[] = {&curves.allocated, &curves.active,   &curves.reserved,  &curves.down,
                           &curves.pending,   &curves.recorded, &curves.in_service};
     for (size_t c = 0; c < PLAIN_COUNT - 1; c++)
@@ -114,83 +112,29 @@ struct html_curves html_curves_new(const struct metrics *metrics, double end_s)
     return curves;
 }
 
-struct plot_series html_capacity_series(const struct metrics *metrics, const struct html_curves *curves, double x[2],
-                                        double y[2])
+struct plot_series run_capacity_series(const struct metrics *metrics, const struct run_curves *curves, double *xy)
 {
-    const bool is_level = !(html_highest(curves->spent[SPENT_ABSENT], curves->count) > 0);
-    x[0] = 0;
-    x[1] = curves->end;
-    y[0] = y[1] = (double)metrics_facts(metrics)->gpu_count;
+    const bool is_level = !(show_highest(curves->spent[SPENT_ABSENT], curves->count) > 0);
+    xy[0] = 0;
+    xy[1] = curves->end;
+    xy[2] = xy[3] = (double)metrics_facts(metrics)->gpu_count;
     return (struct plot_series){.label = "capacity",
-                                .x = is_level ? x : curves->time,
-                                .y = is_level ? y : curves->in_service,
+                                .x = is_level ? xy : curves->time,
+                                .y = is_level ? xy + 2 : curves->in_service,
                                 .count = is_level ? 2 : curves->count,
                                 .colour = PLOT_BLACK};
 }
 
-double html_scale_end(double high)
+bool run_warmup_series(const struct metrics *metrics, const struct run_curves *curves, double top, double *xy,
+                       struct plot_series *series)
 {
-    static const double steps[] = {1, 2, 2.5, 4, 5, 8, 10};
-    if (!(high > 0))
-        return 1;
-    double power = pow(10, floor(log10(high)));
-    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
-        if (steps[i] * power >= high * (1 - 1e-9))
-            return steps[i] * power;
-    return 10 * power;
-}
-
-double html_highest(const double *values, size_t count)
-{
-    double high = 0;
-    for (size_t i = 0; i < count; i++)
-        high = fmax(high, values[i]);
-    return high;
-}
-
-bool html_warmup_series(const struct metrics *metrics, const struct html_curves *curves, double top, double x[2],
-                        double y[2], struct plot_series *series)
-{
-    double at = time_to_seconds(metrics_facts(metrics)->warmup) / curves->unit_s;
+    const double at = time_to_seconds(metrics_facts(metrics)->warmup) / curves->unit_s;
     if (!(at > 0 && at < curves->end))
         return false;
-    x[0] = x[1] = at;
-    y[0] = 0;
-    y[1] = top;
+    xy[0] = xy[1] = at;
+    xy[2] = 0;
+    xy[3] = top;
     *series = (struct plot_series){
-        .label = "end of the warm-up", .x = x, .y = y, .count = 2, .colour = PLOT_PINK, .is_dashed = true};
+        .label = "end of the warm-up", .x = xy, .y = xy + 2, .count = 2, .colour = PLOT_PINK, .is_dashed = true};
     return true;
-}
-
-static void time_table(const struct html_curves *curves, const double *const *columns, const char *const *heads,
-                       size_t column_count, bool is_open, struct buffer *out)
-{
-    html_data_open(is_open, curves->unit, out);
-    for (size_t c = 0; c < column_count; c++)
-        buffer_format(out, "<th scope=\"col\">%s</th>", heads[c]);
-    buffer_string(out, "</tr></thead><tbody>\n");
-    size_t stride = (curves->count + TABLE_ROWS_MAX - 1) / TABLE_ROWS_MAX;
-    for (size_t i = 0; i < curves->count; i += stride) {
-        buffer_format(out, "<tr><td>%.2f</td>", curves->time[i]);
-        for (size_t c = 0; c < column_count; c++) {
-            buffer_string(out, "<td>");
-            view_amount(out, columns[c][i]);
-            buffer_string(out, "</td>");
-        }
-        buffer_string(out, "</tr>\n");
-    }
-    html_data_close(out);
-}
-
-void html_over_time(const struct plot *plot, const struct html_curves *curves, const struct plot_tool *tool,
-                    const char *y_text, const double *const *columns, const char *const *heads, size_t column_count,
-                    struct buffer *out)
-{
-    size_t from = out->length;
-    struct buffer caption = {0};
-    buffer_format(&caption, "%s since the start", curves->unit);
-    html_drawing(plot, tool, y_text, buffer_c_string(&caption), out);
-    buffer_release(&caption);
-    time_table(curves, columns, heads, column_count, !html_has_drawing(out, from), out);
-    buffer_string(out, "</section>\n");
 }

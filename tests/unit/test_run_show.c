@@ -1,4 +1,5 @@
-/* tests/unit/test_html.c -- the page: nothing escapes, nothing is fetched, nothing is lost without gnuplot. */
+/* tests/unit/test_run_show.c -- a run as a page and as text: nothing escapes, nothing is fetched, nothing is lost
+ * without gnuplot, no line is wider than a screen. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +9,9 @@
 
 #include <cmocka.h>
 
-#include "reports/html.h"
+#include "reports/run_figures.h"
+#include "reports/run_show.h"
+#include "reports/view.h"
 #include "tests/support/fake_run.h"
 
 static const char *const nasty_names[] = {"<script>alert(1)</script>",
@@ -30,14 +33,44 @@ static const struct result_manifest manifest = {.version = "0.1.0",
                                                 .input_count = 1,
                                                 .scenario_json = "{\"a\":\"</pre><script>\"}"};
 
-static void make_page(const struct fake_run *run, const struct html_options *options, struct buffer *out)
+static const struct plot_tool no_gnuplot = {.gnuplot = "/nonexistent/gnuplot"};
+
+static struct metrics *metrics_of(const struct fake_run *run)
 {
     struct metrics *metrics = metrics_new();
     struct record_sink sink = metrics_sink(metrics);
     fake_run_feed(run, &sink);
     metrics_finish(metrics);
-    html_text(metrics, &manifest, options, out);
+    return metrics;
+}
+
+static struct metrics *metrics_of_nothing(void)
+{
+    const struct run_facts facts = {.end = TIME_NS_PER_S, .gpu_count = 8, .is_partial = true};
+    struct metrics *metrics = metrics_new();
+    struct record_sink sink = metrics_sink(metrics);
+    assert_false(error_is(sink.on_finished(sink.self, &facts)));
+    metrics_finish(metrics);
+    return metrics;
+}
+
+/* Frees the metrics; is_page: else the text. */
+static void write_run(struct metrics *metrics, struct run_show options, const struct plot_tool *tool, bool is_page,
+                      struct buffer *out)
+{
+    options.manifest = is_page ? &manifest : NULL;
+    struct show *show = run_show_new(metrics, &options);
+    if (is_page)
+        show_page(show, tool, out);
+    else
+        show_text(show, out);
+    show_free(show);
     metrics_free(metrics);
+}
+
+static void make_page(const struct fake_run *run, const struct run_show *options, struct buffer *out)
+{
+    write_run(metrics_of(run), options != NULL ? *options : (struct run_show){0}, NULL, true, out);
 }
 
 static size_t occurrences(struct buffer *text, const char *piece)
@@ -89,7 +122,7 @@ static const struct fake_run nasty_run = {.jobs = 3000,
 static void nasty_names_stay_text(void **state)
 {
     (void)state;
-    struct html_options options = {
+    const struct run_show options = {
         .title = "<script>t", .cluster = "<script>c", .policy = "<script>p", .arguments = arguments};
     struct buffer page = {0};
     make_page(&nasty_run, &options, &page);
@@ -117,9 +150,8 @@ static void the_same_run_gives_the_same_page(void **state)
 static void without_gnuplot_the_tables_stand_alone(void **state)
 {
     (void)state;
-    struct html_options options = {.tool.gnuplot = "/nonexistent/gnuplot"};
     struct buffer page = {0};
-    make_page(&nasty_run, &options, &page);
+    write_run(metrics_of(&nasty_run), (struct run_show){0}, &no_gnuplot, true, &page);
     check_harmless(&page);
     check_balanced(&page);
     assert_int_equal(occurrences(&page, "<svg"), 0);
@@ -137,12 +169,12 @@ static void communication_has_a_section_if_declared(void **state)
     run.workload_classes = classes;
     struct buffer silent = {0}, page = {0};
     make_page(&run, NULL, &silent);
-    assert_int_equal(occurrences(&silent, "<h2>Communication</h2>"), 0);
+    assert_int_equal(occurrences(&silent, "<h2>Communication, GPU h</h2>"), 0);
     run.communicates = true;
     make_page(&run, NULL, &page);
     check_harmless(&page);
     check_balanced(&page);
-    assert_int_equal(occurrences(&page, "<h2>Communication</h2>"), 1);
+    assert_int_equal(occurrences(&page, "<h2>Communication, GPU h</h2>"), 1);
     assert_int_equal(occurrences(&page, "nan"), 0);
     const struct {
         const char *row;
@@ -170,21 +202,144 @@ static void many_queues_do_not_swell_it(void **state)
     buffer_release(&page);
 }
 
-static void a_run_without_jobs_has_a_page(void **state)
+static void a_run_without_jobs_is_shown(void **state)
 {
     (void)state;
-    struct metrics *metrics = metrics_new();
-    struct record_sink sink = metrics_sink(metrics);
-    struct run_facts facts = {.end = TIME_NS_PER_S, .gpu_count = 8, .is_partial = true};
-    assert_false(error_is(sink.on_finished(sink.self, &facts)));
-    metrics_finish(metrics);
-    struct buffer page = {0};
-    html_text(metrics, &manifest, NULL, &page);
+    struct buffer page = {0}, text = {0};
+    write_run(metrics_of_nothing(), (struct run_show){0}, NULL, true, &page);
+    write_run(metrics_of_nothing(), (struct run_show){0}, NULL, false, &text);
     check_harmless(&page);
     assert_int_equal(occurrences(&page, "Partial: the run was stopped"), 1);
+    assert_int_equal(occurrences(&text, "Partial: the run was stopped"), 1);
     assert_int_equal(occurrences(&page, "nan"), 0);
     buffer_release(&page);
+    buffer_release(&text);
+}
+
+static void check_lines(struct buffer *table)
+{
+    for (size_t i = 0; i < table->length; i++) {
+        unsigned char c = (unsigned char)table->bytes[i];
+        assert_true(c >= 0x20 || c == '\n');
+    }
+    struct text rest = {table->bytes, table->length - 1}, line;
+    assert_true(table->bytes[table->length - 1] == '\n');
+    while (text_cut(&rest, '\n', &line))
+        if (view_width(line) > SHOW_WIDTH)
+            fail_msg("%zu columns: %.*s", view_width(line), (int)line.length, line.at);
+}
+
+static void no_line_is_wider_than_a_screen(void **state)
+{
+    (void)state;
+    static const char *const names[] = {
+        "a-queue-with-a-name-that-goes-on-and-on-until-nobody-can-read-it-any-more-and-further",
+        "\x1b]0;title\x07",
+        "two\nlines",
+        "",
+        "tab\ttab",
+        "q5",
+        "q6",
+        "q7",
+        "q8",
+        "q9",
+        "q10",
+        "q11"};
+    struct fake_run run = {.jobs = 3000,
+                           .gpus = 64,
+                           .queues = 12,
+                           .seed = 9,
+                           .load = 3,
+                           .price_usd_per_gpu_h = 98765.4,
+                           .rejected_every = 7,
+                           .workload_classes = names,
+                           .queue_names = names,
+                           .communicates = true};
+    for (int is_large = 0; is_large < 2; is_large++) {
+        struct buffer out = {0};
+        run.span_s = is_large ? 300 * 86400.0 : 3600;
+        write_run(metrics_of(&run), (struct run_show){.cluster = names[0], .policy = names[0]}, NULL, false, &out);
+        check_lines(&out);
+        assert_non_null(strstr(buffer_c_string(&out), "and 2 more"));
+        assert_non_null(strstr(buffer_c_string(&out), "NeverFits"));
+        assert_non_null(strstr(buffer_c_string(&out), "\nCommunication, GPU h "));
+        buffer_release(&out);
+    }
+}
+
+/* ---- several runs ---- */
+
+static struct metrics *side_of(uint32_t jobs, double load)
+{
+    const struct fake_run run = {.jobs = jobs, .gpus = 64, .queues = 4, .seed = 4, .load = load, .warmup_s = 3600};
+    return metrics_of(&run);
+}
+
+static void overlay(const struct run_line *lines, size_t count, const struct plot_tool *tool, struct buffer *out)
+{
+    struct show *show = show_new("sides");
+    run_overlay(show, lines, count);
+    show_page(show, tool, out);
+    show_free(show);
+}
+
+/* Without gnuplot the tables hold all: a column for each run, in each figure, and the name as text.  The same run twice
+ * has the same numbers in both columns. */
+static void each_run_has_its_column(void **state)
+{
+    (void)state;
+    struct metrics *metrics = side_of(3000, 0.9);
+    const struct run_line lines[] = {{"plain", metrics, run_line_colour(0)},
+                                     {"<script>\xe2\x80\xae", metrics, run_line_colour(1)}};
+    struct buffer out = {0};
+    size_t rows = 0;
+    overlay(lines, 2, &no_gnuplot, &out);
+    const size_t figures = occurrences(&out, "No drawing: gnuplot is not installed");
+    assert_true(figures >= 5); /* allocated, pending, and three classes at least */
+    assert_int_equal(occurrences(&out, "<details open><summary>Data"), figures);
+    assert_int_equal(occurrences(&out, "<th scope=\"col\">plain</th>"), figures);
+    assert_int_equal(occurrences(&out, "<th scope=\"col\">&lt;script&gt;\xef\xbf\xbd</th>"), figures);
+    assert_int_equal(occurrences(&out, "<script"), 0);
+    assert_int_equal(occurrences(&out, "nan"), 0);
+    check_balanced(&out);
+    for (const char *at = buffer_c_string(&out); (at = strstr(at, "<tr><th scope=\"row\">")) != NULL; at++) {
+        const char *a = strstr(at, "<td>"), *b = strstr(a + 4, "<td>"), *end = strstr(b, "</tr>");
+        assert_memory_equal(a, b, (size_t)(end - b));
+        assert_int_equal(b - a, end - b);
+        rows++;
+    }
+    assert_true(rows > 60);
+    buffer_release(&out);
     metrics_free(metrics);
+}
+
+/* A drawing has a line for each run, in its colour; one that ended at once has none, and hides no other. */
+static void each_run_has_its_line(void **state)
+{
+    (void)state;
+    struct metrics *metrics[RUN_LINES_MAX];
+    struct run_line lines[RUN_LINES_MAX];
+    struct buffer out = {0};
+    for (size_t i = 0; i < RUN_LINES_MAX; i++) {
+        metrics[i] = i == 0 ? metrics_of_nothing() : side_of(500, 0.5 + 0.1 * (double)i);
+        lines[i] = (struct run_line){"side", metrics[i], run_line_colour(i)};
+    }
+    overlay(lines, RUN_LINES_MAX, NULL, &out);
+    if (occurrences(&out, "gnuplot is not installed") == 0) {
+        const size_t drawings = occurrences(&out, "<svg ");
+        assert_true(drawings >= 4);
+        for (size_t i = 0; i < RUN_LINES_MAX; i++) {
+            char line[32];
+            snprintf(line, sizeof line, "<g class=\"series c%d\">", (int)run_line_colour(i));
+            assert_true(i == 0 ? occurrences(&out, line) == 0 : occurrences(&out, line) >= drawings);
+        }
+    }
+    out.length = 0;
+    overlay(lines, 1, NULL, &out);
+    assert_int_equal(occurrences(&out, "<section>"), 0);
+    buffer_release(&out);
+    for (size_t i = 0; i < RUN_LINES_MAX; i++)
+        metrics_free(metrics[i]);
 }
 
 int main(void)
@@ -195,7 +350,10 @@ int main(void)
         cmocka_unit_test(without_gnuplot_the_tables_stand_alone),
         cmocka_unit_test(communication_has_a_section_if_declared),
         cmocka_unit_test(many_queues_do_not_swell_it),
-        cmocka_unit_test(a_run_without_jobs_has_a_page),
+        cmocka_unit_test(a_run_without_jobs_is_shown),
+        cmocka_unit_test(no_line_is_wider_than_a_screen),
+        cmocka_unit_test(each_run_has_its_column),
+        cmocka_unit_test(each_run_has_its_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
-/* studies/comparison_page/comparison_folder.h -- the folder of a comparison:
+/* studies/comparison_show/comparison_folder.h -- the folder of a comparison:
  *
- *   report.html        the page (studies/comparison_page/comparison_page.h); if it is there, the folder is complete
+ *   report.html        the page (studies/comparison_show/comparison_show.h); if it is there, the folder is complete
  *   comparison.json    every value that it shows, and all others (COMPARISON_JSON)
  *   SIDE/              of each side that this program runs: the record of its run with the first seed, with its page
  *
@@ -15,8 +15,8 @@
  * folder that holds anything but an earlier comparison is refused, and so is one in whose records somebody put files of
  * his own; nothing else is ever removed.
  */
-#ifndef STUDIES_COMPARISON_PAGE_COMPARISON_FOLDER_H
-#define STUDIES_COMPARISON_PAGE_COMPARISON_FOLDER_H
+#ifndef STUDIES_COMPARISON_SHOW_COMPARISON_FOLDER_H
+#define STUDIES_COMPARISON_SHOW_COMPARISON_FOLDER_H
 
 #include "studies/comparison_show/comparison_show.h"
 

@@ -1,4 +1,4 @@
-#include "studies/comparison_page/comparison_folder.h"
+#include "studies/comparison_show/comparison_folder.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,10 +12,8 @@
 
 #include "base/folder.h"
 #include "base/output.h"
-#include "reports/html.h"
 #include "sim/live/event_file.h"
 #include "sim/record/record_files.h"
-#include "studies/comparison_page/comparison_page.h"
 
 enum { NAME_MAX_BYTES = 60, STAGING_ATTEMPTS_MAX = 1000 };
 
@@ -362,13 +360,15 @@ struct error comparison_folder_commit(struct comparison_folder *folder, const st
                                       const struct comparison_show *show)
 {
     struct output *page = NULL, *numbers = NULL;
-    struct comparison_page about = {.folder = folder->path, .show = show};
+    struct comparison_page about = {.folder = folder->path};
     find_records(folder, comparison, &about);
     struct error error = open_in(&page, folder->path, HTML_FILE);
     if (!error_is(error))
         error = open_in(&numbers, folder->path, COMPARISON_FILE);
     if (!error_is(error)) {
-        comparison_page_write(comparison, &about, output_buffer(page));
+        struct show *document = comparison_show_new(comparison, show, &about);
+        show_page(document, NULL, output_buffer(page));
+        show_free(document);
         comparison_write(comparison, COMPARISON_JSON, show, output_buffer(numbers));
         error = publish(folder, &about, &page, &numbers);
     }
