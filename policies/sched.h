@@ -285,9 +285,7 @@ struct sched_counts {
     /* Promised starts that came later, although no job outlived its planned end, no node changed and the order put no
      * job before them. */
     uint64_t late_starts;
-    uint64_t drains, drains_filled; /* drains begun; drains whose gang started on the nodes */
-    int64_t kept_gpu_ns;            /* GPU time of whole GPUs that drains kept free */
-    uint64_t recuts;                /* GPUs for which a REPARTITION was decided */
+    uint64_t recuts; /* GPUs for which a REPARTITION was decided */
 };
 void sched_count(const struct sched *sched, struct sched_counts *counts);
 

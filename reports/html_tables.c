@@ -168,12 +168,7 @@ static void reason_section(const struct metrics *metrics, struct buffer *out)
         cell(out, FORM_PERCENT, waits[i].job_h / job_h);
         buffer_string(out, "</tr>\n");
     }
-    buffer_string(out, "</tbody></table></div>\n");
-    for (size_t i = 0; i < count; i++)
-        if (reason_legend(waits[i].reason) != NULL)
-            buffer_format(out, "<p class=\"note\">%s: %s.</p>\n", reason_name(waits[i].reason),
-                          reason_legend(waits[i].reason));
-    buffer_string(out, "</section>\n");
+    buffer_string(out, "</tbody></table></div>\n</section>\n");
 }
 
 static const struct {

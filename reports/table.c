@@ -219,9 +219,6 @@ static void write_reasons(const struct metrics *metrics, struct buffer *out)
         view_percent(grid_cell(&grid, 2), waits[i].job_h / job_h);
     }
     grid_write(&grid, out);
-    for (size_t i = 0; i < count; i++)
-        if (reason_legend(waits[i].reason) != NULL)
-            buffer_format(out, "  %s: %s\n", reason_name(waits[i].reason), reason_legend(waits[i].reason));
     buffer_char(out, '\n');
 }
 

@@ -93,7 +93,7 @@ uint64_t digest_cluster(const struct cluster *cluster)
 
 static void archive_spec(struct archive *archive, struct queue_spec spec)
 {
-    ARCHIVE_KNOWS(struct queue_spec, 232);
+    ARCHIVE_KNOWS(struct queue_spec, 224);
     archive_text(archive, spec.name);
     ARCHIVE(archive, spec.parent);
     ARCHIVE(archive, spec.deserved);
@@ -109,7 +109,6 @@ static void archive_spec(struct archive *archive, struct queue_spec spec)
     ARCHIVE(archive, spec.preemption_delay);
     ARCHIVE(archive, spec.stale_after);
     ARCHIVE(archive, spec.usage_ppm);
-    ARCHIVE(archive, spec.credit_gpu_ns);
     ARCHIVE(archive, spec.users);
 }
 
@@ -136,7 +135,7 @@ static void archive_policy(struct archive *archive, const char *name, uint32_t v
 
 static void archive_order(struct archive *archive, struct order_config *config)
 {
-    ARCHIVE_KNOWS(struct order_config, 224);
+    ARCHIVE_KNOWS(struct order_config, 200);
     ARCHIVE(archive, config->period);
     ARCHIVE(archive, config->las_limit_count);
     ARCHIVE(archive, config->las_limit_gpu_ns);
@@ -145,7 +144,6 @@ static void archive_order(struct archive *archive, struct order_config *config)
     ARCHIVE(archive, config->weight_fair_share);
     ARCHIVE(archive, config->weight_size);
     ARCHIVE(archive, config->weight_priority);
-    ARCHIVE(archive, config->weight_class);
     ARCHIVE(archive, config->weight_tres);
     ARCHIVE(archive, config->age_max);
     ARCHIVE(archive, config->favors_small);
@@ -157,7 +155,7 @@ static void archive_order(struct archive *archive, struct order_config *config)
 
 static void archive_quota(struct archive *archive, struct quota_config *config)
 {
-    ARCHIVE_KNOWS(struct quota_config, 72);
+    ARCHIVE_KNOWS(struct quota_config, 64);
     ARCHIVE(archive, config->firm_needs_quota);
     ARCHIVE(archive, config->saturation_milli);
     ARCHIVE(archive, config->window);
@@ -169,12 +167,11 @@ static void archive_quota(struct archive *archive, struct quota_config *config)
     ARCHIVE(archive, config->borrow_within_cohort);
     ARCHIVE(archive, config->borrow_max_priority);
     ARCHIVE(archive, config->strategies);
-    ARCHIVE(archive, config->credit_cap);
 }
 
 static void archive_preemption(struct archive *archive, struct preemption_config *config)
 {
-    ARCHIVE_KNOWS(struct preemption_config, 168);
+    ARCHIVE_KNOWS(struct preemption_config, 144);
     ARCHIVE(archive, config->victim_key_count);
     for (uint32_t k = 0; k < config->victim_key_count; k++)
         archive_text(archive, config->victims[k]->name);
@@ -190,60 +187,45 @@ static void archive_preemption(struct archive *archive, struct preemption_config
     ARCHIVE(archive, config->delay);
     ARCHIVE(archive, config->attempts_per_cycle);
     ARCHIVE(archive, config->victims_max);
-    ARCHIVE(archive, config->evictions_per_cycle);
     ARCHIVE(archive, config->rematch_cycles);
     ARCHIVE(archive, config->evictions_per_job_max);
-    ARCHIVE(archive, config->evictions_per_queue_h);
     ARCHIVE(archive, config->loss_ratio_milli);
     ARCHIVE(archive, config->firm_priority);
-    ARCHIVE(archive, config->spares_inference);
 }
 
 static void archive_backfill(struct archive *archive, struct backfill_config *config)
 {
-    ARCHIVE_KNOWS(struct backfill_config, 8 * 8);
+    ARCHIVE_KNOWS(struct backfill_config, 56);
     ARCHIVE(archive, config->reservations);
     ARCHIVE(archive, config->depth);
     ARCHIVE(archive, config->per_user);
     ARCHIVE(archive, config->window);
     ARCHIVE(archive, config->resolution);
     ARCHIVE(archive, config->interval);
-    ARCHIVE(archive, config->compression);
     ARCHIVE(archive, config->names_gpus);
 }
 
 static void archive_defrag(struct archive *archive, struct defrag_config *config)
 {
-    ARCHIVE_KNOWS(struct defrag_config, 56);
-    ARCHIVE(archive, config->gang_milli_min);
-    ARCHIVE(archive, config->wait);
+    ARCHIVE_KNOWS(struct defrag_config, 16);
     ARCHIVE(archive, config->moves_per_plan);
-    ARCHIVE(archive, config->moves_per_h);
     ARCHIVE(archive, config->spares_ending);
     ARCHIVE(archive, config->holds_places);
-    ARCHIVE(archive, config->drain_choice);
-    ARCHIVE(archive, config->drain_nodes_ppm);
-    ARCHIVE(archive, config->drain_expiry);
 }
 
 static void archive_geometry(struct archive *archive, struct geometry_config *config)
 {
-    ARCHIVE_KNOWS(struct geometry_config, 32);
+    ARCHIVE_KNOWS(struct geometry_config, 24);
     ARCHIVE(archive, config->wait);
-    ARCHIVE(archive, config->recuts_per_h);
     ARCHIVE(archive, config->rest);
     ARCHIVE(archive, config->needs);
-    ARCHIVE(archive, config->fills);
 }
 
 static void archive_idle(struct archive *archive, struct idle_config *config)
 {
     ARCHIVE_KNOWS(struct idle_config, 32);
     ARCHIVE(archive, config->threshold_milli);
-    ARCHIVE(archive, config->wake_milli);
     ARCHIVE(archive, config->classes);
-    ARCHIVE(archive, config->spares_unsaved);
-    ARCHIVE(archive, config->is_wanted);
     ARCHIVE(archive, config->window);
     ARCHIVE(archive, config->grace);
     ARCHIVE(archive, config->rest);
@@ -273,7 +255,7 @@ uint64_t digest_policy(const struct policy_config *policy)
     struct buffer bytes = {0};
     struct archive archive = {.out = &bytes};
     struct policy_config config = *policy;
-    ARCHIVE_KNOWS(struct policy_config, 2072);
+    ARCHIVE_KNOWS(struct policy_config, 1960);
     ARCHIVE_KNOWS(struct headroom_config, 6 * 8);
     ARCHIVE(&archive, config.order_count);
     for (uint32_t r = 0; r < config.order_count; r++)

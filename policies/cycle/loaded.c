@@ -130,7 +130,7 @@ static bool is_job(const struct sched *sched, uint32_t slot)
     const uint32_t classes = sched->request_classes.count;
     if (job->ask >= classes || job->queue >= sched->tree.count || job->reason >= REASON_COUNT ||
         job->fill > FILL_ABOVE || !is_below_or(job->class_queue, sched->pending.class_queue_count, CLASS_QUEUE_NONE) ||
-        job->wait.kind > WAIT_FRONT || job->wait.code >= REASON_COUNT || facts->claim_source >= SOURCE_COUNT)
+        job->wait.kind > WAIT_CODE || job->wait.code >= REASON_COUNT || facts->claim_source >= SOURCE_COUNT)
         return false;
     const struct request_class *class = &sched->request_classes.at[job->request_class];
     if (sched->request_classes.at[job->ask].group_count != class->group_count)
@@ -274,8 +274,7 @@ static const char *check_pending(const struct sched *sched)
     const uint32_t count = pending->class_queue_count;
     bool is_good = pending->leaf_queue_count == sched->tree.count &&
                    have_heads(pending, pending->busy, pending->busy_count) &&
-                   are_below(pending->changed, pending->changed_count, pending->leaf_queue_count) &&
-                   are_below(sched->waits.thin, sched->waits.thin_count, count);
+                   are_below(pending->changed, pending->changed_count, pending->leaf_queue_count);
     for (int c = 0; c < JOB_CLASS_COUNT; c++)
         is_good = is_good && have_heads(pending, pending->by_class[c], pending->by_class_count[c]);
     for (queue_id q = 0; q < pending->leaf_queue_count && is_good; q++)
@@ -424,7 +423,7 @@ static bool are_clocks(const struct sched *sched)
             return false;
     for (uint32_t id = 0; id < sched->pending.class_queue_count; id++) {
         const struct class_queue *class_queue = &sched->pending.class_queues[id];
-        if (!is_clock(class_queue->moved) || (class_queue->is_offset && !is_clock(class_queue->offset)))
+        if (class_queue->is_offset && !is_clock(class_queue->offset))
             return false;
     }
     return true;
@@ -447,7 +446,7 @@ static bool is_reading(const struct sched *sched, const struct sched_job *job, c
     time_ns reading[HAND_COUNT];
     if (job->class_queue >= sched->pending.class_queue_count || !is_clock(entry->seen))
         return false;
-    pending_clock(&sched->pending, job->class_queue, job->wait.kind == WAIT_FRONT, sched->now, reading);
+    pending_clock(&sched->pending, job->class_queue, sched->now, reading);
     for (int hand = 0; hand < HAND_COUNT; hand++)
         reading[hand] -= entry->seen[hand];
     return are_spans(reading, HAND_COUNT, sched->now - job->wait.since);
@@ -464,9 +463,8 @@ static const char *check_waits(const struct sched *sched)
         time_ns times[REASON_COUNT] = {0};
         for (uint32_t left = entry->times.mask; left != 0; left &= left - 1)
             times[__builtin_ctz(left)] = entry->times.of[__builtin_ctz(left)];
-        is_good =
-            are_spans(times, REASON_COUNT, sched->now) && job->wait.since <= sched->now &&
-            ((job->wait.kind != WAIT_CLASS_QUEUE && job->wait.kind != WAIT_FRONT) || is_reading(sched, job, entry));
+        is_good = are_spans(times, REASON_COUNT, sched->now) && job->wait.since <= sched->now &&
+                  (job->wait.kind != WAIT_CLASS_QUEUE || is_reading(sched, job, entry));
     }
     return is_good ? NULL : "a job waited longer than there was time";
 }

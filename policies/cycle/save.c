@@ -4,11 +4,9 @@
  * scratch of a single call (plans, node searches, marks), the decisions of the last cycle, which are not read
  * again, what can be computed from cluster and policy, and the ledger of an empty cluster, which is always the same. */
 #include "base/hash.h"
-#include "policies/allocate/kept_space.h"
 #include "policies/booking/booking.h"
 #include "policies/config/digest.h"
 #include "policies/cycle/cycle_inside.h"
-#include "policies/drain/drain.h"
 #include "policies/eviction/eviction.h"
 #include "policies/hoarders/hoarders.h"
 #include "policies/quota/cells.h"
@@ -55,7 +53,7 @@ static void archive_counts(struct archive *archive, struct sched *sched)
 
 static void sched_archive(struct archive *archive, struct sched *sched)
 {
-    ARCHIVE_KNOWS(struct sched, 5824); /* `stop` is of the process, `decided.told_before` of a cycle */
+    ARCHIVE_KNOWS(struct sched, 5632); /* `stop` is of the process, `decided.told_before` of a cycle */
     archive_counts(archive, sched);
     owns_archive(archive, &sched->own.all);
     request_class_table_archive(archive, &sched->request_classes);
@@ -63,7 +61,6 @@ static void sched_archive(struct archive *archive, struct sched *sched)
     if (archive->is_broken)
         return;
     waits_archive(archive, sched);
-    kept_space_archive(archive, sched);
     ledger_archive(archive, sched->ledger);
     if (archive->is_broken)
         return;
@@ -84,8 +81,6 @@ static void sched_archive(struct archive *archive, struct sched *sched)
         run_times_archive(archive, sched);
     if (sched->typical.is_used)
         typical_archive(archive, &sched->typical, sched->ledger);
-    if (sched->policy.defrag->drains)
-        drain_archive(archive, sched);
     if (sched->policy.geometry->score != NULL)
         repartitions_archive(archive, sched);
     if (sched->hoarders != NULL)

@@ -249,7 +249,6 @@ static void archive_facts(struct archive *archive, struct job_facts *facts)
     ARCHIVE(archive, facts->is_held);
     ARCHIVE(archive, facts->claim_source);
     ARCHIVE(archive, facts->stale_count);
-    ARCHIVE(archive, facts->is_shrunk);
     ARCHIVE(archive, facts->is_serving);
     ARCHIVE(archive, facts->is_left_partial);
 }

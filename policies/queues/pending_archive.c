@@ -4,7 +4,7 @@
 
 static void archive_class_queue(struct archive *archive, struct class_queue *class_queue)
 {
-    ARCHIVE_KNOWS(struct class_queue, 184);
+    ARCHIVE_KNOWS(struct class_queue, 120);
     ARCHIVE_KNOWS(struct class_queue_entry, 16);
     ARCHIVE(archive, class_queue->leaf_queue);
     ARCHIVE(archive, class_queue->request_class);
@@ -27,12 +27,7 @@ static void archive_class_queue(struct archive *archive, struct class_queue *cla
     ARCHIVE(archive, class_queue->is_brief);
     ARCHIVE(archive, class_queue->is_offset);
     ARCHIVE(archive, class_queue->offset);
-    ARCHIVE(archive, class_queue->split);
-    ARCHIVE(archive, class_queue->instead);
-    ARCHIVE(archive, class_queue->front_count);
-    ARCHIVE(archive, class_queue->moved);
-    archive_expect(archive, class_queue->split <= HAND_NONE && class_queue->instead <= HAND_NONE &&
-                                (!class_queue->is_brief || class_queue->quota_block != QUEUE_NONE));
+    archive_expect(archive, !class_queue->is_brief || class_queue->quota_block != QUEUE_NONE);
 }
 
 static void archive_memo(struct archive *archive, struct plan_memo *memo)
@@ -71,7 +66,7 @@ static void archive_leaf_queue(struct archive *archive, struct leaf_queue *leaf_
 
 void pending_archive(struct archive *archive, struct pending *pending)
 {
-    ARCHIVE_KNOWS(struct pending, 288);
+    ARCHIVE_KNOWS(struct pending, 280);
     ARCHIVE_ROOM(archive, pending->class_queues, pending->class_queue_capacity, pending->class_queue_count);
     ARCHIVE_ROOM_SAME(archive, pending->memos, pending->memo_capacity, pending->class_queue_count);
     for (uint32_t l = 0; l < pending->class_queue_count; l++) {

@@ -350,7 +350,7 @@ static void archive_paces(struct archive *archive, struct engine *engine)
 /* Before the jobs: what their declarations need. */
 static void archive_before(struct archive *archive, struct engine *engine)
 {
-    ARCHIVE_KNOWS(struct engine, 8624);
+    ARCHIVE_KNOWS(struct engine, 8592);
     archive_times(archive, engine);
     archive_counts(archive, engine);
     if (engine->loop != NULL && !archive->is_broken)

@@ -4,7 +4,7 @@
  * the books' checks say of worlds with all these in them is asked besides: tests/support/spoil.h.
  *
  * Jobs have dependencies, arrays, shares, MIG, levels, sets, members above the minimum; policies are the presets and
- * random combinations of seams, among them all quotas with past usage, credits and guarantees. */
+ * random combinations of seams, among them all quotas with past usage and guarantees. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -117,21 +117,16 @@ static void write_policy(struct world *w)
         "{'policy': 'fairshare', 'usage_weight': 2, 'window_s': 1200}",
         "{'policy': 'cohort', 'reclaim_within_cohort': 'any', 'borrow_within_cohort': 'lower_priority'}",
         "{'policy': 'cohort', 'fair_sharing': true, 'reclaim_within_cohort': 'any'}",
+        "{'policy': 'fairshare', 'firm_needs_quota': true, 'saturation_multiplier': 1.5}",
         "'drf'",
         "'capacity'",
         "'proportion'",
-        "{'policy': 'credits', 'credit_cap_s': 900, 'share_period_s': 60}",
         "'cells'",
     };
     static const char *const placements[] = {"best_fit", "worst_fit", "pack", "spread", "buddy"};
     static const char *const backfills[] = {"'easy', 'reservations': 3", "'conservative'",
                                             "'slurm', 'depth': 10, 'per_user': 4, 'window_s': 2000"};
-    static const char *const defrags[] = {"'consolidation', 'moves_per_plan': 3",
-                                          "'consolidation', 'moves_per_h': 5, 'wait_s': 20, 'gang_gpus_min': 2",
-                                          "'drain', 'drain_nodes_ratio': 0.5, 'drain_expiry_s': 300",
-                                          "'drain', 'drain_nodes_ratio': 1, 'wait_s': 20, 'drain_choice': 'soonest'",
-                                          "'consolidation_and_drain', 'drain_nodes_ratio': 0.5, 'moves_per_h': 20",
-                                          "'none'"};
+    static const char *const defrags[] = {"'consolidation', 'moves_per_plan': 3", "'none'"};
     static const char *const evicts[] = {"checkpoint", "checkpoint", "kill", "none"};
     uint32_t quota = once_in(w, 3) ? 0 : below(w, 11);
     bool is_strict = once_in(w, 2), is_planned = quota == 0 && is_strict && !once_in(w, 4);
@@ -142,7 +137,7 @@ static void write_policy(struct world *w)
              "'reservation_expiry_s': %u, 'inference_first': %s, 'headroom': {'gpus': %u, 'whole_nodes': %u, "
              "'owners_gpus': %u}, 'preemption': {'policy': '%s', 'search': '%s', 'within_queue': '%s', "
              "'replaces_victims': %s, 'victims_of_this_cycle': %s, 'grace_s': %u, 'min_runtime_s': %u, 'delay_s': %u, "
-             "'attempts_per_cycle': %u, 'evictions_per_queue_h': %u, 'loss_ratio': %s, 'spares_inference': %s, "
+             "'attempts_per_cycle': %u, 'loss_ratio': %s, "
              "'evictions_per_job_max': 5, 'rematch_cycles': 5}, 'defrag': {'policy': %s}}",
              orders[below(w, 8)], is_strict ? "strict" : "skip", quotas[quota], placements[below(w, 5)],
              is_planned ? backfills[below(w, 3)] : "'none'", once_in(w, 5) ? "hoard" : "all_or_nothing",
@@ -150,8 +145,7 @@ static void write_policy(struct world *w)
              kept * below(w, 5), evicts[below(w, 4)], once_in(w, 2) ? "node" : "ordered",
              once_in(w, 2) ? "lower" : "lower_or_newer", once_in(w, 3) ? "true" : "false",
              once_in(w, 2) ? "true" : "false", below(w, 3) * 30, below(w, 3) * 50, below(w, 3) * 60, 1 + below(w, 4),
-             below(w, 3) * 4, once_in(w, 3) ? "0.1" : "0", once_in(w, 2) ? "true" : "false",
-             defrags[below(w, is_planned ? 2 : 6)]);
+             once_in(w, 3) ? "0.1" : "0", defrags[below(w, 4) / 2]);
 }
 
 static void read_policy(struct world *w)
@@ -179,7 +173,7 @@ static void add_queues(struct world *w, bool with_limits)
             struct queue_spec *spec = &table->queues[q];
             spec->created = below(w, 5) * TIME_NS_PER_S;
             spec->usage_ppm = once_in(w, 3) ? below(w, 300000) : 0;
-            spec->credit_gpu_ns = once_in(w, 3) ? below(w, 1000) * TIME_NS_PER_S : 0;
+            spec->users = once_in(w, 3) ? below(w, 1000) : 0;
             spec->guarantee[RESOURCE_GPU] = once_in(w, 5) ? GPU_MILLI : 0;
             spec->lending_limit[RESOURCE_GPU] = once_in(w, 5) ? GPU_MILLI : QUOTA_UNLIMITED;
             spec->reclaim_min_runtime = once_in(w, 5) ? below(w, 60) * TIME_NS_PER_S : -1;

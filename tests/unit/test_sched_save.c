@@ -25,9 +25,10 @@ enum { /* of the header, as policies/cycle/save.c writes it */
        HEADER_BYTES = 64
 };
 
-static const char policy_text[] = "{'order': ['priority', 'fairtree'], 'blocking': 'skip', "
-                                  "'quota': {'policy': 'credits'}, 'preemption': {'policy': 'checkpoint', "
-                                  "'min_runtime_s': 0, 'grace_s': 30, 'evictions_per_queue_h': 4}}";
+static const char policy_text[] =
+    "{'order': ['priority', 'fairtree'], 'blocking': 'skip', "
+    "'quota': {'policy': 'fairshare', 'usage_weight': 1}, 'preemption': {'policy': 'checkpoint', "
+    "'min_runtime_s': 0, 'grace_s': 30}}";
 
 static struct queue_table *make_queues(void)
 {
@@ -244,7 +245,7 @@ static void what_decides_the_same_is_taken(void **state)
 /* What a policy keeps and cannot write down is not left out in silence. */
 static void a_policy_that_cannot_be_saved_says_so(void **state)
 {
-    struct quota_policy mute = quota_credits;
+    struct quota_policy mute = quota_fairshare;
     struct policy_config policy = sched_case_policy(policy_text);
     struct sched_case c = {.cluster = cluster_uniform_new(2, 4), .queues = make_queues()};
     struct buffer out = {0};
@@ -257,7 +258,7 @@ static void a_policy_that_cannot_be_saved_says_so(void **state)
     buffer_string(&out, "before");
     error = sched_save(c.sched, &out);
     assert_int_equal(error.kind, ERROR_CONFIG);
-    assert_non_null(strstr(error_message(&error), "'credits' cannot be saved"));
+    assert_non_null(strstr(error_message(&error), "'fairshare' cannot be saved"));
     assert_int_equal(out.length, 6);
     error_release(&error);
     buffer_release(&out);
