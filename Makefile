@@ -151,7 +151,7 @@ SCHED_HEADERS := policies/sched.h policies/explain.h policies/wire.h policies/pl
 
 # ---- What to type --------------------------------------------------------------------------------
 
-TABLES := preset-table backfill-table defrag-table packing-table topology-table sharing-table network-table \
+TABLES := preset-table backfill-table packing-table topology-table sharing-table network-table \
     cold-start-table idle-table physics-table cliff-table headline synth-table read-table
 .PHONY: all profiled run test test-slow test-quick test-all bare bench bench-update $(TABLES) lint format sanitize \
         fuzz valgrind coverage mutants golden-update install deb clean deps help compile link objects libraries \
@@ -499,9 +499,6 @@ preset-table: link ## Run the main scenario under presets, print one table (ARGS
 
 backfill-table: link ## Replay real traces under backfill policies and estimates, in one table (ARGS='--only NASA', ...)
 	@WINDTUNNEL=$(B)/windtunnel tools/backfill_table $(ARGS)
-
-defrag-table: link ## Run the main scenario under defragmentation policies: gains and costs (ARGS='--seeds 1,2', ...)
-	@WINDTUNNEL=$(B)/windtunnel tools/defrag_table $(ARGS)
 
 packing-table: link ## Fill a GPU-sharing cluster under packing policies (ARGS='--lists cpu050', ...)
 	@WINDTUNNEL=$(B)/windtunnel tools/packing_table $(ARGS)

@@ -4,7 +4,7 @@
  * fact or cycle.  A scheduler that is told them has adopted what there is.  There is no other form of adoption: an
  * adaptor that has no log (sim/live/decide.h) writes such lines of what it sees in its cluster.
  *
- *   header               cluster; queues, with usage_ppm and credit_gpu_ns as they are now; policy
+ *   header               cluster; queues, with usage_ppm as it is now; policy
  *   node_changed         of each node that is not up
  *   gpu_changed          of each GPU that is partitioned, or was when the cluster was read
  *   user_usage_told      of each user with an account, where the order counts usage

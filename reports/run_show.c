@@ -437,10 +437,6 @@ static void add_reasons(struct show *show, const struct metrics *metrics)
         show_value(show, view_amount, waits[i].job_h);
         show_value(show, view_percent, waits[i].job_h / job_h);
     }
-    for (size_t i = 0; i < count; i++)
-        if (reason_legend(waits[i].reason) != NULL)
-            buffer_format(show_line(show, SHOW_NOTE), "%s: %s", reason_name(waits[i].reason),
-                          reason_legend(waits[i].reason));
 }
 
 /* What the closed loop did to the submissions. */

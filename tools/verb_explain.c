@@ -274,20 +274,6 @@ static void write_job(const struct explaining *self, const struct told *told, st
     write_waits(told, out);
 }
 
-/* Explain the reasons in the text that are not plain. */
-static void write_legend(const struct explaining *self, struct buffer *out)
-{
-    uint32_t mask = 0;
-    for (size_t i = 0; i < self->told_count; i++) {
-        mask |= self->told[i].waits.mask;
-        if (self->told[i].is_explained)
-            mask |= UINT32_C(1) << self->told[i].why.code;
-    }
-    for (enum reason r = 0; r < REASON_COUNT; r++)
-        if ((mask >> r & 1) != 0 && reason_legend(r) != NULL)
-            buffer_format(out, "%s: %s\n", reason_name(r), reason_legend(r));
-}
-
 static void write_table(const struct explaining *self, struct buffer *out)
 {
     if (!self->is_record) {
@@ -298,7 +284,6 @@ static void write_table(const struct explaining *self, struct buffer *out)
     }
     for (size_t i = 0; i < self->told_count; i++)
         write_job(self, &self->told[i], out);
-    write_legend(self, out);
 }
 
 /* ---- As JSON ---- */

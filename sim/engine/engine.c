@@ -374,9 +374,6 @@ static void finish(struct engine *engine)
     result->facts.is_partial = is_partial;
     result->facts.promised_starts = counts.promised_starts - before->promised_starts;
     result->facts.late_starts = counts.late_starts - before->late_starts;
-    result->facts.drains = counts.drains - before->drains;
-    result->facts.drains_filled = counts.drains_filled - before->drains_filled;
-    result->facts.kept_gpu_h = (double)(counts.kept_gpu_ns - before->kept_gpu_ns) / (3600.0 * TIME_NS_PER_S);
     if (engine->loop != NULL)
         result->facts.loop = engine_loop_facts(engine);
     engine_emit_finished(engine);

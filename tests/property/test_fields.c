@@ -77,10 +77,8 @@ static void change_queue(const struct random_run *run, struct queue_spec *queue,
         queue->stale_after = seconds / 100;
     } else if (field == QUEUE_USAGE) {
         queue->usage_ppm = (int64_t)random_below(stream, 1000000);
-    } else if (field == QUEUE_USERS) {
-        queue->users = random_below(stream, 50);
     } else {
-        queue->credit_gpu_ns = (int64_t)random_below(stream, 100) * 3600 * TIME_NS_PER_S;
+        queue->users = random_below(stream, 50);
     }
 }
 
