@@ -27,7 +27,7 @@ const struct args_verb verb_topology_show = {
     .summary = "draw a cluster as text",
     .synopsis = "FILE",
     .description = (const char *const[]){"Reads a cluster (JSON, or a node list with openb's columns) and prints its "
-                                         "pools, units, the inside of a node and the fabric.",
+                                         "pools, levels, GPU classes and models, and the fabric.",
                                          NULL},
     .examples = show_examples,
     .operands_min = 1,
