@@ -48,8 +48,8 @@ struct pool_spec {
     struct node_type type; /* labels in any order, borrowed */
     uint8_t nic_count;     /* 0: one per rail */
     uint8_t numa_count;
-    uint8_t island_gpus;                 /* GPUs that share NVLink; 0: none */
-    uint32_t nvlink_nodes;               /* consecutive nodes that share it; 0 or 1: no node shares it */
+    uint8_t island_gpus;   /* GPUs that share NVLink; 0: none */
+    uint32_t nvlink_nodes; /* consecutive nodes that share it; 0 or 1: no node shares it */
     double price_usd_per_gpu_h;
 };
 

@@ -57,12 +57,9 @@ static const struct mig_profile a100_80[MIG_PROFILE_COUNT] = {
 /* All columns: nvidia-smi mig -lgip of an H100-80GB SXM.  It prints GiB with two digits: 9.75, 19.62 (19.625), 39.50,
  * 79.25. */
 static const struct mig_profile h100_80[MIG_PROFILE_COUNT] = {
-    [MIG_1G] = {"1g.10gb", SHAPE_1G, 9984, SMS(16)},
-    [MIG_1G_ME] = {"1g.10gb+me", SHAPE_1G_ME, 9984, SMS(16)},
-    [MIG_1G_2MEM] = {"1g.20gb", SHAPE_1G2MEM, 20096, SMS(26)},
-    [MIG_2G] = {"2g.20gb", SHAPE_2G, 20096, SMS(32)},
-    [MIG_3G] = {"3g.40gb", SHAPE_3G, 40448, SMS(60)},
-    [MIG_4G] = {"4g.40gb", SHAPE_4G, 40448, SMS(64)},
+    [MIG_1G] = {"1g.10gb", SHAPE_1G, 9984, SMS(16)},           [MIG_1G_ME] = {"1g.10gb+me", SHAPE_1G_ME, 9984, SMS(16)},
+    [MIG_1G_2MEM] = {"1g.20gb", SHAPE_1G2MEM, 20096, SMS(26)}, [MIG_2G] = {"2g.20gb", SHAPE_2G, 20096, SMS(32)},
+    [MIG_3G] = {"3g.40gb", SHAPE_3G, 40448, SMS(60)},          [MIG_4G] = {"4g.40gb", SHAPE_4G, 40448, SMS(64)},
     [MIG_7G] = {"7g.80gb", SHAPE_7G, 81152, SMS(132)},
 };
 

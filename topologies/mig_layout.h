@@ -52,7 +52,7 @@ struct gpu_layout mig_layout_get(mig_layout_id id);
 
 /* ---- Instances of a legal layout ---- */
 
-uint8_t mig_layout_mask(const struct gpu_layout *layout);     /* bits of the slices covered */
+uint8_t mig_layout_mask(const struct gpu_layout *layout); /* bits of the slices covered */
 uint32_t mig_layout_count(const struct gpu_layout *layout, enum mig_profile_id profile);
 
 /* The free instances of that profile, as bits of their starts. */

@@ -125,7 +125,8 @@ void distribution_read(struct distribution *of, const struct json_value *value, 
     *of = (struct distribution){.scale = 1, .max = INFINITY};
     json_object_open(&object, value);
     json_need(&object, "distribution");
-    of->kind = (enum distribution_kind)json_get_choice(&object, "distribution", arena == NULL ? simple_names : distribution_names, 0);
+    of->kind = (enum distribution_kind)json_get_choice(&object, "distribution",
+                                                       arena == NULL ? simple_names : distribution_names, 0);
     switch (of->kind) {
     case DISTRIBUTION_CONSTANT:
     case DISTRIBUTION_EXPONENTIAL:

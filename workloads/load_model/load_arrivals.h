@@ -32,7 +32,7 @@ struct load_arrivals {
     const struct load_arrivals_plan *plan;
     double gap_mean;   /* of the plan's gaps */
     double rate_per_s; /* arrivals when all factors are 1 */
-    time_ns now, edge;   /* of the process; edge: when the factor changes next */
+    time_ns now, edge; /* of the process; edge: when the factor changes next */
     double factor;
     uint32_t state;
     time_ns state_end;

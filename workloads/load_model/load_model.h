@@ -35,9 +35,9 @@
 #define WORKLOADS_LOAD_MODEL_LOAD_MODEL_H
 
 #include "base/embedded.h"
+#include "workloads/distribution/distribution.h"
 #include "workloads/job.h"
 #include "workloads/job_truth.h"
-#include "workloads/distribution/distribution.h"
 #include "workloads/request/ask.h"
 
 enum {

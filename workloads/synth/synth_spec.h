@@ -11,7 +11,6 @@
 #include "workloads/synth/run_time.h"
 #include "workloads/synth/synth.h"
 
-
 enum { SYNTH_CLASSES_MAX = 64, SYNTH_SIZES_MAX = 1024 };
 
 struct synth_size {
@@ -29,7 +28,7 @@ struct synth_size {
 struct synth_class {
     const char *name;
     enum job_class class;
-    double share;         /* of the whole-GPU load */
+    double share; /* of the whole-GPU load */
     int32_t priority;
     const char *queue;                        /* NULL: of the tenants */
     bool is_preemptible, is_firm_by_priority; /* as of struct job */
