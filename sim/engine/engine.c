@@ -14,7 +14,6 @@
 #include "sim/engine/engine_spent.h"
 #include "sim/engine/engine_state.h"
 #include "sim/engine/row_limit.h"
-#include "sim/engine/sharing_speed.h"
 
 enum { PROGRESS_EVENTS = 65536 };
 #define LAST_INSTANT (2 * TIME_NS_MAX) /* a span of an input can be added without overflow */
@@ -25,7 +24,6 @@ struct world_config world_config_default(void)
                                  .has_wait_times = true,
                                  .end = TIME_NEVER,
                                  .sample_interval = 600 * TIME_NS_PER_S,
-                                 .busy_per_sm_active = sharing_busy_per_sm_active,
                                  .recut = recut_costs_default(),
                                  .stall_steps = STALL_STEPS_DEFAULT};
 }

@@ -37,8 +37,7 @@ static struct monitor_config some_monitor(struct random_stream *stream)
     return (struct monitor_config){.period = (20 + random_below(stream, 300)) * TIME_NS_PER_S,
                                    .delay = random_below(stream, 200) * TIME_NS_PER_S,
                                    .noise = random_below(stream, 2) * 0.05,
-                                   .missing = random_below(stream, 2) * 0.2,
-                                   .ahead = 10 * MINUTE};
+                                   .missing = random_below(stream, 2) * 0.2};
 }
 
 enum kind { UNWATCHED, UNHEARD, HEARD };

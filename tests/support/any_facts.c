@@ -101,7 +101,7 @@ static struct cluster *make_cluster(struct any_world *world)
     if (error_is(error))
         abort();
     struct json_value root = json_doc_root(doc, &error);
-    struct cluster *cluster = cluster_read(&root, NULL);
+    struct cluster *cluster = cluster_read(&root);
     json_doc_free(doc);
     return cluster;
 }

@@ -1,4 +1,4 @@
-/* workloads/load_model/distribution.h -- one-dimensional distributions of positive numbers, as JSON: run times, gaps.
+/* workloads/distribution/distribution.h -- one-dimensional distributions of positive numbers, as JSON: run times, gaps.
  *
  *   {"distribution": "constant", "mean": 60}              {"distribution": "exponential", "mean": 60}
  *   {"distribution": "lognormal", "median": 60, "sigma": 1.5}
@@ -20,8 +20,8 @@
  *
  * It does not: find parameters (workloads/fit/fit.h makes empirical ones).
  */
-#ifndef WORKLOADS_LOAD_MODEL_DISTRIBUTION_H
-#define WORKLOADS_LOAD_MODEL_DISTRIBUTION_H
+#ifndef WORKLOADS_DISTRIBUTION_DISTRIBUTION_H
+#define WORKLOADS_DISTRIBUTION_DISTRIBUTION_H
 
 #include "base/buffer.h"
 #include "base/json.h"
@@ -58,7 +58,8 @@ struct distribution {
     uint32_t point_count;
 };
 
-/* Fails through the sticky error.  is_scaled: scale, mean or median must be given; else 1 is taken. */
+/* Fails through the sticky error.  is_scaled: scale, mean or median must be given; else 1 is taken.  arena: of points;
+ * NULL: only constant, exponential and lognormal are allowed. */
 void distribution_read(struct distribution *of, const struct json_value *value, struct arena *arena, bool is_scaled);
 
 /* As JSON, which distribution_read reads back. */

@@ -1,10 +1,10 @@
-/* workloads/load_model/distribution_made.c -- an empirical distribution of values, in few points. */
+/* workloads/distribution/distribution_made.c -- an empirical distribution of values, in few points. */
 #include <assert.h>
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_roots.h>
 #include <math.h>
 
-#include "workloads/load_model/distribution.h"
+#include "workloads/distribution/distribution.h"
 
 enum { STEPS_MAX = 60 };
 

@@ -1,11 +1,12 @@
-/* workloads/load_model/distribution_json.c -- distributions read from JSON and written as JSON. */
+/* workloads/distribution/distribution_json.c -- distributions read from JSON and written as JSON. */
 #include <math.h>
 
-#include "workloads/load_model/distribution.h"
+#include "workloads/distribution/distribution.h"
 
 #define NUMBER_MAX 1e12
 #define SHAPE_MAX  1e6
 
+static const char *const simple_names[] = {"constant", "exponential", "lognormal", NULL};
 const char *const distribution_names[] = {"constant", "exponential", "lognormal", "gamma",
                                           "weibull",  "hyper-gamma", "empirical", NULL};
 
@@ -124,7 +125,8 @@ void distribution_read(struct distribution *of, const struct json_value *value, 
     *of = (struct distribution){.scale = 1, .max = INFINITY};
     json_object_open(&object, value);
     json_need(&object, "distribution");
-    of->kind = (enum distribution_kind)json_get_choice(&object, "distribution", distribution_names, 0);
+    of->kind = (enum distribution_kind)json_get_choice(&object, "distribution",
+                                                       arena == NULL ? simple_names : distribution_names, 0);
     switch (of->kind) {
     case DISTRIBUTION_CONSTANT:
     case DISTRIBUTION_EXPONENTIAL:

@@ -1,5 +1,5 @@
-/* workloads/load_model/distribution.c -- means, probabilities and draws. */
-#include "workloads/load_model/distribution.h"
+/* workloads/distribution/distribution.c -- means, probabilities and draws. */
+#include "workloads/distribution/distribution.h"
 
 #include <assert.h>
 #include <gsl/gsl_cdf.h>
