@@ -153,7 +153,7 @@ SCHED_HEADERS := policies/sched.h policies/explain.h policies/wire.h policies/pl
 
 TABLES := preset-table backfill-table defrag-table packing-table topology-table sharing-table network-table \
     cold-start-table idle-table physics-table cliff-table headline synth-table read-table
-.PHONY: all profiled run test test-slow test-quick test-all bare bench bench-update $(TABLES) lint format sanitize \
+.PHONY: all profiled run test test-slow test-quick test-all bare bench bench-update $(TABLES) lint lines format sanitize \
         fuzz valgrind coverage mutants golden-update install deb clean deps help compile link objects libraries \
         test-small check-deps FORCE
 
@@ -176,7 +176,7 @@ run: link ## Run the main scenario, two weeks on 4,000 GPUs (ARGS='...' adds arg
 	./windtunnel compare $(FLAGSHIP) --out out/flagship >/dev/null
 
 deps: ## Install the Debian packages that building, testing and linting need
-	@tools/deps build run test oracle lint clang valgrind package extra bare
+	@tools/deps build run test oracle lint lines clang valgrind package extra bare
 
 help: ## List the targets
 	@awk -F ':[^#]*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile
@@ -198,7 +198,7 @@ INSTALLING := run profiled deb deb-files bench bench-run bench-update bench-rewr
 goals = $(filter $(1),$(MAKECMDGOALS))
 PACKAGES := build $(if $(call goals,$(INSTALLING)),run) $(if $(call goals,$(TESTING)),test) \
             $(if $(call goals,test-slow test-all),$(SLOW_GROUPS)) $(if $(call goals,test-all),bare) \
-            $(if $(call goals,lint),lint) $(if $(call goals,deb deb-files),package) \
+            $(if $(call goals,lint),lint) $(if $(call goals,lines),lines) $(if $(call goals,deb deb-files),package) \
             $(if $(call goals,valgrind-unit bench bench-run bench-update bench-rewrite),valgrind)
 
 check-deps:
@@ -557,5 +557,8 @@ lint: objects $(B)/$(SCHED_SO) ## Check layers, the scheduler's isolation, heade
 	    find $(B)/objects -name '*.o' ! -path '*/objects/tests/*' | sort | \
 	    comm -23 - $(B)/objects.now | xargs -r rm -f
 	@CC='$(CC)' tools/lint/run $(B)/objects $(B)/$(SCHED_SO)
+
+lines: | check-deps ## Count lines of C without comments and blanks, by folder and room (ARGS='HEAD': as committed)
+	@tools/lines $(ARGS)
 
 -include $(patsubst %.o,%.d,$(OBJECTS)) $(wildcard $(B)/objects/tests/*/*.d)
