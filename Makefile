@@ -123,12 +123,13 @@ SOURCES := $(sort $(foreach folder,$(FOLDERS),$(wildcard $(folder)/*.c)) \
              $(wildcard policies/*/*.c reports/*/*.c sim/*/*.c workloads/*/*.c studies/*/*.c))
 PRESETS := $(sort $(wildcard policies/presets/*.json))
 MAPS := $(sort $(wildcard workloads/maps/*.json))
+SHELLS := bash zsh fish
 MODELS := $(sort $(wildcard workloads/models/*.json))
 SUPPORT := $(sort $(wildcard tests/support/*.c))
 
 object = $(patsubst %.c,$(B)/objects/%.o,$(1))
 EMBEDDED := $(addprefix $(B)/objects/,policies/policy_presets.o workloads/readers/trace_maps.o \
-                                    workloads/load_model/load_models.o)
+                                    workloads/load_model/load_models.o tools/commands.o tools/completions.o)
 OBJECTS := $(call object,$(SOURCES)) $(EMBEDDED)
 MAIN := $(B)/objects/tools/main.o
 PROGRAM := $(if $(wildcard tools/main.c),$(B)/windtunnel)
@@ -153,9 +154,9 @@ SCHED_HEADERS := policies/sched.h policies/explain.h policies/wire.h policies/pl
 
 TABLES := preset-table backfill-table defrag-table packing-table topology-table sharing-table network-table \
     cold-start-table idle-table physics-table cliff-table headline synth-table read-table
-.PHONY: all profiled run test test-slow test-quick test-all bare bench bench-update $(TABLES) lint lines format sanitize \
-        fuzz valgrind coverage mutants golden-update install deb clean deps help compile link objects libraries \
-        test-small check-deps FORCE
+.PHONY: all profiled run test test-slow test-quick test-all bare bench bench-update $(TABLES) lint lines format \
+        sanitize fuzz valgrind coverage mutants golden-update install deb clean deps help compile link objects \
+        libraries test-small check-deps FORCE
 
 all: link libraries ## Build ./windtunnel and the scheduler library (the default)
 
@@ -241,9 +242,15 @@ $(call object,$(wildcard tests/*/*.c)):
 $(B)/generated/policy_presets.c: embedded = policies/config/presets.h policy_preset_texts $(PRESETS)
 $(B)/generated/trace_maps.c: embedded = workloads/readers/column_map.h column_map_texts $(MAPS)
 $(B)/generated/load_models.c: embedded = workloads/load_model/load_model.h load_model_texts $(MODELS)
+$(B)/generated/completions.c: embedded = tools/verbs.h tool_completion_texts $(SHELLS:%=tools/completions/%)
 $(B)/generated/%.c: FORCE tools/embed
 	@mkdir -p $(@D)
 	@tools/embed $(embedded) > $@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+$(B)/generated/commands.c: FORCE tools/embed_commands
+	@mkdir -p $(@D)
+	@tools/embed_commands tools/commands.txt > $@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
 $(EMBEDDED): $(B)/flags | check-deps
@@ -252,6 +259,8 @@ $(EMBEDDED): $(B)/flags | check-deps
 $(B)/objects/policies/policy_presets.o: $(B)/generated/policy_presets.c
 $(B)/objects/workloads/readers/trace_maps.o: $(B)/generated/trace_maps.c
 $(B)/objects/workloads/load_model/load_models.o: $(B)/generated/load_models.c
+$(B)/objects/tools/commands.o: $(B)/generated/commands.c
+$(B)/objects/tools/completions.o: $(B)/generated/completions.c
 
 # Everything but main, for the program and the tests.
 $(B)/libwindtunnel.a: $(filter-out $(MAIN),$(OBJECTS)) $(B)/sources
@@ -265,10 +274,6 @@ $(B)/windtunnel: $(MAIN) $(B)/libwindtunnel.a tools/plugin_symbols
 
 build/windtunnel.1: $(B)/windtunnel
 	$(call say,man,$@) $< help --man > $@
-
-SHELLS := bash zsh fish
-build/completion.%: $(B)/windtunnel
-	$(call say,shell,$@) $< completion $* > $@
 
 # ---- The scheduler library -----------------------------------------------------------------------
 
@@ -304,14 +309,14 @@ install: ## Install program, library, headers, scenarios and documents (DESTDIR=
 	@$(MAKE) --no-print-directory VARIANT=$(SHIPPED) install-files
 
 .PHONY: install-files
-install-files: all build/windtunnel.1 $(SHELLS:%=build/completion.%)
+install-files: all build/windtunnel.1
 	install -d $(INSTALLED)/bin $(INSTALLED)/$(LIBDIR)/pkgconfig $(INSTALLED)/share/man/man1
 	install -m 755 $(B)/windtunnel $(INSTALLED)/bin/
 	sed 's|/usr/local/share|$(PREFIX)/share|' build/windtunnel.1 > $(INSTALLED)/share/man/man1/windtunnel.1
 	chmod 644 $(INSTALLED)/share/man/man1/windtunnel.1
-	install -D -m 644 build/completion.bash $(INSTALLED)/share/bash-completion/completions/windtunnel
-	install -D -m 644 build/completion.zsh $(INSTALLED)/$(ZSH_FUNCTIONS)/_windtunnel
-	install -D -m 644 build/completion.fish $(INSTALLED)/share/fish/vendor_completions.d/windtunnel.fish
+	install -D -m 644 tools/completions/bash $(INSTALLED)/share/bash-completion/completions/windtunnel
+	install -D -m 644 tools/completions/zsh $(INSTALLED)/$(ZSH_FUNCTIONS)/_windtunnel
+	install -D -m 644 tools/completions/fish $(INSTALLED)/share/fish/vendor_completions.d/windtunnel.fish
 	set -e; for file in $(DATA); do install -D -m 644 $$file $(INSTALLED)/share/windtunnel/$$file; done
 	set -e; for file in $(DOCUMENTS); do install -D -m 644 $$file $(INSTALLED)/share/doc/windtunnel/$$file; done
 	install -m 644 $(B)/libwindtunnel_sched.a $(B)/$(SCHED_SO).$(VERSION) $(INSTALLED)/$(LIBDIR)/
@@ -328,7 +333,7 @@ deb: ## Build Debian packages of what `make install` installs: build/deb/*.deb (
 
 DEB := build/deb
 .PHONY: deb-files
-deb-files: all build/windtunnel.1 $(SHELLS:%=build/completion.%)
+deb-files: all build/windtunnel.1
 	@tools/make_deb $(DEB) $(VERSION) VARIANT=$(VARIANT) CC='$(CC)'
 
 # ---- Tests ---------------------------------------------------------------------------------------
