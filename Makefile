@@ -152,9 +152,7 @@ SCHED_HEADERS := policies/sched.h policies/explain.h policies/wire.h policies/pl
 
 # ---- What to type --------------------------------------------------------------------------------
 
-TABLES := preset-table backfill-table defrag-table packing-table topology-table sharing-table network-table \
-    cold-start-table idle-table physics-table cliff-table headline synth-table read-table
-.PHONY: all profiled run test test-slow test-quick test-all bare bench bench-update $(TABLES) lint lines format \
+.PHONY: all profiled run test test-slow test-quick test-all bare bench bench-update table lint lines format \
         sanitize fuzz valgrind coverage mutants golden-update install deb clean deps help compile link objects \
         libraries test-small check-deps FORCE
 
@@ -195,7 +193,7 @@ clean: ## Remove what was built (records under out/ stay)
 TEST_GROUPS := start build run test
 SLOW_GROUPS := $(TEST_GROUPS) oracle lint valgrind package extra
 TESTING := compile test test-slow test-quick test-all test-small valgrind-unit golden-update
-INSTALLING := run profiled deb deb-files bench bench-run bench-update bench-rewrite $(TABLES) $(TESTING)
+INSTALLING := run profiled deb deb-files bench bench-run bench-update bench-rewrite table $(TESTING)
 goals = $(filter $(1),$(MAKECMDGOALS))
 PACKAGES := build $(if $(call goals,$(INSTALLING)),run) $(if $(call goals,$(TESTING)),test) \
             $(if $(call goals,test-slow test-all),$(SLOW_GROUPS)) $(if $(call goals,test-all),bare) \
@@ -352,8 +350,8 @@ tests = $(call programs,$(1)) $(call scripts,$(1))
 # ONLY names it: `make test-slow` (in CI) and `make test-all` run it. tests/cli/determinism.sh is in both; there the
 # builds of DETERMINISM are made first, here it takes those that are there.
 SLOW := $(wildcard $(addprefix tests/,analytic/test_mmc.c analytic/test_sizing.c analytic/test_statistics_oracle.sh \
-    $(addprefix cli/,bench.sh completion_shells.sh deb.sh guides.sh lint_selftest.sh near_linear.sh physics_table.sh \
-    policy_check_process.sh read_table.sh sacct_slurm.sh schema.sh sweep_slurm.sh) \
+    $(addprefix cli/,bench.sh completion_shells.sh deb.sh guides.sh lint_selftest.sh near_linear.sh table_costs.sh \
+    policy_check_process.sh sacct_slurm.sh schema.sh sweep_slurm.sh) \
     $(addprefix property/test_,easy_oracle.c fifo_oracle.c guarantees.c presets.c)))
 DETERMINISM = gcc-O0 $(if $(shell command -v clang),clang) $(filter profiled,$(SHIPPED))
 DETERMINISM_TEST := tests/cli/determinism.sh
@@ -499,47 +497,8 @@ BENCH_SCRIPTS := $(call only,$(sort $(wildcard tests/bench/bench_*.sh)))
 compile: $(PROGRAM) libraries $(call object,$(SUPPORT) \
     $(foreach kind,$(KINDS) bench,$(wildcard tests/$(kind)/test_*.c)) $(wildcard tests/library/*.c tests/bench/*.c))
 
-preset-table: link ## Run the main scenario under presets, print one table (ARGS='--seed 2 --markdown', ...)
-	@WINDTUNNEL=$(B)/windtunnel tools/preset_table $(ARGS)
-
-backfill-table: link ## Replay real traces under backfill policies and estimates, in one table (ARGS='--only NASA', ...)
-	@WINDTUNNEL=$(B)/windtunnel tools/backfill_table $(ARGS)
-
-defrag-table: link ## Run the main scenario under defragmentation policies: gains and costs (ARGS='--seeds 1,2', ...)
-	@WINDTUNNEL=$(B)/windtunnel tools/defrag_table $(ARGS)
-
-packing-table: link ## Fill a GPU-sharing cluster under packing policies (ARGS='--lists cpu050', ...)
-	@WINDTUNNEL=$(B)/windtunnel tools/packing_table $(ARGS)
-
-topology-table: link ## Run a mix of gangs under topology modes and variants, on three clusters (ARGS='--seeds 1,2')
-	@WINDTUNNEL=$(B)/windtunnel tools/topology_table $(ARGS)
-
-sharing-table: link ## Run a MIG mix under geometry policies, the main scenario under sharing policies
-	@WINDTUNNEL=$(B)/windtunnel tools/sharing_table $(ARGS)
-
-idle-table: link ## Run the main scenario under idle policies
-	@WINDTUNNEL=$(B)/windtunnel tools/idle_table $(ARGS)
-
-read-table: link ## Count what reading rows of three formats costs, sorted or not (ARGS='--only swf --memory', ...)
-	@WINDTUNNEL=$(B)/windtunnel tools/read_table $(ARGS)
-
-synth-table: link ## Run a trace and what is drawn from its model, print their waits (ARGS='TRACE --seeds 20', ...)
-	@WINDTUNNEL=$(B)/windtunnel tools/synth_table $(ARGS)
-
-headline: link ## Find the most that the main cluster carries under each policy (README; hours)
-	@WINDTUNNEL=$(B)/windtunnel tools/headline $(ARGS)
-
-cold-start-table: link ## Run the main scenario with cold starts under sizes of caches, with and without warm_weight
-	@WINDTUNNEL=$(B)/windtunnel tools/cold_start_table $(ARGS)
-
-network-table: link ## Run gangs that communicate under placements, on fabrics from 1:1 to 8:1 (ARGS='--seeds 1,2')
-	@WINDTUNNEL=$(B)/windtunnel tools/network_table $(ARGS)
-
-physics-table: link ## Count what each part of the physics costs in instructions (ARGS='--days 14'; VARIANT=profiled)
-	@WINDTUNNEL=$(B)/windtunnel tools/physics_table $(ARGS)
-
-cliff-table: link ## Count what presets cost as multiples of fifo, in one table (ARGS='--presets easy --only main', ...)
-	@WINDTUNNEL=$(B)/windtunnel tools/cliff_table $(ARGS)
+table: link ## Make a table of runs side by side (NAME=backfill ARGS='--seeds 1,2'); without NAME, list them
+	@WINDTUNNEL=$(B)/windtunnel tools/table $(NAME) $(ARGS)
 
 bench: ## Count instructions per job, fail where they grew; print times (SIZE=small: short; VARIANT=release)
 	@$(MAKE) --no-print-directory VARIANT=$(SHIPPED) bench-run
