@@ -7,7 +7,7 @@
 #include "base/input.h"
 #include "base/output.h"
 #include "base/worker_pool.h"
-#include "studies/comparison_page/comparison_folder.h"
+#include "studies/comparison_show/comparison_folder.h"
 #include "tools/compare_sides.h"
 #include "tools/progress_line.h"
 #include "tools/verbs.h"
@@ -115,6 +115,25 @@ static struct error begin(void *self)
     return open_folder(self);
 }
 
+/* All sides go on from a moment of the record that stands in place of the scenario. */
+static struct error read_fork(struct compare *compare)
+{
+    static const char *const others[] = {"seed",  "seeds",    "trace",      "cluster",      "blocks",
+                                         "shake", "baseline", "rerun-base", "save-baseline"};
+    const char *at = args_string(compare->args, "fork-at");
+    if (at == NULL)
+        return ERROR_OK;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (args_string(compare->args, others[i]) != NULL)
+            return error_new(ERROR_USAGE, "'--%s' cannot be used with --fork-at: all sides go on from one run",
+                             others[i]);
+    compare->options.fork = args_string(compare->args, "scenario");
+    compare->options.finds_first = false;
+    if (compare->options.fork == NULL)
+        return error_new(ERROR_USAGE, "'--fork-at' needs the folder of a record: name it with --scenario");
+    return tool_fork_at(at, &compare->options.fork_at);
+}
+
 static struct error read_options(struct compare *compare)
 {
     const struct args *args = compare->args;
@@ -142,6 +161,7 @@ static struct error read_options(struct compare *compare)
     TRY(read_metric(compare));
     TRY(read_seeds(compare));
     TRY(read_gates(compare));
+    TRY(read_fork(compare));
     TRY(compare_sides_read(&compare->sides, args));
     compare->options.side_count = compare->sides.count;
     return ERROR_OK;
