@@ -26,8 +26,8 @@ int verb_decide(const struct args *args)
     struct decide_options options = {.path = path != NULL ? path : "-",
                                      .policy = args_string(args, "policy"),
                                      .cluster = installed_find(args_string(args, "cluster"), "topologies"),
-                                     .load = args_string(args, "load"),
-                                     .save = args_string(args, "save"),
+                                     .log = args_string(args, "log"),
+                                     .describe = args_string(args, "describe"),
                                      .is_checked = args_flag(args, "check"),
                                      .is_strict = args_flag(args, "strict"),
                                      .on_answer = print};
@@ -38,7 +38,14 @@ int verb_decide(const struct args *args)
         return tool_fail(&bad);
     options.cycles = (uint64_t)cycles;
     options.sets = args_list(args, "set", &options.set_count);
+    if (options.log != NULL && options.is_checked) {
+        bad = error_new(ERROR_USAGE, "--check writes nothing, and --log keeps what comes");
+        return tool_fail(&bad);
+    }
     struct error error = decide_run(&options, &result);
+    if (result.torn_bytes > 0)
+        tool_say("note: the last line of %s was not whole: %llu bytes were cut off\n", options.log,
+                 (unsigned long long)result.torn_bytes);
     if (error_is(error)) {
         error_release(&result.difference);
         return tool_fail(&error);
