@@ -101,7 +101,7 @@ static struct error report(const struct args *args, struct metrics *metrics, str
     return error;
 }
 
-static int run_report(const struct args *args)
+int verb_report(const struct args *args)
 {
     struct metrics *metrics = metrics_new();
     struct buffer out = {0};
@@ -113,26 +113,3 @@ static int run_report(const struct args *args)
     }
     return tool_print(&out);
 }
-
-static const struct args_option options[] = {
-    {.name = "json", .help = "Print the metrics as JSON, as in result.json."},
-    {.name = "steady",
-     .help = "Add means of the steady state: of the queue time, by class too, and of the allocation, each with a 95 % "
-             "interval by batch means, after a warm-up that is found by MSER-5."},
-    {.name = "html", .help = "Write DIR/report.html again."},
-    {.name = "title", .metavar = "TEXT", .help = "Its title, in place of the scenario's."},
-    {0},
-};
-
-const struct args_verb verb_report = {
-    .name = "report",
-    .summary = "report on the record of a run",
-    .synopsis = "DIR [OPTION]...",
-    .description = (const char *const[]){"Reads the files of a record and computes every metric from them, with the "
-                                         "same code as the run.",
-                                         NULL},
-    .options = options,
-    .operands_min = 1,
-    .operands_max = 1,
-    .run = run_report,
-};

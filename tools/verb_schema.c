@@ -248,7 +248,7 @@ struct schema *schema_kind_learn_new(size_t index)
     return schema;
 }
 
-static int run_schema(const struct args *args)
+int verb_schema(const struct args *args)
 {
     const char *name = args_operand(args, 0);
     struct buffer out = {0};
@@ -264,26 +264,3 @@ static int run_schema(const struct args *args)
     error_set_hint(&error, "there are of a scenario, a cluster, a policy, a case, a workload-model, columns and gates");
     return tool_fail(&error);
 }
-
-static const struct args_example examples[] = {
-    {"windtunnel schema policy > policy.schema.json", "For an editor, or a check in CI."},
-    {0},
-};
-
-const struct args_verb verb_schema = {
-    .name = "schema",
-    .summary = "print the JSON Schema of scenarios, clusters, policies and other files",
-    .synopsis = "FILE_KIND",
-    .description =
-        (const char *const[]){"FILE_KIND is scenario, cluster, policy, case, workload-model, columns or gates. The "
-                              "schema (draft 2020-12) is learned from "
-                              "the program's own reader and accepts every file that the reader accepts. It "
-                              "refuses unknown keys, wrong types, numbers out of their range and unknown "
-                              "names. Rules between fields are checked by 'windtunnel validate' only, and "
-                              "policies of plug-ins are not known.",
-                              NULL},
-    .examples = examples,
-    .operands_min = 1,
-    .operands_max = 1,
-    .run = run_schema,
-};

@@ -5,7 +5,7 @@
 #include "topologies/cluster_show.h"
 #include "topologies/mig.h"
 
-static int show(const struct args *args)
+int verb_topology_show(const struct args *args)
 {
     struct cluster *cluster;
     struct buffer out = {0};
@@ -16,24 +16,6 @@ static int show(const struct args *args)
     cluster_free(cluster);
     return tool_print(&out);
 }
-
-static const struct args_example show_examples[] = {
-    {"windtunnel topology show topologies/dgx-h100-500.json", "500 DGX H100 nodes and their fabric."},
-    {0},
-};
-
-const struct args_verb verb_topology_show = {
-    .name = "topology show",
-    .summary = "draw a cluster as text",
-    .synopsis = "FILE",
-    .description = (const char *const[]){"Reads a cluster (JSON, or a node list with openb's columns) and prints its "
-                                         "pools, levels, GPU classes and models, and the fabric.",
-                                         NULL},
-    .examples = show_examples,
-    .operands_min = 1,
-    .operands_max = 1,
-    .run = show,
-};
 
 /* ---- MIG ---- */
 
@@ -89,7 +71,7 @@ static void put_profile(const struct mig_profile *profile, struct buffer *out)
     buffer_char(out, '\n');
 }
 
-static int mig(const struct args *args)
+int verb_topology_mig(const struct args *args)
 {
     const struct gpu_model *model;
     struct buffer out = {0};
@@ -102,22 +84,3 @@ static int mig(const struct args *args)
         put_profile(&mig_profiles(model->mig)[p], &out);
     return tool_print(&out);
 }
-
-static const struct args_example mig_examples[] = {
-    {"windtunnel topology mig h100", "Profiles of an H100."},
-    {0},
-};
-
-const struct args_verb verb_topology_mig = {
-    .name = "topology mig",
-    .summary = "the MIG profiles of a GPU model",
-    .synopsis = "MODEL",
-    .description = (const char *const[]){"Prints the MIG profiles of a built-in GPU model, by its name or an alias: "
-                                         "compute and memory slices, memory, SMs, how many a GPU has at most, and the "
-                                         "memory slices where an instance may start, for 'gpus_layout' of a cluster.",
-                                         NULL},
-    .examples = mig_examples,
-    .operands_min = 1,
-    .operands_max = 1,
-    .run = mig,
-};

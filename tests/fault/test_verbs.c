@@ -69,8 +69,7 @@ static const struct scene scenes[] = {
                    "--no-why", "--rerun-base", "PROGRAM"}},
     {.name = "sweep plan", .arguments = {"sweep", "plan", "sweep.json", "--out", "out/sw"}},
     {.name = "sweep run",
-     .arguments = {"sweep", "run", "sweep.json", "--out", "out/sw", "--jobs", "1", "--no-bind", "--worker", "w",
-                   "--quiet"}},
+     .arguments = {"sweep", "run", "sweep.json", "--out", "out/sw", "--jobs", "1", "--no-bind", "--quiet"}},
     {.name = "sweep merge", .arguments = {"sweep", "merge", "sw", "--out", "out/runs.csv"}},
     {.name = "sweep merge sqlite", .arguments = {"sweep", "merge", "sw", "--to", "sqlite", "--out", "out/runs.db"}},
     {.name = "sweep report", .arguments = {"sweep", "report", "sw", "--out", "out/page.html"}},
@@ -571,8 +570,7 @@ static void make_inputs(void)
 {
     static const struct scene records[] = {
         {.name = "a record", .arguments = {"run", "s.json", "--quiet", "--events", "--out", "rec"}},
-        {.name = "a sweep",
-         .arguments = {"sweep", "run", "sweep.json", "--out", "sw", "--no-bind", "--worker", "w", "--quiet"}},
+        {.name = "a sweep", .arguments = {"sweep", "run", "sweep.json", "--out", "sw", "--no-bind", "--quiet"}},
         {.name = "another", .arguments = {"run", "s.json", "--quiet", "--policy", "fifo", "--out", "old/rec"}},
         {.name = "a bundle", .arguments = {"bundle", "old/rec", "--trust", "old/rec", "--out", "old/rec.json"}},
     };

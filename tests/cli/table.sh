@@ -1,5 +1,6 @@
 #!/bin/sh
-# The table of the network: its figures are those of the runs' own records, far costs more than near; its errors.
+# Tables of runs: their figures are those of the runs' own records, also of several seeds and by group; a row stands
+# for the settings that it names; shapes, errors, runs that take too long.
 set -u
 . tests/support/cli.sh
 
@@ -9,7 +10,7 @@ if ! command -v python3 >/dev/null || ! command -v zstd >/dev/null; then
 fi
 
 table() { # arguments
-    (cd "$repository" && WINDTUNNEL=$program tools/network_table "$@") >said.out 2>said.err
+    (cd "$repository" && WINDTUNNEL=$program tools/table "$@") >said.out 2>said.err
     status=$?
 }
 short='--set workload.synth.duration=1d --set world.warmup=2h --set world.end=1d'
@@ -51,7 +52,7 @@ is() { # what, cell, figure, digits
 # ---- Every figure of a row is the run's own ----
 
 # shellcheck disable=SC2086
-table --fabrics 8 --rows best_fit,required,loose+spread --markdown $short
+table network --groups 8 --rows best_fit,required,loose+spread --markdown $short
 [ "$status" -eq 0 ] || fail "status $status: $(cat said.err)"
 [ "$(grep -c '^| .* |$' said.out)" -eq 4 ] || fail "not a head and three rows: $(cat said.out)"
 own_run 1 --set cluster.fabric.leaf_oversubscription=8 --set policy.placement=best_fit
@@ -85,7 +86,7 @@ is_less 'slowed in one unit and anywhere' "$(cell required 6)" "$(cell 'loose+sp
 narrow=$(cell 'loose+spread' 1)
 
 # shellcheck disable=SC2086
-table --fabrics 1 --rows loose+spread --seeds 1,2 --markdown $short
+table network --groups 1 --rows loose+spread --seeds 1,2 --markdown $short
 is_less 'slowdown at 1:1 and at 8:1' "$(cell 'loose+spread' 1)" "$narrow"
 is 'GB/s at 1:1' "$(cell 'loose+spread' 3)" 50 1
 for seed in 1 2; do
@@ -95,10 +96,56 @@ done
 is 'the mean over seeds' "$(cell 'loose+spread' 6)" \
     "$({ told slowed_gpu_h 1 1000 && told slowed_gpu_h 2 1000; } | awk '{ sum += $1 } END { print sum / NR }')" 1
 
-# ---- Errors ----
+# ---- Topology: no group is split, and a row with another placement policy is that run's ----
 
-table --rows nope
+two='--set workload.load_gpus=cluster --set workload.synth.duration=2d --set world.warmup=0 --set world.end=2d'
+# shellcheck disable=SC2086
+table topology --groups nvl72 --rows required,preferred,preferred+topology --markdown $two
+[ "$status" -eq 0 ] || fail "status $status: $(cat said.err)"
+[ "$(grep -c '^| [a-z+]* | .* | 0 |$' said.out)" -eq 3 ] || fail "a group was split: $(cat said.out)"
+grep -q '^| required | .* | 1.000 | 0 |$' said.out || fail "a gang is in two units: $(cat said.out)"
+# shellcheck disable=SC2086
+"$program" run "$repository/scenarios/gangs.json" --quiet --cluster "$repository/topologies/nvl72-8.json" \
+    --set policy.topology.mode=preferred --set policy.placement=topology $two --out record1 >/dev/null ||
+    fail 'the run with the placement policy failed'
+is 'GB/s with the placement policy' "$(cell preferred+topology 8)" "$(told gang_link_gb_per_s_mean 1)" 1
+[ "$(cell preferred 8)" != "$(cell preferred+topology 8)" ] ||
+    fail "the placement policy changes nothing: $(cat said.out)"
+
+# ---- Presets: rows that stand as columns ----
+
+six='--set workload.synth.duration=6h --set world.warmup=0 --set world.end=6h'
+# shellcheck disable=SC2086
+table preset --rows fifo,windtunnel+kill $six
+[ "$status" -eq 0 ] || fail "status $status: $(cat said.err)"
+[ "$(wc -l <said.out)" -eq 18 ] || fail "not 18 lines: $(cat said.out)"
+# shellcheck disable=SC2086
+"$program" run "$repository/scenarios/h100-500x8.json" --quiet --policy windtunnel \
+    --set policy.preemption.policy=kill $six --out record1 >/dev/null || fail 'the run of its own failed'
+for metric in allocation_ratio goodput_ratio; do
+    is "$metric" "$(awk -v metric=$metric '$1 == metric { print $3 }' said.out)" "$(told $metric 1)" 3
+done
+
+# ---- The list; errors; a run that takes too long ----
+
+table
+[ "$status" -eq 0 ] && [ "$(wc -l <said.out)" -eq 13 ] || fail "the tables there are: $(cat said.out said.err)"
+for name in cliff read; do
+    table $name --help
+    [ "$status" -eq 0 ] && grep -q -e '--markdown' said.out || fail "$name --help: status $status: $(cat said.err)"
+done
+table nope
+[ "$status" -eq 2 ] || fail "unknown table: status $status"
+table network --rows nope
 [ "$status" -eq 2 ] && grep -q 'there is no nope' said.err || fail "unknown row: status $status"
-table --rows best_fit --fabrics narrow
+table topology --groups moon
+[ "$status" -eq 2 ] && grep -q 'there is no moon' said.err || fail "unknown group: status $status"
+table preset --rows fifo+other
+[ "$status" -eq 2 ] && grep -q "no variant 'other'" said.err || fail "unknown variant: status $status"
+table network --rows best_fit --groups narrow
 [ "$status" -eq 2 ] && grep -q 'leaf_oversubscription' said.err || fail "a bad fabric: status $status: $(cat said.err)"
+table sharing --rows mps --set nowhere.json
+[ "$status" -eq 2 ] && grep -q 'nowhere.json' said.err || fail "a bad setting: status $status"
+table preset --rows fifo --timeout 0
+[ "$status" -eq 1 ] && grep -q 'XX' said.out || fail "no time: status $status: $(cat said.out)"
 finish

@@ -1,9 +1,8 @@
-#!/usr/bin/env python3
 """The most that the main cluster carries under each policy, and what is used of it then.
 
-    make headline                                        both mixes, seeds 1 to 5: an hour or two on two cores
-    make headline ARGS='--seeds 1,2 --rows kai,trust'
-    make headline ARGS='--markdown'
+    tools/table headline                                        both mixes, seeds 1 to 5: an hour or two on two cores
+    tools/table headline --seeds 1,2 --rows kai,trust
+    tools/table headline --markdown
 
 For each policy, mix and seed `windtunnel plan` finds the largest load at which both hold:
 
@@ -187,7 +186,3 @@ def main():
         rows = [cells(points, mix, row, args) for row in args.rows]
         show(f"Mix {mix} ({MIXES[mix]}), seeds {', '.join(args.seeds)}", rows, args.markdown)
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

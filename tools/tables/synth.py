@@ -1,9 +1,8 @@
-#!/usr/bin/env python3
 """A trace and what is drawn from its model: waits under fifo and under easy with perfect estimates, over seeds.
 
-    make synth-table ARGS='philly_jobs.csv.zst'
-    make synth-table ARGS='philly_jobs.csv.zst --load 0.9 --seeds 20 --cluster topologies/philly-352.json --markdown'
-    make synth-table ARGS='philly_jobs.csv.zst --fit=--run-days=7'     an option of `windtunnel trace fit`
+    tools/table synth philly_jobs.csv.zst
+    tools/table synth philly_jobs.csv.zst --load 0.9 --seeds 20 --cluster topologies/philly-352.json --markdown
+    tools/table synth philly_jobs.csv.zst --fit=--run-days=7     an option of `windtunnel trace fit`
 
 The model is that of `windtunnel trace fit`; as many jobs as the trace has are drawn with each seed by `windtunnel trace
 synth`.  Each trace is scaled to the load by its own work.  The columns, of the original and of the drawn traces (the least,
@@ -126,6 +125,3 @@ def show(head, lines, is_markdown):
     widths = [max(len(row[i]) for row in [head] + lines) for i in range(len(head))]
     for row in [head] + lines:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
-
-
-main()

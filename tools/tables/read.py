@@ -1,9 +1,8 @@
-#!/usr/bin/env python3
 """What reading a trace costs: instructions a byte of its text, for rows of three formats, sorted and in random order.
 
-    make read-table VARIANT=profiled
-    make read-table ARGS='--rows 10000000 --memory --only native'    peak memory in place of instructions
-    make read-table ARGS='--write FOLDER'                            write the files there, and count nothing
+    make table NAME=read VARIANT=profiled
+    tools/table read --rows 10000000 --memory --only native    peak memory in place of instructions
+    tools/table read --write FOLDER                            write the files there, and count nothing
 
 Rows are drawn with a fixed seed: `native` has 14 columns, `short` the native format's four required columns and user,
 queue, class; `swf` has the 18 of the standard; `sacct` has those of docs/traces.md.  Users, queues and sizes are skewed as
@@ -233,7 +232,3 @@ def main():
             if kind not in NOT_JUDGED and cost > args.most * (RANDOM_FACTOR if order == "random" else READINGS.get(verb, 1)):
                 return 1
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
