@@ -7,7 +7,6 @@
 #include "policies/eviction/preemption_cost.h"
 #include "policies/eviction/victims.h"
 #include "policies/state/retry_queue.h"
-#include "policies/util/archive.h"
 
 static bool has_action(const struct sched *sched, enum action action)
 {
@@ -47,20 +46,6 @@ void eviction_release(struct sched *sched)
     plan_release(sched->plan);
     node_search_release(sched->node_search);
     mem_free(sched->eviction);
-}
-
-void eviction_archive(struct archive *archive, struct sched *sched)
-{
-    struct eviction_state *eviction = sched->eviction;
-    ARCHIVE_KNOWS(struct eviction_state, 64);
-    ARCHIVE(archive, eviction->reclaim_least_runtime);
-    ARCHIVE(archive, eviction->reclaim_runtime_max);
-    ARCHIVE(archive, eviction->least_loss);
-    ARCHIVE(archive, eviction->headroom_retry);
-    ARCHIVE(archive, eviction->plans);
-    ARCHIVE(archive, eviction->plans_tried);
-    if (archive_is_reading(archive))
-        preemption_cost_know_runtimes(sched);
 }
 
 struct eviction_counts eviction_counts(const struct sched *sched)
