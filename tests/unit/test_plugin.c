@@ -18,8 +18,8 @@ static void test_abi_goes_with_the_structs(void **state)
     static const struct {
         uint32_t policy_size, view_size;
     } sizes_of_abi_24[] = {
-        [PLUGIN_ORDER] = {56, 384},     [PLUGIN_QUOTA] = {168, 1304},   [PLUGIN_PLACEMENT] = {80, 948},
-        [PLUGIN_GANG] = {40, 120},      [PLUGIN_ESTIMATE] = {56, 8},    [PLUGIN_VICTIM] = {24, 72},
+        [PLUGIN_ORDER] = {56, 384},     [PLUGIN_QUOTA] = {168, 1304},  [PLUGIN_PLACEMENT] = {80, 948},
+        [PLUGIN_GANG] = {40, 120},      [PLUGIN_ESTIMATE] = {56, 8},   [PLUGIN_VICTIM] = {24, 72},
         [PLUGIN_PREEMPTION] = {40, 72}, [PLUGIN_BACKFILL] = {96, 240},
     };
     (void)state;
