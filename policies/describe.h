@@ -21,7 +21,7 @@
  * What it does not carry, so that decisions after an adoption may differ; the test above prints how often, by cause:
  *  - Decisions that are open: their numbers are gone.  A START counts as having taken effect.  The evictions are told
  *    with a job and a node, without a decision; members that stay on a node beside others that leave count as staying.
- *  - Claims (RESERVE), repartitions and drains under way: they are made again.
+ *  - Claims (RESERVE), repartitions under way: they are made again.
  *  - Planned starts of backfill, and what conservative backfill has promised.
  *  - Back-offs of failed plans, and evictions and moves of the last hour that count against limits.
  *  - What was learned: run times by the `history` estimate, typical jobs, idle jobs, objects on nodes.

@@ -8,7 +8,8 @@
  * free again, on that node where GPUs are named.
  * With `depth` a job behind that many jobs with planned starts waits until one of these starts; then it gets its own.
  * Cost: a search of the profile (policies/state/profile.h) for each job submitted, and for each waiting job whenever a
- * job ends early.  Known failure: fewer jobs overtake than under EASY, and planned starts are as wrong as the time limits. */
+ * job ends early.  Known failure: fewer jobs overtake than under EASY, and planned starts are as wrong as the time
+ * limits. */
 #include "policies/backfill/backfills.h"
 
 const struct backfill_policy backfill_conservative = {

@@ -11,8 +11,8 @@
  *
  * Laws
  *  - No peeking: a policy sees what was measured, and nothing else of the activity of a job.
- *  - Hysteresis: a job becomes idle below `threshold`, and active again only at IDLE_WAKE_MILLI (or `threshold`, if that is
- *    more) or above.
+ *  - Hysteresis: a job becomes idle below `threshold`, and active again only at IDLE_WAKE_MILLI or above (or at
+ *    `threshold`, if that is more).
  *  - Space is taken only while some job waits for space, and only of jobs that can save their work.
  *  - A time without a measurement is neither idle nor active.
  *  - No job loses space before it was told and stayed idle for the grace.  The grace doubles each time that a job loses

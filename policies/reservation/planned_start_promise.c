@@ -30,7 +30,8 @@ void planned_start_note_promise(struct sched *sched, const struct planned_start 
     if (!keeps && !is_head)
         return;
     if (!keeps) {
-        /* The old head may still wait.  It loses its promise: the order put another job before it, which is no delay. */
+        /* The old head may still wait.  It loses its promise: the order put another job before it, which is no
+         * delay. */
         if (book->head != planned_start->slot && book->head < book->promise_capacity)
             book->promises[book->head].start = 0;
         book->head = planned_start->slot;

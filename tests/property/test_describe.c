@@ -95,7 +95,7 @@ static void describe(struct honest_world *world, struct buffer *out)
     sched_describe(world->sched, text_of("{}"), declared_of, world, out);
 }
 
-/* Usage and credits stand in the header's table of queues. */
+/* Usage stands in the header's table of queues. */
 static void take_queues(struct honest_world *world, struct text header)
 {
     struct json_doc *doc;
