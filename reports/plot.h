@@ -31,10 +31,10 @@ enum plot_colour {
 };
 
 struct plot_series {
-    const char *label; /* any text; NULL: none, it belongs to another series */
+    const char *label;   /* any text; NULL: none, it belongs to another series */
     const double *x, *y; /* y NAN: a gap */
-    const double *base; /* if is_filled: filled down to it, a band of a stack; NULL: down to y = 0 */
-    size_t count;       /* >= 1 */
+    const double *base;  /* if is_filled: filled down to it, a band of a stack; NULL: down to y = 0 */
+    size_t count;        /* >= 1 */
     enum plot_colour colour;
     bool is_dashed;
     bool is_filled;

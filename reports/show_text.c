@@ -143,7 +143,8 @@ static void write_pairs(struct writer *writer, const struct show_rows *rows)
         struct buffer text = {0};
         const size_t start = writer->out->length;
         write_plain(&rows->cells[2 * r].text, NAME_WIDTH_MAX, writer->out);
-        pad(writer->out, width + 2 - view_width((struct text){writer->out->bytes + start, writer->out->length - start}));
+        pad(writer->out,
+            width + 2 - view_width((struct text){writer->out->bytes + start, writer->out->length - start}));
         if (2 * r + 1 < rows->cell_count)
             cell_text(&rows->cells[2 * r + 1], &text);
         write_words(writer, &text, width + 2, width + 2);
@@ -395,7 +396,9 @@ static void escape(const struct buffer *text, struct buffer *out)
 
 static const char *sign_of(char mark)
 {
-    return mark == '+' ? "\xe2\x9c\x85 " /* U+2705 */ : mark == '-' ? "\xe2\x9d\x8c " /* U+274C */ : "\xe2\x9d\x94 "; /* U+2754 */
+    return mark == '+'   ? "\xe2\x9c\x85 "  /* U+2705 */
+           : mark == '-' ? "\xe2\x9d\x8c "  /* U+274C */
+                         : "\xe2\x9d\x94 "; /* U+2754 */
 }
 
 static void markdown_cell(const struct show_rows *rows, size_t at, struct buffer *out)
