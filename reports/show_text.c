@@ -198,8 +198,8 @@ static void measure(const struct writer *writer, const struct show_rows *rows, c
         if (sum <= SHOW_WIDTH)
             return;
         const size_t more = sum - SHOW_WIDTH;
-        if (is_broken)
-            widths[0] = widths[0] > more + NAME_WIDTH_MIN ? widths[0] - more : NAME_WIDTH_MIN;
+        if (is_broken && widths[0] > more + NAME_WIDTH_MIN) /* else it would not suffice */
+            widths[0] -= more;
     }
 }
 

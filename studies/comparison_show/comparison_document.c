@@ -413,8 +413,10 @@ static void add_moved(struct show *show, const struct comparison *comparison, si
     if (!comparison->is_exact && comparison_pair_count(comparison, side) == 1)
         buffer_string(show_line(show, SHOW_NOTE),
                       "One pair has no interval: chance may explain any of this. --seeds asks for more.");
+    show_on(show, SHOW_WORDS);
     if (clear > shown)
         buffer_format(show_line(show, SHOW_NOTE), "%zu more that moved: --all lists them", clear - shown);
+    show_on(show, SHOW_ALL);
     for (size_t i = 0; i < count; i++) {
         struct buffer name = {0};
         if (i == 0)

@@ -188,7 +188,7 @@ says compared.out '^    had not started at the end: [0-9]* (their wait so far co
 windtunnel report fifo --steady
 says said.out '^Steady state: means after the warm-up, 95 % intervals by batch means$'
 says said.out '^  queue time, training .*([0-9hms. ]* to .*), [123]0 batches of [0-9,]* jobs from .* on; without'
-says said.out '^  allocation  .* % ([0-9.]* % to [0-9.]* %), [123]0 batches of '
+says said.out '^  allocation  .* %  *([0-9.]* % to [0-9.]* %), [123]0 batches of '
 windtunnel report fifo
 grep -q 'Steady state' said.out && fail 'a report tells the steady state without --steady'
 windtunnel compare --scenario long.json --side a --side b --format markdown
