@@ -73,7 +73,7 @@ enum show_line {
     SHOW_PLAIN,
     SHOW_LEAD,    /* what the document is of, below its title */
     SHOW_NOTE,    /* how to read what is beside it */
-    SHOW_WARNING, /* stands out */
+    SHOW_WARNING, /* stands out; never broken */
     SHOW_ITEM,    /* of a list, never broken; may bear a mark */
     SHOW_CODE,    /* one or more lines, never broken: a command, a listing */
 };

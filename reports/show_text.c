@@ -66,14 +66,14 @@ static void write_line(struct writer *writer, const struct show_block *block)
     if (block->line == SHOW_CODE) {
         struct text rest = show_text_of(&block->cell.text), line;
         while (rest.length > 0 && text_cut(&rest, '\n', &line)) {
-            pad(writer->out, CODE_INDENT);
+            pad(writer->out, writer->indent + CODE_INDENT);
             buffer_shown(writer->out, line);
             buffer_char(writer->out, '\n');
         }
         return;
     }
     pad(writer->out, indent);
-    if (block->line == SHOW_ITEM) { /* may be looked for in a log: one line */
+    if (block->line == SHOW_ITEM || block->line == SHOW_WARNING) { /* may be looked for in a log: one line */
         write_plain(&block->cell.text, SIZE_MAX, writer->out);
         buffer_char(writer->out, '\n');
     } else {
