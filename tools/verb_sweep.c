@@ -93,9 +93,6 @@ static void show_progress(void *self, size_t done, size_t total)
 static struct error work(const struct args *args, struct sweep_work_options *options, struct sweep_tally *tally)
 {
     struct progress_line progress;
-    char worker[SWEEP_WORKER_BYTES];
-    TRY(sweep_read_worker(args, worker));
-    options->worker = worker;
     options->stop = &caught_signal;
     options->on_progress = show_progress;
     options->progress_self = &progress;
@@ -428,7 +425,7 @@ const struct args_verb verb_sweep_work = {
     .summary = "make a share of the runs of a sweep",
     .synopsis = "FOLDER [--shard I/N | --shards N] [OPTION]...",
     .description =
-        (const char *const[]){"A worker keeps no state but what it records in the folder, in a file of its own. So any "
+        (const char *const[]){"A worker keeps no state but the results that it writes, a file for each run. So any "
                               "number of workers on any number of machines may work on the shares of a sweep, be "
                               "killed, and be started again.",
                               "It does not bind runs to cores: what starts the workers does that.", NULL},

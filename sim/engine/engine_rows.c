@@ -47,8 +47,8 @@ void engine_emit_job(struct engine *engine, const struct sim_job *job)
         named.idle = engine_monitor_row(engine, (uint32_t)(job - engine->jobs));
         row = &named;
     }
-    for (size_t i = 0; i < engine->config->sink_count; i++) {
-        const struct record_sink *sink = &engine->config->sinks[i];
+    for (size_t i = 0; i < engine->sink_count; i++) {
+        const struct record_sink *sink = &engine->sinks[i];
         if (sink->on_job != NULL)
             check_sink(engine, sink->on_job(sink->self, row));
     }
@@ -73,8 +73,8 @@ static struct link link_of(struct engine *engine, const struct sim_job *job)
 
 static void emit_gang(struct engine *engine, const struct gang_row *row)
 {
-    for (size_t i = 0; i < engine->config->sink_count; i++) {
-        const struct record_sink *sink = &engine->config->sinks[i];
+    for (size_t i = 0; i < engine->sink_count; i++) {
+        const struct record_sink *sink = &engine->sinks[i];
         if (sink->on_gang != NULL)
             check_sink(engine, sink->on_gang(sink->self, row));
     }
@@ -82,8 +82,8 @@ static void emit_gang(struct engine *engine, const struct gang_row *row)
 
 static void emit_attempt(struct engine *engine, const struct attempt_row *row)
 {
-    for (size_t i = 0; i < engine->config->sink_count; i++) {
-        const struct record_sink *sink = &engine->config->sinks[i];
+    for (size_t i = 0; i < engine->sink_count; i++) {
+        const struct record_sink *sink = &engine->sinks[i];
         if (sink->on_attempt != NULL)
             check_sink(engine, sink->on_attempt(sink->self, row));
     }
@@ -156,8 +156,8 @@ void engine_emit_sample(struct engine *engine, time_ns at)
                                .idle_held_gpu_s = idle_gpu_s,
                                .space = engine_space(engine)};
     engine_spent_integrals(engine, at, row.spent);
-    for (size_t i = 0; i < engine->config->sink_count; i++) {
-        const struct record_sink *sink = &engine->config->sinks[i];
+    for (size_t i = 0; i < engine->sink_count; i++) {
+        const struct record_sink *sink = &engine->sinks[i];
         if (sink->on_sample != NULL)
             check_sink(engine, sink->on_sample(sink->self, &row));
     }
@@ -181,8 +181,8 @@ void engine_emit_arrived(struct engine *engine)
     struct arrived_row row = arrived_row(engine);
     while (engine->arrived_percent < reached) {
         row.percent = ++engine->arrived_percent;
-        for (size_t i = 0; i < engine->config->sink_count; i++) {
-            const struct record_sink *sink = &engine->config->sinks[i];
+        for (size_t i = 0; i < engine->sink_count; i++) {
+            const struct record_sink *sink = &engine->sinks[i];
             if (sink->on_arrived != NULL)
                 check_sink(engine, sink->on_arrived(sink->self, &row));
         }
@@ -253,12 +253,12 @@ void engine_emit_finished(struct engine *engine)
     facts->pools = pools;
     facts->pool_count = cluster->pool_count;
     facts->price_usd_per_gpu_h = mean_price(cluster);
-    facts->is_decided_outside = engine->config->decider != NULL;
+    facts->is_decided_outside = engine->port.decider != NULL;
     facts->events = engine->event_count;
     facts->cycles = engine->cycles;
     facts->decisions = engine->decisions;
-    for (size_t i = 0; i < engine->config->sink_count; i++) {
-        const struct record_sink *sink = &engine->config->sinks[i];
+    for (size_t i = 0; i < engine->sink_count; i++) {
+        const struct record_sink *sink = &engine->sinks[i];
         if (sink->on_finished != NULL)
             check_sink(engine, sink->on_finished(sink->self, facts));
     }

@@ -20,7 +20,10 @@ struct error trial_run(const struct trial *trial, struct buffer *out)
                                   .scenario = trial->scenario,
                                   .out = trial->record,
                                   .sink = trial->sink,
-                                  .keeps_arrivals = true};
+                                  .keeps_arrivals = true,
+                                  .moment = trial->moment};
+    if (trial->moment != NULL)
+        options.fork = trial->moment->folder;
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)trial->seed);
     options.scenario.seed = seed;
     struct error error = simulate(&run, &options);
