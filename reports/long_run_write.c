@@ -35,35 +35,17 @@ void steady_write_json(const struct steady *steady, struct buffer *out)
 {
     const struct series_mean *mean = &steady->mean;
     struct buffer reason = {0};
-    buffer_format(out, "{\"%s\": %zu, ", steady->step > 0 ? "steps" : "jobs", steady->count);
-    if (steady->step > 0) {
-        buffer_string(out, "\"step_s\": ");
-        buffer_double(out, time_to_seconds(steady->step));
-        buffer_string(out, ", ");
-    } else {
-        buffer_format(out, "\"pending\": %zu, \"left_out\": %zu, ", steady->pending, steady->left_out);
-    }
-    buffer_string(out, "\"mean_all\": ");
-    buffer_double(out, steady->mean_all);
-    buffer_string(out, ", \"mean\": ");
-    buffer_double(out, mean->of.mean);
-    buffer_string(out, ", \"low\": ");
-    buffer_double(out, mean->of.low); /* null if it is infinite */
-    buffer_string(out, ", \"high\": ");
-    buffer_double(out, mean->of.high);
-    buffer_string(out, ", \"level\": ");
-    buffer_double(out, mean->of.level);
-    buffer_format(out, ", \"warmup\": %zu, \"from_s\": ", mean->warmup_count);
-    buffer_double(out, time_to_seconds(steady->from));
-    buffer_format(out, ", \"batches\": %zu, \"batch_size\": %zu, \"autocorrelation\": ", mean->batch_count,
-                  mean->batch_size);
-    buffer_double(out, mean->autocorrelation);
-    buffer_string(out, ", \"reason\": ");
-    if (steady_write_reason(steady, &reason))
-        buffer_json(out, (struct text){reason.bytes, reason.length});
+    if (steady->step > 0)
+        buffer_members(out, "{'steps': %zu, 'step_s': %g", steady->count, time_to_seconds(steady->step));
     else
-        buffer_string(out, "null");
-    buffer_char(out, '}');
+        buffer_members(out, "{'jobs': %zu, 'pending': %zu, 'left_out': %zu", steady->count, steady->pending,
+                       steady->left_out);
+    buffer_members(out,
+                   ", 'mean_all': %g, 'mean': %g, 'low': %g, 'high': %g, 'level': %g, 'warmup': %zu, 'from_s': %g, "
+                   "'batches': %zu, 'batch_size': %zu, 'autocorrelation': %g, 'reason': %s}",
+                   steady->mean_all, mean->of.mean, mean->of.low, mean->of.high, mean->of.level, mean->warmup_count,
+                   time_to_seconds(steady->from), mean->batch_count, mean->batch_size, mean->autocorrelation,
+                   steady_write_reason(steady, &reason) ? buffer_c_string(&reason) : NULL);
     buffer_release(&reason);
 }
 

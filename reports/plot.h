@@ -10,7 +10,7 @@
  *   if (error_is(error)) ... show a table instead, and error_message(&error) ...
  *
  * The SVG is meant to stand inside an HTML page: no XML header, no name spaces, no links; every series is a <g
- * class="series cN"> with N its colour, and what is black follows the classes' rules in reports/html_style.c.
+ * class="series cN"> with N its colour, and what is black follows the classes' rules in reports/show_style.c.
  */
 #ifndef REPORTS_PLOT_H
 #define REPORTS_PLOT_H

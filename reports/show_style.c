@@ -71,7 +71,8 @@ const char show_style[] =
     "a{color:var(--link)}\n"
     ".gates{margin:6px 0 10px;padding-left:20px}\n"
     ".mark{font:600 13px ui-monospace,'DejaVu Sans Mono',monospace}\n"
-    "th small{margin-left:7px}thead th{white-space:normal}th .box{display:inline-block;width:12px;height:12px;border-radius:3px;margin-right:7px;vertical-align:-1px}\n"
+    "th small{margin-left:7px}thead th{white-space:normal}th "
+    ".box{display:inline-block;width:12px;height:12px;border-radius:3px;margin-right:7px;vertical-align:-1px}\n"
     ".met{color:#00734f}.unmet{color:#b3400f;font-weight:600}.unknown{color:var(--dim)}\n"
     "@media(prefers-color-scheme:dark){.met{color:#3ecf9f}.unmet{color:#ff9a6b}}\n"
     /* On a phone a row of a wide table is set as a name above its values, and drawings scroll. */
