@@ -8,7 +8,6 @@
 #include "reports/record_read.h"
 #include "reports/result.h"
 #include "reports/view.h"
-#include "sim/plugins/guard.h"
 #include "studies/divergence/decision.h"
 #include "studies/run/fork.h"
 #include "studies/run/record_gate.h"
@@ -136,23 +135,16 @@ static void on_end(void *self_as_void, struct sched *sched, time_ns now)
 static struct error simulate(struct explaining *self, time_ns end, const struct record_sink *sink, bool is_asking)
 {
     struct engine_result result;
-    struct engine_config config = {.watch = &guard_watch,
-                                   .cluster = self->scenario.cluster,
-                                   .policy = &self->scenario.policy,
-                                   .world = self->scenario.world,
-                                   .typical = self->scenario.typical,
-                                   .typical_count = self->scenario.typical_count,
-                                   .seed = self->scenario.seed,
-                                   .sinks = sink,
-                                   .sink_count = 1,
-                                   .on_progress = progress_line_show,
-                                   .progress_self = &self->progress,
-                                   .on_end = is_asking ? on_end : NULL,
-                                   .end_self = self};
+    TRY(scenario_open(&self->scenario, &self->source));
+    struct engine_config config = scenario_engine(&self->scenario, self->source);
+    config.sinks = sink;
+    config.sink_count = 1;
+    config.on_progress = progress_line_show;
+    config.progress_self = &self->progress;
+    config.on_end = is_asking ? on_end : NULL;
+    config.end_self = self;
     if (end < config.world.end)
         config.world.end = end;
-    TRY(scenario_open(&self->scenario, &self->source));
-    config.source = self->source;
     TRY(engine_run(&config, &result));
     return result.stall;
 }

@@ -25,8 +25,8 @@
  *
  * Law: the same cluster, source, policy, world and seed give the same rows and the same fingerprint.
  * Law: observing changes nothing.  Checks, more or fewer samples, a listener and questions to the scheduler change no
- * decision, no row and no integral at equal times.  Test: tests/property/test_observing.c.  It once caught that reserved
- * space was counted again at instants at which only a listener was told something.
+ * decision, no row and no integral at equal times.  Test: tests/property/test_observing.c.  It once caught that
+ * reserved space was counted again at instants at which only a listener was told something.
  *
  * A run is made at once, by engine_run, or in steps.  A fork is a run in steps: replayed up to a moment T, it goes on
  * from there.  The moment T is the state before anything of the time T happens.

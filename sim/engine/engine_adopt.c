@@ -1,8 +1,8 @@
 /* Another policy takes over at a moment; see sim/engine/engine.h.
  *
  * STARTs of the old policy that are on their way take effect now: the new scheduler knows none of its decisions, and
- * may evict what they start.  Then it is told of what there is by the facts that a live adaptor would use.  Each fact is
- * tested: what the new policy cannot take over ends the run. */
+ * may evict what they start.  Then it is told of what there is by the facts that a live adaptor would use.  Each fact
+ * is tested: what the new policy cannot take over ends the run. */
 #include "sim/engine/engine_loop.h"
 #include "sim/engine/engine_monitor.h"
 #include "sim/engine/engine_nodes.h"

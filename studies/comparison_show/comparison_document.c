@@ -411,8 +411,8 @@ static void add_moved(struct show *show, const struct comparison *comparison, si
     show_heading(show, is_all ? "all metrics" : clear > 0 ? "what moved most" : "nothing moved clearly");
     add_counts(show, comparison, side, is_all);
     if (!comparison->is_exact && comparison_pair_count(comparison, side) == 1)
-        buffer_string(show_line(show, SHOW_NOTE),
-                      "One pair has no interval: chance may explain any of this. --seeds asks for more.");
+        buffer_format(show_line(show, SHOW_NOTE), "One pair has no interval: chance may explain any of this.%s",
+                      comparison->options->fork == NULL ? " --seeds asks for more." : "");
     show_on(show, SHOW_WORDS);
     if (clear > shown)
         buffer_format(show_line(show, SHOW_NOTE), "%zu more that moved: --all lists them", clear - shown);

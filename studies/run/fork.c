@@ -8,7 +8,6 @@
 #include "reports/record_read.h"
 #include "reports/view.h"
 #include "sim/live/event_file.h"
-#include "sim/plugins/guard.h"
 #include "studies/run/record_gate.h"
 
 /* ---- The record ---- */
@@ -295,23 +294,16 @@ struct error fork_replay(struct fork *fork, const struct fork_how *how)
     fork->replayed = (struct fork_rows){.from = fork->record.manifest.fork.at,
                                         .until = fork->at < facts->end ? fork->at : facts->end};
     fork->replay_sink = (struct record_sink){.self = &fork->replayed, .on_job = count_row};
-    fork->config = (struct engine_config){.watch = &guard_watch,
-                                          .cluster = first->cluster,
-                                          .source = fork->source,
-                                          .policy = &first->policy,
-                                          .world = first->world,
-                                          .typical = first->typical,
-                                          .typical_count = first->typical_count,
-                                          .seed = first->seed,
-                                          .sinks = &fork->replay_sink,
-                                          .sink_count = 1,
-                                          .shows_later = true,
-                                          .is_checked = how->is_checked,
-                                          .on_end = how->on_end,
-                                          .end_self = how->end_self,
-                                          .stop = how->stop,
-                                          .on_progress = how->on_progress,
-                                          .progress_self = how->progress_self};
+    fork->config = scenario_engine(first, fork->source);
+    fork->config.sinks = &fork->replay_sink;
+    fork->config.sink_count = 1;
+    fork->config.shows_later = true;
+    fork->config.is_checked = how->is_checked;
+    fork->config.on_end = how->on_end;
+    fork->config.end_self = how->end_self;
+    fork->config.stop = how->stop;
+    fork->config.on_progress = how->on_progress;
+    fork->config.progress_self = how->progress_self;
     if (how->until > 0 && how->until < first->world.end)
         fork->config.world.end = how->until;
     if (fork->decisions.length > 0) {

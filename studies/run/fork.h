@@ -10,7 +10,8 @@
  *   fork_release(&fork);
  *
  * Where many continuations of one moment are wanted, the process replays once, and forks itself (base/worker_pool.h):
- * each child is an exact copy, and goes on under a scenario and into sinks of its own (studies/comparison/comparison.h).
+ * each child is an exact copy, and goes on under a scenario and into sinks of its own.  A comparison does so
+ * (studies/comparison/comparison.h).
  *
  * Laws
  *  - A fork has the scenario of its record, but for the policy and for what no job and no decision depends on (names,
@@ -18,7 +19,7 @@
  *  - The replay is the recorded run: the jobs that ended in it are those of the record, with the same times, or there
  *    is an error.
  *  - A continuation in a child is the one that this process would have made.  No thread is alive, traces are read at
- *    places of their own (base/input.h), and there are no outputs yet.  Test: tests/property/test_fork_children.c.
+ *    places of their own (base/input.h), and there are no outputs yet.  Test: tests/cli/fork.sh.
  *  - A record that is a fork itself is replayed through the policies of the runs before it, which its manifest holds.
  */
 #ifndef STUDIES_RUN_FORK_H

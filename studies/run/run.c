@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "reports/run_show.h"
-#include "sim/plugins/guard.h"
 
 const char *run_policy_name(const struct run *run)
 {
@@ -129,20 +128,13 @@ static struct error simulate(struct run *run)
         options->on_begin();
     if (run->fork == NULL)
         TRY(open_process(run));
-    struct engine_config config = {.watch = &guard_watch,
-                                   .cluster = cluster,
-                                   .source = run->source,
-                                   .policy = &run->scenario.policy,
-                                   .world = run->scenario.world,
-                                   .typical = run->scenario.typical,
-                                   .typical_count = run->scenario.typical_count,
-                                   .seed = run->scenario.seed,
-                                   .sinks = sinks,
-                                   .sink_count = sink_count,
-                                   .is_checked = options->is_checked,
-                                   .stop = options->stop,
-                                   .on_progress = options->on_progress,
-                                   .progress_self = options->progress_self};
+    struct engine_config config = scenario_engine(&run->scenario, run->source);
+    config.sinks = sinks;
+    config.sink_count = sink_count;
+    config.is_checked = options->is_checked;
+    config.stop = options->stop;
+    config.on_progress = options->on_progress;
+    config.progress_self = options->progress_self;
     if (run->process != NULL)
         config.decider = process_decider(run->process);
     if (run->events != NULL)

@@ -22,10 +22,11 @@ struct error trial_run(const struct trial *trial, struct buffer *out)
                                   .sink = trial->sink,
                                   .keeps_arrivals = true,
                                   .moment = trial->moment};
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)trial->seed);
     if (trial->moment != NULL)
         options.fork = trial->moment->folder;
-    snprintf(seed, sizeof seed, "%llu", (unsigned long long)trial->seed);
-    options.scenario.seed = seed;
+    else
+        options.scenario.seed = seed;
     struct error error = simulate(&run, &options);
     if (!error_is(error))
         error = run_result_text(&run, NULL, out);

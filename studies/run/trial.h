@@ -20,9 +20,9 @@
 struct trial {
     const char *version;              /* of Windtunnel */
     struct scenario_options scenario; /* its `seed` is not used */
-    uint64_t seed;
-    const char *record;             /* the folder of a record that it writes too; NULL: none */
-    const struct record_sink *sink; /* takes the rows; NULL: none */
+    uint64_t seed;                    /* of a run from a moment: that of its record */
+    const char *record;               /* the folder of a record that it writes too; NULL: none */
+    const struct record_sink *sink;   /* takes the rows; NULL: none */
     struct fork *moment; /* that the run goes on from (studies/run/fork.h); used up; NULL: the run begins at 0 */
 };
 

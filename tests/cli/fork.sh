@@ -89,6 +89,26 @@ assert kai['manifest']['arrivals'] == whole['manifest']['arrivals']
 assert any(i['role'] == 'record' and i['name'] == 'whole' for i in kai['manifest']['inputs']), kai['manifest']['inputs']
 END
 
+# Many go on from one moment of a trace that is read as the run goes on: each is the straight run.
+windtunnel trace synth seren --jobs 3000 -o long.csv
+cat >long.json <<END
+{"cluster": "four.json", "workload": {"trace": "long.csv"}, "policy": {"preset": "easy"},
+ "world": {"end": "1d", "scheduler_period_s": 30}}
+END
+windtunnel run long.json --out long
+long=$(fingerprint)
+windtunnel compare --scenario long --trust long --fork-at 9h --side fifo:policy.backfill.policy=none --side twin \
+    --jobs 3 --out many
+[ "$status" -eq 0 ] || fail "many from one moment: $(cat said.err)"
+for side in long twin; do
+    grep -q "\"fingerprint\": \"$long\"" many/$side/result.json || fail "$side is not the straight run"
+done
+windtunnel run long --trust long --fork-at 9h --set policy.backfill.policy=none
+grep -q "\"fingerprint\": \"$(fingerprint)\"" many/fifo/result.json || fail 'a child is not the fork alone'
+windtunnel compare --scenario long --trust long --fork-at 9h --side twin --seeds 3
+grep -q "'--seeds' cannot be used with --fork-at: all sides go on from one run" said.err ||
+    fail "seeds: $(cat said.err)"
+
 # What cannot be.
 refused 2 run whole --fork-at 3d --policy kai <<'END'
 error: a fork cannot change how GPUs are shared ('policy.sharing'): jobs run on pieces of the other kind

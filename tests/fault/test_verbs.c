@@ -97,7 +97,7 @@ static const struct scene scenes[] = {
      .arguments = {"trace", "compare", "jobs.csv", "jobs.csv", "--html", "out/two.html"},
      .draws = true},
     {.name = "case", .arguments = {"case", "case.json"}},
-    {.name = "decide", .arguments = {"decide", "--save", "out/state"}, .input = "events"},
+    {.name = "decide --log", .arguments = {"decide", "--log", "out/log", "--describe", "out/state"}, .input = "events"},
     {.name = "decide --check", .arguments = {"decide", "rec/events.jsonl.zst", "--check"}},
     {.name = "explain", .arguments = {"explain", "s.json", "--at", "5m", "--all", "--quiet"}},
     {.name = "explain record", .arguments = {"explain", "rec", "c"}},

@@ -25,7 +25,6 @@
 #include "policies/explain.h"
 #include "reports/record_read.h"
 #include "reports/result.h"
-#include "sim/plugins/guard.h"
 #include "sim/record/record_files.h"
 #include "tests/support/forked.h"
 #include "tests/support/interval.h"
@@ -100,18 +99,11 @@ static struct error play(struct told *told, const struct how *how)
                                         how->also != NULL ? *how->also : (struct record_sink){.self = NULL}};
     TRY(scenario_open(scenario, &source));
     job_source_keep_arrivals(source);
-    struct engine_config config = {.watch = &guard_watch,
-                                   .cluster = scenario->cluster,
-                                   .source = source,
-                                   .policy = &scenario->policy,
-                                   .world = scenario->world,
-                                   .typical = scenario->typical,
-                                   .typical_count = scenario->typical_count,
-                                   .seed = scenario->seed,
-                                   .sinks = sinks,
-                                   .sink_count = 3,
-                                   .is_checked = how->is_checked,
-                                   .listener = how->has_listener ? &listener : NULL};
+    struct engine_config config = scenario_engine(scenario, source);
+    config.sinks = sinks;
+    config.sink_count = 3;
+    config.is_checked = how->is_checked;
+    config.listener = how->has_listener ? &listener : NULL;
     config.world.sample_interval = how->sample_interval;
     struct error error = how->fork_at == 0 ? engine_run(&config, &told->result)
                                            : forked_run(&config, scenario, how->fork_at, how->policy, &told->result);

@@ -225,6 +225,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_nasty_scratch_folder_is_harmless, make_scratch, remove_scratch),
         cmocka_unit_test_setup_teardown(failures_of_gnuplot_are_told, make_scratch, remove_scratch),
         cmocka_unit_test_setup_teardown(the_environment_is_empty, make_scratch, remove_scratch),
+        cmocka_unit_test(gaps_and_bands_are_drawn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
