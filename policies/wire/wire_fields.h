@@ -14,6 +14,7 @@
 
 #include "base/buffer.h"
 #include "base/json.h"
+#include "base/member.h"
 #include "policies/wire.h"
 
 enum wire_form {
@@ -28,8 +29,7 @@ enum wire_form {
 
 struct wire_field {
     const char *key; /* NULL ends the table */
-    uint16_t offset, bytes;
-    bool is_signed;
+    struct member at;
     enum wire_form form;
     int64_t low, high; /* bounds of the value in the struct */
     int64_t usual;     /* the default; WIRE_NEEDED: the key is required */
@@ -38,9 +38,8 @@ struct wire_field {
 
 #define WIRE_FIELD(type, member, text, as, from, to, otherwise, choices)                                               \
     {                                                                                                                  \
-        .key = (text), .offset = offsetof(type, member), .bytes = sizeof(((type *)0)->member),                         \
-        .is_signed = (__typeof__(((type *)0)->member))-1 < (__typeof__(((type *)0)->member))1, .form = (as),           \
-        .low = (from), .high = (to), .usual = (otherwise), .names = (choices)                                          \
+        .key = (text), .at = MEMBER(type, member), .form = (as), .low = (from), .high = (to), .usual = (otherwise),    \
+        .names = (choices)                                                                                             \
     }
 #define WIRE_INT(type, member, text, from, to, otherwise)                                                              \
     WIRE_FIELD(type, member, text, WIRE_FORM_INT, from, to, otherwise, NULL)

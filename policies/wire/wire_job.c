@@ -4,6 +4,7 @@
 
 #include "base/names.h"
 #include "policies/wire/wire_fields.h"
+#include "workloads/job_text.h"
 
 enum { MODEL_ABSENT = CLUSTER_MODELS_MAX };
 static const char MODEL_ABSENT_NAME[] = "?"; /* a model that this cluster does not have */
@@ -15,28 +16,18 @@ static const struct wire_field id_fields[] = {
     {0},
 };
 
-static const struct wire_field job_fields[] = {
-    WIRE_INT(struct job, user, "user", 0, NAMES_NONE, NAMES_NONE),
-    WIRE_NAME(struct job, class, "class", job_class_names, JOB_TRAINING),
-    WIRE_INT(struct job, priority, "priority", INT32_MIN, INT32_MAX, 50),
-    WIRE_BOOL(struct job, is_preemptible, "preemptible", true),
-    WIRE_BOOL(struct job, is_held, "held", false),
-    WIRE_INT(struct job, array, "array", 0, INT32_MAX, 0),
-    WIRE_INT(struct job, array_max, "array_max", 0, UINT32_MAX, 0),
-    WIRE_TIME(struct job, submit, "submit_ns", 0),
-    WIRE_TIME(struct job, limit, "limit_ns", TIME_NEVER),
-    WIRE_TIME(struct job, estimate, "estimate_ns", TIME_NEVER),
-    WIRE_TIME(struct job, deadline, "deadline_ns", TIME_NEVER),
-    WIRE_TIME(struct job, checkpoint.interval, "checkpoint_interval_ns", 0),
-    WIRE_TIME(struct job, checkpoint.duration, "checkpoint_duration_ns", 0),
-    WIRE_TIME(struct job, checkpoint.restart, "restart_ns", 0),
-    WIRE_TIME(struct job, grace, "grace_ns", 0),
-    WIRE_INT(struct job, preemption_delay, "preemption_delay_ns", JOB_AS_QUEUE, TIME_NS_MAX, JOB_AS_QUEUE),
-    WIRE_INT(struct job, stale_after, "stale_after_ns", JOB_AS_QUEUE, TIME_NEVER, JOB_AS_QUEUE),
-    WIRE_INT(struct job, attained_gpu_ns, "attained_gpu_ns", 0, INT64_MAX, 0),
-    WIRE_INT(struct job, min_sets, "min_sets", 1, JOB_PARTS_MAX, 0),
-    {0},
-};
+/* Times are in nanoseconds. */
+#define WIRE_ROW_INT(key)      key, WIRE_FORM_INT
+#define WIRE_ROW_MILLI(key)    key, WIRE_FORM_MILLI
+#define WIRE_ROW_BOOL(key)     key, WIRE_FORM_BOOL
+#define WIRE_ROW_NAME(key)     key, WIRE_FORM_NAME
+#define WIRE_ROW_TIME(key)     key "_ns", WIRE_FORM_INT
+#define WIRE_ROW_PATIENCE(key) key "_ns", WIRE_FORM_INT
+#define WIRE_ROW(ID, KEY, FORM, PLACE, LOW, HIGH, USUAL, NAMES, ...)                                                   \
+    WIRE_FORMED(struct job, PLACE, WIRE_ROW_##FORM(KEY), LOW, HIGH, USUAL, NAMES),
+#define WIRE_FORMED(...) WIRE_FIELD(__VA_ARGS__)
+
+static const struct wire_field job_fields[] = {JOB_TEXT(WIRE_ROW, WIRE_ROW, JOB_TEXT_NONE, JOB_TEXT_NONE){0}};
 
 static const struct wire_field group_fields[] = {
     WIRE_INT(struct job_group, count, "count", 1, UINT32_MAX, 1),

@@ -251,10 +251,9 @@ static void check_equal(const struct table *a, const struct table *b, uint64_t s
 
 static bool is_named(const struct reason_tally *lost, enum native_field field)
 {
-    for (size_t c = 0; c < job_column_count; c++)
-        for (uint32_t i = 0; job_columns[c].field == field && i < lost->reason_count; i++)
-            if (job_columns[c].lost != NULL && strcmp(lost->reasons[i].why, job_columns[c].lost) == 0)
-                return true;
+    for (uint32_t i = 0; i < lost->reason_count; i++)
+        if (job_columns[field].lost != NULL && strcmp(lost->reasons[i].why, job_columns[field].lost) == 0)
+            return true;
     return false;
 }
 

@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "workloads/request/ask.h"
 
-enum { MIB_PER_GB = 1024, NS_DIGITS = 1000000000 };
+enum { MIB_PER_GB = 1024 };
 
 struct freeze {
     const struct job_source *source;
@@ -41,12 +41,6 @@ static void put_scaled(struct buffer *out, const char *name, int64_t value, int6
 {
     key(out, name);
     buffer_scaled(out, value, scale);
-}
-
-static void put_time(struct buffer *out, const char *name, time_ns time, time_ns usual)
-{
-    if (time != usual)
-        put_scaled(out, name, time, NS_DIGITS);
 }
 
 /* Write as many millionths of a GB as field_mib reads as these MiB. */
@@ -213,72 +207,22 @@ static struct error put_after(struct freeze *freeze, const struct job *job)
 
 /* ---- lines ---- */
 
-/* The name of the array in its trace, else its number. */
-static void put_array(struct freeze *freeze, uint32_t array)
-{
-    const struct names *names = job_source_arrays(freeze->source);
-    if (array <= names_count(names))
-        put_text(freeze->out, "array", names_text(names, array - 1));
-    else
-        put_scaled(freeze->out, "array", array, 1);
-}
+/* Columns that are members of their own here. */
+#define OWN_COLUMNS                                                                                                    \
+    (UINT64_C(1) << NATIVE_JOB_ID | UINT64_C(1) << NATIVE_GPU_CLASS | UINT64_C(1) << NATIVE_GPUS |                     \
+     UINT64_C(1) << NATIVE_NODES | UINT64_C(1) << NATIVE_GPU_FRACTION | UINT64_C(1) << NATIVE_GPU_MEMORY |             \
+     UINT64_C(1) << NATIVE_MIG | UINT64_C(1) << NATIVE_CPUS | UINT64_C(1) << NATIVE_MEMORY |                           \
+     UINT64_C(1) << NATIVE_MIN_MEMBERS | UINT64_C(1) << NATIVE_GPU_MODEL | UINT64_C(1) << NATIVE_AFTER |               \
+     UINT64_C(1) << NATIVE_NODE_SELECTOR | UINT64_C(1) << NATIVE_TOLERATIONS | UINT64_C(1) << NATIVE_SENSITIVITY)
 
-static void put_facts(struct freeze *freeze, const struct job *job, const struct job_truth *truth)
-{
-    const struct job plain = job_default();
-    struct buffer *out = freeze->out;
-    put_scaled(out, "submit_s", job->submit, NS_DIGITS);
-    put_scaled(out, "duration_s", truth->duration, NS_DIGITS);
-    put_text(out, "queue", job_source_queue_table(freeze->source)->queues[job->queue].name);
-    if (job->user != NAMES_NONE)
-        put_text(out, "user", names_text(job_source_users(freeze->source), job->user));
-    put_text(out, "class", job_class_names[job->class]);
-    if (truth->workload_class != 0)
-        put_text(out, "workload_class", names_text(job_source_classes(freeze->source), truth->workload_class - 1u));
-    put_scaled(out, "priority", job->priority, 1);
-    if (!job->is_firm_by_priority) {
-        key(out, "preemptible");
-        buffer_string(out, job->is_preemptible ? "true" : "false");
-    }
-    put_time(out, "limit_s", job->limit, TIME_NEVER);
-    put_time(out, "estimate_s", job->estimate, TIME_NEVER);
-    put_time(out, "deadline_s", job->deadline, TIME_NEVER);
-    put_time(out, "preemption_delay_s", job->preemption_delay, JOB_AS_QUEUE);
-    if (job->stale_after == TIME_NEVER)
-        put_text(out, "stale_after_s", "never");
-    else
-        put_time(out, "stale_after_s", job->stale_after, JOB_AS_QUEUE);
-    put_time(out, "wait_s", truth->recorded_wait, TIME_NEVER);
-    put_time(out, "checkpoint_interval_s", job->checkpoint.interval, plain.checkpoint.interval);
-    put_time(out, "checkpoint_duration_s", job->checkpoint.duration, plain.checkpoint.duration);
-    put_time(out, "restart_s", job->checkpoint.restart, plain.checkpoint.restart);
-    if (truth->failures != NULL) {
-        key(out, "failed_attempts_s");
-        buffer_char(out, '"');
-        native_failures_write(truth->failures, out);
-        buffer_char(out, '"');
-    }
-    if (truth->outcome != OUTCOME_COMPLETED)
-        put_text(out, "outcome", job_outcome_names[truth->outcome]);
-    if (truth->sm_active_milli != truth_default().sm_active_milli)
-        put_scaled(out, "sm_active", truth->sm_active_milli, 1000);
-    if (truth->bandwidth_milli != truth_default().bandwidth_milli)
-        put_scaled(out, "memory_bandwidth", truth->bandwidth_milli, 1000);
-    if (truth->would_do_milli != truth_default().would_do_milli)
-        put_scaled(out, "would_do", truth->would_do_milli, 1000);
-    if (job->array != 0)
-        put_array(freeze, job->array);
-    if (job->array_max != 0)
-        put_scaled(out, "array_max", job->array_max, 1);
-}
-
-static struct error put_job(struct freeze *freeze, const struct job *job, const struct job_truth *truth)
+static struct error put_job(struct freeze *freeze, const struct job_view *view)
 {
     struct buffer *out = freeze->out;
+    const struct job *job = view->job;
     assert(!job->is_held && job->grace == 0 && job->attained_gpu_ns == 0); /* no source sets these */
     buffer_char(out, '{');
     put_id(freeze, job);
-    put_facts(freeze, job, truth);
+    job_columns_write(view, ~OWN_COLUMNS, true, &freeze->text, out);
     TRY(put_after(freeze, job));
     put_topology(freeze, job->topology);
     put_sets(freeze, job);
@@ -295,18 +239,6 @@ static struct error put_job(struct freeze *freeze, const struct job *job, const 
     }
     buffer_string(out, "}\n");
     return ERROR_OK;
-}
-
-static void count_lost(struct freeze *freeze, const struct job *job, const struct job_truth *truth)
-{
-    const struct job_view view = {.job = job,
-                                  .truth = truth,
-                                  .source = freeze->source,
-                                  .cluster = freeze->cluster,
-                                  .ids = &freeze->ids,
-                                  .scratch = &freeze->scratch};
-    arena_reset(&freeze->scratch);
-    job_columns_lost(&view, JOBS_JSONL, &freeze->text, freeze->lost);
 }
 
 static void put_names(struct buffer *out, const char *name, const struct names *names)
@@ -341,15 +273,22 @@ static struct error put_all(struct freeze *freeze, struct job_source *source, st
 {
     struct job job;
     struct job_truth truth;
+    const struct job_view view = {.job = &job,
+                                  .truth = &truth,
+                                  .source = freeze->source,
+                                  .cluster = freeze->cluster,
+                                  .ids = &freeze->ids,
+                                  .scratch = &freeze->scratch};
     bool has;
     put_header(freeze);
     while (true) {
         TRY(job_source_next(source, &job, &truth, &has));
         if (!has)
             return ERROR_OK;
+        arena_reset(&freeze->scratch);
         if (freeze->lost != NULL)
-            count_lost(freeze, &job, &truth);
-        TRY(put_job(freeze, &job, &truth));
+            job_columns_lost(&view, JOBS_JSONL, &freeze->text, freeze->lost);
+        TRY(put_job(freeze, &view));
         TRY(output_flush_if_full(output));
     }
 }
