@@ -9,27 +9,6 @@ enum { MIB_PER_GB = 1024 };
 
 /* ---- writing ---- */
 
-void wire_put_key(struct buffer *out, const char *key)
-{
-    if (out->length > 0 && out->bytes[out->length - 1] != '{')
-        buffer_char(out, ',');
-    buffer_char(out, '"');
-    buffer_string(out, key);
-    buffer_bytes(out, "\":", 2);
-}
-
-void wire_put_int(struct buffer *out, const char *key, int64_t value)
-{
-    wire_put_key(out, key);
-    buffer_int(out, value);
-}
-
-void wire_put_text(struct buffer *out, const char *key, const char *value)
-{
-    wire_put_key(out, key);
-    buffer_json(out, text_of(value));
-}
-
 static void put_value(struct buffer *out, const struct wire_field *field, int64_t value)
 {
     switch (field->form) {

@@ -16,6 +16,7 @@
 #include "base/json.h"
 #include "base/member.h"
 #include "policies/wire.h"
+#include "workloads/job_json.h"
 
 enum wire_form {
     WIRE_FORM_INT,
@@ -52,10 +53,10 @@ struct wire_field {
 void wire_put_fields(struct buffer *out, const struct wire_field *fields, const void *base);
 void wire_get_fields(struct json_object *object, const struct wire_field *fields, void *base);
 
-/* Append a key, with a comma unless it is the first of its object. */
-void wire_put_key(struct buffer *out, const char *key);
-void wire_put_int(struct buffer *out, const char *key, int64_t value);
-void wire_put_text(struct buffer *out, const char *key, const char *value);
+/* Append a key, with a comma unless it is the first of its object; and with a value. */
+#define wire_put_key  job_key_put
+#define wire_put_int  job_int_put
+#define wire_put_text job_string_put
 
 /* Maps names to numbers. */
 struct wire {

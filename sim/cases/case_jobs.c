@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "sim/cases/case_read.h"
+#include "workloads/job_json.h"
 #include "workloads/job_text.h"
-#include "workloads/request/tag_rules.h"
 
 enum { FIRM_PRIORITY = 100, DEADLINE_S_MAX = 1000000000 };
 
@@ -192,7 +192,7 @@ static void read_job(struct case_reading *reading, struct case_draft *draft, boo
         job->user = names_add(reading->users, text_of(user));
     draft->min_members = json_get_int(&object, "min_members", 1, CASE_TASKS_MAX, -1);
     job->topology = case_topology_read(reading, &object);
-    job->tags = tag_rules_get(&(struct tag_world){reading->spec->cluster, reading->tags, reading->arena}, &object);
+    job->tags = job_tags_get(&(struct job_words){reading->spec->cluster, reading->tags, reading->arena}, &object);
     read_times(&object, draft, younger_count);
     const struct json_value *subgroups = case_member(reading, &object, draft->value, "subgroups");
     const struct json_value *tasks = case_member(reading, &object, draft->value, "tasks");
