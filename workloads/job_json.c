@@ -88,7 +88,7 @@ static void rules_get(const struct job_words *words, struct json_object *object,
     struct json_value array = json_member(object, rule_keys[is_apart]);
     const size_t count = array.node == NULL || words->cluster == NULL ? 0 : json_array_count(&array);
     if (count > JOB_TAG_RULES_OF_KIND_MAX)
-        json_fail(&array, "'%s' holds at most %d rules", rule_keys[is_apart], JOB_TAG_RULES_OF_KIND_MAX);
+        json_fail(&array, "'%s' must hold at most %d, got %zu", rule_keys[is_apart], JOB_TAG_RULES_OF_KIND_MAX, count);
     for (size_t r = 0; r < count && !has_failed(object); r++) {
         struct json_value item = json_array_item(&array, r);
         struct json_object rule;
@@ -110,7 +110,7 @@ const struct job_tags *job_tags_get(const struct job_words *words, struct json_o
     struct job_tags *tags = arena_alloc_array(words->arena, 1, struct job_tags);
     const size_t count = array.node == NULL ? 0 : json_array_count(&array);
     if (count > JOB_TAGS_MAX)
-        json_fail(&array, "'tags' holds at most %d", JOB_TAGS_MAX);
+        json_fail(&array, "'tags' must hold at most %d, got %zu", JOB_TAGS_MAX, count);
     for (size_t t = 0; t < count && !has_failed(object); t++) {
         struct json_value item = json_array_item(&array, t);
         const uint32_t tag = tag_get(words, &item);
