@@ -20,9 +20,6 @@ const struct column native_columns[NATIVE_FIELD_COUNT] = {JOB_TEXT(COLUMN, JOB_T
 const struct job_text native_texts[NATIVE_FIELD_COUNT] = {
     JOB_TEXT(JOB_ROW, JOB_TEXT_NONE, TRUTH_ROW, JOB_TEXT_NONE)};
 
-#define PLAIN(ID, ...) NATIVE_##ID,
-static const uint8_t plain_fields[] = {JOB_TEXT(PLAIN, JOB_TEXT_NONE, PLAIN, JOB_TEXT_NONE)};
-
 enum { FAILURES_MAX = 1000 };
 
 enum {
@@ -39,46 +36,39 @@ static void id_read(const struct reader *reader, const struct field *field, stru
         job->name = arena_copy(reader->arena, field->value);
 }
 
-/* A field that is a number in its struct, and set. */
-static struct error plain_read(const struct line *line, const struct field *field, const struct job_text *text,
-                               struct trace_row *row)
+/* ---- fields that are numbers in their struct ---- */
+
+#define SET_INT(field, low, high, names)   TRY(field_set_int(line, field, low, high, &value))
+#define SET_MILLI(field, low, high, names) TRY(field_set_scaled(line, field, GPU_MILLI, low, high, &value))
+#define SET_BOOL(field, low, high, names)                                                                              \
+    TRY(field_set_bool(line, field, &is));                                                                             \
+    value = is
+#define SET_NAME(field, low, high, names)                                                                              \
+    TRY(field_set_choice(line, field, names, &choice));                                                                \
+    value = choice
+#define SET_TIME(field, low, high, names)                                                                              \
+    TRY(field_set_seconds(line, field, &value));                                                                       \
+    if (value < (low))                                                                                                 \
+    return field_error(line, field, "more than 0")
+#define SET_PATIENCE(field, low, high, names)                                                                          \
+    value = TIME_NEVER;                                                                                                \
+    if (!text_is((field)->value, "never"))                                                                             \
+    TRY(field_set_seconds(line, field, &value))
+
+#define SET(base, ID, FORM, PLACE, LOW, HIGH, NAMES)                                                                   \
+    if (field_is_set(&fields[NATIVE_##ID])) {                                                                          \
+        SET_##FORM(&fields[NATIVE_##ID], LOW, HIGH, NAMES);                                                            \
+        row->base.PLACE = (__typeof__(row->base.PLACE))value;                                                          \
+    }
+#define SET_JOB(ID, KEY, FORM, PLACE, LOW, HIGH, USUAL, NAMES, ...)   SET(job, ID, FORM, PLACE, LOW, HIGH, NAMES)
+#define SET_TRUTH(ID, KEY, FORM, PLACE, LOW, HIGH, USUAL, NAMES, ...) SET(truth, ID, FORM, PLACE, LOW, HIGH, NAMES)
+
+static struct error numbers_read(const struct line *line, const struct field *fields, struct trace_row *row)
 {
-    int64_t value = text->usual;
+    int64_t value;
     int choice = 0;
     bool is = false;
-    switch (text->form) {
-    case TEXT_INT:
-        TRY(field_set_int(line, field, text->low, text->high, &value));
-        break;
-    case TEXT_MILLI:
-        TRY(field_set_scaled(line, field, GPU_MILLI, text->low, text->high, &value));
-        break;
-    case TEXT_BOOL:
-        TRY(field_set_bool(line, field, &is));
-        value = is;
-        break;
-    case TEXT_NAME:
-        TRY(field_set_choice(line, field, text->names, &choice));
-        value = choice;
-        break;
-    default:
-        if (text->form == TEXT_PATIENCE && text_is(field->value, "never")) {
-            value = TIME_NEVER;
-            break;
-        }
-        TRY(field_set_seconds(line, field, &value));
-        if (value < text->low)
-            return field_error(line, field, "more than 0");
-    }
-    member_set(&text->at, text->is_truth ? (void *)&row->truth : &row->job, value);
-    return ERROR_OK;
-}
-
-static struct error plain_read_all(const struct line *line, const struct field *fields, struct trace_row *row)
-{
-    for (size_t i = 0; i < sizeof plain_fields; i++)
-        if (field_is_set(&fields[plain_fields[i]]))
-            TRY(plain_read(line, &fields[plain_fields[i]], &native_texts[plain_fields[i]], row));
+    JOB_TEXT(SET_JOB, JOB_TEXT_NONE, SET_TRUTH, JOB_TEXT_NONE)
     row->job.is_firm_by_priority = !field_is_set(&fields[NATIVE_PREEMPTIBLE]);
     if (row->job.deadline <= row->job.submit)
         return field_error(line, &fields[NATIVE_DEADLINE], "later than 'submit_s'");
@@ -164,7 +154,7 @@ struct error native_row_facts(struct reader *reader, const struct line *line, co
         reason_tally_add(&reader->unread, READER_LOSES_CLASS);
     TRY(field_seconds(line, &fields[NATIVE_SUBMIT], &row->job.submit));
     TRY(field_seconds(line, &fields[NATIVE_DURATION], &row->truth.duration));
-    TRY(plain_read_all(line, fields, row));
+    TRY(numbers_read(line, fields, row));
     TRY(native_row_class(reader, line, &fields[NATIVE_WORKLOAD_CLASS], &row->truth));
     TRY(communication_field_read(reader, line, &fields[NATIVE_SENSITIVITY], &row->job));
     TRY(field_utf8(line, &fields[NATIVE_JOB_ID]));

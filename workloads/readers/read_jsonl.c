@@ -59,8 +59,10 @@ struct jsonl_state {
     struct text groups_text; /* in the line */
     uint32_t nested;         /* bits of enum nested: what the line has */
     struct error error;      /* of values of the tree */
+    json_t *tree;           /* of the line; NULL: `doc` has it */
+    struct json_doc *doc;   /* NULL: nothing was read from the tree */
     struct json_value root, group_array;
-    struct json_object object; /* the line */
+    struct json_object object; /* the line; see object_of */
     struct node_ask nodes;     /* of the job */
 };
 
@@ -69,6 +71,18 @@ enum { SET_MINIMUM_ALL = -1 };
 static bool has(const struct jsonl_state *state, enum nested nested)
 {
     return (state->nested >> nested & 1) != 0;
+}
+
+/* The line as an object.  It is never closed: unknown names are ignored. */
+static struct json_object *object_of(struct jsonl_state *state, const struct line *line)
+{
+    if (state->doc != NULL)
+        return &state->object;
+    state->doc = json_doc_of(input_path(line->input), line->text, state->tree, ERROR_DATA);
+    state->tree = NULL;
+    state->root = json_doc_root(state->doc, &state->error);
+    json_object_open(&state->object, &state->root);
+    return &state->object;
 }
 
 /* The bit of the member, if it is read from the tree. */
@@ -124,11 +138,6 @@ static struct error group_fields(struct reader *reader, const struct line *line,
         return input_error(line->input, line->text, object, "a group must be an object");
     fields_clear(state->group);
     while (json_line_member(&rest, &key, &value)) {
-        const uint32_t bit = text_is(value, "null") ? 0 : nested_bit(key);
-        if (bit != 0) {
-            *nested |= bit;
-            continue;
-        }
         int index = column_index(group_columns, GROUP_OWN_COUNT, key);
         if (index >= 0 && index != GROUP_MIG) {
             own[index].name = group_columns[index].name;
@@ -136,8 +145,10 @@ static struct error group_fields(struct reader *reader, const struct line *line,
             continue;
         }
         index = index == GROUP_MIG ? NATIVE_MIG : column_index(native_columns, NATIVE_FIELD_COUNT, key);
-        if (index < NATIVE_GPUS || index > NATIVE_GPU_MODEL || index == NATIVE_NODES)
+        if (index < NATIVE_GPUS || index > NATIVE_GPU_MODEL || index == NATIVE_NODES) {
+            *nested |= text_is(value, "null") ? 0 : nested_bit(key);
             continue;
+        }
         struct field *field = &state->group[index];
         TRY(json_line_field(line, value, native_columns[index].kind, reader->arena, field));
     }
@@ -251,6 +262,7 @@ static struct error group_read(struct reader *reader, const struct line *line, s
         reason_tally_add(&reader->unread, READER_LOSES_CLASS);
     const struct node_ask *nodes = NULL;
     if (bits != 0) {
+        state->group_array = json_member(object_of(state, line), "groups");
         item = json_array_item(&state->group_array, index);
         json_object_open(&nested, &item);
     }
@@ -304,7 +316,6 @@ static struct error groups_read(struct reader *reader, const struct line *line, 
     uint16_t count = 0;
     if (array.at[0] != '[')
         return input_error(line->input, line->text, array, "'groups' must be an array");
-    state->group_array = json_member(&state->object, "groups");
     while (json_line_member(&rest, &key, &value)) {
         if (count == JOB_GROUPS_MAX)
             return input_error(line->input, line->text, value, "a job has at most %d groups", JOB_GROUPS_MAX);
@@ -464,7 +475,7 @@ static struct error claim_job(struct reader *reader, const struct line *line, st
 {
     struct jsonl_state *state = reader->state;
     const struct field *minimum = &state->fields[NATIVE_MIN_MEMBERS];
-    const struct json_value claim = json_member(&state->object, "claim");
+    const struct json_value claim = json_member(object_of(state, line), "claim");
     reason_tally_add(&reader->unread, READER_LOSES_CLAIM);
     if (has(state, NESTED_GROUPS))
         json_fail(&claim, "'claim' beside 'groups' stands in the groups");
@@ -479,7 +490,7 @@ static struct error shape_read(struct reader *reader, const struct line *line, s
     struct jsonl_state *state = reader->state;
     struct job *job = &row->job;
     if (has(state, NESTED_NODES))
-        state->nodes = node_ask_read(&state->object, reader->arena);
+        state->nodes = node_ask_read(object_of(state, line), reader->arena);
     if (error_is(state->error))
         return ERROR_OK;
     if (has(state, NESTED_GROUPS) && !has(state, NESTED_CLAIM))
@@ -500,7 +511,7 @@ static struct error job_read(struct reader *reader, const struct line *line, str
     struct json_value sets = {.node = NULL};
     TRY(required_check(line, state->fields, has(state, NESTED_GROUPS) || has(state, NESTED_CLAIM)));
     if (has(state, NESTED_SETS)) {
-        sets = json_member(&state->object, "sets");
+        sets = json_member(object_of(state, line), "sets");
         sets_read(reader, &sets);
     }
     TRY(shape_read(reader, line, row));
@@ -514,11 +525,11 @@ static struct error job_read(struct reader *reader, const struct line *line, str
     if (complaint != NULL)
         return input_error(line->input, line->text, state->groups_text, "%s", complaint);
     if (has(state, NESTED_TOPOLOGY))
-        job->topology = job_topology_get(reader->cluster, &state->object);
+        job->topology = job_topology_get(reader->cluster, object_of(state, line));
     if (has(state, NESTED_TAGS))
-        job->tags = job_tags_get(&words, &state->object);
+        job->tags = job_tags_get(&words, object_of(state, line));
     if (has(state, NESTED_EXCHANGED))
-        json_communication_read(reader, &state->object, job);
+        json_communication_read(reader, object_of(state, line), job);
     return error_is(state->error) ? ERROR_OK : native_row_facts(reader, line, state->fields, row);
 }
 
@@ -526,8 +537,7 @@ static struct error jsonl_line(struct reader *reader, struct text text, struct t
 {
     struct jsonl_state *state = reader->state;
     const struct line line = {reader->input, text};
-    json_t *tree;
-    TRY(json_line_parse(&line, &tree));
+    TRY(json_line_parse(&line, &state->tree));
     fields_clear(state->fields);
     reader->has_ties = true;
     state->set_count = 0;
@@ -536,12 +546,6 @@ static struct error jsonl_line(struct reader *reader, struct text text, struct t
     state->nodes = (struct node_ask){.term_count = 0};
     state->error = ERROR_OK;
     struct error error = members_split(reader, &line);
-    struct json_doc *doc = NULL;
-    if (state->nested != 0) {
-        doc = json_doc_of(input_path(line.input), text, tree, ERROR_DATA);
-        state->root = json_doc_root(doc, &state->error);
-        json_object_open(&state->object, &state->root); /* never closed: unknown names are ignored */
-    }
     if (!error_is(error))
         error = job_read(reader, &line, row);
     if (error_is(error)) {
@@ -550,10 +554,9 @@ static struct error jsonl_line(struct reader *reader, struct text text, struct t
         error = state->error;
         error_move_down(&error, input_line_number(line.input) - 1);
     }
-    if (doc != NULL)
-        json_doc_free(doc);
-    else
-        json_decref(tree);
+    json_doc_free(state->doc);
+    json_decref(state->tree);
+    state->doc = NULL;
     return error;
 }
 
