@@ -468,7 +468,7 @@ coverage: ## Run the tests with coverage and print the share of lines run, by fi
 
 # `mutants` breaks policies/ and sees whether the cases or a program that knows a header of policies/ notices, by itself
 # or through what helps it to a scheduler.
-MUTANT_TESTS := $(sort $(shell grep -lE '"(policies/|tests/support/(sched|quota|honest|random|reload|run|wire))' \
+MUTANT_TESTS := $(sort $(shell grep -lE '"(policies/|tests/support/(sched|quota|honest|random|run|wire))' \
     $(wildcard $(addsuffix /test_*.c,$(addprefix tests/,golden library property unit)))))
 
 mutants: ## Break the policies one spot at a time, see that tests notice (ARGS='--sample 200', '--file FILE.c', ...)

@@ -35,8 +35,10 @@ static const struct input_caps caps_default = {
 static const uint64_t ratio_free_bytes = UINT64_C(64) << 20; /* a smaller output is harmless at any ratio */
 
 struct input {
-    char *path;                 /* as in messages */
-    int fd;                     /* -1: the bytes were given */
+    char *path;     /* as in messages */
+    int fd;         /* -1: the bytes were given */
+    bool has_place; /* a file of its own: read at `place`, so that a process and its children may read on */
+    off_t place;
     struct hash_stream *digest; /* of the bytes that were read from it */
     struct input_caps caps;
     char *block;
@@ -73,14 +75,15 @@ static struct error bad_data(const struct input *input, const char *format, ...)
 }
 
 /* *count is 0 at the end of the file only. */
-static struct error read_some(const struct input *input, void *bytes, size_t room, size_t *count)
+static struct error read_some(struct input *input, void *bytes, size_t room, size_t *count)
 {
     ssize_t got;
     do
-        got = read(input->fd, bytes, room);
+        got = input->has_place ? pread(input->fd, bytes, room, input->place) : read(input->fd, bytes, room);
     while (got < 0 && errno == EINTR);
     if (got < 0)
         return error_io("read", input->path, errno);
+    input->place += got;
     *count = (size_t)got;
     hash_stream_add(input->digest, bytes, *count);
     return ERROR_OK;
@@ -291,6 +294,7 @@ struct error input_open(struct input **out, const char *path, const struct input
     input->digest = hash_stream_new();
     if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
         input->file_bytes = (uint64_t)status.st_size;
+    input->has_place = input->file_bytes > 0 && !is_standard_input(path);
     if (caps == NULL)
         caps = &caps_default;
     input->caps.bytes_max = cap_or(caps->bytes_max, caps_default.bytes_max);

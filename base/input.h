@@ -3,7 +3,8 @@
  * Law: a truncated frame is an error, not an end.  No more than the caps is ever
  * produced, whatever the frame header says.  A directory, a missing or unreadable
  * file is ERROR_IO; bad compression is ERROR_DATA.  A digest is of the bytes that were read, in the same reading: it
- * attests what the program saw, whatever becomes of the file meanwhile.
+ * attests what the program saw, whatever becomes of the file meanwhile.  A file is read at a place of its own, not at
+ * that of its descriptor: after fork(2) parent and child read on as if each were alone.
  *
  *   struct input *input;
  *   TRY(input_open(&input, path, NULL));

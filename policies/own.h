@@ -1,12 +1,11 @@
 /* policies/own.h -- what a plug-in's policy has of its own: parameters from the policy file, and a state.
  *
  * Words.  Parameters are integers, read as the plug-in declares them (policies/plugin.h).  A state is a block of bytes
- * that the scheduler allocates, zeroed, keeps for one plug-in and saves with its own state.
+ * that the scheduler allocates, zeroed, and keeps for one plug-in.
  *
  * Laws
  *  - A state is written by the plug-in's `on_job` alone, when something happened to a job.  All other hooks read it,
  *    so that they stay pure: asked twice in between they answer the same.
- *  - A state is saved as its bytes: no pointer, no padding in it.
  *
  * Hooks find them in their view: order_view.own, victim_view.own, gang_view.own, spot.own, queue_tree.policy_own, and
  * as the last argument of estimate's `length`.  NULL: the policy is built in.
@@ -21,7 +20,6 @@ enum { OWNS_MAX = 8, OWN_PARAMS_MAX = 16, OWN_CHOICES_MAX = 16 };
 
 struct windtunnel_plugin;
 struct policy_config;
-struct archive;
 
 struct policy_own {
     const int64_t *params; /* in the order of their declaration */
@@ -50,7 +48,6 @@ struct owns { /* of one scheduler */
 /* policy: borrowed, and must stay where it is. */
 void owns_init(struct owns *owns, const struct policy_config *policy);
 void owns_release(struct owns *owns);
-void owns_archive(struct archive *archive, struct owns *owns);
 
 /* What that policy (a seam's struct) has of its own; NULL: nothing.  O(plug-ins used). */
 static inline const struct policy_own *owns_of(const struct owns *owns, const void *policy)

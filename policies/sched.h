@@ -46,7 +46,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/buffer.h"
 #include "base/error.h"
 #include "base/reason.h"
 #include "base/time.h"
@@ -145,24 +144,6 @@ struct sched *sched_new(const struct cluster *cluster, const struct queue_table 
                         const struct policy_config *policy, struct error *error);
 void sched_free(struct sched *sched);
 
-/* Save: append to `out` all state that later decisions depend on.  It may be called between any two calls, and changes
- * nothing.  After a load in any process, sched_check, sched_hash, sched_count and sched_why answer as before, and the
- * same facts and cycles lead to exactly the same decisions; only the decisions of the last cycle are not kept.  The
- * same state gives the same bytes, also if it was loaded.  The bytes can be loaded by the same version, byte order and
- * size of pointers only, and record them.  It returns an error if the quota policy cannot be saved; then `out` is
- * unchanged.  O(jobs + jobs ever submitted (a byte each) + request classes + GPUs + queues). */
-struct error sched_save(const struct sched *sched, struct buffer *out) MUST_CHECK;
-
-/* Load the output of sched_save.  cluster, queues and policy are borrowed as by sched_new.  They must be those of the
- * saved scheduler, and the queues as they were last reported.  Queues added since must follow them, and are reported
- * afterwards (sched_queues_changed).  The world must keep the ids of jobs, users and arrays.
- * saved: not needed afterwards.  If it is cut off, damaged, or from another version, machine, cluster, policy or
- * queues, the result is NULL and *error says which.  The checksum detects accidents; besides, all indices, links and
- * sums are tested, and a state that fails is refused likewise (docs/security.md).  Costs as much as saving and
- * sched_check. */
-struct sched *sched_load(const struct cluster *cluster, const struct queue_table *queues,
-                         const struct policy_config *policy, struct text saved, struct error *error);
-
 /* Facts.  Each is O(1) except for the length of a placement and the depth of the queue tree, unless its comment says
  * so.  A fact about a job that the scheduler does not know (it never came, has ended, or was rejected), or about a
  * decision that is not open, changes nothing and is counted: see sched_refused.  A fact that does not suit the job's
@@ -196,6 +177,23 @@ void sched_job_cancelled(struct sched *sched, job_id job, time_ns now); /* while
  * starts gangs as a whole.) */
 void sched_job_adopted(struct sched *sched, const struct job *job, const struct piece *pieces, uint32_t piece_count,
                        time_ns started, time_ns now);
+/* What became of a job before this scheduler was made.  It goes with the next submission or adoption, if that is of
+ * this job; without it a job has no past but its attained_gpu_ns.  Times are from 0 to now, or TIME_NEVER where that
+ * stands. */
+struct job_history {
+    uint32_t evictions;
+    uint8_t stale_count;     /* how often it was evicted as stale since it last held its minimum */
+    time_ns waiting_since;   /* when it last came to wait: what preemption delays and costs count from */
+    time_ns below_since;     /* since when it holds something, but less than its minimum; TIME_NEVER: it does not */
+    time_ns saved_at;        /* when its work was told to be saved; TIME_NEVER: never */
+    time_ns ran;             /* run time in all attempts, up to now */
+    int64_t attained_gpu_ns; /* GPU time likewise, with that before its submission */
+};
+void sched_job_history_told(struct sched *sched, job_id job, const struct job_history *history, time_ns now);
+/* The user's decayed usage in that queue (policies/state/accounts.h), in thousandths of a unit-second, takes the place
+ * of what was known.  Only order policies that count usage keep it.  That of queues stands in their table: usage_ppm
+ * and credit_gpu_ns. */
+void sched_user_usage_told(struct sched *sched, queue_id queue, uint32_t user, int64_t usage_milli, time_ns now);
 /* A START took effect. */
 void sched_job_started(struct sched *sched, job_id job, decision_id decision, time_ns now);
 /* Members are leaving, without a decision of this scheduler. */
@@ -231,7 +229,7 @@ void sched_queues_added(struct sched *sched, const struct queue_table *queues, q
 void sched_typical_told(struct sched *sched, const struct job_group *kinds, uint32_t kind_count, time_ns now);
 
 /* From now on, if *stop is not 0, a cycle starts no more jobs and ends soon, in the middle of a job's growth too; what
- * it has decided stands.  For a world that is about to end: law 5 does not hold from then on.  Borrowed and not saved;
+ * it has decided stands.  For a world that is about to end: law 5 does not hold from then on.  Borrowed;
  * NULL, as at first: no stop.  O(1). */
 void sched_stop_at(struct sched *sched, const volatile int *stop);
 
@@ -253,7 +251,7 @@ enum wrong_fact {
     WRONG_COUNT
 };
 
-/* The facts that were dropped since the scheduler was made or loaded.  Borrowed; a caller that wants to know whether
+/* The facts that were dropped since the scheduler was made.  Borrowed; a caller that wants to know whether
  * its last fact was taken compares `count` before and after. */
 struct refused_facts {
     uint64_t count; /* of all kinds */
@@ -263,7 +261,7 @@ struct refused_facts {
 const struct refused_facts *sched_refused(const struct sched *sched);
 
 /* The world has tested what its jobs declare, as the readers of traces do: of a new job only its id and its queue are
- * tested.  Off by default, and after a load. */
+ * tested.  Off by default. */
 void sched_trust_jobs(struct sched *sched, bool is_on);
 const char *wrong_fact_text(enum wrong_fact wrong); /* for any value; static: "its node is not in the cluster" */
 

@@ -47,6 +47,8 @@ enum fact_kind { /* policies/sched.h has a function for each */
                  FACT_GPU_CHANGED,
                  FACT_QUEUES_CHANGED,
                  FACT_TYPICAL_TOLD,
+                 FACT_JOB_HISTORY_TOLD,
+                 FACT_USER_USAGE_TOLD,
                  FACT_COUNT
 };
 
@@ -73,6 +75,10 @@ struct fact { /* fields that do not belong to the kind are 0 */
     queue_id first_queue;             /* those from here on are written: they are new or changed */
     const struct job_group *kinds;    /* TYPICAL_TOLD; borrowed */
     uint32_t kind_count;
+    struct job_history history; /* JOB_HISTORY_TOLD */
+    queue_id queue;             /* USER_USAGE_TOLD */
+    uint32_t user;
+    int64_t usage_milli;
 };
 
 /* Call the function of policies/sched.h for the fact. */
@@ -132,6 +138,8 @@ void wire_write_done(struct buffer *out, const struct wire_done *done);
 /* The answer to a fact about what is not there, on line `line`.  what: "job", "decision". */
 void wire_write_unknown(struct buffer *out, uint64_t line, const char *what, uint64_t id);
 void wire_write_unknown_node(struct buffer *out, uint64_t line, const char *name);
+/* The first answer of a process that went on from a log with that many lines of the world, the last at `now`. */
+void wire_write_replayed(struct buffer *out, uint64_t lines, time_ns now);
 /* The answer to a line that could not be taken. */
 void wire_write_bad_line(struct buffer *out, uint64_t line, const char *why);
 

@@ -36,8 +36,8 @@ static void folder_remove(const char *path)
 {
     int at = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (at >= 0) {
-        char name[] = "0";
-        for (; name[0] < '0' + PLOT_SERIES_MAX; name[0]++)
+        char name[] = "a";
+        for (; name[0] < 'a' + PLOT_SERIES_MAX; name[0]++)
             unlinkat(at, name, 0);
         unlinkat(at, SCRIPT_FILE, 0);
         unlinkat(at, PLOT_OUTPUT_FILE, 0);
@@ -89,7 +89,7 @@ static struct error write_inputs(const struct folder *folder, const struct plot 
     plot_script(plot, &text);
     struct error error = folder_write(folder, SCRIPT_FILE, &text);
     for (size_t i = 0; i < plot->series_count && !error_is(error); i++) {
-        char name[] = {(char)('0' + i), '\0'};
+        char name[] = {(char)('a' + i), '\0'};
         text.length = 0;
         plot_data(&plot->series[i], &text);
         error = folder_write(folder, name, &text);

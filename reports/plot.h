@@ -31,13 +31,14 @@ enum plot_colour {
 };
 
 struct plot_series {
-    const char *label; /* any text */
-    const double *x, *y;
+    const char *label; /* any text; NULL: none, it belongs to another series */
+    const double *x, *y; /* y NAN: a gap */
     const double *base; /* if is_filled: filled down to it, a band of a stack; NULL: down to y = 0 */
     size_t count;       /* >= 1 */
     enum plot_colour colour;
     bool is_dashed;
     bool is_filled;
+    bool is_band; /* of confidence, from base to y: pale, without a line */
 };
 
 enum plot_x {
@@ -57,10 +58,10 @@ struct plot {
     size_t series_count; /* 1..PLOT_SERIES_MAX */
     enum plot_x x_kind;
     enum plot_y y_kind;
-    double x_min, x_max, y_max; /* y starts at 0 */
+    double x_min, x_max, y_min, y_max;
 };
 
-enum { PLOT_SERIES_MAX = 10 }; /* one digit names the file of its data */
+enum { PLOT_SERIES_MAX = 20 }; /* one letter names the file of its data */
 
 /* How to run gnuplot.  NULL and 0: the defaults. */
 struct plot_tool {

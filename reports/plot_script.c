@@ -38,7 +38,7 @@ static void element(struct buffer *out, size_t index, const char *columns, const
 {
     assert(colour >= PLOT_BLACK && colour <= PLOT_PINK);
     buffer_string(out, out->bytes[out->length - 1] == ' ' ? "'" : ", '");
-    buffer_int(out, (int64_t)index);
+    buffer_char(out, (char)('a' + index));
     buffer_string(out, "' using ");
     buffer_string(out, columns);
     buffer_string(out, " with ");
@@ -52,12 +52,16 @@ static void elements(const struct plot *plot, struct buffer *out)
 {
     buffer_string(out, "plot ");
     for (size_t i = 0; i < plot->series_count; i++)
-        if (plot->series[i].is_filled && plot->series[i].base != NULL)
+        if (plot->series[i].is_band)
+            element(out, i, "1:2:3", "filledcurves fillstyle transparent solid 0.18 noborder", plot->series[i].colour);
+        else if (plot->series[i].is_filled && plot->series[i].base != NULL)
             element(out, i, "1:2:3", "filledcurves fillstyle transparent solid 0.75 noborder", plot->series[i].colour);
         else if (plot->series[i].is_filled)
             element(out, i, "1:2", "filledcurves y1=0 fillstyle transparent solid 0.25 noborder",
                     plot->series[i].colour);
     for (size_t i = 0; i < plot->series_count; i++) {
+        if (plot->series[i].is_band)
+            continue;
         element(out, i, "1:2", "lines", plot->series[i].colour);
         buffer_string(out, plot->series[i].is_dashed      ? " linewidth 1.25 dashtype 2"
                            : plot->series[i].base != NULL ? " linewidth 0.5"
@@ -73,7 +77,7 @@ void plot_script(const struct plot *plot, struct buffer *out)
     if (plot->x_kind == PLOT_X_DURATION_LOG)
         buffer_string(out, duration_axis);
     range(out, "x", plot->x_min, plot->x_max);
-    range(out, "y", 0, plot->y_max);
+    range(out, "y", plot->y_min, plot->y_max);
     if (plot->y_kind == PLOT_Y_PERCENT)
         buffer_string(out, "set format y '%.0f %%'\n");
     else if (plot->y_max >= 10)
@@ -92,7 +96,11 @@ void plot_data(const struct plot_series *series, struct buffer *out)
 {
     assert(series->count >= 1);
     for (size_t i = 0; i < series->count; i++) {
-        assert(isfinite(series->x[i]) && isfinite(series->y[i]));
+        assert(isfinite(series->x[i]) && !isinf(series->y[i]));
+        if (isnan(series->y[i])) {
+            buffer_char(out, '\n');
+            continue;
+        }
         coordinate(out, series->x[i]);
         buffer_char(out, ' ');
         coordinate(out, series->y[i]);
@@ -128,9 +136,12 @@ static const struct plot_series *series_of(const struct plot *plot, size_t numbe
 {
     size_t seen = 0;
     for (size_t i = 0; i < plot->series_count; i++)
-        if (plot->series[i].is_filled && ++seen == number)
+        if ((plot->series[i].is_filled || plot->series[i].is_band) && ++seen == number)
             return &plot->series[i];
-    return number > seen && number - seen <= plot->series_count ? &plot->series[number - seen - 1] : NULL;
+    for (size_t i = 0; i < plot->series_count; i++)
+        if (!plot->series[i].is_band && ++seen == number)
+            return &plot->series[i];
+    return NULL;
 }
 
 static void open_svg(const struct plot *plot, struct buffer *out)

@@ -4,7 +4,7 @@
 
 #include "reports/plot.h"
 
-#define PLOT_OUTPUT_FILE "plot.svg" /* in the private folder; series i is in the file named i */
+#define PLOT_OUTPUT_FILE "plot.svg" /* in the private folder; series 0 is in the file named a, and so on */
 
 /* Write the script, which holds only templates and numbers. */
 void plot_script(const struct plot *plot, struct buffer *out);

@@ -153,7 +153,20 @@ static void write_fork(const struct result_fork *fork, struct buffer *out)
     pair_text(out, "fingerprint", fork->fingerprint);
     pair_time(out, "at_s", fork->at);
     key(out, "is_adopted");
-    buffer_string(out, fork->is_adopted ? "true}" : "false}");
+    buffer_string(out, fork->is_adopted ? "true" : "false");
+    for (size_t i = 0; i < fork->before_count; i++) {
+        const struct result_before *before = &fork->before[i];
+        buffer_string(out, i == 0 ? ", \"before\": [{" : ", {");
+        pair_time(out, "until_s", before->until);
+        key(out, "policy");
+        buffer_string(out, before->policy);
+        if (before->plugins != NULL) {
+            key(out, "plugins");
+            buffer_string(out, before->plugins);
+        }
+        buffer_string(out, before->is_outside ? ", \"is_outside\": true}" : "}");
+    }
+    buffer_string(out, fork->before_count > 0 ? "]}" : "}");
 }
 
 static void write_manifest(const struct result_manifest *manifest, struct buffer *out)

@@ -2,7 +2,8 @@
  *
  *   {"schema_version": 3,
  *    "manifest": {"version", "seed", "fingerprint", "arrivals",
- *                 "fork": {"fingerprint", "at_s", "is_adopted"} (of a run that was forked from another one),
+ *                 "fork": {"fingerprint", "at_s", "is_adopted", "before": [{"until_s", "policy", "plugins",
+ *                 "is_outside"}]} (of a run that was forked from another one),
  *                 "inputs": [{"role", "name", "digest"}, ...] (of a plug-in also "plugin", "version"),
  *                 "files": {"jobs.csv.zst": digest, ...} of the record beside it, but the page,
  *                 "workload": {"load_gpus", "gpu_hours_per_day", "arrival_factor", "duration_factor",
@@ -63,11 +64,20 @@ struct result_file {
     const char *name, *digest; /* in the folder; 32 hex digits: base/input.h */
 };
 
-/* Where a run began that was forked (sim/engine/moment.h). */
+/* What decided before the policy of a fork, up to a moment. */
+struct result_before {
+    time_ns until;
+    const char *policy, *plugins; /* of the scenario, canonical JSON; plugins NULL: there are none */
+    bool is_outside;              /* another program decided */
+};
+
+/* Where a run began that was forked (studies/run/fork.h). */
 struct result_fork {
     const char *fingerprint; /* of the record; NULL: the run was not forked */
     time_ns at;
-    bool is_adopted; /* by another policy */
+    bool is_adopted;                    /* by another policy */
+    const struct result_before *before; /* in order */
+    size_t before_count;
 };
 
 /* The inputs of the run.  All are borrowed. */

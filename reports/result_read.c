@@ -148,6 +148,37 @@ static void read_workload(struct result_workload *workload, const struct json_va
     json_object_close(&object);
 }
 
+static const char *keep_json(struct arena *arena, struct json_object *object, const char *name)
+{
+    const struct json_value value = json_member(object, name);
+    if (value.node == NULL)
+        return NULL;
+    char *text = json_value_canonical_new(&value);
+    const char *kept = keep(arena, text);
+    free(text);
+    return kept;
+}
+
+static void read_before(struct result *result, struct json_object *fork)
+{
+    const struct json_value list = json_member(fork, "before");
+    const size_t count = list.node != NULL ? json_array_count(&list) : 0;
+    struct result_before *before = arena_alloc_array(&result->arena, count + 1, struct result_before);
+    for (size_t i = 0; i < count; i++) {
+        const struct json_value item = json_array_item(&list, i);
+        struct json_object object;
+        json_object_open(&object, &item);
+        json_need(&object, "policy");
+        before[i] = (struct result_before){.until = json_get_scaled(&object, "until_s", TIME_NS_PER_S, 0, INT64_MAX, 0),
+                                           .policy = keep_json(&result->arena, &object, "policy"),
+                                           .plugins = keep_json(&result->arena, &object, "plugins"),
+                                           .is_outside = json_get_bool(&object, "is_outside", false)};
+        json_object_close(&object);
+    }
+    result->manifest.fork.before = before;
+    result->manifest.fork.before_count = count;
+}
+
 static void read_fork(struct result *result, struct json_object *manifest)
 {
     struct result_fork *fork = &result->manifest.fork;
@@ -160,6 +191,7 @@ static void read_fork(struct result *result, struct json_object *manifest)
     fork->fingerprint = keep(&result->arena, json_get_string(&object, "fingerprint", ""));
     fork->at = json_get_scaled(&object, "at_s", TIME_NS_PER_S, 0, INT64_MAX, 0);
     fork->is_adopted = json_get_bool(&object, "is_adopted", false);
+    read_before(result, &object);
     json_object_close(&object);
 }
 

@@ -83,6 +83,8 @@ void view_duration(struct buffer *out, double seconds)
         buffer_format(out, "%lldd %02lldh", s / 86400, s % 86400 / 3600);
 }
 
+enum { CENTS_BELOW = 1000 };
+
 static bool is_ratio(const char *metric)
 {
     const size_t length = strlen(metric);
@@ -95,6 +97,8 @@ void view_metric(struct buffer *out, const char *metric, const char *unit, doubl
         view_duration(out, value);
     else if (is_ratio(metric))
         view_percent(out, value);
+    else if (strcmp(unit, "usd") == 0 && fabs(value) < CENTS_BELOW)
+        buffer_format(out, "%.2f", value);
     else
         view_amount(out, value);
 }
@@ -109,6 +113,22 @@ void view_change(struct buffer *out, const char *metric, const char *unit, doubl
         buffer_format(out, fabs(change) < 0.0005 && change != 0 ? "%.3f points" : "%.1f points", fabs(change) * 100);
     else
         view_amount(out, fabs(change));
+}
+
+double view_scale(const char *unit, double high, const char **name)
+{
+    static const struct {
+        double unit;
+        const char *name;
+    } seconds[] = {{86400, "days"}, {3600, "hours"}, {60, "minutes"}, {0, "seconds"}};
+    *name = unit != NULL ? unit : "";
+    if (unit == NULL || strcmp(unit, "s") != 0)
+        return 1;
+    for (size_t i = 0;; i++)
+        if (high >= seconds[i].unit || seconds[i].unit <= 0) {
+            *name = seconds[i].name;
+            return fmax(1, seconds[i].unit);
+        }
 }
 
 /* A mark without width, of a line's end, or of the direction of text: U+200B..200F, U+2028..202E, U+2060..206F. */

@@ -25,6 +25,10 @@ void view_duration(struct buffer *out, double seconds);
 void view_metric(struct buffer *out, const char *metric, const char *unit, double value);
 void view_change(struct buffer *out, const char *metric, const char *unit, double change);
 
+/* Of a value in this unit: what a drawing divides it by, and the name of what it is then in.  Seconds are drawn in the
+ * largest unit in which `high` is at least 1. */
+double view_scale(const char *unit, double high, const char **name);
+
 /* "500 nodes, 4,000 GPUs": the cluster of the run. */
 void view_size(struct buffer *out, const struct metrics *metrics);
 

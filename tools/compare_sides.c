@@ -130,7 +130,8 @@ static struct error find_sets(struct compare_sides *sides)
 static struct scenario_options shared_options(const struct compare_sides *sides, const char *path)
 {
     const struct args *args = sides->args;
-    struct scenario_options options = {.path = installed_find(path, "scenarios"),
+    struct scenario_options options = {.path = args_string(args, "fork-at") == NULL ? installed_find(path, "scenarios")
+                                                                                    : NULL,
                                        .trace = installed_find(args_string(args, "trace"), "workloads/samples"),
                                        .cluster = installed_find(args_string(args, "cluster"), "topologies"),
                                        .seed = args_string(args, "seed"),
@@ -276,10 +277,13 @@ static struct error find_all(struct compare_sides *sides)
         TRY(add_side(sides, "baseline", baseline, &(struct comparison_side_options){.baseline = &sides->baseline}));
     }
     TRY(add_operands(sides));
+    if (args_string(sides->args, "fork-at") != NULL)
+        TRY(add_side(sides, NULL, scenario,
+                     &(struct comparison_side_options){.scenario = shared_options(sides, scenario)}));
     TRY(add_policies(sides, scenario));
     for (size_t i = 0; i < value_count; i++)
         TRY(apply_side(sides, values[i], scenario, has_one && policy_count == 0));
-    if (has_one && policy_count == 0 && value_count == 0)
+    if (has_one && policy_count == 0 && value_count == 0 && sides->count == 0)
         TRY(add_side(sides, NULL, scenario != NULL ? scenario : trace,
                      &(struct comparison_side_options){.scenario = shared_options(sides, scenario)}));
     const size_t least = args_string(sides->args, "save-baseline") != NULL ? 1 : 2;

@@ -46,23 +46,6 @@ struct error sweep_read_work_options(const struct args *args, int64_t workers_de
     return ERROR_OK;
 }
 
-struct error sweep_read_worker(const struct args *args, char name[SWEEP_WORKER_BYTES])
-{
-    const char *given = args_string(args, "worker");
-    char host[65] = "host";
-    if (given == NULL) {
-        if (gethostname(host, sizeof host - 1) != 0)
-            snprintf(host, sizeof host, "host");
-        snprintf(name, SWEEP_WORKER_BYTES, "%s-%ld", host, (long)getpid());
-    } else if (snprintf(name, SWEEP_WORKER_BYTES, "%s", given) >= SWEEP_WORKER_BYTES || given[0] == '\0') {
-        return error_new(ERROR_USAGE, "'--worker' must be a name of 1 to %d bytes", SWEEP_WORKER_BYTES - 1);
-    }
-    for (char *c = name; *c != '\0'; c++)
-        if (!isalnum((unsigned char)*c) && *c != '-' && *c != '_')
-            *c = '_';
-    return ERROR_OK;
-}
-
 /* ---- shares ---- */
 
 static struct error bad_share(const char *what, const char *value)
@@ -151,9 +134,4 @@ void sweep_show_failures(const struct sweep_plan *plan, const struct sweep_books
     }
     if (failed > shown)
         buffer_format(out, "%sand %zu more failed\n", before, failed - shown);
-    for (size_t t = 0; t < books->torn_count; t++)
-        buffer_format(out,
-                      "warning: the end of %s is not whole and does not count: its process was killed, still writes, "
-                      "or had no disk\n",
-                      books->torn[t]);
 }

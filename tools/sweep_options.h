@@ -33,10 +33,6 @@ enum { SWEEP_STATUS_OPEN = 11 /* a run failed or is missing */ };
 struct error sweep_read_work_options(const struct args *args, int64_t workers_default,
                                      struct sweep_work_options *out) MUST_CHECK;
 
-/* What --worker says, else "host-17" for the process that calls. */
-enum { SWEEP_WORKER_BYTES = 96 };
-struct error sweep_read_worker(const struct args *args, char name[SWEEP_WORKER_BYTES]) MUST_CHECK;
-
 /* The share of a worker: --shard I/N, or --shards N and the index in the environment of an array of jobs
  * (SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX); SLURM_ARRAY_TASK_COUNT stands in for --shards. */
 struct error sweep_read_share(const struct args *args, size_t *index, size_t *count) MUST_CHECK;
@@ -44,8 +40,7 @@ struct error sweep_read_share(const struct args *args, size_t *index, size_t *co
 /* A line of counts. */
 void sweep_show_counts(const struct sweep_plan *plan, const struct sweep_books *books, struct buffer *out);
 
-/* A line for each failed run, of which the first ten are shown unless `is_all`; each begins with `before`.  Then a
- * warning for each shard whose end is torn. */
+/* A line for each failed run, of which the first ten are shown unless `is_all`; each begins with `before`. */
 void sweep_show_failures(const struct sweep_plan *plan, const struct sweep_books *books, const char *before,
                          bool is_all, struct buffer *out);
 

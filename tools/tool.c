@@ -45,6 +45,15 @@ void tool_trust(const struct args *args, struct scenario_options *options)
     options->trusted = args_list(args, "trust", &options->trusted_count);
 }
 
+struct error tool_fork_at(const char *text, time_ns *at)
+{
+    if (time_parse_duration(text_of(text), at))
+        return ERROR_OK;
+    struct error error = error_new(ERROR_USAGE, "'--fork-at' must be a time of the run, got '%s'", text);
+    error_set_hint(&error, "a number of seconds, or one with a unit: 90s, 15m, 36h, 12d");
+    return error;
+}
+
 int tool_fail(struct error *error)
 {
     char *text = error_text_new(error);

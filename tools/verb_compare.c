@@ -7,7 +7,7 @@
 #include "base/input.h"
 #include "base/output.h"
 #include "base/worker_pool.h"
-#include "studies/comparison_page/comparison_folder.h"
+#include "studies/comparison_show/comparison_folder.h"
 #include "tools/compare_sides.h"
 #include "tools/progress_line.h"
 #include "tools/verbs.h"
@@ -115,6 +115,25 @@ static struct error begin(void *self)
     return open_folder(self);
 }
 
+/* All sides go on from a moment of the record that stands in place of the scenario. */
+static struct error read_fork(struct compare *compare)
+{
+    static const char *const others[] = {"seed",  "seeds",    "trace",      "cluster",      "blocks",
+                                         "shake", "baseline", "rerun-base", "save-baseline"};
+    const char *at = args_string(compare->args, "fork-at");
+    if (at == NULL)
+        return ERROR_OK;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (args_string(compare->args, others[i]) != NULL)
+            return error_new(ERROR_USAGE, "'--%s' cannot be used with --fork-at: all sides go on from one run",
+                             others[i]);
+    compare->options.fork = args_string(compare->args, "scenario");
+    compare->options.finds_first = false;
+    if (compare->options.fork == NULL)
+        return error_new(ERROR_USAGE, "'--fork-at' needs the folder of a record: name it with --scenario");
+    return tool_fork_at(at, &compare->options.fork_at);
+}
+
 static struct error read_options(struct compare *compare)
 {
     const struct args *args = compare->args;
@@ -142,6 +161,7 @@ static struct error read_options(struct compare *compare)
     TRY(read_metric(compare));
     TRY(read_seeds(compare));
     TRY(read_gates(compare));
+    TRY(read_fork(compare));
     TRY(compare_sides_read(&compare->sides, args));
     compare->options.side_count = compare->sides.count;
     return ERROR_OK;
@@ -286,6 +306,10 @@ static const struct args_option options[] = {
      .help = "A side of --scenario, or of --trace and --cluster, with this policy: a preset's name, or a file if it "
              "holds '/' or ends in .json.",
      .is_repeatable = true},
+    {.name = "fork-at",
+     .metavar = "TIME",
+     .help = "All sides go on from the moment TIME (12d, 36h, seconds) of the record that --scenario names: as its run "
+             "did, which is the base, and under each --policy. The run is made again once up to there."},
     {.name = "side",
      .metavar = "NAME[:PATH=VALUE]",
      .help = "Override a field on the side NAME alone. With --scenario and no --policy, a new NAME is a new side.",
@@ -385,6 +409,8 @@ const struct args_verb verb_compare = {
             "if one is inconclusive or a run failed.",
             "With more than three sides the text begins with a table of the sides by the main metrics.",
             "A replayed trace without a random part is run once on each side: exact, n = 1.",
+            "With --fork-at each side covers the time from a moment of one run on, with the jobs that ran and waited "
+            "there; as for 'windtunnel run', the policy alone may differ.",
             "A run that crashes is told with its side and seed, and the others go on. On SIGINT or SIGTERM what is "
             "done "
             "is shown, marked as partial, and the signal is raised again.",

@@ -26,8 +26,8 @@ static int decide(const struct args *args)
     struct decide_options options = {.path = path != NULL ? path : "-",
                                      .policy = args_string(args, "policy"),
                                      .cluster = installed_find(args_string(args, "cluster"), "topologies"),
-                                     .load = args_string(args, "load"),
-                                     .save = args_string(args, "save"),
+                                     .log = args_string(args, "log"),
+                                     .describe = args_string(args, "describe"),
                                      .is_checked = args_flag(args, "check"),
                                      .is_strict = args_flag(args, "strict"),
                                      .on_answer = print};
@@ -38,7 +38,14 @@ static int decide(const struct args *args)
         return tool_fail(&bad);
     options.cycles = (uint64_t)cycles;
     options.sets = args_list(args, "set", &options.set_count);
+    if (options.log != NULL && options.is_checked) {
+        bad = error_new(ERROR_USAGE, "--check writes nothing, and --log keeps what comes");
+        return tool_fail(&bad);
+    }
     struct error error = decide_run(&options, &result);
+    if (result.torn_bytes > 0)
+        tool_say("note: the last line of %s was not whole: %llu bytes were cut off\n", options.log,
+                 (unsigned long long)result.torn_bytes);
     if (error_is(error)) {
         error_release(&result.difference);
         return tool_fail(&error);
@@ -68,19 +75,19 @@ static const struct args_option options[] = {
      .metavar = "FILE",
      .help = "A cluster in place of the header's: JSON, or a node list with openb's columns."},
     {.name = "cycles", .metavar = "N", .help = "Stop after the answer to the Nth cycle."},
-    {.name = "load",
+    {.name = "describe",
      .metavar = "FILE",
-     .help = "Continue from a saved state: the stream has the same header, and the lines after the "
-             "last one read before."},
+     .help = "At the end write what there is as a stream of its own, to begin a log with: nodes, jobs with their past, "
+             "usage. The file appears whole or not at all."},
+    {.name = "log",
+     .metavar = "FILE",
+     .help = "Keep the stream there: each line before it is taken, each answer after it was given. If the file is "
+             "there, replay it first, say so, and go on with the lines after those that it holds."},
     {.name = "policy",
      .letter = 'p',
      .metavar = "PRESET|FILE",
      .help = "A policy in place of the header's: a preset's name, or a file if it holds '/' or "
              "ends in .json."},
-    {.name = "save",
-     .metavar = "FILE",
-     .help = "At the end write the state of the scheduler, to be loaded by the same version "
-             "of this program. The file appears whole or not at all."},
     {.name = "set",
      .metavar = "PATH=VALUE",
      .help = "Override a field of the header, such as policy.preemption.grace_s or "

@@ -8,8 +8,8 @@
 #include "reports/record_read.h"
 #include "reports/result.h"
 #include "reports/view.h"
-#include "sim/plugins/guard.h"
 #include "studies/divergence/decision.h"
+#include "studies/run/fork.h"
 #include "studies/run/record_gate.h"
 #include "tools/progress_line.h"
 #include "tools/verbs.h"
@@ -31,8 +31,9 @@ struct explaining {
     struct scenario scenario;
     struct job_source *source;
     struct progress_line progress;
-    bool is_record, is_all;
-    time_ns at; /* the time at which the run is examined */
+    struct fork fork;       /* of a record that is run again; else {0} */
+    bool is_record, is_all; /* is_record: its rows are told, and nothing is run */
+    time_ns at;             /* the time at which the run is examined */
     uint64_t waiting_count;
     struct told *told;
     size_t told_capacity, told_count;
@@ -134,23 +135,16 @@ static void on_end(void *self_as_void, struct sched *sched, time_ns now)
 static struct error simulate(struct explaining *self, time_ns end, const struct record_sink *sink, bool is_asking)
 {
     struct engine_result result;
-    struct engine_config config = {.watch = &guard_watch,
-                                   .cluster = self->scenario.cluster,
-                                   .policy = &self->scenario.policy,
-                                   .world = self->scenario.world,
-                                   .typical = self->scenario.typical,
-                                   .typical_count = self->scenario.typical_count,
-                                   .seed = self->scenario.seed,
-                                   .sinks = sink,
-                                   .sink_count = 1,
-                                   .on_progress = progress_line_show,
-                                   .progress_self = &self->progress,
-                                   .on_end = is_asking ? on_end : NULL,
-                                   .end_self = self};
+    TRY(scenario_open(&self->scenario, &self->source));
+    struct engine_config config = scenario_engine(&self->scenario, self->source);
+    config.sinks = sink;
+    config.sink_count = 1;
+    config.on_progress = progress_line_show;
+    config.progress_self = &self->progress;
+    config.on_end = is_asking ? on_end : NULL;
+    config.end_self = self;
     if (end < config.world.end)
         config.world.end = end;
-    TRY(scenario_open(&self->scenario, &self->source));
-    config.source = self->source;
     TRY(engine_run(&config, &result));
     return result.stall;
 }
@@ -174,12 +168,36 @@ static struct error explain_run(struct explaining *self)
     return simulate(self, self->at, &jobs, true);
 }
 
-static struct error explain_record(struct explaining *self)
+/* What a record tells: how long jobs waited, and for what. */
+static struct error explain_rows(struct explaining *self)
 {
     const struct record_sink sink = {.self = self, .on_job = on_job};
-    if (args_string(self->args, "at") != NULL)
-        return error_new(ERROR_USAGE, "'--at' needs a run; a record tells how long jobs waited");
     return record_read(args_operand(self->args, 0), &sink);
+}
+
+/* The run of a record is made again up to a moment, which is the last instant that is examined. */
+static struct error explain_moment(struct explaining *self)
+{
+    const char *folder = args_operand(self->args, 0);
+    struct scenario_options options = tool_scenario_options(self->args);
+    const struct record_sink samples = {.self = self, .on_sample = on_sample};
+    const struct record_sink jobs = {.self = self, .on_job = on_job};
+    bool is_busiest;
+    tool_trust(self->args, &options);
+    TRY(read_at(self, &is_busiest));
+    if (is_busiest) {
+        TRY(record_read(folder, &samples));
+        self->at = self->busiest.time;
+    }
+    TRY(fork_open(&self->fork, folder, self->at, &options));
+    if (self->fork.record.facts.is_decided_outside)
+        return error_new(ERROR_USAGE, "another program decided in this record, and does not say why jobs wait");
+    TRY(fork_replay(&self->fork, &(struct fork_how){.until = self->at,
+                                                    .on_end = on_end,
+                                                    .end_self = self,
+                                                    .on_progress = progress_line_show,
+                                                    .progress_self = &self->progress}));
+    return fork_go_on(&self->fork, fork_last(&self->fork), &jobs, 1);
 }
 
 /* Every named job must have been seen. */
@@ -311,7 +329,7 @@ static void json_over(const struct explaining *self, const struct explanation *w
     static const char *const names[RESOURCE_COUNT] = {"gpus", "cpus", "memory_mib"};
     if (why->over_queue == QUEUE_NONE)
         return;
-    const struct queue_table *queues = job_source_queues(self->source);
+    const struct queue_table *queues = job_source_queues(self->fork.source != NULL ? self->fork.source : self->source);
     int64_t scale = scales[why->over_resource];
     buffer_string(out, ", \"over\": {");
     json_text(out, "queue", queues->queues[why->over_queue].name);
@@ -399,8 +417,9 @@ static bool is_folder(const char *path)
 static struct error explain_all(struct explaining *self)
 {
     TRY(read_asked(self));
-    self->is_record = is_folder(args_operand(self->args, 0));
-    TRY(self->is_record ? explain_record(self) : explain_run(self));
+    const bool is_record = is_folder(args_operand(self->args, 0));
+    self->is_record = is_record && args_string(self->args, "at") == NULL;
+    TRY(self->is_record ? explain_rows(self) : is_record ? explain_moment(self) : explain_run(self));
     return find_missing(self);
 }
 
@@ -414,6 +433,7 @@ static void release(struct explaining *self)
     mem_free((void *)self->asked);
     job_source_close(self->source);
     scenario_release(&self->scenario);
+    fork_release(&self->fork);
 }
 
 /* Look at one decision; of a record, the run is made again. */
@@ -443,7 +463,11 @@ static struct error explain_decision(const struct args *args, struct buffer *out
     }
     record_gate_init(&gate, args_operand(args, 0), &record, &options);
     struct error error = ERROR_OK;
-    if (is_record && record.facts.is_decided_outside)
+    if (is_record && record.manifest.fork.fingerprint != NULL)
+        error = error_new(ERROR_USAGE,
+                          "the record is a fork, whose decisions have numbers of the run before it too: name a "
+                          "record of a whole run");
+    if (!error_is(error) && is_record && record.facts.is_decided_outside)
         error = error_new(ERROR_USAGE, "another program decided in this record: its decisions cannot be made again");
     if (!error_is(error))
         error = decision_study_find(&study, &options, (uint64_t)number);
@@ -499,7 +523,7 @@ static const struct args_option options[] = {
      .metavar = "TIME",
      .help = "The simulated time to explain, from the start of the run: seconds, or with "
              "a unit as in 36h or 2d; 'busiest' is the sample at which most jobs wait, found by an "
-             "extra run. Default: busiest."},
+             "extra run. Default: busiest. The run of a record is made again up to there."},
     {.name = "job",
      .letter = 'j',
      .metavar = "JOB",
@@ -518,6 +542,7 @@ static const struct args_option options[] = {
 static const struct args_example examples[] = {
     {"windtunnel explain scenarios/h100-500x8.json --at 2d --all", "Why every job that waits after two days does."},
     {"windtunnel explain scenarios/h100-500x8.json --decision 4711", "What stood to choose at one decision."},
+    {"windtunnel explain out/main --at 12d --all", "The same of a run that is recorded."},
     {"windtunnel explain out/main 4711", "How long one job of a record waited, and for what."},
     {0},
 };
@@ -531,7 +556,8 @@ const struct args_verb verb_explain = {
                               "Slurm's words; the number of nodes that each cause keeps the job off, which sum to "
                               "the cluster's; and what must change before it can start. Without SCENARIO the "
                               "options must name at least a trace and a cluster.",
-                              "For the folder of a record it prints how long jobs waited for each reason.",
+                              "For the folder of a record it prints how long jobs waited for each reason; with --at "
+                              "the recorded run is made again up to that time, and explained as a scenario's.",
                               "With --decision it explains one decision instead.", NULL},
     .options = options,
     .examples = examples,

@@ -87,14 +87,14 @@ static int sizing_status(const struct sizing *sizing)
     return status;
 }
 
-static struct error write_page(const struct verb *verb, const struct sizing *sizing, const char *command)
+static struct error write_page(const struct verb *verb, const struct show *show)
 {
-    const char *path = args_string(verb->args, "html"), *title = args_string(verb->args, "title");
+    const char *path = args_string(verb->args, "html");
     struct output *output;
     if (path == NULL)
         return ERROR_OK;
     TRY(output_open(&output, path, OUTPUT_PLAIN));
-    sizing_page(sizing, title != NULL ? title : "A plan", command, output_buffer(output));
+    show_page(show, NULL, output_buffer(output));
     return output_commit(&output);
 }
 
@@ -102,11 +102,14 @@ static int report(const struct verb *verb, const struct sizing *sizing)
 {
     struct buffer out = {0}, command = {0};
     write_command(verb->args, &command);
-    struct error error = write_page(verb, sizing, buffer_c_string(&command));
+    const char *title = args_string(verb->args, "title");
+    struct show *show = sizing_show_new(sizing, title != NULL ? title : "A plan", buffer_c_string(&command));
+    struct error error = write_page(verb, show);
     if (args_flag(verb->args, "json"))
         sizing_json(sizing, &out);
     else
-        sizing_text(sizing, buffer_c_string(&command), &out);
+        show_text(show, &out);
+    show_free(show);
     buffer_release(&command);
     int status = tool_print(&out);
     if (error_is(error))

@@ -4,12 +4,11 @@
 
 #include "base/json.h"
 #include "policies/policy_config.h"
-#include "reports/html.h"
 #include "reports/long_run.h"
 #include "reports/metrics.h"
 #include "reports/record_read.h"
 #include "reports/result.h"
-#include "reports/table.h"
+#include "reports/run_show.h"
 #include "tools/verbs.h"
 #include "topologies/cluster.h"
 
@@ -56,16 +55,16 @@ static struct error write_reports(const struct args *args, const struct metrics 
     struct json_doc *scenario;
     TRY(json_doc_parse(&scenario, "scenario", text_of(manifest->scenario_json), ERROR_DATA));
     const char *given = args_string(args, "title");
-    struct html_options page = {
+    const char *format = manifest->workload.format;
+    const struct run_show options = {
         .title = given != NULL ? given : title_of(scenario),
         .cluster = part_name(scenario, "cluster", CLUSTER_UNNAMED),
         .policy = result->facts.is_decided_outside ? "another program" : part_name(scenario, "policy", POLICY_UNNAMED),
-        .arguments = result->host.arguments};
-    const char *format = manifest->workload.format;
-    struct table_options table = {.cluster = page.cluster,
-                                  .policy = page.policy,
-                                  .levels = &manifest->levels,
-                                  .is_activity_assumed = format != NULL && strcmp(format, "synth") == 0};
+        .arguments = result->host.arguments,
+        .levels = &manifest->levels,
+        .manifest = args_flag(args, "html") ? manifest : NULL,
+        .is_activity_assumed = format != NULL && strcmp(format, "synth") == 0};
+    struct show *show = run_show_new(metrics, &options);
     struct error error = ERROR_OK;
     if (args_flag(args, "json")) {
         buffer_char(out, '{');
@@ -78,12 +77,13 @@ static struct error write_reports(const struct args *args, const struct metrics 
             error = write_steady(args, out);
         buffer_string(out, "}\n");
     } else {
-        table_run(metrics, &table, out);
+        show_text(show, out);
         if (args_flag(args, "steady"))
             error = write_steady(args, out);
     }
     if (!error_is(error) && args_flag(args, "html"))
-        error = html_write(args_operand(args, 0), metrics, manifest, &page);
+        error = run_show_write(show, args_operand(args, 0));
+    show_free(show);
     json_doc_free(scenario);
     return error;
 }

@@ -90,7 +90,7 @@ static struct error judge(const struct bundle *bundle, size_t which, const struc
 /* ---- The run ---- */
 
 static struct error simulate(const struct args *args, struct run_options *options, struct run *run,
-                             const struct scenario_options *scenario, const char *decisions)
+                             const struct scenario_options *scenario, struct text decisions)
 {
     struct progress_line progress;
     *options = (struct run_options){.version = WINDTUNNEL_VERSION,
@@ -116,9 +116,7 @@ static struct error reproduce_run(const struct args *args, struct bundle *bundle
     const struct scenario_options scenario = bundle_scenario(bundle, which);
     struct run_options options;
     struct run run = {0};
-    const char *decisions;
-    TRY(bundle_decisions(bundle, &decisions));
-    struct error error = simulate(args, &options, &run, &scenario, decisions);
+    struct error error = simulate(args, &options, &run, &scenario, bundle_decisions(bundle));
     if (!error_is(error))
         error = judge(bundle, which, &run, out, is_same);
     run_release(&run);

@@ -8,7 +8,7 @@
 #include <sys/utsname.h>
 #include <time.h>
 
-#include "reports/table.h"
+#include "reports/run_show.h"
 #include "reports/view.h"
 #include "studies/run/lengths.h"
 #include "studies/run/run.h"
@@ -59,44 +59,6 @@ static void fill_host(const struct progress_line *progress, struct result_host *
     }
 }
 
-/* A time of the run, such as "12d". */
-static struct error read_time(const char *name, const char *text, time_ns *at)
-{
-    if (time_parse_duration(text_of(text), at))
-        return ERROR_OK;
-    struct error error = error_new(ERROR_USAGE, "'--%s' must be a time of the run, got '%s'", name, text);
-    error_set_hint(&error, "a number of seconds, or one with a unit: 90s, 15m, 36h, 12d");
-    return error;
-}
-
-static int compare_times(const void *a, const void *b)
-{
-    const time_ns x = *(const time_ns *)a, y = *(const time_ns *)b;
-    return (x > y) - (x < y);
-}
-
-static time_ns save_times[MOMENTS_MAX];
-
-/* The moments to save, in order, each once. */
-static struct error read_saves(const struct args *args, struct run_options *options)
-{
-    size_t count;
-    const char *const *texts = args_list(args, "save-at", &count);
-    if (count > MOMENTS_MAX)
-        return error_new(ERROR_USAGE, "'--save-at' may be given %d times at most", MOMENTS_MAX);
-    for (size_t i = 0; i < count; i++)
-        TRY(read_time("save-at", texts[i], &save_times[i]));
-    if (count > 0)
-        qsort(save_times, count, sizeof *save_times, compare_times);
-    options->saves = save_times;
-    for (size_t i = 0; i < count; i++)
-        if (options->save_count == 0 || save_times[i] != save_times[options->save_count - 1])
-            save_times[options->save_count++] = save_times[i];
-    if (count > 0 && options->out == NULL)
-        return error_new(ERROR_USAGE, "'--save-at' adds a file to the record: name its folder with --out");
-    return ERROR_OK;
-}
-
 static bool is_same_folder(const char *one, const char *other)
 {
     struct stat a, b;
@@ -109,7 +71,7 @@ static struct error read_fork(const struct args *args, struct run_options *optio
     const char *at = args_string(args, "fork-at");
     if (at == NULL)
         return ERROR_OK;
-    TRY(read_time("fork-at", at, &options->fork_at));
+    TRY(tool_fork_at(at, &options->fork_at));
     options->fork = args_operand(args, 0);
     options->scenario.path = NULL;
     if (options->fork == NULL)
@@ -119,8 +81,6 @@ static struct error read_fork(const struct args *args, struct run_options *optio
                          "'--events' cannot be used with --fork-at: the events of a fork cannot be replayed");
     if (options->scheduler != NULL)
         return error_new(ERROR_USAGE, "'--scheduler' cannot be used with --fork-at: another program cannot take over");
-    if (options->save_count > 0 && options->saves[0] < options->fork_at)
-        return error_new(ERROR_USAGE, "'--save-at' names a moment before --fork-at");
     if (options->out != NULL && is_same_folder(options->out, options->fork))
         return error_new(ERROR_USAGE, "'--out' must not be the folder of the record that is forked");
     return ERROR_OK;
@@ -143,10 +103,6 @@ static struct error read_options(const struct args *args, struct run_options *op
     tool_trust(args, &options->scenario);
     if (options->out == NULL && options->has_events)
         return error_new(ERROR_USAGE, "'--events' adds a file to the record: name its folder with --out");
-    if (options->scheduler != NULL && args_string(args, "save-at") != NULL)
-        return error_new(ERROR_USAGE,
-                         "'--save-at' cannot be used with --scheduler: the state of another program is not known");
-    TRY(read_saves(args, options));
     TRY(read_fork(args, options));
     if (options->fork == NULL && options->scenario.path == NULL && options->scenario.trace == NULL &&
         options->scenario.set_count == 0)
@@ -184,12 +140,14 @@ static const char *jobs_text(uint64_t count, char text[JOBS_TEXT_BYTES])
 static int print_table(const struct args *args, const struct run *run, double elapsed)
 {
     struct buffer out = {0};
-    struct table_options options = {.cluster = run->scenario.cluster->name,
-                                    .policy = run_policy_name(run),
-                                    .levels = &run->levels,
-                                    .is_activity_assumed = run->scenario.workload.synth != NULL};
+    const struct run_show options = {.cluster = run->scenario.cluster->name,
+                                     .policy = run_policy_name(run),
+                                     .levels = &run->levels,
+                                     .is_activity_assumed = run->scenario.workload.synth != NULL};
+    struct show *show = run_show_new(run->metrics, &options);
     char jobs[JOBS_TEXT_BYTES];
-    table_run(run->metrics, &options, &out);
+    show_text(show, &out);
+    show_free(show);
     if (!args_flag(args, "quiet")) {
         tool_say("%s in %.2f s", jobs_text(run->result.submitted, jobs), elapsed);
         if (elapsed >= RATE_SHOWN_FROM_S)
@@ -211,15 +169,6 @@ static void warn_of_classes(const struct run *run)
             tool_say("warning: %s\n", buffer_c_string(&text));
         buffer_release(&text);
     }
-}
-
-/* The run was over before. */
-static void warn_of_moments(const struct run *run)
-{
-    const uint32_t wanted = run->options->save_count, has = run->result.saved;
-    if (has < wanted && !run->result.facts.is_partial)
-        tool_say("warning: the run was over before --save-at %.9gs: the record does not hold that moment\n",
-                 time_to_seconds(run->options->saves[has]));
 }
 
 /* Dated sizes that all begin after the run: likely the times of the trace are no dates. */
@@ -271,7 +220,6 @@ static int warn(const struct args *args, const struct run *run)
                  facts->unrecorded);
     if (run->options->scheduler == NULL)
         unread_list(&run->scenario, run->source, warn_of_unread, NULL);
-    warn_of_moments(run);
     warn_of_lengths(run);
     warn_of_sizes(run);
     warn_of_classes(run);
@@ -325,15 +273,11 @@ static const struct args_option options[] = {
     {.name = "events",
      .help = "Write every fact and decision to events.jsonl.zst in the record, for 'windtunnel "
              "decide'."},
-    {.name = "save-at",
-     .metavar = "TIME",
-     .help = "Save the moment TIME of the run (12d, 36h, seconds) in the record, so that --fork-at can begin there. "
-             "May be given several times.",
-     .is_repeatable = true},
     {.name = "fork-at",
      .metavar = "TIME",
-     .help = "Begin at a moment that --save-at saved in the record RECORD, which stands in place of SCENARIO. The "
-             "policy may be another one (--policy, '--set policy....'), which then takes over what runs and waits."},
+     .help = "Begin at the moment TIME (12d, 36h, seconds) of the record that stands in place of SCENARIO: its run is "
+             "made again up to there. The policy may be another one (--policy, '--set policy....'), which then takes "
+             "over what runs and waits."},
     {.name = "scheduler",
      .metavar = "COMMAND",
      .help = "Let another program decide: the shell starts COMMAND, which reads facts and writes "
@@ -356,8 +300,6 @@ static const struct args_example examples[] = {
      "A trace of your own at 90 % load."},
     {"windtunnel run scenarios/h100-500x8.json --set cluster.pools.h100.nodes=550",
      "The same jobs with 50 more nodes."},
-    {"windtunnel run scenarios/h100-500x8.json --save-at 12d --out out/main",
-     "A record that others can begin at, on day 12."},
     {"windtunnel run out/main --fork-at 12d --policy kai --out out/kai",
      "What if the policy had been switched to kai on day 12?"},
     {0},
@@ -375,10 +317,10 @@ const struct args_verb verb_run = {
             "must name at least a trace and a cluster.",
             "On SIGINT or SIGTERM the run ends at once, the table and the record say that they are "
             "partial, and the signal is raised again. While inputs are still read there is no record.",
-            "With --fork-at the operand is a record that was made with --save-at. The run begins at that moment, "
-            "with its jobs where they run, and the part before is not computed again. Under the policy of the "
-            "record it goes on as that run did; another policy starts with nothing planned. Its record covers the "
-            "time from the moment on; jobs that wait or run then count with their true submission.",
+            "With --fork-at the operand is a record. Its run is made again up to that moment, under its policy, or "
+            "with the decisions of another program that it holds (--events), and goes on from there. Under the policy "
+            "of the record it goes on as that run did; another policy starts with nothing planned. The new record "
+            "covers the time from the moment on; jobs that wait or run then count with their true submission.",
             "A run that makes no progress for world.stall_steps cycles or evictions ends likewise, "
             "with status 5.",
             NULL},

@@ -93,9 +93,6 @@ static void show_progress(void *self, size_t done, size_t total)
 static struct error work(const struct args *args, struct sweep_work_options *options, struct sweep_tally *tally)
 {
     struct progress_line progress;
-    char worker[SWEEP_WORKER_BYTES];
-    TRY(sweep_read_worker(args, worker));
-    options->worker = worker;
     options->stop = &caught_signal;
     options->on_progress = show_progress;
     options->progress_self = &progress;
@@ -248,11 +245,11 @@ static int run_merge(const struct args *args)
 
 /* ---- sweep report ---- */
 
-static struct error write_page(const struct sweep_report *report, const char *path)
+static struct error write_page(const struct show *show, const char *path)
 {
     struct output *output;
     TRY(output_open(&output, path, OUTPUT_PLAIN));
-    sweep_report_page(report, output_buffer(output));
+    show_page(show, NULL, output_buffer(output));
     return output_commit(&output);
 }
 
@@ -268,10 +265,12 @@ static int run_report(const struct args *args)
     if (error_is(error))
         return tool_fail(&error);
     error = sweep_report_choose(&report, &results, metrics, count, args_string(args, "over"));
-    if (!error_is(error) && page != NULL)
-        error = write_page(&report, page);
-    else if (!error_is(error))
-        sweep_report_text(&report, &out);
+    struct show *show = error_is(error) ? NULL : sweep_report_show_new(&report);
+    if (show != NULL && page != NULL)
+        error = write_page(show, page);
+    else if (show != NULL)
+        show_text(show, &out);
+    show_free(show);
     int status = error_is(error) ? tool_fail(&error) : tool_print(&out);
     if (status == 0 && !sweep_books_is_complete(&results.books))
         status = SWEEP_STATUS_OPEN;
@@ -426,7 +425,7 @@ const struct args_verb verb_sweep_work = {
     .summary = "make a share of the runs of a sweep",
     .synopsis = "FOLDER [--shard I/N | --shards N] [OPTION]...",
     .description =
-        (const char *const[]){"A worker keeps no state but what it records in the folder, in a file of its own. So any "
+        (const char *const[]){"A worker keeps no state but the results that it writes, a file for each run. So any "
                               "number of workers on any number of machines may work on the shares of a sweep, be "
                               "killed, and be started again.",
                               "It does not bind runs to cores: what starts the workers does that.", NULL},

@@ -36,7 +36,9 @@ static struct error write_page(const char *path, const struct workload_spec *sca
         error = output_open(&output, path, OUTPUT_PLAIN);
     if (!error_is(error)) {
         const char *slash = strrchr(spec.trace, '/');
-        trace_page_write(page, source, slash != NULL ? slash + 1 : spec.trace, cluster, output_buffer(output));
+        struct show *show = trace_page_show_new(page, source, slash != NULL ? slash + 1 : spec.trace, cluster);
+        show_page(show, NULL, output_buffer(output));
+        show_free(show);
         error = output_commit(&output);
     }
     trace_page_free(page);

@@ -51,7 +51,9 @@ static struct error write_page(const struct likeness *likeness, const char *path
     if (path == NULL)
         return ERROR_OK;
     TRY(output_open(&output, path, OUTPUT_PLAIN));
-    likeness_page(likeness, "Two traces", output_buffer(output));
+    struct show *show = likeness_show_new(likeness, "Two traces");
+    show_page(show, NULL, output_buffer(output));
+    show_free(show);
     return output_commit(&output);
 }
 
@@ -66,13 +68,15 @@ static struct error read_within(const struct args *args, double *part)
     return ERROR_OK;
 }
 
-static int show(const struct likeness *likeness, const struct args *args, double part)
+static int tell(const struct likeness *likeness, const struct args *args, double part)
 {
     struct buffer out = {0};
+    struct show *show = likeness_show_new(likeness, NULL);
     if (args_flag(args, "json"))
         likeness_json(likeness, &out);
     else
-        likeness_text(likeness, &out);
+        show_text(show, &out);
+    show_free(show);
     const int status = tool_print(&out);
     if (status != 0 || args_string(args, "within") == NULL || likeness_is_within(likeness, part))
         return status;
@@ -95,7 +99,7 @@ static int run_compare(const struct args *args)
         likeness_judge(likeness);
         error = write_page(likeness, args_string(args, "html"));
     }
-    status = error_is(error) ? tool_fail(&error) : show(likeness, args, part);
+    status = error_is(error) ? tool_fail(&error) : tell(likeness, args, part);
     likeness_release(likeness);
     mem_free(likeness);
     return status;

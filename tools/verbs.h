@@ -80,6 +80,7 @@ struct schema *schema_kind_learn_new(size_t index); /* tools/schema.h */
 
 struct scenario_options tool_scenario_options(const struct args *args);
 void tool_trust(const struct args *args, struct scenario_options *options); /* TRUST_OPTION */
+struct error tool_fork_at(const char *text, time_ns *at) MUST_CHECK;        /* the value of --fork-at */
 struct plugin_options tool_plugin_options(const struct args *args);
 
 /* A policy file that uses the plug-in, with all its parameters, as a start.  path: of its shared object. */

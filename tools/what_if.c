@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "base/worker_pool.h"
-#include "reports/grid.h"
 #include "reports/view.h"
 #include "studies/comparison_show/comparison_show.h"
 #include "tools/verbs.h"
@@ -33,14 +32,14 @@ static double mean_of(const struct comparison *comparison, size_t side, const st
     return count > 0 ? sum / (double)count : NAN;
 }
 
-static void write_level(const struct comparison *comparison, const struct service_level *level, struct grid *grid)
+static void add_level(struct show *show, const struct comparison *comparison, const struct service_level *level)
 {
     struct buffer name = {0};
     metric_selector_write(&level->of, &name);
-    grid_row(grid, buffer_c_string(&name), 60);
-    service_level_bound(level, grid_cell(grid, 1));
+    show_row(show, buffer_c_string(&name));
+    service_level_bound(level, show_cell(show));
     for (size_t side = 0; side < SIDES; side++) {
-        struct buffer *cell = grid_cell(grid, 2 + side);
+        struct buffer *cell = show_cell(show);
         const double mean = mean_of(comparison, side, &level->of);
         service_level_value(level, mean, cell);
         if (!isnan(mean))
@@ -49,16 +48,18 @@ static void write_level(const struct comparison *comparison, const struct servic
     buffer_release(&name);
 }
 
-static void write_levels(const struct comparison *comparison, const struct service_levels *levels, struct buffer *out)
+static void write_levels(const struct comparison *comparison, const struct service_levels *levels, const char *title,
+                         struct buffer *out)
 {
-    const char *const heads[] = {"Service level", "", side_names[0], side_names[1], NULL};
-    struct grid grid = {0};
-    if (levels->count == 0)
-        return;
-    grid_head(&grid, heads);
+    struct show *show = show_new(NULL);
+    buffer_format(show_line(show, SHOW_LEAD), "What if %s?", title);
+    show_section(show, "");
+    if (levels->count > 0)
+        show_table(show, "Service level", "", side_names[0], side_names[1], NULL);
     for (size_t l = 0; l < levels->count; l++)
-        write_level(comparison, &levels->levels[l], &grid);
-    grid_write(&grid, out);
+        add_level(show, comparison, &levels->levels[l]);
+    show_text(show, out);
+    show_free(show);
     buffer_char(out, '\n');
 }
 
@@ -93,8 +94,7 @@ static struct error compare(struct sizing_asked *asked, struct comparison *compa
     struct service_levels levels;
     TRY(sizing_asked_levels(asked, &levels));
     TRY(comparison_run(comparison, options));
-    buffer_format(out, "What if %s?\n\n", buffer_c_string(title));
-    write_levels(comparison, &levels, out);
+    write_levels(comparison, &levels, buffer_c_string(title), out);
     comparison_write(comparison, COMPARISON_TEXT, &show, out);
     *is_complete = comparison_is_complete(comparison) && !comparison->is_partial;
     return ERROR_OK;

@@ -12,7 +12,6 @@
 #include "policies/state/request_classes.h"
 #include "policies/state/sched_state.h"
 #include "policies/state/waits.h"
-#include "policies/util/archive.h"
 
 enum { STEPS_PER_TRY = 18, CLASS_QUEUES_PER_STEP = 8, JOBS_PER_STEP = 8 };
 
@@ -425,13 +424,4 @@ void kept_space_look(struct sched *sched)
 bool kept_space_is_fresh(const struct sched *sched)
 {
     return sched->changes == sched->kept->looked_change;
-}
-
-void kept_space_archive(struct archive *archive, struct sched *sched)
-{
-    struct kept_space *kept = sched->kept;
-    ARCHIVE(archive, kept->seen_change);
-    ARCHIVE(archive, kept->looked_change);
-    ARCHIVE(archive, kept->credit);
-    ARCHIVE(archive, kept->has_reserved);
 }

@@ -38,7 +38,6 @@
 
 #include <stdbool.h>
 
-struct archive;
 struct sched;
 
 enum { /* in facts and decisions */
@@ -54,7 +53,5 @@ void kept_space_release(struct sched *sched);
 void kept_space_look(struct sched *sched);
 /* Has the last look seen the present state? */
 bool kept_space_is_fresh(const struct sched *sched);
-/* Save or load (policies/util/archive.h). */
-void kept_space_archive(struct archive *archive, struct sched *sched);
 
 #endif

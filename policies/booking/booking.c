@@ -18,7 +18,6 @@
 #include "policies/state/run_times.h"
 #include "policies/state/sched_state.h"
 #include "policies/state/waits.h"
-#include "policies/util/archive.h"
 
 static bool is_some_less(const int64_t amounts[QUEUE_SUM_COUNT])
 {
@@ -554,40 +553,4 @@ void booking_release(struct sched *sched)
 void booking_queues_changed(struct sched *sched, uint32_t queue_count)
 {
     MEM_GROW(sched->lists.running, sched->lists.running_capacity, queue_count);
-}
-
-static void archive_lists(struct archive *archive, struct sched *sched)
-{
-    struct job_lists *lists = &sched->lists;
-    ARCHIVE_KNOWS(struct slot_list, 24);
-    ARCHIVE_KNOWS(struct job_lists, 56);
-    ARCHIVE_ROOM_SAME(archive, lists->running, lists->running_capacity, sched->tree.count);
-    for (queue_id q = 0; q < sched->tree.count; q++) {
-        struct slot_list *list = &lists->running[q];
-        ARCHIVE_ARRAY(archive, list->slots, list->capacity, list->count);
-        archive_expect_below(archive, list->slots, list->count, sched->jobs.used);
-    }
-    ARCHIVE_ARRAY(archive, lists->below, lists->below_capacity, lists->below_count);
-    archive_expect_below(archive, lists->below, lists->below_count, sched->jobs.used);
-    ARCHIVE(archive, lists->booked_count);
-    ARCHIVE(archive, lists->held_count);
-    ARCHIVE(archive, lists->leaving_count);
-    ARCHIVE(archive, lists->leaving_firm_count);
-}
-
-void booking_archive(struct archive *archive, struct sched *sched)
-{
-    struct claim_list *claims = &sched->claims;
-    ARCHIVE(archive, sched->changes);
-    ARCHIVE(archive, sched->quota_advance.at);
-    ARCHIVE(archive, sched->quota_advance.change);
-    archive_lists(archive, sched);
-    ARCHIVE_KNOWS(struct claim_list, 40);
-    ARCHIVE_ARRAY(archive, claims->slots, claims->capacity, claims->count);
-    archive_expect_below(archive, claims->slots, claims->count, sched->jobs.used);
-    ARCHIVE(archive, claims->piece_milli);
-    decided_archive(archive, sched);
-    eligible_archive(archive, sched);
-    if (archive_is_reading(archive) && !archive->is_broken)
-        gang_traffic_change_all(sched);
 }

@@ -9,8 +9,6 @@
 void booking_init(struct sched *sched);
 void booking_release(struct sched *sched);
 void booking_queues_changed(struct sched *sched, uint32_t queue_count);
-/* Save or load (policies/util/archive.h).  Before a load the room's state is empty and the queues are known. */
-void booking_archive(struct archive *archive, struct sched *sched);
 
 /* Charge the job's queue; amounts may be negative.  Outside of trials a lower charge reopens the class queues that a
  * limit closed.  The caller settles or forgets the job before the next queue selection. */

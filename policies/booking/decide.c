@@ -3,7 +3,6 @@
 
 #include "policies/booking/decide.h"
 #include "policies/state/waits.h"
-#include "policies/util/archive.h"
 
 struct decision *sched_decide(struct sched *sched, enum decision_kind kind, uint32_t slot)
 {
@@ -177,29 +176,4 @@ void decided_release_all(struct sched *sched)
     mem_free(sched->decided.releases);
     mem_free(sched->decided.decisions);
     piece_list_release(&sched->decided.pieces);
-}
-
-static void archive_rejects(struct archive *archive, struct sched *sched)
-{
-    ARCHIVE_KNOWS(struct refusal_note, 24 + sizeof(struct wait_times));
-    ARCHIVE_ROOM(archive, sched->decided.rejects, sched->decided.reject_capacity, sched->decided.reject_count);
-    for (uint32_t i = 0; i < sched->decided.reject_count; i++) {
-        struct refusal_note *note = &sched->decided.rejects[i];
-        ARCHIVE(archive, note->job);
-        ARCHIVE(archive, note->reason);
-        ARCHIVE(archive, note->request_class);
-        ARCHIVE(archive, note->queue);
-        ARCHIVE(archive, note->at);
-        waits_archive_times(archive, &note->waited);
-        archive_expect(archive, note->request_class < sched->request_classes.count && note->reason < REASON_COUNT &&
-                                    note->queue < sched->tree.count && note->job < sched->jobs.id_count);
-    }
-}
-
-void decided_archive(struct archive *archive, struct sched *sched)
-{
-    ARCHIVE(archive, sched->decided.sequence);
-    archive_rejects(archive, sched);
-    ARCHIVE_ARRAY(archive, sched->decided.releases, sched->decided.release_capacity, sched->decided.release_count);
-    archive_expect_below(archive, sched->decided.releases, sched->decided.release_count, sched->jobs.id_count);
 }

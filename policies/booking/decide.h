@@ -22,7 +22,6 @@ void decided_tell_notes(struct sched *sched);
 void decided_close_gaps(struct sched *sched, void (*on_renamed)(struct sched *, decision_id was, decision_id is));
 void decided_end_cycle(struct sched *sched);
 void decided_release_all(struct sched *sched); /* memory */
-void decided_archive(struct archive *archive, struct sched *sched);
 
 /* Append a decision about the job in `slot`. */
 struct decision *sched_decide(struct sched *sched, enum decision_kind kind, uint32_t slot);

@@ -8,7 +8,6 @@
 #include "policies/booking/booking.h"
 #include "policies/booking/eligible.h"
 #include "policies/state/waits.h"
-#include "policies/util/archive.h"
 
 struct job_array {     /* elements of one array */
     uint32_t limit;    /* 0: none */
@@ -294,85 +293,4 @@ void eligible_unpark(struct sched *sched, uint32_t slot)
     }
     if (sched->jobs.jobs[slot].reason != REASON_IDLE)
         facts->array = 0; /* it does not count as eligible */
-}
-
-/* used: slots of the job table. */
-static void archive_array(struct archive *archive, struct job_array *array, uint32_t used)
-{
-    ARCHIVE_KNOWS(struct job_array, 32);
-    ARCHIVE(archive, array->limit);
-    ARCHIVE(archive, array->eligible);
-    ARCHIVE_ARRAY(archive, array->parked, array->capacity, array->count);
-    ARCHIVE(archive, array->first);
-    archive_expect(archive, array->first <= array->count);
-    for (uint32_t i = 0; i < array->count; i++)
-        archive_expect(archive, array->parked[i] < used || array->parked[i] == SLOT_NONE);
-}
-
-/* The number of arrays to save: up to the last that is not empty. */
-static uint32_t known_arrays(const struct sched *sched)
-{
-    const struct job_array *arrays = sched->eligible->arrays;
-    size_t count = sched->eligible->array_capacity;
-    while (count > 0 && (arrays[count - 1].eligible | arrays[count - 1].limit | arrays[count - 1].count) == 0)
-        count--;
-    return (uint32_t)count;
-}
-
-/* May the job be of its array?  A held one that is not parked has not been counted in it yet. */
-static bool is_in_array(const struct sched *sched, uint32_t slot, uint32_t array_count)
-{
-    const struct sched_job *job = &sched->jobs.jobs[slot];
-    const uint32_t array = sched->jobs.facts[slot].array;
-    const bool is_counted = job->state != SJOB_HELD || job->reason == REASON_ARRAY_LIMIT || job->reason == REASON_IDLE;
-    return job->state == SJOB_NONE || array < array_count || (!is_counted && array <= SCHED_ARRAY_MAX) || array == 0;
-}
-
-/* Does each array count all of its eligible elements?  Is each element in its list of parked ones held by the limit of
- * that array? */
-static bool has_sound_arrays(const struct sched *sched, uint32_t array_count)
-{
-    uint32_t *counted = mem_zalloc((size_t)array_count + 1, sizeof *counted);
-    bool is_sound = true;
-    for (uint32_t slot = 0; slot < sched->jobs.used; slot++) {
-        const struct sched_job *job = &sched->jobs.jobs[slot];
-        const bool is_counted = job->state != SJOB_HELD || job->reason == REASON_IDLE;
-        if (job->state != SJOB_NONE && is_counted)
-            counted[sched->jobs.facts[slot].array]++;
-    }
-    for (uint32_t a = 1; a < array_count && is_sound; a++) {
-        const struct job_array *array = &sched->eligible->arrays[a];
-        is_sound = counted[a] <= array->eligible;
-        for (uint32_t i = array->first; i < array->count && is_sound; i++) {
-            const uint32_t slot = array->parked[i];
-            is_sound = slot == SLOT_NONE ||
-                       (sched->jobs.jobs[slot].state == SJOB_HELD &&
-                        sched->jobs.jobs[slot].reason == REASON_ARRAY_LIMIT && sched->jobs.facts[slot].array == a);
-        }
-    }
-    mem_free(counted);
-    return is_sound;
-}
-
-void eligible_archive(struct archive *archive, struct sched *sched)
-{
-    uint32_t array_count = known_arrays(sched);
-    ARCHIVE_KNOWS(struct dependency, 12);
-    ARCHIVE_ROOM(archive, sched->eligible->arrays, sched->eligible->array_capacity, array_count);
-    for (uint32_t a = 0; a < array_count; a++)
-        archive_array(archive, &sched->eligible->arrays[a], sched->jobs.used);
-    for (uint32_t slot = 0; slot < sched->jobs.used; slot++)
-        archive_expect(archive, is_in_array(sched, slot, array_count));
-    if (archive_is_reading(archive) && !archive->is_broken)
-        archive_expect(archive, has_sound_arrays(sched, array_count));
-    ARCHIVE_ROOM(archive, sched->eligible->dependencies, sched->eligible->dependency_capacity,
-                 sched->eligible->dependency_count);
-    for (uint32_t d = 0; d < sched->eligible->dependency_count; d++) {
-        struct dependency *dependency = &sched->eligible->dependencies[d];
-        ARCHIVE(archive, dependency->waiter);
-        ARCHIVE(archive, dependency->on);
-        ARCHIVE(archive, dependency->kind);
-        archive_expect(archive, dependency->waiter < sched->jobs.id_count && dependency->on < sched->jobs.id_count &&
-                                    dependency->kind <= AFTER_NOT_OK);
-    }
 }

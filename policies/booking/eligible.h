@@ -22,6 +22,5 @@ void eligible_released(struct sched *sched, uint32_t slot);           /* its sub
 void eligible_rest(struct sched *sched, uint32_t slot);
 void eligible_rested(struct sched *sched, uint32_t slot);
 void eligible_unpark(struct sched *sched, uint32_t slot); /* it was cancelled while it was held */
-void eligible_archive(struct archive *archive, struct sched *sched);
 
 #endif

@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "policies/plugin.h"
 #include "policies/policy_config.h"
-#include "policies/util/archive.h"
 
 void owns_init(struct owns *owns, const struct policy_config *policy)
 {
@@ -25,10 +24,4 @@ void owns_release(struct owns *owns)
     for (uint32_t i = 0; i < owns->count; i++)
         mem_free(owns->of[i].state);
     *owns = (struct owns){0};
-}
-
-void owns_archive(struct archive *archive, struct owns *owns)
-{
-    for (uint32_t i = 0; i < owns->count; i++)
-        archive_bytes(archive, owns->of[i].state, owns->of[i].plugin->state_size);
 }

@@ -29,7 +29,7 @@
 #include "policies/state/typical.h"
 #include "policies/state/waits.h"
 
-struct error sched_find_gap(const struct policy_config *policy)
+static struct error find_gap(const struct policy_config *policy)
 {
     if (policy->order_count == 0 || policy->quota == NULL || policy->placement == NULL || policy->preemption == NULL ||
         policy->gang == NULL || policy->backfill == NULL || policy->defrag == NULL || policy->geometry == NULL ||
@@ -75,8 +75,9 @@ static void choose_actions(struct sched *sched)
             sched->acts[sched->act_count++] = sched->policy.actions[a];
 }
 
-struct sched *sched_blank_new(const struct cluster *cluster, const struct queue_table *queues,
-                              const struct policy_config *policy)
+/* Of the empty cluster, without queues and request classes. */
+static struct sched *blank_new(const struct cluster *cluster, const struct queue_table *queues,
+                               const struct policy_config *policy)
 {
     struct sched *sched = mem_zalloc(1, sizeof *sched);
     sched->cluster = cluster;
@@ -119,10 +120,10 @@ struct sched *sched_blank_new(const struct cluster *cluster, const struct queue_
 struct sched *sched_new(const struct cluster *cluster, const struct queue_table *queues,
                         const struct policy_config *policy, struct error *error)
 {
-    *error = sched_find_gap(policy);
+    *error = find_gap(policy);
     if (error_is(*error))
         return NULL;
-    struct sched *sched = sched_blank_new(cluster, queues, policy);
+    struct sched *sched = blank_new(cluster, queues, policy);
     request_class_table_init(&sched->request_classes);
     sched->request_classes.recuts = sched->ledger->recuts;
     sched->request_classes.keeps_communication = gang_traffic_is_asked(policy);
@@ -172,6 +173,23 @@ void sched_free(struct sched *sched)
     mem_free(sched);
 }
 
+/* Was the past of this job told just before it?  Then the job gets it. */
+static bool recall(struct sched *sched, uint32_t slot)
+{
+    const struct told_history *told = &sched->told_history;
+    struct job_facts *facts = &sched->jobs.facts[slot];
+    if (told->change == 0 || told->change + 1 != sched->changes || told->id != sched->jobs.jobs[slot].id)
+        return false;
+    sched->jobs.jobs[slot].evictions = told->of.evictions;
+    facts->waiting_since = told->of.waiting_since;
+    facts->below_since = told->of.below_since;
+    facts->saved_at = told->of.saved_at;
+    facts->ran = told->of.ran;
+    facts->attained_gpu_ns = told->of.attained_gpu_ns;
+    facts->stale_count = told->of.stale_count;
+    return true;
+}
+
 /* Sets every field, because the slot may have belonged to another job. */
 static void copy_facts(struct sched *sched, uint32_t slot, const struct job *job)
 {
@@ -203,6 +221,7 @@ static void copy_facts(struct sched *sched, uint32_t slot, const struct job *job
     facts->stale_count = 0;
     facts->is_shrunk = false;
     facts->is_serving = false;
+    recall(sched, slot);
 }
 
 /* A new slot for the job, which does not wait yet; SLOT_NONE: it can never run and is rejected.  A job with pieces runs
@@ -304,7 +323,8 @@ void sched_job_adopted(struct sched *sched, const struct job *job, const struct 
     sched_tell_plugins(sched, slot, PLUGIN_JOB_STARTED);
     sched_settle(sched, slot);
     struct job_facts *facts = &sched->jobs.facts[slot];
-    facts->attained_at = started; /* its service counts from its start */
+    if (!recall(sched, slot))         /* booking its pieces began some clocks anew */
+        facts->attained_at = started; /* its service counts from its start */
     facts->is_left_partial = started == now && sched->jobs.jobs[slot].is_below && sched->policy.gang->is_all_or_nothing;
     if (!sched->ranks.are_fixed)
         sched_settle(sched, slot);

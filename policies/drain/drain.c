@@ -21,7 +21,6 @@
 #include "policies/state/planned_end.h"
 #include "policies/state/sched_state.h"
 #include "policies/state/waits.h"
-#include "policies/util/archive.h"
 
 enum { DRAIN_BACKOFF = 16, PPM = 1000000 };
 
@@ -375,27 +374,6 @@ void drain_release(struct sched *sched)
     mem_free(sched->drain->choices);
     mem_free(sched->drain->ends);
     mem_free(sched->drain);
-}
-
-void drain_archive(struct archive *archive, struct sched *sched)
-{
-    struct drain *drain = sched->drain;
-    ARCHIVE_KNOWS(struct drain, 104);
-    ARCHIVE_ARRAY(archive, sched->kept_nodes.nodes, sched->kept_nodes.capacity, sched->kept_nodes.count);
-    ARCHIVE(archive, sched->kept_nodes.class_queue);
-    ARCHIVE(archive, drain->since);
-    ARCHIVE(archive, drain->resting_class_queue);
-    ARCHIVE(archive, drain->rests_until);
-    ARCHIVE(archive, drain->retry_change);
-    ARCHIVE(archive, drain->tried_change);
-    ARCHIVE(archive, drain->move_change);
-    ARCHIVE(archive, drain->begun);
-    ARCHIVE(archive, drain->filled);
-    ARCHIVE(archive, sched->kept_gpu_ns);
-    for (uint32_t i = 0; i < sched->kept_nodes.count; i++)
-        archive_expect(archive, sched->kept_nodes.nodes[i] < sched->cluster->node_count);
-    archive_expect(archive,
-                   sched->kept_nodes.count == 0 || sched->kept_nodes.class_queue < sched->pending.class_queue_count);
 }
 
 void drain_count(const struct sched *sched, uint64_t *begun, uint64_t *filled)

@@ -12,7 +12,6 @@
 
 #include "policies/sched.h"
 
-struct archive;
 struct sched;
 
 /* At the beginning of a cycle: end the drain, or start its gang if it fits now. */
@@ -25,7 +24,6 @@ time_ns drain_wake(const struct sched *sched);
 void drain_node_changed(struct sched *sched, node_id node, enum node_state state);
 void drain_init(struct sched *sched);
 void drain_release(struct sched *sched);
-void drain_archive(struct archive *archive, struct sched *sched);
 /* How many drains have begun, and on how many of them the gang started. */
 void drain_count(const struct sched *sched, uint64_t *begun, uint64_t *filled);
 

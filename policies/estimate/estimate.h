@@ -10,7 +10,6 @@
  *
  * Laws
  *  - All hooks are pure functions of what they are given, but for note_run, which writes the state.
- *  - A state is saved as its bytes: no pointer, no padding in it.
  *
  * A policy is one const struct; add it to policies/config/registry.c.
  */

@@ -7,7 +7,6 @@
 #include "policies/eviction/preemption_cost.h"
 #include "policies/eviction/victims.h"
 #include "policies/state/retry_queue.h"
-#include "policies/util/archive.h"
 
 static bool has_action(const struct sched *sched, enum action action)
 {
@@ -51,53 +50,6 @@ void eviction_release(struct sched *sched)
     mem_free(sched->moves->at);
     mem_free(sched->moves);
     mem_free(sched->eviction);
-}
-
-/* The logs of the disruption budgets. */
-static void archive_evictions(struct archive *archive, struct sched *sched)
-{
-    const uint32_t bound = (uint32_t)sched->policy.preempt.evictions_per_queue_h;
-    ARCHIVE_KNOWS(struct eviction_log, 16);
-    for (queue_id q = 0; q < sched->tree.count && bound > 0; q++) {
-        uint32_t count = q < sched->eviction->log_capacity ? sched->eviction->logs[q].count : 0;
-        ARCHIVE(archive, count);
-        if (count == 0)
-            continue;
-        MEM_GROW(sched->eviction->logs, sched->eviction->log_capacity, (size_t)q + 1);
-        struct eviction_log *log = &sched->eviction->logs[q];
-        archive_expect(archive, count <= bound);
-        log->count = archive->is_broken ? 0 : count;
-        if (archive_is_reading(archive))
-            log->at = mem_zalloc(bound, sizeof *log->at);
-        archive_bytes(archive, log->at, bound * sizeof *log->at);
-        ARCHIVE(archive, log->next);
-        archive_expect(archive, log->next < bound);
-    }
-}
-
-static void archive_moves(struct archive *archive, struct sched *sched)
-{
-    struct move_log *log = sched->moves;
-    ARCHIVE_KNOWS(struct move_log, 24);
-    ARCHIVE_ARRAY(archive, log->at, log->capacity, log->count);
-    for (uint32_t i = 1; i < log->count; i++)
-        archive_expect(archive, log->at[i - 1] <= log->at[i]);
-}
-
-void eviction_archive(struct archive *archive, struct sched *sched)
-{
-    struct eviction_state *eviction = sched->eviction;
-    ARCHIVE_KNOWS(struct eviction_state, 80);
-    ARCHIVE(archive, eviction->reclaim_least_runtime);
-    ARCHIVE(archive, eviction->reclaim_runtime_max);
-    ARCHIVE(archive, eviction->least_loss);
-    ARCHIVE(archive, eviction->headroom_retry);
-    ARCHIVE(archive, eviction->plans);
-    ARCHIVE(archive, eviction->plans_tried);
-    if (archive_is_reading(archive))
-        preemption_cost_know_runtimes(sched);
-    archive_evictions(archive, sched);
-    archive_moves(archive, sched);
 }
 
 struct eviction_counts eviction_counts(const struct sched *sched)

@@ -53,8 +53,6 @@ struct eviction_counts {
 };
 struct eviction_counts eviction_counts(const struct sched *sched);
 
-/* Save or load (policies/util/archive.h).  Before a load the room's state is empty and the queues are known. */
-void eviction_archive(struct archive *archive, struct sched *sched);
 /* Are the marks of the last plan cleared?  NULL: they are; else what is wrong. */
 const char *eviction_check(const struct sched *sched);
 

@@ -18,7 +18,6 @@
 #include "policies/state/planned_end.h"
 #include "policies/state/ranks.h"
 #include "policies/state/sched_state.h"
-#include "policies/util/archive.h"
 
 #define HOUR_NS (3600 * TIME_NS_PER_S)
 

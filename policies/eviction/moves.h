@@ -10,8 +10,6 @@
 #include "policies/jobs/request_class.h"
 #include "policies/sched.h"
 
-struct archive;
-
 /* The times at which jobs were moved in the last hour, oldest first. */
 struct move_log {
     time_ns *at;

@@ -110,12 +110,6 @@ static void know_runtimes(struct sched *sched, queue_id first)
         sched->eviction->has_own_runtimes |= queue_tree_spec(&sched->tree, q)->preempt_min_runtime >= 0;
 }
 
-void preemption_cost_know_runtimes(struct sched *sched)
-{
-    sched->eviction->has_own_runtimes = false;
-    know_runtimes(sched, 0);
-}
-
 void preemption_cost_queues_changed(struct sched *sched, queue_id first)
 {
     if (first == 0) {

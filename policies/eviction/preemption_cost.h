@@ -12,8 +12,4 @@ void preemption_cost_note(struct sched *sched, uint32_t preemptor, const struct 
 time_ns preemption_cost_earliest(const struct sched *sched, uint32_t preemptor);
 /* When to try a plan again whose cost was too high. */
 time_ns preemption_cost_retry_at(const struct sched *sched, uint32_t preemptor);
-/* Note whether some queue sets a minimum run time against preemption (has_own_runtimes).  Called when the queues change
- * and when a state is loaded. */
-void preemption_cost_know_runtimes(struct sched *sched);
-
 #endif

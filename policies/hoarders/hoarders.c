@@ -8,7 +8,6 @@
 #include "policies/idle/idle.h"
 #include "policies/state/candidates.h"
 #include "policies/state/request_classes.h"
-#include "policies/util/archive.h"
 
 struct hoarder {
     struct idle_spell spell;
@@ -314,33 +313,3 @@ const char *hoarders_check(const struct sched *sched)
 }
 
 /* ---- Saving ---- */
-
-static void archive_hoarder(struct archive *archive, struct hoarder *hoarder)
-{
-    ARCHIVE_KNOWS(struct hoarder, 48);
-    ARCHIVE_KNOWS(struct idle_spell, 24);
-    ARCHIVE(archive, hoarder->spell.seen);
-    ARCHIVE(archive, hoarder->spell.idle);
-    ARCHIVE(archive, hoarder->spell.told);
-    ARCHIVE(archive, hoarder->runs_since);
-    ARCHIVE(archive, hoarder->rests_until);
-    ARCHIVE(archive, hoarder->strikes);
-    ARCHIVE(archive, hoarder->is_leaving);
-    ARCHIVE(archive, hoarder->is_due);
-}
-
-void hoarders_archive(struct archive *archive, struct sched *sched)
-{
-    struct hoarder_book *book = sched->hoarders;
-    ARCHIVE_KNOWS(struct hoarder_book, 64);
-    MEM_GROW(book->of, book->capacity, (size_t)sched->jobs.used);
-    for (uint32_t slot = 0; slot < sched->jobs.used; slot++)
-        if (sched->jobs.jobs[slot].state != SJOB_NONE)
-            archive_hoarder(archive, &book->of[slot]);
-    ARCHIVE_ARRAY(archive, book->due, book->due_capacity, book->due_count);
-    ARCHIVE_ARRAY(archive, book->resting, book->resting_capacity, book->resting_count);
-    for (uint32_t i = 0; i < book->due_count; i++)
-        archive_expect(archive, book->due[i] < sched->jobs.used);
-    for (uint32_t i = 0; i < book->resting_count; i++)
-        archive_expect(archive, book->resting[i] < sched->jobs.used);
-}

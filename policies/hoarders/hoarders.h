@@ -20,7 +20,6 @@
 
 void hoarders_init(struct sched *sched);
 void hoarders_release(struct sched *sched);
-void hoarders_archive(struct archive *archive, struct sched *sched); /* after the jobs */
 
 /* Facts.  Each is called when the books have it; O(1) but for the lists of jobs to be told and of those that rest. */
 void hoarders_enroll(struct sched *sched, uint32_t slot);  /* a job has got this slot */

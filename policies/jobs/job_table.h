@@ -128,12 +128,6 @@ struct job_table {
 };
 
 void job_table_release(struct job_table *table);
-/* Save or load (policies/util/archive.h).  request_classes: those of the jobs, which are loaded before.
- * O(slots + jobs ever submitted). */
-struct archive;
-struct request_class_table;
-void job_table_archive(struct archive *archive, struct job_table *table,
-                       const struct request_class_table *request_classes);
 uint32_t job_table_add(struct job_table *table, job_id id, uint32_t group_count); /* zeroed but for id, class queue */
 void job_table_drop(struct job_table *table, uint32_t slot);                      /* its holdings too */
 /* The job, which has no slot, has ended. */

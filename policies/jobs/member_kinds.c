@@ -4,9 +4,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
-#include "policies/jobs/request_archive.h"
 #include "policies/jobs/request_class.h"
-#include "policies/util/archive.h"
 
 static uint64_t hash_of(const struct request *request, uint8_t level, uint32_t together)
 {
@@ -129,24 +127,4 @@ void member_kinds_release(struct member_kinds *kinds)
     mem_free(kinds->kinds);
     mem_free(kinds->slots);
     *kinds = (struct member_kinds){0};
-}
-
-void member_kinds_archive(struct archive *archive, struct member_kinds *kinds)
-{
-    ARCHIVE_KNOWS(struct member_kind, 56);
-    ARCHIVE_KNOWS(struct member_kinds, 48);
-    ARCHIVE_ROOM(archive, kinds->kinds, kinds->capacity, kinds->count);
-    for (uint32_t k = 0; k < kinds->count; k++) {
-        request_archive(archive, &kinds->kinds[k].request);
-        ARCHIVE(archive, kinds->kinds[k].together);
-        ARCHIVE(archive, kinds->kinds[k].level);
-        ARCHIVE(archive, kinds->kinds[k].members);
-    }
-    ARCHIVE(archive, kinds->members);
-    if (archive_is_reading(archive) && kinds->count > 0) {
-        uint32_t slots = 64;
-        while (slots < 2 * (kinds->count + 1))
-            slots *= 2;
-        rehash(kinds, slots);
-    }
 }

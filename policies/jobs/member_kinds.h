@@ -44,8 +44,4 @@ void member_kinds_add_job(struct member_kinds *kinds, const struct job *job);
 void member_kinds_tell(const struct member_kinds *kinds, struct typical_jobs *typical);
 void member_kinds_release(struct member_kinds *kinds);
 
-/* Save or load; before a load it is empty. */
-struct archive;
-void member_kinds_archive(struct archive *archive, struct member_kinds *kinds);
-
 #endif

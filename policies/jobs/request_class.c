@@ -5,9 +5,6 @@
 
 #include "base/hash.h"
 #include "policies/gang/gang.h"
-#include "policies/jobs/communication_archive.h"
-#include "policies/jobs/request_archive.h"
-#include "policies/util/archive.h"
 
 enum { REQUEST_CLASS_SLOTS_MIN = 64, GROUP_WORDS = 6 };
 
@@ -241,22 +238,6 @@ static void add_charge(struct request_class_table *table, struct request_class *
     }
 }
 
-bool request_class_is_charged(const struct request_class *request_class, const struct cluster *cluster)
-{
-    int64_t charge[QUEUE_SUM_COUNT], sums[QUEUE_SUM_COUNT] = {0};
-    bool depends = false;
-    for (uint32_t g = 0; g < request_class->group_count; g++) {
-        const struct job_group *group = &request_class->groups[g];
-        charge_of(request_class, group, cluster, charge);
-        if (memcmp(charge, request_class->member_charge[g], sizeof charge) != 0)
-            return false;
-        depends |= is_by_model(group);
-        for (int r = 0; r < QUEUE_SUM_COUNT; r++)
-            sums[r] += charge[r] * group->count;
-    }
-    return depends == request_class->is_by_model && memcmp(sums, request_class->charge, sizeof sums) == 0;
-}
-
 /* Is its minimum all its members? */
 static bool is_rigid(const struct request_class *request_class)
 {
@@ -432,101 +413,6 @@ uint32_t request_class_of_step(struct request_class_table *table, const struct c
 }
 
 /* ---- save and load ---- */
-
-static void archive_tags(struct archive *archive, struct request_class_table *table,
-                         struct request_class *request_class)
-{
-    uint8_t has_tags = request_class->tags != NULL;
-    struct job_tags tags = has_tags != 0 ? *request_class->tags : (struct job_tags){0};
-    ARCHIVE(archive, has_tags);
-    if (has_tags == 0)
-        return;
-    request_archive_tags(archive, &tags);
-    archive_expect(archive, job_tags_complaint(&tags) == NULL);
-    if (archive_is_reading(archive) && !archive->is_broken)
-        request_class->tags = copy_tags(table, &tags);
-}
-
-/* Save or load the arrays that the request class points to. */
-static void archive_parts(struct archive *archive, struct request_class_table *table,
-                          struct request_class *request_class)
-{
-    if (archive_is_reading(archive)) {
-        request_class->groups = arena_alloc_array(&table->arena, request_class->group_count, struct job_group);
-        if (request_class->set_count > 0)
-            request_class->sets = arena_alloc_array(&table->arena, request_class->set_count, struct job_set);
-        request_class->order = arena_alloc_array(&table->arena, request_class->group_count, uint16_t);
-        request_class->member_charge =
-            arena_alloc(&table->arena, request_class->group_count * sizeof *request_class->member_charge);
-    }
-    for (uint32_t g = 0; g < request_class->group_count; g++)
-        request_archive_group(archive, (struct job_group *)(uintptr_t)&request_class->groups[g]);
-    for (uint32_t s = 0; s < request_class->set_count; s++)
-        request_archive_set(archive, (struct job_set *)(uintptr_t)&request_class->sets[s]);
-    archive_bytes(archive, (uint16_t *)(uintptr_t)request_class->order,
-                  request_class->group_count * sizeof *request_class->order);
-    archive_bytes(archive, request_class->member_charge,
-                  request_class->group_count * sizeof *request_class->member_charge);
-    ARCHIVE_ARRAY(archive, request_class->class_queues, request_class->class_queue_capacity,
-                  request_class->class_queue_count);
-    archive_tags(archive, table, request_class);
-    communication_archive_one(archive, &table->communications, &request_class->communication);
-}
-
-static void archive_request_class(struct archive *archive, struct request_class_table *table,
-                                  struct request_class *request_class)
-{
-    ARCHIVE_KNOWS(struct request_class, 240);
-    ARCHIVE_KNOWS(struct wait_clock, HAND_COUNT * 8 + 16);
-    ARCHIVE(archive, request_class->group_count);
-    ARCHIVE(archive, request_class->set_count);
-    archive_expect(archive, request_class->group_count > 0 && request_class->group_count <= JOB_GROUPS_MAX &&
-                                request_class->set_count <= JOB_SETS_MAX);
-    if (archive->is_broken)
-        request_class->group_count = request_class->set_count = 0;
-    ARCHIVE(archive, request_class->min_sets);
-    ARCHIVE(archive, request_class->topology);
-    ARCHIVE(archive, request_class->anchor);
-    ARCHIVE(archive, request_class->class);
-    ARCHIVE(archive, request_class->is_rigid);
-    ARCHIVE(archive, request_class->is_preemptible);
-    ARCHIVE(archive, request_class->never_fits);
-    ARCHIVE(archive, request_class->is_proven);
-    ARCHIVE(archive, request_class->is_by_model);
-    ARCHIVE(archive, request_class->is_gang_on_pieces);
-    ARCHIVE(archive, request_class->closed);
-    ARCHIVE(archive, request_class->blocked_by);
-    ARCHIVE(archive, request_class->member_count);
-    ARCHIVE(archive, request_class->whole_nodes);
-    ARCHIVE(archive, request_class->charge);
-    ARCHIVE(archive, request_class->recut_seen);
-    ARCHIVE(archive, request_class->clock.ns);
-    ARCHIVE(archive, request_class->clock.since);
-    ARCHIVE(archive, request_class->clock.hand);
-    archive_parts(archive, table, request_class);
-}
-
-void request_class_table_archive(struct archive *archive, struct request_class_table *table)
-{
-    ARCHIVE_KNOWS(struct request_class_table, 728);
-    request_archive_asks(archive, &table->asks);
-    communication_archive(archive, &table->communications);
-    ARCHIVE_ROOM(archive, table->at, table->capacity, table->count);
-    MEM_GROW(table->closed_words, table->closed_capacity, table->count / 64 + 1);
-    for (uint32_t id = 0; id < table->count && !archive->is_broken; id++) {
-        archive_request_class(archive, table, &table->at[id]);
-        mark_closed(table, id, table->at[id].closed);
-    }
-    ARCHIVE(archive, table->recuts);
-    ARCHIVE(archive, table->keeps_communication);
-    ARCHIVE(archive, table->closed_count);
-    ARCHIVE(archive, table->closed_key);
-    ARCHIVE(archive, table->open);
-    ARCHIVE(archive, table->open_count);
-    ARCHIVE(archive, table->now);
-    size_t capacity = 0;
-    ARCHIVE_ARRAY(archive, table->slots, capacity, table->slot_count);
-}
 
 struct space request_class_space(const struct request_class *request_class, const struct piece *piece, uint32_t owner)
 {

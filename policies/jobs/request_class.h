@@ -106,9 +106,6 @@ struct request_class_table {
 
 void request_class_table_init(struct request_class_table *table);
 void request_class_table_release(struct request_class_table *table);
-/* Save or load (policies/util/archive.h).  Before a load the table is empty and has no slots. */
-struct archive;
-void request_class_table_archive(struct archive *archive, struct request_class_table *table);
 
 /* The id of the job's request class, which is made if it is new.  O(groups). */
 uint32_t request_class_of(struct request_class_table *table, const struct cluster *cluster, const struct job *job);
@@ -117,9 +114,6 @@ uint32_t request_class_of(struct request_class_table *table, const struct cluste
  * anchor says.  O(groups). */
 uint32_t request_class_of_step(struct request_class_table *table, const struct cluster *cluster, uint32_t id,
                                const uint32_t counts[], uint64_t anchor);
-
-/* Are its charges, of each member and in all, what its requests say?  For one that was loaded. */
-bool request_class_is_charged(const struct request_class *request_class, const struct cluster *cluster);
 
 static inline bool request_class_is_surplus(const struct request_class *request_class)
 {

@@ -1,7 +1,6 @@
 #include "policies/jobs/warm.h"
 
 #include "base/mem.h"
-#include "policies/util/archive.h"
 
 enum { WARM_OBJECTS = WARM_SETS * WARM_WAYS };
 
@@ -101,41 +100,3 @@ int64_t warm_bytes(const struct warm *warm, const struct job_objects *objects, n
 }
 
 /* ---- Saved ---- */
-
-static void archive_object(struct archive *archive, struct warm_object *object, uint32_t node_count)
-{
-    ARCHIVE_KNOWS(struct warm_object, 144);
-    ARCHIVE(archive, object->object);
-    if (object->object == 0)
-        return;
-    ARCHIVE(archive, object->count);
-    ARCHIVE(archive, object->used);
-    archive_expect(archive, object->count <= WARM_NODES);
-    if (archive->is_broken)
-        return;
-    archive_bytes(archive, object->nodes, object->count * sizeof *object->nodes);
-    for (uint32_t n = 0; n < object->count; n++)
-        archive_expect(archive, object->nodes[n] < node_count);
-}
-
-static void archive_job(struct archive *archive, struct job_objects *objects)
-{
-    ARCHIVE_KNOWS(struct job_objects, 56);
-    ARCHIVE(archive, objects->count);
-    archive_expect(archive, objects->count <= JOB_OBJECTS_MAX);
-    for (uint32_t o = 0; !archive->is_broken && o < objects->count; o++) {
-        ARCHIVE(archive, objects->of[o].id);
-        ARCHIVE(archive, objects->of[o].bytes);
-    }
-}
-
-void warm_archive(struct archive *archive, struct warm *warm, uint32_t node_count)
-{
-    ARCHIVE_KNOWS(struct warm, 40);
-    ARCHIVE(archive, warm->starts);
-    for (uint32_t i = 0; i < WARM_OBJECTS; i++)
-        archive_object(archive, &warm->objects[i], node_count);
-    ARCHIVE_ROOM(archive, warm->jobs, warm->job_capacity, warm->job_count);
-    for (uint32_t j = 0; !archive->is_broken && j < warm->job_count; j++)
-        archive_job(archive, &warm->jobs[j]);
-}

@@ -57,7 +57,4 @@ const struct warm_object *warm_find(const struct warm *warm, uint32_t object);
 /* Of these objects, the bytes that are remembered on the node. */
 int64_t warm_bytes(const struct warm *warm, const struct job_objects *objects, node_id node);
 
-struct archive;
-void warm_archive(struct archive *archive, struct warm *warm, uint32_t node_count);
-
 #endif

@@ -357,10 +357,7 @@ void ledger_note_growth(struct ledger *ledger, node_id node);
 /* List the nodes whose free space grew outside of marks since the last call.  Borrowed until the next change. */
 uint32_t ledger_take_grown(struct ledger *ledger, const node_id **nodes);
 
-/* Save or load (policies/util/archive.h), outside of trials.  The ledger that is loaded into is new.  O(GPUs). */
 struct owns;
-struct archive;
-void ledger_archive(struct archive *archive, struct ledger *ledger);
 
 uint64_t ledger_hash(const struct ledger *ledger);
 const char *ledger_check(const struct ledger *ledger); /* NULL: all laws hold */

@@ -5,7 +5,6 @@
 
 #include "base/hash.h"
 #include "policies/ledger/ledger_inside.h"
-#include "policies/util/archive.h"
 
 #define PLACE_NONE UINT32_MAX
 
@@ -291,70 +290,6 @@ const uint8_t *ledger_tags_shut(struct ledger *ledger, uint32_t preferred_min)
 }
 
 /* ---- save, hash, check ---- */
-
-/* Save or load the places of the tag whose counts are not all 0. */
-static void archive_table(struct archive *archive, struct ledger_tags *tags, uint32_t tag)
-{
-    uint32_t count = 0;
-    for (uint32_t p = 0; tags->tables[tag].at != NULL && p <= tags->everywhere; p++) {
-        const struct tag_count *at = &tags->tables[tag].at[p];
-        count += (at->stay | at->present | at->refuse) != 0;
-    }
-    ARCHIVE(archive, count);
-    if (archive_is_reading(archive)) {
-        for (uint32_t i = 0; i < count && !archive->is_broken; i++) {
-            uint32_t place = 0;
-            struct tag_count read = {0};
-            ARCHIVE(archive, place);
-            ARCHIVE(archive, read);
-            archive_expect(archive, place <= tags->everywhere);
-            if (!archive->is_broken)
-                *count_at(tags, tag, place) = read;
-        }
-        return;
-    }
-    for (uint32_t p = 0; count > 0 && p <= tags->everywhere; p++) {
-        struct tag_count *at = &tags->tables[tag].at[p];
-        if ((at->stay | at->present | at->refuse) == 0)
-            continue;
-        ARCHIVE(archive, p);
-        ARCHIVE(archive, *at);
-    }
-}
-
-/* How many tags to save: up to the last with a count above 0.  A table with all counts 0 is the same as no table. */
-static uint32_t used_tags(const struct ledger_tags *tags)
-{
-    uint32_t used = 0;
-    for (uint32_t t = 0; t < tags->count; t++)
-        if (tags->tables[t].at != NULL) {
-            const struct tag_count *all = &tags->tables[t].at[tags->everywhere];
-            used = (all->stay | all->present | all->refuse) != 0 ? t + 1 : used;
-        }
-    return used;
-}
-
-void ledger_tags_archive(struct archive *archive, struct ledger *ledger)
-{
-    ARCHIVE_KNOWS(struct ledger_tags, 104);
-    ARCHIVE_KNOWS(struct tag_count, 12);
-    uint8_t has_tags = ledger->tags != NULL;
-    ARCHIVE(archive, has_tags);
-    if (has_tags == 0)
-        return;
-    ledger_tags_use(ledger);
-    struct ledger_tags *tags = ledger->tags;
-    uint32_t used = used_tags(tags);
-    ARCHIVE(archive, used);
-    archive_expect(archive, used <= JOB_TAG_ID_MAX + 1);
-    ARCHIVE(archive, tags->version);
-    ARCHIVE(archive, tags->seen);
-    for (uint32_t t = 0; t < used && !archive->is_broken; t++) {
-        if (archive_is_reading(archive))
-            count_at(tags, t, 0);
-        archive_table(archive, tags, t);
-    }
-}
 
 uint64_t ledger_tags_hash(const struct ledger *ledger, uint64_t hash)
 {

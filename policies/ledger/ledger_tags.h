@@ -97,8 +97,6 @@ void ledger_tags_join(struct ledger *ledger, const struct space *space);
 /* Have counts changed outside of trials since the last call? */
 bool ledger_tags_take_changes(struct ledger *ledger);
 
-struct archive;
-void ledger_tags_archive(struct archive *archive, struct ledger *ledger);
 uint64_t ledger_tags_hash(const struct ledger *ledger, uint64_t hash);
 const char *ledger_tags_check(const struct ledger *ledger); /* NULL: all laws hold */
 

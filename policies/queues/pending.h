@@ -133,8 +133,8 @@ struct pending {
     uint32_t by_class_count[JOB_CLASS_COUNT];
     uint32_t class_jobs[JOB_CLASS_COUNT];                         /* count of waiting jobs */
     request_class_set job_class_request_classes[JOB_CLASS_COUNT]; /* those of its class queues */
-    struct id_marks blocked;                                      /* class queues that a limit closed; not saved */
-    struct id_marks brief;                                        /* those of them that are closed briefly; not saved */
+    struct id_marks blocked;                                      /* class queues that a limit closed */
+    struct id_marks brief;                                        /* those of them that are closed briefly */
     bool keeps_headroom; /* new class queues have split HAND_HEADROOM until a look changes it */
 };
 
@@ -145,9 +145,6 @@ void pending_init(struct pending *pending, const struct job_table *jobs, struct 
  * job waits yet. */
 void pending_keep_sorted(struct pending *pending);
 void pending_release(struct pending *pending);
-/* Save or load (policies/util/archive.h). */
-struct archive;
-void pending_archive(struct archive *archive, struct pending *pending);
 void pending_lines(struct pending *pending, uint32_t count); /* there are `count` queues now */
 
 /* The class queue of these jobs; made if new.  limited_by: QUEUE_ROOT unless the quota policy is flat. */

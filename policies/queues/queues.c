@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "policies/quota/quota.h"
-#include "policies/util/archive.h"
 
 void queue_tree_release(struct queue_tree *tree)
 {
@@ -327,81 +326,3 @@ void queue_tree_below_common(const struct queue_tree *tree, queue_id a, queue_id
 }
 
 /* ---- save and load ---- */
-
-static void archive_queue(struct archive *archive, struct queue_state *queue)
-{
-    ARCHIVE_KNOWS(struct queue_state, 88);
-    ARCHIVE_KNOWS(struct queue_winner, 16);
-    ARCHIVE(archive, queue->parent);
-    ARCHIVE(archive, queue->first_child);
-    ARCHIVE(archive, queue->next_sibling);
-    ARCHIVE(archive, queue->depth);
-    ARCHIVE(archive, queue->demand);
-    ARCHIVE(archive, queue->share);
-    ARCHIVE(archive, queue->is_share_stale);
-    ARCHIVE(archive, queue->has_closed_class_queues);
-    ARCHIVE(archive, queue->has_winner);
-    ARCHIVE(archive, queue->winner.key);
-    ARCHIVE(archive, queue->winner.class_queue);
-    ARCHIVE(archive, queue->winner.is_selected_from);
-}
-
-static bool is_known(const struct queue_tree *tree, queue_id queue)
-{
-    return queue < tree->count || queue == QUEUE_NONE;
-}
-
-/* Do the links lead to each queue once, from its parent, which stands before it?  The links of waiting queues are
- * tested in both directions, so they can have no circle.  O(queues). */
-static bool has_sound_links(const struct queue_tree *tree)
-{
-    uint32_t children = 0;
-    for (queue_id q = 0; q < tree->count; q++) {
-        const struct queue_state *queue = &tree->queues[q];
-        const queue_id parent = tree->table->queues[q].parent;
-        const struct queue_waits *waits = &tree->waits[q];
-        if (queue->parent != parent || queue->depth != (q == QUEUE_ROOT ? 0 : tree->queues[parent].depth + 1) ||
-            !is_known(tree, queue->first_child) || !is_known(tree, queue->next_sibling) ||
-            tree->by_age[q] >= tree->count || !is_known(tree, waits->first) || !is_known(tree, waits->next) ||
-            !is_known(tree, waits->previous))
-            return false;
-    }
-    for (queue_id q = 0; q < tree->count; q++)
-        for (queue_id c = tree->queues[q].first_child; c != QUEUE_NONE; c = tree->queues[c].next_sibling)
-            if (tree->queues[c].parent != q || ++children >= tree->count)
-                return false;
-    return children + 1 == tree->count;
-}
-
-void queue_tree_archive(struct archive *archive, struct queue_tree *tree)
-{
-    uint32_t count = tree->count;
-    ARCHIVE_KNOWS(struct queue_tree, 192);
-    ARCHIVE_KNOWS(struct queue_waits, 2 * 8 + 4 * 4);
-    ARCHIVE(archive, count);
-    archive_expect(archive, count <= tree->table->count);
-    if (archive->is_broken)
-        return;
-    if (archive_is_reading(archive))
-        make_room(tree, count);
-    tree->count = count;
-    for (queue_id q = 0; q < count; q++) {
-        archive_queue(archive, &tree->queues[q]);
-        tree->is_deep |= tree->queues[q].depth >= DEPTH_DEEP;
-        tree->closing_count += archive_is_reading(archive) && tree->queues[q].has_closed_class_queues;
-        ARCHIVE(archive, tree->waits[q]);
-        ARCHIVE(archive, tree->by_age[q]);
-        tree->last_child[q] = QUEUE_NONE;
-        if (q != QUEUE_ROOT && tree->queues[q].parent < q)
-            tree->last_child[tree->queues[q].parent] = q; /* children are linked in the order of their ids */
-        if (tree->quota->archive != NULL)
-            tree->quota->archive(archive, queue_tree_own(tree, q));
-    }
-    if (archive_is_reading(archive)) {
-        archive_expect(archive, has_sound_links(tree));
-        find_limits(tree, 0);
-    }
-    ARCHIVE(archive, tree->capacity);
-    ARCHIVE(archive, tree->version);
-    ARCHIVE(archive, tree->now);
-}

@@ -75,10 +75,6 @@ struct queue_tree {
 };
 
 void queue_tree_release(struct queue_tree *tree);
-/* Save or load (policies/util/archive.h); the quota policy's hook does its own state.  Before a load the tree has its
- * table, ledger, policy and config, and no queues.  O(queues). */
-struct archive;
-void queue_tree_archive(struct archive *archive, struct queue_tree *tree);
 void queue_tree_update(struct queue_tree *tree, const struct queue_table *table); /* new or changed queues; O(queues) */
 /* As above, where all queues that were known are as they were.  O(new queues x their depth), if they are not older than
  * the others and the quota policy does not look above in a deep tree; else O(queues) more. */

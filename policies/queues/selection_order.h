@@ -9,8 +9,7 @@
  * is opened again.
  * Each queue keeps two heaps: its own class queues by their heads, and the queues below it by their best class queue.
  * So to take one changes the top of one heap at each level.
- * Cost: O(class queues * depth) to open, then O(depth * log(siblings)) comparisons to take one.  It is scratch: it is
- * not saved.
+ * Cost: O(class queues * depth) to open, then O(depth * log(siblings)) comparisons to take one.  It is scratch.
  */
 #ifndef POLICIES_QUEUES_SELECTION_ORDER_H
 #define POLICIES_QUEUES_SELECTION_ORDER_H

@@ -145,5 +145,4 @@ const struct quota_policy quota_capacity = {
     .may_take = may_take,
     .is_valid = is_valid,
     .advance = guarantee_refresh,
-    .archive = guarantee_archive,
 };

@@ -21,7 +21,6 @@
 
 #include "policies/quota/amounts.h"
 #include "policies/quota/quotas.h"
-#include "policies/util/archive.h"
 #include "topologies/queue_fields.h"
 #include "workloads/job_fields.h"
 
@@ -120,17 +119,6 @@ static bool advance(struct queue_tree *tree, time_ns now, time_ns *next)
     return cells_cut(tree);
 }
 
-/* The places of cells are in the ledger and saved there. */
-static void archive_state(struct archive *archive, void *own)
-{
-    struct cells_state *state = own;
-    ARCHIVE_KNOWS(struct cells_state, 56);
-    ARCHIVE(archive, state->owned);
-    ARCHIVE(archive, state->loose);
-    ARCHIVE(archive, state->is_cut_short);
-    ARCHIVE(archive, state->cut);
-}
-
 const struct quota_policy quota_cells = {
     .name = "cells",
     .version = 1,
@@ -148,5 +136,4 @@ const struct quota_policy quota_cells = {
     .may_take = may_take,
     .is_valid = is_valid,
     .advance = advance,
-    .archive = archive_state,
 };

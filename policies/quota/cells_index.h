@@ -4,7 +4,7 @@
  * queue keeps.
  *
  * Laws
- *  - It can be computed from the ledger's keeps: it is made at the first use and is not saved.
+ *  - It can be computed from the ledger's keeps: it is made at the first use.
  *  - The function that changes the keeper of a GPU reports it (cells_index_keep).  That voids the rows, which are
  *    computed again at the next use.
  *  - Places that were put off (cells_assign_later) are not in the keeps yet: read the rows after cells_settle.

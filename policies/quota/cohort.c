@@ -123,5 +123,4 @@ const struct quota_policy quota_cohort = {
     .may_take = cohort_may_take,
     .is_valid = cohort_is_valid,
     .advance = advance,
-    .archive = cohort_archive,
 };

@@ -1,7 +1,5 @@
 #include "policies/quota/cohort_tree.h"
 
-#include "policies/util/archive.h"
-
 static int64_t nominal(const struct queue_tree *tree, queue_id queue, enum resource r)
 {
     int64_t deserved = queue_tree_spec(tree, queue)->deserved[r];
@@ -168,16 +166,4 @@ int cohort_share_compare(struct cohort_share a, struct cohort_share b)
     if (order != 0 || !ratio_is_infinite(a.weighted))
         return order;
     return ratio_compare(a.plain, b.plain);
-}
-
-void cohort_archive(struct archive *archive, void *own)
-{
-    struct cohort_state *state = own;
-    ARCHIVE_KNOWS(struct cohort_state, 80);
-    ARCHIVE(archive, state->quota);
-    ARCHIVE(archive, state->kept);
-    ARCHIVE(archive, state->potential_available);
-    ARCHIVE(archive, state->is_kept_below);
-    ARCHIVE(archive, state->height);
-    ARCHIVE(archive, state->version);
 }

@@ -54,7 +54,6 @@ struct cohort_share {
 bool cohort_refresh(struct queue_tree *tree);
 
 /* The hook of policies/quota/quota.h. */
-void cohort_archive(struct archive *archive, void *own);
 
 static inline const struct cohort_state *cohort_state(const struct queue_tree *tree, queue_id queue)
 {

@@ -28,7 +28,6 @@
 #include "policies/quota/amounts.h"
 #include "policies/quota/quota_config.h"
 #include "policies/quota/quotas.h"
-#include "policies/util/archive.h"
 #include "topologies/queue_fields.h"
 
 static struct credit_account *account_of(const struct queue_tree *tree, queue_id queue)
@@ -253,19 +252,10 @@ static bool is_valid(struct queue_tree *tree, queue_id preemptor, const int64_t 
     return true;
 }
 
-static void archive_account(struct archive *archive, void *own)
+static void describe(struct queue_tree *tree, queue_id queue, struct queue_spec *spec)
 {
-    struct credit_account *account = own;
-    ARCHIVE_KNOWS(struct credit_account, 96);
-    ARCHIVE(archive, account->balance);
-    ARCHIVE(archive, account->start);
-    ARCHIVE(archive, account->banked);
-    ARCHIVE(archive, account->spent);
-    ARCHIVE(archive, account->since);
-    ARCHIVE(archive, account->held);
-    ARCHIVE(archive, account->turns_at);
-    ARCHIVE(archive, account->version);
-    ARCHIVE(archive, account->is_open);
+    if (has_account(tree, queue) && account_of(tree, queue)->version != 0)
+        spec->credit_gpu_ns = (int64_t)(account_of(tree, queue)->balance / GPU_MILLI);
 }
 
 const struct quota_policy quota_credits = {
@@ -280,5 +270,5 @@ const struct quota_policy quota_credits = {
     .may_take = may_take,
     .is_valid = is_valid,
     .advance = advance,
-    .archive = archive_account,
+    .describe = describe,
 };

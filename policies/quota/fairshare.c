@@ -292,5 +292,5 @@ const struct quota_policy quota_fairshare = {
     .may_take = may_take,
     .is_valid = is_valid,
     .advance = usage_advance,
-    .archive = usage_archive,
+    .describe = usage_describe,
 };

@@ -1,7 +1,5 @@
 #include "policies/quota/guarantee.h"
 
-#include "policies/util/archive.h"
-
 bool guarantee_refresh(struct queue_tree *tree, time_ns now, time_ns *next)
 {
     struct guarantee_state *root = queue_tree_own(tree, QUEUE_ROOT);
@@ -76,12 +74,4 @@ bool guarantee_spares(const struct queue_tree *tree, queue_id leaf, queue_id top
         if (q == top)
             return true;
     }
-}
-
-void guarantee_archive(struct archive *archive, void *own)
-{
-    struct guarantee_state *state = own;
-    ARCHIVE_KNOWS(struct guarantee_state, 32);
-    ARCHIVE(archive, state->amounts);
-    ARCHIVE(archive, state->version);
 }

@@ -30,7 +30,6 @@ static inline int64_t guarantee_of(const struct queue_tree *tree, queue_id queue
 bool guarantee_refresh(struct queue_tree *tree, time_ns now, time_ns *next);
 
 /* The hook of the same name. */
-void guarantee_archive(struct archive *archive, void *own);
 
 /* The queue that has no room for this much more in `leaf`; QUEUE_NONE: all have.  O(depth) without guarantees, else
  * O(queues). */

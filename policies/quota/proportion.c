@@ -241,5 +241,4 @@ const struct quota_policy quota_proportion = {
     .may_take = may_take,
     .is_valid = is_valid,
     .advance = guarantee_refresh,
-    .archive = guarantee_archive,
 };

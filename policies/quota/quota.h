@@ -53,8 +53,6 @@ struct taking {
     const struct quota_round *round;             /* NULL: could it be taken in any round? */
 };
 
-struct archive;
-
 struct quota_policy {
     const char *name;
     uint32_t version;
@@ -138,9 +136,9 @@ struct quota_policy {
      * matter. */
     bool (*advance)(struct queue_tree *tree, time_ns now, time_ns *next);
 
-    /* Save or load every field of the policy's state of one queue (policies/util/archive.h).  Called once per queue by
-     * sched_save and sched_load.  NULL: there is no state; with a state_size: it cannot be saved. */
-    void (*archive)(struct archive *archive, void *own);
+    /* Write what the policy remembers of the queue's past into its row of the table (usage_ppm, credit_gpu_ns), with
+     * which another scheduler begins.  Called by sched_describe.  NULL: it remembers nothing. */
+    void (*describe)(struct queue_tree *tree, queue_id queue, struct queue_spec *spec);
 };
 
 extern const struct quota_policy *const quota_policies[]; /* NULL-terminated */

@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-#include "policies/util/archive.h"
-
 /* Fractions below 1 are in units of 2^-32. */
 #define ONE           (INT64_C(1) << 32)
 #define PPM           INT64_C(1000000)
@@ -268,21 +266,8 @@ int64_t usage_ppm(const struct queue_tree *tree, queue_id queue, enum resource r
                                                           : queue_tree_spec(tree, queue)->usage_ppm;
 }
 
-void usage_archive(struct archive *archive, void *own)
+void usage_describe(struct queue_tree *tree, queue_id queue, struct queue_spec *spec)
 {
-    struct usage *usage = own;
-    ARCHIVE_KNOWS(struct usage, 2880);
-    ARCHIVE_KNOWS(struct usage_amounts, RESOURCE_COUNT * 16);
-    ARCHIVE_KNOWS(struct usage_clock, 32);
-    ARCHIVE(archive, usage->open);
-    ARCHIVE(archive, usage->closed);
-    ARCHIVE(archive, usage->oldest);
-    ARCHIVE(archive, usage->ring);
-    ARCHIVE(archive, usage->ppm);
-    ARCHIVE(archive, usage->is_known);
-    ARCHIVE(archive, usage->clock.start);
-    ARCHIVE(archive, usage->clock.now);
-    ARCHIVE(archive, usage->clock.bucket_start);
-    ARCHIVE(archive, usage->clock.slot);
-    archive_expect(archive, usage->clock.slot < USAGE_BUCKETS);
+    if (tree->config->usage_weight_milli > 0)
+        spec->usage_ppm = usage_ppm(tree, queue, RESOURCE_GPU);
 }

@@ -47,9 +47,9 @@ struct usage {
     struct usage_clock clock;                 /* valid in the root's state only */
 };
 
-/* The hooks `advance` and `archive` of policies/quota/quota.h. */
+/* The hooks `advance` and `describe` of policies/quota/quota.h.  Described is the usage of GPUs. */
 bool usage_advance(struct queue_tree *tree, time_ns now, time_ns *next);
-void usage_archive(struct archive *archive, void *own);
+void usage_describe(struct queue_tree *tree, queue_id queue, struct queue_spec *spec);
 
 /* The usage that the division uses: as of the last step of share_period. */
 int64_t usage_ppm(const struct queue_tree *tree, queue_id queue, enum resource resource);

@@ -40,7 +40,7 @@ struct repartition_book {
     uint8_t *hopes;           /* scratch, by request class: enum hope */
     size_t hope_capacity;
     time_ns rested_at;                 /* when the first GPU that rests may be cut again; TIME_NEVER */
-    struct repartition_places *places; /* index of the best places for a cut; not saved */
+    struct repartition_places *places; /* index of the best places for a cut */
 };
 
 #endif

@@ -5,8 +5,7 @@
  * best of the two below it.
  *
  * Laws: a search finds what a look at each node would find: the place with the best score, among equals the lowest
- * node, GPU and start.  A tree follows the ledger's changes, also in trials.  It can be computed from the ledger, so it
- * is not saved.
+ * node, GPU and start.  A tree follows the ledger's changes, also in trials.
  * Cost: O(log nodes) for each changed node, O(log nodes) for a search.  Known failure: nodes that offer the best places
  * but have no CPU or memory left are tried one by one.
  */

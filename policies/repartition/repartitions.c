@@ -17,7 +17,6 @@
 #include "policies/reservation/reservation.h"
 #include "policies/state/headroom.h"
 #include "policies/state/sched_state.h"
-#include "policies/util/archive.h"
 
 static const time_ns hour = 3600 * TIME_NS_PER_S;
 
@@ -525,27 +524,6 @@ void repartitions_release(struct sched *sched)
     mem_free(book->hopes);
     repartition_places_free(book->places);
     mem_free(book);
-}
-
-void repartitions_archive(struct archive *archive, struct sched *sched)
-{
-    struct repartition_book *book = sched->repartitions;
-    ARCHIVE_KNOWS(struct recut, 24);
-    ARCHIVE_ROOM(archive, book->open, book->capacity, book->count);
-    for (uint32_t i = 0; i < book->count; i++) {
-        struct recut *recut = &book->open[i];
-        ARCHIVE(archive, recut->decision);
-        ARCHIVE(archive, recut->gpu);
-        ARCHIVE(archive, recut->before.is_partitioned);
-        ARCHIVE(archive, recut->before.layout);
-        archive_expect(archive, recut->gpu < sched->cluster->gpu_count && mig_layout_is_legal(&recut->before.layout));
-    }
-    ARCHIVE_ARRAY(archive, book->at, book->at_capacity, book->at_count);
-    for (uint32_t i = 1; i < book->at_count; i++)
-        archive_expect(archive, book->at[i - 1] <= book->at[i]);
-    archive_bytes(archive, book->cut_at, sched->cluster->gpu_count * sizeof *book->cut_at);
-    ARCHIVE(archive, book->told);
-    ARCHIVE(archive, book->rested_at);
 }
 
 uint64_t repartitions_told(const struct sched *sched)

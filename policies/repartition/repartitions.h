@@ -11,7 +11,6 @@
 
 #include "policies/sched.h"
 
-struct archive;
 struct sched;
 
 /* Cut GPUs for heads that wait only for space and have waited long enough. */
@@ -30,7 +29,6 @@ bool repartitions_keep(const struct sched *sched, node_id node);
 void repartitions_node_changed(struct sched *sched, node_id node); /* its state was told */
 void repartitions_init(struct sched *sched);                       /* if the policy cuts GPUs */
 void repartitions_release(struct sched *sched);
-void repartitions_archive(struct archive *archive, struct sched *sched);
 uint64_t repartitions_told(const struct sched *sched); /* count of cuts so far */
 /* NULL: the index of the best places agrees with the ledger. */
 const char *repartitions_check(const struct sched *sched);

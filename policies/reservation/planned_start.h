@@ -18,7 +18,6 @@
 #include "policies/state/profile.h"
 #include "policies/util/node_marks.h"
 
-struct archive;
 struct sched;
 
 struct running_end {
@@ -64,7 +63,7 @@ struct node_leaves {
     uint32_t count;
 };
 
-/* By node, the holdings of jobs with a planned end.  Computed from holdings and ends, so it is not saved. */
+/* By node, the holdings of jobs with a planned end.  Computed from holdings and ends. */
 struct planned_leaves {        /* policies/reservation/planned_leaves.c */
     struct node_leaves *of;    /* by node_id; NULL: nothing was ever asked */
     struct node_marks unknown; /* nodes whose list may be wrong */

@@ -16,9 +16,6 @@
 
 void reservation_init(struct sched *sched); /* by the backfill policy */
 void reservation_release(struct sched *sched);
-/* Do the planned starts of a loaded state name jobs, groups and GPUs that there are?  NULL: yes. */
-const char *planned_start_check_loaded(const struct sched *sched);
-void planned_start_archive(struct archive *archive, struct sched *sched);
 /* The node itself has changed, such as its state. */
 void planned_start_node_changed(struct sched *sched, node_id node);
 /* The number of promised starts so far, and of those that were late. */

@@ -6,7 +6,6 @@
 
 #include "base/hash.h"
 #include "base/names.h"
-#include "policies/util/archive.h"
 
 enum { PPM = 1000000, USER_SHARES = 1000, SLOTS_MIN = 64 };
 #define USED_MAX (UINT64_C(1) << 62)
@@ -154,6 +153,27 @@ void accounts_charge(struct accounts *accounts, queue_id queue, uint32_t user, c
         account->holds[r] += sign * amounts[r];
         assert(account->holds[r] >= 0);
     }
+}
+
+/* In thousandths of a unit-second. */
+static uint64_t rounded(const struct account *user)
+{
+    const double used = rint(user->usage_unit_s * 1000);
+    return used < (double)USED_MAX ? (uint64_t)used : USED_MAX;
+}
+
+int64_t accounts_usage(const struct accounts *accounts, const struct account *user, time_ns now)
+{
+    struct account then = *user;
+    integrate(accounts->config, &then, now);
+    return (int64_t)rounded(&then);
+}
+
+void accounts_tell(struct accounts *accounts, queue_id queue, uint32_t user, int64_t usage_milli, time_ns now)
+{
+    struct account *account = user_account(accounts, queue, user, now);
+    integrate(accounts->config, account, now);
+    account->usage_unit_s = (double)usage_milli / 1000;
 }
 
 uint32_t accounts_fair_share(const struct accounts *accounts, queue_id queue, uint32_t user)
@@ -349,8 +369,7 @@ static void build_tree(struct accounts *accounts, time_ns now)
     for (uint32_t i = 0; i < accounts->user_count; i++) {
         struct account *user = &accounts->users[i];
         integrate(accounts->config, user, now);
-        double used = rint(user->usage_unit_s * 1000);
-        user->used = used < (double)USED_MAX ? (uint64_t)used : USED_MAX;
+        user->used = rounded(user);
         user->shares = USER_SHARES;
         accounts->queues[user->queue].absent -= accounts->queues[user->queue].absent > 0;
         hang(&accounts->queues[user->queue], user);
@@ -380,45 +399,4 @@ void accounts_refresh(struct accounts *accounts, time_ns now)
         classic_factors(accounts);
     else
         rank_tree(accounts);
-}
-
-/* ---- saved and loaded ---- */
-
-static void archive_account(struct archive *archive, struct account *account)
-{
-    ARCHIVE_KNOWS(struct account, 136);
-    ARCHIVE(archive, account->queue);
-    ARCHIVE(archive, account->user);
-    ARCHIVE(archive, account->is_user);
-    ARCHIVE(archive, account->holds);
-    ARCHIVE(archive, account->usage_unit_s);
-    ARCHIVE(archive, account->since);
-    ARCHIVE(archive, account->used);
-    ARCHIVE(archive, account->parent_used);
-    ARCHIVE(archive, account->shares);
-    ARCHIVE(archive, account->level_shares);
-    ARCHIVE(archive, account->effective_usage);
-    ARCHIVE(archive, account->normal_shares);
-    ARCHIVE(archive, account->fair_share_ppm);
-    archive_expect(archive, account->usage_unit_s >= 0 && isfinite(account->usage_unit_s) && /* NaN is not >= 0 */
-                                account->fair_share_ppm <= PPM);
-}
-
-void accounts_archive(struct archive *archive, struct accounts *accounts)
-{
-    ARCHIVE_KNOWS(struct accounts, 96);
-    ARCHIVE_ROOM(archive, accounts->queues, accounts->queue_capacity, accounts->queue_count);
-    for (queue_id q = 0; q < accounts->queue_count; q++)
-        archive_account(archive, &accounts->queues[q]);
-    ARCHIVE_ROOM(archive, accounts->users, accounts->user_capacity, accounts->user_count);
-    for (uint32_t u = 0; u < accounts->user_count; u++) {
-        archive_account(archive, &accounts->users[u]);
-        archive_expect(archive, accounts->users[u].queue < accounts->queue_count);
-    }
-    if (!archive_is_reading(archive))
-        return;
-    size_t slot_count = SLOTS_MIN; /* the number of slots does not change which account is found */
-    while (slot_count < 2 * (size_t)accounts->user_count)
-        slot_count *= 2;
-    rehash(accounts, slot_count);
 }

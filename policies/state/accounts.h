@@ -77,9 +77,6 @@ struct accounts {
 /* config, table: borrowed. */
 void accounts_init(struct accounts *accounts, const struct order_config *config, const struct queue_table *table);
 void accounts_release(struct accounts *accounts);
-/* Save or load (policies/util/archive.h).  The accounts loaded into must be new. */
-struct archive;
-void accounts_archive(struct archive *archive, struct accounts *accounts);
 
 /* The table has grown, or was replaced by a copy that has grown; shares are read at the next refresh. O(new queues). */
 void accounts_queues(struct accounts *accounts, const struct queue_table *table);
@@ -91,6 +88,11 @@ void accounts_open(struct accounts *accounts, queue_id queue, uint32_t user, tim
  * new user.  O(1). */
 void accounts_charge(struct accounts *accounts, queue_id queue, uint32_t user, const int64_t amounts[QUEUE_SUM_COUNT],
                      int sign, time_ns now);
+
+/* The user's usage, in thousandths of a unit-second, decayed to `now`: accounts_usage gives it, accounts_tell sets it
+ * in place of what was known.  O(1). */
+int64_t accounts_usage(const struct accounts *accounts, const struct account *user, time_ns now);
+void accounts_tell(struct accounts *accounts, queue_id queue, uint32_t user, int64_t usage_milli, time_ns now);
 
 /* Bring usage to `now` and compute all factors.  O(accounts * log(siblings)). */
 void accounts_refresh(struct accounts *accounts, time_ns now);

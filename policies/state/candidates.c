@@ -9,7 +9,6 @@
 #include "policies/order/order.h"
 #include "policies/state/candidates.h"
 #include "policies/state/sched_state.h"
-#include "policies/util/archive.h"
 
 static struct queue_candidates *of_queue(struct sched *sched, queue_id queue)
 {
@@ -270,54 +269,4 @@ void candidates_release(struct sched *sched)
         mem_free(sched->candidates.of_queue[q].tallies);
     mem_free(sched->candidates.of_job);
     mem_free(sched->candidates.of_queue);
-}
-
-static void archive_candidate(struct archive *archive, struct victim_candidate *candidate)
-{
-    ARCHIVE_KNOWS(struct victim_candidate, 64);
-    ARCHIVE(archive, candidate->is_non_preemptible);
-    ARCHIVE(archive, candidate->is_spent);
-    ARCHIVE(archive, candidate->is_claiming);
-    ARCHIVE(archive, candidate->is_starting);
-    ARCHIVE(archive, candidate->is_leaving);
-    ARCHIVE(archive, candidate->has_surplus);
-    candidate->is_plain = is_plain(candidate);
-    ARCHIVE(archive, candidate->decided);
-    ARCHIVE(archive, candidate->decided_cycle);
-    ARCHIVE(archive, candidate->held_milli);
-    ARCHIVE(archive, candidate->growth_milli);
-    ARCHIVE(archive, candidate->lost_at_least);
-    ARCHIVE(archive, candidate->unsaved_since);
-    ARCHIVE(archive, candidate->save_interval);
-}
-
-static void archive_queue(struct archive *archive, struct queue_candidates *candidates)
-{
-    ARCHIVE_KNOWS(struct queue_candidates, 40);
-    ARCHIVE_KNOWS(struct priority_tally, 2 * 4);
-    ARCHIVE_ARRAY(archive, candidates->tallies, candidates->tally_capacity, candidates->tally_count);
-    ARCHIVE(archive, candidates->version);
-    ARCHIVE(archive, candidates->is_floor_known);
-    ARCHIVE(archive, candidates->settled_version);
-    ARCHIVE(archive, candidates->floor_gpu_ns);
-}
-
-/* What the archive leaves out is read from the job when it is next needed. */
-void candidates_archive(struct archive *archive, struct sched *sched)
-{
-    for (uint32_t s = 0; s < sched->jobs.used; s++) {
-        bool is_known = s < sched->candidates.job_capacity && sched->candidates.of_job[s].is_known;
-        ARCHIVE(archive, is_known);
-        if (!is_known)
-            continue;
-        MEM_GROW(sched->candidates.of_job, sched->candidates.job_capacity, (size_t)s + 1);
-        sched->candidates.of_job[s].is_known = true;
-        archive_candidate(archive, &sched->candidates.of_job[s]);
-    }
-    for (queue_id q = 0; q < sched->tree.count; q++) {
-        struct queue_candidates none = {0};
-        if (archive_is_reading(archive))
-            of_queue(sched, q);
-        archive_queue(archive, q < sched->candidates.queue_capacity ? &sched->candidates.of_queue[q] : &none);
-    }
 }

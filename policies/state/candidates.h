@@ -9,7 +9,6 @@
 #include "base/time.h"
 #include "topologies/queue_table.h"
 
-struct archive;
 struct sched;
 
 /* Preemption cost of a job: the GPU time lost now, its growth, and the loss at `saved_at`, when the work is saved. */
@@ -53,7 +52,7 @@ struct candidates {
     size_t job_capacity;
     struct queue_candidates *of_queue; /* by queue_id */
     size_t queue_capacity;
-    uint64_t changes; /* counts the changes of all versions in this process; not saved */
+    uint64_t changes; /* counts the changes of all versions in this process */
 };
 
 /* The job's holdings, their phases, its evictions or its saved work changed. */
@@ -82,7 +81,6 @@ void candidates_set_settled(struct sched *sched, queue_id queue);
 int64_t candidates_floor(struct sched *sched, queue_id queue);
 void candidates_refloor(struct sched *sched, queue_id queue); /* the floor may have risen */
 void candidates_release(struct sched *sched);
-void candidates_archive(struct archive *archive, struct sched *sched);
 const char *candidates_check(const struct sched *sched); /* NULL: the records agree with the jobs */
 
 #endif

@@ -2,8 +2,6 @@
 
 #include <assert.h>
 
-#include "policies/util/archive.h"
-
 static uint32_t *nodes_with(const struct preemption_bound *preemption_bound, uint32_t type, uint32_t room)
 {
     return &preemption_bound->by_room[type * (NODE_GPUS_MAX + 1) + room];
@@ -60,14 +58,4 @@ bool preemption_bound_suffices(const struct preemption_bound *preemption_bound, 
             return false;
     }
     return true;
-}
-
-void preemption_bound_archive(struct archive *archive, struct preemption_bound *preemption_bound,
-                              const struct cluster *cluster)
-{
-    ARCHIVE_KNOWS(struct preemption_bound, 3 * 8);
-    archive_bytes(archive, preemption_bound->unmovable, cluster->gpu_count * sizeof *preemption_bound->unmovable);
-    archive_bytes(archive, preemption_bound->room, cluster->node_count);
-    archive_bytes(archive, preemption_bound->by_room,
-                  cluster->type_count * (NODE_GPUS_MAX + 1) * sizeof *preemption_bound->by_room);
 }

@@ -20,10 +20,6 @@ struct preemption_bound {
 
 void preemption_bound_init(struct preemption_bound *preemption_bound, const struct cluster *cluster);
 void preemption_bound_release(struct preemption_bound *preemption_bound);
-/* Save or load (policies/util/archive.h). */
-struct archive;
-void preemption_bound_archive(struct archive *archive, struct preemption_bound *preemption_bound,
-                              const struct cluster *cluster);
 
 /* A job that is never evicted takes the piece (sign 1), or leaves it (-1). */
 void preemption_bound_change(struct preemption_bound *preemption_bound, const struct cluster *cluster,

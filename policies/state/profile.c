@@ -7,7 +7,6 @@
 #include "base/mem.h"
 #include "policies/placement/gpu_choice.h"
 #include "policies/placement/placement_config.h"
-#include "policies/util/archive.h"
 
 /* The number of GPUs in a mask.  Not all processors have an instruction for it, so the compiler's builtin would call a
  * function. */
@@ -557,35 +556,4 @@ void profile_release(struct profile *profile)
         mem_free(profile->glances[gpus]);
     mem_free(profile->glances);
     free_total_release(&profile->total);
-}
-
-static void archive_node(struct archive *archive, struct node_profile *node)
-{
-    ARCHIVE_KNOWS(struct node_profile, 32);
-    ARCHIVE_KNOWS(struct profile_step, 32);
-    ARCHIVE_ROOM(archive, node->steps, node->capacity, node->count);
-    for (uint32_t s = 0; s < node->count; s++) {
-        ARCHIVE(archive, node->steps[s].from);
-        ARCHIVE(archive, node->steps[s].cpu_free);
-        ARCHIVE(archive, node->steps[s].memory_free);
-        ARCHIVE(archive, node->steps[s].free_mask);
-        ARCHIVE(archive, node->steps[s].vacant_mask);
-        archive_expect(archive, s == 0 || node->steps[s - 1].from < node->steps[s].from);
-    }
-}
-
-/* The holders and the claims are needed only while a node's steps are built.  The total is summed up again. */
-void profile_archive(struct archive *archive, struct profile *profile, const struct ledger *ledger)
-{
-    bool is_open = profile->nodes != NULL;
-    ARCHIVE_KNOWS(struct profile, 96);
-    ARCHIVE(archive, is_open);
-    if (!is_open)
-        return;
-    if (archive_is_reading(archive))
-        open_nodes(profile, ledger);
-    for (node_id n = 0; n < profile->node_count; n++)
-        archive_node(archive, &profile->nodes[n]);
-    for (node_id n = 0; n < profile->node_count && archive_is_reading(archive); n++)
-        count_steps(&profile->total, &profile->nodes[n], false);
 }

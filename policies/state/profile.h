@@ -105,8 +105,5 @@ bool profile_kept(const struct profile *profile, node_id node, time_ns from, tim
 const char *profile_check(const struct profile *profile);
 
 void profile_release(struct profile *profile);
-/* Save or load (policies/util/archive.h).  The profile loaded into must be empty. */
-struct archive;
-void profile_archive(struct archive *archive, struct profile *profile, const struct ledger *ledger);
 
 #endif

@@ -10,7 +10,6 @@
 
 #include "policies/state/retry_queue.h"
 #include "policies/state/sched_state.h"
-#include "policies/util/archive.h"
 
 enum { BACKOFF_EAGER = 6 };
 
@@ -353,35 +352,6 @@ void retry_queue_release(struct sched *sched)
 /* The capacity decides when stale entries are removed, so it is saved. */
 /* The most entries that a heap may have room for, stale ones included, for each class queue. */
 enum { HEAP_ROOM_MAX = 1024 };
-
-static void archive_heap(struct archive *archive, struct retry_heap *heap, uint32_t class_queues)
-{
-    uint64_t capacity = heap->capacity;
-    ARCHIVE(archive, capacity);
-    ARCHIVE_ARRAY(archive, heap->at, heap->capacity, heap->count);
-    archive_expect(archive, heap->count <= capacity && capacity <= HEAP_ROOM_MAX * (class_queues + UINT64_C(1)));
-    if (archive->is_broken || heap->capacity == capacity)
-        return;
-    heap->at = mem_resize(heap->at, capacity, sizeof *heap->at);
-    heap->capacity = capacity;
-}
-
-void retry_queue_archive(struct archive *archive, struct sched *sched)
-{
-    ARCHIVE_KNOWS(struct retry_queue, 136);
-    ARCHIVE_KNOWS(struct retry_entry, 8 + 2 * 4);
-    const uint32_t class_queues = sched->pending.class_queue_count;
-    for (int k = 0; k < PLAN_KIND_COUNT; k++) {
-        struct retry_queue *retry_queue = &sched->retry_queues[k];
-        ARCHIVE_ARRAY(archive, retry_queue->awake, retry_queue->awake_capacity, retry_queue->awake_count);
-        archive_heap(archive, &retry_queue->by_change, class_queues);
-        archive_heap(archive, &retry_queue->by_time, class_queues);
-        ARCHIVE_ARRAY(archive, retry_queue->expectant, retry_queue->expectant_capacity, retry_queue->expectant_count);
-        ARCHIVE(archive, retry_queue->starts_seen);
-        for (uint32_t l = 0; l < class_queues && archive_is_reading(archive); l++)
-            id_marks_set(&retry_queue->noted, l, !plan_memo_is_void(&sched->pending.memos[l][k]));
-    }
-}
 
 bool plan_may_ask(const struct sched *sched, uint32_t class_queue_id, enum plan_kind kind)
 {

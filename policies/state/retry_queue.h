@@ -11,7 +11,6 @@
 #include "policies/util/id_marks.h"
 #include "workloads/job.h"
 
-struct archive;
 struct plan_memo;
 struct sched;
 struct request_class;
@@ -39,7 +38,7 @@ struct retry_queue { /* of one kind of plan; see retry_queue.c */
     size_t expectant_capacity;
     uint32_t expectant_count;
     uint64_t starts_seen;
-    struct id_marks noted; /* class queues whose memo knows of a failure; not saved */
+    struct id_marks noted; /* class queues whose memo knows of a failure */
 };
 
 /* Does the policy make plans of this kind? */
@@ -81,7 +80,6 @@ time_ns retry_queue_eligible_at(struct sched *sched, enum plan_kind kind);
 /* A plan that failed may succeed now: clear every memo's back-off and wake all class queues. */
 void sched_void_memos(struct sched *sched);
 void retry_queue_release(struct sched *sched);
-void retry_queue_archive(struct archive *archive, struct sched *sched);
 const char *retry_queue_check(const struct sched *sched); /* NULL: its laws hold */
 /* May the head of the class queue ask for such a plan?  Its class queue must be closed, by lack of space or of quota
  * that victims could release; under strict order it must also be the first of its leaf queue. */

@@ -4,7 +4,6 @@
 
 #include "base/hash.h"
 #include "policies/state/sched_state.h"
-#include "policies/util/archive.h"
 
 enum { SLOTS_MIN = 64 };
 
@@ -150,34 +149,4 @@ void run_times_release(struct run_times *times)
     mem_free(times->teachers);
     mem_free(times->states);
     mem_free(times->slots);
-}
-
-static void archive_run(struct archive *archive, struct run *run)
-{
-    ARCHIVE_KNOWS(struct run, 24);
-    ARCHIVE(archive, run->estimate);
-    ARCHIVE(archive, run->since);
-    ARCHIVE(archive, run->kept);
-}
-
-void run_times_archive(struct archive *archive, struct sched *sched)
-{
-    struct run_times *times = &sched->run_times;
-    ARCHIVE_KNOWS(struct run_times, 88);
-    ARCHIVE_KNOWS(struct run_teacher, 8);
-    if (archive_is_reading(archive))
-        MEM_GROW(times->runs, times->run_capacity, sched->jobs.used);
-    for (uint32_t slot = 0; slot < sched->jobs.used; slot++)
-        if (sched->jobs.jobs[slot].state != SJOB_NONE)
-            archive_run(archive, &times->runs[slot]);
-    ARCHIVE_ARRAY(archive, times->teachers, times->teacher_capacity, times->teacher_count);
-    uint32_t words = (uint32_t)(times->teacher_count * times->state_words);
-    ARCHIVE_ARRAY(archive, times->states, times->state_capacity, words);
-    archive_expect(archive, words == times->teacher_count * times->state_words);
-    if (archive_is_reading(archive) && !archive->is_broken) {
-        size_t slot_count = times->slot_count;
-        while (slot_count < 2 * (size_t)times->teacher_count)
-            slot_count *= 2;
-        rehash(times, slot_count);
-    }
 }

@@ -35,7 +35,6 @@
 
 #include "base/time.h"
 
-struct archive;
 struct sched;
 
 struct run {          /* of a job alive */
@@ -65,7 +64,6 @@ struct run_times {
 
 void run_times_init(struct sched *sched); /* by its policy */
 void run_times_release(struct run_times *times);
-void run_times_archive(struct archive *archive, struct sched *sched);
 
 /* The functions below are called only if run_times.is_used.  Each is O(1). */
 void run_times_enroll(struct sched *sched, uint32_t slot);

@@ -34,7 +34,6 @@
 #include "policies/state/typical.h"
 #include "policies/state/victim_lists.h"
 
-struct archive;
 struct drain;
 struct eligible_books;
 struct eviction_state;
@@ -70,6 +69,13 @@ struct booking_listener {
 struct quota_advance {
     time_ns at;      /* when it must be asked again; TIME_NEVER */
     uint64_t change; /* the state change of its last answer */
+};
+
+/* The past of a job that is told next. */
+struct told_history {
+    job_id id;
+    uint64_t change; /* of the fact; 0: none */
+    struct job_history of;
 };
 
 /* Since when nothing runs. */
@@ -132,8 +138,8 @@ struct sched {
     struct quota_advance quota_advance;
     struct traffic traffic; /* when the placement policy compares places */
     struct eligible_books *eligible;
-    struct refused_facts refused; /* not saved */
-    bool trusts_jobs;             /* not saved; writer: cycle */
+    struct refused_facts refused;
+    bool trusts_jobs; /* writer: cycle */
 
     /* ---- eviction ---- */
     bool plans_in_turn; /* the queue selection books plans of reclaim: policies/eviction/nominees.c */
@@ -167,6 +173,7 @@ struct sched {
     uint64_t cycle;  /* its number */
     uint64_t starts; /* confirmed */
     struct rest rest;
+    struct told_history told_history;
     const volatile int *stop;             /* NULL: none */
     uint8_t acts[ACTIONS_MAX], act_count; /* the actions of the policy that can have an effect */
 

@@ -1,9 +1,7 @@
 /* Which jobs usually come; see policies/state/typical.h. */
 #include "policies/state/typical.h"
-#include "policies/jobs/request_archive.h"
 
 #include "policies/state/sched_state.h"
-#include "policies/util/archive.h"
 
 static uint32_t kind_of_first(struct typical_book *book, uint32_t request_class, const struct request *request)
 {
@@ -65,24 +63,4 @@ void typical_release(struct typical_book *book)
     member_kinds_release(&book->kinds);
     mem_free(book->kind_of);
     mem_free(book->typical.jobs);
-}
-
-/* The kind of each request class is not saved; it is looked up again. */
-void typical_archive(struct archive *archive, struct typical_book *book, struct ledger *ledger)
-{
-    ARCHIVE_KNOWS(struct typical_book, 104);
-    ARCHIVE_KNOWS(struct typical_jobs, 24);
-    ARCHIVE_KNOWS(struct typical_job, 56);
-    ARCHIVE(archive, book->is_told);
-    member_kinds_archive(archive, &book->kinds);
-    ARCHIVE(archive, book->next_at);
-    ARCHIVE_ROOM(archive, book->typical.jobs, book->typical.capacity, book->typical.count);
-    for (uint32_t j = 0; j < book->typical.count; j++) {
-        request_archive(archive, &book->typical.jobs[j].request);
-        ARCHIVE(archive, book->typical.jobs[j].share);
-        ARCHIVE(archive, book->typical.jobs[j].together);
-        ARCHIVE(archive, book->typical.jobs[j].level);
-    }
-    if (archive_is_reading(archive) && book->typical.count > 0)
-        ledger->typical = &book->typical;
 }

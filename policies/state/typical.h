@@ -15,7 +15,6 @@
 
 #include "policies/jobs/member_kinds.h"
 
-struct archive;
 struct request_class_table;
 
 struct policy_config;
@@ -37,7 +36,5 @@ void typical_tell(struct typical_book *book, struct ledger *ledger, struct node_
                   const struct job_group *kinds, uint32_t kind_count);
 void typical_init(struct typical_book *book, const struct policy_config *policy); /* is it used? */
 void typical_release(struct typical_book *book);
-/* Save or load.  The book loaded into must have learned nothing. */
-void typical_archive(struct archive *archive, struct typical_book *book, struct ledger *ledger);
 
 #endif

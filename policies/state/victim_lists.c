@@ -78,17 +78,6 @@ void victim_lists_remove(struct sched *sched, uint32_t slot)
     list->count--;
 }
 
-void victim_lists_rebuild(struct sched *sched)
-{
-    if (!sched->victim_lists.are_kept)
-        return;
-    for (size_t q = 0; q < sched->victim_lists.queue_capacity; q++)
-        sched->victim_lists.of_queue[q].count = 0;
-    for (uint32_t slot = 0; slot < sched->jobs.used; slot++)
-        if (sched->jobs.jobs[slot].state != SJOB_NONE && sched->jobs.jobs[slot].is_listed)
-            victim_lists_add(sched, slot);
-}
-
 const char *victim_lists_check(const struct sched *sched)
 {
     uint32_t listed = 0, counted = 0;

@@ -51,8 +51,6 @@ struct victim_list victim_lists_of(const struct sched *sched, queue_id queue);
 /* The index of the first job that the order puts behind the preemptor; the list's count: there is none. */
 uint32_t victim_lists_behind(const struct sched *sched, queue_id queue, uint32_t preemptor);
 
-/* The state was loaded, and sched_check_loaded has tested the queues of its jobs: make the lists anew. */
-void victim_lists_rebuild(struct sched *sched);
 const char *victim_lists_check(const struct sched *sched); /* NULL: the law holds */
 
 #endif

@@ -12,8 +12,6 @@
 
 #include <string.h>
 
-#include "policies/util/archive.h"
-
 void waits_release(struct sched *sched)
 {
     struct waits *waits = &sched->waits;
@@ -335,56 +333,4 @@ bool sched_waited(const struct sched *sched, job_id id, time_ns now, struct wait
 void sched_count_waits(struct sched *sched, bool is_on)
 {
     sched->waits.is_off = !is_on;
-}
-
-/* ---- Saved and loaded ---- */
-
-void waits_archive_times(struct archive *archive, struct wait_times *times)
-{
-    ARCHIVE_KNOWS(struct wait_times, 8 + REASON_COUNT * 8);
-    ARCHIVE(archive, times->mask);
-    archive_expect(archive, times->mask >> REASON_COUNT == 0);
-    for (uint32_t left = times->mask; left != 0 && !archive->is_broken; left &= left - 1)
-        ARCHIVE(archive, times->of[__builtin_ctz(left)]);
-}
-
-/* The times that jobs have waited.  A job's entry is found by job->wait.entry. */
-static void archive_entries(struct archive *archive, struct sched *sched)
-{
-    struct waits *waits = &sched->waits;
-    ARCHIVE_KNOWS(struct wait_entry, sizeof(struct wait_times) + HAND_COUNT * 8);
-    for (uint32_t slot = 0; slot < sched->jobs.used && !archive->is_broken; slot++) {
-        const struct sched_job *job = &sched->jobs.jobs[slot];
-        const bool is_read = is_told_by_class_queue(&job->wait) && !waits->is_off;
-        if (job->state == SJOB_NONE)
-            continue;
-        archive_expect(archive, job->wait.entry <= waits->count && (!is_read || job->wait.entry > 0));
-        if (archive->is_broken || job->wait.entry == 0)
-            continue;
-        struct wait_entry *entry = waits_entry(waits, job->wait.entry);
-        waits_archive_times(archive, &entry->times);
-        if (is_read)
-            ARCHIVE(archive, entry->seen);
-    }
-}
-
-void waits_archive(struct archive *archive, struct sched *sched)
-{
-    struct waits *waits = &sched->waits;
-    uint32_t count = waits->count;
-    ARCHIVE_KNOWS(struct waits, 104);
-    ARCHIVE(archive, waits->is_off);
-    ARCHIVE(archive, count);
-    archive_expect(archive, count <= archive_left(archive) || !archive_is_reading(archive));
-    while (waits->count < count && !archive->is_broken)
-        add_entry(waits);
-    ARCHIVE_ARRAY(archive, waits->free, waits->free_capacity, waits->free_count);
-    ARCHIVE_ARRAY(archive, waits->fresh, waits->fresh_capacity, waits->fresh_count);
-    ARCHIVE_ARRAY(archive, waits->thin, waits->thin_capacity, waits->thin_count);
-    for (uint32_t i = 0; i < waits->free_count; i++)
-        archive_expect(archive, waits->free[i] > 0 && waits->free[i] <= count);
-    for (uint32_t i = 0; i < waits->fresh_count; i++)
-        archive_expect(archive, waits->fresh[i] < sched->jobs.used);
-    archive_expect(archive, waits->free_count <= count);
-    archive_entries(archive, sched);
 }

@@ -129,8 +129,4 @@ void waits_close_request_class(struct sched *sched, uint32_t id, uint8_t closed)
 /* The rejection of the job that is not yet issued; NULL: none. */
 const struct refusal_note *waits_rejection(const struct sched *sched, job_id job);
 
-/* Save or load (policies/util/archive.h).  The times loaded into must be empty, and the jobs known. */
-void waits_archive_times(struct archive *archive, struct wait_times *times);
-void waits_archive(struct archive *archive, struct sched *sched);
-
 #endif

@@ -3,8 +3,7 @@
  *   id_marks_set(&marks, id, true);
  *   for (uint32_t id = id_marks_next(&marks, 0); id != ID_MARKS_NONE; id = id_marks_next(&marks, id + 1)) ...
  *
- * {0} is empty.  A loop over it may take out the id that it is at.  It is not saved: what it marks says which ids are
- * in it.
+ * {0} is empty.  A loop over it may take out the id that it is at.
  * Cost: O(1) to add or take out, O(largest id / 64) to read all. */
 #ifndef POLICIES_UTIL_ID_MARKS_H
 #define POLICIES_UTIL_ID_MARKS_H

@@ -57,6 +57,12 @@ void fact_tell(struct sched *sched, const struct fact *fact)
     case FACT_TYPICAL_TOLD:
         sched_typical_told(sched, fact->kinds, fact->kind_count, now);
         break;
+    case FACT_JOB_HISTORY_TOLD:
+        sched_job_history_told(sched, fact->id, &fact->history, fact->now);
+        return;
+    case FACT_USER_USAGE_TOLD:
+        sched_user_usage_told(sched, fact->queue, fact->user, fact->usage_milli, fact->now);
+        return;
     case FACT_COUNT:
         assert(false && "not a fact");
     }
@@ -123,6 +129,14 @@ void wire_write_unknown(struct buffer *out, uint64_t line, const char *what, uin
     wire_put_text(out, WIRE_UNKNOWN_KEY, what);
     wire_put_int(out, "id", (int64_t)id);
     wire_put_int(out, "line", (int64_t)line);
+    end_line(out);
+}
+
+void wire_write_replayed(struct buffer *out, uint64_t lines, time_ns now)
+{
+    buffer_char(out, '{');
+    wire_put_int(out, WIRE_REPLAYED_KEY, (int64_t)lines);
+    wire_put_int(out, "now", now);
     end_line(out);
 }
 

@@ -51,6 +51,22 @@ static const struct wire_field node_state_fields[] = {
     {0},
 };
 
+static const struct wire_field history_fields[] = {
+    WIRE_INT(struct fact, history.evictions, "evictions", 0, UINT32_MAX, 0),
+    WIRE_INT(struct fact, history.stale_count, "stale_count", 0, UINT8_MAX, 0),
+    WIRE_INT(struct fact, history.waiting_since, "waiting_since_ns", 0, TIME_NEVER - 1, WIRE_NEEDED),
+    WIRE_INT(struct fact, history.below_since, "below_since_ns", 0, TIME_NEVER - 1, TIME_NEVER),
+    WIRE_INT(struct fact, history.saved_at, "saved_at_ns", 0, TIME_NEVER - 1, TIME_NEVER),
+    WIRE_INT(struct fact, history.ran, "ran_ns", 0, TIME_NEVER - 1, 0),
+    WIRE_INT(struct fact, history.attained_gpu_ns, "attained_gpu_ns", 0, INT64_MAX, 0),
+    {0},
+};
+static const struct wire_field usage_fields[] = {
+    WIRE_INT(struct fact, user, "user", 0, NAMES_NONE - 1, NAMES_NONE),
+    WIRE_INT(struct fact, usage_milli, "usage_milli", 0, INT64_MAX, WIRE_NEEDED),
+    {0},
+};
+
 static const struct fact_part job_id_part = {.fields = job_id_fields};
 static const struct fact_part started_part = {.fields = started_fields};
 static const struct fact_part evict_end_part = {.fields = evict_end_fields};
@@ -58,6 +74,8 @@ static const struct fact_part job_end_part = {.fields = job_end_fields};
 static const struct fact_part observed_part = {.fields = observed_fields};
 static const struct fact_part refusal_part = {.fields = refusal_fields};
 static const struct fact_part node_state_part = {.fields = node_state_fields};
+static const struct fact_part history_part = {.fields = history_fields};
+static const struct fact_part usage_part = {.fields = usage_fields};
 
 /* ---- parts whose meaning the cluster and the queues give ---- */
 
@@ -226,6 +244,21 @@ static void get_kinds(struct wire *wire, struct json_object *object, struct fact
 
 static const struct fact_part kinds_part = {.put = put_kinds, .get = get_kinds};
 
+static void put_queue(struct buffer *out, const struct cluster *cluster, const struct queue_table *queues,
+                      const struct fact *fact)
+{
+    (void)cluster;
+    wire_put_text(out, "queue", queues->queues[fact->queue].name);
+}
+
+static void get_queue(struct wire *wire, struct json_object *object, struct fact *fact)
+{
+    json_need(object, "queue");
+    fact->queue = wire_get_queue(wire, object, "queue");
+}
+
+static const struct fact_part queue_part = {.put = put_queue, .get = get_queue};
+
 /* ---- the table ---- */
 
 static const struct fact_part *const parts_of[FACT_COUNT][FACT_PARTS_MAX + 1] = {
@@ -244,6 +277,8 @@ static const struct fact_part *const parts_of[FACT_COUNT][FACT_PARTS_MAX + 1] = 
     [FACT_GPU_CHANGED] = {&cut_part},
     [FACT_QUEUES_CHANGED] = {&queues_part},
     [FACT_TYPICAL_TOLD] = {&kinds_part},
+    [FACT_JOB_HISTORY_TOLD] = {&job_id_part, &history_part},
+    [FACT_USER_USAGE_TOLD] = {&queue_part, &usage_part},
 };
 
 void wire_put_fact(struct buffer *out, const struct cluster *cluster, const struct queue_table *queues,

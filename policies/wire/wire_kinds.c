@@ -9,7 +9,8 @@ const char *const wire_fact_keys[] = {
     [FACT_JOB_CHECKPOINTED] = "job_checkpointed", [FACT_JOB_OBSERVED] = "job_observed",
     [FACT_DECISION_REFUSED] = "decision_refused", [FACT_NODE_CHANGED] = "node_changed",
     [FACT_GPU_CHANGED] = "gpu_changed",           [FACT_QUEUES_CHANGED] = "queues_changed",
-    [FACT_TYPICAL_TOLD] = "typical_told",         [FACT_COUNT] = NULL,
+    [FACT_TYPICAL_TOLD] = "typical_told",         [FACT_JOB_HISTORY_TOLD] = "job_history_told",
+    [FACT_USER_USAGE_TOLD] = "user_usage_told",   [FACT_COUNT] = NULL,
 };
 
 const char *const wire_decision_keys[] = {

@@ -18,6 +18,7 @@ extern const struct wire_field wire_done_fields[];
 #define WIRE_DONE_KEY     "done"
 #define WIRE_UNKNOWN_KEY  "unknown"
 #define WIRE_BAD_LINE_KEY "bad_line"
+#define WIRE_REPLAYED_KEY "replayed"
 #define WIRE_HEADER_KEY   "windtunnel_events"
 
 #endif

@@ -80,7 +80,8 @@ static int find_kind(struct json_object *object, const char *const *keys)
 static bool is_answer(struct json_object *object)
 {
     return find_kind(object, wire_decision_keys) >= 0 || json_has(object, WIRE_DONE_KEY) ||
-           json_has(object, WIRE_UNKNOWN_KEY) || json_has(object, WIRE_BAD_LINE_KEY);
+           json_has(object, WIRE_UNKNOWN_KEY) || json_has(object, WIRE_BAD_LINE_KEY) ||
+           json_has(object, WIRE_REPLAYED_KEY);
 }
 
 static void get_line(struct wire *wire, struct json_object *object, unsigned wanted, struct wire_line *out)

@@ -22,8 +22,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "policies/util/archive.h"
-
 struct caches;
 
 struct caches *caches_new(uint32_t count); /* of bound 0, empty */
@@ -41,10 +39,6 @@ bool caches_add(struct caches *caches, uint32_t cache, uint32_t object, int64_t 
 void caches_use(struct caches *caches, uint32_t cache, uint32_t object);
 void caches_pin(struct caches *caches, uint32_t cache, uint32_t object);
 void caches_unpin(struct caches *caches, uint32_t cache, uint32_t object); /* as often as it was pinned */
-
-/* Save the objects, without their pins; or load them into empty caches of the same bounds (policies/util/archive.h).
- * O(objects). */
-void caches_archive(struct archive *archive, struct caches *caches);
 
 int64_t caches_bytes(const struct caches *caches, uint32_t cache); /* of the objects that it has */
 

@@ -166,17 +166,6 @@ static uint32_t name_id(struct pull_names *names, struct pull_name name)
     return names->count - 1;
 }
 
-void pull_names_archive(struct archive *archive, struct pull_names *names)
-{
-    ARCHIVE_KNOWS(struct pull_name, 16);
-    ARCHIVE_ARRAY(archive, names->all, names->capacity, names->count);
-    if (!archive_is_reading(archive) || archive->is_broken || names->count == 0)
-        return;
-    for (names->slot_count = 1; names->slot_count < names->count + 1; names->slot_count *= 2)
-        ;
-    names_grow(names); /* to twice as many */
-}
-
 /* ---- applied ---- */
 
 /* Which of the distinct ones: the first whose cumulative probability is above a uniform number. */

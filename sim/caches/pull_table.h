@@ -20,7 +20,6 @@
 #ifndef SIM_CACHES_PULL_TABLE_H
 #define SIM_CACHES_PULL_TABLE_H
 
-#include "policies/util/archive.h"
 #include "topologies/cluster.h"
 #include "workloads/job_filter.h"
 
@@ -64,7 +63,6 @@ struct pull_names {
 };
 
 void pull_names_release(struct pull_names *names);
-void pull_names_archive(struct archive *archive, struct pull_names *names); /* save, or load into {0} */
 
 /* What a job pulls; count 0: nothing.  New objects get the next ids.  O(rows + log distinct). */
 struct job_objects pull_table_objects(const struct pull_table *table, struct pull_names *names,

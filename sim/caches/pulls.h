@@ -74,10 +74,6 @@ enum pull_state_of_job {
 };
 enum pull_state_of_job pulls_state(const struct pulls *pulls, uint32_t slot); /* O(jobs that pulls_take will name) */
 
-/* Save, or load into new ones of the same table and cluster (policies/util/archive.h).  slot_count: slots are below it.
- * O(nodes + objects in caches + objects of jobs x jobs that wait for them). */
-void pulls_archive(struct archive *archive, struct pulls *pulls, uint32_t slot_count, time_ns now);
-
 bool pulls_has(const struct pulls *pulls, node_id node, uint32_t object); /* does the node keep it? */
 
 #endif

@@ -317,13 +317,3 @@ struct capacity_table capacity_table_read(const struct json_value *value, const 
     table.count = reading.count;
     return table;
 }
-
-uint64_t capacity_table_hash(const struct capacity_table *table)
-{
-    uint64_t hash = table->is_dated;
-    for (uint32_t i = 0; i < table->count; i++) {
-        const struct capacity_step *step = &table->steps[i];
-        hash = hash_mix(hash_mix(hash, (uint64_t)step->at), (uint64_t)step->pool << 32 | step->nodes);
-    }
-    return table->count > 0 ? hash : 0;
-}

@@ -55,7 +55,4 @@ struct capacity_clock {
 struct capacity_table capacity_table_read(const struct json_value *value, const struct cluster *cluster,
                                           struct capacity_clock clock, struct arena *arena);
 
-/* Of what the steps say, for saved moments; 0: there are none.  O(steps). */
-uint64_t capacity_table_hash(const struct capacity_table *table);
-
 #endif

@@ -7,7 +7,6 @@
 #include "base/random.h"
 #include "sim/engine/engine_activity.h"
 #include "sim/engine/engine_loop.h"
-#include "sim/engine/engine_moment.h"
 #include "sim/engine/engine_monitor.h"
 #include "sim/engine/engine_nodes.h"
 #include "sim/engine/engine_pulls.h"
@@ -348,20 +347,6 @@ static bool loop(struct engine *engine, time_ns until)
     return false;
 }
 
-/* All instants, with the moments to be saved between them. */
-static void run(struct engine *engine)
-{
-    const struct engine_config *config = engine->config;
-    for (uint32_t i = 0; i < config->save_count; i++) {
-        if (config->saves[i] < engine->from)
-            continue;
-        if (!loop(engine, config->saves[i] - 1) || !advance(engine, config->saves[i]))
-            return;
-        engine->error = engine_moment_save(engine);
-    }
-    loop(engine, config->world.end);
-}
-
 static void finish(struct engine *engine)
 {
     struct engine_result *result = engine->result;
@@ -407,14 +392,16 @@ static struct error check_rows(const struct engine_config *config)
     return row_limit_check(0, 0, end_s, config->world.sample_interval);
 }
 
-static void find_wants(struct engine *engine)
+static void set_sinks(struct engine *engine, const struct record_sink *sinks, size_t count)
 {
-    for (size_t i = 0; i < engine->config->sink_count; i++) {
-        const struct record_sink *sink = &engine->config->sinks[i];
-        engine->wants_jobs |= sink->on_job != NULL;
-        engine->wants_attempts |= sink->on_attempt != NULL;
-        engine->wants_gangs |= sink->on_gang != NULL;
-        engine->wants_samples |= sink->on_sample != NULL;
+    engine->sinks = sinks;
+    engine->sink_count = count;
+    engine->wants_jobs = engine->wants_attempts = engine->wants_gangs = engine->wants_samples = false;
+    for (size_t i = 0; i < count; i++) {
+        engine->wants_jobs |= sinks[i].on_job != NULL;
+        engine->wants_attempts |= sinks[i].on_attempt != NULL;
+        engine->wants_gangs |= sinks[i].on_gang != NULL;
+        engine->wants_samples |= sinks[i].on_sample != NULL;
     }
 }
 
@@ -456,40 +443,47 @@ static void release(struct engine *engine)
     sched_free(engine->port.sched);
 }
 
-void engine_set_sched(struct engine *engine, struct sched *sched)
-{
-    const struct engine_config *config = engine->config;
-    if (sched != NULL) {
-        sched_stop_at(sched, config->stop);
-        sched_trust_jobs(sched, !config->is_checked); /* a source gives valid jobs */
-    }
-    engine->port = port_new(sched, config->decider, config->listener);
-}
-
-struct error engine_open_sched(struct engine *engine)
+struct error engine_open_sched(struct engine *engine, const struct engine_policy *policy,
+                               const struct port_outside *decider)
 {
     const struct engine_config *config = engine->config;
     const struct queue_table *queues = job_source_queues(config->source);
     struct error error = ERROR_OK;
     struct sched *sched = NULL;
     engine->queues_known = queues->count;
-    if (config->decider == NULL) {
-        sched = sched_new(config->cluster, queues, config->policy, &error);
+    engine->policy = policy->policy;
+    if (decider == NULL) {
+        sched = sched_new(config->cluster, queues, engine->policy, &error);
         TRY(error);
         sched_count_waits(sched, config->world.has_wait_times);
+        sched_stop_at(sched, config->stop);
+        sched_trust_jobs(sched, !config->is_checked); /* a source gives valid jobs */
     }
-    engine_set_sched(engine, sched);
-    if (config->typical_count > 0)
-        port_typical_told(&engine->port, config->typical, config->typical_count, engine->now);
+    sched_free(engine->port.sched);
+    census_memo_release(&engine->census);
+    engine->census = (struct census_memo){0};
+    engine->port = port_new(sched, decider, config->listener);
+    if (policy->typical_count > 0)
+        port_typical_told(&engine->port, policy->typical, policy->typical_count, engine->now);
     return ERROR_OK;
 }
 
-/* At time 0, or at a moment of another run. */
 static struct error begin(struct engine *engine)
 {
+    const struct engine_config *config = engine->config;
+    TRY(check_rows(config));
+    engine->is_filling = job_source_facts(config->source)->is_filling;
+    const struct engine_policy policy = {config->policy, config->typical, config->typical_count};
+    TRY(engine_open_sched(engine, &policy, config->decider));
+    if (config->is_checked)
+        engine->gpu_used = mem_zalloc(config->cluster->gpu_count, sizeof *engine->gpu_used);
+    set_sinks(engine, config->sinks, config->sink_count);
+    engine_pulls_open(engine);
+    engine_saves_open(engine);
+    engine_spent_open(engine);
+    engine_monitor_open(engine);
+    engine_nodes_open(engine);
     TRY(engine_know_typical(engine));
-    if (engine->config->fork != NULL)
-        return engine_moment_load(engine);
     if (engine->nodes != NULL)
         engine_nodes_due(engine);
     TRY(engine_loop_open(engine));
@@ -500,42 +494,88 @@ static struct error begin(struct engine *engine)
     return engine->error;
 }
 
+struct error engine_open(struct engine **out, const struct engine_config *config, struct engine_result *result)
+{
+    struct engine *engine = *out = mem_zalloc(1, sizeof *engine);
+    engine->config = config;
+    engine->result = result;
+    engine->cycle_due = TIME_NEVER;
+    engine->last_cycle = -1;
+    engine->fingerprint = config->seed;
+    engine->has_faults = fault_rates_are_set(&config->world.faults);
+    engine->stall.limit = config->world.stall_steps;
+    *result = (struct engine_result){0};
+    struct error error = begin(engine);
+    if (error_is(error))
+        engine_drop(out);
+    return error;
+}
+
+/* The first error of the instants so far. */
+static struct error error_of(struct engine *engine)
+{
+    if (!error_is(engine->error)) /* facts after the last cycle may have called plug-ins */
+        engine->error = watch_done(engine);
+    if (error_is(engine->error))
+        error_release(&engine->port.error);
+    else
+        engine->error = engine->port.error;
+    engine->port.error = ERROR_OK;
+    return engine->error;
+}
+
+struct error engine_replay(struct engine *engine, time_ns at)
+{
+    const struct world_config *world = &engine->config->world;
+    const bool has_more = loop(engine, at - 1);
+    TRY(error_of(engine));
+    const struct error stall = engine->result->stall;
+    engine->result->stall = ERROR_OK;
+    if (error_is(stall) || is_told_to_stop(engine))
+        return stall;
+    const bool lasts = world->end == TIME_NEVER ? has_more : at <= world->end;
+    if (lasts && advance(engine, at))
+        return ERROR_OK;
+    TRY(error_of(engine));
+    return error_new(ERROR_DATA, "the run is over at %.9g s, before the moment at %.9g s",
+                     time_to_seconds(world->end != TIME_NEVER ? world->end : engine->now), time_to_seconds(at));
+}
+
+void engine_show(struct engine *engine, const struct record_sink *sinks, size_t sink_count)
+{
+    set_sinks(engine, sinks, sink_count);
+    engine->from = engine->now;
+    engine->wants_row = true; /* a row of the beginning */
+    port_count(&engine->port, &engine->counts_before);
+}
+
+struct error engine_finish(struct engine **engine)
+{
+    struct engine *own = *engine;
+    loop(own, own->config->world.end);
+    struct error error = error_of(own);
+    if (!error_is(error)) {
+        finish(own);
+        error = own->error;
+    } else {
+        error_release(&own->result->stall);
+    }
+    engine_drop(engine);
+    return error;
+}
+
+void engine_drop(struct engine **engine)
+{
+    if (*engine == NULL)
+        return;
+    release(*engine);
+    mem_free(*engine);
+    *engine = NULL;
+}
+
 struct error engine_run(const struct engine_config *config, struct engine_result *result)
 {
-    struct engine engine = {.config = config,
-                            .result = result,
-                            .cycle_due = TIME_NEVER,
-                            .last_cycle = -1,
-                            .fingerprint = config->seed,
-                            .has_faults = fault_rates_are_set(&config->world.faults),
-                            .stall = {.limit = config->world.stall_steps}};
-    *result = (struct engine_result){0};
-    TRY(check_rows(config));
-    TRY(engine_moment_check(config));
-    engine.is_filling = job_source_facts(config->source)->is_filling;
-    if (config->fork == NULL)
-        TRY(engine_open_sched(&engine));
-    if (config->is_checked)
-        engine.gpu_used = mem_zalloc(config->cluster->gpu_count, sizeof *engine.gpu_used);
-    find_wants(&engine);
-    engine_pulls_open(&engine);
-    engine_saves_open(&engine);
-    engine_spent_open(&engine);
-    engine_monitor_open(&engine);
-    engine_nodes_open(&engine);
-    engine.error = begin(&engine);
-    if (!error_is(engine.error))
-        run(&engine);
-    if (!error_is(engine.error)) /* facts after the last cycle may have called plug-ins */
-        engine.error = watch_done(&engine);
-    if (!error_is(engine.error))
-        engine.error = engine.port.error; /* else the error that stopped the loop is returned */
-    else
-        error_release(&engine.port.error);
-    if (!error_is(engine.error))
-        finish(&engine);
-    else
-        error_release(&result->stall);
-    release(&engine);
-    return engine.error;
+    struct engine *engine;
+    TRY(engine_open(&engine, config, result));
+    return engine_finish(&engine);
 }

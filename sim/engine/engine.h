@@ -24,9 +24,28 @@
  * A job that depends on others is eligible when the last of them has ended.  The scheduler decides which jobs start.
  *
  * Law: the same cluster, source, policy, world and seed give the same rows and the same fingerprint.
- * Law: observing changes nothing.  Checks, more or fewer samples, a listener, questions to the scheduler and moments
- * that are saved change no decision, no row and no integral at equal times.  Test: tests/property/test_observing.c.  It
- * once caught that reserved space was counted again at instants at which only a listener was told something.
+ * Law: observing changes nothing.  Checks, more or fewer samples, a listener and questions to the scheduler change no
+ * decision, no row and no integral at equal times.  Test: tests/property/test_observing.c.  It once caught that
+ * reserved space was counted again at instants at which only a listener was told something.
+ *
+ * A run is made at once, by engine_run, or in steps.  A fork is a run in steps: replayed up to a moment T, it goes on
+ * from there.  The moment T is the state before anything of the time T happens.
+ *
+ *   TRY(engine_open(&engine, &config, &result));      config.sinks: of the part before T
+ *   error = engine_replay(engine, T);
+ *   error = engine_adopt(engine, &other, source);     optional: another policy takes over
+ *   engine_show(engine, &sink, 1);                    rows begin here
+ *   error = engine_finish(&engine);                   (or engine_drop(&engine), after an error before it)
+ *
+ * Laws of forks.  Test: tests/property/test_fork.c.
+ *  - Same policy: a fork has the fingerprint of the run that was never forked.  It writes the same rows as that run,
+ *    for each job and attempt that ends from T on, and for each sample after T.
+ *  - Another policy starts with an empty scheduler.  STARTs on their way take effect at T.  Facts tell it the MIG
+ *    layout of each GPU, the GPUs that each running job holds, which jobs are leaving, and when each waiting job was
+ *    submitted.  It does not know what the old policy planned (claims, planned starts) or counted (past usage).
+ *  - Integrals and counts of the timeline continue from before T.  A row of a job covers the whole life of the job.
+ *  - Between two steps no thread is alive and no output is buffered here: the process may fork(2) itself, and each
+ *    child may go on (studies/run/fork.h).
  *
  * It does not: read files or clocks, print, or know what metrics are.
  */
@@ -42,7 +61,6 @@
 #include "sim/checkpoints/checkpoint_table.h"
 #include "sim/engine/cycle_watch.h"
 #include "sim/engine/estimates.h"
-#include "sim/engine/moment.h"
 #include "sim/engine/port.h"
 #include "sim/engine/recut_costs.h"
 #include "sim/job/fault.h"
@@ -91,6 +109,13 @@ struct engine_progress {
 
 struct sched;
 
+/* What decides: a policy of the library, and what its scheduler is told before any job.  All is borrowed. */
+struct engine_policy {
+    const struct policy_config *policy;
+    const struct job_group *typical; /* the typical members (sched_typical_told); NULL: none */
+    uint32_t typical_count;
+};
+
 struct engine_config {
     const struct cluster *cluster;
     struct job_source *source;
@@ -105,6 +130,7 @@ struct engine_config {
     const struct cycle_watch *watch;     /* NULL: no plug-in runs */
     const struct record_sink *sinks;
     size_t sink_count;
+    bool shows_later;                  /* engine_show is going to be called, with sinks that take samples */
     bool is_checked;                   /* verify the invariants at every instant; O(cluster) each */
     const volatile sig_atomic_t *stop; /* not NULL and not 0: end the run now; its record is partial */
     void (*on_progress)(void *self, const struct engine_progress *progress); /* every 65,536 events; may be NULL */
@@ -112,12 +138,6 @@ struct engine_config {
     /* After all rows of the run; sched: the scheduler at `now`, to be queried; may be NULL. */
     void (*on_end)(void *self, struct sched *sched, time_ns now);
     void *end_self;
-    /* Moments to save (sim/engine/moment.h): times in order, each once.  A run that is over before does not save it. */
-    const time_ns *saves;
-    uint32_t save_count;
-    struct error (*on_moment)(void *self, const struct moment *moment); /* borrowed for the call */
-    void *moment_self;
-    const struct moment *fork; /* the run begins there; NULL: at 0 */
 };
 
 struct engine_result {
@@ -127,11 +147,9 @@ struct engine_result {
     uint64_t refused;     /* jobs rejected by another program, except for their dependencies */
     uint64_t queue_full;  /* jobs rejected by world.queue_limit */
     uint64_t submitted, finished;
-    uint64_t limits, estimates; /* jobs of which the scheduler was told one, since the run or its fork began */
+    uint64_t limits, estimates; /* jobs of which the scheduler was told one */
     uint64_t evicted;           /* jobs that lost all members, or too many to run on */
     uint64_t plans;             /* to make room, booked by the scheduler */
-    uint32_t saved;             /* moments */
-    bool is_adopted;            /* it was forked, and another policy took over; counts are those since then */
     /* not ERROR_OK: the run made no progress and was ended, as partial; the caller shows or releases it */
     struct error stall;
 };
@@ -139,5 +157,29 @@ struct engine_result {
 /* Run to the end.  Errors: of the source, of a sink, of the decider or the listener, or ERROR_INTERNAL when a law is
  * broken. */
 struct error engine_run(const struct engine_config *config, struct engine_result *result) MUST_CHECK;
+
+/* ---- The same in steps ---- */
+
+struct engine; /* opaque */
+
+/* Begin at time 0.  config and result are borrowed until the engine is gone.  On error nothing needs to be released. */
+struct error engine_open(struct engine **out, const struct engine_config *config,
+                         struct engine_result *result) MUST_CHECK;
+
+/* Run up to the moment `at`, or until the run is told to stop.  ERROR_DATA: the run is over before. */
+struct error engine_replay(struct engine *engine, time_ns at) MUST_CHECK;
+
+/* Let the library decide from now on, under `policy`, which must give jobs the pieces of GPUs that the policy before
+ * gave them; borrowed.  source: the same jobs, none of them taken; borrowed for the call.  ERROR_CONFIG: the policy
+ * cannot take over what there is.  O(jobs submitted so far). */
+struct error engine_adopt(struct engine *engine, const struct engine_policy *policy,
+                          struct job_source *source) MUST_CHECK;
+
+/* Rows begin now, and go to these sinks; borrowed.  Plans and promises are counted from now on. */
+void engine_show(struct engine *engine, const struct record_sink *sinks, size_t sink_count);
+
+/* Run to the end.  Errors as of engine_run.  Frees and clears *engine, on error too. */
+struct error engine_finish(struct engine **engine) MUST_CHECK;
+void engine_drop(struct engine **engine); /* NULL is allowed */
 
 #endif

@@ -1,15 +1,18 @@
-/* Another policy takes over at a moment; see sim/engine/moment.h.
+/* Another policy takes over at a moment; see sim/engine/engine.h.
  *
- * The new scheduler is told of what there is by the facts that a live adaptor would use.  Members that a decision of
- * the old policy starts hold their space already: they are told as running.  Each fact is tested: what the new policy
- * cannot take over ends the run before it begins. */
-#include "sim/engine/engine_moment.h"
+ * STARTs of the old policy that are on their way take effect now: the new scheduler knows none of its decisions, and
+ * may evict what they start.  Then it is told of what there is by the facts that a live adaptor would use.  Each fact
+ * is tested: what the new policy cannot take over ends the run. */
+#include "sim/engine/engine_loop.h"
+#include "sim/engine/engine_monitor.h"
+#include "sim/engine/engine_nodes.h"
+#include "sim/engine/engine_state.h"
 
 static struct error cannot(const struct engine *engine, const char *what, const char *why)
 {
     struct error error = error_new(ERROR_CONFIG, "the policy '%s' cannot take over at this moment: %s%s",
-                                   engine->config->policy->name, what, why);
-    error_set_hint(&error, "save another moment with --save-at, or fork to a policy that shares GPUs alike");
+                                   engine->policy->name, what, why);
+    error_set_hint(&error, "fork at another moment");
     return error;
 }
 
@@ -24,7 +27,7 @@ static struct error check_taken(const struct engine *engine, uint64_t refused_be
     return cannot(engine, what, wrong_fact_text(refused->last));
 }
 
-struct error engine_adopt_gpus(struct engine *engine)
+static struct error adopt_gpus(struct engine *engine)
 {
     const struct cluster *cluster = engine->config->cluster;
     for (gpu_id g = 0; engine->gpus != NULL && g < cluster->gpu_count; g++) {
@@ -38,36 +41,18 @@ struct error engine_adopt_gpus(struct engine *engine)
     return ERROR_OK;
 }
 
-/* All pieces that it holds, or that it is about to hold. */
-static struct piece *list_pieces(const struct sim_job *own, uint32_t *count)
+static void adopt_running(struct engine *engine, const struct sim_job *own, const struct job *told)
 {
-    uint32_t all = own->pieces.piece_count;
-    for (uint32_t c = 0; c < own->change_count; c++)
-        all += own->changes[c].is_join ? own->changes[c].piece_count : 0;
-    struct piece *pieces = mem_zalloc((size_t)all + 1, sizeof *pieces);
-    memcpy(pieces, job_pieces_all(&own->pieces), own->pieces.piece_count * sizeof *pieces);
-    *count = own->pieces.piece_count;
-    for (uint32_t c = 0; c < own->change_count; c++)
-        for (uint32_t p = 0; p < own->changes[c].piece_count && own->changes[c].is_join; p++)
-            pieces[(*count)++] = own->changes[c].pieces[p];
-    return pieces;
-}
-
-static void adopt_running(struct engine *engine, struct sim_job *own, const struct job *told)
-{
-    uint32_t count;
-    struct piece *pieces = list_pieces(own, &count);
     port_tell(&engine->port, &(struct fact){.kind = FACT_JOB_ADOPTED,
                                             .now = engine->now,
                                             .id = told->id,
                                             .job = told,
-                                            .pieces = pieces,
-                                            .piece_count = count,
+                                            .pieces = job_pieces_all(&own->pieces),
+                                            .piece_count = own->pieces.piece_count,
                                             .started = own->is_waiting ? engine->now : own->running_since});
     if (own->state == LIFE_LEAVING)
         port_tell(&engine->port,
                   &(struct fact){.kind = FACT_JOB_LEAVING, .now = engine->now, .id = told->id, .which = MEMBERS_ALL});
-    mem_free(pieces);
 }
 
 /* The jobs that it waited for and that have ended did so as it asked: else it had been rejected. */
@@ -81,29 +66,98 @@ static void drop_ended(const struct engine *engine, struct job *told, struct job
     told->after_count = count;
 }
 
-static struct error check_leaving(const struct engine *engine, const struct sim_job *own)
-{
-    for (uint32_t c = 0; c < own->change_count; c++)
-        if (!own->changes[c].is_join)
-            return cannot(engine, "some members of a job, but not all, are leaving their GPUs", "");
-    return ERROR_OK;
-}
-
-struct error engine_adopt_job(struct engine *engine, uint32_t slot, const struct job *job)
+static struct error adopt_job(struct engine *engine, uint32_t slot, const struct job *job)
 {
     struct sim_job *own = &engine->jobs[slot];
     const uint64_t refused = sched_refused(engine->port.sched)->count;
     struct job room, told = *engine_told(engine, job, &room);
-    TRY(check_leaving(engine, own));
+    if (own->change_count > 0) /* the joins have been made */
+        return cannot(engine, "some members of a job, but not all, are leaving their GPUs", "");
     struct job_after *after = mem_zalloc((size_t)told.after_count + 1, sizeof *after);
     drop_ended(engine, &told, after);
     if (own->state == LIFE_HOLDING)
         own->stale_since = engine->now; /* the new policy makes it whole, or releases it */
+    own->stale_after = engine_stale_after(engine, job);
     told.attained_gpu_ns = (int64_t)(own->row.held_milli_ns / GPU_MILLI);
-    if (own->pieces.piece_count > 0 || own->change_count > 0)
+    if (own->pieces.piece_count > 0)
         adopt_running(engine, own, &told);
     else
         port_job_submitted(&engine->port, &told, engine->now);
     mem_free(after);
     return check_taken(engine, refused, job);
+}
+
+static void adopt_nodes(struct engine *engine)
+{
+    for (node_id n = 0; engine->nodes != NULL && n < engine->config->cluster->node_count; n++)
+        if (engine->nodes->of[n].state != NODE_UP)
+            port_node_changed(&engine->port, n, (enum node_state)engine->nodes->of[n].state, engine->now);
+}
+
+static void join_all(struct engine *engine)
+{
+    for (uint32_t slot = 0; slot < engine->job_used; slot++) {
+        struct sim_job *own = &engine->jobs[slot];
+        for (uint32_t c = 0; c < own->change_count; c++)
+            if (own->changes[c].is_join)
+                own->changes[c].due = engine->now;
+        engine_join_due(engine, slot);
+    }
+}
+
+/* Keep what each job waited for so far.  Another program does not tell it. */
+static void keep_waits(struct engine *engine)
+{
+    struct wait_times *before = mem_zalloc((size_t)engine->job_used + 1, sizeof *before);
+    for (uint32_t slot = 0; slot < engine->job_used; slot++) {
+        const struct sim_job *own = &engine->jobs[slot];
+        if (own->state == LIFE_NONE || !engine->config->world.has_wait_times)
+            continue;
+        if (engine->port.sched != NULL)
+            engine_waited(engine, slot, &before[slot]);
+        else
+            wait_times_add(&before[slot], REASON_SCHEDULING,
+                           own->row.wait_total + (own->is_waiting ? engine->now - own->waiting_since : 0));
+    }
+    mem_free(engine->before);
+    engine->before = before;
+    engine->before_capacity = (size_t)engine->job_used + 1;
+}
+
+/* The declarations of the jobs that wait or run, in the order of their submission, from the same source again. */
+static struct error adopt_jobs(struct engine *engine, struct job_source *source)
+{
+    const job_id id_count = engine_id_count(engine);
+    for (job_id id = 0; id < id_count; id++) {
+        struct job job;
+        struct job_truth truth;
+        bool has = true;
+        if (engine->loop != NULL && !engine_loop_submitted(engine, id, &job, &truth))
+            continue;
+        if (engine->loop == NULL)
+            TRY(job_source_next(source, &job, &truth, &has));
+        if (!has || job.submit > engine->now)
+            return error_new(ERROR_DATA, "the workload has changed since the run began");
+        if (engine->slot_of[id] == ENGINE_SLOT_NONE)
+            continue;
+        if (engine_silences(engine, &job))
+            job.communication = NULL;
+        TRY(adopt_job(engine, engine->slot_of[id], &job));
+    }
+    return ERROR_OK;
+}
+
+struct error engine_adopt(struct engine *engine, const struct engine_policy *policy, struct job_source *source)
+{
+    assert(engine->config->listener == NULL);
+    join_all(engine);
+    keep_waits(engine);
+    TRY(engine_open_sched(engine, policy, NULL));
+    if (engine->monitor != NULL)
+        engine_monitor_adopts(engine);
+    TRY(adopt_gpus(engine));
+    TRY(adopt_jobs(engine, source));
+    adopt_nodes(engine);
+    engine_want_cycle(engine, engine->now);
+    return ERROR_OK;
 }

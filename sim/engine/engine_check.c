@@ -91,7 +91,7 @@ static bool is_joined(const struct sim_job *job)
  * after stale_after, whose evictions leave at once.  A START that was decided before comes first. */
 static void check_gang(struct engine *engine, const struct sim_job *job)
 {
-    if (job->state != LIFE_HOLDING || (engine->config->policy->guarantees & GUARANTEE_GANG) == 0)
+    if (job->state != LIFE_HOLDING || (engine->policy->guarantees & GUARANTEE_GANG) == 0)
         return;
     if (job->stale_since == TIME_NEVER)
         broken(engine, "a gang holds fewer members than its minimum");

@@ -33,7 +33,7 @@ struct gpu_clients {
 
 bool engine_has_clients(const struct engine *engine)
 {
-    const struct policy_config *policy = engine->config->policy;
+    const struct policy_config *policy = engine->policy;
     return engine->config->world.sharing != SHARING_FREE && policy != NULL && policy->sharing->map != NULL;
 }
 
@@ -190,54 +190,6 @@ void engine_clients_move(struct engine *engine, uint32_t slot)
     for (uint32_t s = 0; s < pace->share_count; s++)
         repace_others(engine, &pace->shares[s]);
     mem_free(before);
-}
-
-/* The clients of a GPU in their order; what they use together follows from their shares. */
-static void archive_clients(struct archive *archive, struct engine *engine, struct gpu_clients *clients)
-{
-    ARCHIVE_KNOWS(struct gpu_clients, 48);
-    ARCHIVE_ARRAY(archive, clients->slots, clients->capacity, clients->count);
-    archive_expect_below(archive, clients->slots, clients->count, engine->job_used);
-}
-
-/* The clients of each GPU are those jobs that have a share of it. */
-static void check_clients(struct archive *archive, struct engine *engine)
-{
-    uint64_t listed = 0, shares = 0;
-    for (gpu_id gpu = 0; gpu < engine->config->cluster->gpu_count; gpu++)
-        listed += engine->clients[gpu].count;
-    for (uint32_t slot = 0; slot < engine->job_used && engine->paces != NULL; slot++) {
-        const struct sim_pace *pace = &engine->paces[slot];
-        shares += pace->share_count;
-        for (uint32_t s = 0; s < pace->share_count; s++) {
-            const struct gpu_clients *clients = clients_of(engine, &pace->shares[s]);
-            uint32_t c = 0;
-            while (c < clients->count && clients->slots[c] != slot)
-                c++;
-            archive_expect(archive, c < clients->count);
-        }
-    }
-    archive_expect(archive, listed == shares);
-}
-
-void engine_clients_archive(struct archive *archive, struct engine *engine)
-{
-    bool has_any = engine->clients != NULL;
-    ARCHIVE(archive, has_any);
-    if (!has_any || archive->is_broken)
-        return;
-    if (engine->clients == NULL)
-        engine->clients = mem_zalloc(engine->config->cluster->gpu_count, sizeof *engine->clients);
-    for (gpu_id gpu = 0; gpu < engine->config->cluster->gpu_count && !archive->is_broken; gpu++)
-        archive_clients(archive, engine, &engine->clients[gpu]);
-    if (!archive_is_reading(archive) || archive->is_broken)
-        return;
-    check_clients(archive, engine);
-    for (uint32_t slot = 0; slot < engine->job_used && engine->paces != NULL && !archive->is_broken; slot++)
-        for (uint32_t s = 0; s < engine->paces[slot].share_count; s++) {
-            const struct piece *share = &engine->paces[slot].shares[s];
-            count_use(clients_of(engine, share), &engine->paces[slot].groups[share->group], share->member_count);
-        }
 }
 
 void engine_clients_release(struct engine *engine)

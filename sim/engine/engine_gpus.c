@@ -102,33 +102,6 @@ void engine_recut(struct engine *engine, const struct decision *decision)
     event_queue_push(&engine->events, engine->now + duration, EVENT_NODE, gpu, 0);
 }
 
-static void archive_gpu(struct archive *archive, struct sim_gpu *gpu)
-{
-    mig_layout_id layout = gpu->cut.is_partitioned ? mig_layout_of(&gpu->cut.layout) : MIG_LAYOUT_WHOLE;
-    ARCHIVE_KNOWS(struct sim_gpu, 24);
-    ARCHIVE(archive, layout);
-    ARCHIVE(archive, gpu->recut_milli);
-    archive_expect(archive, (layout == MIG_LAYOUT_WHOLE || layout < MIG_LAYOUT_COUNT) && gpu->recut_milli >= 0 &&
-                                gpu->recut_milli <= GPU_MILLI);
-    if (!archive_is_reading(archive) || archive->is_broken)
-        return;
-    gpu->cut = (struct gpu_cut){.is_partitioned = layout != MIG_LAYOUT_WHOLE};
-    if (gpu->cut.is_partitioned)
-        gpu->cut.layout = mig_layout_get(layout);
-}
-
-void engine_gpus_archive(struct archive *archive, struct engine *engine)
-{
-    bool has_any = engine->gpus != NULL;
-    ARCHIVE(archive, has_any);
-    if (!has_any)
-        return;
-    if (engine->gpus == NULL)
-        open_gpus(engine);
-    for (gpu_id g = 0; g < engine->config->cluster->gpu_count; g++)
-        archive_gpu(archive, &engine->gpus[g]);
-}
-
 void engine_gpu_done(struct engine *engine, gpu_id gpu)
 {
     struct sim_gpu *own = &engine->gpus[gpu];

@@ -96,18 +96,12 @@ static void finish_job(struct engine *engine, uint32_t slot, enum job_end_state 
         engine_loop_ended(engine, id);
 }
 
-/* Add what the job waited for before another policy took over.  The wait for a START of the old policy, which takes
- * effect later, is told by no scheduler. */
+/* Add what the job waited for before another policy took over. */
 static void add_before(const struct engine *engine, uint32_t slot, struct wait_times *times)
 {
-    const struct sim_job *job = &engine->jobs[slot];
     const struct wait_times *before = &engine->before[slot];
     for (uint32_t left = before->mask; left != 0; left &= left - 1)
         wait_times_add(times, (enum reason)__builtin_ctz(left), before->of[__builtin_ctz(left)]);
-    const time_ns all = job->row.wait_total + (job->is_waiting ? engine->now - job->waiting_since : 0);
-    const time_ns told = wait_times_sum(times);
-    if (told < all)
-        wait_times_add(times, REASON_CONFIGURING, all - told);
 }
 
 bool engine_waited(struct engine *engine, uint32_t slot, struct wait_times *times)
@@ -139,7 +133,7 @@ void engine_reject(struct engine *engine, uint32_t slot, enum reason reason)
         engine->result->queue_full++;
         engine_note_waits(engine, job);
         port_job_cancelled(&engine->port, job->row.id, engine->now);
-    } else if (engine->config->decider != NULL) {
+    } else if (engine->port.decider != NULL) {
         engine->result->refused += reason != REASON_DEPENDENCY_NEVER;
     } else if (reason == REASON_NEVER_FITS) {
         engine->result->never_fits++;

@@ -1,6 +1,4 @@
-/* What the world and the scheduler know of a job from its declaration.
- *
- * It is noted when the job is submitted, and once more when a moment is loaded (sim/engine/moment.h). */
+/* What the world and the scheduler know of a job from its declaration.  It is noted when the job is submitted. */
 #include "sim/engine/engine_activity.h"
 #include "sim/engine/engine_monitor.h"
 #include "sim/engine/engine_pulls.h"
@@ -30,7 +28,7 @@ static void fill_asked(struct sim_job *own, const struct job *job)
 /* Under a sharing policy the groups of a job get other pieces of GPUs than they ask for: fill `groups` with these. */
 static void map_pieces(const struct engine *engine, const struct job *job, struct job_group *groups)
 {
-    const struct policy_config *policy = engine->config->policy;
+    const struct policy_config *policy = engine->policy;
     if (policy == NULL || policy->sharing->map == NULL) {
         for (uint32_t g = 0; g < job->group_count; g++)
             groups[g] = *job_group(job, g);
@@ -154,6 +152,13 @@ static void fill_after(struct engine *engine, struct sim_job *own, const struct 
     }
 }
 
+time_ns engine_stale_after(const struct engine *engine, const struct job *job)
+{
+    if (job->stale_after != JOB_AS_QUEUE)
+        return job->stale_after;
+    return queue_table_stale_after(job_source_queues(engine->config->source), job->queue, engine->policy->stale_after);
+}
+
 /* Field by field: the slot keeps its storage, its generation and its tenure. */
 static void fill_job(struct engine *engine, struct sim_job *own, const struct job *job, const struct job_truth *truth)
 {
@@ -172,10 +177,7 @@ static void fill_job(struct engine *engine, struct sim_job *own, const struct jo
     own->limit = job->limit;
     own->running_since = own->leaves_at = own->thaws_at = 0;
     own->stale_since = TIME_NEVER;
-    own->stale_after = job->stale_after;
-    if (own->stale_after == JOB_AS_QUEUE)
-        own->stale_after = queue_table_stale_after(job_source_queues(engine->config->source), job->queue,
-                                                   engine->config->policy->stale_after);
+    own->stale_after = engine_stale_after(engine, job);
     own->change_count = 0;
     own->attempts = 0;
     own->owed = 0;
@@ -220,7 +222,7 @@ static void fill_faults(struct engine *engine, uint32_t slot, const struct job *
  * tells that by its priority. */
 const struct job *engine_told(const struct engine *engine, const struct job *job, struct job *room)
 {
-    const struct policy_config *policy = engine->config->policy;
+    const struct policy_config *policy = engine->policy;
     const bool becomes_firm = policy != NULL && policy_makes_firm(policy, job);
     if (engine->config->world.estimates.kind == ESTIMATES_AS_DECLARED && !engine_has_phases(engine) && !becomes_firm)
         return job;
@@ -238,7 +240,7 @@ void engine_know(struct engine *engine, uint32_t slot, const struct job *job, co
     fill_job(engine, &engine->jobs[slot], job, truth);
     if (truth->failures != NULL || engine->retries != NULL)
         engine_retry_asks(engine, slot, truth);
-    const struct policy_config *policy = engine->config->policy;
+    const struct policy_config *policy = engine->policy;
     if (policy != NULL && policy->sharing->map != NULL)
         fill_pieces(engine, slot, job, truth);
     else

@@ -1,7 +1,5 @@
 #include "sim/engine/engine_loop.h"
 
-#include "sim/engine/engine_moment.h"
-
 #define NS_PER_S 1e9
 
 enum loop_state {
@@ -256,55 +254,4 @@ struct loop_facts engine_loop_facts(const struct engine *engine)
                                .held_back = loop->count - loop->submitted,
                                .shift_mean_s = (double)loop->shift / all_ns,
                                .shift_abs_mean_s = (double)loop->shift_without / all_ns};
-}
-
-/* ---- Moments ---- */
-
-static void archive_job(struct archive *archive, struct engine *engine, job_id id)
-{
-    struct held_back *own = &engine->loop->jobs[id];
-    ARCHIVE(archive, own->state);
-    ARCHIVE(archive, own->at);
-    archive_expect(archive, own->state < LOOP_STATE_COUNT && own->at >= 0 && moment_is_time(own->at));
-    archive_expect(archive, own->state != LOOP_SUBMITTED || own->at <= engine->now);
-    archive_expect(archive, own->state != LOOP_DUE || own->at >= engine->now);
-    archive_expect(archive, own->state != LOOP_HELD || engine->loop->links[id].follows != JOB_NONE);
-}
-
-/* Put each job where its state says. */
-static void rebuild(struct archive *archive, struct engine_loop *loop)
-{
-    loop->due_count = loop->submitted = 0;
-    for (job_id id = 0; id < loop->count; id++)
-        loop->jobs[id].first_follower = loop->jobs[id].first_parked = JOB_NONE;
-    for (job_id id = 0; id < loop->count; id++) {
-        struct held_back *own = &loop->jobs[id];
-        const job_id missing = find_missing(loop, id);
-        archive_expect(archive, (own->state != LOOP_SUBMITTED || missing == JOB_NONE) &&
-                                    (own->state != LOOP_PARKED || missing != JOB_NONE));
-        if (archive->is_broken)
-            return;
-        if (own->state == LOOP_HELD)
-            list_add(loop, &loop->jobs[loop->links[id].follows].first_follower, id);
-        else if (own->state == LOOP_DUE)
-            push(loop, id, own->at);
-        else if (own->state == LOOP_PARKED)
-            park(loop, id, missing);
-        else
-            count(loop, id);
-    }
-}
-
-void engine_loop_archive(struct archive *archive, struct engine *engine)
-{
-    struct engine_loop *loop = engine->loop;
-    job_id job_count = loop->count;
-    ARCHIVE(archive, job_count);
-    archive_expect(archive, job_count == loop->count);
-    for (job_id id = 0; id < loop->count && !archive->is_broken; id++)
-        archive_job(archive, engine, id);
-    if (!archive_is_reading(archive) || archive->is_broken)
-        return;
-    rebuild(archive, loop);
-    archive_expect(archive, loop->submitted == engine->submitted);
 }

@@ -44,7 +44,4 @@ bool engine_loop_submitted(const struct engine *engine, job_id id, struct job *j
 
 struct loop_facts engine_loop_facts(const struct engine *engine);
 
-/* Save, or load into a loop that was opened and has submitted nothing. */
-void engine_loop_archive(struct archive *archive, struct engine *engine);
-
 #endif

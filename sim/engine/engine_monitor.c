@@ -57,16 +57,32 @@ void engine_monitor_release(struct engine *engine)
 
 /* ---- Jobs ---- */
 
+/* Does the policy want to know of the job? */
+static void want(const struct engine *engine, uint32_t slot)
+{
+    const struct policy_config *policy = engine->policy;
+    struct watched *own = &engine->monitor->of[slot];
+    const enum job_class class = (enum job_class)engine->jobs[slot].row.class;
+    own->wants_cycle =
+        policy == NULL ? engine->port.decider != NULL : idle_listens(policy->idle, &policy->idle_config, class);
+    own->is_told = own->wants_cycle || engine->port.is_told;
+}
+
 void engine_monitor_asks(struct engine *engine, uint32_t slot)
 {
-    const struct policy_config *policy = engine->config->policy;
     struct monitor *monitor = engine->monitor;
     MEM_GROW(monitor->of, monitor->capacity, (size_t)slot + 1);
-    struct watched *own = &monitor->of[slot];
-    const enum job_class class = (enum job_class)engine->jobs[slot].row.class;
-    const bool is_wanted =
-        policy == NULL ? engine->config->decider != NULL : idle_listens(policy->idle, &policy->idle_config, class);
-    *own = (struct watched){.run = own->run, .wants_cycle = is_wanted, .is_told = is_wanted || engine->port.is_told};
+    monitor->of[slot] = (struct watched){.run = monitor->of[slot].run};
+    want(engine, slot);
+}
+
+void engine_monitor_adopts(struct engine *engine)
+{
+    struct monitor *monitor = engine->monitor;
+    for (uint32_t slot = 0; slot < engine->job_used; slot++)
+        want(engine, slot);
+    for (uint32_t i = monitor->first; i < monitor->reading_count; i++)
+        monitor->readings[i].wants_cycle = monitor->of[monitor->readings[i].slot].wants_cycle;
 }
 
 static void push_timer(struct engine *engine, time_ns at, uint32_t what)
@@ -173,21 +189,15 @@ static void take(struct engine *engine, uint32_t slot)
     own->sums = sums;
 }
 
-static void forget_all_told(struct monitor *monitor)
+/* When they are half of all. */
+static void forget_told(struct monitor *monitor)
 {
     const uint32_t left = monitor->reading_count - monitor->first;
-    if (monitor->first == 0)
+    if (monitor->first < left)
         return;
     memmove(monitor->readings, &monitor->readings[monitor->first], left * sizeof *monitor->readings);
     monitor->first = 0;
     monitor->reading_count = left;
-}
-
-/* When they are half of all. */
-static void forget_told(struct monitor *monitor)
-{
-    if (monitor->first >= monitor->reading_count - monitor->first)
-        forget_all_told(monitor);
 }
 
 static void tick(struct engine *engine)
@@ -296,70 +306,4 @@ const struct idle_row *engine_monitor_row(struct engine *engine, uint32_t slot)
     settle_given(engine, own);
     own->given_milli = 0;
     return &own->row;
-}
-
-/* ---- Saving ---- */
-
-void engine_monitor_archive_runs(struct archive *archive, struct engine *engine)
-{
-    struct monitor *monitor = engine->monitor;
-    MEM_GROW(monitor->of, monitor->capacity, (size_t)engine->job_used);
-    for (uint32_t slot = 0; slot < engine->job_used; slot++)
-        ARCHIVE(archive, monitor->of[slot].run);
-}
-
-void engine_monitor_archive_job(struct archive *archive, struct engine *engine, uint32_t slot)
-{
-    struct monitor *monitor = engine->monitor;
-    struct watched *own = &monitor->of[slot];
-    ARCHIVE_KNOWS(struct watched, 96); /* whether it is told follows from the policy */
-    ARCHIVE(archive, own->is_on);
-    ARCHIVE(archive, own->since);
-    ARCHIVE(archive, own->sums.active_ns);
-    ARCHIVE(archive, own->sums.held_ns);
-    ARCHIVE(archive, own->row.notified);
-    ARCHIVE(archive, own->row.shrunk);
-    ARCHIVE(archive, own->row.evicted);
-    ARCHIVE(archive, own->row.disturbed);
-    ARCHIVE(archive, own->row.given_gpu_us);
-    ARCHIVE(archive, own->given_milli);
-    ARCHIVE(archive, own->given_since);
-    ARCHIVE(archive, own->given_until);
-    archive_expect(archive, own->since >= 0 && own->since <= engine->now && own->given_since >= 0 &&
-                                own->given_since <= engine->now && own->given_milli >= 0 && own->given_until >= 0 &&
-                                own->is_on == !engine->jobs[slot].is_waiting);
-    if (!archive_is_reading(archive) || archive->is_broken || !own->is_on)
-        return;
-    MEM_GROW(monitor->on, monitor->on_capacity, (size_t)monitor->on_count + 1);
-    monitor->on[monitor->on_count++] = slot; /* jobs come in the order of their ids */
-}
-
-/* Another policy may want to be told of other jobs. */
-static void archive_reading(struct archive *archive, const struct engine *engine, struct reading *reading)
-{
-    ARCHIVE_KNOWS(struct reading, 40);
-    ARCHIVE(archive, reading->job);
-    ARCHIVE(archive, reading->slot);
-    ARCHIVE(archive, reading->run);
-    ARCHIVE(archive, reading->observation.since);
-    ARCHIVE(archive, reading->observation.until);
-    ARCHIVE(archive, reading->observation.sm_active_milli);
-    archive_expect(archive,
-                   reading->slot < engine->job_used && reading->job < engine_id_count(engine) &&
-                       reading->observation.since >= 0 && reading->observation.since <= reading->observation.until &&
-                       reading->observation.until <= engine->now && reading->observation.sm_active_milli <= GPU_MILLI);
-    if (archive_is_reading(archive) && !archive->is_broken)
-        reading->wants_cycle = engine->monitor->of[reading->slot].wants_cycle;
-}
-
-void engine_monitor_archive(struct archive *archive, struct engine *engine)
-{
-    struct monitor *monitor = engine->monitor;
-    ARCHIVE_KNOWS(struct monitor, 80);
-    forget_all_told(monitor);
-    ARCHIVE(archive, monitor->ticks);
-    ARCHIVE(archive, monitor->tick);
-    ARCHIVE_ROOM(archive, monitor->readings, monitor->reading_capacity, monitor->reading_count);
-    for (uint32_t i = 0; i < monitor->reading_count && !archive->is_broken; i++)
-        archive_reading(archive, engine, &monitor->readings[i]);
 }

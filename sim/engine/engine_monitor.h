@@ -23,6 +23,7 @@ void engine_monitor_open(struct engine *engine); /* before the first job; decide
 void engine_monitor_release(struct engine *engine);
 
 void engine_monitor_asks(struct engine *engine, uint32_t slot);   /* a job was submitted */
+void engine_monitor_adopts(struct engine *engine);                /* another policy may want to know of other jobs */
 void engine_monitor_begins(struct engine *engine, uint32_t slot); /* it begins to run, with all pieces that it has */
 void engine_monitor_stops(struct engine *engine, uint32_t slot);  /* it does not run any more */
 void engine_monitor_event(struct engine *engine, uint32_t what);  /* the subject of an EVENT_TIMER */
@@ -37,10 +38,5 @@ void engine_monitor_left(struct engine *engine, uint32_t slot, uint8_t reason, i
 void engine_monitor_came(struct engine *engine, uint32_t slot, int64_t milli);
 /* Its row; its life, or the run, ends now. */
 const struct idle_row *engine_monitor_row(struct engine *engine, uint32_t slot);
-
-/* ---- Moments (engine_moment.h) ---- */
-void engine_monitor_archive_runs(struct archive *archive, struct engine *engine); /* before the jobs */
-void engine_monitor_archive_job(struct archive *archive, struct engine *engine, uint32_t slot);
-void engine_monitor_archive(struct archive *archive, struct engine *engine); /* after them */
 
 #endif

@@ -83,16 +83,6 @@ static void set_bandwidth(struct pace_network *network, double bytes_per_s)
     network->time = communication_time(&network->declared, &network->place, &network->best, bytes_per_s);
 }
 
-void engine_network_find(struct engine *engine, uint32_t slot)
-{
-    find_place(engine, slot);
-}
-
-void engine_network_open(struct engine *engine)
-{
-    engine->network = new_network(engine->config->cluster);
-}
-
 /* Join the links that the job crosses; false: none of them can be too narrow for it. */
 static bool join_links(struct engine *engine, uint32_t slot, uint32_t node_count)
 {
@@ -107,7 +97,7 @@ static bool join_links(struct engine *engine, uint32_t slot, uint32_t node_count
     if (count == 0)
         return false;
     if (engine->network == NULL)
-        engine_network_open(engine);
+        engine->network = new_network(engine->config->cluster);
     network_join(engine->network, slot, &(struct flow){fmin(demand, peak), peak, engine->uses, count});
     return true;
 }

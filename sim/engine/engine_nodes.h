@@ -58,9 +58,6 @@ time_ns engine_nodes_next(const struct engine *engine);
 void engine_nodes_count(struct engine *engine, const struct piece *pieces, uint32_t count, int sign);
 void engine_nodes_settle(struct engine *engine);
 
-/* Save or load which steps were made; then, with the jobs loaded, find the states of the nodes. */
-void engine_nodes_archive(struct archive *archive, struct engine *engine);
-void engine_nodes_load(struct engine *engine, bool adopts); /* adopts: tell them to a scheduler that knows none */
 /* The law that is broken now; NULL: none.  engine_nodes_check.c. */
 const char *engine_nodes_check(const struct engine *engine);
 

@@ -75,7 +75,6 @@ bool engine_clients_share(const struct sim_pace *pace, const struct piece *piece
 /* Its members came or left, or it holds other pieces: note it as a client, and change the pace of all jobs on its GPUs.
  */
 void engine_clients_move(struct engine *engine, uint32_t slot);
-void engine_clients_archive(struct archive *archive, struct engine *engine); /* after the jobs */
 void engine_clients_release(struct engine *engine);
 
 /* ---- Communication: engine_network.c ---- */
@@ -86,8 +85,6 @@ void engine_network_asks(struct engine *engine, uint32_t slot, const struct job 
 double engine_network_speed(const struct engine *engine, uint32_t slot);
 /* Its members came or left: find its place, and change the pace of all jobs on its links. */
 void engine_network_move(struct engine *engine, uint32_t slot);
-void engine_network_find(struct engine *engine, uint32_t slot); /* the place of a job that runs; changes no pace */
-void engine_network_open(struct engine *engine);                /* with no flows */
 /* It worked for that time at its present speed: count what communication cost. */
 void engine_network_count(struct engine *engine, uint32_t slot, time_ns worked);
 /* Put the means into its row. */

@@ -25,9 +25,4 @@ bool engine_pulls_are_due(const struct engine *engine, uint32_t generation); /* 
 
 const struct pull_row *engine_pulls_row(struct engine *engine, uint32_t slot); /* until the next call */
 
-/* ---- Moments (engine_moment.h) ---- */
-void engine_pulls_archive_names(struct archive *archive, struct engine *engine); /* before the jobs */
-void engine_pulls_archive_job(struct archive *archive, struct engine *engine, uint32_t slot);
-void engine_pulls_archive(struct archive *archive, struct engine *engine); /* after them */
-
 #endif

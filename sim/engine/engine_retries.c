@@ -45,15 +45,3 @@ time_ns engine_retry_longest(const struct job_truth *truth)
             longest = truth->failures->work[i];
     return longest;
 }
-
-void engine_retry_archive(struct archive *archive, struct engine *engine, uint32_t slot)
-{
-    struct sim_retry *retry = &engine->retries[slot];
-    ARCHIVE_KNOWS(struct sim_retry, 24); /* the rest follows from the declaration */
-    if (retry->failures == NULL)
-        return;
-    ARCHIVE(archive, retry->failed);
-    archive_expect(archive, retry->failed <= retry->failures->count);
-    if (!archive->is_broken)
-        engine->jobs[slot].progress.duration = work_of(retry);
-}

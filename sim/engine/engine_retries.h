@@ -29,7 +29,4 @@ bool engine_retry_fails(struct engine *engine, uint32_t slot);
 /* The longest attempt of a job. */
 time_ns engine_retry_longest(const struct job_truth *truth);
 
-/* How many attempts of a job have failed, and the work of the present one. */
-void engine_retry_archive(struct archive *archive, struct engine *engine, uint32_t slot);
-
 #endif

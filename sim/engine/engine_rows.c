@@ -19,6 +19,12 @@ static void check_sink(struct engine *engine, struct error error)
         engine->error = error;
 }
 
+/* Hand the row to each sink that takes such rows. */
+#define EMIT(engine, hook, row)                                                                                        \
+    for (size_t s = 0; s < (engine)->sink_count; s++)                                                                  \
+        if ((engine)->sinks[s].hook != NULL)                                                                           \
+    check_sink(engine, (engine)->sinks[s].hook((engine)->sinks[s].self, row))
+
 void engine_emit_job(struct engine *engine, const struct sim_job *job)
 {
     const struct job_row *row = &job->row;
@@ -47,11 +53,7 @@ void engine_emit_job(struct engine *engine, const struct sim_job *job)
         named.idle = engine_monitor_row(engine, (uint32_t)(job - engine->jobs));
         row = &named;
     }
-    for (size_t i = 0; i < engine->config->sink_count; i++) {
-        const struct record_sink *sink = &engine->config->sinks[i];
-        if (sink->on_job != NULL)
-            check_sink(engine, sink->on_job(sink->self, row));
-    }
+    EMIT(engine, on_job, row);
 }
 
 static void write_placement(struct engine *engine, const struct sim_job *job)
@@ -71,53 +73,36 @@ static struct link link_of(struct engine *engine, const struct sim_job *job)
     return links_narrowest(engine->config->cluster, engine->places, count);
 }
 
-static void emit_gang(struct engine *engine, const struct gang_row *row)
-{
-    for (size_t i = 0; i < engine->config->sink_count; i++) {
-        const struct record_sink *sink = &engine->config->sinks[i];
-        if (sink->on_gang != NULL)
-            check_sink(engine, sink->on_gang(sink->self, row));
-    }
-}
-
-static void emit_attempt(struct engine *engine, const struct attempt_row *row)
-{
-    for (size_t i = 0; i < engine->config->sink_count; i++) {
-        const struct record_sink *sink = &engine->config->sinks[i];
-        if (sink->on_attempt != NULL)
-            check_sink(engine, sink->on_attempt(sink->self, row));
-    }
-}
-
 void engine_emit_attempt(struct engine *engine, const struct sim_job *job, const struct sim_attempt *attempt)
 {
     struct link link = {.tier = LINK_NONE};
     if (job->held_milli > GPU_MILLI)
         link = link_of(engine, job);
     if (engine->wants_gangs && link.tier != LINK_NONE && !job->is_waiting)
-        emit_gang(engine, &(struct gang_row){.start = attempt->start,
-                                             .end = engine->now,
-                                             .gpu_milli = job->held_milli,
-                                             .link_tier = (uint8_t)link.tier,
-                                             .link_bytes_per_s = link.bytes_per_s});
+        EMIT(engine, on_gang,
+             (&(struct gang_row){.start = attempt->start,
+                                 .end = engine->now,
+                                 .gpu_milli = job->held_milli,
+                                 .link_tier = (uint8_t)link.tier,
+                                 .link_bytes_per_s = link.bytes_per_s}));
     if (!engine->wants_attempts)
         return;
     const time_ns kept = progress_reference(&job->progress, attempt->kept);
     write_placement(engine, job);
-    emit_attempt(engine,
-                 &(struct attempt_row){.id = job->row.id,
-                                       .attempt = job->attempts,
-                                       .start = attempt->start,
-                                       .end = engine->now,
-                                       .gpu_milli = job->held_milli,
-                                       .placement = buffer_c_string(&engine->placement),
-                                       .why = (uint8_t)attempt->why,
-                                       .reason = attempt->why == ATTEMPT_EVICTED ? job->evict_reason : REASON_NONE,
-                                       .saved = kept - progress_reference(&job->progress, attempt->before),
-                                       .lost = progress_reference(&job->progress, attempt->work) - kept,
-                                       .is_partial = job->is_waiting,
-                                       .link_tier = (uint8_t)link.tier,
-                                       .link_bytes_per_s = link.bytes_per_s});
+    EMIT(engine, on_attempt,
+         (&(struct attempt_row){.id = job->row.id,
+                                .attempt = job->attempts,
+                                .start = attempt->start,
+                                .end = engine->now,
+                                .gpu_milli = job->held_milli,
+                                .placement = buffer_c_string(&engine->placement),
+                                .why = (uint8_t)attempt->why,
+                                .reason = attempt->why == ATTEMPT_EVICTED ? job->evict_reason : REASON_NONE,
+                                .saved = kept - progress_reference(&job->progress, attempt->before),
+                                .lost = progress_reference(&job->progress, attempt->work) - kept,
+                                .is_partial = job->is_waiting,
+                                .link_tier = (uint8_t)link.tier,
+                                .link_bytes_per_s = link.bytes_per_s}));
 }
 
 /* From the start of the run to `at`; units x ns to units x s. */
@@ -156,11 +141,7 @@ void engine_emit_sample(struct engine *engine, time_ns at)
                                .idle_held_gpu_s = idle_gpu_s,
                                .space = engine_space(engine)};
     engine_spent_integrals(engine, at, row.spent);
-    for (size_t i = 0; i < engine->config->sink_count; i++) {
-        const struct record_sink *sink = &engine->config->sinks[i];
-        if (sink->on_sample != NULL)
-            check_sink(engine, sink->on_sample(sink->self, &row));
-    }
+    EMIT(engine, on_sample, &row);
 }
 
 /* The state of the cluster at this moment; the cycle is over, so the scheduler and its ledger can be read. */
@@ -181,11 +162,7 @@ void engine_emit_arrived(struct engine *engine)
     struct arrived_row row = arrived_row(engine);
     while (engine->arrived_percent < reached) {
         row.percent = ++engine->arrived_percent;
-        for (size_t i = 0; i < engine->config->sink_count; i++) {
-            const struct record_sink *sink = &engine->config->sinks[i];
-            if (sink->on_arrived != NULL)
-                check_sink(engine, sink->on_arrived(sink->self, &row));
-        }
+        EMIT(engine, on_arrived, &row);
     }
 }
 
@@ -253,15 +230,11 @@ void engine_emit_finished(struct engine *engine)
     facts->pools = pools;
     facts->pool_count = cluster->pool_count;
     facts->price_usd_per_gpu_h = mean_price(cluster);
-    facts->is_decided_outside = engine->config->decider != NULL;
+    facts->is_decided_outside = engine->port.decider != NULL;
     facts->events = engine->event_count;
     facts->cycles = engine->cycles;
     facts->decisions = engine->decisions;
-    for (size_t i = 0; i < engine->config->sink_count; i++) {
-        const struct record_sink *sink = &engine->config->sinks[i];
-        if (sink->on_finished != NULL)
-            check_sink(engine, sink->on_finished(sink->self, facts));
-    }
+    EMIT(engine, on_finished, facts);
     facts->model_names = NULL; /* borrowed only during the hooks */
     facts->queues = NULL;
     facts->queue_count = 0;

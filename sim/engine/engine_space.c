@@ -13,7 +13,7 @@ static void count_members(void *self, const struct job *job)
 struct error engine_know_typical(struct engine *engine)
 {
     struct member_kinds kinds = {0};
-    if (!engine->wants_samples && !engine->is_filling)
+    if (!engine->wants_samples && !engine->config->shows_later && !engine->is_filling)
         return ERROR_OK;
     struct error error = job_source_preview(engine->config->source, count_members, &kinds);
     if (!error_is(error))

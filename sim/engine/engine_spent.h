@@ -74,15 +74,6 @@ static inline bool engine_spent_must_count(const struct engine *engine, uint32_t
     return is_held && (engine_has_phases(engine) || !engine_spent_is_plain(engine, &engine->jobs[slot]));
 }
 
-/* Was anything of it counted since it was submitted?  Else its fields are 0, or are not read. */
-static inline bool engine_spent_has(const struct engine *engine, uint32_t slot)
-{
-    if (slot >= engine->spending_capacity)
-        return false;
-    const struct sim_spending *own = &engine->spendings[slot];
-    return own->is_on || own->since != 0 || own->lost != 0;
-}
-
 void engine_spent_open(struct engine *engine); /* before the first job */
 void engine_spent_release(struct engine *engine);
 void engine_spent_asks(struct engine *engine, uint32_t slot); /* a job was submitted in the slot of another one */

@@ -63,8 +63,8 @@ static void tell_waiting(const struct engine *engine, struct buffer *out)
 
 static void tell_policy(const struct engine *engine, struct buffer *out)
 {
-    const struct policy_config *policy = engine->config->policy;
-    if (engine->config->decider != NULL) {
+    const struct policy_config *policy = engine->policy;
+    if (engine->port.decider != NULL) {
         buffer_string(out, "the program that decides");
         return;
     }

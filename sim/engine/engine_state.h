@@ -10,7 +10,6 @@
 #include "base/buffer.h"
 #include "base/hash.h"
 #include "policies/jobs/member_kinds.h"
-#include "policies/util/archive.h"
 #include "sim/engine/engine.h"
 #include "sim/engine/event_queue.h"
 #include "sim/engine/port.h"
@@ -141,6 +140,9 @@ enum level_id {
 struct engine {
     const struct engine_config *config;
     struct engine_result *result;
+    const struct policy_config *policy; /* that decides, or by whose sharing jobs get pieces; NULL: none is known */
+    const struct record_sink *sinks;
+    size_t sink_count;
     struct port port;
     struct event_queue events;
     time_ns now;
@@ -228,8 +230,8 @@ struct engine {
     struct engine_nodes *nodes;        /* NULL: all nodes are up all the time */
     struct sim_gpu *gpus;              /* by gpu_id; NULL: no GPU was repartitioned yet */
     uint16_t *gpu_used;                /* if is_checked: milli by gpu_id, counted apart from the scheduler */
-    time_ns from;                      /* when the run began: 0, or the moment that it was forked at */
-    struct sched_counts counts_before; /* of the scheduler at `from` */
+    time_ns from;                      /* when rows began: 0, or the moment of a fork */
+    struct sched_counts counts_before; /* of the scheduler at `from`; of one that took over then: 0 */
     struct wait_times *before; /* by slot: what jobs waited for before another policy took over; NULL: none did */
     size_t before_capacity;
     struct error error; /* the first one; stops the loop */
@@ -254,11 +256,12 @@ static inline bool engine_charges(const struct engine *engine)
 
 /* Time: engine.c */
 void engine_want_cycle(struct engine *engine, time_ns at);
-void engine_note_reserved(struct engine *engine);                 /* what the scheduler reserves by now */
-void engine_carry_to(struct engine *engine, time_ns at);          /* make the changes that no event announces */
-void engine_tell_queues(struct engine *engine);                   /* tell the scheduler of new queues */
-struct error engine_open_sched(struct engine *engine) MUST_CHECK; /* make a new scheduler */
-void engine_set_sched(struct engine *engine, struct sched *sched);
+void engine_note_reserved(struct engine *engine);        /* what the scheduler reserves by now */
+void engine_carry_to(struct engine *engine, time_ns at); /* make the changes that no event announces */
+void engine_tell_queues(struct engine *engine);          /* tell the scheduler of new queues */
+/* Make a new scheduler, or let another program decide. */
+struct error engine_open_sched(struct engine *engine, const struct engine_policy *policy,
+                               const struct port_outside *decider) MUST_CHECK;
 
 static inline void engine_level(struct engine *engine, enum level_id id, int64_t delta)
 {
@@ -330,6 +333,7 @@ void engine_know(struct engine *engine, uint32_t slot, const struct job *job, co
 const struct job *engine_told(const struct engine *engine, const struct job *job, struct job *room);
 /* Is the network free, so that the world must not know what the job exchanges? */
 bool engine_silences(const struct engine *engine, const struct job *job);
+time_ns engine_stale_after(const struct engine *engine, const struct job *job); /* how long it may be incomplete */
 
 /* Lives: engine_jobs.c */
 uint32_t engine_submit(struct engine *engine, const struct job *job, const struct job_truth *truth);
@@ -364,7 +368,6 @@ void engine_recut(struct engine *engine, const struct decision *decision);
 void engine_gpu_done(struct engine *engine, gpu_id gpu);
 /* Count the parts of its GPUs that are in no instance (sign 1), or count them no longer (-1): it is up, or is not. */
 void engine_gpus_count(struct engine *engine, node_id node, int sign);
-void engine_gpus_archive(struct archive *archive, struct engine *engine); /* save, or load into none */
 
 /* Rows: engine_rows.c */
 void engine_emit_job(struct engine *engine, const struct sim_job *job);

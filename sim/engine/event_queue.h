@@ -20,7 +20,6 @@
 
 #include "base/mem.h"
 #include "base/time.h"
-#include "policies/util/archive.h"
 
 /* The order within one instant. */
 enum event_kind {
@@ -78,10 +77,6 @@ struct event event_queue_pop(struct event_queue *queue); /* must not be empty */
 /* Is there an event that this says true of?  Asks in any order.  O(events). */
 typedef bool event_queue_asked_fn(const void *self, const struct event *event);
 bool event_queue_has(const struct event_queue *queue, event_queue_asked_fn *asked, const void *self);
-
-/* Save, or load into an empty queue (policies/util/archive.h): the same events come out in the same order.  What their
- * subjects are is not tested.  O(n log n). */
-void event_queue_archive(struct archive *archive, struct event_queue *queue, time_ns now);
 
 static inline time_ns event_queue_time(const struct event_queue *queue)
 {

@@ -12,7 +12,6 @@
 
 #include "base/mem.h"
 #include "policies/sched.h"
-#include "policies/util/archive.h"
 
 struct held_set {
     uint32_t min_members, held;
@@ -80,15 +79,6 @@ static inline bool job_pieces_is_complete(const struct job_pieces *held)
 /* The members that work while the job is complete: those of satisfied sets, or all members if no satisfied set holds
  * any.  O(sets). */
 uint32_t job_pieces_working(const struct job_pieces *held);
-
-/* Save, or load into what job_pieces_plan prepared for the same job (policies/util/archive.h).  group_count: of the
- * job. */
-void job_pieces_archive(struct archive *archive, struct job_pieces *held, const struct cluster *cluster,
-                        uint32_t group_count);
-
-/* Save or load pieces; *capacity elements of `pieces` are there.  Those loaded are of the cluster. */
-void pieces_archive(struct archive *archive, struct piece **pieces, size_t *capacity, uint32_t *count,
-                    const struct cluster *cluster, uint32_t group_count);
 
 int64_t pieces_gpu_milli(const struct piece *pieces, uint32_t count);
 uint32_t pieces_member_count(const struct piece *pieces, uint32_t count);

@@ -1,10 +1,14 @@
 #include "sim/live/decide.h"
 
+#include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/input.h"
 #include "base/output.h"
+#include "policies/describe.h"
 #include "policies/wire.h"
+#include "sim/live/fact_log.h"
 #include "sim/scenario/scenario.h"
 #include "topologies/cluster_load.h"
 
@@ -14,8 +18,9 @@ enum { IDS_AHEAD_MAX = 1 << 20 };
 struct decider {
     const struct decide_options *options;
     struct decide_result *result;
-    struct input *input;
+    struct input *input; /* what is read now: the stream, or the log */
     struct wire_header header;
+    char *policy; /* of the header, as canonical JSON; free() */
     struct sched *sched;
     struct wire *wire;
     time_ns now;
@@ -25,6 +30,12 @@ struct decider {
     size_t compared;      /* bytes of it that were compared with the input */
     struct buffer theirs; /* scratch */
     uint64_t cycle_line;  /* the line that requested the last cycle */
+    struct fact_log *log; /* NULL: none */
+    bool is_replaying;
+    uint64_t told;   /* lines of the world that the log held */
+    char **declared; /* by job_id, where a description is wanted: the line that told of the job; NULL: none */
+    size_t declared_count;
+    struct buffer line; /* scratch: one line of the log or of an answer */
 };
 
 /* ---- the header ---- */
@@ -58,79 +69,28 @@ static struct error override(const struct decide_options *options, struct json_d
     return ERROR_OK;
 }
 
-/* ---- what was saved: the queues as a line of the stream, then the scheduler ---- */
-
-static struct error load_state(struct decider *decider, struct text rest)
-{
-    const char *path = decider->options->load;
-    struct error error = ERROR_OK;
-    struct wire_line queues;
-    struct text line;
-    if (!text_cut(&rest, '\n', &line))
-        return error_at(ERROR_DATA, path, 1, 1, "this is nothing that 'decide --save' wrote");
-    TRY(wire_read(decider->wire, path, 1, line, WIRE_TOLD, &queues));
-    if (queues.kind != WIRE_FACT || queues.fact.kind != FACT_QUEUES_CHANGED)
-        return error_at(ERROR_DATA, path, 1, 1, "this is nothing that 'decide --save' wrote");
-    decider->now = queues.fact.now;
-    decider->ids_max = UINT64_MAX;
-    decider->sched = sched_load(decider->header.cluster, decider->header.queues, &decider->header.policy, rest, &error);
-    if (decider->sched == NULL)
-        error_set_where(&error, path);
-    return error;
-}
-
-static struct error load(struct decider *decider)
-{
-    enum { STATE_MAX = 1 << 30 };
-    char *bytes;
-    size_t length;
-    TRY(input_read_all(decider->options->load, STATE_MAX, &bytes, &length));
-    struct error error = load_state(decider, (struct text){bytes, length});
-    mem_free(bytes);
-    return error;
-}
-
-static struct error save(const struct decider *decider)
-{
-    const struct fact queues = {.kind = FACT_QUEUES_CHANGED,
-                                .now = decider->now,
-                                .queues = decider->header.queues,
-                                .first_queue = QUEUE_ROOT + 1};
-    struct output *out;
-    TRY(output_open(&out, decider->options->save, OUTPUT_PLAIN));
-    wire_write_fact(output_buffer(out), decider->header.cluster, decider->header.queues, &queues);
-    struct error error = sched_save(decider->sched, output_buffer(out));
-    if (!error_is(error))
-        return output_commit(&out);
-    output_discard(&out);
-    return error;
-}
-
-static struct error make_scheduler(struct decider *decider, struct json_doc *header)
-{
-    struct error error = ERROR_OK;
-    TRY(override(decider->options, header));
-    TRY(wire_header_read(&decider->header, header));
-    decider->wire = wire_new(decider->header.cluster, decider->header.queues);
-    if (decider->options->load != NULL)
-        return load(decider);
-    decider->sched = sched_new(decider->header.cluster, decider->header.queues, &decider->header.policy, &error);
-    TRY(error);
-    decider->ids_max = IDS_AHEAD_MAX;
-    return ERROR_OK;
-}
-
-static struct error begin(struct decider *decider)
+/* Read the first line of the input.  *policy: canonical JSON; free(). */
+static struct error read_header(struct input *input, const struct decide_options *options, struct wire_header *out,
+                                char **policy)
 {
     struct text line;
     bool has;
-    struct json_doc *header;
-    TRY(input_line(decider->input, &line, &has));
+    struct json_doc *doc;
+    TRY(input_line(input, &line, &has));
     if (!has)
-        return error_at(ERROR_DATA, input_path(decider->input), 1, 1, "the stream is empty: it begins with a header");
-    TRY(wire_header_parse(&header, input_path(decider->input), line));
-    struct error error = make_scheduler(decider, header);
-    json_doc_free(header);
+        return error_at(ERROR_DATA, input_path(input), 1, 1, "the stream is empty: it begins with a header");
+    TRY(wire_header_parse(&doc, input_path(input), line));
+    struct error error = options != NULL ? override(options, doc) : ERROR_OK;
+    if (!error_is(error))
+        error = wire_header_read(out, doc);
+    if (!error_is(error)) {
+        struct json_value root = json_doc_root(doc, &error);
+        struct json_object object;
+        json_object_open(&object, &root);
+        const struct json_value value = json_member(&object, "policy");
+        *policy = json_value_canonical_new(&value);
+    }
+    json_doc_free(doc);
     return error;
 }
 
@@ -186,18 +146,38 @@ static void compare(struct decider *decider, const struct wire_line *line)
         decider->compared += own.length + 1;
 }
 
+static bool is_done(struct text line)
+{
+    static const char done[] = "{\"done\":";
+    return line.length >= sizeof done - 1 && memcmp(line.at, done, sizeof done - 1) == 0;
+}
+
 /* The next cycle or the end has come: the input must hold the whole answer.  The last line ("done") may be missing. */
 static void expect_all(struct decider *decider, uint64_t number)
 {
     struct text own = next_own(decider);
-    static const char done[] = "{\"done\":";
-    bool is_done = own.length >= sizeof done - 1 && memcmp(own.at, done, sizeof done - 1) == 0;
-    if (own.length > 0 && !is_done)
+    if (own.length > 0 && !is_done(own))
         differ(decider, number, own, (struct text){"", 0});
     decider->compared = decider->answer.length;
 }
 
 /* ---- the stream ---- */
+
+/* Are the decisions of the input compared with those that are made here? */
+static bool compares(const struct decider *decider)
+{
+    return decider->options->is_checked || decider->is_replaying;
+}
+
+/* Give what is left of the answer to a cycle.  It is in the log only after it was given: then it is not given again. */
+static struct error give_decisions(struct decider *decider)
+{
+    const struct text lines = {decider->answer.bytes + decider->compared, decider->answer.length - decider->compared};
+    if (decider->log != NULL && !is_done(lines)) /* what led to a decision outlives the machine */
+        TRY(fact_log_sync(decider->log));
+    TRY(decider->options->on_answer(decider->options->self, lines));
+    return decider->log != NULL ? fact_log_append(decider->log, lines) : ERROR_OK;
+}
 
 static struct error decide(struct decider *decider)
 {
@@ -221,9 +201,9 @@ static struct error decide(struct decider *decider)
     decider->result->cycles++;
     decider->result->decisions += done.decision_count;
     decider->cycle_line = input_line_number(decider->input);
-    if (decider->options->is_checked)
+    if (compares(decider))
         return ERROR_OK;
-    return decider->options->on_answer(decider->options->self, (struct text){answer->bytes, answer->length});
+    return give_decisions(decider);
 }
 
 static struct error refuse(const struct decider *decider, struct text line, const char *what)
@@ -238,12 +218,14 @@ static struct error refuse(const struct decider *decider, struct text line, cons
 
 static bool is_strict(const struct decider *decider)
 {
-    return decider->options->is_strict || decider->options->is_checked;
+    return (decider->options->is_strict || decider->options->is_checked) && !decider->is_replaying;
 }
 
 /* Write the one line in `answer`. */
 static struct error say(struct decider *decider)
 {
+    if (decider->is_replaying)
+        return ERROR_OK;
     const struct text line = {decider->answer.bytes, decider->answer.length};
     return decider->options->on_answer(decider->options->self, line);
 }
@@ -289,6 +271,43 @@ static struct error refused_fact(struct decider *decider, struct text line, cons
     return say(decider);
 }
 
+/* ---- what jobs declared, and the description ---- */
+
+/* The line of a job is kept until the job has ended. */
+static void note_declared(struct decider *decider, struct text line, const struct fact *fact)
+{
+    const bool is_over = (fact->kind == FACT_JOB_ENDED && !fact->will_retry) || fact->kind == FACT_JOB_CANCELLED;
+    if (fact->job == NULL && !is_over)
+        return;
+    MEM_GROW(decider->declared, decider->declared_count, (size_t)fact->id + 1);
+    mem_free(decider->declared[fact->id]);
+    decider->declared[fact->id] = NULL;
+    if (is_over)
+        return;
+    decider->declared[fact->id] = mem_zalloc(line.length + 1, 1);
+    memcpy(decider->declared[fact->id], line.at, line.length);
+}
+
+static const struct job *declared_of(void *self, job_id job)
+{
+    struct decider *decider = self;
+    struct wire_line line;
+    wire_forget(decider->wire);
+    struct error error =
+        wire_read(decider->wire, decider->options->path, 1, text_of(decider->declared[job]), WIRE_TOLD, &line);
+    assert(!error_is(error) && "it was read before");
+    error_release(&error);
+    return line.fact.job;
+}
+
+static struct error describe(struct decider *decider)
+{
+    struct output *out;
+    TRY(output_open(&out, decider->options->describe, OUTPUT_PLAIN));
+    sched_describe(decider->sched, text_of(decider->policy), declared_of, decider, output_buffer(out));
+    return output_commit(&out);
+}
+
 /* ---- lines ---- */
 
 static struct error take_fact(struct decider *decider, struct text text, struct fact *fact)
@@ -304,8 +323,10 @@ static struct error take_fact(struct decider *decider, struct text text, struct 
     fact_tell(decider->sched, fact);
     if (refused->count != count)
         return refused_fact(decider, text, fact, refused->last);
-    if (fact->job != NULL && decider->ids_max != UINT64_MAX)
+    if (fact->job != NULL)
         decider->ids_max++;
+    if (decider->options->describe != NULL)
+        note_declared(decider, text, fact);
     return ERROR_OK;
 }
 
@@ -320,13 +341,34 @@ static void tell_changed_queues(struct decider *decider, const struct wire_line 
         fact_tell(decider->sched, &queues);
 }
 
+/* A line of the world came: it stands in the log before it has an effect. */
+static struct error note_told(struct decider *decider, struct text line)
+{
+    if (decider->log == NULL)
+        return ERROR_OK;
+    if (decider->is_replaying) {
+        decider->told++;
+        return ERROR_OK;
+    }
+    decider->line.length = 0;
+    buffer_text(&decider->line, line);
+    buffer_char(&decider->line, '\n');
+    return fact_log_append(decider->log, (struct text){decider->line.bytes, decider->line.length});
+}
+
 static struct error take_line(struct decider *decider, struct text text)
 {
     struct wire_line line;
-    unsigned wanted = WIRE_TOLD | WIRE_PASSED | (decider->options->is_checked ? WIRE_ANSWERED : 0);
+    unsigned wanted = WIRE_TOLD | WIRE_PASSED | (compares(decider) ? WIRE_ANSWERED : 0);
     wire_forget(decider->wire);
     struct error error =
         wire_read(decider->wire, input_path(decider->input), input_line_number(decider->input), text, wanted, &line);
+    if (error_is(error) || line.kind == WIRE_FACT || line.kind == WIRE_CYCLE) {
+        struct error unwritten = note_told(decider, text);
+        if (error_is(unwritten))
+            error_release(&error);
+        TRY(unwritten);
+    }
     if (error_is(error)) {
         tell_changed_queues(decider, &line);
         return line.unknown_node != NULL ? unknown_node(decider, line.unknown_node, error) : bad_line(decider, error);
@@ -337,7 +379,7 @@ static struct error take_line(struct decider *decider, struct text text)
             compare(decider, &line);
         return ERROR_OK;
     }
-    if (decider->options->is_checked)
+    if (compares(decider))
         expect_all(decider, input_line_number(decider->input));
     time_ns now = line.kind == WIRE_FACT ? line.fact.now : line.now;
     if (now < decider->now || now > SCHED_TIME_MAX)
@@ -348,10 +390,10 @@ static struct error take_line(struct decider *decider, struct text text)
     return line.kind == WIRE_CYCLE ? decide(decider) : take_fact(decider, text, &line.fact);
 }
 
-static struct error go_on(struct decider *decider)
+/* Take the lines of the input, until its end or the first difference. */
+static struct error take_lines(struct decider *decider)
 {
-    TRY(begin(decider));
-    const uint64_t cycles = decider->options->cycles;
+    const uint64_t cycles = decider->is_replaying ? 0 : decider->options->cycles;
     while (!error_is(decider->result->difference) && (cycles == 0 || decider->result->cycles < cycles)) {
         struct text line;
         bool has;
@@ -360,11 +402,120 @@ static struct error go_on(struct decider *decider)
             break;
         TRY(take_line(decider, line));
     }
+    return ERROR_OK;
+}
+
+/* ---- the log ---- */
+
+static bool is_same_cluster(const struct cluster *a, const struct cluster *b)
+{
+    struct buffer left = {0}, right = {0};
+    cluster_write(a, &left);
+    cluster_write(b, &right);
+    const bool is = left.length == right.length && memcmp(left.bytes, right.bytes, left.length) == 0;
+    buffer_release(&left);
+    buffer_release(&right);
+    return is;
+}
+
+/* The header of the log takes the place of the stream's.  Its queues are those that were known when the log began. */
+static struct error take_log_header(struct decider *decider, struct input *log)
+{
+    struct wire_header header = {0};
+    char *policy = NULL;
+    struct error error = read_header(log, NULL, &header, &policy);
+    if (!error_is(error) &&
+        (strcmp(policy, decider->policy) != 0 || !is_same_cluster(header.cluster, decider->header.cluster))) {
+        error = error_at(ERROR_DATA, input_path(log), 1, 1, "the log is of another %s than the stream",
+                         strcmp(policy, decider->policy) != 0 ? "policy" : "cluster");
+        error_set_hint(&error, "describe what there is with the old one (--describe), and begin a log with that");
+    }
+    free(policy);
+    if (error_is(error)) {
+        wire_header_release(&header);
+        return error;
+    }
+    wire_header_release(&decider->header);
+    decider->header = header;
+    return ERROR_OK;
+}
+
+static struct error make_scheduler(struct decider *decider)
+{
+    struct error error = ERROR_OK;
+    decider->wire = wire_new(decider->header.cluster, decider->header.queues);
+    decider->sched = sched_new(decider->header.cluster, decider->header.queues, &decider->header.policy, &error);
+    decider->ids_max = IDS_AHEAD_MAX;
+    return error;
+}
+
+static struct error begin_log(struct decider *decider)
+{
+    struct buffer line = {0};
+    wire_write_header(&line, decider->header.cluster, decider->header.queues, text_of(decider->policy));
+    struct error error = fact_log_append(decider->log, (struct text){line.bytes, line.length});
+    buffer_release(&line);
+    return error;
+}
+
+/* Take all lines of the log, and say where the world goes on. */
+static struct error replay(struct decider *decider)
+{
+    decider->is_replaying = true;
+    TRY(take_lines(decider));
+    decider->is_replaying = false;
+    struct error error = decider->result->difference;
+    decider->result->difference = ERROR_OK;
+    if (error_is(error)) {
+        error_set_hint(&error,
+                       "replay the log with the program that wrote it, describe what there is (--describe), and "
+                       "begin a log with that");
+        return error;
+    }
+    decider->result->cycles = decider->result->decisions = 0;
+    decider->result->bad_lines = decider->result->unknown = 0;
+    decider->line.length = 0;
+    wire_write_replayed(&decider->line, decider->told, decider->now);
+    TRY(decider->options->on_answer(decider->options->self, (struct text){decider->line.bytes, decider->line.length}));
+    return decider->compared < decider->answer.length ? give_decisions(decider) : ERROR_OK;
+}
+
+static struct error go_on_from_log(struct decider *decider)
+{
+    struct input *stream = decider->input;
+    struct input *log;
+    TRY(input_open(&log, decider->options->log, NULL));
+    struct error error = take_log_header(decider, log);
+    if (!error_is(error))
+        error = make_scheduler(decider);
+    decider->input = log;
+    if (!error_is(error))
+        error = replay(decider);
+    decider->input = stream;
+    input_close(log);
+    return error;
+}
+
+static struct error begin(struct decider *decider)
+{
+    TRY(read_header(decider->input, decider->options, &decider->header, &decider->policy));
+    if (decider->options->log == NULL)
+        return make_scheduler(decider);
+    TRY(fact_log_open(&decider->log, decider->options->log));
+    decider->result->torn_bytes = fact_log_torn(decider->log);
+    if (!fact_log_is_empty(decider->log))
+        return go_on_from_log(decider);
+    TRY(make_scheduler(decider));
+    return begin_log(decider);
+}
+
+static struct error go_on(struct decider *decider)
+{
+    TRY(begin(decider));
+    TRY(take_lines(decider));
     if (decider->options->is_checked && !error_is(decider->result->difference))
         expect_all(decider, input_line_number(decider->input) + 1);
-    if (decider->options->save != NULL)
-        TRY(save(decider));
-    return ERROR_OK;
+    return decider->options->describe != NULL ? describe(decider) : ERROR_OK;
 }
 
 struct error decide_run(const struct decide_options *options, struct decide_result *result)
@@ -373,11 +524,17 @@ struct error decide_run(const struct decide_options *options, struct decide_resu
     *result = (struct decide_result){0};
     TRY(input_open(&decider.input, options->path, NULL));
     struct error error = go_on(&decider);
+    fact_log_close(decider.log);
     wire_free(decider.wire);
     sched_free(decider.sched);
     wire_header_release(&decider.header);
+    free(decider.policy);
+    for (size_t i = 0; i < decider.declared_count; i++)
+        mem_free(decider.declared[i]);
+    mem_free(decider.declared);
     buffer_release(&decider.answer);
     buffer_release(&decider.theirs);
+    buffer_release(&decider.line);
     input_close(decider.input);
     return error;
 }

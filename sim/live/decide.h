@@ -14,8 +14,20 @@
  *    ever.  tests/property/test_decide_answers.c mixes wrong lines into good streams: each is answered, and the
  *    decisions stay those of the stream without them.
  *
- * Saving writes the state of the scheduler (sched_save) and the queues after the last line read.  After loading, the
- * stream has the same header and the lines after that one.
+ * The log.  A scheduler that was killed goes on where it was: its log holds the stream, that is the header, each line
+ * of the world before it is taken, and each answer after it was given.  Opened again, the log is replayed, and standard
+ * input goes on behind it.
+ *  - What stands in the log as a whole line is not answered again.  The answer to a last cycle is given as far as it
+ *    does not stand there: so it may be given twice, with the same numbers, but never not at all.
+ *  - The first answer says how many lines of the world the log holds: {"replayed":N,"now":T}.  The world goes on with
+ *    the one after these.
+ *  - Whenever the process was killed: the log at the end, the answers in it included, is byte for byte that of a
+ *    process that never was.  tests/property/test_fact_log.c cuts logs anywhere.
+ *  - The decisions in the log must be those that are made in the replay.  A program that decides otherwise ends with
+ *    the first difference, and leaves the log as it is.
+ *
+ * The description (sched_describe) is a shorter stream, of what there is at the end.  It is the log to begin with where
+ * the old one has become too long.
  *
  * It does not: buffer.  The decisions of a cycle are written before the next line is read.
  */
@@ -33,11 +45,11 @@ struct decide_options {
     const char *cluster;     /* replaces the header's cluster: a file; NULL: the header's */
     const char *const *sets; /* "path=value", applied to the header; paths begin with cluster, queues or policy */
     size_t set_count;
-    const char *load; /* a state saved before; NULL: none */
-    const char *save; /* file for the state at the end, which a later run may load; NULL: none */
-    uint64_t cycles;  /* stop after this many; 0: at the end of the stream */
-    bool is_checked;  /* compare with the decisions of the input, and write nothing; strict */
-    bool is_strict;   /* a line that would be answered as unknown or bad ends the stream with an error */
+    const char *log;      /* file of the log, which is replayed if it is there; NULL: none */
+    const char *describe; /* file for a description of what there is at the end; NULL: none */
+    uint64_t cycles;      /* stop after this many, without those of the log; 0: at the end of the stream */
+    bool is_checked;      /* compare with the decisions of the input, and write nothing; strict */
+    bool is_strict;       /* a line that would be answered as unknown or bad ends the stream with an error */
     /* Called once per cycle, and for each line that is not taken, with the lines of the answer; not if is_checked. */
     struct error (*on_answer)(void *self, struct text lines);
     void *self;
@@ -46,6 +58,7 @@ struct decide_options {
 struct decide_result {
     uint64_t cycles, decisions;
     uint64_t bad_lines, unknown; /* lines answered as bad, and as about what is not there */
+    uint64_t torn_bytes;         /* of a last line of the log that was not whole, and was cut off */
     struct error difference;     /* is_checked: the first place where the input has another decision; else no error */
 };
 

@@ -1,5 +1,8 @@
 #include "sim/live/event_file.h"
 
+#include <string.h>
+
+#include "base/input.h"
 #include "base/output.h"
 
 struct event_file {
@@ -75,4 +78,42 @@ void event_file_discard(struct event_file **file)
     output_discard(&(*file)->output);
     mem_free(*file);
     *file = NULL;
+}
+
+/* ---- Reading ---- */
+
+static struct error keep_answers(struct input *input, struct buffer *answers)
+{
+    static const char cycle[] = "{\"cycle\":", done[] = "{\"done\":";
+    struct text line;
+    bool has, is_answer = false;
+    while (true) {
+        TRY(input_line(input, &line, &has));
+        if (!has)
+            return ERROR_OK;
+        if (is_answer) {
+            buffer_text(answers, line);
+            buffer_char(answers, '\n');
+        }
+        if (line.length >= sizeof cycle - 1 && memcmp(line.at, cycle, sizeof cycle - 1) == 0)
+            is_answer = true;
+        else if (line.length >= sizeof done - 1 && memcmp(line.at, done, sizeof done - 1) == 0)
+            is_answer = false;
+    }
+}
+
+struct error event_file_answers(const char *folder, struct buffer *out)
+{
+    struct buffer path = {0};
+    struct input *input = NULL;
+    buffer_format(&path, "%s/" EVENT_FILE, folder);
+    struct error error = input_check_plain(buffer_c_string(&path));
+    if (!error_is(error))
+        error = input_open(&input, buffer_c_string(&path), NULL);
+    if (!error_is(error)) {
+        error = keep_answers(input, out);
+        input_close(input);
+    }
+    buffer_release(&path);
+    return error;
 }

@@ -36,4 +36,8 @@ void event_file_digest(const struct event_file *file, char hex[33]);
 struct error event_file_commit(struct event_file **file) MUST_CHECK;
 void event_file_discard(struct event_file **file); /* NULL is allowed */
 
+/* Append the answers of the program that decided in a recorded run, as struct process_options takes them: what stands
+ * between a cycle and the end of its answer. */
+struct error event_file_answers(const char *folder, struct buffer *out) MUST_CHECK;
+
 #endif

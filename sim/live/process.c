@@ -96,12 +96,6 @@ static int spawn(struct process *process, int in_fd, int out_fd)
     return failure;
 }
 
-static struct error open_answers(struct process *process)
-{
-    process->from_fd = open(process->options.answers, O_RDONLY | O_CLOEXEC);
-    return process->from_fd < 0 ? error_io("open", process->options.answers, errno) : ERROR_OK;
-}
-
 static struct error start(struct process *process)
 {
     int to[2] = {-1, -1}, from[2] = {-1, -1}, failure = 0;
@@ -164,8 +158,6 @@ static struct error gone(const struct process *process)
 {
     siginfo_t end = {0};
     char what[96];
-    if (process->options.answers != NULL)
-        return error_new(ERROR_DATA, "the recorded decisions end before the run does");
     if (!has_ended(process, LEAVE_MS, &end))
         return complain(process, "closed its output before it had answered");
     if (end.si_code == CLD_EXITED)
@@ -273,6 +265,8 @@ static struct error take_answer(struct process *process, struct wire_done *done)
         const char *at = process->from.bytes + process->taken;
         size_t length = process->from.length - process->taken;
         const char *end = length > 0 ? memchr(at, '\n', length) : NULL;
+        if (end == NULL && process->options.answers.at != NULL)
+            return error_new(ERROR_DATA, "the recorded decisions end before the run does");
         if (end == NULL) {
             TRY(await(process, deadline));
             continue;
@@ -336,12 +330,15 @@ struct error process_open(struct process **out, const struct process_options *op
     if (options->sharing != NULL)
         referee_share(process->referee, options->sharing, options->queues);
     process->now = -1;
-    if (options->answers == NULL)
-        wire_write_header(&process->to, options->cluster, options->queues, options->policy);
-    struct error error = options->answers != NULL ? open_answers(process) : start(process);
-    if (error_is(error))
-        process_close(&process);
     *out = process;
+    if (options->answers.at != NULL) {
+        buffer_text(&process->from, options->answers);
+        return ERROR_OK;
+    }
+    wire_write_header(&process->to, options->cluster, options->queues, options->policy);
+    struct error error = start(process);
+    if (error_is(error))
+        process_close(out);
     return error;
 }
 

@@ -27,9 +27,8 @@ struct process; /* opaque */
 
 struct process_options {
     const char *command; /* for the shell; borrowed until process_close, like the fields below */
-    const char
-        *answers;       /* a file of such a program's answers, which is read in its place; NULL: `command` is started */
-    int64_t timeout_ms; /* real time allowed for a cycle; for the first cycle this includes its start */
+    struct text answers; /* of such a program, which are read in its place; at NULL: `command` is started */
+    int64_t timeout_ms;  /* real time allowed for a cycle; for the first cycle this includes its start */
     const struct cluster *cluster;
     struct queue_table *queues;          /* may grow */
     struct text policy;                  /* for the header: see wire_write_header */

@@ -26,7 +26,6 @@
 #ifndef SIM_NETWORK_NETWORK_H
 #define SIM_NETWORK_NETWORK_H
 
-#include "policies/util/archive.h"
 #include "topologies/gang_place.h"
 
 struct network;
@@ -55,9 +54,5 @@ double network_mean(const struct network *network, uint32_t slot);
 
 /* How many flows were solved so far: each settling counts those of the components that it touched. */
 uint64_t network_solved(const struct network *network);
-
-/* Save a network that is settled, or load into a new one of the same links (policies/util/archive.h).  slot_count:
- * slots are below it.  O(flows x their links). */
-void network_archive(struct archive *archive, struct network *network, uint32_t slot_count);
 
 #endif

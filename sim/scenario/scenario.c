@@ -5,6 +5,7 @@
 
 #include "base/buffer.h"
 #include "policies/config/presets.h"
+#include "sim/plugins/guard.h"
 #include "sim/scenario/scenario_files.h"
 #include "sim/scenario/scenario_gate.h"
 #include "sim/scenario/world_read.h"
@@ -571,4 +572,16 @@ struct error scenario_open(const struct scenario *scenario, struct job_source **
         *source = NULL;
     }
     return error;
+}
+
+struct engine_config scenario_engine(const struct scenario *scenario, struct job_source *source)
+{
+    return (struct engine_config){.watch = &guard_watch,
+                                  .cluster = scenario->cluster,
+                                  .source = source,
+                                  .policy = &scenario->policy,
+                                  .world = scenario->world,
+                                  .seed = scenario->seed,
+                                  .typical = scenario->typical,
+                                  .typical_count = scenario->typical_count};
 }

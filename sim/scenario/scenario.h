@@ -95,4 +95,7 @@ struct error scenario_policy_doc(struct json_doc **doc, const char *policy) MUST
 /* The jobs of the scenario.  Its queues are filled in. */
 struct error scenario_open(const struct scenario *scenario, struct job_source **source) MUST_CHECK;
 
+/* The run of the scenario with these jobs, plug-ins watched, without sinks; both are borrowed. */
+struct engine_config scenario_engine(const struct scenario *scenario, struct job_source *source);
+
 #endif

@@ -24,7 +24,6 @@
 #include <stdint.h>
 
 #include "base/time.h"
-#include "policies/util/archive.h"
 
 struct storage;
 
@@ -48,12 +47,6 @@ time_ns storage_next(const struct storage *storage);
 /* End a transfer that is whole at `now`, those with the least left to move first, then the lowest slot; false: there is
  * none. */
 bool storage_take(struct storage *storage, time_ns now, uint32_t *slot);
-
-uint32_t storage_count(const struct storage *storage); /* of the transfers under way */
-
-/* Save, or load into a new storage of the same rates (policies/util/archive.h).  slot_count: slots are below it.
- * O(transfers). */
-void storage_archive(struct archive *archive, struct storage *storage, uint32_t slot_count, time_ns now);
 
 /* The time that a transfer takes alone. */
 time_ns storage_alone(int64_t bytes_per_s, int64_t node_bytes_per_s, int64_t bytes, uint32_t nodes);

@@ -95,9 +95,8 @@ struct error bundle_read(struct bundle *out, const char *path) MUST_CHECK;
 struct error bundle_give(struct bundle *bundle, const struct bundle_file *given, size_t count) MUST_CHECK;
 struct scenario_options bundle_scenario(struct bundle *bundle, size_t run);
 
-/* The file of the decisions that another program made in the run, to be given to struct run_options; NULL: there are
- * none. */
-struct error bundle_decisions(struct bundle *bundle, const char **path) MUST_CHECK;
+/* The decisions that another program made in the run, for struct run_options; at NULL: there are none. */
+struct text bundle_decisions(const struct bundle *bundle);
 
 void bundle_release(struct bundle *bundle);
 

@@ -7,7 +7,7 @@
 #include "sim/live/event_file.h"
 #include "sim/scenario/scenario_files.h"
 #include "studies/bundle/bundle.h"
-#include "studies/comparison_page/comparison_folder.h"
+#include "studies/comparison_show/comparison_folder.h"
 #include "studies/run/record_gate.h"
 #include "studies/sweep/sweep_results.h"
 
@@ -195,32 +195,10 @@ static struct error add_run(struct making *making, const struct result *record, 
 
 /* ---- Decisions of another program ---- */
 
-/* Keep the answers: what stands between a cycle and the end of its answer. */
-static struct error keep_answers(struct input *input, struct buffer *answers)
-{
-    static const char cycle[] = "{\"cycle\":", done[] = "{\"done\":";
-    struct text line;
-    bool has, is_answer = false;
-    while (true) {
-        TRY(input_line(input, &line, &has));
-        if (!has)
-            return ERROR_OK;
-        if (is_answer) {
-            buffer_text(answers, line);
-            buffer_char(answers, '\n');
-        }
-        if (line.length >= sizeof cycle - 1 && memcmp(line.at, cycle, sizeof cycle - 1) == 0)
-            is_answer = true;
-        else if (line.length >= sizeof done - 1 && memcmp(line.at, done, sizeof done - 1) == 0)
-            is_answer = false;
-    }
-}
-
 static struct error add_decisions(struct making *making, const struct result_manifest *manifest)
 {
     const char *record = making->source->record, *digest = NULL;
-    struct buffer path = {0}, answers = {0};
-    struct input *input = NULL;
+    struct buffer answers = {0};
     for (size_t i = 0; i < manifest->file_count; i++)
         if (strcmp(manifest->files[i].name, EVENT_FILE) == 0)
             digest = manifest->files[i].digest;
@@ -233,14 +211,7 @@ static struct error add_decisions(struct making *making, const struct result_man
         error_set_hint(&error, "run it again with --events");
         return error;
     }
-    buffer_format(&path, "%s/" EVENT_FILE, record);
-    struct error error = input_check_plain(buffer_c_string(&path));
-    if (!error_is(error))
-        error = input_open(&input, buffer_c_string(&path), NULL);
-    if (!error_is(error)) {
-        error = keep_answers(input, &answers);
-        input_close(input);
-    }
+    struct error error = event_file_answers(record, &answers);
     if (!error_is(error) && answers.length > making->source->text_max)
         error = error_new(ERROR_DATA, "the recorded decisions are %zu MiB of text: --input-mib allows more",
                           answers.length >> 20);
@@ -252,7 +223,6 @@ static struct error add_decisions(struct making *making, const struct result_man
         decisions->is_used = true;
     }
     buffer_release(&answers);
-    buffer_release(&path);
     return error;
 }
 

@@ -203,17 +203,12 @@ struct scenario_options bundle_scenario(struct bundle *bundle, size_t run)
     return (struct scenario_options){.text = own->scenario_text, .gate = &bundle->gate};
 }
 
-struct error bundle_decisions(struct bundle *bundle, const char **path)
+struct text bundle_decisions(const struct bundle *bundle)
 {
-    *path = NULL;
-    for (size_t i = 0; i < bundle->input_count; i++) {
-        struct bundle_input *input = &bundle->inputs[i];
-        if (strcmp(input->role, "decisions") != 0)
-            continue;
-        TRY(make_file(input));
-        *path = input->path;
-    }
-    return ERROR_OK;
+    for (size_t i = 0; i < bundle->input_count; i++)
+        if (strcmp(bundle->inputs[i].role, "decisions") == 0)
+            return bundle->inputs[i].text;
+    return (struct text){NULL, 0};
 }
 
 void bundle_release(struct bundle *bundle)

@@ -6,7 +6,6 @@
 
 #include "base/output.h"
 #include "sim/live/process.h"
-#include "sim/plugins/guard.h"
 #include "studies/check/check_cases.h"
 #include "studies/worlds/shaped_scenario.h"
 
@@ -187,17 +186,10 @@ static void run(const struct check_subject *subject, const struct scenario *scen
                                             .sharing = &scenario->policy};
     if (subject->command != NULL)
         error = process_open(&process, &options);
-    const struct engine_config config = {.watch = &guard_watch,
-                                         .cluster = scenario->cluster,
-                                         .source = source,
-                                         .policy = &scenario->policy,
-                                         .world = scenario->world,
-                                         .typical = scenario->typical,
-                                         .typical_count = scenario->typical_count,
-                                         .seed = scenario->seed,
-                                         .decider = process != NULL ? process_decider(process) : NULL,
-                                         .listener = &watch->outside,
-                                         .is_checked = true};
+    struct engine_config config = scenario_engine(scenario, source);
+    config.decider = process != NULL ? process_decider(process) : NULL;
+    config.listener = &watch->outside;
+    config.is_checked = true;
     if (!error_is(error))
         error = engine_run(&config, &result);
     if (error_is(error))

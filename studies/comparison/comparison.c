@@ -35,7 +35,9 @@ static void note_chance(struct comparison *comparison, const char *scenario_json
 static struct error open_scenario(struct comparison *comparison, size_t side, struct side_facts *facts)
 {
     struct scenario scenario;
-    struct error error = scenario_load(&scenario, &comparison->options->sides[side].scenario);
+    const struct scenario_options *options = &comparison->options->sides[side].scenario;
+    struct error error = comparison->options->fork != NULL ? fork_scenario(&comparison->moment, &scenario, options)
+                                                           : scenario_load(&scenario, options);
     if (!error_is(error) && comparison->options->gates == NULL && comparison->gates.count == 0)
         error = run_gates(&scenario, &comparison->arena, &comparison->gates);
     if (!error_is(error)) {
@@ -112,7 +114,7 @@ static void choose_seeds(struct comparison *comparison, const struct side_facts 
         count = COMPARISON_SEEDS_PLAIN;
     if (baseline != NULL && baseline->run_count < count)
         count = baseline->run_count;
-    if (baseline == NULL && record != SIZE_MAX)
+    if (options->fork != NULL || (baseline == NULL && record != SIZE_MAX))
         count = 1;
     comparison->seeds = arena_alloc_array(&comparison->arena, count, uint64_t);
     comparison->seed_count = comparison->seed_capacity = count;
@@ -263,10 +265,14 @@ struct error comparison_run(struct comparison *comparison, const struct comparis
     *comparison = (struct comparison){.options = options, .side_count = options->side_count};
     if (options->gates != NULL)
         comparison->gates = *options->gates;
+    if (options->fork != NULL)
+        TRY(fork_open(&comparison->moment, options->fork, options->fork_at, &options->sides[0].scenario));
     TRY(open_sides(comparison, &may_be_exact));
     if (options->on_begin != NULL)
         TRY(options->on_begin(options->begin_self));
     TRY(open_programs(comparison));
+    if (options->fork != NULL)
+        TRY(fork_replay(&comparison->moment, &(struct fork_how){.stop = options->stop}));
     TRY(run_looks(comparison, may_be_exact));
     comparison->is_partial = is_stopped(comparison);
     comparison_find_long(comparison);
@@ -298,6 +304,7 @@ void comparison_release(struct comparison *comparison)
     mem_free(comparison->rows);
     mem_free(comparison->blocks);
     mem_free(comparison->shake);
+    fork_release(&comparison->moment);
     arena_release(&comparison->arena);
     arena_release(&comparison->look_arena);
     *comparison = (struct comparison){0};

@@ -10,7 +10,11 @@
  *   comparison_release(&comparison);                            (on error too)
  *
  * Seeds: the base's own, and those after it.  With gates and `is_sequential`, 5 seeds are run, then 10, 20 and 40 as
- * long as a gate is inconclusive; see reports/statistics/looks.h.  Records have the seed that they have.  Where no side
+ * long as a gate is inconclusive; see reports/statistics/looks.h.  Records have the seed that they have.
+ *
+ * Or all sides go on from one moment of a record, each under its own policy: the record is replayed once, and each side
+ * goes on in a child of this process (studies/run/fork.h).
+ *  Where no side
  * has a random part, one run of each is exact and its values decide.
  *
  * Law: the result depends on the sides, the seeds and the gates only, not on the number of workers.  A run that fails
@@ -28,6 +32,7 @@
 #include "reports/long_run.h"
 #include "reports/values.h"
 #include "sim/scenario/scenario.h"
+#include "studies/run/fork.h"
 #include "studies/run/rerun.h"
 
 enum {
@@ -53,6 +58,8 @@ struct comparison_options {
     size_t seed_count;          /* at most; 1 .. COMPARISON_SEEDS_MAX */
     bool is_sequential;         /* stop when all gates are decided; without gates run COMPARISON_SEEDS_PLAIN */
     size_t worker_count;        /* runs at the same time */
+    const char *fork;           /* the folder of the record from which all sides go on; NULL: they begin at 0 */
+    time_ns fork_at;            /* the moment */
     const struct gates *gates;  /* in place of those of the scenarios; NULL: the first side that has gates gives them */
     double alpha;               /* 0.05: of the gates together; intervals of the table have the level 1 - alpha */
     bool finds_first;           /* seek the first decision in which each candidate differs from the base */
@@ -137,6 +144,7 @@ struct comparison {
     size_t row_count;
     struct difference
         *differences[COMPARISON_SIDES_MAX]; /* by side (none for the base), row_count each, in row order */
+    struct fork moment;                     /* of options->fork; else {0} */
     struct gates gates;
     struct comparison_verdict *verdicts;
     size_t verdict_count;

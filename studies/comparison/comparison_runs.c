@@ -77,7 +77,8 @@ static struct error run_task(void *self, size_t index, struct buffer *out)
     struct trial trial = {.version = options->version,
                           .scenario = options->sides[task->side].scenario,
                           .seed = batch->comparison->seeds[task->seed],
-                          .sink = batch->comparison->keeps_waits ? &sink : NULL};
+                          .sink = batch->comparison->keeps_waits ? &sink : NULL,
+                          .moment = options->fork != NULL ? &batch->comparison->moment : NULL};
     if (task->seed == 0 && options->records != NULL)
         trial.record = options->records[task->side];
     struct error error = trial_run(&trial, out);

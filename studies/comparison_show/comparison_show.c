@@ -7,12 +7,13 @@ const char *const comparison_format_names[] = {"text", "markdown", "json", "juni
 void comparison_write(const struct comparison *comparison, enum comparison_format format,
                       const struct comparison_show *show, struct buffer *out)
 {
+    struct show *document = NULL;
     switch (format) {
     case COMPARISON_TEXT:
-        comparison_write_text(comparison, show, out);
-        break;
     case COMPARISON_MARKDOWN:
-        comparison_write_markdown(comparison, show, out);
+        document = comparison_show_new(comparison, show, NULL);
+        (format == COMPARISON_TEXT ? show_text : show_markdown)(document, out);
+        show_free(document);
         break;
     case COMPARISON_JSON:
         comparison_write_json(comparison, out);

@@ -13,6 +13,7 @@
 #ifndef STUDIES_COMPARISON_SHOW_COMPARISON_SHOW_H
 #define STUDIES_COMPARISON_SHOW_COMPARISON_SHOW_H
 
+#include "reports/show.h"
 #include "studies/comparison/comparison.h"
 
 struct comparison_show {
@@ -28,6 +29,18 @@ enum comparison_format {
     COMPARISON_GITHUB,
 };
 extern const char *const comparison_format_names[]; /* NULL-terminated */
+
+/* Where the page will be, and the records that it draws and leads to. */
+struct comparison_page {
+    const char *folder;                        /* that the page will be in; links are relative to it */
+    const char *records[COMPARISON_SIDES_MAX]; /* of the run with the first seed, for the curves; NULL: none */
+    const char *folders[COMPARISON_SIDES_MAX]; /* the name of a record that will be in `folder`; NULL: it stays */
+};
+
+/* The comparison as a document, to be freed with show_free.  page NULL: for words alone.  Every value on the page is
+ * one of COMPARISON_JSON, or the mean of its values by seed. */
+struct show *comparison_show_new(const struct comparison *comparison, const struct comparison_show *how,
+                                 const struct comparison_page *page);
 
 void comparison_write(const struct comparison *comparison, enum comparison_format format,
                       const struct comparison_show *show, struct buffer *out);

@@ -180,6 +180,14 @@ const struct comparison_run *comparison_failed(const struct comparison *comparis
     return NULL;
 }
 
+const struct comparison_run *comparison_first_run(const struct comparison *comparison, size_t side)
+{
+    for (size_t seed = 0; seed < comparison->seed_count; seed++)
+        if (comparison->sides[side].runs[seed].state == COMPARISON_RUN_DONE)
+            return &comparison->sides[side].runs[seed];
+    return NULL;
+}
+
 bool comparison_write_first(const struct comparison *comparison, size_t side, const char *indent, struct buffer *out)
 {
     const struct comparison_first *first = &comparison->sides[side].first;

@@ -1,4 +1,4 @@
-/* studies/comparison_show/comparison_view.h -- what the formats of a comparison share; for comparison_*.c only. */
+/* studies/comparison_show/comparison_view.h -- what the formats of a comparison share; for comparison_*.c of this room only. */
 #ifndef STUDIES_COMPARISON_SHOW_COMPARISON_VIEW_H
 #define STUDIES_COMPARISON_SHOW_COMPARISON_VIEW_H
 
@@ -41,22 +41,21 @@ void comparison_write_verdict(const struct comparison *comparison, struct buffer
 /* The run that failed with this index among them; NULL past the end. */
 const struct comparison_run *comparison_failed(const struct comparison *comparison, size_t index, size_t *side);
 
+/* The first run of the side that is done; NULL: none is. */
+const struct comparison_run *comparison_first_run(const struct comparison *comparison, size_t side);
+
 /* Append where the candidate of this name first decided otherwise than the base, each line behind `indent`: the heading
  * "The first decision of mine that differs, with seed 1" is the caller's.  False: nothing is known, nothing is written,
  * since it was not sought. */
 bool comparison_write_first(const struct comparison *comparison, size_t side, const char *indent, struct buffer *out);
 
-/* Append how the queue times of the jobs differ in one run of each side, each line behind `indent`; the heading is the
- * caller's.  False: there are several seeds, nothing is written. */
-bool comparison_write_long(const struct comparison *comparison, size_t side, const char *indent, struct buffer *out);
-#define COMPARISON_LONG_HEADING "One long run: the queue time of each job less that of the base, by batch means"
-
 /* The side of this name; SIZE_MAX: there is none. */
 size_t comparison_find_side(const struct comparison *comparison, const char *name);
 
-void comparison_write_markdown(const struct comparison *comparison, const struct comparison_show *show,
-                               struct buffer *out);
-void comparison_write_text(const struct comparison *comparison, const struct comparison_show *show, struct buffer *out);
+/* Sections of the page: the sides with their settings and records; what made the runs. */
+void comparison_add_sides(struct show *show, const struct comparison *comparison, const struct comparison_page *page);
+void comparison_add_origin(struct show *show, const struct comparison *comparison);
+
 void comparison_write_json(const struct comparison *comparison, struct buffer *out);
 void comparison_write_junit(const struct comparison *comparison, struct buffer *out);
 void comparison_write_github(const struct comparison *comparison, struct buffer *out);

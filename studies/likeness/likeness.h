@@ -8,7 +8,7 @@
  *   TRY(likeness_side_read(&likeness.sides[0], "original", source_a));
  *   TRY(likeness_side_read(&likeness.sides[1], "model", source_b));
  *   likeness_judge(&likeness);
- *   likeness_text(&likeness, &out);
+ *   struct show *show = likeness_show_new(&likeness, "Two traces");
  *   likeness_release(&likeness);
  *
  * Laws: sides are as read, jobs without GPUs included; quantiles are nearest ranks.  A number that is not defined is
@@ -17,6 +17,7 @@
 #ifndef STUDIES_LIKENESS_LIKENESS_H
 #define STUDIES_LIKENESS_LIKENESS_H
 
+#include "reports/show.h"
 #include "base/buffer.h"
 #include "workloads/readers/source.h"
 
@@ -64,9 +65,9 @@ void likeness_judge(struct likeness *likeness);
 bool likeness_is_within(const struct likeness *likeness, double part);
 bool likeness_row_is_within(const struct likeness_row *row, double part);
 
-void likeness_text(const struct likeness *likeness, struct buffer *out);
+/* To be freed with show_free; title NULL: no page is made of it. */
+struct show *likeness_show_new(const struct likeness *likeness, const char *title);
 void likeness_json(const struct likeness *likeness, struct buffer *out);
-void likeness_page(const struct likeness *likeness, const char *title, struct buffer *out);
 void likeness_release(struct likeness *likeness);
 
 #endif

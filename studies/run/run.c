@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "reports/html.h"
-#include "sim/plugins/guard.h"
+#include "reports/run_show.h"
 
 const char *run_policy_name(const struct run *run)
 {
@@ -53,8 +52,9 @@ static struct error open_events(struct run *run)
 
 static struct error open_process(struct run *run)
 {
-    const char *decisions = run->options->decisions;
-    struct process_options options = {.command = decisions != NULL ? "the recorded decisions" : run->options->scheduler,
+    const struct text decisions = run->options->decisions;
+    struct process_options options = {.command =
+                                          decisions.at != NULL ? "the recorded decisions" : run->options->scheduler,
                                       .answers = decisions,
                                       .timeout_ms = run->options->scheduler_timeout_ms,
                                       .cluster = run->scenario.cluster,
@@ -73,8 +73,6 @@ static struct error open_record(struct run *run, const char *const *model_names)
     TRY(record_files_open(&run->files, run->options->out, model_names));
     if (run->options->has_events)
         TRY(open_events(run));
-    if (run->options->save_count > 0)
-        TRY(moment_file_open(&run->moments, run->options->out));
     TRY(output_open_inside(&run->page, run->options->out, HTML_FILE, OUTPUT_PLAIN));
     return output_open_inside(&run->summary, run->options->out, RESULT_FILE, OUTPUT_PLAIN);
 }
@@ -94,6 +92,21 @@ static struct error check_guarantees(const struct policy_config *policy)
     return error;
 }
 
+/* Replay the record that is forked, unless that is done, and go on from the moment. */
+static struct error go_on(struct run *run, const struct engine_config *config)
+{
+    if (run->fork == &run->own_fork)
+        TRY(fork_replay(run->fork, &(struct fork_how){.is_checked = config->is_checked,
+                                                      .stop = config->stop,
+                                                      .on_progress = config->on_progress,
+                                                      .progress_self = config->progress_self}));
+    TRY(fork_go_on(run->fork, &run->scenario, config->sinks, config->sink_count));
+    run->source = run->fork->source;
+    run->result = run->fork->result;
+    run->fork->result.stall = ERROR_OK;
+    return ERROR_OK;
+}
+
 static struct error simulate(struct run *run)
 {
     const char *model_names[CLUSTER_MODELS_MAX + 1] = {NULL};
@@ -101,7 +114,7 @@ static struct error simulate(struct run *run)
     const struct cluster *cluster = run->scenario.cluster;
     for (uint32_t m = 0; m < cluster->model_count; m++)
         model_names[m] = cluster->models[m].name;
-    if (options->is_checked && options->scheduler == NULL && options->decisions == NULL)
+    if (options->is_checked && options->scheduler == NULL && options->decisions.at == NULL)
         TRY(check_guarantees(&run->scenario.policy));
     struct record_sink sinks[3] = {metrics_sink(run->metrics)};
     size_t sink_count = 1;
@@ -113,33 +126,20 @@ static struct error simulate(struct run *run)
         sinks[sink_count++] = *options->sink;
     if (options->on_begin != NULL)
         options->on_begin();
-    TRY(open_process(run));
-    struct engine_config config = {.watch = &guard_watch,
-                                   .cluster = cluster,
-                                   .source = run->source,
-                                   .policy = &run->scenario.policy,
-                                   .world = run->scenario.world,
-                                   .typical = run->scenario.typical,
-                                   .typical_count = run->scenario.typical_count,
-                                   .seed = run->scenario.seed,
-                                   .sinks = sinks,
-                                   .sink_count = sink_count,
-                                   .is_checked = options->is_checked,
-                                   .stop = options->stop,
-                                   .on_progress = options->on_progress,
-                                   .progress_self = options->progress_self};
-    config.fork = run->fork.moment;
-    if (run->moments != NULL) {
-        config.saves = options->saves;
-        config.save_count = options->save_count;
-        config.on_moment = moment_file_add;
-        config.moment_self = run->moments;
-    }
+    if (run->fork == NULL)
+        TRY(open_process(run));
+    struct engine_config config = scenario_engine(&run->scenario, run->source);
+    config.sinks = sinks;
+    config.sink_count = sink_count;
+    config.is_checked = options->is_checked;
+    config.stop = options->stop;
+    config.on_progress = options->on_progress;
+    config.progress_self = options->progress_self;
     if (run->process != NULL)
         config.decider = process_decider(run->process);
     if (run->events != NULL)
         config.listener = event_file_listener(run->events);
-    TRY(engine_run(&config, &run->result));
+    TRY(run->fork != NULL ? go_on(run, &config) : engine_run(&config, &run->result));
     if (options->stop == NULL || *options->stop == 0)
         TRY(job_source_check(run->source));
     metrics_finish(run->metrics);
@@ -152,8 +152,10 @@ static struct error load_scenario(struct run *run)
     struct scenario_options scenario = run->options->scenario;
     if (run->options->fork == NULL)
         return scenario_load(&run->scenario, &scenario);
-    TRY(fork_open(&run->fork, run->options->fork, run->options->fork_at, run->options->version));
-    return fork_scenario(&run->fork, &run->scenario, &scenario);
+    if (run->options->moment == NULL)
+        TRY(fork_open(&run->own_fork, run->options->fork, run->options->fork_at, &scenario));
+    run->fork = run->options->moment != NULL ? run->options->moment : &run->own_fork;
+    return fork_scenario(run->fork, &run->scenario, &scenario);
 }
 
 struct error run_simulate(struct run *run, const struct run_options *options)
@@ -163,8 +165,9 @@ struct error run_simulate(struct run *run, const struct run_options *options)
     struct gates gates;
     TRY(run_service_levels(&run->scenario, &run->arena, &run->levels));
     TRY(run_gates(&run->scenario, &run->arena, &gates));
-    TRY(scenario_open(&run->scenario, &run->source));
-    if (options->out != NULL || options->keeps_arrivals)
+    if (run->fork == NULL)
+        TRY(scenario_open(&run->scenario, &run->source));
+    if (run->fork == NULL && (options->out != NULL || options->keeps_arrivals))
         job_source_keep_arrivals(run->source);
     run->metrics = metrics_new();
     return simulate(run);
@@ -178,17 +181,13 @@ static struct error commit_events(struct run *run)
     return run->events != NULL ? event_file_commit(&run->events) : folder_remove(run->folder, EVENT_FILE);
 }
 
-static struct error commit_moments(struct run *run)
-{
-    return run->moments != NULL ? moment_file_commit(&run->moments) : folder_remove(run->folder, MOMENT_FILE);
-}
-
 /* What a manifest borrows. */
 struct manifest {
     struct result_manifest result;
-    struct result_input *inputs; /* owned */
-    struct result_file files[RECORD_FILE_COUNT + 2];
-    char digests[RECORD_FILE_COUNT + 2][33];
+    struct result_input *inputs;  /* owned */
+    struct result_before *before; /* owned */
+    struct result_file files[RECORD_FILE_COUNT + 1];
+    char digests[RECORD_FILE_COUNT + 1][33];
     char fingerprint[17], arrivals[17];
 };
 
@@ -216,9 +215,9 @@ static void fill_inputs(const struct run *run, struct manifest *manifest)
     size_t count = 0;
     if (run->scenario.digest[0] != '\0')
         inputs[count++] = (struct result_input){.role = "scenario", .name = path, .digest = run->scenario.digest};
-    if (run->fork.moment != NULL)
+    if (run->fork != NULL)
         inputs[count++] =
-            (struct result_input){.role = "record", .name = run->fork.folder, .digest = run->fork.list.digest};
+            (struct result_input){.role = "record", .name = run->fork->folder, .digest = run->fork->digest};
     if (run->scenario.cluster_path[0] != '\0')
         inputs[count++] = (struct result_input){
             .role = "cluster", .name = run->scenario.cluster_path, .digest = run->scenario.cluster_digest};
@@ -268,10 +267,10 @@ static void fill_manifest(const struct run *run, struct manifest *manifest)
                      .declared_by_row = facts->declared_by_row,
                      .declared_row_count = facts->declared_row_count},
         .scenario_json = run->scenario.resolved};
-    if (run->fork.moment != NULL)
-        manifest->result.fork = (struct result_fork){.fingerprint = run->fork.record.manifest.fingerprint,
-                                                     .at = run->fork.moment->at,
-                                                     .is_adopted = run->result.is_adopted};
+    if (run->fork != NULL) {
+        manifest->before = mem_zalloc(run->fork->part_count, sizeof *manifest->before);
+        manifest->result.fork = fork_told(run->fork, &run->scenario, manifest->before);
+    }
     fill_inputs(run, manifest);
 }
 
@@ -288,29 +287,23 @@ static void fill_files(const struct run *run, struct manifest *manifest)
         manifest->files[count] = (struct result_file){EVENT_FILE, manifest->digests[count]};
         count++;
     }
-    if (run->moments != NULL) {
-        moment_file_digest(run->moments, manifest->digests[count]);
-        manifest->files[count] = (struct result_file){MOMENT_FILE, manifest->digests[count]};
-        count++;
-    }
     manifest->result.files = manifest->files;
     manifest->result.file_count = count;
 }
 
 struct error run_result_text(const struct run *run, const struct result_host *host, struct buffer *out)
 {
-    struct manifest manifest;
+    struct manifest manifest = {.before = NULL};
     fill_manifest(run, &manifest);
     result_text(&manifest.result, run->metrics, host, out);
     mem_free(manifest.inputs);
+    mem_free(manifest.before);
     return ERROR_OK;
 }
 
 static struct error seal_rows(struct run *run)
 {
     TRY(record_files_seal(run->files));
-    if (run->moments != NULL)
-        TRY(moment_file_seal(run->moments));
     return run->events != NULL ? event_file_seal(run->events) : ERROR_OK;
 }
 
@@ -321,7 +314,6 @@ static struct error commit_all(struct run *run)
 {
     TRY(folder_remove(run->folder, RESULT_FILE));
     TRY(commit_events(run));
-    TRY(commit_moments(run));
     TRY(record_files_commit(&run->files));
     TRY(output_commit(&run->page));
     return output_commit(&run->summary);
@@ -332,12 +324,17 @@ static struct error commit(struct run *run, struct manifest *manifest, const str
     struct result_host here = host != NULL ? *host : (struct result_host){0};
     char folder[PATH_MAX];
     here.folder = getcwd(folder, sizeof folder);
-    struct html_options options = {.title = scenario_title(&run->scenario),
-                                   .cluster = run->scenario.cluster->name,
-                                   .policy = run_policy_name(run),
-                                   .arguments = run->options->arguments};
+    const struct run_show options = {.title = scenario_title(&run->scenario),
+                                     .cluster = run->scenario.cluster->name,
+                                     .policy = run_policy_name(run),
+                                     .arguments = run->options->arguments,
+                                     .levels = &run->levels,
+                                     .manifest = &manifest->result,
+                                     .is_activity_assumed = run->scenario.workload.synth != NULL};
     fill_manifest(run, manifest);
-    html_text(run->metrics, &manifest->result, &options, output_buffer(run->page));
+    struct show *show = run_show_new(run->metrics, &options);
+    show_page(show, NULL, output_buffer(run->page));
+    show_free(show);
     TRY(output_seal(run->page));
     TRY(seal_rows(run));
     fill_files(run, manifest);
@@ -348,9 +345,10 @@ static struct error commit(struct run *run, struct manifest *manifest, const str
 
 struct error run_commit(struct run *run, const struct result_host *host)
 {
-    struct manifest manifest;
+    struct manifest manifest = {.before = NULL};
     struct error error = commit(run, &manifest, host);
     mem_free(manifest.inputs);
+    mem_free(manifest.before);
     return error;
 }
 
@@ -359,14 +357,14 @@ void run_release(struct run *run)
     error_release(&run->result.stall); /* it is set if the caller did not show it */
     record_files_discard(&run->files);
     event_file_discard(&run->events);
-    moment_file_discard(&run->moments);
-    fork_release(&run->fork);
+    if (run->fork == NULL)
+        job_source_close(run->source);
+    fork_release(&run->own_fork);
     process_close(&run->process);
     output_discard(&run->page);
     output_discard(&run->summary);
     folder_close(&run->folder);
     metrics_free(run->metrics);
-    job_source_close(run->source);
     scenario_release(&run->scenario);
     arena_release(&run->arena);
 }

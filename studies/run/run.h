@@ -33,7 +33,7 @@ struct run_options {     /* all but `version` may be NULL, 0 or false */
     const char *out;                /* the record's folder; NULL: no record */
     bool has_events;                /* the record has every fact and decision too; needs `out` */
     const char *scheduler;          /* the command of another program that decides */
-    const char *decisions;          /* a file of its recorded answers, in its place (sim/live/process.h) */
+    struct text decisions;          /* its recorded answers, in its place (sim/live/process.h); at NULL: none */
     int64_t scheduler_timeout_ms;   /* the real time that it has for a cycle */
     bool is_checked;                /* verify the invariants at every instant */
     bool keeps_arrivals;            /* hash the arrivals, for run_result_text and the record */
@@ -44,26 +44,24 @@ struct run_options {     /* all but `version` may be NULL, 0 or false */
     void (*on_begin)(void);
     void (*on_progress)(void *self, const struct engine_progress *progress);
     void *progress_self;
-    const time_ns *saves; /* moments that the record gets (sim/engine/moment.h), in order, each once; needs `out` */
-    uint32_t save_count;
     const char *fork;             /* the folder of a record, whose scenario is taken; NULL: the run begins at 0 */
-    time_ns fork_at;              /* a moment of that record */
+    time_ns fork_at;              /* the moment of that record at which the run begins */
+    struct fork *moment;          /* the same moment, replayed already; borrowed, and used up; NULL: it is made here */
     const char *const *arguments; /* the command line, for the page; NULL-terminated; NULL: none */
 };
 
 struct run {
     const struct run_options *options; /* borrowed */
     struct scenario scenario;
-    struct job_source *source;
-    struct metrics *metrics; /* complete after run_simulate */
+    struct job_source *source; /* of a fork that of its replay */
+    struct metrics *metrics;   /* complete after run_simulate */
     struct engine_result result;
     struct service_levels levels; /* in the arena */
     struct folder *folder;        /* of the record, held until run_release; NULL without one, like the next three */
     struct record_files *files;
     struct output *page, *summary; /* report.html and result.json */
     struct event_file *events;     /* NULL without events */
-    struct moment_file *moments;   /* NULL without moments */
-    struct fork fork;              /* {0}: the run begins at 0 */
+    struct fork *fork, own_fork;   /* own_fork, or the moment of the options; NULL: the run begins at 0 */
     struct process *process;       /* NULL if the library decides */
     struct arena arena;
 };

@@ -1,7 +1,5 @@
 #include "studies/run/side.h"
 
-#include "sim/plugins/guard.h"
-
 struct error side_open(struct side *side, const struct scenario_options *options)
 {
     *side = (struct side){0};
@@ -11,20 +9,13 @@ struct error side_open(struct side *side, const struct scenario_options *options
 static struct error run_source(const struct side *side, const struct side_run *run, struct job_source *source)
 {
     struct engine_result result;
-    struct engine_config config = {.watch = &guard_watch,
-                                   .cluster = side->scenario.cluster,
-                                   .source = source,
-                                   .policy = &side->scenario.policy,
-                                   .world = side->scenario.world,
-                                   .typical = side->scenario.typical,
-                                   .typical_count = side->scenario.typical_count,
-                                   .seed = side->scenario.seed,
-                                   .listener = run->listener,
-                                   .sinks = run->sink,
-                                   .sink_count = run->sink != NULL,
-                                   .stop = run->stop,
-                                   .on_end = run->on_end,
-                                   .end_self = run->end_self};
+    struct engine_config config = scenario_engine(&side->scenario, source);
+    config.listener = run->listener;
+    config.sinks = run->sink;
+    config.sink_count = run->sink != NULL;
+    config.stop = run->stop;
+    config.on_end = run->on_end;
+    config.end_self = run->end_self;
     if (run->until < config.world.end)
         config.world.end = run->until;
     TRY(engine_run(&config, &result));

@@ -20,9 +20,13 @@ struct error trial_run(const struct trial *trial, struct buffer *out)
                                   .scenario = trial->scenario,
                                   .out = trial->record,
                                   .sink = trial->sink,
-                                  .keeps_arrivals = true};
+                                  .keeps_arrivals = true,
+                                  .moment = trial->moment};
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)trial->seed);
-    options.scenario.seed = seed;
+    if (trial->moment != NULL)
+        options.fork = trial->moment->folder;
+    else
+        options.scenario.seed = seed;
     struct error error = simulate(&run, &options);
     if (!error_is(error))
         error = run_result_text(&run, NULL, out);

@@ -15,13 +15,15 @@
 
 #include "sim/record/record.h"
 #include "sim/scenario/scenario.h"
+#include "studies/run/fork.h"
 
 struct trial {
     const char *version;              /* of Windtunnel */
     struct scenario_options scenario; /* its `seed` is not used */
-    uint64_t seed;
-    const char *record;             /* the folder of a record that it writes too; NULL: none */
-    const struct record_sink *sink; /* takes the rows; NULL: none */
+    uint64_t seed;                    /* of a run from a moment: that of its record */
+    const char *record;               /* the folder of a record that it writes too; NULL: none */
+    const struct record_sink *sink;   /* takes the rows; NULL: none */
+    struct fork *moment; /* that the run goes on from (studies/run/fork.h); used up; NULL: the run begins at 0 */
 };
 
 /* Append the result, without `host`.  ERROR_CONFIG and ERROR_DATA as run_simulate. */

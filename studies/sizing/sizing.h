@@ -9,7 +9,7 @@
  *   struct sizing sizing;
  *   struct error error = sizing_run(&sizing, &options);
  *   if (!error_is(error))
- *       sizing_text(&sizing, &out);                                   (studies/sizing/sizing_show.h)
+ *       show = sizing_show_new(&sizing, "A plan", "windtunnel run");    (studies/sizing/sizing_show.h)
  *   sizing_release(&sizing);                                          (on error too)
  *
  * A number meets the levels if the mean of each level's metric over the seeds is within its bound.  It is sure to, or

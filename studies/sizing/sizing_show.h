@@ -5,22 +5,15 @@
 #ifndef STUDIES_SIZING_SIZING_SHOW_H
 #define STUDIES_SIZING_SIZING_SHOW_H
 
+#include "reports/show.h"
 #include "studies/sizing/sizing.h"
 
-/* Some screens of text.  command: what runs one of the numbers again, such as "windtunnel run main.json"; the settings
- * and the seed are written behind it. */
-void sizing_text(const struct sizing *sizing, const char *command, struct buffer *out);
+/* The plan as a document, to be freed with show_free.  command: what runs one of the numbers again, such as "windtunnel
+ * run main.json"; the settings and the seed are written behind it. */
+struct show *sizing_show_new(const struct sizing *sizing, const char *title, const char *command);
 
 /* One JSON object: per case the answer, its points, and the value of each level in each run. */
 void sizing_json(const struct sizing *sizing, struct buffer *out);
-
-/* A page with the curve of each level.  Its bytes depend on the version of gnuplot too. */
-void sizing_page(const struct sizing *sizing, const char *title, const char *command, struct buffer *out);
-
-/* Append the answer of a case in one sentence or two, without a line end. */
-/* The load at the answer, in all and by GPU model where the cluster has several; false: it is not known. */
-bool sizing_write_load(const struct sizing_answer *answer, struct buffer *out);
-void sizing_write_answer(const struct sizing *sizing, const struct sizing_answer *answer, struct buffer *out);
 
 /* USD per hour for the cluster of a point; NAN: not known. */
 double sizing_point_usd_per_h(const struct sizing_point *point);

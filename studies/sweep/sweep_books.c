@@ -2,210 +2,179 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <zstd.h>
 
-#include "base/hash.h"
+#include "base/input.h"
+#include "base/names.h"
+#include "base/output.h"
 #include "reports/result.h"
 
-enum { ZSTD_LEVEL = 3 };
+enum { FAILURE_BYTES_MAX = 1 << 20 };
+#define RESULT_SUFFIX  ".json.zst"
+#define FAILURE_SUFFIX ".failed"
 
-/* ---- results ---- */
+const char *const run_state_names[] = {"missing", "done", "error", "crash", "memory", "timeout", "killed", NULL};
 
-struct error sweep_result_pack(struct text result, struct buffer *out, char digest[33])
+/* Replaces what is in `out`. */
+static const char *path_of(struct buffer *out, const char *folder, const struct sweep_plan *plan, size_t run,
+                           const char *suffix)
 {
-    const size_t room = ZSTD_compressBound(result.length);
-    hash_hex(result.at, result.length, digest);
-    const size_t length = ZSTD_compress(buffer_reserve(out, room), room, result.at, result.length, ZSTD_LEVEL);
-    if (ZSTD_isError(length))
-        return error_new(ERROR_INTERNAL, "cannot compress a result: %s", ZSTD_getErrorName(length));
-    out->length += length;
+    out->length = 0;
+    buffer_format(out, "%s/" SWEEP_RUNS_FOLDER "/%s%s", folder, plan->runs[run].key, suffix);
+    return buffer_c_string(out);
+}
+
+/* A file of a folder that a stranger may have made. */
+static struct error read_file(const char *path, uint64_t bytes_max, struct buffer *out)
+{
+    char *bytes;
+    size_t length;
+    TRY(input_check_plain(path));
+    TRY(input_read_all(path, bytes_max, &bytes, &length));
+    out->length = 0;
+    buffer_bytes(out, bytes, length);
+    mem_free(bytes);
     return ERROR_OK;
 }
 
-static struct error unpack(const char *path, struct text packed, const char *digest, struct buffer *out)
+/* ---- Writing ---- */
+
+static struct error write_file(const char *path, enum output_form form, const char *before, struct text text)
 {
-    const unsigned long long size = ZSTD_getFrameContentSize(packed.at, packed.length);
-    const size_t before = out->length;
-    char hex[33];
-    if (size > RESULT_BYTES_MAX) /* the codes for errors too */
-        return error_new(ERROR_DATA, "%s holds a result that is no zstd frame, or too long", path);
-    const size_t length =
-        ZSTD_decompress(buffer_reserve(out, (size_t)size + 1), (size_t)size, packed.at, packed.length);
-    if (ZSTD_isError(length))
-        return error_new(ERROR_DATA, "%s holds a result that cannot be decompressed: %s", path,
-                         ZSTD_getErrorName(length));
-    out->length += length;
-    hash_hex(out->bytes + before, length, hex);
-    if (strcmp(hex, digest) != 0)
-        return error_new(ERROR_DATA, "%s holds a result that has not the digest of its record", path);
-    return ERROR_OK;
+    struct output *output;
+    TRY(output_open(&output, path, form));
+    buffer_string(output_buffer(output), before);
+    buffer_text(output_buffer(output), text);
+    return output_commit(&output);
 }
 
-static struct error read_at(const char *path, uint64_t offset, struct buffer *out, size_t length)
+/* Another process may have made the run too. */
+static struct error keep_result(const char *path, size_t run, struct text text)
 {
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    size_t done = 0;
-    int reason = fd < 0 ? errno : 0;
-    char *room = buffer_reserve(out, length);
-    while (reason == 0 && done < length) {
-        const ssize_t count = pread(fd, room + done, length - done, (off_t)(offset + done));
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count <= 0)
-            reason = count < 0 ? errno : EIO;
-        else
-            done += (size_t)count;
+    struct buffer there = {0};
+    if (access(path, F_OK) != 0)
+        return write_file(path, OUTPUT_ZSTD, "", text);
+    struct error error = read_file(path, RESULT_BYTES_MAX, &there);
+    if (!error_is(error) && (there.length != text.length || memcmp(there.bytes, text.at, text.length) != 0)) {
+        error = error_new(ERROR_DATA, "run %zu was made twice with different results: %s holds another one", run, path);
+        error_set_hint(&error, "a run is a function of its inputs: was another program or another machine used?");
     }
-    if (fd >= 0)
-        close(fd);
-    out->length += done;
-    return reason != 0 ? error_io("read", path, reason) : ERROR_OK;
-}
-
-struct error sweep_books_result(const struct sweep_books *books, size_t run, struct buffer *out)
-{
-    const struct sweep_entry *entry = &books->entries[run];
-    const char *path = books->shards[entry->shard];
-    struct buffer packed = {0};
-    struct error error = read_at(path, entry->offset, &packed, (size_t)entry->length);
-    if (!error_is(error))
-        error = unpack(path, (struct text){packed.bytes, packed.length}, entry->digest, out);
-    buffer_release(&packed);
+    buffer_release(&there);
     return error;
 }
 
-/* ---- records ---- */
+struct error sweep_books_keep(const char *folder, const struct sweep_plan *plan, size_t run, enum run_state state,
+                              struct text text)
+{
+    struct buffer path = {0}, before = {0};
+    buffer_format(&before, "%s: ", run_state_names[state]);
+    struct error error = state == RUN_DONE ? keep_result(path_of(&path, folder, plan, run, RESULT_SUFFIX), run, text)
+                                           : write_file(path_of(&path, folder, plan, run, FAILURE_SUFFIX), OUTPUT_PLAIN,
+                                                        buffer_c_string(&before), text);
+    buffer_release(&before);
+    buffer_release(&path);
+    return error;
+}
 
-struct taking {
+/* ---- Reading ---- */
+
+struct reading {
     struct sweep_books *books;
-    uint32_t shard;
+    struct names *keys; /* of the distinct runs */
+    size_t *runs;       /* by id of the key */
 };
 
-static struct error differ(const struct taking *taking, const struct shard_record *record, uint64_t offset,
-                           const struct sweep_entry *entry)
+static struct error read_failure(struct sweep_books *books, size_t run)
 {
-    struct error error = error_new(
-        ERROR_DATA, "run %zu is recorded twice with different results: in %s at byte %llu, and in %s at byte %llu",
-        record->run, taking->books->shards[entry->shard], (unsigned long long)entry->offset,
-        taking->books->shards[taking->shard], (unsigned long long)offset);
-    error_set_hint(&error, "a run is a function of its inputs: was another program or another machine used?");
+    struct sweep_entry *entry = &books->entries[run];
+    struct buffer path = {0}, bytes = {0};
+    struct text text, name;
+    struct error error =
+        read_file(path_of(&path, books->folder, books->plan, run, FAILURE_SUFFIX), FAILURE_BYTES_MAX, &bytes);
+    text = (struct text){bytes.bytes, bytes.length};
+    if (!error_is(error) && text_cut(&text, ':', &name) && text.length > 0)
+        for (int s = RUN_ERROR; s < RUN_STATES; s++)
+            if (text_is(name, run_state_names[s]))
+                *entry = (struct sweep_entry){
+                    .state = (enum run_state)s,
+                    .failure = arena_copy(&books->arena, (struct text){text.at + 1, text.length - 1})};
+    if (!error_is(error) && entry->state == RUN_MISSING)
+        error = error_new(ERROR_DATA, "%s does not begin with what became of the run", buffer_c_string(&path));
+    buffer_release(&bytes);
+    buffer_release(&path);
     return error;
 }
 
-static struct error take_record(void *self, const struct shard_record *record, uint64_t offset)
+static bool ends_with(struct text name, const char *suffix)
 {
-    struct taking *taking = self;
-    struct sweep_books *books = taking->books;
-    const char *path = books->shards[taking->shard];
-    if (record->run >= books->plan->run_count || strcmp(books->plan->runs[record->run].key, record->key) != 0)
-        return error_new(ERROR_DATA, "%s, at byte %llu: the plan has no run %zu with the key %s", path,
-                         (unsigned long long)offset, record->run, record->key);
-    struct sweep_entry *entry = &books->entries[books->plan->runs[record->run].first];
-    struct sweep_entry taken = {
-        .state = record->state, .shard = taking->shard, .offset = offset, .length = record->bytes.length};
-    memcpy(taken.digest, record->digest, sizeof taken.digest);
-    books->record_count++;
-    if (record->state == RUN_DONE) {
-        if (entry->state == RUN_DONE && strcmp(entry->digest, taken.digest) != 0)
-            return differ(taking, record, offset, entry);
-        if (entry->state != RUN_DONE)
-            *entry = taken;
+    const size_t length = strlen(suffix);
+    return name.length > length && memcmp(name.at + name.length - length, suffix, length) == 0;
+}
+
+/* Files of other sweeps, and those without a final name yet, are none of ours. */
+static struct error take_file(struct reading *reading, struct text name)
+{
+    struct sweep_books *books = reading->books;
+    const bool is_result = ends_with(name, RESULT_SUFFIX);
+    if (!is_result && !ends_with(name, FAILURE_SUFFIX))
         return ERROR_OK;
-    }
-    taken.failure = arena_copy(&books->arena, record->bytes);
-    if (entry->state == RUN_MISSING || taken.state < entry->state ||
-        (taken.state == entry->state && strcmp(taken.failure, entry->failure) < 0))
-        *entry = taken;
-    return ERROR_OK;
+    name.length -= strlen(is_result ? RESULT_SUFFIX : FAILURE_SUFFIX);
+    const uint32_t key = names_find(reading->keys, name);
+    if (key == NAMES_NONE)
+        return ERROR_OK;
+    struct sweep_entry *entry = &books->entries[reading->runs[key]];
+    if (is_result)
+        *entry = (struct sweep_entry){.state = RUN_DONE};
+    return is_result || entry->state == RUN_DONE ? ERROR_OK : read_failure(books, reading->runs[key]);
 }
 
-/* ---- shards ---- */
-
-static int compare_paths(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static bool is_shard(const char *name)
-{
-    const size_t length = strlen(name), suffix = strlen(SHARD_SUFFIX);
-    return name[0] != '.' && length > suffix && strcmp(name + length - suffix, SHARD_SUFFIX) == 0;
-}
-
-static struct error list_shards(struct sweep_books *books, const char *folder)
+static struct error take_files(struct reading *reading)
 {
     struct buffer path = {0};
-    struct dirent *entry;
-    buffer_format(&path, "%s/" SWEEP_SHARDS_FOLDER, folder);
+    struct dirent *file;
+    struct error error = ERROR_OK;
+    buffer_format(&path, "%s/" SWEEP_RUNS_FOLDER, reading->books->folder);
     DIR *list = opendir(buffer_c_string(&path));
-    if (list == NULL) {
-        struct error error = error_io("open", buffer_c_string(&path), errno);
-        buffer_release(&path);
-        return error;
-    }
-    const size_t folder_length = path.length;
-    while ((errno = 0, entry = readdir(list)) != NULL)
-        if (is_shard(entry->d_name)) {
-            path.length = folder_length;
-            buffer_format(&path, "/%s", entry->d_name);
-            MEM_GROW(books->shards, books->shard_capacity, books->shard_count + 1);
-            books->shards[books->shard_count++] = mem_copy_text(buffer_c_string(&path));
-        }
-    path.length = folder_length;
-    struct error error = errno != 0 ? error_io("read", buffer_c_string(&path), errno) : ERROR_OK;
-    closedir(list);
+    while (list != NULL && !error_is(error) && (errno = 0, file = readdir(list)) != NULL)
+        error = take_file(reading, text_of(file->d_name));
+    if (!error_is(error) && errno != 0)
+        error = error_io("read", buffer_c_string(&path), errno);
+    if (list != NULL)
+        closedir(list);
     buffer_release(&path);
-    if (books->shard_count > 0)
-        qsort(books->shards, books->shard_count, sizeof *books->shards, compare_paths);
     return error;
-}
-
-static struct error read_shards(struct sweep_books *books)
-{
-    for (size_t s = 0; s < books->shard_count; s++) {
-        struct taking taking = {.books = books, .shard = (uint32_t)s};
-        struct shard_end end;
-        TRY(shard_read(books->shards[s], books->plan->digest, take_record, &taking, &end));
-        if (end.torn_bytes == 0)
-            continue;
-        books->torn_bytes += end.torn_bytes;
-        MEM_GROW(books->torn, books->torn_capacity, books->torn_count + 1);
-        books->torn[books->torn_count++] = books->shards[s];
-    }
-    return ERROR_OK;
-}
-
-static void spread(struct sweep_books *books)
-{
-    for (size_t r = 0; r < books->plan->run_count; r++) {
-        books->entries[r] = books->entries[books->plan->runs[r].first];
-        books->counts[books->entries[r].state]++;
-    }
 }
 
 struct error sweep_books_read(struct sweep_books *out, const struct sweep_plan *plan, const char *folder)
 {
-    *out = (struct sweep_books){.plan = plan, .entries = mem_zalloc(plan->run_count, sizeof *out->entries)};
-    struct error error = list_shards(out, folder);
-    if (!error_is(error))
-        error = read_shards(out);
+    *out = (struct sweep_books){
+        .plan = plan, .folder = folder, .entries = mem_zalloc(plan->run_count, sizeof *out->entries)};
+    struct reading reading = {
+        .books = out, .keys = names_new(), .runs = mem_zalloc(plan->run_count, sizeof *reading.runs)};
+    for (size_t r = 0; r < plan->run_count; r++)
+        if (plan->runs[r].first == r)
+            reading.runs[names_add(reading.keys, text_of(plan->runs[r].key))] = r;
+    struct error error = take_files(&reading);
+    names_free(reading.keys);
+    mem_free(reading.runs);
+    for (size_t r = 0; r < plan->run_count; r++) {
+        out->entries[r] = out->entries[plan->runs[r].first];
+        out->counts[out->entries[r].state]++;
+    }
     if (error_is(error))
         sweep_books_release(out);
-    else
-        spread(out);
     return error;
+}
+
+struct error sweep_books_result(const struct sweep_books *books, size_t run, struct buffer *path, struct buffer *text)
+{
+    return read_file(path_of(path, books->folder, books->plan, books->plan->runs[run].first, RESULT_SUFFIX),
+                     RESULT_BYTES_MAX, text);
 }
 
 void sweep_books_release(struct sweep_books *books)
 {
-    for (size_t s = 0; s < books->shard_count; s++)
-        mem_free(books->shards[s]);
-    mem_free(books->shards);
-    mem_free(books->torn);
     mem_free(books->entries);
     arena_release(&books->arena);
     *books = (struct sweep_books){0};

@@ -1,50 +1,64 @@
-/* studies/sweep/sweep_books.h -- what the shards of a sweep say of its runs, taken together.
+/* studies/sweep/sweep_books.h -- what became of the runs of a sweep: a file for each, in the folder `runs` of the plan.
  *
- *   TRY(sweep_books_read(&books, &plan, "out/sweep"));
+ *   runs/KEY.json.zst     the result.json of the run with this key
+ *   runs/KEY.failed       the state of a run that failed, and what happened: "timeout: took longer than it may"
+ *
+ *   TRY(sweep_books_keep(folder, &plan, run, RUN_DONE, result));      (by the process that made the run)
+ *
+ *   TRY(sweep_books_read(&books, &plan, folder));
  *   books.entries[run].state
- *   TRY(sweep_books_result(&books, run, &text));      (the result.json of a run that is done)
+ *   TRY(sweep_books_result(&books, run, &path, &text));               (the result of a run that is done)
  *   sweep_books_release(&books);
  *
- * Law: a run that is done counts once, however often it is recorded, and all records of it must be equal, else it is an
- * error that names both.  A run is failed only if no record says that it is done; of several failures the first in the
- * order of enum run_state counts, then of the texts.  So nothing depends on the number or order of shards.
+ * Law: a file appears whole and is on the disk, or it is not there, whatever becomes of the process or the machine.  A
+ * run with a result is done, however often it was made; two different results of a run are an error of the process
+ * that comes second.  Of several failures the last counts.  So nothing depends on who made the runs or in what order,
+ * and since a key names all that a result depends on, results may be copied from a sweep to another one.
  */
 #ifndef STUDIES_SWEEP_SWEEP_BOOKS_H
 #define STUDIES_SWEEP_SWEEP_BOOKS_H
 
-#include "studies/sweep/sweep_shard.h"
+#include "studies/sweep/sweep_plan.h"
+
+enum run_state {
+    RUN_MISSING, /* nothing is recorded */
+    RUN_DONE,
+    RUN_ERROR,   /* the scenario, the trace or a file is wrong */
+    RUN_CRASH,   /* a signal ended it */
+    RUN_MEMORY,  /* it ran out of memory */
+    RUN_TIMEOUT, /* it took longer than it may */
+    RUN_KILLED,  /* it was killed from outside; it is tried again */
+    RUN_STATES
+};
+extern const char *const run_state_names[]; /* "missing", "done", "error", "crash", "memory", "timeout", "killed" */
+
+/* text: the result, or what happened. */
+struct error sweep_books_keep(const char *folder, const struct sweep_plan *plan, size_t run, enum run_state state,
+                              struct text text) MUST_CHECK;
 
 struct sweep_entry {
     enum run_state state;
-    uint32_t shard; /* where its record is */
-    uint64_t offset, length;
-    char digest[33];
     const char *failure; /* of a failed run; in the arena */
 };
 
 struct sweep_books {
     const struct sweep_plan *plan;
+    const char *folder;
     struct sweep_entry *entries; /* by run; runs with the same key have equal entries */
-    char **shards;               /* paths, sorted; owned */
-    size_t shard_count, shard_capacity;
-    uint64_t record_count, torn_bytes;
-    const char **torn; /* paths of the shards with torn tails */
-    size_t torn_count, torn_capacity;
-    size_t counts[RUN_STATES]; /* runs of the plan by state */
+    size_t counts[RUN_STATES];   /* runs of the plan by state */
     struct arena arena;
 };
 
 /* On error nothing needs to be released. */
 struct error sweep_books_read(struct sweep_books *out, const struct sweep_plan *plan, const char *folder) MUST_CHECK;
 
-/* Append the result of a run that is done. */
-struct error sweep_books_result(const struct sweep_books *books, size_t run, struct buffer *out) MUST_CHECK;
+/* The result of a run that is done, and the path of its file; the caller releases both, on error too. */
+struct error sweep_books_result(const struct sweep_books *books, size_t run, struct buffer *path,
+                                struct buffer *text) MUST_CHECK;
+
 void sweep_books_release(struct sweep_books *books);
 
 /* All runs are done. */
 bool sweep_books_is_complete(const struct sweep_books *books);
-
-/* The result of a run as a record holds it: compressed, and its digest.  Appends to `out`. */
-struct error sweep_result_pack(struct text result, struct buffer *out, char digest[33]) MUST_CHECK;
 
 #endif

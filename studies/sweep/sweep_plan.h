@@ -28,7 +28,7 @@ enum { SWEEP_KEY_BYTES = 33 }; /* 32 hex digits and a NUL */
 
 #define SWEEP_PLAN_FILE           "plan.json"
 #define SWEEP_CONFIGURATIONS_FILE "configurations.jsonl.zst"
-#define SWEEP_SHARDS_FOLDER       "shards"
+#define SWEEP_RUNS_FOLDER         "runs"
 
 struct sweep_run {
     char key[SWEEP_KEY_BYTES];

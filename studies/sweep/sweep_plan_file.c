@@ -145,9 +145,9 @@ static struct error find_plan(const char *folder, const struct buffer *text, boo
 static struct error write_files(const struct sweep_plan *plan, const char *folder, const struct buffer *text)
 {
     struct output *output;
-    char *shards = path_new(folder, SWEEP_SHARDS_FOLDER);
-    struct error error = output_make_folder(shards);
-    mem_free(shards);
+    char *runs = path_new(folder, SWEEP_RUNS_FOLDER);
+    struct error error = output_make_folder(runs);
+    mem_free(runs);
     TRY(error);
     TRY(write_configurations(plan, folder));
     TRY(output_open_inside(&output, folder, SWEEP_PLAN_FILE, OUTPUT_PLAIN));

@@ -92,28 +92,24 @@ static int compare_found(const void *a, const void *b)
 
 /* ---- one result ---- */
 
-static struct error differ(const struct collecting *collecting, size_t run, const char *what, const char *is,
-                           const char *should)
+static struct error differ(const char *path, const char *what, const char *is, const char *should)
 {
-    const struct sweep_books *books = &collecting->results->books;
-    return error_new(ERROR_DATA, "run %zu in %s is not that of the plan: its %s is %s, not %s", run,
-                     books->shards[books->entries[run].shard], what, is, should);
+    return error_new(ERROR_DATA, "%s is not the run of the plan: its %s is %s, not %s", path, what, is, should);
 }
 
 /* Is it the result that the key names? */
-static struct error check_result(const struct collecting *collecting, size_t run,
+static struct error check_result(const struct sweep_plan *plan, size_t run, const char *path,
                                  const struct result_manifest *manifest)
 {
-    const struct sweep_plan *plan = &collecting->results->plan;
     if (strcmp(manifest->version, plan->version) != 0)
-        return differ(collecting, run, "version", manifest->version, plan->version);
+        return differ(path, "version", manifest->version, plan->version);
     if (manifest->seed != plan->runs[run].seed)
-        return differ(collecting, run, "seed", "another", "the plan's");
+        return differ(path, "seed", "another", "the plan's");
     for (size_t i = 0; i < manifest->input_count; i++) {
         const struct result_input *input = &manifest->inputs[i];
         const char *digest = sweep_plan_digest(plan, input->role, input->name);
         if (digest == NULL || strcmp(digest, input->digest) != 0)
-            return differ(collecting, run, input->role, input->digest, or_nothing(digest));
+            return differ(path, input->role, input->digest, or_nothing(digest));
     }
     return ERROR_OK;
 }
@@ -132,14 +128,12 @@ static void take_values(struct collecting *collecting, size_t run, const struct 
     buffer_release(&name);
 }
 
-static struct error take_result(struct collecting *collecting, size_t run, struct buffer *text)
+static struct error take_result(struct collecting *collecting, size_t run, struct buffer *path, struct buffer *text)
 {
-    const struct sweep_books *books = &collecting->results->books;
     struct values values;
-    text->length = 0;
-    TRY(sweep_books_result(books, run, text));
-    TRY(values_read_text(&values, books->shards[books->entries[run].shard], (struct text){text->bytes, text->length}));
-    struct error error = check_result(collecting, run, &values.result.manifest);
+    TRY(sweep_books_result(&collecting->results->books, run, path, text));
+    TRY(values_read_text(&values, path->bytes, (struct text){text->bytes, text->length}));
+    struct error error = check_result(&collecting->results->plan, run, path->bytes, &values.result.manifest);
     if (!error_is(error))
         take_values(collecting, run, &values);
     values_release(&values);
@@ -180,11 +174,12 @@ static void fill_cells(struct collecting *collecting)
 static struct error collect(struct collecting *collecting)
 {
     const struct sweep_results *results = collecting->results;
-    struct buffer text = {0};
+    struct buffer path = {0}, text = {0};
     struct error error = ERROR_OK;
     for (size_t r = 0; r < results->plan.run_count && !error_is(error); r++)
         if (results->plan.runs[r].first == r && results->books.entries[r].state == RUN_DONE)
-            error = take_result(collecting, r, &text);
+            error = take_result(collecting, r, &path, &text);
+    buffer_release(&path);
     buffer_release(&text);
     return error;
 }

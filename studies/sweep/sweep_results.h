@@ -11,7 +11,7 @@
  * Words: a column is a metric of the whole run, or of a key of a cut (struct metric_selector); a cell is the value of a
  * run in a column, NAN if it is not defined or the run is not done.
  *
- * Law: the table depends on the plan and on what is recorded, not on the number or order of shards.  There is a column
+ * Law: the table depends on the plan and on what is recorded, not on who made the runs.  There is a column
  * for each metric that at least one run has.  First come metrics of the whole run, in the order of the table of
  * metrics; then the metrics of each cut, by key in the order in which the runs name the keys.  A result of another
  * version, seed or input than the plan's is an error.

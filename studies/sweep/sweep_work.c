@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/hash.h"
 #include "base/input.h"
 #include "base/worker_pool.h"
 #include "studies/run/trial.h"
@@ -16,8 +15,6 @@
 #include "studies/sweep/sweep_books.h"
 
 enum {
-    UNSYNCED_MAX = 32,
-    QUIET_WAITS = 8,     /* calls of on_wait in which no run has ended, before records are written */
     STATUS_MEMORY = 105, /* of a process that ran out of memory */
 };
 
@@ -27,11 +24,10 @@ struct work {
     struct sweep_plan plan;
     size_t *runs; /* to be made, by task */
     size_t run_count;
-    struct cores *cores; /* NULL: none is bound */
-    struct shard_writer shard;
-    struct error failure;       /* of the shard: nothing more is recorded */
+    struct cores *cores;        /* NULL: none is bound */
+    struct error failure;       /* of the books: nothing more is recorded */
     volatile sig_atomic_t stop; /* the caller's stop, or a failure */
-    size_t done, done_at_last_wait, quiet_waits;
+    size_t done;
 };
 
 /* ---- in the process of a run ---- */
@@ -75,15 +71,9 @@ static struct error make_run(void *self, size_t task, struct buffer *out)
         .scenario = {.text = work->plan.configurations[run->combination], .gate = &scenario_open_gate},
         .seed = run->seed};
     const char *folder = work->options->paths_folder != NULL ? work->options->paths_folder : work->plan.paths_folder;
-    struct buffer result = {0};
-    char digest[33];
     if (chdir(folder) != 0)
         return error_io("enter", folder, errno);
-    TRY(trial_run(&trial, &result));
-    TRY(sweep_result_pack((struct text){result.bytes, result.length}, out, digest));
-    buffer_bytes(out, digest, sizeof digest - 1); /* behind the packed result */
-    buffer_release(&result);
-    return ERROR_OK;
+    return trial_run(&trial, out);
 }
 
 /* ---- what comes back ---- */
@@ -107,19 +97,6 @@ static enum run_state failure_of(const struct worker_result *result, char text[1
     return WIFSIGNALED(status) || WEXITSTATUS(status) != 0 ? RUN_CRASH : RUN_ERROR;
 }
 
-static struct error append(struct work *work, const struct shard_record *record)
-{
-    if (work->shard.path == NULL) {
-        struct buffer folder = {0};
-        buffer_format(&folder, "%s/" SWEEP_SHARDS_FOLDER, work->options->folder);
-        struct error error =
-            shard_create(&work->shard, buffer_c_string(&folder), work->options->worker, work->plan.digest);
-        buffer_release(&folder);
-        TRY(error);
-    }
-    return shard_append(&work->shard, record);
-}
-
 /* Nothing more can be recorded, so nothing more is made. */
 static void give_up(struct work *work, struct error error)
 {
@@ -133,33 +110,25 @@ static void give_up(struct work *work, struct error error)
 static void keep_result(void *self, const struct worker_result *result)
 {
     struct work *work = self;
+    const size_t run = work->runs[result->index];
     char text[160] = "";
-    struct shard_record record = {.state = RUN_DONE, .run = work->runs[result->index], .bytes = result->bytes};
-    memcpy(record.key, work->plan.runs[record.run].key, sizeof record.key);
     if (error_is(work->failure))
         return;
     if (result->status == WORKER_NOT_STARTED) {
         give_up(work, error_new(ERROR_IO, "%s", result->failure));
         return;
     }
-    if (result->is_done) {
-        record.bytes.length -= 32;
-        memcpy(record.digest, record.bytes.at + record.bytes.length, 32);
-    } else {
-        record.state = failure_of(result, text);
-        record.bytes = text_of(text[0] != '\0' ? text : result->failure);
-        hash_hex(record.bytes.at, record.bytes.length, record.digest);
-    }
-    struct error error = append(work, &record);
+    const enum run_state state = result->is_done ? RUN_DONE : failure_of(result, text);
+    const struct text said = result->is_done ? result->bytes : text_of(text[0] != '\0' ? text : result->failure);
+    struct error error = sweep_books_keep(work->options->folder, &work->plan, run, state, said);
     if (error_is(error)) {
         give_up(work, error);
         return;
     }
     work->done++;
-    work->tally->counts[record.state]++;
+    work->tally->counts[state]++;
 }
 
-/* A moment without an end is the time to write: runs go on meanwhile. */
 static void on_wait(void *self)
 {
     struct work *work = self;
@@ -168,13 +137,6 @@ static void on_wait(void *self)
         work->stop = 1;
     if (options->on_progress != NULL)
         options->on_progress(options->progress_self, work->done, work->run_count);
-    work->quiet_waits = work->done == work->done_at_last_wait ? work->quiet_waits + 1 : 0;
-    work->done_at_last_wait = work->done;
-    if (work->quiet_waits >= QUIET_WAITS || work->shard.unsynced >= UNSYNCED_MAX) {
-        struct error error = shard_sync(&work->shard);
-        if (error_is(error))
-            give_up(work, error);
-    }
 }
 
 /* ---- which runs ---- */
@@ -263,16 +225,10 @@ static struct error make_runs(struct work *work)
                                      .self = work,
                                      .stop = &work->stop};
     struct error error = worker_pool_run(&pool);
-    struct error late = work->shard.path != NULL ? shard_sync(&work->shard) : ERROR_OK;
-    if (error_is(work->failure)) { /* it came first */
-        error_release(&error);
-        error = work->failure;
-        work->failure = ERROR_OK;
-    }
-    if (!error_is(error))
-        return late;
-    error_release(&late);
-    return error;
+    if (!error_is(work->failure))
+        return error;
+    error_release(&error); /* the failure came first */
+    return work->failure;
 }
 
 static struct error work_all(struct work *work)
@@ -288,7 +244,6 @@ struct error sweep_work(const struct sweep_work_options *options, struct sweep_t
     struct work work = {.options = options, .tally = tally};
     *tally = (struct sweep_tally){0};
     struct error error = work_all(&work);
-    shard_close(&work.shard);
     cores_close(&work.cores);
     mem_free(work.runs);
     sweep_plan_release(&work.plan);

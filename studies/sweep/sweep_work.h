@@ -4,31 +4,26 @@
  *   struct sweep_tally tally;
  *   TRY(sweep_work(&options, &tally));
  *
- * Each run has a process of its own (base/worker_pool.h), whose time and memory may be limited.  This process appends
- * what comes back to a shard of its own (studies/sweep/sweep_shard.h).  Share i of n has the runs i, i + n, i + 2n, ...
- * of the plan; it may be made by any process on any machine that sees the folder and the inputs, at any time, again or
- * twice at once.
+ * Each run has a process of its own (base/worker_pool.h), whose time and memory may be limited.  This process keeps
+ * what comes back (studies/sweep/sweep_books.h).  Share i of n has the runs i, i + n, i + 2n, ... of the plan; it may be
+ * made by any process on any machine that sees the folder and the inputs, at any time, again or twice at once.
  *
  * Law: a run that crashes, runs out of memory or takes too long is a recorded failure of that run alone.  A run that is
  * recorded as done is not made again.  A failed one is made again if it was killed from outside, or if `retries`.  What
  * ends this process, be it SIGKILL, a signal that sets `stop` or a full disk, loses only the runs that were not
  * recorded.
- *
- * The disk is told to keep records (fsync) at the end, and before when no run ends for a moment or 32 records have
- * come: a machine that loses power loses no more than these, and they are made again.
  */
 #ifndef STUDIES_SWEEP_SWEEP_WORK_H
 #define STUDIES_SWEEP_SWEEP_WORK_H
 
 #include <signal.h>
 
-#include "studies/sweep/sweep_shard.h"
+#include "studies/sweep/sweep_books.h"
 
 struct sweep_work_options {
     const char *version;      /* of Windtunnel; must be that of the plan */
     const char *folder;       /* of the plan */
     const char *paths_folder; /* to which the paths of traces and plug-ins are relative; NULL: as the plan says */
-    const char *worker;       /* begins the name of the shard: "host-17" */
     size_t share_index, share_count; /* 0, 1: all runs */
     size_t worker_count;             /* runs at the same time */
     bool is_bound;                   /* bind each run to a core */

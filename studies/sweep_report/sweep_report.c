@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "reports/view.h"
 
 /* ---- the choice ---- */
 
@@ -85,18 +84,7 @@ struct error sweep_report_choose(struct sweep_report *report, const struct sweep
     return choose_x(report, x);
 }
 
-/* ---- what text and page share ---- */
-
-void sweep_report_name(const struct sweep_report *report, size_t column, struct buffer *out)
-{
-    metric_selector_write(&report->results->columns[column].of, out);
-}
-
-void sweep_report_value(const struct sweep_report *report, size_t column, double value, struct buffer *out)
-{
-    const struct metric *metric = report->results->columns[column].metric;
-    view_metric(out, metric->name, metric->unit, value);
-}
+/* ---- the best ---- */
 
 size_t sweep_report_best(const struct sweep_report *report, size_t column)
 {

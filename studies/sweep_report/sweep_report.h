@@ -7,17 +7,16 @@
  *
  *   struct sweep_report report;
  *   TRY(sweep_report_choose(&report, &results, metrics, metric_count, NULL));
- *   sweep_report_text(&report, &out);
- *   sweep_report_page(&report, &out);
+ *   struct show *show = sweep_report_show_new(&report);
  *
- * Law: the bytes depend on the results and the choice only.  Names are escaped on the page, which needs no network,
- * script or other file.  Runs that are not done are said on top.
+ * Law: the document depends on the results and the choice only.  Runs that are not done are said on top.
  *
  * It does not: adjust intervals for their number.
  */
 #ifndef STUDIES_SWEEP_REPORT_SWEEP_REPORT_H
 #define STUDIES_SWEEP_REPORT_SWEEP_REPORT_H
 
+#include "reports/show.h"
 #include "studies/sweep/sweep_effects.h"
 
 enum { SWEEP_REPORT_METRICS_MAX = 16 };
@@ -37,15 +36,9 @@ struct sweep_report {
 struct error sweep_report_choose(struct sweep_report *report, const struct sweep_results *results,
                                  const char *const *metrics, size_t metric_count, const char *x) MUST_CHECK;
 
-void sweep_report_text(const struct sweep_report *report, struct buffer *out);
-void sweep_report_page(const struct sweep_report *report, struct buffer *out);
+/* To be freed with show_free. */
+struct show *sweep_report_show_new(const struct sweep_report *report);
 
-/* ---- what text and page share ---- */
-
-/* "queue_time_p95_s of training" */
-void sweep_report_name(const struct sweep_report *report, size_t column, struct buffer *out);
-/* As people read it; NAN: a dash. */
-void sweep_report_value(const struct sweep_report *report, size_t column, double value, struct buffer *out);
 /* The combination with the best mean; SIZE_MAX: none has a value, all are equal, or neither direction is
  * better. */
 size_t sweep_report_best(const struct sweep_report *report, size_t column);

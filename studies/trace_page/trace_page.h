@@ -2,7 +2,7 @@
  *
  *   struct trace_page *page = trace_page_new();
  *   TRY(trace_page_read(page, source, cluster));          (reads the source to its end)
- *   trace_page_write(page, source, "jobs.csv", cluster, output_buffer(out));
+ *   struct show *show = trace_page_show_new(page, source, "jobs.csv", cluster);
  *   trace_page_free(page);
  *
  * It shows GPUs in demand over time (what all jobs would hold if each started when it was submitted) and by the record,
@@ -15,7 +15,7 @@
 #ifndef STUDIES_TRACE_PAGE_TRACE_PAGE_H
 #define STUDIES_TRACE_PAGE_TRACE_PAGE_H
 
-#include "base/buffer.h"
+#include "reports/show.h"
 #include "workloads/readers/source.h"
 
 struct trace_page; /* opaque */
@@ -24,9 +24,10 @@ struct trace_page *trace_page_new(void);
 struct error trace_page_read(struct trace_page *page, struct job_source *source,
                              const struct cluster *cluster) MUST_CHECK;
 
-/* Append the page.  source: the one that was read.  cluster: to whose GPUs the demand is compared. */
-void trace_page_write(const struct trace_page *page, const struct job_source *source, const char *name,
-                      const struct cluster *cluster, struct buffer *out);
+/* The page as a document, to be freed with show_free.  source: the one that was read.  cluster: to whose GPUs the
+ * demand is compared. */
+struct show *trace_page_show_new(const struct trace_page *page, const struct job_source *source, const char *name,
+                                 const struct cluster *cluster);
 void trace_page_free(struct trace_page *page); /* NULL is allowed */
 
 #endif

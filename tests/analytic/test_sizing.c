@@ -84,7 +84,9 @@ static double find(size_t c, const struct sizing_question *question, struct buff
     assert_true(answer->is_found);
     const double number = answer->number;
     *is_sure = answer->is_sure;
-    sizing_text(&sizing, "windtunnel run", &text);
+    struct show *show = sizing_show_new(&sizing, NULL, "windtunnel run");
+    show_text(show, &text);
+    show_free(show);
     print_message("%s", buffer_c_string(&text));
     buffer_release(&text);
     sizing_release(&sizing);

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Recorded attempts, replayed: their rows, a moment saved between them, a frozen trace, and a world with checkpoints.
+# Recorded attempts, replayed: their rows, forks between them, a frozen trace, and a world with checkpoints.
 set -u
 . tests/support/cli.sh
 
@@ -12,7 +12,7 @@ job_id,submit_s,duration_s,gpus,failed_attempts_s
 1,0,100,32,60;30.5
 2,10,50,32,
 END
-windtunnel run --trace tries.csv --cluster four.json --policy fifo --check --save-at 30 --save-at 75 --out whole
+windtunnel run --trace tries.csv --cluster four.json --policy fifo --check --out whole
 [ "$status" -eq 0 ] || fail "a run with attempts: $(cat said.err)"
 whole=$(fingerprint)
 zstd -dqc whole/attempts.csv.zst | cut -d, -f1,2,6,7,9,13 >rows

@@ -131,7 +131,7 @@ windtunnel reproduce rec/result.json
 [ "$status" -eq 3 ] && grep -q '^error: rec/result.json:1:' said.err || fail "no bundle: $status $(cat said.err)"
 
 # Records that cannot be run again from what they say.
-windtunnel run small.json --save-at 15 --out saved
+windtunnel run small.json --out saved
 windtunnel run saved --trust saved --fork-at 15 --out fork
 refused_plainly 3 bundle fork <<'END'
 error: the record fork cannot be bundled: it is a fork, which begins in another record

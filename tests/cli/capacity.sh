@@ -87,9 +87,9 @@ mkdir elsewhere
 cp rec.bundle.json elsewhere/
 (cd elsewhere && timeout $seconds_max "$program" reproduce rec.bundle.json >said.out 2>&1) ||
     fail "reproduce: $(cat elsewhere/said.out)"
+runs helios.json --out whole
+whole=$(fingerprint)
 for at in 12h 13h 2160m; do
-    runs helios.json --save-at $at --out whole
-    whole=$(fingerprint)
     runs whole --trust whole --fork-at $at
     [ "$(fingerprint)" = "$whole" ] || fail "fork at $at: another fingerprint"
     runs whole --trust whole --fork-at $at --policy easy

@@ -44,7 +44,7 @@ awk '/against/ { exit } { print }' said.out >head.out
 for side in fifo easy kai windtunnel; do
     grep -q "^  $side  *[0-9]" head.out || fail "no line of '$side' in the table: $(cat head.out)"
 done
-grep -q 'mean wait .*p95 wait .*allocated' head.out || fail "the table has no headings: $(cat head.out)"
+grep -q ' allocated .* slowdown .* goodput .* completed' head.out || fail "the table has no headings: $(cat head.out)"
 "$program" run --trace jobs.csv --cluster ten.json --policy easy --quiet --out easy >/dev/null ||
     fail 'the trace does not run'
 compare 0 --trace jobs.csv --cluster ten.json --policy fifo --policy easy --write json=c.json
@@ -163,7 +163,7 @@ says said.out '2 sides, 3 seeds (1 to 3)'
 
 # A shaken one has seeds, the same jobs on both sides, and equal sides stay equal.
 compare 0 --scenario small.json --side a --side b --shake 30s,0.1 --seeds 4 --write json=c.json
-says said.out '^2 sides, 4 seeds (1 to 4) of a shaken trace (arrivals by up to 30 s, run times by sigma 0.1); the base'
+says said.out '^2 sides, 4 seeds (1 to 4) of a shaken trace (arrivals by up to 30 s, run times by sigma 0.1); the'
 is_silent said.err 'a shaken trace'
 ask 'len({r["arrivals"] for r in d["sides"][0]["runs"]})' 4
 ask '[r["arrivals"] for r in d["sides"][0]["runs"]] == [r["arrivals"] for r in d["sides"][1]["runs"]]' True
@@ -276,13 +276,13 @@ says said.out '^::error title=windtunnel compare,file=gates.json,line=1::worse: 
 says said.out '^::notice title=windtunnel compare::Verdict: failed: 1 of 3 gates$'
 compare 10 "$@" --format markdown
 says said.out '^## Verdict: failed: 1 of 3 gates$'
-says said.out '^| ❌ | worse: queue_time_p95_s of training: '
-says said.out '^| `-` | queue_time_p95_s | '
+says said.out '^- ❌ worse: queue_time_p95_s of training: '
+says said.out '^| `-` queue_time_p95_s | '
 compare 10 "$@" --format json
 mv said.out c.json
 ask '[g["state"] for g in d["gates"]][:2], d["verdict"]' "(['failed', 'passed'], 'failed')"
 compare 10 "$@" --all
-says said.out '^  - queue_time_p95_s of training  '
+says said.out '^    - queue_time_p95_s of training  '
 
 # ---- Baselines. ----
 
@@ -366,7 +366,7 @@ says said.err "did you mean 'fifo'"
 # ---- the first decision that differs ----
 
 compare 0 --scenario mix.json -p a=fifo -p b=fifo --seeds 1 --write markdown=first.md --write json=first.json
-says said.out '^    first decision that differs: none$'
+says said.out '^  first decision that differs: none$'
 says first.json '"name": "b", "first_difference": null,'
 compare 0 --scenario mix.json -p a=fifo -p b=fifo --seeds 1 --no-why
 [ "$(grep -c 'first decision' said.out)" -eq 0 ] || fail 'it was sought all the same'
@@ -376,9 +376,9 @@ gate '{"metric": "allocation_ratio", "min": 2}'
 compare 10 --scenario mix.json --side a --side b:policy.blocking=skip --side c:policy.placement=worst_fit --seeds 5 \
     --gates gates.json --write markdown=first.md --write json=first.json --write junit=first.xml --write github=first.gh
 says said.out '^  Where they part, with seed [0-9]*$'
-says said.out '^    first decision that differs: at .* decided the same$'
-says said.out '^      a  *starts it on n[^ ]* (decision [0-9]*)$'
-grep '^    first decision that differs: at ' said.out >lines.txt
+says said.out '^  first decision that differs: at .* decided the same$'
+says said.out '^    a  *starts it on n[^ ]* (decision [0-9]*)$'
+grep '^  first decision that differs: at ' said.out >lines.txt
 [ "$(wc -l <lines.txt)" -eq 2 ] || fail 'not one first decision for each candidate'
 while read -r line; do
     for file in first.md first.xml first.gh; do
@@ -389,8 +389,8 @@ grep -c '"first_difference": {' first.json | grep -qx 2 || fail 'the JSON does n
 "$program" run mix.json --set policy.placement=worst_fit -q --out rec-c >/dev/null || fail 'no record'
 "$program" run mix.json -q --out rec-a >/dev/null || fail 'no record'
 compare 0 rec-a rec-c --trust . --write json=again.json
-sed -n 's/^    \(first decision that differs: at .*\)/\1/p' said.out >again.txt
-sed -n '2s/^    //p' lines.txt | cmp - again.txt || fail 'records part elsewhere than the scenarios that made them'
+sed -n 's/^  \(first decision that differs: at .*\)/\1/p' said.out >again.txt
+sed -n '2s/^  //p' lines.txt | cmp - again.txt || fail 'records part elsewhere than the scenarios that made them'
 sed 's/"version": "[^"]*"/"version": "0.0.1"/' rec-c/result.json >old.json
 cmp -s old.json rec-c/result.json && fail 'the result names no version'
 mv old.json rec-c/result.json

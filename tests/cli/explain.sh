@@ -101,6 +101,15 @@ job 12: completed, queue red, 32 GPUs, waited 9m 50s
 job 14: completed, queue blue, 1 GPU, waited 10m 30s
   waited  Priority 630 s
 END
+# The run of a record is made again up to a time, and so is that of a fork.
+windtunnel run waits --trust waits --fork-at 15 --out again
+for at in 50 650 busiest; do
+    "$program" explain waits.json --at $at --all --quiet >expected.out
+    windtunnel explain waits --trust waits --at $at --all --quiet
+    [ "$status" -eq 0 ] && cmp -s expected.out said.out || fail "explain a record at $at: $(cat said.out said.err)"
+    windtunnel explain again --trust again --at $at --all --quiet
+    [ "$status" -eq 0 ] && cmp -s expected.out said.out || fail "explain a fork at $at: $(cat said.out said.err)"
+done
 "$program" report waits >report.txt
 grep -q '^Wait by reason  *job h  *share$' report.txt && grep -q '^  Priority  *0.34  *65.1 %$' report.txt ||
     fail "the report does not tell what jobs waited for: $(cat report.txt)"
@@ -119,7 +128,7 @@ without_reasons plain >plain.csv
 without_reasons waits | cmp - plain.csv || fail 'wait_times changes more than it should'
 
 # Nor where another program decides, which is not asked why.
-"$program" run waits.json --quiet --scheduler "$program decide" --out outside >outside.txt 2>&1 ||
+"$program" run waits.json --quiet --scheduler "$program decide" --events --out outside >outside.txt 2>&1 ||
     fail "--scheduler: $(cat outside.txt)"
 columns outside wait_by_reason_s | sort -u | tr '\n' ' ' | grep -qx ' wait_by_reason_s ' ||
     fail 'times are told that nobody knows'
@@ -258,8 +267,8 @@ END
 refused_plainly 2 explain waits.json 12 --at soon <<'END'
 error: '--at' must be a time from the start of the run, such as 3600, 36h or 2d, or 'busiest', got 'soon'
 END
-refused_plainly 2 explain waits 12 --at 50 <<'END'
-error: '--at' needs a run; a record tells how long jobs waited
+refused_plainly 2 explain outside --trust outside 12 --at 50 <<'END'
+error: another program decided in this record, and does not say why jobs wait
 END
 refused_plainly 3 explain waits.json 12 99 --at 50 --quiet <<'END'
 error: no job '99' was submitted until 50 s

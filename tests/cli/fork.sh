@@ -1,6 +1,6 @@
 #!/bin/sh
-# A moment saved by `run --save-at` is in the record, and `run --fork-at` begins there: the fingerprint and the rows of
-# the whole run under the same policy, others under another; clear errors where that cannot be.
+# `run RECORD --fork-at` makes the run of a record again up to a moment, and goes on from there: the fingerprint and the
+# rows of the whole run under the same policy, others under another; clear errors where that cannot be.
 set -u
 . tests/support/cli.sh
 
@@ -21,10 +21,8 @@ cat >week.json <<END
 END
 
 # The same policy, from several moments.
-windtunnel run week.json
+windtunnel run week.json --out whole
 whole=$(fingerprint)
-windtunnel run week.json --save-at 3d --save-at 36h --save-at 3d --out whole
-[ "$status" -eq 0 ] && [ "$(fingerprint)" = "$whole" ] || fail "saving moments changed the run: $(cat said.err)"
 for at in 3d 36h; do
     windtunnel run whole --fork-at $at --out same
     [ "$status" -eq 0 ] && [ "$(fingerprint)" = "$whole" ] || fail "fork at $at: $(cat said.err)"
@@ -35,15 +33,36 @@ for at in 3d 36h; do
     [ "$status" -eq 0 ] || fail "report of a fork: $(cat said.err)"
 done
 
-# A fork saves moments too, and a record that is replaced by one without moments has none.
-windtunnel run whole --fork-at 36h --save-at 3d --out half
+# A fork of a fork, under its policy and after a switch.
+windtunnel run whole --fork-at 36h --out half
 windtunnel run half --fork-at 3d
 [ "$status" -eq 0 ] && [ "$(fingerprint)" = "$whole" ] || fail "fork of a fork: $(cat said.err)"
-windtunnel run week.json --out half
-[ ! -e half/moments.bin.zst ] || fail "moments of an earlier record stayed"
+windtunnel run whole --fork-at 36h --policy fifo --set policy.sharing.policy=trust --out switched
+switched=$(fingerprint)
+windtunnel run switched --fork-at 3d --out again
+[ "$status" -eq 0 ] && [ "$(fingerprint)" = "$switched" ] || fail "fork of a switched fork: $(cat said.err)"
+windtunnel run again --fork-at 4d
+[ "$status" -eq 0 ] && [ "$(fingerprint)" = "$switched" ] || fail "fork of its fork: $(cat said.err)"
+refused 3 run half --fork-at 1d <<'END'
+error: the record half is a fork, and begins at 36h
+  fork it at that time or later, or fork the record that it was forked from
+END
+
+# Another program decided.
+windtunnel run small.json --scheduler "'$program' decide" --events --out outside
+outside=$(fingerprint)
+windtunnel run outside --trust outside --fork-at 15s
+[ "$status" -eq 0 ] && [ "$(fingerprint)" = "$outside" ] || fail "fork of recorded decisions: $(cat said.err)"
+windtunnel run outside --trust outside --fork-at 15s --policy easy --check --out taken
+[ "$status" -eq 0 ] || fail "another policy after recorded decisions: $(cat said.err)"
+windtunnel run small.json --scheduler "'$program' decide" --out untold
+refused 3 run untold --trust untold --fork-at 15s <<'END'
+error: another program decided in the record untold, and its decisions are not recorded
+  run it again with --events
+END
 
 # A trace.
-windtunnel run small.json --save-at 15 --out traced
+windtunnel run small.json --out traced
 whole_trace=$(fingerprint)
 windtunnel run traced --trust traced --fork-at 15s
 [ "$status" -eq 0 ] && [ "$(fingerprint)" = "$whole_trace" ] || fail "fork of a trace: $(cat said.err)"
@@ -62,25 +81,38 @@ python3 - <<'END' || fail 'the record of a fork is wrong'
 import json
 whole, kai = (json.load(open(f'{name}/result.json')) for name in ('whole', 'kai'))
 fork = kai['manifest']['fork']
-assert fork == {'fingerprint': whole['manifest']['fingerprint'], 'at_s': 259200, 'is_adopted': True}, fork
+before = [{'until_s': 259200, 'policy': whole['manifest']['scenario']['policy']}]
+assert fork == {'fingerprint': whole['manifest']['fingerprint'], 'at_s': 259200, 'is_adopted': True,
+                'before': before}, fork
 assert kai['facts']['warmup_s'] == 259200
 assert kai['manifest']['arrivals'] == whole['manifest']['arrivals']
-digest = whole['manifest']['files']['moments.bin.zst']
-assert {'role': 'record', 'name': 'whole', 'digest': digest} in kai['manifest']['inputs'], kai['manifest']['inputs']
+assert any(i['role'] == 'record' and i['name'] == 'whole' for i in kai['manifest']['inputs']), kai['manifest']['inputs']
 END
+
+# Many go on from one moment of a trace that is read as the run goes on: each is the straight run.
+windtunnel trace synth seren --jobs 3000 -o long.csv
+cat >long.json <<END
+{"cluster": "four.json", "workload": {"trace": "long.csv"}, "policy": {"preset": "easy"},
+ "world": {"end": "1d", "scheduler_period_s": 30}}
+END
+windtunnel run long.json --out long
+long=$(fingerprint)
+windtunnel compare --scenario long --trust long --fork-at 9h --side fifo:policy.backfill.policy=none --side twin \
+    --jobs 3 --out many
+[ "$status" -eq 0 ] || fail "many from one moment: $(cat said.err)"
+for side in long twin; do
+    grep -q "\"fingerprint\": \"$long\"" many/$side/result.json || fail "$side is not the straight run"
+done
+windtunnel run long --trust long --fork-at 9h --set policy.backfill.policy=none
+grep -q "\"fingerprint\": \"$(fingerprint)\"" many/fifo/result.json || fail 'a child is not the fork alone'
+windtunnel compare --scenario long --trust long --fork-at 9h --side twin --seeds 3
+grep -q "'--seeds' cannot be used with --fork-at: all sides go on from one run" said.err ||
+    fail "seeds: $(cat said.err)"
 
 # What cannot be.
 refused 2 run whole --fork-at 3d --policy kai <<'END'
 error: a fork cannot change how GPUs are shared ('policy.sharing'): jobs run on pieces of the other kind
   run the whole scenario, or set policy.sharing as in the record
-END
-refused 3 run whole --fork-at 2d <<'END'
-error: the record whole has no moment at 2d; it has 36h, 3d
-  make one: windtunnel run SCENARIO --save-at 2d --out whole
-END
-refused 3 run half --fork-at 2.5h <<'END'
-error: the record half has no moment at 9000s
-  make one: windtunnel run SCENARIO --save-at 9000s --out half
 END
 refused 2 run whole --fork-at 3d --set world.end=6d <<'END'
 error: a fork cannot change 'world' of its record: its policy alone may differ
@@ -90,28 +122,24 @@ refused 2 run whole --fork-at 3d --set policy.sharing.policy=mps <<'END'
 error: a fork cannot change how GPUs are shared ('policy.sharing'): jobs run on pieces of the other kind
   run the whole scenario, or set policy.sharing as in the record
 END
-refused 2 run week.json --save-at 9d <<'END'
-error: the moment at 777600 s is after the end of the run, at 432000 s
+refused 3 run whole --fork-at 9d <<'END'
+error: the run is over at 432000 s, before the moment at 777600 s
 END
-refused 2 run week.json --save-at soon <<'END'
-error: '--save-at' must be a time of the run, got 'soon'
+refused 2 run whole --fork-at soon <<'END'
+error: '--fork-at' must be a time of the run, got 'soon'
   a number of seconds, or one with a unit: 90s, 15m, 36h, 12d
-END
-windtunnel run week.json --save-at 1d
-grep -q "'--save-at' adds a file to the record: name its folder with --out" said.err || fail "no --out: $(cat said.err)"
-refused 2 run week.json --save-at 1d --scheduler cat <<'END'
-error: '--save-at' cannot be used with --scheduler: the state of another program is not known
 END
 refused 2 run whole --fork-at 3d --scheduler cat <<'END'
 error: '--scheduler' cannot be used with --fork-at: another program cannot take over
 END
 windtunnel run whole --fork-at 3d --out whole/../whole
 grep -q "'--out' must not be the folder of the record that is forked" said.err || fail "into itself: $(cat said.err)"
-printf 'x' >>whole/moments.bin.zst
-windtunnel run whole --fork-at 3d
-[ "$status" -eq 3 ] || fail "moments that were changed: status $status: $(cat said.err)"
 
-windtunnel run small.json --save-at 30d --out short
-grep -q 'warning: the run was over before --save-at 2592000s' said.err || fail "no warning: $(cat said.err)"
+# The run cannot be made again: another version decides otherwise.
+sed 's/"seed":3,/"seed":4,/' whole/result.json >other.json
+mv other.json whole/result.json
+windtunnel run whole --fork-at 3d
+[ "$status" -eq 3 ] && grep -q 'the run of the record whole cannot be made again' said.err ||
+    fail "another run: status $status: $(cat said.err)"
 
 finish

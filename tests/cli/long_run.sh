@@ -182,9 +182,9 @@ python3 oracle.py "$program" >oracle.log 2>&1 || fail "the plain computation: $(
 
 says compared.out '^3 sides, exact, n = 1; the base is fifo$'
 says compared.out '^  One long run: the queue time of each job less that of the base, by batch means$'
-says compared.out '^    - all jobs    +[0-9ms ]* (+.* to +.*), [123]0 batches of [0-9,]* jobs, without the first'
-says compared.out '^      left out: [0-9]* (rejected, or on one side only)$'
-says compared.out '^      had not started at the end, on one side at least: [0-9]* (their wait so far counts)$'
+says compared.out '^    - all jobs  *+[0-9ms ]* (+.* to +.*), [123]0 batches of [0-9,]* jobs, without the first'
+says compared.out '^    left out: [0-9]* (rejected, or on one side only)$'
+says compared.out '^    had not started at the end, on one side at least: [0-9]* (their wait so far counts)$'
 windtunnel report fifo --steady
 says said.out '^Steady state: means after the warm-up, 95 % intervals by batch means$'
 says said.out '^  queue time, training .*([0-9hms. ]* to .*), [123]0 batches of [0-9,]* jobs from .* on; before that'
@@ -192,7 +192,7 @@ says said.out '^  allocation  .* % ([0-9.]* % to [0-9.]* %), [123]0 batches of '
 windtunnel report fifo
 grep -q 'Steady state' said.out && fail 'a report tells the steady state without --steady'
 windtunnel compare --scenario long.json --side a --side b --format markdown
-says said.out '^    = training    equal for each of [0-9,]* jobs$'
+says said.out '^| `=` training | .* equal for each of [0-9,]* jobs |$'
 
 # ---- Where there is none. ----
 
@@ -203,13 +203,13 @@ windtunnel report short --steady
 says said.out '^  queue time, training .* (no interval: 3 jobs after the warm-up, and 100 are needed)$'
 sed 's/, "end": "4d"//' long.json >whole.json
 windtunnel compare --scenario whole.json --side all --side overloaded:cluster.pools.h100.nodes=8
-says said.out '^    ? all jobs    .* (no interval: the warm-up has no end in the first half of the [0-9],[0-9]* jobs)$'
+says said.out '^    ? all jobs  .* (no interval: the warm-up has no end in the first half of the [0-9],[0-9]* jobs)$'
 windtunnel compare --scenario long.json --side a --side b --shake 1m --seeds 2 --write json=s.json
 grep -q 'One long run' said.out && fail 'two seeds, and one long run'
 grep -q 'one_long_run' s.json && fail 'two seeds, and one long run as JSON'
 windtunnel compare --scenario long.json --side a --save-baseline base.json
 windtunnel compare --scenario long.json --side new:policy.blocking=skip --baseline base.json --write json=b.json
-says said.out '^    not known: baseline: a baseline has no queue times of single jobs$'
+says said.out '^  not known: baseline: a baseline has no queue times of single jobs$'
 says b.json '"one_long_run": {"unknown": "baseline: a baseline has no queue times of single jobs"}'
 windtunnel compare fifo skip --gates /dev/stdin <<'END'
 {"gates": [{"metric": "queue_time_mean_s", "max_increase": "1%"}]}
@@ -217,7 +217,7 @@ END
 says said.out 'exact, n = 1'
 windtunnel run long.json --set workload.duration_scale=0.9 --quiet --out other
 windtunnel compare fifo other
-says said.out '^    not known: the sides have other jobs$'
+says said.out '^  not known: the sides have other jobs$'
 
 # ---- The examples of the documents print what stands there. ----
 

@@ -52,7 +52,8 @@ END
 }
 
 same --scenario mix.json -p fifo -p windtunnel
-says said.out "^2 sides, 3 seeds (1 to 3); the base is fifo, run by windtunnel [0-9.]* ($program)\$"
+says said.out "^2 sides, 3 seeds (1 to 3); the base is fifo, run by windtunnel [0-9.]*\$"
+says said.out "^($program)\$"
 # A caller that ignores SIGCHLD would have the kernel drop the ends of processes.
 env --ignore-signal=CHLD "$program" compare --scenario mix.json -p fifo -p windtunnel --seeds 1 --no-why --quiet \
     --rerun-base "$program" >said.out 2>said.err || fail "a caller ignores SIGCHLD: $(cat said.err)"
@@ -62,7 +63,7 @@ sed 's/four/five/; s/"nodes": 4/"nodes": 5/' four.json >five.json
 same --scenario small.json -p ./mine.json -p fifo --trace small.csv --cluster five.json --shake 5m,0.2
 same ./mix.json other=mix.json
 compare 0 --scenario mix.json -p fifo -p windtunnel --seeds 2 --rerun-base "$program" --format markdown
-says said.out "^2 seeds (1 to 2); the base is fifo, run by windtunnel [0-9.]* ("
+says said.out "^2 sides, 2 seeds (1 to 2); the base is fifo, run by windtunnel [0-9.]* ("
 # Of one run a name in PATH will do, and a baseline can be kept.
 wrapper older ''
 PATH=$PWD:$PATH compare 0 --scenario mix.json -p fifo --seeds 2 --rerun-base older --save-baseline base.json

@@ -233,10 +233,10 @@ interrupted() { # name, number
         waitpid $child, 0;
         print $? & 127, "\n"' "$1" "$program" run $long --out stopped >said.out 2>said.err
     [ "$(tail -n 1 said.out)" = "$2" ] || fail "SIG$1: not ended by it"
-    grep -q '^PARTIAL' said.out || fail "SIG$1: the table does not say that it is partial"
+    grep -q '^Partial' said.out || fail "SIG$1: the table does not say that it is partial"
     grep -q '"is_partial": true' stopped/result.json || fail "SIG$1: the record does not say that it is partial"
     grep -q 'record in stopped' said.err || fail "SIG$1: no word about the record"
-    "$program" report stopped | grep -q '^PARTIAL' || fail "SIG$1: the report does not say that it is partial"
+    "$program" report stopped | grep -q '^Partial' || fail "SIG$1: the report does not say that it is partial"
     grep -qi 'partial' stopped/report.html || fail "SIG$1: the page does not say that it is partial"
 }
 interrupted INT 2

@@ -69,8 +69,6 @@ done
 [ -z "$(squeue -h)" ] || fail "the array does not end: $(squeue) $(tail -n 5 "$slurm"/log/*)"
 sweep 0 status array
 says said.out "^$runs runs of 12 combinations: $runs done$"
-echo "note: $(find array/shards -type f | wc -l) shards, $(grep -ac '^run done' array/shards/* | awk -F: '{ n += $NF }
-    END { print n }') records"
 same_as_serial array 'the array of Slurm'
 
 finish

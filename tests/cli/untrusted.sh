@@ -117,8 +117,9 @@ works() { # arguments
     windtunnel "$@"
     [ "$status" -eq 0 ] || fail "$*: status $status: $(cat said.err)"
 }
-windtunnel run small.json --save-at 15 --out saved
-for verb in 'explain saved --decision 1' 'trace freeze saved' 'run saved --fork-at 15' 'bundle saved --out s.json'; do
+windtunnel run small.json --out saved
+for verb in 'explain saved --decision 1' \
+    'trace freeze saved' 'run saved --fork-at 15' 'explain saved --at 15 --all' 'bundle saved --out s.json'; do
     # shellcheck disable=SC2086
     is_told "the record saved names the file 'small.csv' (trace), and a record opens no file" $verb
     says said.err 'if the record is your own, say so with --trust saved; or name the folder of its data: --trust FOLDER'

@@ -14,7 +14,6 @@
 
 #include "base/input.h"
 #include "base/mem.h"
-#include "studies/sweep/sweep_shard.h"
 #include "tests/support/failing_calls.h"
 #include "tests/support/interval.h"
 #include "tests/support/scratch.h"
@@ -98,7 +97,7 @@ static const struct scene scenes[] = {
      .arguments = {"trace", "compare", "jobs.csv", "jobs.csv", "--html", "out/two.html"},
      .draws = true},
     {.name = "case", .arguments = {"case", "case.json"}},
-    {.name = "decide", .arguments = {"decide", "--save", "out/state"}, .input = "events"},
+    {.name = "decide --log", .arguments = {"decide", "--log", "out/log", "--describe", "out/state"}, .input = "events"},
     {.name = "decide --check", .arguments = {"decide", "rec/events.jsonl.zst", "--check"}},
     {.name = "explain", .arguments = {"explain", "s.json", "--at", "5m", "--all", "--quiet"}},
     {.name = "explain record", .arguments = {"explain", "rec", "c"}},
@@ -376,26 +375,6 @@ static __attribute__((format(printf, 2, 3))) void broken(struct check *check, co
                   check->left->complaint.bytes);
 }
 
-static struct error take_record(void *self, const struct shard_record *record, uint64_t offset)
-{
-    (void)self, (void)record, (void)offset;
-    return ERROR_OK;
-}
-
-/* What a sweep records grows, and is whole at any time. */
-static bool is_whole_shard(const char *path)
-{
-    struct sweep_plan plan;
-    struct shard_end end = {0};
-    if (!ends_with(path, SHARD_SUFFIX) || error_is(sweep_plan_read(&plan, "out/sw")))
-        return false;
-    struct error error = shard_read(path, plan.digest, take_record, NULL, &end);
-    sweep_plan_release(&plan);
-    const bool is = !error_is(error) && end.torn_bytes == 0;
-    error_release(&error);
-    return is;
-}
-
 /* A file that differs, because a run of the comparison failed, is whole nevertheless. */
 static bool has_whole_form(const struct file *file)
 {
@@ -405,7 +384,7 @@ static bool has_whole_form(const struct file *file)
         json_decref(root);
         return root != NULL;
     }
-    return (ends_with(file->path, ".html") && ends_with(text, "</html>\n")) ||
+    return ends_with(file->path, ".failed") || (ends_with(file->path, ".html") && ends_with(text, "</html>\n")) ||
            (ends_with(file->path, ".xml") && ends_with(text, "</testsuites>\n"));
 }
 
@@ -429,8 +408,8 @@ static void check_files(struct check *check, bool must_be_there)
                                 (check->scene->draws && ends_with(file->path, "html")) || says(&file->bytes, check);
         if (good == NULL && !(may_differ && has_whole_form(file)) && !(is_temporary(file) && !told->is_over))
             broken(check, "%s is left", file->path);
-        else if (good != NULL && !is_equal(&file->bytes, &good->bytes) && !is_whole_shard(file->path) &&
-                 !(may_differ && has_whole_form(file)) && !(check->scene->has_record && is_old(file)))
+        else if (good != NULL && !is_equal(&file->bytes, &good->bytes) && !(may_differ && has_whole_form(file)) &&
+                 !(check->scene->has_record && is_old(file)))
             broken(check, "%s is not whole", file->path);
     }
     for (int f = 0; f < check->good->count && must_be_there; f++)

@@ -1,7 +1,6 @@
 /* Policies as they are read (docs/policies.md): what becomes of each preset, and of texts that say all that can be
  * said, when one thing in it is other than it was, against policy_edits.txt: for each text and kind of edit how many
- * are refused, how many mean the same as before, and a hash of what all of them mean (policies/config/digest.h) or how
- * they are refused.
+ * are refused, how many mean the same as before, and a hash of how all of them are judged and refused.
  *
  * policy_trails.txt (tests/support/golden.h) says where: a run is a text, named preset/NAME or text/NAME, and a step of
  * it is an edit.  Of the first text that differs the test prints the edit.  With the name of a text as its argument the
@@ -17,7 +16,6 @@
 #include <cmocka.h>
 
 #include "base/hash.h"
-#include "policies/config/digest.h"
 #include "policies/config/presets.h"
 #include "policies/policy_config.h"
 #include "tests/support/golden.h"
@@ -84,7 +82,7 @@ struct sums {
 };
 
 struct reading { /* of one text */
-    uint64_t before;
+    struct policy_config before;
     struct sums sums[JSON_EDIT_COUNT];
     struct golden_trails *trails;
     uint64_t hash; /* of all edits so far */
@@ -93,19 +91,16 @@ struct reading { /* of one text */
 };
 
 /* What it means; `complaint`, if it is refused, which the caller releases. */
-static uint64_t meaning_of(const char *text, struct error *complaint)
+static void read_text(const char *text, struct policy_config *config, struct error *complaint)
 {
     struct json_doc *doc;
-    struct policy_config config;
+    memset(config, 0, sizeof *config); /* so that configurations can be compared byte by byte */
     *complaint = json_doc_parse(&doc, "policy", text_of(text), ERROR_CONFIG);
     if (error_is(*complaint))
-        return 0;
+        return;
     struct json_value root = json_doc_root(doc, complaint);
-    policy_config_read(&config, &root);
+    policy_config_read(config, &root);
     json_doc_free(doc);
-    if (error_is(*complaint))
-        return 0;
-    return hash_mix(hash_bytes(config.name, strlen(config.name), digest_policy(&config)), config.guarantees);
 }
 
 static void judge(void *self, enum json_edit edit, const char *text)
@@ -113,17 +108,19 @@ static void judge(void *self, enum json_edit edit, const char *text)
     struct reading *reading = self;
     struct sums *sums = &reading->sums[edit];
     struct error error;
-    const uint64_t meaning = meaning_of(text, &error);
+    static struct policy_config config;
+    read_text(text, &config, &error);
     const bool is_refused = error_is(error);
+    const bool is_same = !is_refused && memcmp(&config, &reading->before, sizeof config) == 0;
     const char *said = is_refused ? error_message(&error) : "";
     sums->edits++;
     sums->refused += is_refused;
-    sums->same += !is_refused && meaning == reading->before;
-    sums->hash = hash_mix(hash_bytes(said, strlen(said), sums->hash), meaning);
-    reading->hash = hash_mix(hash_bytes(said, strlen(said), reading->hash), meaning);
+    sums->same += is_same;
+    sums->hash = hash_mix(hash_bytes(said, strlen(said), sums->hash), is_same);
+    reading->hash = hash_mix(hash_bytes(said, strlen(said), reading->hash), is_same);
     golden_trails_step(reading->trails, reading->hash);
     if (!is_refused)
-        said = meaning == reading->before ? "the same" : "another";
+        said = is_same ? "the same" : "another";
     if (reading->is_printed)
         printf("%s %s    %s\n", json_edit_names[edit], text, said);
     if (reading->trails->steps == reading->wanted_step)
@@ -134,7 +131,9 @@ static void judge(void *self, enum json_edit edit, const char *text)
 static void tell_text(const char *name, const char *text, struct reading *reading, struct buffer *out)
 {
     struct error error;
-    reading->before = meaning_of(text, &error);
+    read_text(text, &reading->before, &error);
+    if (error_is(error)) /* nothing is the same */
+        memset(&reading->before, -1, sizeof reading->before);
     json_edits_all(&(struct json_edits){.text = text, .self = reading, .judge = judge});
     buffer_format(out, "%s%s%s\n", name, error_is(error) ? ": " : "", error_is(error) ? error_message(&error) : "");
     error_release(&error);

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "reports/table.h"
+#include "reports/run_show.h"
 #include "tests/support/fake_run.h"
 #include "tests/support/golden.h"
 
@@ -25,7 +25,9 @@ static void print_run(bool communicates, struct buffer *out)
     struct record_sink sink = metrics_sink(metrics);
     fake_run_feed(&run, &sink);
     metrics_finish(metrics);
-    table_run(metrics, &(struct table_options){.cluster = "dgx-h100-64", .policy = "fifo"}, out);
+    struct show *show = run_show_new(metrics, &(struct run_show){.cluster = "dgx-h100-64", .policy = "fifo"});
+    show_text(show, out);
+    show_free(show);
     metrics_free(metrics);
 }
 

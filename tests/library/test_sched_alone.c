@@ -48,16 +48,6 @@ static void open_world(struct world *world, uint32_t nodes, uint16_t gpus)
     assert_non_null(world->sched);
 }
 
-/* What was saved in the place of the scheduler. */
-static void reload(struct world *world, struct text saved)
-{
-    struct error error;
-    struct policy_config policy = read_policy();
-    sched_free(world->sched);
-    world->sched = sched_load(world->cluster, world->queues, &policy, saved, &error);
-    assert_non_null(world->sched);
-}
-
 static void close_world(struct world *world)
 {
     sched_free(world->sched);
@@ -189,38 +179,13 @@ static void test_refusals_and_nodes(void **state)
     close_world(&world);
 }
 
-/* Saved while a job waits, and loaded where nothing of the first scheduler is left: the same decisions follow. */
-static void test_goes_on_where_it_was_saved(void **state)
-{
-    (void)state;
-    struct world first, second;
-    struct buffer saved = {0};
-    open_world(&first, 2, 8);
-    submit(&first, 0, 2, 8, 50, 0);
-    submit(&first, 1, 1, 4, 50, 0);
-    cycle(&first, 0);
-    decision_id start = first.decisions[0].id;
-    assert_false(error_is(sched_save(first.sched, &saved)));
-    close_world(&first);
-    open_world(&second, 2, 8);
-    reload(&second, (struct text){saved.bytes, saved.length});
-    buffer_release(&saved);
-    sched_job_started(second.sched, 0, start, 1);
-    cycle(&second, 1);
-    assert_int_equal(second.count, 0);
-    sched_job_ended(second.sched, 0, JOB_END_COMPLETED, false, 2);
-    cycle(&second, 2);
-    assert_int_equal(second.count, 1);
-    assert_int_equal(second.decisions[0].job, 1);
-    close_world(&second);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_places_and_frees),           cmocka_unit_test(test_never_fits),
-        cmocka_unit_test(test_evicts_the_least),           cmocka_unit_test(test_refusals_and_nodes),
-        cmocka_unit_test(test_goes_on_where_it_was_saved),
+        cmocka_unit_test(test_places_and_frees),
+        cmocka_unit_test(test_never_fits),
+        cmocka_unit_test(test_evicts_the_least),
+        cmocka_unit_test(test_refusals_and_nodes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,6 @@
 #include "policies/config/presets.h"
 #include "policies/placement/placement.h"
 #include "policies/policy_config.h"
-#include "tests/support/reload.h"
 #include "tests/support/sched_case.h"
 #include "tests/support/spoil.h"
 
@@ -241,7 +240,6 @@ static uint32_t run(const char *policy, uint64_t seed)
     struct model m = {0};
     struct sched_case c;
     uint32_t next = 0, starts = 0;
-    const struct policy_config config = sched_case_policy(policy);
     random_stream_init(&m.stream, seed, "affinity", 0);
     random_stream_init(&m.spoiling, seed, "spoiling", 0);
     sched_case_open(&c, sched_case_cluster(cluster_text), queue_table_new(), policy);
@@ -256,8 +254,6 @@ static uint32_t run(const char *policy, uint64_t seed)
         starts += follow(&m, &c, now);
         if (step % 8 == 0)
             spoil_books(c.sched, &m.spoiling);
-        if (step % 40 == 39)
-            c.sched = reload(c.sched, c.cluster, c.queues, &config);
     }
     sched_case_close(&c);
     return starts;

@@ -22,7 +22,6 @@
 #include "tests/support/interval.h"
 #include "tests/support/lawful.h"
 #include "tests/support/random_jobs.h"
-#include "tests/support/reload.h"
 
 enum { NODES_MAX = 6, GPUS_MAX = 4, CELLS = NODES_MAX * GPUS_MAX, JOB_COUNT = 100 };
 
@@ -401,13 +400,10 @@ static void compare_promises(const struct planner *planner, const struct sched *
 static void play(struct planner *planner, struct setup *setup)
 {
     time_ns wake = TIME_NEVER;
-    uint32_t cycle = 0;
     for (time_ns next = next_instant(planner, wake); next != TIME_NEVER; next = next_instant(planner, wake)) {
         const struct decision *decisions;
         uint32_t running = 0;
         planner->now = next;
-        if (++cycle % 16 == 0)
-            setup->sched = reload(setup->sched, setup->cluster, setup->queues, &setup->policy);
         struct sched *sched = setup->sched;
         tell(planner, sched);
         for (uint32_t i = 0; i < JOB_COUNT; i++)

@@ -14,7 +14,6 @@
 
 #include "base/input.h"
 #include "sim/live/event_file.h"
-#include "sim/plugins/guard.h"
 #include "studies/divergence/divergence.h"
 #include "tests/support/random_policy.h"
 #include "tests/support/scratch.h"
@@ -58,15 +57,8 @@ static bool write_events(const struct scenario_options *options, const char *nam
         error = event_file_open(&file, scratch_path(name), scenario.cluster, job_source_queues(source),
                                 text_of(scenario.policy_text));
         assert_false(error_is(error));
-        const struct engine_config config = {.watch = &guard_watch,
-                                             .cluster = scenario.cluster,
-                                             .source = source,
-                                             .policy = &scenario.policy,
-                                             .world = scenario.world,
-                                             .typical = scenario.typical,
-                                             .typical_count = scenario.typical_count,
-                                             .seed = scenario.seed,
-                                             .listener = event_file_listener(file)};
+        struct engine_config config = scenario_engine(&scenario, source);
+        config.listener = event_file_listener(file);
         error = engine_run(&config, &result);
     }
     const bool is_run = !error_is(error) && !error_is(result.stall);

@@ -20,7 +20,6 @@
 
 #include "base/output.h"
 #include "policies/sched.h"
-#include "sim/plugins/guard.h"
 #include "sim/scenario/scenario.h"
 #include "tests/support/interval.h"
 #include "tests/support/random_policy.h"
@@ -122,15 +121,10 @@ static void play(struct scenario *scenario, uint32_t jobs, uint64_t seed, struct
     why[0] = '\0';
     struct error error = scenario_open(scenario, &source);
     assert_false(error_is(error));
-    const struct engine_config config = {.watch = &guard_watch,
-                                         .cluster = scenario->cluster,
-                                         .source = source,
-                                         .policy = &scenario->policy,
-                                         .world = scenario->world,
-                                         .seed = scenario->seed,
-                                         .is_checked = seed % 4 == 0,
-                                         .on_end = on_end,
-                                         .end_self = &outcome};
+    struct engine_config config = scenario_engine(scenario, source);
+    config.is_checked = seed % 4 == 0;
+    config.on_end = on_end;
+    config.end_self = &outcome;
     error = engine_run(&config, &outcome.result);
     if (!error_is(error))
         error = outcome.result.stall;

@@ -1,7 +1,7 @@
 /* A run that is forked at a moment, under the same policy, is the run that was never forked: the same fingerprint, and
  * the same rows from the moment on.  For every preset in a world with all physics on, and in random worlds under random
- * policies, at moments between events, at events and a nanosecond after them.  The same state gives the same bytes when
- * it was loaded, and to save moments changes nothing. */
+ * policies, at moments between events, at events and a nanosecond after them.  Another policy takes over at any moment:
+ * every invariant holds, and each job that had not ended has its row. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,11 +15,12 @@
 #include "base/hash.h"
 #include "base/random.h"
 #include "policies/config/presets.h"
-#include "sim/plugins/guard.h"
 #include "sim/scenario/scenario.h"
+#include "tests/support/forked.h"
 #include "tests/support/interval.h"
 #include "tests/support/random_policy.h"
 #include "tests/support/random_sizes.h"
+#include "tests/support/rich_world.h"
 #include "tests/support/scratch.h"
 #include "tests/support/told.h"
 
@@ -29,185 +30,35 @@ enum {
     MOMENTS_FULL = 40,
     DRAWS_MAX = 200,
     SEEDS_SMALL = 20,
+    SWITCHES_SMALL = 60,
     SEEDS_FULL = 2000,
     STALL_STEPS = 2000
 };
 
 #define HOUR (3600 * TIME_NS_PER_S)
 
-/* ---- Rows as hashes ---- */
-
-struct seen_row {
-    time_ns time; /* of its end, or of the sample */
-    uint64_t hash;
-};
-
-struct seen {
-    struct seen_row *rows[3]; /* jobs, attempts, samples */
-    size_t capacity[3];
-    uint32_t count[3];
-    uint64_t fingerprint;
-    struct engine_result result;
-};
-
-static void note(struct seen *seen, int kind, time_ns time, uint64_t hash)
-{
-    MEM_GROW(seen->rows[kind], seen->capacity[kind], (size_t)seen->count[kind] + 1);
-    seen->rows[kind][seen->count[kind]++] = (struct seen_row){time, hash};
-}
-
-static void seen_release(struct seen *seen)
-{
-    for (int kind = 0; kind < 3; kind++)
-        mem_free(seen->rows[kind]);
-}
-
-#define MIX(hash, value) ((hash) = hash_mix((hash), (uint64_t)(value)))
-
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-    return text != NULL ? hash_bytes(text, strlen(text), hash) : hash;
-}
-
-static uint64_t hash_parts(uint64_t hash, const struct job_row *row)
-{
-    for (uint32_t left = row->waits != NULL ? row->waits->mask : 0; left != 0; left &= left - 1) {
-        MIX(hash, __builtin_ctz(left));
-        MIX(hash, row->waits->of[__builtin_ctz(left)]);
-    }
-    for (int cause = 0; row->lost != NULL && cause < LOST_CAUSE_COUNT; cause++)
-        MIX(hash, row->lost->gpu_ns[cause]);
-    for (int cause = 0; row->faults != NULL && cause < RECORD_FAULT_COUNT; cause++)
-        MIX(hash, row->faults->killed[cause]);
-    if (row->faults != NULL)
-        MIX(hash, (uint64_t)row->faults->lost_gpu_ns * 31 + row->faults->own + (uint64_t)row->faults->blast_gpu_milli);
-    for (int source = 0; row->pulls != NULL && source < RECORD_PULL_COUNT; source++)
-        MIX(hash, row->pulls->bytes[source]);
-    if (row->pulls != NULL)
-        MIX(hash, row->pulls->ready);
-    if (row->idle != NULL) {
-        MIX(hash, row->idle->notified + ((uint64_t)row->idle->shrunk << 32));
-        MIX(hash, row->idle->evicted + ((uint64_t)row->idle->disturbed << 32));
-        MIX(hash, row->idle->given_gpu_us);
-    }
-    return hash;
-}
-
-static struct error on_job(void *self, const struct job_row *row)
-{
-    const time_ns waited = row->state == END_REJECTED ? row->end - row->submit : row->wait_total;
-    if (waited != (row->waits != NULL ? wait_times_sum(row->waits) : 0))
-        fail_msg("job %u: state %d: what it waited for, %lld ns, does not add up: %lld ns", row->id, row->state,
-                 (long long)(row->waits != NULL ? wait_times_sum(row->waits) : 0), (long long)waited);
-    uint64_t hash = hash_text(hash_text(hash_text(row->id, row->name), row->queue), row->user);
-    hash = hash_text(hash_text(hash_text(hash, row->workload_class), row->communication), row->activity);
-    int64_t values[TOLD_VALUES];
-    told_values_of(row, values);
-    for (size_t i = 0; i < TOLD_VALUES; i++)
-        MIX(hash, values[i]);
-    note(self, 0, row->end, hash_parts(hash, row));
-    return ERROR_OK;
-}
-
-static struct error on_attempt(void *self, const struct attempt_row *row)
-{
-    uint64_t hash = hash_text(row->id, row->placement);
-    const int64_t values[] = {row->attempt,         row->start, row->end,  row->gpu_milli,  row->why,
-                              row->reason,          row->saved, row->lost, row->is_partial, row->link_tier,
-                              row->link_bytes_per_s};
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-        MIX(hash, values[i]);
-    note(self, 1, row->end, hash);
-    return ERROR_OK;
-}
-
-static struct error on_sample(void *self, const struct timeline_row *row)
-{
-    uint64_t hash = 0;
-    const double reals[] = {row->allocated_gpu_s, row->active_gpu_s,    row->reserved_gpu_s,    row->pending_job_s,
-                            row->running_job_s,   row->idle_held_gpu_s, row->partial_gang_gpu_s};
-    const int64_t values[] = {row->time,
-                              row->pending_jobs,
-                              row->running_jobs,
-                              row->pending_gpu_milli,
-                              row->allocated_gpu_milli,
-                              row->active_gpu_milli,
-                              row->reserved_gpu_milli,
-                              (int64_t)row->submitted,
-                              (int64_t)row->started,
-                              (int64_t)row->ended,
-                              (int64_t)row->evicted,
-                              (int64_t)row->rejected,
-                              row->idle_held_gpu_milli,
-                              row->space.idle_gpu_milli,
-                              row->space.stranded_gpu_milli};
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-        MIX(hash, values[i]);
-    for (int cause = 0; cause < SPENT_COUNT; cause++)
-        MIX(hash, row->spent[cause]);
-    note(self, 2, row->time, hash_bytes(reals, sizeof reals, hash));
-    return ERROR_OK;
-}
-
 /* ---- Runs ---- */
 
-struct kept {
-    time_ns at;
-    struct buffer world, sched;
-};
+enum { NEVER_FORKED = -1 };
 
-struct kept_list {
-    struct kept of[MOMENTS_FULL];
-    uint32_t count;
-};
-
-static struct error keep(void *self, const struct moment *moment)
-{
-    struct kept_list *list = self;
-    struct kept *kept = &list->of[list->count++];
-    *kept = (struct kept){.at = moment->at};
-    buffer_text(&kept->world, moment->world);
-    buffer_text(&kept->sched, moment->sched);
-    return ERROR_OK;
-}
-
-static void kept_release(struct kept_list *list)
-{
-    for (uint32_t i = 0; i < list->count; i++) {
-        buffer_release(&list->of[i].world);
-        buffer_release(&list->of[i].sched);
-    }
-    list->count = 0;
-}
-
-/* fork, saves: NULL: none.  Without moments to save every invariant is checked at every instant. */
-static struct error play(const struct scenario *scenario, struct seen *seen, const struct moment *fork,
-                         const time_ns *saves, uint32_t save_count, struct kept_list *list)
+/* at: of the fork; NEVER_FORKED: none.  other: the policy that takes over there; NULL: none.  Every invariant is
+ * checked at every instant. */
+static struct error play(const struct scenario *scenario, struct told *told, time_ns at, const struct scenario *other)
 {
     struct job_source *source;
-    *seen = (struct seen){.fingerprint = 0};
-    const struct record_sink sink = {.self = seen, .on_job = on_job, .on_attempt = on_attempt, .on_sample = on_sample};
+    told_open(told, scenario->cluster->gpu_count);
+    const struct record_sink sink = told_sink(told);
     TRY(scenario_open(scenario, &source));
-    job_source_keep_arrivals(source);
-    const struct engine_config config = {.watch = &guard_watch,
-                                         .cluster = scenario->cluster,
-                                         .source = source,
-                                         .policy = &scenario->policy,
-                                         .world = scenario->world,
-                                         .typical = scenario->typical,
-                                         .typical_count = scenario->typical_count,
-                                         .seed = scenario->seed,
-                                         .sinks = &sink,
-                                         .sink_count = 1,
-                                         .is_checked = save_count == 0,
-                                         .saves = saves,
-                                         .save_count = save_count,
-                                         .on_moment = keep,
-                                         .moment_self = list,
-                                         .fork = fork};
-    struct error error = engine_run(&config, &seen->result);
-    seen->fingerprint = seen->result.fingerprint;
-    error_release(&seen->result.stall);
+    struct engine_config config = scenario_engine(scenario, source);
+    config.sinks = &sink;
+    config.sink_count = 1;
+    config.is_checked = true;
+    struct engine_policy policy = {0};
+    if (other != NULL)
+        policy = (struct engine_policy){&other->policy, other->typical, other->typical_count};
+    struct error error = at == NEVER_FORKED
+                             ? engine_run(&config, &told->result)
+                             : forked_run(&config, scenario, at, other != NULL ? &policy : NULL, &told->result);
     job_source_close(source);
     return error;
 }
@@ -220,115 +71,55 @@ static bool fails(const char *what, const char *name, time_ns at)
     return false;
 }
 
-/* The rows of a fork are the last ones of the whole run. */
-static bool has_tail(const struct seen *whole, const struct seen *fork, int kind, time_ns after)
+static bool fork_is_same(const struct scenario *scenario, const struct told *whole, time_ns at, const char *name)
 {
-    uint32_t skipped = 0;
-    while (kind == 2 && skipped < fork->count[2] && fork->rows[2][skipped].time <= after)
-        skipped++; /* the row of its beginning */
-    const uint32_t count = fork->count[kind] - skipped;
-    uint32_t late = 0;
-    for (uint32_t i = 0; i < whole->count[kind]; i++)
-        late += kind == 2 ? whole->rows[2][i].time > after : whole->rows[kind][i].time >= after;
-    if (count != late || skipped > 1)
-        return false;
-    for (uint32_t i = 0; i < count; i++)
-        if (fork->rows[kind][skipped + i].hash != whole->rows[kind][whole->count[kind] - count + i].hash)
-            return false;
-    return true;
-}
-
-static bool is_same_state(const struct kept *one, const struct kept *other)
-{
-    return one->at == other->at && one->world.length == other->world.length &&
-           one->sched.length == other->sched.length &&
-           memcmp(one->world.bytes, other->world.bytes, one->world.length) == 0 &&
-           memcmp(one->sched.bytes, other->sched.bytes, one->sched.length) == 0;
-}
-
-static struct moment moment_of(const struct kept *kept)
-{
-    return (struct moment){.at = kept->at,
-                           .world = {kept->world.bytes, kept->world.length},
-                           .sched = {kept->sched.bytes, kept->sched.length}};
-}
-
-static bool fork_is_same(const struct scenario *scenario, const struct seen *whole, const struct kept *kept,
-                         const char *name)
-{
-    static const char *const names[] = {"jobs", "attempts", "samples"};
-    struct kept_list again = {.count = 0};
-    struct seen fork;
-    const struct moment moment = moment_of(kept);
-    struct error error = play(scenario, &fork, &moment, &kept->at, 1, &again);
-    bool is_good = !error_is(error) || fails(error_message(&error), name, kept->at);
-    if (is_good && fork.fingerprint != whole->fingerprint)
-        is_good = fails("another fingerprint", name, kept->at);
-    for (int kind = 0; kind < 3 && !error_is(error); kind++)
-        if (!has_tail(whole, &fork, kind, kept->at))
-            is_good = fails(names[kind], name, kept->at);
-    if (is_good && (again.count != 1 || !is_same_state(kept, &again.of[0])))
-        is_good = fails("loaded and saved, the state has other bytes", name, kept->at);
+    struct told fork;
+    told_forget();
+    struct error error = play(scenario, &fork, at, NULL);
+    if (!error_is(error))
+        told_compare_fork(whole, &fork, at);
+    bool is_good = !error_is(error) || fails(error_message(&error), name, at);
+    if (told_broken()[0] != '\0')
+        is_good = fails(told_broken(), name, at);
     error_release(&error);
-    kept_release(&again);
-    seen_release(&fork);
+    told_release(&fork);
     return is_good;
 }
 
-static int compare_times(const void *a, const void *b)
-{
-    const time_ns x = *(const time_ns *)a, y = *(const time_ns *)b;
-    return (x > y) - (x < y);
-}
-
-/* Times of the run, `least` in the small size: at its events, a nanosecond later, and between. */
-static uint32_t choose_moments(const struct seen *whole, uint64_t seed, uint32_t least, time_ns saves[MOMENTS_FULL])
+/* Times of the run, `least` in the small size: at its events, a nanosecond later, and between, but before its last
+ * event. */
+static uint32_t choose_moments(const struct told *whole, uint64_t seed, uint32_t least, time_ns moments[MOMENTS_FULL])
 {
     struct random_stream stream;
     const uint32_t wanted = test_is_full() ? MOMENTS_FULL : least;
     uint32_t count = 0;
     random_stream_init(&stream, seed, "moments", 0);
-    if (whole->count[1] == 0)
-        return 0;
-    for (uint32_t i = 0; i < wanted; i++) {
-        const time_ns end = whole->rows[1][random_below(&stream, whole->count[1])].time;
+    time_ns last = 0;
+    for (size_t i = 0; i < whole->attempt_count; i++)
+        last = whole->attempts[i].end > last ? whole->attempts[i].end : last;
+    for (uint32_t i = 0; i < wanted && whole->attempt_count > 0; i++) {
+        const time_ns end = whole->attempts[random_below(&stream, (uint32_t)whole->attempt_count)].end;
         const time_ns shift[] = {0, 1, (time_ns)random_below(&stream, 600000) * TIME_NS_PER_MS};
-        saves[count++] = end + shift[i % 3];
+        if (end + shift[i % 3] < last)
+            moments[count++] = end + shift[i % 3];
     }
-    qsort(saves, count, sizeof *saves, compare_times);
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < count; i++)
-        if (kept == 0 || saves[i] != saves[kept - 1])
-            saves[kept++] = saves[i];
-    return kept;
+    return count;
 }
 
 /* The number of forks made; -1: one differs. */
-static int check_scenario(struct scenario *scenario, uint64_t seed, uint32_t least, const char *name)
+static int check_scenario(const struct scenario *scenario, uint64_t seed, uint32_t least, const char *name)
 {
-    struct kept_list list = {.count = 0};
-    struct seen plain, whole;
-    time_ns saves[MOMENTS_FULL];
-    struct error error = play(scenario, &plain, NULL, NULL, 0, NULL);
+    struct told whole;
+    time_ns moments[MOMENTS_FULL];
+    bool is_good = true;
+    struct error error = play(scenario, &whole, NEVER_FORKED, NULL);
     if (error_is(error))
         fail_msg("%s: %s", name, error_message(&error));
-    uint32_t count = choose_moments(&plain, seed, least, saves);
-    while (count > 0 && saves[count - 1] > scenario->world.end)
-        count--;
-    error = play(scenario, &whole, NULL, saves, count, &list);
-    if (error_is(error))
-        fail_msg("%s: %s", name, error_message(&error));
-    bool is_good = whole.fingerprint == plain.fingerprint && whole.result.saved == list.count &&
-                   has_tail(&plain, &whole, 0, 0) && has_tail(&plain, &whole, 1, 0);
-    if (!is_good)
-        fails("a run that saves moments is another", name, 0);
-    for (uint32_t i = 0; i < list.count; i++)
-        is_good = fork_is_same(scenario, &plain, &list.of[i], name) && is_good;
-    const int made = (int)list.count;
-    kept_release(&list);
-    seen_release(&plain);
-    seen_release(&whole);
-    return is_good ? made : -1;
+    const uint32_t count = choose_moments(&whole, seed, least, moments);
+    for (uint32_t i = 0; i < count; i++)
+        is_good = fork_is_same(scenario, &whole, moments[i], name) && is_good;
+    told_release(&whole);
+    return is_good ? (int)count : -1;
 }
 
 /* ---- Presets, with all physics ---- */
@@ -400,20 +191,21 @@ static void test_sharing(void **state)
 
 /* ---- Another policy takes over ---- */
 
-/* Jobs that had not ended have a row each, and what they waited for adds up (on_job). */
-static bool adopts(const struct scenario *scenario, const struct seen *whole, const struct kept *kept, const char *name)
+/* Jobs that had not ended have a row each, and what they waited for adds up (told_sink). */
+static bool adopts(const struct scenario *scenario, const struct scenario *other, const struct told *whole, time_ns at,
+                   const char *name)
 {
-    struct seen fork;
-    const struct moment moment = moment_of(kept);
-    struct error error = play(scenario, &fork, &moment, NULL, 0, NULL);
-    bool is_good = !error_is(error) || fails(error_message(&error), name, kept->at);
-    uint32_t late = 0;
-    for (uint32_t i = 0; i < whole->count[0]; i++)
-        late += whole->rows[0][i].time >= kept->at;
-    if (is_good && (!fork.result.is_adopted || fork.count[0] != late))
-        is_good = fails("not each job that had not ended has a row", name, kept->at);
+    struct told fork;
+    told_forget();
+    struct error error = play(scenario, &fork, at, other);
+    bool is_good = !error_is(error) || fails(error_message(&error), name, at);
+    for (job_id id = 0; id < whole->id_end && is_good; id++)
+        if (whole->job_rows[id] > 0 && (whole->jobs[id].end >= at) != (id < fork.id_end && fork.job_rows[id] > 0))
+            is_good = fails("not each job that had not ended has a row", name, at);
+    if (told_broken()[0] != '\0')
+        is_good = fails(told_broken(), name, at);
     error_release(&error);
-    seen_release(&fork);
+    told_release(&fork);
     return is_good;
 }
 
@@ -428,23 +220,20 @@ static void test_switches(void **state)
         count++;
     for (uint32_t p = 0; p < count; p++) {
         const char *from = policy_preset_texts[p].name, *to = policy_preset_texts[(p + 1) % count].name;
-        struct kept_list list = {.count = 0};
         struct scenario scenario, other;
         struct capacity_step steps[RANDOM_SIZES];
-        struct seen plain, whole;
-        time_ns saves[MOMENTS_FULL];
+        struct told whole;
+        time_ns moments[MOMENTS_FULL];
         load_physics(&scenario, from, more, 1 + p % 2);
         load_physics(&other, to, more, 1 + p % 2);
         if (p % 2 == 1)
             scenario.world.capacity = other.world.capacity = random_sizes(steps, scenario.cluster, p, 30 * HOUR);
-        assert_false(error_is(play(&scenario, &plain, NULL, NULL, 0, NULL)));
-        assert_false(error_is(play(&scenario, &whole, NULL, saves, choose_moments(&plain, p, MOMENTS, saves), &list)));
-        for (uint32_t i = 0; i < list.count; i++)
-            broken += !adopts(&other, &plain, &list.of[i], to);
-        made += (int)list.count;
-        kept_release(&list);
-        seen_release(&plain);
-        seen_release(&whole);
+        assert_false(error_is(play(&scenario, &whole, NEVER_FORKED, NULL)));
+        const uint32_t moment_count = choose_moments(&whole, p, MOMENTS, moments);
+        for (uint32_t i = 0; i < moment_count; i++)
+            broken += !adopts(&scenario, &other, &whole, moments[i], to);
+        made += (int)moment_count;
+        told_release(&whole);
         scenario_release(&scenario);
         scenario_release(&other);
     }
@@ -468,7 +257,8 @@ static void load_hoarders(struct scenario *scenario, uint64_t seed, const char *
     buffer_release(&jobs);
     scratch_write_json("s.json", "{'cluster': {'pools': [{'nodes': 1, 'gpus_per_node': 8}]}, 'workload': {'trace': "
                                  "'j.jsonl'}, 'queues': [{'name': 'default', 'quota_gpus': 8}], 'policy': {'gang': "
-                                 "{'policy': 'hoard', 'stale_after_s': 'never'}, 'blocking': 'skip'}}");
+                                 "{'policy': 'hoard', 'stale_after_s': 'never'}, 'blocking': 'skip', "
+                                 "'guarantees': []}}");
     static const char *const sets[] = {"policy.sharing.policy=as_asked"};
     const struct scenario_options options = {
         .path = scratch_path("s.json"), .policy = policy, .sets = sets, .set_count = policy != NULL};
@@ -483,31 +273,59 @@ static void test_hoarders(void **state)
     const time_ns at = HOUR;
     int broken = 0, stuck = 0;
     for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++) {
-        struct kept_list list = {.count = 0};
         struct scenario scenario, other;
-        struct seen whole, fork;
+        struct told whole, fork;
         load_hoarders(&scenario, seed, NULL);
-        assert_false(error_is(play(&scenario, &whole, NULL, &at, 1, &list)));
-        stuck += list.count == 1 && whole.result.finished < whole.result.submitted;
-        for (uint32_t p = 0; policy_preset_texts[p].name != NULL && list.count == 1; p++) {
+        assert_false(error_is(play(&scenario, &whole, NEVER_FORKED, NULL)));
+        stuck += whole.result.finished < whole.result.submitted;
+        for (uint32_t p = 0; policy_preset_texts[p].name != NULL; p++) {
             const char *name = policy_preset_texts[p].name;
-            const struct moment moment = moment_of(&list.of[0]);
             load_hoarders(&other, seed, name);
-            struct error error = play(&other, &fork, &moment, NULL, 0, NULL);
+            struct error error = play(&scenario, &fork, at, &other);
             if (error_is(error))
                 broken += !fails(error_message(&error), name, at);
             else if (other.policy.gang->is_all_or_nothing && fork.result.finished < fork.result.submitted)
                 broken += !fails("a gang that was left half placed has not ended", name, at);
             error_release(&error);
-            seen_release(&fork);
+            told_release(&fork);
             scenario_release(&other);
         }
-        kept_release(&list);
-        seen_release(&whole);
+        told_release(&whole);
         scenario_release(&scenario);
         scratch_empty();
     }
     assert_true(broken == 0 && stuck > 0);
+}
+
+/* A nanosecond before a START takes effect another policy takes over; it may evict the job at once. */
+static void test_starts(void **state)
+{
+    (void)state;
+    const struct test_seeds seeds = test_seeds(SWITCHES_SMALL, SEEDS_FULL);
+    int broken = 0, made = 0;
+    for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++) {
+        struct rich_world world;
+        struct random_stream stream;
+        struct told whole;
+        char name[32];
+        snprintf(name, sizeof name, "rich seed %llu", (unsigned long long)seed);
+        random_stream_init(&stream, seed, "starts", 0);
+        rich_world_load(&world, seed);
+        const bool shares = world.has_other && world.scenario.policy.sharing == world.other.policy.sharing;
+        world.scenario.world.decision_latency = world.other.world.decision_latency = 40 * TIME_NS_PER_S;
+        struct error error = play(&world.scenario, &whole, NEVER_FORKED, NULL);
+        for (uint32_t i = 0; i < 4 && shares && !error_is(error) && whole.attempt_count > 0; i++) {
+            const time_ns at = whole.attempts[random_below(&stream, (uint32_t)whole.attempt_count)].start - 1;
+            broken += !adopts(&world.scenario, &world.other, &whole, at, name);
+            made++;
+        }
+        error_release(&error);
+        told_release(&whole);
+        rich_world_release(&world);
+        scratch_empty();
+    }
+    print_message("%d switches\n", made);
+    assert_int_equal(broken, 0);
 }
 
 /* ---- Random worlds and policies ---- */
@@ -561,8 +379,8 @@ static void test_random_worlds(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_presets), cmocka_unit_test(test_sharing),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_presets),  cmocka_unit_test(test_sharing),
                                        cmocka_unit_test(test_switches), cmocka_unit_test(test_hoarders),
-                                       cmocka_unit_test(test_random_worlds)};
+                                       cmocka_unit_test(test_starts),   cmocka_unit_test(test_random_worlds)};
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

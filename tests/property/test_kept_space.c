@@ -26,26 +26,20 @@
 #include "policies/state/headroom.h"
 #include "policies/state/sched_state.h"
 #include "tests/support/honest_world.h"
+#include "tests/support/in_child.h"
 #include "tests/support/interval.h"
-#include "tests/support/reload.h"
 
 enum { WORLDS_SMALL = 300, WORLDS_FULL = 3000 };
 
 static uint64_t compared, told_jobs[2], looks_apart;
 
-static struct sched *copy_of(const struct honest_world *world)
+/* Only allocation is left to the cycle. */
+static void only_allocate(struct sched *copy)
 {
-    struct buffer bytes = reload_bytes(world->sched);
-    struct error error;
-    struct sched *copy = sched_load(world->cluster, world->queues, &world->scenario->policy,
-                                    (struct text){bytes.bytes, bytes.length}, &error);
-    assert_non_null(copy);
-    buffer_release(&bytes);
     copy->acts[0] = ACTION_ALLOCATE;
     copy->act_count = 1;
     copy->policy.preempt.attempts_per_cycle = 0; /* no refill of the headroom */
     copy->planned_starts->passed_change = copy->changes;
-    return copy;
 }
 
 static void reopen(struct sched *copy, uint8_t causes)
@@ -98,16 +92,29 @@ static bool has_another_reason(const struct sched *sched, uint32_t class_queue, 
     return hand == HAND_NONE && sched->pending.is_strict;
 }
 
+struct without {
+    const struct honest_world *world;
+    enum reason reason; /* what is kept for it is given up; REASON_NONE: nothing is */
+};
+
+/* In a copy of the process. */
+static void start_without(void *self, void *starts)
+{
+    const struct without *without = self;
+    struct sched *copy = without->world->sched;
+    only_allocate(copy);
+    if (without->reason == REASON_HEADROOM)
+        keep_no_headroom(copy);
+    else if (without->reason != REASON_NONE)
+        reserve_nothing(copy);
+    starts_of(without->world, copy, starts);
+}
+
 static void compare(const struct honest_world *world, enum reason reason)
 {
     bool as_it_is[RANDOM_WORLD_JOBS_MAX], without[RANDOM_WORLD_JOBS_MAX];
-    struct sched *control = copy_of(world), *copy = copy_of(world);
-    if (reason == REASON_HEADROOM)
-        keep_no_headroom(copy);
-    else
-        reserve_nothing(copy);
-    starts_of(world, control, as_it_is);
-    starts_of(world, copy, without);
+    in_child(start_without, &(struct without){world, REASON_NONE}, as_it_is, sizeof as_it_is);
+    in_child(start_without, &(struct without){world, reason}, without, sizeof without);
     for (uint32_t j = 0; j < world->scenario->job_count; j++) {
         if (world->jobs[j].state != JOB_THERE)
             continue;
@@ -124,8 +131,6 @@ static void compare(const struct honest_world *world, enum reason reason)
         told_jobs[reason == REASON_HEADROOM] += told == reason;
     }
     compared++;
-    sched_free(control);
-    sched_free(copy);
 }
 
 static void on_tick(struct honest_world *world, bool had_cycle)

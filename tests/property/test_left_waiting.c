@@ -3,7 +3,7 @@
  *
  * Each world is played until nothing has changed for longer than every interval of a preset (QUIET).  Laws then:
  *  - No waiting job is one of which `explain` says that the next cycle starts it.
- *  - A reason is true.  In a copy of the scheduler (sched_save, sched_load) all other jobs that wait are cancelled.  A
+ *  - A reason is true.  In a copy of the process (tests/support/in_child.h) all other jobs that wait are cancelled.  A
  *    job that was said to lack space, or to be kept from it by a limit or the headroom, does not start there.  A job
  *    that was said to be behind others is not the only one that waits.
  *  - The scheduler rests: cycles that decide nothing ask for no other one within a second (law 6 of policies/sched.h).
@@ -22,6 +22,7 @@
 #include "policies/config/presets.h"
 #include "policies/explain.h"
 #include "tests/support/honest_world.h"
+#include "tests/support/in_child.h"
 #include "tests/support/interval.h"
 
 enum { WORLDS_SMALL = 12, WORLDS_FULL = 120, RESTLESS_MAX = 100 };
@@ -48,43 +49,42 @@ static void complain(const struct honest_world *world, uint32_t job, const char 
                     world->scenario->kind, world->tick, job, what, said);
 }
 
-static struct sched *copy_of(const struct honest_world *world)
-{
-    struct buffer saved = {0};
-    struct error error = sched_save(world->sched, &saved);
-    assert_false(error_is(error));
-    struct sched *copy = sched_load(world->cluster, world->queues, &world->scenario->policy,
-                                    (struct text){saved.bytes, saved.length}, &error);
-    buffer_release(&saved);
-    if (copy == NULL)
-        fail_msg("seed %llu, preset %u, tick %u: %s", (unsigned long long)world->scenario->seed,
-                 world->scenario->preset, world->tick, error_message(&error));
-    return copy;
-}
-
 static bool waits(const struct honest_world *world, uint32_t job)
 {
     return honest_job_waits(&world->jobs[job]) && sched_why(world->sched, world->jobs[job].job.id) != REASON_NONE;
 }
 
+struct alone {
+    const struct honest_world *world;
+    uint32_t job;
+};
+
 /* Does the job start in the next cycle, if no other job waits? */
-static bool starts_alone(const struct honest_world *world, uint32_t job)
+static void start_alone(void *self, void *result)
 {
-    struct sched *copy = copy_of(world);
+    const struct honest_world *world = ((struct alone *)self)->world;
+    const uint32_t job = ((struct alone *)self)->job;
     const struct decision *decisions;
     const job_id id = world->jobs[job].job.id;
     time_ns wake_at;
     bool starts = false, evicts = false;
     for (uint32_t j = 0; j < world->scenario->job_count; j++)
         if (j != job && waits(world, j))
-            sched_job_cancelled(copy, world->jobs[j].job.id, world->now);
-    const size_t count = sched_cycle(copy, world->now + world->scenario->period, &decisions, &wake_at);
+            sched_job_cancelled(world->sched, world->jobs[j].job.id, world->now);
+    const size_t count = sched_cycle(world->sched, world->now + world->scenario->period, &decisions, &wake_at);
     for (size_t i = 0; i < count; i++) {
         starts |= decisions[i].kind == DECISION_START && decisions[i].job == id;
         evicts |= decisions[i].kind == DECISION_EVICT;
     }
-    sched_free(copy);
-    return starts && !evicts; /* an eviction for a job that grows makes other reasons */
+    *(bool *)result = starts && !evicts; /* an eviction for a job that grows makes other reasons */
+}
+
+static bool starts_alone(const struct honest_world *world, uint32_t job)
+{
+    struct alone alone = {world, job};
+    bool starts = false;
+    in_child(start_alone, &alone, &starts, sizeof starts);
+    return starts;
 }
 
 static bool says_that_it_may_not(enum reason code)
@@ -113,25 +113,29 @@ static void judge(const struct honest_world *world, uint32_t job, uint32_t waiti
         complain(world, job, why.text, "it starts when no other job waits");
 }
 
-/* Let the copy run alone: it takes no decision, so nothing changes. */
-static void check_rest(const struct honest_world *world)
+/* Let it run on: it takes no decision, so nothing changes. */
+static void run_on(void *self, void *result)
 {
-    struct sched *copy = copy_of(world);
+    const struct honest_world *world = self;
     const struct decision *decisions;
     time_ns now = world->now, wake_at = world->wake_at > now ? world->wake_at : now + 1;
     uint32_t restless = 0;
     for (uint32_t cycle = 0; cycle < 4 * RESTLESS_MAX && wake_at != TIME_NEVER; cycle++) {
         const time_ns last = now;
         now = wake_at;
-        if (sched_cycle(copy, now, &decisions, &wake_at) > 0)
+        if (sched_cycle(world->sched, now, &decisions, &wake_at) > 0)
             break;
         restless = now - last < TIME_NS_PER_S ? restless + 1 : 0;
-        if (restless > RESTLESS_MAX) {
-            complain(world, NOBODY, "cycles that decide nothing ask for others at once", "");
-            break;
-        }
+        *(bool *)result |= restless > RESTLESS_MAX;
     }
-    sched_free(copy);
+}
+
+static void check_rest(struct honest_world *world)
+{
+    bool is_restless = false;
+    in_child(run_on, world, &is_restless, sizeof is_restless);
+    if (is_restless)
+        complain(world, NOBODY, "cycles that decide nothing ask for others at once", "");
 }
 
 static void on_tick(struct honest_world *world, bool had_cycle)

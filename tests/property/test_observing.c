@@ -1,8 +1,8 @@
 /* Two laws of what is told of a run, in random worlds with all physics on, under every preset and random policies.
  *
  * Observing changes nothing (sim/engine/engine.h): the same world runs plainly, with a row an hour, and again with each
- * invariant checked at every instant, many rows, a listener that asks why jobs wait, and moments saved; and its record
- * is read again from its files.  The decisions, the rows of jobs and attempts, the rows of the timeline at equal times
+ * invariant checked at every instant, many rows, and a listener that asks why jobs wait; and its record is read again
+ * from its files.  The decisions, the rows of jobs and attempts, the rows of the timeline at equal times
  * and all metrics but sampled means are equal.
  *
  * Every total is one sum (sim/record/record.h): rows of attempts, rows of jobs, the last row of the timeline, the
@@ -25,8 +25,8 @@
 #include "policies/explain.h"
 #include "reports/record_read.h"
 #include "reports/result.h"
-#include "sim/plugins/guard.h"
 #include "sim/record/record_files.h"
+#include "tests/support/forked.h"
 #include "tests/support/interval.h"
 #include "tests/support/rich_world.h"
 #include "tests/support/scratch.h"
@@ -80,31 +80,11 @@ static void ask(void *self, struct sched *sched, time_ns now)
         (void)sched_explain(sched, (job_id)(*cycles / 16 % world.jobs), &explanation);
 }
 
-struct kept { /* the last moment that was saved */
-    bool has;
-    time_ns at;
-    struct buffer world, sched;
-};
-
-static struct error keep_moment(void *self, const struct moment *moment)
-{
-    struct kept *kept = self;
-    kept->has = true;
-    kept->at = moment->at;
-    kept->world.length = kept->sched.length = 0;
-    buffer_text(&kept->world, moment->world);
-    buffer_text(&kept->sched, moment->sched);
-    return ERROR_OK;
-}
-
 struct how {
     time_ns sample_interval;
     bool is_checked, has_listener;
-    const time_ns *saves;
-    uint32_t save_count;
-    struct kept *kept;
-    const struct moment *fork;
-    const struct policy_config *policy; /* NULL: the world's */
+    time_ns fork_at;                    /* 0: not forked */
+    const struct engine_policy *policy; /* that takes over there; NULL: none */
     const struct record_sink *also;     /* gets the rows, too; NULL: nothing does */
 };
 
@@ -119,25 +99,14 @@ static struct error play(struct told *told, const struct how *how)
                                         how->also != NULL ? *how->also : (struct record_sink){.self = NULL}};
     TRY(scenario_open(scenario, &source));
     job_source_keep_arrivals(source);
-    struct engine_config config = {.watch = &guard_watch,
-                                   .cluster = scenario->cluster,
-                                   .source = source,
-                                   .policy = how->policy != NULL ? how->policy : &scenario->policy,
-                                   .world = scenario->world,
-                                   .typical = scenario->typical,
-                                   .typical_count = scenario->typical_count,
-                                   .seed = scenario->seed,
-                                   .sinks = sinks,
-                                   .sink_count = 3,
-                                   .is_checked = how->is_checked,
-                                   .listener = how->has_listener ? &listener : NULL,
-                                   .saves = how->saves,
-                                   .save_count = how->save_count,
-                                   .on_moment = keep_moment,
-                                   .moment_self = how->kept,
-                                   .fork = how->fork};
+    struct engine_config config = scenario_engine(scenario, source);
+    config.sinks = sinks;
+    config.sink_count = 3;
+    config.is_checked = how->is_checked;
+    config.listener = how->has_listener ? &listener : NULL;
     config.world.sample_interval = how->sample_interval;
-    struct error error = engine_run(&config, &told->result);
+    struct error error = how->fork_at == 0 ? engine_run(&config, &told->result)
+                                           : forked_run(&config, scenario, how->fork_at, how->policy, &told->result);
     job_source_close(source);
     if (!error_is(error))
         metrics_finish(told->metrics);
@@ -320,20 +289,18 @@ static void check_read_again(void)
     count.read_again++;
 }
 
-static void check_fork(const struct told *whole, const struct kept *kept, const struct policy_config *policy)
+static void check_fork(const struct told *whole, time_ns at, const struct engine_policy *policy)
 {
     struct told told;
-    const struct moment moment = {.at = kept->at,
-                                  .world = {kept->world.bytes, kept->world.length},
-                                  .sched = {kept->sched.bytes, kept->sched.length}};
     told_open(&told, world.scenario.cluster->gpu_count);
-    struct error error = play(&told, &(struct how){.sample_interval = world.coarse, .fork = &moment, .policy = policy});
+    struct error error = play(
+        &told, &(struct how){.sample_interval = world.coarse, .is_checked = true, .fork_at = at, .policy = policy});
     if (error_is(error) || error_is(told.result.stall)) {
         if (policy == NULL)
             broken("a fork under the same policy: %s", error_is(error) ? error_message(&error) : "it stalls");
         count.refused++;
     } else {
-        check_sums(&told, whole, kept->at);
+        check_sums(&told, whole, at);
         *(policy == NULL ? &count.forked : &count.adopted) += 1;
     }
     error_release(&error);
@@ -343,8 +310,7 @@ static void check_fork(const struct told *whole, const struct kept *kept, const 
 static void check_world(uint64_t seed)
 {
     struct told plain, observed;
-    struct kept kept = {.has = false};
-    const time_ns saves[] = {world.span / 7 + 1, world.span / 3 + 2};
+    const time_ns at = seed % 4 == 0 ? world.span / 7 + 1 : seed % 4 == 1 ? world.span / 3 + 2 : 0; /* 0: no fork */
     told_open(&plain, world.scenario.cluster->gpu_count);
     told_open(&observed, world.scenario.cluster->gpu_count);
     struct error error = play(&plain, &(struct how){.sample_interval = world.coarse});
@@ -352,10 +318,7 @@ static void check_world(uint64_t seed)
         const time_ns end = plain.result.facts.end; /* of a wait for ever more is told than rows can be kept */
         const struct how how = {.sample_interval = world.fine > end / ROWS_MOST ? world.fine : end / ROWS_MOST + 1,
                                 .is_checked = seed % 2 == 0,
-                                .has_listener = true,
-                                .saves = saves,
-                                .save_count = seed % 4 < 2 ? 2 : 0,
-                                .kept = &kept};
+                                .has_listener = true};
         check_sums(&plain, NULL, 0);
         error = play(&observed, &how);
         if (error_is(error))
@@ -365,19 +328,18 @@ static void check_world(uint64_t seed)
         count.observed++;
         if (told_broken()[0] == '\0' && seed % 8 == 1)
             check_read_again();
-        if (told_broken()[0] == '\0' && kept.has)
-            check_fork(&plain, &kept, NULL);
-        const bool has_starts = world.scenario.world.decision_latency > 0; /* a START on its way is not adopted yet */
-        if (told_broken()[0] == '\0' && kept.has && world.has_other && !has_starts)
-            check_fork(&plain, &kept, &world.other.policy);
+        const bool has_moment = at > 0 && at < end;
+        if (told_broken()[0] == '\0' && has_moment)
+            check_fork(&plain, at, NULL);
+        if (told_broken()[0] == '\0' && has_moment && world.has_other)
+            check_fork(&plain, at,
+                       &(struct engine_policy){&world.other.policy, world.other.typical, world.other.typical_count});
     } else {
         count.refused++; /* a run that does not end: tests/property/test_endless.c */
     }
     error_release(&error);
     told_release(&plain);
     told_release(&observed);
-    buffer_release(&kept.world);
-    buffer_release(&kept.sched);
     count.worlds++;
 }
 

@@ -17,7 +17,6 @@
 #include "policies/state/sched_state.h"
 #include "tests/support/interval.h"
 #include "tests/support/lawful.h"
-#include "tests/support/reload.h"
 #include "tests/support/sched_case.h"
 
 enum { STEPS = 1500, USERS = 90, GPUS_MAX = 4, ALIVE_MAX = 12 };
@@ -204,8 +203,6 @@ static void play(uint64_t seed)
             if (m.jobs[j].since >= 0 && random_below(&m.stream, 4) == 0)
                 disturb(&m, &m.jobs[j]);
         cycle(&m);
-        if (random_below(&m.stream, 50) == 0)
-            m.sched = reload(m.sched, m.cluster, m.queues, &m.policy);
         compare(&m, seed, step);
     }
     assert_true(m.learned > 100 && m.general > 0);

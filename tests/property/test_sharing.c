@@ -20,7 +20,6 @@
 #include "policies/quota/quota.h"
 #include "policies/sharing/sharings.h"
 #include "tests/support/interval.h"
-#include "tests/support/reload.h"
 #include "tests/support/sched_case.h"
 #include "tests/support/spoil.h"
 
@@ -351,8 +350,6 @@ static uint64_t play(uint64_t seed, const struct policy_config *policy)
         while (made < JOBS && below(w, 3) != 0)
             make_job(w, made++);
         cycle(w);
-        if (below(w, 16) == 0)
-            w->sched = reload(w->sched, w->cluster, w->queues, &w->policy);
     }
     sched_free(w->sched);
     queue_table_free(w->queues);

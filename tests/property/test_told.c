@@ -11,7 +11,7 @@
 
 #include "tests/support/any_facts.h"
 #include "tests/support/interval.h"
-#include "tests/support/reload.h"
+#include "tests/support/state_text.h"
 
 enum { BYTES = 4000 };
 
@@ -40,12 +40,12 @@ static void live(uint64_t seed, struct seen *seen)
     struct any_world *world = any_world_new(bytes, BYTES);
     bool has_step = true;
     while (has_step) {
-        struct buffer before = reload_bytes(world->sched);
+        struct buffer before = state_text(world->sched);
         const uint64_t refused = sched_refused(world->sched)->count, changes = world->queue_changes;
         has_step = any_world_step(world);
         if (sched_refused(world->sched)->count == refused + 1 && world->queue_changes == changes) {
-            struct buffer after = reload_bytes(world->sched);
-            if (!reload_is_same(&before, &after))
+            struct buffer after = state_text(world->sched);
+            if (!state_text_is_same(&before, &after))
                 fail_msg("seed %llu, step %llu: a fact was refused and the state has changed", (unsigned long long)seed,
                          (unsigned long long)world->steps);
             buffer_release(&after);

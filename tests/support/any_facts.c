@@ -398,9 +398,30 @@ static void change_queues(struct any_world *world)
         sched_queues_changed(world->sched, world->queues, world->sched->now);
 }
 
+/* Of the next job, of one that is there, or of none. */
+static void past(struct any_world *world)
+{
+    const job_id job = once_in(world, 2) ? world->next : some_job(world);
+    const struct job_history history = {.evictions = below(world, 9),
+                                        .stale_count = (uint8_t)below(world, 3),
+                                        .waiting_since = some_time(world),
+                                        .below_since = once_in(world, 2) ? TIME_NEVER : some_time(world),
+                                        .saved_at = once_in(world, 2) ? TIME_NEVER : some_time(world),
+                                        .ran = some_time(world),
+                                        .attained_gpu_ns = some_time(world)};
+    if (once_in(world, 2))
+        sched_job_history_told(world->sched, job, &history, some_time(world));
+    else
+        sched_user_usage_told(world->sched, below(world, 12), below(world, 9), some_time(world), some_time(world));
+}
+
 static void typical(struct any_world *world)
 {
     struct any_job any;
+    if (once_in(world, 2)) {
+        past(world);
+        return;
+    }
     make_job(world, &any);
     sched_typical_told(world->sched, &any.job.first, 1, some_time(world));
 }

@@ -110,17 +110,6 @@ void sched_free(struct sched *sched)
 {
     (void)sched;
 }
-struct error sched_save(const struct sched *sched, struct buffer *out)
-{
-    (void)sched, (void)out;
-    return ERROR_OK;
-}
-struct sched *sched_load(const struct cluster *cluster, const struct queue_table *queues,
-                         const struct policy_config *policy, struct text saved, struct error *error)
-{
-    (void)saved;
-    return sched_new(cluster, queues, policy, error);
-}
 void sched_job_submitted(struct sched *sched, const struct job *job, time_ns now)
 {
     (void)sched, (void)job, (void)now;

@@ -38,7 +38,6 @@ static void make_room(struct told *told, job_id id)
     MEM_GROW(told->jobs, told->job_capacity, (size_t)id + 1);
     MEM_GROW(told->texts, told->text_capacity, (size_t)id + 1);
     MEM_GROW(told->job_rows, told->row_capacity, (size_t)id + 1);
-    MEM_GROW(told->hashes, told->hash_capacity, (size_t)id + 1);
     if (id >= told->id_end)
         told->id_end = id + 1;
 }
@@ -83,13 +82,14 @@ static struct error on_attempt(void *self, const struct attempt_row *row)
 {
     struct told *told = self;
     make_room(told, row->id);
-    uint64_t hash = hash_text(told->hashes[row->id], row->placement);
+    uint64_t hash = hash_text(row->id, row->placement);
     const int64_t values[] = {row->attempt,         row->start, row->end,  row->gpu_milli,  row->why,
                               row->reason,          row->saved, row->lost, row->is_partial, row->link_tier,
                               row->link_bytes_per_s};
     MIX(hash, values);
-    told->hashes[row->id] = hash;
+    MEM_GROW(told->hashes, told->hash_capacity, told->attempt_count + 1);
     MEM_GROW(told->attempts, told->attempt_capacity, told->attempt_count + 1);
+    told->hashes[told->attempt_count] = hash;
     told->attempts[told->attempt_count] = *row;
     told->attempts[told->attempt_count++].placement = NULL;
     return ERROR_OK;
@@ -288,17 +288,48 @@ void told_compare_metrics(const struct metrics *a, const struct metrics *b, bool
         }
 }
 
+/* Those of a that end from `at` on. */
+static void compare_attempts(const struct told *a, const struct told *b, time_ns at)
+{
+    size_t next = 0;
+    for (size_t i = 0; i < a->attempt_count; i++)
+        if (a->attempts[i].end >= at && (next == b->attempt_count || a->hashes[i] != b->hashes[next++]))
+            broken("job %u: its attempts differ when observed", a->attempts[i].id);
+    if (next != b->attempt_count)
+        broken("%zu attempts are told, not %zu", b->attempt_count, next);
+}
+
 void told_compare(const struct told *a, const struct told *b)
 {
     if (a->result.fingerprint != b->result.fingerprint)
         broken("the decisions differ when observed");
     if (a->id_end != b->id_end)
         broken("there are %u jobs, observed %u", a->id_end, b->id_end);
-    for (job_id id = 0; id < a->id_end && id < b->id_end; id++) {
+    for (job_id id = 0; id < a->id_end && id < b->id_end; id++)
         compare_job(a, b, id);
-        if (a->hashes[id] != b->hashes[id])
-            broken("job %u: its attempts differ when observed", id);
-    }
+    compare_attempts(a, b, 0);
     compare_samples(a, b);
     told_compare_metrics(a->metrics, b->metrics, false);
+}
+
+void told_compare_fork(const struct told *a, const struct told *b, time_ns at)
+{
+    size_t late = 0, told = 0;
+    if (a->result.fingerprint != b->result.fingerprint)
+        broken("the decisions of the fork differ");
+    for (job_id id = 0; id < a->id_end || id < b->id_end; id++) {
+        const bool is_due = id < a->id_end && a->job_rows[id] > 0 && a->jobs[id].end >= at;
+        if (is_due != (id < b->id_end && b->job_rows[id] > 0))
+            broken("job %u: the fork tells %s", id, is_due ? "no row of it" : "of it");
+        else if (is_due)
+            compare_job(a, b, id);
+    }
+    compare_attempts(a, b, at);
+    for (size_t i = 0; i < a->sample_count; i++)
+        late += a->samples[i].time > at;
+    for (size_t i = 0; i < b->sample_count; i++)
+        told += b->samples[i].time > at;
+    if (late != told)
+        broken("the fork tells %zu samples, not %zu", told, late);
+    compare_samples(a, b);
 }

@@ -23,11 +23,11 @@ struct told {
     struct job_row *jobs; /* by id */
     uint64_t *texts;      /* by id: a hash of the row's texts and parts */
     uint8_t *job_rows;    /* by id */
-    uint64_t *hashes;     /* by id: of its attempts */
-    size_t job_capacity, text_capacity, row_capacity, hash_capacity;
+    size_t job_capacity, text_capacity, row_capacity;
     job_id id_end;
     struct attempt_row *attempts; /* without placements */
-    size_t attempt_count, attempt_capacity;
+    uint64_t *hashes;             /* of each, with its placement */
+    size_t attempt_count, attempt_capacity, hash_capacity;
     struct timeline_row *samples;
     size_t sample_count, sample_capacity;
     struct metrics *metrics;
@@ -47,6 +47,10 @@ void told_values_of(const struct job_row *row, int64_t values[TOLD_VALUES]);
 
 /* b observed the same run as a: decisions, rows of jobs and attempts, samples at equal times and metrics are equal. */
 void told_compare(const struct told *a, const struct told *b);
+
+/* b goes on from the moment `at` of the run a, under the same policy: its decisions are a's, and so are its rows from
+ * then on. */
+void told_compare_fork(const struct told *a, const struct told *b, time_ns at);
 
 /* The metrics; sampled means only if the samples are the same. */
 void told_compare_metrics(const struct metrics *a, const struct metrics *b, bool has_equal_samples);

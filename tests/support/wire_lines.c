@@ -64,6 +64,10 @@ static const char *const lines[] = {
     "{'decision_refused':1,'decision':9,'why':'node_down'}\n",
     "{'decision_refused':1,'decision':9,'job':7,'why':'node_down'}\n",
     "{'node_changed':1,'node':'n1','state':'draining'}\n",
+    "{'job_history_told':1,'job':7,'evictions':3,'stale_count':1,'waiting_since_ns':1,'below_since_ns':0,'saved_at_ns':"
+    "1,"
+    "'ran_ns':5,'attained_gpu_ns':9}\n",
+    "{'user_usage_told':1,'queue':'a','user':4,'usage_milli':1500}\n",
     "{'typical_told':1,'members':[{'count':40,'gpus':2,'cpus':8},{'gpu_fraction':0.25,'gpu_model':'h100-80gb'}]}\n",
     "{'queues_changed':1,'queues':[{'name':'new','parent':'org','quota_gpus':3}]}\n",
     "{'cycle':9223372036854775806}\n",

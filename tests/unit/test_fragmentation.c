@@ -11,7 +11,6 @@
 #include "policies/jobs/request_class.h"
 #include "policies/policy_config.h"
 #include "policies/state/typical.h"
-#include "tests/support/reload.h"
 #include "tests/support/sched_case.h"
 #include "topologies/cluster_build.h"
 
@@ -108,7 +107,7 @@ static const char policy_text[] = "{\"placement\": \"fgd\"}";
 
 /* A job of one GPU, beside a node of four that are free and one of three: for jobs of one GPU both are alike, for
  * those of four the second is lost already.  told: that those of four are usual. */
-static node_id chosen_node(bool is_told, bool is_reloaded)
+static node_id chosen_node(bool is_told)
 {
     static const struct job_group kinds[] = {{.request = {.gpus = 4}, .count = 9, .min_count = 9}};
     struct sched_case c;
@@ -118,10 +117,6 @@ static node_id chosen_node(bool is_told, bool is_reloaded)
     if (is_told)
         sched_typical_told(c.sched, kinds, 1, SECONDS(1));
     sched_case_submit(&c, sched_case_job(1, 1, 1, 50), SECONDS(1));
-    if (is_reloaded) {
-        const struct policy_config policy = sched_case_policy(policy_text);
-        c.sched = reload(c.sched, c.cluster, c.queues, &policy);
-    }
     sched_case_cycle(&c, SECONDS(1));
     assert_int_equal(sched_case_count(&c, DECISION_START), 1);
     const node_id node = c.decisions[0].pieces[0].node;
@@ -132,9 +127,8 @@ static node_id chosen_node(bool is_told, bool is_reloaded)
 static void what_is_told_counts_and_not_what_comes(void **state)
 {
     (void)state;
-    assert_int_equal(chosen_node(false, false), 0);
-    assert_int_equal(chosen_node(true, false), 1);
-    assert_int_equal(chosen_node(true, true), 1);
+    assert_int_equal(chosen_node(false), 0);
+    assert_int_equal(chosen_node(true), 1);
 }
 
 int main(void)

@@ -265,46 +265,6 @@ static void shrunk_until_it_wakes(void **state)
     sched_case_close(&c);
 }
 
-/* Saved in the middle and loaded, it decides as the one that went on. */
-static void saved_and_loaded(void **state)
-{
-    (void)state;
-    static const int stops[] = {2, 4, 6, 12};
-    for (size_t s = 0; s < sizeof stops / sizeof *stops; s++) {
-        struct sched_case c, d;
-        const char *text = POLICY("'reclaim'");
-        const struct policy_config policy = sched_case_policy(text);
-        open_with_waiting(&c, text);
-        for (int minute = 1; minute <= 30; minute++) {
-            if (minute == stops[s]) {
-                struct buffer saved = {0};
-                struct error error = sched_save(c.sched, &saved);
-                assert_false(error_is(error));
-                d = c;
-                d.sched = sched_load(c.cluster, c.queues, &policy, (struct text){saved.bytes, saved.length}, &error);
-                assert_non_null(d.sched);
-                assert_null(sched_check(d.sched));
-                buffer_release(&saved);
-            }
-            measure(&c, minute, 0);
-            if (minute >= stops[s]) {
-                measure(&d, minute, 0);
-                assert_int_equal(c.count, d.count);
-                assert_int_equal(c.wake_at, d.wake_at);
-                for (size_t i = 0; i < c.count; i++)
-                    assert_int_equal(c.decisions[i].id, d.decisions[i].id);
-            }
-            if (sched_case_count(&c, DECISION_EVICT) == 1) {
-                sched_job_evicted(c.sched, 0, MEMBERS_ALL, EVICT_SAVED, minute * MINUTE);
-                if (minute >= stops[s])
-                    sched_job_evicted(d.sched, 0, MEMBERS_ALL, EVICT_SAVED, minute * MINUTE);
-            }
-        }
-        sched_free(d.sched);
-        sched_case_close(&c);
-    }
-}
-
 static void cancelled_while_it_rests(void **state)
 {
     (void)state;
@@ -333,7 +293,6 @@ int main(void)
         cmocka_unit_test(who_is_not_evicted),
         cmocka_unit_test(back_off_grows),
         cmocka_unit_test(shrunk_until_it_wakes),
-        cmocka_unit_test(saved_and_loaded),
         cmocka_unit_test(cancelled_while_it_rests),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

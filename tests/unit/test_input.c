@@ -139,6 +139,55 @@ static void test_lines_across_blocks(void **state)
     buffer_release(&text);
 }
 
+/* The lines that are left, as a hash. */
+static uint64_t hash_rest(struct input *input)
+{
+    uint64_t hash = 0;
+    struct text line;
+    bool has = true;
+    while (has) {
+        assert_false(error_is(input_line(input, &line, &has)));
+        hash = has ? hash_mix(hash, hash_bytes(line.at, line.length, hash)) : hash;
+    }
+    return hash;
+}
+
+/* After fork(2) the child and its parent read on as if each were alone, plain and zstd. */
+static void test_children(void **state)
+{
+    (void)state;
+    enum { LINES = 60000 };
+    struct buffer text = {0}, frame = {0};
+    for (int i = 0; i < LINES; i++)
+        buffer_format(&text, "line %d of %d, %d\n", i, LINES, i * i % 977);
+    scratch_zstd_frame(&frame, text.bytes, text.length, true);
+    scratch_write("plain", text.bytes, text.length);
+    scratch_write("frames", frame.bytes, frame.length);
+    for (int form = 0; form < 2; form++) {
+        struct input *input = open_good(scratch_path(form == 0 ? "plain" : "frames"));
+        uint64_t hash = 0;
+        int ends[2];
+        struct text line;
+        bool has;
+        for (int i = 0; i < LINES / 4; i++)
+            assert_false(error_is(input_line(input, &line, &has)));
+        assert_int_equal(pipe(ends), 0);
+        const pid_t child = fork();
+        if (child == 0) {
+            hash = hash_rest(input);
+            _exit(write(ends[1], &hash, sizeof hash) != sizeof hash);
+        }
+        assert_int_equal(read(ends[0], &hash, sizeof hash), sizeof hash); /* the child has read all */
+        assert_true(hash == hash_rest(input));
+        assert_int_equal(waitpid(child, NULL, 0), child);
+        close(ends[0]);
+        close(ends[1]);
+        input_close(input);
+    }
+    buffer_release(&frame);
+    buffer_release(&text);
+}
+
 /* Standard input that comes a byte at a time; zstd in one of the two rounds. */
 static void test_standard_input_in_dribbles(void **state)
 {
@@ -280,6 +329,7 @@ int main(void)
         cmocka_unit_test(test_line_ends),
         cmocka_unit_test(test_byte_order_mark),
         cmocka_unit_test(test_lines_across_blocks),
+        cmocka_unit_test(test_children),
         cmocka_unit_test(test_standard_input_in_dribbles),
         cmocka_unit_test(test_error_at_a_piece),
         cmocka_unit_test(test_read_all),

@@ -13,7 +13,6 @@
 #include "policies/state/planned_end.h"
 #include "policies/state/run_times.h"
 #include "policies/state/sched_state.h"
-#include "tests/support/reload.h"
 #include "tests/support/sched_case.h"
 
 enum { GPUS = 4, NOBODY = NAMES_NONE };
@@ -195,13 +194,12 @@ static void which_ends_count(void **state)
     sched_case_close(&w.c);
 }
 
-/* Made when it first comes to wait, and kept: across the ends of others, its own eviction, and saving. */
+/* Made when it first comes to wait, and kept: across the ends of others and its own eviction. */
 static void a_prediction_stands(void **state)
 {
     struct world w;
     (void)state;
     open_world(&w, planning);
-    struct policy_config policy = w.c.sched->policy;
     run(&w, job_of(&w, 1, 4), SECONDS(10));
     struct job runs = limited(job_of(&w, 2, 4), SECONDS(500), TIME_NEVER);
     start(&w, runs);
@@ -210,7 +208,6 @@ static void a_prediction_stands(void **state)
     sched_case_submit(&w.c, waits, w.now);
     sched_case_submit(&w.c, held, w.now);
     struct job other = job_of(&w, 1, 4); /* ends 90 s after its start, when `waits` waits long since */
-    w.c.sched = reload(w.c.sched, w.c.cluster, w.c.queues, &policy);
     w.now += SECONDS(90);
     sched_job_evicted(w.c.sched, runs.id, MEMBERS_ALL, EVICT_LOST, w.now);
     sched_job_cancelled(w.c.sched, runs.id, w.now);
@@ -222,7 +219,6 @@ static void a_prediction_stands(void **state)
     w.now += SECONDS(90);
     end(&w, waits.id, JOB_END_COMPLETED, false);
     sched_job_released(w.c.sched, held.id, w.now); /* knows of the 90 s */
-    w.c.sched = reload(w.c.sched, w.c.cluster, w.c.queues, &policy);
     struct run_times *times = &w.c.sched->run_times;
     const uint32_t other_slot = job_table_find(&w.c.sched->jobs, other.id);
     const uint32_t held_slot = job_table_find(&w.c.sched->jobs, held.id);

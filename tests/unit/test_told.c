@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "tests/support/reload.h"
 #include "tests/support/sched_case.h"
+#include "tests/support/state_text.h"
 
 #define MIXED                                                                                                          \
     "{'levels': ['rack'], 'pools': [{'nodes': 2, 'gpus_per_node': 4, 'labels': {'rack': 'r'}}, {'name': 'm', "         \
@@ -29,9 +29,9 @@ static void open_mixed(struct sched_case *c)
 /* The state must be what it was, but for the count. */
 static void expect_refused(struct sched_case *c, struct buffer *before, enum wrong_fact wrong)
 {
-    struct buffer after = reload_bytes(c->sched);
+    struct buffer after = state_text(c->sched);
     assert_int_equal(sched_refused(c->sched)->last, wrong);
-    assert_true(reload_is_same(before, &after));
+    assert_true(state_text_is_same(before, &after));
     assert_null(sched_check(c->sched));
     buffer_release(&after);
 }
@@ -39,7 +39,7 @@ static void expect_refused(struct sched_case *c, struct buffer *before, enum wro
 /* Evaluates the fact once. */
 #define REFUSED(c, wrong, fact)                                                                                        \
     do {                                                                                                               \
-        struct buffer before_ = reload_bytes((c)->sched);                                                              \
+        struct buffer before_ = state_text((c)->sched);                                                                \
         const uint64_t count_ = sched_refused((c)->sched)->by[wrong];                                                  \
         fact;                                                                                                          \
         expect_refused((c), &before_, (wrong));                                                                        \

@@ -1,0 +1,248 @@
+/* studies/comparison_show/comparison_sides.c -- the sides for the page: their settings, their records, what made them. */
+#include <jansson.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports/run_figures.h"
+#include "reports/view.h"
+#include "studies/comparison_show/comparison_view.h"
+
+enum { CHANGES_MAX = 60, VALUE_WIDTH = 60 };
+
+/* ---- links ---- */
+
+/* Append the bytes of a path as a part of a link. */
+static void write_escaped(const char *path, struct buffer *out)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/~";
+    for (const char *at = path; *at != '\0'; at++)
+        if (strchr(plain, *at) != NULL)
+            buffer_char(out, *at);
+        else
+            buffer_format(out, "%%%02X", (unsigned)(unsigned char)*at);
+}
+
+/* From one folder to another: "../fifo".  False: one of them is not there. */
+static bool write_relative(const char *from, const char *to, struct buffer *out)
+{
+    char *start = realpath(from, NULL), *end = realpath(to, NULL);
+    const bool is = start != NULL && end != NULL;
+    size_t shared = 0;
+    for (size_t i = 0; is; i++) {
+        const bool ends_a = start[i] == '\0' || start[i] == '/', ends_b = end[i] == '\0' || end[i] == '/';
+        if (ends_a && ends_b)
+            shared = i;
+        if (start[i] == '\0' || end[i] == '\0' || start[i] != end[i])
+            break;
+    }
+    for (const char *at = is ? start + shared : ""; (at = strchr(at, '/')) != NULL; at++)
+        if (at[1] != '\0')
+            buffer_string(out, "../");
+    if (is)
+        write_escaped(end + shared + (end[shared] == '/'), out);
+    free(start);
+    free(end);
+    return is;
+}
+
+static void add_link(struct show *show, const struct comparison_page *page, size_t side)
+{
+    struct buffer link = {0};
+    bool has_link = page->folders[side] != NULL;
+    if (has_link)
+        write_escaped(page->folders[side], &link);
+    else if (page->records[side] != NULL)
+        has_link = write_relative(page->folder, page->records[side], &link);
+    buffer_string(show_cell(show), has_link ? "its run" : "\xe2\x80\x93"); /* U+2013 */
+    if (has_link)
+        buffer_format(show_link(show), "%s%s" HTML_FILE, buffer_c_string(&link), link.length > 0 ? "/" : "");
+    buffer_release(&link);
+}
+
+/* ---- settings ---- */
+
+/* What differs between two resolved scenarios, path by path, in a table. */
+struct changes {
+    struct show *show;
+    const char *base, *side;
+    size_t count; /* all of them, also those beyond CHANGES_MAX */
+};
+
+static void add_json(struct show *show, const json_t *value)
+{
+    char *text = value != NULL ? json_dumps(value, JSON_ENCODE_ANY | JSON_SORT_KEYS) : NULL;
+    view_name(show_cell(show), text != NULL ? text : "not set", VALUE_WIDTH);
+    free(text);
+}
+
+static void add_change(struct changes *changes, const char *path, const json_t *base, const json_t *side)
+{
+    if (changes->count++ >= CHANGES_MAX)
+        return;
+    if (changes->count == 1) {
+        struct buffer title = {0};
+        buffer_format(&title, "Settings of %s that differ from %s", changes->side, changes->base);
+        show_fold(changes->show, buffer_c_string(&title), false);
+        buffer_release(&title);
+        show_table(changes->show, "setting", NULL);
+        show_column(changes->show, changes->side);
+        show_column(changes->show, changes->base);
+    }
+    show_row(changes->show, path);
+    add_json(changes->show, side);
+    add_json(changes->show, base);
+}
+
+/* Of a policy as a whole these are told in words; a seed is the comparison's. */
+static bool is_told_elsewhere(const char *path, const char *key)
+{
+    static const char *const of_scenario[] = {"seed", "title", "name", "$comment"};
+    static const char *const of_policy[] = {"name", "summary", "guarantees", "$comment"};
+    for (size_t i = 0; i < 4; i++)
+        if ((path[0] == '\0' && strcmp(key, of_scenario[i]) == 0) ||
+            (strcmp(path, "policy") == 0 && strcmp(key, of_policy[i]) == 0))
+            return true;
+    return false;
+}
+
+static void find_changes(struct changes *changes, const char *path, json_t *base, json_t *side)
+{
+    const char *key;
+    json_t *value;
+    json_t *all = json_object();
+    if (json_equal(base, side) || !json_is_object(base) || !json_is_object(side)) {
+        if (!json_equal(base, side))
+            add_change(changes, path, base, side);
+        json_decref(all);
+        return;
+    }
+    json_object_update(all, base);
+    json_object_update(all, side);
+    json_object_foreach(all, key, value)
+    {
+        struct buffer inner = {0};
+        buffer_format(&inner, "%s%s%s", path, path[0] != '\0' ? "." : "", key);
+        if (!is_told_elsewhere(path, key))
+            find_changes(changes, buffer_c_string(&inner), json_object_get(base, key), json_object_get(side, key));
+        buffer_release(&inner);
+    }
+    json_decref(all);
+}
+
+static const char *scenario_json(const struct comparison *comparison, size_t side)
+{
+    const struct comparison_run *run = comparison_first_run(comparison, side);
+    return run != NULL ? run->values.result.manifest.scenario_json : NULL;
+}
+
+static json_t *scenario_of(const struct comparison *comparison, size_t side)
+{
+    const char *text = scenario_json(comparison, side);
+    return text != NULL ? json_loads(text, 0, NULL) : NULL;
+}
+
+static const char *part_of(json_t *scenario, const char *part, const char *key)
+{
+    const char *text = json_string_value(json_object_get(json_object_get(scenario, part), key));
+    return text != NULL ? text : "";
+}
+
+static void add_changes(struct show *show, const struct comparison *comparison, size_t side)
+{
+    struct changes changes = {show, comparison->sides[0].name, comparison->sides[side].name, 0};
+    json_t *own = scenario_of(comparison, side), *base = scenario_of(comparison, 0);
+    if (own != NULL && base != NULL)
+        find_changes(&changes, "", base, own);
+    if (changes.count > CHANGES_MAX)
+        buffer_format(show_line(show, SHOW_NOTE), "and %zu more, in result.json", changes.count - CHANGES_MAX);
+    if (changes.count > 0)
+        show_unfold(show);
+    json_decref(own);
+    json_decref(base);
+}
+
+/* ---- the sections ---- */
+
+static void add_cluster(struct show *show, const struct comparison *comparison)
+{
+    json_t *base = scenario_of(comparison, 0);
+    const struct comparison_run *run = comparison_first_run(comparison, 0);
+    const char *title = json_string_value(json_object_get(base, "title"));
+    if (run != NULL && base != NULL) {
+        const struct run_facts *facts = &run->values.result.facts;
+        struct buffer *out = show_line(show, SHOW_NOTE);
+        buffer_format(out, "%s%s%s: ", title != NULL ? title : "", title != NULL ? " \xc2\xb7 " : "",
+                      part_of(base, "cluster", "name"));
+        view_count(out, (double)facts->node_count);
+        buffer_string(out, " nodes, ");
+        view_count(out, (double)facts->gpu_count);
+        buffer_string(out, " GPUs \xc2\xb7 ");
+        view_duration(out, time_to_seconds(facts->end));
+        buffer_string(out, " simulated");
+        if (facts->warmup > 0) {
+            buffer_string(out, ", measured after a warm-up of ");
+            view_duration(out, time_to_seconds(facts->warmup));
+        }
+        buffer_char(out, '.');
+    }
+    json_decref(base);
+}
+
+static size_t count_done(const struct comparison *comparison, size_t side)
+{
+    size_t count = 0;
+    for (size_t seed = 0; seed < comparison->seed_count; seed++)
+        count += comparison->sides[side].runs[seed].state == COMPARISON_RUN_DONE;
+    return count;
+}
+
+void comparison_add_sides(struct show *show, const struct comparison *comparison, const struct comparison_page *page)
+{
+    show_section(show, "The sides");
+    buffer_string(show_line(show, SHOW_NOTE), "The same jobs and the same chance on each side.");
+    add_cluster(show, comparison);
+    show_table(show, "side", "<policy", "runs", "record", NULL);
+    for (size_t side = 0; side < comparison->side_count; side++) {
+        json_t *own = scenario_of(comparison, side);
+        const char *policy = part_of(own, "policy", "name");
+        show_row(show, comparison->sides[side].name);
+        show_colour(show, side < RUN_LINES_MAX ? run_line_colour(side) : 0);
+        buffer_string(show_below(show), side == 0 ? "the base" : "");
+        buffer_string(show_cell(show), policy[0] != '\0'                                     ? policy
+                                       : comparison->options->sides[side].baseline != NULL ? "a baseline"
+                                                                                           : "\xe2\x80\x93");
+        buffer_string(show_below(show), part_of(own, "policy", "summary"));
+        buffer_format(show_cell(show), "%zu of %zu", count_done(comparison, side), comparison->seed_count);
+        add_link(show, page, side);
+        json_decref(own);
+    }
+    for (size_t side = 1; side < comparison->side_count; side++)
+        add_changes(show, comparison, side);
+}
+
+void comparison_add_origin(struct show *show, const struct comparison *comparison)
+{
+    static const char *const states[] = {"not done", "done", "failed"};
+    show_section(show, "What made this page");
+    buffer_format(show_line(show, SHOW_NOTE),
+                  "Windtunnel %s. comparison.json beside it has every value by seed. The same scenarios, seeds and "
+                  "version give the same bytes on every machine.",
+                  comparison->options->version);
+    show_fold(show, "Runs", false);
+    show_table(show, "side", "seed", "state", "version", "fingerprint", "arrivals", NULL);
+    for (size_t seed = 0; seed < comparison->seed_count; seed++)
+        for (size_t side = 0; side < comparison->side_count; side++) {
+            const struct comparison_run *run = &comparison->sides[side].runs[seed];
+            const struct result_manifest *manifest = &run->values.result.manifest;
+            const char *const cells[] = {states[run->state], manifest->version, manifest->fingerprint,
+                                         manifest->arrivals};
+            if (run->state == COMPARISON_RUN_MISSING)
+                continue;
+            show_row(show, comparison->sides[side].name);
+            buffer_format(show_cell(show), "%llu", (unsigned long long)comparison->seeds[seed]);
+            for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
+                buffer_string(show_cell(show), cells[i] != NULL ? cells[i] : "\xe2\x80\x93");
+        }
+    show_unfold(show);
+}

@@ -1,0 +1,431 @@
+/* studies/sizing/sizing_show.c -- a plan: the answer, its levels, what was tried, the curve of each level. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports/view.h"
+#include "studies/sizing/sizing_show.h"
+
+enum {
+    MODEL_NAME_MAX = 24,
+    BOUNDS_SHOWN = 4, /* a curve is drawn up to as many times its bound if that is a maximum */
+};
+
+/* ---- Points ---- */
+
+double sizing_point_usd_per_h(const struct sizing_point *point)
+{
+    const struct run_facts *facts = &point->runs[0].values.result.facts;
+    return facts->price_usd_per_gpu_h > 0 ? facts->price_usd_per_gpu_h * (double)facts->gpu_count : NAN;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const double x = (*(const struct sizing_point *const *)a)->number;
+    const double y = (*(const struct sizing_point *const *)b)->number;
+    return x < y ? -1 : x > y;
+}
+
+const struct sizing_point **sizing_points_new(const struct sizing_answer *answer)
+{
+    const struct sizing_point **points = mem_zalloc(answer->point_count + 1, sizeof *points);
+    for (size_t p = 0; p < answer->point_count; p++)
+        points[p] = &answer->points[p];
+    qsort(points, answer->point_count, sizeof *points, by_number);
+    return points;
+}
+
+/* ---- The answer ---- */
+
+static bool is_least(const struct sizing *sizing)
+{
+    return sizing->options->question.aim == SIZING_SMALLEST;
+}
+
+static void write_sure_range(const struct sizing *sizing, const struct sizing_answer *answer, struct buffer *out)
+{
+    buffer_format(out, "Not sure to %g %%", 100 * (1 - sizing->options->alpha));
+    if (answer->has_limit)
+        buffer_format(out, is_least(sizing) ? ": at least %.12g are needed" : ": at most %.12g may do", answer->limit);
+    if (answer->has_enough)
+        buffer_format(out, is_least(sizing) ? "%s %.12g are enough" : "%s %.12g does", answer->has_limit ? "," : ":",
+                      answer->enough);
+    buffer_char(out, '.');
+}
+
+static void write_answer(const struct sizing *sizing, const struct sizing_answer *answer, struct buffer *out)
+{
+    const struct sizing_question *question = &sizing->options->question;
+    const char *which = is_least(sizing) ? "least" : "largest";
+    if (!answer->is_found) {
+        if (answer->is_whole)
+            buffer_format(out, "No %s from %.12g to %.12g meets the service levels%s.", question->path, question->low,
+                          question->high, answer->is_sure ? "" : ", as far as the runs tell");
+        else
+            buffer_format(out, "The %s %s that meets the service levels was not found in %zu runs.", which,
+                          question->path, answer->run_count);
+        return;
+    }
+    if (!answer->is_whole) {
+        buffer_format(out, "%s=%.12g meets the service levels. The %s that does was not found in %zu runs.",
+                      question->path, answer->number, which, answer->run_count);
+        return;
+    }
+    buffer_format(out, "The %s %s that meets the service levels is %.12g.", which, question->path, answer->number);
+    const bool is_end = answer->number == (is_least(sizing) ? question->low : question->high);
+    if (is_end)
+        buffer_format(out, " It is the end of the range: a %s one may do too.",
+                      is_least(sizing) ? "smaller" : "larger");
+    buffer_char(out, ' ');
+    if (answer->is_exact && sizing->options->seeds_max == 1)
+        buffer_string(out, "It is that of one seed alone.");
+    else if (answer->is_exact)
+        buffer_string(out, "It is exact: nothing in these runs is left to chance.");
+    else if (answer->is_sure)
+        buffer_format(out, "Sure to %g %%.", 100 * (1 - sizing->options->alpha));
+    else
+        write_sure_range(sizing, answer, out);
+}
+
+static bool write_load(const struct sizing_answer *answer, struct buffer *out)
+{
+    const struct sizing_point *at = sizing_answer_point(answer);
+    const struct metric_selector all = {.metric = "offered_load_ratio"};
+    if (at == NULL || !isfinite(sizing_point_mean(at, &all)))
+        return false;
+    buffer_format(out, "Offered load at %.12g: ", answer->number);
+    view_percent(out, sizing_point_mean(at, &all));
+    const char *before = "; ";
+    const struct values *values = &at->runs[0].values;
+    for (size_t i = 0; i < values->count; i++) {
+        const struct metric_selector *of = &values->list[i].of;
+        if (of->cut == NULL || strcmp(of->cut, METRICS_MODELS_ASKED) != 0 || strcmp(of->metric, all.metric) != 0)
+            continue;
+        buffer_string(out, before);
+        view_percent(out, sizing_point_mean(at, of));
+        if (strcmp(of->key, RECORD_ANY) == 0) {
+            buffer_string(out, " of all GPUs by jobs that several models would do for");
+        } else {
+            buffer_string(out, " of the GPUs ");
+            view_name(out, of->key, MODEL_NAME_MAX);
+        }
+        before = ", ";
+    }
+    buffer_char(out, '.');
+    return true;
+}
+
+/* ---- The levels at the answer ---- */
+
+static void add_amount(struct show *show, const struct gate *gate, double value)
+{
+    show_metric(show, gate->of.metric, gate->unit, value);
+}
+
+static void add_mean(struct show *show, const struct sizing_judgement *judgement)
+{
+    const struct gate *gate = judgement->gate;
+    const struct gate_result *result = &judgement->result;
+    add_amount(show, gate, result->candidate);
+    if (!isfinite(result->low) || !isfinite(result->high) || result->low == result->high)
+        return;
+    struct buffer *below = show_below(show);
+    buffer_char(below, '(');
+    view_metric(below, gate->of.metric, gate->unit, result->low);
+    buffer_string(below, " to ");
+    view_metric(below, gate->of.metric, gate->unit, result->high);
+    buffer_char(below, ')');
+}
+
+static void add_name(struct show *show, const struct gate *gate, void (*add)(struct show *show, const char *name))
+{
+    struct buffer name = {0};
+    metric_selector_write(&gate->of, &name);
+    add(show, buffer_c_string(&name));
+    buffer_release(&name);
+}
+
+static void add_at(struct show *show, const struct sizing_point *point)
+{
+    struct buffer head = {0};
+    buffer_format(&head, "at %.12g", point->number);
+    show_column(show, buffer_c_string(&head));
+    buffer_release(&head);
+}
+
+static void add_levels(struct show *show, const struct sizing *sizing, const struct sizing_answer *answer)
+{
+    const struct sizing_point *at = sizing_answer_point(answer), *past = sizing_past_point(sizing, answer);
+    show_section(show, "Service levels at the answer");
+    show_table(show, "Service level", "bound", NULL);
+    add_at(show, at);
+    if (past != NULL)
+        add_at(show, past);
+    for (size_t g = 0; g < sizing->gates.count; g++) {
+        const struct gate *gate = &sizing->gates.gates[g];
+        add_name(show, gate, show_row);
+        struct buffer *bound = show_cell(show);
+        buffer_string(bound, gate->bound == GATE_MAX ? "at most " : "at least ");
+        view_metric(bound, gate->of.metric, gate->unit, gate->amount);
+        add_mean(show, &at->judgements[g]);
+        if (past != NULL)
+            add_mean(show, &past->judgements[g]);
+    }
+}
+
+/* ---- What was tried ---- */
+
+static void add_points(struct show *show, const struct sizing *sizing, const struct sizing_answer *answer)
+{
+    static const struct metric_selector shares[] = {{.metric = "allocation_ratio"}, {.metric = "sm_active_ratio"}};
+    const struct sizing_point **points = sizing_points_new(answer);
+    const char *dot = strrchr(sizing->options->question.path, '.');
+    struct buffer title = {0};
+    buffer_format(&title, "What was tried of %s", sizing->options->question.path);
+    show_section(show, buffer_c_string(&title));
+    buffer_release(&title);
+    show_table(show, dot != NULL ? dot + 1 : sizing->options->question.path, "runs", NULL);
+    for (size_t g = 0; g < sizing->gates.count; g++)
+        add_name(show, &sizing->gates.gates[g], show_column);
+    show_column(show, "allocated");
+    show_column(show, "SM-active");
+    show_column(show, "USD/h");
+    show_column(show, "levels");
+    for (size_t p = 0; p < answer->point_count; p++) {
+        const struct sizing_point *point = points[p];
+        struct buffer name = {0};
+        if (point->run_count == 0)
+            continue;
+        buffer_format(&name, "%.12g", point->number);
+        show_row(show, buffer_c_string(&name));
+        buffer_release(&name);
+        show_value(show, view_count, (double)point->run_count);
+        for (size_t g = 0; g < sizing->gates.count; g++)
+            add_amount(show, &sizing->gates.gates[g], point->judgements[g].result.candidate);
+        for (size_t s = 0; s < sizeof shares / sizeof *shares; s++)
+            show_value(show, view_percent, sizing_point_mean(point, &shares[s]));
+        show_value(show, view_amount, sizing_point_usd_per_h(point));
+        buffer_format(show_cell(show), "%s%s", point->holds ? "met" : "not met", point->is_sure ? ", sure" : "");
+    }
+    mem_free(points);
+}
+
+/* ---- A level's curve ---- */
+
+struct curve {
+    double *x, *y;
+    size_t count;
+};
+
+static void add(struct curve *curve, double x, double y)
+{
+    curve->x[curve->count] = x;
+    curve->y[curve->count++] = y;
+}
+
+/* The means by number, cut where they go beyond `top`. */
+static void fill_curve(struct curve *curve, const struct sizing_point *const *points, size_t count, size_t gate,
+                       double unit, double top)
+{
+    double last_x = NAN, last_y = NAN;
+    for (size_t p = 0; p < count; p++) {
+        const double x = points[p]->number;
+        const double y = points[p]->run_count > 0 ? points[p]->judgements[gate].result.candidate / unit : NAN;
+        if (isnan(y))
+            continue;
+        if (!isnan(last_y) && (y > top) != (last_y > top))
+            add(curve, last_x + (x - last_x) * (top - last_y) / (y - last_y), top);
+        if (y <= top)
+            add(curve, x, y);
+        last_x = x;
+        last_y = y;
+    }
+}
+
+static void add_curve(struct show *show, const struct sizing *sizing, const struct sizing_answer *answer, size_t gate)
+{
+    const struct gate *of = &sizing->gates.gates[gate];
+    const char *unit;
+    const double scale = view_scale(of->unit, of->amount, &unit);
+    const struct sizing_point **points = sizing_points_new(answer);
+    const double bound = of->amount / scale, low = points[0]->number;
+    const double high = points[answer->point_count - 1]->number;
+    const double top = of->bound == GATE_MAX && bound > 0 ? BOUNDS_SHOWN * bound : INFINITY;
+    double *columns = show_numbers(show, 4 * answer->point_count + 4); /* a cut adds a point */
+    double *bounds = columns + 4 * answer->point_count;
+    struct curve curve = {columns, columns + 2 * answer->point_count, 0};
+    struct buffer name = {0}, id = {0};
+    fill_curve(&curve, points, answer->point_count, gate, scale, top);
+    memcpy(bounds, (const double[]){low, high, bound, bound}, 4 * sizeof *bounds);
+    metric_selector_write(&of->of, &name);
+    buffer_format(&id, "level%zuof%zu", gate, (size_t)(answer - sizing->answers));
+    const struct plot_series series[] = {
+        {.label = "mean over the seeds", .x = curve.x, .y = curve.y, .count = curve.count, .colour = PLOT_BLUE},
+        {.label = "bound", .x = bounds, .y = bounds + 2, .count = 2, .colour = PLOT_VERMILLION, .is_dashed = true}};
+    const struct show_figure figure = {
+        .plot = {.title = buffer_c_string(&name),
+                 .description = "the metric of a service level by the number that is sought",
+                 .id = buffer_c_string(&id),
+                 .series = series,
+                 .series_count = 2,
+                 .x_min = low,
+                 .x_max = high,
+                 .y_max = show_scale_end(fmax(bound, show_highest(curve.y, curve.count)))},
+        .y_text = unit,
+        .x_text = sizing->options->question.path};
+    if (curve.count > 1 && high > low) {
+        show_section(show, buffer_c_string(&name));
+        show_figure(show, &figure);
+    }
+    buffer_release(&name);
+    buffer_release(&id);
+    mem_free(points);
+}
+
+/* ---- A case ---- */
+
+/* Rejected jobs have no queue time, so that a cluster that is too small for them would look good. */
+static void warn_of_rejected(struct show *show, const struct sizing_answer *answer)
+{
+    const struct metric_selector rejected = {.metric = "jobs_rejected"};
+    const struct sizing_point *at = sizing_answer_point(answer);
+    const double count = at != NULL ? sizing_point_mean(at, &rejected) : 0;
+    if (!(count > 0))
+        return;
+    struct buffer *out = show_line(show, SHOW_WARNING);
+    buffer_string(out, "Note: ");
+    view_amount(out, count);
+    buffer_string(out, " jobs of a run are rejected there, and no queue time is counted for them. With --level "
+                       "'jobs_rejected<=0' only numbers at which none is would do.");
+}
+
+static void add_runs(struct show *show, const struct sizing *sizing, const struct sizing_answer *answer,
+                     const char *command)
+{
+    const struct sizing_point *at = sizing_answer_point(answer);
+    show_section(show, "");
+    warn_of_rejected(show, answer);
+    buffer_format(show_line(show, SHOW_PLAIN), "%zu runs, of at most %zu.%s", answer->run_count,
+                  sizing->options->trials_max, at != NULL ? " One of them again:" : "");
+    if (at == NULL)
+        return;
+    struct buffer *out = show_line(show, SHOW_CODE);
+    buffer_string(out, command);
+    for (size_t s = 0; s < SIZING_SETS_MAX && answer->of->sets[s] != NULL; s++)
+        buffer_format(out, " --set '%s'", answer->of->sets[s]);
+    buffer_string(out, " --set ");
+    sizing_write_setting(&sizing->options->question, at->number, out);
+    buffer_format(out, " --seed %llu", (unsigned long long)at->runs[0].seed);
+}
+
+static void add_case(struct show *show, const struct sizing *sizing, const struct sizing_answer *answer,
+                     const char *command)
+{
+    struct buffer load = {0};
+    if (sizing->options->case_count > 1)
+        show_part(show, answer->of->name);
+    else
+        show_section(show, "");
+    write_answer(sizing, answer, show_line(show, SHOW_LEAD));
+    if (write_load(answer, &load))
+        buffer_text(show_line(show, SHOW_LEAD), (struct text){load.bytes, load.length});
+    buffer_release(&load);
+    if (answer->is_found)
+        add_levels(show, sizing, answer);
+    add_points(show, sizing, answer);
+    show_on(show, SHOW_PAGE);
+    for (size_t g = 0; g < sizing->gates.count && answer->point_count > 0; g++)
+        add_curve(show, sizing, answer, g);
+    show_on(show, SHOW_ALL);
+    add_runs(show, sizing, answer, command);
+}
+
+/* ---- All cases ---- */
+
+static void add_bound(struct show *show, bool is_known, double number)
+{
+    if (is_known)
+        buffer_format(show_cell(show), "%.12g", number);
+    else
+        view_amount(show_cell(show), NAN);
+    show_number(show, is_known ? number : NAN);
+}
+
+static void add_cases(struct show *show, const struct sizing *sizing)
+{
+    const bool least = is_least(sizing);
+    show_section(show, "Cases");
+    show_table(show, "case", least ? "least" : "largest", least ? "needed" : "carried", least ? "enough" : "at most",
+               "USD/h", "runs", "sure?", NULL);
+    for (size_t a = 0; a < sizing->answer_count; a++) {
+        const struct sizing_answer *answer = &sizing->answers[a];
+        const struct sizing_point *at = sizing_answer_point(answer);
+        show_row(show, answer->of->name);
+        add_bound(show, answer->is_found, answer->number);
+        add_bound(show, least ? answer->has_limit : answer->has_enough, least ? answer->limit : answer->enough);
+        add_bound(show, least ? answer->has_enough : answer->has_limit, least ? answer->enough : answer->limit);
+        show_value(show, view_amount, at != NULL ? sizing_point_usd_per_h(at) : NAN);
+        show_value(show, view_count, (double)answer->run_count);
+        buffer_string(show_cell(show), answer->is_exact ? "exact" : answer->is_sure ? "sure" : "not sure");
+    }
+}
+
+/* A path and the answers at both ends of what it may be. */
+struct swing {
+    const struct sizing_answer *low, *high;
+    double size; /* INFINITY: one end has no answer */
+};
+
+static int by_swing(const void *a, const void *b)
+{
+    const double x = ((const struct swing *)a)->size, y = ((const struct swing *)b)->size;
+    return x > y ? -1 : x < y;
+}
+
+/* The paths of --tornado, what moves the answer most first; nothing if none is varied. */
+static void add_swings(struct show *show, const struct sizing *sizing)
+{
+    struct swing swings[SIZING_CASES_MAX];
+    size_t count = 0;
+    for (size_t a = 0; a + 1 < sizing->answer_count; a++) {
+        const struct sizing_answer *low = &sizing->answers[a], *high = &sizing->answers[a + 1];
+        if (low->of->varied == NULL || high->of->varied != low->of->varied)
+            continue;
+        swings[count++] =
+            (struct swing){low, high, low->is_found && high->is_found ? fabs(high->number - low->number) : INFINITY};
+        a++;
+    }
+    if (count == 0)
+        return;
+    qsort(swings, count, sizeof *swings, by_swing);
+    show_section(show, "What moves the answer");
+    show_table(show, "setting", "from", "to", "answer", "answer", "moved", NULL);
+    for (size_t s = 0; s < count; s++) {
+        const struct sizing_answer *low = swings[s].low, *high = swings[s].high;
+        show_row(show, low->of->varied);
+        buffer_string(show_cell(show), strchr(low->of->sets[0], '=') + 1);
+        buffer_string(show_cell(show), strchr(high->of->sets[0], '=') + 1);
+        add_bound(show, low->is_found, low->number);
+        add_bound(show, high->is_found, high->number);
+        if (isfinite(swings[s].size))
+            add_bound(show, true, swings[s].size);
+        else
+            buffer_string(show_cell(show), "no answer");
+    }
+}
+
+struct show *sizing_show_new(const struct sizing *sizing, const char *title, const char *command)
+{
+    struct show *show = show_new(title);
+    if (sizing->is_partial)
+        buffer_string(show_line(show, SHOW_WARNING), "Partial: the plan was stopped.");
+    add_swings(show, sizing);
+    if (sizing->options->case_count > 1)
+        add_cases(show, sizing);
+    for (size_t a = 0; a < sizing->answer_count; a++)
+        add_case(show, sizing, &sizing->answers[a], command);
+    show_on(show, SHOW_PAGE);
+    show_section(show, "");
+    buffer_format(show_line(show, SHOW_NOTE), "Windtunnel %s.", sizing->options->version);
+    return show;
+}
