@@ -41,7 +41,8 @@ enum job_text_where {
     TEXT_PRINT = 2,  /* a value that is not the usual one changes the hash of arrivals; the others are in it by hand, or
                         are no part of what arrives */
     TEXT_ALWAYS = 4, /* traces are written with it even where it is the usual one */
-    TEXT_SWF = 8     /* SWF keeps it */
+    TEXT_SWF = 8,    /* SWF keeps it */
+    TEXT_UNTOLD = 16 /* no source of jobs sets it: it comes with a live cluster or a case alone */
 };
 
 /* clang-format off */
@@ -92,7 +93,7 @@ enum job_text_where {
         "jobs lose that they are not preemptible", "`true` or `false`", \
         "true; in a trace, unless the policy tells by the priority (`preemption.firm_priority`: under `kai` " \
         "from 100 on it is false)") \
-    WIRE(HELD, "held", BOOL, is_held, 0, 1, false, NULL, 0, NULL, "it waits for `job_released`", "false") \
+    WIRE(HELD, "held", BOOL, is_held, 0, 1, false, NULL, TEXT_UNTOLD, NULL, "it waits for `job_released`", "false") \
     WIRE(ARRAY_NUMBER, "array", INT, array, 0, INT32_MAX, 0, NULL, 0, NULL, \
          "number of the array that it belongs to", "0: none") \
     WIRE(ARRAY_MOST, "array_max", INT, array_max, 0, UINT32_MAX, 0, NULL, 0, NULL, \
@@ -130,7 +131,7 @@ enum job_text_where {
         "jobs lose how long they write a checkpoint", "how long it writes a checkpoint", "0") \
     JOB(RESTART, "restart", TIME, checkpoint.restart, 0, TIME_NS_MAX, 0, NULL, 0, \
         "jobs lose how long they take to restart", "how long it takes to go on after an eviction", "0") \
-    WIRE(GRACE, "grace", TIME, grace, 0, TIME_NS_MAX, 0, NULL, TEXT_CASE, NULL, \
+    WIRE(GRACE, "grace", TIME, grace, 0, TIME_NS_MAX, 0, NULL, TEXT_CASE | TEXT_UNTOLD, NULL, \
          "the grace that it requests when it is evicted; the policy's is the upper bound", "0: the policy's") \
     OWN(FAILED, "failed_attempts_s", FIELD_NUMBER_OR_TEXT, false, 0, "jobs lose their attempts that failed", \
         "run times of its attempts before the last, which failed, between semicolons: `60;30.5`; not beside " \
@@ -155,7 +156,7 @@ enum job_text_where {
         TEXT_CASE | TEXT_PRINT, "jobs lose how long they may be below their minimum", \
         "how long it may be below its minimum before it loses the rest, or for ever (`never`)", \
         "as its queue, then the policy (`gang.stale_after_s`)") \
-    WIRE(ATTAINED, "attained_gpu", TIME, attained_gpu_ns, 0, INT64_MAX, 0, NULL, 0, NULL, \
+    WIRE(ATTAINED, "attained_gpu", TIME, attained_gpu_ns, 0, INT64_MAX, 0, NULL, TEXT_UNTOLD, NULL, \
          "GPU time it had before", "0") \
     WIRE(MIN_SETS, "min_sets", INT, min_sets, 1, JOB_PARTS_MAX, 0, NULL, 0, NULL, \
          "how many of the sets that are in no other (or of the groups) must have their minimum", "all") \

@@ -100,8 +100,7 @@ static void test_case(void **state)
             if (field == NATIVE_PREEMPTIBLE || field == NATIVE_DEADLINE)
                 continue; /* the default of the one depends on the priority, the other counts from the first round */
             case_write((enum native_field)field, value_of(text, nth), &out);
-            struct error error =
-                case_file_read_text(&file, "case", (struct text){out.bytes, out.length}, NULL, NULL);
+            struct error error = case_file_read_text(&file, "case", (struct text){out.bytes, out.length}, NULL, NULL);
             assert_false(error_is(error));
             const struct case_spec *spec = &file.cases[0];
             const bool is_refused = error_is(spec->error);
@@ -124,8 +123,7 @@ static void test_usual(void **state)
     const struct job_truth truth = truth_default();
     for (int field = 0; field < NATIVE_FIELD_COUNT; field++) {
         const struct job_text *text = &native_texts[field];
-        if (text->at.bytes != 0 &&
-            member_get(&text->at, text->is_truth ? (const void *)&truth : &job) != text->usual)
+        if (text->at.bytes != 0 && member_get(&text->at, text->is_truth ? (const void *)&truth : &job) != text->usual)
             fail_msg("'%s' is not usually %lld", text->key, (long long)text->usual);
     }
 }

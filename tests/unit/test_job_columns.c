@@ -35,12 +35,12 @@ static void test_each_loss_has_a_text(void **state)
 #define TRACE_LINE(ID, KEY, FORM, PLACE, LOW, HIGH, USUAL, NAMES, WHERE, LOST, TEXT, DEFAULT)                          \
     "| `" JOB_KEY_##FORM(KEY) "` | " TEXT " | " DEFAULT " |\n",
 #define OWN_LINE(ID, KEY, KIND, NEED, WHERE, LOST, TEXT, DEFAULT) "| `" KEY "` | " TEXT " | " DEFAULT " |\n",
-#define WIRE_KEY_INT(key)      key
-#define WIRE_KEY_MILLI(key)    key
-#define WIRE_KEY_BOOL(key)     key
-#define WIRE_KEY_NAME(key)     key
-#define WIRE_KEY_TIME(key)     key "_ns"
-#define WIRE_KEY_PATIENCE(key) key "_ns"
+#define WIRE_KEY_INT(key)                                         key
+#define WIRE_KEY_MILLI(key)                                       key
+#define WIRE_KEY_BOOL(key)                                        key
+#define WIRE_KEY_NAME(key)                                        key
+#define WIRE_KEY_TIME(key)                                        key "_ns"
+#define WIRE_KEY_PATIENCE(key)                                    key "_ns"
 #define WIRE_LINE(ID, KEY, FORM, PLACE, LOW, HIGH, USUAL, NAMES, WHERE, LOST, TEXT, DEFAULT)                           \
     "| `" WIRE_KEY_##FORM(KEY) "` | " DEFAULT " | " TEXT " |\n",
 

@@ -123,11 +123,14 @@ static struct error put_after(struct freeze *freeze, const struct job *job)
      UINT64_C(1) << NATIVE_MIN_MEMBERS | UINT64_C(1) << NATIVE_GPU_MODEL | UINT64_C(1) << NATIVE_AFTER |               \
      UINT64_C(1) << NATIVE_NODE_SELECTOR | UINT64_C(1) << NATIVE_TOLERATIONS | UINT64_C(1) << NATIVE_SENSITIVITY)
 
+#define ASSERT_UNTOLD(ID, KEY, FORM, PLACE, LOW, HIGH, USUAL, NAMES, WHERE, ...)                                       \
+    assert(((WHERE)&TEXT_UNTOLD) == 0 || job->PLACE == (USUAL));
+
 static struct error put_job(struct freeze *freeze, const struct job_view *view)
 {
     struct buffer *out = freeze->out;
     const struct job *job = view->job;
-    assert(!job->is_held && job->grace == 0 && job->attained_gpu_ns == 0); /* no source sets these */
+    JOB_TEXT(JOB_TEXT_NONE, ASSERT_UNTOLD, JOB_TEXT_NONE, JOB_TEXT_NONE)
     buffer_char(out, '{');
     put_id(freeze, job);
     job_columns_write(view, ~OWN_COLUMNS, true, &freeze->text, out);

@@ -335,12 +335,7 @@ int64_t job_name_number(const char *name, char letter)
 
 /* ---- the table ---- */
 
-enum {
-    CSV = 1 << JOBS_NATIVE,
-    JSON = 1 << JOBS_JSONL,
-    SWF = 1 << JOBS_SWF,
-    NATIVE = CSV | JSON
-};
+enum { CSV = 1 << JOBS_NATIVE, JSON = 1 << JOBS_JSONL, SWF = 1 << JOBS_SWF, NATIVE = CSV | JSON };
 
 /* A number of the job's struct or of its truth's. */
 static column_state of_number(const struct job_view *view, enum native_field field, struct buffer *out)
@@ -358,10 +353,7 @@ static column_state of_number(const struct job_view *view, enum native_field fie
     else if (text->form == TEXT_PATIENCE && value == TIME_NEVER)
         buffer_string(out, "never");
     else
-        buffer_scaled(out, value,
-                      text->form == TEXT_INT     ? 1
-                      : text->form == TEXT_MILLI ? GPU_MILLI
-                                                 : TIME_NS_PER_S);
+        buffer_scaled(out, value, text->form == TEXT_INT ? 1 : text->form == TEXT_MILLI ? GPU_MILLI : TIME_NS_PER_S);
     return is_usual ? COLUMN_USUAL : COLUMN_SET;
 }
 

@@ -11,14 +11,13 @@
 #define KIND_TIME     FIELD_NUMBER
 #define KIND_PATIENCE FIELD_NUMBER_OR_TEXT
 
-#define COLUMN(ID, KEY, FORM, ...)          [NATIVE_##ID] = {JOB_KEY_##FORM(KEY), false, KIND_##FORM},
+#define COLUMN(ID, KEY, FORM, ...)           [NATIVE_##ID] = {JOB_KEY_##FORM(KEY), false, KIND_##FORM},
 #define OWN_COLUMN(ID, KEY, KIND, NEED, ...) [NATIVE_##ID] = {KEY, NEED, KIND},
 const struct column native_columns[NATIVE_FIELD_COUNT] = {JOB_TEXT(COLUMN, JOB_TEXT_NONE, COLUMN, OWN_COLUMN)};
 
 #define JOB_ROW(ID, ...)   [NATIVE_##ID] = JOB_TEXT_ROW(struct job, false, ID, __VA_ARGS__),
 #define TRUTH_ROW(ID, ...) [NATIVE_##ID] = JOB_TEXT_ROW(struct job_truth, true, ID, __VA_ARGS__),
-const struct job_text native_texts[NATIVE_FIELD_COUNT] = {
-    JOB_TEXT(JOB_ROW, JOB_TEXT_NONE, TRUTH_ROW, JOB_TEXT_NONE)};
+const struct job_text native_texts[NATIVE_FIELD_COUNT] = {JOB_TEXT(JOB_ROW, JOB_TEXT_NONE, TRUTH_ROW, JOB_TEXT_NONE)};
 
 enum { FAILURES_MAX = 1000 };
 

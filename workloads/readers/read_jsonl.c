@@ -1,7 +1,7 @@
 /* workloads/readers/read_jsonl.c -- JSON lines: an object per job with the native names, or with `groups`.
  *
- * Numbers and texts are cut from the line itself, for a tree turns decimals into doubles.  What is an object or an array
- * is read from the tree by the readers that the scheduler's lines and cases have (workloads/job_json.h). */
+ * Numbers and texts are cut from the line itself, for a tree turns decimals into doubles.  Objects and arrays are read
+ * from the tree, by the readers that the scheduler's lines and cases have (workloads/job_json.h). */
 #include <string.h>
 
 #include "workloads/job_json.h"
@@ -41,10 +41,10 @@ static const struct {
     const char *key;
     enum nested nested;
 } nested_keys[] = {
-    {"groups", NESTED_GROUPS},       {"sets", NESTED_SETS},          {"claim", NESTED_CLAIM},
-    {"topology", NESTED_TOPOLOGY},   {"tags", NESTED_TAGS},          {"affinity", NESTED_TAGS},
-    {"anti_affinity", NESTED_TAGS},  {"node_selector", NESTED_NODES}, {"node_affinity", NESTED_NODES},
-    {"tolerations", NESTED_NODES},   {"plan", NESTED_EXCHANGED},     {"sensitivity", NESTED_EXCHANGED},
+    {"groups", NESTED_GROUPS},      {"sets", NESTED_SETS},           {"claim", NESTED_CLAIM},
+    {"topology", NESTED_TOPOLOGY},  {"tags", NESTED_TAGS},           {"affinity", NESTED_TAGS},
+    {"anti_affinity", NESTED_TAGS}, {"node_selector", NESTED_NODES}, {"node_affinity", NESTED_NODES},
+    {"tolerations", NESTED_NODES},  {"plan", NESTED_EXCHANGED},      {"sensitivity", NESTED_EXCHANGED},
 };
 
 struct jsonl_state {
@@ -59,8 +59,8 @@ struct jsonl_state {
     struct text groups_text; /* in the line */
     uint32_t nested;         /* bits of enum nested: what the line has */
     struct error error;      /* of values of the tree */
-    json_t *tree;           /* of the line; NULL: `doc` has it */
-    struct json_doc *doc;   /* NULL: nothing was read from the tree */
+    json_t *tree;            /* of the line; NULL: `doc` has it */
+    struct json_doc *doc;    /* NULL: nothing was read from the tree */
     struct json_value root, group_array;
     struct json_object object; /* the line; see object_of */
     struct node_ask nodes;     /* of the job */
@@ -208,8 +208,8 @@ static struct error group_closeness(const struct reader *reader, const struct li
 
 /* A group of claims.  A claim says itself which GPUs must be close to each other. */
 static struct error group_of_claims(const struct reader *reader, const struct line *line,
-                                    const struct json_value *claim, const struct field own[GROUP_OWN_COUNT], int64_t count, int64_t min_members,
-                                    struct job_group *group)
+                                    const struct json_value *claim, const struct field own[GROUP_OWN_COUNT],
+                                    int64_t count, int64_t min_members, struct job_group *group)
 {
     const struct jsonl_state *state = reader->state;
     for (int i = GROUP_SLICE_MEMBERS; i <= GROUP_ONE_ISLAND; i++)
