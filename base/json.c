@@ -29,13 +29,18 @@ struct error json_doc_parse(struct json_doc **out, const char *name, struct text
     json_t *root = json_loadb(at, text.length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &refusal);
     if (root == NULL)
         return json_syntax_error(name, (struct text){at, text.length}, kind, &refusal);
+    *out = json_doc_of(name, (struct text){at, text.length}, root, kind);
+    return ERROR_OK;
+}
+
+struct json_doc *json_doc_of(const char *name, struct text text, json_t *tree, enum error_kind kind)
+{
     struct json_doc *doc = mem_zalloc(1, sizeof *doc);
     doc->name = arena_copy(&doc->arena, text_of(name));
     doc->text = (struct text){arena_copy(&doc->arena, text), text.length};
     doc->kind = kind;
-    doc->root = root;
-    *out = doc;
-    return ERROR_OK;
+    doc->root = tree;
+    return doc;
 }
 
 void json_doc_free(struct json_doc *doc)

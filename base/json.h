@@ -31,6 +31,8 @@ struct json_doc; /* the text, its name, the tree, the overrides */
 
 /* Parse `text` (copied).  name: for messages, a path.  On error *out is NULL; kind: ERROR_CONFIG or ERROR_DATA. */
 struct error json_doc_parse(struct json_doc **out, const char *name, struct text text, enum error_kind kind) MUST_CHECK;
+/* A document of a text that is parsed already: `tree` is owned by it. */
+struct json_doc *json_doc_of(const char *name, struct text text, json_t *tree, enum error_kind kind);
 void json_doc_free(struct json_doc *doc);
 const char *json_doc_name(const struct json_doc *doc);
 

@@ -91,6 +91,12 @@ static void read_selector(struct json_object *object, struct arena *arena, struc
     uint16_t count = 0;
     if (value.node == NULL || has_failed(object))
         return;
+    if (json_is_string(value.node)) {
+        const char *complaint = node_ask_selector_of(text_of(json_value_string(&value)), arena, draft);
+        if (complaint != NULL)
+            json_fail(&value, "'node_selector' must be %s", complaint);
+        return;
+    }
     json_object_open(&labels, &value);
     struct node_expression *list = arena_alloc_array(arena, NODE_ASK_MAX, struct node_expression);
     while (!has_failed(object) && (key = json_object_key(&labels, count)) != NULL) {
@@ -186,7 +192,13 @@ static struct toleration read_toleration(const struct json_value *value, struct 
 
 static void read_tolerations(struct json_object *object, struct arena *arena, struct node_ask *draft)
 {
-    struct json_value array;
+    struct json_value array = json_member(object, "tolerations");
+    if (array.node != NULL && json_is_string(array.node)) {
+        const char *complaint = node_ask_tolerations_of(text_of(json_value_string(&array)), arena, draft);
+        if (complaint != NULL)
+            json_fail(&array, "'tolerations' must be %s", complaint);
+        return;
+    }
     const uint16_t count = open_array(object, "tolerations", &array);
     struct toleration *list = arena_alloc_array(arena, count, struct toleration);
     for (uint16_t t = 0; t < count && !has_failed(object); t++) {

@@ -1,6 +1,5 @@
 #include "policies/wire/wire_fields.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -8,69 +7,7 @@
 
 enum { MIB_PER_GB = 1024 };
 
-/* ---- one word ---- */
-
-static int64_t load(const struct wire_field *field, const void *base)
-{
-    const char *at = (const char *)base + field->offset;
-    uint64_t word = 0;
-    switch (field->bytes) {
-    case 1:
-        word = *(const uint8_t *)at;
-        break;
-    case 2:
-        word = *(const uint16_t *)at;
-        break;
-    case 4:
-        word = field->is_signed ? (uint64_t)(int64_t) * (const int32_t *)at : *(const uint32_t *)at;
-        break;
-    default:
-        assert(field->bytes == 8);
-        word = *(const uint64_t *)at;
-    }
-    return (int64_t)word;
-}
-
-static void store(const struct wire_field *field, void *base, int64_t value)
-{
-    char *at = (char *)base + field->offset;
-    switch (field->bytes) {
-    case 1:
-        *(uint8_t *)at = (uint8_t)value;
-        break;
-    case 2:
-        *(uint16_t *)at = (uint16_t)value;
-        break;
-    case 4:
-        *(uint32_t *)at = (uint32_t)value;
-        break;
-    default:
-        *(uint64_t *)at = (uint64_t)value;
-    }
-}
-
 /* ---- writing ---- */
-
-void wire_put_key(struct buffer *out, const char *key)
-{
-    if (out->length > 0 && out->bytes[out->length - 1] != '{')
-        buffer_char(out, ',');
-    buffer_char(out, '"');
-    buffer_string(out, key);
-    buffer_bytes(out, "\":", 2);
-}
-
-void wire_put_int(struct buffer *out, const char *key, int64_t value)
-{
-    wire_put_key(out, key);
-    buffer_int(out, value);
-}
-
-void wire_put_text(struct buffer *out, const char *key, const char *value)
-{
-    wire_put_key(out, key);
-    buffer_json(out, text_of(value));
-}
 
 static void put_value(struct buffer *out, const struct wire_field *field, int64_t value)
 {
@@ -96,7 +33,7 @@ static void put_value(struct buffer *out, const struct wire_field *field, int64_
 void wire_put_fields(struct buffer *out, const struct wire_field *fields, const void *base)
 {
     for (const struct wire_field *field = fields; field->key != NULL; field++) {
-        int64_t value = load(field, base);
+        int64_t value = member_get(&field->at, base);
         if (value == field->usual)
             continue;
         wire_put_key(out, field->key);
@@ -131,7 +68,7 @@ void wire_get_fields(struct json_object *object, const struct wire_field *fields
     for (const struct wire_field *field = fields; field->key != NULL; field++) {
         if (field->usual == WIRE_NEEDED)
             json_need(object, field->key);
-        store(field, base, get_value(object, field));
+        member_set(&field->at, base, get_value(object, field));
     }
 }
 

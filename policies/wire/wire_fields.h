@@ -14,7 +14,9 @@
 
 #include "base/buffer.h"
 #include "base/json.h"
+#include "base/member.h"
 #include "policies/wire.h"
+#include "workloads/job_json.h"
 
 enum wire_form {
     WIRE_FORM_INT,
@@ -28,8 +30,7 @@ enum wire_form {
 
 struct wire_field {
     const char *key; /* NULL ends the table */
-    uint16_t offset, bytes;
-    bool is_signed;
+    struct member at;
     enum wire_form form;
     int64_t low, high; /* bounds of the value in the struct */
     int64_t usual;     /* the default; WIRE_NEEDED: the key is required */
@@ -38,9 +39,8 @@ struct wire_field {
 
 #define WIRE_FIELD(type, member, text, as, from, to, otherwise, choices)                                               \
     {                                                                                                                  \
-        .key = (text), .offset = offsetof(type, member), .bytes = sizeof(((type *)0)->member),                         \
-        .is_signed = (__typeof__(((type *)0)->member))-1 < (__typeof__(((type *)0)->member))1, .form = (as),           \
-        .low = (from), .high = (to), .usual = (otherwise), .names = (choices)                                          \
+        .key = (text), .at = MEMBER(type, member), .form = (as), .low = (from), .high = (to), .usual = (otherwise),    \
+        .names = (choices)                                                                                             \
     }
 #define WIRE_INT(type, member, text, from, to, otherwise)                                                              \
     WIRE_FIELD(type, member, text, WIRE_FORM_INT, from, to, otherwise, NULL)
@@ -53,10 +53,10 @@ struct wire_field {
 void wire_put_fields(struct buffer *out, const struct wire_field *fields, const void *base);
 void wire_get_fields(struct json_object *object, const struct wire_field *fields, void *base);
 
-/* Append a key, with a comma unless it is the first of its object. */
-void wire_put_key(struct buffer *out, const char *key);
-void wire_put_int(struct buffer *out, const char *key, int64_t value);
-void wire_put_text(struct buffer *out, const char *key, const char *value);
+/* Append a key, with a comma unless it is the first of its object; and with a value. */
+#define wire_put_key  job_key_put
+#define wire_put_int  job_int_put
+#define wire_put_text job_string_put
 
 /* Maps names to numbers. */
 struct wire {

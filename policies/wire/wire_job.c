@@ -4,6 +4,8 @@
 
 #include "base/names.h"
 #include "policies/wire/wire_fields.h"
+#include "workloads/job_json.h"
+#include "workloads/job_text.h"
 
 enum { MODEL_ABSENT = CLUSTER_MODELS_MAX };
 static const char MODEL_ABSENT_NAME[] = "?"; /* a model that this cluster does not have */
@@ -15,28 +17,18 @@ static const struct wire_field id_fields[] = {
     {0},
 };
 
-static const struct wire_field job_fields[] = {
-    WIRE_INT(struct job, user, "user", 0, NAMES_NONE, NAMES_NONE),
-    WIRE_NAME(struct job, class, "class", job_class_names, JOB_TRAINING),
-    WIRE_INT(struct job, priority, "priority", INT32_MIN, INT32_MAX, 50),
-    WIRE_BOOL(struct job, is_preemptible, "preemptible", true),
-    WIRE_BOOL(struct job, is_held, "held", false),
-    WIRE_INT(struct job, array, "array", 0, INT32_MAX, 0),
-    WIRE_INT(struct job, array_max, "array_max", 0, UINT32_MAX, 0),
-    WIRE_TIME(struct job, submit, "submit_ns", 0),
-    WIRE_TIME(struct job, limit, "limit_ns", TIME_NEVER),
-    WIRE_TIME(struct job, estimate, "estimate_ns", TIME_NEVER),
-    WIRE_TIME(struct job, deadline, "deadline_ns", TIME_NEVER),
-    WIRE_TIME(struct job, checkpoint.interval, "checkpoint_interval_ns", 0),
-    WIRE_TIME(struct job, checkpoint.duration, "checkpoint_duration_ns", 0),
-    WIRE_TIME(struct job, checkpoint.restart, "restart_ns", 0),
-    WIRE_TIME(struct job, grace, "grace_ns", 0),
-    WIRE_INT(struct job, preemption_delay, "preemption_delay_ns", JOB_AS_QUEUE, TIME_NS_MAX, JOB_AS_QUEUE),
-    WIRE_INT(struct job, stale_after, "stale_after_ns", JOB_AS_QUEUE, TIME_NEVER, JOB_AS_QUEUE),
-    WIRE_INT(struct job, attained_gpu_ns, "attained_gpu_ns", 0, INT64_MAX, 0),
-    WIRE_INT(struct job, min_sets, "min_sets", 1, JOB_PARTS_MAX, 0),
-    {0},
-};
+/* Times are in nanoseconds. */
+#define WIRE_ROW_INT(key)      key, WIRE_FORM_INT
+#define WIRE_ROW_MILLI(key)    key, WIRE_FORM_MILLI
+#define WIRE_ROW_BOOL(key)     key, WIRE_FORM_BOOL
+#define WIRE_ROW_NAME(key)     key, WIRE_FORM_NAME
+#define WIRE_ROW_TIME(key)     key "_ns", WIRE_FORM_INT
+#define WIRE_ROW_PATIENCE(key) key "_ns", WIRE_FORM_INT
+#define WIRE_ROW(ID, KEY, FORM, PLACE, LOW, HIGH, USUAL, NAMES, ...)                                                   \
+    WIRE_FORMED(struct job, PLACE, WIRE_ROW_##FORM(KEY), LOW, HIGH, USUAL, NAMES),
+#define WIRE_FORMED(...) WIRE_FIELD(__VA_ARGS__)
+
+static const struct wire_field job_fields[] = {JOB_TEXT(WIRE_ROW, WIRE_ROW, JOB_TEXT_NONE, JOB_TEXT_NONE){0}};
 
 static const struct wire_field group_fields[] = {
     WIRE_INT(struct job_group, count, "count", 1, UINT32_MAX, 1),
@@ -55,14 +47,6 @@ static const struct wire_field set_fields[] = {
     WIRE_INT(struct job_set, parent, "parent", 0, SET_NONE, SET_NONE),
     WIRE_INT(struct job_set, min_members, "min_members", 0, UINT32_MAX, WIRE_NEEDED),
     WIRE_INT(struct job_set, min_sets, "min_sets", 1, JOB_SETS_MAX, 0),
-    {0},
-};
-
-static const char *const mode_names[] = {"required", "preferred", NULL}; /* is_preferred */
-
-static const struct wire_field rule_fields[] = {
-    WIRE_INT(struct tag_rule, tag, "tag", 0, JOB_TAG_ID_MAX, WIRE_NEEDED),
-    WIRE_NAME(struct tag_rule, is_preferred, "mode", mode_names, 0),
     {0},
 };
 
@@ -158,19 +142,6 @@ static uint64_t get_models(const struct wire *wire, struct json_object *object)
     return mask;
 }
 
-static uint8_t get_level(const struct wire *wire, struct json_object *object, const char *key)
-{
-    const char *name = json_get_string(object, key, NULL);
-    if (name == NULL)
-        return 0;
-    uint8_t level = cluster_level_of(wire->cluster, text_of(name));
-    if (level == 0) {
-        struct json_value place = json_member(object, key);
-        json_fail(&place, "the cluster has no level '%s'", name);
-    }
-    return level;
-}
-
 /* succeeded: set to the number of members that count for the minimum but hold nothing; NULL: the key is not allowed. */
 static void get_group(struct wire *wire, const struct json_value *value, struct job_group *group, uint32_t *succeeded)
 {
@@ -182,40 +153,11 @@ static void get_group(struct wire *wire, const struct json_value *value, struct 
     group->min_count = (uint32_t)json_get_int(&object, "min_members", 0, UINT32_MAX, group->count);
     group->request.mig = get_mig(wire, &object);
     group->request.gpu_models = get_models(wire, &object);
-    group->slice_level = get_level(wire, &object, "slice_level");
+    group->slice_level = job_level_get(wire->cluster, &object, "slice_level");
     const struct node_ask draft = node_ask_read(&object, &wire->arena);
     json_object_close(&object);
     if (!has_failed(&object))
         group->request.nodes = node_ask_make(&wire->arena, wire->cluster, &draft);
-}
-
-/* ---- topology ---- */
-
-static void put_topology(struct buffer *out, const struct cluster *cluster, struct topology_ask topology)
-{
-    if (topology.required == 0 && topology.preferred == 0)
-        return;
-    wire_put_key(out, "topology");
-    buffer_char(out, '{');
-    if (topology.required != 0)
-        wire_put_text(out, "required", cluster->levels[topology.required - 1].name);
-    if (topology.preferred != 0)
-        wire_put_text(out, "preferred", cluster->levels[topology.preferred - 1].name);
-    buffer_char(out, '}');
-}
-
-static struct topology_ask get_topology(const struct wire *wire, struct json_object *owner)
-{
-    struct topology_ask ask = {0};
-    struct json_value value = json_member(owner, "topology");
-    struct json_object object;
-    if (value.node == NULL)
-        return ask;
-    json_object_open(&object, &value);
-    ask.required = get_level(wire, &object, "required");
-    ask.preferred = get_level(wire, &object, "preferred");
-    json_object_close(&object);
-    return ask;
 }
 
 /* ---- lists of a job ---- */
@@ -297,7 +239,7 @@ static void get_sets(struct wire *wire, struct json_object *object, struct job *
         json_object_open(&set, &item);
         sets[s].name = arena_copy(&wire->arena, text_of(json_get_string(&set, "name", "")));
         wire_get_fields(&set, set_fields, &sets[s]);
-        sets[s].topology = get_topology(wire, &set);
+        sets[s].topology = job_topology_get(wire->cluster, &set);
         json_object_close(&set);
     }
     job->set_count = (uint16_t)count;
@@ -361,17 +303,7 @@ static void put_lists(struct buffer *out, const struct cluster *cluster, const s
         put_group(out, cluster, job_group(job, g));
     }
     buffer_char(out, ']');
-    if (job->set_count > 0)
-        wire_put_key(out, "sets");
-    for (uint32_t s = 0; s < job->set_count; s++) {
-        const struct job_set *set = &job->sets[s];
-        buffer_string(out, s == 0 ? "[{" : ",{");
-        if (set->name[0] != '\0')
-            wire_put_text(out, "name", set->name);
-        wire_put_fields(out, set_fields, set);
-        put_topology(out, cluster, set->topology);
-        buffer_string(out, s + 1 < job->set_count ? "}" : "}]");
-    }
+    job_sets_put(out, cluster, false, job);
     if (job->after_count > 0)
         wire_put_key(out, "after");
     for (uint32_t i = 0; i < job->after_count; i++) {
@@ -379,72 +311,6 @@ static void put_lists(struct buffer *out, const struct cluster *cluster, const s
         wire_put_fields(out, after_fields, &job->after[i]);
         buffer_string(out, i + 1 < job->after_count ? "}" : "}]");
     }
-}
-
-/* ---- tags ---- */
-
-static void put_rules(struct buffer *out, const struct cluster *cluster, const struct job_tags *tags, bool is_apart)
-{
-    bool is_first = true;
-    for (uint32_t r = 0; r < tags->rule_count; r++) {
-        const struct tag_rule *rule = &tags->rules[r];
-        if (rule->is_apart != is_apart)
-            continue;
-        if (is_first)
-            wire_put_key(out, is_apart ? "anti_affinity" : "affinity");
-        buffer_string(out, is_first ? "[{" : ",{");
-        wire_put_fields(out, rule_fields, rule);
-        wire_put_text(out, "level", rule->level == 0 ? "node" : cluster->levels[rule->level - 1].name);
-        buffer_char(out, '}');
-        is_first = false;
-    }
-    if (!is_first)
-        buffer_char(out, ']');
-}
-
-static void put_tags(struct buffer *out, const struct cluster *cluster, const struct job_tags *tags)
-{
-    if (tags == NULL)
-        return;
-    if (tags->tag_count > 0)
-        wire_put_key(out, "tags");
-    for (uint32_t t = 0; t < tags->tag_count; t++)
-        buffer_format(out, "%s%u%s", t == 0 ? "[" : ",", tags->tags[t], t + 1u < tags->tag_count ? "" : "]");
-    put_rules(out, cluster, tags, false);
-    put_rules(out, cluster, tags, true);
-}
-
-static void get_rules(const struct wire *wire, struct json_object *object, bool is_apart, struct job_tags *tags)
-{
-    struct json_value array;
-    const size_t count = get_array(object, is_apart ? "anti_affinity" : "affinity",
-                                   JOB_TAG_RULES_MAX - (size_t)tags->rule_count, &array);
-    for (size_t r = 0; r < count && !has_failed(object); r++) {
-        struct json_value item = json_array_item(&array, r);
-        struct json_object rule;
-        struct tag_rule *out = &tags->rules[tags->rule_count++];
-        json_object_open(&rule, &item);
-        wire_get_fields(&rule, rule_fields, out);
-        json_need(&rule, "level");
-        if (!text_is(text_of(json_get_string(&rule, "level", "")), "node"))
-            out->level = get_level(wire, &rule, "level");
-        out->is_apart = is_apart;
-        json_object_close(&rule);
-    }
-}
-
-static const struct job_tags *get_tags(struct wire *wire, struct json_object *object)
-{
-    struct json_value array;
-    struct job_tags *tags = arena_alloc_array(&wire->arena, 1, struct job_tags);
-    const size_t count = get_array(object, "tags", JOB_TAGS_MAX, &array);
-    for (size_t t = 0; t < count; t++) {
-        struct json_value item = json_array_item(&array, t);
-        tags->tags[tags->tag_count++] = (uint32_t)json_value_int(&item, 0, JOB_TAG_ID_MAX);
-    }
-    get_rules(wire, object, false, tags);
-    get_rules(wire, object, true, tags);
-    return tags->tag_count + tags->rule_count > 0 ? tags : NULL;
 }
 
 /* ---- the job ---- */
@@ -473,8 +339,8 @@ void wire_put_job(struct buffer *out, const struct cluster *cluster, const struc
     if (job->queue != QUEUE_ROOT)
         wire_put_text(out, "queue", queues->queues[job->queue].name);
     wire_put_fields(out, job_fields, job);
-    put_topology(out, cluster, job->topology);
-    put_tags(out, cluster, job->tags);
+    job_topology_put(out, cluster, job->topology);
+    job_tags_put(out, cluster, NULL, job->tags);
     wire_put_communication(out, job->communication);
     put_objects(out, job->objects);
     put_lists(out, cluster, job);
@@ -484,6 +350,7 @@ void wire_put_job(struct buffer *out, const struct cluster *cluster, const struc
 const struct job *wire_get_job(struct wire *wire, const struct json_value *value)
 {
     struct json_object object;
+    const struct job_words words = {.cluster = wire->cluster, .arena = &wire->arena};
     struct job *job = arena_alloc_array(&wire->arena, 1, struct job);
     json_object_open(&object, value);
     wire_get_fields(&object, id_fields, job);
@@ -492,8 +359,8 @@ const struct job *wire_get_job(struct wire *wire, const struct json_value *value
     job->trace_id = json_get_int(&object, "trace_id", INT64_MIN, INT64_MAX, job->id);
     job->queue = wire_get_queue(wire, &object, "queue");
     wire_get_fields(&object, job_fields, job);
-    job->topology = get_topology(wire, &object);
-    job->tags = get_tags(wire, &object);
+    job->topology = job_topology_get(wire->cluster, &object);
+    job->tags = job_tags_get(&words, &object);
     job->communication = wire_get_communication(wire, &object);
     job->objects = get_objects(wire, &object);
     uint32_t succeeded[JOB_GROUPS_MAX] = {0};

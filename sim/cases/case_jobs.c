@@ -9,9 +9,10 @@
 #include <string.h>
 
 #include "sim/cases/case_read.h"
-#include "workloads/request/tag_rules.h"
+#include "workloads/job_json.h"
+#include "workloads/job_text.h"
 
-enum { FIRM_PRIORITY = 100, PRIORITY_MAX = 1000000000, DEADLINE_S_MAX = 1000000000 };
+enum { FIRM_PRIORITY = 100, DEADLINE_S_MAX = 1000000000 };
 
 /* ---- Drafts ---- */
 
@@ -123,29 +124,56 @@ static queue_id read_queue(struct case_reading *reading, struct json_object *obj
     return QUEUE_ROOT;
 }
 
+#define JOB_ROW(ID, ...) JOB_TEXT_ROW(struct job, false, ID, __VA_ARGS__),
+static const struct job_text texts[] = {JOB_TEXT(JOB_ROW, JOB_ROW, JOB_TEXT_NONE, JOB_TEXT_NONE)};
+
+static int64_t read_text(struct json_object *object, const struct job_text *text)
+{
+    switch (text->form) {
+    case TEXT_INT:
+        return json_get_int(object, text->key, text->low, text->high, text->usual);
+    case TEXT_MILLI:
+        return json_get_scaled(object, text->key, GPU_MILLI, text->low, text->high, text->usual);
+    case TEXT_BOOL:
+        return json_get_bool(object, text->key, text->usual != 0);
+    case TEXT_NAME:
+        return json_get_choice(object, text->key, text->names, (int)text->usual);
+    case TEXT_PATIENCE:
+        return json_get_patience(object, text->key, text->usual);
+    default:
+        return case_duration(object, text->key, text->usual);
+    }
+}
+
+/* The fields that the table of a job's text gives to cases. */
+static void read_texts(struct json_object *object, struct job *job)
+{
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        const struct job_text *text = &texts[i];
+        if ((text->where & TEXT_CASE) == 0)
+            continue;
+        const int64_t value = read_text(object, text);
+        if (value < text->low && json_has(object, text->key)) {
+            const struct json_value at = json_member(object, text->key);
+            json_fail(&at, "'%s' must be positive", text->key);
+        }
+        member_set(&text->at, job, value);
+    }
+}
+
 /* Times before and after the first round. */
 static void read_times(struct json_object *object, struct case_draft *draft, uint32_t younger_count)
 {
     struct job *job = &draft->job;
     time_ns age = case_duration(object, "age_s", (time_ns)(younger_count + 1) * 60 * TIME_NS_PER_S);
     job->submit = CASE_NOW - age;
-    job->limit = case_duration(object, "limit_s", TIME_NEVER);
-    job->estimate = case_duration(object, "estimate_s", TIME_NEVER);
-    job->deadline = TIME_NEVER;
     if (json_has(object, "deadline_s"))
         job->deadline =
             CASE_NOW + json_get_scaled(object, "deadline_s", TIME_NS_PER_S, -DEADLINE_S_MAX / 10 * TIME_NS_PER_S,
                                        DEADLINE_S_MAX * TIME_NS_PER_S, 0);
-    if (job->limit == 0) {
-        struct json_value value = json_member(object, "limit_s");
-        json_fail(&value, "'limit_s' must be positive");
-    }
     job->checkpoint.duration = case_duration(object, "checkpoint_s", 0);
     draft->checkpoint_age = case_duration(object, "checkpoint_age_s", -1);
     job->attained_gpu_ns = json_get_scaled(object, "attained_gpu_s", TIME_NS_PER_S, 0, INT64_MAX / 4, 0);
-    job->grace = case_duration(object, "grace_s", 0);
-    job->preemption_delay = case_duration(object, "preemption_delay_s", JOB_AS_QUEUE);
-    job->stale_after = json_get_patience(object, "stale_after_s", JOB_AS_QUEUE);
 }
 
 static void read_job(struct case_reading *reading, struct case_draft *draft, bool is_listed, uint32_t younger_count)
@@ -157,15 +185,14 @@ static void read_job(struct case_reading *reading, struct case_draft *draft, boo
     json_need(&object, "name");
     draft->name = job->name = json_get_string(&object, "name", "");
     job->queue = read_queue(reading, &object, is_listed);
-    job->priority = (int32_t)json_get_int(&object, "priority", -PRIORITY_MAX, PRIORITY_MAX, job->priority);
+    read_texts(&object, job);
     job->is_preemptible = json_get_bool(&object, "preemptible", job->priority < FIRM_PRIORITY);
-    job->class = (uint8_t)json_get_choice(&object, "class", job_class_names, JOB_TRAINING);
     const char *user = json_get_string(&object, "user", NULL);
     if (user != NULL)
         job->user = names_add(reading->users, text_of(user));
     draft->min_members = json_get_int(&object, "min_members", 1, CASE_TASKS_MAX, -1);
     job->topology = case_topology_read(reading, &object);
-    job->tags = tag_rules_get(&(struct tag_world){reading->spec->cluster, reading->tags, reading->arena}, &object);
+    job->tags = job_tags_get(&(struct job_words){reading->spec->cluster, reading->tags, reading->arena}, &object);
     read_times(&object, draft, younger_count);
     const struct json_value *subgroups = case_member(reading, &object, draft->value, "subgroups");
     const struct json_value *tasks = case_member(reading, &object, draft->value, "tasks");

@@ -4,6 +4,7 @@
 
 #include "base/input.h"
 #include "sim/cases/case_read.h"
+#include "workloads/job_json.h"
 
 enum { CASE_BYTES_MAX = 64 << 20, ROUNDS_MAX = 100000 };
 
@@ -42,41 +43,12 @@ uint32_t case_memory_mib(struct json_object *object, const char *key, double gb_
     return (uint32_t)(json_get_real(object, key, 0, gb_max, 0) * CASE_MIB_PER_GB + 0.5);
 }
 
-uint8_t case_level_read(struct case_reading *reading, struct json_object *object, const char *key)
-{
-    const struct cluster *cluster = reading->spec->cluster;
-    const char *name = json_get_string(object, key, NULL), *names[CLUSTER_LEVELS_MAX + 1];
-    if (name == NULL)
-        return 0;
-    uint8_t level = cluster_level_of(cluster, text_of(name));
-    if (level != 0)
-        return level;
-    struct json_value value = json_member(object, key);
-    json_fail(&value, "there is no level '%s'", name);
-    for (uint32_t i = 0; i < cluster->level_count; i++)
-        names[i] = cluster->levels[i].name;
-    names[cluster->level_count] = NULL;
-    const char *near = text_nearest(text_of(name), names);
-    if (near != NULL)
-        error_set_hint(reading->error, "did you mean '%s'?", near);
-    else
-        error_set_hint(reading->error, "\"levels\" of the case lists them, the widest first");
-    return 0;
-}
-
 struct topology_ask case_topology_read(struct case_reading *reading, struct json_object *object)
 {
-    struct json_value value = json_member(object, "topology");
-    struct topology_ask ask = {0};
-    if (value.node == NULL)
-        return ask;
-    struct json_object topology;
-    json_object_open(&topology, &value);
-    ask.required = case_level_read(reading, &topology, "required");
-    ask.preferred = case_level_read(reading, &topology, "preferred");
+    const struct topology_ask ask = job_topology_get(reading->spec->cluster, object);
+    const struct json_value value = json_member(object, "topology");
     if (ask.preferred != 0 && ask.preferred < ask.required)
         json_fail(&value, "the preferred level is wider than the required one");
-    json_object_close(&topology);
     return ask;
 }
 

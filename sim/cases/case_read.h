@@ -100,9 +100,6 @@ uint32_t case_memory_mib(struct json_object *object, const char *key, double gb_
 /* The node's id; NODE_NONE after an error at `value`. */
 node_id case_node_of(struct case_reading *reading, const struct json_value *value);
 
-/* The number of the level that the member of the object names; 0: it is absent, or wrong. */
-uint8_t case_level_read(struct case_reading *reading, struct json_object *object, const char *key);
-
 /* {"required": LEVEL, "preferred": LEVEL} */
 struct topology_ask case_topology_read(struct case_reading *reading, struct json_object *object);
 

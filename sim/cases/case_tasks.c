@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "sim/cases/case_read.h"
+#include "workloads/job_json.h"
 
 static const char *const state_names[] = {"pending", "running", "releasing", "succeeded", NULL};
 
@@ -123,7 +124,7 @@ static void read_task(struct case_reading *reading, const struct case_draft *dra
     read_request(reading, &object, task);
     task->set = set_of(reading, draft, &object);
     task->slice_members = (uint32_t)json_get_int(&object, "slice_members", 1, CASE_TASKS_MAX, 0);
-    task->slice_level = case_level_read(reading, &object, "slice_level");
+    task->slice_level = job_level_get(reading->spec->cluster, &object, "slice_level");
     task->state = (uint8_t)json_get_choice(&object, "state", state_names, TASK_PENDING);
     task->count = (uint32_t)json_get_int(&object, "count", 1, CASE_TASKS_MAX, 1);
     task->name = json_get_string(&object, "name", NULL);

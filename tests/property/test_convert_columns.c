@@ -90,41 +90,56 @@ static void fill_request(struct table *table, uint32_t row)
         set(table, row, NATIVE_GPU_MODEL, "%s", kind == 2 || chance(50) ? "h100-80gb" : "h100-80gb|a100-80gb");
 }
 
+/* Some value of a column that is a number in its struct, or none. */
+static void fill_number(struct table *table, uint32_t row, enum native_field field)
+{
+    const struct job_text *text = &native_texts[field];
+    uint32_t names = 0;
+    if ((text->where & TEXT_ALWAYS) == 0 && !chance(40))
+        return;
+    switch (text->form) {
+    case TEXT_INT:
+        set(table, row, field, "%d", (int)(text->low < 0 ? below(300) - 50 : (uint32_t)text->low + below(3)));
+        break;
+    case TEXT_MILLI:
+        set_share(table, row, field);
+        break;
+    case TEXT_BOOL:
+        set(table, row, field, "%s", chance(50) ? "true" : "false");
+        break;
+    case TEXT_NAME:
+        while (text->names[names] != NULL)
+            names++;
+        set(table, row, field, "%s", text->names[below(names)]);
+        break;
+    default:
+        if (field == NATIVE_DEADLINE) /* after any submission */
+            set(table, row, field, "%u.5", 10000000 + below(1000));
+        else if (text->form == TEXT_PATIENCE && chance(50))
+            set(table, row, field, "never");
+        else
+            set_time(table, row, field);
+    }
+}
+
 static void fill_facts(struct table *table, uint32_t row)
 {
     static const char *const queues[] = {"q7", "q12", "vision", "a,\"b\"", "default"};
     static const char *const users[] = {"u3", "u40", "ann", "M\xc3\xbcller, J.", "u007"};
     static const char *const effects[] = {"gpu=yes:NoSchedule", "spot", "*", "a:NoExecute;b=c:NoSchedule"};
     static const char *const sensitivities[] = {"none", "all_reduce_bound", "skewed"};
+    for (int field = 0; field < NATIVE_FIELD_COUNT; field++)
+        if (native_texts[field].at.bytes != 0)
+            fill_number(table, row, (enum native_field)field);
     set(table, row, NATIVE_DURATION, "%u.75", below(100000));
     set(table, row, NATIVE_QUEUE, "%s", queues[below(5)]);
-    set(table, row, NATIVE_CLASS, "%s", job_class_names[below(JOB_CLASS_COUNT)]);
-    set(table, row, NATIVE_PRIORITY, "%d", (int)below(300) - 50);
-    set(table, row, NATIVE_PREEMPTIBLE, "%s", chance(50) ? "true" : "false");
-    set(table, row, NATIVE_OUTCOME, "%s", job_outcome_names[below(OUTCOME_COUNT)]);
     if (chance(80))
         set(table, row, NATIVE_USER, "%s", users[below(5)]);
     if (chance(40))
         set(table, row, NATIVE_WORKLOAD_CLASS, "kind %u", below(5));
-    static const enum native_field times[] = {NATIVE_LIMIT, NATIVE_ESTIMATE, NATIVE_WAIT, NATIVE_PREEMPTION_DELAY,
-                                              NATIVE_RESTART};
-    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)
-        if (chance(40))
-            set_time(table, row, times[i]);
-    if (chance(30))
-        set(table, row, NATIVE_DEADLINE, "%u.5", 10000000 + below(1000));
-    if (chance(40))
-        set(table, row, NATIVE_STALE_AFTER, "%s", chance(50) ? "never" : "90.5");
-    static const enum native_field shares[] = {NATIVE_SM_ACTIVE, NATIVE_MEMORY_BANDWIDTH, NATIVE_WOULD_DO};
-    for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++)
-        if (chance(40))
-            set_share(table, row, shares[i]);
-    if (chance(30)) {
-        set_time(table, row, NATIVE_CHECKPOINT_INTERVAL);
-        set_time(table, row, NATIVE_CHECKPOINT_DURATION);
-    } else if (chance(40)) {
+    if (table->cells[row][NATIVE_CHECKPOINT_INTERVAL][0] == '\0' &&
+        table->cells[row][NATIVE_CHECKPOINT_DURATION][0] == '\0' && chance(60))
         set(table, row, NATIVE_FAILED, "%s", chance(50) ? "60;7.5" : "12");
-    }
     if (chance(30))
         set(table, row, NATIVE_NODE_SELECTOR, "%s", chance(50) ? "zone=a" : "zone=b;disk=ssd");
     if (chance(30))
@@ -251,10 +266,9 @@ static void check_equal(const struct table *a, const struct table *b, uint64_t s
 
 static bool is_named(const struct reason_tally *lost, enum native_field field)
 {
-    for (size_t c = 0; c < job_column_count; c++)
-        for (uint32_t i = 0; job_columns[c].field == field && i < lost->reason_count; i++)
-            if (job_columns[c].lost != NULL && strcmp(lost->reasons[i].why, job_columns[c].lost) == 0)
-                return true;
+    for (uint32_t i = 0; i < lost->reason_count; i++)
+        if (job_columns[field].lost != NULL && strcmp(lost->reasons[i].why, job_columns[field].lost) == 0)
+            return true;
     return false;
 }
 

@@ -176,7 +176,7 @@ static void bad_claims(void **state)
     refused("'gpus': 1, 'claim': {}", 56, "'gpus': it excludes 'claim', which says it");
     refused("'claim': {}, 'groups': [{'gpus': 1}]", 57, "'claim' beside 'groups'");
     refused("'claim': {}, 'min_members': 1", 0, "the GPUs of a claim come together");
-    refused("'claim': {'firstAvailable': []}", 59, "a claim knows no 'firstAvailable'");
+    refused("'claim': {'firstAvailable': []}", 58, "unknown key 'firstAvailable'");
     refused("'claim': 3", 57, "'claim' must be an object");
     refused("'claim': {'count': 0}", 67, "'count' must be an integer");
     refused("'claim': {'class': 'ful'}", 57, "the cluster has no GPU class of that name");

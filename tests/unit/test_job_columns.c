@@ -1,4 +1,4 @@
-/* tests/unit/test_job_columns.c -- no native column is forgotten by the table of what a job may say. */
+/* tests/unit/test_job_columns.c -- the table of a job's text: its losses, and the tables of the docs made of it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,21 +7,10 @@
 
 #include <cmocka.h>
 
+#include "base/buffer.h"
+#include "base/input.h"
+#include "base/mem.h"
 #include "workloads/readers/job_columns.h"
-
-static void test_each_column_has_a_row(void **state)
-{
-    (void)state;
-    for (int field = 0; field < NATIVE_FIELD_COUNT; field++) {
-        size_t rows = 0;
-        for (size_t c = 0; c < job_column_count; c++)
-            rows += (int)job_columns[c].field == field;
-        const size_t wanted =
-            field != NATIVE_GPU_CLASS; /* it becomes a request while it is read, which is told there */
-        if (rows != wanted)
-            fail_msg("'%s' has %zu rows in job_columns", native_columns[field].name, rows);
-    }
-}
 
 static void test_each_loss_has_a_text(void **state)
 {
@@ -29,17 +18,60 @@ static void test_each_loss_has_a_text(void **state)
     const uint8_t all = (1 << JOB_FORMAT_COUNT) - 1;
     for (size_t c = 0; c < job_column_count; c++) {
         const struct job_column *column = &job_columns[c];
-        const bool may_be_lost = column->kept != all || column->swf_keeps != NULL;
-        assert_non_null(column->value);
-        assert_true(may_be_lost == (column->lost != NULL));
+        const bool is_native = c < NATIVE_FIELD_COUNT;
+        assert_true(is_native == (column->is_said == NULL));
+        assert_true(column->kept == all || column->lost != NULL || c == NATIVE_GPU_CLASS);
         assert_true(column->lost == NULL || strlen(column->lost) < REASON_BYTES);
         for (size_t other = 0; other < c; other++)
             assert_true(column->lost == NULL || job_columns[other].lost == NULL ||
                         strcmp(column->lost, job_columns[other].lost) != 0);
-        if (column->field != NATIVE_FIELD_COUNT) /* native to native loses nothing */
+        if (is_native) /* native to native loses nothing */
             assert_true((column->kept >> JOBS_NATIVE & 1) != 0 && (column->kept >> JOBS_JSONL & 1) != 0);
     }
     assert_true(job_column_count <= REASONS_MAX);
+}
+
+/* Rows of the docs, as the table says them. */
+#define TRACE_LINE(ID, KEY, FORM, PLACE, LOW, HIGH, USUAL, NAMES, WHERE, LOST, TEXT, DEFAULT)                          \
+    "| `" JOB_KEY_##FORM(KEY) "` | " TEXT " | " DEFAULT " |\n",
+#define OWN_LINE(ID, KEY, KIND, NEED, WHERE, LOST, TEXT, DEFAULT) "| `" KEY "` | " TEXT " | " DEFAULT " |\n",
+#define WIRE_KEY_INT(key)                                         key
+#define WIRE_KEY_MILLI(key)                                       key
+#define WIRE_KEY_BOOL(key)                                        key
+#define WIRE_KEY_NAME(key)                                        key
+#define WIRE_KEY_TIME(key)                                        key "_ns"
+#define WIRE_KEY_PATIENCE(key)                                    key "_ns"
+#define WIRE_LINE(ID, KEY, FORM, PLACE, LOW, HIGH, USUAL, NAMES, WHERE, LOST, TEXT, DEFAULT)                           \
+    "| `" WIRE_KEY_##FORM(KEY) "` | " DEFAULT " | " TEXT " |\n",
+
+static const char *const trace_lines[] = {JOB_TEXT(TRACE_LINE, JOB_TEXT_NONE, TRACE_LINE, OWN_LINE)};
+static const char *const wire_lines[] = {JOB_TEXT(WIRE_LINE, WIRE_LINE, JOB_TEXT_NONE, JOB_TEXT_NONE)};
+
+/* The file holds the lines, one after another. */
+static void check_docs(const char *path, const char *const *lines, size_t count)
+{
+    struct buffer all = {0};
+    char *bytes;
+    size_t length;
+    struct error error = input_read_all(path, 1 << 20, &bytes, &length);
+    assert_false(error_is(error));
+    for (size_t i = 0; i < count; i++)
+        buffer_string(&all, lines[i]);
+    if (memmem(bytes, length, all.bytes, all.length) == NULL) {
+        print_error("%s must hold these lines, of workloads/job_text.h:\n", path);
+        for (size_t i = 0; i < count; i++)
+            print_error("%s", lines[i]);
+        fail();
+    }
+    buffer_release(&all);
+    mem_free(bytes);
+}
+
+static void test_docs_hold_the_table(void **state)
+{
+    (void)state;
+    check_docs("workloads/README.md", trace_lines, sizeof trace_lines / sizeof trace_lines[0]);
+    check_docs("docs/decide.md", wire_lines, sizeof wire_lines / sizeof wire_lines[0]);
 }
 
 static void test_names_that_are_numbers(void **state)
@@ -55,8 +87,8 @@ static void test_names_that_are_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_column_has_a_row),
         cmocka_unit_test(test_each_loss_has_a_text),
+        cmocka_unit_test(test_docs_hold_the_table),
         cmocka_unit_test(test_names_that_are_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -241,13 +241,13 @@ static void test_lines_that_are_refused(void **state)
     };
     static const struct refused lines[] = {
         {"'node_affinity': [{'match_expressions': [{'key': 'a', 'operator': 'Is'}]}]}", 125,
-         "'operator' must be one of In, NotIn, Exists, DoesNotExist, Gt, Lt, got \"Is\""},
+         "'operator' must be one of 'In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt'; got \"Is\""},
         {"'node_affinity': [{'match_expressions': [{'key': 'a', 'operator': 'In'}]}]}", 100,
          "In and NotIn need values"},
         {"'node_affinity': [{'match_expressions': [{'key': 'a', 'operator': 'Gt', 'values': ['x']}]}]}", 100,
          "Gt and Lt need one value, an integer"},
         {"'node_affinity': []}", 76, "at least one term"},
-        {"'node_selector': ['a']}", 76, "must be an object of labels"},
+        {"'node_selector': ['a']}", 76, "'node_selector' must be an object, got an array"},
         {"'node_selector': {'a': 1}}", 82, "must be a string"},
         {"'tolerations': [{'value': 'x'}]}", 75, "without a key needs Exists"},
         {"'tolerations': [{'key': 'x', 'operator': 'Exists', 'value': 'y'}]}", 75, "takes no value"},

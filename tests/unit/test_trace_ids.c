@@ -209,8 +209,8 @@ static void test_refused_sets(void **state)
     } cases[] = {
         {"'gpus': 1, 'sets': [{'name': 'a'}]", "'sets' are of 'groups'"},
         {"'sets': {}, 'groups': [{'gpus': 1}]", "'sets' must be an array"},
-        {"'sets': [1], 'groups': [{'gpus': 1}]", "a set must be an object"},
-        {"'sets': [{}], 'groups': [{'gpus': 1}]", "'name' must be a name"},
+        {"'sets': [1], 'groups': [{'gpus': 1}]", "'sets[0]' must be an object, got 1"},
+        {"'sets': [{}], 'groups': [{'gpus': 1}]", "'name' is missing"},
         {"'sets': [{'name': 'a'}, {'name': 'a'}], 'groups': [{'gpus': 1}]", "no set before it has"},
         {"'sets': [{'name': 'a', 'parent': 'a'}], 'groups': [{'gpus': 1}]", "a set before it"},
         {"'sets': [{'name': 'a'}], 'groups': [{'gpus': 1}]", "one of the job's sets"},

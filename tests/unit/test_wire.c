@@ -175,7 +175,7 @@ static const struct bad bads[] = {
     {"{'job_submitted':1,'job':{'id':1,'groups':[{'gpus':1}],'after':[{'job':1}]}}",
      "error: events:5:65: a job can depend on jobs of smaller ids only"},
     {"{'job_submitted':1,'job':{'id':1,'groups':[{'gpus':1}],'topology':{'required':'row'}}}",
-     "error: events:5:79: the cluster has no level 'row'"},
+     "error: events:5:79: there is no level 'row'"},
     {"{'start':1,'job':1,'pieces':[{'node':'odd one','gpus':'1-2'}]}",
      "error: events:5:55: 'gpus' must name some of the 2 GPUs of the node, as in \"0-3,6\""},
     {"{'start':1,'job':1,'pieces':[{'node':'n0','gpus':'3-1'}]}",

@@ -110,14 +110,14 @@ static const struct bad bads[] = {
     {JOB("'tags':[65536]"), "error: events:5:42: "},
     {JOB("'tags':[-1]"), "error: events:5:42: "},
     {JOB("'tags':[1,2,3,4,5]"), "error: events:5:41: 'tags' must hold at most 4, got 5"},
-    {JOB("'tags':[1,1]"), "error: events:5:26: no such job can be: it has a tag twice"},
-    {JOB("'affinity':[{'tag':1,'level':'row'}]"), "error: events:5:63: the cluster has no level 'row'"},
+    {JOB("'tags':[1,1]"), "error: events:5:44: it has this tag already"},
+    {JOB("'affinity':[{'tag':1,'level':'row'}]"), "error: events:5:63: there is no level 'row'"},
     {JOB("'affinity':[{'tag':1}]"), "error: events:5:46: "},
     {JOB("'affinity':[{'level':'node'}]"), "error: events:5:46: "},
     {JOB("'affinity':[{'tag':1,'level':'node','mode':'soft'}]"),
      "error: events:5:77: 'mode' must be one of 'required', 'preferred'; got \"soft\""},
     {JOB("'affinity':[{'tag':1,'level':'node'}],'anti_affinity':[{'tag':1,'level':'rack'}]"),
-     "error: events:5:26: no such job can be: it must be near a tag, and apart from the same tag"},
+     "error: events:5:88: no such job can be: it must be near a tag, and apart from the same tag"},
 };
 
 static void bad_ones_are_refused_with_their_place(void **state)

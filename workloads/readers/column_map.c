@@ -25,19 +25,8 @@ struct reading {
 
 bool map_field_is_time(int field)
 {
-    static const int times[] = {NATIVE_SUBMIT,
-                                NATIVE_DURATION,
-                                NATIVE_WAIT,
-                                NATIVE_LIMIT,
-                                NATIVE_ESTIMATE,
-                                NATIVE_DEADLINE,
-                                NATIVE_RESTART,
-                                NATIVE_CHECKPOINT_INTERVAL,
-                                NATIVE_CHECKPOINT_DURATION};
-    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)
-        if (times[i] == field)
-            return true;
-    return false;
+    return field == NATIVE_SUBMIT || field == NATIVE_DURATION ||
+           (field != MAP_COUNT && native_texts[field].at.bytes != 0 && native_texts[field].form == TEXT_TIME);
 }
 
 bool map_field_is_amount(int field)

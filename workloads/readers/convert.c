@@ -58,85 +58,31 @@ static uint64_t fields_of(enum convert_columns columns, bool has_ties)
             mask |= UINT64_C(1) << drawn_fields[i];
         return mask;
     }
-    for (size_t c = 0; c < job_column_count; c++)
-        if (job_columns[c].field != NATIVE_FIELD_COUNT && (has_ties || job_columns[c].field != NATIVE_AFTER))
-            mask |= UINT64_C(1) << job_columns[c].field;
-    return mask;
-}
-
-static bool is_column(const struct job_column *column, uint64_t fields)
-{
-    return column->field != NATIVE_FIELD_COUNT && (fields >> column->field & 1) != 0;
+    mask = (UINT64_C(1) << NATIVE_FIELD_COUNT) - 1 - (UINT64_C(1) << NATIVE_GPU_CLASS);
+    return has_ties ? mask : mask & ~(UINT64_C(1) << NATIVE_AFTER);
 }
 
 /* The names of the columns. */
 static void native_header(uint64_t fields, struct buffer *out)
 {
     bool is_first = true;
-    for (size_t c = 0; c < job_column_count; c++) {
-        if (!is_column(&job_columns[c], fields))
+    for (int field = 0; field < NATIVE_FIELD_COUNT; field++) {
+        if ((fields >> field & 1) == 0)
             continue;
-        buffer_format(out, "%s%s", is_first ? "" : ",", native_columns[job_columns[c].field].name);
+        buffer_format(out, "%s%s", is_first ? "" : ",", native_columns[field].name);
         is_first = false;
     }
     buffer_char(out, '\n');
-}
-
-static bool is_integer(struct text text)
-{
-    int64_t number;
-    const bool is_plain =
-        text.length > 0 && text.at[0] >= '0' && text.at[0] <= '9' && (text.at[0] != '0' || text.length == 1);
-    return is_plain && text_to_int64(text, 0, INT64_MAX, &number);
-}
-
-/* A value of JSON: a number or a word as it is, a text in quotes. */
-static void put_json(struct buffer *out, const struct column *column, struct text value)
-{
-    const bool is_bare = column->kind == FIELD_NUMBER || column->kind == FIELD_BOOL ||
-                         (column->kind == FIELD_NUMBER_OR_TEXT && is_integer(value));
-    if (is_bare)
-        buffer_text(out, value);
-    else
-        buffer_json(out, value);
-}
-
-static void native_row(struct viewing *viewing, uint64_t fields, bool is_json, struct buffer *out)
-{
-    bool is_first = true;
-    if (is_json)
-        buffer_char(out, '{');
-    for (size_t c = 0; c < job_column_count; c++) {
-        const struct job_column *column = &job_columns[c];
-        if (!is_column(column, fields))
-            continue;
-        viewing->text.length = 0;
-        const bool has = column->value(&viewing->view, &viewing->text) != COLUMN_ABSENT;
-        const struct text value = {viewing->text.bytes, viewing->text.length};
-        if (!has && is_json)
-            continue;
-        if (!is_first)
-            buffer_char(out, ',');
-        is_first = false;
-        if (is_json) {
-            buffer_format(out, "\"%s\":", native_columns[column->field].name);
-            put_json(out, &native_columns[column->field], value);
-        } else if (has && native_columns[column->field].kind != FIELD_NUMBER) {
-            buffer_csv(out, value);
-        } else if (has) {
-            buffer_text(out, value);
-        }
-    }
-    buffer_string(out, is_json ? "}\n" : "\n");
 }
 
 static struct error native_rows(struct job_source *source, const struct convert_form *form, struct viewing *viewing,
                                 struct output *output, struct reason_tally *lost)
 {
     const uint64_t fields = fields_of(form->columns, job_source_facts(source)->has_ties);
+    struct buffer *out = output_buffer(output);
     bool has;
     if (!form->is_json)
-        native_header(fields, output_buffer(output));
+        native_header(fields, out);
     while (true) {
         TRY(viewing_next(viewing, source, &has));
         if (!has)
@@ -148,7 +94,10 @@ static struct error native_rows(struct job_source *source, const struct convert_
         }
         if (form->columns == CONVERT_ALL)
             job_columns_lost(&viewing->view, JOBS_NATIVE, &viewing->text, lost);
-        native_row(viewing, fields, form->is_json, output_buffer(output));
+        if (form->is_json)
+            buffer_char(out, '{');
+        job_columns_write(&viewing->view, fields, form->is_json, &viewing->text, out);
+        buffer_string(out, form->is_json ? "}\n" : "\n");
         if (viewing->view.ids != NULL)
             job_ids_add(&viewing->ids, &viewing->job);
         TRY(output_flush_if_full(output));

@@ -7,9 +7,10 @@
 
 #include "base/input.h"
 #include "base/json.h"
+#include "workloads/job_json.h"
 #include "workloads/request/ask.h"
 
-enum { MIB_PER_GB = 1024, NS_DIGITS = 1000000000 };
+enum { MIB_PER_GB = 1024 };
 
 struct freeze {
     const struct job_source *source;
@@ -23,30 +24,10 @@ struct freeze {
 
 /* ---- values ---- */
 
-static void key(struct buffer *out, const char *name)
-{
-    char before = out->bytes[out->length - 1];
-    if (before != '{')
-        buffer_char(out, ',');
-    buffer_format(out, "\"%s\":", name);
-}
-
-static void put_text(struct buffer *out, const char *name, const char *text)
-{
-    key(out, name);
-    buffer_json(out, text_of(text));
-}
-
 static void put_scaled(struct buffer *out, const char *name, int64_t value, int64_t scale)
 {
-    key(out, name);
+    job_key_put(out, name);
     buffer_scaled(out, value, scale);
-}
-
-static void put_time(struct buffer *out, const char *name, time_ns time, time_ns usual)
-{
-    if (time != usual)
-        put_scaled(out, name, time, NS_DIGITS);
 }
 
 /* Write as many millionths of a GB as field_mib reads as these MiB. */
@@ -56,35 +37,30 @@ static void put_mib(struct buffer *out, const char *name, uint32_t mib)
         put_scaled(out, name, (int64_t)mib * 1000000 / MIB_PER_GB, 1000000);
 }
 
-static const char *level_name(const struct cluster *cluster, uint8_t level)
-{
-    return level == 0 ? "node" : cluster->levels[level - 1].name;
-}
-
 /* ---- what members ask ---- */
 
 static void put_models(struct freeze *freeze, uint64_t mask)
 {
     freeze->text.length = 0;
     ask_models_write(freeze->cluster, mask, &freeze->text);
-    put_text(freeze->out, "gpu_model", buffer_c_string(&freeze->text));
+    job_string_put(freeze->out, "gpu_model", buffer_c_string(&freeze->text));
 }
 
 static void put_request(struct freeze *freeze, const struct request *request)
 {
     struct buffer *out = freeze->out;
     if (request->gpus != 0)
-        put_scaled(out, "gpus", request->gpus, 1);
+        job_int_put(out, "gpus", request->gpus);
     if (request->gpu_milli != 0)
         put_scaled(out, "gpu_fraction", request->gpu_milli, GPU_MILLI);
     put_mib(out, "gpu_memory_gb", request->gpu_memory_mib);
     if (request->mig != 0)
-        put_text(out, "mig", ask_mig_name(freeze->cluster, request));
+        job_string_put(out, "mig", ask_mig_name(freeze->cluster, request));
     if (request->cpu_milli != 0)
         put_scaled(out, "cpus", request->cpu_milli, 1000);
     put_mib(out, "memory_gb", request->memory_mib);
     if (request->one_island) {
-        key(out, "one_island");
+        job_key_put(out, "one_island");
         buffer_string(out, "true");
     }
     if (request->gpu_models != 0)
@@ -99,91 +75,17 @@ static void put_group(struct freeze *freeze, const struct job *job, const struct
 {
     struct buffer *out = freeze->out;
     buffer_char(out, '{');
-    put_scaled(out, "count", group->count, 1);
+    job_int_put(out, "count", group->count);
     if (job->set_count > 0)
-        put_text(out, "set", job->sets[group->set].name);
+        job_string_put(out, "set", job->sets[group->set].name);
     else if (group->min_count != group->count)
-        put_scaled(out, "min_members", group->min_count, 1);
+        job_int_put(out, "min_members", group->min_count);
     if (group->slice_level != 0) {
-        put_scaled(out, "slice_members", group->slice_members, 1);
-        put_text(out, "slice_level", level_name(freeze->cluster, group->slice_level));
+        job_int_put(out, "slice_members", group->slice_members);
+        job_string_put(out, "slice_level", freeze->cluster->levels[group->slice_level - 1].name);
     }
     put_request(freeze, &group->request);
     buffer_char(out, '}');
-}
-
-static void put_topology(struct freeze *freeze, struct topology_ask ask)
-{
-    struct buffer *out = freeze->out;
-    if (ask.required == 0 && ask.preferred == 0)
-        return;
-    key(out, "topology");
-    buffer_char(out, '{');
-    if (ask.required != 0)
-        put_text(out, "required", level_name(freeze->cluster, ask.required));
-    if (ask.preferred != 0)
-        put_text(out, "preferred", level_name(freeze->cluster, ask.preferred));
-    buffer_char(out, '}');
-}
-
-static void put_sets(struct freeze *freeze, const struct job *job)
-{
-    struct buffer *out = freeze->out;
-    if (job->min_sets > 0)
-        put_scaled(out, "min_sets", job->min_sets, 1);
-    if (job->set_count > 0)
-        key(out, "sets");
-    for (uint32_t s = 0; s < job->set_count; s++) {
-        const struct job_set *set = &job->sets[s];
-        buffer_string(out, s == 0 ? "[{" : ",{");
-        put_text(out, "name", set->name);
-        if (set->parent != SET_NONE)
-            put_text(out, "parent", job->sets[set->parent].name);
-        put_scaled(out, "min_members", set->min_members, 1);
-        if (set->min_sets > 0)
-            put_scaled(out, "min_sets", set->min_sets, 1);
-        put_topology(freeze, set->topology);
-        buffer_string(out, s + 1 < job->set_count ? "}" : "}]");
-    }
-}
-
-static void put_rules(struct freeze *freeze, const struct job_tags *tags, bool is_apart)
-{
-    struct buffer *out = freeze->out;
-    const struct names *names = job_source_tags(freeze->source);
-    bool is_first = true;
-    for (uint32_t r = 0; r < tags->rule_count; r++) {
-        const struct tag_rule *rule = &tags->rules[r];
-        if (rule->is_apart != is_apart)
-            continue;
-        if (is_first)
-            key(out, is_apart ? "anti_affinity" : "affinity");
-        buffer_string(out, is_first ? "[{" : ",{");
-        put_text(out, "tag", names_text(names, rule->tag));
-        put_text(out, "level", level_name(freeze->cluster, rule->level));
-        put_text(out, "mode", rule->is_preferred ? "preferred" : "required");
-        buffer_char(out, '}');
-        is_first = false;
-    }
-    if (!is_first)
-        buffer_char(out, ']');
-}
-
-static void put_tags(struct freeze *freeze, const struct job_tags *tags)
-{
-    struct buffer *out = freeze->out;
-    if (tags == NULL)
-        return;
-    if (tags->tag_count > 0)
-        key(out, "tags");
-    for (uint32_t t = 0; t < tags->tag_count; t++) {
-        buffer_char(out, t == 0 ? '[' : ',');
-        buffer_json(out, text_of(names_text(job_source_tags(freeze->source), tags->tags[t])));
-    }
-    if (tags->tag_count > 0)
-        buffer_char(out, ']');
-    put_rules(freeze, tags, false);
-    put_rules(freeze, tags, true);
 }
 
 /* ---- ids ---- */
@@ -191,7 +93,7 @@ static void put_tags(struct freeze *freeze, const struct job_tags *tags)
 static void put_id(struct freeze *freeze, const struct job *job)
 {
     const struct text id = job_ids_add(&freeze->ids, job);
-    key(freeze->out, "job_id");
+    job_key_put(freeze->out, "job_id");
     if (job->name == NULL)
         buffer_text(freeze->out, id);
     else
@@ -207,88 +109,43 @@ static struct error put_after(struct freeze *freeze, const struct job *job)
                          "comes again, or holds ';' or blanks around it",
                          freeze->ids.unnamed);
     if (job->after_count > 0)
-        put_text(freeze->out, "after", buffer_c_string(&freeze->text));
+        job_string_put(freeze->out, "after", buffer_c_string(&freeze->text));
     return ERROR_OK;
 }
 
 /* ---- lines ---- */
 
-/* The name of the array in its trace, else its number. */
-static void put_array(struct freeze *freeze, uint32_t array)
-{
-    const struct names *names = job_source_arrays(freeze->source);
-    if (array <= names_count(names))
-        put_text(freeze->out, "array", names_text(names, array - 1));
-    else
-        put_scaled(freeze->out, "array", array, 1);
-}
+/* Columns that are members of their own here. */
+#define OWN_COLUMNS                                                                                                    \
+    (UINT64_C(1) << NATIVE_JOB_ID | UINT64_C(1) << NATIVE_GPU_CLASS | UINT64_C(1) << NATIVE_GPUS |                     \
+     UINT64_C(1) << NATIVE_NODES | UINT64_C(1) << NATIVE_GPU_FRACTION | UINT64_C(1) << NATIVE_GPU_MEMORY |             \
+     UINT64_C(1) << NATIVE_MIG | UINT64_C(1) << NATIVE_CPUS | UINT64_C(1) << NATIVE_MEMORY |                           \
+     UINT64_C(1) << NATIVE_MIN_MEMBERS | UINT64_C(1) << NATIVE_GPU_MODEL | UINT64_C(1) << NATIVE_AFTER |               \
+     UINT64_C(1) << NATIVE_NODE_SELECTOR | UINT64_C(1) << NATIVE_TOLERATIONS | UINT64_C(1) << NATIVE_SENSITIVITY)
 
-static void put_facts(struct freeze *freeze, const struct job *job, const struct job_truth *truth)
-{
-    const struct job plain = job_default();
-    struct buffer *out = freeze->out;
-    put_scaled(out, "submit_s", job->submit, NS_DIGITS);
-    put_scaled(out, "duration_s", truth->duration, NS_DIGITS);
-    put_text(out, "queue", job_source_queue_table(freeze->source)->queues[job->queue].name);
-    if (job->user != NAMES_NONE)
-        put_text(out, "user", names_text(job_source_users(freeze->source), job->user));
-    put_text(out, "class", job_class_names[job->class]);
-    if (truth->workload_class != 0)
-        put_text(out, "workload_class", names_text(job_source_classes(freeze->source), truth->workload_class - 1u));
-    put_scaled(out, "priority", job->priority, 1);
-    if (!job->is_firm_by_priority) {
-        key(out, "preemptible");
-        buffer_string(out, job->is_preemptible ? "true" : "false");
-    }
-    put_time(out, "limit_s", job->limit, TIME_NEVER);
-    put_time(out, "estimate_s", job->estimate, TIME_NEVER);
-    put_time(out, "deadline_s", job->deadline, TIME_NEVER);
-    put_time(out, "preemption_delay_s", job->preemption_delay, JOB_AS_QUEUE);
-    if (job->stale_after == TIME_NEVER)
-        put_text(out, "stale_after_s", "never");
-    else
-        put_time(out, "stale_after_s", job->stale_after, JOB_AS_QUEUE);
-    put_time(out, "wait_s", truth->recorded_wait, TIME_NEVER);
-    put_time(out, "checkpoint_interval_s", job->checkpoint.interval, plain.checkpoint.interval);
-    put_time(out, "checkpoint_duration_s", job->checkpoint.duration, plain.checkpoint.duration);
-    put_time(out, "restart_s", job->checkpoint.restart, plain.checkpoint.restart);
-    if (truth->failures != NULL) {
-        key(out, "failed_attempts_s");
-        buffer_char(out, '"');
-        native_failures_write(truth->failures, out);
-        buffer_char(out, '"');
-    }
-    if (truth->outcome != OUTCOME_COMPLETED)
-        put_text(out, "outcome", job_outcome_names[truth->outcome]);
-    if (truth->sm_active_milli != truth_default().sm_active_milli)
-        put_scaled(out, "sm_active", truth->sm_active_milli, 1000);
-    if (truth->bandwidth_milli != truth_default().bandwidth_milli)
-        put_scaled(out, "memory_bandwidth", truth->bandwidth_milli, 1000);
-    if (truth->would_do_milli != truth_default().would_do_milli)
-        put_scaled(out, "would_do", truth->would_do_milli, 1000);
-    if (job->array != 0)
-        put_array(freeze, job->array);
-    if (job->array_max != 0)
-        put_scaled(out, "array_max", job->array_max, 1);
-}
+#define ASSERT_UNTOLD(ID, KEY, FORM, PLACE, LOW, HIGH, USUAL, NAMES, WHERE, ...)                                       \
+    assert(((WHERE)&TEXT_UNTOLD) == 0 || job->PLACE == (USUAL));
 
-static struct error put_job(struct freeze *freeze, const struct job *job, const struct job_truth *truth)
+static struct error put_job(struct freeze *freeze, const struct job_view *view)
 {
     struct buffer *out = freeze->out;
-    assert(!job->is_held && job->grace == 0 && job->attained_gpu_ns == 0); /* no source sets these */
+    const struct job *job = view->job;
+    JOB_TEXT(JOB_TEXT_NONE, ASSERT_UNTOLD, JOB_TEXT_NONE, JOB_TEXT_NONE)
     buffer_char(out, '{');
     put_id(freeze, job);
-    put_facts(freeze, job, truth);
+    job_columns_write(view, ~OWN_COLUMNS, true, &freeze->text, out);
     TRY(put_after(freeze, job));
-    put_topology(freeze, job->topology);
-    put_sets(freeze, job);
-    key(out, "groups");
+    job_topology_put(out, freeze->cluster, job->topology);
+    if (job->min_sets > 0)
+        job_int_put(out, "min_sets", job->min_sets);
+    job_sets_put(out, freeze->cluster, true, job);
+    job_key_put(out, "groups");
     for (uint32_t g = 0; g < job->group_count; g++) {
         buffer_char(out, g == 0 ? '[' : ',');
         put_group(freeze, job, job_group(job, g));
     }
     buffer_char(out, ']');
-    put_tags(freeze, job->tags);
+    job_tags_put(out, freeze->cluster, job_source_tags(freeze->source), job->tags);
     if (job->communication != NULL) {
         buffer_char(out, ',');
         communication_write(job->communication, out);
@@ -297,21 +154,9 @@ static struct error put_job(struct freeze *freeze, const struct job *job, const 
     return ERROR_OK;
 }
 
-static void count_lost(struct freeze *freeze, const struct job *job, const struct job_truth *truth)
-{
-    const struct job_view view = {.job = job,
-                                  .truth = truth,
-                                  .source = freeze->source,
-                                  .cluster = freeze->cluster,
-                                  .ids = &freeze->ids,
-                                  .scratch = &freeze->scratch};
-    arena_reset(&freeze->scratch);
-    job_columns_lost(&view, JOBS_JSONL, &freeze->text, freeze->lost);
-}
-
 static void put_names(struct buffer *out, const char *name, const struct names *names)
 {
-    key(out, name);
+    job_key_put(out, name);
     buffer_char(out, '[');
     for (uint32_t i = 0; i < names_count(names); i++) {
         if (i > 0)
@@ -325,12 +170,12 @@ static void put_header(struct freeze *freeze)
 {
     struct buffer *out = freeze->out;
     buffer_char(out, '{');
-    put_scaled(out, FREEZE_KEY, FREEZE_VERSION, 1);
-    put_scaled(out, "origin_s", 0, 1);
-    put_scaled(out, "preview_jobs", job_source_preview_max(freeze->source), 1);
-    key(out, "fills");
+    job_int_put(out, FREEZE_KEY, FREEZE_VERSION);
+    job_int_put(out, "origin_s", 0);
+    job_int_put(out, "preview_jobs", job_source_preview_max(freeze->source));
+    job_key_put(out, "fills");
     buffer_string(out, job_source_facts(freeze->source)->is_filling ? "true" : "false");
-    key(out, "queues");
+    job_key_put(out, "queues");
     queue_table_write(job_source_queue_table(freeze->source), 1, out);
     put_names(out, "users", job_source_users(freeze->source));
     put_names(out, "tags", job_source_tags(freeze->source));
@@ -341,15 +186,22 @@ static struct error put_all(struct freeze *freeze, struct job_source *source, st
 {
     struct job job;
     struct job_truth truth;
+    const struct job_view view = {.job = &job,
+                                  .truth = &truth,
+                                  .source = freeze->source,
+                                  .cluster = freeze->cluster,
+                                  .ids = &freeze->ids,
+                                  .scratch = &freeze->scratch};
     bool has;
     put_header(freeze);
     while (true) {
         TRY(job_source_next(source, &job, &truth, &has));
         if (!has)
             return ERROR_OK;
+        arena_reset(&freeze->scratch);
         if (freeze->lost != NULL)
-            count_lost(freeze, &job, &truth);
-        TRY(put_job(freeze, &job, &truth));
+            job_columns_lost(&view, JOBS_JSONL, &freeze->text, freeze->lost);
+        TRY(put_job(freeze, &view));
         TRY(output_flush_if_full(output));
     }
 }

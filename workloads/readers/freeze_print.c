@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "workloads/job_text.h"
 #include "workloads/readers/freeze.h"
 
 static uint64_t name_hash(const char *name)
@@ -89,6 +90,19 @@ static uint64_t rest_mix(uint64_t hash, const struct job_source *source, const s
     return job->tags != NULL ? tags_mix(hash, job_source_tags(source), job->tags) : hash;
 }
 
+/* Fields that a job sets and that have no place of their own above. */
+#define PRINT(base, KEY, PLACE, USUAL, WHERE)                                                                          \
+    if (((WHERE)&TEXT_PRINT) != 0 && (int64_t)(base)->PLACE != (int64_t)(USUAL))                                       \
+        hash = hash_mix(hash, name_hash(KEY) ^ (uint64_t)(base)->PLACE);
+#define PRINT_JOB(ID, KEY, FORM, PLACE, LOW, HIGH, USUAL, NAMES, WHERE, ...)   PRINT(job, KEY, PLACE, USUAL, WHERE)
+#define PRINT_TRUTH(ID, KEY, FORM, PLACE, LOW, HIGH, USUAL, NAMES, WHERE, ...) PRINT(truth, KEY, PLACE, USUAL, WHERE)
+
+static uint64_t texts_mix(uint64_t hash, const struct job *job, const struct job_truth *truth)
+{
+    JOB_TEXT(PRINT_JOB, PRINT_JOB, PRINT_TRUTH, JOB_TEXT_NONE)
+    return hash;
+}
+
 void arrivals_print_add(struct arrivals_print *print, const struct job_source *source, const struct job *job,
                         const struct job_truth *truth)
 {
@@ -112,6 +126,7 @@ void arrivals_print_add(struct arrivals_print *print, const struct job_source *s
                               (uint64_t)job->after_count << 16 | topology_word(job->topology));
     hash = hash_mix(hash, array_hash(print, job));
     hash = group_mix(hash, &job->first);
+    hash = texts_mix(hash, job, truth);
     print->hash = rest_mix(hash, source, job);
 }
 

@@ -18,12 +18,6 @@ static column_state put_scaled(struct buffer *out, int64_t value, int64_t scale,
     return is_usual ? COLUMN_USUAL : COLUMN_SET;
 }
 
-/* A time, or nothing where it is the usual one. */
-static column_state put_time(struct buffer *out, time_ns time, time_ns usual)
-{
-    return time == usual ? COLUMN_ABSENT : put_scaled(out, time, TIME_NS_PER_S, false);
-}
-
 static column_state put_name(struct buffer *out, const char *name, bool is_usual)
 {
     if (name == NULL)
@@ -82,7 +76,7 @@ static column_state of_nodes(const struct job_view *view, struct buffer *out)
     return put_scaled(out, group->count, 1, group->count == 1 && group->request.gpus <= 1);
 }
 
-static column_state of_fraction(const struct job_view *view, struct buffer *out)
+static column_state of_gpu_fraction(const struct job_view *view, struct buffer *out)
 {
     return put_share(out, view->job->first.request.gpu_milli, 0);
 }
@@ -116,7 +110,7 @@ static column_state of_min_members(const struct job_view *view, struct buffer *o
     return put_count(out, group->min_count != group->count ? group->min_count : 0);
 }
 
-static column_state of_models(const struct job_view *view, struct buffer *out)
+static column_state of_gpu_model(const struct job_view *view, struct buffer *out)
 {
     if (view->job->first.request.gpu_models == 0)
         return COLUMN_ABSENT;
@@ -125,10 +119,9 @@ static column_state of_models(const struct job_view *view, struct buffer *out)
 }
 
 /* A model that the cluster does not have is written as "?". */
-static column_state of_unknown_model(const struct job_view *view, struct buffer *out)
+static bool has_unknown_model(const struct job_view *view)
 {
-    (void)out;
-    return view->job->first.request.gpu_models >> 63 != 0 ? COLUMN_SET : COLUMN_ABSENT;
+    return view->job->first.request.gpu_models >> 63 != 0;
 }
 
 /* ---- constraints on nodes ---- */
@@ -175,7 +168,7 @@ static bool tolerations_write(const struct job_view *view, const struct node_ask
     return false;
 }
 
-static column_state of_selector(const struct job_view *view, struct buffer *out)
+static column_state of_node_selector(const struct job_view *view, struct buffer *out)
 {
     const struct node_ask *ask = view->job->first.request.nodes;
     return ask != NULL && ask->selector.count > 0 && selector_write(view, ask, out) ? COLUMN_SET : COLUMN_ABSENT;
@@ -188,16 +181,16 @@ static column_state of_tolerations(const struct job_view *view, struct buffer *o
 }
 
 /* What a row cannot say: an affinity, and keys and values with the row's own signs. */
-static column_state of_affinity(const struct job_view *view, struct buffer *out)
+static bool has_affinity(const struct job_view *view)
 {
     const struct node_ask *ask = view->job->first.request.nodes;
-    const size_t start = out->length;
+    struct buffer text = {0};
     if (ask == NULL)
-        return COLUMN_ABSENT;
-    const bool is_said = ask->term_count == 0 && (ask->selector.count == 0 || selector_write(view, ask, out)) &&
-                         (ask->toleration_count == 0 || tolerations_write(view, ask, out));
-    out->length = start;
-    return is_said ? COLUMN_ABSENT : COLUMN_SET;
+        return false;
+    const bool is_said = ask->term_count == 0 && (ask->selector.count == 0 || selector_write(view, ask, &text)) &&
+                         (ask->toleration_count == 0 || tolerations_write(view, ask, &text));
+    buffer_release(&text);
+    return !is_said;
 }
 
 /* ---- facts ---- */
@@ -239,100 +232,16 @@ static column_state of_user(const struct job_view *view, struct buffer *out)
     return put_name(out, user_name(view), false);
 }
 
-static column_state of_class(const struct job_view *view, struct buffer *out)
-{
-    return put_name(out, job_class_names[view->job->class], view->job->class == job_default().class);
-}
-
 static column_state of_workload_class(const struct job_view *view, struct buffer *out)
 {
     const uint8_t class = view->truth->workload_class;
     return put_name(out, class != 0 ? names_text(job_source_classes(view->source), class - 1u) : NULL, false);
 }
 
-static column_state of_priority(const struct job_view *view, struct buffer *out)
-{
-    return put_scaled(out, view->job->priority, 1, view->job->priority == job_default().priority);
-}
-
-static column_state of_preemptible(const struct job_view *view, struct buffer *out)
-{
-    const bool is = view->job->is_preemptible;
-    const char *text = view->job->is_firm_by_priority ? NULL : is ? "true" : "false"; /* NULL: nobody said */
-    return put_name(out, text, is == job_default().is_preemptible);
-}
-
-static column_state of_limit(const struct job_view *view, struct buffer *out)
-{
-    return put_time(out, view->job->limit, TIME_NEVER);
-}
-
-static column_state of_estimate(const struct job_view *view, struct buffer *out)
-{
-    return put_time(out, view->job->estimate, TIME_NEVER);
-}
-
-static column_state of_deadline(const struct job_view *view, struct buffer *out)
-{
-    return put_time(out, view->job->deadline, TIME_NEVER);
-}
-
-static column_state of_outcome(const struct job_view *view, struct buffer *out)
-{
-    return put_name(out, job_outcome_names[view->truth->outcome], view->truth->outcome == truth_default().outcome);
-}
-
-static column_state of_wait(const struct job_view *view, struct buffer *out)
-{
-    return put_time(out, view->truth->recorded_wait, TIME_NEVER);
-}
-
-static column_state of_sm_active(const struct job_view *view, struct buffer *out)
-{
-    return put_share(out, view->truth->sm_active_milli, truth_default().sm_active_milli);
-}
-
-static column_state of_bandwidth(const struct job_view *view, struct buffer *out)
-{
-    return put_share(out, view->truth->bandwidth_milli, truth_default().bandwidth_milli);
-}
-
-static column_state of_would_do(const struct job_view *view, struct buffer *out)
-{
-    return put_share(out, view->truth->would_do_milli, truth_default().would_do_milli);
-}
-
-static column_state of_checkpoint_interval(const struct job_view *view, struct buffer *out)
-{
-    return put_time(out, view->job->checkpoint.interval, 0);
-}
-
-static column_state of_checkpoint_duration(const struct job_view *view, struct buffer *out)
-{
-    return put_time(out, view->job->checkpoint.duration, 0);
-}
-
-static column_state of_restart(const struct job_view *view, struct buffer *out)
-{
-    return put_time(out, view->job->checkpoint.restart, 0);
-}
-
 static column_state of_failed(const struct job_view *view, struct buffer *out)
 {
     native_failures_write(view->truth->failures, out);
     return view->truth->failures != NULL ? COLUMN_SET : COLUMN_ABSENT;
-}
-
-static column_state of_preemption_delay(const struct job_view *view, struct buffer *out)
-{
-    return put_time(out, view->job->preemption_delay, JOB_AS_QUEUE);
-}
-
-static column_state of_stale_after(const struct job_view *view, struct buffer *out)
-{
-    if (view->job->stale_after == TIME_NEVER)
-        return put_name(out, "never", false);
-    return put_time(out, view->job->stale_after, JOB_AS_QUEUE);
 }
 
 /* ---- ties to other jobs ---- */
@@ -344,12 +253,12 @@ static column_state of_after(const struct job_view *view, struct buffer *out)
 }
 
 /* A dependency that no line can name. */
-static column_state of_unnamed_after(const struct job_view *view, struct buffer *out)
+static bool has_unnamed_after(const struct job_view *view)
 {
-    const size_t start = out->length;
-    const bool is_lost = view->job->after_count > 0 && of_after(view, out) == COLUMN_ABSENT;
-    out->length = start;
-    return is_lost ? COLUMN_SET : COLUMN_ABSENT;
+    struct buffer text = {0};
+    const bool is_lost = view->job->after_count > 0 && of_after(view, &text) == COLUMN_ABSENT;
+    buffer_release(&text);
+    return is_lost;
 }
 
 static column_state of_array(const struct job_view *view, struct buffer *out)
@@ -380,42 +289,37 @@ static column_state of_sensitivity(const struct job_view *view, struct buffer *o
     return put_name(out, has_named_sensitivity(communication) ? communication->sensitivity.name : NULL, false);
 }
 
-static column_state of_plan(const struct job_view *view, struct buffer *out)
-{
-    (void)out;
-    const struct communication *communication = view->job->communication;
-    return communication != NULL && !has_named_sensitivity(communication) ? COLUMN_SET : COLUMN_ABSENT;
-}
-
 /* ---- members of JSON lines ---- */
 
-static column_state of_closeness(const struct job_view *view, struct buffer *out)
+static bool has_plan(const struct job_view *view)
 {
-    (void)out;
+    const struct communication *communication = view->job->communication;
+    return communication != NULL && !has_named_sensitivity(communication);
+}
+
+static bool has_closeness(const struct job_view *view)
+{
     const struct job *job = view->job;
     bool is_set =
         job->set_count != 0 || job->min_sets != 0 || job->topology.required != 0 || job->topology.preferred != 0;
     for (uint32_t g = 0; g < job->group_count; g++)
         is_set = is_set || job_group(job, g)->slice_members != 0 || job_group(job, g)->request.one_island;
-    return is_set ? COLUMN_SET : COLUMN_ABSENT;
+    return is_set;
 }
 
-static column_state of_groups(const struct job_view *view, struct buffer *out)
+static bool has_groups(const struct job_view *view)
 {
-    (void)out;
-    return job_is_plain(view->job) ? COLUMN_ABSENT : COLUMN_SET;
+    return !job_is_plain(view->job);
 }
 
-static column_state of_tags(const struct job_view *view, struct buffer *out)
+static bool has_tags(const struct job_view *view)
 {
-    (void)out;
-    return view->job->tags != NULL ? COLUMN_SET : COLUMN_ABSENT;
+    return view->job->tags != NULL;
 }
 
-static column_state of_objects(const struct job_view *view, struct buffer *out)
+static bool has_objects(const struct job_view *view)
 {
-    (void)out;
-    return view->job->objects != NULL ? COLUMN_SET : COLUMN_ABSENT;
+    return view->job->objects != NULL;
 }
 
 /* ---- what SWF keeps ---- */
@@ -429,82 +333,139 @@ int64_t job_name_number(const char *name, char letter)
     return name[1] >= '0' && name[1] <= '9' ? number : -1;
 }
 
-static bool swf_keeps_id(const struct job_view *view)
-{
-    return view->job->name == NULL && view->job->trace_id >= 0;
-}
-
-static bool swf_keeps_queue(const struct job_view *view)
-{
-    return job_name_number(queue_name(view), 'q') >= 0;
-}
-
-static bool swf_keeps_user(const struct job_view *view)
-{
-    return job_name_number(user_name(view), 'u') >= 0;
-}
-
 /* ---- the table ---- */
 
-enum {
-    CSV = 1 << JOBS_NATIVE,
-    JSON = 1 << JOBS_JSONL,
-    SWF = 1 << JOBS_SWF,
-    NATIVE = CSV | JSON,
-};
+enum { CSV = 1 << JOBS_NATIVE, JSON = 1 << JOBS_JSONL, SWF = 1 << JOBS_SWF, NATIVE = CSV | JSON };
 
-/* In the order of the columns of a native file. */
+/* A number of the job's struct or of its truth's. */
+static column_state of_number(const struct job_view *view, enum native_field field, struct buffer *out)
+{
+    const struct job_text *text = &native_texts[field];
+    const int64_t value = member_get(&text->at, text->is_truth ? (const void *)view->truth : view->job);
+    const bool is_usual = value == text->usual;
+    if ((is_usual && (text->where & TEXT_ALWAYS) == 0) ||
+        (field == NATIVE_PREEMPTIBLE && view->job->is_firm_by_priority)) /* nobody said */
+        return COLUMN_ABSENT;
+    if (text->form == TEXT_NAME)
+        buffer_string(out, text->names[value]);
+    else if (text->form == TEXT_BOOL)
+        buffer_string(out, value != 0 ? "true" : "false");
+    else if (text->form == TEXT_PATIENCE && value == TIME_NEVER)
+        buffer_string(out, "never");
+    else
+        buffer_scaled(out, value, text->form == TEXT_INT ? 1 : text->form == TEXT_MILLI ? GPU_MILLI : TIME_NS_PER_S);
+    return is_usual ? COLUMN_USUAL : COLUMN_SET;
+}
+
+#define NUMBER(ID, KEY, FORM, PLACE, LOW, HIGH, USUAL, NAMES, WHERE, LOST, ...) OWN_ROW(ID, KEY, 0, false, WHERE, LOST)
+#define OWN_ROW(ID, KEY, KIND, NEED, WHERE, LOST, ...)                                                                 \
+    [NATIVE_##ID] = {.kept = NATIVE | (((WHERE)&TEXT_SWF) != 0 ? SWF : 0), .lost = (LOST)},
+
 const struct job_column job_columns[] = {
-    {NATIVE_JOB_ID, of_id, NATIVE | SWF, swf_keeps_id, "jobs lose their id: they are numbered"},
-    {NATIVE_SUBMIT, of_submit, NATIVE | SWF, NULL, NULL},
-    {NATIVE_DURATION, of_duration, NATIVE | SWF, NULL, NULL},
-    {NATIVE_GPUS, of_gpus, NATIVE | SWF, NULL, NULL},
-    {NATIVE_NODES, of_nodes, NATIVE, NULL, "jobs lose how their GPUs lie on nodes"},
-    {NATIVE_GPU_FRACTION, of_fraction, NATIVE, NULL, "jobs on a part of a GPU become jobs on a whole one"},
-    {NATIVE_GPU_MEMORY, of_gpu_memory, NATIVE, NULL, "jobs on memory of a GPU become jobs on a whole one"},
-    {NATIVE_MIG, of_mig, NATIVE, NULL, "jobs on a MIG instance become jobs on a whole GPU"},
-    {NATIVE_CPUS, of_cpus, NATIVE, NULL, "jobs lose their CPUs"},
-    {NATIVE_MEMORY, of_memory, NATIVE, NULL, "jobs lose their memory"},
-    {NATIVE_MIN_MEMBERS, of_min_members, NATIVE, NULL, "jobs lose their minimum of members"},
-    {NATIVE_GPU_MODEL, of_models, NATIVE, NULL, "jobs lose the GPU models that they accept"},
-    {NATIVE_QUEUE, of_queue, NATIVE | SWF, swf_keeps_queue, "jobs lose the name of their queue: it is numbered"},
-    {NATIVE_USER, of_user, NATIVE | SWF, swf_keeps_user, "jobs lose the name of their user: it is numbered"},
-    {NATIVE_CLASS, of_class, NATIVE, NULL, "jobs lose their class"},
-    {NATIVE_WORKLOAD_CLASS, of_workload_class, NATIVE, NULL, "jobs lose the workload's own name of their class"},
-    {NATIVE_PRIORITY, of_priority, NATIVE, NULL, "jobs lose their priority"},
-    {NATIVE_PREEMPTIBLE, of_preemptible, NATIVE, NULL, "jobs lose that they are not preemptible"},
-    {NATIVE_LIMIT, of_limit, NATIVE | SWF, NULL, NULL},
-    {NATIVE_ESTIMATE, of_estimate, NATIVE, NULL, "jobs lose their estimate"},
-    {NATIVE_DEADLINE, of_deadline, NATIVE, NULL, "jobs lose their deadline"},
-    {NATIVE_OUTCOME, of_outcome, NATIVE | SWF, NULL, NULL},
-    {NATIVE_WAIT, of_wait, NATIVE | SWF, NULL, NULL},
-    {NATIVE_SM_ACTIVE, of_sm_active, NATIVE, NULL, "jobs lose their SM activity"},
-    {NATIVE_MEMORY_BANDWIDTH, of_bandwidth, NATIVE, NULL, "jobs lose their memory bandwidth"},
-    {NATIVE_WOULD_DO, of_would_do, NATIVE, NULL, "jobs lose the GPU share that would do"},
-    {NATIVE_CHECKPOINT_INTERVAL, of_checkpoint_interval, NATIVE, NULL, "jobs lose how often they write checkpoints"},
-    {NATIVE_CHECKPOINT_DURATION, of_checkpoint_duration, NATIVE, NULL, "jobs lose how long they write a checkpoint"},
-    {NATIVE_RESTART, of_restart, NATIVE, NULL, "jobs lose how long they take to restart"},
-    {NATIVE_FAILED, of_failed, NATIVE, NULL, "jobs lose their attempts that failed"},
-    {NATIVE_AFTER, of_after, NATIVE, NULL, "jobs lose the jobs on which they depend"},
-    {NATIVE_ARRAY, of_array, NATIVE, NULL, "jobs lose the array to which they belong"},
-    {NATIVE_ARRAY_MAX, of_array_max, NATIVE, NULL, "jobs lose how many of their array may run at once"},
-    {NATIVE_NODE_SELECTOR, of_selector, NATIVE, NULL, "jobs lose the labels of nodes that they need"},
-    {NATIVE_TOLERATIONS, of_tolerations, NATIVE, NULL, "jobs lose the taints of nodes that they tolerate"},
-    {NATIVE_PREEMPTION_DELAY, of_preemption_delay, NATIVE, NULL, "jobs lose how long they wait before they preempt"},
-    {NATIVE_STALE_AFTER, of_stale_after, NATIVE, NULL, "jobs lose how long they may be below their minimum"},
-    {NATIVE_SENSITIVITY, of_sensitivity, NATIVE, NULL, "jobs lose their sensitivity to the network"},
-    /* Members of JSON lines, and what none of these formats says. */
-    {NATIVE_FIELD_COUNT, of_groups, JSON, NULL, "jobs lose that they have members of several kinds or on pieces"},
-    {NATIVE_FIELD_COUNT, of_closeness, JSON, NULL, "jobs lose where their members must be together"},
-    {NATIVE_FIELD_COUNT, of_tags, JSON, NULL, "jobs lose their tags, affinity and anti-affinity"},
-    {NATIVE_FIELD_COUNT, of_affinity, JSON, NULL, "jobs lose constraints on nodes that a row cannot say"},
-    {NATIVE_FIELD_COUNT, of_plan, JSON, NULL, "jobs lose their parallel plan, or a sensitivity of their own"},
-    {NATIVE_FIELD_COUNT, of_unnamed_after, 0, NULL,
-     "jobs lose dependencies: the id of the other job comes again or is no name"},
-    {NATIVE_FIELD_COUNT, of_unknown_model, 0, NULL, "jobs lose names of GPU models that the cluster lacks (--cluster)"},
-    {NATIVE_FIELD_COUNT, of_objects, 0, NULL, "jobs lose the image, weights and data that they pull"},
+    JOB_TEXT(NUMBER, JOB_TEXT_NONE, NUMBER, OWN_ROW) /* then what JSON lines alone say, or none of these formats */
+    {has_groups, JSON, "jobs lose that they have members of several kinds or on pieces"},
+    {has_closeness, JSON, "jobs lose where their members must be together"},
+    {has_tags, JSON, "jobs lose their tags, affinity and anti-affinity"},
+    {has_affinity, JSON, "jobs lose constraints on nodes that a row cannot say"},
+    {has_plan, JSON, "jobs lose their parallel plan, or a sensitivity of their own"},
+    {has_unnamed_after, 0, "jobs lose dependencies: the id of the other job comes again or is no name"},
+    {has_unknown_model, 0, "jobs lose names of GPU models that the cluster lacks (--cluster)"},
+    {has_objects, 0, "jobs lose the image, weights and data that they pull"},
 };
 const size_t job_column_count = sizeof job_columns / sizeof job_columns[0];
+
+/* Columns that are no numbers in a struct.  NULL: no job has it. */
+static column_state (*const own_values[NATIVE_FIELD_COUNT])(const struct job_view *view, struct buffer *out) = {
+    [NATIVE_JOB_ID] = of_id,
+    [NATIVE_SUBMIT] = of_submit,
+    [NATIVE_DURATION] = of_duration,
+    [NATIVE_GPUS] = of_gpus,
+    [NATIVE_NODES] = of_nodes,
+    [NATIVE_GPU_FRACTION] = of_gpu_fraction,
+    [NATIVE_GPU_MEMORY] = of_gpu_memory,
+    [NATIVE_MIG] = of_mig,
+    [NATIVE_CPUS] = of_cpus,
+    [NATIVE_MEMORY] = of_memory,
+    [NATIVE_MIN_MEMBERS] = of_min_members,
+    [NATIVE_GPU_MODEL] = of_gpu_model,
+    [NATIVE_QUEUE] = of_queue,
+    [NATIVE_USER] = of_user,
+    [NATIVE_WORKLOAD_CLASS] = of_workload_class,
+    [NATIVE_FAILED] = of_failed,
+    [NATIVE_AFTER] = of_after,
+    [NATIVE_ARRAY] = of_array,
+    [NATIVE_ARRAY_MAX] = of_array_max,
+    [NATIVE_NODE_SELECTOR] = of_node_selector,
+    [NATIVE_TOLERATIONS] = of_tolerations,
+    [NATIVE_SENSITIVITY] = of_sensitivity,
+};
+
+/* Does SWF keep this value of a column that it may keep? */
+static bool swf_keeps(const struct job_view *view, size_t column)
+{
+    switch (column) {
+    case NATIVE_JOB_ID:
+        return view->job->name == NULL && view->job->trace_id >= 0;
+    case NATIVE_QUEUE:
+        return job_name_number(queue_name(view), 'q') >= 0;
+    case NATIVE_USER:
+        return job_name_number(user_name(view), 'u') >= 0;
+    default:
+        return true;
+    }
+}
+
+column_state job_column_write(const struct job_view *view, enum native_field field, struct buffer *out)
+{
+    if (native_texts[field].at.bytes != 0)
+        return of_number(view, field, out);
+    return own_values[field] != NULL ? own_values[field](view, out) : COLUMN_ABSENT;
+}
+
+static bool is_integer(struct text text)
+{
+    int64_t number;
+    const bool is_plain =
+        text.length > 0 && text.at[0] >= '0' && text.at[0] <= '9' && (text.at[0] != '0' || text.length == 1);
+    return is_plain && text_to_int64(text, 0, INT64_MAX, &number);
+}
+
+/* A value of JSON: a number or a word as it is, a text in quotes. */
+static void json_write(const struct column *column, struct text value, struct buffer *out)
+{
+    const char before = out->bytes[out->length - 1];
+    const bool is_bare = column->kind == FIELD_NUMBER || column->kind == FIELD_BOOL ||
+                         (column->kind == FIELD_NUMBER_OR_TEXT && is_integer(value));
+    buffer_string(out, before == '{' ? "\"" : ",\"");
+    buffer_string(out, column->name);
+    buffer_string(out, "\":");
+    if (is_bare)
+        buffer_text(out, value);
+    else
+        buffer_json(out, value);
+}
+
+void job_columns_write(const struct job_view *view, uint64_t fields, bool is_json, struct buffer *text,
+                       struct buffer *out)
+{
+    bool is_first = true;
+    for (int field = 0; field < NATIVE_FIELD_COUNT; field++) {
+        if ((fields >> field & 1) == 0)
+            continue;
+        text->length = 0;
+        const bool has = job_column_write(view, (enum native_field)field, text) != COLUMN_ABSENT;
+        const struct text value = {text->bytes, text->length};
+        if (is_json && has)
+            json_write(&native_columns[field], value, out);
+        if (!is_json && !is_first)
+            buffer_char(out, ',');
+        is_first = false;
+        if (!is_json && has && native_columns[field].kind != FIELD_NUMBER)
+            buffer_csv(out, value);
+        else if (!is_json && has)
+            buffer_text(out, value);
+    }
+}
 
 void job_columns_lost(const struct job_view *view, enum job_format format, struct buffer *scratch,
                       struct reason_tally *lost)
@@ -512,10 +473,13 @@ void job_columns_lost(const struct job_view *view, enum job_format format, struc
     for (size_t c = 0; c < job_column_count; c++) {
         const struct job_column *column = &job_columns[c];
         const bool may_be_kept = (column->kept >> format & 1) != 0;
-        if (column->lost == NULL || (may_be_kept && (format != JOBS_SWF || column->swf_keeps == NULL)))
+        if (column->lost == NULL || (may_be_kept && format != JOBS_SWF))
             continue;
         scratch->length = 0;
-        if (column->value(view, scratch) == COLUMN_SET && !(may_be_kept && column->swf_keeps(view)))
+        const bool is_said = column->is_said != NULL
+                                 ? column->is_said(view)
+                                 : job_column_write(view, (enum native_field)c, scratch) == COLUMN_SET;
+        if (is_said && !(may_be_kept && swf_keeps(view, c)))
             reason_tally_add(lost, column->lost);
     }
 }

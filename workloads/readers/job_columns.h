@@ -1,13 +1,12 @@
-/* workloads/readers/job_columns.h -- what a job may say, a row a column: how it is written, which formats keep it, and
- * what is told where one does not.
+/* workloads/readers/job_columns.h -- the columns of workloads/job_text.h written, which formats keep them, and what is
+ * told where one does not.
  *
  * Law: convert says every loss; native to native loses nothing.  The writers of formats and the report of losses come
- * from this one table, so a column cannot be forgotten by one of them: a column without a row fails
- * tests/unit/test_job_columns.c.  tests/property/test_convert_columns.c fills every column at random and converts: into
- * the native formats each comes back to the last digit, and in every other it survives or is named among the losses.
- * `preemption_delay_s` and `stale_after_s` were once lost without a word.
+ * from one table, so a column cannot be forgotten by one of them.  tests/property/test_convert_columns.c fills every
+ * column at random and converts: into the native formats each comes back to the last digit, and in every other it
+ * survives or is named among the losses.
  *
- *   for each column c: if (columns[c].value(&view, &text) != COLUMN_ABSENT) ... text is its native value
+ *   job_columns_write(&view, UINT64_C(1) << NATIVE_QUEUE | UINT64_C(1) << NATIVE_LIMIT, true, &text, out);
  *
  * It does not: read columns (native_row.h).
  */
@@ -38,16 +37,23 @@ enum column_state {
 };
 
 struct job_column {
-    enum native_field field; /* NATIVE_FIELD_COUNT: JSON lines alone say it, in members of their own */
-    /* Append the value as a native row has it; nothing if it is absent. */
-    enum column_state (*value)(const struct job_view *view, struct buffer *out);
-    uint8_t kept;                                   /* bit 1 << enum job_format: it survives there */
-    bool (*swf_keeps)(const struct job_view *view); /* does SWF keep this value?  NULL: as `kept` says */
-    const char *lost;                               /* "jobs lose ..."; NULL: no format loses it */
+    bool (*is_said)(const struct job_view *view); /* NULL: a column of native rows */
+    uint8_t kept;                                 /* bit 1 << enum job_format: it survives there; in SWF, if it is a
+                                                     number that SWF can keep */
+    const char *lost;                             /* "jobs lose ..."; NULL: no format loses it */
 };
 
+/* By enum native_field, and behind them what JSON lines alone say, in members of their own. */
 extern const struct job_column job_columns[];
 extern const size_t job_column_count;
+
+/* Append the value of a column; nothing if it is absent. */
+enum column_state job_column_write(const struct job_view *view, enum native_field field, struct buffer *out);
+
+/* Append the columns whose bits are set in `fields`, as a row of CSV or as members of a JSON object behind its brace or
+ * its last member; members that are absent are left out.  text: scratch. */
+void job_columns_write(const struct job_view *view, uint64_t fields, bool is_json, struct buffer *text,
+                       struct buffer *out);
 
 /* Count the columns of the job that the format does not keep. */
 void job_columns_lost(const struct job_view *view, enum job_format format, struct buffer *scratch,

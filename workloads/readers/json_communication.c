@@ -7,30 +7,16 @@ bool json_communication_key(struct text key)
     return text_is(key, "plan") || text_is(key, "sensitivity");
 }
 
-static void read(const struct reader *reader, const struct json_value *root, struct job *job)
+void json_communication_read(const struct reader *reader, struct json_object *object, struct job *job)
 {
-    struct json_object object;
     struct communication declared;
     const uint64_t gpus = job_whole_gpus(job);
-    json_object_open(&object, root); /* never closed: the other members are not its own */
-    const struct json_value plan = json_member(&object, "plan");
+    const struct json_value plan = json_member(object, "plan");
     if (plan.node != NULL && gpus == 0)
         json_fail(&plan, "a plan is for whole GPUs, and the job asks for none or for parts of GPUs");
-    if (communication_read(&declared, &object, gpus <= UINT32_MAX ? (uint32_t)gpus : UINT32_MAX) && gpus > 0 &&
-        !error_is(*root->error))
+    if (communication_read(&declared, object, gpus <= UINT32_MAX ? (uint32_t)gpus : UINT32_MAX) && gpus > 0 &&
+        !error_is(*object->value.error))
         job->communication = communication_set_own(reader->communications, &declared);
-}
-
-struct error json_communication_read(const struct reader *reader, const struct line *line, struct job *job)
-{
-    struct error error = ERROR_OK;
-    struct json_doc *doc;
-    TRY(json_doc_parse(&doc, input_path(line->input), line->text, ERROR_DATA));
-    const struct json_value root = json_doc_root(doc, &error);
-    read(reader, &root, job);
-    json_doc_free(doc);
-    error_move_down(&error, input_line_number(line->input) - 1);
-    return error;
 }
 
 struct error communication_field_read(const struct reader *reader, const struct line *line, const struct field *field,

@@ -9,14 +9,11 @@
 #ifndef WORKLOADS_READERS_JSON_COMMUNICATION_H
 #define WORKLOADS_READERS_JSON_COMMUNICATION_H
 
-#include "workloads/readers/json_line.h"
+#include "base/json.h"
 #include "workloads/readers/reader.h"
 
-/* Is it a key that this reads? */
-bool json_communication_key(struct text key);
-
-/* Read it from the line of the job, whose groups are read already. */
-struct error json_communication_read(const struct reader *reader, const struct line *line, struct job *job) MUST_CHECK;
+/* Read it from the object of the job, whose groups are read already; fails through the object's error. */
+void json_communication_read(const struct reader *reader, struct json_object *object, struct job *job);
 
 /* The name of a sensitivity; a field that is not set changes nothing. */
 struct error communication_field_read(const struct reader *reader, const struct line *line, const struct field *field,

@@ -3,15 +3,17 @@
 #include <jansson.h>
 #include <string.h>
 
-struct error json_line_check(const struct line *line)
+struct error json_line_parse(const struct line *line, json_t **out)
 {
     json_error_t complaint;
     json_t *tree = json_loadb(line->text.at, line->text.length, JSON_REJECT_DUPLICATES, &complaint);
-    bool is_object = json_is_object(tree);
-    json_decref(tree);
-    if (is_object)
+    const bool is_tree = tree != NULL;
+    *out = tree;
+    if (json_is_object(tree))
         return ERROR_OK;
-    if (tree != NULL)
+    json_decref(tree);
+    *out = NULL;
+    if (is_tree)
         return input_error(line->input, line->text, (struct text){NULL, 0}, "a line must hold a JSON object");
     /* jansson's position is after the byte that it refused */
     size_t position = complaint.position > 0 ? (size_t)complaint.position - 1 : 0;
@@ -19,6 +21,14 @@ struct error json_line_check(const struct line *line)
         position = line->text.length - 1;
     return input_error(line->input, line->text, (struct text){line->text.at + position, 1}, "not JSON: %s",
                        complaint.text);
+}
+
+struct error json_line_check(const struct line *line)
+{
+    json_t *tree;
+    TRY(json_line_parse(line, &tree));
+    json_decref(tree);
+    return ERROR_OK;
 }
 
 static const char *blanks_skip(const char *at)

@@ -9,11 +9,16 @@
 #ifndef WORKLOADS_READERS_JSON_LINE_H
 #define WORKLOADS_READERS_JSON_LINE_H
 
+#include <jansson.h>
+
 #include "base/mem.h"
 #include "workloads/readers/fields.h"
 
 /* Check that the line is an object without duplicate keys, NaN or 1e400, in valid UTF-8. */
 struct error json_line_check(const struct line *line) MUST_CHECK;
+
+/* The same; *tree: its values, to be freed with json_decref; NULL on error. */
+struct error json_line_parse(const struct line *line, json_t **tree) MUST_CHECK;
 
 /* The next member of the object, or element of the array (key empty), in *rest; false at the end.  Start with the whole
  * value.  key: without quotes, with its escapes.  value: as in the line, with quotes. */

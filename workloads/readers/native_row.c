@@ -2,47 +2,22 @@
 
 #include "workloads/readers/json_communication.h"
 
-const struct column native_columns[NATIVE_FIELD_COUNT] = {
-    [NATIVE_JOB_ID] = {"job_id", true, FIELD_NUMBER_OR_TEXT},
-    [NATIVE_SUBMIT] = {"submit_s", true, FIELD_NUMBER},
-    [NATIVE_DURATION] = {"duration_s", true, FIELD_NUMBER},
-    [NATIVE_GPUS] = {"gpus", true, FIELD_NUMBER},
-    [NATIVE_NODES] = {"nodes", false, FIELD_NUMBER},
-    [NATIVE_GPU_FRACTION] = {"gpu_fraction", false, FIELD_NUMBER},
-    [NATIVE_GPU_MEMORY] = {"gpu_memory_gb", false, FIELD_NUMBER},
-    [NATIVE_MIG] = {"mig_profile", false, FIELD_TEXT},
-    [NATIVE_GPU_CLASS] = {"gpu_class", false, FIELD_TEXT},
-    [NATIVE_CPUS] = {"cpus", false, FIELD_NUMBER},
-    [NATIVE_MEMORY] = {"memory_gb", false, FIELD_NUMBER},
-    [NATIVE_MIN_MEMBERS] = {"min_members", false, FIELD_NUMBER},
-    [NATIVE_GPU_MODEL] = {"gpu_model", false, FIELD_TEXT},
-    [NATIVE_QUEUE] = {"queue", false, FIELD_TEXT},
-    [NATIVE_USER] = {"user", false, FIELD_TEXT},
-    [NATIVE_CLASS] = {"class", false, FIELD_TEXT},
-    [NATIVE_WORKLOAD_CLASS] = {"workload_class", false, FIELD_TEXT},
-    [NATIVE_PRIORITY] = {"priority", false, FIELD_NUMBER},
-    [NATIVE_PREEMPTIBLE] = {"preemptible", false, FIELD_BOOL},
-    [NATIVE_LIMIT] = {"limit_s", false, FIELD_NUMBER},
-    [NATIVE_OUTCOME] = {"outcome", false, FIELD_TEXT},
-    [NATIVE_SM_ACTIVE] = {"sm_active", false, FIELD_NUMBER},
-    [NATIVE_MEMORY_BANDWIDTH] = {"memory_bandwidth", false, FIELD_NUMBER},
-    [NATIVE_WOULD_DO] = {"would_do", false, FIELD_NUMBER},
-    [NATIVE_CHECKPOINT_INTERVAL] = {"checkpoint_interval_s", false, FIELD_NUMBER},
-    [NATIVE_CHECKPOINT_DURATION] = {"checkpoint_duration_s", false, FIELD_NUMBER},
-    [NATIVE_RESTART] = {"restart_s", false, FIELD_NUMBER},
-    [NATIVE_ESTIMATE] = {"estimate_s", false, FIELD_NUMBER},
-    [NATIVE_DEADLINE] = {"deadline_s", false, FIELD_NUMBER},
-    [NATIVE_AFTER] = {"after", false, FIELD_NUMBER_OR_TEXT},
-    [NATIVE_ARRAY] = {"array", false, FIELD_NUMBER_OR_TEXT},
-    [NATIVE_ARRAY_MAX] = {"array_max", false, FIELD_NUMBER},
-    [NATIVE_NODE_SELECTOR] = {"node_selector", false, FIELD_TEXT},
-    [NATIVE_TOLERATIONS] = {"tolerations", false, FIELD_TEXT},
-    [NATIVE_PREEMPTION_DELAY] = {"preemption_delay_s", false, FIELD_NUMBER},
-    [NATIVE_STALE_AFTER] = {"stale_after_s", false, FIELD_NUMBER_OR_TEXT},
-    [NATIVE_WAIT] = {"wait_s", false, FIELD_NUMBER},
-    [NATIVE_FAILED] = {"failed_attempts_s", false, FIELD_NUMBER_OR_TEXT},
-    [NATIVE_SENSITIVITY] = {"sensitivity", false, FIELD_TEXT},
-};
+/* ---- the table ---- */
+
+#define KIND_INT      FIELD_NUMBER
+#define KIND_MILLI    FIELD_NUMBER
+#define KIND_BOOL     FIELD_BOOL
+#define KIND_NAME     FIELD_TEXT
+#define KIND_TIME     FIELD_NUMBER
+#define KIND_PATIENCE FIELD_NUMBER_OR_TEXT
+
+#define COLUMN(ID, KEY, FORM, ...)           [NATIVE_##ID] = {JOB_KEY_##FORM(KEY), false, KIND_##FORM},
+#define OWN_COLUMN(ID, KEY, KIND, NEED, ...) [NATIVE_##ID] = {KEY, NEED, KIND},
+const struct column native_columns[NATIVE_FIELD_COUNT] = {JOB_TEXT(COLUMN, JOB_TEXT_NONE, COLUMN, OWN_COLUMN)};
+
+#define JOB_ROW(ID, ...)   [NATIVE_##ID] = JOB_TEXT_ROW(struct job, false, ID, __VA_ARGS__),
+#define TRUTH_ROW(ID, ...) [NATIVE_##ID] = JOB_TEXT_ROW(struct job_truth, true, ID, __VA_ARGS__),
+const struct job_text native_texts[NATIVE_FIELD_COUNT] = {JOB_TEXT(JOB_ROW, JOB_TEXT_NONE, TRUTH_ROW, JOB_TEXT_NONE)};
 
 enum { FAILURES_MAX = 1000 };
 
@@ -60,56 +35,42 @@ static void id_read(const struct reader *reader, const struct field *field, stru
         job->name = arena_copy(reader->arena, field->value);
 }
 
-static struct error priority_read(const struct line *line, const struct field *fields, struct job *job)
-{
-    int64_t priority = job->priority;
-    TRY(field_int(line, &fields[NATIVE_PRIORITY], INT32_MIN, INT32_MAX, &priority));
-    job->priority = (int32_t)priority;
-    job->is_firm_by_priority = !field_is_set(&fields[NATIVE_PREEMPTIBLE]);
-    return field_bool(line, &fields[NATIVE_PREEMPTIBLE], &job->is_preemptible);
-}
+/* ---- fields that are numbers in their struct ---- */
 
-static struct error patience_read(const struct line *line, const struct field *fields, struct job *job)
-{
-    const struct field *stale = &fields[NATIVE_STALE_AFTER];
-    TRY(field_seconds(line, &fields[NATIVE_PREEMPTION_DELAY], &job->preemption_delay));
-    if (field_is_set(stale) && text_is(stale->value, "never")) {
-        job->stale_after = TIME_NEVER;
-        return ERROR_OK;
+#define SET_INT(field, low, high, names)   TRY(field_set_int(line, field, low, high, &value))
+#define SET_MILLI(field, low, high, names) TRY(field_set_scaled(line, field, GPU_MILLI, low, high, &value))
+#define SET_BOOL(field, low, high, names)                                                                              \
+    TRY(field_set_bool(line, field, &is));                                                                             \
+    value = is
+#define SET_NAME(field, low, high, names)                                                                              \
+    TRY(field_set_choice(line, field, names, &choice));                                                                \
+    value = choice
+#define SET_TIME(field, low, high, names)                                                                              \
+    TRY(field_set_seconds(line, field, &value));                                                                       \
+    if (value < (low))                                                                                                 \
+    return field_error(line, field, "more than 0")
+#define SET_PATIENCE(field, low, high, names)                                                                          \
+    value = TIME_NEVER;                                                                                                \
+    if (!text_is((field)->value, "never"))                                                                             \
+    TRY(field_set_seconds(line, field, &value))
+
+#define SET(base, ID, FORM, PLACE, LOW, HIGH, NAMES)                                                                   \
+    if (field_is_set(&fields[NATIVE_##ID])) {                                                                          \
+        SET_##FORM(&fields[NATIVE_##ID], LOW, HIGH, NAMES);                                                            \
+        row->base.PLACE = (__typeof__(row->base.PLACE))value;                                                          \
     }
-    return field_seconds(line, stale, &job->stale_after);
-}
+#define SET_JOB(ID, KEY, FORM, PLACE, LOW, HIGH, USUAL, NAMES, ...)   SET(job, ID, FORM, PLACE, LOW, HIGH, NAMES)
+#define SET_TRUTH(ID, KEY, FORM, PLACE, LOW, HIGH, USUAL, NAMES, ...) SET(truth, ID, FORM, PLACE, LOW, HIGH, NAMES)
 
-static struct error times_read(const struct line *line, const struct field *fields, struct trace_row *row)
+static struct error numbers_read(const struct line *line, const struct field *fields, struct trace_row *row)
 {
-    struct checkpoint_plan *plan = &row->job.checkpoint;
-    TRY(field_seconds(line, &fields[NATIVE_SUBMIT], &row->job.submit));
-    TRY(field_seconds(line, &fields[NATIVE_DURATION], &row->truth.duration));
-    TRY(field_seconds(line, &fields[NATIVE_LIMIT], &row->job.limit));
-    if (row->job.limit == 0)
-        return field_error(line, &fields[NATIVE_LIMIT], "more than 0");
-    TRY(field_seconds(line, &fields[NATIVE_ESTIMATE], &row->job.estimate));
-    TRY(field_seconds(line, &fields[NATIVE_DEADLINE], &row->job.deadline));
+    int64_t value;
+    int choice = 0;
+    bool is = false;
+    JOB_TEXT(SET_JOB, JOB_TEXT_NONE, SET_TRUTH, JOB_TEXT_NONE)
+    row->job.is_firm_by_priority = !field_is_set(&fields[NATIVE_PREEMPTIBLE]);
     if (row->job.deadline <= row->job.submit)
         return field_error(line, &fields[NATIVE_DEADLINE], "later than 'submit_s'");
-    TRY(field_seconds(line, &fields[NATIVE_WAIT], &row->truth.recorded_wait));
-    TRY(field_seconds(line, &fields[NATIVE_CHECKPOINT_INTERVAL], &plan->interval));
-    TRY(field_seconds(line, &fields[NATIVE_CHECKPOINT_DURATION], &plan->duration));
-    return field_seconds(line, &fields[NATIVE_RESTART], &plan->restart);
-}
-
-static struct error truth_read(const struct line *line, const struct field *fields, struct job_truth *truth)
-{
-    int outcome = truth->outcome;
-    int64_t sm_active = truth->sm_active_milli, bandwidth = truth->bandwidth_milli, would_do = truth->would_do_milli;
-    TRY(field_choice(line, &fields[NATIVE_OUTCOME], job_outcome_names, &outcome));
-    TRY(field_scaled(line, &fields[NATIVE_SM_ACTIVE], GPU_MILLI, 0, GPU_MILLI, &sm_active));
-    TRY(field_scaled(line, &fields[NATIVE_MEMORY_BANDWIDTH], GPU_MILLI, 0, GPU_MILLI, &bandwidth));
-    TRY(field_scaled(line, &fields[NATIVE_WOULD_DO], GPU_MILLI, 1, GPU_MILLI, &would_do));
-    truth->outcome = (uint8_t)outcome;
-    truth->sm_active_milli = (uint16_t)sm_active;
-    truth->bandwidth_milli = (uint16_t)bandwidth;
-    truth->would_do_milli = (uint16_t)would_do;
     return ERROR_OK;
 }
 
@@ -188,15 +149,11 @@ struct error native_row_class(const struct reader *reader, const struct line *li
 struct error native_row_facts(struct reader *reader, const struct line *line, const struct field *fields,
                               struct trace_row *row)
 {
-    int class = row->job.class;
     if (field_is_set(&fields[NATIVE_GPU_CLASS]))
         reason_tally_add(&reader->unread, READER_LOSES_CLASS);
-    TRY(times_read(line, fields, row));
-    TRY(field_choice(line, &fields[NATIVE_CLASS], job_class_names, &class));
-    row->job.class = (uint8_t) class;
-    TRY(priority_read(line, fields, &row->job));
-    TRY(patience_read(line, fields, &row->job));
-    TRY(truth_read(line, fields, &row->truth));
+    TRY(field_seconds(line, &fields[NATIVE_SUBMIT], &row->job.submit));
+    TRY(field_seconds(line, &fields[NATIVE_DURATION], &row->truth.duration));
+    TRY(numbers_read(line, fields, row));
     TRY(native_row_class(reader, line, &fields[NATIVE_WORKLOAD_CLASS], &row->truth));
     TRY(communication_field_read(reader, line, &fields[NATIVE_SENSITIVITY], &row->job));
     TRY(field_utf8(line, &fields[NATIVE_JOB_ID]));

@@ -1,56 +1,22 @@
-/* workloads/readers/native_row.h -- the native names of a job's fields, and a job made of them; used for native CSV and
- * JSON lines.  workloads/README.md explains each field.
+/* workloads/readers/native_row.h -- the native names of a job's fields (workloads/job_text.h), and a job made of them;
+ * used for native CSV, JSON lines and tables with a map of their columns.
  */
 #ifndef WORKLOADS_READERS_NATIVE_ROW_H
 #define WORKLOADS_READERS_NATIVE_ROW_H
 
+#include "workloads/job_text.h"
 #include "workloads/readers/reader.h"
 #include "workloads/request/ask.h"
 
-enum native_field {
-    NATIVE_JOB_ID,
-    NATIVE_SUBMIT,
-    NATIVE_DURATION,
-    NATIVE_GPUS,
-    NATIVE_NODES,
-    NATIVE_GPU_FRACTION,
-    NATIVE_GPU_MEMORY,
-    NATIVE_MIG,
-    NATIVE_GPU_CLASS,
-    NATIVE_CPUS,
-    NATIVE_MEMORY,
-    NATIVE_MIN_MEMBERS,
-    NATIVE_GPU_MODEL,
-    NATIVE_QUEUE,
-    NATIVE_USER,
-    NATIVE_CLASS,
-    NATIVE_WORKLOAD_CLASS,
-    NATIVE_PRIORITY,
-    NATIVE_PREEMPTIBLE,
-    NATIVE_LIMIT,
-    NATIVE_OUTCOME,
-    NATIVE_SM_ACTIVE,
-    NATIVE_MEMORY_BANDWIDTH,
-    NATIVE_WOULD_DO,
-    NATIVE_CHECKPOINT_INTERVAL,
-    NATIVE_CHECKPOINT_DURATION,
-    NATIVE_RESTART,
-    NATIVE_ESTIMATE,
-    NATIVE_DEADLINE,
-    NATIVE_AFTER,
-    NATIVE_ARRAY,
-    NATIVE_ARRAY_MAX,
-    NATIVE_NODE_SELECTOR,
-    NATIVE_TOLERATIONS,
-    NATIVE_PREEMPTION_DELAY,
-    NATIVE_STALE_AFTER,
-    NATIVE_WAIT,
-    NATIVE_FAILED,      /* run times of earlier attempts, which failed: "60;7.5" */
-    NATIVE_SENSITIVITY, /* of JSON lines: json_communication.h */
-    NATIVE_FIELD_COUNT
-};
+#define NATIVE_ID(ID, ...) NATIVE_##ID,
+/* Columns, in the order of a native file: those of workloads/job_text.h that traces have. */
+enum native_field { JOB_TEXT(NATIVE_ID, JOB_TEXT_NONE, NATIVE_ID, NATIVE_ID) NATIVE_FIELD_COUNT };
+#undef NATIVE_ID
 
 extern const struct column native_columns[NATIVE_FIELD_COUNT];
+
+/* The columns that are numbers in a struct; `at.bytes` is 0 for the others. */
+extern const struct job_text native_texts[NATIVE_FIELD_COUNT];
 
 /* Read all fields but the request, which the job has already, and enter the job into reader->ids.  fields: by enum
  * native_field. */
