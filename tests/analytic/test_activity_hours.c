@@ -6,12 +6,8 @@
  * the integral of a job's row is that of its process from 0 to run_s, whatever the scheduler did.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "policies/order/orders.h"
@@ -53,9 +49,8 @@ static void sum_rows(const struct run_log *log, double *active_s, double *idle_s
 }
 
 /* 40 notebooks of 20 days on a GPU each: the shares of the closed form, within 99 % intervals over the notebooks. */
-static void test_renewal(void **state)
+TEST(test_renewal)
 {
-    (void)state;
     enum { COUNT = 40 };
     struct arena arena = {0};
     struct run_job jobs[COUNT];
@@ -107,9 +102,8 @@ static void check_walk(const struct run_setup *setup, const struct run_job *made
 }
 
 /* Priorities evict and the run is cut off; every row is as its process says, and the timeline as the rows. */
-static void test_evicted(void **state)
+TEST(test_evicted)
 {
-    (void)state;
     enum { COUNT = 120 };
     struct arena arena = {0};
     struct run_job jobs[COUNT];
@@ -146,10 +140,4 @@ static void test_evicted(void **state)
     run_log_free(log);
     cluster_free((struct cluster *)(uintptr_t)setup.cluster);
     arena_release(&arena);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_renewal), cmocka_unit_test(test_evicted)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

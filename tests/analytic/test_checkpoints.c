@@ -9,12 +9,8 @@
  * The job runs in the engine, under a program that decides in place of the scheduler: it starts the job, and evicts it
  * without a grace when an interruption comes. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "tests/support/interval.h"
@@ -246,10 +242,9 @@ static void check_row(const struct cluster *cluster, double w, double u0, bool i
     }
 }
 
-static void work_over_time_is_the_closed_form(void **state)
+TEST(work_over_time_is_the_closed_form)
 {
     struct cluster *cluster = one_node();
-    (void)state;
     for (double w = 1e-4 * MTBF_S; w < 0.2 * MTBF_S; w *= 10)
         for (int restarts = 0; restarts < 2; restarts++)
             check_row(cluster, w, restarts * w, false);
@@ -257,17 +252,9 @@ static void work_over_time_is_the_closed_form(void **state)
 }
 
 /* The same through the storage: a node writes and loads at 2 GB/s, and a quarter of the restart is the load. */
-static void so_it_is_through_the_storage(void **state)
+TEST(so_it_is_through_the_storage)
 {
     struct cluster *cluster = one_node();
-    (void)state;
     check_row(cluster, 1e-2 * MTBF_S, 4e-2 * MTBF_S, true);
     cluster_free(cluster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(work_over_time_is_the_closed_form),
-                                       cmocka_unit_test(so_it_is_through_the_storage)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,13 +12,8 @@
  *
  * Seeds 1 to 8, taken before the first run and kept; the intervals are of 99 %. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "tests/support/interval.h"
@@ -143,9 +138,8 @@ static void near(const char *law, double value, double wanted, double part)
 
 /* ---- The laws ---- */
 
-static void one_user_makes_a_job_per_cycle(void **state)
+TEST(one_user_makes_a_job_per_cycle)
 {
-    (void)state;
     const double scales[] = {0.25, 1, 3};
     for (size_t i = 0; i < sizeof scales / sizeof scales[0]; i++) {
         const struct network network = {1, 100, 50, false, scales[i]};
@@ -155,9 +149,8 @@ static void one_user_makes_a_job_per_cycle(void **state)
     }
 }
 
-static void a_full_server_bounds_waits_by_the_number_of_users(void **state)
+TEST(a_full_server_bounds_waits_by_the_number_of_users)
 {
-    (void)state;
     for (uint32_t users = 2; users <= USERS_MAX; users++) {
         const struct network network = {users, 100, 50, false, 1};
         const struct seen seen = run(&network, 1);
@@ -179,9 +172,8 @@ static struct seen mean_values(const struct network *network)
     return wanted;
 }
 
-static void exponential_users_obey_mean_value_analysis(void **state)
+TEST(exponential_users_obey_mean_value_analysis)
 {
-    (void)state;
     const struct network networks[] = {{4, 1000, 5000, true, 1}, {12, 1000, 8000, true, 1}, {8, 1000, 8000, true, 2}};
     for (size_t i = 0; i < sizeof networks / sizeof networks[0]; i++) {
         double x[SEED_COUNT], r[SEED_COUNT], cycle[SEED_COUNT];
@@ -218,12 +210,4 @@ static int tear_down(void **state)
     return scratch_remove(state);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_user_makes_a_job_per_cycle),
-        cmocka_unit_test(a_full_server_bounds_waits_by_the_number_of_users),
-        cmocka_unit_test(exponential_users_obey_mean_value_analysis),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_GROUP(set_up, tear_down)

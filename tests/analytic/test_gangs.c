@@ -1,11 +1,6 @@
 /* Gangs, elastic jobs, dependencies and arrays under the real scheduler, against closed forms: when two gangs that
  * take what they find block each other, when a job that grows or shrinks ends, when chains and arrays are over. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/gang/gangs.h"
 #include "policies/order/orders.h"
@@ -47,9 +42,8 @@ static struct run_setup open_hoard(uint32_t nodes)
 }
 
 /* On 32 to 62 nodes each takes half of them, waits for the other's, and idles until the run is cut off. */
-static void test_deadlock(void **state)
+TEST(test_deadlock)
 {
-    (void)state;
     const struct run_job jobs[] = {run_job_make(0, S(4 * HOUR_S), 32, 8), run_job_make(0, S(4 * HOUR_S), 32, 8)};
     for (uint32_t nodes = 32; nodes <= 62; nodes += 10) {
         struct run_setup setup = open_hoard(nodes);
@@ -72,9 +66,8 @@ static void test_deadlock(void **state)
 }
 
 /* From 63 nodes on the first gets its last member, runs, and leaves its nodes to the second. */
-static void test_no_deadlock_with_one_more(void **state)
+TEST(test_no_deadlock_with_one_more)
 {
-    (void)state;
     const struct run_job jobs[] = {run_job_make(0, S(4 * HOUR_S), 32, 8), run_job_make(0, S(4 * HOUR_S), 32, 8)};
     struct run_setup setup = open_hoard(63);
     struct run_log *log = run_jobs(&setup, jobs, COUNT_OF(jobs));
@@ -86,9 +79,8 @@ static void test_no_deadlock_with_one_more(void **state)
 }
 
 /* All or nothing: one after the other, and no GPU is held in vain. */
-static void test_all_or_nothing(void **state)
+TEST(test_all_or_nothing)
 {
-    (void)state;
     const struct run_job jobs[] = {run_job_make(0, S(4 * HOUR_S), 32, 8), run_job_make(0, S(4 * HOUR_S), 32, 8)};
     struct run_setup setup = open_setup(40);
     struct run_log *log = run_jobs(&setup, jobs, COUNT_OF(jobs));
@@ -110,9 +102,8 @@ static struct run_job elastic(time_ns duration)
 }
 
 /* Two of four nodes are taken until 300 s: W = 4000 member-s, 600 of them by then, the rest by fours. */
-static void test_grows_when_there_is_space(void **state)
+TEST(test_grows_when_there_is_space)
 {
-    (void)state;
     struct run_setup setup = open_setup(4);
     const struct run_job jobs[] = {run_job_make(0, S(300), 2, 8), elastic(S(1000))};
     struct run_log *log = run_jobs(&setup, jobs, COUNT_OF(jobs));
@@ -127,9 +118,8 @@ static void test_grows_when_there_is_space(void **state)
 
 /* At 300 s two members go for a job of higher priority, after a checkpoint of 20 s; they come back when it ends, at
  * 420: 1200 member-s, 200 by twos until then, 2600 by fours. */
-static void test_shrinks_for_others(void **state)
+TEST(test_shrinks_for_others)
 {
-    (void)state;
     struct run_setup setup = open_setup(4);
     struct run_job jobs[] = {elastic(S(1000)), run_job_make(S(300), S(100), 2, 8)};
     jobs[0].job.checkpoint = (struct checkpoint_plan){.duration = S(20), .restart = S(500)};
@@ -152,9 +142,8 @@ static void test_shrinks_for_others(void **state)
 
 /* ---- Dependencies and arrays -------------------------------------------------------------------- */
 
-static void test_chain(void **state)
+TEST(test_chain)
 {
-    (void)state;
     static const struct job_after ok0 = {0, AFTER_OK}, any1 = {1, AFTER_ANY}, not1 = {1, AFTER_NOT_OK},
                                   ok1 = {1, AFTER_OK};
     struct run_job jobs[5];
@@ -181,9 +170,8 @@ static void test_chain(void **state)
 }
 
 /* Seven elements of 100 s, three at a time, on a cluster that would hold them all: 3 + 3 + 1. */
-static void test_array(void **state)
+TEST(test_array)
 {
-    (void)state;
     struct run_job jobs[7];
     for (uint32_t i = 0; i < COUNT_OF(jobs); i++) {
         jobs[i] = run_job_make(0, S(100), 1, 1);
@@ -195,18 +183,4 @@ static void test_array(void **state)
     for (uint32_t i = 0; i < COUNT_OF(jobs); i++)
         assert_int_equal(log->jobs[i].start, S(100 * (i / 3)));
     close_setup(&setup, log);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_deadlock),
-        cmocka_unit_test(test_no_deadlock_with_one_more),
-        cmocka_unit_test(test_all_or_nothing),
-        cmocka_unit_test(test_grows_when_there_is_space),
-        cmocka_unit_test(test_shrinks_for_others),
-        cmocka_unit_test(test_chain),
-        cmocka_unit_test(test_array),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

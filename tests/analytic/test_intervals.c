@@ -1,13 +1,8 @@
 /* How often an interval of 95 % holds the true mean: Student's t, the bootstrap, Fieller's ratio, batch means. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <gsl/gsl_randist.h>
 
 #include "base/random.h"
@@ -51,9 +46,8 @@ static struct coverage cover(size_t n, bool is_skewed, size_t runs)
     return (struct coverage){(double)t / (double)runs, (double)bootstrap / (double)runs, (double)ratio / (double)runs};
 }
 
-static void test_coverage_of_paired_intervals(void **state)
+TEST(test_coverage_of_paired_intervals)
 {
-    (void)state;
     const size_t runs = test_is_full() ? 20000 : 2000;
     static const size_t counts[] = {5, 10, 20, 40};
     for (int skewed = 0; skewed < 2; skewed++)
@@ -89,9 +83,8 @@ static void cover_series(double phi, size_t runs, double *shown, double *held)
     *held = (double)with_truth / (double)with_interval;
 }
 
-static void test_coverage_of_batch_means(void **state)
+TEST(test_coverage_of_batch_means)
 {
-    (void)state;
     static const double phis[] = {0, 0.5, 0.9, 0.97};
     const size_t runs = test_is_full() ? 10000 : 500;
     for (size_t i = 0; i < 4; i++) {
@@ -129,9 +122,8 @@ static void cover_queue(size_t count, size_t runs, double *shown, double *held)
     *held = (double)with_truth / (double)with_interval;
 }
 
-static void test_coverage_of_queue_times(void **state)
+TEST(test_coverage_of_queue_times)
 {
-    (void)state;
     static const struct {
         size_t count;
         double least; /* three standard errors of 300 runs below what docs/statistics.md tells */
@@ -146,14 +138,4 @@ static void test_coverage_of_queue_times(void **state)
             of[i].count, 100 * shown, 100 * held);
         assert_true(shown > 0.85 && held > of[i].least);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_coverage_of_paired_intervals),
-        cmocka_unit_test(test_coverage_of_batch_means),
-        cmocka_unit_test(test_coverage_of_queue_times),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,12 +9,8 @@
  * 4,000 of them are over 100 mean durations, and a loss system forgets its start within a few.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <gsl/gsl_randist.h>
 
 #include "base/random.h"
@@ -167,30 +163,17 @@ static void check(enum duration duration)
     assert_true(is_good);
 }
 
-static void test_exponential(void **state)
+TEST(test_exponential)
 {
-    (void)state;
     check(EXPONENTIAL);
 }
 
-static void test_constant(void **state)
+TEST(test_constant)
 {
-    (void)state;
     check(CONSTANT);
 }
 
-static void test_lognormal(void **state)
+TEST(test_lognormal)
 {
-    (void)state;
     check(LOGNORMAL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exponential),
-        cmocka_unit_test(test_constant),
-        cmocka_unit_test(test_lognormal),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

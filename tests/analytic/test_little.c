@@ -6,12 +6,8 @@
  * workloads under every preset, with evictions, rejections and jobs cut off by the end of the run.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "policies/placement/placements.h"
@@ -202,31 +198,18 @@ static struct seen check_preset(const char *preset, unsigned request_classes)
 
 static const unsigned everything = RANDOM_SINGLE | RANDOM_GANG | RANDOM_FLAT | RANDOM_SHARE | RANDOM_GROUPS;
 
-static void test_fifo(void **state)
+TEST(test_fifo)
 {
-    (void)state;
     check_preset("fifo", everything);
 }
 
-static void test_priority(void **state)
+TEST(test_priority)
 {
-    (void)state;
     check_preset("priority", everything);
 }
 
-static void test_windtunnel(void **state)
+TEST(test_windtunnel)
 {
-    (void)state;
     assert_true(check_preset("windtunnel", everything).evictions > 0);
     assert_true(check_preset("windtunnel", RANDOM_GANG).evictions > 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fifo),
-        cmocka_unit_test(test_priority),
-        cmocka_unit_test(test_windtunnel),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,13 +4,9 @@
  * does.  Differences are normal; and, to see what the theory does not promise, of other shapes.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_randist.h>
 
@@ -32,9 +28,8 @@ static size_t draws(void)
 
 /* Jennison and Turnbull, Group Sequential Methods (1999), tables 2.1 and 2.3, alpha = 0.05: the constants of Pocock,
  * c at every look, and of O'Brien and Fleming, c sqrt(K / k) at look k.  They have three digits after the point. */
-static void test_error_of_published_bounds(void **state)
+TEST(test_error_of_published_bounds)
 {
-    (void)state;
     static const double pocock[] = {1.960, 2.178, 2.289, 2.361, 2.413}, fleming[] = {1.960, 1.977, 2.004, 2.024, 2.040};
     for (size_t count = 1; count <= 5; count++) {
         struct looks looks = {.count = count};
@@ -49,9 +44,8 @@ static void test_error_of_published_bounds(void **state)
     }
 }
 
-static void test_levels_spend_all_of_alpha(void **state)
+TEST(test_levels_spend_all_of_alpha)
 {
-    (void)state;
     static const double alphas[] = {0.0002, 0.005, 0.05, 0.2};
     for (size_t n_max = 1; n_max <= 100; n_max += n_max < 16 ? 1 : 7) {
         const struct looks looks = looks_up_to(n_max);
@@ -78,9 +72,8 @@ static void assert_looks(size_t n_max, size_t count, const size_t *n)
         assert_int_equal(looks.n[i], n[i]);
 }
 
-static void test_looks_up_to(void **state)
+TEST(test_looks_up_to)
 {
-    (void)state;
     assert_looks(40, 4, (const size_t[]){5, 10, 20, 40});
     assert_looks(60, 5, (const size_t[]){5, 10, 20, 40, 60});
     assert_looks(50, 4, (const size_t[]){5, 10, 20, 50});
@@ -148,9 +141,8 @@ static double share(const struct outcome *outcome)
     return (double)outcome->marks / (double)outcome->runs;
 }
 
-static void test_false_alarms_of_normal_differences(void **state)
+TEST(test_false_alarms_of_normal_differences)
 {
-    (void)state;
     const struct outcome few = simulate(SHAPE_NORMAL, 0, 200, 0), many = simulate(SHAPE_NORMAL, 0, draws(), 1);
     printf("note: without effect: %zu false alarms in 200 comparisons, %.2f %% of %zu\n", few.marks, 100 * share(&many),
            many.runs);
@@ -160,9 +152,8 @@ static void test_false_alarms_of_normal_differences(void **state)
     assert_true(fabs(share(&many) - ALPHA) < 4 * error + 0.003);
 }
 
-static void test_false_alarms_of_other_shapes(void **state)
+TEST(test_false_alarms_of_other_shapes)
 {
-    (void)state;
     const struct outcome heavy = simulate(SHAPE_HEAVY, 0, draws(), 2), skewed = simulate(SHAPE_SKEWED, 0, draws(), 3);
     printf("note: false alarms of differences that are no normal ones: %s %.1f %%, %s %.1f %%\n",
            shape_names[SHAPE_HEAVY], 100 * share(&heavy), shape_names[SHAPE_SKEWED], 100 * share(&skewed));
@@ -170,9 +161,8 @@ static void test_false_alarms_of_other_shapes(void **state)
     assert_true(share(&skewed) < 0.15); /* docs/statistics.md warns of it */
 }
 
-static void test_power(void **state)
+TEST(test_power)
 {
-    (void)state;
     static const double effects[] = {0.3, 0.5, 0.8, 1.2}, least[] = {0.38, 0.82, 0.99, 0.999};
     for (size_t i = 0; i < 4; i++) {
         const struct outcome outcome = simulate(SHAPE_NORMAL, effects[i], draws() / 4, 10 + i);
@@ -187,9 +177,8 @@ static void test_power(void **state)
 /* ---- Gates: wrong verdicts ---- */
 
 /* Gates whose truth is on their bound: either verdict is wrong.  Holm keeps that any of them errs within alpha. */
-static void test_wrong_verdicts_of_a_set_of_gates(void **state)
+TEST(test_wrong_verdicts_of_a_set_of_gates)
 {
-    (void)state;
     const struct gate gate = {.of = {.metric = "queue_time_p95_s"},
                               .unit = "s",
                               .better = BETTER_LOWER,
@@ -226,18 +215,4 @@ static void test_wrong_verdicts_of_a_set_of_gates(void **state)
            runs);
     assert_true(rate < ALPHA + 4 * error);
     assert_true(rate > ALPHA - 4 * error - 0.005); /* Holm loses little on three independent gates */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_error_of_published_bounds),
-        cmocka_unit_test(test_levels_spend_all_of_alpha),
-        cmocka_unit_test(test_looks_up_to),
-        cmocka_unit_test(test_false_alarms_of_normal_differences),
-        cmocka_unit_test(test_false_alarms_of_other_shapes),
-        cmocka_unit_test(test_power),
-        cmocka_unit_test(test_wrong_verdicts_of_a_set_of_gates),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
 /* workloads/models/lublin.json against the published constants, computed in another way: as lublin99.c of the Parallel
  * Workloads Archive draws (U. Lublin, D. Feitelson, J. Parallel and Distributed Computing 63(11), 2003), and by
  * integration over its densities. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <gsl/gsl_integration.h>
 #include <gsl/gsl_randist.h>
 #include <math.h>
@@ -66,14 +61,13 @@ static struct sizes sizes_by_rule(void)
     return sum;
 }
 
-static void test_sizes(void **state)
+TEST(test_sizes)
 {
     struct arena arena = {0};
     const struct load_model *model = lublin(&arena);
     const struct load_stream *stream = &model->streams[0];
     const struct sizes is = sizes_by_rule();
     double whole = 0, one = 0, powers = 0;
-    (void)state;
     for (uint32_t i = 0; i < stream->kind_count; i++) {
         const double size = load_kind_gpus(&stream->kinds[i]), log_size = log2(size);
         whole += stream->kinds[i].weight;
@@ -120,13 +114,12 @@ static double run_time_moment(double size, double power)
            (p * integral(a1, b1, 0, too_much_time) + (1 - p) * integral(a2, b2, 0, too_much_time));
 }
 
-static void test_run_times(void **state)
+TEST(test_run_times)
 {
     struct arena arena = {0};
     const struct load_model *model = lublin(&arena);
     const struct load_stream *stream = &model->streams[0];
     double mean = 0, work = 0;
-    (void)state;
     for (uint32_t i = 0; i < stream->kind_count; i++) {
         const double size = load_kind_gpus(&stream->kinds[i]), seconds = run_time_moment(size, 1);
         assert_true(fabs(distribution_mean(&stream->kinds[i].run_time, size) / seconds - 1) < 1e-6);
@@ -139,13 +132,12 @@ static void test_run_times(void **state)
     arena_release(&arena);
 }
 
-static void test_arrivals(void **state)
+TEST(test_arrivals)
 {
     struct arena arena = {0};
     const struct load_model *model = lublin(&arena);
     const double mean_s =
         integral(aarr * arar, barr, 1, too_much_arrive_time) / integral(aarr * arar, barr, 0, too_much_arrive_time);
-    (void)state;
     assert_true(fabs(load_model_moments(model).jobs_per_day / (86400 / mean_s) - 1) < 1e-6);
     arena_release(&arena);
 }
@@ -183,7 +175,7 @@ static struct drawn drawn_by_rule(void)
 }
 
 /* Standard errors by the model: size 44 / sqrt(n), log of run time 3 / sqrt(n): five of both samples together. */
-static void test_draws(void **state)
+TEST(test_draws)
 {
     struct arena arena = {0};
     const struct load_model *model = lublin(&arena);
@@ -195,7 +187,6 @@ static void test_draws(void **state)
     struct job_truth truth;
     struct load_origin origin;
     int count = 0;
-    (void)state;
     while (load_draw_next(draw, &job, &truth, &origin)) {
         const double size = (double)job_gpu_milli(&job) / GPU_MILLI;
         sum.size += size / JOBS;
@@ -209,15 +200,4 @@ static void test_draws(void **state)
     assert_true(fabs(sum.log_run - rule.log_run) < 5 * 3 * sqrt(2.0 / JOBS));
     load_draw_free(draw);
     arena_release(&arena);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_run_times),
-        cmocka_unit_test(test_arrivals),
-        cmocka_unit_test(test_draws),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

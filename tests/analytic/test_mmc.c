@@ -14,12 +14,8 @@
  * for faults of another kind, and is ten times slower: it runs the first case alone.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <gsl/gsl_randist.h>
 
 #include "base/random.h"
@@ -216,47 +212,40 @@ static void check(const struct mmc *mmc)
     assert_true(is_good);
 }
 
-static void test_8_at_70(void **state)
+TEST(test_8_at_70)
 {
-    (void)state;
     check(&(struct mmc){8, 1, 0.70, 1, 0});
 }
 
-static void test_8_at_90(void **state)
+TEST(test_8_at_90)
 {
-    (void)state;
     check(&(struct mmc){1, 8, 0.90, 1, 1});
 }
 
-static void test_8_at_95(void **state)
+TEST(test_8_at_95)
 {
-    (void)state;
     check(&(struct mmc){8, 1, 0.95, 4, 2});
 }
 
-static void test_64_at_90(void **state)
+TEST(test_64_at_90)
 {
-    (void)state;
     check(&(struct mmc){8, 8, 0.90, 1, 3});
 }
 
-static void test_64_at_95(void **state)
+TEST(test_64_at_95)
 {
-    (void)state;
     check(&(struct mmc){64, 1, 0.95, 16, 4});
 }
 
-static void test_500_at_95(void **state)
+TEST(test_500_at_95)
 {
-    (void)state;
     check(&(struct mmc){125, 4, 0.95, 10, 5});
 }
 
 /* The formulas themselves, by hand: C(1, a) = a; C(2, 1) = 1/3; the median of M/M/1 at 80 % is ln(1.6) / (mu -
  * lambda). */
-static void test_closed_forms(void **state)
+TEST(test_closed_forms)
 {
-    (void)state;
     double figures[FIGURE_COUNT];
     assert_true(fabs(erlang_c(1, 0.8) - 0.8) < 1e-12);
     assert_true(fabs(erlang_c(2, 1.0) - 1.0 / 3) < 1e-12);
@@ -264,14 +253,4 @@ static void test_closed_forms(void **state)
     assert_true(fabs(figures[0] - 4 * SERVICE_S) < 1e-6); /* rho / (1 - rho) services */
     assert_true(fabs(figures[2] - log(1.6) * 5 * SERVICE_S) < 1e-6);
     assert_true(fabs(figures[3] - log(80) * 5 * SERVICE_S) < 1e-6);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_closed_forms), cmocka_unit_test(test_8_at_70),  cmocka_unit_test(test_8_at_90),
-        cmocka_unit_test(test_8_at_95),      cmocka_unit_test(test_64_at_90), cmocka_unit_test(test_64_at_95),
-        cmocka_unit_test(test_500_at_95),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,13 +5,8 @@
  * communication for a part E of its step at its best place (one unit), and hides nothing: with b of 50 GB/s for each
  * GPU its step takes (1 - E) + E 50 / b.  Messages are so long that their latency does not count. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/placement/placements.h"
 #include "tests/support/json_text.h"
@@ -100,9 +95,8 @@ static void check_time(time_ns is, double should_s)
 
 static const double oversubscriptions[] = {1, 4, 8};
 
-static void in_one_unit_nothing_is_lost(void **state)
+TEST(in_one_unit_nothing_is_lost)
 {
-    (void)state;
     for (int i = 0; i < 3; i++) {
         const struct run_job jobs[] = {gang(0, LONG_S, 4), gang(0, LONG_S, 4), gang(0, LONG_S, 4)};
         struct run_log *log = run(setup_of(oversubscriptions[i]), jobs, 3);
@@ -115,9 +109,8 @@ static void in_one_unit_nothing_is_lost(void **state)
     }
 }
 
-static void across_units_alone(void **state)
+TEST(across_units_alone)
 {
-    (void)state;
     for (int i = 0; i < 3; i++) {
         const struct run_job jobs[] = {run_job_make(0, S(10 * LONG_S), 2, 8), gang(0, LONG_S, 4)};
         const double step = step_at(alone_gb(oversubscriptions[i]));
@@ -134,9 +127,8 @@ static void across_units_alone(void **state)
 }
 
 /* B comes after LATE_S, does its work beside A, and leaves; A goes on alone. */
-static void across_units_beside_a_neighbour(void **state)
+TEST(across_units_beside_a_neighbour)
 {
-    (void)state;
     for (int i = 0; i < 3; i++) {
         const double r = oversubscriptions[i], alone = step_at(alone_gb(r)), beside = step_at(beside_gb(r));
         const struct run_job jobs[] = {run_job_make(0, S(10 * LONG_S), 2, 8), gang(0, LONG_S, 4),
@@ -152,9 +144,8 @@ static void across_units_beside_a_neighbour(void **state)
     }
 }
 
-static void how_links_are_shared_is_set_by_the_world(void **state)
+TEST(how_links_are_shared_is_set_by_the_world)
 {
-    (void)state;
     const struct run_job jobs[] = {run_job_make(0, S(10 * LONG_S), 2, 8), gang(0, LONG_S, 4), gang(0, LONG_S, 4)};
     const struct run_job silent[] = {jobs[0], run_job_make(0, S(LONG_S), 4, 8), run_job_make(0, S(LONG_S), 4, 8)};
     struct run_setup setup = setup_of(8);
@@ -201,7 +192,7 @@ static double plan_step_s(bool is_spilled)
 }
 
 /* Two members of 4 GPUs of the group: on one node, and with half of each of two nodes taken. */
-static void a_tensor_parallel_group_spilled_over_two_nodes(void **state)
+TEST(a_tensor_parallel_group_spilled_over_two_nodes)
 {
     const struct communication plan = {.has_plan = true,
                                        .plan = {.tp = TP,
@@ -220,7 +211,6 @@ static void a_tensor_parallel_group_spilled_over_two_nodes(void **state)
                                                 .batch = BATCH,
                                                 .micro_batch = 1,
                                                 .virtual_stages = 1}};
-    (void)state;
     for (int is_spilled = 0; is_spilled < 2; is_spilled++) {
         struct run_setup setup = setup_of(1);
         struct run_job jobs[13];
@@ -243,12 +233,11 @@ static void a_tensor_parallel_group_spilled_over_two_nodes(void **state)
 
 /* Alone it would end before its limit.  A neighbour that comes makes it slower, and it is killed, with the work that it
  * did. */
-static void a_gang_slowed_beyond_its_limit_is_killed(void **state)
+TEST(a_gang_slowed_beyond_its_limit_is_killed)
 {
     const double alone = step_at(alone_gb(8)), beside = step_at(beside_gb(8));
     const double limit_s = LONG_S * alone + 1;
     struct run_job jobs[] = {run_job_make(0, S(10 * LONG_S), 2, 8), gang(0, LONG_S, 4), gang(LATE_S, LONG_S, 4)};
-    (void)state;
     jobs[1].job.limit = S(limit_s);
     for (uint32_t count = 2; count <= 3; count++) {
         struct run_setup setup = setup_of(8);
@@ -266,7 +255,7 @@ static void a_gang_slowed_beyond_its_limit_is_killed(void **state)
 
 /* The gang has 20 s left when it is told to leave for a job of higher priority, less than a checkpoint takes, so it
  * works on.  A moment later a neighbour starts and makes it slower: it still ends within the grace. */
-static void a_gang_that_is_slowed_while_it_leaves_has_the_whole_grace(void **state)
+TEST(a_gang_that_is_slowed_while_it_leaves_has_the_whole_grace)
 {
     const double alone = step_at(alone_gb(8)), beside = step_at(beside_gb(8)), left_s = 20, latency_s = 5;
     const double told_s = latency_s + LONG_S * alone - left_s;
@@ -278,7 +267,6 @@ static void a_gang_that_is_slowed_while_it_leaves_has_the_whole_grace(void **sta
                   "'checkpoint', 'grace_s': 300, 'min_runtime_s': 0}, 'actions': ['allocate', 'preempt']}");
     struct error error = ERROR_OK;
     const struct json_value root = json_doc_root(doc, &error);
-    (void)state;
     policy_config_read(&setup.policy, &root);
     assert_string_equal(error_message(&error), "");
     json_doc_free(doc);
@@ -300,9 +288,8 @@ static void a_gang_that_is_slowed_while_it_leaves_has_the_whole_grace(void **sta
 }
 
 /* Of 4 members 3 are there, in one unit: they do three quarters of the work. */
-static void members_that_lack_cost_their_part(void **state)
+TEST(members_that_lack_cost_their_part)
 {
-    (void)state;
     /* The filler leaves nodes 9 to 11, in unit 2. */
     struct run_job jobs[] = {run_job_make(0, S(10 * LONG_S), 9, 8), gang(0, LONG_S, 4)};
     jobs[1].job.first.min_count = 3;
@@ -312,27 +299,10 @@ static void members_that_lack_cost_their_part(void **state)
 }
 
 /* One node in unit 1 and three in unit 2: all go at the pace of the three. */
-static void the_unit_with_most_members_decides(void **state)
+TEST(the_unit_with_most_members_decides)
 {
     const struct run_job jobs[] = {run_job_make(0, S(10 * LONG_S), 7, 8), gang(0, LONG_S, 4)};
     struct run_log *log = run(setup_of(8), jobs, 2);
-    (void)state;
     check_time(log->jobs[1].end, LONG_S * step_at(NODES_PER_UNIT * NIC_GB / 8 / 3));
     run_log_free(log);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(in_one_unit_nothing_is_lost),
-        cmocka_unit_test(across_units_alone),
-        cmocka_unit_test(across_units_beside_a_neighbour),
-        cmocka_unit_test(how_links_are_shared_is_set_by_the_world),
-        cmocka_unit_test(a_tensor_parallel_group_spilled_over_two_nodes),
-        cmocka_unit_test(the_unit_with_most_members_decides),
-        cmocka_unit_test(a_gang_slowed_beyond_its_limit_is_killed),
-        cmocka_unit_test(a_gang_that_is_slowed_while_it_leaves_has_the_whole_grace),
-        cmocka_unit_test(members_that_lack_cost_their_part),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

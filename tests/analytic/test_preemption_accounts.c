@@ -1,12 +1,6 @@
 /* What evictions cost, by hand: attempts, waits, lost GPU time and overhead; and a law for random workloads: the GPU
  * time a job held is the work it kept and what it lost. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/order/orders.h"
 #include "policies/preemption/preemptions.h"
@@ -85,9 +79,8 @@ static void check_account(const struct run_log *log, job_id id, const struct acc
 }
 
 /* It stops at 300, writes for 20, waits 100, restarts for 30 and works the 700 that are left. */
-static void test_saved(void **state)
+TEST(test_saved)
 {
-    (void)state;
     struct run_setup setup = open_setup(1, 8, S(60));
     struct checkpoint_plan plan = {.duration = S(20), .restart = S(30)};
     const struct run_job jobs[] = {make(0, S(1000), LOW, plan), make(S(300), S(100), HIGH, no_plan)};
@@ -112,9 +105,8 @@ static void test_saved(void **state)
 }
 
 /* A checkpoint takes 90, the grace is 60: it works on until 410 and falls back to its own checkpoint at 400. */
-static void test_grace_too_short(void **state)
+TEST(test_grace_too_short)
 {
-    (void)state;
     struct run_setup setup = open_setup(1, 8, S(60));
     struct checkpoint_plan plan = {.interval = S(100), .duration = S(90), .restart = S(30)};
     const struct run_job jobs[] = {make(0, S(1000), LOW, plan), make(S(350), S(100), HIGH, no_plan)};
@@ -134,9 +126,8 @@ static void test_grace_too_short(void **state)
 }
 
 /* It can save when told to, but not in time, and never does by itself: all is lost, at the end of the grace. */
-static void test_grace_too_short_and_no_own_checkpoint(void **state)
+TEST(test_grace_too_short_and_no_own_checkpoint)
 {
-    (void)state;
     struct run_setup setup = open_setup(1, 8, S(60));
     struct checkpoint_plan plan = {.duration = S(90)};
     const struct run_job jobs[] = {make(0, S(1000), LOW, plan), make(S(350), S(100), HIGH, no_plan)};
@@ -146,9 +137,8 @@ static void test_grace_too_short_and_no_own_checkpoint(void **state)
     close_setup(&setup, log);
 }
 
-static void test_no_checkpoint(void **state)
+TEST(test_no_checkpoint)
 {
-    (void)state;
     struct run_setup setup = open_setup(1, 8, S(60));
     const struct run_job jobs[] = {make(0, S(1000), LOW, no_plan), make(S(300), S(100), HIGH, no_plan)};
     struct run_log *log = run_jobs(&setup, jobs, COUNT_OF(jobs));
@@ -166,9 +156,8 @@ static void test_no_checkpoint(void **state)
 }
 
 /* Killed: no grace, so that it falls back to its last periodic checkpoint although it could save in no time. */
-static void test_kill(void **state)
+TEST(test_kill)
 {
-    (void)state;
     struct run_setup setup = open_setup(1, 8, S(60));
     struct checkpoint_plan plan = {.interval = S(100)};
     const struct run_job jobs[] = {make(0, S(1000), LOW, plan), make(S(350), S(100), HIGH, no_plan)};
@@ -183,9 +172,8 @@ static void test_kill(void **state)
 }
 
 /* What is left takes no longer than the checkpoint would: it is let finish. */
-static void test_ends_within_the_grace(void **state)
+TEST(test_ends_within_the_grace)
 {
-    (void)state;
     struct run_setup setup = open_setup(1, 8, S(60));
     struct checkpoint_plan plan = {.duration = S(20), .restart = S(30)};
     for (time_ns left = S(10); left <= S(20); left += S(10)) {
@@ -200,9 +188,8 @@ static void test_ends_within_the_grace(void **state)
 }
 
 /* Evicted again 10 s into its restart: those 10, another checkpoint and a whole restart later on are overhead. */
-static void test_evicted_while_restarting(void **state)
+TEST(test_evicted_while_restarting)
 {
-    (void)state;
     struct run_setup setup = open_setup(1, 8, S(60));
     struct checkpoint_plan plan = {.duration = S(20), .restart = S(30)};
     const struct run_job jobs[] = {make(0, S(1000), LOW, plan), make(S(300), S(100), HIGH, no_plan),
@@ -222,9 +209,8 @@ static void test_evicted_while_restarting(void **state)
 }
 
 /* A limit counts for each attempt.  Killed at 20 s in a restart of 30, it lost those 20 and not 30. */
-static void test_killed_while_restarting(void **state)
+TEST(test_killed_while_restarting)
 {
-    (void)state;
     struct run_setup setup = open_setup(1, 8, S(60));
     struct checkpoint_plan plan = {.duration = S(5), .restart = S(30)};
     struct run_job jobs[] = {make(0, S(1000), LOW, plan), make(S(10), S(100), HIGH, no_plan)};
@@ -246,9 +232,8 @@ static void test_killed_while_restarting(void **state)
 }
 
 /* Cut off while evicted: the first wait is what it was, the total goes on; while leaving: it still runs. */
-static void test_cut_off(void **state)
+TEST(test_cut_off)
 {
-    (void)state;
     struct run_setup setup = open_setup(1, 8, S(60));
     struct checkpoint_plan plan = {.duration = S(20), .restart = S(30)};
     const struct run_job jobs[] = {make(S(5), S(1000), LOW, plan), make(S(300), S(100), HIGH, no_plan)};
@@ -278,9 +263,8 @@ static void test_cut_off(void **state)
 }
 
 /* 64 GPUs lose two days: more milli-GPU nanoseconds than 63 bits hold. */
-static void test_long_losses_of_large_gangs(void **state)
+TEST(test_long_losses_of_large_gangs)
 {
-    (void)state;
     struct run_setup setup = open_setup(8, 8, S(60));
     const int64_t lost_s = 2 * 86400;
     struct run_job jobs[] = {make(0, S(10 * 86400), LOW, no_plan), make(S(lost_s), S(100), HIGH, no_plan)};
@@ -292,9 +276,8 @@ static void test_long_losses_of_large_gangs(void **state)
 }
 
 /* Four GPUs stand free while the other four are being left: idle, but reserved. */
-static void test_reserved(void **state)
+TEST(test_reserved)
 {
-    (void)state;
     struct run_setup setup = open_setup(1, 8, S(60));
     struct checkpoint_plan plan = {.duration = S(20)};
     struct run_job jobs[] = {make(0, S(1000), LOW, plan), make(S(300), S(100), HIGH, no_plan)};
@@ -316,9 +299,8 @@ static void fill_two(struct queue_table *queues)
 
 /* Under fair share the borrower gives back what is owed, and no more: of two alike the one of the later id
  * goes. */
-static void test_reclaim(void **state)
+TEST(test_reclaim)
 {
-    (void)state;
     struct run_setup setup = open_setup(1, 8, S(60));
     struct checkpoint_plan plan = {.duration = S(10)};
     struct run_job jobs[] = {make(0, S(1000), 50, plan), make(0, S(1000), 50, plan), make(S(100), S(50), 50, no_plan)};
@@ -343,9 +325,8 @@ static void test_reclaim(void **state)
 }
 
 /* A victim that was too young is taken as soon as it is ripe. */
-static void test_ripe(void **state)
+TEST(test_ripe)
 {
-    (void)state;
     struct run_setup setup = open_setup(1, 8, S(60));
     struct run_job jobs[] = {make(0, S(1000), LOW, no_plan), make(S(20), S(10), HIGH, no_plan)};
     setup.policy.preempt.preempt_min_runtime = setup.policy.preempt.reclaim_min_runtime = S(60);
@@ -355,9 +336,8 @@ static void test_ripe(void **state)
 }
 
 /* Also one that was decided in the very cycle that asked. */
-static void test_ripe_though_just_decided(void **state)
+TEST(test_ripe_though_just_decided)
 {
-    (void)state;
     struct run_setup setup = open_setup(1, 8, S(60));
     setup.policy.preempt.preempt_min_runtime = setup.policy.preempt.reclaim_min_runtime = S(60);
     struct run_job jobs[] = {make(0, S(1000), LOW, no_plan), make(S(100), S(10), HIGH, no_plan),
@@ -370,9 +350,8 @@ static void test_ripe_though_just_decided(void **state)
 }
 
 /* A victim whose start had been decided but had not taken effect is taken when it has. */
-static void test_victim_that_was_starting(void **state)
+TEST(test_victim_that_was_starting)
 {
-    (void)state;
     struct run_setup setup = open_setup(1, 8, S(60));
     struct run_job jobs[] = {make(0, S(1000), LOW, no_plan), make(S(1), S(10), HIGH, no_plan)};
     setup.world.decision_latency = S(5);
@@ -383,9 +362,8 @@ static void test_victim_that_was_starting(void **state)
 }
 
 /* A victim with two pieces on a node, here of two groups, is one victim. */
-static void test_victim_of_two_pieces(void **state)
+TEST(test_victim_of_two_pieces)
 {
-    (void)state;
     struct run_setup setup = open_setup(1, 8, S(60));
     struct run_job jobs[] = {make(0, S(1000), LOW, no_plan), make(S(300), S(100), HIGH, no_plan)};
     const struct job_group more = {.request = {.gpus = 1}, .count = 4, .min_count = 4};
@@ -442,9 +420,8 @@ static void check_attempts(const struct run_log *log)
     mem_free(evictions);
 }
 
-static void test_conservation(void **state)
+TEST(test_conservation)
 {
-    (void)state;
     uint64_t evictions = 0, seeds = test_is_full() ? 1000 : 100;
     for (uint64_t seed = 1; seed <= seeds; seed++) {
         struct random_jobs spec = {.count = 300,
@@ -465,28 +442,4 @@ static void test_conservation(void **state)
         close_setup(&setup, log);
     }
     assert_true(evictions > seeds);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_saved),
-        cmocka_unit_test(test_grace_too_short),
-        cmocka_unit_test(test_grace_too_short_and_no_own_checkpoint),
-        cmocka_unit_test(test_no_checkpoint),
-        cmocka_unit_test(test_kill),
-        cmocka_unit_test(test_ends_within_the_grace),
-        cmocka_unit_test(test_evicted_while_restarting),
-        cmocka_unit_test(test_killed_while_restarting),
-        cmocka_unit_test(test_cut_off),
-        cmocka_unit_test(test_long_losses_of_large_gangs),
-        cmocka_unit_test(test_reserved),
-        cmocka_unit_test(test_reclaim),
-        cmocka_unit_test(test_ripe),
-        cmocka_unit_test(test_ripe_though_just_decided),
-        cmocka_unit_test(test_victim_that_was_starting),
-        cmocka_unit_test(test_conservation),
-        cmocka_unit_test(test_victim_of_two_pieces),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 /* The ready models of workloads/models meet the published summaries that they are made from, and that of the main
  * scenario the scenario: in closed form, and, at the full size, as 10^6 jobs that are drawn. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -68,9 +63,8 @@ static double gpus_up_to(const struct load_model *model, double gpus)
     return sum / whole;
 }
 
-static void test_closed_forms(void **state)
+TEST(test_closed_forms)
 {
-    (void)state;
     for (size_t m = 0; m < MODEL_COUNT; m++) {
         struct arena arena = {0};
         const struct published *of = &published[m];
@@ -119,10 +113,9 @@ static void check_draws(const struct published *of, const struct load_model *mod
     mem_free(gpus);
 }
 
-static void test_draws(void **state)
+TEST(test_draws)
 {
     const uint64_t count = test_is_full() ? 1000000 : 50000;
-    (void)state;
     for (size_t m = 0; m < MODEL_COUNT; m++) {
         struct arena arena = {0};
         check_draws(&published[m], model_of(published[m].name, &arena), count, test_is_full() ? 0.1 : 0.2);
@@ -170,12 +163,11 @@ static void assert_class(const struct load_stream *stream, const struct synth_cl
     assert_true(fabs(moments.outcome[OUTCOME_CANCELLED] - class->cancelled) < 1e-6);
 }
 
-static void test_mix_closed_forms(void **state)
+TEST(test_mix_closed_forms)
 {
     struct arena arena = {0};
     struct scenario scenario;
     const struct load_model *model = model_of(MIX, &arena);
-    (void)state;
     scenario_of(&scenario, 1);
     const struct synth_spec *spec = scenario.workload.synth;
     assert_int_equal(model->stream_count, spec->class_count);
@@ -271,13 +263,12 @@ static void assert_alike(const struct drawn *drawn[2], uint64_t count, uint32_t 
     mem_free(values[1]);
 }
 
-static void test_mix_draws(void **state)
+TEST(test_mix_draws)
 {
     const uint64_t count = test_is_full() ? 1000000 : 50000;
     const double part = test_is_full() ? 0.1 : 0.2;
     struct drawn *drawn[2] = {mem_zalloc(count, sizeof **drawn), mem_zalloc(count, sizeof **drawn)};
     const struct drawn *const_drawn[2] = {drawn[0], drawn[1]};
-    (void)state;
     from_model(drawn[0], count);
     from_scenario(drawn[1], count);
     assert_alike(const_drawn, count, ANY, ANY, part);
@@ -287,11 +278,4 @@ static void test_mix_draws(void **state)
         assert_alike(const_drawn, count, ANY, outcome, part);
     mem_free(drawn[0]);
     mem_free(drawn[1]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_closed_forms), cmocka_unit_test(test_draws),
-                                       cmocka_unit_test(test_mix_closed_forms), cmocka_unit_test(test_mix_draws)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

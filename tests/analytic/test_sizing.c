@@ -6,13 +6,9 @@
  * than the gap.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/worker_pool.h"
 #include "studies/sizing/sizing_show.h"
@@ -93,9 +89,8 @@ static double find(size_t c, const struct sizing_question *question, struct buff
     return number;
 }
 
-static void test_least_servers(void **state)
+TEST(test_least_servers)
 {
-    (void)state;
     for (size_t c = 0; c < CASES; c++) {
         struct buffer scenario = {0};
         bool is_sure;
@@ -123,9 +118,8 @@ static double exact_load(size_t c)
     return low;
 }
 
-static void test_largest_load(void **state)
+TEST(test_largest_load)
 {
-    (void)state;
     for (size_t c = 0; c < CASES; c++) {
         struct buffer scenario = {0};
         bool is_sure;
@@ -141,13 +135,4 @@ static void test_largest_load(void **state)
         assert_true(fabs(found / exact_load(c) - 1) <= 0.02);
         buffer_release(&scenario);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_least_servers),
-        cmocka_unit_test(test_largest_load),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

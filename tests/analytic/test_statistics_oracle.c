@@ -5,15 +5,9 @@
  * runs that again.  Every answer in the file is compared: a key that this test does not know fails it.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/mem.h"
 #include "reports/statistics/bootstrap.h"
@@ -177,9 +171,8 @@ static void compute(const struct set *set, struct answers *answers)
     }
 }
 
-static void test_answers_equal_scipy(void **state)
+TEST(test_answers_equal_scipy)
 {
-    (void)state;
     static const char path[] = "tests/analytic/statistics_oracle.txt";
     struct set *set = mem_zalloc(1, sizeof *set);
     struct answers answers = {0};
@@ -211,10 +204,4 @@ static void test_answers_equal_scipy(void **state)
     assert_int_equal(of_samples, 20);
     printf("note: %zu answers of %zu sets of samples, and of Holm, looks and series, equal SciPy's\n", compared,
            of_samples);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_answers_equal_scipy)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

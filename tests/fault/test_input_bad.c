@@ -1,10 +1,5 @@
 /* tests/fault/test_input_bad.c -- input that is missing, cut off, damaged or a bomb: refused, quickly and in words. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,9 +58,8 @@ static void assert_refused(struct outcome outcome, enum error_kind kind, const c
     buffer_release(&outcome.text);
 }
 
-static void test_not_a_readable_file(void **state)
+TEST(test_not_a_readable_file)
 {
-    (void)state;
     char expected[600];
     const char *path = scratch_path("absent.csv");
     snprintf(expected, sizeof expected, "error: cannot open %s: No such file or directory\n", path);
@@ -88,9 +82,8 @@ static void test_not_a_readable_file(void **state)
     assert_refused(read_lines("", NULL, false), ERROR_IO, "No such file or directory");
 }
 
-static void test_unreadable(void **state)
+TEST(test_unreadable)
 {
-    (void)state;
     const uid_t nobody = 65534; /* Debian's base-passwd: nobody */
     const char *path = scratch_write("secret", "x\n", 2);
     assert_int_equal(chmod(path, 0), 0);
@@ -105,9 +98,8 @@ static void test_unreadable(void **state)
     assert_refused(outcome, ERROR_IO, "Permission denied");
 }
 
-static void test_empty(void **state)
+TEST(test_empty)
 {
-    (void)state;
     struct outcome outcome = read_lines(scratch_write("empty", "", 0), NULL, false);
     assert_false(error_is(outcome.error));
     assert_int_equal(outcome.line_count, 0);
@@ -124,9 +116,8 @@ static struct buffer sample_text(void)
     return text;
 }
 
-static void test_truncated_at_every_byte(void **state)
+TEST(test_truncated_at_every_byte)
 {
-    (void)state;
     struct buffer text = sample_text();
     struct buffer frames = {0};
     scratch_zstd_frame(&frames, text.bytes, text.length / 2, true);
@@ -165,9 +156,8 @@ static void test_truncated_at_every_byte(void **state)
 }
 
 /* With a check sum, a changed byte is noticed, or changes nothing (there are unused bits in a header). */
-static void test_any_damaged_byte(void **state)
+TEST(test_any_damaged_byte)
 {
-    (void)state;
     static const unsigned char flips[] = {0x01, 0x80, 0xff, 0x10};
     struct buffer text = sample_text();
     struct buffer frame = {0};
@@ -195,9 +185,8 @@ static void test_any_damaged_byte(void **state)
     buffer_release(&text);
 }
 
-static void test_other_things_after_a_frame(void **state)
+TEST(test_other_things_after_a_frame)
 {
-    (void)state;
     struct buffer bytes = {0};
     scratch_zstd_frame(&bytes, "a\n", 2, true);
     buffer_string(&bytes, "plain text\n");
@@ -217,9 +206,8 @@ static void add_skippable(struct buffer *out, unsigned nibble, uint32_t size)
         buffer_char(out, (char)i);
 }
 
-static void test_several_frames_and_skippable_ones(void **state)
+TEST(test_several_frames_and_skippable_ones)
 {
-    (void)state;
     struct buffer bytes = {0};
     add_skippable(&bytes, 0, 5);
     scratch_zstd_frame(&bytes, "a\nb", 3, true);
@@ -245,9 +233,8 @@ static void test_several_frames_and_skippable_ones(void **state)
 }
 
 /* RFC 8878, section 3.1.1.1.2: a frame whose window is 2^(10 + exponent) bytes, with one raw block "a". */
-static void test_windows(void **state)
+TEST(test_windows)
 {
-    (void)state;
     char frame[] = "\x28\xb5\x2f\xfd\x00?\x09\x00\x00"
                    "a";
     frame[5] = (char)(17 << 3); /* 2^27: 128 MiB */
@@ -291,9 +278,8 @@ static const char *write_bomb(char byte)
     return path;
 }
 
-static void test_bomb_of_lines(void **state)
+TEST(test_bomb_of_lines)
 {
-    (void)state;
     const char *path = write_bomb('\n');
     long before_kib = memory_max_kib();
     struct outcome outcome = read_lines(path, NULL, false);
@@ -312,9 +298,8 @@ static void test_bomb_of_lines(void **state)
     assert_in_range(memory_max_kib() - before_kib, 0, 32 << 10);
 }
 
-static void test_bomb_of_zeros(void **state)
+TEST(test_bomb_of_zeros)
 {
-    (void)state;
     const char *path = write_bomb('\0');
     long before_kib = memory_max_kib();
     assert_refused(read_lines(path, NULL, false), ERROR_DATA, ":1: the line is longer than the 16777216 bytes allowed");
@@ -331,9 +316,8 @@ static void test_bomb_of_zeros(void **state)
 
 /* ---- lines ---- */
 
-static void test_line_too_long(void **state)
+TEST(test_line_too_long)
 {
-    (void)state;
     struct input_caps caps = {.line_max = 1000};
     char text[1100];
     memset(text, 'x', sizeof text);
@@ -358,9 +342,8 @@ static void test_line_too_long(void **state)
 }
 
 /* A cap above the block's size, crossed by a line that has no end. */
-static void test_line_without_end(void **state)
+TEST(test_line_without_end)
 {
-    (void)state;
     enum { LENGTH = 3 << 20 };
     struct input_caps caps = {.line_max = 1 << 20};
     char *text = malloc(LENGTH);
@@ -375,9 +358,8 @@ static void test_line_without_end(void **state)
     free(text);
 }
 
-static void test_nul_byte(void **state)
+TEST(test_nul_byte)
 {
-    (void)state;
     static const char text[] = "a,b\nc\0d,e\nf\n";
     struct outcome outcome = read_lines(scratch_write("nul", text, sizeof text - 1), NULL, false);
     assert_int_equal(outcome.line_count, 1);
@@ -400,9 +382,8 @@ static void test_nul_byte(void **state)
                    ":1:4: a NUL byte");
 }
 
-static void test_plain_size_cap(void **state)
+TEST(test_plain_size_cap)
 {
-    (void)state;
     struct input_caps caps = {.bytes_max = 10};
     struct outcome outcome = read_lines(scratch_write("ten", "1234\n5678\n", 10), &caps, false);
     assert_false(error_is(outcome.error));
@@ -411,23 +392,4 @@ static void test_plain_size_cap(void **state)
                    "it holds more than the 10 bytes allowed");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_not_a_readable_file),
-        cmocka_unit_test(test_unreadable),
-        cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_truncated_at_every_byte),
-        cmocka_unit_test(test_any_damaged_byte),
-        cmocka_unit_test(test_other_things_after_a_frame),
-        cmocka_unit_test(test_several_frames_and_skippable_ones),
-        cmocka_unit_test(test_windows),
-        cmocka_unit_test(test_bomb_of_lines),
-        cmocka_unit_test(test_bomb_of_zeros),
-        cmocka_unit_test(test_line_too_long),
-        cmocka_unit_test(test_line_without_end),
-        cmocka_unit_test(test_nul_byte),
-        cmocka_unit_test(test_plain_size_cap),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+TEST_GROUP(scratch_make, scratch_remove)

@@ -3,12 +3,7 @@
  * This program has its own openat, write, fsync, sync_file_range, linkat, renameat and close, which do
  * what the C library's do, unless it is their turn to fail.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -232,9 +227,8 @@ static long fail_each(enum output_form form, bool was_there, bool keep, int reas
     }
 }
 
-static void test_each_call_fails(void **state)
+TEST(test_each_call_fails)
 {
-    (void)state;
     static const int reasons[] = {ENOSPC, EIO};
     for (int i = 0; i < 16; i++) {
         faults.no_tmpfile = (i & 4) != 0;
@@ -245,9 +239,8 @@ static void test_each_call_fails(void **state)
 }
 
 /* A signal interrupts a write, and writes take less than they get: no error at all. */
-static void test_interrupted_and_short_writes(void **state)
+TEST(test_interrupted_and_short_writes)
 {
-    (void)state;
     for (int form = 0; form < 2; form++) {
         for (long n = 1; n < 6; n++) { /* 0 is openat */
             scratch_empty();
@@ -265,9 +258,8 @@ static void test_interrupted_and_short_writes(void **state)
 }
 
 /* The disk takes a long file in parts; what it says of a part counts, and a kernel that cannot do that does not. */
-static void test_disk_follows(void **state)
+TEST(test_disk_follows)
 {
-    (void)state;
     enum { LONG_LINES = 1900000 }; /* some 13 MB */
     static const int reasons[] = {EIO, ENOSPC, EINVAL};
     for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {
@@ -293,9 +285,8 @@ static void test_disk_follows(void **state)
 }
 
 /* The caller goes on after a failed flush, and even then the commit must not give the file its name. */
-static void test_failure_is_remembered(void **state)
+TEST(test_failure_is_remembered)
 {
-    (void)state;
     struct output *out;
     scratch_empty();
     scratch_write("file", "old", 3);
@@ -316,9 +307,8 @@ static void test_failure_is_remembered(void **state)
 
 /* ---- real trouble ---- */
 
-static void test_full_device(void **state)
+TEST(test_full_device)
 {
-    (void)state;
     for (int form = 0; form < 2; form++) {
         for (int lines = 1; lines <= LINES; lines += LINES - 1) { /* fails late, and early */
             struct error error = write_file("/dev/full", form == 0 ? OUTPUT_PLAIN : OUTPUT_ZSTD, lines);
@@ -332,9 +322,8 @@ static void test_full_device(void **state)
 }
 
 /* The file may be n bytes long, for n up to its whole length and one more. */
-static void test_file_size_limit(void **state)
+TEST(test_file_size_limit)
 {
-    (void)state;
     enum { SHORT_LINES = 40 };
     struct rlimit before;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -365,9 +354,8 @@ static void test_file_size_limit(void **state)
     signal(SIGXFSZ, SIG_DFL);
 }
 
-static void test_too_many_open_files(void **state)
+TEST(test_too_many_open_files)
 {
-    (void)state;
     struct rlimit before;
     scratch_empty();
     int next_file = dup(STDERR_FILENO);
@@ -388,9 +376,8 @@ static void test_too_many_open_files(void **state)
     }
 }
 
-static void test_bad_targets(void **state)
+TEST(test_bad_targets)
 {
-    (void)state;
     scratch_empty();
     const char *path = scratch_path("absent/file");
     char expected[600];
@@ -424,9 +411,8 @@ static void test_bad_targets(void **state)
 }
 
 /* Between opening and commit the world changes. */
-static void test_target_changes(void **state)
+TEST(test_target_changes)
 {
-    (void)state;
     for (int i = 0; i < 4; i++) {
         scratch_empty();
         faults.no_tmpfile = i % 2 == 1;
@@ -447,9 +433,8 @@ static void test_target_changes(void **state)
     }
 }
 
-static void test_folder_without_permission(void **state)
+TEST(test_folder_without_permission)
 {
-    (void)state;
     const uid_t nobody = 65534; /* Debian's base-passwd: nobody */
     scratch_empty();
     assert_int_equal(mkdir(scratch_path("folder"), 0777), 0);
@@ -501,9 +486,8 @@ static int unmount_disk(void **state)
 }
 
 /* A disk of some pages that fills up, with an old file on it. */
-static void test_full_disk(void **state)
+TEST_WITH(test_full_disk, NULL, unmount_disk)
 {
-    (void)state;
     if (!mount_disk("size=256k", 0))
         skip();
     scratch_write("disk/file", "old", 3);
@@ -523,9 +507,8 @@ static void test_full_disk(void **state)
     }
 }
 
-static void test_disk_without_inodes(void **state)
+TEST_WITH(test_disk_without_inodes, NULL, unmount_disk)
 {
-    (void)state;
     if (!mount_disk("nr_inodes=2", 0)) /* the folder itself and one file */
         skip();
     scratch_write("disk/file", "old", 3);
@@ -536,9 +519,8 @@ static void test_disk_without_inodes(void **state)
     assert_int_equal(scratch_count("disk"), 1);
 }
 
-static void test_read_only_disk(void **state)
+TEST_WITH(test_read_only_disk, NULL, unmount_disk)
 {
-    (void)state;
     if (!mount_disk(NULL, MS_RDONLY))
         skip();
     struct error error = write_file(scratch_path("disk/file"), OUTPUT_PLAIN, 10);
@@ -549,22 +531,4 @@ static void test_read_only_disk(void **state)
     assert_false(error_is(error));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_call_fails),
-        cmocka_unit_test(test_interrupted_and_short_writes),
-        cmocka_unit_test(test_disk_follows),
-        cmocka_unit_test(test_failure_is_remembered),
-        cmocka_unit_test(test_full_device),
-        cmocka_unit_test(test_file_size_limit),
-        cmocka_unit_test(test_too_many_open_files),
-        cmocka_unit_test(test_bad_targets),
-        cmocka_unit_test(test_target_changes),
-        cmocka_unit_test(test_folder_without_permission),
-        cmocka_unit_test_teardown(test_full_disk, unmount_disk),
-        cmocka_unit_test_teardown(test_disk_without_inodes, unmount_disk),
-        cmocka_unit_test_teardown(test_read_only_disk, unmount_disk),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+TEST_GROUP(scratch_make, scratch_remove)

@@ -1,12 +1,7 @@
 /* A run replaces the record of another and is killed before any of its system calls, or the call fails: what is read
  * from the folder afterwards is of the one run or of the other, or an error that says that it is no whole record.  The
  * next run into the folder succeeds and leaves nothing but its record. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -294,9 +289,8 @@ static void files_write(void)
     folder = mem_copy_text(scratch_path("record"));
 }
 
-static void test_killed_before_every_call(void **state)
+TEST(test_killed_before_every_call)
 {
-    (void)state;
     for (int i = 0; i < 2; i++) {
         has_no_tmpfile = i == 1;
         const struct tally tally = try_all(0, 1);
@@ -307,9 +301,8 @@ static void test_killed_before_every_call(void **state)
     has_no_tmpfile = false;
 }
 
-static void test_every_call_fails(void **state)
+TEST(test_every_call_fails)
 {
-    (void)state;
     const struct tally tally = try_all(EIO, 1);
     print_message("each of %ld system calls failed: %ld old, %ld new, %ld no record\n", tally.calls, tally.old,
                   tally.new, tally.none);
@@ -324,11 +317,4 @@ static int set_up(void **state)
     return status;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_killed_before_every_call),
-        cmocka_unit_test(test_every_call_fails),
-    };
-    return cmocka_run_group_tests(tests, set_up, scratch_remove);
-}
+TEST_GROUP(set_up, scratch_remove)

@@ -1,12 +1,7 @@
 /* tests/fault/test_verbs.c -- on a small scenario of each verb, each call that a process makes fails in turn: memory,
  * files, pipes, processes.  The answer is right, or there is one message that names the failure and an exit status that
  * is documented; nothing leaks, nothing crashes, and no file stands under its final name that is not whole. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <ftw.h>
 #include <jansson.h>
 #include <limits.h>
@@ -592,9 +587,8 @@ static void make_inputs(void)
     buffer_release(&events);
 }
 
-static void test_each_call_fails(void **state)
+TEST(test_each_call_fails)
 {
-    (void)state;
     const char *built = getenv("WINDTUNNEL"), *only = getenv("WINDTUNNEL_TEST_VERB");
     char path[PATH_MAX];
     struct tally all = {0};
@@ -611,10 +605,4 @@ static void test_each_call_fails(void **state)
     assert_int_equal(all.broken, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_call_fails),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+TEST_GROUP(scratch_make, scratch_remove)

@@ -6,15 +6,9 @@
  * engine_trails.txt (tests/support/golden.h) shows where.  A run is named POLICY/SEED; a step of it is a decision, and
  * the last step stands for all events and rows.  For the first run that differs the test prints the decision.  With the
  * name of a run as its argument the program prints the facts and decisions of that run, as lines of policies/wire.h. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/hash.h"
 #include "policies/config/presets.h"
@@ -162,7 +156,7 @@ static void print_difference(const struct golden_difference *first)
     golden_print_replay(first->run);
 }
 
-static void runs_are_as_before(void **state)
+TEST(runs_are_as_before)
 {
     struct buffer told = {0};
     struct golden_trails trails = {0};
@@ -170,7 +164,6 @@ static void runs_are_as_before(void **state)
     const char *name;
     uint32_t choice;
     uint64_t runs;
-    (void)state;
     buffer_format(&told, "%-16s %16s %16s %9s %9s %9s %9s %9s\n", "policy", "events", "rows", "cycles", "decisions",
                   "finished", "evicted", "plans");
     for (uint32_t i = 0; policy_at(i, &name, &choice, &runs); i++)
@@ -196,6 +189,5 @@ static int print_run(const char *run)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(runs_are_as_before)};
-    return argc > 1 ? print_run(argv[1]) : cmocka_run_group_tests(tests, NULL, NULL);
+    return argc > 1 ? print_run(argv[1]) : test_run();
 }

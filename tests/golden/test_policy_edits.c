@@ -5,15 +5,9 @@
  * policy_trails.txt (tests/support/golden.h) says where: a run is a text, named preset/NAME or text/NAME, and a step of
  * it is an edit.  Of the first text that differs the test prints the edit.  With the name of a text as its argument the
  * program prints all edits of that text. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/hash.h"
 #include "policies/config/presets.h"
@@ -198,12 +192,11 @@ static bool tell_again(const char *run, struct reading start)
     return is_known;
 }
 
-static void every_edit_means_what_it_meant(void **state)
+TEST(every_edit_means_what_it_meant)
 {
     struct buffer told = {0};
     struct golden_trails trails = {0};
     struct golden_difference first;
-    (void)state;
     tell(NULL, &(struct reading){.trails = &trails}, &told);
     bool differs = golden_differs("tests/golden/policy_edits.txt", &told);
     if (golden_trails_differ("tests/golden/policy_trails.txt", &trails, &first)) {
@@ -224,6 +217,5 @@ static int print_text(const char *run)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_edit_means_what_it_meant)};
-    return argc > 1 ? print_text(argv[1]) : cmocka_run_group_tests(tests, NULL, NULL);
+    return argc > 1 ? print_text(argv[1]) : test_run();
 }

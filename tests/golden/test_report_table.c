@@ -1,10 +1,5 @@
 /* The table of a made-up run, without and with communication, against report_table*.txt (tests/support/golden.h). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "reports/run_show.h"
 #include "tests/support/fake_run.h"
@@ -31,25 +26,16 @@ static void print_run(bool communicates, struct buffer *out)
     metrics_free(metrics);
 }
 
-static void the_table_is_as_before(void **state)
+TEST(the_table_is_as_before)
 {
-    (void)state;
     struct buffer printed = {0};
     print_run(false, &printed);
     golden_compare("tests/golden/report_table.txt", &printed);
 }
 
-static void a_run_that_communicates_has_one_more_section(void **state)
+TEST(a_run_that_communicates_has_one_more_section)
 {
-    (void)state;
     struct buffer printed = {0};
     print_run(true, &printed);
     golden_compare("tests/golden/report_table_communication.txt", &printed);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_table_is_as_before),
-                                       cmocka_unit_test(a_run_that_communicates_has_one_more_section)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,15 +12,9 @@
  * The amount of work is no golden: a faster scheduler looks at less and decides the same.  WINDTUNNEL_SCHED_WORK=1
  * prints it, a line per policy: placements tried, searches for victims, and from `rank` on the calls of each hook of
  * the policy (tests/support/asked_hooks.h). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/hash.h"
 #include "base/random.h"
@@ -531,9 +525,8 @@ static void print_difference(const struct golden_difference *first)
     buffer_release(&log);
 }
 
-static void decisions_and_outcomes_are_as_before(void **state)
+TEST(decisions_and_outcomes_are_as_before)
 {
-    (void)state;
     struct buffer told = {0};
     struct golden_trails trails = {0};
     struct golden_difference first;
@@ -564,6 +557,5 @@ static int print_world(const char *run)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(decisions_and_outcomes_are_as_before)};
-    return argc > 1 ? print_world(argv[1]) : cmocka_run_group_tests(tests, NULL, NULL);
+    return argc > 1 ? print_world(argv[1]) : test_run();
 }

@@ -1,11 +1,5 @@
 /* The drawing of dgx-h100-500 against topology_show.txt (tests/support/golden.h), and what other clusters show. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/golden.h"
 #include "tests/support/json_text.h"
@@ -21,9 +15,8 @@ static void draw(const char *path, struct buffer *out)
     cluster_free(cluster);
 }
 
-static void the_500_dgx_h100_are_drawn_as_before(void **state)
+TEST(the_500_dgx_h100_are_drawn_as_before)
 {
-    (void)state;
     struct buffer drawn = {0};
     draw("topologies/dgx-h100-500.json", &drawn);
     golden_compare("tests/golden/topology_show.txt", &drawn);
@@ -46,9 +39,8 @@ static struct cluster *cluster_of(const char *json)
     return cluster;
 }
 
-static void names_fold_where_numbers_follow(void **state)
+TEST(names_fold_where_numbers_follow)
 {
-    (void)state;
     struct cluster *cluster =
         cluster_of("{'pools': [{'nodes': 3, 'gpus_per_node': 2, 'node_name': 'a%03u'},\n"
                    " {'nodes': 8, 'gpus_per_node': 0, 'node_name': 'b%u', 'cpus': 1.5, 'memory_gb': 8},\n"
@@ -63,9 +55,8 @@ static void names_fold_where_numbers_follow(void **state)
     cluster_free(cluster);
 }
 
-static void names_of_other_width_do_not_fold(void **state)
+TEST(names_of_other_width_do_not_fold)
 {
-    (void)state;
     static const char *const names[] = {"n8", "n09", "n010", "n012", "n013", "m014", "x"};
     struct cluster_build build;
     cluster_build_init(&build, TEXT("odd"));
@@ -84,9 +75,8 @@ static void names_of_other_width_do_not_fold(void **state)
     cluster_free(cluster);
 }
 
-static void many_pools_are_shown_by_their_types(void **state)
+TEST(many_pools_are_shown_by_their_types)
 {
-    (void)state;
     struct buffer json = {0}, text = {0};
     for (unsigned i = 0; i < 50; i++)
         buffer_format(&json,
@@ -101,15 +91,4 @@ static void many_pools_are_shown_by_their_types(void **state)
     buffer_release(&json);
     buffer_release(&text);
     cluster_free(cluster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_500_dgx_h100_are_drawn_as_before),
-        cmocka_unit_test(names_fold_where_numbers_follow),
-        cmocka_unit_test(names_of_other_width_do_not_fold),
-        cmocka_unit_test(many_pools_are_shown_by_their_types),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

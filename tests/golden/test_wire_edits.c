@@ -8,15 +8,9 @@
  * wire_trails.txt (tests/support/golden.h) says where: a run is a line, named line/0, line/1 and so on, and a step of
  * it is an edit; the first 64 are the line unchanged, where this or that kind of line is awaited.  Of the first line
  * that differs the test prints the edit.  With the name of a line as its argument the program prints all its edits. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/hash.h"
 #include "tests/support/golden.h"
@@ -182,12 +176,11 @@ static bool tell_again(const char *run, struct reading start)
     return is_known;
 }
 
-static void every_edit_ends_as_before(void **state)
+TEST(every_edit_ends_as_before)
 {
     struct buffer told = {0};
     struct golden_trails trails = {0};
     struct golden_difference first;
-    (void)state;
     tell(NULL, &(struct reading){.trails = &trails}, &told);
     bool differs = golden_differs("tests/golden/wire_edits.txt", &told);
     if (golden_trails_differ("tests/golden/wire_trails.txt", &trails, &first)) {
@@ -208,6 +201,5 @@ static int print_line(const char *run)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_edit_ends_as_before)};
-    return argc > 1 ? print_line(argv[1]) : cmocka_run_group_tests(tests, NULL, NULL);
+    return argc > 1 ? print_line(argv[1]) : test_run();
 }

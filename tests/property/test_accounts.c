@@ -1,13 +1,9 @@
 /* tests/property/test_accounts.c -- usage against naive time stepping, the fair tree against a literal recomputation,
  * and small cases by hand. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "policies/order/order_read.h"
@@ -73,9 +69,8 @@ static void assert_near(double a, double b, double relative)
         fail_msg("%.17g is not %.17g", a, b);
 }
 
-static void held_for_a_half_life(void **state)
+TEST(held_for_a_half_life)
 {
-    (void)state;
     struct fixture *f = fixture_new();
     queue_id queue = add_queue(f, QUEUE_ROOT, 1);
     f->config.half_life = 3600 * S;
@@ -90,9 +85,8 @@ static void held_for_a_half_life(void **state)
     fixture_free(f);
 }
 
-static void billing_weighs_what_is_held(void **state)
+TEST(billing_weighs_what_is_held)
 {
-    (void)state;
     struct fixture *f = fixture_new();
     charge(&f->accounts, QUEUE_ROOT, 0, 2, 1, 0); /* with 32 CPUs and 128 GiB */
     accounts_refresh(&f->accounts, 10 * S);
@@ -183,9 +177,8 @@ static void live(struct random_stream *stream, struct fixture *f, double decay_p
     accounts_release(&watched);
 }
 
-static void usage_is_what_time_stepping_finds(void **state)
+TEST(usage_is_what_time_stepping_finds)
 {
-    (void)state;
     struct random_stream stream;
     random_stream_init(&stream, 1, "test_accounts_usage", 0);
     for (int i = 0; i < 60; i++) {
@@ -209,9 +202,8 @@ static void usage_is_what_time_stepping_finds(void **state)
 /* ---- the fair tree by hand ---- */
 
 /* A used 30 and B 10 of equal shares: LF 2/3 and 2, so that b goes first though it used more than either of A's. */
-static void all_of_the_queue_that_is_owed_more_go_first(void **state)
+TEST(all_of_the_queue_that_is_owed_more_go_first)
 {
-    (void)state;
     struct fixture *f = fixture_new();
     queue_id a = add_queue(f, QUEUE_ROOT, 1), b = add_queue(f, QUEUE_ROOT, 1);
     use(f, a, 1, 9);
@@ -229,9 +221,8 @@ static void all_of_the_queue_that_is_owed_more_go_first(void **state)
     fixture_free(f);
 }
 
-static void equal_users_share_the_better_rank(void **state)
+TEST(equal_users_share_the_better_rank)
 {
-    (void)state;
     struct fixture *f = fixture_new();
     queue_id a = add_queue(f, QUEUE_ROOT, 1);
     use(f, a, 1, 7);
@@ -247,9 +238,8 @@ static void equal_users_share_the_better_rank(void **state)
 }
 
 /* A and B are equal, so their users stand in one line by LF: a1 2, b1 and b2 1, a2 2/3. */
-static void equal_queues_are_ranked_as_one(void **state)
+TEST(equal_queues_are_ranked_as_one)
 {
-    (void)state;
     struct fixture *f = fixture_new();
     queue_id a = add_queue(f, QUEUE_ROOT, 1), b = add_queue(f, QUEUE_ROOT, 1);
     use(f, a, 1, 1);
@@ -265,9 +255,8 @@ static void equal_queues_are_ranked_as_one(void **state)
 }
 
 /* The level factors are equal, but no two numbers in them: (1/2) / (1/3) and (1/4) / (1/6). */
-static void equality_is_exact(void **state)
+TEST(equality_is_exact)
 {
-    (void)state;
     struct fixture *f = fixture_new();
     queue_id a = add_queue(f, QUEUE_ROOT, 5), b = add_queue(f, QUEUE_ROOT, 5);
     queue_id a1 = add_queue(f, a, 1), a2 = add_queue(f, a, 1);
@@ -284,9 +273,8 @@ static void equality_is_exact(void **state)
     fixture_free(f);
 }
 
-static void a_user_equal_to_a_queue_goes_with_its_first(void **state)
+TEST(a_user_equal_to_a_queue_goes_with_its_first)
 {
-    (void)state;
     struct fixture *f = fixture_new();
     queue_id a = add_queue(f, QUEUE_ROOT, 1);
     use(f, a, 1, 1);
@@ -299,9 +287,8 @@ static void a_user_equal_to_a_queue_goes_with_its_first(void **state)
     fixture_free(f);
 }
 
-static void without_shares_one_is_last_and_without_usage_first(void **state)
+TEST(without_shares_one_is_last_and_without_usage_first)
 {
-    (void)state;
     struct fixture *f = fixture_new();
     queue_id none = add_queue(f, QUEUE_ROOT, 0), some = add_queue(f, QUEUE_ROOT, 1);
     queue_id unused = add_queue(f, QUEUE_ROOT, 1);
@@ -315,9 +302,8 @@ static void without_shares_one_is_last_and_without_usage_first(void **state)
     fixture_free(f);
 }
 
-static void newcomers_stand_first_in_their_queue(void **state)
+TEST(newcomers_stand_first_in_their_queue)
 {
-    (void)state;
     struct fixture *f = fixture_new();
     queue_id a = add_queue(f, QUEUE_ROOT, 1), b = add_queue(f, QUEUE_ROOT, 1);
     assert_int_equal(factor(f, a, 1), 1000000); /* nobody is known */
@@ -336,9 +322,8 @@ static void newcomers_stand_first_in_their_queue(void **state)
 }
 
 /* Slurm's association table has all users: 4 of equal shares, of whom one used 30 and one 10. */
-static void users_who_have_not_run_count(void **state)
+TEST(users_who_have_not_run_count)
 {
-    (void)state;
     struct fixture *f = fixture_new();
     queue_id a = add_queue(f, QUEUE_ROOT, 1);
     f->table->queues[a].users = 4;
@@ -356,9 +341,8 @@ static void users_who_have_not_run_count(void **state)
     fixture_free(f);
 }
 
-static void many_users_are_told_apart(void **state)
+TEST(many_users_are_told_apart)
 {
-    (void)state;
     struct fixture *f = fixture_new();
     queue_id a = add_queue(f, QUEUE_ROOT, 1), b = add_queue(f, QUEUE_ROOT, 1);
     for (uint32_t u = 0; u < 3000; u++) {
@@ -518,9 +502,8 @@ static void enlarge_weights(struct fixture *f)
         f->table->queues[q].weight_milli[RESOURCE_GPU] *= 1 << 18;
 }
 
-static void the_fair_tree_is_what_recursion_finds(void **state)
+TEST(the_fair_tree_is_what_recursion_finds)
 {
-    (void)state;
     struct random_stream stream;
     uint32_t tied_count = 0, absent_count = 0;
     random_stream_init(&stream, 1, "test_accounts_tree", 0);
@@ -555,9 +538,8 @@ static void the_fair_tree_is_what_recursion_finds(void **state)
 /* ---- the classic factor ---- */
 
 /* A used 30 of 40 and is due a half: 2^-(0.75/0.5).  Its user without usage is charged half of what A is. */
-static void classic_by_hand(void **state)
+TEST(classic_by_hand)
 {
-    (void)state;
     struct fixture *f = fixture_new();
     queue_id a = add_queue(f, QUEUE_ROOT, 1), b = add_queue(f, QUEUE_ROOT, 1);
     queue_id none = add_queue(f, QUEUE_ROOT, 0);
@@ -576,25 +558,4 @@ static void classic_by_hand(void **state)
     assert_int_equal(factor(f, none, 1), 0);
     assert_int_equal(factor(f, QUEUE_ROOT, 1), 1000000);
     fixture_free(f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(held_for_a_half_life),
-        cmocka_unit_test(billing_weighs_what_is_held),
-        cmocka_unit_test(usage_is_what_time_stepping_finds),
-        cmocka_unit_test(all_of_the_queue_that_is_owed_more_go_first),
-        cmocka_unit_test(equal_users_share_the_better_rank),
-        cmocka_unit_test(equal_queues_are_ranked_as_one),
-        cmocka_unit_test(equality_is_exact),
-        cmocka_unit_test(a_user_equal_to_a_queue_goes_with_its_first),
-        cmocka_unit_test(without_shares_one_is_last_and_without_usage_first),
-        cmocka_unit_test(newcomers_stand_first_in_their_queue),
-        cmocka_unit_test(users_who_have_not_run_count),
-        cmocka_unit_test(many_users_are_told_apart),
-        cmocka_unit_test(the_fair_tree_is_what_recursion_finds),
-        cmocka_unit_test(classic_by_hand),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

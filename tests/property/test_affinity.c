@@ -1,13 +1,8 @@
 /* Rules of tags against a naive count of who is where: whatever places, no START breaks a rule; and on a cluster with
  * room a member starts exactly if a node will do, where it meets the most preferred rules. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "policies/config/presets.h"
@@ -259,9 +254,8 @@ static uint32_t run(const char *policy, uint64_t seed)
     return starts;
 }
 
-static void no_start_breaks_a_rule(void **state)
+TEST(no_start_breaks_a_rule)
 {
-    (void)state;
     char policy[200];
     for (uint32_t p = 0; placement_policies[p] != NULL; p++)
         for (uint64_t seed = 1; seed <= 6; seed++) {
@@ -326,9 +320,8 @@ static bool places_whom_it_can(const char *placement, uint64_t seed)
     return best >= 0;
 }
 
-static void who_may_start_does(void **state)
+TEST(who_may_start_does)
 {
-    (void)state;
     uint32_t started = 0, refused = 0;
     for (uint32_t p = 0; placement_policies[p] != NULL; p++)
         for (uint64_t seed = 1; seed <= 60; seed++) {
@@ -337,13 +330,4 @@ static void who_may_start_does(void **state)
             refused += !has_started;
         }
     assert_true(started > 100 && refused > 100);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_start_breaks_a_rule),
-        cmocka_unit_test(who_may_start_does),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,14 +3,7 @@
  * The search knows only decisions: from the GPUs that guaranteed jobs hold it tries all ways to give every queue all
  * its cells, disjoint, each guaranteed GPU inside a cell of its queue.  After every cycle there must be one.  And the
  * promise itself: a queue without guaranteed jobs that asks for all its cells at once gets them, whatever runs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "policies/quota/cells.h"
@@ -94,9 +87,8 @@ static void check_tree(const struct tree *tree, uint16_t free)
         assert_int_equal(cells_maximal(free, l), maximal[l]);
 }
 
-static void test_masks_are_the_tree(void **state)
+TEST(test_masks_are_the_tree)
 {
-    (void)state;
     struct random_stream stream;
     uint32_t rounds = test_is_full() ? 20000 : 1000;
     for (uint32_t seed = 1; seed <= rounds; seed++) {
@@ -128,9 +120,8 @@ static void test_masks_are_the_tree(void **state)
 }
 
 /* Odd sizes: as many as asked, all free, out of a cell whenever there is one. */
-static void test_choices_are_sound(void **state)
+TEST(test_choices_are_sound)
 {
-    (void)state;
     for (uint32_t mask = 0; mask < 1u << 12; mask++)
         for (uint32_t gpus = 1; gpus <= 12; gpus++) {
             uint16_t chosen = cells_choose((uint16_t)mask, gpus);
@@ -416,9 +407,8 @@ static void drill(struct world *world)
             fail_world(world, "a queue did not get a cell it owns", id);
 }
 
-static void test_cells_are_always_found(void **state)
+TEST(test_cells_are_always_found)
 {
-    (void)state;
     const char *only = getenv("WINDTUNNEL_TEST_SEED");
     uint64_t first = only != NULL ? strtoull(only, NULL, 10) : 1;
     uint64_t count = only != NULL ? 1 : test_is_full() ? 5000 : 200;
@@ -437,14 +427,4 @@ static void test_cells_are_always_found(void **state)
         }
         close_world(&world);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_masks_are_the_tree),
-        cmocka_unit_test(test_choices_are_sound),
-        cmocka_unit_test(test_cells_are_always_found),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 /* Cells placed when they are read, against cells placed at once; and what cells_home_suffices refuses, against the
  * cells of its queue wherever they go. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "policies/quota/cells_index.h"
@@ -188,19 +183,12 @@ static void play(uint64_t seed, uint32_t *refused, uint32_t *put_off)
     quota_case_release(&t.later);
 }
 
-static void test_cells_placed_later_are_the_same(void **state)
+TEST(test_cells_placed_later_are_the_same)
 {
-    (void)state;
     const uint32_t rounds = test_is_full() ? 2000 : 150;
     uint32_t refused = 0, put_off = 0;
     for (uint64_t seed = 1; seed <= rounds; seed++)
         play(seed, &refused, &put_off);
     assert_true(refused > rounds);
     assert_true(put_off > rounds);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cells_placed_later_are_the_same)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

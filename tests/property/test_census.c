@@ -1,12 +1,8 @@
 /* policies/census/census.h -- what free GPUs are good for, against a look at each GPU for each kind of member, on
  * random clusters. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/census/census.h"
 #include "policies/jobs/request_class.h"
@@ -163,9 +159,8 @@ static void check(const struct census *census, const struct census *naive, uint6
         assert_int_equal(census->gang_gpus[s], naive->gang_gpus[s]);
 }
 
-static void each_gpu_for_each_kind(void **state)
+TEST(each_gpu_for_each_kind)
 {
-    (void)state;
     double causes[FRAGMENT_CAUSE_COUNT] = {0};
     int64_t stranded = 0, slices = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -207,9 +202,8 @@ static void each_gpu_for_each_kind(void **state)
 }
 
 /* Without levels the causes of a cluster add up to what fragmentation_of says of its nodes. */
-static void causes_add_up(void **state)
+TEST(causes_add_up)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct random_stream stream;
         random_stream_init(&stream, seed, "sums", 0);
@@ -236,10 +230,4 @@ static void causes_add_up(void **state)
         ledger_free(ledger);
         cluster_free(cluster);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_gpu_for_each_kind), cmocka_unit_test(causes_add_up)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

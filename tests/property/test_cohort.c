@@ -1,12 +1,8 @@
 /* cohort: usage in closed form against usage kept by adding and removing along the path, on random trees; what forbids
  * goes on forbidding; and two queues do not evict each other in turn. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "policies/quota/cohort_tree.h"
@@ -128,9 +124,8 @@ static void check_books(struct quota_case *c, const struct books *books)
     }
 }
 
-static void closed_form_equals_books_kept_along_the_path(void **state)
+TEST(closed_form_equals_books_kept_along_the_path)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < TREES; seed++) {
         struct random_stream stream;
         struct quota_case c;
@@ -158,9 +153,8 @@ static void closed_form_equals_books_kept_along_the_path(void **state)
 }
 
 /* As if a change had been made is what it would be. */
-static void a_change_supposed_equals_a_change_made(void **state)
+TEST(a_change_supposed_equals_a_change_made)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < TREES; seed++) {
         struct random_stream stream;
         struct quota_case c;
@@ -189,9 +183,8 @@ static bool is_below(const struct quota_case *c, queue_id q, queue_id top)
 
 /* The promise that closes class queues: nothing that happens to other queues lets the job in, and what it says now it
  * says of exactly what is available. */
-static void what_forbids_goes_on_forbidding(void **state)
+TEST(what_forbids_goes_on_forbidding)
 {
-    (void)state;
     uint32_t forbidden = 0;
     for (uint64_t seed = 0; seed < TREES; seed++) {
         struct random_stream stream;
@@ -356,9 +349,8 @@ static void setup_duel(struct duel *duel, struct random_stream *stream, bool fai
 }
 
 /* Kueue proves it for pairs in site/content/en/docs/concepts/fair_sharing.md: it comes to rest. */
-static void two_queues_do_not_evict_each_other_in_turn(void **state)
+TEST(two_queues_do_not_evict_each_other_in_turn)
 {
-    (void)state;
     uint32_t evictions = 0;
     for (uint64_t seed = 0; seed < 2000; seed++) {
         struct random_stream stream;
@@ -379,15 +371,4 @@ static void two_queues_do_not_evict_each_other_in_turn(void **state)
         quota_case_release(&duel.c);
     }
     assert_true(evictions > 500);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(closed_form_equals_books_kept_along_the_path),
-        cmocka_unit_test(a_change_supposed_equals_a_change_made),
-        cmocka_unit_test(what_forbids_goes_on_forbidding),
-        cmocka_unit_test(two_queues_do_not_evict_each_other_in_turn),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

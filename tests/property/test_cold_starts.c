@@ -1,12 +1,6 @@
 /* Cold starts and a warm_weight in random worlds, under every preset: all laws of a run hold
  * (tests/support/random_run.h), a run is repeated exactly, and without objects nothing changes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "tests/support/interval.h"
@@ -64,11 +58,10 @@ static uint64_t play(uint64_t seed, uint32_t choice, enum kind kind, uint64_t *e
     return result.fingerprint;
 }
 
-static void all_laws_hold(void **state)
+TEST(all_laws_hold)
 {
     const struct test_seeds seeds = test_seeds(2, 200);
     uint64_t ends = 0, changed = 0;
-    (void)state;
     for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++)
         for (uint32_t choice = 0; choice < random_case_preset_count() + 4; choice++) {
             const uint64_t cold = play(seed, choice, COLD, &ends);
@@ -80,10 +73,4 @@ static void all_laws_hold(void **state)
             changed += cold != without;
         }
     assert_true(ends > 500 && changed > 5);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_laws_hold)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

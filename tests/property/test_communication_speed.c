@@ -2,13 +2,8 @@
  * slower by being faster; links are what links_narrowest and hand-counted senders say.  On random clusters, jobs and
  * places. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "tests/support/json_text.h"
@@ -173,9 +168,8 @@ static bool is_by_the_start_of_a_tree(const struct communication *communication,
            collective_group_s(own->kind, &here, own->bytes) + 8e-6 * members;
 }
 
-static void no_place_is_faster_than_the_best(void **state)
+TEST(no_place_is_faster_than_the_best)
 {
-    (void)state;
     struct trial *trial = malloc(sizeof *trial);
     uint32_t slower = 0;
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
@@ -206,9 +200,8 @@ static void no_place_is_faster_than_the_best(void **state)
 }
 
 /* Nor is the speed, as the network gets slower. */
-static void a_faster_network_makes_no_job_slower(void **state)
+TEST(a_faster_network_makes_no_job_slower)
 {
-    (void)state;
     struct trial *trial = malloc(sizeof *trial);
     for (uint64_t seed = 0; seed < SEEDS / 4; seed++) {
         trial_init(trial, seed);
@@ -246,9 +239,8 @@ static uint32_t senders_of(const struct trial *trial, uint32_t unit, uint32_t ra
     return count;
 }
 
-static void links_are_those_crossed(void **state)
+TEST(links_are_those_crossed)
 {
-    (void)state;
     struct trial *trial = malloc(sizeof *trial);
     uint32_t crossed = 0;
     for (uint64_t seed = 0; seed < SEEDS / 4; seed++) {
@@ -288,14 +280,4 @@ static void links_are_those_crossed(void **state)
     }
     assert_true(crossed > SEEDS / 16);
     free(trial);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_place_is_faster_than_the_best),
-        cmocka_unit_test(a_faster_network_makes_no_job_slower),
-        cmocka_unit_test(links_are_those_crossed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,13 +3,7 @@
  *
  * The naive planner knows no ledger or profile: it keeps who has which GPU from when to when, and tries every moment
  * at which somebody leaves. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/backfill/backfills.h"
 #include "policies/placement/placements.h"
@@ -168,9 +162,8 @@ static void check_tried(const struct test_seeds *seeds, uint32_t moved_up, uint3
     assert_true(seeds->count == 1 || (moved_up > seeds->count && overtakers > seeds->count));
 }
 
-static void nobody_starts_later_than_promised(void **state)
+TEST(nobody_starts_later_than_promised)
 {
-    (void)state;
     const struct test_seeds seeds = test_seeds(60, 2000);
     uint32_t moved_up = 0, overtakers = 0;
     for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++)
@@ -180,9 +173,8 @@ static void nobody_starts_later_than_promised(void **state)
 }
 
 /* Shares of a GPU, and groups of several kinds, are planned in the ledger and not in the profile. */
-static void nor_do_shares(void **state)
+TEST(nor_do_shares)
 {
-    (void)state;
     const struct test_seeds seeds = test_seeds(8, 300);
     uint32_t moved_up = 0, overtakers = 0;
     for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++)
@@ -238,9 +230,8 @@ static void plan(struct planner *planner, const struct job *job)
     planner->count++;
 }
 
-static void all_goes_as_planned(void **state)
+TEST(all_goes_as_planned)
 {
-    (void)state;
     const struct test_seeds seeds = test_seeds(40, 1000);
     uint32_t waited = 0;
     for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++) {
@@ -272,14 +263,4 @@ static void all_goes_as_planned(void **state)
         random_jobs_free(jobs);
     }
     assert_true(seeds.count == 1 || waited > seeds.count);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nobody_starts_later_than_promised),
-        cmocka_unit_test(nor_do_shares),
-        cmocka_unit_test(all_goes_as_planned),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,14 +6,7 @@
  * something ends early, is cancelled or moves, its nodes are eased: in the order of their starts, promises that are on
  * such a node, or for a member of which such a node has room before, are looked for anew, those of one member on such
  * nodes alone, and taken if they are earlier.  Newcomers follow. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/backfill/backfills.h"
 #include "policies/placement/placements.h"
@@ -440,20 +433,11 @@ static void play_seed(uint64_t seed, struct tried *tried)
     random_jobs_free(jobs);
 }
 
-static void all_move_up_as_planned(void **state)
+TEST(all_move_up_as_planned)
 {
-    (void)state;
     const struct test_seeds seeds = test_seeds(30, 1000);
     struct tried tried = {0};
     for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++)
         play_seed(seed, &tried);
     assert_true(seeds.count == 1 || (tried.moved > seeds.count && tried.cancelled > seeds.count));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_move_up_as_planned),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,7 @@
 /* Traces with every native column filled at random, converted: native CSV to native CSV and by way of JSON lines comes
  * back to the last digit; into SWF each column survives or is named among the losses; and SWF to SWF changes nothing
  * (workloads/readers/job_columns.h). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/input.h"
 #include "base/random.h"
@@ -381,9 +374,8 @@ static uint32_t check(uint64_t seed, const struct cluster *cluster)
     return table.rows;
 }
 
-static void test_every_column(void **state)
+TEST(test_every_column)
 {
-    (void)state;
     struct cluster *cluster = cluster_new();
     const struct test_seeds seeds = test_seeds(12, 300);
     uint64_t rows = 0;
@@ -393,8 +385,4 @@ static void test_every_column(void **state)
     cluster_free(cluster);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_column)};
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+TEST_GROUP(scratch_make, scratch_remove)

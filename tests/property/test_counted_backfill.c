@@ -4,14 +4,7 @@
  * The logs are SWF texts like those of the 100 nodes of KTH's SP2: most jobs ask for one or a power of two of the
  * processors, run times are lognormal, and limits are multiples of them.  The same schedulers count one-GPU members on
  * nodes of several GPUs, and whole nodes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <gsl/gsl_randist.h>
 
 #include "base/random.h"
@@ -355,15 +348,13 @@ static void compare_logs(bool is_easy)
     print_message("%llu starts equal under %s\n", (unsigned long long)compared, is_easy ? "easy" : "conservative");
 }
 
-static void easy_on_logs(void **state)
+TEST(easy_on_logs)
 {
-    (void)state;
     compare_logs(true);
 }
 
-static void conservative_on_logs(void **state)
+TEST(conservative_on_logs)
 {
-    (void)state;
     compare_logs(false);
 }
 
@@ -406,9 +397,8 @@ static void compare_jobs(bool is_easy, unsigned request_classes, uint16_t unit, 
     random_jobs_free(jobs);
 }
 
-static void on_nodes_of_several_gpus(void **state)
+TEST(on_nodes_of_several_gpus)
 {
-    (void)state;
     const struct test_seeds seeds = test_seeds(40, 1000);
     for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++)
         for (int is_easy = 0; is_easy <= 1; is_easy++) {
@@ -417,12 +407,4 @@ static void on_nodes_of_several_gpus(void **state)
         }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(easy_on_logs),
-        cmocka_unit_test(conservative_on_logs),
-        cmocka_unit_test(on_nodes_of_several_gpus),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+TEST_GROUP(scratch_make, scratch_remove)

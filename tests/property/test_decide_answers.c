@@ -3,14 +3,7 @@
  *
  * A small world submits jobs, confirms or refuses what a scheduler decides, and ends jobs; its facts are the good
  * stream.  Lines about jobs, nodes and decisions that are not there, and lines that are no facts, are put between. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/output.h"
 #include "base/random.h"
@@ -290,9 +283,8 @@ static uint64_t check(uint64_t seed, const char *preset)
     return wrong_count;
 }
 
-static void test_wrong_lines(void **state)
+TEST(test_wrong_lines)
 {
-    (void)state;
     uint64_t wrong_count = 0;
     const uint64_t seeds = test_is_full() ? 200 : 4;
     for (uint64_t seed = 1; seed <= seeds; seed++)
@@ -303,8 +295,4 @@ static void test_wrong_lines(void **state)
     assert_true(wrong_count > 1000);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_wrong_lines)};
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+TEST_GROUP(scratch_make, scratch_remove)

@@ -1,12 +1,6 @@
 /* What `explain --decision` says of decisions in random worlds: the node of a plain START is the best that it lists,
  * and asking changes nothing. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "studies/divergence/decision.h"
 #include "tests/support/random_policy.h"
@@ -134,9 +128,8 @@ static bool make_scenario(uint64_t seed, struct scenario_options *options)
     return false;
 }
 
-static void the_node_of_a_plain_start_is_the_best_listed(void **state)
+TEST(the_node_of_a_plain_start_is_the_best_listed)
 {
-    (void)state;
     const uint64_t seeds = is_full_size() ? SEEDS_FULL : SEEDS_SMALL;
     struct tally tally = {0};
     for (uint64_t seed = 1; seed <= seeds; seed++) {
@@ -205,9 +198,8 @@ static uint64_t fingerprint_of(uint64_t seed, uint32_t choice, struct inquirer *
     return fingerprint;
 }
 
-static void asking_changes_no_decision(void **state)
+TEST(asking_changes_no_decision)
 {
-    (void)state;
     const uint64_t seeds = is_full_size() ? 40 : 4;
     struct inquirer inquirer = {0};
     for (uint64_t seed = 1; seed <= seeds; seed++)
@@ -219,11 +211,4 @@ static void asking_changes_no_decision(void **state)
     assert_true(inquirer.answers > 1000);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_node_of_a_plain_start_is_the_best_listed),
-        cmocka_unit_test(asking_changes_no_decision),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+TEST_GROUP(scratch_make, scratch_remove)

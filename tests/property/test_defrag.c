@@ -10,14 +10,7 @@
  *
  * and what tests/support/honest_rules.h watches: gangs, loops, promises that are kept.  WINDTUNNEL_TEST_SEED plays one
  * seed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "policies/config/presets.h"
@@ -229,9 +222,8 @@ static void play(const struct random_world *scenario, struct seen *seen)
     honest_world_close(&world);
 }
 
-static void test_random_worlds(void **state)
+TEST(test_random_worlds)
 {
-    (void)state;
     static struct random_world scenario;
     struct seen seen = {0};
     const char *only = getenv("WINDTUNNEL_TEST_SEED");
@@ -253,10 +245,4 @@ static void test_random_worlds(void **state)
                   (unsigned long long)seen.places);
     if (only == NULL) /* worlds where nothing moves prove nothing */
         assert_true(seen.moves > 200 && seen.near_ends > 20 && seen.again > 3 && seen.places > 100);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_worlds)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

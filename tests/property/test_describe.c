@@ -5,15 +5,9 @@
  * How far do its decisions differ in the hour after from those of the scheduler that went on?  The table has the share
  * of decisions that the other does not make: the same one, at the same time.  Worlds are told apart by what stood at
  * the moment of what a description does not carry.  WINDTUNNEL_WORLDS="COUNT" plays so many under each preset. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/hash.h"
 #include "base/random.h"
@@ -225,9 +219,8 @@ static void play(uint64_t seed, uint32_t preset, enum random_world_kind kind)
     table[cause].other += other;
 }
 
-static void test_described_and_adopted(void **state)
+TEST(test_described_and_adopted)
 {
-    (void)state;
     const char *asked = getenv("WINDTUNNEL_WORLDS");
     const uint64_t seeds = asked != NULL ? strtoull(asked, NULL, 10) : test_is_full() ? WORLDS_FULL : WORLDS_SMALL;
     uint64_t worlds = 0;
@@ -243,10 +236,4 @@ static void test_described_and_adopted(void **state)
             table[cause].decisions > 0 ? 100. * (double)table[cause].other / (double)table[cause].decisions : 0.);
     }
     assert_true(worlds > seeds);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_described_and_adopted)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,14 +3,9 @@
  * Both sides write events.jsonl.zst.  The files are compared line by line, without the numbers of decisions and without
  * cycles; that is the oracle. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/input.h"
 #include "sim/live/event_file.h"
@@ -334,9 +329,8 @@ static void compare(const struct pair *pair, uint64_t seed, struct tally *tally)
     story_release(&stories[1]);
 }
 
-static void the_first_difference_is_that_of_the_texts(void **state)
+TEST(the_first_difference_is_that_of_the_texts)
 {
-    (void)state;
     const char *size = getenv("WINDTUNNEL_TEST_SIZE");
     const uint64_t seeds = size != NULL && strcmp(size, "full") == 0 ? SEEDS_FULL : SEEDS_SMALL;
     struct tally tally = {0};
@@ -356,10 +350,4 @@ static void the_first_difference_is_that_of_the_texts(void **state)
     assert_true(tally.with_fact > seeds / 10 && tally.with_decision > seeds / 3 && tally.equal >= seeds / WAYS / 2);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_first_difference_is_that_of_the_texts),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+TEST_GROUP(scratch_make, scratch_remove)

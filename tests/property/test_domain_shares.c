@@ -1,13 +1,7 @@
 /* Members dealt over domains, against all ways there are on small numbers. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "policies/placement/domain_shares.h"
@@ -83,9 +77,8 @@ static bool can_share(const struct instance *one, uint32_t set, uint32_t least)
     return room_of(one, set) >= one->count && least * members <= one->count;
 }
 
-static void the_fewest_domains_are_taken(void **state)
+TEST(the_fewest_domains_are_taken)
 {
-    (void)state;
     uint32_t several = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct random_stream stream;
@@ -105,9 +98,8 @@ static void the_fewest_domains_are_taken(void **state)
     assert_true(several > SEEDS / 8);
 }
 
-static void balanced_shares_are_as_even_as_can_be(void **state)
+TEST(balanced_shares_are_as_even_as_can_be)
 {
-    (void)state;
     uint32_t several = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct random_stream stream;
@@ -131,9 +123,8 @@ static void balanced_shares_are_as_even_as_can_be(void **state)
     assert_true(several > SEEDS / 8);
 }
 
-static void blocks_are_aligned_and_small(void **state)
+TEST(blocks_are_aligned_and_small)
 {
-    (void)state;
     uint32_t several = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct random_stream stream;
@@ -168,9 +159,8 @@ static void blocks_are_aligned_and_small(void **state)
     assert_true(several > SEEDS / 8);
 }
 
-static void least_free_fills_what_is_fullest(void **state)
+TEST(least_free_fills_what_is_fullest)
 {
-    (void)state;
     uint32_t several = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct random_stream stream;
@@ -188,15 +178,4 @@ static void least_free_fills_what_is_fullest(void **state)
         several += used > 1;
     }
     assert_true(several > SEEDS / 8);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_fewest_domains_are_taken),
-        cmocka_unit_test(balanced_shares_are_as_even_as_can_be),
-        cmocka_unit_test(blocks_are_aligned_and_small),
-        cmocka_unit_test(least_free_fills_what_is_fullest),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 /* drf: picks against exact fractions, and filling by small tasks against the fluid that rises in all queues at once. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "tests/support/quota_case.h"
@@ -60,9 +56,8 @@ static bool is_below(struct quota_case *c, queue_id a, queue_id b)
     return largest[0] < largest[1];
 }
 
-static void the_pick_has_the_smallest_dominant_share(void **state)
+TEST(the_pick_has_the_smallest_dominant_share)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < CASES; seed++) {
         struct random_stream stream;
         struct quota_case c;
@@ -113,9 +108,8 @@ static bool fits(const struct quota_case *c, const int64_t *ask)
     return true;
 }
 
-static void small_tasks_fill_as_the_fluid_does(void **state)
+TEST(small_tasks_fill_as_the_fluid_does)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 30; seed++) {
         struct random_stream stream;
         struct quota_case c;
@@ -138,9 +132,8 @@ static void small_tasks_fill_as_the_fluid_does(void **state)
 }
 
 /* Whatever is taken and gained, nobody has reason to take it back. */
-static void reclaim_comes_to_rest(void **state)
+TEST(reclaim_comes_to_rest)
 {
-    (void)state;
     uint32_t taken = 0; /* in all cases */
     for (uint64_t seed = 0; seed < CASES; seed++) {
         struct random_stream stream;
@@ -171,14 +164,4 @@ static void reclaim_comes_to_rest(void **state)
         quota_case_release(&c);
     }
     assert_true(taken > 4 * CASES);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_pick_has_the_smallest_dominant_share),
-        cmocka_unit_test(small_tasks_fill_as_the_fluid_does),
-        cmocka_unit_test(reclaim_comes_to_rest),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,13 +4,7 @@
  * that hold something, and what will be free at every planned end.  It reads the words of policies/backfill/easy.c and
  * policies/reservation/planned_start.c.  Limits are too long, exact, too short (nobody is killed), or missing.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/backfill/backfills.h"
 #include "policies/placement/placements.h"
@@ -317,38 +311,23 @@ static void check(unsigned request_classes, uint32_t reservations)
     assert_true(seeds.count == 1 || overtakers > seeds.count); /* or nothing was compared */
 }
 
-static void one_gpu_members(void **state)
+TEST(one_gpu_members)
 {
-    (void)state;
     check(RANDOM_FLAT, 1);
 }
 
-static void whole_nodes_and_parts_of_nodes(void **state)
+TEST(whole_nodes_and_parts_of_nodes)
 {
-    (void)state;
     check(RANDOM_SINGLE | RANDOM_GANG, 1);
 }
 
-static void shares_beside_whole_gpus(void **state)
+TEST(shares_beside_whole_gpus)
 {
-    (void)state;
     check(RANDOM_SHARE | RANDOM_SINGLE | RANDOM_GROUPS, 1);
 }
 
-static void several_reservations(void **state)
+TEST(several_reservations)
 {
-    (void)state;
     check(RANDOM_SINGLE | RANDOM_GANG | RANDOM_FLAT, 3);
     check(RANDOM_SHARE | RANDOM_SINGLE, PLANNED_STARTS_MAX);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_gpu_members),
-        cmocka_unit_test(whole_nodes_and_parts_of_nodes),
-        cmocka_unit_test(shares_beside_whole_gpus),
-        cmocka_unit_test(several_reservations),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,13 +4,7 @@
  * it holds more than it deserves (fairshare: or more than its share, which is not less).  So what it holds after the
  * cycle, with the unit that went last, is more than it deserves.  Which one went last is not told; the largest that can
  * have is taken.  On one node a victim that is evicted has no other place, so every EVICT counts.  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "policies/config/presets.h"
@@ -86,9 +80,8 @@ static void check(const struct world *world, uint64_t seed)
                      (unsigned long long)seed, q, world->deserved[q], world->held[q], lost[q], largest[q]);
 }
 
-static void a_queue_loses_nothing_within_its_quota(void **state)
+TEST(a_queue_loses_nothing_within_its_quota)
 {
-    (void)state;
     uint32_t evictions = 0, parts = 0;
     const struct test_seeds seeds = test_seeds(2000, 20000);
     for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++) {
@@ -115,10 +108,4 @@ static void a_queue_loses_nothing_within_its_quota(void **state)
     print_message("%llu worlds, %u evictions, %u of surplus alone\n", (unsigned long long)seeds.count, evictions,
                   parts);
     assert_true(seeds.count == 1 || (evictions > seeds.count / 10 && parts > 0));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_queue_loses_nothing_within_its_quota)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

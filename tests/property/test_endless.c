@@ -6,17 +6,12 @@
  * breaks one leaves its scenario in a folder, and the test prints how to replay it:
  *   windtunnel run FOLDER/s.json --check
  * WINDTUNNEL_ENDLESS="FIRST COUNT" runs COUNT seeds from FIRST on. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/output.h"
 #include "policies/sched.h"
@@ -158,9 +153,8 @@ static bool is_bounded(uint64_t seed, struct most *most)
     return why[0] == '\0';
 }
 
-static void test_endless(void **state)
+TEST(test_endless)
 {
-    (void)state;
     const struct test_seeds seeds = test_seeds(SEEDS_SMALL, SEEDS_FULL);
     unsigned long long first = seeds.first, count = seeds.count;
     const char *told = getenv("WINDTUNNEL_ENDLESS");
@@ -181,8 +175,4 @@ static void test_endless(void **state)
     assert_int_equal(broken, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_endless)};
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+TEST_GROUP(scratch_make, scratch_remove)

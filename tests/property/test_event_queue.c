@@ -1,11 +1,5 @@
 /* The event queue against a sorted list: random pushes and pops come out in the order (time, kind, sequence). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "sim/engine/event_queue.h"
@@ -79,20 +73,12 @@ static void check_order(time_ns (*draw_time)(struct random_stream *stream, time_
     assert_true(event_queue_time(&queue) == TIME_NEVER);
 }
 
-static void order_of_near_times(void **state)
+TEST(order_of_near_times)
 {
-    (void)state;
     check_order(narrow_time);
 }
 
-static void order_of_far_times(void **state)
+TEST(order_of_far_times)
 {
-    (void)state;
     check_order(wide_time);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(order_of_near_times), cmocka_unit_test(order_of_far_times)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

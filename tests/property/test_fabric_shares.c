@@ -5,14 +5,9 @@
  * gang send there.  It solves link by link: each link tells a rate that fills it, given what its flows get elsewhere,
  * until no link changes its rate (A. Charny's consistent marking; a fixed point is max-min fair). */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "sim/network/network.h"
@@ -350,14 +345,13 @@ static uint32_t play(struct trial *trial, struct network *network, struct fabric
     return held;
 }
 
-static void shares_of_random_fabrics(void **state)
+TEST(shares_of_random_fabrics)
 {
     struct trial *trial = malloc(sizeof *trial);
     struct fabric_use *uses = malloc(LINKS_MAX * sizeof *uses);
     double rates[LINKS_MAX];
     const uint64_t clusters = test_is_full() ? CLUSTERS_FULL : CLUSTERS;
     uint64_t held = 0;
-    (void)state;
     for (uint64_t seed = 0; seed < clusters; seed++) {
         trial->seed = seed;
         random_stream_init(&trial->random, seed, "fabric shares", 0);
@@ -375,10 +369,4 @@ static void shares_of_random_fabrics(void **state)
     assert_true(held > clusters * SETS / 4);
     free(uses);
     free(trial);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(shares_of_random_fabrics)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

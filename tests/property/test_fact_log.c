@@ -3,14 +3,7 @@
  * The events of random runs in the simulator, under all presets and random policies, are the stream.  The log of a
  * process that reads all of it is cut anywhere, in the middle of lines too; another process goes on from there.  Its
  * log is the same to the byte in the end, and it answers what the log before the cut had not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/input.h"
 #include "base/random.h"
@@ -160,9 +153,8 @@ static void check_cut(uint64_t seed, const struct buffer *stream, const struct b
     buffer_release(&expected);
 }
 
-static void test_killed_and_restarted(void **state)
+TEST(test_killed_and_restarted)
 {
-    (void)state;
     struct seen seen = {0};
     const struct test_seeds seeds = test_seeds(6, 200);
     for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++) {
@@ -207,9 +199,8 @@ static struct error decide_under(const char *policy, const char *log, struct buf
 }
 
 /* A log of another policy, and one whose decisions are not made again, are refused, and stay as they are. */
-static void test_refused(void **state)
+TEST(test_refused)
 {
-    (void)state;
     struct buffer answers = {0};
     struct error error = decide_under("{}", "log", &answers);
     assert_false(error_is(error));
@@ -236,8 +227,4 @@ static void test_refused(void **state)
     buffer_release(&answers);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_killed_and_restarted), cmocka_unit_test(test_refused)};
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+TEST_GROUP(scratch_make, scratch_remove)

@@ -1,12 +1,8 @@
 /* fairshare: on random streams of demand, charges, capacity and time the lazy division against a naive full one,
  * whatever the order of the children; and the laws of its two orders. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "policies/queues/queues.h"
@@ -266,9 +262,8 @@ static void random_change(struct fixture *f, struct random_stream *stream, time_
     }
 }
 
-static void test_lazy_equals_naive(void **state)
+TEST(test_lazy_equals_naive)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 40; seed++) {
         struct fixture f;
         struct random_stream stream;
@@ -292,9 +287,8 @@ static void test_lazy_equals_naive(void **state)
     }
 }
 
-static void test_order_of_children_does_not_matter(void **state)
+TEST(test_order_of_children_does_not_matter)
 {
-    (void)state;
     char name[16];
     for (uint64_t seed = 2; seed <= 40; seed += 2) {
         struct fixture f[2];
@@ -377,9 +371,8 @@ static void check_orders(struct fixture *f, struct random_stream *stream)
     ledger_charge(f->ledger, c[1].queue, asks[1]);
 }
 
-static void test_orders(void **state)
+TEST(test_orders)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 60; seed++) {
         struct fixture f;
         struct random_stream stream;
@@ -392,14 +385,4 @@ static void test_orders(void **state)
             check_orders(&f, &stream);
         teardown(&f);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lazy_equals_naive),
-        cmocka_unit_test(test_order_of_children_does_not_matter),
-        cmocka_unit_test(test_orders),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,8 @@
 /* tests/property/test_fastest.c -- the placement policy `fastest`: by hand, against the places of best_fit, and its
  * traffic against sums made anew. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "policies/config/presets.h"
@@ -96,11 +90,10 @@ static struct communication of_kind(const char *name)
     "{\"pools\": [{\"nodes\": " nodes ", \"gpus_per_node\": 8, \"gpu_model\": \"h100-80gb\"}], "                       \
     "\"fabric\": {\"nodes_per_unit\": 2, \"rails\": 8, \"leaf_oversubscription\": " leaves "}}"
 
-static void small_members_stay_on_one_node(void **state)
+TEST(small_members_stay_on_one_node)
 {
     const struct communication skewed = of_kind("skewed"), silent = of_kind("none");
     struct world world;
-    (void)state;
     open_world(&world, UNITS_OF_TWO("4", "1"));
     occupy(&world, 0, 0x3f); /* free: 2 6 8 8 */
     occupy(&world, 1, 0x03);
@@ -112,11 +105,10 @@ static void small_members_stay_on_one_node(void **state)
     release(&world);
 }
 
-static void a_gang_stays_in_one_unit_where_uplinks_are_narrow(void **state)
+TEST(a_gang_stays_in_one_unit_where_uplinks_are_narrow)
 {
     const struct communication bound = of_kind("bandwidth_bound");
     struct world narrow, wide;
-    (void)state;
     open_world(&narrow, UNITS_OF_TWO("6", "8"));
     open_world(&wide, UNITS_OF_TWO("6", "1"));
     occupy(&narrow, 0, 0xff);
@@ -130,12 +122,11 @@ static void a_gang_stays_in_one_unit_where_uplinks_are_narrow(void **state)
 
 /* No unit holds the gang.  Best fit sends from unit 0, and so does `fastest`, until others use the links of that unit.
  */
-static void links_that_others_use_are_avoided(void **state)
+TEST(links_that_others_use_are_avoided)
 {
     const struct communication bound = of_kind("bandwidth_bound");
     struct world world;
     struct fabric_use uses[8];
-    (void)state;
     open_world(&world, UNITS_OF_TWO("6", "8"));
     occupy(&world, 0, 0xff);
     check_nodes(&world, &placement_fastest, 3, 8, &bound, "1 2 3");
@@ -149,12 +140,11 @@ static void links_that_others_use_are_avoided(void **state)
 }
 
 /* What is left on a link, but never less than an even share of it. */
-static void the_rate_is_what_is_left(void **state)
+TEST(the_rate_is_what_is_left)
 {
     struct world world;
     const struct fabric_use other = {.link = 0, .senders = 4}, own = {.link = 0, .senders = 2};
     const struct traffic_flow flow = {&own, 1, 1000000000};
-    (void)state;
     open_world(&world, UNITS_OF_TWO("4", "8"));
     const double capacity = (double)world.traffic.links[0].bytes_per_s; /* 2 NICs of 50 GB/s, by 8 */
     assert_true(capacity == 12.5e9);
@@ -187,13 +177,12 @@ static double speed_alone(const struct cluster *cluster, const struct communicat
 }
 
 /* On an idle network: never more than a hundredth slower than best_fit's place, and often faster. */
-static void no_place_is_slower_than_that_of_best_fit(void **state)
+TEST(no_place_is_slower_than_that_of_best_fit)
 {
     static const char *const kinds[] = {"compute_bound", "all_reduce_bound", "skewed", "bandwidth_bound"};
     const uint32_t rounds = test_is_full() ? 20000 : 2000;
     struct random_stream stream;
     uint32_t faster = 0, placed = 0;
-    (void)state;
     random_stream_init(&stream, 1, "fastest", 0);
     struct world world;
     open_world(&world, UNITS_OF_TWO("12", "4"));
@@ -281,13 +270,12 @@ static void check_traffic(struct honest_world *world, bool had_cycle)
     traffic_release(&anew);
 }
 
-static void traffic_is_that_of_the_jobs_in_place(void **state)
+TEST(traffic_is_that_of_the_jobs_in_place)
 {
     static struct random_world scenario;
     static struct honest_world world;
     const uint64_t count = test_is_full() ? 100 : 4;
     uint32_t sums = 0;
-    (void)state;
     for (uint64_t seed = 1; seed <= count; seed++)
         for (uint32_t preset = 0; policy_preset_texts[preset].name != NULL; preset++)
             for (enum random_world_kind kind = 0; kind < RANDOM_WORLD_KIND_COUNT; kind++) {
@@ -300,17 +288,4 @@ static void traffic_is_that_of_the_jobs_in_place(void **state)
                 honest_world_close(&world);
             }
     assert_true(sums > 1000);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_members_stay_on_one_node),
-        cmocka_unit_test(a_gang_stays_in_one_unit_where_uplinks_are_narrow),
-        cmocka_unit_test(links_that_others_use_are_avoided),
-        cmocka_unit_test(the_rate_is_what_is_left),
-        cmocka_unit_test(no_place_is_slower_than_that_of_best_fit),
-        cmocka_unit_test(traffic_is_that_of_the_jobs_in_place),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

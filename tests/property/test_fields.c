@@ -1,14 +1,8 @@
 /* Every field of a queue and of a job, under every preset: either it changes what happens in some random world, or
  * policies/config/reads.h says that nothing reads it, and then it changes nothing in any.  A limit is read by all. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/config/reads.h"
 #include "tests/support/interval.h"
@@ -199,9 +193,8 @@ static bool changes_a_world(uint32_t preset, uint32_t field, uint64_t seeds)
     return false;
 }
 
-static void test_each_field_has_an_effect_or_is_told(void **state)
+TEST(test_each_field_has_an_effect_or_is_told)
 {
-    (void)state;
     uint32_t wrong = 0, effects = 0, told = 0;
     for (uint32_t preset = 0; preset < random_case_preset_count(); preset++) {
         struct random_run run;
@@ -228,10 +221,9 @@ static void test_each_field_has_an_effect_or_is_told(void **state)
 }
 
 /* What would give the field an effect is known. */
-static void test_each_field_has_a_reader(void **state)
+TEST(test_each_field_has_a_reader)
 {
     struct buffer text = {0};
-    (void)state;
     for (uint32_t field = 0; field < QUEUE_FIELD_COUNT; field++) {
         text.length = 0;
         policy_readers_of_queue(field, &text);
@@ -243,13 +235,4 @@ static void test_each_field_has_a_reader(void **state)
         assert_int_not_equal(text.length, 0);
     }
     buffer_release(&text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_field_has_an_effect_or_is_told),
-        cmocka_unit_test(test_each_field_has_a_reader),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,13 +4,7 @@
  * something, and starts waiting jobs in order until one does not fit.  It reads the words of
  * policies/placement/placement.h: the highest score, then the lowest node, then the lowest GPU.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/placement/placements.h"
 #include "tests/support/interval.h"
@@ -227,84 +221,60 @@ static void check(unsigned request_classes, enum fit fit)
         check_seed(request_classes, fit, seed);
 }
 
-static void test_whole_nodes(void **state)
+TEST(test_whole_nodes)
 {
-    (void)state;
     check(RANDOM_GANG, BEST_FIT);
 }
 
-static void test_straddling(void **state)
+TEST(test_straddling)
 {
-    (void)state;
     for (enum fit fit = 0; fit < FIT_COUNT; fit++)
         check(RANDOM_FLAT, fit);
 }
 
-static void test_single_best_fit(void **state)
+TEST(test_single_best_fit)
 {
-    (void)state;
     check(RANDOM_SINGLE, BEST_FIT);
 }
 
-static void test_single_first_fit(void **state)
+TEST(test_single_first_fit)
 {
-    (void)state;
     check(RANDOM_SINGLE, FIRST_FIT);
 }
 
-static void test_single_worst_fit(void **state)
+TEST(test_single_worst_fit)
 {
-    (void)state;
     check(RANDOM_SINGLE, WORST_FIT);
 }
 
-static void test_shares_best_fit(void **state)
+TEST(test_shares_best_fit)
 {
-    (void)state;
     check(RANDOM_SHARE | RANDOM_SINGLE, BEST_FIT);
 }
 
-static void test_shares_first_fit(void **state)
+TEST(test_shares_first_fit)
 {
-    (void)state;
     check(RANDOM_SHARE | RANDOM_SINGLE, FIRST_FIT);
 }
 
-static void test_shares_worst_fit(void **state)
+TEST(test_shares_worst_fit)
 {
-    (void)state;
     check(RANDOM_SHARE | RANDOM_SINGLE, WORST_FIT);
 }
 
 static const unsigned everything = RANDOM_SINGLE | RANDOM_GANG | RANDOM_FLAT | RANDOM_SHARE | RANDOM_GROUPS;
 
-static void test_everything_best_fit(void **state)
+TEST(test_everything_best_fit)
 {
-    (void)state;
     check(everything, BEST_FIT);
 }
 
-static void test_everything_first_fit(void **state)
+TEST(test_everything_first_fit)
 {
-    (void)state;
     check(everything, FIRST_FIT);
 }
 
-static void test_everything_worst_fit(void **state)
+TEST(test_everything_worst_fit)
 {
-    (void)state;
     check(everything, WORST_FIT);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole_nodes),          cmocka_unit_test(test_straddling),
-        cmocka_unit_test(test_single_best_fit),      cmocka_unit_test(test_single_first_fit),
-        cmocka_unit_test(test_single_worst_fit),     cmocka_unit_test(test_shares_best_fit),
-        cmocka_unit_test(test_shares_first_fit),     cmocka_unit_test(test_shares_worst_fit),
-        cmocka_unit_test(test_everything_best_fit),  cmocka_unit_test(test_everything_first_fit),
-        cmocka_unit_test(test_everything_worst_fit),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,9 @@
  * the same rows from the moment on.  For every preset in a world with all physics on, and in random worlds under random
  * policies, at moments between events, at events and a nanosecond after them.  Another policy takes over at any moment:
  * every invariant holds, and each job that had not ended has its row. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/hash.h"
 #include "base/random.h"
@@ -150,12 +144,11 @@ static void load_physics(struct scenario *scenario, const char *preset, const ch
         fail_msg("%s: %s", preset, error_message(&error));
 }
 
-static void test_presets(void **state)
+TEST(test_presets)
 {
     static const char *const latency[] = {"world.decision_latency_s=40", "world.network=alone"};
     static const char *const free_checkpoints[] = {"world.checkpoints.cost=free", "world.scheduler_period_s=0"};
     int broken = 0, made = 0;
-    (void)state;
     for (uint32_t p = 0; policy_preset_texts[p].name != NULL; p++) {
         struct scenario scenario;
         struct capacity_step steps[RANDOM_SIZES];
@@ -172,11 +165,10 @@ static void test_presets(void **state)
     print_message("%d forks\n", made);
 }
 
-static void test_sharing(void **state)
+TEST(test_sharing)
 {
     static const char *const policies[] = {"mps", "trust", "timeslice", "mig"};
     int broken = 0;
-    (void)state;
     for (size_t p = 0; p < sizeof policies / sizeof *policies; p++) {
         struct scenario scenario;
         char sharing[64];
@@ -210,12 +202,11 @@ static bool adopts(const struct scenario *scenario, const struct scenario *other
 }
 
 /* From each preset to the next one.  A fork may not share GPUs in another way (studies/run/fork.h). */
-static void test_switches(void **state)
+TEST(test_switches)
 {
     static const char *const more[] = {"policy.sharing.policy=as_asked", "world.decision_latency_s=40"};
     uint32_t count = 0;
     int broken = 0, made = 0;
-    (void)state;
     while (policy_preset_texts[count].name != NULL)
         count++;
     for (uint32_t p = 0; p < count; p++) {
@@ -266,9 +257,8 @@ static void load_hoarders(struct scenario *scenario, uint64_t seed, const char *
 }
 
 /* Under a policy that starts gangs as a whole, each that was left half placed is made whole or released, and ends. */
-static void test_hoarders(void **state)
+TEST(test_hoarders)
 {
-    (void)state;
     const struct test_seeds seeds = test_seeds(4, 200);
     const time_ns at = HOUR;
     int broken = 0, stuck = 0;
@@ -298,9 +288,8 @@ static void test_hoarders(void **state)
 }
 
 /* A nanosecond before a START takes effect another policy takes over; it may evict the job at once. */
-static void test_starts(void **state)
+TEST(test_starts)
 {
-    (void)state;
     const struct test_seeds seeds = test_seeds(SWITCHES_SMALL, SEEDS_FULL);
     int broken = 0, made = 0;
     for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++) {
@@ -357,11 +346,10 @@ static void load_random(struct scenario *scenario, uint64_t seed)
     fail_msg("seed %llu: no draw is legal", (unsigned long long)seed);
 }
 
-static void test_random_worlds(void **state)
+TEST(test_random_worlds)
 {
     const struct test_seeds seeds = test_seeds(SEEDS_SMALL, SEEDS_FULL);
     int broken = 0;
-    (void)state;
     for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++) {
         struct scenario scenario;
         struct capacity_step steps[RANDOM_SIZES];
@@ -377,10 +365,4 @@ static void test_random_worlds(void **state)
     assert_int_equal(broken, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_presets),  cmocka_unit_test(test_sharing),
-                                       cmocka_unit_test(test_switches), cmocka_unit_test(test_hoarders),
-                                       cmocka_unit_test(test_starts),   cmocka_unit_test(test_random_worlds)};
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+TEST_GROUP(scratch_make, scratch_remove)

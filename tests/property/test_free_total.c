@@ -1,11 +1,6 @@
 /* policies/ledger/free_total.h -- hundreds of moments that come and go, against a plain list of what was told of each
  * node. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/mem.h"
 #include "base/random.h"
@@ -123,9 +118,8 @@ static uint32_t check_search(struct fixture *f)
     return found;
 }
 
-static void tells_what_was_told(void **state)
+TEST(tells_what_was_told)
 {
-    (void)state;
     const uint64_t seeds = test_is_full() ? 40 : 3;
     for (uint64_t seed = 1; seed <= seeds; seed++) {
         struct fixture f = {0};
@@ -149,10 +143,4 @@ static void tells_what_was_told(void **state)
         assert_int_equal(f.total.count, 0);
         free_total_release(&f.total);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(tells_what_was_told)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

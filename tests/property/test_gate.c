@@ -6,12 +6,7 @@
  * opened: in containers never; as a scenario of the user it is opened exactly at the keys that ask the gate.  So a new
  * key that opens what it names, and does not ask, fails here.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,9 +245,8 @@ static bool try_document(const struct schema_node *node, json_t *document, struc
     return is_opened;
 }
 
-static void test_walk(void **state)
+TEST(test_walk)
 {
-    (void)state;
     struct tally tally = {0};
     struct schema *schema = schema_kind_learn_new(0);
     assert_string_equal(schema_kind_name(0), "scenario");
@@ -282,8 +276,4 @@ static void test_walk(void **state)
     assert_true(tally.files >= 10);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_walk)};
-    return cmocka_run_group_tests(tests, begin, end);
-}
+TEST_GROUP(begin, end)

@@ -5,14 +5,7 @@
  * the listing of nvidia-smi mig -lgipp, written down here; who is placed must find what he asks; who waits though a
  * GPU could be cut for him, nothing forbidding it, is a fault; and a scheduler that is saved and loaded decides the
  * same. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "policies/policy_config.h"
@@ -464,9 +457,8 @@ static const char *play(uint64_t seed, uint32_t totals[3])
     return w.fault;
 }
 
-static void test_random_worlds(void **state)
+TEST(test_random_worlds)
 {
-    (void)state;
     const uint32_t rounds = test_is_full() ? 5000 : 200;
     uint32_t totals[3] = {0};
     for (uint64_t seed = 1; seed <= rounds; seed++) {
@@ -476,10 +468,4 @@ static void test_random_worlds(void **state)
     }
     print_message("%u cuts, %u refused, %u instances beside others of a task\n", totals[0], totals[1], totals[2]);
     assert_true(totals[0] > 5 * rounds && 2 * totals[1] > rounds && totals[2] > rounds / 2);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_worlds)};
-    return cmocka_run_group_tests_name("geometry", tests, NULL, NULL);
 }

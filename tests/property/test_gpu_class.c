@@ -1,13 +1,7 @@
 /* What is asked by class or claim is placed on exactly such pieces: random jobs on the shipped cluster with GPU
  * classes, each piece of each start checked against a table that is written by hand, and matches by the cluster's
  * domains. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/bits.h"
 #include "base/random.h"
@@ -167,9 +161,8 @@ static void play(const struct cluster *cluster, uint64_t seed, struct seen *seen
     queue_table_free(queues);
 }
 
-static void pieces_are_as_asked(void **state)
+TEST(pieces_are_as_asked)
 {
-    (void)state;
     struct cluster *cluster;
     struct seen seen = {0};
     struct error error = cluster_load(&cluster, "topologies/gpu-classes.json");
@@ -179,10 +172,4 @@ static void pieces_are_as_asked(void **state)
         play(cluster, seed, &seen);
     assert_true(seen.whole > 0 && seen.shares > 0 && seen.instances > 0 && seen.slices > 0 && seen.islands > 0);
     cluster_free(cluster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(pieces_are_as_asked)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,16 +4,10 @@
  *
  * A broken rule is told with its seed, with the jobs that it takes, and with the situation as a case for
  * `windtunnel case`.  WINDTUNNEL_TEST_SEED plays one seed only, and tells its decisions. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "policies/config/presets.h"
@@ -231,9 +225,8 @@ static void play_seed(struct campaign *campaign, uint64_t seed, uint32_t preset)
     }
 }
 
-static void test_presets_keep_their_promises(void **state)
+TEST(test_presets_keep_their_promises)
 {
-    (void)state;
     const char *only = getenv("WINDTUNNEL_TEST_SEED");
     uint64_t first = only != NULL ? strtoull(only, NULL, 10) : 1;
     uint64_t count = only != NULL ? 1 : test_is_full() ? 2000 : 150;
@@ -258,10 +251,4 @@ static void test_presets_keep_their_promises(void **state)
     uint32_t found = campaign.finding_count;
     free(campaign.findings);
     assert_int_equal(found, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_presets_keep_their_promises)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

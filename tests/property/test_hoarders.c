@@ -1,12 +1,6 @@
 /* Activity, a monitor and idle policies in random worlds, under every preset: all laws of a run hold
  * (tests/support/random_run.h), a run is repeated exactly, and where no policy listens nothing changes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/json.h"
 #include "base/random.h"
@@ -71,7 +65,7 @@ static uint64_t play(uint64_t seed, uint32_t choice, enum kind kind, const struc
     return result.fingerprint;
 }
 
-static void all_laws_hold(void **state)
+TEST(all_laws_hold)
 {
     const struct test_seeds seeds = test_seeds(2, 200);
     struct arena arena = {0};
@@ -80,7 +74,6 @@ static void all_laws_hold(void **state)
     const struct json_value root = json_doc_root(doc, &error);
     const struct activity_table table = activity_table_read(&root, &arena, NULL);
     struct totals totals = {0};
-    (void)state;
     for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++)
         for (uint32_t choice = 0; choice < random_case_preset_count() + 4; choice++) {
             const uint64_t heard = play(seed, choice, HEARD, &table, &totals);
@@ -94,10 +87,4 @@ static void all_laws_hold(void **state)
     assert_true(totals.ended > 500 && totals.told > 100 && totals.evicted > 50);
     json_doc_free(doc);
     arena_release(&arena);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_laws_hold)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,7 @@
 /* Each row of the table of a job's text, set to values that are not its usual one, on the wire, in a case and in the
  * hash of arrivals: it comes back as it was, or is refused.  tests/property/test_convert_columns.c fills the same rows
  * in traces. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/wire/wire_fields.h"
 #include "sim/cases/case.h"
@@ -40,9 +33,8 @@ static struct cluster *cluster_new(void)
     return cluster;
 }
 
-static void test_wire(void **state)
+TEST(test_wire)
 {
-    (void)state;
     struct cluster *cluster = cluster_new();
     struct queue_table *queues = queue_table_new();
     struct wire wire = {.cluster = cluster, .queues = queues};
@@ -89,9 +81,8 @@ static void case_write(enum native_field field, int64_t value, struct buffer *ou
     buffer_format(out, "%s}], \"expect\": {\"j\": {\"running\": 1}}}", is_text ? "\"" : "");
 }
 
-static void test_case(void **state)
+TEST(test_case)
 {
-    (void)state;
     for (int field = 0; field < NATIVE_FIELD_COUNT; field++)
         for (uint32_t nth = 0; nth < 3 && native_texts[field].at.bytes != 0; nth++) {
             const struct job_text *text = &native_texts[field];
@@ -116,9 +107,8 @@ static void test_case(void **state)
 }
 
 /* What a job that says nothing is, is what the table says. */
-static void test_usual(void **state)
+TEST(test_usual)
 {
-    (void)state;
     const struct job job = job_default();
     const struct job_truth truth = truth_default();
     for (int field = 0; field < NATIVE_FIELD_COUNT; field++) {
@@ -126,14 +116,4 @@ static void test_usual(void **state)
         if (text->at.bytes != 0 && member_get(&text->at, text->is_truth ? (const void *)&truth : &job) != text->usual)
             fail_msg("'%s' is not usually %lld", text->key, (long long)text->usual);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wire),
-        cmocka_unit_test(test_case),
-        cmocka_unit_test(test_usual),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,5 @@
 /* The ledger against a naive twin: random moves under nested marks; after every roll back the state is what it was. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "policies/ledger/ledger.h"
@@ -141,9 +134,8 @@ static void run(uint64_t seed)
     cluster_free(cluster);
 }
 
-static void test_random_moves(void **state)
+TEST(test_random_moves)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 5; seed++) {
         print_message("seed %d\n", (int)seed);
         run(seed);
@@ -151,9 +143,8 @@ static void test_random_moves(void **state)
 }
 
 /* A claim takes what is free now and is promised the rest; arrivals serve promises first. */
-static void test_claims(void **state)
+TEST(test_claims)
 {
-    (void)state;
     struct cluster *cluster = cluster_uniform_new(1, 2);
     struct queue_table *queues = queue_table_new();
     struct ledger *ledger = ledger_new(cluster);
@@ -181,13 +172,4 @@ static void test_claims(void **state)
     ledger_free(ledger);
     queue_table_free(queues);
     cluster_free(cluster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_moves),
-        cmocka_unit_test(test_claims),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

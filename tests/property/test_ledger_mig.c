@@ -1,14 +1,7 @@
 /* The ledger with MIG instances and task limits against a list of bookings: random moves under nested marks, nodes
  * that come and go; free instances, shares and tasks follow from the list, and after every roll back the hash is what
  * it was. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "policies/ledger/ledger.h"
@@ -271,9 +264,8 @@ static void run(uint64_t seed)
     cluster_free(cluster);
 }
 
-static void random_moves(void **state)
+TEST(random_moves)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 5; seed++) {
         print_message("seed %d\n", (int)seed);
         run(seed);
@@ -281,9 +273,8 @@ static void random_moves(void **state)
 }
 
 /* A claim on an instance that is being released is served when it arrives; its neighbours do not notice. */
-static void an_instance_can_be_claimed(void **state)
+TEST(an_instance_can_be_claimed)
 {
-    (void)state;
     struct cluster *cluster = make_cluster();
     struct ledger *ledger = ledger_new(cluster);
     uint64_t empty = ledger_hash(ledger);
@@ -314,13 +305,4 @@ static void an_instance_can_be_claimed(void **state)
     assert_true(ledger_hash(ledger) == empty);
     ledger_free(ledger);
     cluster_free(cluster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_moves),
-        cmocka_unit_test(an_instance_can_be_claimed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,15 +9,9 @@
  *  - The scheduler rests: cycles that decide nothing ask for no other one within a second (law 6 of policies/sched.h).
  *
  * WINDTUNNEL_WORLDS="FIRST COUNT" plays COUNT worlds under each preset, from seed FIRST on. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/config/presets.h"
 #include "policies/explain.h"
@@ -203,9 +197,8 @@ static void play_seed(uint64_t seed, uint32_t preset, struct counts *counts)
     play(&scenario, counts);
 }
 
-static void test_left_waiting(void **state)
+TEST(test_left_waiting)
 {
-    (void)state;
     const struct test_seeds seeds = test_seeds(WORLDS_SMALL, WORLDS_FULL);
     unsigned long long first = seeds.first, count = seeds.count;
     const char *told = getenv("WINDTUNNEL_WORLDS");
@@ -237,10 +230,4 @@ static void test_left_waiting(void **state)
     assert_int_equal(broken, 0);
     /* The worlds must be rich enough for that to mean something. */
     assert_true(all.quiet * 2 > all.worlds && all.alone > all.quiet);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_left_waiting)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,8 @@
 /* Max-min fair rates, against a solver that works in another way, and against their definition. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "sim/network/max_min.h"
@@ -160,9 +156,8 @@ static const char *difference(const struct instance *one)
     return NULL;
 }
 
-static void equals_another_solver(void **state)
+TEST(equals_another_solver)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < SETS; seed++) {
         struct instance one;
         struct random_stream stream;
@@ -174,10 +169,4 @@ static void equals_another_solver(void **state)
         if (why != NULL)
             fail_msg("seed %llu: %s", (unsigned long long)seed, why);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(equals_another_solver)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,12 +2,7 @@
  * (policies/ledger/ledger.h), in the ledger and in whole runs under every preset.
  *
  * The naive ledger adds up what each share takes of the memory, in thousandths of a MiB. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "policies/config/presets.h"
@@ -129,9 +124,8 @@ static void live(struct random_stream *random, struct cluster *cluster, uint32_t
     ledger_free(ledger);
 }
 
-static void shares_fit_if_their_memory_does(void **state)
+TEST(shares_fit_if_their_memory_does)
 {
-    (void)state;
     const struct test_seeds seeds = test_seeds(200, 5000);
     uint32_t crowded = 0;
     for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++) {
@@ -176,9 +170,8 @@ static void fill(const char *preset, uint32_t memory_mib, uint32_t share_mib)
     cluster_free(cluster);
 }
 
-static void every_preset_fills_a_gpu(void **state)
+TEST(every_preset_fills_a_gpu)
 {
-    (void)state;
     for (const struct embedded_text *preset = policy_preset_texts; preset->name != NULL; preset++)
         for (uint32_t m = 0; m < 8; m++) {
             const uint32_t memory = model_mib[m];
@@ -187,13 +180,4 @@ static void every_preset_fills_a_gpu(void **state)
             fill(preset->name, memory, memory / 2 + 1);
             fill(preset->name, memory, memory / 7);
         }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shares_fit_if_their_memory_does),
-        cmocka_unit_test(every_preset_fills_a_gpu),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

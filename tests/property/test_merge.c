@@ -1,12 +1,6 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "tests/support/scratch.h"
@@ -165,9 +159,8 @@ static void check(const struct seen *all, const struct seen *merged, int count)
     }
 }
 
-static void test_the_union_sorted(void **state)
+TEST(test_the_union_sorted)
 {
-    (void)state;
     static struct seen all[UNION_MAX], merged[UNION_MAX];
     struct cluster *cluster = cluster_uniform_new(4, 8);
     for (uint64_t seed = 1; seed <= 60; seed++) {
@@ -189,8 +182,4 @@ static void test_the_union_sorted(void **state)
     cluster_free(cluster);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_the_union_sorted)};
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+TEST_GROUP(scratch_make, scratch_remove)

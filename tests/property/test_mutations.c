@@ -1,11 +1,6 @@
 /* Files with bytes changed at random: every reader takes them or refuses them with a place, a word and no control
  * characters; it never crashes (run under the sanitizers), never hangs, and never calls it an error of its own. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -368,9 +363,8 @@ static void attack_all(struct victim *victims, size_t count)
     cluster_free(cluster);
 }
 
-static void test_traces(void **state)
+TEST(test_traces)
 {
-    (void)state;
     struct victim victims[] = {
         {"native", "workloads/samples/native.csv", "mutant.csv", read_native, .is_packed = false},
         {"native, compressed first", "workloads/samples/native.csv", "mutant.csv.zst", read_guessed, .is_packed = true},
@@ -384,9 +378,8 @@ static void test_traces(void **state)
 }
 
 /* The compressed bytes themselves. */
-static void test_compressed(void **state)
+TEST(test_compressed)
 {
-    (void)state;
     struct buffer text = file_bytes("workloads/samples/native.csv");
     struct victim victim = {.name = "zstd", .mutant = "mutant.csv.zst", .read = read_native};
     scratch_zstd_frame(&victim.written, text.bytes, text.length, true);
@@ -395,9 +388,8 @@ static void test_compressed(void **state)
     buffer_release(&text);
 }
 
-static void test_clusters_and_scenarios(void **state)
+TEST(test_clusters_and_scenarios)
 {
-    (void)state;
     struct buffer cluster = file_bytes("topologies/dgx-h100-500.json");
     assert_int_equal(mkdir(scratch_path("scenarios"), 0755), 0);
     assert_int_equal(mkdir(scratch_path("topologies"), 0755), 0);
@@ -410,9 +402,8 @@ static void test_clusters_and_scenarios(void **state)
     buffer_release(&cluster);
 }
 
-static void test_records(void **state)
+TEST(test_records)
 {
-    (void)state;
     struct fake_run run = {.jobs = 60, .gpus = 16, .queues = 4, .seed = 3, .load = 1.1};
     struct record_files *files;
     struct metrics *metrics = metrics_new();
@@ -440,13 +431,4 @@ static void test_records(void **state)
     metrics_free(metrics);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_traces),
-        cmocka_unit_test(test_compressed),
-        cmocka_unit_test(test_clusters_and_scenarios),
-        cmocka_unit_test(test_records),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+TEST_GROUP(scratch_make, scratch_remove)

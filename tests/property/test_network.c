@@ -1,14 +1,9 @@
 /* Flows that come and go: what is solved piece by piece equals what is solved at once, and only what is touched
  * changes. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "sim/network/network.h"
@@ -195,9 +190,8 @@ static void change_some(struct world *world, struct random_stream *stream)
     }
 }
 
-static void piece_by_piece_as_at_once(void **state)
+TEST(piece_by_piece_as_at_once)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         struct random_stream stream;
         struct world world = {.link_count = 0};
@@ -223,9 +217,8 @@ static void piece_by_piece_as_at_once(void **state)
 enum { ROUNDINGS = 20000 };
 
 /* Capacities, and what a GPU has of them alone, as a cluster has them: such numbers are not exact. */
-static void alone_a_flow_has_its_peak_to_the_last_bit(void **state)
+TEST(alone_a_flow_has_its_peak_to_the_last_bit)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < ROUNDINGS; seed++) {
         struct random_stream stream;
         const uint32_t *changed;
@@ -246,9 +239,8 @@ static void alone_a_flow_has_its_peak_to_the_last_bit(void **state)
     }
 }
 
-static void on_a_full_link_flows_have_their_shares_to_the_last_bit(void **state)
+TEST(on_a_full_link_flows_have_their_shares_to_the_last_bit)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < ROUNDINGS; seed++) {
         struct random_stream stream;
         const uint32_t *changed;
@@ -271,9 +263,8 @@ static void on_a_full_link_flows_have_their_shares_to_the_last_bit(void **state)
 
 /* Flow 0 and flow 1 share link 0, which is never full; flow 1 has its demand.  Flow 2 comes and fills link 1: it
  * changes the order in which the solver finds rates, but nothing of what flow 0 shares. */
-static void flows_elsewhere_do_not_change_the_last_bits(void **state)
+TEST(flows_elsewhere_do_not_change_the_last_bits)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < ROUNDINGS; seed++) {
         struct random_stream stream;
         const uint32_t *changed;
@@ -290,15 +281,4 @@ static void flows_elsewhere_do_not_change_the_last_bits(void **state)
             fail_msg("seed %llu: a flow changes though nothing on its links does", (unsigned long long)seed);
         network_free(network);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(piece_by_piece_as_at_once),
-        cmocka_unit_test(alone_a_flow_has_its_peak_to_the_last_bit),
-        cmocka_unit_test(on_a_full_link_flows_have_their_shares_to_the_last_bit),
-        cmocka_unit_test(flows_elsewhere_do_not_change_the_last_bits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,9 @@
 /* The order in which a cluster file lists its nodes decides nothing: with the pools of a heterogeneous cluster in any
  * order the same jobs start at the same times on the same nodes.  Each job asks memory, an instance, a share or whole
  * GPUs of one model, so that it meets the others in the quotas alone. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/hash.h"
 #include "base/random.h"
@@ -147,9 +142,8 @@ static void play(uint64_t seed, const uint32_t order[POOLS], uint64_t hashes[TIC
     sched_case_close(&c);
 }
 
-static void the_order_of_nodes_decides_nothing(void **state)
+TEST(the_order_of_nodes_decides_nothing)
 {
-    (void)state;
     uint32_t started = 0;
     for (uint64_t seed = 1; seed <= (test_is_full() ? 2000 : 200); seed++) {
         struct random_stream stream;
@@ -165,10 +159,4 @@ static void the_order_of_nodes_decides_nothing(void **state)
                          order[0], order[1], order[2], order[3], tick);
     }
     assert_in_range(started, 2000, UINT32_MAX);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_order_of_nodes_decides_nothing)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,15 +11,10 @@
  * WINDTUNNEL_OBSERVING="FIRST COUNT" runs COUNT seeds from FIRST on.  A seed that breaks a law leaves its scenario in a
  * folder, which is named. */
 #include <math.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/hash.h"
 #include "policies/explain.h"
@@ -363,9 +358,8 @@ static bool is_lawful(uint64_t seed)
     return told_broken()[0] == '\0';
 }
 
-static void test_worlds(void **state)
+TEST(test_worlds)
 {
-    (void)state;
     const struct test_seeds seeds = test_seeds(SEEDS_SMALL, SEEDS_FULL);
     unsigned long long first = seeds.first, number = seeds.count;
     const char *told = getenv("WINDTUNNEL_OBSERVING");
@@ -392,8 +386,4 @@ static void test_worlds(void **state)
     assert_true(count.elastic > 0 && count.evicted > 0 && count.held_fewer > 0 && count.forked > 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_worlds)};
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+TEST_GROUP(scratch_make, scratch_remove)

@@ -1,10 +1,5 @@
 /* Past usage of queues against an integral over their whole history, at every step of random streams. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <math.h>
 
 #include "base/random.h"
@@ -160,9 +155,8 @@ static void run_usage_case(const struct usage_case *c, uint64_t seed)
     teardown(&twin);
 }
 
-static void test_usage(void **state)
+TEST(test_usage)
 {
-    (void)state;
     /* Steps at the ends of buckets: exact, but for rounding.  Else the window's far edge is known to a bucket. */
     static const struct usage_case cases[] = {
         {.half_life = 3600 * S, .period = 60 * S, .tolerance_ppm = 1},
@@ -178,10 +172,4 @@ static void test_usage(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (uint64_t seed = 1; seed <= 3; seed++)
             run_usage_case(&cases[i], seed);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_usage)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

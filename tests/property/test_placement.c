@@ -1,13 +1,6 @@
 /* Where a member goes, against brute force on small random clusters: the best spot is that of looking everywhere, and
  * members that are alike take the fewest nodes under pack and the most under spread. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/jobs/fragmentation.h"
 #include "policies/placement/by_node.h"
@@ -85,9 +78,8 @@ static struct candidate none_is_here(const struct search *search, uint32_t left)
     return random_placement_best(&alone, left);
 }
 
-static void the_best_spot_is_that_of_looking_everywhere(void **state)
+TEST(the_best_spot_is_that_of_looking_everywhere)
 {
-    (void)state;
     uint32_t found = 0, remembered = 0;
     struct by_node *memory = mem_zalloc(1, sizeof *memory);
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -251,9 +243,8 @@ static void long_round(struct long_world *w, const struct placement_policy *poli
                         random_placement_once_in(&w->stream, 2) ? NODE_DOWN : NODE_UP);
 }
 
-static void what_is_remembered_changes_no_choice(void **state)
+TEST(what_is_remembered_changes_no_choice)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= LONG_SEEDS; seed++)
         for (uint32_t p = 0; p < RANDOM_PLACEMENT_POLICIES; p++) {
             const struct placement_policy *policy = random_placement_policies[p];
@@ -389,9 +380,8 @@ static uint32_t gang_round(struct long_world *w, const struct placement_policy *
     return ask.groups[0].count == 1 ? 0 : nodes_of(&w->pieces);
 }
 
-static void gangs_are_packed_as_if_all_nodes_were_looked_at(void **state)
+TEST(gangs_are_packed_as_if_all_nodes_were_looked_at)
 {
-    (void)state;
     uint32_t together = 0, apart = 0;
     for (uint64_t seed = 1; seed <= LONG_SEEDS; seed++)
         for (uint32_t p = 0; p < RANDOM_PLACEMENT_POLICIES; p++) {
@@ -452,9 +442,8 @@ static uint32_t nodes_with_room(const struct ledger *ledger, const struct reques
 }
 
 /* For members that are alike: as few nodes as can be, and as many as can be. */
-static void pack_and_spread_are_exact_for_one_group(void **state)
+TEST(pack_and_spread_are_exact_for_one_group)
 {
-    (void)state;
     uint32_t together = 0, apart = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct random_stream stream;
@@ -493,15 +482,4 @@ static void pack_and_spread_are_exact_for_one_group(void **state)
         cluster_free(cluster);
     }
     assert_true(together > SEEDS / 10 && apart > SEEDS / 2);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_best_spot_is_that_of_looking_everywhere),
-        cmocka_unit_test(what_is_remembered_changes_no_choice),
-        cmocka_unit_test(gangs_are_packed_as_if_all_nodes_were_looked_at),
-        cmocka_unit_test(pack_and_spread_are_exact_for_one_group),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

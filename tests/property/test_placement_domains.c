@@ -1,14 +1,7 @@
 /* Sets of members in domains, against brute force on small random clusters: a set that requires a domain is placed
  * exactly if some domain holds it, nothing is ever placed outside of what was asked, and what is said never to fit
  * never does. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/placement/placement_config.h"
 #include "tests/support/lawful.h"
@@ -57,9 +50,8 @@ static uint32_t level_with_room(struct ledger *ledger, const struct job_group *g
 }
 
 /* One group: exact.  Policies without a will of their own about nodes. */
-static void a_set_is_placed_if_a_domain_holds_it(void **state)
+TEST(a_set_is_placed_if_a_domain_holds_it)
 {
-    (void)state;
     static const uint8_t order[] = {0, 1, 2, 3, 4, 5, 7}; /* no pack: it tries single nodes first */
     uint32_t placed = 0, refused = 0, wider = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -126,9 +118,8 @@ static void a_set_is_placed_if_a_domain_holds_it(void **state)
 }
 
 /* Whatever is placed obeys every set, on all policies. */
-static void nested_sets_stay_in_their_domains(void **state)
+TEST(nested_sets_stay_in_their_domains)
 {
-    (void)state;
     uint32_t placed = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct random_stream stream;
@@ -177,9 +168,8 @@ static void nested_sets_stay_in_their_domains(void **state)
 }
 
 /* What never fits is never placed, and what is placed on the empty cluster does not count as never fitting. */
-static void never_fits_is_not_too_strict(void **state)
+TEST(never_fits_is_not_too_strict)
 {
-    (void)state;
     uint32_t never = 0, placed = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct random_stream stream;
@@ -252,9 +242,8 @@ static void assert_same_pieces(const struct piece_list *a, const struct piece_li
 
 /* Packed on a few nodes first, and by topology, with members held or none: as the same policy does if it does not say
  * that it joins members, so that every node is looked at. */
-static void members_are_joined_as_if_all_nodes_were_looked_at(void **state)
+TEST(members_are_joined_as_if_all_nodes_were_looked_at)
 {
-    (void)state;
     uint32_t placed = 0, extended = 0;
     struct placement_policy looking = placement_pack;
     looking.joins_members = false;
@@ -407,9 +396,8 @@ static void check_nested(struct ledger *ledger, const struct random_placement_as
 }
 
 /* One group of whole GPUs: exact. */
-static void nested_domains_go_by_the_widest_level_first(void **state)
+TEST(nested_domains_go_by_the_widest_level_first)
 {
-    (void)state;
     static const uint8_t order[] = {0, 1, 2, 3, 4, 5, 7}; /* no pack: it tries single nodes first */
     uint32_t inside = 0, filled = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -445,16 +433,4 @@ static void nested_domains_go_by_the_widest_level_first(void **state)
         cluster_free(cluster);
     }
     assert_true(inside > SEEDS && filled > SEEDS / 10);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_set_is_placed_if_a_domain_holds_it),
-        cmocka_unit_test(nested_sets_stay_in_their_domains),
-        cmocka_unit_test(never_fits_is_not_too_strict),
-        cmocka_unit_test(nested_domains_go_by_the_widest_level_first),
-        cmocka_unit_test(members_are_joined_as_if_all_nodes_were_looked_at),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,7 @@
 /* Which GPUs of a node a member gets (policies/placement/gpu_choice.h), against looking at all choices there are, for
  * all masks of free GPUs of nodes of 8 and random ones of nodes of 16, on random islands and NUMA nodes; and that
  * placing asks. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/placement/gpu_choice.h"
 #include "policies/placement/placement_config.h"
@@ -102,9 +95,8 @@ static void check(const struct node_pool *pool, uint32_t free, uint32_t count)
         fail_msg("%u of %x: %x, not %x", count, free, chosen, expected);
 }
 
-static void near_is_the_best_of_all_choices(void **state)
+TEST(near_is_the_best_of_all_choices)
 {
-    (void)state;
     struct random_stream stream;
     random_stream_init(&stream, 1, "inside", 0);
     for (uint32_t t = 0; t < TOPOLOGIES; t++) {
@@ -119,9 +111,8 @@ static void near_is_the_best_of_all_choices(void **state)
     }
 }
 
-static void on_a_plain_node_near_is_lowest(void **state)
+TEST(on_a_plain_node_near_is_lowest)
 {
-    (void)state;
     static const uint8_t islands[] = {0, NO_NVLINK};
     for (uint32_t i = 0; i < 2; i++) {
         struct node_pool pool = {.node_count = 1};
@@ -133,9 +124,8 @@ static void on_a_plain_node_near_is_lowest(void **state)
     }
 }
 
-static void shares_go_beside_others(void **state)
+TEST(shares_go_beside_others)
 {
-    (void)state;
     const struct node_pool pool = {.gpu_numa = {0, 0, 1, 1, 2, 2}};
     assert_int_equal(gpu_choice_share(&pool, 0x3f, 0x3f, 0x3f), 0x01); /* nothing is used */
     assert_int_equal(gpu_choice_share(&pool, 0x37, 0x37, 0x3f), 0x04); /* 3 is */
@@ -190,9 +180,8 @@ static void place(struct inside_world *w, struct request request, uint32_t count
 
 static const uint8_t odd_even[8] = {0, 1, 0, 1, 0, 1, 0, 1};
 
-static void placing_asks_for_the_choice(void **state)
+TEST(placing_asks_for_the_choice)
 {
-    (void)state;
     for (enum gpu_choice choice = GPU_CHOICE_LOWEST; choice <= GPU_CHOICE_NEAR; choice++) {
         struct inside_world w;
         open_world(&w, odd_even, choice);
@@ -204,9 +193,8 @@ static void placing_asks_for_the_choice(void **state)
 }
 
 /* What is held is told apart member by member: each member's GPUs must stay its own. */
-static void members_of_one_node_stay_apart(void **state)
+TEST(members_of_one_node_stay_apart)
 {
-    (void)state;
     struct inside_world w;
     open_world(&w, odd_even, GPU_CHOICE_NEAR);
     place(&w, (struct request){.gpus = 4}, 2);
@@ -221,9 +209,8 @@ static void members_of_one_node_stay_apart(void **state)
     close_world(&w);
 }
 
-static void placing_a_share_asks_too(void **state)
+TEST(placing_a_share_asks_too)
 {
-    (void)state;
     struct inside_world w;
     const struct request share = {.gpu_milli = 400};
     open_world(&w, odd_even, GPU_CHOICE_NEAR);
@@ -238,9 +225,8 @@ static void placing_a_share_asks_too(void **state)
 }
 
 /* All choices there are: the most of those wanted, then the lowest. */
-static void rails_are_kept_where_they_can_be(void **state)
+TEST(rails_are_kept_where_they_can_be)
 {
-    (void)state;
     struct random_stream stream;
     uint32_t kept = 0, missed = 0;
     random_stream_init(&stream, 1, "rails", 0);
@@ -266,9 +252,8 @@ static void rails_are_kept_where_they_can_be(void **state)
     assert_true(kept > 300 && missed > 300);
 }
 
-static void islands_are_chosen_fullest_first(void **state)
+TEST(islands_are_chosen_fullest_first)
 {
-    (void)state;
     for (uint32_t size = 1; size <= 8; size *= 2)
         for (uint32_t free = 0; free < 256; free++)
             for (uint32_t count = 1; count <= size; count++) {
@@ -281,15 +266,4 @@ static void islands_are_chosen_fullest_first(void **state)
                 }
                 assert_int_equal(gpu_choice_island(size, (uint16_t)free, count), best);
             }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rails_are_kept_where_they_can_be), cmocka_unit_test(islands_are_chosen_fullest_first),
-        cmocka_unit_test(near_is_the_best_of_all_choices),  cmocka_unit_test(on_a_plain_node_near_is_lowest),
-        cmocka_unit_test(shares_go_beside_others),          cmocka_unit_test(placing_asks_for_the_choice),
-        cmocka_unit_test(members_of_one_node_stay_apart),   cmocka_unit_test(placing_a_share_asks_too),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

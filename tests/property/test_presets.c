@@ -5,15 +5,9 @@
  * nothing is left waiting but what could not start on an empty cluster either, or stands behind such a job in a
  * strict line. */
 #include <math.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/gang/gang.h"
 #include "policies/quota/quotas.h"
@@ -208,16 +202,14 @@ static void each_seed(uint32_t choice, uint64_t small, uint64_t full)
         check_case(seed, choice);
 }
 
-static void test_presets(void **state)
+TEST(test_presets)
 {
-    (void)state;
     for (uint32_t preset = 0; preset < random_case_preset_count(); preset++)
         each_seed(preset, 40, 1000);
 }
 
-static void test_random_policies(void **state)
+TEST(test_random_policies)
 {
-    (void)state;
     each_seed(UINT32_MAX, 150, 5000);
 }
 
@@ -226,9 +218,8 @@ static void test_random_policies(void **state)
     "'checkpoint', 'min_runtime_s': 10}}"
 
 /* A victim that is slow to start is taken when it runs: that, too, is told to the scheduler. */
-static void test_evicts_what_started_late(void **state)
+TEST(test_evicts_what_started_late)
 {
-    (void)state;
     struct random_run run;
     random_run_plain(&run, 1, PREEMPTING, 2);
     run.world.decision_latency = 100 * TIME_NS_PER_S;
@@ -242,9 +233,8 @@ static void test_evicts_what_started_late(void **state)
 }
 
 /* 400 GPUs that lose 40 days: more milli-GPU nanoseconds than 63 bits hold. */
-static void test_large_losses(void **state)
+TEST(test_large_losses)
 {
-    (void)state;
     struct random_run run;
     random_run_plain(&run, 100, PREEMPTING, 2);
     time_ns days = INT64_C(40) * 86400 * TIME_NS_PER_S;
@@ -259,9 +249,8 @@ static void test_large_losses(void **state)
 }
 
 /* One may wait: it is not sent away because another is about to start. */
-static void test_queue_limit_counts_who_waits(void **state)
+TEST(test_queue_limit_counts_who_waits)
 {
-    (void)state;
     struct random_run run;
     random_run_plain(&run, 1, "{}", 3);
     run.world.decision_latency = 100 * TIME_NS_PER_S;
@@ -275,9 +264,8 @@ static void test_queue_limit_counts_who_waits(void **state)
 }
 
 /* Members that need a quarter of a GPU's memory share it; the books count what they hold. */
-static void test_memory_shares_a_gpu(void **state)
+TEST(test_memory_shares_a_gpu)
 {
-    (void)state;
     struct random_run run;
     random_run_plain(&run, 1, "{}", 16);
     for (uint32_t i = 0; i < 16; i++)
@@ -287,17 +275,4 @@ static void test_memory_shares_a_gpu(void **state)
     assert_int_equal(run.rows[15].start, 0);
     assert_true(is_near(run.sample.allocated_gpu_s, 4 * 1000.0));
     random_run_close(&run);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_presets),
-        cmocka_unit_test(test_random_policies),
-        cmocka_unit_test(test_evicts_what_started_late),
-        cmocka_unit_test(test_large_losses),
-        cmocka_unit_test(test_queue_limit_counts_who_waits),
-        cmocka_unit_test(test_memory_shares_a_gpu),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

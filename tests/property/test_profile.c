@@ -1,13 +1,7 @@
 /* policies/state/profile.h against a naive twin: who has which GPUs, CPUs and memory from when to when, in a list, and
  * every moment at which anything begins or ends tried in turn.  What the profile finds, and where, is what the twin
  * finds; also where things are promised twice, because what was to leave stays longer. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "policies/state/profile.h"
@@ -474,9 +468,8 @@ static void compare_find(struct world *world, struct piece_list *pieces, uint32_
         plan(world, &request, pieces, at, length);
 }
 
-static void the_twin_finds_the_same(void **state)
+TEST(the_twin_finds_the_same)
 {
-    (void)state;
     const struct test_seeds seeds = test_seeds(20, 3000);
     uint32_t waited = 0;
     for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++) {
@@ -497,12 +490,4 @@ static void the_twin_finds_the_same(void **state)
         close_world(&world);
     }
     assert_true(seeds.count == 1 || waited > seeds.count); /* or everything was free */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_twin_finds_the_same),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

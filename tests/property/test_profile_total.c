@@ -1,12 +1,6 @@
 /* policies/state/profile.h and free_total.h -- the profile, and the total of its nodes, against a table of what is
  * free at every moment. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "policies/state/profile.h"
@@ -159,9 +153,8 @@ static void check_move_up(struct fixture *f, const struct lot *lot)
     mem_free(pieces.pieces);
 }
 
-static void finds_what_the_table_tells(void **state)
+TEST(finds_what_the_table_tells)
 {
-    (void)state;
     const uint64_t seeds = test_is_full() ? 600 : 20;
     uint32_t later = 0, refused = 0;
     for (uint64_t seed = 1; seed <= seeds; seed++) {
@@ -182,10 +175,4 @@ static void finds_what_the_table_tells(void **state)
         cluster_free(f.cluster);
     }
     assert_true(later > 10 * seeds && refused > 10 * seeds); /* or nothing was tried */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(finds_what_the_table_tells)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 /* proportion: shares against a water level found by bisection, on random queues. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "policies/quota/guarantee.h"
@@ -105,9 +101,8 @@ static void check(struct quota_case *c, uint32_t count)
         assert_int_equal(shares, most < total ? most : total);
 }
 
-static void shares_are_those_of_one_water_level(void **state)
+TEST(shares_are_those_of_one_water_level)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < CASES; seed++) {
         struct random_stream stream;
         struct quota_case c;
@@ -121,9 +116,8 @@ static void shares_are_those_of_one_water_level(void **state)
 }
 
 /* What forbids is relieved by nothing but a smaller charge below the queue it names. */
-static void guarantees_are_never_lent(void **state)
+TEST(guarantees_are_never_lent)
 {
-    (void)state;
     uint32_t refusals = 0;
     for (uint64_t seed = 0; seed < 300; seed++) {
         struct random_stream stream;
@@ -155,13 +149,4 @@ static void guarantees_are_never_lent(void **state)
         quota_case_release(&c);
     }
     assert_true(refusals > 1000);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shares_are_those_of_one_water_level),
-        cmocka_unit_test(guarantees_are_never_lent),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,6 @@
 /* Pulls through caches against a naive twin, which knows the order of every use, and gives every transfer its rate at
  * every step; and by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "sim/caches/caches.h"
@@ -76,10 +69,9 @@ static bool cache_add(struct twin_cache *cache, uint32_t object)
     return true;
 }
 
-static void caches_keep_the_least_recently_used_out(void **state)
+TEST(caches_keep_the_least_recently_used_out)
 {
     const struct test_seeds seeds = test_seeds(50, 2000);
-    (void)state;
     for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++) {
         struct random_stream stream;
         struct twin_cache twins[2] = {{.bound = 0}};
@@ -417,12 +409,11 @@ static struct cluster *racks_new(void)
     return cluster;
 }
 
-static void pulls_are_those_of_a_naive_twin(void **state)
+TEST(pulls_are_those_of_a_naive_twin)
 {
     const struct test_seeds seeds = test_seeds(150, 5000);
     struct cluster *cluster = racks_new();
     int64_t moved[PULL_SOURCE_COUNT] = {0};
-    (void)state;
     for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++) {
         struct random_stream stream;
         struct twin *twin = calloc(1, sizeof *twin);
@@ -494,13 +485,12 @@ static void counts_are(const struct pulls *pulls, uint32_t job, int64_t registry
 /* Alone 20 GB take 5 s by the node's link.  The second start on the node is warm.  So is a third, while the first two
  * run; a cache of 30 GB has no room beside the image for 15 GB, so these are pulled again by each job.  Without users
  * the image gives way. */
-static void one_node(void **state)
+TEST(one_node)
 {
     struct cluster *cluster = racks_new();
     const struct pull_table table = by_hand(30, 0);
     struct pulls *pulls = pulls_new(&table, cluster);
     const struct job_objects weights = {.count = 1, .of = {{.id = 8, .bytes = (int64_t)15 * GB}}};
-    (void)state;
     assert_false(pulls_begin(pulls, 0, &(node_id){2}, 1, &image, 0));
     assert_int_equal(pulls_next(pulls), S(5));
     ready_at(pulls, S(5), 0);
@@ -524,14 +514,13 @@ static void one_node(void **state)
 
 /* Without caches of racks four nodes share the registry: 2.5 GB/s each, 8 s.  Two jobs on one node pull the image
  * once: the second, which asks at 4 s, has it at 8 s too. */
-static void nodes_share_the_registry(void **state)
+TEST(nodes_share_the_registry)
 {
     struct cluster *cluster = racks_new();
     const struct pull_table table = by_hand(100, 0);
     struct pulls *pulls = pulls_new(&table, cluster);
     const node_id nodes[] = {0, 1, 3, 5};
     uint32_t slot;
-    (void)state;
     assert_false(pulls_begin(pulls, 0, nodes, 4, &image, 0));
     assert_false(pulls_begin(pulls, 1, &nodes[2], 1, &image, S(4)));
     assert_false(pulls_take(pulls, S(8) - 1, &slot));
@@ -545,13 +534,12 @@ static void nodes_share_the_registry(void **state)
 
 /* One node of each rack pulls from the registry, at 4 GB/s: 5 s.  Then the two others of rack 0 pull from its cache, at
  * 3 GB/s each: 20 / 3 s more.  A node of rack 1 that comes later pulls from its cache alone. */
-static void racks_pull_once(void **state)
+TEST(racks_pull_once)
 {
     struct cluster *cluster = racks_new();
     const struct pull_table table = by_hand(100, 100);
     struct pulls *pulls = pulls_new(&table, cluster);
     const node_id nodes[] = {0, 1, 2, 3};
-    (void)state;
     assert_false(pulls_begin(pulls, 0, nodes, 4, &image, 0));
     assert_int_equal(pulls_next(pulls), S(5));
     ready_at(pulls, S(5) + 6666666667, 0);
@@ -565,14 +553,13 @@ static void racks_pull_once(void **state)
 
 /* An image and weights come one after the other.  A job that stops gives up what has not begun: its image goes on, and
  * is there for the next. */
-static void a_node_pulls_one_at_a_time(void **state)
+TEST(a_node_pulls_one_at_a_time)
 {
     struct cluster *cluster = racks_new();
     const struct pull_table table = by_hand(100, 0);
     struct pulls *pulls = pulls_new(&table, cluster);
     const struct job_objects both = {.count = 2, .of = {image.of[0], {.id = 8, .bytes = (int64_t)40 * GB}}};
     uint32_t slot;
-    (void)state;
     assert_false(pulls_begin(pulls, 0, &(node_id){4}, 1, &both, 0));
     ready_at(pulls, S(15), 0);
     pulls_stop(pulls, 0, S(15));
@@ -586,15 +573,4 @@ static void a_node_pulls_one_at_a_time(void **state)
     assert_true(pulls_begin(pulls, 2, &(node_id){1}, 1, &image, S(26)));
     pulls_free(pulls);
     cluster_free(cluster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(one_node),
-                                       cmocka_unit_test(nodes_share_the_registry),
-                                       cmocka_unit_test(racks_pull_once),
-                                       cmocka_unit_test(a_node_pulls_one_at_a_time),
-                                       cmocka_unit_test(caches_keep_the_least_recently_used_out),
-                                       cmocka_unit_test(pulls_are_those_of_a_naive_twin)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

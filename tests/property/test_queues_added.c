@@ -1,12 +1,8 @@
 /* A queue tree that grows by additions equals one that reads the whole table anew: links, ages and shares, with demand
  * between the additions, and with queues that are older than those before. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "tests/support/quota_case.h"
@@ -75,15 +71,8 @@ static void grows_as_it_is_read(const struct quota_policy *policy)
     }
 }
 
-static void additions_equal_a_new_table(void **state)
+TEST(additions_equal_a_new_table)
 {
-    (void)state;
     grows_as_it_is_read(&quota_fairshare);
     grows_as_it_is_read(&quota_proportion);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(additions_equal_a_new_table)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

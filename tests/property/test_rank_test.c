@@ -1,12 +1,8 @@
 /* Exact p values of rank tests against a count of all sign patterns and of all choices of ranks. */
 #include <gsl/gsl_randist.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "reports/statistics/rank_test.h"
@@ -38,9 +34,8 @@ static double p_by_counting(unsigned n, int size, double sum_of_ours)
     return (double)as_far / (double)subsets;
 }
 
-static void test_exact_p_equals_a_count(void **state)
+TEST(test_exact_p_equals_a_count)
 {
-    (void)state;
     const struct test_seeds seeds = test_seeds(60, 600);
     for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++) {
         struct random_stream chance;
@@ -67,9 +62,8 @@ static void test_exact_p_equals_a_count(void **state)
 }
 
 /* Swapping the sides mirrors the statistic and keeps p. */
-static void test_sides_can_be_swapped(void **state)
+TEST(test_sides_can_be_swapped)
 {
-    (void)state;
     const double a[] = {1, 2, 2, 5, 9, 3}, b[] = {2, 2, 4, 5, 7, 9};
     const struct rank_test forth = rank_test_pairs(a, b, 6), back = rank_test_pairs(b, a, 6);
     assert_int_equal(forth.n, 4); /* two pairs are equal */
@@ -81,13 +75,4 @@ static void test_sides_can_be_swapped(void **state)
     assert_int_equal(rank_test_pairs(c, d, 2).method, METHOD_WILCOXON_EXACT);
     const struct rank_test up = rank_test_samples(a, 6, b, 6), down = rank_test_samples(b, 6, a, 6);
     assert_true(up.statistic + down.statistic == 36 && fabs(up.p - down.p) < 1e-15);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exact_p_equals_a_count),
-        cmocka_unit_test(test_sides_can_be_swapped),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

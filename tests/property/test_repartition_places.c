@@ -3,13 +3,9 @@
  * A random cluster and policy; instances, whole GPUs and CPUs are taken and given back, GPUs cut anew, nodes go down
  * and come up, time passes, some of it in trials that are taken back.  What is found for a random request must be what
  * going through all nodes and GPUs finds, and so must the moment from which a GPU that rests may be cut. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "policies/policy_config.h"
@@ -260,9 +256,8 @@ static void compare_in_trial(struct bench *b)
     b->count = count;
 }
 
-static void test_what_is_found(void **state)
+TEST(test_what_is_found)
 {
-    (void)state;
     static const char *const needs[] = {"instances", "gpu", "node"};
     for (uint32_t run = 0; run < RUNS; run++) {
         struct bench b = {0};
@@ -283,12 +278,4 @@ static void test_what_is_found(void **state)
             }
         sched_case_close(&b.c);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_found),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,7 @@
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "tests/support/scratch.h"
@@ -156,9 +150,8 @@ static void check_after(const struct world *world)
     }
 }
 
-static void test_sample(void **state)
+TEST(test_sample)
 {
-    (void)state;
     static const double shares[] = {0.05, 0.2, 0.5, 0.9, 1};
     static struct world world;
     int before[ROWS + 1], counts[ROWS + 1], sum = 0;
@@ -181,9 +174,8 @@ static void test_sample(void **state)
 }
 
 /* The same jobs stay wherever their rows stand, and with a seed of its own whatever the seed of the run. */
-static void test_sample_depends_on_ids_alone(void **state)
+TEST(test_sample_depends_on_ids_alone)
 {
-    (void)state;
     static struct world world;
     int counts[ROWS + 1], again[ROWS + 1];
     struct workload_spec spec = {.sample = {.share = 0.3, .has_seed = true, .seed = 9}};
@@ -200,9 +192,8 @@ static void test_sample_depends_on_ids_alone(void **state)
     assert_memory_not_equal(counts, again, sizeof counts);
 }
 
-static void test_sample_of_users(void **state)
+TEST(test_sample_of_users)
 {
-    (void)state;
     static struct world world;
     int kept = 0;
     for (uint64_t seed = 1; seed <= 40; seed++) {
@@ -221,9 +212,8 @@ static void test_sample_of_users(void **state)
     assert_true(abs(kept - 140) < 5 * 9); /* 280 draws of 0.5 */
 }
 
-static void test_tenants(void **state)
+TEST(test_tenants)
 {
-    (void)state;
     static const struct name_rule queues[] = {{"q0", "red", 0}, {"q[12]", "none", 0}, {"*2", "", 0}, {"q?", "blue", 0}};
     static const struct name_rule users[] = {{"u1", "ann", 0}, {"u*", "", 0}};
     static const char *const queue_of[QUEUES] = {"red", "blue", "default", "blue"};
@@ -265,9 +255,8 @@ static void grow(struct world *world, double scale, uint64_t seed)
               seed);
 }
 
-static void test_growth(void **state)
+TEST(test_growth)
 {
-    (void)state;
     static struct world world;
     int jobs[QUEUES] = {0}, rows[QUEUES] = {0};
     for (uint64_t seed = 1; seed <= 40; seed++) {
@@ -304,9 +293,8 @@ static void test_growth(void **state)
 }
 
 /* A load that is reached by run times: the load of the jobs that come, computed here; arrivals stay. */
-static void test_load_by_durations(void **state)
+TEST(test_load_by_durations)
 {
-    (void)state;
     static struct world world;
     make(&world, 4);
     struct workload_spec spec = {.load = 0.7, .scales_durations = true, .sample = {.share = 0.6}};
@@ -339,9 +327,8 @@ static void text_of_number(char *text, int number, const char *letters, int leng
     text[length] = '\0';
 }
 
-static void test_patterns(void **state)
+TEST(test_patterns)
 {
-    (void)state;
     char pattern[8], name[8];
     for (int p = 0; p < 1024; p++)
         for (int pattern_length = 0; pattern_length <= 5; pattern_length++)
@@ -364,13 +351,4 @@ static int remove_all(void **state)
     return scratch_remove(state);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sample),          cmocka_unit_test(test_sample_depends_on_ids_alone),
-        cmocka_unit_test(test_sample_of_users), cmocka_unit_test(test_tenants),
-        cmocka_unit_test(test_growth),          cmocka_unit_test(test_load_by_durations),
-        cmocka_unit_test(test_patterns),
-    };
-    return cmocka_run_group_tests(tests, make_all, remove_all);
-}
+TEST_GROUP(make_all, remove_all)

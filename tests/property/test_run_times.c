@@ -1,13 +1,7 @@
 /* What jobs are believed to run under `history` against a naive recomputation: the list of all runs there ever were is
  * read from its end for each job that comes.  Jobs start, save, are evicted, fail and are tried again, and end at
  * random; the scheduler is saved and loaded on the way. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "policies/backfill/backfills.h"
@@ -212,20 +206,11 @@ static void play(uint64_t seed)
     queue_table_free(m.queues);
 }
 
-static void lengths_are_those_of_the_list_of_runs(void **state)
+TEST(lengths_are_those_of_the_list_of_runs)
 {
-    (void)state;
     const char *only = getenv("WINDTUNNEL_TEST_SEED");
     const uint64_t first = only != NULL ? strtoull(only, NULL, 10) : 1;
     const uint64_t count = only != NULL ? 1 : test_is_full() ? 100 : 6;
     for (uint64_t seed = first; seed < first + count; seed++)
         play(seed);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lengths_are_those_of_the_list_of_runs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

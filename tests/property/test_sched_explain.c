@@ -4,14 +4,7 @@
  * The times that the scheduler keeps in running sums are those of a plain oracle that asks sched_why of every job
  * after every tick and adds the time until the next.  Explanations count every node once, say the code of sched_why,
  * and leave no trace: a twin that is never asked decides the same and has the same books. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/config/presets.h"
 #include "policies/explain.h"
@@ -114,9 +107,8 @@ static void play(const struct random_world *scenario)
     honest_world_close(&asked);
 }
 
-static void test_random_worlds(void **state)
+TEST(test_random_worlds)
 {
-    (void)state;
     static struct random_world scenario;
     const char *size = getenv("WINDTUNNEL_TEST_SIZE");
     const char *seed = getenv("WINDTUNNEL_TEST_SEED");
@@ -147,10 +139,4 @@ static void test_random_worlds(void **state)
     assert_true(compared > 10000);
     assert_true(seen[EXPLAIN_NOT_UP] > 0 && seen[EXPLAIN_GPUS_BUSY] > 0 && seen[EXPLAIN_KEPT] > 0 &&
                 seen[EXPLAIN_FITS] > 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_worlds)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

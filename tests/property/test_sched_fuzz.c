@@ -1,15 +1,9 @@
 /* policies/sched.h driven by a random world: every kind of fact in any order, refusals, nodes that come and go, late
  * confirmations, facts that do not suit the job's state.  tests/support/sched_mirror.h keeps the books and checks
  * every decision.  In the end everything is over and the scheduler's state is that of a new one. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/interval.h"
 #include "tests/support/sched_mirror.h"
@@ -271,9 +265,8 @@ static uint64_t live(uint64_t seed)
     return hash;
 }
 
-static void test_random_worlds(void **state)
+TEST(test_random_worlds)
 {
-    (void)state;
     signal(SIGABRT, on_abort);
     const char *only = getenv("WINDTUNNEL_TEST_SEED");
     uint64_t first = only != NULL ? strtoull(only, NULL, 10) : 1, count = only != NULL     ? 1
@@ -287,10 +280,4 @@ static void test_random_worlds(void **state)
         }
     }
     print_message("%llu cycles\n", (unsigned long long)cycles);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_worlds)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,15 +6,9 @@
  * at once, for a job whose space is coming is promised it only when it is tried; where queues are not compared by
  * what their heads ask, so that it does not matter which of them are known not to fit; without whole nodes that are
  * kept, for they may be broken by another meanwhile.  In all other worlds the books are checked after every event. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/policy_config.h"
 #include "policies/state/sched_state.h"
@@ -259,18 +253,11 @@ static void live(uint64_t seed)
     close_world(&w);
 }
 
-static void test_memos(void **state)
+TEST(test_memos)
 {
-    (void)state;
     const char *only = getenv("WINDTUNNEL_TEST_SEED");
     uint64_t first = only != NULL ? strtoull(only, NULL, 10) : 1;
     uint64_t count = only != NULL ? 1 : test_is_full() ? 3000 : 150;
     for (uint64_t seed = first; seed < first + count; seed++)
         live(seed);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_memos)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,9 @@
  * fit whom a naive search names: on each node, in the order of admission reversed, as many as it takes, without those
  * who were not needed.  By node, that node goes where they hold least, and lose least; in order, the one that is
  * complete first. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "tests/support/interval.h"
@@ -263,18 +257,11 @@ static void live(uint64_t seed)
     sched_case_close(&w.c);
 }
 
-static void test_offers(void **state)
+TEST(test_offers)
 {
-    (void)state;
     const char *only = getenv("WINDTUNNEL_TEST_SEED");
     uint64_t first = only != NULL ? strtoull(only, NULL, 10) : 1;
     uint64_t count = only != NULL ? 1 : test_is_full() ? 50000 : 1500;
     for (uint64_t seed = first; seed < first + count; seed++)
         live(seed);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_offers)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

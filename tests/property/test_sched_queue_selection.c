@@ -1,14 +1,9 @@
 /* policies/queues/queue_selection.h, pending.h, queues.h: after random events in random queue trees, who goes next is
  * who a naive queue selection names, held anew from the root over shares divided anew, with a look at every waiting
  * job. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "policies/queues/queue_selection.h"
@@ -399,18 +394,11 @@ static void live(uint64_t seed)
     close_world(&w);
 }
 
-static void test_contest(void **state)
+TEST(test_contest)
 {
-    (void)state;
     const char *only = getenv("WINDTUNNEL_TEST_SEED");
     uint64_t first = only != NULL ? strtoull(only, NULL, 10) : 1;
     uint64_t count = only != NULL ? 1 : test_is_full() ? 2000 : 150;
     for (uint64_t seed = first; seed < first + count; seed++)
         live(seed);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_contest)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,14 +4,7 @@
  * A small world that leaves late, refuses, loses nodes and cuts GPUs drives the scheduler, which is saved and loaded
  * meanwhile.  What stands on a GPU, leaving members included, is looked at after each decision and each fact: one
  * kind, one trust domain where that is asked, no more clients than the cap, no more than the GPU. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "policies/config/presets.h"
@@ -373,11 +366,10 @@ static struct policy_config policy_of(uint32_t preset, uint32_t sharing, uint64_
     return policy;
 }
 
-static void test_company(void **state)
+TEST(test_company)
 {
     uint64_t shared = 0;
     const uint64_t seeds = test_is_full() ? 60 : 4;
-    (void)state;
     for (uint32_t preset = 0; policy_preset_texts[preset].name != NULL; preset++)
         for (uint32_t s = 0; sharing_policies[s] != NULL; s++)
             for (uint64_t seed = 0; seed < seeds; seed++) {
@@ -386,10 +378,4 @@ static void test_company(void **state)
                     shared += play(1 + seed + 1000 * preset + 100 * s, &policy);
             }
     assert_true(shared > 1000);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_company)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,7 @@
 /* Members in slices and in islands, whole GPUs and MIG instances, against brute force on small random clusters: one
  * group is placed exactly if there is room for whole slices, what is placed obeys, torn slices are mended, and what is
  * said never to fit never does. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/placement/placement_config.h"
 #include "tests/support/lawful.h"
@@ -145,9 +138,8 @@ static const struct placement_policy *draw_policy(struct random_stream *stream)
     return random_placement_policies[wants_nodes ? 0 : policy];
 }
 
-static void slices_are_placed_if_there_is_room(void **state)
+TEST(slices_are_placed_if_there_is_room)
 {
-    (void)state;
     const struct piece_list none = {0};
     uint32_t placed = 0, refused = 0, split = 0, instances = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -194,9 +186,8 @@ static void slices_are_placed_if_there_is_room(void **state)
 }
 
 /* Of a gang that was placed some members are lost: those that come back make its slices whole, where there is room. */
-static void torn_slices_are_mended(void **state)
+TEST(torn_slices_are_mended)
 {
-    (void)state;
     uint32_t mended = 0, torn = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct random_stream stream;
@@ -249,9 +240,8 @@ static void torn_slices_are_mended(void **state)
     assert_true(mended > SEEDS && torn > SEEDS / 10);
 }
 
-static void slices_that_never_fit(void **state)
+TEST(slices_that_never_fit)
 {
-    (void)state;
     uint32_t never = 0, ever = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct random_stream stream;
@@ -281,14 +271,4 @@ static void slices_that_never_fit(void **state)
         cluster_free(cluster);
     }
     assert_true(never > SEEDS && ever > SEEDS);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slices_are_placed_if_there_is_room),
-        cmocka_unit_test(torn_slices_are_mended),
-        cmocka_unit_test(slices_that_never_fit),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

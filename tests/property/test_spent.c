@@ -1,12 +1,8 @@
 /* GPU time by cause in whole runs: closed forms for what makes jobs slow, all physics at once in random worlds, and a
  * naive count from the rows of jobs and attempts alone. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/json.h"
 #include "base/random.h"
@@ -69,9 +65,8 @@ static struct run_job share_of(time_ns submit, uint16_t milli)
 }
 
 /* Half of the issue slots each: 1.5 times as long while both are there, from 50 s to 125 s. */
-static void test_neighbours(void **state)
+TEST(test_neighbours)
 {
-    (void)state;
     struct run_setup setup = run_setup_default(cluster_uniform_new(1, 1));
     setup.policy = read_policy("{'sharing': 'mps'}");
     const struct run_job jobs[] = {share_of(0, 500), share_of(S(50), 500)};
@@ -80,9 +75,8 @@ static void test_neighbours(void **state)
 }
 
 /* The only instance of an H100: seven slices are in none, and the job on it is slower than on a tenth of the GPU. */
-static void test_sliced(void **state)
+TEST(test_sliced)
 {
-    (void)state;
     struct run_setup setup = run_setup_default(read_cluster("{'pools': [{'nodes': 1, 'gpus_per_node': 1, 'gpu_model': "
                                                             "'h100-80gb', 'gpus_layout': [['1g.10gb']]}]}"));
     setup.policy = read_policy("{'sharing': 'mig'}");
@@ -95,9 +89,8 @@ static void test_sliced(void **state)
 }
 
 /* What asked an instance runs faster on a whole GPU: nothing is lost, and all that it holds is useful. */
-static void test_faster(void **state)
+TEST(test_faster)
 {
-    (void)state;
     struct run_setup setup =
         run_setup_default(read_cluster("{'pools': [{'nodes': 1, 'gpus_per_node': 1, 'gpu_model': 'h100-80gb'}]}"));
     setup.policy = read_policy("{'sharing': 'whole'}");
@@ -117,9 +110,8 @@ static const char fabric[] =
 
 /* Across two units, at half of the bandwidth: the exposed 0.3 of a step takes twice as long.  What the best place
  * exposes, too, is useful. */
-static void test_communication(void **state)
+TEST(test_communication)
 {
-    (void)state;
     struct run_setup setup = run_setup_default(read_cluster(fabric));
     ((struct cluster *)(uintptr_t)setup.cluster)->fabric.leaf_oversubscription = 4;
     setup.policy.placement = &placement_first_fit;
@@ -276,9 +268,8 @@ static void compare(const struct run_setup *setup, const struct run_log *log)
     near("running", running, sums.held, slack);
 }
 
-static void test_random_worlds(void **state)
+TEST(test_random_worlds)
 {
-    (void)state;
     struct arena arena = {0};
     struct error error = ERROR_OK;
     struct json_doc *doc = json_text_parse("activity", activity);
@@ -311,12 +302,4 @@ static void test_random_worlds(void **state)
             fail_msg("%s occurs for %.3f GPU s in all worlds", spent_names[cause], seen[cause]);
     json_doc_free(doc);
     arena_release(&arena);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_neighbours), cmocka_unit_test(test_sliced),
-                                       cmocka_unit_test(test_faster), cmocka_unit_test(test_communication),
-                                       cmocka_unit_test(test_random_worlds)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

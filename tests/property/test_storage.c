@@ -1,11 +1,5 @@
 /* The storage of checkpoints against a naive twin, which gives every transfer its rate at every step; and by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "sim/storage/storage.h"
@@ -96,10 +90,9 @@ static void change(struct storage *storage, struct twin *twin, struct random_str
     }
 }
 
-static void shares_are_those_of_a_naive_twin(void **state)
+TEST(shares_are_those_of_a_naive_twin)
 {
     const struct test_seeds seeds = test_seeds(200, 5000);
-    (void)state;
     for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++) {
         struct random_stream stream;
         random_stream_init(&stream, seed, "storage", 0);
@@ -123,11 +116,10 @@ static void shares_are_those_of_a_naive_twin(void **state)
 /* Storage of 10 GB/s, nodes of 2 GB/s.  Alone, 4 nodes move 80 GB at 8 GB/s: 10 s.  From 5 s on 6 more nodes move 60
  * GB: each of the 10 has 1 GB/s, so the first, with 10 GB a node left, needs 10 s more; the others, with 10 GB a node,
  * end at the same time, 15 s. */
-static void two_jobs_share(void **state)
+TEST(two_jobs_share)
 {
     struct storage *storage = storage_new((int64_t)10 * GB, (int64_t)2 * GB);
     uint32_t slot;
-    (void)state;
     storage_begin(storage, 3, (int64_t)80 * GB, 4, 0);
     assert_int_equal(storage_next(storage), S(10));
     storage_begin(storage, 1, (int64_t)60 * GB, 6, S(5));
@@ -143,11 +135,4 @@ static void two_jobs_share(void **state)
     assert_int_equal(storage_alone((int64_t)10 * GB, (int64_t)2 * GB, (int64_t)80 * GB, 4), S(10));
     assert_int_equal(storage_alone((int64_t)10 * GB, (int64_t)2 * GB, (int64_t)80 * GB, 8), S(8));
     assert_int_equal(storage_alone(STORAGE_UNLIMITED, (int64_t)2 * GB, (int64_t)80 * GB, 8), S(5));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(two_jobs_share),
-                                       cmocka_unit_test(shares_are_those_of_a_naive_twin)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

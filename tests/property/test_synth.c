@@ -1,13 +1,7 @@
 /* The synthesizer against its closed forms, with fixed seeds and bounds of several standard deviations. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/hash.h"
 #include "base/input.h"
@@ -66,9 +60,8 @@ static void check_moments(const struct distribution *run_time)
     assert_true(fabs(mean - expected) <= SIGMAS * sqrt(variance / DRAWS) + 1e-9 * expected);
 }
 
-static void test_run_time_means(void **state)
+TEST(test_run_time_means)
 {
-    (void)state;
     const struct distribution cases[] = {
         {.kind = DISTRIBUTION_LOGNORMAL, .scale = 2400, .sigma = 1.0, .max = INFINITY},
         {.kind = DISTRIBUTION_LOGNORMAL, .scale = 2400, .sigma = 1.8, .max = 259200},
@@ -119,9 +112,8 @@ static void assert_poisson(double count, double expected)
     assert_true(fabs(count - expected) <= SIGMAS * sqrt(expected) + 1e-9);
 }
 
-static void test_arrivals_follow_the_day_and_week(void **state)
+TEST(test_arrivals_follow_the_day_and_week)
 {
-    (void)state;
     const struct arrivals_shape request_class = {2, 14, 0.5, 1, 0, 1};
     const double rate = 0.02;
     struct arrival_counts counts;
@@ -138,9 +130,8 @@ static void test_arrivals_follow_the_day_and_week(void **state)
 }
 
 /* Bursts: the mean stays; a service has 3 x its rate in its bursts, and they fill 2 x 20 min of a day. */
-static void test_bursts_keep_the_mean(void **state)
+TEST(test_bursts_keep_the_mean)
 {
-    (void)state;
     const struct arrivals_shape request_class = {1, 14, 1, 3, 1200 * TIME_NS_PER_S, 2};
     const double rate = 0.02, share = 2 * 1200 / DAY_S;
     struct arrival_counts counts;
@@ -153,9 +144,8 @@ static void test_bursts_keep_the_mean(void **state)
     assert_poisson(many.all, rate * 7 * DAY_S * many.weeks);
 }
 
-static void test_gaps_are_exponential(void **state)
+TEST(test_gaps_are_exponential)
 {
-    (void)state;
     enum { COUNT = 200000 };
     struct arena arena = {0};
     struct arrivals arrivals = {0};
@@ -237,9 +227,8 @@ static void sums_add(struct class_sums *sums, const struct job *job, const struc
 }
 
 /* Generated GPU-seconds per class are share x load of the fleet; 8 fortnights, so that the bounds bite. */
-static void test_class_loads_of_the_main_mix(void **state)
+TEST(test_class_loads_of_the_main_mix)
 {
-    (void)state;
     enum { RUNS = 8 };
     struct error error;
     struct workload_spec spec = main_mix(&error);
@@ -290,9 +279,8 @@ static void test_class_loads_of_the_main_mix(void **state)
 }
 
 /* With load_gpus a load is kept whatever the cluster's size. */
-static void test_work_is_absolute(void **state)
+TEST(test_work_is_absolute)
 {
-    (void)state;
     enum { DAYS = 400 };
     struct arena arena = {0};
     struct synth_spec *load = spec_of(SIMPLE("{}", "{'distribution': 'exponential', 'mean': '1h'}"), &arena);
@@ -322,9 +310,8 @@ static void test_work_is_absolute(void **state)
 }
 
 /* Demand is Zipf over projects: the sorted counts meet r^-1 / H. */
-static void test_demand_is_zipf(void **state)
+TEST(test_demand_is_zipf)
 {
-    (void)state;
     enum { PROJECTS = 40, JOBS = 200000 };
     struct arena arena = {0};
     struct synth_spec *spec = spec_of("{'jobs': 200000, 'load_whole_gpu': 0.5, 'tenants': {'organisations': 2, "
@@ -411,9 +398,8 @@ static uint64_t watched_hash(const char *json, uint64_t seed, int *count)
     return hash;
 }
 
-static void test_classes_do_not_move_each_other(void **state)
+TEST(test_classes_do_not_move_each_other)
 {
-    (void)state;
     const char *one = TWO_CLASSES("{'name': 'other', 'share': 0.5, 'sizes': [{'gpus': 1}], "
                                   "'run_time': {'distribution': 'exponential', 'mean': '1h'}}");
     const char *two = TWO_CLASSES("{'name': 'else', 'share': 0.2, 'sizes': [{'gpus': 2}, {'gpus': 4}], "
@@ -430,9 +416,8 @@ static void test_classes_do_not_move_each_other(void **state)
 }
 
 /* Jobs that end early are shorter by what the rate counts on; constant run times leave no other spread. */
-static void test_early_ends_have_their_mean(void **state)
+TEST(test_early_ends_have_their_mean)
 {
-    (void)state;
     struct arena arena = {0};
     struct synth_spec *spec =
         spec_of("{'jobs': 100000, 'load_whole_gpu': 0.5, 'classes': [{'share': 1, 'sizes': [{'gpus': 1}], "
@@ -463,9 +448,8 @@ static void test_early_ends_have_their_mean(void **state)
     arena_release(&arena);
 }
 
-static void test_ends_by_count_and_by_time(void **state)
+TEST(test_ends_by_count_and_by_time)
 {
-    (void)state;
     struct arena arena = {0};
     struct synth_spec *spec = spec_of(SIMPLE("{}", "{'distribution': 'exponential', 'mean': '1h'}"), &arena);
     struct cluster *cluster = cluster_uniform_new(1, 4);
@@ -490,9 +474,8 @@ static void test_ends_by_count_and_by_time(void **state)
 }
 
 /* Tensor-parallel groups of 8 are members of a whole node, or slices of two; levels are those of the cluster. */
-static void test_groups_and_levels(void **state)
+TEST(test_groups_and_levels)
 {
-    (void)state;
     static const char mix[] = "{'jobs': 50, 'load_whole_gpu': 0.5, 'classes': [{'share': 1, 'sizes': [{'gpus': 32, "
                               "'tensor_parallel': 8, 'topology': {'required': 'unit', 'preferred': 'node'}}], "
                               "'run_time': {'distribution': 'exponential', 'mean': '1h'}}]}";
@@ -527,22 +510,4 @@ static void test_groups_and_levels(void **state)
     cluster_free(racks);
     cluster_free(nodes);
     arena_release(&arena);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_groups_and_levels),
-        cmocka_unit_test(test_run_time_means),
-        cmocka_unit_test(test_arrivals_follow_the_day_and_week),
-        cmocka_unit_test(test_bursts_keep_the_mean),
-        cmocka_unit_test(test_gaps_are_exponential),
-        cmocka_unit_test(test_class_loads_of_the_main_mix),
-        cmocka_unit_test(test_work_is_absolute),
-        cmocka_unit_test(test_demand_is_zipf),
-        cmocka_unit_test(test_classes_do_not_move_each_other),
-        cmocka_unit_test(test_early_ends_have_their_mean),
-        cmocka_unit_test(test_ends_by_count_and_by_time),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,13 +2,8 @@
  * with chance, what it calls sure is wrong at most as often as it may be. */
 #include <gsl/gsl_randist.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "reports/statistics/student.h"
@@ -32,9 +27,8 @@ static struct threshold find_exact(int64_t start, int64_t threshold)
     return search;
 }
 
-static void test_without_chance_the_threshold_is_found(void **state)
+TEST(test_without_chance_the_threshold_is_found)
 {
-    (void)state;
     static const int64_t starts[] = {-5, 1, 2, 400, 1700, 3000, 9999};
     for (size_t s = 0; s < sizeof starts / sizeof *starts; s++)
         for (int64_t threshold = LOW; threshold <= HIGH; threshold += threshold < 40 ? 1 : 37) {
@@ -48,9 +42,8 @@ static void test_without_chance_the_threshold_is_found(void **state)
         }
 }
 
-static void test_nowhere_is_told(void **state)
+TEST(test_nowhere_is_told)
 {
-    (void)state;
     const struct threshold search = find_exact(10, HIGH + 1);
     const struct threshold_answer answer = threshold_answer(&search);
     assert_false(answer.is_found);
@@ -58,9 +51,8 @@ static void test_nowhere_is_told(void **state)
     assert_int_equal(answer.needed, HIGH + 1);
 }
 
-static void test_trials_are_bounded(void **state)
+TEST(test_trials_are_bounded)
 {
-    (void)state;
     for (size_t most = 0; most < 12; most++) {
         struct threshold_options options = exact_from(7);
         options.trials_max = most;
@@ -125,9 +117,8 @@ static struct threshold find_noisy(const struct noisy *noisy, size_t trials_max)
 }
 
 /* Some of the chance is worth many numbers, some less than one. */
-static void test_sure_is_seldom_wrong(void **state)
+TEST(test_sure_is_seldom_wrong)
 {
-    (void)state;
     enum { SEARCHES = 200 };
     static const double sigmas[] = {0.05, 0.3, 1, 4, 30};
     for (size_t s = 0; s < sizeof sigmas / sizeof *sigmas; s++) {
@@ -153,15 +144,4 @@ static void test_sure_is_seldom_wrong(void **state)
         assert_true(outside * 10 <= SEARCHES); /* the number of points that a search judges raises it above 0.05 */
         assert_true(sigmas[s] > 0.3 || sure * 10 >= SEARCHES * 9);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_without_chance_the_threshold_is_found),
-        cmocka_unit_test(test_nowhere_is_told),
-        cmocka_unit_test(test_trials_are_bounded),
-        cmocka_unit_test(test_sure_is_seldom_wrong),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

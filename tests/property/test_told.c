@@ -1,13 +1,8 @@
 /* Facts of every kind, in any order, with any values: the scheduler drops the impossible ones and counts them, and all
  * its laws hold after each (tests/support/any_facts.h).  A wrong fact changes nothing that is saved. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/any_facts.h"
 #include "tests/support/interval.h"
@@ -61,9 +56,8 @@ static void live(uint64_t seed, struct seen *seen)
     any_world_free(world);
 }
 
-static void test_facts_in_any_order(void **state)
+TEST(test_facts_in_any_order)
 {
-    (void)state;
     struct seen seen = {0};
     signal(SIGABRT, on_crash);
     signal(SIGSEGV, on_crash);
@@ -80,10 +74,4 @@ static void test_facts_in_any_order(void **state)
     for (enum wrong_fact wrong = WRONG_TIME; wrong < WRONG_COUNT; wrong++)
         if (seen.refused[wrong] == 0)
             fail_msg("no fact was refused because %s", wrong_fact_text(wrong));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_facts_in_any_order)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

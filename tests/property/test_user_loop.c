@@ -1,14 +1,9 @@
 /* The closed loop of users: which job follows which, against a search of all pairs; and each submission of runs,
  * against the rule of workloads/readers/user_loop.h applied to the ends of the run's own rows.  A run whose record is
  * replayed on the same cluster is itself. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "tests/support/run.h"
@@ -85,9 +80,8 @@ static void make_held(struct held *held, struct random_stream *stream, bool has_
     }
 }
 
-static void links_are_those_of_a_search_of_all_pairs(void **state)
+TEST(links_are_those_of_a_search_of_all_pairs)
 {
-    (void)state;
     const struct loop_plan plan = {.is_closed = true, .think_max = THINK_MAX};
     size_t sessions = 0, within = 0, none = 0;
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
@@ -233,9 +227,8 @@ static time_ns rule(const struct world *world, const struct held *held, int id)
     return at;
 }
 
-static void each_submission_obeys_the_rule(void **state)
+TEST(each_submission_obeys_the_rule)
 {
-    (void)state;
     static const char *const presets[] = {"fifo", "easy", "windtunnel"};
     struct world world;
     size_t earlier = 0, later = 0;
@@ -265,9 +258,8 @@ static void each_submission_obeys_the_rule(void **state)
 }
 
 /* What the open run says of waits becomes the record. */
-static void a_record_replayed_on_its_own_cluster_is_itself(void **state)
+TEST(a_record_replayed_on_its_own_cluster_is_itself)
 {
-    (void)state;
     static const char *const presets[] = {"fifo", "easy"};
     static struct world world;
     for (uint64_t seed = 0; seed < 6; seed++) {
@@ -300,12 +292,4 @@ static int tear_down(void **state)
     return scratch_remove(state);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(links_are_those_of_a_search_of_all_pairs),
-        cmocka_unit_test(each_submission_obeys_the_rule),
-        cmocka_unit_test(a_record_replayed_on_its_own_cluster_is_itself),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_GROUP(set_up, tear_down)

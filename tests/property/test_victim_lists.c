@@ -2,12 +2,7 @@
  * twin with a victim key that is the same for all jobs keeps no lists: each of its plans looks at all jobs, ranks them
  * and sorts them.  Both make the same decisions in random worlds; and the lists are as the law says after each instant
  * (sched_check). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/preemption/preemption.h"
 #include "policies/quota/quota.h"
@@ -59,9 +54,8 @@ static struct outcome run_world(uint64_t seed, uint32_t choice, bool sorts)
     return outcome;
 }
 
-static void decisions_are_those_of_a_twin_that_sorts(void **state)
+TEST(decisions_are_those_of_a_twin_that_sorts)
 {
-    (void)state;
     const uint32_t seeds = test_is_full() ? 40 : 3;
     uint32_t evicted = 0, runs = 0;
     for (uint32_t choice = 0; choice < random_case_preset_count() + 12; choice++)
@@ -80,10 +74,4 @@ static void decisions_are_those_of_a_twin_that_sorts(void **state)
         }
     print_message("%u runs, %u evictions\n", runs, evicted);
     assert_true(runs > 15 && evicted > 100);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(decisions_are_those_of_a_twin_that_sorts)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

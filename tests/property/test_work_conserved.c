@@ -1,13 +1,7 @@
 /* Work done + lost = speed integrated over time, exactly, in random worlds: jobs communicate over oversubscribed
  * fabrics and share GPUs; they are evicted with and without checkpoints, grow and shrink; in half of the worlds they
  * have faults that take their neighbours.  tests/support/work_twin.h says what is compared. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/sharing/sharings.h"
 #include "sim/plugins/guard.h"
@@ -191,13 +185,12 @@ static void play(struct twin *twin)
         random_run_fail(&twin->run, error_message(&error), JOB_NONE);
 }
 
-static void work_is_speed_integrated_over_time(void **state)
+TEST(work_is_speed_integrated_over_time)
 {
     const uint32_t choices = random_case_preset_count() + 6;
     const struct test_seeds seeds = test_seeds(20, 400);
     uint64_t turns = 0, lossy = 0, grown = 0, slow_ns = 0, faults = 0, fallen = 0;
     uint64_t writes = 0, loads = 0, shared = 0;
-    (void)state;
     for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++)
         for (uint32_t choice = 0; choice < choices; choice++) {
             struct twin twin = {.is_stale = true};
@@ -216,10 +209,4 @@ static void work_is_speed_integrated_over_time(void **state)
         }
     assert_true(turns > 1000 && lossy > 500 && grown > 1000 && slow_ns > 0 && faults > 1000 && fallen > 100);
     assert_true(writes > 10000 && loads > 100 && shared > 1000);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(work_is_speed_integrated_over_time)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,9 @@
 #include "tests/support/fake_run.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/mem.h"
 

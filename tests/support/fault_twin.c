@@ -1,10 +1,5 @@
 #include "tests/support/fault_twin.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 static bool has_faults(const struct twin *twin)
 {

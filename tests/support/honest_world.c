@@ -1,12 +1,8 @@
 #include "tests/support/honest_world.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/hash.h"
 #include "base/random.h"

@@ -1,15 +1,11 @@
 #include "tests/support/in_child.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 void in_child(void (*run)(void *self, void *result), void *self, void *result, size_t bytes)
 {

@@ -1,13 +1,9 @@
 /* tests/support/made_record.c -- see tests/support/made_record.h. */
 #include "tests/support/made_record.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/stat.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "reports/metrics.h"
 #include "reports/result.h"

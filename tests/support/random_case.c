@@ -1,14 +1,9 @@
 #include "tests/support/random_case.h"
 #include "policies/policy_config.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/buffer.h"
 #include "policies/config/presets.h"

@@ -1,13 +1,6 @@
 #include "tests/support/random_run.h"
 #include "sim/plugins/guard.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/hash.h"
 #include "policies/policy_config.h"

@@ -1,13 +1,8 @@
 #include "tests/support/rich_world.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/config/presets.h"
 #include "policies/sched.h"

@@ -1,15 +1,7 @@
 #include "tests/support/run.h"
 #include "policies/policy_config.h"
 #include "sim/plugins/guard.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/config/presets.h"
 

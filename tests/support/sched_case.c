@@ -2,13 +2,7 @@
 #include "policies/policy_config.h"
 #include "tests/support/json_text.h"
 #include "tests/support/lawful.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 struct policy_config sched_case_policy(const char *text)
 {

@@ -11,13 +11,7 @@
  */
 #ifndef TESTS_SUPPORT_SCRIPTED_SCHED_H
 #define TESTS_SUPPORT_SCRIPTED_SCHED_H
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/census/census.h"
 #include "policies/explain.h"

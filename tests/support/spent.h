@@ -7,12 +7,8 @@
 #define TESTS_SUPPORT_SPENT_H
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/run.h"
 

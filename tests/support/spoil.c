@@ -1,12 +1,5 @@
 #include "tests/support/spoil.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/eviction/plan_scratch.h"
 #include "policies/ledger/ledger_tags.h"

@@ -1,13 +1,8 @@
 #include "tests/support/work_twin.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/jobs/request_class.h"
 #include "sim/engine/sharing_speed.h"

@@ -1,10 +1,7 @@
 /* The part of the twin that saves work; see tests/support/work_twin.h. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/work_twin.h"
 

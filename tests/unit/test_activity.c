@@ -1,12 +1,6 @@
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/json_text.h"
 #include "workloads/activity/activity_table.h"
@@ -48,9 +42,8 @@ static void refused(const char *json, const char *says)
     arena_release(&arena);
 }
 
-static void test_bad_rows(void **state)
+TEST(test_bad_rows)
 {
-    (void)state;
     refused("[{'level': 0.5}]", "'kind'");
     refused("[{'kind': 'lazy'}]", "'busy', 'notebook', 'training', 'inference'");
     refused("[{'kind': 'busy'}]", "'level'");
@@ -70,9 +63,8 @@ static const struct activity_plan *plan_of(const struct activity_table *table, e
 }
 
 /* The first row that fits, and none for other jobs. */
-static void test_rows(void **state)
+TEST(test_rows)
 {
-    (void)state;
     struct arena arena = {0};
     const struct activity_table table =
         table_good(&arena, "[{'workload_class': 'notebooks', 'class': 'interactive', 'kind': 'busy', 'level': 0.1},"
@@ -86,9 +78,8 @@ static void test_rows(void **state)
 }
 
 /* A notebook of constant times, by hand: busy for 10 s, idle for 30 s, and so on. */
-static void test_turns(void **state)
+TEST(test_turns)
 {
-    (void)state;
     struct arena arena = {0};
     struct activity activity;
     const struct activity_table table =
@@ -112,9 +103,8 @@ static void test_turns(void **state)
 }
 
 /* The part of prefill follows the hour: most at 14:00, least at 2:00, and on average as declared. */
-static void test_inference(void **state)
+TEST(test_inference)
 {
-    (void)state;
     struct arena arena = {0};
     struct activity activity;
     const struct activity_table table = table_good(
@@ -145,9 +135,8 @@ static void walk(struct activity *activity, time_ns life, double *mean, double *
 }
 
 /* The process is that of the seed and the job; a long life comes near the closed forms. */
-static void test_means(void **state)
+TEST(test_means)
 {
-    (void)state;
     struct arena arena = {0};
     const struct activity_table table = table_good(
         &arena,
@@ -174,9 +163,8 @@ static void test_means(void **state)
 }
 
 /* A gap that never ends: after the last burst nothing changes; bursts are geometric, 1 / chance on average. */
-static void test_abandoned(void **state)
+TEST(test_abandoned)
 {
-    (void)state;
     struct arena arena = {0};
     const struct activity_table table =
         table_good(&arena, "[{'kind': 'notebook', 'level': 0.5, 'burst': {'distribution': 'constant', 'mean': 10},"
@@ -195,13 +183,4 @@ static void test_abandoned(void **state)
     assert_true(fabs((double)bursts / NOTEBOOKS - 4) < 0.25); /* sd of the mean 0.055 */
     assert_true(activity_mean(&table.rows[0].plan) <= 0);
     arena_release(&arena);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bad_rows),  cmocka_unit_test(test_rows),  cmocka_unit_test(test_turns),
-        cmocka_unit_test(test_inference), cmocka_unit_test(test_means), cmocka_unit_test(test_abandoned),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

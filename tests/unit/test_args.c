@@ -1,12 +1,5 @@
 /* The command line: what is accepted, what is refused and with which words, and the texts made from the tables. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/buffer.h"
 #include "base/error.h"
@@ -99,9 +92,8 @@ static void refuses(const struct args_verb *verb, const char *line, const char *
     error_release(&error);
 }
 
-static void values_are_found_in_every_form(void **state)
+TEST(values_are_found_in_every_form)
 {
-    (void)state;
     char line[] = "--policy fifo -c s.json --set a=1 --set=b=2 --seed=-7 --verbose --verbose";
     struct args *args = parsed(&verb_run, line);
     assert_string_equal(args_string(args, "policy"), "fifo");
@@ -125,9 +117,8 @@ static void values_are_found_in_every_form(void **state)
     args_free(args);
 }
 
-static void what_was_not_given_is_absent(void **state)
+TEST(what_was_not_given_is_absent)
 {
-    (void)state;
     char line[] = "";
     struct args *args = parsed(&verb_run, line);
     assert_null(args_string(args, "policy"));
@@ -142,9 +133,8 @@ static void what_was_not_given_is_absent(void **state)
     args_free(args);
 }
 
-static void letters_take_values_apart_and_attached(void **state)
+TEST(letters_take_values_apart_and_attached)
 {
-    (void)state;
     char apart[] = "-p fifo", attached[] = "-pfifo", empty[] = "--policy=", dash[] = "--policy - -";
     struct args *args = parsed(&verb_run, apart);
     assert_string_equal(args_string(args, "policy"), "fifo");
@@ -161,9 +151,8 @@ static void letters_take_values_apart_and_attached(void **state)
     args_free(args);
 }
 
-static void two_dashes_end_the_options(void **state)
+TEST(two_dashes_end_the_options)
 {
-    (void)state;
     char line[] = "a -- --policy -h";
     struct args *args = parsed(&verb_synth, line);
     assert_int_equal(args_operand_count(args), 3);
@@ -173,18 +162,16 @@ static void two_dashes_end_the_options(void **state)
     args_free(args);
 }
 
-static void help_goes_before_any_complaint(void **state)
+TEST(help_goes_before_any_complaint)
 {
-    (void)state;
     char line[] = "--nonsense --help";
     struct args *args = parsed(&verb_run, line);
     assert_true(args_wants_help(args));
     args_free(args);
 }
 
-static void bad_lines_are_refused(void **state)
+TEST(bad_lines_are_refused)
 {
-    (void)state;
     refuses(&verb_run, "--polcy fifo", "unknown option '--polcy'", "did you mean '--policy'?");
     refuses(&verb_run, "--pol fifo", "unknown option '--pol'", NULL);
     refuses(&verb_run, "--zzzzzzzz", "unknown option '--zzzzzzzz'", "'run --help' lists the options");
@@ -201,9 +188,8 @@ static void bad_lines_are_refused(void **state)
     refuses(&verb_info, "", "'trace info' needs an operand", NULL);
 }
 
-static void bad_integers_are_refused(void **state)
+TEST(bad_integers_are_refused)
 {
-    (void)state;
     static const char *const lines[] = {"--seed 11", "--seed 1x", "--seed=", "--seed 99999999999999999999"};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         char line[64];
@@ -229,9 +215,8 @@ static const struct args_verb *found(char *line, int *used)
     return verb;
 }
 
-static void verbs_of_one_and_two_words_are_found(void **state)
+TEST(verbs_of_one_and_two_words_are_found)
 {
-    (void)state;
     int used;
     char one[] = "run info", two[] = "trace synth x";
     assert_ptr_equal(found(one, &used), &verb_run);
@@ -255,9 +240,8 @@ static void finds_no_verb(const char *line, const char *message, const char *hin
     error_release(&error);
 }
 
-static void unknown_verbs_are_refused(void **state)
+TEST(unknown_verbs_are_refused)
 {
-    (void)state;
     finds_no_verb("xyzzy", "there is no command 'xyzzy'", "lists the commands");
     finds_no_verb("trase", "there is no command 'trase'", "did you mean 'trace'?");
     finds_no_verb("trace", "'trace' needs a second word, such as 'trace info'", "lists the commands");
@@ -275,9 +259,8 @@ static void no_line_is_wider_than_80(const char *text)
     }
 }
 
-static void help_of_a_verb_is_laid_out(void **state)
+TEST(help_of_a_verb_is_laid_out)
 {
-    (void)state;
     struct buffer out = {0};
     args_help_verb(&command, &verb_run, &out);
     const char *text = buffer_c_string(&out);
@@ -305,9 +288,8 @@ static void help_of_a_verb_is_laid_out(void **state)
     buffer_release(&out);
 }
 
-static void help_lists_verbs_and_families(void **state)
+TEST(help_lists_verbs_and_families)
 {
-    (void)state;
     struct buffer out = {0};
     args_help_command(&command, &out);
     const char *text = buffer_c_string(&out);
@@ -326,9 +308,8 @@ static void help_lists_verbs_and_families(void **state)
     buffer_release(&out);
 }
 
-static void manual_escapes_what_roff_would_read(void **state)
+TEST(manual_escapes_what_roff_would_read)
 {
-    (void)state;
     struct buffer out = {0};
     args_manual(&command, &out);
     const char *text = buffer_c_string(&out);
@@ -338,23 +319,4 @@ static void manual_escapes_what_roff_would_read(void **state)
     assert_non_null(strstr(text, "\n.SS \"windtunnel trace info\"\nDescribe a trace.\n"));
     assert_non_null(strstr(text, "\n.SH EXIT STATUS\n.TP\n\\fB0\\fR\nSuccess.\n"));
     buffer_release(&out);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_are_found_in_every_form),
-        cmocka_unit_test(what_was_not_given_is_absent),
-        cmocka_unit_test(letters_take_values_apart_and_attached),
-        cmocka_unit_test(two_dashes_end_the_options),
-        cmocka_unit_test(help_goes_before_any_complaint),
-        cmocka_unit_test(bad_lines_are_refused),
-        cmocka_unit_test(bad_integers_are_refused),
-        cmocka_unit_test(verbs_of_one_and_two_words_are_found),
-        cmocka_unit_test(unknown_verbs_are_refused),
-        cmocka_unit_test(help_of_a_verb_is_laid_out),
-        cmocka_unit_test(help_lists_verbs_and_families),
-        cmocka_unit_test(manual_escapes_what_roff_would_read),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

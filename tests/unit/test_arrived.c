@@ -1,11 +1,5 @@
 /* by.arrived_pct: how full the cluster is when that part of it has been asked. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "reports/metrics.h"
 #include "reports/result.h"
@@ -62,9 +56,8 @@ static void close_setup(struct run_setup *setup, struct metrics *metrics)
 }
 
 /* Two GPUs, jobs of half a one: each is a quarter of what there is.  From the fifth on they are dropped, and count. */
-static void test_shares(void **state)
+TEST(test_shares)
 {
-    (void)state;
     struct run_setup setup = open_setup(1, 2);
     struct metrics *metrics = metrics_of("job_id,submit_s,duration_s,gpus,gpu_fraction\n1,0,1,1,0.5\n", &setup, 1.5);
     check_count(metrics, 150);
@@ -77,9 +70,8 @@ static void test_shares(void **state)
 }
 
 /* Four GPUs on a node: of jobs of three the second is dropped.  With 6 of 4 asked, 150 %. */
-static void test_what_does_not_fit(void **state)
+TEST(test_what_does_not_fit)
 {
-    (void)state;
     struct run_setup setup = open_setup(1, 4);
     struct metrics *metrics = metrics_of("job_id,submit_s,duration_s,gpus,nodes\n1,0,1,3,1\n", &setup, 1.1);
     check_count(metrics, 150);
@@ -88,9 +80,8 @@ static void test_what_does_not_fit(void **state)
 }
 
 /* Three GPUs, so that a job is 33 1/3 %: its 34th percent has not come with it. */
-static void test_percents_are_whole(void **state)
+TEST(test_percents_are_whole)
 {
-    (void)state;
     struct run_setup setup = open_setup(1, 3);
     struct metrics *metrics = metrics_of("job_id,submit_s,duration_s,gpus\n1,0,1,1\n", &setup, 0.67);
     check_count(metrics, 100);
@@ -101,9 +92,8 @@ static void test_percents_are_whole(void **state)
 }
 
 /* With a cycle every two seconds the jobs of 1 s and 2 s are seen by the same one. */
-static void test_after_the_cycle(void **state)
+TEST(test_after_the_cycle)
 {
-    (void)state;
     struct run_setup setup = open_setup(1, 4);
     setup.world.queue_limit = -1;
     setup.world.scheduler_period = S(2);
@@ -114,9 +104,8 @@ static void test_after_the_cycle(void **state)
     close_setup(&setup, metrics);
 }
 
-static void test_other_workloads_have_none(void **state)
+TEST(test_other_workloads_have_none)
 {
-    (void)state;
     struct run_setup setup = open_setup(1, 4);
     struct metrics *metrics = metrics_of("job_id,submit_s,duration_s,gpus\n1,0,1,1\n", &setup, 0);
     struct buffer text = {0};
@@ -127,9 +116,8 @@ static void test_other_workloads_have_none(void **state)
     close_setup(&setup, metrics);
 }
 
-static void test_result_json_gives_them_back(void **state)
+TEST(test_result_json_gives_them_back)
 {
-    (void)state;
     struct run_setup setup = open_setup(1, 3);
     struct metrics *metrics = metrics_of("job_id,submit_s,duration_s,gpus\n1,0,1,1\n", &setup, 1);
     const struct result_manifest manifest = {.version = "0", .fingerprint = "0"};
@@ -168,9 +156,8 @@ static void refused(const char *from, const char *to, const char *says)
     buffer_release(&bad);
 }
 
-static void test_a_result_that_makes_no_sense_is_refused(void **state)
+TEST(test_a_result_that_makes_no_sense_is_refused)
 {
-    (void)state;
     struct run_setup setup = open_setup(1, 3);
     struct metrics *metrics = metrics_of("job_id,submit_s,duration_s,gpus\n1,0,1,1\n", &setup, 1);
     const struct result_manifest manifest = {.version = "0", .fingerprint = "0"};
@@ -182,16 +169,4 @@ static void test_a_result_that_makes_no_sense_is_refused(void **state)
     close_setup(&setup, metrics);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shares),
-        cmocka_unit_test(test_what_does_not_fit),
-        cmocka_unit_test(test_percents_are_whole),
-        cmocka_unit_test(test_after_the_cycle),
-        cmocka_unit_test(test_other_workloads_have_none),
-        cmocka_unit_test(test_result_json_gives_them_back),
-        cmocka_unit_test(test_a_result_that_makes_no_sense_is_refused),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+TEST_GROUP(scratch_make, scratch_remove)

@@ -1,13 +1,7 @@
 /* Recorded attempts and failures: merged, the last alone, replayed, left out; by each format that has them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/json_text.h"
 #include "tests/support/scratch.h"
@@ -42,9 +36,8 @@ static void check_choices(const char *format, const char *text, enum attempts_ki
     }
 }
 
-static void test_choices(void **state)
+TEST(test_choices)
 {
-    (void)state;
     check_choices("native", "job_id,submit_s,duration_s,gpus,failed_attempts_s\n1,0,100,8,60;0;30.5\n2,1,5,1,\n",
                   ATTEMPTS_REPLAYED);
     check_choices("jsonl",
@@ -73,9 +66,8 @@ static void test_choices(void **state)
 }
 
 /* Parts of SWF stand anywhere, in any order; the whole has a run time of its own. */
-static void test_swf_parts(void **state)
+TEST(test_swf_parts)
 {
-    (void)state;
     static const char text[] = "7 300 9 100 8 -1 -1 8 900 -1 3 1 1 -1 1 -1 -1 -1\n"
                                "7 10 2 190.5 8 -1 -1 8 900 -1 1 1 1 -1 1 -1 -1 -1\n"
                                "7 10 0 60 8 -1 -1 8 900 -1 2 1 1 -1 1 -1 -1 -1\n"
@@ -91,9 +83,8 @@ static void test_swf_parts(void **state)
     trace_case_refused("7 10 0 60 8 -1 -1 8 900 -1 two 1 1 -1 1 -1 -1 -1\n", &spec, NULL, 1, 28, "'status'");
 }
 
-static void test_amounts(void **state)
+TEST(test_amounts)
 {
-    (void)state;
     static const char text[] = "job_id,submit_s,duration_s,gpus,failed_attempts_s\n1,0,100,8,60;40\n2,50,100,8,\n";
     struct workload_spec spec = {.format = "native", .duration_scale = 0.5};
     struct trace_case read = trace_case_read(text, &spec, NULL);
@@ -109,9 +100,8 @@ static void test_amounts(void **state)
     cluster_free(cluster);
 }
 
-static void test_bad_attempts(void **state)
+TEST(test_bad_attempts)
 {
-    (void)state;
     static const struct workload_spec spec = {.format = "native"};
     static const char head[] = "job_id,submit_s,duration_s,gpus,failed_attempts_s,checkpoint_interval_s\n";
     static const struct {
@@ -129,9 +119,8 @@ static void test_bad_attempts(void **state)
 }
 
 /* Jobs that failed or were cancelled are left out, and counted; who depends on one depends on it no more. */
-static void test_failures_left_out(void **state)
+TEST(test_failures_left_out)
 {
-    (void)state;
     static const char text[] = "job_id,submit_s,duration_s,gpus,outcome,after\n1,0,10,1,completed,\n"
                                "2,1,10,1,failed,\n3,2,10,1,cancelled,1\n4,3,10,1,completed,2\n5,4,10,1,,1;4\n";
     struct workload_spec spec = {.format = "native"};
@@ -152,9 +141,8 @@ static void test_failures_left_out(void **state)
 }
 
 /* A long trace comes through a file that sorts it; attempts stay with their jobs. */
-static void test_long_trace(void **state)
+TEST(test_long_trace)
 {
-    (void)state;
     enum { ROWS = 264000 }; /* more than are held in memory */
     struct buffer text = {0};
     buffer_string(&text, "job_id,submit_s,duration_s,gpus,failed_attempts_s\n");
@@ -183,12 +171,4 @@ static void test_long_trace(void **state)
     job_source_close(source);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_choices),           cmocka_unit_test(test_swf_parts),
-        cmocka_unit_test(test_amounts),           cmocka_unit_test(test_bad_attempts),
-        cmocka_unit_test(test_failures_left_out), cmocka_unit_test(test_long_trace),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+TEST_GROUP(scratch_make, scratch_remove)

@@ -1,18 +1,12 @@
 /* workloads/readers/read_batsim.c: what its jobs become, and what is refused where. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/trace_case.h"
 
 static const struct workload_spec batsim = {.format = "batsim"};
 
-static void jobs_take_their_time_from_profiles(void **state)
+TEST(jobs_take_their_time_from_profiles)
 {
-    (void)state;
     struct trace_case read = trace_case_read("{\n"
                                              " 'nb_res': 8, 'date': 'today',\n"
                                              " 'jobs': [\n"
@@ -43,9 +37,8 @@ static void jobs_take_their_time_from_profiles(void **state)
 }
 
 /* The names of Batsim 5; jobs of other profiles are left out, and counted. */
-static void profiles_that_are_no_delays_leave_their_jobs_out(void **state)
+TEST(profiles_that_are_no_delays_leave_their_jobs_out)
 {
-    (void)state;
     struct trace_case read = trace_case_read(
         "{'nb_res': 4, 'jobs': [{'id': '1', 'subtime': 0, 'walltime': 100, 'res': 1, 'profile': 'd'},\n"
         " {'id': '2', 'subtime': 1, 'res': 2, 'profile': 'p'}, {'id': '3', 'subtime': 2, 'res': 4, 'profile': 's'},\n"
@@ -61,9 +54,8 @@ static void profiles_that_are_no_delays_leave_their_jobs_out(void **state)
     trace_case_release(&read);
 }
 
-static void it_is_told_from_json_lines(void **state)
+TEST(it_is_told_from_json_lines)
 {
-    (void)state;
     struct trace_case read = trace_case_read("{'jobs': [{'id': 1, 'subtime': 0, 'res': 1, 'profile': 'x'}], "
                                              "'profiles': {'x': {'type': 'delay', 'delay': 2}}}\n",
                                              &(struct workload_spec){0}, NULL);
@@ -71,9 +63,8 @@ static void it_is_told_from_json_lines(void **state)
     trace_case_release(&read);
 }
 
-static void what_cannot_be_replayed_is_refused(void **state)
+TEST(what_cannot_be_replayed_is_refused)
 {
-    (void)state;
     trace_case_refused("{'jobs': [{'id': 1, 'subtime': 0, 'res': 1, 'profile': 'x'}],\n"
                        " 'profiles': {'x': {'type': 'parallel'}}}\n",
                        &batsim, NULL, 0, 0, "holds no jobs");
@@ -89,15 +80,4 @@ static void what_cannot_be_replayed_is_refused(void **state)
     trace_case_refused("{'jobs': []}\n", &batsim, NULL, 1, 1, "'profiles' is missing");
     trace_case_refused("{'jobs': [], 'profiles': {}}\n", &batsim, NULL, 0, 0, "holds no jobs");
     trace_case_refused("{'jobs': [\n", &batsim, NULL, 1, 11, "the text ends");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(jobs_take_their_time_from_profiles),
-        cmocka_unit_test(profiles_that_are_no_delays_leave_their_jobs_out),
-        cmocka_unit_test(it_is_told_from_json_lines),
-        cmocka_unit_test(what_cannot_be_replayed_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

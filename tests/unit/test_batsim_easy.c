@@ -2,14 +2,7 @@
  *
  * There the reservation is on particular machines, the lowest first, walltimes plan and delays happen; the schedule is
  * one of the real traces (easy_out_jobs). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/input.h"
 #include "policies/backfill/backfills.h"
@@ -63,9 +56,8 @@ static struct error compare_start(void *self, const struct job_row *row)
     return ERROR_OK;
 }
 
-static void every_job_starts_when_it_did_there(void **state)
+TEST(every_job_starts_when_it_did_there)
 {
-    (void)state;
     const char *path = trace_real("batsim/easy_out_jobs.csv.zst");
     struct schedule schedule = {.wait_s = 0};
     struct job_source *source;
@@ -86,12 +78,4 @@ static void every_job_starts_when_it_did_there(void **state)
     print_message("mean wait %.6f s; there 9.516326 s\n", schedule.wait_s / JOBS);
     assert_true(schedule.wait_s / JOBS > 9.5163 && schedule.wait_s / JOBS < 9.5164);
     cluster_free(cluster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_job_starts_when_it_did_there),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

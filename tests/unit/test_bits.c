@@ -1,10 +1,5 @@
 /* tests/unit/test_bits.c -- bit sets against a plain array of bool. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -93,9 +88,8 @@ static void run_operations(uint64_t seed, uint32_t capacity, uint32_t operation_
     arena_release(&arena);
 }
 
-static void test_random_operations(void **state)
+TEST(test_random_operations)
 {
-    (void)state;
     static const uint32_t capacities[] = {1, 2, 63, 64, 65, 500, 4000, 4096, 4097, 20000};
     for (uint64_t seed = 1; seed <= 3; seed++) {
         for (size_t i = 0; i < sizeof capacities / sizeof capacities[0]; i++) {
@@ -106,9 +100,8 @@ static void test_random_operations(void **state)
 }
 
 /* So sparse and so large that every level and the scan of the top one is needed. */
-static void test_sparse_members_of_a_large_set(void **state)
+TEST(test_sparse_members_of_a_large_set)
 {
-    (void)state;
     static const uint32_t members[] = {0,      63,     64,     4095,    4096,    8191,   262143,
                                        262144, 262208, 524287, 1048576, 3000000, 3999999};
     enum { COUNT = sizeof members / sizeof members[0], CAPACITY = 4000000 };
@@ -140,9 +133,8 @@ static void test_sparse_members_of_a_large_set(void **state)
     arena_release(&arena);
 }
 
-static void test_adding_twice_counts_once(void **state)
+TEST(test_adding_twice_counts_once)
 {
-    (void)state;
     struct arena arena = {0};
     struct bits set;
     bits_init(&set, &arena, 100);
@@ -159,24 +151,12 @@ static void test_adding_twice_counts_once(void **state)
     arena_release(&arena);
 }
 
-static void test_count_of_all_words(void **state)
+TEST(test_count_of_all_words)
 {
-    (void)state;
     for (uint32_t word = 0; word <= UINT16_MAX; word++) {
         unsigned count = 0;
         for (uint32_t bit = 0; bit < 16; bit++)
             count += word >> bit & 1;
         assert_int_equal(bits_count16((uint16_t)word), count);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_operations),
-        cmocka_unit_test(test_sparse_members_of_a_large_set),
-        cmocka_unit_test(test_adding_twice_counts_once),
-        cmocka_unit_test(test_count_of_all_words),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,8 @@
 /* tests/unit/test_blocks.c -- blocks of a trace drawn with replacement; workloads/readers/blocks.h. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "tests/support/trace_case.h"
@@ -237,16 +231,14 @@ static void check_seed(enum blocks_kind kind, uint64_t seed)
     release(&made);
 }
 
-static void weeks_are_drawn_by_the_law(void **state)
+TEST(weeks_are_drawn_by_the_law)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 12; seed++)
         check_seed(BLOCKS_WEEKS, seed);
 }
 
-static void users_are_drawn_by_the_law(void **state)
+TEST(users_are_drawn_by_the_law)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 12; seed++)
         check_seed(BLOCKS_USERS, seed);
 }
@@ -285,9 +277,8 @@ static void check_mean(enum blocks_kind kind)
     release(&before);
 }
 
-static void on_average_as_many_jobs_come_as_the_trace_has(void **state)
+TEST(on_average_as_many_jobs_come_as_the_trace_has)
 {
-    (void)state;
     check_mean(BLOCKS_WEEKS);
     check_mean(BLOCKS_USERS);
 }
@@ -302,9 +293,8 @@ static void on_average_as_many_jobs_come_as_the_trace_has(void **state)
     "4,1900000,3600,8,ann\n" /* day 21 from the first submission: the fourth week, which is not whole */
 
 /* GPUs tell the job; each week has one job, so all whole weeks together give three. */
-static void the_source_gives_what_is_drawn(void **state)
+TEST(the_source_gives_what_is_drawn)
 {
-    (void)state;
     struct cluster *cluster = cluster_uniform_new(2, 8);
     const struct workload_spec spec = {.format = "native", .blocks = BLOCKS_WEEKS};
     struct trace_case read = trace_case_read(THREE_WEEKS, &spec, cluster);
@@ -329,9 +319,8 @@ static void the_source_gives_what_is_drawn(void **state)
 }
 
 /* The factor that gives the trace a load is that of the trace as recorded. */
-static void loads_are_of_the_trace(void **state)
+TEST(loads_are_of_the_trace)
 {
-    (void)state;
     struct cluster *cluster = cluster_uniform_new(2, 8);
     struct workload_spec spec = {.format = "native", .load = 0.01};
     struct trace_case plain = trace_case_read(THREE_WEEKS, &spec, cluster);
@@ -344,9 +333,8 @@ static void loads_are_of_the_trace(void **state)
     cluster_free(cluster);
 }
 
-static void a_window_is_cut_from_its_begin(void **state)
+TEST(a_window_is_cut_from_its_begin)
 {
-    (void)state;
     const struct workload_spec spec = {
         .format = "native", .blocks = BLOCKS_WEEKS, .window_from = S(100), .window_to = S(100 + 14 * DAY_S)};
     struct trace_case read = trace_case_read(THREE_WEEKS, &spec, NULL);
@@ -357,9 +345,8 @@ static void a_window_is_cut_from_its_begin(void **state)
     trace_case_release(&read);
 }
 
-static void what_cannot_be_drawn_is_refused(void **state)
+TEST(what_cannot_be_drawn_is_refused)
 {
-    (void)state;
     struct workload_spec spec = {.format = "native", .blocks = BLOCKS_USERS};
     trace_case_refused("job_id,submit_s,duration_s,gpus\n1,5,60,1\n2,6,60,1\n", &spec, NULL, 0, 0,
                        "cannot be drawn by users: it names none\n  use 'workload.blocks': \"weeks\"");
@@ -373,18 +360,4 @@ static void what_cannot_be_drawn_is_refused(void **state)
         trace_case_read("job_id,submit_s,duration_s,gpus\n1,5,60,1\n2,1123206,60,1\n", &spec, NULL);
     assert_int_equal(read.count, 2);
     trace_case_release(&read);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(weeks_are_drawn_by_the_law),
-        cmocka_unit_test(users_are_drawn_by_the_law),
-        cmocka_unit_test(on_average_as_many_jobs_come_as_the_trace_has),
-        cmocka_unit_test(the_source_gives_what_is_drawn),
-        cmocka_unit_test(loads_are_of_the_trace),
-        cmocka_unit_test(a_window_is_cut_from_its_begin),
-        cmocka_unit_test(what_cannot_be_drawn_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/json_text.h"
 #include "tests/support/scratch.h"
@@ -21,9 +15,8 @@ static struct workload_spec with(const char *instances)
 }
 
 /* The sample, whose events are in no order; expected values by hand. */
-static void test_sample(void **state)
+TEST(test_sample)
 {
-    (void)state;
     struct workload_spec spec = {.trace = "workloads/samples/borg_collection_events.jsonl", .table_count = 1};
     spec.tables[0] = (struct table_path){TEXT("instance"), "workloads/samples/borg_instance_events.jsonl"};
     struct job_source *source;
@@ -59,9 +52,8 @@ static void test_sample(void **state)
     "'resource_request': {'cpus': 0.5, 'memory': 0}}\n"
 
 /* A collection that ended, and was submitted again, goes on; one that ended twice ended when it did last. */
-static void test_ends(void **state)
+TEST(test_ends)
 {
-    (void)state;
     const struct workload_spec spec = with(RUNS("1") RUNS("2") RUNS("3") RUNS("4"));
     struct trace_case read = trace_case_read(
         SUBMIT("1") "{'time': 9000000, 'type': 5, 'collection_id': '1'}\n{'time': 8000000, 'type': 6, 'collection_id': "
@@ -85,9 +77,8 @@ static void test_ends(void **state)
 }
 
 /* CPUs and memory are parts of the cluster's largest node. */
-static void test_parts_of_nodes(void **state)
+TEST(test_parts_of_nodes)
 {
-    (void)state;
     struct json_doc *doc;
     struct error error = json_text_read(&doc, "cluster",
                                         "{'pools': [{'nodes': 2, 'gpus_per_node': 0, 'cpus': 16, 'memory_gb': 64}, "
@@ -108,9 +99,8 @@ static void test_parts_of_nodes(void **state)
     cluster_free(cluster);
 }
 
-static void test_bad_lines(void **state)
+TEST(test_bad_lines)
 {
-    (void)state;
     static const char end[] = "{'time': 9000000, 'type': 6, 'collection_id': '1'}\n";
     struct workload_spec spec = with(RUNS("1"));
     trace_case_refused("{'time': 5, 'type': 0}\n", &spec, NULL, 1, 0, "'collection_id' is missing");
@@ -133,13 +123,4 @@ static void test_bad_lines(void **state)
     trace_case_release(&read);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sample),
-        cmocka_unit_test(test_ends),
-        cmocka_unit_test(test_parts_of_nodes),
-        cmocka_unit_test(test_bad_lines),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+TEST_GROUP(scratch_make, scratch_remove)

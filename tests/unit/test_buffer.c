@@ -1,10 +1,5 @@
 /* tests/unit/test_buffer.c -- growing bytes, numbers and escapes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <float.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -28,9 +23,8 @@ static uint64_t random_bits(struct random_stream *stream)
     return high << 32 | gsl_rng_get(random_gsl(stream));
 }
 
-static void test_bytes_grow(void **state)
+TEST(test_bytes_grow)
 {
-    (void)state;
     struct buffer buffer = {0};
     assert_holds(&buffer, "");
     buffer_bytes(&buffer, NULL, 0);
@@ -49,9 +43,8 @@ static void test_bytes_grow(void **state)
     buffer_release(&buffer);
 }
 
-static void test_int(void **state)
+TEST(test_int)
 {
-    (void)state;
     struct buffer buffer = {0};
     struct random_stream stream;
     random_stream_init(&stream, 1, "int", 0);
@@ -68,9 +61,8 @@ static void test_int(void **state)
     buffer_release(&buffer);
 }
 
-static void test_scaled(void **state)
+TEST(test_scaled)
 {
-    (void)state;
     static const struct {
         int64_t value;
         int64_t scale;
@@ -102,9 +94,8 @@ static void test_scaled(void **state)
     buffer_release(&buffer);
 }
 
-static void test_scaled_reads_back(void **state)
+TEST(test_scaled_reads_back)
 {
-    (void)state;
     const uint64_t seed = 4242;
     print_message("seed %" PRIu64 "\n", seed);
     struct buffer buffer = {0};
@@ -128,9 +119,8 @@ static void test_scaled_reads_back(void **state)
     buffer_release(&buffer);
 }
 
-static void test_double_is_shortest(void **state)
+TEST(test_double_is_shortest)
 {
-    (void)state;
     static const struct {
         double value;
         const char *expected;
@@ -164,9 +154,8 @@ static void test_double_is_shortest(void **state)
 }
 
 /* Decimals of few places and their neighbours: the digits are those of the first precision that reads back. */
-static void test_short_decimals(void **state)
+TEST(test_short_decimals)
 {
-    (void)state;
     struct buffer buffer = {0};
     struct random_stream stream;
     random_stream_init(&stream, 314159, "decimal", 0);
@@ -190,9 +179,8 @@ static void test_short_decimals(void **state)
 }
 
 /* Any bit pattern reads back, and one digit less would not. */
-static void test_double_reads_back(void **state)
+TEST(test_double_reads_back)
 {
-    (void)state;
     const uint64_t seed = 271828;
     print_message("seed %" PRIu64 "\n", seed);
     struct buffer buffer = {0};
@@ -224,9 +212,8 @@ static void test_double_reads_back(void **state)
     buffer_release(&buffer);
 }
 
-static void test_format(void **state)
+TEST(test_format)
 {
-    (void)state;
     struct buffer buffer = {0};
     buffer_format(&buffer, "%d of %s, ", 3, "four");
     buffer_format(&buffer, "%.2f", 0.125);
@@ -243,9 +230,8 @@ static void test_format(void **state)
     buffer_release(&buffer);
 }
 
-static void test_json(void **state)
+TEST(test_json)
 {
-    (void)state;
     struct buffer buffer = {0};
     buffer_json(&buffer, TEXT("a\"b\\c\n\t\x01\x1f</script>ö\xff"));
     assert_holds(&buffer, "\"a\\\"b\\\\c\\n\\t\\u0001\\u001f\\u003c/script>ö\\ufffd\"");
@@ -257,9 +243,8 @@ static void test_json(void **state)
 }
 
 /* Whatever the bytes, a JSON parser takes the string and finds no '<' in the text. */
-static void test_json_is_json(void **state)
+TEST(test_json_is_json)
 {
-    (void)state;
     const uint64_t seed = 99;
     print_message("seed %" PRIu64 "\n", seed);
     struct buffer buffer = {0};
@@ -285,9 +270,8 @@ static void test_json_is_json(void **state)
     buffer_release(&buffer);
 }
 
-static void test_csv(void **state)
+TEST(test_csv)
 {
-    (void)state;
     struct buffer buffer = {0};
     buffer_csv(&buffer, TEXT("plain text"));
     assert_holds(&buffer, "plain text");
@@ -304,18 +288,16 @@ static void test_csv(void **state)
     buffer_release(&buffer);
 }
 
-static void test_html(void **state)
+TEST(test_html)
 {
-    (void)state;
     struct buffer buffer = {0};
     buffer_html(&buffer, TEXT("<a href=\"x\">R&D's ö</a>"));
     assert_holds(&buffer, "&lt;a href=&quot;x&quot;&gt;R&amp;D&#39;s ö&lt;/a&gt;");
     buffer_release(&buffer);
 }
 
-static void test_indices(void **state)
+TEST(test_indices)
 {
-    (void)state;
     struct buffer buffer = {0};
     buffer_indices(&buffer, 1);
     buffer_char(&buffer, ' ');
@@ -326,9 +308,8 @@ static void test_indices(void **state)
     buffer_release(&buffer);
 }
 
-static void members_are_json(void **state)
+TEST(members_are_json)
 {
-    (void)state;
     const char *volatile none = NULL;
     struct buffer out = {0};
     buffer_members(&out, "{'a': %s, 'b': %s, %s: [%g, %g], 'n': %zu, 'l': %llu, 'u': %u, 'd': %d, 'is': %hhd}", "x\"<",
@@ -337,25 +318,4 @@ static void members_are_json(void **state)
                                                "\"n\": 7, \"l\": 18446744073709551615, \"u\": 8, \"d\": -9, "
                                                "\"is\": true}");
     buffer_release(&out);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(members_are_json),
-        cmocka_unit_test(test_bytes_grow),
-        cmocka_unit_test(test_int),
-        cmocka_unit_test(test_scaled),
-        cmocka_unit_test(test_scaled_reads_back),
-        cmocka_unit_test(test_double_is_shortest),
-        cmocka_unit_test(test_short_decimals),
-        cmocka_unit_test(test_double_reads_back),
-        cmocka_unit_test(test_format),
-        cmocka_unit_test(test_json),
-        cmocka_unit_test(test_json_is_json),
-        cmocka_unit_test(test_csv),
-        cmocka_unit_test(test_html),
-        cmocka_unit_test(test_indices),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

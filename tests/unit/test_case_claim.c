@@ -1,12 +1,5 @@
 /* Cases: what is refused of tasks that ask GPUs of a class, or by a claim. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "sim/cases/case.h"
 #include "tests/support/case_error.h"
@@ -50,9 +43,8 @@ static void refuse(const char *marked, const char *words)
     error_release(&error);
 }
 
-static void bad_classes(void **state)
+TEST(bad_classes)
 {
-    (void)state;
     refuse(TASK "'gpu_class': @'haf'" END, "the case has no GPU class 'haf'");
     refuse(TASK "'gpu_class': @'haf'" END, "did you mean 'half'?");
     refuse(TASK "'gpus': @0, 'gpu_class': 'full'" END, "'gpus': it must be 1 or more of the 'gpu_class'");
@@ -62,21 +54,11 @@ static void bad_classes(void **state)
            "'gpu_fraction': it contradicts the 'gpu_class' beside it");
 }
 
-static void bad_claims(void **state)
+TEST(bad_claims)
 {
-    (void)state;
     refuse(TASK "'gpus': @1, 'claim': {}" END, "'gpus': it excludes 'claim', which says it");
     refuse(TASK "'claim': @{'count': 5}" END, "'claim': no node has enough such GPUs");
     refuse(TASK "'claim': @{'class': 'haf'}" END, "did you mean 'half'?");
     refuse(TASK "'claim': @{'class': 'half', 'match': 'node'}" END, "'match' is of whole GPUs");
     refuse(TASK "'claim': @{'min_memory_gb': 100}" END, "no GPU of this cluster is such as it asks");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bad_classes),
-        cmocka_unit_test(bad_claims),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,5 @@
 /* Cases: what the reader makes of a text, and what it refuses. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "sim/cases/case.h"
 #include "tests/support/case_error.h"
@@ -61,9 +54,8 @@ static void refuse(const char *marked, const char *words)
     error_release(&error);
 }
 
-static void defaults(void **state)
+TEST(defaults)
 {
-    (void)state;
     struct case_file file =
         read_good(HEAD "'queues': [{'name': 'q0'}, {'name': 'q1', 'age_s': 7}],'jobs': [{'name': 'a', 'queue': 'q0', "
                        "'tasks': [{'gpus': 1}]},{'name': 'b', 'queue': 'q1', 'priority': 100, 'tasks': [{'gpus': 2, "
@@ -100,9 +92,8 @@ static void defaults(void **state)
     case_file_release(&file);
 }
 
-static void running_tasks_take_gpus(void **state)
+TEST(running_tasks_take_gpus)
 {
-    (void)state;
     struct case_file file =
         read_good(HEAD "'jobs': [{'name': 'a', 'tasks': [{'gpus': 1, 'state': 'running', 'node': 'n0', 'count': 2}]},"
                        "{'name': 'b', 'tasks': [{'gpu_fraction': 0.25, 'state': 'running', 'node': 'n0', "
@@ -134,9 +125,8 @@ static void running_tasks_take_gpus(void **state)
 #define MIG_RUNS ", 'state': 'running', 'node': 'n0'"
 
 /* A task of several instances: members in slices of one node, which share its CPUs and memory. */
-static void several_instances_are_members(void **state)
+TEST(several_instances_are_members)
 {
-    (void)state;
     struct case_file file =
         read_good(CUT "'jobs': [{'name': 'a', 'min_members': 3, 'tasks': [{'gpus': 0, "
                       "'name': 'first' " MIG_RUNS "},{'mig': {'1g.10gb': 2}, 'cpus': 3, "
@@ -166,9 +156,8 @@ static void several_instances_are_members(void **state)
 }
 
 /* Of several profiles: a set of its own, a group for each; the task is counted once. */
-static void several_profiles_are_a_set(void **state)
+TEST(several_profiles_are_a_set)
 {
-    (void)state;
     struct case_file file = read_good(
         CUT "'jobs': [{'name': 'a', 'tasks': [{'mig': {'3g.40gb': 1, '1g.10gb': 2}, 'cpus': 1, 'name': 't0' " MIG_RUNS
             "}, {'mig': '1g.10gb', 'name': 't1'" MIG_RUNS "}, {'mig': {'3g.40gb': 1, '1g.10gb': 1}, 'count': 2}]}],"
@@ -199,9 +188,8 @@ static void several_profiles_are_a_set(void **state)
     case_file_release(&file);
 }
 
-static void releasing_tasks_are_a_part_of_their_own(void **state)
+TEST(releasing_tasks_are_a_part_of_their_own)
 {
-    (void)state;
     struct case_file file =
         read_good(HEAD "'jobs': [{'name': 'gone', 'tasks': [{'gpus': 1, 'state': 'releasing', 'node': 'n0'}]},"
                        "{'name': 'shrinks', 'tasks': [{'gpus': 1, 'state': 'running', 'node': 'n0'}, {'gpus': 1, "
@@ -223,9 +211,8 @@ static void releasing_tasks_are_a_part_of_their_own(void **state)
     case_file_release(&file);
 }
 
-static void subgroups_become_sets(void **state)
+TEST(subgroups_become_sets)
 {
-    (void)state;
     struct case_file file =
         read_good(HEAD "'levels': ['rack', 'node'],'jobs': [{'name': 'a', 'min_members': 4, "
                        "'subgroups': [{'name': 'leaf', 'parent': 'top', 'min_members': 1, "
@@ -253,9 +240,8 @@ static void subgroups_become_sets(void **state)
     case_file_release(&file);
 }
 
-static void queues_in_any_order_and_cohorts(void **state)
+TEST(queues_in_any_order_and_cohorts)
 {
-    (void)state;
     struct case_file file =
         read_good(HEAD "'queues': [{'name': 'leaf', 'parent': 'top', 'quota_gpus': 0.5}, {'name': 'top'}, "
                        "{'name': 'cq', 'cohort': 'all', 'nominal_gpus': 3}],'jobs': [{'name': 'a', 'queue': 'leaf', "
@@ -272,9 +258,8 @@ static void queues_in_any_order_and_cohorts(void **state)
     case_file_release(&file);
 }
 
-static void policies_are_overridden(void **state)
+TEST(policies_are_overridden)
 {
-    (void)state;
     struct case_file file =
         read_good("[" HEAD "'policy': {'preset': 'windtunnel', 'set': {'preemption.grace_s': 7, "
                   "'preemption': {'victims_max': 9}, 'blocking': 'strict', "
@@ -292,9 +277,8 @@ static void policies_are_overridden(void **state)
 #define JOB_A  "'jobs': [{'name': 'a', 'tasks': [{'gpus': 1}]}],\n"
 #define EXPECT "'expect': {'a': {'status': 'running'}}}"
 
-static void bad_frames(void **state)
+TEST(bad_frames)
 {
-    (void)state;
     refuse("@[]", "no case");
     refuse("{\"name\": @\"a\\nb\"}", "one line");
     refuse("@{'nodes': []}", "'name' is missing");
@@ -312,9 +296,8 @@ static void bad_frames(void **state)
 
 #define POLICY(text) HEAD JOB_A "'policy': " text ",\n" EXPECT
 
-static void bad_policies(void **state)
+TEST(bad_policies)
 {
-    (void)state;
     refuse(POLICY("{'preset': @'windtunel'}"), "did you mean 'windtunnel'");
     refuse(POLICY("@{'set': {}}"), "needs a 'preset'");
     refuse(POLICY("{'preset': 'fifo', @'sett': {}}"), "did you mean 'set'");
@@ -328,9 +311,8 @@ static void bad_policies(void **state)
 #define TASKS(text)   HEAD "'jobs': [{'name': 'a', 'tasks': [\n" text "]}],\n" EXPECT
 #define RUNNING(node) "'state': 'running', 'node': '" node "'"
 
-static void bad_tasks(void **state)
+TEST(bad_tasks)
 {
-    (void)state;
     refuse(TASKS("@{'gpus': 1, 'gpu_fraction': 0.5}"), "in one way");
     refuse(TASKS("{'gpus': 1, @'gpuz': 1}"), "unknown key 'gpuz'");
     refuse(TASKS("{'gpus': @17}"), "from 0 to 16");
@@ -355,9 +337,8 @@ static void bad_tasks(void **state)
     refuse(TASKS("{'gpus': 1, 'subgroup': @'s'}"), "no subgroup 's'");
 }
 
-static void bad_instances(void **state)
+TEST(bad_instances)
 {
-    (void)state;
     refuse(TASKS("{'mig': @{'1g.10gb': 2, '9g.1gb': 1}}"), "a MIG profile '9g.1gb'");
     refuse(TASKS("{'mig': @{}}"), "names no profile");
     refuse(TASKS("{'mig': {'1g.10gb': @0}}"), "from 1 to");
@@ -390,9 +371,8 @@ static void bad_instances(void **state)
          "}, {'name': 't'}], 'tasks': [{'gpus': 1, 'subgroup': 's'}, {'gpus': 1, "                                     \
          "'subgroup': 't'}]}],\n" EXPECT
 
-static void bad_jobs_and_queues(void **state)
+TEST(bad_jobs_and_queues)
 {
-    (void)state;
     refuse(HEAD "'jobs': @[],\n" EXPECT, "from 1 to");
     refuse(HEAD "'jobs': [{'name': 'a', 'tasks': @[]}],\n" EXPECT, "at least one task");
     refuse(HEAD "'jobs': [@{'name': 'a', 'min_members': 3, 'tasks': [{'gpus': 1, 'count': 2}]}],\n" EXPECT,
@@ -423,22 +403,4 @@ static void bad_jobs_and_queues(void **state)
     refuse(HEAD "'queues': [{'name': 'q', 'over_quota_weight': @-1}],\n" JOB_A EXPECT, "from 0");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(defaults),
-        cmocka_unit_test(running_tasks_take_gpus),
-        cmocka_unit_test(several_instances_are_members),
-        cmocka_unit_test(several_profiles_are_a_set),
-        cmocka_unit_test(releasing_tasks_are_a_part_of_their_own),
-        cmocka_unit_test(subgroups_become_sets),
-        cmocka_unit_test(queues_in_any_order_and_cohorts),
-        cmocka_unit_test(policies_are_overridden),
-        cmocka_unit_test(bad_frames),
-        cmocka_unit_test(bad_policies),
-        cmocka_unit_test(bad_tasks),
-        cmocka_unit_test(bad_instances),
-        cmocka_unit_test(bad_jobs_and_queues),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+TEST_GROUP(scratch_make, scratch_remove)

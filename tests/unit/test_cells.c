@@ -1,11 +1,5 @@
 /* Buddy cells on masks, how quotas are cut into them, and what the quota policy `cells` says. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/placement/placements.h"
 #include "policies/policy_config.h"
@@ -16,17 +10,15 @@
 /* A guaranteed job of n GPUs. */
 #define FIRM(n) ((const int64_t[QUEUE_SUM_COUNT]){(n)*1000, 0, 0, (n)*1000})
 
-static void test_levels(void **state)
+TEST(test_levels)
 {
-    (void)state;
     static const uint8_t levels[NODE_GPUS_MAX + 1] = {0, 0, 1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4};
     for (uint32_t gpus = 1; gpus <= NODE_GPUS_MAX; gpus++)
         assert_int_equal(cells_level(gpus), levels[gpus]);
 }
 
-static void test_cells_of_a_mask(void **state)
+TEST(test_cells_of_a_mask)
 {
-    (void)state;
     assert_int_equal(cells_inside(0xffff, 4), 0x0001);
     assert_int_equal(cells_inside(0xffff, 2), 0x1111);
     assert_int_equal(cells_maximal(0xffff, 2), 0);
@@ -39,9 +31,8 @@ static void test_cells_of_a_mask(void **state)
     assert_int_equal(cells_maximal(0x003f, 1), 0x0010);
 }
 
-static void test_choice(void **state)
+TEST(test_choice)
 {
-    (void)state;
     assert_int_equal(cells_choose(0x00ff, 1), 0x0001);
     assert_int_equal(cells_choose(0x00fe, 1), 0x0002); /* the smallest cell */
     assert_int_equal(cells_choose(0x00f2, 1), 0x0002);
@@ -78,9 +69,8 @@ static void assert_owned(const struct quota_case *c, queue_id queue, uint32_t no
 
 #define TWO_NODES "{'pools': [{'name': 'p', 'nodes': 2, 'gpus_per_node': 8}]}"
 
-static void test_quotas_are_cut(void **state)
+TEST(test_quotas_are_cut)
 {
-    (void)state;
     struct quota_case c;
     queue_id unfit;
     open_case(&c, TWO_NODES);
@@ -101,9 +91,8 @@ static void test_quotas_are_cut(void **state)
 }
 
 /* Nodes of 6 are cells of 4 and 2. */
-static void test_odd_nodes_are_cut(void **state)
+TEST(test_odd_nodes_are_cut)
 {
-    (void)state;
     struct quota_case c;
     queue_id unfit;
     open_case(&c, "{'pools': [{'name': 'p', 'nodes': 3, 'gpus_per_node': 6}]}");
@@ -116,9 +105,8 @@ static void test_odd_nodes_are_cut(void **state)
     quota_case_release(&c);
 }
 
-static void test_sched_new_refuses(void **state)
+TEST(test_sched_new_refuses)
 {
-    (void)state;
     struct error error;
     struct policy_config policy = policy_config_default();
     struct cluster *cluster = cluster_uniform_new(2, 4);
@@ -146,9 +134,8 @@ static uint32_t kept_by(const struct quota_case *c, queue_id queue, node_id node
 }
 
 /* Empty cells move to where nothing is busy and to nodes that are up; one in use stays. */
-static void test_empty_cells_move(void **state)
+TEST(test_empty_cells_move)
 {
-    (void)state;
     struct quota_case c;
     struct piece busy = {.node = 0, .gpu_mask = 0x01, .gpu_milli = GPU_MILLI, .member_count = 1};
     struct space space = {.node = 0, .gpu_mask = 0x01, .gpu_milli = GPU_MILLI, .member_count = 1};
@@ -175,9 +162,8 @@ static void test_empty_cells_move(void **state)
     quota_case_release(&c);
 }
 
-static void test_who_may(void **state)
+TEST(test_who_may)
 {
-    (void)state;
     struct quota_case c;
     open_case(&c, TWO_NODES);
     queue_id a = quota_case_add(&c, "a", QUEUE_ROOT, 4);
@@ -203,19 +189,4 @@ static void test_who_may(void **state)
     assert_true(quota_case_compare(&c, a, GPUS(1), b, GPUS(1)) > 0); /* b holds nothing */
     assert_int_equal(quota_case_compare(&c, a, GPUS(1), b, GPUS(1)), -quota_case_compare(&c, b, GPUS(1), a, GPUS(1)));
     quota_case_release(&c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_cells_of_a_mask),
-        cmocka_unit_test(test_choice),
-        cmocka_unit_test(test_quotas_are_cut),
-        cmocka_unit_test(test_odd_nodes_are_cut),
-        cmocka_unit_test(test_sched_new_refuses),
-        cmocka_unit_test(test_empty_cells_move),
-        cmocka_unit_test(test_who_may),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,11 @@
 /* May another seed give another result?  A part of a scenario that draws and is not known here would make one run count
  * as exact. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "studies/run/chance.h"
 
-static void test_what_draws(void **state)
+TEST(test_what_draws)
 {
-    (void)state;
     static const struct {
         const char *scenario;
         bool has_chance;
@@ -34,12 +28,4 @@ static void test_what_draws(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (chance_of_scenario(cases[i].scenario) != cases[i].has_chance)
             fail_msg("%s: %s", cases[i].scenario, cases[i].has_chance ? "has chance" : "has none");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_draws),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

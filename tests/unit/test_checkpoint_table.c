@@ -1,14 +1,8 @@
 /* tests/unit/test_checkpoint_table.c -- checkpoint plans: which a job has, its times by hand, and what is refused. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "sim/checkpoints/checkpoint_table.h"
 #include "tests/support/json_text.h"
@@ -50,9 +44,8 @@ static void assert_seconds(time_ns is, double should)
         fail_msg("%.6f s, not %.6f s", time_to_seconds(is), should);
 }
 
-static void a_job_without_a_row_does_as_it_declares(void **state)
+TEST(a_job_without_a_row_does_as_it_declares)
 {
-    (void)state;
     const struct saving saving = saving_of("{'plans': [{'workload_class': 'large', 'interval': 60}]}", 2, "small");
     assert_int_equal(saving.interval, S(900));
     assert_int_equal(saving.write, S(7));
@@ -62,12 +55,11 @@ static void a_job_without_a_row_does_as_it_declares(void **state)
     assert_int_equal(saving_declared(&saving).restart, S(33));
 }
 
-static void the_first_row_that_matches_holds(void **state)
+TEST(the_first_row_that_matches_holds)
 {
     static const char text[] = "{'plans': [{'gpus_min': 64, 'interval': '1h'},\n"
                                " {'class': 'training', 'gpus_max': 16, 'mode': 'asynchronous', 'slowdown': 0.1,\n"
                                "  'interval': '10m', 'write_s': 60, 'warmup_s': 0}, {'write_s': 9}]}";
-    (void)state;
     const struct saving large = saving_of(text, 8, ""), small = saving_of(text, 2, ""), other = saving_of(text, 4, "");
     assert_int_equal(large.interval, S(3600));
     assert_int_equal(large.write, S(7));
@@ -81,12 +73,11 @@ static void the_first_row_that_matches_holds(void **state)
 
 /* 16 nodes of 8 GPUs, with 6.5e-3 interruptions per node-day: 231 h between them.  With w = 20 s, u0 = 300 s: the table
  * of Kokolis et al. (HPCA 2025) for RSC-1 has 96 minutes. */
-static void young_and_daly(void **state)
+TEST(young_and_daly)
 {
     static const char text[] = "{'plans': [{'interval': '%s', 'interruptions_per_node_day': 6.5e-3, 'write_s': 20}]}";
     const double between = 86400 / 6.5e-3 / 16, young = sqrt(2 * 20 * between);
     char edited[200];
-    (void)state;
     assert_true(fabs(young / 60 - 96) < 0.5);
     (void)snprintf(edited, sizeof edited, text, "young");
     assert_seconds(saving_of(edited, 16, "").interval, young);
@@ -111,10 +102,9 @@ static void young_and_daly(void **state)
 }
 
 /* 4 nodes at 2 GB/s: 80 GiB of a job at 8 GB/s; 10 GiB of each of 32 GPUs at 5 GB/s, all that the storage has. */
-static void sizes_take_the_time_of_the_storage(void **state)
+TEST(sizes_take_the_time_of_the_storage)
 {
     const double gib = 1073741824;
-    (void)state;
     const struct saving job =
         saving_of("{'storage_gb_per_s': 100, 'node_gb_per_s': 2, 'plans': [{'size_gib': 80, 'warmup_s': 5}]}", 4, "");
     assert_int_equal(job.bytes, INT64_C(80) << 30);
@@ -127,7 +117,7 @@ static void sizes_take_the_time_of_the_storage(void **state)
     assert_seconds(gpu.write, 320 * gib / 5e9);
 }
 
-static void bad_plans_are_refused(void **state)
+TEST(bad_plans_are_refused)
 {
     static const struct {
         const char *text, *says;
@@ -152,7 +142,6 @@ static void bad_plans_are_refused(void **state)
         {"{'plans': [{'every': 5}]}", "'every'"},
         {"{'plans': 5}", "world:1:11"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct arena arena = {0};
         struct error error;
@@ -165,13 +154,4 @@ static void bad_plans_are_refused(void **state)
         error_release(&error);
         arena_release(&arena);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_job_without_a_row_does_as_it_declares), cmocka_unit_test(the_first_row_that_matches_holds),
-        cmocka_unit_test(young_and_daly), cmocka_unit_test(sizes_take_the_time_of_the_storage),
-        cmocka_unit_test(bad_plans_are_refused)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,6 @@
 /* tests/unit/test_claim.c -- jobs that ask by GPU class and by claim: what they come to in traces, cases and mixes, and
  * what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/json_text.h"
 #include "tests/support/trace_case.h"
@@ -55,9 +48,8 @@ static void check(const struct job_group *group, uint32_t count, struct request 
     assert_int_equal(group->count, count);
 }
 
-static void classes_in_csv(void **state)
+TEST(classes_in_csv)
 {
-    (void)state;
     struct trace_case read =
         trace_case_read("job_id,submit_s,duration_s,gpus,nodes,cpus,gpu_class,gpu_model,gpu_fraction,"
                         "min_members\n"
@@ -73,9 +65,8 @@ static void classes_in_csv(void **state)
     trace_case_release(&read);
 }
 
-static void classes_in_groups(void **state)
+TEST(classes_in_groups)
 {
-    (void)state;
     struct trace_case read = trace_case_read(MUST ", 'groups': [{'count': 2, 'gpus': 4, 'gpu_class': 'full'},"
                                                   "{'count': 5, 'min_members': 3, 'gpu_class': 'seventh'}]}\n",
                                              &jsonl, cluster);
@@ -104,9 +95,8 @@ static void claims(const char *text, uint32_t count, uint32_t slice, const char 
     buffer_release(&line);
 }
 
-static void claims_lie_near(void **state)
+TEST(claims_lie_near)
 {
-    (void)state;
     claims("'class': 'full'", 1, 0, NULL, (struct request){.gpus = 1, .gpu_models = H100});
     claims("'class': 'full', 'count': 8", 1, 0, NULL, (struct request){.gpus = 8, .gpu_models = H100});
     claims("'count': 6, 'match': 'node'", 1, 0, NULL, (struct request){.gpus = 6});
@@ -125,9 +115,8 @@ static void claims_lie_near(void **state)
 }
 
 /* Claims of a group are counted; CPUs are of each. */
-static void groups_of_claims(void **state)
+TEST(groups_of_claims)
 {
-    (void)state;
     struct trace_case read =
         trace_case_read(MUST ", 'gpu_model': 'gb200', 'groups': [{'count': 2, 'cpus': 3, 'claim': {'count': 8, "
                              "'match': 'nvlink'}}, {'count': 4, 'min_members': 2, 'claim': {'class': 'tenth', "
@@ -151,9 +140,8 @@ static void refused(const char *text, unsigned column, const char *says)
     buffer_release(&line);
 }
 
-static void bad_asks(void **state)
+TEST(bad_asks)
 {
-    (void)state;
     refused("'gpus': 1, 'gpu_class': 'ful'", 72, "the cluster has no GPU class 'ful'");
     refused("'gpus': 0, 'gpu_class': 'full'", 56, "it must be 1 or more of the 'gpu_class'");
     refused("'gpus': 1, 'gpu_class': 'full', 'gpu_fraction': 0.5", 0,
@@ -170,9 +158,8 @@ static void bad_asks(void **state)
     refused("'gpu_class': 'full', 'groups': [{'gpus': 2}]", 0, "it excludes 'groups'");
 }
 
-static void bad_claims(void **state)
+TEST(bad_claims)
 {
-    (void)state;
     refused("'gpus': 1, 'claim': {}", 56, "'gpus': it excludes 'claim', which says it");
     refused("'claim': {}, 'groups': [{'gpus': 1}]", 57, "'claim' beside 'groups'");
     refused("'claim': {}, 'min_members': 1", 0, "the GPUs of a claim come together");
@@ -196,9 +183,8 @@ static void bad_claims(void **state)
 }
 
 /* Several instances of one node: a slice of as many members. */
-static void instances_come_in_slices(void **state)
+TEST(instances_come_in_slices)
 {
-    (void)state;
     const struct request seventh = {.mig = MIG_1G + 1, .gpu_models = H100};
     claims("'class': 'seventh', 'count': 3, 'match': 'node'", 3, 3, "node", seventh);
     claims("'class': 'seventh', 'count': 2, 'match': 'unit'", 2, 2, "unit", seventh);
@@ -215,25 +201,11 @@ static void instances_come_in_slices(void **state)
             0, "members in slices start together: the minimum must be all of them");
 }
 
-static void shares_come_in_no_slices(void **state)
+TEST(shares_come_in_no_slices)
 {
-    (void)state;
     refused("'groups': [{'count': 2, 'gpu_class': 'tenth', 'slice_members': 2, 'slice_level': 'unit'}]", 0,
             "shares of GPUs come in no slices");
     refused("'groups': [{'gpu_fraction': 0.5, 'one_island': true}]", 0, "only whole GPUs can be asked in one island");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(classes_in_csv),
-        cmocka_unit_test(classes_in_groups),
-        cmocka_unit_test(claims_lie_near),
-        cmocka_unit_test(groups_of_claims),
-        cmocka_unit_test(bad_asks),
-        cmocka_unit_test(bad_claims),
-        cmocka_unit_test(instances_come_in_slices),
-        cmocka_unit_test(shares_come_in_no_slices),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_GROUP(set_up, tear_down)

@@ -1,10 +1,5 @@
 /* tests/unit/test_closeness.c -- split slices and islands are found by pieces alone. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "sim/job/closeness.h"
 #include "topologies/cluster_load.h"
@@ -23,9 +18,8 @@ static struct piece piece(node_id node, uint16_t mask, uint16_t members, uint8_t
         .node = node, .gpu_mask = mask, .gpu_milli = GPU_MILLI, .member_count = members, .group = group};
 }
 
-static void slices_in_racks(void **state)
+TEST(slices_in_racks)
 {
-    (void)state;
     struct cluster *cluster = nvl72();
     struct job_group group = {.request = {.gpus = 4},
                               .count = 4,
@@ -46,9 +40,8 @@ static void slices_in_racks(void **state)
     cluster_free(cluster);
 }
 
-static void members_in_islands(void **state)
+TEST(members_in_islands)
 {
-    (void)state;
     struct cluster *cluster = nvl72();
     struct job_group group = {.request = {.gpus = 2, .one_island = true}, .count = 2};
     struct job job = job_default();
@@ -63,13 +56,4 @@ static void members_in_islands(void **state)
     job.first.request.one_island = true;
     assert_true(closeness_is_asked(&job));
     cluster_free(cluster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slices_in_racks),
-        cmocka_unit_test(members_in_islands),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

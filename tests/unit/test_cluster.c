@@ -1,13 +1,7 @@
 /* tests/unit/test_cluster.c -- clusters from JSON: the files we ship, defaults, and bad input. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/json_text.h"
 #include "topologies/cluster.h"
@@ -84,9 +78,8 @@ static void check_laws(const struct cluster *cluster)
 }
 
 /* DGX H100 SuperPOD RA-11333, table 3, the row of 16 units: 128 leaves, 128 spines, 64 cores. */
-static void the_500_dgx_h100_are_a_superpod_of_16_units(void **state)
+TEST(the_500_dgx_h100_are_a_superpod_of_16_units)
 {
-    (void)state;
     struct cluster *cluster = cluster_at("topologies/dgx-h100-500.json");
     check_laws(cluster);
     assert_string_equal(cluster->name, "dgx-h100-500");
@@ -114,9 +107,8 @@ static void the_500_dgx_h100_are_a_superpod_of_16_units(void **state)
     cluster_free(cluster);
 }
 
-static void philly_is_352_nodes_of_8(void **state)
+TEST(philly_is_352_nodes_of_8)
 {
-    (void)state;
     struct cluster *cluster = cluster_at("topologies/philly-352.json");
     check_laws(cluster);
     assert_int_equal(cluster->node_count, 352);
@@ -130,9 +122,8 @@ static void philly_is_352_nodes_of_8(void **state)
     cluster_free(cluster);
 }
 
-static void nodes_and_gpus_are_enough(void **state)
+TEST(nodes_and_gpus_are_enough)
 {
-    (void)state;
     struct cluster *cluster = cluster_of("{'pools':[{'nodes':10,'gpus_per_node':8}]}");
     check_laws(cluster);
     assert_int_equal(cluster->gpu_count, 80);
@@ -150,9 +141,8 @@ static void nodes_and_gpus_are_enough(void **state)
     cluster_free(cluster);
 }
 
-static void pools_of_many_kinds(void **state)
+TEST(pools_of_many_kinds)
 {
-    (void)state;
     struct cluster *cluster =
         cluster_of("{'gpu_models': [{'name': 'MX1', 'memory_gb': 96, 'sm_count': 100,\n"
                    "    'power_w': 550, 'nvlink_gb_per_s': 100, 'mig_like': 'a100-40gb',\n"
@@ -196,9 +186,8 @@ static void pools_of_many_kinds(void **state)
 }
 
 /* DGX H100 SuperPOD RA-11333, table 3: all its rows come out of the derivation. */
-static void switches_are_derived_as_the_reference_architecture_has_them(void **state)
+TEST(switches_are_derived_as_the_reference_architecture_has_them)
 {
-    (void)state;
     static const uint32_t rows[][4] = {{4, 32, 16, 0}, {8, 64, 32, 0}, {16, 128, 128, 64}, {32, 256, 256, 128}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct fabric fabric = fabric_default();
@@ -211,9 +200,8 @@ static void switches_are_derived_as_the_reference_architecture_has_them(void **s
     }
 }
 
-static void more_nics_than_rails_share_them(void **state)
+TEST(more_nics_than_rails_share_them)
 {
-    (void)state;
     struct cluster *cluster = cluster_of("{'pools': [{'nodes': 1, 'gpus_per_node': 8, 'nics': 4}],\n"
                                          " 'fabric': {'rails': 2}}");
     check_laws(cluster);
@@ -222,9 +210,8 @@ static void more_nics_than_rails_share_them(void **state)
     cluster_free(cluster);
 }
 
-static void a_uniform_cluster_is_for_tests(void **state)
+TEST(a_uniform_cluster_is_for_tests)
 {
-    (void)state;
     struct cluster *cluster = cluster_uniform_new(100, 8);
     check_laws(cluster);
     assert_int_equal(cluster->gpu_count, 800);
@@ -259,9 +246,8 @@ static void check_refused(const char *text, const char *first_line, const char *
 #define POOL(fields) "{'pools': [{'nodes': 2, 'gpus_per_node': 8, " fields "}]}"
 
 /* So that a mix of pools can do without one of them. */
-static void a_pool_without_nodes_is_as_if_it_were_not_there(void **state)
+TEST(a_pool_without_nodes_is_as_if_it_were_not_there)
 {
-    (void)state;
     struct cluster *without = cluster_of("{'pools': [{'nodes': 2, 'gpus_per_node': 8}]}");
     struct cluster *with = cluster_of("{'pools': [{'name': 'none', 'nodes': 0, 'gpus_per_node': 4, 'gpu_model': "
                                       "'a100-40gb'}, {'name': 'pool0', 'nodes': 2, 'gpus_per_node': 8}]}");
@@ -275,9 +261,8 @@ static void a_pool_without_nodes_is_as_if_it_were_not_there(void **state)
     cluster_free(with);
 }
 
-static void bad_pools_are_refused_with_their_place(void **state)
+TEST(bad_pools_are_refused_with_their_place)
 {
-    (void)state;
     check_refused("{}", "error: c.json:1:1: 'pools' is missing", "");
     check_refused("{'pools': []}", "error: c.json:1:11: a cluster needs at least one pool", "at /pools");
     check_refused("{'pools': [{'gpus_per_node': 8}]}", "error: c.json:1:12: 'nodes' is missing", "at /pools/0");
@@ -310,9 +295,8 @@ static void bad_pools_are_refused_with_their_place(void **state)
     check_refused(POOL("'gpus': 8"), "error: c.json:1:45: unknown key 'gpus'", "at /pools/0");
 }
 
-static void bad_insides_are_refused_with_their_place(void **state)
+TEST(bad_insides_are_refused_with_their_place)
 {
-    (void)state;
     check_refused(POOL("'nvlink_island': 3, 'gpu_model': 'h100'"),
                   "error: c.json:1:62: 'nvlink_island' must be 0 or divide the 8 GPUs of a node, "
                   "got 3",
@@ -341,9 +325,8 @@ static void bad_insides_are_refused_with_their_place(void **state)
                   "error: c.json:2:1: there is a node named 'a10' already", "another 'node_name'");
 }
 
-static void bad_models_are_refused_with_their_place(void **state)
+TEST(bad_models_are_refused_with_their_place)
 {
-    (void)state;
 #define MODEL(fields) "{'gpu_models': [{" fields "}], 'pools': [{'nodes': 1, 'gpus_per_node': 1}]}"
     check_refused(MODEL("'name': 'H100', 'memory_gb': 1"),
                   "error: c.json:1:26: there is a GPU model called 'H100' already", "at /gpu_models/0/name");
@@ -356,30 +339,10 @@ static void bad_models_are_refused_with_their_place(void **state)
                   "error: c.json:1:64: there is a GPU model called 'T4' already", "at /gpu_models/0/aliases/1");
 }
 
-static void bad_fabrics_are_refused_with_their_place(void **state)
+TEST(bad_fabrics_are_refused_with_their_place)
 {
-    (void)state;
 #define FABRIC(fields) "{'pools': [{'nodes': 64, 'gpus_per_node': 8}],\n'fabric': {" fields "}}"
     check_refused(FABRIC("'rails': 0"), "error: c.json:2:21: 'rails' must be an integer from 1 to 16, got 0",
                   "at /fabric/rails");
     check_refused(FABRIC("'rail': 4"), "error: c.json:2:12: unknown key 'rail'", "rails");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_500_dgx_h100_are_a_superpod_of_16_units),
-        cmocka_unit_test(philly_is_352_nodes_of_8),
-        cmocka_unit_test(nodes_and_gpus_are_enough),
-        cmocka_unit_test(pools_of_many_kinds),
-        cmocka_unit_test(switches_are_derived_as_the_reference_architecture_has_them),
-        cmocka_unit_test(more_nics_than_rails_share_them),
-        cmocka_unit_test(a_uniform_cluster_is_for_tests),
-        cmocka_unit_test(a_pool_without_nodes_is_as_if_it_were_not_there),
-        cmocka_unit_test(bad_pools_are_refused_with_their_place),
-        cmocka_unit_test(bad_insides_are_refused_with_their_place),
-        cmocka_unit_test(bad_models_are_refused_with_their_place),
-        cmocka_unit_test(bad_fabrics_are_refused_with_their_place),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,5 @@
 /* tests/unit/test_cluster_levels.c -- domains from labels, MIG layouts, task limits and taints of a cluster file. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/json_text.h"
 #include "topologies/cluster.h"
@@ -63,9 +56,8 @@ static void check_domains(const struct cluster_level *level, uint32_t node_count
     }
 }
 
-static void units_and_nodes_are_the_usual_levels(void **state)
+TEST(units_and_nodes_are_the_usual_levels)
 {
-    (void)state;
     static const uint32_t units[] = {0, 0, 1, 1, 2}, nodes[] = {0, 1, 2, 3, 4};
     struct cluster *cluster = cluster_of("{'pools': [{'nodes': 5, 'gpus_per_node': 8}], "
                                          "'fabric': {'nodes_per_unit': 2}}");
@@ -83,9 +75,8 @@ static void units_and_nodes_are_the_usual_levels(void **state)
     "{'name': '" name "', 'nodes': 1, 'gpus_per_node': 1, 'node_name': '" name "%u', 'labels': {" labels "}}"
 
 /* Rack r1 of zone b is not that of zone a; what lacks a label is in no domain of that level and below. */
-static void domains_lie_inside_those_around_them(void **state)
+TEST(domains_lie_inside_those_around_them)
 {
-    (void)state;
     static const uint32_t zones[] = {0, 0, 1, 1, 0, DOMAIN_NONE, 0},
                           racks[] = {0, 1, 2, 2, 0, DOMAIN_NONE, DOMAIN_NONE},
                           nodes[] = {0, 1, 2, 3, 4, DOMAIN_NONE, DOMAIN_NONE};
@@ -106,9 +97,8 @@ static void domains_lie_inside_those_around_them(void **state)
     cluster_free(cluster);
 }
 
-static void equal_nodes_of_two_units_are_in_two_racks(void **state)
+TEST(equal_nodes_of_two_units_are_in_two_racks)
 {
-    (void)state;
     static const uint32_t racks[] = {0, 0, 1, 1};
     struct cluster *cluster = cluster_of("{'levels': ['unit', 'rack'], 'pools': [{'nodes': 4, 'gpus_per_node': 1, "
                                          "'labels': {'rack': 'r'}}], 'fabric': {'nodes_per_unit': 2}}");
@@ -116,9 +106,8 @@ static void equal_nodes_of_two_units_are_in_two_racks(void **state)
     cluster_free(cluster);
 }
 
-static void nodes_that_share_nvlink_are_a_domain(void **state)
+TEST(nodes_that_share_nvlink_are_a_domain)
 {
-    (void)state;
     static const uint32_t nvlink[] = {0, 0, 1, 1, 2, 3, 4, DOMAIN_NONE};
     struct cluster *cluster =
         cluster_of("{'levels': ['nvlink'], 'pools': [{'name': 'rack', 'nodes': 5, 'gpus_per_node': 4, "
@@ -139,17 +128,15 @@ static void nodes_that_share_nvlink_are_a_domain(void **state)
                   "at /pools/0/nvlink_nodes");
 }
 
-static void a_file_may_have_no_levels(void **state)
+TEST(a_file_may_have_no_levels)
 {
-    (void)state;
     struct cluster *cluster = cluster_of("{'levels': [], 'pools': [{'nodes': 2, 'gpus_per_node': 1}]}");
     assert_int_equal(cluster->level_count, 0);
     cluster_free(cluster);
 }
 
-static void bad_levels_are_refused(void **state)
+TEST(bad_levels_are_refused)
 {
-    (void)state;
 #define LEVELS(list) "{'levels': [" list "], 'pools': [{'nodes': 1, 'gpus_per_node': 1}]}"
     check_refused(LEVELS("'node', 'rak'"),
                   "error: c.json:1:21: no node has the label 'rak' and those of the levels before "
@@ -165,9 +152,8 @@ static void bad_levels_are_refused(void **state)
     "{'pools': [{'nodes': 1, 'gpus_per_node': 4, 'gpu_model': 'h100-80gb', " fields "}]"                               \
     "}"
 
-static void layouts_hold_instances_by_start(void **state)
+TEST(layouts_hold_instances_by_start)
 {
-    (void)state;
     struct cluster *cluster = cluster_of(H100("'gpus_layout': [[{'profile': '3g.40gb', 'start': 4}, "
                                               "{'profile': '1g.10gb', 'start': 0}, '1g.10gb'], null, ['7g.80gb']]"));
     const struct node_type *type = &cluster->types[0];
@@ -184,9 +170,8 @@ static void layouts_hold_instances_by_start(void **state)
     cluster_free(cluster);
 }
 
-static void impossible_layouts_are_refused(void **state)
+TEST(impossible_layouts_are_refused)
 {
-    (void)state;
     check_refused(H100("'gpus_layout': [[{'profile': '3g.40gb', 'start': 2}]]"),
                   "error: c.json:1:88: an instance of 3g.40gb cannot start at slice 2",
                   "at /pools/0/gpus_layout/0/0; 3g.40gb may start at 0 or 4");
@@ -207,9 +192,8 @@ static void impossible_layouts_are_refused(void **state)
                   "error: c.json:1:62: GPU model 'generic' has no MIG", "");
 }
 
-static void limits_and_taints_make_types(void **state)
+TEST(limits_and_taints_make_types)
 {
-    (void)state;
     struct cluster *cluster =
         cluster_of("{'pools': [{'name': 'a', 'nodes': 1, 'gpus_per_node': 1},{'name': 'b', 'nodes': 1, "
                    "'gpus_per_node': 1, 'max_tasks': 3},{'name': 'c', 'nodes': 1, 'gpus_per_node': 1, "
@@ -232,18 +216,16 @@ static void limits_and_taints_make_types(void **state)
     cluster_free(cluster);
 }
 
-static void taints_that_cannot_be_are_refused(void **state)
+TEST(taints_that_cannot_be_are_refused)
 {
-    (void)state;
     check_refused("{'pools': [{'nodes': 1, 'gpus_per_node': 1, 'taints': ['x=y:Never']}]}",
                   "error: c.json:1:56: there is no effect 'Never' of a taint", "PreferNoSchedule");
     check_refused("{'pools': [{'nodes': 1, 'gpus_per_node': 1, 'taints': ['=y']}]}",
                   "error: c.json:1:56: a taint needs a key", "");
 }
 
-static void what_is_unusual_is_shown(void **state)
+TEST(what_is_unusual_is_shown)
 {
-    (void)state;
     static const char *const pieces[] = {"n[0-1] rack=r, at most 3 tasks, tainted\n", "\nlevels: rack (1), node (2)\n",
                                          "\n  GPU1: 1g.10gb at 0, 3g.40gb at 4\n"};
     struct cluster *cluster =
@@ -257,22 +239,4 @@ static void what_is_unusual_is_shown(void **state)
             fail_msg("expected '%s' in\n%s", pieces[i], buffer_c_string(&text));
     buffer_release(&text);
     cluster_free(cluster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(units_and_nodes_are_the_usual_levels),
-        cmocka_unit_test(domains_lie_inside_those_around_them),
-        cmocka_unit_test(equal_nodes_of_two_units_are_in_two_racks),
-        cmocka_unit_test(nodes_that_share_nvlink_are_a_domain),
-        cmocka_unit_test(a_file_may_have_no_levels),
-        cmocka_unit_test(bad_levels_are_refused),
-        cmocka_unit_test(layouts_hold_instances_by_start),
-        cmocka_unit_test(impossible_layouts_are_refused),
-        cmocka_unit_test(limits_and_taints_make_types),
-        cmocka_unit_test(taints_that_cannot_be_are_refused),
-        cmocka_unit_test(what_is_unusual_is_shown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

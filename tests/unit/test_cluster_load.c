@@ -1,14 +1,8 @@
 /* tests/unit/test_cluster_load.c -- clusters from files: node lists plain and zstd, JSON, and what is neither. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <zstd.h>
 
 #include "topologies/cluster_load.h"
@@ -76,15 +70,13 @@ static void check_sample(const char *path)
     unlink(path);
 }
 
-static void a_plain_node_list_is_read(void **state)
+TEST(a_plain_node_list_is_read)
 {
-    (void)state;
     check_sample(write_file("nodes.csv", sample, strlen(sample)));
 }
 
-static void a_zstd_node_list_is_read(void **state)
+TEST(a_zstd_node_list_is_read)
 {
-    (void)state;
     char packed[1024];
     size_t length = ZSTD_compress(packed, sizeof packed, sample, strlen(sample), 1);
     assert_false(ZSTD_isError(length));
@@ -110,9 +102,8 @@ static void check_refused(const char *text, enum error_kind kind, const char *ex
     unlink(path);
 }
 
-static void bad_lists_are_refused_with_their_place(void **state)
+TEST(bad_lists_are_refused_with_their_place)
 {
-    (void)state;
     check_refused(HEADER, ERROR_DATA, ": the node list is empty");
     check_refused("sn,cpu,memory_mib,gpu,model\n", ERROR_DATA, ":1:4: expected column 'cpu_milli'");
     check_refused("sn,cpu_milli\n", ERROR_DATA, ":1: expected 5 fields, got 2");
@@ -127,15 +118,13 @@ static void bad_lists_are_refused_with_their_place(void **state)
                   ":3:1: there is a node of that name already");
 }
 
-static void a_node_with_gpus_needs_a_model(void **state)
+TEST(a_node_with_gpus_needs_a_model)
 {
-    (void)state;
     check_refused(HEADER "a,1000,1024,1,\n", ERROR_DATA, ":2:15: a node with GPUs needs a 'model'");
 }
 
-static void too_many_models_are_refused(void **state)
+TEST(too_many_models_are_refused)
 {
-    (void)state;
     char text[4096];
     size_t length = (size_t)snprintf(text, sizeof text, HEADER);
     for (unsigned i = 0; i < 64; i++)
@@ -143,9 +132,8 @@ static void too_many_models_are_refused(void **state)
     check_refused(text, ERROR_DATA, ":65:11: more than 63 GPU models in one cluster");
 }
 
-static void a_missing_file_and_a_folder_are_io_errors(void **state)
+TEST(a_missing_file_and_a_folder_are_io_errors)
 {
-    (void)state;
     struct cluster *cluster;
     struct error error = cluster_load(&cluster, "/nonexistent/cluster.json");
     assert_int_equal(error.kind, ERROR_IO);
@@ -156,9 +144,8 @@ static void a_missing_file_and_a_folder_are_io_errors(void **state)
     error_release(&error);
 }
 
-static void json_stays_open_for_overrides(void **state)
+TEST(json_stays_open_for_overrides)
 {
-    (void)state;
     struct cluster_file file;
     struct error error = ERROR_OK;
     assert_false(error_is(cluster_load_file(&file, "topologies/dgx-h100-500.json")));
@@ -175,9 +162,8 @@ static void json_stays_open_for_overrides(void **state)
 }
 
 /* Counts as the public data set states them; skipped where the data is absent. */
-static void the_real_list_of_openb(void **state)
+TEST(the_real_list_of_openb)
 {
-    (void)state;
     const char *traces = getenv("WINDTUNNEL_TRACES");
     char path[4096];
     snprintf(path, sizeof path, "%s/openb/openb_node_list_gpu_node.csv.zst",
@@ -209,17 +195,4 @@ static void the_real_list_of_openb(void **state)
     cluster_free(cluster);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_plain_node_list_is_read),
-        cmocka_unit_test(a_zstd_node_list_is_read),
-        cmocka_unit_test(bad_lists_are_refused_with_their_place),
-        cmocka_unit_test(a_node_with_gpus_needs_a_model),
-        cmocka_unit_test(too_many_models_are_refused),
-        cmocka_unit_test(a_missing_file_and_a_folder_are_io_errors),
-        cmocka_unit_test(json_stays_open_for_overrides),
-        cmocka_unit_test(the_real_list_of_openb),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_GROUP(make_folder, remove_folder)

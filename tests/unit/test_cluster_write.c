@@ -1,12 +1,5 @@
 /* tests/unit/test_cluster_write.c -- a cluster that was written reads back as the same cluster. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/json_text.h"
 #include "tests/support/scratch.h"
@@ -97,18 +90,16 @@ static struct cluster *at(const char *path)
     return cluster;
 }
 
-static void shipped_clusters_come_back(void **state)
+TEST(shipped_clusters_come_back)
 {
-    (void)state;
     check(at("topologies/dgx-h100-500.json"));
     check(at("topologies/philly-352.json"));
     check(at("topologies/nvl72-8.json"));
     check(cluster_uniform_new(3, 2));
 }
 
-static void everything_a_file_may_say_comes_back(void **state)
+TEST(everything_a_file_may_say_comes_back)
 {
-    (void)state;
     check(read_back("{\"name\":\"all \\\"of\\\" it\",\"gpu_models\":[{\"name\":\"mx1\",\"memory_gb\":96.5,"
                     "\"sm_count\":7,\"power_w\":550,\"nvlink_gb_per_s\":100,\"mig_like\":\"h100-80gb\","
                     "\"aliases\":[\"m\",\"MX\"],\"source\":\"us\"}],"
@@ -127,9 +118,8 @@ static void everything_a_file_may_say_comes_back(void **state)
                     "\"units_span_pools\":true}}"));
 }
 
-static void node_lists_come_back(void **state)
+TEST(node_lists_come_back)
 {
-    (void)state;
     static const char list[] = "sn,cpu_milli,memory_mib,gpu,model\n"
                                "openb-node-0000,64000,262144,2,P100\n"
                                "openb-node-0007,96000,524288,8,G2\n"
@@ -137,12 +127,4 @@ static void node_lists_come_back(void **state)
     check(at(scratch_write("nodes.csv", list, sizeof list - 1)));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shipped_clusters_come_back),
-        cmocka_unit_test(everything_a_file_may_say_comes_back),
-        cmocka_unit_test(node_lists_come_back),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+TEST_GROUP(scratch_make, scratch_remove)

@@ -1,12 +1,8 @@
 /* tests/unit/test_collective.c -- times of collectives, against closed forms worked out by hand, and laws that hold for
  * any place and size. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "topologies/collective.h"
@@ -40,9 +36,8 @@ static void check_time(enum collective_kind kind, const struct collective_place 
 
 /* ---- closed forms ---- */
 
-static void rings(void **state)
+TEST(rings)
 {
-    (void)state;
     /* One node of 4 H100: 6 steps over NVLink; 1.5 buffers cross each link. */
     struct collective_place node = place_of("h100", 1, 4);
     const double ramp = 2.83e-9 * sqrt(4 * 1e6);
@@ -64,9 +59,8 @@ static void rings(void **state)
                 collective_time(COLLECTIVE_ALL_REDUCE, &pcie, 1e9).s);
 }
 
-static void small_messages_go_by_the_tree(void **state)
+TEST(small_messages_go_by_the_tree)
 {
-    (void)state;
     /* 16 nodes of 8: up and down a chain of 7 steps and a tree of 4 levels. */
     struct collective_place nodes = place_of("h100", 16, 8);
     check_time(COLLECTIVE_ALL_REDUCE, &nodes, 0, 8.4e-6 + 2 * (7 * 4e-6 + 4 * 14e-6), COLLECTIVE_TREE);
@@ -75,9 +69,8 @@ static void small_messages_go_by_the_tree(void **state)
     assert_int_equal(collective_time(COLLECTIVE_ALL_REDUCE, &nodes, 64e9).algorithm, COLLECTIVE_RING);
 }
 
-static void nvls_adds_in_the_switch(void **state)
+TEST(nvls_adds_in_the_switch)
 {
-    (void)state;
     struct collective_place node = place_of("h200", 1, 8);
     const double ramp = 2.83e-9 * sqrt(8 * 0x1p29);
     check_time(COLLECTIVE_ALL_REDUCE, &node, 8e9, 35e-6 + ramp + 8e9 * (1 + 1 / 8.0) / 310e9, COLLECTIVE_NVLS);
@@ -97,9 +90,8 @@ static void nvls_adds_in_the_switch(void **state)
                COLLECTIVE_NVLS);
 }
 
-static void direct_messages(void **state)
+TEST(direct_messages)
 {
-    (void)state;
     /* 2 nodes of 4: of 8 parts 4 go through the GPU's NIC, 3 over NVLink meanwhile. */
     struct collective_place nodes = place_of("h100", 2, 4), node = place_of("h100", 1, 4);
     check_time(COLLECTIVE_ALL_TO_ALL, &nodes, 8e9, 18e-6 + 4e9 / (50e9 * 0.966), COLLECTIVE_DIRECT);
@@ -109,9 +101,8 @@ static void direct_messages(void **state)
     check_time(COLLECTIVE_POINT_TO_POINT, &near, 9e9, 5e-6 + 9e9 / (364e9 * 1.016), COLLECTIVE_DIRECT);
 }
 
-static void one_gpu_sends_nothing(void **state)
+TEST(one_gpu_sends_nothing)
 {
-    (void)state;
     struct collective_place one = place_of("h100", 1, 1);
     for (int kind = 0; kind < COLLECTIVE_KIND_COUNT; kind++) {
         assert_true(collective_time((enum collective_kind)kind, &one, 1e9).s == 0);
@@ -119,9 +110,8 @@ static void one_gpu_sends_nothing(void **state)
     }
 }
 
-static void tiers_divide_what_a_nic_gives(void **state)
+TEST(tiers_divide_what_a_nic_gives)
 {
-    (void)state;
     assert_true(collective_network_bytes_per_s(50e9, LINK_NVLINK, 2, 4) == 50e9);
     assert_true(collective_network_bytes_per_s(50e9, LINK_LEAF, 2, 4) == 50e9);
     assert_true(collective_network_bytes_per_s(50e9, LINK_SPINE, 2, 4) == 25e9);
@@ -133,9 +123,8 @@ static void tiers_divide_what_a_nic_gives(void **state)
     check_near(collective_bus_gb_per_s(COLLECTIVE_ALL_REDUCE, &place, 1e12), full / 4, 0.002);
 }
 
-static void members_are_packed(void **state)
+TEST(members_are_packed)
 {
-    (void)state;
     const struct collective_system *system = system_of("h100");
     struct collective_place place = collective_place_packed(system, 20, 8, 50e9);
     assert_int_equal(place.domain_count, 3);
@@ -163,9 +152,8 @@ static struct collective_place random_place(struct random_stream *random)
 }
 
 /* Time never falls as bytes grow, is finite, positive with two GPUs and more, and at least what the bytes need. */
-static void time_grows_with_bytes(void **state)
+TEST(time_grows_with_bytes)
 {
-    (void)state;
     struct random_stream random;
     for (uint64_t seed = 0; seed < 20000; seed++) {
         random_stream_init(&random, seed, "collective", 0);
@@ -184,9 +172,8 @@ static void time_grows_with_bytes(void **state)
 }
 
 /* More bandwidth, or NVLS where there was none, never slows anything down. */
-static void bandwidth_never_hurts(void **state)
+TEST(bandwidth_never_hurts)
 {
-    (void)state;
     struct random_stream random;
     for (uint64_t seed = 0; seed < 20000; seed++) {
         random_stream_init(&random, seed, "bandwidth", 0);
@@ -199,20 +186,4 @@ static void bandwidth_never_hurts(void **state)
         if (collective_time(kind, &place, bytes).s > before)
             fail_msg("seed %llu: more bandwidth takes longer", (unsigned long long)seed);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rings),
-        cmocka_unit_test(small_messages_go_by_the_tree),
-        cmocka_unit_test(nvls_adds_in_the_switch),
-        cmocka_unit_test(direct_messages),
-        cmocka_unit_test(one_gpu_sends_nothing),
-        cmocka_unit_test(tiers_divide_what_a_nic_gives),
-        cmocka_unit_test(members_are_packed),
-        cmocka_unit_test(time_grows_with_bytes),
-        cmocka_unit_test(bandwidth_never_hurts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

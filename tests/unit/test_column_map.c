@@ -1,12 +1,6 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/scratch.h"
 #include "tests/support/trace_case.h"
@@ -32,9 +26,8 @@ static void refused_by(const char *map, const char *text, unsigned line, unsigne
 static const char small[] = "{'fields': {'submit_s': 'at', 'duration_s': {'column': 'minutes', 'unit': 'min'}, "
                             "'gpus': 'n'}}";
 
-static void test_units_of_time(void **state)
+TEST(test_units_of_time)
 {
-    (void)state;
     static const struct {
         const char *unit, *value;
         time_ns time;
@@ -56,9 +49,8 @@ static void test_units_of_time(void **state)
     }
 }
 
-static void test_dates_and_their_zones(void **state)
+TEST(test_dates_and_their_zones)
 {
-    (void)state;
     static const char map[] = "{'tz_offset': '8h', 'fields': {'submit_s': {'column': 'at', 'unit': 'date'}, "
                               "'duration_s': {'column': 'end', 'since': 'at', 'unit': 'date'}, 'gpus': 'n'}}";
     struct trace_case read = read_by(map, "at,end,n\n2020-05-04 09:00:00,2020-05-04 10:00:00,1\n"
@@ -80,9 +72,8 @@ static void test_dates_and_their_zones(void **state)
 }
 
 /* A constant beside a difference stands where there is none. */
-static void test_a_constant_where_a_difference_is_empty(void **state)
+TEST(test_a_constant_where_a_difference_is_empty)
 {
-    (void)state;
     struct trace_case read =
         read_by("{'fields': {'submit_s': 'at', 'gpus': 'n', 'duration_s': {'column': 'end', 'since': 'start', "
                 "'negative': 'unknown', 'value': '7'}, 'wait_s': {'column': 'start', 'since': 'at', 'value': '3'}}}",
@@ -94,9 +85,8 @@ static void test_a_constant_where_a_difference_is_empty(void **state)
     trace_case_release(&read);
 }
 
-static void test_members_and_amounts(void **state)
+TEST(test_members_and_amounts)
 {
-    (void)state;
     struct trace_case read = read_by("{'separator': '|', 'columns': ['n', 'at', 'd', 'percent', 'cores', 'kinds'], "
                                      "'fields': {'submit_s': 'at', 'duration_s': 'd', 'count': 'n', "
                                      "'gpus': {'column': 'percent', 'scale': 0.01, 'value': '0'}, "
@@ -113,9 +103,8 @@ static void test_members_and_amounts(void **state)
 }
 
 /* Where GPUs do not divide over the nodes that a publisher names, they may lie anywhere. */
-static void test_nodes(void **state)
+TEST(test_nodes)
 {
-    (void)state;
     static const char map[] = "{'fields': {'submit_s': 'at', 'duration_s': 'd', 'gpus': 'n', 'nodes': 'of'}}";
     struct trace_case read = read_by(map, "at,d,n,of\n0,1,16,2\n1,1,16,4\n2,1,7,2\n3,1,16,\n");
     static const uint32_t counts[] = {2, 4, 7, 2}, gpus[] = {8, 4, 1, 8};
@@ -129,9 +118,8 @@ static void test_nodes(void **state)
     trace_case_release(&read);
 }
 
-static void test_words_and_conditions(void **state)
+TEST(test_words_and_conditions)
 {
-    (void)state;
     struct trace_case read =
         read_by("{'skip': [{'column': 'kind', 'is': ['cpu', ''], 'why': 'they need no GPU'}], 'fields': {"
                 "'submit_s': 'at', 'duration_s': {'column': 'end', 'since': 'start', 'missing': 'they never ran'}, "
@@ -156,9 +144,8 @@ static void test_words_and_conditions(void **state)
 }
 
 /* A table without run times: words stand for them (Pollux names the application alone). */
-static void test_words_as_numbers(void **state)
+TEST(test_words_as_numbers)
 {
-    (void)state;
     static const char map[] = "{'fields': {'submit_s': 'time', 'gpus': {'column': 'n', 'words': {'many': '16'}}, "
                               "'duration_s': {'column': 'app', 'unit': 'min', 'words': {'cifar*': '2.5'}}}}";
     struct trace_case read = read_by(map, "time,app,n\n0,cifar10,many\n1,7,2\n");
@@ -169,9 +156,8 @@ static void test_words_as_numbers(void **state)
 }
 
 /* Errors name the file's own columns, and their places. */
-static void test_bad_rows(void **state)
+TEST(test_bad_rows)
 {
-    (void)state;
     refused_by(small, "at,minutes,n\n0,x,1\n", 2, 3, "'minutes' must be a number");
     refused_by(small, "at,minutes,n\n0,1,\n", 2, 5, "'n' must be a number, but is missing");
     refused_by(small, "at,minutes,n\n0,1,1.5\n", 2, 5, "'n' must be an integer");
@@ -196,9 +182,8 @@ static void bad_map(const char *map, const char *says)
     arena_release(&arena);
 }
 
-static void test_bad_maps(void **state)
+TEST(test_bad_maps)
 {
-    (void)state;
     bad_map("{}", "fields");
     bad_map("{'fields': {'submit_s': 'a', 'gpus': 'n'}}", "duration_s");
     bad_map("{'fields': {'submit_s': 'a', 'duration_s': 'd', 'gpus': 'n', 'color': 'c'}}", "color");
@@ -216,9 +201,8 @@ static void test_bad_maps(void **state)
 }
 
 /* Each map of the project is good, and its sample is told from the others by its first line. */
-static void test_maps_of_the_project(void **state)
+TEST(test_maps_of_the_project)
 {
-    (void)state;
     static const struct {
         const char *file, *format;
         uint64_t jobs, left_out;
@@ -247,9 +231,8 @@ static void test_maps_of_the_project(void **state)
 }
 
 /* Numbers of rows as the publishers and ../shared/traces/README.md give them. */
-static void test_real_tables(void **state)
+TEST(test_real_tables)
 {
-    (void)state;
     static const struct {
         const char *name;
         uint64_t jobs, left_out;
@@ -265,20 +248,4 @@ static void test_real_tables(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_units_of_time),
-        cmocka_unit_test(test_dates_and_their_zones),
-        cmocka_unit_test(test_a_constant_where_a_difference_is_empty),
-        cmocka_unit_test(test_members_and_amounts),
-        cmocka_unit_test(test_nodes),
-        cmocka_unit_test(test_words_and_conditions),
-        cmocka_unit_test(test_words_as_numbers),
-        cmocka_unit_test(test_bad_rows),
-        cmocka_unit_test(test_bad_maps),
-        cmocka_unit_test(test_maps_of_the_project),
-        cmocka_unit_test(test_real_tables),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+TEST_GROUP(scratch_make, scratch_remove)

@@ -1,11 +1,7 @@
 /* tests/unit/test_communication.c -- speeds of jobs where they stand, against closed forms. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/json_text.h"
 #include "topologies/cluster_load.h"
@@ -62,9 +58,8 @@ static struct communication_time time_at(const struct communication *communicati
 
 /* ---- sensitivities ---- */
 
-static void names(void **state)
+TEST(names)
 {
-    (void)state;
     static const char *const should[] = {"none", "compute_bound", "all_reduce_bound", "skewed", "bandwidth_bound"};
     uint32_t count;
     const struct sensitivity *table = sensitivity_table(&count);
@@ -76,9 +71,8 @@ static void names(void **state)
     assert_null(sensitivity_find(TEXT("skew")));
 }
 
-static void nothing_declared_runs_at_full_speed(void **state)
+TEST(nothing_declared_runs_at_full_speed)
 {
-    (void)state;
     struct cluster *cluster = dgx(8);
     const struct gang_place far = place_of(cluster, 0, 32, 15, 0x01);
     const struct communication none = sensitivity_of("none");
@@ -98,9 +92,8 @@ static double gather_s(uint32_t gpus, uint32_t domains, double nic)
     return 14e-6 + 1.9e-6 * (gpus - domains) + 4e-6 * (domains - 1.0) + (gpus - 1.0) / gpus * 8e9 / ring;
 }
 
-static void a_sensitivity_by_hand(void **state)
+TEST(a_sensitivity_by_hand)
 {
-    (void)state;
     static const double leaves[] = {1, 4, 8};
     const struct communication own = {
         .sensitivity = {
@@ -133,9 +126,8 @@ static void a_sensitivity_by_hand(void **state)
 }
 
 /* Some place is the best one: 60 nodes, 4 in each unit; all 500; GPUs on nodes of their own, where they share NICs. */
-static void the_best_place_exists(void **state)
+TEST(the_best_place_exists)
 {
-    (void)state;
     struct communication own = {
         .sensitivity = {.kind = COLLECTIVE_ALL_GATHER, .exposed_ratio = 0.3, .hidden_ratio = 0.5, .bytes = 8e9}};
     struct cluster *cluster = dgx(4);
@@ -157,9 +149,8 @@ static void the_best_place_exists(void **state)
 }
 
 /* A sensitivity that hides more at its best place than elsewhere could be hidden is still 1 there. */
-static void the_best_place_has_speed_one(void **state)
+TEST(the_best_place_has_speed_one)
 {
-    (void)state;
     const struct communication own = {
         .sensitivity = {.kind = COLLECTIVE_ALL_REDUCE, .exposed_ratio = 0.9, .hidden_ratio = 0.95, .bytes = 1e9}};
     struct cluster *cluster = dgx(1);
@@ -170,9 +161,8 @@ static void the_best_place_has_speed_one(void **state)
     cluster_free(cluster);
 }
 
-static void sensitivities_are_in_order(void **state)
+TEST(sensitivities_are_in_order)
 {
-    (void)state;
     static const char *const order[] = {"none", "compute_bound", "all_reduce_bound", "skewed", "bandwidth_bound"};
     struct cluster *cluster = dgx(1);
     const struct gang_place far = place_of(cluster, 0, 1, 8, 0x01);
@@ -207,9 +197,8 @@ static struct communication gpt_70b(void)
 }
 
 /* As training_links_packed says: 437 to 237 TFLOP/s by a coarser formula, with 40 GB/s reached. */
-static void tensor_parallelism_over_nodes_is_slow(void **state)
+TEST(tensor_parallelism_over_nodes_is_slow)
 {
-    (void)state;
     const struct communication plan = gpt_70b();
     const struct collective_system *h100 = collective_system_find(TEXT("h100"));
     struct cluster *cluster = dgx(1);
@@ -229,9 +218,8 @@ static void tensor_parallelism_over_nodes_is_slow(void **state)
 }
 
 /* The same formula at 40, 20, 10, 5 GB/s: 437, 430, 306, 165. */
-static void replicas_need_the_network(void **state)
+TEST(replicas_need_the_network)
 {
-    (void)state;
     static const double gb_per_s[] = {40, 20, 10, 5}, tflops[] = {437, 430, 306, 165};
     const struct communication plan = gpt_70b();
     struct cluster *cluster = dgx(1);
@@ -244,9 +232,8 @@ static void replicas_need_the_network(void **state)
     cluster_free(cluster);
 }
 
-static void a_plan_in_one_rack_or_two(void **state)
+TEST(a_plan_in_one_rack_or_two)
 {
-    (void)state;
     const struct communication plan = plan_of("{'layers': 64, 'hidden': 8192, 'sequence': 4096, 'vocabulary': 131072,"
                                               " 'tp': 16, 'dp': 4, 'batch': 64}");
     struct cluster *cluster = cluster_at("topologies/nvl72-8.json");
@@ -263,9 +250,8 @@ static void a_plan_in_one_rack_or_two(void **state)
 }
 
 /* A node whose GPUs have NVLink in halves: a TP group of all goes by PCIe. */
-static void tensor_parallelism_over_islands_is_slow(void **state)
+TEST(tensor_parallelism_over_islands_is_slow)
 {
-    (void)state;
     struct communication plan = gpt_70b();
     struct cluster *cluster = dgx(1);
     const struct gang_place whole = place_of(cluster, 0, 1, 96, 0xff);
@@ -277,9 +263,8 @@ static void tensor_parallelism_over_islands_is_slow(void **state)
 }
 
 /* All-gathers of 4 MB: the model's ring has no start-up over two nodes; even so they are not faster than in one. */
-static void two_nodes_are_not_faster_than_one(void **state)
+TEST(two_nodes_are_not_faster_than_one)
 {
-    (void)state;
     const struct collective_system *h100 = collective_system_find(TEXT("h100"));
     const struct collective_place one = collective_place_even(h100, 1, 8, 50e9),
                                   two = collective_place_even(h100, 2, 4, 50e9);
@@ -292,9 +277,8 @@ static void two_nodes_are_not_faster_than_one(void **state)
 }
 
 /* Fewer GPUs than the plan has: fewer replicas, each with the batch that it had. */
-static void members_that_left_are_replicas_less(void **state)
+TEST(members_that_left_are_replicas_less)
 {
-    (void)state;
     const struct communication plan = gpt_70b();
     struct communication half = plan;
     half.plan.dp = 24;
@@ -308,23 +292,4 @@ static void members_that_left_are_replicas_less(void **state)
     const struct gang_place node = place_of(cluster, 0, 1, 1, 0x0f); /* not even one replica */
     assert_true(communication_time(&plan, &node, &place, 50e9).speed > 0);
     cluster_free(cluster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names),
-        cmocka_unit_test(nothing_declared_runs_at_full_speed),
-        cmocka_unit_test(a_sensitivity_by_hand),
-        cmocka_unit_test(the_best_place_exists),
-        cmocka_unit_test(the_best_place_has_speed_one),
-        cmocka_unit_test(sensitivities_are_in_order),
-        cmocka_unit_test(tensor_parallelism_over_nodes_is_slow),
-        cmocka_unit_test(replicas_need_the_network),
-        cmocka_unit_test(a_plan_in_one_rack_or_two),
-        cmocka_unit_test(tensor_parallelism_over_islands_is_slow),
-        cmocka_unit_test(two_nodes_are_not_faster_than_one),
-        cmocka_unit_test(members_that_left_are_replicas_less),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

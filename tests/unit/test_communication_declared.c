@@ -1,12 +1,5 @@
 /* tests/unit/test_communication_declared.c -- what jobs exchange: of traces, and by the table of a workload. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/json_text.h"
 #include "tests/support/trace_case.h"
@@ -24,9 +17,8 @@ static const char *name_of(const struct job *job)
 
 /* ---- sets ---- */
 
-static void a_set_keeps_equal_ones_once(void **state)
+TEST(a_set_keeps_equal_ones_once)
 {
-    (void)state;
     struct communication_set set = {0};
     const struct communication *first[500];
     for (int round = 0; round < 2; round++)
@@ -46,9 +38,8 @@ static void a_set_keeps_equal_ones_once(void **state)
 
 /* ---- traces ---- */
 
-static void json_lines_declare(void **state)
+TEST(json_lines_declare)
 {
-    (void)state;
     struct trace_case read = trace_case_read(
         JOB
         ", 'gpus': 64, 'nodes': 8, 'plan': {" MODEL ", 'tp': 8}}\n" JOB ", 'gpus': 2, 'sensitivity': 'skewed'}\n" JOB
@@ -71,9 +62,8 @@ static void json_lines_declare(void **state)
     trace_case_release(&read);
 }
 
-static void columns_declare(void **state)
+TEST(columns_declare)
 {
-    (void)state;
     struct trace_case read = trace_case_read("job_id,submit_s,duration_s,gpus,gpu_fraction,sensitivity\n"
                                              "1,0,60,8,,all_reduce_bound\n2,0,60,8,,\n3,0,60,0,0.5,skewed\n",
                                              &(struct workload_spec){.format = "native"}, NULL);
@@ -92,9 +82,8 @@ static void refused(const char *text, unsigned line, unsigned column, const char
     trace_case_refused(text, &jsonl, NULL, line, column, says);
 }
 
-static void bad_lines_have_their_places(void **state)
+TEST(bad_lines_have_their_places)
 {
-    (void)state;
     refused(JOB ", 'gpus': 8}\n" JOB ", 'gpus': 8, 'plan': {" MODEL ", 'tp': 3}}\n", 2, 156,
             "tp = 3 does not divide hidden = 4096");
     refused(JOB ", 'gpus': 8, 'plan': {" MODEL ", 'dp': 16}}\n", 1, 156, "tp x pp x dp = 1 x 1 x 16 = 16 GPUs, not 8");
@@ -131,9 +120,8 @@ static struct workload_spec table_of(const char *rows)
     return spec;
 }
 
-static void the_first_row_wins(void **state)
+TEST(the_first_row_wins)
 {
-    (void)state;
     struct workload_spec spec = table_of(
         "[{'gpus_min': 16, 'gpus_max': 64, 'class': 'training', 'plan': {" MODEL ", 'tp': 8}},\n"
         " {'workload_class': 'tune', 'user': 'ann', 'sensitivity': 'all_reduce_bound'},\n"
@@ -189,9 +177,8 @@ static void opening_fails(const char *json, const char *trace, const char *line)
     "'share': 1, 'arrivals': {'process': 'poisson'}, 'sizes': [" sizes                                                 \
     "], 'run_time': {'distribution': 'constant', 'mean': '1h'}}]}"
 
-static void a_plan_that_does_not_fit(void **state)
+TEST(a_plan_that_does_not_fit)
 {
-    (void)state;
     opening_fails("{'trace': 'x', 'format': 'native', 'communication': [{'gpus_max': 3, 'sensitivity': 'none'},\n"
                   " {'gpus_max': 7, 'plan': {" MODEL ", 'tp': 8}}]}",
                   "workloads/samples/native.csv",
@@ -206,9 +193,8 @@ static void a_plan_that_does_not_fit(void **state)
         "8 x 1");
 }
 
-static void tables_that_are_refused(void **state)
+TEST(tables_that_are_refused)
 {
-    (void)state;
     static const struct {
         const char *rows, *line;
     } cases[] = {
@@ -245,9 +231,8 @@ static void tables_that_are_refused(void **state)
     }
 }
 
-static void synthesized_workloads_know_their_classes(void **state)
+TEST(synthesized_workloads_know_their_classes)
 {
-    (void)state;
     static const struct {
         const char *row, *line;
     } cases[] = {
@@ -268,19 +253,4 @@ static void synthesized_workloads_know_their_classes(void **state)
         workload_release(&spec);
         buffer_release(&text);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_set_keeps_equal_ones_once),
-        cmocka_unit_test(json_lines_declare),
-        cmocka_unit_test(columns_declare),
-        cmocka_unit_test(bad_lines_have_their_places),
-        cmocka_unit_test(the_first_row_wins),
-        cmocka_unit_test(a_plan_that_does_not_fit),
-        cmocka_unit_test(tables_that_are_refused),
-        cmocka_unit_test(synthesized_workloads_know_their_classes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

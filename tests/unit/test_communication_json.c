@@ -1,12 +1,5 @@
 /* tests/unit/test_communication_json.c -- plans and sensitivities of jobs: read, fitted, written, compared. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "tests/support/json_text.h"
@@ -37,19 +30,17 @@ static struct communication job_of(const char *text, uint32_t gpu_count)
     return communication;
 }
 
-static void nothing_is_declared(void **state)
+TEST(nothing_is_declared)
 {
     struct communication communication;
     bool has;
-    (void)state;
     struct error error = read_job("{'plan': null}", 8, &communication, &has);
     assert_false(error_is(error));
     assert_false(has);
 }
 
-static void sensitivities(void **state)
+TEST(sensitivities)
 {
-    (void)state;
     uint32_t count;
     const struct sensitivity *table = sensitivity_table(&count);
     for (uint32_t i = 0; i < count; i++) {
@@ -72,9 +63,8 @@ static void sensitivities(void **state)
 }
 
 /* Without dp a plan gets the replicas that the job's GPUs make, at once or later. */
-static void a_plan_fits_its_job(void **state)
+TEST(a_plan_fits_its_job)
 {
-    (void)state;
     struct training_complaint why;
     struct communication fitted;
     const char *text = "{'plan': {" MODEL ", 'tp': 4, 'pp': 2}}";
@@ -94,9 +84,8 @@ static void a_plan_fits_its_job(void **state)
     assert_true(communication_is_same(&fitted, &named));
 }
 
-static void a_plan_that_does_not_fit(void **state)
+TEST(a_plan_that_does_not_fit)
 {
-    (void)state;
     static const struct {
         const char *members;
         uint64_t gpu_count;
@@ -124,9 +113,8 @@ static void a_plan_that_does_not_fit(void **state)
     }
 }
 
-static void refusals_have_their_places(void **state)
+TEST(refusals_have_their_places)
 {
-    (void)state;
     static const struct {
         const char *text;
         uint32_t gpu_count;
@@ -222,9 +210,8 @@ static struct communication random_communication(struct random_stream *random)
                         .bytes = 1 + random_uniform(random) * 1e12}};
 }
 
-static void what_is_written_is_read_again(void **state)
+TEST(what_is_written_is_read_again)
 {
-    (void)state;
     struct random_stream random;
     random_stream_init(&random, 5, "communication", 0);
     for (int i = 0; i < 2000; i++) {
@@ -247,9 +234,8 @@ static void what_is_written_is_read_again(void **state)
 }
 
 /* One that differs in any field is another one, with another hash. */
-static void each_field_counts(void **state)
+TEST(each_field_counts)
 {
-    (void)state;
     const struct communication base = job_of("{'plan': {" MODEL "}}", 8);
     static const size_t fields[] = {
         offsetof(struct training_plan, tp),          offsetof(struct training_plan, pp),
@@ -285,15 +271,4 @@ static void each_field_counts(void **state)
         assert_false(communication_is_same(&first, &other));
         assert_true(communication_hash(&first) != communication_hash(&other));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_declared),        cmocka_unit_test(sensitivities),
-        cmocka_unit_test(a_plan_fits_its_job),        cmocka_unit_test(a_plan_that_does_not_fit),
-        cmocka_unit_test(refusals_have_their_places), cmocka_unit_test(what_is_written_is_read_again),
-        cmocka_unit_test(each_field_counts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

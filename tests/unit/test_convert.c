@@ -1,11 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/scratch.h"
 #include "tests/support/trace_case.h"
@@ -60,9 +54,8 @@ static void check_native(const struct workload_spec *spec, const struct cluster 
     job_source_close(source);
 }
 
-static void test_native_keeps_all_that_it_can_say(void **state)
+TEST(test_native_keeps_all_that_it_can_say)
 {
-    (void)state;
     static const char *const samples[] = {"native.csv", "philly.csv",      "openb_pods.csv",
                                           "helios.csv", "trace_seren.csv", "trace_kalos.csv",
                                           "muri.csv",   "chronus.csv",     "philly_log.json"};
@@ -75,9 +68,8 @@ static void test_native_keeps_all_that_it_can_say(void **state)
     cluster_free(cluster);
 }
 
-static void test_real_traces(void **state)
+TEST(test_real_traces)
 {
-    (void)state;
     static const char *const traces[] = {"philly/philly_jobs.csv.zst", "openb/openb_pod_list_default.csv.zst"};
     for (size_t i = 0; i < sizeof traces / sizeof traces[0]; i++) {
         const char *path = trace_real(traces[i]);
@@ -90,9 +82,8 @@ static void test_real_traces(void **state)
     }
 }
 
-static void test_what_native_cannot_say_is_counted(void **state)
+TEST(test_what_native_cannot_say_is_counted)
 {
-    (void)state;
     static const char text[] =
         "{'job_id': 1, 'submit_s': 0, 'duration_s': 1, 'gpus': 1, 'after': '', 'array': 'x'}\n"
         "{'job_id': 2, 'submit_s': 0, 'duration_s': 1, 'groups': [{'count': 1, 'gpus': 1}, {'count': 2, 'gpus': 2}]}\n"
@@ -109,9 +100,8 @@ static void test_what_native_cannot_say_is_counted(void **state)
 }
 
 /* SWF keeps submissions, waits, run times, limits, outcomes and numbers of GPUs. */
-static void test_swf(void **state)
+TEST(test_swf)
 {
-    (void)state;
     struct reason_tally lost = {0};
     struct job_source *source =
         source_of(&(struct workload_spec){.trace = "workloads/samples/sacct.txt", .gpus_per_node = 8}, NULL);
@@ -144,13 +134,4 @@ static void test_swf(void **state)
     job_source_close(source);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_native_keeps_all_that_it_can_say),
-        cmocka_unit_test(test_real_traces),
-        cmocka_unit_test(test_what_native_cannot_say_is_counted),
-        cmocka_unit_test(test_swf),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+TEST_GROUP(scratch_make, scratch_remove)

@@ -1,13 +1,6 @@
 /* Rows of comma-separated values: those without quotes are cut eight bytes at a time, which must give what cutting byte
  * by byte gives, and what the same rows give with all fields quoted. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <inttypes.h>
 
 #include "base/random.h"
@@ -58,9 +51,8 @@ static void check_row(struct csv *csv, struct input *input, const struct buffer 
     free(exact);
 }
 
-static void test_rows(void **state)
+TEST(test_rows)
 {
-    (void)state;
     static const char letters[] = "abc0189-+; \t.|\x2b\x2d\xac\xfc\x80\xff";
     static const char separators[] = ",|;\t";
     const uint64_t seed = 4180;
@@ -93,10 +85,4 @@ static void test_rows(void **state)
         csv_release(&csv);
     }
     input_close(input);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

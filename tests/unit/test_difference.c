@@ -1,13 +1,8 @@
 /* One metric on two sides: marks, missing seeds, order of the table, words. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "reports/difference.h"
 #include "reports/statistics/student.h"
@@ -34,9 +29,8 @@ static void assert_words(const struct difference *difference, const char *expect
     buffer_release(&out);
 }
 
-static void test_marks(void **state)
+TEST(test_marks)
 {
-    (void)state;
     const struct difference_how how = {.level = 0.95};
     assert_int_equal(compare("queue_time_p95_s", 9, &how).mark, '-');
     assert_int_equal(compare("queue_time_p95_s", -9, &how).mark, '+');
@@ -49,9 +43,8 @@ static void test_marks(void **state)
     assert_int_equal(compare("queue_time_p95_s", 9, &strict).mark, '~');
 }
 
-static void test_numbers_are_those_of_the_tests(void **state)
+TEST(test_numbers_are_those_of_the_tests)
 {
-    (void)state;
     const struct difference_how how = {.level = 0.9}, unpaired = {.level = 0.9, .is_unpaired = true};
     double candidate[N];
     for (size_t i = 0; i < N; i++)
@@ -69,9 +62,8 @@ static void test_numbers_are_those_of_the_tests(void **state)
     assert_true(d.p_rank > 2.0 / 64);
 }
 
-static void test_equal_exact_and_missing(void **state)
+TEST(test_equal_exact_and_missing)
 {
-    (void)state;
     const struct difference_how how = {.level = 0.95}, exact = {.level = 0.95, .is_exact = true};
     const struct metric_selector of = {.metric = "queue_time_p95_s"};
     struct difference d = difference_of(&how, &of, base, N, base, N);
@@ -98,9 +90,8 @@ static void test_equal_exact_and_missing(void **state)
     assert_words(&d, "+1m 00s (+59 s to +1m 01s)");
 }
 
-static void test_words(void **state)
+TEST(test_words)
 {
-    (void)state;
     const struct difference_how how = {.level = 0.95};
     const struct difference d = compare("queue_time_p95_s", 9, &how);
     char expected[64];
@@ -119,9 +110,8 @@ static struct difference exact_of(const char *metric, bool is_of_queue, double o
 }
 
 /* Each by hand; the largest amounts of the whole run are 5,000 jobs, 80,000 GPU hours and 4,000 job hours. */
-static void test_sizes_are_relative_to_what_matters(void **state)
+TEST(test_sizes_are_relative_to_what_matters)
 {
-    (void)state;
     const struct {
         const char *metric;
         double base, candidate, size;
@@ -162,9 +152,8 @@ static void test_sizes_are_relative_to_what_matters(void **state)
     differences_measure(NULL, 0);
 }
 
-static void test_what_moved_most_comes_first(void **state)
+TEST(test_what_moved_most_comes_first)
 {
-    (void)state;
     static const struct {
         char mark;
         double size;
@@ -181,17 +170,4 @@ static void test_what_moved_most_comes_first(void **state)
     for (size_t i = 0; i < 10; i++)
         assert_int_equal(table[i].n, order[i]);
     differences_sort(NULL, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_marks),
-        cmocka_unit_test(test_numbers_are_those_of_the_tests),
-        cmocka_unit_test(test_equal_exact_and_missing),
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_sizes_are_relative_to_what_matters),
-        cmocka_unit_test(test_what_moved_most_comes_first),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

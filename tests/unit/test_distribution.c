@@ -1,10 +1,5 @@
 /* workloads/distribution/distribution.h: means and probabilities agree with numerical integration, draws with them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <gsl/gsl_integration.h>
 #include <math.h>
 #include <stdlib.h>
@@ -55,9 +50,8 @@ static double tail_at(double t, void *self)
     return (1 - distribution_cdf(tail->of, tail->gpus, exp(t))) * exp(t);
 }
 
-static void test_mean_is_the_integral_of_the_tail(void **state)
+TEST(test_mean_is_the_integral_of_the_tail)
 {
-    (void)state;
     gsl_integration_workspace *space = gsl_integration_workspace_alloc(2000);
     for (size_t i = 0; i < LAW_COUNT; i++)
         for (double gpus = 1; gpus < 200; gpus *= 100) {
@@ -75,9 +69,8 @@ static void test_mean_is_the_integral_of_the_tail(void **state)
     gsl_integration_workspace_free(space);
 }
 
-static void test_quantiles_invert_probabilities(void **state)
+TEST(test_quantiles_invert_probabilities)
 {
-    (void)state;
     for (size_t i = 0; i < LAW_COUNT; i++) {
         struct arena arena = {0};
         const struct distribution of = read(laws[i], &arena);
@@ -93,10 +86,9 @@ static void test_quantiles_invert_probabilities(void **state)
 }
 
 /* Kolmogorov's distance of 20,000 draws exceeds 0.0162 with a probability of 5e-5. */
-static void test_draws_have_the_distribution(void **state)
+TEST(test_draws_have_the_distribution)
 {
     enum { DRAWS = 20000 };
-    (void)state;
     for (size_t i = 0; i < LAW_COUNT; i++) {
         struct arena arena = {0};
         struct random_stream stream;
@@ -117,9 +109,8 @@ static void test_draws_have_the_distribution(void **state)
     }
 }
 
-static void test_what_is_written_reads_back(void **state)
+TEST(test_what_is_written_reads_back)
 {
-    (void)state;
     for (size_t i = 0; i < LAW_COUNT; i++) {
         struct arena arena = {0};
         struct buffer first = {0}, second = {0};
@@ -135,13 +126,12 @@ static void test_what_is_written_reads_back(void **state)
     }
 }
 
-static void test_points_of_values_keep_mean_and_median(void **state)
+TEST(test_points_of_values_keep_mean_and_median)
 {
     enum { COUNT = 50000 };
     struct random_stream stream;
     struct arena arena = {0};
     double *values = mem_zalloc(COUNT, sizeof *values), sum = 0;
-    (void)state;
     random_stream_init(&stream, 3, "values", 0);
     const struct distribution law = read("{'distribution': 'lognormal', 'median': 60, 'sigma': 2.6}", &arena);
     for (int i = 0; i < COUNT; i++) /* sorted, as probabilities ascend */
@@ -181,9 +171,8 @@ static void assert_refused(const char *text, const char *message, int line, int 
     arena_release(&arena);
 }
 
-static void test_refusals_name_the_place(void **state)
+TEST(test_refusals_name_the_place)
 {
-    (void)state;
     assert_refused("{'distribution': 'lognormal', 'median': 60}", "sigma", 1, 1);
     assert_refused("{'distribution': 'exponential',\n 'mean': 0}", "'mean' must be more than 0", 2, 10);
     assert_refused("{'distribution': 'exponential', 'mean': 9,\n 'max': 1}", "'max' must not be below the median", 1,
@@ -194,17 +183,4 @@ static void test_refusals_name_the_place(void **state)
     assert_refused("{'distribution': 'hyper-gamma', 'first_share': 1,\n 'shapes': [1], 'scales': [1, 2]}",
                    "two numbers", 2, 12);
     assert_refused("{'distribution': 'weibull', 'shape': 1, 'scale': 1,\n 'sigma': 1}", "sigma", 2, 2);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mean_is_the_integral_of_the_tail),
-        cmocka_unit_test(test_quantiles_invert_probabilities),
-        cmocka_unit_test(test_draws_have_the_distribution),
-        cmocka_unit_test(test_what_is_written_reads_back),
-        cmocka_unit_test(test_points_of_values_keep_mean_and_median),
-        cmocka_unit_test(test_refusals_name_the_place),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

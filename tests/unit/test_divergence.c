@@ -1,11 +1,5 @@
 /* The first difference of two runs, in words, where it is known by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "studies/divergence/divergence.h"
 #include "tests/support/scratch.h"
@@ -52,16 +46,14 @@ static void expect(const char *jobs, const char *set, const char *expected)
 
 static const char overtaken[] = "11,0,600,16,red,ann,0\n12,10,60,32,red,ann,0\n14,30,60,1,blue,bob,0\n";
 
-static void equal_runs_differ_in_nothing(void **state)
+TEST(equal_runs_differ_in_nothing)
 {
-    (void)state;
     expect(overtaken, NULL, "first decision that differs: none\n");
     expect(overtaken, "seed=7", "first decision that differs: none\n"); /* nothing here is left to chance */
 }
 
-static void a_start_that_one_side_does_not_make_has_its_reason(void **state)
+TEST(a_start_that_one_side_does_not_make_has_its_reason)
 {
-    (void)state;
     expect(overtaken, "policy.blocking=skip",
            "first decision that differs: at 30 s; before it, 1 cycle decided the same\n"
            "job 14 (training, queue blue, 1 GPU)\n"
@@ -69,9 +61,8 @@ static void a_start_that_one_side_does_not_make_has_its_reason(void **state)
            "  other  starts it on n2:0 (decision 2)\n");
 }
 
-static void a_start_elsewhere_names_both_places(void **state)
+TEST(a_start_elsewhere_names_both_places)
 {
-    (void)state;
     expect("1,0,600,3,red,ann,0\n2,5,600,1,red,ann,0\n", "policy.placement=worst_fit",
            "first decision that differs: at 0 s; before it, 0 cycles decided the same\n"
            "job 1 (training, queue red, 3 GPUs)\n"
@@ -79,9 +70,8 @@ static void a_start_elsewhere_names_both_places(void **state)
            "  other  starts it on n[0-2]:0 (decision 1)\n");
 }
 
-static void an_eviction_names_both_jobs(void **state)
+TEST(an_eviction_names_both_jobs)
 {
-    (void)state;
     expect("1,0,600,32,red,ann,10\n2,5,600,32,red,bob,90\n", "policy={\"preset\": \"kai\"}",
            "first decision that differs: at 5 s; before it, 1 cycle decided the same\n"
            "job 1 (training, queue red, 32 GPUs)\n"
@@ -93,9 +83,8 @@ static void an_eviction_names_both_jobs(void **state)
            "  other  holds space for it on n[0-3]:0-7 (decision 3), and decides 1 eviction for it\n");
 }
 
-static void a_fact_that_differs_comes_first(void **state)
+TEST(a_fact_that_differs_comes_first)
 {
-    (void)state;
     expect("1,0,600,8,red,ann,0\n2,5,600,8,red,ann,0\n", "world.end=300",
            "first fact that differs, so the inputs do: at 600 s (10m 00s)\n"
            "  base   {\"job_ended\":600000000000,\"job\":0,\"end\":\"completed\"}\n"
@@ -103,14 +92,4 @@ static void a_fact_that_differs_comes_first(void **state)
            "first decision that differs: none\n");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_runs_differ_in_nothing),
-        cmocka_unit_test(a_start_that_one_side_does_not_make_has_its_reason),
-        cmocka_unit_test(a_start_elsewhere_names_both_places),
-        cmocka_unit_test(an_eviction_names_both_jobs),
-        cmocka_unit_test(a_fact_that_differs_comes_first),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+TEST_GROUP(scratch_make, scratch_remove)

@@ -1,10 +1,5 @@
 /* The division of the fair share, worked out by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/queues/queues.h"
 #include "policies/quota/quota_config.h"
@@ -70,9 +65,8 @@ static int64_t share(struct fixture *f, queue_id q)
 
 /* 10 GPUs: everybody first gets what it deserves as far as it asks; the rest goes 3:1 by weight, whole GPUs, the odd
  * one to the larger remainder. */
-static void test_phases(void **state)
+TEST(test_phases)
 {
-    (void)state;
     struct fixture f;
     setup(&f, 10);
     queue_id a = add(&f, "a", 0, 2, -1, 3, 100), b = add(&f, "b", 0, 2, -1, 1, 100), c = add(&f, "c", 0, 3, -1, 1, 100);
@@ -87,9 +81,8 @@ static void test_phases(void **state)
     teardown(&f);
 }
 
-static void test_limits_priorities_weights(void **state)
+TEST(test_limits_priorities_weights)
 {
-    (void)state;
     struct fixture f;
     setup(&f, 10);
     queue_id high = add(&f, "high", 0, 0, 4, 1, 200), low = add(&f, "low", 0, 1, -1, 1, 100);
@@ -105,9 +98,8 @@ static void test_limits_priorities_weights(void **state)
 }
 
 /* Phase 1 promises 12 of 10; nothing is over, and a quota without bound is the whole. */
-static void test_promises_too_much(void **state)
+TEST(test_promises_too_much)
 {
-    (void)state;
     struct fixture f;
     setup(&f, 10);
     queue_id a = add(&f, "a", 0, 6, -1, 1, 100), b = add(&f, "b", 0, 6, -1, 9, 200),
@@ -123,9 +115,8 @@ static void test_promises_too_much(void **state)
 }
 
 /* A part that is exactly what is asked is given whole, though it is no whole GPU. */
-static void test_exact_part(void **state)
+TEST(test_exact_part)
 {
-    (void)state;
     struct fixture f;
     setup(&f, 1);
     queue_id a = add(&f, "a", 0, 0, -1, 1, 100), b = add(&f, "b", 0, 0, -1, 1, 100);
@@ -138,9 +129,8 @@ static void test_exact_part(void **state)
 }
 
 /* CPUs are rounded to cores and memory to GiB; each resource is divided by its own weights. */
-static void test_units(void **state)
+TEST(test_units)
 {
-    (void)state;
     struct fixture f;
     setup(&f, 1); /* 8 cores, 64 GiB */
     queue_id a = add(&f, "a", 0, 0, -1, 1, 100), b = add(&f, "b", 0, 0, -1, 1, 100);
@@ -164,9 +154,8 @@ static void test_units(void **state)
 }
 
 /* k = 1, equal weights, a used all: s = max(0, 1/2 + (1/2 - 1)) = 0 against 1/2 + 1/2 = 1. */
-static void test_past_usage(void **state)
+TEST(test_past_usage)
 {
-    (void)state;
     struct fixture f;
     setup(&f, 8);
     queue_id a = add(&f, "a", 0, 1, -1, 1, 100), b = add(&f, "b", 0, 1, -1, 1, 100);
@@ -204,9 +193,8 @@ static void test_past_usage(void **state)
 
 /* Below `o`, which gets what it asks, a has used too much: only what rounding left is for it, that is all that b does
  * not take.  So its share moves with o's, though neither its demand nor b's part does. */
-static void test_total_moves(void **state)
+TEST(test_total_moves)
 {
-    (void)state;
     struct fixture f;
     const int64_t fifth[QUEUE_SUM_COUNT] = {200};
     setup(&f, 8);
@@ -227,9 +215,8 @@ static void test_total_moves(void **state)
     teardown(&f);
 }
 
-static void test_tree(void **state)
+TEST(test_tree)
 {
-    (void)state;
     struct fixture f;
     setup(&f, 8);
     queue_id x = add(&f, "x", 0, 4, -1, 1, 100), y = add(&f, "y", 0, 4, -1, 1, 100);
@@ -253,9 +240,8 @@ static void test_tree(void **state)
 
 /* What a queue selection found stands while no share has moved, though somebody asks more; a share that moves makes
  * the queue selection below that queue, and all above, be held again. */
-static void test_a_moved_share_turns_contests(void **state)
+TEST(test_a_moved_share_turns_contests)
 {
-    (void)state;
     struct fixture f;
     setup(&f, 10);
     queue_id o = add(&f, "o", 0, -1, 6, 1, 100), a = add(&f, "a", o, -1, -1, 1, 100);
@@ -280,9 +266,8 @@ static void test_a_moved_share_turns_contests(void **state)
 /* Seven queues below one of two, twice over: what is kept of one child and the list of the hungry do not get into each
  * other's way, wherever they stand.  7 GPUs each ask, and 24 are for 7: three each, and the oldest three get one of
  * what is left. */
-static void test_many_children(void **state)
+TEST(test_many_children)
 {
-    (void)state;
     struct fixture f;
     setup(&f, 48);
     queue_id left = add(&f, "left", 0, 0, -1, 1, 100), right = add(&f, "right", 0, 0, -1, 1, 100);
@@ -298,21 +283,4 @@ static void test_many_children(void **state)
     for (int i = 0; i < 14; i++)
         assert_int_equal(share(&f, leaves[i]), i % 7 < 3 ? 4000 : 3000);
     teardown(&f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_phases),
-        cmocka_unit_test(test_limits_priorities_weights),
-        cmocka_unit_test(test_promises_too_much),
-        cmocka_unit_test(test_exact_part),
-        cmocka_unit_test(test_units),
-        cmocka_unit_test(test_past_usage),
-        cmocka_unit_test(test_tree),
-        cmocka_unit_test(test_total_moves),
-        cmocka_unit_test(test_a_moved_share_turns_contests),
-        cmocka_unit_test(test_many_children),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

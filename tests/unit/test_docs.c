@@ -3,15 +3,9 @@
  * ARCHITECTURE.md names no file, folder or function that does not exist. */
 #include <ctype.h>
 #include <glob.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/input.h"
 #include "base/mem.h"
@@ -308,9 +302,8 @@ static void tell(struct check *check)
         fail_msg("the documents name what does not exist:\n%s", buffer_c_string(&check->said));
 }
 
-static void documents_name_commands_that_exist(void **state)
+TEST(documents_name_commands_that_exist)
 {
-    (void)state;
     struct check check = {0};
     static const char *const patterns[] = {"*.md", "docs/*.md", "docs/examples/*/*.md", "topologies/README.md",
                                            "workloads/README.md"};
@@ -342,9 +335,8 @@ static void check_quoted(struct check *check, const char *text)
     }
 }
 
-static void help_texts_name_commands_that_exist(void **state)
+TEST(help_texts_name_commands_that_exist)
 {
-    (void)state;
     struct check check = {0};
     for (size_t v = 0; tool_command.verbs[v] != NULL; v++) {
         const struct args_verb *verb = tool_command.verbs[v];
@@ -367,9 +359,8 @@ static void help_texts_name_commands_that_exist(void **state)
 
 /* ---- a mistake is seen ---- */
 
-static void mistakes_are_seen(void **state)
+TEST(mistakes_are_seen)
 {
-    (void)state;
     static const struct {
         const char *text, *why; /* why NULL: good */
     } cases[] = {
@@ -532,9 +523,8 @@ static void check_names(struct check *check, const char *sources)
     }
 }
 
-static void architecture_names_what_exists(void **state)
+TEST(architecture_names_what_exists)
 {
-    (void)state;
     struct buffer sources = {0};
     read_sources(&sources);
     char *text = read_file("ARCHITECTURE.md");
@@ -548,9 +538,8 @@ static void architecture_names_what_exists(void **state)
     mem_free(text);
 }
 
-static void wrong_names_are_seen(void **state)
+TEST(wrong_names_are_seen)
 {
-    (void)state;
     static const struct {
         const char *text, *why; /* why NULL: good */
     } cases[] = {
@@ -577,13 +566,4 @@ static void wrong_names_are_seen(void **state)
         buffer_release(&check.said);
     }
     buffer_release(&sources);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mistakes_are_seen), cmocka_unit_test(documents_name_commands_that_exist),
-        cmocka_unit_test(help_texts_name_commands_that_exist), cmocka_unit_test(wrong_names_are_seen),
-        cmocka_unit_test(architecture_names_what_exists)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 /* tests/unit/test_eligible.c -- jobs that depend on jobs: those that can never start are rejected, however many form
  * one chain, and no others. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <pthread.h>
 
 #include "base/random.h"
@@ -48,9 +43,8 @@ static void *break_chain(void *self)
     return NULL;
 }
 
-static void a_long_chain_needs_no_stack(void **state)
+TEST(a_long_chain_needs_no_stack)
 {
-    (void)state;
     struct sched_case c;
     pthread_t thread;
     pthread_attr_t attributes;
@@ -89,9 +83,8 @@ static void draw(struct world *world, struct random_stream *stream)
     }
 }
 
-static void those_behind_it_are_rejected_and_no_others(void **state)
+TEST(those_behind_it_are_rejected_and_no_others)
 {
-    (void)state;
     struct random_stream stream;
     random_stream_init(&stream, 24, "dependencies", 0);
     for (int round = 0; round < 200; round++) {
@@ -114,13 +107,4 @@ static void those_behind_it_are_rejected_and_no_others(void **state)
                 fail_msg("round %d: job %u is %s", round, id, is_told[id] ? "rejected" : "not rejected");
         sched_case_close(&c);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_long_chain_needs_no_stack),
-        cmocka_unit_test(those_behind_it_are_rejected_and_no_others),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

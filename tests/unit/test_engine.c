@@ -1,10 +1,5 @@
 /* The engine by hand: when jobs start, end, are killed, rejected or cut off, and what the rows say of it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/placement/placements.h"
 #include "tests/support/run.h"
@@ -34,9 +29,8 @@ static void check_job(const struct run_log *log, job_id id, enum job_end_state s
     assert_int_equal(row->wait, wait);
 }
 
-static void test_one_after_the_other(void **state)
+TEST(test_one_after_the_other)
 {
-    (void)state;
     struct run_setup setup = open_setup(1, 8);
     const struct run_job jobs[] = {run_job_make(S(5), S(100), 1, 8), run_job_make(S(10), S(50), 1, 3),
                                    run_job_make(S(10), S(70), 1, 5), run_job_make(S(175), 0, 1, 8)};
@@ -63,9 +57,8 @@ static void test_one_after_the_other(void **state)
     close_setup(&setup, log);
 }
 
-static void test_placement_texts(void **state)
+TEST(test_placement_texts)
 {
-    (void)state;
     struct run_setup setup = open_setup(4, 4);
     struct run_job jobs[] = {
         run_job_make(0, S(10), 2, 4),    run_job_make(0, S(10), 6, 1), /* at once: n0 and n1; n2 and half of n3 */
@@ -84,9 +77,8 @@ static void test_placement_texts(void **state)
     close_setup(&setup, log);
 }
 
-static void test_placement_gaps(void **state)
+TEST(test_placement_gaps)
 {
-    (void)state;
     struct run_setup setup = open_setup(4, 4);
     const struct run_job jobs[] = {run_job_make(0, S(10), 1, 1),    run_job_make(0, S(20), 1, 1),
                                    run_job_make(0, S(10), 1, 1),    run_job_make(0, S(20), 1, 1),
@@ -98,9 +90,8 @@ static void test_placement_gaps(void **state)
 }
 
 /* Spread: members go round the nodes, and neighbours that hold the same are written as one. */
-static void test_placement_worst_fit(void **state)
+TEST(test_placement_worst_fit)
 {
-    (void)state;
     struct run_setup setup = open_setup(3, 4);
     uint16_t held[3 * NODE_GPUS_MAX];
     const struct run_job jobs[] = {run_job_make(0, S(10), 1, 1), run_job_make(0, S(10), 5, 1)};
@@ -114,9 +105,8 @@ static void test_placement_worst_fit(void **state)
     close_setup(&setup, log);
 }
 
-static void test_outcomes_and_limits(void **state)
+TEST(test_outcomes_and_limits)
 {
-    (void)state;
     struct run_setup setup = open_setup(5, 1);
     struct run_job jobs[5];
     for (uint32_t i = 0; i < 5; i++)
@@ -143,9 +133,8 @@ static void test_outcomes_and_limits(void **state)
     close_setup(&setup, log);
 }
 
-static void test_queue_limit(void **state)
+TEST(test_queue_limit)
 {
-    (void)state;
     struct run_setup setup = open_setup(1, 1);
     const struct run_job jobs[] = {run_job_make(0, S(100), 1, 1),    run_job_make(S(10), S(10), 1, 1),
                                    run_job_make(S(10), S(10), 1, 1), run_job_make(S(10), S(10), 1, 1),
@@ -171,9 +160,8 @@ static void test_queue_limit(void **state)
 }
 
 /* A job that was started does not wait any more, although its start has not taken effect. */
-static void test_queue_limit_with_latency(void **state)
+TEST(test_queue_limit_with_latency)
 {
-    (void)state;
     struct run_setup setup = open_setup(2, 1);
     const struct run_job jobs[] = {run_job_make(0, S(100), 1, 1), run_job_make(0, S(100), 1, 1),
                                    run_job_make(0, S(10), 1, 1), run_job_make(0, S(10), 1, 1)};
@@ -187,9 +175,8 @@ static void test_queue_limit_with_latency(void **state)
     close_setup(&setup, log);
 }
 
-static void test_never_fits(void **state)
+TEST(test_never_fits)
 {
-    (void)state;
     struct run_setup setup = open_setup(2, 4);
     const struct run_job jobs[] = {run_job_make(0, S(10), 1, 5), run_job_make(0, S(10), 3, 4),
                                    run_job_make(0, S(10), 9, 1), run_job_make(0, S(10), 8, 1)};
@@ -208,9 +195,8 @@ static void test_never_fits(void **state)
     close_setup(&setup, log);
 }
 
-static void test_warmup(void **state)
+TEST(test_warmup)
 {
-    (void)state;
     struct run_setup setup = open_setup(1, 1);
     const struct run_job jobs[] = {run_job_make(0, S(10), 1, 1), run_job_make(S(24), S(10), 1, 1),
                                    run_job_make(S(25), S(10), 1, 1), run_job_make(S(60), S(10), 1, 1)};
@@ -229,9 +215,8 @@ static void test_warmup(void **state)
 }
 
 /* sim/record/record.h: a row is the state just after its time. */
-static void test_samples_are_just_after(void **state)
+TEST(test_samples_are_just_after)
 {
-    (void)state;
     struct run_setup setup = open_setup(1, 1);
     const struct run_job jobs[] = {run_job_make(0, S(10), 1, 1), run_job_make(S(20), S(25), 1, 1),
                                    run_job_make(S(20), S(1), 1, 1)};
@@ -249,9 +234,8 @@ static void test_samples_are_just_after(void **state)
 }
 
 /* Whatever falls on the end of the run, the last row is the state at the end. */
-static void test_last_sample(void **state)
+TEST(test_last_sample)
 {
-    (void)state;
     struct run_setup setup = open_setup(1, 1);
     const struct run_job jobs[] = {run_job_make(0, S(20), 1, 1), run_job_make(S(20), 0, 1, 1)};
     setup.world.sample_interval = S(10);
@@ -268,9 +252,8 @@ static void test_last_sample(void **state)
 }
 
 /* The run ends at 500 s: one job runs, one waits for space, one behind it for its turn, one was just decided. */
-static void test_cut_off(void **state)
+TEST(test_cut_off)
 {
-    (void)state;
     struct run_setup setup = open_setup(2, 8);
     const struct run_job jobs[] = {run_job_make(S(20), S(1000), 1, 7), run_job_make(S(20), S(475), 1, 8),
                                    run_job_make(S(495), S(100), 2, 8), run_job_make(S(496), S(100), 1, 1),
@@ -298,9 +281,8 @@ static void test_cut_off(void **state)
     close_setup(&setup, log);
 }
 
-static void test_cut_off_while_starting(void **state)
+TEST(test_cut_off_while_starting)
 {
-    (void)state;
     struct run_setup setup = open_setup(1, 1);
     const struct run_job job = run_job_make(S(97), S(100), 1, 1);
     setup.world.end = S(100);
@@ -333,9 +315,8 @@ static struct error two_jobs(void *self, struct job *job, struct job_truth *trut
     return ERROR_OK;
 }
 
-static void test_sink_of_attempts_alone(void **state)
+TEST(test_sink_of_attempts_alone)
 {
-    (void)state;
     struct run_setup setup = open_setup(2, 1);
     struct ends ends = {0};
     uint32_t made = 0;
@@ -348,9 +329,8 @@ static void test_sink_of_attempts_alone(void **state)
 }
 
 /* Space is held from the decision on; a wait lasts until the start takes effect. */
-static void test_decision_latency(void **state)
+TEST(test_decision_latency)
 {
-    (void)state;
     struct run_setup setup = open_setup(1, 1);
     const struct run_job jobs[] = {run_job_make(0, S(100), 1, 1), run_job_make(S(2), S(10), 1, 1)};
     setup.world.decision_latency = S(5);
@@ -361,9 +341,8 @@ static void test_decision_latency(void **state)
     close_setup(&setup, log);
 }
 
-static void test_scheduler_period(void **state)
+TEST(test_scheduler_period)
 {
-    (void)state;
     struct run_setup setup = open_setup(1, 1);
     const struct run_job jobs[] = {run_job_make(S(3), S(7), 1, 1), run_job_make(S(10), S(10), 1, 1),
                                    run_job_make(S(30), S(5), 1, 1), run_job_make(S(995), 0, 1, 1),
@@ -387,9 +366,8 @@ static void test_scheduler_period(void **state)
 }
 
 /* Gangs are all or nothing (policies/policy_config.h): whatever the minimum, all members start, and are counted. */
-static void test_minimum_below_count(void **state)
+TEST(test_minimum_below_count)
 {
-    (void)state;
     struct run_setup setup = open_setup(1, 8);
     struct run_job job = run_job_make(0, S(10), 6, 1);
     job.job.first.min_count = 2;
@@ -400,28 +378,4 @@ static void test_minimum_below_count(void **state)
     assert_int_equal(log->jobs[0].gpu_milli, 6000);
     assert_true(run_last_sample(log)->allocated_gpu_s == 60);
     close_setup(&setup, log);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_after_the_other),
-        cmocka_unit_test(test_placement_texts),
-        cmocka_unit_test(test_placement_gaps),
-        cmocka_unit_test(test_placement_worst_fit),
-        cmocka_unit_test(test_outcomes_and_limits),
-        cmocka_unit_test(test_queue_limit),
-        cmocka_unit_test(test_queue_limit_with_latency),
-        cmocka_unit_test(test_never_fits),
-        cmocka_unit_test(test_warmup),
-        cmocka_unit_test(test_samples_are_just_after),
-        cmocka_unit_test(test_last_sample),
-        cmocka_unit_test(test_cut_off),
-        cmocka_unit_test(test_cut_off_while_starting),
-        cmocka_unit_test(test_sink_of_attempts_alone),
-        cmocka_unit_test(test_decision_latency),
-        cmocka_unit_test(test_scheduler_period),
-        cmocka_unit_test(test_minimum_below_count),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

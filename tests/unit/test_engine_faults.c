@@ -1,11 +1,5 @@
 /* Whom faults take, and what that costs, by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/json.h"
 #include "policies/policy_config.h"
@@ -92,7 +86,7 @@ static time_ns one_fault(struct stage *stage, enum fault_cause cause)
 
 /* By kind of piece and by cause: does a fault of one job take the other on its GPU?  As sim/job/fault.h and the
  * documents that it names have it. */
-static void blast_radius_by_kind(void **state)
+TEST(blast_radius_by_kind)
 {
     static const struct {
         const char *kind, *cluster, *policy;
@@ -105,7 +99,6 @@ static void blast_radius_by_kind(void **state)
         {"time-slices", H100, "{'sharing': 'timeslice'}", JOB_INTERACTIVE, 250, {true, false, false}},
         {"plain shares", H100, "{'sharing': 'as_asked'}", JOB_TRAINING, 400, {true, false, false}},
     };
-    (void)state;
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
         for (int cause = 0; cause < FAULT_CAUSE_COUNT; cause++) {
             struct stage stage;
@@ -133,10 +126,9 @@ static void blast_radius_by_kind(void **state)
 }
 
 /* What is taken falls back to its last checkpoint, and restarts: that is what the neighbour cost. */
-static void checkpoints_bound_the_loss(void **state)
+TEST(checkpoints_bound_the_loss)
 {
     struct stage stage;
-    (void)state;
     open_stage(&stage, H100, "{'sharing': 'mps'}");
     add(&stage, JOB_TRAINING, 1, 500);
     add(&stage, JOB_TRAINING, 1, 500);
@@ -156,10 +148,9 @@ static void checkpoints_bound_the_loss(void **state)
 
 /* A fault kills each gang that shares the faulty job's GPU, with all of its members.  Jobs that share another GPU with
  * such a gang run on. */
-static void a_gang_goes_as_a_whole(void **state)
+TEST(a_gang_goes_as_a_whole)
 {
     struct stage stage;
-    (void)state;
     open_stage(&stage, "{'pools': [{'nodes': 2, 'gpus_per_node': 1, 'gpu_model': 'h100-80gb'}]}", "{'sharing': 'mps'}");
     add(&stage, JOB_TRAINING, 1, 600);
     add(&stage, JOB_TRAINING, 2, 400);
@@ -176,10 +167,9 @@ static void a_gang_goes_as_a_whole(void **state)
 }
 
 /* Whole GPUs have no neighbours, and a fault that comes after the job's work is none. */
-static void nobody_beside_it(void **state)
+TEST(nobody_beside_it)
 {
     struct stage stage;
-    (void)state;
     open_stage(&stage, "{'pools': [{'nodes': 1, 'gpus_per_node': 2, 'gpu_model': 'h100-80gb'}]}", "{'sharing': 'mps'}");
     add(&stage, JOB_TRAINING, 1, GPU_MILLI);
     add(&stage, JOB_TRAINING, 1, GPU_MILLI);
@@ -198,10 +188,9 @@ static void nobody_beside_it(void **state)
 }
 
 /* A job at half of its speed meets its fault after twice the time: faults are at points of its work. */
-static void faults_follow_the_work(void **state)
+TEST(faults_follow_the_work)
 {
     struct stage stage;
-    (void)state;
     open_stage(&stage, H100, "{'sharing': 'mps'}");
     add(&stage, JOB_TRAINING, 1, 500);
     add(&stage, JOB_TRAINING, 1, 500);
@@ -213,13 +202,4 @@ static void faults_follow_the_work(void **state)
     assert_int_equal(run_attempt(log, 1, 0)->end, run_attempt(log, 0, 0)->end);
     run_log_free(log);
     cluster_free(stage.cluster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(blast_radius_by_kind),
-                                       cmocka_unit_test(checkpoints_bound_the_loss),
-                                       cmocka_unit_test(a_gang_goes_as_a_whole), cmocka_unit_test(nobody_beside_it),
-                                       cmocka_unit_test(faults_follow_the_work)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

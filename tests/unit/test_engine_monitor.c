@@ -1,12 +1,8 @@
 /* The monitor of the world (sim/engine/engine_monitor.h): what it measures, what the scheduler knows of it, and what
  * its idle policies did. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/idle/idles.h"
 #include "policies/preemption/preemptions.h"
@@ -67,9 +63,8 @@ static struct run_log *run(struct world *world, time_ns wait)
 }
 
 /* Idle from minute 5: told at 35, evicted at 45, away 30 s later.  The other job has the GPUs for an hour. */
-static void told_evicted_and_given_back(void **state)
+TEST(told_evicted_and_given_back)
 {
-    (void)state;
     struct world world;
     world_open(&world, NOTEBOOK("19h"));
     struct run_log *log = run(&world, MINUTE);
@@ -89,9 +84,8 @@ static void told_evicted_and_given_back(void **state)
 }
 
 /* The delay moves all of it; the truth of the delayed minutes is not known to the policy. */
-static void delay_moves_decisions(void **state)
+TEST(delay_moves_decisions)
 {
-    (void)state;
     struct world world;
     world_open(&world, NOTEBOOK("19h"));
     world.setup.world.monitor.delay = 7 * MINUTE;
@@ -102,9 +96,8 @@ static void delay_moves_decisions(void **state)
 }
 
 /* No peeking: where nothing is measured, a notebook that idles for ever and one that never does are treated alike. */
-static void without_measurements_nothing_is_known(void **state)
+TEST(without_measurements_nothing_is_known)
 {
-    (void)state;
     uint64_t fingerprints[2];
     static const char *const activities[] = {NOTEBOOK("19h"), NOTEBOOK("1s")};
     for (int i = 0; i < 2; i++) {
@@ -122,9 +115,8 @@ static void without_measurements_nothing_is_known(void **state)
 
 /* No peeking: two notebooks that are alike until they are evicted, and then not: both are evicted at the same time.
  * A policy that saw the truth would spare the one whose user comes back 5 minutes later.  The metrics see it. */
-static void what_comes_later_is_not_known(void **state)
+TEST(what_comes_later_is_not_known)
 {
-    (void)state;
     static const char *const activities[] = {NOTEBOOK("19h"), NOTEBOOK("45m")};
     for (int i = 0; i < 2; i++) {
         struct world world;
@@ -178,9 +170,8 @@ static struct decided decide(const char *activity)
     return decided;
 }
 
-static void other_truths_with_equal_readings_are_treated_alike(void **state)
+TEST(other_truths_with_equal_readings_are_treated_alike)
 {
-    (void)state;
     const struct decided one = decide(SECONDS_OF("0.8", "0.25", "0.75", "0.0003"));
     const struct decided other = decide(SECONDS_OF("0.4", "0.5", "0.5", "0.0003"));
     assert_true(one.evicted > 10);
@@ -191,9 +182,8 @@ static void other_truths_with_equal_readings_are_treated_alike(void **state)
 }
 
 /* A monitor changes nothing where no policy listens. */
-static void a_monitor_alone_changes_nothing(void **state)
+TEST(a_monitor_alone_changes_nothing)
 {
-    (void)state;
     struct world world;
     world_open(&world, NOTEBOOK("19h"));
     world.setup.policy.idle = &idle_none;
@@ -209,9 +199,8 @@ static void a_monitor_alone_changes_nothing(void **state)
 
 /* ---- Readings ---- */
 
-static void readings_have_noise_and_gaps(void **state)
+TEST(readings_have_noise_and_gaps)
 {
-    (void)state;
     enum { COUNT = 20000 };
     const struct monitor_config config = {.period = MINUTE, .noise = 0.02, .missing = 0.1};
     double sum = 0, squares = 0;
@@ -233,9 +222,8 @@ static void readings_have_noise_and_gaps(void **state)
     assert_in_range((int)sd2, 380, 420); /* 20 squared */
 }
 
-static void readings_are_clamped(void **state)
+TEST(readings_are_clamped)
 {
-    (void)state;
     const struct monitor_config config = {.period = MINUTE, .noise = 1};
     uint16_t reading;
     for (uint64_t tick = 0; tick < 1000; tick++) {
@@ -244,19 +232,4 @@ static void readings_are_clamped(void **state)
     }
     assert_true(monitor_reads(&(struct monitor_config){.period = MINUTE}, 1, 1, 1, 34.6, &reading));
     assert_int_equal(reading, 35);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(told_evicted_and_given_back),
-        cmocka_unit_test(delay_moves_decisions),
-        cmocka_unit_test(without_measurements_nothing_is_known),
-        cmocka_unit_test(what_comes_later_is_not_known),
-        cmocka_unit_test(other_truths_with_equal_readings_are_treated_alike),
-        cmocka_unit_test(a_monitor_alone_changes_nothing),
-        cmocka_unit_test(readings_have_noise_and_gaps),
-        cmocka_unit_test(readings_are_clamped),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 /* The recorded size of a cluster over time, by hand: which nodes take jobs when, what waits for them, and which GPU
  * time counts as in service.  Waits follow from the steps alone; GPU time is recomputed from the rows of attempts. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "tests/support/run.h"
@@ -33,9 +28,8 @@ static double absent_s(const struct run_log *log)
 
 /* Servers that change at known times, one class of jobs of 10 s: at 0 two of four nodes serve, from 15 s one, from 35 s
  * four.  A server that leaves ends its job first. */
-static void test_servers_change(void **state)
+TEST(test_servers_change)
 {
-    (void)state;
     const struct capacity_step steps[] = {{0, 0, 2}, {S(15), 0, 1}, {S(35), 0, 4}};
     struct run_setup setup = open_setup(4, 1, steps, COUNT_OF(steps));
     struct run_job jobs[10];
@@ -52,9 +46,8 @@ static void test_servers_change(void **state)
 
 /* The nodes with the highest numbers leave first, and come back last; a job on one of them runs to its end, and then
  * nothing starts there. */
-static void test_drains(void **state)
+TEST(test_drains)
 {
-    (void)state;
     const struct capacity_step steps[] = {{S(10), 0, 1}, {S(200), 0, 2}};
     struct run_setup setup = open_setup(3, 8, steps, COUNT_OF(steps));
     const struct run_job jobs[] = {run_job_make(0, S(20), 1, 8), run_job_make(0, S(100), 1, 8),
@@ -74,9 +67,8 @@ static void test_drains(void **state)
 }
 
 /* A gang larger than what is in service waits, and is not rejected; one larger than the cluster is. */
-static void test_waits_for_nodes(void **state)
+TEST(test_waits_for_nodes)
 {
-    (void)state;
     const struct capacity_step steps[] = {{0, 0, 0}, {S(1000), 0, 3}, {S(2000), 0, 4}};
     struct run_setup setup = open_setup(4, 8, steps, COUNT_OF(steps));
     const struct run_job jobs[] = {run_job_make(S(5), S(100), 4, 8), run_job_make(S(6), S(100), 5, 8)};
@@ -89,9 +81,8 @@ static void test_waits_for_nodes(void **state)
 
 /* Steps do not keep a run alive when no job is left; up to world.end they count.  Of several steps of one instant the
  * last holds. */
-static void test_end(void **state)
+TEST(test_end)
 {
-    (void)state;
     const struct capacity_step steps[] = {{0, 0, 0}, {0, 0, 2}, {S(500), 0, 1}};
     struct run_setup setup = open_setup(2, 8, steps, COUNT_OF(steps));
     const struct run_job job = run_job_make(0, S(10), 1, 8), two[] = {job, run_job_make(S(700), S(10), 1, 8)};
@@ -115,9 +106,8 @@ static void test_end(void **state)
 }
 
 /* A START that takes effect after its node has left: it runs, and keeps the node from being absent. */
-static void test_start_under_way(void **state)
+TEST(test_start_under_way)
 {
-    (void)state;
     const struct capacity_step steps[] = {{S(5), 0, 0}};
     struct run_setup setup = open_setup(1, 8, steps, COUNT_OF(steps));
     const struct run_job jobs[] = {run_job_make(0, S(100), 1, 6), run_job_make(S(1), S(100), 1, 6)};
@@ -192,10 +182,9 @@ static void check_starts(const struct run_log *log, const struct capacity_step *
     }
 }
 
-static void test_naive_gpu_time(void **state)
+TEST(test_naive_gpu_time)
 {
     static const char *const presets[] = {"fifo", "easy", "windtunnel", "kai"};
-    (void)state;
     for (uint32_t round = 0; round < 12; round++) {
         struct random_stream stream;
         struct run_job jobs[JOBS];
@@ -215,12 +204,11 @@ static void test_naive_gpu_time(void **state)
 }
 
 /* With a size that is always the cluster's nothing changes. */
-static void test_constant(void **state)
+TEST(test_constant)
 {
     const struct capacity_step all[] = {{0, 0, NODES}, {S(100), 0, NODES}};
     struct random_stream stream;
     struct run_job jobs[JOBS];
-    (void)state;
     random_stream_init(&stream, 1, "engine_nodes", 0);
     random_jobs(&stream, jobs);
     struct run_setup plain = open_setup(NODES, GPUS, NULL, 0), sized = plain;
@@ -233,11 +221,10 @@ static void test_constant(void **state)
 }
 
 /* n nodes of a larger cluster serve as a cluster of n nodes: jobs start at the same times on the same GPUs. */
-static void test_as_a_smaller_cluster(void **state)
+TEST(test_as_a_smaller_cluster)
 {
     static const char *const presets[] = {"fifo", "easy", "conservative", "windtunnel"};
     const struct capacity_step four[] = {{0, 0, 4}};
-    (void)state;
     for (uint32_t p = 0; p < COUNT_OF(presets); p++) {
         struct random_stream stream;
         struct run_job jobs[JOBS];
@@ -256,15 +243,4 @@ static void test_as_a_smaller_cluster(void **state)
         close_setup(&small, log);
         close_setup(&large, other);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_servers_change),  cmocka_unit_test(test_drains),
-        cmocka_unit_test(test_waits_for_nodes), cmocka_unit_test(test_end),
-        cmocka_unit_test(test_start_under_way), cmocka_unit_test(test_naive_gpu_time),
-        cmocka_unit_test(test_constant),        cmocka_unit_test(test_as_a_smaller_cluster),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

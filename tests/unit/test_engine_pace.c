@@ -1,11 +1,7 @@
 /* What neighbours on a GPU and pieces of one cost, by hand and against a naive count from the rows. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/json.h"
 #include "base/random.h"
@@ -66,9 +62,8 @@ static struct run_job part(time_ns submit, uint32_t members, uint16_t milli)
 }
 
 /* Both are busy all the time: alone for 50 s, in turns for 111 s, the second alone for 50 s. */
-static void test_turns(void **state)
+TEST(test_turns)
 {
-    (void)state;
     struct cluster *cluster = cluster_uniform_new(1, 1);
     struct run_setup setup = run_setup_default(cluster);
     setup.policy = read_policy("{'sharing': 'timeslice'}");
@@ -93,9 +88,8 @@ static void test_turns(void **state)
 }
 
 /* Half of the issue slots each: together 0.5 + 1 times as long. */
-static void test_mps(void **state)
+TEST(test_mps)
 {
-    (void)state;
     struct cluster *cluster = cluster_uniform_new(1, 1);
     struct run_setup setup = run_setup_default(cluster);
     setup.policy = read_policy("{'sharing': 'mps'}");
@@ -115,9 +109,8 @@ static void test_mps(void **state)
 }
 
 /* As measured of pairs: busy 1.6 together, 0.985 - 0.371 x 0.6 of the speed.  In turns 1.11 x 1.6 times as long. */
-static void test_pairs(void **state)
+TEST(test_pairs)
 {
-    (void)state;
     struct cluster *cluster = cluster_uniform_new(1, 1);
     struct run_setup setup = run_setup_default(cluster);
     const double speed = 0.985 - 0.371 * 0.6;
@@ -137,9 +130,8 @@ static void test_pairs(void **state)
 }
 
 /* 0.9 and 0.6 of the memory bandwidth of the GPU: 1.5 times as long for both, under either price; beside 0.1 none. */
-static void test_bandwidth_mps(void **state)
+TEST(test_bandwidth_mps)
 {
-    (void)state;
     struct cluster *cluster = cluster_uniform_new(1, 1);
     struct run_setup setup = run_setup_default(cluster);
     setup.policy = read_policy("{'sharing': 'mps'}");
@@ -167,9 +159,8 @@ static void test_bandwidth_mps(void **state)
 }
 
 /* In turns each has all of it. */
-static void test_bandwidth_turns(void **state)
+TEST(test_bandwidth_turns)
 {
-    (void)state;
     struct cluster *cluster = cluster_uniform_new(1, 1);
     struct run_setup setup = run_setup_default(cluster);
     setup.policy = read_policy("{'sharing': 'timeslice'}");
@@ -182,9 +173,8 @@ static void test_bandwidth_turns(void **state)
 }
 
 /* All of a GPU's bandwidth, but an instance has one of 8 slices: eight times as long, more than its SMs cost it. */
-static void test_bandwidth_instance(void **state)
+TEST(test_bandwidth_instance)
 {
-    (void)state;
     struct cluster *cluster = read_cluster("{'pools': [{'nodes': 1, 'gpus_per_node': 1, 'gpu_model': 'h100-80gb', "
                                            "'gpus_layout': [['1g.10gb']]}]}");
     struct run_setup setup = run_setup_default(cluster);
@@ -199,9 +189,8 @@ static void test_bandwidth_instance(void **state)
 }
 
 /* A seventh of an H100 for what asks a tenth of one; a whole one for what asks a seventh. */
-static void test_instances(void **state)
+TEST(test_instances)
 {
-    (void)state;
     struct cluster *cluster = read_cluster("{'pools': [{'nodes': 1, 'gpus_per_node': 1, 'gpu_model': 'h100-80gb', "
                                            "'gpus_layout': [['1g.10gb']]}]}");
     struct run_setup setup = run_setup_default(cluster);
@@ -232,9 +221,8 @@ static void test_instances(void **state)
 }
 
 /* Members work in step: the one without a neighbour waits for the other.  0.4 + 1 against min(0.535, 0.6) + 1. */
-static void test_slowest(void **state)
+TEST(test_slowest)
 {
-    (void)state;
     struct cluster *cluster = cluster_uniform_new(1, 2);
     struct run_setup setup = run_setup_default(cluster);
     setup.policy = read_policy("{'sharing': 'mps'}");
@@ -247,9 +235,8 @@ static void test_slowest(void **state)
 }
 
 /* Who waits for the rest of his gang uses nothing of what he holds. */
-static void test_idle_member(void **state)
+TEST(test_idle_member)
 {
-    (void)state;
     struct cluster *cluster = cluster_uniform_new(1, 2);
     struct run_setup setup = run_setup_default(cluster);
     setup.policy = read_policy("{'sharing': 'mps', 'gang': {'policy': 'hoard', 'stale_after_s': 'never'}, "
@@ -264,9 +251,8 @@ static void test_idle_member(void **state)
 }
 
 /* A share for what asked an instance: as fast as on a whole GPU, against the instance. */
-static void test_share_for_instance(void **state)
+TEST(test_share_for_instance)
 {
-    (void)state;
     struct cluster *cluster = read_cluster("{'pools': [{'nodes': 1, 'gpus_per_node': 1, 'gpu_model': 'h100-80gb'}]}");
     struct run_setup setup = run_setup_default(cluster);
     setup.policy = read_policy("{'sharing': 'mps'}");
@@ -386,9 +372,8 @@ static void draw_jobs(struct random_stream *stream, struct run_job *jobs)
         }
 }
 
-static void test_naive(void **state)
+TEST(test_naive)
 {
-    (void)state;
     struct cluster *cluster = cluster_uniform_new(NODES, GPUS / NODES);
     struct run_setup setup = run_setup_default(cluster);
     struct random_stream stream;
@@ -437,20 +422,4 @@ static void test_naive(void **state)
     }
     assert_true(slowed > 100 && evicted > 20);
     cluster_free(cluster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_turns),
-                                       cmocka_unit_test(test_mps),
-                                       cmocka_unit_test(test_instances),
-                                       cmocka_unit_test(test_slowest),
-                                       cmocka_unit_test(test_idle_member),
-                                       cmocka_unit_test(test_share_for_instance),
-                                       cmocka_unit_test(test_pairs),
-                                       cmocka_unit_test(test_bandwidth_mps),
-                                       cmocka_unit_test(test_bandwidth_turns),
-                                       cmocka_unit_test(test_bandwidth_instance),
-                                       cmocka_unit_test(test_naive)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 /* Recorded attempts that fail, replayed: when they end, what they cost, and that everything else stays. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "tests/support/run.h"
@@ -26,9 +20,8 @@ static const struct job_failures *told(const struct failures *failures)
     return (const void *)failures;
 }
 
-static void test_one_node_in_turn(void **state)
+TEST(test_one_node_in_turn)
 {
-    (void)state;
     static struct failures first = {2, {S(60), S(30)}}, second = {1, {S(200)}};
     struct cluster *cluster = cluster_uniform_new(1, 8);
     struct run_setup setup = run_setup_default(cluster);
@@ -56,9 +49,8 @@ static void test_one_node_in_turn(void **state)
 }
 
 /* A limit is of each attempt; a job that reaches it does not fail before. */
-static void test_limit(void **state)
+TEST(test_limit)
 {
-    (void)state;
     static struct failures failures = {1, {S(60)}};
     struct cluster *cluster = cluster_uniform_new(1, 8);
     struct run_setup setup = run_setup_default(cluster);
@@ -77,9 +69,8 @@ static void test_limit(void **state)
 }
 
 /* Perfect estimates are of the longest attempt, so that no attempt outlasts its plan. */
-static void test_estimates(void **state)
+TEST(test_estimates)
 {
-    (void)state;
     static struct failures failures = {1, {S(300)}};
     struct cluster *cluster = cluster_uniform_new(1, 8);
     struct run_setup setup = run_setup_default(cluster);
@@ -107,9 +98,8 @@ static void random_failures(struct random_stream *stream, struct failures *failu
 
 /* Under every policy each attempt of the record fails once, after its work, and the job ends as it should.  The job
  * that preempts others loses their present attempts alone. */
-static void test_random_jobs(void **state)
+TEST(test_random_jobs)
 {
-    (void)state;
     enum { JOBS = 120, SEEDS = 6 };
     static const char *const presets[] = {"fifo", "windtunnel", "kai", "easy"};
     static struct failures failures[JOBS];
@@ -151,15 +141,4 @@ static void test_random_jobs(void **state)
         run_log_free(log);
     }
     cluster_free(cluster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_node_in_turn),
-        cmocka_unit_test(test_limit),
-        cmocka_unit_test(test_estimates),
-        cmocka_unit_test(test_random_jobs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

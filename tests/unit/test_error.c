@@ -1,10 +1,5 @@
 /* tests/unit/test_error.c -- errors by value: what they keep, and how a report looks. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,9 +63,8 @@ static void assert_report(struct error error, const char *expected)
     assert_null(error.detail);
 }
 
-static void test_no_error_is_zero(void **state)
+TEST(test_no_error_is_zero)
 {
-    (void)state;
     struct error error = ERROR_OK;
     struct error zero;
     memset(&zero, 0, sizeof zero);
@@ -96,9 +90,8 @@ static struct error try_both(bool is_first_bad, bool is_second_bad, int *passed_
     return ERROR_OK;
 }
 
-static void test_try_leaves_at_the_first_error(void **state)
+TEST(test_try_leaves_at_the_first_error)
 {
-    (void)state;
     int passed_count = 0;
     struct error error = try_both(false, false, &passed_count);
     assert_false(error_is(error));
@@ -114,18 +107,16 @@ static void test_try_leaves_at_the_first_error(void **state)
     error_release(&error);
 }
 
-static void test_message_is_formatted(void **state)
+TEST(test_message_is_formatted)
 {
-    (void)state;
     struct error error = error_new(ERROR_USAGE, "no verb '%s', %d known", "rnu", 12);
     assert_int_equal(error.kind, ERROR_USAGE);
     assert_string_equal(error_message(&error), "no verb 'rnu', 12 known");
     assert_report(error, "error: no verb 'rnu', 12 known\n");
 }
 
-static void test_exit_status_of_every_kind(void **state)
+TEST(test_exit_status_of_every_kind)
 {
-    (void)state;
     assert_int_equal(error_exit_status(ERROR_NONE), 0);
     assert_int_equal(error_exit_status(ERROR_USAGE), 2);
     assert_int_equal(error_exit_status(ERROR_CONFIG), 2);
@@ -134,27 +125,24 @@ static void test_exit_status_of_every_kind(void **state)
     assert_int_equal(error_exit_status(ERROR_INTERNAL), 5);
 }
 
-static void test_io_names_verb_path_and_reason(void **state)
+TEST(test_io_names_verb_path_and_reason)
 {
-    (void)state;
     struct error error = error_io("open", "no/such.csv", ENOENT);
     assert_int_equal(error.kind, ERROR_IO);
     assert_report(error, "error: cannot open no/such.csv: No such file or directory\n");
     assert_report(error_io("write", "x", 987654), "error: cannot write x: error 987654\n");
 }
 
-static void test_unknown_places_are_left_out(void **state)
+TEST(test_unknown_places_are_left_out)
 {
-    (void)state;
     assert_report(error_at(ERROR_DATA, "a.csv", 3, 7, "m"), "error: a.csv:3:7: m\n");
     assert_report(error_at(ERROR_DATA, "a.csv", 3, 0, "m"), "error: a.csv:3: m\n");
     assert_report(error_at(ERROR_DATA, "a.csv", 0, 0, "m"), "error: a.csv: m\n");
     assert_report(error_at(ERROR_DATA, NULL, 3, 7, "m"), "error: m\n");
 }
 
-static void test_full_report(void **state)
+TEST(test_full_report)
 {
-    (void)state;
     const char *line = "  \"gpus_per_node\": \"8\",";
     struct error error = error_at(ERROR_CONFIG, "cluster.json", 14, 20,
                                   "'gpus_per_node' must be an integer from %d to %d, got \"8\"", 1, 16);
@@ -168,9 +156,8 @@ static void test_full_report(void **state)
                          "  at /pools/h100/gpus_per_node; remove the quotes\n");
 }
 
-static void test_where_and_hint_alone(void **state)
+TEST(test_where_and_hint_alone)
 {
-    (void)state;
     struct error error = error_new(ERROR_CONFIG, "m");
     error_set_where(&error, "/a/0");
     assert_report(error, "error: m\n  at /a/0\n");
@@ -182,9 +169,8 @@ static void test_where_and_hint_alone(void **state)
     assert_report(error, "error: m\n  at the root\n");
 }
 
-static void test_setters_replace(void **state)
+TEST(test_setters_replace)
 {
-    (void)state;
     struct error error = error_at(ERROR_DATA, "f", 1, 1, "m");
     error_set_excerpt(&error, "old line", 8, 8);
     error_set_excerpt(&error, "new", 3, 1);
@@ -198,9 +184,8 @@ static void test_setters_replace(void **state)
                          "  at /new; new\n");
 }
 
-static void test_excerpt_without_column_or_line(void **state)
+TEST(test_excerpt_without_column_or_line)
 {
-    (void)state;
     struct error error = error_at(ERROR_DATA, "f", 123, 0, "m");
     error_set_excerpt(&error, "1,2,3", 5, 1);
     assert_report(error, "error: f:123: m\n"
@@ -211,9 +196,8 @@ static void test_excerpt_without_column_or_line(void **state)
                          "  | 1,2,3\n");
 }
 
-static void test_underline_stays_in_the_line(void **state)
+TEST(test_underline_stays_in_the_line)
 {
-    (void)state;
     struct error error = error_at(ERROR_DATA, "f", 9, 3, "m");
     error_set_excerpt(&error, "1,234", 5, 1000);
     assert_report(error, "error: f:9:3: m\n"
@@ -232,9 +216,8 @@ static void test_underline_stays_in_the_line(void **state)
                          "   | ^\n");
 }
 
-static void test_controls_cannot_reach_a_terminal(void **state)
+TEST(test_controls_cannot_reach_a_terminal)
 {
-    (void)state;
     /* escape, NUL, DEL, a C1 control, a byte that is no UTF-8; a tab keeps its one column */
     static const char line[] = "\ta\x1b[2J\0\x7f\xc2\x9b\xff|x";
     struct error error = error_at(ERROR_DATA, "e\x1bvil", 1, 13, "got '\x1b]0;'");
@@ -247,9 +230,8 @@ static void test_controls_cannot_reach_a_terminal(void **state)
                          "  at /a?b; ?\n");
 }
 
-static void test_caret_counts_characters_not_bytes(void **state)
+TEST(test_caret_counts_characters_not_bytes)
 {
-    (void)state;
     static const char line[] = "\"größe\": \"große\"";
     struct error error = error_at(ERROR_CONFIG, "f", 1, 12, "m");
     error_set_excerpt(&error, line, sizeof line - 1, 8);
@@ -268,9 +250,8 @@ static char *marked_line_new(size_t length, size_t mark)
     return line;
 }
 
-static void test_long_lines_are_windowed(void **state)
+TEST(test_long_lines_are_windowed)
 {
-    (void)state;
     static const size_t marks[] = {1, 2, 60, 61, 62, 100, 101, 500, 950, 999, 1000};
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
         char *line = marked_line_new(1000, marks[i]);
@@ -288,9 +269,8 @@ static void test_long_lines_are_windowed(void **state)
     }
 }
 
-static void test_window_shows_what_was_cut(void **state)
+TEST(test_window_shows_what_was_cut)
 {
-    (void)state;
     char expected[400];
     char dots[101];
     memset(dots, '.', 100);
@@ -312,9 +292,8 @@ static void test_window_shows_what_was_cut(void **state)
 }
 
 /* What is left when not even the detail could be allocated. */
-static void test_kind_survives_lost_detail(void **state)
+TEST(test_kind_survives_lost_detail)
 {
-    (void)state;
     struct error error = {ERROR_DATA, NULL};
     assert_true(error_is(error));
     assert_string_equal(error_message(&error), "");
@@ -350,9 +329,8 @@ static char *report_with_failure(long failing_allocation, enum error_kind *kind)
     return text;
 }
 
-static void test_every_allocation_may_fail(void **state)
+TEST(test_every_allocation_may_fail)
 {
-    (void)state;
     if (!is_malloc_ours()) {
         print_message("skipped: the sanitizer has the allocator\n");
         skip();
@@ -376,9 +354,8 @@ static void test_every_allocation_may_fail(void **state)
 }
 #endif
 
-static void test_a_place_moves_down(void **state)
+TEST(test_a_place_moves_down)
 {
-    (void)state;
     struct error error = error_at(ERROR_DATA, "f", 2, 3, "bad");
     error_move_down(&error, 40);
     char *text = error_text_new(&error);
@@ -391,31 +368,4 @@ static void test_a_place_moves_down(void **state)
     assert_string_equal(text, "error: bad\n");
     free(text);
     error_release(&error);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_error_is_zero),
-        cmocka_unit_test(test_try_leaves_at_the_first_error),
-        cmocka_unit_test(test_message_is_formatted),
-        cmocka_unit_test(test_exit_status_of_every_kind),
-        cmocka_unit_test(test_io_names_verb_path_and_reason),
-        cmocka_unit_test(test_unknown_places_are_left_out),
-        cmocka_unit_test(test_full_report),
-        cmocka_unit_test(test_where_and_hint_alone),
-        cmocka_unit_test(test_setters_replace),
-        cmocka_unit_test(test_excerpt_without_column_or_line),
-        cmocka_unit_test(test_underline_stays_in_the_line),
-        cmocka_unit_test(test_controls_cannot_reach_a_terminal),
-        cmocka_unit_test(test_caret_counts_characters_not_bytes),
-        cmocka_unit_test(test_long_lines_are_windowed),
-        cmocka_unit_test(test_window_shows_what_was_cut),
-        cmocka_unit_test(test_kind_survives_lost_detail),
-        cmocka_unit_test(test_a_place_moves_down),
-#if HAS_OWN_MALLOC
-        cmocka_unit_test(test_every_allocation_may_fail),
-#endif
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 /* sim/engine/estimates.h, policies/estimate/: what jobs say of their run time, and who believes it. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/backfill/backfills.h"
 #include "policies/estimate/estimates.h"
@@ -14,9 +10,8 @@
 
 #define S(n) ((n)*TIME_NS_PER_S)
 
-static void what_is_declared_stays(void **state)
+TEST(what_is_declared_stays)
 {
-    (void)state;
     const struct estimates none = {.kind = ESTIMATES_AS_DECLARED};
     assert_true(estimates_make(&none, 1, 2, S(30), S(7)) == S(7));
     assert_true(estimates_make(&none, 1, 2, S(30), TIME_NEVER) == TIME_NEVER);
@@ -27,9 +22,8 @@ static void what_is_declared_stays(void **state)
 
 /* Of the lognormal error half is below 1, and the mean of its logarithm's square is sigma squared: within three
  * standard errors of 10,000 draws. */
-static void noise_is_lognormal_around_the_truth(void **state)
+TEST(noise_is_lognormal_around_the_truth)
 {
-    (void)state;
     enum { DRAWS = 10000 };
     const struct estimates noisy = {.kind = ESTIMATES_NOISY, .factor = 2, .sigma = 0.5};
     double below = 0, squares = 0;
@@ -51,9 +45,8 @@ static void noise_is_lognormal_around_the_truth(void **state)
     assert_true(estimates_make(&exact, 1, 3, 0, 0) == 1);
 }
 
-static void limits_and_estimates_bound_each_other(void **state)
+TEST(limits_and_estimates_bound_each_other)
 {
-    (void)state;
     assert_true(estimate_limit.length(S(9), S(5), NULL) == S(9));
     assert_true(estimate_limit.length(TIME_NEVER, S(5), NULL) == S(5));
     assert_true(estimate_limit.length(TIME_NEVER, TIME_NEVER, NULL) == TIME_NEVER);
@@ -81,9 +74,8 @@ static uint32_t count_different(const struct run_log *a, const struct run_log *b
 
 /* Exact limits, perfect estimates, and perfect estimates that are believed before limits ten times too long, make the
  * same schedule; such limits, believed, another. */
-static void who_is_believed_makes_the_schedule(void **state)
+TEST(who_is_believed_makes_the_schedule)
 {
-    (void)state;
     enum { COUNT = 200 };
     struct random_jobs spec = {.count = COUNT,
                                .nodes = 6,
@@ -117,15 +109,4 @@ static void who_is_believed_makes_the_schedule(void **state)
     run_log_free(perfect);
     cluster_free(cluster);
     random_jobs_free(jobs);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_declared_stays),
-        cmocka_unit_test(noise_is_lognormal_around_the_truth),
-        cmocka_unit_test(limits_and_estimates_bound_each_other),
-        cmocka_unit_test(who_is_believed_makes_the_schedule),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 /* policies/explain.h and policies/state/waits.h: a hand-made case for each reason a job waits for, each thing that
  * keeps it off a node, and each shortfall. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/explain.h"
 #include "tests/support/sched_case.h"
@@ -63,9 +57,8 @@ static void fill_ten_nodes(struct sched_case *c)
     sched_node_changed(c->sched, DOWN, NODE_DOWN, 0);
 }
 
-static void test_every_node_has_its_reason(void **state)
+TEST(test_every_node_has_its_reason)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, sched_case_cluster(ten_nodes), queue_table_new(), SKIP_FIFO);
     fill_ten_nodes(&c);
@@ -96,9 +89,8 @@ static void test_every_node_has_its_reason(void **state)
 }
 
 /* A share fits no GPU although as much is free in all; an instance is missing where there is none of its profile. */
-static void test_shares_and_instances(void **state)
+TEST(test_shares_and_instances)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c,
                     sched_case_cluster("{'pools': [{'nodes': 1, 'gpus_per_node': 2, 'gpu_model': 'h100-80gb'}, "
@@ -150,17 +142,15 @@ static void check_one_domain(bool is_set)
     sched_case_close(&c);
 }
 
-static void test_one_domain_must_hold_it(void **state)
+TEST(test_one_domain_must_hold_it)
 {
-    (void)state;
     check_one_domain(false);
     check_one_domain(true);
 }
 
 /* Two of three groups are needed; the first fits, the second does not. */
-static void test_not_all_groups_are_needed(void **state)
+TEST(test_not_all_groups_are_needed)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(), SKIP_FIFO);
     const struct job_group more[] = {{.request = {.gpus = 1}, .count = 2, .min_count = 2},
@@ -181,9 +171,8 @@ static void test_not_all_groups_are_needed(void **state)
 /* ---- What is kept for somebody else ---- */
 
 /* A gang of two nodes waits for one of them; what has come already is kept from the next. */
-static void test_a_reservation_keeps_others_out(void **state)
+TEST(test_a_reservation_keeps_others_out)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(2, 4), queue_table_new(),
                     "{'order': ['priority'], 'blocking': 'skip', 'quota': 'none', "
@@ -208,9 +197,8 @@ static void test_a_reservation_keeps_others_out(void **state)
 }
 
 /* The head will start when the first has ended; the third would still run then. */
-static void test_a_forecast_keeps_others_out(void **state)
+TEST(test_a_forecast_keeps_others_out)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(),
                     "{'order': ['fifo'], 'blocking': 'strict', 'quota': 'none', 'backfill': {'policy': 'easy', "
@@ -242,9 +230,8 @@ static void test_a_forecast_keeps_others_out(void **state)
 }
 
 /* Between passes what was planned start in the last is not what it was: nothing is said to be kept. */
-static void test_an_old_forecast_keeps_nobody_out(void **state)
+TEST(test_an_old_forecast_keeps_nobody_out)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(),
                     "{'order': ['fifo'], 'backfill': {'policy': 'slurm', 'interval_s': 30, 'resolution_s': 0}}");
@@ -263,9 +250,8 @@ static void test_an_old_forecast_keeps_nobody_out(void **state)
 
 /* Under conservative backfill all that wait have a planned start; each is kept out by those of others, not by its own.
  */
-static void test_its_own_forecast_is_no_hindrance(void **state)
+TEST(test_its_own_forecast_is_no_hindrance)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(2, 4), queue_table_new(),
                     "{'order': ['fifo'], 'blocking': 'strict', 'quota': 'none', "
@@ -289,9 +275,8 @@ static void test_its_own_forecast_is_no_hindrance(void **state)
     sched_case_close(&c);
 }
 
-static void test_headroom_keeps_borrowers_out(void **state)
+TEST(test_headroom_keeps_borrowers_out)
 {
-    (void)state;
     struct sched_case c;
     struct queue_table *queues = queue_table_new();
     queue_id borrower = queue_table_add(queues, TEXT("org/borrower"), QUEUE_ROOT);
@@ -312,9 +297,8 @@ static void test_headroom_keeps_borrowers_out(void **state)
 }
 
 /* Guaranteed jobs stay in the cells of their queue. */
-static void test_cells_of_others(void **state)
+TEST(test_cells_of_others)
 {
-    (void)state;
     struct sched_case c;
     struct queue_table *queues = queue_table_new();
     for (int q = 0; q < 2; q++) {
@@ -338,9 +322,8 @@ static void test_cells_of_others(void **state)
 
 /* ---- Queues, turns and holds ---- */
 
-static void test_a_limit_is_told_with_its_queue(void **state)
+TEST(test_a_limit_is_told_with_its_queue)
 {
-    (void)state;
     struct sched_case c;
     struct queue_table *queues = queue_table_new();
     queue_id org = queue_table_add(queues, TEXT("org"), QUEUE_ROOT);
@@ -369,9 +352,8 @@ static void test_a_limit_is_told_with_its_queue(void **state)
 }
 
 /* What a plain quota forbids is told as that. */
-static void test_a_quota_is_told_as_such(void **state)
+TEST(test_a_quota_is_told_as_such)
 {
-    (void)state;
     struct sched_case c;
     struct queue_table *queues = queue_table_new();
     queue_id team = queue_table_add(queues, TEXT("team"), QUEUE_ROOT);
@@ -389,9 +371,8 @@ static void test_a_quota_is_told_as_such(void **state)
 }
 
 /* Too few GPUs at first, for whom the turn has not come then; both are counted, to the second. */
-static void test_resources_and_priority(void **state)
+TEST(test_resources_and_priority)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(2, 4), queue_table_new(), STRICT_FIFO);
     sched_case_submit(&c, sched_case_job(0, 2, 4, 50), 0);
@@ -419,9 +400,8 @@ static void test_resources_and_priority(void **state)
 }
 
 /* From the decision to the effect; waits after an eviction are added. */
-static void test_every_wait_counts(void **state)
+TEST(test_every_wait_counts)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(), SKIP_FIFO);
     sched_case_submit(&c, sched_case_job(0, 1, 4, 50), 0);
@@ -438,9 +418,8 @@ static void test_every_wait_counts(void **state)
     sched_case_close(&c);
 }
 
-static void test_holds(void **state)
+TEST(test_holds)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(), SKIP_FIFO);
     const struct job_after after = {0, AFTER_OK};
@@ -476,9 +455,8 @@ static void test_holds(void **state)
     sched_case_close(&c);
 }
 
-static void test_never_fits(void **state)
+TEST(test_never_fits)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(2, 4), queue_table_new(), SKIP_FIFO);
     sched_case_submit(&c, sched_case_job(0, 3, 4, 50), 0);
@@ -496,9 +474,8 @@ static void test_never_fits(void **state)
 }
 
 /* Nobody wants the times: why is known all the same. */
-static void test_times_can_be_left_out(void **state)
+TEST(test_times_can_be_left_out)
 {
-    (void)state;
     struct sched_case c;
     struct wait_times times;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(), SKIP_FIFO);
@@ -509,28 +486,4 @@ static void test_times_can_be_left_out(void **state)
     sched_case_explain(&c, 1, REASON_RESOURCES);
     assert_false(sched_waited(c.sched, 1, SECONDS(9), &times));
     sched_case_close(&c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_node_has_its_reason),
-        cmocka_unit_test(test_shares_and_instances),
-        cmocka_unit_test(test_one_domain_must_hold_it),
-        cmocka_unit_test(test_not_all_groups_are_needed),
-        cmocka_unit_test(test_a_reservation_keeps_others_out),
-        cmocka_unit_test(test_a_forecast_keeps_others_out),
-        cmocka_unit_test(test_an_old_forecast_keeps_nobody_out),
-        cmocka_unit_test(test_its_own_forecast_is_no_hindrance),
-        cmocka_unit_test(test_headroom_keeps_borrowers_out),
-        cmocka_unit_test(test_cells_of_others),
-        cmocka_unit_test(test_a_limit_is_told_with_its_queue),
-        cmocka_unit_test(test_a_quota_is_told_as_such),
-        cmocka_unit_test(test_resources_and_priority),
-        cmocka_unit_test(test_every_wait_counts),
-        cmocka_unit_test(test_holds),
-        cmocka_unit_test(test_never_fits),
-        cmocka_unit_test(test_times_can_be_left_out),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

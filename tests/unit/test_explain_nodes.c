@@ -1,12 +1,6 @@
 /* policies/explain.h and policies/state/waits.h: the smallest nodes and parts of GPUs, what has come for a claim, and
  * refusals. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/explain.h"
 #include "tests/support/sched_case.h"
@@ -21,9 +15,8 @@ static const char smallest_nodes[] =
 
 /* However GPUs are asked, one GPU of another model is a mismatch and none at all too few; CPUs alone are found
  * anywhere. */
-static void test_the_smallest_nodes(void **state)
+TEST(test_the_smallest_nodes)
 {
-    (void)state;
     static const struct request asks[] = {
         {.gpus = 1}, {.gpu_milli = 500}, {.gpu_memory_mib = 1024}, {.mig = MIG_3G + 1}, {.cpu_milli = 1}};
     struct sched_case c;
@@ -46,9 +39,8 @@ static void test_the_smallest_nodes(void **state)
 }
 
 /* All that has an instance is taken: less is free than it asks. */
-static void test_instances_are_busy(void **state)
+TEST(test_instances_are_busy)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, sched_case_cluster(smallest_nodes), queue_table_new(), SKIP_FIFO);
     for (job_id id = 0; id < 3; id++) {
@@ -65,9 +57,8 @@ static void test_instances_are_busy(void **state)
 
 /* A node counts with its GPUs as they are cut now: one that lost its instances is too small, one that got them is not,
  * and as many members fit an empty one as it has. */
-static void test_nodes_as_they_are_cut_now(void **state)
+TEST(test_nodes_as_they_are_cut_now)
 {
-    (void)state;
     static const char cluster[] =
         "{'pools': [{'name': 'was', 'nodes': 1, 'gpus_per_node': 1, 'gpu_model': 'h100-80gb', "
         "'gpus_layout': [['3g.40gb']]},{'name': 'is', 'nodes': 1, 'gpus_per_node': 1, 'gpu_model': 'h100-80gb', "
@@ -102,9 +93,8 @@ static void test_nodes_as_they_are_cut_now(void **state)
 
 /* Who lacks four instances where an empty GPU may be cut into seven lacks one node; where none may be, as many as that
  * lack one each. */
-static void test_nodes_short_where_gpus_are_cut(void **state)
+TEST(test_nodes_short_where_gpus_are_cut)
 {
-    (void)state;
     for (int recuts = 0; recuts < 2; recuts++) {
         struct sched_case c;
         sched_case_open(&c,
@@ -127,9 +117,8 @@ static void test_nodes_short_where_gpus_are_cut(void **state)
 }
 
 /* Whatever is free counts, on whichever GPU: the first is taken, of the others 0.8 are free. */
-static void test_parts_of_several_gpus(void **state)
+TEST(test_parts_of_several_gpus)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 3), queue_table_new(), SKIP_FIFO);
     for (uint32_t g = 0; g < 3; g++) {
@@ -164,9 +153,8 @@ static void test_parts_of_several_gpus(void **state)
 }
 
 /* Of the two nodes that job 2 claims one has come, whichever it is: that one is kept from job 3, the other is busy. */
-static void test_what_has_come_is_kept(void **state)
+TEST(test_what_has_come_is_kept)
 {
-    (void)state;
     for (node_id leaving = 0; leaving < 2; leaving++) {
         struct sched_case c;
         sched_case_open(&c, cluster_uniform_new(2, 4), queue_table_new(),
@@ -192,9 +180,8 @@ static void test_what_has_come_is_kept(void **state)
 }
 
 /* A gang within one rack that lost a member: only that rack will do, though the other is free. */
-static void test_the_rest_goes_where_the_first_are(void **state)
+TEST(test_the_rest_goes_where_the_first_are)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c,
                     sched_case_cluster("{'levels': ['rack', 'node'], 'pools': [{'nodes': 2, 'gpus_per_node': 4, "
@@ -221,9 +208,8 @@ static void test_the_rest_goes_where_the_first_are(void **state)
 }
 
 /* Who will be refused waits for that until it is told, from when it came. */
-static void test_a_refusal_is_waited_for(void **state)
+TEST(test_a_refusal_is_waited_for)
 {
-    (void)state;
     struct sched_case c;
     struct wait_times times;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(), SKIP_FIFO);
@@ -232,19 +218,4 @@ static void test_a_refusal_is_waited_for(void **state)
     assert_int_equal(times.mask, UINT32_C(1) << REASON_NEVER_FITS);
     assert_int_equal(times.of[REASON_NEVER_FITS], SECONDS(3));
     sched_case_close(&c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_smallest_nodes),
-        cmocka_unit_test(test_instances_are_busy),
-        cmocka_unit_test(test_nodes_as_they_are_cut_now),
-        cmocka_unit_test(test_nodes_short_where_gpus_are_cut),
-        cmocka_unit_test(test_parts_of_several_gpus),
-        cmocka_unit_test(test_what_has_come_is_kept),
-        cmocka_unit_test(test_the_rest_goes_where_the_first_are),
-        cmocka_unit_test(test_a_refusal_is_waited_for),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,11 @@
 /* tests/unit/test_export.c -- records exported as text: what each format holds of a record made by hand, and of a fake
  * run; and what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <jansson.h>
 #include <signal.h>
 
@@ -37,9 +31,8 @@ static struct error note_attempt(void *self, const struct attempt_row *row)
 }
 
 /* Attempts come up to the end of the job that follows, not further. */
-static void test_attempts_come_with_jobs(void **state)
+TEST(test_attempts_come_with_jobs)
 {
-    (void)state;
     struct buffer seen = {0};
     const struct record_sink sink = {.self = &seen, .on_job = note_job, .on_attempt = note_attempt};
     assert_false(error_is(record_read_together(made_hand(), &sink)));
@@ -49,9 +42,8 @@ static void test_attempts_come_with_jobs(void **state)
 
 /* ---- Batsim ---- */
 
-static void test_batsim(void **state)
+TEST(test_batsim)
 {
-    (void)state;
     struct buffer text = made_export("batsim", made_hand());
     assert_string_equal(
         buffer_c_string(&text),
@@ -69,9 +61,8 @@ static void test_batsim(void **state)
 }
 
 /* A record without its cluster, and queues with names that need quotes: a row per attempt and rejected job. */
-static void test_batsim_rows(void **state)
+TEST(test_batsim_rows)
 {
-    (void)state;
     struct buffer text = made_export("batsim", made_fake());
     struct text rest = {text.bytes, text.length}, line;
     size_t rejected = 0, started = 0;
@@ -140,9 +131,8 @@ static void slices_as_text(const struct export_request *request, struct buffer *
     buffer_release(&text);
 }
 
-static void test_perfetto(void **state)
+TEST(test_perfetto)
 {
-    (void)state;
     struct buffer text = {0};
     const struct export_request request = made_request(made_hand(), "export");
     slices_as_text(&request, &text);
@@ -161,9 +151,8 @@ static void test_perfetto(void **state)
 }
 
 /* What a slice says, and the flow of the gang from node to node. */
-static void test_perfetto_arguments(void **state)
+TEST(test_perfetto_arguments)
 {
-    (void)state;
     struct buffer text = made_export("perfetto", made_hand());
     static const char *const held[] = {
         "\"bind_id\":\"0x1000000\",\"flow_out\":true,\"args\":{\"job\":\"gang\",\"attempt\":0,\"gpus\":6,\"nodes\":2,"
@@ -182,9 +171,8 @@ static void test_perfetto_arguments(void **state)
     buffer_release(&text);
 }
 
-static void test_perfetto_cuts(void **state)
+TEST(test_perfetto_cuts)
 {
-    (void)state;
     struct buffer text = {0};
     struct export_request request = made_request(made_hand(), "export");
     request.node = "n0";
@@ -220,9 +208,8 @@ static int by_track(const void *a, const void *b)
 }
 
 /* The attempts of a fake run overlap on their GPUs, and yet slices on a track do not. */
-static void test_perfetto_tracks(void **state)
+TEST(test_perfetto_tracks)
 {
-    (void)state;
     struct buffer text = made_export("perfetto", made_fake());
     json_t *root, *event;
     const json_t *events = trace_events(&text, &root);
@@ -250,9 +237,8 @@ static void test_perfetto_tracks(void **state)
 
 /* ---- OpenMetrics ---- */
 
-static void test_openmetrics(void **state)
+TEST(test_openmetrics)
 {
-    (void)state;
     struct export_request request = made_request(made_hand(), "export");
     request.epoch = INT64_C(1767225600) * TIME_NS_PER_S;
     made_export_as("openmetrics", &request);
@@ -294,9 +280,8 @@ static const char *series_end(const char *line)
 
 /* Families and series stand in one piece each, the times of a series rise, names of counters end in _total, labels are
  * escaped, and the text ends with # EOF. */
-static void test_openmetrics_laws(void **state)
+TEST(test_openmetrics_laws)
 {
-    (void)state;
     struct buffer text = made_export("openmetrics", made_fake());
     struct names *families = names_new(), *series = names_new();
     struct text rest = {text.bytes, text.length}, line = {0};
@@ -353,9 +338,8 @@ static void assert_refused(const char *format, const struct export_request *requ
     error_release(&error);
 }
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
-    (void)state;
     struct export_request request = made_request(made_hand(), "export");
     assert_refused("sqllite", &request, ERROR_USAGE,
                    "error: there is no format 'sqllite' to export to\n  did you mean 'sqlite'?\n");
@@ -381,9 +365,8 @@ static void test_refusals(void **state)
 }
 
 /* A record that is damaged late: nothing appears. */
-static void test_damaged_record(void **state)
+TEST(test_damaged_record)
 {
-    (void)state;
     for (size_t f = 0; export_formats[f] != NULL; f++) {
         const char *record = made_hand();
         const bool is_folder = export_formats[f]->target == EXPORT_FOLDER;
@@ -401,9 +384,8 @@ static void test_damaged_record(void **state)
 }
 
 /* When the disk is full, the export fails with an error, and the file that was there before stays unchanged. */
-static void test_full_disk(void **state)
+TEST(test_full_disk)
 {
-    (void)state;
     struct rlimit before;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     signal(SIGXFSZ, SIG_IGN); /* as the tools do */
@@ -434,21 +416,4 @@ static void test_full_disk(void **state)
                    "  it is not a regular file, and this output is not written from start to end\n");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_attempts_come_with_jobs),
-        cmocka_unit_test(test_batsim),
-        cmocka_unit_test(test_batsim_rows),
-        cmocka_unit_test(test_perfetto),
-        cmocka_unit_test(test_perfetto_arguments),
-        cmocka_unit_test(test_perfetto_cuts),
-        cmocka_unit_test(test_perfetto_tracks),
-        cmocka_unit_test(test_openmetrics),
-        cmocka_unit_test(test_openmetrics_laws),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_damaged_record),
-        cmocka_unit_test(test_full_disk),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+TEST_GROUP(scratch_make, scratch_remove)

@@ -1,11 +1,5 @@
 /* tests/unit/test_export_parts.c -- what the exports are made of: placements, tracks, attempts kept by job. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/mem.h"
 #include "reports/export/lives.h"
@@ -41,9 +35,8 @@ static void assert_placement(const char *text, bool has_gpus, const char *expect
     buffer_release(&got);
 }
 
-static void test_placements(void **state)
+TEST(test_placements)
 {
-    (void)state;
     assert_placement("", true, "");
     assert_placement("n7:0", true, "n7/1/1000 ");
     assert_placement("n[7-9]:0-3,6,8-15", true, "n7/ff4f/1000 n8/ff4f/1000 n9/ff4f/1000 ");
@@ -57,9 +50,8 @@ static void test_placements(void **state)
     assert_placement("host:3", false, "host:3/0/1000 ");
 }
 
-static void test_bad_placements(void **state)
+TEST(test_bad_placements)
 {
-    (void)state;
     static const char *const bad[] = {"n1", "n1:", "n1:16", "n1:3-1", "n1:a", ":0", "n1:0,", "n1:0-", "n1:0@2000"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_placement(bad[i], true, "bad");
@@ -96,9 +88,8 @@ static size_t depth(const struct interval *intervals, size_t count)
 }
 
 /* Nothing overlaps on a track, and there are no more tracks than the depth. */
-static void test_tracks_are_few(void **state)
+TEST(test_tracks_are_few)
 {
-    (void)state;
     enum { COUNT = 60, ROUNDS = 300 };
     for (uint64_t seed = 1; seed <= ROUNDS; seed++) {
         struct interval intervals[COUNT];
@@ -122,9 +113,8 @@ static void test_tracks_are_few(void **state)
     }
 }
 
-static void test_whole_gpu_has_first_track(void **state)
+TEST(test_whole_gpu_has_first_track)
 {
-    (void)state;
     struct tracks *tracks = tracks_new();
     assert_int_equal(tracks_take(tracks, 0, 0, false, 0, 4)->lane, 0);
     assert_int_equal(tracks_take(tracks, 0, 0, false, 1, 5)->lane, 1);
@@ -138,9 +128,8 @@ static void test_whole_gpu_has_first_track(void **state)
 
 /* ---- attempts by job ---- */
 
-static void test_lives(void **state)
+TEST(test_lives)
 {
-    (void)state;
     enum { JOBS = 5000, ATTEMPTS = 3 };
     struct lives *lives = lives_new();
     char placement[] = "n0:0";
@@ -193,9 +182,8 @@ static struct job_row job_at(const char *queue, time_ns submit, time_ns start, t
                             .lost_gpu_ns = TIME_NS_PER_S};
 }
 
-static void test_series(void **state)
+TEST(test_series)
 {
-    (void)state;
     const time_ns hour = 3600 * TIME_NS_PER_S;
     struct series *series = series_new(3 * hour + 1);
     const struct job_row jobs[] = {made_row(job_at("a", 0, hour, 2 * hour)),
@@ -223,9 +211,8 @@ static void test_series(void **state)
 }
 
 /* A run of any length has a bounded number of points, the last one at its end. */
-static void test_series_points_are_bounded(void **state)
+TEST(test_series_points_are_bounded)
 {
-    (void)state;
     const time_ns hour = 3600 * TIME_NS_PER_S;
     static const struct {
         int64_t hours;
@@ -237,18 +224,4 @@ static void test_series_points_are_bounded(void **state)
         assert_int_equal(series_time(series, series_points(series) - 1), cases[i].hours * hour);
         series_free(series);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_placements),
-        cmocka_unit_test(test_bad_placements),
-        cmocka_unit_test(test_tracks_are_few),
-        cmocka_unit_test(test_whole_gpu_has_first_track),
-        cmocka_unit_test(test_lives),
-        cmocka_unit_test(test_series),
-        cmocka_unit_test(test_series_points_are_bounded),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,5 @@
 /* tests/unit/test_export_tables.c -- records exported as tables: CSV files and SQLite. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <sqlite3.h>
 
 #include "base/input.h"
@@ -44,9 +37,8 @@ static size_t count_lines(const char *name)
 }
 
 /* The files of the record come back byte for byte, whatever the names in them. */
-static void test_csv(void **state)
+TEST(test_csv)
 {
-    (void)state;
     const struct export_request request = made_request(made_fake(), "csv");
     made_export_as("csv", &request);
     static const char *const files[][2] = {{"fake/jobs.csv.zst", "csv/jobs.csv"},
@@ -62,9 +54,8 @@ static void test_csv(void **state)
     assert_int_equal(scratch_count("csv"), TABLE_COUNT);
 }
 
-static void test_csv_of_lists(void **state)
+TEST(test_csv_of_lists)
 {
-    (void)state;
     const struct export_request request = made_request(made_hand(), "csv");
     made_export_as("csv", &request);
     struct buffer waits = scratch_read("csv/wait_by_reason.csv"), placement = scratch_read("csv/placement.csv");
@@ -108,9 +99,8 @@ static void assert_rows(sqlite3 *database, const char *sql, const char *expected
     buffer_release(&got);
 }
 
-static void test_sqlite(void **state)
+TEST(test_sqlite)
 {
-    (void)state;
     const struct export_request request = made_request(made_hand(), "export");
     made_export_as("sqlite", &request);
     sqlite3 *database = open_database("export");
@@ -154,9 +144,8 @@ static double number(sqlite3 *database, const char *sql)
 }
 
 /* Sums from SQL are the metrics of the run. */
-static void test_sqlite_sums(void **state)
+TEST(test_sqlite_sums)
 {
-    (void)state;
     const char *record = made_fake();
     const struct export_request request = made_request(record, "export");
     struct metrics *metrics = metrics_new();
@@ -196,13 +185,4 @@ static void test_sqlite_sums(void **state)
     metrics_free(metrics);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_csv),
-        cmocka_unit_test(test_csv_of_lists),
-        cmocka_unit_test(test_sqlite),
-        cmocka_unit_test(test_sqlite_sums),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+TEST_GROUP(scratch_make, scratch_remove)

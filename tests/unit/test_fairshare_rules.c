@@ -1,11 +1,6 @@
 /* fairshare: every key of its order, its limits, both ways to take back and the saturation test, on small cases that
  * were worked out by hand.  Where a key decides, the keys behind it say the opposite. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/queues/queues.h"
 #include "policies/quota/quota_config.h"
@@ -101,9 +96,8 @@ static bool is_taken_first(struct fixture *f, queue_id a, const int64_t *unit_a,
 }
 
 /* Above its share in all resources goes last, whatever its priority; in two of three is not enough. */
-static void test_over_utilised(void **state)
+TEST(test_over_utilised)
 {
-    (void)state;
     struct fixture f;
     setup(&f);
     queue_id a = add(&f, "a", 0, 1), b = add(&f, "b", 0, 1);
@@ -119,9 +113,8 @@ static void test_over_utilised(void **state)
     teardown(&f);
 }
 
-static void test_starved_with_job(void **state)
+TEST(test_starved_with_job)
 {
-    (void)state;
     struct fixture f;
     setup(&f);
     queue_id a = add(&f, "a", 0, 2), b = add(&f, "b", 0, 2);
@@ -137,9 +130,8 @@ static void test_starved_with_job(void **state)
     teardown(&f);
 }
 
-static void test_priority(void **state)
+TEST(test_priority)
 {
-    (void)state;
     struct fixture f;
     setup(&f);
     queue_id a = add(&f, "a", 0, 4), b = add(&f, "b", 0, 4);
@@ -151,9 +143,8 @@ static void test_priority(void **state)
 }
 
 /* Nothing is due to a, 0.001 GPUs to b: b's share with the job would be 3000 times that, a's counts 1000. */
-static void test_undue(void **state)
+TEST(test_undue)
 {
-    (void)state;
     struct fixture f;
     setup(&f);
     queue_id a = add(&f, "a", 0, 0), b = add(&f, "b", 0, 0);
@@ -176,9 +167,8 @@ static void test_undue(void **state)
 }
 
 /* With the job: cores rule in a (6/8), GPUs in b (2/4); without a bound on cores, GPUs in both (1/4, 2/4). */
-static void test_dominant_share(void **state)
+TEST(test_dominant_share)
 {
-    (void)state;
     struct fixture f;
     setup(&f);
     queue_id a = add(&f, "a", 0, 4), b = add(&f, "b", 0, 4);
@@ -196,9 +186,8 @@ static void test_dominant_share(void **state)
 }
 
 /* 1 + 2 of 4 against 2 + 1 of 4: who holds less goes first, though it is younger. */
-static void test_dominant_share_without_job(void **state)
+TEST(test_dominant_share_without_job)
 {
-    (void)state;
     struct fixture f;
     setup(&f);
     queue_id b = add(&f, "b", 0, 4), a = add(&f, "a", 0, 4);
@@ -209,9 +198,8 @@ static void test_dominant_share_without_job(void **state)
     teardown(&f);
 }
 
-static void test_smaller_allocatable_then_older(void **state)
+TEST(test_smaller_allocatable_then_older)
 {
-    (void)state;
     struct fixture f;
     setup(&f);
     queue_id c = add(&f, "c", 0, 2), b = add(&f, "b", 0, 4), a = add(&f, "a", 0, 2);
@@ -229,9 +217,8 @@ static void test_smaller_allocatable_then_older(void **state)
 }
 
 /* Due 3 each: from who holds most; of equal queues from the younger; a unit counts as held. */
-static void test_victims(void **state)
+TEST(test_victims)
 {
-    (void)state;
     struct fixture f;
     setup(&f);
     queue_id a = add(&f, "a", 0, 3), b = add(&f, "b", 0, 3);
@@ -248,9 +235,8 @@ static void test_victims(void **state)
 }
 
 /* Above its share in all resources even without the unit comes before a larger holder who would fall below its own. */
-static void test_victims_of_the_over_utilised(void **state)
+TEST(test_victims_of_the_over_utilised)
 {
-    (void)state;
     struct fixture f;
     setup(&f);
     queue_id a = add(&f, "a", 0, 3), b = add(&f, "b", 0, 3);
@@ -269,9 +255,8 @@ static queue_id forbids(struct fixture *f, queue_id q, const int64_t *ask)
     return queue_tree_forbids(&f->tree, q, ask);
 }
 
-static void test_limits(void **state)
+TEST(test_limits)
 {
-    (void)state;
     struct fixture f;
     setup(&f);
     queue_id org = add(&f, "org", 0, 0), a = add(&f, "a", org, 0), b = add(&f, "b", org, 0);
@@ -292,9 +277,8 @@ static void test_limits(void **state)
     teardown(&f);
 }
 
-static void test_firm_needs_quota(void **state)
+TEST(test_firm_needs_quota)
 {
-    (void)state;
     struct fixture f;
     setup(&f);
     queue_id org = add(&f, "org", 0, 3), a = add(&f, "a", org, 2), b = add(&f, "b", org, 2);
@@ -318,9 +302,8 @@ static bool may_reclaim(struct fixture *f, queue_id q, const int64_t *ask)
 }
 
 /* a: deserves 2, its share is 5 of 10; within the share it may reclaim, firmly only what it deserves. */
-static void test_may_reclaim(void **state)
+TEST(test_may_reclaim)
 {
-    (void)state;
     struct fixture f;
     setup(&f);
     queue_id a = add(&f, "a", 0, 2), b = add(&f, "b", 0, 2);
@@ -346,9 +329,8 @@ static bool may_take(struct fixture *f, queue_id preemptor, const int64_t *ask, 
 }
 
 /* Between a of `one` and c of `two` the organisations count: one is above its share, though a is not. */
-static void test_maintain_fair_share(void **state)
+TEST(test_maintain_fair_share)
 {
-    (void)state;
     struct fixture f;
     setup(&f);
     queue_id one = add(&f, "one", 0, 4), two = add(&f, "two", 0, 0);
@@ -365,9 +347,8 @@ static void test_maintain_fair_share(void **state)
 }
 
 /* one: deserves 2, its share is 6, it holds 5.  two: deserves 4 and asks no more. */
-static void test_guarantee_deserved(void **state)
+TEST(test_guarantee_deserved)
 {
-    (void)state;
     struct fixture f;
     setup(&f);
     queue_id one = add(&f, "one", 0, 2), two = add(&f, "two", 0, 4);
@@ -395,9 +376,8 @@ static bool is_valid(struct fixture *f, queue_id preemptor, const int64_t *ask, 
 }
 
 /* Shares of 4 each. */
-static void test_saturation(void **state)
+TEST(test_saturation)
 {
-    (void)state;
     struct fixture f;
     setup(&f);
     queue_id a = add(&f, "a", 0, 4), b = add(&f, "b", 0, 4), c = add(&f, "c", 0, 0);
@@ -423,9 +403,8 @@ static void test_saturation(void **state)
 }
 
 /* one{a, b} and two{c}: a against b as siblings, a against c through their organisations. */
-static void test_saturation_up_the_tree(void **state)
+TEST(test_saturation_up_the_tree)
 {
-    (void)state;
     struct fixture f;
     setup(&f);
     queue_id one = add(&f, "one", 0, 6), two = add(&f, "two", 0, 2);
@@ -441,9 +420,8 @@ static void test_saturation_up_the_tree(void **state)
     teardown(&f);
 }
 
-static void test_firm_gainer_stays_within_quota(void **state)
+TEST(test_firm_gainer_stays_within_quota)
 {
-    (void)state;
     struct fixture f;
     setup(&f);
     queue_id org = add(&f, "org", 0, 3), a = add(&f, "a", org, 4), b = add(&f, "b", 0, 7);
@@ -458,9 +436,8 @@ static void test_firm_gainer_stays_within_quota(void **state)
 }
 
 /* Steps of a minute; b holds half of the cluster from second 90 on, with a half-life of a minute. */
-static void test_usage_steps(void **state)
+TEST(test_usage_steps)
 {
-    (void)state;
     struct fixture f;
     time_ns next;
     setup(&f);
@@ -501,9 +478,8 @@ static void test_usage_steps(void **state)
 }
 
 /* A window of 5600 s has buckets of 100 s; of what is used evenly the halves of one leave it just as they should. */
-static void test_usage_window(void **state)
+TEST(test_usage_window)
 {
-    (void)state;
     struct fixture f;
     time_ns next;
     setup(&f);
@@ -529,9 +505,8 @@ static void test_usage_window(void **state)
 }
 
 /* With neither window nor half-life the past stands as it was told; with no usage weight there is none. */
-static void test_usage_without_decay(void **state)
+TEST(test_usage_without_decay)
 {
-    (void)state;
     struct fixture f;
     time_ns next;
     setup(&f);
@@ -551,31 +526,4 @@ static void test_usage_without_decay(void **state)
     assert_int_equal(next, TIME_NEVER);
     assert_int_equal(usage_ppm(&f.tree, a, RESOURCE_GPU), 0);
     teardown(&f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_over_utilised),
-        cmocka_unit_test(test_starved_with_job),
-        cmocka_unit_test(test_priority),
-        cmocka_unit_test(test_undue),
-        cmocka_unit_test(test_dominant_share),
-        cmocka_unit_test(test_dominant_share_without_job),
-        cmocka_unit_test(test_smaller_allocatable_then_older),
-        cmocka_unit_test(test_victims),
-        cmocka_unit_test(test_victims_of_the_over_utilised),
-        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_firm_needs_quota),
-        cmocka_unit_test(test_may_reclaim),
-        cmocka_unit_test(test_maintain_fair_share),
-        cmocka_unit_test(test_guarantee_deserved),
-        cmocka_unit_test(test_saturation),
-        cmocka_unit_test(test_saturation_up_the_tree),
-        cmocka_unit_test(test_firm_gainer_stays_within_quota),
-        cmocka_unit_test(test_usage_steps),
-        cmocka_unit_test(test_usage_window),
-        cmocka_unit_test(test_usage_without_decay),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

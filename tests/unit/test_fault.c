@@ -1,22 +1,17 @@
 /* When faults strike, and whom. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "sim/job/fault.h"
 
 #define HOUR (3600 * TIME_NS_PER_S)
 
 /* A Poisson process: numbers and causes within five standard deviations over 20,000 jobs of 100 hours. */
-static void rates_are_kept(void **state)
+TEST(rates_are_kept)
 {
     const struct fault_rates rates = {{[FAULT_OUT_OF_MEMORY] = 0.01, [FAULT_FATAL] = 0.03}};
     uint64_t count[FAULT_CAUSE_COUNT] = {0}, none = 0;
-    (void)state;
     enum { JOBS = 20000 };
     for (job_id job = 0; job < JOBS; job++) {
         struct fault fault = {0};
@@ -35,11 +30,10 @@ static void rates_are_kept(void **state)
 }
 
 /* They follow from seed and job alone. */
-static void the_same_job_has_the_same_faults(void **state)
+TEST(the_same_job_has_the_same_faults)
 {
     const struct fault_rates rates = {{0.1, 0.2, 0.3}};
     struct fault one = {0}, same = {0}, other_job = {0}, other_seed = {0};
-    (void)state;
     fault_next(&rates, 1, 5, &one);
     fault_next(&rates, 1, 5, &same);
     fault_next(&rates, 1, 6, &other_job);
@@ -51,18 +45,9 @@ static void the_same_job_has_the_same_faults(void **state)
 }
 
 /* So rare that it is beyond simulated time. */
-static void a_fault_may_never_come(void **state)
+TEST(a_fault_may_never_come)
 {
     struct fault fault = {0};
-    (void)state;
     fault_next(&(struct fault_rates){{[FAULT_FATAL] = 1e-30}}, 1, 1, &fault);
     assert_true(fault.at == TIME_NEVER);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rates_are_kept),
-                                       cmocka_unit_test(the_same_job_has_the_same_faults),
-                                       cmocka_unit_test(a_fault_may_never_come)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

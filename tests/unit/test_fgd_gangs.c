@@ -1,10 +1,5 @@
 /* Gangs of unlike members under fgd: what is known of the jobs that usually come keeps none off an empty cluster. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/sched_case.h"
 
@@ -29,9 +24,8 @@ static void open_where_h100s_are_usual(struct sched_case *c)
 }
 
 /* Whole H100s are spared: who may stand on either model goes to the A100s. */
-static void like_members_spare_what_is_usual(void **state)
+TEST(like_members_spare_what_is_usual)
 {
-    (void)state;
     struct sched_case c;
     struct job job = sched_case_job(0, 1, 1, 50);
     job.first = either;
@@ -45,9 +39,8 @@ static void like_members_spare_what_is_usual(void **state)
 }
 
 /* There they would be in the way of the other member, for ever. */
-static void unlike_members_start_all_the_same(void **state)
+TEST(unlike_members_start_all_the_same)
 {
-    (void)state;
     struct sched_case c;
     struct job job = sched_case_job(0, 1, 1, 50);
     struct job_group second = narrow;
@@ -63,13 +56,4 @@ static void unlike_members_start_all_the_same(void **state)
         assert_int_equal(piece->node, piece->group);
     }
     sched_case_close(&c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(like_members_spare_what_is_usual),
-        cmocka_unit_test(unlike_members_start_all_the_same),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,8 @@
 /* The order in which jobs of a trace fill a cluster, and what becomes of their times; workloads/readers/fill.h. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/mem.h"
 #include "tests/support/trace_case.h"
@@ -32,9 +26,8 @@ static const struct workload_spec native = {.format = "native", .fill = {.load =
 
 static const int64_t mixed_milli[] = {0, 2000, 0, 250, 500, 4000}; /* by trace_id */
 
-static void test_each_job_once_then_any(void **state)
+TEST(test_each_job_once_then_any)
 {
-    (void)state;
     struct cluster *cluster = cluster_uniform_new(2, 4);
     struct trace_case read = trace_case_read(MIXED, &native, cluster);
     unsigned seen = 0;
@@ -64,9 +57,8 @@ static void test_each_job_once_then_any(void **state)
     cluster_free(cluster);
 }
 
-static void test_a_trace_without_fill_is_not_filling(void **state)
+TEST(test_a_trace_without_fill_is_not_filling)
 {
-    (void)state;
     struct workload_spec spec = {.format = "native"};
     struct trace_case read = trace_case_read(MIXED, &spec, NULL);
     assert_false(read.facts.is_filling);
@@ -74,9 +66,8 @@ static void test_a_trace_without_fill_is_not_filling(void **state)
     trace_case_release(&read);
 }
 
-static void test_intervals(void **state)
+TEST(test_intervals)
 {
-    (void)state;
     struct cluster *cluster = cluster_uniform_new(1, 2);
     struct workload_spec spec = native;
     spec.fill.interval = 1500 * TIME_NS_PER_MS;
@@ -91,9 +82,8 @@ static void test_intervals(void **state)
     cluster_free(cluster);
 }
 
-static void test_a_trace_that_asks_more_is_cut(void **state)
+TEST(test_a_trace_that_asks_more_is_cut)
 {
-    (void)state;
     struct cluster *cluster = cluster_uniform_new(1, 2);
     struct trace_case read = trace_case_read(
         "job_id,submit_s,duration_s,gpus\n1,0,7,1\n2,0,7,1\n3,0,7,1\n4,0,7,1\n5,0,7,1\n", &native, cluster);
@@ -107,9 +97,8 @@ static void test_a_trace_that_asks_more_is_cut(void **state)
 }
 
 /* 1.3 x 3 is above 3.9 in binary, and 39 jobs of a tenth reach it all the same. */
-static void test_decimal_loads_ask_for_no_further_job(void **state)
+TEST(test_decimal_loads_ask_for_no_further_job)
 {
-    (void)state;
     struct cluster *cluster = cluster_uniform_new(1, 3);
     struct workload_spec spec = native;
     spec.fill.load = 1.3;
@@ -122,9 +111,8 @@ static void test_decimal_loads_ask_for_no_further_job(void **state)
 }
 
 /* Memory counts by its share of the GPU, not as a whole one. */
-static void test_pieces_count_by_the_cluster(void **state)
+TEST(test_pieces_count_by_the_cluster)
 {
-    (void)state;
     struct cluster *cluster = cluster_uniform_new(1, 1);
     char text[128];
     snprintf(text, sizeof text, "job_id,submit_s,duration_s,gpus,gpu_memory_gb\n1,0,1,1,%u\n",
@@ -135,9 +123,8 @@ static void test_pieces_count_by_the_cluster(void **state)
     cluster_free(cluster);
 }
 
-static void test_pods_without_times(void **state)
+TEST(test_pods_without_times)
 {
-    (void)state;
     struct cluster *cluster = cluster_uniform_new(1, 2);
     struct workload_spec spec = native;
     spec.format = "openb";
@@ -150,9 +137,8 @@ static void test_pods_without_times(void **state)
 }
 
 /* Longer than what is kept of traces that are replayed. */
-static void test_long_traces_are_held(void **state)
+TEST(test_long_traces_are_held)
 {
-    (void)state;
     enum { JOBS = 265000 };
     char path[] = "/tmp/fill-XXXXXX";
     FILE *file = fdopen(mkstemp(path), "w");
@@ -173,9 +159,8 @@ static void test_long_traces_are_held(void **state)
     cluster_free(cluster);
 }
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
-    (void)state;
     struct cluster *cluster = cluster_uniform_new(1, 2), *bare = cluster_uniform_new(1, 0);
     struct workload_spec spec = native;
     const char *cpus = "job_id,submit_s,duration_s,gpus,cpus\n1,0,7,0,4\n2,0,7,0,8\n",
@@ -220,9 +205,8 @@ static unsigned order_of(const struct held *held, const struct cluster *cluster,
 
 /* Two jobs more than the trace has: 6 orders of the three, and 9 of what follows, each 1/54 of the seeds.  Chi square
  * of 53 degrees of freedom is below 90.6 but once in 1,000; seeds are fixed. */
-static void test_all_orders_are_equally_likely(void **state)
+TEST(test_all_orders_are_equally_likely)
 {
-    (void)state;
     enum { ORDERS = 243, POSSIBLE = 54 };
     struct cluster *cluster = cluster_uniform_new(1, 5);
     struct held held = {0};
@@ -245,9 +229,8 @@ static void test_all_orders_are_equally_likely(void **state)
     cluster_free(cluster);
 }
 
-static void test_the_seed_says_the_order(void **state)
+TEST(test_the_seed_says_the_order)
 {
-    (void)state;
     struct cluster *cluster = cluster_uniform_new(1, 16);
     struct held held = {0};
     hold_jobs(&held);
@@ -257,22 +240,4 @@ static void test_the_seed_says_the_order(void **state)
     assert_int_equal(order_of(&held, cluster, 0.5, 7), order_of(&held, cluster, 1, 7) / 6561); /* 3 to the power of 8 */
     held_release(&held);
     cluster_free(cluster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_job_once_then_any),
-        cmocka_unit_test(test_a_trace_without_fill_is_not_filling),
-        cmocka_unit_test(test_intervals),
-        cmocka_unit_test(test_a_trace_that_asks_more_is_cut),
-        cmocka_unit_test(test_decimal_loads_ask_for_no_further_job),
-        cmocka_unit_test(test_pieces_count_by_the_cluster),
-        cmocka_unit_test(test_pods_without_times),
-        cmocka_unit_test(test_long_traces_are_held),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_all_orders_are_equally_likely),
-        cmocka_unit_test(test_the_seed_says_the_order),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* workloads/fit/fit.h: what is fitted to jobs of a known model is that model. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <math.h>
 
 #include "base/names.h"
@@ -66,14 +61,13 @@ static void assert_about(const char *what, double is, double wanted, double most
         fail_msg("%s is %g, not %g +- %g", what, is, wanted, most);
 }
 
-static void test_a_known_model_comes_back(void **state)
+TEST(test_a_known_model_comes_back)
 {
     struct arena arena = {0};
     struct fit_jobs jobs = jobs_of(truth_text, UINT64_MAX);
     const struct fit_plan plan = {.run = TIME_NEVER};
     const struct load_stream *is = &fit_model(&jobs, &plan, &arena)->streams[0];
     const struct load_arrivals_plan *arrivals = &is->arrivals;
-    (void)state;
     assert_about("the rate", arrivals->jobs_per_day, 2000, 1);
     assert_int_equal(arrivals->day_count, DAYS);
     for (uint32_t d = 0; d < DAYS; d++)
@@ -96,7 +90,7 @@ static void test_a_known_model_comes_back(void **state)
 }
 
 /* Shares by kind are those of the jobs, without rounding, and means and medians are theirs. */
-static void test_kinds_are_those_of_the_jobs(void **state)
+TEST(test_kinds_are_those_of_the_jobs)
 {
     struct arena arena = {0};
     struct fit_jobs jobs = jobs_of(truth_text, UINT64_MAX);
@@ -104,7 +98,6 @@ static void test_kinds_are_those_of_the_jobs(void **state)
     const struct load_model *model = fit_model(&jobs, &plan, &arena);
     const struct load_stream *is = &model->streams[0];
     double weights = 0;
-    (void)state;
     assert_int_equal(is->kind_count, 4);
     for (uint32_t k = 0; k < is->kind_count; k++) {
         double sum = 0, count = 0;
@@ -124,13 +117,12 @@ static void test_kinds_are_those_of_the_jobs(void **state)
     arena_release(&arena);
 }
 
-static void test_without_days_the_week_is_fitted(void **state)
+TEST(test_without_days_the_week_is_fitted)
 {
     struct arena arena = {0};
     struct fit_jobs jobs = jobs_of(truth_text, UINT64_MAX);
     const struct fit_plan plan = {.run = TIME_NEVER, .has_no_days = true};
     const struct load_arrivals_plan *is = &fit_model(&jobs, &plan, &arena)->streams[0].arrivals;
-    (void)state;
     assert_int_equal(is->day_count, 0);
     assert_int_equal(is->cycle_count, 168);
     assert_about("the rate", is->jobs_per_day, 2000, 60);
@@ -139,14 +131,13 @@ static void test_without_days_the_week_is_fitted(void **state)
     arena_release(&arena);
 }
 
-static void test_too_little_is_told(void **state)
+TEST(test_too_little_is_told)
 {
     struct arena arena = {0};
     struct fit_job two[2] = {{.run_time_s = 5, .gpu_milli = 1000, .nodes = 1, .user = NAMES_NONE},
                              {.run_time_s = 9, .gpu_milli = 1000, .nodes = 1, .user = NAMES_NONE}};
     struct fit_jobs jobs = {.jobs = two, .count = 1};
     const struct fit_plan plan = {.run = TIME_NEVER};
-    (void)state;
     assert_null(fit_model(&jobs, &plan, &arena));
     jobs.count = 2;
     assert_null(fit_model(&jobs, &plan, &arena)); /* at one time */
@@ -155,15 +146,4 @@ static void test_too_little_is_told(void **state)
     assert_non_null(model);
     assert_about("the mean run time of two", load_model_moments(model).run_time_s, 7, 0.01);
     arena_release(&arena);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_known_model_comes_back),
-        cmocka_unit_test(test_kinds_are_those_of_the_jobs),
-        cmocka_unit_test(test_without_days_the_week_is_fitted),
-        cmocka_unit_test(test_too_little_is_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* tests/unit/test_folder.c -- a folder that one process at a time writes: who is refused, and what is removed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -65,9 +60,8 @@ static const char *temp_of(pid_t process, int number)
 
 /* ---- the hold ---- */
 
-static void one_holds_it_at_a_time(void **state)
+TEST_WITH(one_holds_it_at_a_time, NULL, clean)
 {
-    (void)state;
     struct folder *folder = open_good("a/b"); /* with its parents */
     assert_true(scratch_exists("a/b"));
     assert_int_equal(scratch_count("a/b"), 0); /* the hold is no file */
@@ -81,9 +75,8 @@ static void one_holds_it_at_a_time(void **state)
     folder_close(&folder);
 }
 
-static void the_hold_ends_with_the_process(void **state)
+TEST_WITH(the_hold_ends_with_the_process, NULL, clean)
 {
-    (void)state;
     int status;
     const pid_t child = fork();
     assert_true(child >= 0);
@@ -98,9 +91,8 @@ static void the_hold_ends_with_the_process(void **state)
     folder_close(&folder);
 }
 
-static void a_link_means_its_folder(void **state)
+TEST_WITH(a_link_means_its_folder, NULL, clean)
 {
-    (void)state;
     struct folder *folder = open_good("a");
     assert_int_equal(symlink("a", scratch_path("link")), 0);
     refuse("link", "another run is writing it");
@@ -112,9 +104,8 @@ static void a_link_means_its_folder(void **state)
 
 /* ---- what is removed ---- */
 
-static void names_of_dead_processes_are_known(void **state)
+TEST_WITH(names_of_dead_processes_are_known, NULL, clean)
 {
-    (void)state;
     const char *name = strrchr(temp_of(dead_process(), 3), '/') + 1;
     assert_true(folder_is_of_dead(name));
     name = strrchr(temp_of(getpid(), 3), '/') + 1;
@@ -131,9 +122,8 @@ static void names_of_dead_processes_are_known(void **state)
             fail_msg("'%s' is taken for the name of a dead process", others[i]);
 }
 
-static void what_dead_processes_left_is_removed_and_nothing_else(void **state)
+TEST_WITH(what_dead_processes_left_is_removed_and_nothing_else, NULL, clean)
 {
-    (void)state;
     const pid_t dead = dead_process();
     assert_int_equal(mkdir(scratch_path("a"), 0755), 0);
     scratch_write("a/result.json", "old", 3);
@@ -157,9 +147,8 @@ static void what_dead_processes_left_is_removed_and_nothing_else(void **state)
     close(file);
 }
 
-static void a_file_is_removed_and_a_link_is_not_followed(void **state)
+TEST_WITH(a_file_is_removed_and_a_link_is_not_followed, NULL, clean)
 {
-    (void)state;
     struct folder *folder = open_good("a");
     scratch_write("target", "mine", 4);
     scratch_write("a/result.json", "old", 3);
@@ -178,15 +167,4 @@ static void a_file_is_removed_and_a_link_is_not_followed(void **state)
     folder_close(&folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(one_holds_it_at_a_time, clean),
-        cmocka_unit_test_teardown(the_hold_ends_with_the_process, clean),
-        cmocka_unit_test_teardown(a_link_means_its_folder, clean),
-        cmocka_unit_test_teardown(names_of_dead_processes_are_known, clean),
-        cmocka_unit_test_teardown(what_dead_processes_left_is_removed_and_nothing_else, clean),
-        cmocka_unit_test_teardown(a_file_is_removed_and_a_link_is_not_followed, clean),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+TEST_GROUP(scratch_make, scratch_remove)

@@ -1,12 +1,8 @@
 /* policies/jobs/fragmentation.h and typical.h -- what is of no use to whom, by hand, and which jobs are learned to be
  * typical. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/jobs/request_class.h"
 #include "policies/policy_config.h"
@@ -32,7 +28,7 @@ static struct ledger *used_node_new(const struct cluster *cluster)
     return ledger;
 }
 
-static void each_kind_by_hand(void **state)
+TEST(each_kind_by_hand)
 {
     static const struct {
         const struct request *request;
@@ -45,7 +41,6 @@ static void each_kind_by_hand(void **state)
         {&elsewhere, 2000}, /* another model */
         {&greedy, 2000},    /* CPUs are short */
     };
-    (void)state;
     struct cluster *cluster = cluster_uniform_new(1, 4);
     struct ledger *ledger = used_node_new(cluster);
     const struct idle_view view = idle_view_of(ledger, 0);
@@ -71,9 +66,8 @@ static void submit(struct typical_book *book, struct ledger *ledger, struct requ
 }
 
 /* Of 100 members 60, 36 and 4: the first two are more than 95 %. */
-static void most_of_those_that_came_are_typical(void **state)
+TEST(most_of_those_that_came_are_typical)
 {
-    (void)state;
     struct cluster *cluster = cluster_uniform_new(2, 4);
     struct ledger *ledger = ledger_new(cluster);
     struct typical_book book = {.is_used = true};
@@ -124,17 +118,8 @@ static node_id chosen_node(bool is_told)
     return node;
 }
 
-static void what_is_told_counts_and_not_what_comes(void **state)
+TEST(what_is_told_counts_and_not_what_comes)
 {
-    (void)state;
     assert_int_equal(chosen_node(false), 0);
     assert_int_equal(chosen_node(true), 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_kind_by_hand),
-                                       cmocka_unit_test(most_of_those_that_came_are_typical),
-                                       cmocka_unit_test(what_is_told_counts_and_not_what_comes)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 /* tests/unit/test_gang.c -- what starts next, what leaves first: by hand, and on random jobs in every state. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "policies/gang/gangs.h"
@@ -143,9 +137,8 @@ static void assert_step(const struct gang *gang, const struct gang_policy *polic
 }
 
 /* A launcher that must run and workers of which two of four must: 1 + 2, then one by one. */
-static void an_elastic_job_starts_with_its_minimum(void **state)
+TEST(an_elastic_job_starts_with_its_minimum)
 {
-    (void)state;
     struct gang gang = {.groups = {{.count = 1, .min_count = 1}, {.count = 4, .min_count = 2}}};
     view_gang(&gang, 2, 0);
     assert_int_equal(gang_fill(&gang.view), FILL_BELOW);
@@ -163,9 +156,8 @@ static void an_elastic_job_starts_with_its_minimum(void **state)
 }
 
 /* Set 0 (groups 0 and 2, 4 of 5 members) and set 1 (group 1, 1 of 3): the minimum fills groups in order. */
-static void sets_are_filled_together(void **state)
+TEST(sets_are_filled_together)
 {
-    (void)state;
     struct gang gang = {.groups = {{.count = 3, .set = 0}, {.count = 3, .set = 1}, {.count = 2, .set = 0}},
                         .sets = {{.parent = SET_NONE, .min_members = 4}, {.parent = 0, .min_members = 1}}};
     uint32_t step[GROUPS_MAX], set;
@@ -189,9 +181,8 @@ static void sets_are_filled_together(void **state)
     assert_memory_equal(step, gang.held, sizeof(uint32_t[3]));
 }
 
-static void hoarding_takes_one_by_one(void **state)
+TEST(hoarding_takes_one_by_one)
 {
-    (void)state;
     struct gang gang = {.groups = {{.count = 2, .min_count = 2}, {.count = 1, .min_count = 1}}};
     uint32_t step[GROUPS_MAX];
     view_gang(&gang, 2, 0);
@@ -204,9 +195,8 @@ static void hoarding_takes_one_by_one(void **state)
 }
 
 /* No set asks for anything: the job still must hold something to run. */
-static void an_empty_minimum_starts_with_one(void **state)
+TEST(an_empty_minimum_starts_with_one)
 {
-    (void)state;
     struct gang gang = {.groups = {{.count = 2}}, .sets = {{.parent = SET_NONE}}};
     uint32_t step[GROUPS_MAX], set;
     view_gang(&gang, 1, 1);
@@ -221,9 +211,8 @@ static void an_empty_minimum_starts_with_one(void **state)
     assert_true(gang_shrink(&gang.view, step, &set));
 }
 
-static void rigid_jobs_start_whole(void **state)
+TEST(rigid_jobs_start_whole)
 {
-    (void)state;
     struct random_stream stream;
     random_stream_init(&stream, 1, "test_gang_rigid", 0);
     for (int i = 0; i < 2000; i++) {
@@ -272,9 +261,8 @@ static void grow_to_full(struct gang *gang, const struct gang_policy *policy)
     assert_int_equal(sum(step, gang->view.group_count), 0);
 }
 
-static void every_state_grows_to_full(void **state)
+TEST(every_state_grows_to_full)
 {
-    (void)state;
     struct random_stream stream;
     random_stream_init(&stream, 1, "test_gang_grow", 0);
     for (int i = 0; i < 20000; i++) {
@@ -292,9 +280,8 @@ static void every_state_grows_to_full(void **state)
 }
 
 /* The minimum is no larger than it must be: one member less of any set with a minimum, and it does not run. */
-static void the_first_chunk_is_minimal(void **state)
+TEST(the_first_chunk_is_minimal)
 {
-    (void)state;
     struct random_stream stream;
     random_stream_init(&stream, 1, "test_gang_minimal", 0);
     for (int i = 0; i < 5000; i++) {
@@ -314,9 +301,8 @@ static void the_first_chunk_is_minimal(void **state)
 }
 
 /* What grew last leaves first, back to the minimum; there all go. */
-static void shrinking_is_growth_reversed(void **state)
+TEST(shrinking_is_growth_reversed)
 {
-    (void)state;
     struct random_stream stream;
     random_stream_init(&stream, 1, "test_gang_shrink", 0);
     for (int i = 0; i < 5000; i++) {
@@ -339,9 +325,8 @@ static void shrinking_is_growth_reversed(void **state)
     }
 }
 
-static void in_any_state_shrinking_keeps_it_running_or_ends_it(void **state)
+TEST(in_any_state_shrinking_keeps_it_running_or_ends_it)
 {
-    (void)state;
     struct random_stream stream;
     random_stream_init(&stream, 1, "test_gang_any", 0);
     for (int i = 0; i < 20000; i++) {
@@ -365,9 +350,8 @@ static void in_any_state_shrinking_keeps_it_running_or_ends_it(void **state)
 }
 
 /* Two of three groups are needed: the first two start, the third comes as a whole and leaves as a whole. */
-static void a_surplus_set_comes_and_goes_as_a_whole(void **state)
+TEST(a_surplus_set_comes_and_goes_as_a_whole)
 {
-    (void)state;
     uint32_t step[GROUPS_MAX], set;
     struct gang gang = {
         .groups = {{.count = 2, .min_count = 1}, {.count = 2, .min_count = 2}, {.count = 3, .min_count = 2}}};
@@ -395,21 +379,4 @@ static void a_surplus_set_comes_and_goes_as_a_whole(void **state)
     static const uint32_t missing[] = {0, 0, 1};
     assert_step(&gang, &gang_all_or_nothing, missing);
     assert_int_equal(gang_satisfied(&gang.view), 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_elastic_job_starts_with_its_minimum),
-        cmocka_unit_test(sets_are_filled_together),
-        cmocka_unit_test(hoarding_takes_one_by_one),
-        cmocka_unit_test(an_empty_minimum_starts_with_one),
-        cmocka_unit_test(rigid_jobs_start_whole),
-        cmocka_unit_test(a_surplus_set_comes_and_goes_as_a_whole),
-        cmocka_unit_test(every_state_grows_to_full),
-        cmocka_unit_test(the_first_chunk_is_minimal),
-        cmocka_unit_test(shrinking_is_growth_reversed),
-        cmocka_unit_test(in_any_state_shrinking_keeps_it_running_or_ends_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

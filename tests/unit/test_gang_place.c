@@ -1,13 +1,8 @@
 /* tests/unit/test_gang_place.c -- where gangs stand and the links that they share, against numbers worked out by
  * hand. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/json_text.h"
 #include "topologies/cluster_load.h"
@@ -79,9 +74,8 @@ static void check_domains(const struct gang_place *place, uint32_t gpus, uint32_
     assert_int_equal(place->domain_gpus_gcd, gcd);
 }
 
-static void domains_are_counted(void **state)
+TEST(domains_are_counted)
 {
-    (void)state;
     struct cluster *cluster = dgx(1, 1);
     struct gang gang = {.count = 0};
     add(&gang, 9, 1, 1, 0x0f);
@@ -103,9 +97,8 @@ static void domains_are_counted(void **state)
     cluster_free(cluster);
 }
 
-static void one_gpu_and_none(void **state)
+TEST(one_gpu_and_none)
 {
-    (void)state;
     struct cluster *cluster = dgx(4, 1);
     struct gang_place place = place_of(cluster, 7, 1, 1, 0x10);
     check_domains(&place, 1, 1, 1, 1);
@@ -117,9 +110,8 @@ static void one_gpu_and_none(void **state)
 }
 
 /* Unit 0 has the nodes 0 to 31, unit 1 those up to 63. */
-static void uplinks_are_shared_by_the_gpus_of_a_unit(void **state)
+TEST(uplinks_are_shared_by_the_gpus_of_a_unit)
 {
-    (void)state;
     static const double leaves[] = {1, 4, 8};
     for (size_t i = 0; i < 3; i++) {
         struct cluster *cluster = dgx(leaves[i], 1);
@@ -137,9 +129,8 @@ static void uplinks_are_shared_by_the_gpus_of_a_unit(void **state)
     }
 }
 
-static void other_rails_use_the_uplinks_of_their_own_unit(void **state)
+TEST(other_rails_use_the_uplinks_of_their_own_unit)
 {
-    (void)state;
     struct cluster *cluster = dgx(8, 1);
     struct gang gang = {.count = 0};
     add(&gang, 0, 1, 31, 0x0f);
@@ -149,9 +140,8 @@ static void other_rails_use_the_uplinks_of_their_own_unit(void **state)
     cluster_free(cluster);
 }
 
-static void spines_are_shared_by_all_rails(void **state)
+TEST(spines_are_shared_by_all_rails)
 {
-    (void)state;
     struct cluster *cluster = dgx(2, 4);
     struct gang_place place = place_of(cluster, 0, 1, 64, 0xff);
     assert_int_equal(place.tier, LINK_CORE);
@@ -170,9 +160,8 @@ static void spines_are_shared_by_all_rails(void **state)
 }
 
 /* As links_narrowest says of a gang that fills its units. */
-static void full_units_have_what_links_say(void **state)
+TEST(full_units_have_what_links_say)
 {
-    (void)state;
     static const char *const paths[] = {"topologies/dgx-h100-500.json", "topologies/philly-352.json"};
     for (size_t i = 0; i < 2; i++) {
         struct cluster *cluster = cluster_at(paths[i]);
@@ -189,9 +178,8 @@ static void full_units_have_what_links_say(void **state)
 }
 
 /* Philly: a NIC of 12.5 GB/s for 8 GPUs without NVLink, racks of 16 nodes, 2:1. */
-static void nics_are_links_where_gpus_share_them(void **state)
+TEST(nics_are_links_where_gpus_share_them)
 {
-    (void)state;
     struct cluster *cluster = cluster_at("topologies/philly-352.json");
     struct fabric_use uses[64];
     struct gang gang = {.count = 0};
@@ -218,9 +206,8 @@ static void nics_are_links_where_gpus_share_them(void **state)
 }
 
 /* One rail with 8 NICs: the leaf of a unit has them all. */
-static void one_rail_may_have_many_nics(void **state)
+TEST(one_rail_may_have_many_nics)
 {
-    (void)state;
     struct cluster *cluster =
         cluster_of("{'name': 'c', 'pools': [{'name': 'p', 'nodes': 8, 'gpus_per_node': 8, 'gpu_model': 'h100',"
                    " 'nics': 8}], 'fabric': {'nodes_per_unit': 4, 'rails': 1, 'leaf_oversubscription': 2}}");
@@ -236,9 +223,8 @@ static void one_rail_may_have_many_nics(void **state)
     cluster_free(cluster);
 }
 
-static void without_oversubscription_no_link_is_too_narrow(void **state)
+TEST(without_oversubscription_no_link_is_too_narrow)
 {
-    (void)state;
     struct cluster *cluster = dgx(1, 1);
     struct gang gang = {.count = 0};
     add(&gang, 0, 1, 64, 0xff);
@@ -249,9 +235,8 @@ static void without_oversubscription_no_link_is_too_narrow(void **state)
     cluster_free(cluster);
 }
 
-static void racks_and_islands(void **state)
+TEST(racks_and_islands)
 {
-    (void)state;
     struct cluster *cluster = cluster_at("topologies/nvl72-8.json");
     cluster->fabric.leaf_oversubscription = 4;
     struct gang_place place = place_of(cluster, 0, 1, 16, 0x0f);
@@ -287,9 +272,8 @@ static struct collective_system system_of(const char *gpus)
     return system;
 }
 
-static void systems_follow_the_model(void **state)
+TEST(systems_follow_the_model)
 {
-    (void)state;
     const struct collective_system *h100 = collective_system_find(TEXT("h100"));
     struct collective_system system = system_of("'gpus_per_node': 8, 'gpu_model': 'h100'");
     assert_string_equal(system.name, "h100");
@@ -313,9 +297,8 @@ static void systems_follow_the_model(void **state)
     check_near(system.ring_bytes_per_s, collective_system_find(TEXT("h100-pcie"))->ring_bytes_per_s);
 }
 
-static void gb200_is_as_nvl72(void **state)
+TEST(gb200_is_as_nvl72)
 {
-    (void)state;
     struct cluster *cluster = cluster_at("topologies/nvl72-8.json");
     assert_string_equal(collective_system_of(cluster, 0).name, "nvl72");
     cluster_free(cluster);
@@ -323,9 +306,8 @@ static void gb200_is_as_nvl72(void **state)
 
 /* ---- the best ---- */
 
-static void best_places(void **state)
+TEST(best_places)
 {
-    (void)state;
     struct cluster *cluster = dgx(4, 1);
     struct gang_place place = gang_place_best(cluster, 0, 8, 8, true);
     check_domains(&place, 8, 1, 8, 8);
@@ -349,9 +331,8 @@ static void best_places(void **state)
     cluster_free(cluster);
 }
 
-static void the_best_place_of_shared_nics(void **state)
+TEST(the_best_place_of_shared_nics)
 {
-    (void)state;
     struct cluster *cluster = cluster_at("topologies/philly-352.json");
     struct gang_place place = gang_place_best(cluster, 0, 16, 1, true);
     check_domains(&place, 16, 2, 8, 8);
@@ -364,9 +345,8 @@ static void the_best_place_of_shared_nics(void **state)
 }
 
 /* 32 nodes in one unit and one in the other: the full unit has 32 senders a rail. */
-static void a_small_last_unit_takes_few(void **state)
+TEST(a_small_last_unit_takes_few)
 {
-    (void)state;
     struct cluster *cluster =
         cluster_of("{'name': 'c', 'pools': [{'name': 'p', 'nodes': 33, 'gpus_per_node': 8, 'gpu_model': 'h100'}],"
                    " 'fabric': {'leaf_oversubscription': 4}}");
@@ -376,9 +356,8 @@ static void a_small_last_unit_takes_few(void **state)
 }
 
 /* GPUs 0, 2, 4, 6 have a NIC each; all eight share them.  Islands of four have two. */
-static void the_best_place_uses_as_many_nics_and_one_island(void **state)
+TEST(the_best_place_uses_as_many_nics_and_one_island)
 {
-    (void)state;
     struct cluster *cluster =
         cluster_of("{'name': 'c', 'pools': [{'name': 'p', 'nodes': 4, 'gpus_per_node': 8, 'gpu_model': 'h100',"
                    " 'nics': 4}]}");
@@ -398,9 +377,8 @@ static void the_best_place_uses_as_many_nics_and_one_island(void **state)
 }
 
 /* Two pools: the slower GPUs count, and the links of the second pool follow those of the first. */
-static void a_gang_in_two_pools(void **state)
+TEST(a_gang_in_two_pools)
 {
-    (void)state;
     struct cluster *cluster =
         cluster_of("{'name': 'c', 'pools': [{'name': 'p', 'nodes': 4, 'gpus_per_node': 8, 'gpu_model': 'h100',"
                    " 'nics': 4}, {'name': 'q', 'nodes': 4, 'gpus_per_node': 8, 'gpu_model': 'a100-80', 'nics': 2}],"
@@ -425,9 +403,8 @@ static void a_gang_in_two_pools(void **state)
     cluster_free(cluster);
 }
 
-static void the_best_place_of_racks(void **state)
+TEST(the_best_place_of_racks)
 {
-    (void)state;
     struct cluster *cluster = cluster_at("topologies/nvl72-8.json");
     struct gang_place place = gang_place_best(cluster, 0, 64, 4, true);
     check_domains(&place, 64, 1, 64, 64);
@@ -438,29 +415,4 @@ static void the_best_place_of_racks(void **state)
     place = gang_place_best(cluster, 0, 144, 4, true); /* two racks are two units, all their GPUs send */
     check_near(place.network_bytes_per_s, 50e9 / 4);
     cluster_free(cluster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(domains_are_counted),
-        cmocka_unit_test(one_gpu_and_none),
-        cmocka_unit_test(uplinks_are_shared_by_the_gpus_of_a_unit),
-        cmocka_unit_test(other_rails_use_the_uplinks_of_their_own_unit),
-        cmocka_unit_test(spines_are_shared_by_all_rails),
-        cmocka_unit_test(full_units_have_what_links_say),
-        cmocka_unit_test(nics_are_links_where_gpus_share_them),
-        cmocka_unit_test(one_rail_may_have_many_nics),
-        cmocka_unit_test(without_oversubscription_no_link_is_too_narrow),
-        cmocka_unit_test(racks_and_islands),
-        cmocka_unit_test(systems_follow_the_model),
-        cmocka_unit_test(gb200_is_as_nvl72),
-        cmocka_unit_test(best_places),
-        cmocka_unit_test(the_best_place_of_shared_nics),
-        cmocka_unit_test(a_small_last_unit_takes_few),
-        cmocka_unit_test(the_best_place_uses_as_many_nics_and_one_island),
-        cmocka_unit_test(a_gang_in_two_pools),
-        cmocka_unit_test(the_best_place_of_racks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

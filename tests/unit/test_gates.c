@@ -1,13 +1,7 @@
 /* Verdicts of gates: by interval, by equal values, by one exact replay; Holm over a set; missing values; words. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "reports/gates.h"
 #include "reports/statistics/student.h"
@@ -59,9 +53,8 @@ static void assert_words(const struct gate_test *test, const struct gate_result 
     buffer_release(&out);
 }
 
-static void test_beyond_within_and_between(void **state)
+TEST(test_beyond_within_and_between)
 {
-    (void)state;
     double candidate[N];
     struct gate_test test = {.gate = &increase_5, .base = base, .candidate = candidate, .count = N};
     candidate_of(1.12, 3, candidate);
@@ -91,9 +84,8 @@ static void test_beyond_within_and_between(void **state)
 }
 
 /* Its p is that of the paired t test of b - 1.05 a. */
-static void test_no_ratio_is_estimated(void **state)
+TEST(test_no_ratio_is_estimated)
 {
-    (void)state;
     double candidate[N], scaled[N];
     candidate_of(1.08, 6, candidate);
     for (size_t i = 0; i < N; i++)
@@ -124,9 +116,8 @@ static void assert_state(struct gate gate, double shift, double spread, enum gat
     assert_true(is_of_one_side || fabs(result.difference - shift) < 1);
 }
 
-static void test_each_kind_of_bound(void **state)
+TEST(test_each_kind_of_bound)
 {
-    (void)state;
     const struct gate up = gate_of("queue_time_p95_s", GATE_MAX_INCREASE, 5, false);
     assert_state(up, 8, 1, GATE_FAILED);
     assert_state(up, 2, 1, GATE_PASSED);
@@ -151,9 +142,8 @@ static void test_each_kind_of_bound(void **state)
     assert_state(least, 60, 1, GATE_PASSED);
 }
 
-static void test_equal_values_decide_at_once(void **state)
+TEST(test_equal_values_decide_at_once)
 {
-    (void)state;
     struct gate_test test = {.gate = &increase_5, .base = base, .candidate = base, .count = 1};
     struct gate_result result = decide_one(&test, false);
     assert_int_equal(result.state, GATE_PASSED);
@@ -181,9 +171,8 @@ static void test_equal_values_decide_at_once(void **state)
 }
 
 /* The same shift in every seed has no variance: five seeds are too few, ten do. */
-static void test_constant_differences_count_signs(void **state)
+TEST(test_constant_differences_count_signs)
 {
-    (void)state;
     const struct gate gate = gate_of("preemptions", GATE_MAX_INCREASE, 1, false);
     double candidate[N];
     for (size_t i = 0; i < N; i++)
@@ -200,9 +189,8 @@ static void test_constant_differences_count_signs(void **state)
     assert_true(result.low == 3 && result.high == 3);
 }
 
-static void test_one_exact_replay(void **state)
+TEST(test_one_exact_replay)
 {
-    (void)state;
     const double a = 100;
     double b = 112.3;
     struct gate_test test = {.gate = &increase_5, .base = &a, .candidate = &b, .count = 1};
@@ -225,9 +213,8 @@ static void test_one_exact_replay(void **state)
     assert_int_equal(decide_one(&test, true).state, GATE_PASSED);
 }
 
-static void test_missing_values(void **state)
+TEST(test_missing_values)
 {
-    (void)state;
     double a[N], b[N];
     struct gate_test test = {.gate = &increase_5, .base = a, .candidate = b, .count = N};
     memcpy(a, base, sizeof a);
@@ -267,9 +254,8 @@ static void test_missing_values(void **state)
     assert_true(result.state == GATE_PASSED && isnan(result.base) && isnan(result.relative));
 }
 
-static void test_sides_without_pairs(void **state)
+TEST(test_sides_without_pairs)
 {
-    (void)state;
     double candidate[N];
     candidate_of(1.5, 3, candidate);
     struct gate_test test = {
@@ -295,9 +281,8 @@ static void test_sides_without_pairs(void **state)
 }
 
 /* p = 0.02 alone is decided at 0.05, of three not at 0.05 / 3; and after a smaller one it is at 0.05 / 2. */
-static void test_holm_over_the_set(void **state)
+TEST(test_holm_over_the_set)
 {
-    (void)state;
     const struct gate gate = gate_of("queue_time_p95_s", GATE_MAX_INCREASE, 0, false);
     double near[N], far[N], flat[N];
     for (size_t i = 0; i < N; i++) {
@@ -347,9 +332,8 @@ static void test_holm_over_the_set(void **state)
     assert_int_equal(gates_state(results + 2, 1), GATE_INCONCLUSIVE);
 }
 
-static void test_looks_are_stricter(void **state)
+TEST(test_looks_are_stricter)
 {
-    (void)state;
     const struct gate gate = gate_of("queue_time_p95_s", GATE_MAX_INCREASE, 0, false);
     double near[N];
     for (size_t i = 0; i < N; i++)
@@ -362,9 +346,8 @@ static void test_looks_are_stricter(void **state)
     assert_true(fabs(1 - result.level - looks_level(&rule.looks, 1, 0.05)) < 1e-12 && result.low < 0);
 }
 
-static void test_words_of_changes(void **state)
+TEST(test_words_of_changes)
 {
-    (void)state;
     static const struct {
         const char *metric;
         enum gate_bound bound;
@@ -401,9 +384,8 @@ static void test_words_of_changes(void **state)
                  " allowed: failed");
 }
 
-static void test_json_can_be_read(void **state)
+TEST(test_json_can_be_read)
 {
-    (void)state;
     const double a[] = {NAN}, b[] = {NAN};
     double candidate[N];
     candidate_of(1.12, 3, candidate);
@@ -433,23 +415,4 @@ static void test_json_can_be_read(void **state)
                 json_is_null(json_object_get(root, "level")));
     json_decref(root);
     buffer_release(&out);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_beyond_within_and_between),
-        cmocka_unit_test(test_no_ratio_is_estimated),
-        cmocka_unit_test(test_each_kind_of_bound),
-        cmocka_unit_test(test_equal_values_decide_at_once),
-        cmocka_unit_test(test_constant_differences_count_signs),
-        cmocka_unit_test(test_one_exact_replay),
-        cmocka_unit_test(test_missing_values),
-        cmocka_unit_test(test_sides_without_pairs),
-        cmocka_unit_test(test_holm_over_the_set),
-        cmocka_unit_test(test_looks_are_stricter),
-        cmocka_unit_test(test_words_of_changes),
-        cmocka_unit_test(test_json_can_be_read),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

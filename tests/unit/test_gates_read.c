@@ -1,13 +1,7 @@
 /* Gates as read: bounds with their units, what is refused and where, files and scenarios, sides. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "reports/gates.h"
 #include "tests/support/json_text.h"
@@ -20,9 +14,8 @@ static struct error read_file(const char *quoted, struct arena *arena, struct ga
     return error;
 }
 
-static void test_bounds_have_units(void **state)
+TEST(test_bounds_have_units)
 {
-    (void)state;
     struct arena arena = {0};
     struct gates gates;
     struct error error =
@@ -90,9 +83,8 @@ static const struct refused refusals[] = {
     {"[", "gates.json:1:", "", NULL},
 };
 
-static void test_what_is_refused(void **state)
+TEST(test_what_is_refused)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
         struct arena arena = {0};
         struct gates gates;
@@ -109,9 +101,8 @@ static void test_what_is_refused(void **state)
     }
 }
 
-static void test_gates_of_a_scenario(void **state)
+TEST(test_gates_of_a_scenario)
 {
-    (void)state;
     struct arena arena = {0};
     struct gates gates;
     char *text =
@@ -130,9 +121,8 @@ static void test_gates_of_a_scenario(void **state)
     arena_release(&arena);
 }
 
-static void test_too_many_gates(void **state)
+TEST(test_too_many_gates)
 {
-    (void)state;
     struct arena arena = {0};
     struct buffer text = {0};
     struct gates gates;
@@ -167,9 +157,8 @@ static void assert_sides(const char *quoted, const char *message, const char *hi
     arena_release(&arena);
 }
 
-static void test_sides_must_exist(void **state)
+TEST(test_sides_must_exist)
 {
-    (void)state;
     assert_sides("[{'metric': 'cost_usd', 'max': 5, 'side': 'main'}]", NULL, NULL);
     assert_sides("[{'metric': 'cost_usd', 'max_increase': 5}]", NULL, NULL);
     assert_sides("[{'metric': 'cost_usd', 'max_increase': 5, 'side': 'other'}]", NULL, NULL);
@@ -182,22 +171,11 @@ static void test_sides_must_exist(void **state)
                  "'max_increase' compares with 'main', so it cannot be for it", "bound this one with 'max' or 'min'");
 }
 
-static void test_whom_a_gate_is_for(void **state)
+TEST(test_whom_a_gate_is_for)
 {
-    (void)state;
     const struct gate all = {.bound = GATE_MAX}, one = {.bound = GATE_MAX, .side = "main"};
     assert_true(gate_is_for(&all, "new", false));
     assert_false(gate_is_for(&all, "main", true));
     assert_true(gate_is_for(&one, "main", true));
     assert_false(gate_is_for(&one, "new", false));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bounds_have_units),   cmocka_unit_test(test_what_is_refused),
-        cmocka_unit_test(test_gates_of_a_scenario), cmocka_unit_test(test_too_many_gates),
-        cmocka_unit_test(test_sides_must_exist),    cmocka_unit_test(test_whom_a_gate_is_for),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/scratch.h"
 #include "tests/support/trace_case.h"
@@ -26,9 +20,8 @@ static struct workload_spec with(const char *rates, const char *gpu_type)
 }
 
 /* Lines of each kind say the same in other columns. */
-static void test_numbers_of_fields(void **state)
+TEST(test_numbers_of_fields)
 {
-    (void)state;
     const struct workload_spec spec = with(RATES, NULL);
     struct trace_case read = trace_case_read("LM (batch size 20)\tcd %s && x\t-n\t1\t8000\t10.5\t2\n"
                                              "LM (batch size 20)\tcd %s && x\t-n\t1\t8000\t2\t1.0\t-1\t10.5\n"
@@ -47,9 +40,8 @@ static void test_numbers_of_fields(void **state)
     trace_case_release(&read);
 }
 
-static void test_gpu_types(void **state)
+TEST(test_gpu_types)
 {
-    (void)state;
     static const char text[] = "A3C\tx\t-n\t0\t100\t0\t1\nCycleGAN\tx\t-n\t0\t100\t1\t1\n";
     struct workload_spec spec = with(RATES, NULL);
     struct trace_case read = trace_case_read(text, &spec, NULL);
@@ -68,9 +60,8 @@ static void test_gpu_types(void **state)
     trace_case_refused(text, &spec, NULL, 1, 1, "no throughputs of the GPU type 'h100'");
 }
 
-static void test_bad_tables(void **state)
+TEST(test_bad_tables)
 {
-    (void)state;
     static const char text[] = "A3C\tx\t-n\t0\t100\t0\t1\n";
     struct workload_spec spec = with("{\"v100\": {\"('A3C', 1)\": {\"nil\": 2}}}", NULL);
     trace_case_refused(text, &spec, NULL, 1, 0, "'null' is missing");
@@ -82,9 +73,8 @@ static void test_bad_tables(void **state)
     trace_case_refused(text, &spec, NULL, 1, 10, "object");
 }
 
-static void test_bad_lines(void **state)
+TEST(test_bad_lines)
 {
-    (void)state;
     static const struct {
         const char *text, *says;
         unsigned column;
@@ -103,9 +93,8 @@ static void test_bad_lines(void **state)
 }
 
 /* A trace of twelve fields needs no table; others do, and say so. */
-static void test_without_table(void **state)
+TEST(test_without_table)
 {
-    (void)state;
     struct workload_spec spec = {.format = "gavel", .gpus_per_node = 8};
     struct trace_case read = trace_case_read("A3C\tx\td\t-n\t0\t100\t1\tm\t1\t-1\t7\t0\n", &spec, NULL);
     assert_true(read.truths[0].duration == S(7));
@@ -121,9 +110,8 @@ static void test_without_table(void **state)
     error_release(&error);
 }
 
-static void test_sample(void **state)
+TEST(test_sample)
 {
-    (void)state;
     struct workload_spec spec = {.trace = "workloads/samples/gavel.trace", .gpus_per_node = 8, .table_count = 1};
     spec.tables[0] = (struct table_path){TEXT("throughputs"), "workloads/samples/gavel_throughputs.json"};
     struct workload_facts facts = trace_real_read(&spec, NULL);
@@ -133,9 +121,8 @@ static void test_sample(void **state)
 }
 
 /* Gavel's own tables. */
-static void test_real_throughputs(void **state)
+TEST(test_real_throughputs)
 {
-    (void)state;
     static const char text[] = "LM (batch size 20)\tx\t-n\t1\t1000000\t0\t1\n"
                                "ResNet-50 (batch size 64)\tx\t-n\t1\t1000\t5\t4\n";
     static const struct {
@@ -159,13 +146,4 @@ static void test_real_throughputs(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers_of_fields), cmocka_unit_test(test_gpu_types),
-        cmocka_unit_test(test_bad_tables),        cmocka_unit_test(test_bad_lines),
-        cmocka_unit_test(test_without_table),     cmocka_unit_test(test_sample),
-        cmocka_unit_test(test_real_throughputs),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+TEST_GROUP(scratch_make, scratch_remove)

@@ -1,12 +1,5 @@
 /* tests/unit/test_gpu_class.c -- what a cluster offers by name: what classes come to, and those that cannot be. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/json_text.h"
 #include "topologies/cluster.h"
@@ -55,9 +48,8 @@ static void check(const struct cluster *cluster, const char *name, struct gpu_cl
     assert_int_equal(class->mig, is.mig);
 }
 
-static void kinds_and_conditions(void **state)
+TEST(kinds_and_conditions)
 {
-    (void)state;
     struct cluster *cluster = good("{'name':'full','gpu_model':'H100'},{'name':'any'},{'name':'either',"
                                    "'gpu_model':'t4 | h100','gpu_fraction':1},{'name':'tenth','gpu_fraction':0.1},"
                                    "{'name':'seventh','mig':'1g.10gb'},{'name':'memory','gpu_memory_gb':16.5},"
@@ -80,9 +72,8 @@ static void kinds_and_conditions(void **state)
     cluster_free(cluster);
 }
 
-static void they_come_back(void **state)
+TEST(they_come_back)
 {
-    (void)state;
     struct cluster *cluster =
         good("{'name':'a \\'b\\'','gpu_model':'t4|h100'},{'name':'any'},{'name':'tenth','gpu_fraction':0.125},"
              "{'name':'seventh','mig':'1g.10gb'},{'name':'memory','gpu_memory_gb':16.5},{'name':'linked',"
@@ -134,9 +125,8 @@ static void refused(const char *marked, const char *message, const char *hint)
     buffer_release(&place);
 }
 
-static void those_that_cannot_be(void **state)
+TEST(those_that_cannot_be)
 {
-    (void)state;
     refused("@{'gpu_model':'t4'}", "'name'", "");
     refused("{'name':@''}", "a GPU class needs a name that is not empty", "");
     refused("{'name':'x'},{'name':@'x'}", "there is a GPU class called 'x' already", "");
@@ -157,14 +147,4 @@ static void those_that_cannot_be(void **state)
     refused("@{'name':'x','gpu_fraction':0.5,'gpu_memory_gb':1}", "a class offers one kind of piece", "");
     refused("{'name':'x',@'share':'mps'}", "unknown key 'share'", "");
     refused("{'name':'x','gpu_fraction':@0}", "'gpu_fraction'", "");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kinds_and_conditions),
-        cmocka_unit_test(they_come_back),
-        cmocka_unit_test(those_that_cannot_be),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

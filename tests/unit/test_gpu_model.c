@@ -1,18 +1,11 @@
 /* tests/unit/test_gpu_model.c -- the table of GPU models: names, aliases, and facts that must hold. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "topologies/gpu_model.h"
 #include "topologies/mig.h"
 
-static void the_generic_model_is_first(void **state)
+TEST(the_generic_model_is_first)
 {
-    (void)state;
     uint32_t count;
     const struct gpu_model *table = gpu_model_table(&count);
     assert_true(count >= 11);
@@ -22,9 +15,8 @@ static void the_generic_model_is_first(void **state)
 }
 
 /* A name or alias may lead to one model only, or finding would depend on the table's order. */
-static void every_name_leads_to_its_own_model(void **state)
+TEST(every_name_leads_to_its_own_model)
 {
-    (void)state;
     uint32_t count;
     const struct gpu_model *table = gpu_model_table(&count);
     for (uint32_t i = 0; i < count; i++) {
@@ -39,9 +31,8 @@ static void every_name_leads_to_its_own_model(void **state)
     }
 }
 
-static void names_of_traces_are_known_in_any_case(void **state)
+TEST(names_of_traces_are_known_in_any_case)
 {
-    (void)state;
     static const char *const pairs[][2] = {
         {"V100M16", "v100-16gb"},   {"V100M32", "v100-32gb"},
         {"T4", "t4-16gb"},          {"P100", "p100-16gb"},
@@ -57,9 +48,8 @@ static void names_of_traces_are_known_in_any_case(void **state)
     }
 }
 
-static void other_names_are_not(void **state)
+TEST(other_names_are_not)
 {
-    (void)state;
     static const char *const unknown[] = {"", "G2", "G3", "a100", "v100", "h10", "h100-80gbx", "A1"};
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
         assert_null(gpu_model_find(text_of(unknown[i])));
@@ -67,9 +57,8 @@ static void other_names_are_not(void **state)
 }
 
 /* DGX H100 data sheet and nvidia-smi: the numbers most results lean on. */
-static void facts_of_the_h100(void **state)
+TEST(facts_of_the_h100)
 {
-    (void)state;
     const struct gpu_model *h100 = gpu_model_find(TEXT("h100-80gb"));
     assert_int_equal(h100->memory_mib, 81920);
     assert_int_equal(h100->sm_count, 132);
@@ -80,9 +69,8 @@ static void facts_of_the_h100(void **state)
 }
 
 /* No slice may hold more memory or SMs than the GPU it is cut from. */
-static void mig_profiles_fit_into_their_models(void **state)
+TEST(mig_profiles_fit_into_their_models)
 {
-    (void)state;
     uint32_t count, with_mig = 0;
     const struct gpu_model *table = gpu_model_table(&count);
     for (uint32_t i = 0; i < count; i++) {
@@ -94,17 +82,4 @@ static void mig_profiles_fit_into_their_models(void **state)
         }
     }
     assert_int_equal(with_mig, 5);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_generic_model_is_first),
-        cmocka_unit_test(every_name_leads_to_its_own_model),
-        cmocka_unit_test(names_of_traces_are_known_in_any_case),
-        cmocka_unit_test(other_names_are_not),
-        cmocka_unit_test(facts_of_the_h100),
-        cmocka_unit_test(mig_profiles_fit_into_their_models),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 /* The GPUs that many jobs hold, hour by hour, against a sum over all jobs. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "reports/hour_load.h"
@@ -35,12 +31,11 @@ static void near(double value, double expected)
 }
 
 /* Starts and ends fall on whole hours, too. */
-static void sums_of_all_jobs(void **state)
+TEST(sums_of_all_jobs)
 {
     struct piece pieces[JOBS];
     struct random_stream stream;
     struct hour_load load = {0};
-    (void)state;
     random_stream_init(&stream, 7, "hour_load", 0);
     for (size_t i = 0; i < JOBS; i++) {
         const time_ns grain = i % 3 == 0 ? HOUR_LOAD_NS : 7 * TIME_NS_PER_S;
@@ -58,10 +53,9 @@ static void sums_of_all_jobs(void **state)
 }
 
 /* What would reach beyond a century is cut there; what begins there is left out; nothing overflows. */
-static void nothing_beyond_a_century(void **state)
+TEST(nothing_beyond_a_century)
 {
     struct hour_load load = {0};
-    (void)state;
     hour_load_add(&load, INT64_MAX, INT64_MAX, 1000);
     assert_int_equal(load.count, 0);
     hour_load_add(&load, 0, INT64_MAX, 1000);
@@ -69,10 +63,4 @@ static void nothing_beyond_a_century(void **state)
     struct hour_load_walk walk = hour_load_begin(&load);
     near(hour_load_to(&walk, 10 * HOUR_LOAD_NS), 36000);
     hour_load_release(&load);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sums_of_all_jobs), cmocka_unit_test(nothing_beyond_a_century)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

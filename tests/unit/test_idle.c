@@ -1,11 +1,7 @@
 /* Jobs that hold GPUs and leave them idle: measured, told, evicted (policies/idle/idle.h). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/idle/idles.h"
 #include "policies/policy_config.h"
@@ -23,9 +19,8 @@ static bool note(struct idle_spell *spell, int since, int until, uint16_t milli)
 
 /* ---- The rules alone ---- */
 
-static void threshold_and_hysteresis(void **state)
+TEST(threshold_and_hysteresis)
 {
-    (void)state;
     struct idle_spell spell = IDLE_SPELL_NEW;
     note(&spell, 0, 1, 50); /* at the threshold: not idle */
     assert_int_equal(spell.idle, 0);
@@ -39,9 +34,8 @@ static void threshold_and_hysteresis(void **state)
     assert_int_equal(spell.idle, 0);
 }
 
-static void missing_and_overlapping_windows(void **state)
+TEST(missing_and_overlapping_windows)
 {
-    (void)state;
     struct idle_spell spell = IDLE_SPELL_NEW;
     note(&spell, 0, 1, 0);
     note(&spell, 100, 101, 0); /* nobody measured for 99 minutes: that time is not idle */
@@ -52,9 +46,8 @@ static void missing_and_overlapping_windows(void **state)
     assert_int_equal(spell.idle, 3 * MINUTE);
 }
 
-static void steps_and_back_off(void **state)
+TEST(steps_and_back_off)
 {
-    (void)state;
     struct idle_spell spell = {.idle = 3 * MINUTE, .told = TIME_NEVER};
     assert_int_equal(idle_step(&idle_reclaim, &terms, &spell, 0), IDLE_TELLS);
     spell.told = spell.idle;
@@ -112,9 +105,8 @@ static const struct decision *only(const struct sched_case *c, enum decision_kin
     return NULL;
 }
 
-static void told_first_then_evicted_then_rests(void **state)
+TEST(told_first_then_evicted_then_rests)
 {
-    (void)state;
     struct sched_case c;
     open_with_waiting(&c, POLICY("'reclaim'"));
     for (int minute = 1; minute <= 2; minute++) {
@@ -147,9 +139,8 @@ static void told_first_then_evicted_then_rests(void **state)
     sched_case_close(&c);
 }
 
-static void active_again_within_the_grace(void **state)
+TEST(active_again_within_the_grace)
 {
-    (void)state;
     struct sched_case c;
     open_with_waiting(&c, POLICY("'reclaim'"));
     for (int minute = 1; minute <= 4; minute++)
@@ -164,9 +155,8 @@ static void active_again_within_the_grace(void **state)
     sched_case_close(&c);
 }
 
-static void missing_measurements_are_not_idle(void **state)
+TEST(missing_measurements_are_not_idle)
 {
-    (void)state;
     struct sched_case c;
     open_with_waiting(&c, POLICY("'reclaim'"));
     measure(&c, 1, 0);
@@ -193,9 +183,8 @@ static void spared(const char *policy, struct job job, bool is_waited_for)
     sched_case_close(&c);
 }
 
-static void who_is_not_evicted(void **state)
+TEST(who_is_not_evicted)
 {
-    (void)state;
     struct job unsaved = notebook(0, 4), firm = notebook(0, 4), training = notebook(0, 4);
     unsaved.checkpoint.duration = 0;
     firm.is_preemptible = false;
@@ -209,9 +198,8 @@ static void who_is_not_evicted(void **state)
 }
 
 /* Evicted again and again, later each time. */
-static void back_off_grows(void **state)
+TEST(back_off_grows)
 {
-    (void)state;
     struct sched_case c;
     struct queue_table *queues = queue_table_new();
     struct job barred = sched_case_job(1, 1, 4, 40);
@@ -239,9 +227,8 @@ static void back_off_grows(void **state)
     sched_case_close(&c);
 }
 
-static void cancelled_while_it_rests(void **state)
+TEST(cancelled_while_it_rests)
 {
-    (void)state;
     struct sched_case c;
     open_with_waiting(&c, POLICY("'reclaim'"));
     for (int minute = 1; minute <= 5; minute++)
@@ -253,20 +240,4 @@ static void cancelled_while_it_rests(void **state)
     sched_case_start(&c, 20 * MINUTE);
     assert_int_equal(c.count, 0);
     sched_case_close(&c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threshold_and_hysteresis),
-        cmocka_unit_test(missing_and_overlapping_windows),
-        cmocka_unit_test(steps_and_back_off),
-        cmocka_unit_test(told_first_then_evicted_then_rests),
-        cmocka_unit_test(active_again_within_the_grace),
-        cmocka_unit_test(missing_measurements_are_not_idle),
-        cmocka_unit_test(who_is_not_evicted),
-        cmocka_unit_test(back_off_grows),
-        cmocka_unit_test(cancelled_while_it_rests),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

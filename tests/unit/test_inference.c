@@ -1,12 +1,8 @@
 /* What samples that allow no inference give: a state, no interval, p = 1, and never a NAN. */
 #include <float.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "reports/statistics/bootstrap.h"
 #include "reports/statistics/rank_test.h"
@@ -31,9 +27,8 @@ static void assert_none(struct inference of, enum inference_state state, size_t 
     assert_true(of.p == 1);
 }
 
-static void test_too_few_values(void **state)
+TEST(test_too_few_values)
 {
-    (void)state;
     const double one[] = {3}, other[] = {5}, two[] = {1, 2};
     const struct bootstrap how = {.seed = 1};
     assert_none(student_one(NULL, 0, 0, 0.95), INFERENCE_TOO_FEW, 0);
@@ -49,9 +44,8 @@ static void test_too_few_values(void **state)
     assert_true(ratio.low == -INFINITY && ratio.high == INFINITY);
 }
 
-static void test_values_that_are_not_finite(void **state)
+TEST(test_values_that_are_not_finite)
 {
-    (void)state;
     const double good[] = {1, 2, 3}, bad[] = {1, NAN, 3}, endless[] = {1, 2, INFINITY}, huge[] = {-1e308, 1e308, 1e308};
     const struct bootstrap how = {.seed = 1};
     assert_none(student_one(bad, 3, 0, 0.95), INFERENCE_NOT_FINITE, 3);
@@ -69,9 +63,8 @@ static void test_values_that_are_not_finite(void **state)
 
 /* Five equal values are as improbable as five equal signs: 2^-4 = 0.0625, so there is no 95 % interval; six give
  * one. */
-static void test_constant_samples_are_judged_by_signs(void **state)
+TEST(test_constant_samples_are_judged_by_signs)
 {
-    (void)state;
     const double value[] = {7, 7, 7, 7, 7, 7};
     struct inference of = student_one(value, 5, 0, 0.95);
     assert_no_nan(&of);
@@ -94,9 +87,8 @@ static void test_constant_samples_are_judged_by_signs(void **state)
 }
 
 /* b - a is 0.1 but for rounding: no variance that means anything. */
-static void test_rounding_is_no_variance(void **state)
+TEST(test_rounding_is_no_variance)
 {
-    (void)state;
     double a[10], b[10];
     for (int i = 0; i < 10; i++) {
         a[i] = 1000.0 / (i + 3);
@@ -112,9 +104,8 @@ static void test_rounding_is_no_variance(void **state)
     assert_int_equal(of.state, INFERENCE_DEFINED);
 }
 
-static void test_equal_pairs_have_no_ranks(void **state)
+TEST(test_equal_pairs_have_no_ranks)
 {
-    (void)state;
     const double a[] = {1, 2, 3};
     struct rank_test test = rank_test_pairs(a, a, 3);
     assert_true(test.state == INFERENCE_CONSTANT && test.n == 0 && test.p == 1);
@@ -128,9 +119,8 @@ static void test_equal_pairs_have_no_ranks(void **state)
 }
 
 /* Its base does not differ from 0, so no ratio is out of question. */
-static void test_no_ratio_to_a_base_near_zero(void **state)
+TEST(test_no_ratio_to_a_base_near_zero)
 {
-    (void)state;
     const double a[] = {-1, 2, -3, 4, 0.5}, b[] = {5, 6, 7, 8, 9}, zero[] = {0, 0, 0, 0, 0};
     struct ratio_interval ratio = student_ratio_paired(a, b, 5, 0.95);
     assert_true(ratio.low == -INFINITY && ratio.high == INFINITY);
@@ -144,9 +134,8 @@ static void test_no_ratio_to_a_base_near_zero(void **state)
     assert_true(fabs(ratio.low - 1.1) < 1e-12 && fabs(ratio.high - 1.1) < 1e-12);
 }
 
-static void test_bootstrap_is_reproducible(void **state)
+TEST(test_bootstrap_is_reproducible)
 {
-    (void)state;
     const double values[] = {1, 4, 2, 8, 5, 7};
     const struct bootstrap first = {.seed = 1, .resamples = 999}, second = {.seed = 2, .resamples = 999};
     const struct inference a = bootstrap_one(values, 6, 0.9, &first), again = bootstrap_one(values, 6, 0.9, &first);
@@ -155,18 +144,4 @@ static void test_bootstrap_is_reproducible(void **state)
     assert_true(a.low != b.low || a.high != b.high);
     assert_true(a.p == 2.0 / 1000); /* no resampled mean is at or below 0 */
     assert_int_equal(a.method, METHOD_BOOTSTRAP);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_too_few_values),
-        cmocka_unit_test(test_values_that_are_not_finite),
-        cmocka_unit_test(test_constant_samples_are_judged_by_signs),
-        cmocka_unit_test(test_rounding_is_no_variance),
-        cmocka_unit_test(test_equal_pairs_have_no_ranks),
-        cmocka_unit_test(test_no_ratio_to_a_base_near_zero),
-        cmocka_unit_test(test_bootstrap_is_reproducible),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* tests/unit/test_input.c -- files as lines: ends of lines, ends of blocks, plain and zstd, digests. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,9 +62,8 @@ static void assert_lines_of(const char *bytes, size_t length, const char *const 
 
 #define ASSERT_LINES(bytes, ...) assert_lines_of(bytes, sizeof(bytes) - 1, (const char *const[]){__VA_ARGS__})
 
-static void test_line_ends(void **state)
+TEST(test_line_ends)
 {
-    (void)state;
     ASSERT_LINES("", NULL);
     ASSERT_LINES("\n", "", NULL);
     ASSERT_LINES("a", "a", NULL);
@@ -81,9 +75,8 @@ static void test_line_ends(void **state)
     ASSERT_LINES("a\rb\r\r\nc\r", "a\rb\r", "c\r", NULL); /* a lone CR belongs to the line */
 }
 
-static void test_byte_order_mark(void **state)
+TEST(test_byte_order_mark)
 {
-    (void)state;
     ASSERT_LINES("\xef\xbb\xbf", NULL);
     ASSERT_LINES("\xef\xbb\xbf\n", "", NULL);
     ASSERT_LINES("\xef\xbb\xbfjob_id\n1\n", "job_id", "1", NULL);
@@ -98,9 +91,8 @@ static uint64_t next_random(uint64_t *state)
 }
 
 /* Lines of all lengths, some longer than a block, against a plain split in memory. */
-static void test_lines_across_blocks(void **state)
+TEST(test_lines_across_blocks)
 {
-    (void)state;
     static const size_t lengths[] = {0, 1, 100, 5000, 262142, 262143, 262144, 262145, 600000};
     uint64_t random = 1;
     struct buffer text = {0};
@@ -153,9 +145,8 @@ static uint64_t hash_rest(struct input *input)
 }
 
 /* After fork(2) the child and its parent read on as if each were alone, plain and zstd. */
-static void test_children(void **state)
+TEST(test_children)
 {
-    (void)state;
     enum { LINES = 60000 };
     struct buffer text = {0}, frame = {0};
     for (int i = 0; i < LINES; i++)
@@ -189,9 +180,8 @@ static void test_children(void **state)
 }
 
 /* Standard input that comes a byte at a time; zstd in one of the two rounds. */
-static void test_standard_input_in_dribbles(void **state)
+TEST(test_standard_input_in_dribbles)
 {
-    (void)state;
     static const char text[] = "\xef\xbb\xbf"
                                "first\r\nsecond\n\nlast";
     struct buffer frame = {0};
@@ -227,9 +217,8 @@ static void test_standard_input_in_dribbles(void **state)
     buffer_release(&frame);
 }
 
-static void test_error_at_a_piece(void **state)
+TEST(test_error_at_a_piece)
 {
-    (void)state;
     static const char text[] = "\xef\xbb\xbfjob_id,gpus\n17,-3,x\n";
     const char *path = scratch_write("jobs.csv", text, sizeof text - 1);
     struct input *input = open_good(path);
@@ -266,9 +255,8 @@ static void test_error_at_a_piece(void **state)
     input_close(input);
 }
 
-static void test_read_all(void **state)
+TEST(test_read_all)
 {
-    (void)state;
     struct buffer text = {0};
     for (int i = 0; i < 200000; i++)
         buffer_format(&text, "%d\n", i);
@@ -300,9 +288,8 @@ static void test_read_all(void **state)
     buffer_release(&text);
 }
 
-static void test_digest(void **state)
+TEST(test_digest)
 {
-    (void)state;
     static const size_t lengths[] = {0, 1, 16, 17, 240, 241, 1000, 262144, 1000003};
     char *bytes = malloc(1000003);
     assert_non_null(bytes);
@@ -323,17 +310,4 @@ static void test_digest(void **state)
     error_release(&error);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_line_ends),
-        cmocka_unit_test(test_byte_order_mark),
-        cmocka_unit_test(test_lines_across_blocks),
-        cmocka_unit_test(test_children),
-        cmocka_unit_test(test_standard_input_in_dribbles),
-        cmocka_unit_test(test_error_at_a_piece),
-        cmocka_unit_test(test_read_all),
-        cmocka_unit_test(test_digest),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+TEST_GROUP(scratch_make, scratch_remove)

@@ -1,10 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "topologies/cluster_load.h"
 #include "topologies/gpu_model.h"
@@ -12,9 +7,8 @@
 #include "workloads/job.h"
 #include "workloads/request/ask.h"
 
-static void test_default_asks_nothing(void **state)
+TEST(test_default_asks_nothing)
 {
-    (void)state;
     struct job job = job_default();
     assert_int_equal(job.priority, 50);
     assert_true(job.is_preemptible);
@@ -35,9 +29,8 @@ static void check_request_class(uint32_t gpus, uint16_t per_node, uint32_t membe
     assert_int_equal(job_gpu_milli(&job), (int64_t)gpus * GPU_MILLI);
 }
 
-static void test_shapes(void **state)
+TEST(test_shapes)
 {
-    (void)state;
     check_request_class(1, 8, 1, 1);
     check_request_class(5, 8, 1, 5);
     check_request_class(8, 8, 1, 8);
@@ -50,9 +43,8 @@ static void test_shapes(void **state)
     check_request_class(0, 0, 1, 0);
 }
 
-static void test_sizes_in_milli_gpus(void **state)
+TEST(test_sizes_in_milli_gpus)
 {
-    (void)state;
     const struct gpu_model *h100 = gpu_model_find(TEXT("h100-80gb"));
     struct request share = {.gpu_milli = 142};
     struct request memory = {.gpu_memory_mib = h100->memory_mib / 4};
@@ -71,9 +63,8 @@ static void test_sizes_in_milli_gpus(void **state)
     assert_int_equal(request_gpu_milli(&mig_1g, NULL), 1000);
 }
 
-static void test_groups_sum_their_members(void **state)
+TEST(test_groups_sum_their_members)
 {
-    (void)state;
     struct job_group more[] = {{.request = {.gpu_milli = 250}, .count = 8, .min_count = 4},
                                {.request = {.cpu_milli = 1000}, .count = 3, .min_count = 3}};
     struct job job = job_default();
@@ -96,9 +87,8 @@ static void check_complaint(struct job job, const char *word)
 }
 
 /* Sets: a parent before its children, no group outside, no minimum that cannot be. */
-static void test_set_complaints(void **state)
+TEST(test_set_complaints)
 {
-    (void)state;
     struct job_set sets[] = {{.name = "a", .parent = SET_NONE, .min_members = 2},
                              {.name = "b", .parent = 0, .min_members = 0}};
     const struct job_group more = {.request = {.gpus = 1}, .count = 3, .set = 1};
@@ -121,9 +111,8 @@ static void test_set_complaints(void **state)
 }
 
 /* A number of the sets that are in no other, and of those in a set; without sets of the groups. */
-static void test_needed_sets(void **state)
+TEST(test_needed_sets)
 {
-    (void)state;
     struct job_set sets[] = {{.name = "a", .parent = SET_NONE, .min_members = 1},
                              {.name = "b", .parent = SET_NONE, .min_members = 1},
                              {.name = "c", .parent = 1, .min_members = 1},
@@ -162,9 +151,8 @@ static void test_needed_sets(void **state)
 }
 
 /* A set in another counts for that one alone; what is not satisfied does not count, whatever it holds. */
-static void test_satisfied_sets(void **state)
+TEST(test_satisfied_sets)
 {
-    (void)state;
     const struct job_set sets[] = {
         {.parent = SET_NONE}, {.parent = SET_NONE, .min_sets = 1}, {.parent = 1}, {.parent = 1}};
     bool all[] = {true, true, false, true};
@@ -181,9 +169,8 @@ static void test_satisfied_sets(void **state)
 }
 
 /* Of two groups that are needed one has succeeded as a whole: one more is needed, of those that are left. */
-static void test_needed_sets_that_succeeded(void **state)
+TEST(test_needed_sets_that_succeeded)
 {
-    (void)state;
     struct job_group more[] = {{.request = {.gpus = 1}, .count = 2, .min_count = 2},
                                {.request = {.gpus = 1}, .count = 2, .min_count = 2}};
     struct job job = job_default();
@@ -200,9 +187,8 @@ static void test_needed_sets_that_succeeded(void **state)
     assert_null(job_complaint(&job));
 }
 
-static void test_closeness_complaints(void **state)
+TEST(test_closeness_complaints)
 {
-    (void)state;
     struct job sound = job_default(), job;
     struct job_set sets[1] = {{.name = "", .parent = SET_NONE, .min_members = 6}};
     sound.first = (struct job_group){
@@ -233,9 +219,8 @@ static void check_tensor_parallel(struct cluster *cluster, struct ask ask, uint3
     assert_int_equal(job.first.slice_level, slice == 0 ? 0 : cluster_level_of(cluster, TEXT("nvlink")));
 }
 
-static void test_tensor_parallel_groups(void **state)
+TEST(test_tensor_parallel_groups)
 {
-    (void)state;
     struct cluster *rack, *node = cluster_uniform_new(4, 8);
     struct ask ask = {.gpus = 64, .tensor_parallel = 8, .cpu_milli = 64000};
     struct job job = job_default();
@@ -260,9 +245,8 @@ static void test_tensor_parallel_groups(void **state)
     cluster_free(node);
 }
 
-static void test_tie_complaints(void **state)
+TEST(test_tie_complaints)
 {
-    (void)state;
     struct job_after after = {.job = 3, .kind = AFTER_NOT_OK};
     struct job sound = job_default(), job;
     sound.first.request.gpus = 1;
@@ -281,9 +265,8 @@ static void test_tie_complaints(void **state)
     check_complaint(sound, "unknown way");
 }
 
-static void test_complaints(void **state)
+TEST(test_complaints)
 {
-    (void)state;
     struct job sound = job_default(), job;
     sound.first.request.gpus = 1;
     assert_null(job_complaint(&sound));
@@ -304,18 +287,16 @@ static void test_complaints(void **state)
     check_complaint(job, "MIG");
 }
 
-static void test_class_names(void **state)
+TEST(test_class_names)
 {
-    (void)state;
     for (int i = 0; i < JOB_CLASS_COUNT; i++)
         assert_string_equal(job_class_name((enum job_class)i), job_class_names[i]);
     assert_null(job_class_names[JOB_CLASS_COUNT]);
     assert_string_equal(job_class_name(JOB_INFERENCE), "inference");
 }
 
-static void test_asks_are_split_over_members(void **state)
+TEST(test_asks_are_split_over_members)
 {
-    (void)state;
     struct job job = job_default();
     enum ask_field culprit;
     struct ask ask = {.gpus = 32, .nodes = 4, .cpu_milli = 10001, .memory_mib = 9, .min_members = 2};
@@ -334,9 +315,8 @@ static void test_asks_are_split_over_members(void **state)
     assert_int_equal(culprit, ASK_MIN_MEMBERS);
 }
 
-static void test_model_masks(void **state)
+TEST(test_model_masks)
 {
-    (void)state;
     struct cluster *cluster = cluster_uniform_new(1, 8);
     uint64_t absent = UINT64_C(1) << CLUSTER_MODELS_MAX, models;
     struct text own = text_of(cluster->models[0].name);
@@ -351,26 +331,4 @@ static void test_model_masks(void **state)
     assert_true(models == absent); /* the generic model has no MIG */
     assert_int_equal(ask_mig(cluster, TEXT("9g.1gb"), &models), 0);
     cluster_free(cluster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_default_asks_nothing),
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_sizes_in_milli_gpus),
-        cmocka_unit_test(test_groups_sum_their_members),
-        cmocka_unit_test(test_complaints),
-        cmocka_unit_test(test_set_complaints),
-        cmocka_unit_test(test_needed_sets),
-        cmocka_unit_test(test_satisfied_sets),
-        cmocka_unit_test(test_needed_sets_that_succeeded),
-        cmocka_unit_test(test_closeness_complaints),
-        cmocka_unit_test(test_tensor_parallel_groups),
-        cmocka_unit_test(test_tie_complaints),
-        cmocka_unit_test(test_class_names),
-        cmocka_unit_test(test_asks_are_split_over_members),
-        cmocka_unit_test(test_model_masks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,20 +1,13 @@
 /* tests/unit/test_job_columns.c -- the table of a job's text: its losses, and the tables of the docs made of it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/buffer.h"
 #include "base/input.h"
 #include "base/mem.h"
 #include "workloads/readers/job_columns.h"
 
-static void test_each_loss_has_a_text(void **state)
+TEST(test_each_loss_has_a_text)
 {
-    (void)state;
     const uint8_t all = (1 << JOB_FORMAT_COUNT) - 1;
     for (size_t c = 0; c < job_column_count; c++) {
         const struct job_column *column = &job_columns[c];
@@ -67,29 +60,17 @@ static void check_docs(const char *path, const char *const *lines, size_t count)
     mem_free(bytes);
 }
 
-static void test_docs_hold_the_table(void **state)
+TEST(test_docs_hold_the_table)
 {
-    (void)state;
     check_docs("workloads/README.md", trace_lines, sizeof trace_lines / sizeof trace_lines[0]);
     check_docs("docs/decide.md", wire_lines, sizeof wire_lines / sizeof wire_lines[0]);
 }
 
-static void test_names_that_are_numbers(void **state)
+TEST(test_names_that_are_numbers)
 {
-    (void)state;
     assert_int_equal(job_name_number("q12", 'q'), 12);
     assert_int_equal(job_name_number("q0", 'q'), 0);
     static const char *const others[] = {"q", "q012", "q-1", "q+1", "u12", "q1a", "q99999999999", "", "12"};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         assert_int_equal(job_name_number(others[i], 'q'), -1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_loss_has_a_text),
-        cmocka_unit_test(test_docs_hold_the_table),
-        cmocka_unit_test(test_names_that_are_numbers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

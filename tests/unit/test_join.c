@@ -1,11 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/scratch.h"
 #include "tests/support/trace_case.h"
@@ -46,9 +40,8 @@ static void refused(const char *map, const char *table, const char *text, unsign
 }
 
 /* A row gets the values of the table's row with its key, in any order and with quotes; a row without one has none. */
-static void test_lookup(void **state)
+TEST(test_lookup)
 {
-    (void)state;
     read_as(MAP("", "{'value': '9'}"), "who,extra,name\nann,1,a\n\"bob\",2,\"b,c\"\n",
             "at,app,n\n0,\"b,c\",1\n1,a,1\n2,zz,1\n3,a,2\n", "ba-a", 4);
     refused(MAP("", "'t.long'"), "who,long,name\nann,7,a\n", "at,app,n\n0,a,1\n1,z,1\n", 3, 3,
@@ -62,9 +55,8 @@ static void test_lookup(void **state)
     trace_case_release(&read);
 }
 
-static void test_several_rows(void **state)
+TEST(test_several_rows)
 {
-    (void)state;
     static const char table[] = "who,name,v\nann,a,5\nbob,a,3\ncid,a,4\ndan,b,\n", text[] = "at,app,n\n0,a,1\n1,b,1\n";
     read_as(MAP(", 'several': 'first'", "{'value': '9'}"), table, text, "ad", 2);
     read_as(MAP(", 'several': 'last'", "{'value': '9'}"), table, text, "cd", 2);
@@ -74,9 +66,8 @@ static void test_several_rows(void **state)
     refused(MAP("", "{'value': '9'}"), table, text, 3, 5, "another row of the table 't' has this key");
 }
 
-static void test_keys_of_several_columns(void **state)
+TEST(test_keys_of_several_columns)
 {
-    (void)state;
     static const char map[] = "{'tables': {'t': {'key': {'name': 'app'}, 'key_if_there': {'gpus': 'n'}}}, 'fields': "
                               "{'submit_s': 'at', 'duration_s': {'value': '1'}, 'gpus': 'n', 'user': 't.who'}}";
     static const char text[] = "at,app,n\n0,a,1\n1,a,4\n2,b,1\n";
@@ -89,9 +80,8 @@ static void test_keys_of_several_columns(void **state)
 }
 
 /* A table that is not needed has fields of its own, and may be found by columns of a table before it. */
-static void test_tables_that_may_be_given(void **state)
+TEST(test_tables_that_may_be_given)
 {
-    (void)state;
     static const char map[] =
         "{'tables': {'job': {'columns': ['id', 'who', 'at'], 'separator': '|', 'key': {'id': 'id'}, "
         "'fields': {'submit_s': 'job.at', 'wait_s': {'column': 'at', 'since': 'job.at', 'negative': 'unknown'}}}, "
@@ -122,9 +112,8 @@ static void test_tables_that_may_be_given(void **state)
 
 /* An unreadable line of a table is an error with file, line and column; if unreadable lines may be skipped, it counts
  * as one of them. */
-static void test_bad_rows_of_tables(void **state)
+TEST(test_bad_rows_of_tables)
 {
-    (void)state;
     static const char text[] = "at,app,n\n0,a,1\n1,b,1\n";
     refused(MAP("", "{'value': '9'}"), "who,name\nann,a\nbob\n", text, 3, 0, "a row must have 2 fields");
     refused(MAP("", "{'value': '9'}"), "who,nom\nann,a\n", text, 1, 0, "the header has no column 'name'");
@@ -152,9 +141,8 @@ static void config_refused(const struct workload_spec *spec, const char *says)
     error_release(&error);
 }
 
-static void test_tables_that_are_missing_or_unknown(void **state)
+TEST(test_tables_that_are_missing_or_unknown)
 {
-    (void)state;
     struct workload_spec spec = spec_of(MAP("", "{'value': '9'}"), "who,name\nann,a\n");
     spec.table_count = 0;
     config_refused(&spec, "needs the table 't'");
@@ -179,9 +167,8 @@ static void test_tables_that_are_missing_or_unknown(void **state)
 }
 
 /* PAI's tasks with the tables of jobs, instances and tags, all made up; expected values by hand. */
-static void test_pai(void **state)
+TEST(test_pai)
 {
-    (void)state;
     struct workload_spec spec = {
         .trace = "workloads/samples/pai_task_table.csv", .format = "pai", .gpus_per_node = 8, .table_count = 3};
     spec.tables[0] = (struct table_path){TEXT("job"), "workloads/samples/pai_job_table.csv"};
@@ -214,9 +201,8 @@ static void test_pai(void **state)
     job_source_close(source);
 }
 
-static void test_pollux(void **state)
+TEST(test_pollux)
 {
-    (void)state;
     struct workload_spec spec = {.trace = "workloads/samples/pollux.csv", .gpus_per_node = 8, .table_count = 1};
     spec.tables[0] = (struct table_path){TEXT("run_times"), "workloads/samples/pollux_run_times.csv"};
     struct workload_facts facts = trace_real_read(&spec, NULL);
@@ -229,9 +215,8 @@ static void test_pollux(void **state)
 }
 
 /* A long trace is read twice, its tables once; the result is that of a short one. */
-static void test_long_trace(void **state)
+TEST(test_long_trace)
 {
-    (void)state;
     enum { ROWS = 264000 }; /* more than are held in memory */
     struct buffer text = {0};
     buffer_string(&text, "at,app,n\n");
@@ -246,18 +231,4 @@ static void test_long_trace(void **state)
     assert_float_equal(facts.gpu_s, ROWS / 3 * (7. + 9 + 11), 1e-6);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lookup),
-        cmocka_unit_test(test_several_rows),
-        cmocka_unit_test(test_keys_of_several_columns),
-        cmocka_unit_test(test_tables_that_may_be_given),
-        cmocka_unit_test(test_bad_rows_of_tables),
-        cmocka_unit_test(test_tables_that_are_missing_or_unknown),
-        cmocka_unit_test(test_pai),
-        cmocka_unit_test(test_pollux),
-        cmocka_unit_test(test_long_trace),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+TEST_GROUP(scratch_make, scratch_remove)

@@ -1,10 +1,5 @@
 /* tests/unit/test_json.c -- reading JSON: values, ranges, unknown keys, and the reports about them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,9 +46,8 @@ static void close_bad(struct fixture *fixture, const char *expected)
     json_doc_free(fixture->doc);
 }
 
-static void test_values(void **state)
+TEST(test_values)
 {
-    (void)state;
     static const char *const orders[] = {"fifo", "priority", NULL};
     struct fixture f;
     open_text(&f, "\xef\xbb\xbf{\"i\": -5, \"whole\": 8.0, \"e\": 1e3, \"r\": 0.25, \"n\": 7, \"t\": true, "
@@ -92,9 +86,8 @@ static int64_t scaled(const char *number, int64_t scale)
     return value;
 }
 
-static void test_scaled_is_exact(void **state)
+TEST(test_scaled_is_exact)
 {
-    (void)state;
     assert_int_equal(scaled("0.07", 1000), 70);
     assert_int_equal(scaled("0.29", 100), 29);
     assert_int_equal(scaled("1.005", 1000), 1005);
@@ -115,9 +108,8 @@ static void test_scaled_is_exact(void **state)
     }
 }
 
-static void test_duration(void **state)
+TEST(test_duration)
 {
-    (void)state;
     struct fixture f;
     open_text(&f, "{\"a\": 90, \"b\": \"15m\", \"c\": \"14d\", \"d\": 0.3, \"e\": 0, \"f\": 1e-9}");
     assert_int_equal(json_get_duration(&f.object, "a", 1), 90 * TIME_NS_PER_S);
@@ -140,9 +132,8 @@ static void test_duration(void **state)
     }
 }
 
-static void test_quoted_number(void **state)
+TEST(test_quoted_number)
 {
-    (void)state;
     struct fixture f;
     open_text(&f, "{\n  \"pools\": {\n    \"h100\": {\n      \"gpus_per_node\": \"8\"\n    }\n  }\n}");
     struct json_value pools = json_member(&f.object, "pools");
@@ -240,9 +231,8 @@ static void assert_bad(const char *json, read_x_fn *read, const char *message, c
     json_doc_free(f.doc);
 }
 
-static void test_bad_integers(void **state)
+TEST(test_bad_integers)
 {
-    (void)state;
     const char *unquote = "remove the quotes";
     assert_bad("17", read_count, "'x' must be an integer from 1 to 16, got 17", NULL);
     assert_bad("0", read_count, "'x' must be an integer from 1 to 16, got 0", NULL);
@@ -260,9 +250,8 @@ static void test_bad_integers(void **state)
     assert_bad("1e17", read_any_int, "'x' must be an integer, got 1e+17", NULL);
 }
 
-static void test_bad_scalars(void **state)
+TEST(test_bad_scalars)
 {
-    (void)state;
     const char *unquote = "remove the quotes";
     assert_bad("1.5", read_ratio, "'x' must be a number from 0 to 1, got 1.5", NULL);
     assert_bad("-1", read_ratio, "'x' must be a number from 0 to 1, got -1", NULL);
@@ -284,9 +273,8 @@ static void test_bad_scalars(void **state)
     assert_bad("[3]", read_object, "'x' must be an object, got an array", NULL);
 }
 
-static void test_long_strings_are_cut(void **state)
+TEST(test_long_strings_are_cut)
 {
-    (void)state;
     assert_bad("\"0123456789012345678901234567890123456789!\"", read_count,
                "'x' must be an integer from 1 to 16, got "
                "\"0123456789012345678901234567890123456789\"...",
@@ -298,9 +286,8 @@ static void test_long_strings_are_cut(void **state)
                NULL);
 }
 
-static void test_unknown_key(void **state)
+TEST(test_unknown_key)
 {
-    (void)state;
     struct fixture f;
     open_text(&f, "{\n\t\"gpus\": 8,\n\t\"gpuz\": 1,\n\t\"zzz\": 2\n}\n");
     json_get_int(&f.object, "cpus", 0, 1, 0);
@@ -318,9 +305,8 @@ static void test_unknown_key(void **state)
                   "  at /a~0~1b; known here: 'cpus', 'gpus'\n");
 }
 
-static void test_missing_key(void **state)
+TEST(test_missing_key)
 {
-    (void)state;
     struct fixture f;
     open_text(&f, "{\"pools\": [{\"name\": \"a\", \"nodes\": 1}, {\"name\": \"b\", \"node\": 2}]}");
     struct json_value pools = json_member(&f.object, "pools");
@@ -347,9 +333,8 @@ static void test_missing_key(void **state)
                   "  at /a\n");
 }
 
-static void test_arrays_of_scalars(void **state)
+TEST(test_arrays_of_scalars)
 {
-    (void)state;
     struct fixture f;
     open_text(&f, "{\"a\": [1, 2.5, \"s\", [[7, \"q\"]]]}");
     struct json_value a = json_member(&f.object, "a");
@@ -379,9 +364,8 @@ static void test_arrays_of_scalars(void **state)
     json_doc_free(f.doc);
 }
 
-static void test_root_of_another_type(void **state)
+TEST(test_root_of_another_type)
 {
-    (void)state;
     static const char *const roots[] = {"5", "\"x\"", "[1]", "null"};
     static const char *const got[] = {"5", "\"x\"", "an array", "null"};
     for (size_t i = 0; i < sizeof roots / sizeof roots[0]; i++) {
@@ -396,9 +380,8 @@ static void test_root_of_another_type(void **state)
 }
 
 /* More keys than an object of fixed keys may have, in the order of the text. */
-static void test_map_of_free_names(void **state)
+TEST(test_map_of_free_names)
 {
-    (void)state;
     enum { COUNT = 3 * JSON_KEYS_MAX };
     struct buffer text = {0};
     buffer_char(&text, '{');
@@ -427,9 +410,8 @@ static void test_map_of_free_names(void **state)
     buffer_release(&text);
 }
 
-static void test_first_error_stays(void **state)
+TEST(test_first_error_stays)
 {
-    (void)state;
     struct fixture f;
     open_text(&f, "{\"a\": \"x\", \"b\": 5}");
     json_get_int(&f.object, "a", 0, 1, 0);
@@ -443,9 +425,8 @@ static void test_first_error_stays(void **state)
 }
 
 /* Keys with escapes, values of many lines, CRLF, and letters of several bytes. */
-static void test_places(void **state)
+TEST(test_places)
 {
-    (void)state;
     struct fixture f;
     open_text(&f, "{\"\\u0061\\\"\": {\r\n \"caf\xc3\xa9\": [\r\n  1,\r\n  {\"z\": 2}]}}");
     struct json_value a = json_member(&f.object, "a\"");
@@ -476,25 +457,4 @@ static void test_places(void **state)
                   " 1 | {\"x\": {\n"
                   "   | ^~~~~~~\n"
                   "  at /absent\n");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_scaled_is_exact),
-        cmocka_unit_test(test_duration),
-        cmocka_unit_test(test_quoted_number),
-        cmocka_unit_test(test_bad_integers),
-        cmocka_unit_test(test_bad_scalars),
-        cmocka_unit_test(test_long_strings_are_cut),
-        cmocka_unit_test(test_unknown_key),
-        cmocka_unit_test(test_missing_key),
-        cmocka_unit_test(test_arrays_of_scalars),
-        cmocka_unit_test(test_root_of_another_type),
-        cmocka_unit_test(test_map_of_free_names),
-        cmocka_unit_test(test_first_error_stays),
-        cmocka_unit_test(test_places),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* tests/unit/test_json_set.c -- overrides and grafts: what they change, what they refuse, whom messages blame. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,9 +48,8 @@ static void set(struct json_doc *doc, const char *assignment)
     assert_false(error_is(error));
 }
 
-static void test_canonical(void **state)
+TEST(test_canonical)
 {
-    (void)state;
     struct json_doc *doc =
         parse("f", " {\"b\" : [1, 2.0, 0.1, -1e-7, true, false, null], \"a\": {\"z\": \"\\u00e9<\\n\", "
                    "\"B\": {}}, \"aa\": []}");
@@ -64,9 +58,8 @@ static void test_canonical(void **state)
     json_doc_free(doc);
 }
 
-static void test_set(void **state)
+TEST(test_set)
 {
-    (void)state;
     struct json_doc *doc = parse("s.json", scenario);
     set(doc, "world.period_s=0");
     set(doc, "pools.h100.nodes=10");    /* by name */
@@ -88,9 +81,8 @@ static void test_set(void **state)
     json_doc_free(doc);
 }
 
-static void test_set_refuses(void **state)
+TEST(test_set_refuses)
 {
-    (void)state;
     static const struct {
         const char *assignment;
         const char *report;
@@ -139,9 +131,8 @@ static void assert_bad_nodes(struct json_doc *doc, size_t n, const char *expecte
     assert_report(error, expected);
 }
 
-static void test_messages_name_the_override(void **state)
+TEST(test_messages_name_the_override)
 {
-    (void)state;
     struct json_doc *doc = parse("s.json", scenario);
     set(doc, "pools.1.nodes=\"5\"");
     assert_bad_nodes(doc, 1,
@@ -166,9 +157,8 @@ static void test_messages_name_the_override(void **state)
     json_doc_free(doc);
 }
 
-static void test_messages_about_what_an_override_made(void **state)
+TEST(test_messages_about_what_an_override_made)
 {
-    (void)state;
     struct json_doc *doc = parse("s.json", scenario);
     set(doc, "made.on.the=way");
     struct error error = ERROR_OK;
@@ -184,9 +174,8 @@ static void test_messages_about_what_an_override_made(void **state)
     json_doc_free(doc);
 }
 
-static void test_graft(void **state)
+TEST(test_graft)
 {
-    (void)state;
     struct json_doc *doc = parse("s.json", scenario);
     struct json_doc *cluster = parse("a.json", "{'gpus':\n"
                                                " [1, '2'], 'name': 'c'}");
@@ -221,9 +210,8 @@ static void test_graft(void **state)
 }
 
 /* An unknown key that holds a graft is the outer file's mistake. */
-static void test_grafted_key_is_of_the_outer_file(void **state)
+TEST(test_grafted_key_is_of_the_outer_file)
 {
-    (void)state;
     struct json_doc *doc = parse("s.json", "{\"clustr\": 1}");
     struct error error = json_doc_graft(doc, "clustr", parse("a.json", "{\"a\": 1}"));
     assert_false(error_is(error));
@@ -239,9 +227,8 @@ static void test_grafted_key_is_of_the_outer_file(void **state)
     json_doc_free(doc);
 }
 
-static void test_graft_refuses(void **state)
+TEST(test_graft_refuses)
 {
-    (void)state;
     struct json_doc *doc = parse("s.json", scenario);
     assert_report(json_doc_graft(doc, "pools.7", parse("a.json", "{}")),
                   "error: pools.7: the array has no element '7'\n"
@@ -252,19 +239,4 @@ static void test_graft_refuses(void **state)
     assert_report(json_doc_graft(doc, "a", parse("a.json", "{}")),
                   "error: a: 'a' would stand inside 5, which is no object or array\n");
     json_doc_free(doc);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_canonical),
-        cmocka_unit_test(test_set),
-        cmocka_unit_test(test_set_refuses),
-        cmocka_unit_test(test_messages_name_the_override),
-        cmocka_unit_test(test_messages_about_what_an_override_made),
-        cmocka_unit_test(test_graft),
-        cmocka_unit_test(test_grafted_key_is_of_the_outer_file),
-        cmocka_unit_test(test_graft_refuses),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* tests/unit/test_json_syntax.c -- texts that are no JSON: what is wrong, where, and what to do. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,9 +18,8 @@ static char *report_new(struct text text)
     return report;
 }
 
-static void test_whole_report(void **state)
+TEST(test_whole_report)
 {
-    (void)state;
     char *report = report_new(TEXT("{\n  \"a\": {\n    \"b\": [1, 2],\n    }\n}\n"));
     assert_string_equal(report, "error: f.json:3:16: a comma before '}'\n"
                                 " 3 |     \"b\": [1, 2],\n"
@@ -110,9 +104,8 @@ static const struct {
     {"{\"p\":{\"q\":[0,1,{\"a~/b\":nul}]}}", "1:24: 'nul' is no JSON value", "/p/q/2/a~0~1b; did you mean 'null'?"},
 };
 
-static void test_cases(void **state)
+TEST(test_cases)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char *report = report_new(text_of(cases[i].text));
         char first[256];
@@ -127,9 +120,8 @@ static void test_cases(void **state)
     }
 }
 
-static void test_caret_spans_the_token(void **state)
+TEST(test_caret_spans_the_token)
 {
-    (void)state;
     char *report = report_new(TEXT("{\"a\": [true, 1e400]}"));
     assert_non_null(strstr(report, "\n   |              ^~~~~\n"));
     free(report);
@@ -138,9 +130,8 @@ static void test_caret_spans_the_token(void **state)
     free(report);
 }
 
-static void test_too_deep(void **state)
+TEST(test_too_deep)
 {
-    (void)state;
     enum { DEPTH = 100000 };
     char *text = malloc(DEPTH);
     assert_non_null(text);
@@ -153,9 +144,8 @@ static void test_too_deep(void **state)
 }
 
 /* A good text cut anywhere, and with any one byte replaced, is good or has a report with a place. */
-static void test_every_cut_and_every_slip(void **state)
+TEST(test_every_cut_and_every_slip)
 {
-    (void)state;
     static const char good[] = "{\"a\\u0041\": [1, -2.5e3, {\"b\": null}], \"\xc3\xa9\": \"x\\\"y\", "
                                "\"t\": true,\n \"o\": {}, \"l\": []}";
     static const char slips[] = "{}[],:\"'/#\\x0-.e \n\t\xff\x01";
@@ -188,16 +178,4 @@ static void test_every_cut_and_every_slip(void **state)
         }
     }
     assert_true(bad_count > 500);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole_report),
-        cmocka_unit_test(test_cases),
-        cmocka_unit_test(test_caret_spans_the_token),
-        cmocka_unit_test(test_too_deep),
-        cmocka_unit_test(test_every_cut_and_every_slip),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/trace_case.h"
 #include "topologies/mig.h"
@@ -13,9 +8,8 @@
 
 static const struct workload_spec jsonl = {.format = "jsonl"};
 
-static void test_native_names(void **state)
+TEST(test_native_names)
 {
-    (void)state;
     struct trace_case read =
         trace_case_read("{'job_id': 7, 'submit_s': 1.5, 'duration_s': 1e3, 'gpus': 16, 'nodes': 2, 'queue': 'a/b', "
                         "'user': null, 'preemptible': false, 'extra': {'deep': [1, ']}', {'gpus': 3}]}}\n"
@@ -35,9 +29,8 @@ static void test_native_names(void **state)
     trace_case_release(&read);
 }
 
-static void test_groups(void **state)
+TEST(test_groups)
 {
-    (void)state;
     struct trace_case read =
         trace_case_read(MUST ", 'groups': [{'count': 2, 'gpus': 4, 'cpus': 16, 'memory_gb': 1}, {'count': 8, "
                              "'min_members': 3, 'cpus': 0.5}, {'mig': '1g.10gb'}, {'gpu_fraction': 0.285}, "
@@ -63,9 +56,8 @@ static void test_groups(void **state)
 }
 
 /* They count for the minimum, and what is left is the job. */
-static void members_that_have_succeeded_are_left_out(void **state)
+TEST(members_that_have_succeeded_are_left_out)
 {
-    (void)state;
     struct trace_case read =
         trace_case_read(MUST ", 'groups': [{'count': 5, 'min_members': 3, 'gpus': 1, 'succeeded': 2}]}\n" MUST
                              ", 'groups': [{'count': 5, 'min_members': 3, 'gpus': 1, 'succeeded': 4}]}\n" MUST
@@ -84,9 +76,8 @@ static void members_that_have_succeeded_are_left_out(void **state)
     trace_case_release(&read);
 }
 
-static void patience_is_of_the_job(void **state)
+TEST(patience_is_of_the_job)
 {
-    (void)state;
     struct trace_case read =
         trace_case_read(MUST ", 'gpus': 1, 'preemption_delay_s': 1.5, 'stale_after_s': 'never'}\n" MUST
                              ", 'gpus': 1, 'stale_after_s': 0}\n",
@@ -103,9 +94,8 @@ static void refused(const char *text, unsigned line, unsigned column, const char
     trace_case_refused(text, &jsonl, NULL, line, column, says);
 }
 
-static void test_bad_lines(void **state)
+TEST(test_bad_lines)
 {
-    (void)state;
     refused(MUST ", 'gpus': 1}\n" MUST ", 'gpus': '8'}\n", 2, 56, "a number without quotes");
     refused(MUST ", 'gpus': -1}\n", 1, 56, "'gpus' must be an integer");
     refused(MUST ", 'gpus': 1, 'class': 3}\n", 1, 68, "'class' must be a string");
@@ -122,9 +112,8 @@ static void test_bad_lines(void **state)
     refused("\n\n" MUST ", 'gpus': 1, 'user': '\xff'}\n", 3, 0, "not JSON");
 }
 
-static void test_bad_groups(void **state)
+TEST(test_bad_groups)
 {
-    (void)state;
     refused(MUST ", 'groups': []}\n", 1, 58, "at least one");
     refused(MUST ", 'groups': {}}\n", 1, 58, "must be an array");
     refused(MUST ", 'groups': [3]}\n", 1, 59, "must be an object");
@@ -137,9 +126,8 @@ static void test_bad_groups(void **state)
     refused(MUST ", 'nodes': 2, 'groups': [{'gpus': 4}]}\n", 1, 57, "excludes 'groups'");
 }
 
-static void test_too_many_groups(void **state)
+TEST(test_too_many_groups)
 {
-    (void)state;
     char text[4096] = MUST ", 'groups': [{'gpus': 1}";
     for (int i = 0; i < JOB_GROUPS_MAX - 1; i++)
         strcat(text, ",{'gpus': 1}");
@@ -153,29 +141,12 @@ static void test_too_many_groups(void **state)
     refused(text, 1, 0, "at most 64 groups");
 }
 
-static void test_sample(void **state)
+TEST(test_sample)
 {
-    (void)state;
     struct workload_spec spec = {.trace = "workloads/samples/native.jsonl"};
     struct cluster *cluster = cluster_uniform_new(10, 8);
     struct workload_facts facts = trace_real_read(&spec, cluster);
     assert_int_equal(facts.job_count, 12);
     assert_string_equal(facts.format, "jsonl");
     cluster_free(cluster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_native_names),
-        cmocka_unit_test(test_groups),
-        cmocka_unit_test(members_that_have_succeeded_are_left_out),
-        cmocka_unit_test(patience_is_of_the_job),
-
-        cmocka_unit_test(test_bad_lines),
-        cmocka_unit_test(test_bad_groups),
-        cmocka_unit_test(test_too_many_groups),
-        cmocka_unit_test(test_sample),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* ledger: a job that claims what it is leaving, and that the check finds each sum that is wrong. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/ledger/ledger.h"
 #include "tests/support/lawful.h"
@@ -38,9 +33,8 @@ static void release(struct world *world)
 }
 
 /* claimed -> used: what arrives is the claimer's, here the same job's that leaves. */
-static void who_claims_what_it_leaves_has_it_again(void **state)
+TEST(who_claims_what_it_leaves_has_it_again)
 {
-    (void)state;
     struct world world = world_of();
     struct ledger *ledger = world.ledger;
     gpu_id gpu = world.cluster->nodes[0].first_gpu + 1;
@@ -61,9 +55,8 @@ static void who_claims_what_it_leaves_has_it_again(void **state)
 }
 
 /* coming -> free: nobody claimed it, so nobody has it. */
-static void what_nobody_claims_is_nobodys(void **state)
+TEST(what_nobody_claims_is_nobodys)
 {
-    (void)state;
     struct world world = world_of();
     struct ledger *ledger = world.ledger;
     gpu_id gpu = world.cluster->nodes[0].first_gpu + 1;
@@ -76,9 +69,8 @@ static void what_nobody_claims_is_nobodys(void **state)
 }
 
 /* Each amount alone is broken, told, and mended. */
-static void the_check_finds_one_wrong_amount(void **state)
+TEST(the_check_finds_one_wrong_amount)
 {
-    (void)state;
     struct world world = world_of();
     struct ledger *ledger = world.ledger;
     int64_t *totals[] = {&ledger->used_milli, &ledger->coming_milli, &ledger->claimed_milli};
@@ -98,14 +90,4 @@ static void the_check_finds_one_wrong_amount(void **state)
         assert_lawful(ledger_check(ledger));
     }
     release(&world);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_claims_what_it_leaves_has_it_again),
-        cmocka_unit_test(what_nobody_claims_is_nobodys),
-        cmocka_unit_test(the_check_finds_one_wrong_amount),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,11 @@
 /* policies/ledger/ledger.h: a job that was to leave stays after all: what nobody was promised is its own again first,
  * then what somebody was. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/ledger/ledger.h"
 
-static void what_was_promised_is_taken_back_last(void **state)
+TEST(what_was_promised_is_taken_back_last)
 {
-    (void)state;
     struct cluster *cluster = cluster_uniform_new(1, 2);
     struct queue_table *queues = queue_table_new();
     struct ledger *ledger = ledger_new(cluster);
@@ -41,10 +35,4 @@ static void what_was_promised_is_taken_back_last(void **state)
     ledger_free(ledger);
     queue_table_free(queues);
     cluster_free(cluster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_was_promised_is_taken_back_last)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 /* policies/ledger/ledger_tags.h: what is counted by tag, undone with the space that it belongs to; and claims that
  * rules shut. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/ledger/ledger_tags.h"
 #include "tests/support/lawful.h"
@@ -49,9 +43,8 @@ static void close_ledger(struct fixture *f)
 }
 
 /* Beside the same space without tags, so that only the counts can tell them apart. */
-static void each_move_and_its_undoing_change_the_hash(void **state)
+TEST(each_move_and_its_undoing_change_the_hash)
 {
-    (void)state;
     struct fixture f;
     open_ledger(&f);
     const struct space there = one_gpu(0, 0, &quiet), bare = one_gpu(0, 1, NULL);
@@ -74,9 +67,8 @@ static void each_move_and_its_undoing_change_the_hash(void **state)
     close_ledger(&f);
 }
 
-static void a_rollback_takes_back_all_moves_of_a_trial(void **state)
+TEST(a_rollback_takes_back_all_moves_of_a_trial)
 {
-    (void)state;
     struct fixture f;
     open_ledger(&f);
     const struct space there = one_gpu(0, 0, &quiet), leaver = one_gpu(0, 1, &noisy), claimer = one_gpu(1, 2, &quiet),
@@ -104,9 +96,8 @@ static void a_rollback_takes_back_all_moves_of_a_trial(void **state)
     close_ledger(&f);
 }
 
-static void what_is_kept_of_a_trial_has_changed(void **state)
+TEST(what_is_kept_of_a_trial_has_changed)
 {
-    (void)state;
     struct fixture f;
     open_ledger(&f);
     const struct space comer = one_gpu(0, 0, &noisy);
@@ -125,9 +116,8 @@ static void what_is_kept_of_a_trial_has_changed(void **state)
 }
 
 /* Who is sent off in a trial still keeps others away, and draws nobody in. */
-static void who_is_sent_off_is_still_there(void **state)
+TEST(who_is_sent_off_is_still_there)
 {
-    (void)state;
     struct fixture f;
     open_ledger(&f);
     static const struct job_tags client = {.rules = {{.tag = 7}}, .rule_count = 1};
@@ -164,9 +154,8 @@ static struct piece gpus(node_id node, uint16_t mask)
 }
 
 /* The one that it must be near has ended while its space came: it does not start, whether claims expire or not. */
-static void a_claim_far_from_its_tag_is_given_up(void **state)
+TEST(a_claim_far_from_its_tag_is_given_up)
 {
-    (void)state;
     static const char *const policies[] = {POLICY("600"), POLICY("\"never\"")};
     const struct job_tags db = {.tags = {DB}, .tag_count = 1};
     const struct job_tags near = {.rules = {{.tag = DB}}, .rule_count = 1};
@@ -199,9 +188,8 @@ static void a_claim_far_from_its_tag_is_given_up(void **state)
 
 /* Two that must be near others of their kind claim a node each while none is anywhere: the first that starts shuts the
  * other's, in the same cycle. */
-static void of_two_claims_that_shut_each_other_one_starts(void **state)
+TEST(of_two_claims_that_shut_each_other_one_starts)
 {
-    (void)state;
     struct sched_case c;
     const struct job_tags kin = {.tags = {DB}, .tag_count = 1, .rules = {{.tag = DB}}, .rule_count = 1};
     sched_case_open(&c, cluster_uniform_new(2, 4), queue_table_new(), POLICY("600"));
@@ -227,9 +215,8 @@ static void of_two_claims_that_shut_each_other_one_starts(void **state)
 /* ---- GPUs that are cut anew ---- */
 
 /* No cut helps while nobody has the tag; when somebody has, without that any space has come free, it does. */
-static void cutting_is_tried_again_when_a_rule_has_opened(void **state)
+TEST(cutting_is_tried_again_when_a_rule_has_opened)
 {
-    (void)state;
     struct sched_case c;
     const struct job_tags db = {.tags = {DB}, .tag_count = 1};
     const struct job_tags near = {.rules = {{.tag = DB}}, .rule_count = 1};
@@ -253,18 +240,4 @@ static void cutting_is_tried_again_when_a_rule_has_opened(void **state)
     cuts += sched_case_count(&c, DECISION_REPARTITION);
     assert_int_equal(cuts, 1);
     sched_case_close(&c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_move_and_its_undoing_change_the_hash),
-        cmocka_unit_test(a_rollback_takes_back_all_moves_of_a_trial),
-        cmocka_unit_test(what_is_kept_of_a_trial_has_changed),
-        cmocka_unit_test(who_is_sent_off_is_still_there),
-        cmocka_unit_test(a_claim_far_from_its_tag_is_given_up),
-        cmocka_unit_test(of_two_claims_that_shut_each_other_one_starts),
-        cmocka_unit_test(cutting_is_tried_again_when_a_rule_has_opened),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

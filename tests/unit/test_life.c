@@ -1,10 +1,5 @@
 /* The table of a job's life: what is drawn in sim/job/life.h, and nothing else. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "sim/job/life.h"
 
@@ -27,9 +22,8 @@ static const struct legal drawn[] = {
     {LIFE_LEAVING, STEP_REFUSE, LIFE_RUNNING},
 };
 
-static void test_table(void **state)
+TEST(test_table)
 {
-    (void)state;
     for (enum life_state from = LIFE_NONE; from < LIFE_STATE_COUNT; from++)
         for (enum life_step step = STEP_SUBMIT; step < LIFE_STEP_COUNT; step++) {
             enum life_state want = LIFE_NONE;
@@ -38,10 +32,4 @@ static void test_table(void **state)
                     want = drawn[i].to;
             assert_int_equal(life_next(from, step), want);
         }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_table)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* tests/unit/test_links.c -- the narrowest link of a gang, against numbers worked out by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "topologies/cluster_load.h"
 #include "topologies/links.h"
@@ -34,9 +29,8 @@ static void check(struct link link, enum link_tier tier, int64_t mb_per_s)
 }
 
 /* DGX H100 SuperPOD, RA-11333: 400 Gb/s a GPU, 1:1, 16 units, three tiers. */
-static void superpod(void **state)
+TEST(superpod)
 {
-    (void)state;
     struct cluster *cluster = cluster_of("topologies/dgx-h100-500.json");
     check(gang(cluster, 3, 1, 1, 0x10), LINK_NONE, 0);
     check(gang(cluster, 3, 1, 1, 0x11), LINK_NVLINK, 450000);
@@ -54,9 +48,8 @@ static void superpod(void **state)
     cluster_free(cluster);
 }
 
-static void other_rails_go_by_a_spine(void **state)
+TEST(other_rails_go_by_a_spine)
 {
-    (void)state;
     struct cluster *cluster = cluster_of("topologies/dgx-h100-500.json");
     struct link_place apart[] = {{5, 0xf0}, {4, 0x0f}}, same[] = {{5, 0x0f}, {4, 0x0f}},
                       uneven[] = {{5, 0x01}, {4, 0x03}};
@@ -72,9 +65,8 @@ static void other_rails_go_by_a_spine(void **state)
     cluster_free(cluster);
 }
 
-static void pieces_of_a_node_are_one_place(void **state)
+TEST(pieces_of_a_node_are_one_place)
 {
-    (void)state;
     struct cluster *cluster = cluster_of("topologies/dgx-h100-500.json");
     struct link_place places[] = {{7, 0x01}, {2, 0}, {7, 0x80}, {7, 0x01}};
     check(links_narrowest(cluster, places, 4), LINK_NVLINK, 450000);
@@ -84,9 +76,8 @@ static void pieces_of_a_node_are_one_place(void **state)
 }
 
 /* One NIC of 100 Gb/s for 8 GPUs that have no NVLink, 2:1 out of a rack. */
-static void gpus_share_the_nics_of_a_node(void **state)
+TEST(gpus_share_the_nics_of_a_node)
 {
-    (void)state;
     struct cluster *cluster = cluster_of("topologies/philly-352.json");
     check(gang(cluster, 0, 1, 1, 0x03), LINK_PCIE, 63000);
     check(gang(cluster, 0, 1, 2, 0x01), LINK_LEAF, 12500);
@@ -97,9 +88,8 @@ static void gpus_share_the_nics_of_a_node(void **state)
     cluster_free(cluster);
 }
 
-static void racks_of_nvl72(void **state)
+TEST(racks_of_nvl72)
 {
-    (void)state;
     struct cluster *cluster = cluster_of("topologies/nvl72-8.json");
     check(gang(cluster, 0, 1, 18, 0x0f), LINK_NVLINK, 900000);
     check(gang(cluster, 0, 1, 19, 0x0f), LINK_SPINE, 50000);
@@ -107,9 +97,8 @@ static void racks_of_nvl72(void **state)
     cluster_free(cluster);
 }
 
-static void islands_of_a_node_meet_over_pcie(void **state)
+TEST(islands_of_a_node_meet_over_pcie)
 {
-    (void)state;
     struct cluster *cluster = cluster_of("topologies/dgx-h100-500.json");
     for (uint32_t g = 4; g < 8; g++)
         cluster->pools[0].gpu_island[g] = 1;
@@ -118,17 +107,4 @@ static void islands_of_a_node_meet_over_pcie(void **state)
     cluster->fabric.rail_bytes_per_s = 100e9; /* wider than PCIe */
     check(gang(cluster, 0, 1, 2, 0x0f), LINK_LEAF, 63000);
     cluster_free(cluster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(superpod),
-        cmocka_unit_test(other_rails_go_by_a_spine),
-        cmocka_unit_test(pieces_of_a_node_are_one_place),
-        cmocka_unit_test(gpus_share_the_nics_of_a_node),
-        cmocka_unit_test(racks_of_nvl72),
-        cmocka_unit_test(islands_of_a_node_meet_over_pcie),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* workloads/load_model: arrivals have the rate, the clustering and the days of their plan; ranks their memory. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 
@@ -79,7 +74,7 @@ static void assert_about(const char *what, double is, double wanted, double most
 }
 
 /* A renewal process of n gaps with coefficient of variation c has n (1 +- c / sqrt(n)); five of these. */
-static void test_renewal(void **state)
+TEST(test_renewal)
 {
     static const struct {
         const char *gaps;
@@ -90,7 +85,6 @@ static void test_renewal(void **state)
         {"{'distribution': 'weibull', 'shape': 0.5}", 2.2360679}, /* sqrt(Gamma(5) / Gamma(3)^2 - 1) */
         {"{'distribution': 'constant'}", 0},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
         struct buffer text = {0};
         buffer_format(&text, "{'jobs_per_day': 1000, 'gaps': %s}", laws[i].gaps);
@@ -102,34 +96,31 @@ static void test_renewal(void **state)
     }
 }
 
-static void test_poisson_counts(void **state)
+TEST(test_poisson_counts)
 {
     struct times times = draw("{'jobs_per_day': 2400}", 100, 1);
-    (void)state;
     assert_about("the dispersion of a Poisson process", sequence_dispersion(times.of, times.count, 3600), 1, 0.15);
     mem_free(times.of);
 }
 
 /* Cox and Isham: an MMPP of two states with rates a and b, and stays of 1/p and 1/q, has the dispersion in the long run
  * 1 + 2 p q (a - b)^2 / ((p + q)^2 (a q + b p)); per hour here. */
-static void test_states_make_an_mmpp(void **state)
+TEST(test_states_make_an_mmpp)
 {
     struct times times =
         draw("{'jobs_per_day': 2400, 'states': [{'factor': 3, 'mean': '1h'}, {'factor': 0.5, 'mean': '3h'}]}", 2000, 2);
     const double p = 1, q = 1.0 / 3, scale = 100 / ((3 * q + 0.5 * p) / (p + q)), a = 3 * scale, b = 0.5 * scale;
     const double wanted = 1 + 2 * p * q * (a - b) * (a - b) / ((p + q) * (p + q) * (a * q + b * p));
-    (void)state;
     assert_about("the rate of an MMPP", (double)times.count / 2000, 2400, 60);
     assert_about("the dispersion of an MMPP", sequence_dispersion(times.of, times.count, 3600 * 100), wanted,
                  0.15 * wanted);
     mem_free(times.of);
 }
 
-static void test_cycle(void **state)
+TEST(test_cycle)
 {
     struct times times = draw("{'jobs_per_day': 1000, 'cycle': {'period': '1d', 'factors': [1, 0, 5, 2]}}", 100, 1);
     double parts[4] = {0};
-    (void)state;
     for (size_t i = 0; i < times.count; i++)
         parts[(int)(fmod(times.of[i], DAY_S) / (DAY_S / 4))]++;
     assert_about("the first quarter", parts[0], 12500, 600);
@@ -138,10 +129,9 @@ static void test_cycle(void **state)
     mem_free(times.of);
 }
 
-static void test_days_have_their_jobs(void **state)
+TEST(test_days_have_their_jobs)
 {
     static const double factors[] = {1, 0, 4, 3};
-    (void)state;
     for (uint64_t seed = 1; seed <= 5; seed++) {
         struct times times =
             draw("{'jobs_per_day': 101, 'gaps': {'distribution': 'weibull', 'shape': 0.4}, 'gap_memory': "
@@ -158,12 +148,11 @@ static void test_days_have_their_jobs(void **state)
 
 /* Of two kinds of days, drawn in runs of ten on average, each second of them follows one of its own kind in 9 of 10
  * cases and half of the draws: the list alternates, so that a run shows as changes of the day. */
-static void test_days_are_drawn_in_runs(void **state)
+TEST(test_days_are_drawn_in_runs)
 {
     struct times times = draw("{'jobs_per_day': 10, 'days': {'factors': [0, 2], 'run': '10d'}}", 20000, 1);
     int changes = 0, full = 0;
     char *has = mem_zalloc(20001, 1);
-    (void)state;
     for (size_t i = 0; i < times.count; i++)
         has[(int)(times.of[i] / DAY_S)] = 1;
     for (int d = 0; d < 20000; d++) {
@@ -176,7 +165,7 @@ static void test_days_are_drawn_in_runs(void **state)
     mem_free(times.of);
 }
 
-static void test_clients_share_the_rate(void **state)
+TEST(test_clients_share_the_rate)
 {
     struct arena arena = {0};
     const struct load_model *model =
@@ -189,7 +178,6 @@ static void test_clients_share_the_rate(void **state)
     struct job_truth truth;
     struct load_origin origin;
     double by_user[5] = {0}, last_s = 0;
-    (void)state;
     while (load_draw_next(draw, &job, &truth, &origin)) {
         by_user[origin.user]++;
         last_s = time_to_seconds(job.submit);
@@ -203,12 +191,11 @@ static void test_clients_share_the_rate(void **state)
 }
 
 /* Ranks are uniform, and their normal scores correlate as s (1 - l / jobs). */
-static void test_ranks(void **state)
+TEST(test_ranks)
 {
     enum { COUNT = 200000 };
     static const size_t lags[] = {1, 3, 9, 10, 25};
     double *ranks = mem_zalloc(COUNT, sizeof *ranks), *scores = mem_zalloc(COUNT, sizeof *scores);
-    (void)state;
     for (int is_even = 0; is_even < 2; is_even++) {
         struct load_rank rank;
         const struct load_memory memory = {.strength = 0.6, .jobs = 10};
@@ -232,12 +219,11 @@ static void test_ranks(void **state)
 }
 
 /* A stream draws the same jobs with and without others beside it. */
-static void test_streams_are_independent(void **state)
+TEST(test_streams_are_independent)
 {
     static const char *const one = "{'name': 'a', 'arrivals': {'jobs_per_day': 50}, 'kinds': [{'gpus': 2, 'run_time': "
                                    "{'distribution': 'exponential', 'mean': 60}}]}";
     double sums[2] = {0};
-    (void)state;
     for (int others = 0; others < 2; others++) {
         struct arena arena = {0};
         struct buffer text = {0};
@@ -265,20 +251,4 @@ static void test_streams_are_independent(void **state)
         arena_release(&arena);
     }
     assert_true(sums[0] > 0 && fabs(sums[0] - sums[1]) < 1e-6);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_renewal),
-        cmocka_unit_test(test_poisson_counts),
-        cmocka_unit_test(test_states_make_an_mmpp),
-        cmocka_unit_test(test_cycle),
-        cmocka_unit_test(test_days_have_their_jobs),
-        cmocka_unit_test(test_days_are_drawn_in_runs),
-        cmocka_unit_test(test_clients_share_the_rate),
-        cmocka_unit_test(test_ranks),
-        cmocka_unit_test(test_streams_are_independent),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
 /* Series of one long run, from rows made by hand; reports/long_run.h. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/reason.h"
 #include "reports/long_run.h"
@@ -32,9 +27,8 @@ static void fill(struct long_run *run, int64_t more)
     }
 }
 
-static void the_queue_times_of_the_metrics_count(void **state)
+TEST(the_queue_times_of_the_metrics_count)
 {
-    (void)state;
     struct long_run run = {0};
     fill(&run, 0);
     const struct steady all = long_run_waits(&run.waits, LONG_RUN_ALL, 0.95),
@@ -57,9 +51,8 @@ static void the_queue_times_of_the_metrics_count(void **state)
     long_run_release(&run);
 }
 
-static void jobs_are_paired_by_their_ids(void **state)
+TEST(jobs_are_paired_by_their_ids)
 {
-    (void)state;
     struct long_run a = {0}, b = {0};
     fill(&a, 0);
     fill(&b, 5);
@@ -85,9 +78,8 @@ static void jobs_are_paired_by_their_ids(void **state)
 
 /* Samples at each 100 s, and at 150 s where the warm-up ends; half of 10 GPUs is allocated, all of them from 20,000 s
  * on. */
-static void allocation_is_by_whole_steps(void **state)
+TEST(allocation_is_by_whole_steps)
 {
-    (void)state;
     struct long_run run = {0};
     const struct record_sink sink = long_run_sink(&run);
     const struct run_facts facts = {.end = S(50050), .warmup = S(150), .measured_until = S(40050), .gpu_count = 10};
@@ -104,9 +96,8 @@ static void allocation_is_by_whole_steps(void **state)
     long_run_release(&run);
 }
 
-static void what_there_is_too_little_of_has_a_reason(void **state)
+TEST(what_there_is_too_little_of_has_a_reason)
 {
-    (void)state;
     struct buffer text = {0};
     const struct steady of = long_run_allocation(&(struct long_run){0}, 0.95);
     assert_int_equal(of.count, 0);
@@ -116,15 +107,4 @@ static void what_there_is_too_little_of_has_a_reason(void **state)
     steady_write_json(&of, &text);
     assert_non_null(strstr(buffer_c_string(&text), "\"mean\": 0, \"low\": null, \"high\": null,"));
     buffer_release(&text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_queue_times_of_the_metrics_count),
-        cmocka_unit_test(jobs_are_paired_by_their_ids),
-        cmocka_unit_test(allocation_is_by_whole_steps),
-        cmocka_unit_test(what_there_is_too_little_of_has_a_reason),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

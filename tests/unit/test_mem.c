@@ -1,10 +1,5 @@
 /* tests/unit/test_mem.c -- checked allocation, growing arrays, arenas. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <signal.h>
 #include <stdalign.h>
 #include <stdlib.h>
@@ -51,9 +46,8 @@ static bool is_zero(const void *block, size_t bytes)
     return true;
 }
 
-static void test_empty_blocks_are_unique(void **state)
+TEST(test_empty_blocks_are_unique)
 {
-    (void)state;
     void *a = mem_alloc(0);
     void *b = mem_zalloc(0, 8);
     void *c = mem_resize(NULL, 0, 8);
@@ -68,9 +62,8 @@ static void test_empty_blocks_are_unique(void **state)
     mem_free(NULL);
 }
 
-static void test_zalloc_and_resize_keep_contents(void **state)
+TEST(test_zalloc_and_resize_keep_contents)
 {
-    (void)state;
     uint32_t *words = mem_zalloc(100, sizeof *words);
     assert_true(is_zero(words, 100 * sizeof *words));
     for (uint32_t i = 0; i < 100; i++)
@@ -87,9 +80,8 @@ static void test_zalloc_and_resize_keep_contents(void **state)
     mem_free(copy);
 }
 
-static void test_overflow_and_refusal_are_exhaustion(void **state)
+TEST(test_overflow_and_refusal_are_exhaustion)
 {
-    (void)state;
     struct arena arena = {0};
     size_t capacity = 0;
     volatile size_t huge = SIZE_MAX / 2; /* volatile: the compiler must not judge the sizes */
@@ -107,9 +99,8 @@ static void test_overflow_and_refusal_are_exhaustion(void **state)
     assert_null(arena.blocks);
 }
 
-static void test_without_a_handler_it_aborts(void **state)
+TEST(test_without_a_handler_it_aborts)
 {
-    (void)state;
     volatile size_t huge = SIZE_MAX / 2;
     pid_t child = fork();
     assert_true(child >= 0);
@@ -125,9 +116,8 @@ static void test_without_a_handler_it_aborts(void **state)
     assert_int_equal(WTERMSIG(status), SIGABRT);
 }
 
-static void test_grow_doubles_and_zeroes(void **state)
+TEST(test_grow_doubles_and_zeroes)
 {
-    (void)state;
     uint64_t *array = NULL;
     size_t capacity = 0;
     size_t moved_count = 0;
@@ -173,9 +163,8 @@ static void fill_and_check(struct arena *arena, size_t round)
             assert_int_equal(blocks[i][j], i % 255 + 1);
 }
 
-static void test_arena_blocks_are_zero_even_after_reset(void **state)
+TEST(test_arena_blocks_are_zero_even_after_reset)
 {
-    (void)state;
     struct arena arena = {0};
     arena_reset(&arena); /* empty: nothing to do */
     for (size_t round = 0; round < 5; round++) {
@@ -191,9 +180,8 @@ static void test_arena_blocks_are_zero_even_after_reset(void **state)
     arena_release(&arena);
 }
 
-static void test_arena_settles_in_one_block(void **state)
+TEST(test_arena_settles_in_one_block)
 {
-    (void)state;
     struct arena arena = {0};
     for (int i = 0; i < 1000; i++)
         arena_alloc(&arena, (size_t)(i % 50) * 20); /* grows over several blocks */
@@ -209,9 +197,8 @@ static void test_arena_settles_in_one_block(void **state)
     arena_release(&arena);
 }
 
-static void test_arena_empty_requests_and_copies(void **state)
+TEST(test_arena_empty_requests_and_copies)
 {
-    (void)state;
     struct arena arena = {0};
     void *a = arena_alloc(&arena, 0);
     void *b = arena_alloc_array(&arena, 0, uint64_t);
@@ -220,19 +207,4 @@ static void test_arena_empty_requests_and_copies(void **state)
     assert_string_equal(arena_copy(&arena, (struct text){"gangster", 4}), "gang");
     assert_string_equal(arena_copy(&arena, (struct text){NULL, 0}), "");
     arena_release(&arena);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_empty_blocks_are_unique),
-        cmocka_unit_test(test_zalloc_and_resize_keep_contents),
-        cmocka_unit_test(test_overflow_and_refusal_are_exhaustion),
-        cmocka_unit_test(test_without_a_handler_it_aborts),
-        cmocka_unit_test(test_grow_doubles_and_zeroes),
-        cmocka_unit_test(test_arena_blocks_are_zero_even_after_reset),
-        cmocka_unit_test(test_arena_settles_in_one_block),
-        cmocka_unit_test(test_arena_empty_requests_and_copies),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

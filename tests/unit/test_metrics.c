@@ -1,14 +1,8 @@
 /* tests/unit/test_metrics.c -- metrics of runs worked out by hand, and percentiles against a naive sort. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/mem.h"
 #include "reports/metrics.h"
@@ -150,9 +144,8 @@ static struct metrics *four_jobs(void)
 }
 
 /* Of 400 GPU s 80 are out of service: parts are of the 320 others, and so is the cost. */
-static void parts_are_of_what_is_in_service(void **state)
+TEST(parts_are_of_what_is_in_service)
 {
-    (void)state;
     struct metrics *m = four_jobs_of(80);
     near(metrics_value(m, "spent_absent_gpu_h"), 80.0 / 3600);
     near(metrics_value(m, "allocation_ratio"), 220.0 / 320);
@@ -170,9 +163,8 @@ static void parts_are_of_what_is_in_service(void **state)
     metrics_free(m);
 }
 
-static void a_run_of_four_jobs(void **state)
+TEST(a_run_of_four_jobs)
 {
-    (void)state;
     struct metrics *m = four_jobs();
     near(metrics_value(m, "allocation_ratio"), 220.0 / 400);
     near(metrics_value(m, "sm_active_ratio"), 110.0 / 400);
@@ -202,9 +194,8 @@ static void a_run_of_four_jobs(void **state)
     metrics_free(m);
 }
 
-static void jobs_are_counted_by_how_they_ended(void **state)
+TEST(jobs_are_counted_by_how_they_ended)
 {
-    (void)state;
     struct metrics *m = four_jobs();
     near(metrics_value(m, "jobs_submitted"), 4);
     near(metrics_value(m, "jobs_completed"), 2);
@@ -224,9 +215,8 @@ static void jobs_are_counted_by_how_they_ended(void **state)
     metrics_free(m);
 }
 
-static void sizes_go_by_powers_of_two(void **state)
+TEST(sizes_go_by_powers_of_two)
 {
-    (void)state;
     static const struct {
         int64_t gpu_milli;
         const char *key;
@@ -246,9 +236,8 @@ static void sizes_go_by_powers_of_two(void **state)
     }
 }
 
-static void what_came_before_the_warm_up_does_not_count(void **state)
+TEST(what_came_before_the_warm_up_does_not_count)
 {
-    (void)state;
     struct metrics *m = metrics_new();
     feed_job(m, (struct job_row){.queue = "q",
                                  .gpu_milli = 1000,
@@ -270,9 +259,8 @@ static void what_came_before_the_warm_up_does_not_count(void **state)
     metrics_free(m);
 }
 
-static void little_s_law_broken_is_seen(void **state)
+TEST(little_s_law_broken_is_seen)
 {
-    (void)state;
     for (int has_integral = 0; has_integral < 2; has_integral++) {
         struct metrics *m = metrics_new();
         feed_job(m, (struct job_row){.queue = "q",
@@ -288,9 +276,8 @@ static void little_s_law_broken_is_seen(void **state)
     }
 }
 
-static void admission_counts_the_time_held(void **state)
+TEST(admission_counts_the_time_held)
 {
-    (void)state;
     struct metrics *m = metrics_new();
     struct job_row row = {.queue = "q",
                           .class = JOB_INFERENCE,
@@ -319,9 +306,8 @@ static void admission_counts_the_time_held(void **state)
     metrics_free(m);
 }
 
-static void a_name_is_what_it_says_wherever_it_stands(void **state)
+TEST(a_name_is_what_it_says_wherever_it_stands)
 {
-    (void)state;
     struct metrics *m = metrics_new();
     char names[30][16], name[16];
     for (int i = 0; i < 30; i++) {
@@ -423,9 +409,8 @@ static void naive_round(uint64_t seed)
     metrics_free(m);
 }
 
-static void percentiles_are_those_of_a_naive_sort(void **state)
+TEST(percentiles_are_those_of_a_naive_sort)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 200; seed++)
         naive_round(seed * UINT64_C(0x9e3779b97f4a7c15));
 }
@@ -456,9 +441,8 @@ static struct metrics *usual_metrics(void)
     return m;
 }
 
-static void cuts_sum_to_the_whole(void **state)
+TEST(cuts_sum_to_the_whole)
 {
-    (void)state;
     static const char *const sums[] = {"jobs_submitted", "jobs_completed", "jobs_failed",  "jobs_cancelled",
                                        "jobs_limit",     "jobs_rejected",  "jobs_pending", "jobs_running",
                                        "preemptions",    "lost_gpu_h",     "asked_gpu_h",  "allocated_gpu_h"};
@@ -478,9 +462,8 @@ static void cuts_sum_to_the_whole(void **state)
     metrics_free(m);
 }
 
-static void the_distribution_climbs_to_one(void **state)
+TEST(the_distribution_climbs_to_one)
 {
-    (void)state;
     struct metrics *m = usual_metrics();
     for (int class = -1; class < JOB_CLASS_COUNT; class ++) {
         for (size_t max = 2; max <= 300; max += 149) {
@@ -497,9 +480,8 @@ static void the_distribution_climbs_to_one(void **state)
     metrics_free(m);
 }
 
-static void samples_are_thinned_but_keep_their_ends(void **state)
+TEST(samples_are_thinned_but_keep_their_ends)
 {
-    (void)state;
     for (size_t given = 1; given < 9000; given = given * 2 + 1) {
         struct metrics *m = metrics_new();
         for (size_t i = 0; i < given; i++)
@@ -516,9 +498,8 @@ static void samples_are_thinned_but_keep_their_ends(void **state)
     }
 }
 
-static void a_run_without_jobs_has_no_waits(void **state)
+TEST(a_run_without_jobs_has_no_waits)
 {
-    (void)state;
     struct metrics *m = metrics_new();
     finish(m, (struct run_facts){.end = 100 * S, .gpu_count = 4});
     assert_true(isnan(metrics_value(m, "allocation_ratio")));
@@ -534,9 +515,8 @@ static void a_run_without_jobs_has_no_waits(void **state)
 }
 
 /* Summed over the counted jobs, by queue too; of a reason that nobody waited for there is no metric. */
-static void what_jobs_waited_for_is_summed(void **state)
+TEST(what_jobs_waited_for_is_summed)
 {
-    (void)state;
     struct metrics *m = metrics_new();
     for (job_id id = 0; id < 4; id++) {
         struct wait_times waits = {0};
@@ -566,25 +546,4 @@ static void what_jobs_waited_for_is_summed(void **state)
     assert_true(job_h == 4);
     assert_int_equal(waits[2].reason, REASON_RESOURCES);
     metrics_free(m);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_run_of_four_jobs),
-        cmocka_unit_test(parts_are_of_what_is_in_service),
-        cmocka_unit_test(jobs_are_counted_by_how_they_ended),
-        cmocka_unit_test(sizes_go_by_powers_of_two),
-        cmocka_unit_test(what_came_before_the_warm_up_does_not_count),
-        cmocka_unit_test(little_s_law_broken_is_seen),
-        cmocka_unit_test(admission_counts_the_time_held),
-        cmocka_unit_test(a_name_is_what_it_says_wherever_it_stands),
-        cmocka_unit_test(percentiles_are_those_of_a_naive_sort),
-        cmocka_unit_test(cuts_sum_to_the_whole),
-        cmocka_unit_test(the_distribution_climbs_to_one),
-        cmocka_unit_test(samples_are_thinned_but_keep_their_ends),
-        cmocka_unit_test(a_run_without_jobs_has_no_waits),
-        cmocka_unit_test(what_jobs_waited_for_is_summed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,8 @@
 /* tests/unit/test_metrics_classes.c -- the cuts by class of the workload, by its sizes, and by tenant. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/mem.h"
 #include "reports/metrics.h"
@@ -66,9 +60,8 @@ static double cut_value(const struct metrics *metrics, const char *cut, const ch
 }
 
 /* Two classes of a mix are apart although both are training, and their sizes within them; they add up to the class. */
-static void classes_of_the_workload_keep_their_names(void **state)
+TEST(classes_of_the_workload_keep_their_names)
 {
-    (void)state;
     static const struct {
         const char *name;
         enum job_class class;
@@ -138,9 +131,8 @@ static void assert_tenants(const struct metrics *m, const char *const *keys)
 }
 
 /* Two companies of one holding: the holding is passed over, and depth below the tenants does not matter. */
-static void tenants_are_the_highest_level_with_several_queues(void **state)
+TEST(tenants_are_the_highest_level_with_several_queues)
 {
-    (void)state;
     static const struct record_queue tree[] = {
         {"holding", RECORD_QUEUE_ROOT}, {"group", 0}, {"north", 1}, {"south", 1}, {"lab", 2}, {"x", 4}, {"y", 2}};
     static const char *const jobs[] = {"x", "south", "y", "x", "holding", "elsewhere"};
@@ -157,9 +149,8 @@ static void tenants_are_the_highest_level_with_several_queues(void **state)
     metrics_free(m);
 }
 
-static void a_flat_tree_needs_no_tenants(void **state)
+TEST(a_flat_tree_needs_no_tenants)
 {
-    (void)state;
     static const struct record_queue flat[] = {{"b", RECORD_QUEUE_ROOT}, {"a", RECORD_QUEUE_ROOT}};
     static const struct record_queue line[] = {{"top", RECORD_QUEUE_ROOT}, {"a", 0}};
     static const char *const jobs[] = {"a", "b"};
@@ -175,14 +166,4 @@ static void a_flat_tree_needs_no_tenants(void **state)
     assert_null(metrics_cut_key(m, "tenant", 0));
     assert_false(view_has_tenants(m));
     metrics_free(m);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(classes_of_the_workload_keep_their_names),
-        cmocka_unit_test(tenants_are_the_highest_level_with_several_queues),
-        cmocka_unit_test(a_flat_tree_needs_no_tenants),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

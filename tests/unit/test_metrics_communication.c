@@ -1,12 +1,7 @@
 /* What communication costs, by hand: GPU time that waited, slowdowns, the network that jobs got, MFU. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "reports/view.h"
 #include "tests/support/made_row.h"
@@ -74,9 +69,8 @@ static struct job_row gang(void)
                             .mfu_micro = 300000};
 }
 
-static void a_run_without_declarations_has_none(void **state)
+TEST(a_run_without_declarations_has_none)
 {
-    (void)state;
     struct metrics *metrics = metrics_new();
     struct job_row silent = gang();
     silent.communication = "";
@@ -95,9 +89,8 @@ static void a_run_without_declarations_has_none(void **state)
 }
 
 /* Two plans, a sensitivity within a node, a job without any, and jobs that do not count. */
-static void costs_add_up(void **state)
+TEST(costs_add_up)
 {
-    (void)state;
     struct metrics *metrics = metrics_new();
     struct job_row slow = gang(), fast = gang(), inside = gang(), silent = gang(), early = gang(), refused = gang();
     fast.queue = "other";
@@ -149,9 +142,8 @@ static void costs_add_up(void **state)
 }
 
 /* A job that declares, and has one GPU or never worked, has no slowdown; its GPU time counts. */
-static void jobs_without_a_slowdown(void **state)
+TEST(jobs_without_a_slowdown)
 {
-    (void)state;
     struct metrics *metrics = metrics_new();
     struct job_row single = gang(), waiting = gang(), restarting = gang();
     single.gpu_milli = 1000;
@@ -179,9 +171,8 @@ static void jobs_without_a_slowdown(void **state)
 }
 
 /* The 95th of 100 slowdowns of 1.01, 1.02, ..., whatever the order; a job of many GPUs for long does not overflow. */
-static void the_percentile_is_exact(void **state)
+TEST(the_percentile_is_exact)
 {
-    (void)state;
     struct metrics *metrics = metrics_new();
     for (int64_t i = 0; i < 100; i++) {
         struct job_row row = gang();
@@ -195,15 +186,4 @@ static void the_percentile_is_exact(void **state)
     near(metrics_value(metrics, "communication_slowdown_mean"), 1.505);
     near(metrics_value(metrics, "slowed_gpu_h"), 5050.0 * 24 * 100000);
     metrics_free(metrics);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_run_without_declarations_has_none),
-        cmocka_unit_test(costs_add_up),
-        cmocka_unit_test(jobs_without_a_slowdown),
-        cmocka_unit_test(the_percentile_is_exact),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,6 @@
 /* What `windtunnel metrics` explains is what stands in result.json, and the reverse: names, units, directions and
  * cuts. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <jansson.h>
 
 #include "reports/metrics.h"
@@ -173,9 +166,8 @@ static json_t *result_of(bool is_closed)
     return parsed(&text);
 }
 
-static void result_and_explanation_agree(void **state)
+TEST(result_and_explanation_agree)
 {
-    (void)state;
     json_t *result = result_of(false), *closed = result_of(true), *all = explained(), *cut, *group, *entry;
     json_t *metrics = json_object_get(result, "metrics");
     assert_null(json_object_get(metrics, "closed_loop_jobs"));
@@ -191,9 +183,8 @@ static void result_and_explanation_agree(void **state)
     json_decref(closed);
 }
 
-static void one_metric_by_name(void **state)
+TEST(one_metric_by_name)
 {
-    (void)state;
     struct buffer text = {0};
     ok(metrics_explain("cost_per_job_usd", false, &text));
     assert_string_equal(buffer_c_string(&text), "cost_per_job_usd  [usd; lower is better]\n"
@@ -204,11 +195,4 @@ static void one_metric_by_name(void **state)
     assert_string_equal(error_message(&error), "there is no metric 'queue_time_p95'");
     error_release(&error);
     buffer_release(&text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(result_and_explanation_agree),
-                                       cmocka_unit_test(one_metric_by_name)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

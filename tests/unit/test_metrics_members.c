@@ -1,12 +1,8 @@
 /* What the metrics say of members that come and go, of what starts are owed to and of evictions that were for
  * nothing. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "reports/view.h"
 #include "tests/support/made_row.h"
@@ -20,9 +16,8 @@ static void near(double value, double expected)
 }
 
 /* A job that was resized: its GPU time is what it held; what others had of evictions counts with the preemptor. */
-static void members_that_come_and_go(void **state)
+TEST(members_that_come_and_go)
 {
-    (void)state;
     struct metrics *metrics = metrics_new();
     struct record_sink sink = metrics_sink(metrics);
     struct job_row elastic = {.id = 0,
@@ -89,10 +84,4 @@ static void members_that_come_and_go(void **state)
     near(view_cut_value(metrics, "class", 1, "evictions_wasted"), 4);
     near(view_cut_value(metrics, "class", 1, "admissions_eviction"), 0);
     metrics_free(metrics);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(members_that_come_and_go)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 /* The metrics of how simulated waits differ from recorded ones. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "reports/view.h"
 #include "tests/support/made_row.h"
@@ -52,9 +48,8 @@ static struct job_row job_of(uint8_t class, time_ns wait, time_ns recorded)
                             .has_recorded_wait = recorded >= 0};
 }
 
-static void errors_of_waits(void **state)
+TEST(errors_of_waits)
 {
-    (void)state;
     struct job_row rows[] = {job_of(JOB_TRAINING, 100 * S, 40 * S),      /* +60 s: near, a minute apart */
                              job_of(JOB_TRAINING, 0, 61 * S),            /* -61 s: not near */
                              job_of(JOB_TRAINING, 1100 * S, 1000 * S),   /* +100 s: near, a tenth */
@@ -78,10 +73,9 @@ static void errors_of_waits(void **state)
 
 /* By the record 2 GPUs from 0:30 to 3:15, 4 from 1:00 to 2:00, and 8 from 9:00 on, which is past the end; in the run 3
  * GPUs from 0:00 to 2:00 and none after that.  Without the first hour, which is warm-up, until 4:00. */
-static void errors_of_allocation(void **state)
+TEST(errors_of_allocation)
 {
     enum { HOUR = 3600, GPUS = 8 };
-    (void)state;
     struct job_row rows[] = {job_of(JOB_TRAINING, 0, 1800 * S), job_of(JOB_TRAINING, 0, 2400 * S),
                              job_of(JOB_TRAINING, 0, 9 * HOUR * S), job_of(JOB_TRAINING, 0, -1)};
     rows[0].gpu_milli = 2000;
@@ -113,20 +107,12 @@ static void errors_of_allocation(void **state)
     metrics_free(metrics);
 }
 
-static void nothing_was_recorded(void **state)
+TEST(nothing_was_recorded)
 {
-    (void)state;
     const struct job_row row = job_of(JOB_TRAINING, 100 * S, -1);
     struct metrics *metrics = metrics_of(&row, 1);
     assert_true(isnan(metrics_value(metrics, "recorded_jobs")));
     assert_true(isnan(metrics_value(metrics, "wait_error_mean_s")));
     assert_true(isnan(metrics_value(metrics, "recorded_allocation_ratio")));
     metrics_free(metrics);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(errors_of_waits), cmocka_unit_test(errors_of_allocation),
-                                       cmocka_unit_test(nothing_was_recorded)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

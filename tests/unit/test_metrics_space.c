@@ -1,11 +1,7 @@
 /* Metrics of what free GPUs are good for. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "reports/metrics.h"
 
@@ -32,9 +28,8 @@ static void finish(struct metrics *metrics, struct run_facts facts)
 
 /* Samples stand until the next: of the window from 20 s to 100 s, 30 s of the first, 50 s of the second; then one of
  * which nothing is known. */
-static void means_over_the_window(void **state)
+TEST(means_over_the_window)
 {
-    (void)state;
     struct metrics *m = metrics_new();
     const struct space_row first = {.is_known = true,
                                     .idle_gpu_milli = 8000,
@@ -85,9 +80,8 @@ static void feed_gang(struct metrics *metrics, int64_t gpus, time_ns span, enum 
 }
 
 /* 800 GPU seconds of NVLink, 150 of a leaf, 50 of a core: by GPU time, not by gangs. */
-static void links_of_gangs(void **state)
+TEST(links_of_gangs)
 {
-    (void)state;
     struct metrics *m = metrics_new();
     feed_gang(m, 8, 100 * S, LINK_NVLINK, 450000000000);
     feed_gang(m, 10, 10 * S, LINK_LEAF, 50000000000);
@@ -107,10 +101,4 @@ static void links_of_gangs(void **state)
     assert_true(isnan(metrics_value(m, "gang_link_gb_per_s_mean")));
     assert_true(isnan(metrics_value(m, "gang_link_core_ratio")));
     metrics_free(m);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(links_of_gangs), cmocka_unit_test(means_over_the_window)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
 /* tests/unit/test_mig.c -- MIG profiles against nvidia-smi's tables. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "topologies/mig.h"
 
@@ -51,9 +46,8 @@ static const struct {
 };
 enum { FAMILIES = sizeof families / sizeof *families };
 
-static void the_h100_is_as_nvidia_smi_lists_it(void **state)
+TEST(the_h100_is_as_nvidia_smi_lists_it)
 {
-    (void)state;
     const struct mig_profile *profiles = mig_profiles(MIG_H100_80);
     for (int p = 0; p < MIG_PROFILE_COUNT; p++) {
         const struct mig_profile *profile = &profiles[p];
@@ -69,9 +63,8 @@ static void the_h100_is_as_nvidia_smi_lists_it(void **state)
     }
 }
 
-static void every_family_has_its_names_and_the_common_shape(void **state)
+TEST(every_family_has_its_names_and_the_common_shape)
 {
-    (void)state;
     for (size_t f = 0; f < FAMILIES; f++) {
         const struct mig_profile *profiles = mig_profiles(families[f].family);
         for (int p = 0; p < MIG_PROFILE_COUNT; p++) {
@@ -88,9 +81,8 @@ static void every_family_has_its_names_and_the_common_shape(void **state)
     }
 }
 
-static void profiles_are_found_by_name(void **state)
+TEST(profiles_are_found_by_name)
 {
-    (void)state;
     assert_null(mig_profiles(MIG_NONE));
     assert_int_equal(mig_profile_find(MIG_NONE, TEXT("1g.10gb")), -1);
     for (size_t f = 0; f < FAMILIES; f++)
@@ -102,9 +94,8 @@ static void profiles_are_found_by_name(void **state)
     assert_int_equal(mig_profile_find(MIG_H100_80, TEXT("")), -1);
 }
 
-static void fit_is_what_a_naive_search_finds_for_every_mask(void **state)
+TEST(fit_is_what_a_naive_search_finds_for_every_mask)
 {
-    (void)state;
     for (unsigned mask = 0; mask < 256; mask++) {
         for (int p = 0; p < MIG_PROFILE_COUNT; p++) {
             unsigned naive = 0;
@@ -119,9 +110,8 @@ static void fit_is_what_a_naive_search_finds_for_every_mask(void **state)
     }
 }
 
-static void masks_cover_the_slices_from_their_start(void **state)
+TEST(masks_cover_the_slices_from_their_start)
 {
-    (void)state;
     for (int p = 0; p < MIG_PROFILE_COUNT; p++) {
         for (const char *c = h100[p].starts; *c != '\0'; c++) {
             unsigned start = (unsigned)(*c - '0'), covered = 0;
@@ -130,16 +120,4 @@ static void masks_cover_the_slices_from_their_start(void **state)
             assert_int_equal(mig_mask((enum mig_profile_id)p, start), covered);
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_h100_is_as_nvidia_smi_lists_it),
-        cmocka_unit_test(every_family_has_its_names_and_the_common_shape),
-        cmocka_unit_test(profiles_are_found_by_name),
-        cmocka_unit_test(fit_is_what_a_naive_search_finds_for_every_mask),
-        cmocka_unit_test(masks_cover_the_slices_from_their_start),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

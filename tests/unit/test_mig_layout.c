@@ -3,15 +3,9 @@
  * The brute force knows nothing of the code's tables: it reads the placements below and takes every subset of the pairs
  * of profile and start that do not overlap.  Everything that is told of layouts is then looked up among these subsets.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "topologies/mig_arrange.h"
 
@@ -138,9 +132,8 @@ static void name_kind(const struct gpu_layout *layout, char text[32])
 
 /* ---- The tables ---- */
 
-static void tables_of_all_models_are_the_listing(void **state)
+TEST(tables_of_all_models_are_the_listing)
 {
-    (void)state;
     for (int m = 0; m < MODELS; m++) {
         const struct mig_profile *profiles = mig_profiles(gpu_model_find(text_of(models[m]))->mig);
         uint8_t starts[MIG_PROFILE_COUNT] = {0};
@@ -160,9 +153,8 @@ static void tables_of_all_models_are_the_listing(void **state)
     }
 }
 
-static void fits_are_the_pairs_that_do_not_overlap(void **state)
+TEST(fits_are_the_pairs_that_do_not_overlap)
 {
-    (void)state;
     for (unsigned mask = 0; mask < 256; mask++) {
         unsigned fits[MIG_PROFILE_COUNT] = {0};
         for (unsigned i = 0; i < pair_count; i++)
@@ -175,9 +167,8 @@ static void fits_are_the_pairs_that_do_not_overlap(void **state)
 
 /* ---- Numbers ---- */
 
-static void numbers_are_dense_and_lead_back(void **state)
+TEST(numbers_are_dense_and_lead_back)
 {
-    (void)state;
     static const struct gpu_layout empty = {{0}};
     assert_int_equal(MIG_LAYOUT_COUNT, ALL);
     assert_int_equal(subset_count, ALL);
@@ -189,9 +180,8 @@ static void numbers_are_dense_and_lead_back(void **state)
     }
 }
 
-static void only_the_subsets_are_legal(void **state)
+TEST(only_the_subsets_are_legal)
 {
-    (void)state;
     static const uint8_t bytes[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 128, 255};
     unsigned legal = 0, illegal = 0;
     for (unsigned i = 0; i < subset_count; i++)
@@ -208,9 +198,8 @@ static void only_the_subsets_are_legal(void **state)
 
 /* ---- What a layout holds and admits ---- */
 
-static void facts_of_every_layout(void **state)
+TEST(facts_of_every_layout)
 {
-    (void)state;
     for (unsigned i = 0; i < subset_count; i++) {
         const struct gpu_layout *layout = &subsets[i].layout;
         unsigned starts = 0;
@@ -232,9 +221,8 @@ static void facts_of_every_layout(void **state)
     }
 }
 
-static void room_of_every_layout(void **state)
+TEST(room_of_every_layout)
 {
-    (void)state;
     for (unsigned i = 0; i < subset_count; i++) {
         struct mig_room room = mig_layout_room(&subsets[i].layout);
         uint8_t starts[MIG_PROFILE_COUNT] = {0};
@@ -245,9 +233,8 @@ static void room_of_every_layout(void **state)
     }
 }
 
-static void misfits_tell_why(void **state)
+TEST(misfits_tell_why)
 {
-    (void)state;
     struct gpu_layout layout = {{[0] = MIG_1G_ME + 1, [4] = MIG_3G + 1}};
     assert_int_equal(mig_layout_misfit(&layout, MIG_2G, 2), MIG_FITS);
     assert_int_equal(mig_layout_misfit(&layout, MIG_2G, 1), MIG_NO_START);
@@ -263,9 +250,8 @@ static void misfits_tell_why(void **state)
 
 /* ---- The spelling ---- */
 
-static void spellings_are_read_back(void **state)
+TEST(spellings_are_read_back)
 {
-    (void)state;
     struct buffer text = {0};
     for (int m = 0; m < MODELS; m++)
         for (unsigned i = 0; i < subset_count; i++) {
@@ -293,9 +279,8 @@ static void check_spelling(const char *model_name, const char *given, const char
     buffer_release(&out);
 }
 
-static void many_ways_to_say_it_and_one_to_spell_it(void **state)
+TEST(many_ways_to_say_it_and_one_to_spell_it)
 {
-    (void)state;
     check_spelling("h100", "3g.40gb@0+1g.10gb@4", "3g.40gb@0+1g.10gb@4");
     check_spelling("h100", "1g.10gb@4+3g.40gb@0", "3g.40gb@0+1g.10gb@4");
     check_spelling("h100", "3g.40gb+1g.10gb", "3g.40gb@0+1g.10gb@4");
@@ -325,9 +310,8 @@ static void check_refused(const char *text, const char *report)
 
 #define HINT_FORM "  a layout is written as '3g.40gb@0+1g.10gb@4'; without instances it is 'empty'\n"
 
-static void wrong_texts_are_refused(void **state)
+TEST(wrong_texts_are_refused)
 {
-    (void)state;
     check_refused("", "error: a profile is missing at the end\n" HINT_FORM);
     check_refused("1g.10gb@0+", "error: a profile is missing at the end\n" HINT_FORM);
     check_refused("@4", "error: a profile is missing before '@4'\n" HINT_FORM);
@@ -368,9 +352,8 @@ static void wrong_texts_are_refused(void **state)
                                    "  `windtunnel topology mig h100-80gb` lists them\n");
 }
 
-static void what_stands_behind_the_text_is_not_read(void **state)
+TEST(what_stands_behind_the_text_is_not_read)
 {
-    (void)state;
     struct gpu_layout layout;
     struct text text = {"1g.20gb@6+1g.10gb@9", strlen("1g.20gb@6+1g.10gb")};
     struct error error = mig_layout_read(&layout, gpu_model_find(TEXT("h100")), text);
@@ -379,9 +362,8 @@ static void what_stands_behind_the_text_is_not_read(void **state)
     assert_int_equal(layout.profile[6], MIG_1G_2MEM + 1);
 }
 
-static void starts_far_out_are_refused(void **state)
+TEST(starts_far_out_are_refused)
 {
-    (void)state;
     struct mig_arrangement arrangement = {.count = 0}, before = arrangement;
     struct mig_complaint why;
     assert_false(mig_arrangement_add(&arrangement, MIG_H100_80, MIG_1G, 1LL << 32, &why));
@@ -391,9 +373,8 @@ static void starts_far_out_are_refused(void **state)
 }
 
 /* Whatever fits is found: from the instances of a layout alone, in every layout, a legal one with the same. */
-static void loose_instances_find_places(void **state)
+TEST(loose_instances_find_places)
 {
-    (void)state;
     for (unsigned i = 0; i < subset_count; i++) {
         struct mig_arrangement arrangement = {.count = 0};
         struct mig_complaint why;
@@ -410,32 +391,12 @@ static void loose_instances_find_places(void **state)
     }
 }
 
-static void models_without_mig_have_no_layouts(void **state)
+TEST(models_without_mig_have_no_layouts)
 {
-    (void)state;
     struct gpu_layout layout;
     struct error error = mig_layout_read(&layout, gpu_model_find(TEXT("t4")), TEXT("empty"));
     assert_string_equal(error_message(&error), "GPU model 't4-16gb' has no MIG");
     error_release(&error);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables_of_all_models_are_the_listing),
-        cmocka_unit_test(fits_are_the_pairs_that_do_not_overlap),
-        cmocka_unit_test(numbers_are_dense_and_lead_back),
-        cmocka_unit_test(only_the_subsets_are_legal),
-        cmocka_unit_test(facts_of_every_layout),
-        cmocka_unit_test(room_of_every_layout),
-        cmocka_unit_test(misfits_tell_why),
-        cmocka_unit_test(spellings_are_read_back),
-        cmocka_unit_test(many_ways_to_say_it_and_one_to_spell_it),
-        cmocka_unit_test(wrong_texts_are_refused),
-        cmocka_unit_test(what_stands_behind_the_text_is_not_read),
-        cmocka_unit_test(starts_far_out_are_refused),
-        cmocka_unit_test(loose_instances_find_places),
-        cmocka_unit_test(models_without_mig_have_no_layouts),
-    };
-    return cmocka_run_group_tests(tests, set_up, NULL);
-}
+TEST_GROUP(set_up, NULL)

@@ -1,10 +1,5 @@
 /* Which of several patterns holds for a name, however they are ordered. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <string.h>
 
 #include "workloads/readers/name_rules.h"
@@ -26,7 +21,7 @@ static struct name_rules rules_of(const char *text, struct json_doc **doc, struc
     return rules;
 }
 
-static void the_order_of_rules_does_not_matter(void **state)
+TEST(the_order_of_rules_does_not_matter)
 {
     static const char *const texts[] = {
         "{'*': 'rest', 'vc-*': 'research', 'vc-1*': 'one', 'vc-12': 'twelve', '?b-1*': 'two', '*-prod': 'prod'}",
@@ -34,7 +29,6 @@ static void the_order_of_rules_does_not_matter(void **state)
     static const char *const names[][2] = {{"vc-12", "twelve"},  {"vc-13", "one"}, {"vc-7", "research"},
                                            {"ab-17", "two"},     {"x", "rest"},    {"", "rest"},
                                            {"vc-1-prod", "prod"}};
-    (void)state;
     for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
         struct arena arena = {0};
         struct json_doc *doc;
@@ -46,21 +40,13 @@ static void the_order_of_rules_does_not_matter(void **state)
     }
 }
 
-static void no_rule_no_meaning(void **state)
+TEST(no_rule_no_meaning)
 {
     struct arena arena = {0};
     struct json_doc *doc;
-    (void)state;
     const struct name_rules rules = rules_of("{'vc-*': 'research'}", &doc, &arena);
     assert_null(name_rules_find(&rules, "vc"));
     assert_null(name_rules_find(&(struct name_rules){0}, "vc"));
     json_doc_free(doc);
     arena_release(&arena);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_order_of_rules_does_not_matter),
-                                       cmocka_unit_test(no_rule_no_meaning)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,12 @@
 /* tests/unit/test_names.c -- names as dense ids. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <stdio.h>
 #include <string.h>
 
 #include "base/names.h"
 
-static void test_ids_are_dense_and_in_order(void **state)
+TEST(test_ids_are_dense_and_in_order)
 {
-    (void)state;
     struct names *names = names_new();
     assert_int_equal(names_count(names), 0);
     assert_int_equal(names_find(names, TEXT("a")), NAMES_NONE);
@@ -32,9 +26,8 @@ static void test_ids_are_dense_and_in_order(void **state)
 }
 
 /* The caller's bytes may change; a name borrowed early stays. */
-static void test_texts_are_copied_and_stable(void **state)
+TEST(test_texts_are_copied_and_stable)
 {
-    (void)state;
     struct names *names = names_new();
     char line[] = "team-0,team-1";
     uint32_t id = names_add(names, (struct text){line, 6});
@@ -50,9 +43,8 @@ static void test_texts_are_copied_and_stable(void **state)
     names_free(names);
 }
 
-static void test_many_names(void **state)
+TEST(test_many_names)
 {
-    (void)state;
     enum { NAMES = 200000 };
     struct names *names = names_new();
     char name[32];
@@ -71,14 +63,4 @@ static void test_many_names(void **state)
         assert_int_equal(names_find(names, (struct text){name, (size_t)length}), NAMES_NONE);
     }
     names_free(names);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ids_are_dense_and_in_order),
-        cmocka_unit_test(test_texts_are_copied_and_stable),
-        cmocka_unit_test(test_many_names),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

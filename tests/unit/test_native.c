@@ -1,10 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/trace_case.h"
 #include "topologies/mig.h"
@@ -13,9 +8,8 @@
 
 static const struct workload_spec native = {.format = "native"};
 
-static void test_required_columns_in_any_order(void **state)
+TEST(test_required_columns_in_any_order)
 {
-    (void)state;
     struct trace_case read = trace_case_read("gpus,extra,duration_s,job_id,submit_s\n"
                                              "4,x,66.5,77,10\n"
                                              "1,,0,job-b,12.000001\n",
@@ -38,9 +32,8 @@ static void test_required_columns_in_any_order(void **state)
     trace_case_release(&read);
 }
 
-static void test_workload_classes(void **state)
+TEST(test_workload_classes)
 {
-    (void)state;
     struct trace_case read = trace_case_read(HEADER ",class,workload_class\n"
                                                     "1,0,10,1,training,small training\n"
                                                     "2,0,10,1,inference,\n"
@@ -56,9 +49,8 @@ static void test_workload_classes(void **state)
     trace_case_release(&read);
 }
 
-static void test_optional_columns(void **state)
+TEST(test_optional_columns)
 {
-    (void)state;
     struct trace_case read = trace_case_read(
         HEADER ",nodes,queue,user,class,priority,preemptible,limit_s,cpus,memory_gb,min_members,outcome,"
                "sm_active,memory_bandwidth,would_do,checkpoint_interval_s,checkpoint_duration_s,restart_s\n"
@@ -96,9 +88,8 @@ static void test_optional_columns(void **state)
     trace_case_release(&read);
 }
 
-static void test_pieces_of_gpus(void **state)
+TEST(test_pieces_of_gpus)
 {
-    (void)state;
     struct cluster *cluster = cluster_uniform_new(1, 8);
     struct trace_case read = trace_case_read(HEADER ",gpu_fraction,gpu_memory_gb,mig_profile,cpus,gpu_model\n"
                                                     "1,0,1,1,0.142,,,,\n"
@@ -128,9 +119,8 @@ static void refused(const char *text, unsigned line, unsigned column, const char
     trace_case_refused(text, &native, NULL, line, column, says);
 }
 
-static void test_bad_values_are_named_by_place(void **state)
+TEST(test_bad_values_are_named_by_place)
 {
-    (void)state;
     refused(HEADER "\n1,0,5,1\n2,0,-5,1\n", 3, 5, "'duration_s' must be");
     refused(HEADER "\n1,0,nan,1\n", 2, 5, "duration_s");
     refused(HEADER "\n1,0,1e400,1\n", 2, 5, "duration_s");
@@ -153,9 +143,8 @@ static void test_bad_values_are_named_by_place(void **state)
     refused(HEADER ",preemptible\n1,0,5,4,maybe\n", 2, 9, "preemptible");
 }
 
-static void test_bad_structure(void **state)
+TEST(test_bad_structure)
 {
-    (void)state;
     refused("job_id,submit_s,gpus\n1,0,1\n", 1, 0, "no column 'duration_s'");
     refused(HEADER ",gpus\n1,0,1,1,1\n", 1, 33, "stands twice");
     refused(HEADER "\n1,0,1\n", 2, 0, "4 fields as the header has, got 3");
@@ -167,9 +156,8 @@ static void test_bad_structure(void **state)
     refused("\n\n", 0, 0, "holds no jobs");
 }
 
-static void test_bad_lines_within_the_budget_are_counted(void **state)
+TEST(test_bad_lines_within_the_budget_are_counted)
 {
-    (void)state;
     struct workload_spec spec = {.format = "native", .bad_lines_max = 2};
     const char *text = HEADER "\n1,0,5,1\nrubbish\n2,1,5,x\n3,2,5,1\n";
     struct trace_case read = trace_case_read(text, &spec, NULL);
@@ -180,9 +168,8 @@ static void test_bad_lines_within_the_budget_are_counted(void **state)
     trace_case_refused(text, &spec, NULL, 4, 7, "gpus");
 }
 
-static void test_sample(void **state)
+TEST(test_sample)
 {
-    (void)state;
     struct workload_spec spec = {.trace = "workloads/samples/native.csv"};
     struct cluster *cluster = cluster_uniform_new(10, 8);
     struct workload_facts facts = trace_real_read(&spec, cluster);
@@ -190,19 +177,4 @@ static void test_sample(void **state)
     assert_string_equal(facts.format, "native"); /* told by its header */
     assert_int_equal(strlen(facts.digest), 32);
     cluster_free(cluster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_required_columns_in_any_order),
-        cmocka_unit_test(test_workload_classes),
-        cmocka_unit_test(test_optional_columns),
-        cmocka_unit_test(test_pieces_of_gpus),
-        cmocka_unit_test(test_bad_values_are_named_by_place),
-        cmocka_unit_test(test_bad_structure),
-        cmocka_unit_test(test_bad_lines_within_the_budget_are_counted),
-        cmocka_unit_test(test_sample),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

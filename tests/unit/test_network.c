@@ -1,11 +1,7 @@
 /* The bandwidth that jobs leave each other, in cases that can be worked out by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "sim/network/network.h"
 
@@ -33,18 +29,16 @@ static void expect(const struct hand_flow *flows, uint32_t count, uint32_t link_
     network_free(network);
 }
 
-static void alone_a_job_gets_its_peak(void **state)
+TEST(alone_a_job_gets_its_peak)
 {
-    (void)state;
     /* 4 GPUs over a link of 100: 25 each, however much of the time they send. */
     const struct hand_flow often = {25, 25, {{0, 4}}, 1, 25, 25}, seldom = {5, 25, {{0, 4}}, 1, 5, 25};
     expect(&often, 1, 1);
     expect(&seldom, 1, 1);
 }
 
-static void equal_jobs_share_a_full_link(void **state)
+TEST(equal_jobs_share_a_full_link)
 {
-    (void)state;
     const struct hand_flow two[] = {{25, 25, {{0, 4}}, 1, 12.5, 12.5}, {25, 25, {{0, 4}}, 1, 12.5, 12.5}};
     expect(two, 2, 1);
     /* 5 gangs of 8 senders: 40 GPUs on 100 */
@@ -54,9 +48,8 @@ static void equal_jobs_share_a_full_link(void **state)
     expect(five, 5, 1);
 }
 
-static void a_job_that_seldom_sends_is_seldom_in_the_way(void **state)
+TEST(a_job_that_seldom_sends_is_seldom_in_the_way)
 {
-    (void)state;
     /* The first sends a fifth of the time at 25 with 4 GPUs: 20 of 100 on the mean.  The second wants all: it gets the
      * other 80.  While the first sends, they share evenly: 100 over 8 GPUs. */
     const struct hand_flow one_full[] = {{5, 25, {{0, 4}}, 1, 5, 12.5}, {25, 25, {{0, 4}}, 1, 20, 20}};
@@ -76,9 +69,8 @@ static void a_job_that_seldom_sends_is_seldom_in_the_way(void **state)
 
 /* A long flow over two links and a short one on each (Bertsekas and Gallager, 6.5.2): all have half, but where the
  * second link is shared by two short ones all there have a third, and the first link's short flow gets the rest. */
-static void flows_in_a_line(void **state)
+TEST(flows_in_a_line)
 {
-    (void)state;
     const struct hand_flow three[] = {
         {100, 100, {{0, 1}, {1, 1}}, 2, 50, 50}, {100, 100, {{0, 1}}, 1, 50, 50}, {100, 100, {{1, 1}}, 1, 50, 50}};
     expect(three, 3, 2);
@@ -89,14 +81,13 @@ static void flows_in_a_line(void **state)
     expect(four, 4, 2);
 }
 
-static void only_neighbours_change(void **state)
+TEST(only_neighbours_change)
 {
     const double capacities[2] = {100, 100};
     const struct fabric_use first = {0, 4}, second = {1, 4};
     const struct flow here = {25, 25, &first, 1}, there = {25, 25, &second, 1};
     const uint32_t *changed;
     struct network *network = network_new(capacities, 2);
-    (void)state;
     network_join(network, 7, &here);
     network_join(network, 3, &there);
     assert_int_equal(network_settle(network, &changed), 2);
@@ -113,16 +104,4 @@ static void only_neighbours_change(void **state)
     assert_int_equal(changed[0], 5);
     assert_float_equal(network_burst(network, 5), 25, 1e-9);
     network_free(network);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(alone_a_job_gets_its_peak),
-        cmocka_unit_test(equal_jobs_share_a_full_link),
-        cmocka_unit_test(a_job_that_seldom_sends_is_seldom_in_the_way),
-        cmocka_unit_test(flows_in_a_line),
-        cmocka_unit_test(only_neighbours_change),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,7 @@
 /* What a node's labels and taints must be: the operators against labels and the tolerations against taints, as
  * Kubernetes' documentation has them ("Assigning Pods to Nodes", "Taints and Tolerations"); texts, tables, traces,
  * explanations and saved schedulers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/policy_config.h"
 #include "policies/wire.h"
@@ -82,9 +75,8 @@ static const struct node_ask *ask_of(const char *text, struct arena *arena, cons
     return node_ask_make(arena, cluster, &draft);
 }
 
-static void test_operators_against_labels(void **state)
+TEST(test_operators_against_labels)
 {
-    (void)state;
     struct cluster *cluster = sched_case_cluster(zones);
     struct arena arena = {0};
     for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
@@ -101,9 +93,8 @@ static void test_operators_against_labels(void **state)
 }
 
 /* The canonical text of each is what was read. */
-static void test_asks_of_labels_and_taints(void **state)
+TEST(test_asks_of_labels_and_taints)
 {
-    (void)state;
     struct cluster *cluster = sched_case_cluster(zones);
     struct arena arena = {0};
     assert_int_equal(cluster->type_count, TYPES);
@@ -123,9 +114,8 @@ static void test_asks_of_labels_and_taints(void **state)
 }
 
 /* Types behind the 64th, which labels of racks make, are told apart. */
-static void test_hundreds_of_types(void **state)
+TEST(test_hundreds_of_types)
 {
-    (void)state;
     struct buffer json = {0};
     struct arena arena = {0};
     buffer_string(&json, "{'pools': [");
@@ -144,9 +134,8 @@ static void test_hundreds_of_types(void **state)
     buffer_release(&json);
 }
 
-static void test_equal_asks_are_kept_once(void **state)
+TEST(test_equal_asks_are_kept_once)
 {
-    (void)state;
     struct cluster *cluster = sched_case_cluster(zones);
     struct node_asks table = {0};
     struct arena first = {0}, second = {0};
@@ -177,9 +166,8 @@ static void test_equal_asks_are_kept_once(void **state)
 static const struct workload_spec jsonl = {.format = "jsonl"};
 static const struct workload_spec native = {.format = "native"};
 
-static void test_lines_of_json(void **state)
+TEST(test_lines_of_json)
 {
-    (void)state;
     struct cluster *cluster = sched_case_cluster(zones);
     struct trace_case read =
         trace_case_read(MUST "\"node_selector\": {\"zo\\u006ee\": \"a\"}, \"tolerations\": [\"k=v:NoSchedule\", "
@@ -205,9 +193,8 @@ static void test_lines_of_json(void **state)
     cluster_free(cluster);
 }
 
-static void test_columns(void **state)
+TEST(test_columns)
 {
-    (void)state;
     struct cluster *cluster = sched_case_cluster(zones);
     struct trace_case read = trace_case_read("job_id,submit_s,duration_s,gpus,node_selector,tolerations\n"
                                              "1,0,60,1,zone=a;rank=5,k=v:NoExecute;l\n"
@@ -224,9 +211,8 @@ static void test_columns(void **state)
     cluster_free(cluster);
 }
 
-static void test_lines_that_are_refused(void **state)
+TEST(test_lines_that_are_refused)
 {
-    (void)state;
     static const char header[] = "job_id,submit_s,duration_s,gpus,node_selector,tolerations\n";
     struct refused {
         const char *rest;
@@ -278,9 +264,8 @@ static void keep_ask(void *self, const struct job *job)
 }
 
 /* What a preview shows may be kept for as long as the source lives. */
-static void test_sizes_of_a_mix(void **state)
+TEST(test_sizes_of_a_mix)
 {
-    (void)state;
     static const char text[] = "{'jobs': 5, 'load_whole_gpu': 0.5, 'classes': [{'name': 'c', 'class': 'training', "
                                "'share': 1, 'arrivals': {'process': 'poisson'}, 'sizes': [{'weight': 1, 'gpus': 1, "
                                "'node_selector': {'zone': 'a'}, 'tolerations': ['k']}], "
@@ -325,9 +310,8 @@ static struct job job_with(job_id id, const struct node_ask *ask)
 }
 
 /* Every node counts once, and the sentence has the words that Kubernetes uses. */
-static void test_what_is_refused_is_explained(void **state)
+TEST(test_what_is_refused_is_explained)
 {
-    (void)state;
     struct sched_case c;
     struct arena arena = {0};
     sched_case_open(&c, sched_case_cluster(zones), queue_table_new(), skip_fifo);
@@ -345,9 +329,8 @@ static void test_what_is_refused_is_explained(void **state)
 }
 
 /* Request classes are equal when asks are, wherever these were made. */
-static void test_equal_asks_are_one_class(void **state)
+TEST(test_equal_asks_are_one_class)
 {
-    (void)state;
     struct sched_case c;
     struct arena arena = {0};
     sched_case_open(&c, sched_case_cluster(zones), queue_table_new(), skip_fifo);
@@ -361,21 +344,4 @@ static void test_equal_asks_are_one_class(void **state)
     assert_int_equal(c.decisions[0].job, 1);
     assert_int_equal(c.decisions[0].pieces[0].node, 1); /* zone a */
     sched_case_close(&c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_operators_against_labels),
-        cmocka_unit_test(test_asks_of_labels_and_taints),
-        cmocka_unit_test(test_hundreds_of_types),
-        cmocka_unit_test(test_equal_asks_are_kept_once),
-        cmocka_unit_test(test_lines_of_json),
-        cmocka_unit_test(test_columns),
-        cmocka_unit_test(test_lines_that_are_refused),
-        cmocka_unit_test(test_sizes_of_a_mix),
-        cmocka_unit_test(test_what_is_refused_is_explained),
-        cmocka_unit_test(test_equal_asks_are_one_class),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

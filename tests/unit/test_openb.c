@@ -1,10 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/trace_case.h"
 
@@ -13,9 +8,8 @@
 
 static const struct workload_spec openb = {.format = "openb"};
 
-static void test_requests(void **state)
+TEST(test_requests)
 {
-    (void)state;
     struct cluster *cluster = cluster_uniform_new(1, 8);
     uint64_t absent = UINT64_C(1) << CLUSTER_MODELS_MAX;
     struct trace_case read = trace_case_read(HEADER "a,12000,16384,1,1000,,LS,Running,0,100,0\n"
@@ -39,9 +33,8 @@ static void test_requests(void **state)
     cluster_free(cluster);
 }
 
-static void test_classes_outcomes_and_times(void **state)
+TEST(test_classes_outcomes_and_times)
 {
-    (void)state;
     struct trace_case read = trace_case_read(HEADER "a,1,1,0,0,,LS,Running,10,100,20\n"
                                                     "b,1,1,0,0,,BE,Failed,10,100,10\n"
                                                     "c,1,1,0,0,,Burstable,Pending,10,100,\n"
@@ -63,9 +56,8 @@ static void test_classes_outcomes_and_times(void **state)
     trace_case_release(&read);
 }
 
-static void test_lists_without_times(void **state)
+TEST(test_lists_without_times)
 {
-    (void)state;
     const char *text = SHORT_HEADER "\na,1,1,2,1000\nb,1,1,1,500\n";
     struct workload_spec spec = {.format = "openb", .default_duration = 3600 * TIME_NS_PER_S};
     trace_case_refused(text, &openb, NULL, 1, 0, "default_duration");
@@ -82,9 +74,8 @@ static void refused(const char *line, unsigned column, const char *says)
     trace_case_refused(strcat(text, line), &openb, NULL, 2, column, says);
 }
 
-static void test_bad_lines(void **state)
+TEST(test_bad_lines)
 {
-    (void)state;
     refused("a,1,1,1,1001,,LS,Running,0,100,0\n", 9, "'gpu_milli'");
     refused("a,1,1,1,0,,LS,Running,0,100,0\n", 9, "'gpu_milli'");
     refused("a,-1,1,1,1,,LS,Running,0,100,0\n", 3, "'cpu_milli'");
@@ -105,33 +96,18 @@ static void check_real(const char *name, uint64_t count, time_ns default_duratio
     cluster_free(cluster);
 }
 
-static void test_real_trace(void **state)
+TEST(test_real_trace)
 {
-    (void)state;
     check_real("openb/openb_pod_list_default.csv.zst", 8152, 0);
     check_real("openb/openb_pod_list_multigpu20.csv.zst", 8324, TIME_NS_PER_S);
 }
 
-static void test_sample(void **state)
+TEST(test_sample)
 {
-    (void)state;
     struct workload_spec spec = {.trace = "workloads/samples/openb_pods.csv"};
     struct cluster *cluster = cluster_uniform_new(10, 8);
     struct workload_facts facts = trace_real_read(&spec, cluster);
     assert_int_equal(facts.job_count, 10);
     assert_string_equal(facts.format, "openb");
     cluster_free(cluster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_requests),
-        cmocka_unit_test(test_classes_outcomes_and_times),
-        cmocka_unit_test(test_lists_without_times),
-        cmocka_unit_test(test_bad_lines),
-        cmocka_unit_test(test_sample),
-        cmocka_unit_test(test_real_trace),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

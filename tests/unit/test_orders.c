@@ -1,11 +1,5 @@
 /* tests/unit/test_orders.c -- every order on hand-worked pairs, and the reader of their parameters. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/order/order_read.h"
 #include "policies/order/orders.h"
@@ -42,9 +36,8 @@ static void assert_before(const struct order_policy *order, struct order_view a,
     assert_before_with(order, &config, a, b);
 }
 
-static void fifo_takes_the_first_submitted(void **state)
+TEST(fifo_takes_the_first_submitted)
 {
-    (void)state;
     struct order_view a = plain_view(), b = plain_view();
     b.submit++;
     assert_before(&order_fifo, a, b);
@@ -53,9 +46,8 @@ static void fifo_takes_the_first_submitted(void **state)
     assert_before(&order_fifo, a, b);
 }
 
-static void priority_takes_the_highest(void **state)
+TEST(priority_takes_the_highest)
 {
-    (void)state;
     static const int32_t priorities[] = {INT32_MAX, 100, 50, 0, -1, INT32_MIN};
     for (size_t i = 1; i < sizeof priorities / sizeof *priorities; i++) {
         struct order_view a = plain_view(), b = plain_view();
@@ -65,9 +57,8 @@ static void priority_takes_the_highest(void **state)
     }
 }
 
-static void run_times_are_estimates_else_limits(void **state)
+TEST(run_times_are_estimates_else_limits)
 {
-    (void)state;
     struct order_view shorter = plain_view(), longer = plain_view(), unknown = plain_view();
     shorter.estimate = 10 * S;
     shorter.limit = 1000 * S; /* counts only without an estimate */
@@ -80,9 +71,8 @@ static void run_times_are_estimates_else_limits(void **state)
     assert_before(&order_srtf, longer, unknown);
 }
 
-static void srtf_counts_what_it_ran_in_whole_seconds(void **state)
+TEST(srtf_counts_what_it_ran_in_whole_seconds)
 {
-    (void)state;
     struct order_config config = order_config_default();
     struct order_view a = plain_view(), b = plain_view();
     a.estimate = 100 * S;
@@ -96,9 +86,8 @@ static void srtf_counts_what_it_ran_in_whole_seconds(void **state)
     assert_true(order_srtf.moves);
 }
 
-static void sizes_are_gpus_asked(void **state)
+TEST(sizes_are_gpus_asked)
 {
-    (void)state;
     struct order_view none = plain_view(), small = plain_view(), large = plain_view();
     none.asks[RESOURCE_GPU] = 0;
     none.asks[RESOURCE_CPU] = 1000000;
@@ -109,9 +98,8 @@ static void sizes_are_gpus_asked(void **state)
     assert_before(&order_largest, small, none);
 }
 
-static void the_earliest_deadline_is_first_and_none_is_last(void **state)
+TEST(the_earliest_deadline_is_first_and_none_is_last)
 {
-    (void)state;
     struct order_view a = plain_view(), b = plain_view(), none = plain_view();
     a.deadline = 10 * S; /* already missed */
     b.deadline = 2000 * S;
@@ -119,9 +107,8 @@ static void the_earliest_deadline_is_first_and_none_is_last(void **state)
     assert_before(&order_deadline, b, none);
 }
 
-static void nobody_grows_before_everybody_runs(void **state)
+TEST(nobody_grows_before_everybody_runs)
 {
-    (void)state;
     struct order_view below = plain_view(), at = plain_view(), above = plain_view();
     below.fill = FILL_BELOW;
     at.fill = FILL_MINIMUM;
@@ -131,9 +118,8 @@ static void nobody_grows_before_everybody_runs(void **state)
 }
 
 /* Limits of 3250 and 7200 GPU-seconds make three queues; a limit reached is a queue down. */
-static void las_goes_down_the_queues(void **state)
+TEST(las_goes_down_the_queues)
 {
-    (void)state;
     static const struct {
         int64_t attained_gpu_ns;
         uint64_t queue;
@@ -146,9 +132,8 @@ static void las_goes_down_the_queues(void **state)
     }
 }
 
-static void las_promotes_who_waited_long_enough(void **state)
+TEST(las_promotes_who_waited_long_enough)
 {
-    (void)state;
     struct order_config config = order_config_default();
     struct order_view view = plain_view();
     view.attained_gpu_ns = 9000 * S;
@@ -164,9 +149,8 @@ static void las_promotes_who_waited_long_enough(void **state)
     assert_int_equal(order_las.rank(&view, &config), 2);
 }
 
-static void fairtree_takes_the_higher_factor(void **state)
+TEST(fairtree_takes_the_higher_factor)
 {
-    (void)state;
     struct order_view a = plain_view(), b = plain_view();
     a.fair_share_ppm = 1000000;
     b.fair_share_ppm = 999999;
@@ -176,9 +160,8 @@ static void fairtree_takes_the_higher_factor(void **state)
     assert_true(order_fairtree.needs_accounts && order_fairtree.moves);
 }
 
-static void drf_compares_dominant_shares(void **state)
+TEST(drf_compares_dominant_shares)
 {
-    (void)state;
     struct order_config config = order_config_default();
     struct order_view gpus = plain_view(), cpus = plain_view(), nothing = plain_view();
     gpus.holds[RESOURCE_GPU] = 8000;   /* 10 % */
@@ -199,9 +182,8 @@ static uint64_t points(const struct order_config *config, const struct order_vie
     return UINT64_MAX - order_multifactor.rank(view, config);
 }
 
-static void multifactor_adds_each_term(void **state)
+TEST(multifactor_adds_each_term)
 {
-    (void)state;
     struct order_config config = order_config_default();
     struct order_view view = plain_view();
     assert_int_equal(points(&config, &view), 1); /* nothing weighs anything: below 1 is 1 */
@@ -225,9 +207,8 @@ static void multifactor_adds_each_term(void **state)
     assert_true(points(&config, &view) > UINT64_C(92233720300000000)); /* 2^32 * 2^31 / 100 */
 }
 
-static void multifactor_favours_a_size(void **state)
+TEST(multifactor_favours_a_size)
 {
-    (void)state;
     struct order_config config = order_config_default();
     struct order_view view = plain_view();
     config.weight_size = 1000;
@@ -264,9 +245,8 @@ static struct error read_text(const char *text, struct reading *reading)
     return error;
 }
 
-static void every_parameter_is_read(void **state)
+TEST(every_parameter_is_read)
 {
-    (void)state;
     struct reading r;
     struct error error =
         read_text("{'order': ['las', 'priority', 'fifo'], 'order_config': {'period_s': '1m', 'las_limits_gpu_s': [10, "
@@ -299,9 +279,8 @@ static void every_parameter_is_read(void **state)
     assert_int_equal(r.config.billing_milli[RESOURCE_CPU], 250);
 }
 
-static void what_is_absent_stays(void **state)
+TEST(what_is_absent_stays)
 {
-    (void)state;
     struct reading r;
     struct order_config otherwise = order_config_default();
     assert_false(error_is(read_text("{'order_config': {'weight_age': 1}}", &r)));
@@ -317,9 +296,8 @@ static void what_is_absent_stays(void **state)
     assert_int_equal(r.config.billing_milli[RESOURCE_GPU], 0);
 }
 
-static void bad_parameters_are_refused(void **state)
+TEST(bad_parameters_are_refused)
 {
-    (void)state;
     static const struct {
         const char *text, *message;
     } cases[] = {
@@ -345,27 +323,4 @@ static void bad_parameters_are_refused(void **state)
             fail_msg("%s: '%s' does not say '%s'", cases[i].text, error_message(&error), cases[i].message);
         error_release(&error);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fifo_takes_the_first_submitted),
-        cmocka_unit_test(priority_takes_the_highest),
-        cmocka_unit_test(run_times_are_estimates_else_limits),
-        cmocka_unit_test(srtf_counts_what_it_ran_in_whole_seconds),
-        cmocka_unit_test(sizes_are_gpus_asked),
-        cmocka_unit_test(the_earliest_deadline_is_first_and_none_is_last),
-        cmocka_unit_test(nobody_grows_before_everybody_runs),
-        cmocka_unit_test(las_goes_down_the_queues),
-        cmocka_unit_test(las_promotes_who_waited_long_enough),
-        cmocka_unit_test(fairtree_takes_the_higher_factor),
-        cmocka_unit_test(drf_compares_dominant_shares),
-        cmocka_unit_test(multifactor_adds_each_term),
-        cmocka_unit_test(multifactor_favours_a_size),
-        cmocka_unit_test(every_parameter_is_read),
-        cmocka_unit_test(what_is_absent_stays),
-        cmocka_unit_test(bad_parameters_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* tests/unit/test_output.c -- files that appear whole or not at all, devices, folders. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,9 +42,8 @@ static int clean(void **state)
     return 0;
 }
 
-static void test_appears_at_commit(void **state)
+TEST_WITH(test_appears_at_commit, NULL, clean)
 {
-    (void)state;
     struct output *out = open_good(scratch_path("a.csv"), OUTPUT_PLAIN);
     buffer_string(output_buffer(out), "job_id\n");
     assert_false(scratch_exists("a.csv"));
@@ -58,9 +52,8 @@ static void test_appears_at_commit(void **state)
     assert_int_equal(scratch_count(""), 1);
 }
 
-static void test_old_file_stays_until_then(void **state)
+TEST_WITH(test_old_file_stays_until_then, NULL, clean)
 {
-    (void)state;
     scratch_write("a.csv", "old", 3);
     struct output *out = open_good(scratch_path("a.csv"), OUTPUT_PLAIN);
     buffer_string(output_buffer(out), "new");
@@ -70,9 +63,8 @@ static void test_old_file_stays_until_then(void **state)
     assert_int_equal(scratch_count(""), 1);
 }
 
-static void test_discard_leaves_nothing(void **state)
+TEST_WITH(test_discard_leaves_nothing, NULL, clean)
 {
-    (void)state;
     scratch_write("old", "old", 3);
     for (int i = 0; i < 2; i++) {
         struct output *out = open_good(scratch_path(i == 0 ? "old" : "new"), i == 0 ? OUTPUT_PLAIN : OUTPUT_ZSTD);
@@ -86,9 +78,8 @@ static void test_discard_leaves_nothing(void **state)
 }
 
 /* A library that writes at any place, and reads what it wrote. */
-static void test_random_access(void **state)
+TEST_WITH(test_random_access, NULL, clean)
 {
-    (void)state;
     char back[4] = "";
     scratch_write("a.db", "old", 3);
     struct output *out = open_good(scratch_path("a.db"), OUTPUT_RANDOM);
@@ -110,9 +101,8 @@ static void test_random_access(void **state)
 }
 
 /* "-" appends to whatever standard output is, and "-" is no file. */
-static void test_standard_output(void **state)
+TEST_WITH(test_standard_output, NULL, clean)
 {
-    (void)state;
     struct output *out;
     fflush(stdout);
     const int before = dup(STDOUT_FILENO);
@@ -131,9 +121,8 @@ static void test_standard_output(void **state)
     assert_int_equal(scratch_count(""), 1);
 }
 
-static void test_empty_files(void **state)
+TEST_WITH(test_empty_files, NULL, clean)
 {
-    (void)state;
     struct output *out = open_good(scratch_path("plain"), OUTPUT_PLAIN);
     commit_good(&out);
     assert_holds("plain", "");
@@ -150,9 +139,8 @@ static void test_empty_files(void **state)
 }
 
 /* Many megabytes through a small buffer, and back. */
-static void test_large(void **state)
+TEST_WITH(test_large, NULL, clean)
 {
-    (void)state;
     enum { LINES = 600000 };
     for (int form = 0; form < 2; form++) {
         const char *path = scratch_path(form == 0 ? "plain" : "frame");
@@ -188,9 +176,8 @@ static void test_large(void **state)
 }
 
 /* The same bytes whatever the calls of flush: a record's digest depends on them. */
-static void test_compression_does_not_depend_on_flushes(void **state)
+TEST_WITH(test_compression_does_not_depend_on_flushes, NULL, clean)
 {
-    (void)state;
     enum { LINES = 200000 };
     struct buffer first = {0};
     for (int round = 0; round < 2; round++) {
@@ -214,9 +201,8 @@ static void test_compression_does_not_depend_on_flushes(void **state)
 }
 
 /* Bytes that zstd cannot make fewer, so that the last call has more to write than it can hold. */
-static void test_random_bytes(void **state)
+TEST_WITH(test_random_bytes, NULL, clean)
 {
-    (void)state;
     enum { LENGTH_MAX = 600000 };
     char *expected = malloc(LENGTH_MAX);
     assert_non_null(expected);
@@ -239,9 +225,8 @@ static void test_random_bytes(void **state)
     free(expected);
 }
 
-static void test_seal(void **state)
+TEST_WITH(test_seal, NULL, clean)
 {
-    (void)state;
     for (int form = 0; form < 2; form++) {
         struct output *out = open_good(scratch_path("file"), form == 0 ? OUTPUT_PLAIN : OUTPUT_ZSTD);
         buffer_string(output_buffer(out), "text");
@@ -259,9 +244,8 @@ static void test_seal(void **state)
     }
 }
 
-static void test_links_and_modes(void **state)
+TEST_WITH(test_links_and_modes, NULL, clean)
 {
-    (void)state;
     scratch_write("target", "old", 3);
     assert_int_equal(symlink("target", scratch_path("link")), 0);
     struct output *out = open_good(scratch_path("link"), OUTPUT_PLAIN);
@@ -280,9 +264,8 @@ static void test_links_and_modes(void **state)
 }
 
 /* Names without a folder, and two files of one folder at a time. */
-static void test_here_and_side_by_side(void **state)
+TEST_WITH(test_here_and_side_by_side, NULL, clean)
 {
-    (void)state;
     char before[4096];
     assert_non_null(getcwd(before, sizeof before));
     assert_int_equal(chdir(scratch_path("")), 0);
@@ -299,9 +282,8 @@ static void test_here_and_side_by_side(void **state)
 }
 
 /* Left behind by a killed process of the same number. */
-static void test_old_temporary_names(void **state)
+TEST_WITH(test_old_temporary_names, NULL, clean)
 {
-    (void)state;
     for (int i = 0; i < 3; i++) {
         char name[64];
         snprintf(name, sizeof name, ".windtunnel-%ld-%d.tmp", (long)getpid(), i);
@@ -313,9 +295,8 @@ static void test_old_temporary_names(void **state)
     assert_int_equal(scratch_count(""), 4);
 }
 
-static void test_devices_and_pipes(void **state)
+TEST_WITH(test_devices_and_pipes, NULL, clean)
 {
-    (void)state;
     struct output *out = open_good("/dev/null", OUTPUT_ZSTD);
     buffer_string(output_buffer(out), "gone");
     commit_good(&out);
@@ -335,9 +316,8 @@ static void test_devices_and_pipes(void **state)
     close(end);
 }
 
-static void test_make_folder(void **state)
+TEST_WITH(test_make_folder, NULL, clean)
 {
-    (void)state;
     struct stat status;
     assert_false(error_is(output_make_folder(scratch_path("a/b//c/"))));
     assert_int_equal(stat(scratch_path("a/b/c"), &status), 0);
@@ -358,9 +338,8 @@ static struct error write_inside(const char *folder, const char *name, const cha
 }
 
 /* What stands under the name is replaced, never followed or opened. */
-static void test_inside_replaces(void **state)
+TEST_WITH(test_inside_replaces, NULL, clean)
 {
-    (void)state;
     assert_int_equal(mkdir(scratch_path("rec"), 0755), 0);
     assert_false(error_is(write_inside("rec", "new", "one")));
     assert_false(error_is(write_inside("rec", "new", "two")));
@@ -383,9 +362,8 @@ static void test_inside_replaces(void **state)
     assert_int_equal(scratch_count("rec"), 4);
 }
 
-static void test_inside_refuses_a_folder(void **state)
+TEST_WITH(test_inside_refuses_a_folder, NULL, clean)
 {
-    (void)state;
     assert_int_equal(mkdir(scratch_path("rec"), 0755), 0);
     assert_int_equal(mkdir(scratch_path("rec/name"), 0755), 0);
     struct error error = write_inside("rec", "name", "ours");
@@ -399,26 +377,4 @@ static void test_inside_refuses_a_folder(void **state)
     assert_int_equal(scratch_count(""), 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_appears_at_commit, clean),
-        cmocka_unit_test_teardown(test_old_file_stays_until_then, clean),
-        cmocka_unit_test_teardown(test_discard_leaves_nothing, clean),
-        cmocka_unit_test_teardown(test_random_access, clean),
-        cmocka_unit_test_teardown(test_standard_output, clean),
-        cmocka_unit_test_teardown(test_empty_files, clean),
-        cmocka_unit_test_teardown(test_large, clean),
-        cmocka_unit_test_teardown(test_compression_does_not_depend_on_flushes, clean),
-        cmocka_unit_test_teardown(test_random_bytes, clean),
-        cmocka_unit_test_teardown(test_seal, clean),
-        cmocka_unit_test_teardown(test_links_and_modes, clean),
-        cmocka_unit_test_teardown(test_here_and_side_by_side, clean),
-        cmocka_unit_test_teardown(test_old_temporary_names, clean),
-        cmocka_unit_test_teardown(test_devices_and_pipes, clean),
-        cmocka_unit_test_teardown(test_make_folder, clean),
-        cmocka_unit_test_teardown(test_inside_replaces, clean),
-        cmocka_unit_test_teardown(test_inside_refuses_a_folder, clean),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+TEST_GROUP(scratch_make, scratch_remove)

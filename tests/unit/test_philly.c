@@ -1,10 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/trace_case.h"
 
@@ -12,9 +7,8 @@
 
 static const struct workload_spec philly = {.format = "philly", .gpus_per_node = 8};
 
-static void test_jobs_are_shaped_and_sorted(void **state)
+TEST(test_jobs_are_shaped_and_sorted)
 {
-    (void)state;
     struct trace_case read = trace_case_read(HEADER "2017-10-09 07:00:10,66.0,1,66.0,vc1\n"
                                                     "2017-10-09 07:00:00,10,16,160,vc2\n"
                                                     "2017-10-09 07:00:10,5.5,11,60.5,vc1\n\n",
@@ -35,9 +29,8 @@ static void test_jobs_are_shaped_and_sorted(void **state)
     trace_case_release(&read);
 }
 
-static void test_zone_and_flat(void **state)
+TEST(test_zone_and_flat)
 {
-    (void)state;
     struct workload_spec spec = {.format = "philly", .zone = {.is_given = true, .offset = -8 * 3600 * TIME_NS_PER_S}};
     struct trace_case read = trace_case_read(HEADER "2017-10-09 07:00:00,66.0,4,264.0,vc1\n", &spec, NULL);
     assert_true(read.facts.first_submit == (INT64_C(1507532400) + 8 * 3600) * TIME_NS_PER_S);
@@ -45,18 +38,16 @@ static void test_zone_and_flat(void **state)
     trace_case_release(&read);
 }
 
-static void test_bad_lines(void **state)
+TEST(test_bad_lines)
 {
-    (void)state;
     trace_case_refused(HEADER "yesterday,66,1,66,vc\n", &philly, NULL, 2, 1, "a date and time");
     trace_case_refused(HEADER "2017-10-09 07:00:00,-66,1,66,vc\n", &philly, NULL, 2, 21, "duration");
     trace_case_refused(HEADER "2017-10-09 07:00:00,66,x,66,vc\n", &philly, NULL, 2, 24, "num_gpus");
     trace_case_refused("timestamp,duration,cluster\n", &philly, NULL, 1, 0, "num_gpus");
 }
 
-static void test_sample(void **state)
+TEST(test_sample)
 {
-    (void)state;
     struct workload_spec spec = {.trace = "workloads/samples/philly.csv", .gpus_per_node = 8};
     struct cluster *cluster = cluster_uniform_new(10, 8);
     struct workload_facts facts = trace_real_read(&spec, cluster);
@@ -65,9 +56,8 @@ static void test_sample(void **state)
     cluster_free(cluster);
 }
 
-static void test_real_trace(void **state)
+TEST(test_real_trace)
 {
-    (void)state;
     struct workload_spec spec = {.gpus_per_node = 8};
     spec.trace = trace_real("philly/philly_jobs.csv.zst");
     if (spec.trace == NULL)
@@ -78,16 +68,4 @@ static void test_real_trace(void **state)
     assert_int_equal(facts.bad_line_count, 0);
     print_message("philly: load recorded %.3f on 2,816 GPUs, %.0f GPU-h\n", facts.load_recorded, facts.gpu_s / 3600);
     cluster_free(cluster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_jobs_are_shaped_and_sorted),
-        cmocka_unit_test(test_zone_and_flat),
-        cmocka_unit_test(test_bad_lines),
-        cmocka_unit_test(test_sample),
-        cmocka_unit_test(test_real_trace),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

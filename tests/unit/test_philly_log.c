@@ -1,11 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/json_text.h"
 #include "tests/support/trace_case.h"
@@ -14,9 +8,8 @@
 
 static const struct workload_spec philly_log = {.format = "philly-log", .gpus_per_node = 8};
 
-static void test_sample(void **state)
+TEST(test_sample)
 {
-    (void)state;
     const struct workload_spec spec = {.trace = "workloads/samples/philly_log.json", .gpus_per_node = 8};
     struct workload_facts facts = trace_real_read(&spec, NULL);
     assert_string_equal(facts.format, "philly-log");
@@ -47,9 +40,8 @@ static void log_refused(const char *text, unsigned line, unsigned column, const 
     "'detail': [{'ip': 'm', 'gpus': ['gpu0']}]}" more "]}"
 
 /* Lines may break anywhere, and brackets in texts do not count. */
-static void test_lines(void **state)
+TEST(test_lines)
 {
-    (void)state;
     struct trace_case read = log_read("[" JOB("a", "") ", " JOB("b]}", "") " ,\n" JOB("c\\\\", "") "]");
     assert_int_equal(read.count, 3);
     assert_string_equal(read.jobs[1].name, "b]}");
@@ -58,23 +50,12 @@ static void test_lines(void **state)
     trace_case_release(&read);
 }
 
-static void test_bad_logs(void **state)
+TEST(test_bad_logs)
 {
-    (void)state;
     log_refused("[" JOB("a", "") ",\n  7]", 2, 3, "an object must stand here");
     log_refused("[" JOB("a", "") "\n", 1, 0, "not closed");
     log_refused("[" JOB("a", "") ",\n {'status': 'Pass',\n", 2, 2, "not closed");
     log_refused("[\n  {'status': 'Pass', 'vc': }\n]", 2, 28, "token");
     log_refused("[\n  {'status': 'Pass', 'jobid': 'x', 'attempts': []}\n]", 2, 3, "'submitted_time'");
     log_refused("[\n" JOB("a", ", {'start_time': 'soon', 'detail': []}") "]", 2, 1, "'start_time'");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sample),
-        cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_bad_logs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,5 @@
 /* tests/unit/test_placement_policies.c -- where each policy puts members, on clusters small enough to see. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/buffer.h"
 #include "policies/placement/placements.h"
@@ -91,9 +84,8 @@ static void check_nodes(struct world *world, const struct placement_policy *poli
 #define UNIFORM(nodes, gpus)                                                                                           \
     "{'pools': [{'nodes': " nodes ", 'gpus_per_node': " gpus "}], 'fabric': {'nodes_per_unit': 2}}"
 
-static void pack_takes_few_nodes_and_spread_many(void **state)
+TEST(pack_takes_few_nodes_and_spread_many)
 {
-    (void)state;
     struct world world = world_of(UNIFORM("4", "4"));
     struct job three = job_of((struct request){.gpus = 1}, 3);
     struct job six = job_of((struct request){.gpus = 1}, 6);
@@ -111,9 +103,8 @@ static void pack_takes_few_nodes_and_spread_many(void **state)
     release(&world);
 }
 
-static void members_held_count(void **state)
+TEST(members_held_count)
 {
-    (void)state;
     struct world world = world_of(UNIFORM("4", "4"));
     struct job one = job_of((struct request){.gpus = 1}, 1);
     struct piece piece = {.node = 1, .gpu_mask = 1, .gpu_milli = GPU_MILLI, .member_count = 1};
@@ -134,9 +125,8 @@ static void members_held_count(void **state)
 }
 
 /* Where KAI's packing and best fit part ways. */
-static void binpack_is_not_best_fit(void **state)
+TEST(binpack_is_not_best_fit)
 {
-    (void)state;
     struct world world = world_of(UNIFORM("3", "4"));
     struct job whole = job_of((struct request){.gpus = 1}, 1);
     struct job share = job_of((struct request){.gpu_milli = 300}, 1);
@@ -153,9 +143,8 @@ static void binpack_is_not_best_fit(void **state)
     release(&world);
 }
 
-static void binpack_counts_what_is_being_released(void **state)
+TEST(binpack_counts_what_is_being_released)
 {
-    (void)state;
     struct world world = world_of(UNIFORM("2", "4"));
     struct job whole = job_of((struct request){.gpus = 1}, 1);
     struct space leaving = {.node = 0, .gpu_mask = 3, .gpu_milli = GPU_MILLI};
@@ -167,9 +156,8 @@ static void binpack_counts_what_is_being_released(void **state)
     release(&world);
 }
 
-static void members_without_gpus_prefer_nodes_without(void **state)
+TEST(members_without_gpus_prefer_nodes_without)
 {
-    (void)state;
     struct world world = world_of("{'pools': [{'nodes': 1, 'gpus_per_node': 4, 'cpus': 8},{'name': 'cpu', "
                                   "'node_name': 'c%u', 'nodes': 2, 'gpus_per_node': 0, 'cpus': 16}]}");
     struct job job = job_of((struct request){.cpu_milli = 4000}, 1);
@@ -182,9 +170,8 @@ static void members_without_gpus_prefer_nodes_without(void **state)
 
 /* (free - asked) * 100 / capacity of CPU and memory, mean, cut: 62 + 75 against 87 + 25. */
 /* A member without GPUs is no share: gathered on nodes of shares it would take the CPUs that shares need. */
-static void gpu_policies_see_no_difference_for_members_without_gpus(void **state)
+TEST(gpu_policies_see_no_difference_for_members_without_gpus)
 {
-    (void)state;
     struct world world = world_of(UNIFORM("3", "4"));
     struct job cpus = job_of((struct request){.cpu_milli = 1000}, 1);
     struct job share = job_of((struct request){.gpu_milli = 300}, 1);
@@ -196,9 +183,8 @@ static void gpu_policies_see_no_difference_for_members_without_gpus(void **state
     release(&world);
 }
 
-static void least_allocated_spreads_by_cpu_and_memory(void **state)
+TEST(least_allocated_spreads_by_cpu_and_memory)
 {
-    (void)state;
     struct world world = world_of("{'pools': [{'nodes': 2, 'gpus_per_node': 4, 'cpus': 16, 'memory_gb': 8}]}");
     struct job job = job_of((struct request){.cpu_milli = 2000, .memory_mib = 1024}, 1);
     struct job gpu = job_of((struct request){.gpus = 1}, 1);
@@ -222,9 +208,8 @@ static void least_allocated_spreads_by_cpu_and_memory(void **state)
 /* ---- topology ---- */
 
 /* Units of two nodes. */
-static void the_fullest_unit_that_fits_is_taken(void **state)
+TEST(the_fullest_unit_that_fits_is_taken)
 {
-    (void)state;
     struct world world = world_of(UNIFORM("6", "4"));
     struct job job = job_of((struct request){.gpus = 2}, 3);
     occupy(&world, 0, 15, GPU_MILLI); /* units have free: 4, 8, 6 */
@@ -244,9 +229,8 @@ static void the_fullest_unit_that_fits_is_taken(void **state)
     release(&world);
 }
 
-static void what_is_down_is_not_free(void **state)
+TEST(what_is_down_is_not_free)
 {
-    (void)state;
     struct world world = world_of(UNIFORM("4", "4"));
     struct job job = job_of((struct request){.gpus = 1}, 2);
     job.topology.required = 1;
@@ -258,9 +242,8 @@ static void what_is_down_is_not_free(void **state)
 }
 
 /* First one node, then one unit; then units one after another, the emptiest first. */
-static void a_preferred_level_widens(void **state)
+TEST(a_preferred_level_widens)
 {
-    (void)state;
     struct world world = world_of(UNIFORM("6", "4"));
     struct job job = job_of((struct request){.gpus = 1}, 2);
     job.topology.preferred = 2;
@@ -282,9 +265,8 @@ static void a_preferred_level_widens(void **state)
     release(&world);
 }
 
-static void held_members_bind(void **state)
+TEST(held_members_bind)
 {
-    (void)state;
     struct world world = world_of(UNIFORM("4", "4"));
     struct job job = job_of((struct request){.gpus = 2}, 2);
     struct piece piece = {.node = 2, .gpu_mask = 3, .gpu_milli = GPU_MILLI, .member_count = 1};
@@ -302,9 +284,8 @@ static void held_members_bind(void **state)
 }
 
 /* Tensor-parallel groups, each on one node, all in one unit. */
-static void sets_nest(void **state)
+TEST(sets_nest)
 {
-    (void)state;
     struct world world = world_of(UNIFORM("6", "4"));
     struct job_group more = {.request = {.gpus = 1}, .count = 3, .min_count = 3, .set = 1};
     struct job_set sets[] = {{.name = "a", .parent = SET_NONE, .topology = {.required = 2}},
@@ -330,9 +311,8 @@ static void sets_nest(void **state)
 }
 
 /* A set inside a set: the inner one is bound by what the outer one requires. */
-static void an_inner_set_stays_inside(void **state)
+TEST(an_inner_set_stays_inside)
 {
-    (void)state;
     struct world world = world_of(UNIFORM("4", "4"));
     struct job_group more = {.request = {.gpus = 4}, .count = 1, .min_count = 1, .set = 1};
     struct job_set sets[] = {{.name = "outer", .parent = SET_NONE, .topology = {.required = 1}},
@@ -361,9 +341,8 @@ static void an_inner_set_stays_inside(void **state)
     "{'name': 'whole', 'node_name': 'w%u', 'nodes': 1, 'gpus_per_node': 2, "                                           \
     "'gpu_model': 'h100-80gb'}]}"
 
-static void instances_are_taken_one_by_one(void **state)
+TEST(instances_are_taken_one_by_one)
 {
-    (void)state;
     struct world world = world_of(MIG_NODES);
     struct job two = job_of((struct request){.mig = MIG_3G + 1}, 2);
     struct job many = job_of((struct request){.mig = MIG_3G + 1}, 5);
@@ -398,9 +377,8 @@ static void instances_are_taken_one_by_one(void **state)
     release(&world);
 }
 
-static void tainted_and_full_nodes_take_nobody(void **state)
+TEST(tainted_and_full_nodes_take_nobody)
 {
-    (void)state;
     struct world world = world_of("{'pools': [{'name': 't', 'node_name': 't%u', 'nodes': 1, 'gpus_per_node': 4, "
                                   "'taints': ['a:NoSchedule']},{'nodes': 2, 'gpus_per_node': 4, 'max_tasks': 2}]}");
     struct job job = job_of((struct request){.gpus = 1}, 3);
@@ -425,9 +403,8 @@ static void tainted_and_full_nodes_take_nobody(void **state)
 
 /* Free: a pair on the first node, three GPUs apart on the second, all four on the third.  A single GPU splits no pair,
  * though the first node is the fullest; who asks two gets the pair. */
-static void a_single_gpu_splits_no_cell(void **state)
+TEST(a_single_gpu_splits_no_cell)
 {
-    (void)state;
     struct world world = world_of(UNIFORM("3", "8"));
     struct job one = job_of((struct request){.gpus = 1}, 1);
     struct job two = job_of((struct request){.gpus = 2}, 1);
@@ -467,9 +444,8 @@ static uint32_t looks_at(struct world *world, const struct placement_policy *pol
 
 /* Buddy: the first node has a cell of just one GPU, and no other is looked at.  Gather: of shared GPUs that with the
  * least left goes, and those of its kind score no higher; the others are left out. */
-static void what_cannot_win_is_not_looked_at(void **state)
+TEST(what_cannot_win_is_not_looked_at)
 {
-    (void)state;
     struct world world = world_of(UNIFORM("4", "8"));
     struct job one = job_of((struct request){.gpus = 1}, 1);
     struct job share = job_of((struct request){.gpu_milli = 100}, 1);
@@ -488,9 +464,8 @@ static void what_cannot_win_is_not_looked_at(void **state)
 }
 
 /* Best fit stops at the fullest node with room: one without CPUs left has none, however full it is. */
-static void the_fullest_with_room_ends_the_search(void **state)
+TEST(the_fullest_with_room_ends_the_search)
 {
-    (void)state;
     struct world world = world_of("{'pools': [{'nodes': 3, 'gpus_per_node': 8, 'cpus': 16}]}");
     struct job one = job_of((struct request){.gpus = 1, .cpu_milli = 1000}, 1);
     struct space cpus = {.node = 2, .cpu_milli = 16000};
@@ -505,9 +480,8 @@ static void the_fullest_with_room_ends_the_search(void **state)
 }
 
 /* Who says that more free GPUs score lower must mean it. */
-static void prefers_full_is_true(void **state)
+TEST(prefers_full_is_true)
 {
-    (void)state;
     uint32_t count = 0;
     for (uint32_t p = 0; placement_policies[p] != NULL; p++) {
         const struct placement_policy *policy = placement_policies[p];
@@ -522,30 +496,4 @@ static void prefers_full_is_true(void **state)
         }
     }
     assert_true(count > 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pack_takes_few_nodes_and_spread_many),
-        cmocka_unit_test(members_held_count),
-        cmocka_unit_test(binpack_is_not_best_fit),
-        cmocka_unit_test(binpack_counts_what_is_being_released),
-        cmocka_unit_test(members_without_gpus_prefer_nodes_without),
-        cmocka_unit_test(gpu_policies_see_no_difference_for_members_without_gpus),
-        cmocka_unit_test(least_allocated_spreads_by_cpu_and_memory),
-        cmocka_unit_test(the_fullest_unit_that_fits_is_taken),
-        cmocka_unit_test(what_is_down_is_not_free),
-        cmocka_unit_test(a_preferred_level_widens),
-        cmocka_unit_test(held_members_bind),
-        cmocka_unit_test(sets_nest),
-        cmocka_unit_test(an_inner_set_stays_inside),
-        cmocka_unit_test(instances_are_taken_one_by_one),
-        cmocka_unit_test(tainted_and_full_nodes_take_nobody),
-        cmocka_unit_test(a_single_gpu_splits_no_cell),
-        cmocka_unit_test(what_cannot_win_is_not_looked_at),
-        cmocka_unit_test(the_fullest_with_room_ends_the_search),
-        cmocka_unit_test(prefers_full_is_true),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* tests/unit/test_placement_random.c -- chance is fair, among what has room, and the same again. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/placement/placement_config.h"
 #include "tests/support/lawful.h"
@@ -95,9 +90,8 @@ static void check_is_fair(const uint32_t counts[], uint32_t length, uint32_t mas
 
 /* Whatever is free of them, all nodes with room are drawn alike, and all GPUs with room of the one that was; others
  * never. */
-static void chance_is_fair(void **state)
+TEST(chance_is_fair)
 {
-    (void)state;
     struct world world = world_of(8);
     const struct placement_config choices[] = {{.gpu_choice = GPU_CHOICE_LOWEST}, {.gpu_choice = GPU_CHOICE_NEAR}};
     struct random_placement_ask two, share;
@@ -128,9 +122,8 @@ static void chance_is_fair(void **state)
 }
 
 /* The members of a gang are drawn one by one, whether or not they ask GPUs: pairs of nodes come up alike. */
-static void members_are_drawn_apart(void **state)
+TEST(members_are_drawn_apart)
 {
-    (void)state;
     static const struct request requests[] = {{.gpus = 1}, {.cpu_milli = 1000}};
     struct world world = world_of(2);
     for (uint32_t r = 0; r < 2; r++) {
@@ -145,13 +138,4 @@ static void members_are_drawn_apart(void **state)
         check_is_fair(pairs, 4, 0xf);
     }
     release(&world);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(chance_is_fair),
-        cmocka_unit_test(members_are_drawn_apart),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 /* Request classes: how many members the GPUs, CPUs and memory of a node hold, empty or as it is; and what
  * one placement leaves to the next. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/placement/placements.h"
 #include "tests/support/json_text.h"
@@ -55,9 +50,8 @@ static void check_room(const struct world *world, struct request request, node_i
     assert_int_equal(request_class_room(&request, world->ledger, node, NULL), now);
 }
 
-static void other_models_hold_nobody(void **state)
+TEST(other_models_hold_nobody)
 {
-    (void)state;
     struct world world = two_models();
     for (node_id node = 0; node < 2; node++) {
         check_room(&world, (struct request){.gpus = 1}, node, 4, 4);
@@ -68,9 +62,8 @@ static void other_models_hold_nobody(void **state)
     release(&world);
 }
 
-static void a_gpu_too_small_holds_nobody(void **state)
+TEST(a_gpu_too_small_holds_nobody)
 {
-    (void)state;
     struct world world = two_models();
     const struct request request = {.gpu_memory_mib = 40 << 10}; /* half a large one */
     check_room(&world, request, 0, 8, 8);
@@ -78,9 +71,8 @@ static void a_gpu_too_small_holds_nobody(void **state)
     release(&world);
 }
 
-static void nodes_that_take_no_work_hold_nobody(void **state)
+TEST(nodes_that_take_no_work_hold_nobody)
 {
-    (void)state;
     struct world world = two_models();
     ledger_set_node(world.ledger, 0, NODE_CORDONED);
     check_room(&world, (struct request){.gpus = 2}, 0, 2, 0);
@@ -98,9 +90,8 @@ static bool fits(struct world *world, struct request request, node_id node)
     return request_class_fits_member(&world->request_classes.at[id], world->ledger, node);
 }
 
-static void all_that_is_free_is_enough(void **state)
+TEST(all_that_is_free_is_enough)
 {
-    (void)state;
     struct world world = two_models();
     const struct node_cell *cell = &world.ledger->nodes[0];
     assert_true(fits(&world, (struct request){.gpus = 4}, 0));
@@ -113,9 +104,8 @@ static void all_that_is_free_is_enough(void **state)
 }
 
 /* However often the table has grown meanwhile. */
-static void what_is_asked_again_is_the_same_shape(void **state)
+TEST(what_is_asked_again_is_the_same_shape)
 {
-    (void)state;
     enum { SHAPES = 300 };
     struct world world = two_models();
     for (uint32_t round = 0; round < 2; round++)
@@ -129,9 +119,8 @@ static void what_is_asked_again_is_the_same_shape(void **state)
 }
 
 /* Beside what the job holds, on the second node; the next job, which holds nothing, takes the first of two alike. */
-static void what_one_job_holds_is_nothing_to_the_next(void **state)
+TEST(what_one_job_holds_is_nothing_to_the_next)
 {
-    (void)state;
     struct cluster *cluster = cluster_uniform_new(2, 4);
     struct ledger *ledger = ledger_new(cluster);
     struct request_class_table request_classes;
@@ -172,9 +161,8 @@ static uint32_t longest_run(const struct request_class_table *request_classes)
 }
 
 /* Request classes that differ in one word alone are found without a look at most of the others. */
-static void shapes_are_kept_apart(void **state)
+TEST(shapes_are_kept_apart)
 {
-    (void)state;
     enum { SHAPES = 64 };
     for (int word = 0; word < 3; word++) {
         struct world world = two_models();
@@ -202,18 +190,4 @@ static void shapes_are_kept_apart(void **state)
         assert_true(longest_run(&world.request_classes) < SHAPES / 2);
         release(&world);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(other_models_hold_nobody),
-        cmocka_unit_test(a_gpu_too_small_holds_nobody),
-        cmocka_unit_test(nodes_that_take_no_work_hold_nobody),
-        cmocka_unit_test(all_that_is_free_is_enough),
-        cmocka_unit_test(what_one_job_holds_is_nothing_to_the_next),
-        cmocka_unit_test(what_is_asked_again_is_the_same_shape),
-        cmocka_unit_test(shapes_are_kept_apart),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* tests/unit/test_placement_topology.c -- the policy `topology`: nodes worked out by hand under three weights. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/placement/placement_config.h"
 #include "policies/placement/placements.h"
@@ -41,9 +36,8 @@ static void take(struct ledger *ledger, node_id node, uint16_t mask)
 }
 
 /* One GPU of node 40, in the second unit, is in use. */
-static void clean_units_are_spared_by_weight(void **state)
+TEST(clean_units_are_spared_by_weight)
 {
-    (void)state;
     struct cluster *cluster = cluster_uniform_new(NODES, GPUS);
     struct ledger *ledger = ledger_new(cluster);
     node_id last;
@@ -64,9 +58,8 @@ static void clean_units_are_spared_by_weight(void **state)
 }
 
 /* A node that is half full, in a unit of its own, against an empty one of a unit in use. */
-static void the_weight_decides_between_both(void **state)
+TEST(the_weight_decides_between_both)
 {
-    (void)state;
     struct cluster *cluster = cluster_uniform_new(NODES, GPUS);
     struct ledger *ledger = ledger_new(cluster);
     cluster->nodes[95].unit = 3; /* alone */
@@ -77,13 +70,4 @@ static void the_weight_decides_between_both(void **state)
     assert_int_equal(place(ledger, 1000, 2, 1, NULL), 64);
     ledger_free(ledger);
     cluster_free(cluster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(clean_units_are_spared_by_weight),
-        cmocka_unit_test(the_weight_decides_between_both),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,5 @@
 /* weighted_binpack against its formula, worked by hand and computed anew from what was put on the nodes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/placement/placement_config.h"
 #include "tests/support/random_placement.h"
@@ -92,9 +85,8 @@ static int64_t full(int64_t millionths)
     return millionths * 2048 - GPU_MILLI;
 }
 
-static void the_score_is_as_worked_by_hand(void **state)
+TEST(the_score_is_as_worked_by_hand)
 {
-    (void)state;
     struct world w;
     open_world(&w, (struct placement_weights){.gpu = 5, .cpu = 1, .memory = 1});
     put(&w, 0, 0x0f, 4, 32000, 0);
@@ -132,9 +124,8 @@ static struct request random_ask(struct random_stream *stream)
                             .memory_mib = 999 * random_below(stream, 300)};
 }
 
-static void the_fullest_node_is_taken(void **state)
+TEST(the_fullest_node_is_taken)
 {
-    (void)state;
     uint32_t placed = 0;
     for (uint64_t seed = 1; seed <= ROUNDS / JOBS; seed++) {
         struct random_stream stream;
@@ -166,13 +157,4 @@ static void the_fullest_node_is_taken(void **state)
         close_world(&w);
     }
     assert_in_range(placed, ROUNDS / 2, ROUNDS - ROUNDS / 20);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_score_is_as_worked_by_hand),
-        cmocka_unit_test(the_fullest_node_is_taken),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,11 @@
 /* tests/unit/test_plot.c -- gnuplot draws, is missing, hangs, lies; and nobody's text reaches it. */
 #include <dirent.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "reports/plot.h"
 #include "reports/plot_script.h"
@@ -63,9 +57,8 @@ static size_t occurrences(struct buffer *text, const char *piece)
     return count;
 }
 
-static void a_plot_is_drawn_and_dressed(void **state)
+TEST_WITH(a_plot_is_drawn_and_dressed, make_scratch, remove_scratch)
 {
-    (void)state;
     if (access("/usr/bin/gnuplot", X_OK) != 0 && access("/usr/local/bin/gnuplot", X_OK) != 0) {
         print_message("skipped: no gnuplot (make deps installs it)\n");
         skip();
@@ -94,9 +87,8 @@ static void a_plot_is_drawn_and_dressed(void **state)
     buffer_release(&again);
 }
 
-static void nobody_s_text_is_in_the_script(void **state)
+TEST_WITH(nobody_s_text_is_in_the_script, make_scratch, remove_scratch)
 {
-    (void)state;
     static const char nasty[] = "x'`touch /tmp/windtunnel-was-here`'\n!id\nplot '< id' \"%s\\";
     struct plot_series series[2];
     struct plot nasty_plot = plot_of(series, nasty);
@@ -124,9 +116,8 @@ static void nobody_s_text_is_in_the_script(void **state)
 
 /* A scratch folder whose name would break out of a quoted path. */
 /* A value that is not known breaks the line; a band has no line of its own, and belongs to the fills. */
-static void gaps_and_bands_are_drawn(void **state)
+TEST(gaps_and_bands_are_drawn)
 {
-    (void)state;
     static const double x[] = {1, 2, 3}, y[] = {4, NAN, 6}, low[] = {3, 3, 3};
     const struct plot_series series[] = {
         {.x = x, .y = x, .base = low, .count = 3, .colour = PLOT_BLUE, .is_band = true},
@@ -151,9 +142,8 @@ static void gaps_and_bands_are_drawn(void **state)
     buffer_release(&script);
 }
 
-static void a_nasty_scratch_folder_is_harmless(void **state)
+TEST_WITH(a_nasty_scratch_folder_is_harmless, make_scratch, remove_scratch)
 {
-    (void)state;
     if (access("/usr/bin/gnuplot", X_OK) != 0 && access("/usr/local/bin/gnuplot", X_OK) != 0) {
         print_message("skipped: no gnuplot (make deps installs it)\n");
         skip();
@@ -198,9 +188,8 @@ static void check_fails(const char *program, unsigned limit_ms, const char *piec
     buffer_release(&svg);
 }
 
-static void failures_of_gnuplot_are_told(void **state)
+TEST_WITH(failures_of_gnuplot_are_told, make_scratch, remove_scratch)
 {
-    (void)state;
     check_fails(NULL, 0, "not installed");
     check_fails("exit 3", 0, "status 3");
     check_fails("kill -9 $$", 0, "signal 9");
@@ -210,22 +199,8 @@ static void failures_of_gnuplot_are_told(void **state)
     check_fails("echo '</svg>' > plot.svg", 0, "whole SVG");
 }
 
-static void the_environment_is_empty(void **state)
+TEST_WITH(the_environment_is_empty, make_scratch, remove_scratch)
 {
-    (void)state;
     assert_int_equal(setenv("WINDTUNNEL_SECRET", "1", 1), 0);
     check_fails("[ -z \"$WINDTUNNEL_SECRET$HOME\" ] && exit 4; exit 5", 0, "status 4");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_plot_is_drawn_and_dressed, make_scratch, remove_scratch),
-        cmocka_unit_test_setup_teardown(nobody_s_text_is_in_the_script, make_scratch, remove_scratch),
-        cmocka_unit_test_setup_teardown(a_nasty_scratch_folder_is_harmless, make_scratch, remove_scratch),
-        cmocka_unit_test_setup_teardown(failures_of_gnuplot_are_told, make_scratch, remove_scratch),
-        cmocka_unit_test_setup_teardown(the_environment_is_empty, make_scratch, remove_scratch),
-        cmocka_unit_test(gaps_and_bands_are_drawn),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

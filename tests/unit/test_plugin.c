@@ -1,10 +1,5 @@
 /* policies/plugin.h: the ABI that goes with the structs, what is refused, and policies beside those built in. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <string.h>
 
 #include "policies/config/registry.h"
@@ -13,7 +8,7 @@
 
 /* When this fails, a struct that plug-ins share with the program has changed: raise PLUGIN_ABI, unless a seam's own
  * struct has only grown at its end, and write down here the new number with the new sizes. */
-static void test_abi_goes_with_the_structs(void **state)
+TEST(test_abi_goes_with_the_structs)
 {
     static const struct {
         uint32_t policy_size, view_size;
@@ -22,7 +17,6 @@ static void test_abi_goes_with_the_structs(void **state)
         [PLUGIN_GANG] = {40, 120},      [PLUGIN_ESTIMATE] = {56, 8},   [PLUGIN_VICTIM] = {24, 72},
         [PLUGIN_PREEMPTION] = {40, 72}, [PLUGIN_BACKFILL] = {96, 240},
     };
-    (void)state;
     if (sizeof(void *) != 8) {
         print_message("skipped: the sizes are those of a 64-bit machine\n");
         skip();
@@ -56,11 +50,10 @@ static void expect_refused(const struct windtunnel_plugin *plugin, const char *s
     error_release(&error);
 }
 
-static void test_what_is_refused(void **state)
+TEST(test_what_is_refused)
 {
     struct windtunnel_plugin bad;
     struct order_policy policy;
-    (void)state;
     assert_false(error_is(plugin_check(&good, "some.so", &nobody)));
 #define REFUSED(assignment, said)                                                                                      \
     bad = good;                                                                                                        \
@@ -102,11 +95,10 @@ static void note_run(void *last, time_ns ran)
 }
 
 /* A policy that learns has a state and both hooks; one that does not needs none of them. */
-static void test_learning(void **state)
+TEST(test_learning)
 {
     struct estimate_policy policy = {.name = "mine", .version = 1, .summary = "s", .length = length};
     const struct windtunnel_plugin plugin = {PLUGIN_FOR(ESTIMATE), .name = "test", .version = "1", .policy = &policy};
-    (void)state;
     assert_false(error_is(plugin_check(&plugin, "some.so", &nobody)));
     policy.state_size = sizeof(time_ns);
     expect_refused(&plugin, "'mine' lacks the hook 'note_run'");
@@ -131,11 +123,10 @@ static struct error read_policy(struct policy_config *config, const char *text, 
     return error;
 }
 
-static void test_named_as_any_other(void **state)
+TEST(test_named_as_any_other)
 {
     static const struct plugin_set set = {.plugins = {&good}, .count = 1};
     struct policy_config config;
-    (void)state;
     struct error error = read_policy(&config, "{'plugins': ['some.so'], 'order': ['priority', 'mine']}", &set);
     assert_false(error_is(error));
     assert_int_equal(config.order_count, 2);
@@ -153,23 +144,10 @@ static void test_named_as_any_other(void **state)
     error_release(&error);
 }
 
-static void test_name_of_another(void **state)
+TEST(test_name_of_another)
 {
     static const struct plugin_set set = {.plugins = {&good}, .count = 1};
-    (void)state;
     struct error error = plugin_check(&good, "some.so", &set);
     assert_non_null(strstr(error_message(&error), "is taken by another plug-in"));
     error_release(&error);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_abi_goes_with_the_structs),
-        cmocka_unit_test(test_what_is_refused),
-        cmocka_unit_test(test_learning),
-        cmocka_unit_test(test_named_as_any_other),
-        cmocka_unit_test(test_name_of_another),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,6 @@
 /* policies/own.h: parameters and states of plug-ins, and the hooks of preemption and backfill; the plug-in is the
  * worked example, compiled in. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/config/registry.h"
 #include "policies/policy_config.h"
@@ -41,9 +34,8 @@ static struct policy_config policy_with(const char *text, const struct plugin_se
 
 /* ---- Parameters ---- */
 
-static void parameters_have_defaults_and_are_read(void **state)
+TEST(parameters_have_defaults_and_are_read)
 {
-    (void)state;
     struct policy_config config = policy_with("{'order': ['turns']}", &example);
     assert_int_equal(config.plugin_count, 1);
     assert_int_equal(config.plugins[0].params[COUNTS], COUNTS_GPUS);
@@ -72,9 +64,8 @@ static void refused_at(const char *marked, const char *words)
     error_release(&error);
 }
 
-static void bad_parameters_are_refused_at_their_place(void **state)
+TEST(bad_parameters_are_refused_at_their_place)
 {
-    (void)state;
     refused_at("{'order': ['turns'], 'params': {'turns': {'forget_after': @0}}}",
                "'forget_after' must be an integer from 1 to 1000000, got 0");
     refused_at("{'order': ['turns'], 'params': {'turns': {'counts': @'gpu'}}}", "did you mean 'gpus'?");
@@ -84,7 +75,7 @@ static void bad_parameters_are_refused_at_their_place(void **state)
     refused_at("{'order': ['turns'], 'params': {'turns': @3}}", "must be an object");
 }
 
-static void every_kind_is_read_and_told(void **state)
+TEST(every_kind_is_read_and_told)
 {
     static const char *const choices[] = {"a", "b", NULL};
     static const struct plugin_param all[] = {
@@ -99,7 +90,6 @@ static void every_kind_is_read_and_told(void **state)
     struct windtunnel_plugin plugin = windtunnel_plugin;
     struct plugin_set set = {.plugins = {&plugin}, .count = 1};
     struct policy_config config;
-    (void)state;
     plugin.params = all;
     plugin.param_count = 5;
     assert_false(error_is(plugin_check(&plugin, "x.so", &(struct plugin_set){.count = 0})));
@@ -132,12 +122,11 @@ static void expect_refused(const struct windtunnel_plugin *plugin, const char *w
     error_release(&error);
 }
 
-static void bad_declarations_are_refused(void **state)
+TEST(bad_declarations_are_refused)
 {
     struct windtunnel_plugin bad;
     struct plugin_param param;
     struct order_policy policy;
-    (void)state;
 #define REFUSED(assignment, said)                                                                                      \
     bad = windtunnel_plugin;                                                                                           \
     policy = *(const struct order_policy *)bad.policy;                                                                 \
@@ -211,12 +200,11 @@ static void play(const struct policy_config *policy, struct buffer *told)
     "{'order': ['turns', 'fifo'], 'order_config': {'period_s': 1}, 'blocking': "                                       \
     "'skip', 'params': {'turns': {'forget_after': 20}}}"
 
-static void a_state_changes_the_order(void **state)
+TEST(a_state_changes_the_order)
 {
     struct buffer by_turns = {0}, fifo = {0};
     const struct policy_config turns_policy = policy_with(TURNS, &example);
     const struct policy_config fifo_policy = sched_case_policy("{'blocking': 'skip'}");
-    (void)state;
     play(&turns_policy, &by_turns);
     play(&fifo_policy, &fifo);
     assert_string_not_equal(buffer_c_string(&by_turns), buffer_c_string(&fifo));
@@ -225,7 +213,7 @@ static void a_state_changes_the_order(void **state)
 }
 
 /* By hand: user 0 has started 2 GPUs, user 1 nothing: user 1 goes first, though it came later. */
-static void a_state_is_told_of_starts(void **state)
+TEST(a_state_is_told_of_starts)
 {
     struct policy_config policy = policy_with(TURNS, &example);
     struct cluster *cluster = cluster_uniform_new(1, 2);
@@ -234,7 +222,6 @@ static void a_state_is_told_of_starts(void **state)
     struct sched *sched = sched_new(cluster, queues, &policy, &error);
     const struct decision *decisions;
     time_ns ignored;
-    (void)state;
     for (job_id id = 0; id < 3; id++) {
         struct job job = sched_case_job(id, 1, 2, 50);
         job.user = id == 2;
@@ -317,10 +304,9 @@ static size_t evictions_with(const char *search, int priority_floor)
     return evicted;
 }
 
-static void a_preemption_policy_spares(void **state)
+TEST(a_preemption_policy_spares)
 {
     static const char *const searches[] = {"ordered", "node"};
-    (void)state;
     for (int s = 0; s < 2; s++) {
         assert_int_equal(evictions_with(searches[s], 100), 2);
         assert_int_equal(evictions_with(searches[s], 20), 0); /* one alone does not make room */
@@ -358,24 +344,8 @@ static bool overtakes_with(int priority_floor)
     return has_overtaken;
 }
 
-static void a_backfill_policy_chooses_who_is_promised(void **state)
+TEST(a_backfill_policy_chooses_who_is_promised)
 {
-    (void)state;
     assert_false(overtakes_with(50)); /* the head has a planned start */
     assert_true(overtakes_with(51));  /* it has none */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parameters_have_defaults_and_are_read),
-        cmocka_unit_test(bad_parameters_are_refused_at_their_place),
-        cmocka_unit_test(every_kind_is_read_and_told),
-        cmocka_unit_test(bad_declarations_are_refused),
-        cmocka_unit_test(a_state_changes_the_order),
-        cmocka_unit_test(a_state_is_told_of_starts),
-        cmocka_unit_test(a_preemption_policy_spares),
-        cmocka_unit_test(a_backfill_policy_chooses_who_is_promised),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* policies/policy_config.h: what is refused, and where. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <string.h>
 
 #include "policies/policy_config.h"
@@ -27,15 +22,13 @@ static void expect_refused(const char *text, const char *said)
     json_doc_free(doc);
 }
 
-static void test_unknown_actions(void **state)
+TEST(test_unknown_actions)
 {
-    (void)state;
     expect_refused("{'actions': ['allocate', 'dance']}", "dance");
 }
 
-static void test_unknown_fields(void **state)
+TEST(test_unknown_fields)
 {
-    (void)state;
     expect_refused("{\"colour\": 1}", "colour");
     expect_refused("{'gang': {'colour': 1}}", "colour");
     expect_refused("{'quota': {'policy': 'none', 'colour': 1}}", "colour");
@@ -44,9 +37,8 @@ static void test_unknown_fields(void **state)
 }
 
 /* Promises that last, and passes in the order of a line, need one line that stops. */
-static void test_backfill_needs_lines_that_suit(void **state)
+TEST(test_backfill_needs_lines_that_suit)
 {
-    (void)state;
     expect_refused("{'blocking': 'skip', 'backfill': {'policy': 'conservative'}}", "strict");
     expect_refused("{'blocking': 'skip', 'backfill': {'policy': 'slurm'}}", "strict");
     expect_refused("{'quota': 'drf', 'backfill': {'policy': 'slurm'}}", "the quota policy 'none'");
@@ -56,9 +48,8 @@ static void test_backfill_needs_lines_that_suit(void **state)
     expect_refused("{'backfill': {'colour': 1}}", "colour");
 }
 
-static void test_placement_parameters(void **state)
+TEST(test_placement_parameters)
 {
-    (void)state;
     struct policy_config policy = sched_case_policy("{}");
     assert_int_equal(policy.placement_config.gpu_choice, GPU_CHOICE_LOWEST);
     assert_int_equal(policy.placement_config.weights.gpu, 5);
@@ -94,21 +85,10 @@ static void test_placement_parameters(void **state)
 }
 
 /* What a policy does not use it may not be given. */
-static void test_defragmentation(void **state)
+TEST(test_defragmentation)
 {
-    (void)state;
     expect_refused("{'defrag': {'policy': 'tidy'}}", "tidy");
     expect_refused("{'defrag': {'colour': 1}}", "colour");
     expect_refused("{'defrag': {'policy': 'none', 'moves_per_plan': 1}}", "moves_per_plan");
     expect_refused("{'defrag': {'policy': 'consolidation', 'moves_per_plan': -2}}", "from -1");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_unknown_actions),      cmocka_unit_test(test_unknown_fields),
-        cmocka_unit_test(test_placement_parameters), cmocka_unit_test(test_backfill_needs_lines_that_suit),
-        cmocka_unit_test(test_defragmentation),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,11 @@
 /* preemption_bound: holdings on one GPU, more than a byte counts. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/state/preemption_bound.h"
 
 /* As many shares as fit on a GPU; 256 of them once left it free for plans. */
-static void a_gpu_is_lost_until_the_last_share_has_left(void **state)
+TEST(a_gpu_is_lost_until_the_last_share_has_left)
 {
-    (void)state;
     struct cluster *cluster = cluster_uniform_new(1, 2);
     struct preemption_bound bound;
     const struct piece share = {.node = 0, .gpu_mask = 0x2, .gpu_milli = 1, .member_count = 1};
@@ -28,10 +22,4 @@ static void a_gpu_is_lost_until_the_last_share_has_left(void **state)
     assert_int_equal(bound.room[0], 2);
     preemption_bound_release(&bound);
     cluster_free(cluster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_gpu_is_lost_until_the_last_share_has_left)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
 /* policies/eviction/preemption_cost.c and attempts.c: when a plan is tried again whose preemption cost was too high for
  * the preemptor's wait.  Two nodes of 8 GPUs; queue `lent` runs 8 GPUs on each from the start, queue `waits` asks for 8
  * at 10 s.  Each deserves half, so that only the cost stands in the way. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/policy_config.h"
 #include "policies/sched.h"
@@ -97,9 +92,8 @@ static void wake_until(struct fixture *f, time_ns end)
 
 /* What the victims lose grows as fast as the wait, and is 10 s ahead for ever: looking again whenever the gap would be
  * made up by what they lost when last seen never ends. */
-static void a_gap_that_never_closes_wakes_seldom(void **state)
+TEST(a_gap_that_never_closes_wakes_seldom)
 {
-    (void)state;
     struct fixture f;
     setup(&f, 0, 0);
     wake_until(&f, s(100000));
@@ -109,9 +103,8 @@ static void a_gap_that_never_closes_wakes_seldom(void **state)
 }
 
 /* They save at 600 s and have lost 80 GPU-s ten seconds later: any look soon after that finds it worth the wait. */
-static void a_checkpoint_makes_it_worth(void **state)
+TEST(a_checkpoint_makes_it_worth)
 {
-    (void)state;
     struct fixture f;
     setup(&f, 0, s(600));
     wake_until(&f, s(1200));
@@ -122,9 +115,8 @@ static void a_checkpoint_makes_it_worth(void **state)
 }
 
 /* What a queue deserves is not weighed. */
-static void an_owner_does_not_wait(void **state)
+TEST(an_owner_does_not_wait)
 {
-    (void)state;
     struct fixture f;
     setup(&f, 8, 0);
     assert_true(f.evicted_at == s(10));
@@ -132,9 +124,8 @@ static void an_owner_does_not_wait(void **state)
 }
 
 /* It comes to deserve it while it sleeps: that is news, at the first state change. */
-static void who_becomes_an_owner_is_woken(void **state)
+TEST(who_becomes_an_owner_is_woken)
 {
-    (void)state;
     struct fixture f;
     setup(&f, 0, 0);
     wake_until(&f, s(1000));
@@ -150,9 +141,8 @@ static void who_becomes_an_owner_is_woken(void **state)
 }
 
 /* A confirmed checkpoint is seen on the card: evicted at the next look, not after as long again. */
-static void a_told_checkpoint_counts(void **state)
+TEST(a_told_checkpoint_counts)
 {
-    (void)state;
     struct fixture f;
     setup(&f, 0, 0);
     wake_until(&f, s(1000));
@@ -161,16 +151,4 @@ static void a_told_checkpoint_counts(void **state)
     wake_until(&f, s(2100));
     assert_true(f.evicted_at > s(1000) && f.evicted_at <= s(2100));
     teardown(&f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_gap_that_never_closes_wakes_seldom),
-        cmocka_unit_test(a_checkpoint_makes_it_worth),
-        cmocka_unit_test(an_owner_does_not_wait),
-        cmocka_unit_test(who_becomes_an_owner_is_woken),
-        cmocka_unit_test(a_told_checkpoint_counts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

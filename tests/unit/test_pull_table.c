@@ -1,13 +1,7 @@
 /* What jobs pull: by rows and scopes, how often each of several, and what is refused. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "sim/caches/pull_table.h"
 #include "tests/support/json_text.h"
@@ -54,14 +48,13 @@ static struct job_objects objects_of(struct given *given, job_id id, enum job_cl
     return pull_table_objects(&given->table, &given->names, given->cluster, &job, (struct job_names){"", ""}, 1);
 }
 
-static void scopes_tell_jobs_apart(void **state)
+TEST(scopes_tell_jobs_apart)
 {
     struct given *given =
         given_of("{'node_gb_per_s': 1, 'node_cache_gib': 2.5, 'jobs': ["
                  "{'class': 'inference', 'image': {'size_gib': 1}, 'weights': {'size_gib': 2, 'scope': "
                  "'user'}, 'data': {'size_gib': 0.5, 'scope': 'job'}},"
                  "{'class': 'training', 'weights': {'size_gib': 3, 'scope': 'queue'}}]}");
-    (void)state;
     assert_string_equal(error_message(&given->error), "");
     assert_int_equal(given->table.node_cache_bytes, 5 * GIB / 2);
     const struct job_objects a = objects_of(given, 0, JOB_INFERENCE, 7, 1),
@@ -83,13 +76,12 @@ static void scopes_tell_jobs_apart(void **state)
 }
 
 /* Of three with exponent 1: 6/11, 3/11, 2/11. */
-static void zipf_is_drawn(void **state)
+TEST(zipf_is_drawn)
 {
     enum { JOBS = 20000 };
     struct given *given =
         given_of("{'node_gb_per_s': 1, 'jobs': [{'image': {'size_gib': 1, 'distinct': 3, 'zipf': 1}}]}");
     uint32_t times[3] = {0};
-    (void)state;
     for (job_id id = 0; id < JOBS; id++)
         times[objects_of(given, id, JOB_TRAINING, 0, 0).of[0].id]++;
     for (int i = 0; i < 3; i++) /* numbers are given in the order in which they come */
@@ -105,7 +97,7 @@ static void zipf_is_drawn(void **state)
     given_free(given);
 }
 
-static void what_does_not_hold_together_is_refused(void **state)
+TEST(what_does_not_hold_together_is_refused)
 {
     static const struct {
         const char *text, *says;
@@ -119,18 +111,10 @@ static void what_does_not_hold_together_is_refused(void **state)
         {"{'node_gb_per_s': 1, 'jobs': [{'image': {'size_gib': 1, 'scope': 'node'}}]}", "must be one of"},
         {"{'node_gb_per_s': 1, 'jobs': [{'model': {'size_gib': 1}}]}", "model"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct given *given = given_of(cases[i].text);
         if (strstr(error_message(&given->error), cases[i].says) == NULL)
             fail_msg("%s: '%s'", cases[i].text, error_message(&given->error));
         given_free(given);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(scopes_tell_jobs_apart), cmocka_unit_test(zipf_is_drawn),
-                                       cmocka_unit_test(what_does_not_hold_together_is_refused)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,7 @@
 /* tests/unit/test_queue_table.c -- the tree of queues: laws, defaults, and every way to get it wrong. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/json_text.h"
 #include "topologies/queue_table.h"
@@ -31,9 +25,8 @@ static struct queue_table *table_of(const char *text)
     return table;
 }
 
-static void a_new_table_is_the_root(void **state)
+TEST(a_new_table_is_the_root)
 {
-    (void)state;
     struct queue_table *table = queue_table_new();
     assert_int_equal(table->count, 1);
     assert_string_equal(table->queues[QUEUE_ROOT].name, "");
@@ -45,9 +38,8 @@ static void a_new_table_is_the_root(void **state)
     queue_table_free(NULL);
 }
 
-static void added_queues_have_the_defaults(void **state)
+TEST(added_queues_have_the_defaults)
 {
-    (void)state;
     struct queue_table *table = queue_table_new();
     queue_id org = queue_table_add(table, TEXT("org"), QUEUE_ROOT);
     queue_id team = queue_table_add(table, TEXT("team"), org);
@@ -62,9 +54,8 @@ static void added_queues_have_the_defaults(void **state)
 }
 
 /* Traces name queues as they come: the same name is the same queue, far beyond one growth. */
-static void queues_of_traces_are_added_once_under_the_root(void **state)
+TEST(queues_of_traces_are_added_once_under_the_root)
 {
-    (void)state;
     struct queue_table *table = queue_table_new();
     for (unsigned round = 0; round < 2; round++) {
         for (unsigned i = 0; i < 1000; i++) {
@@ -82,9 +73,8 @@ static void queues_of_traces_are_added_once_under_the_root(void **state)
     queue_table_free(table);
 }
 
-static void an_array_is_read_field_by_field(void **state)
+TEST(an_array_is_read_field_by_field)
 {
-    (void)state;
     struct queue_table *table = table_of("[{'name': 'org', 'parent': null, 'quota_gpus': 4},\n"
                                          " {'name': 'q0', 'parent': 'org', 'quota_gpus': 2.5, 'limit_gpus': -1,\n"
                                          "  'over_quota_weight': 0.25, 'priority': -3, '$comment': 'half'},\n"
@@ -123,9 +113,8 @@ static void check_refused(const char *text, const char *first_line, const char *
     queue_table_free(table);
 }
 
-static void nonsense_is_refused_with_its_place(void **state)
+TEST(nonsense_is_refused_with_its_place)
 {
-    (void)state;
     check_refused("[{\"quota_gpus\": 1}]", "error: q.json:1:2: 'name' is missing", "at /0");
     check_refused("[{'name': ''}]", "error: q.json:1:11: a queue needs a name that is not empty", "at /0/name");
     check_refused("[{'name': 'a'},\n"
@@ -141,9 +130,8 @@ static void nonsense_is_refused_with_its_place(void **state)
 }
 
 /* Every field away from its default, and a queue with none. */
-static void what_was_written_reads_back(void **state)
+TEST(what_was_written_reads_back)
 {
-    (void)state;
     static const char text[] = "[{'name':'a','quota_gpus':1.5,'quota_cpus':0.001,'quota_memory_gb':0.5,'limit_gpus':2,"
                                "'limit_cpus':3,'limit_memory_gb':4,'guarantee_gpus':5,'guarantee_cpus':6,"
                                "'guarantee_memory_gb':7,'borrowing_limit_gpus':0,'borrowing_limit_cpus':8,"
@@ -174,9 +162,8 @@ static struct error merge_text(struct queue_table *table, const char *text)
     return error;
 }
 
-static void a_merge_changes_and_adds(void **state)
+TEST(a_merge_changes_and_adds)
 {
-    (void)state;
     struct queue_table *table = table_of("[{'name': 'a', 'quota_gpus': 4, 'priority': 7}]");
     struct error error = merge_text(table, "[{'name': 'a', 'limit_gpus': 9}, {'name': 'b', 'parent': 'a'}]");
     assert_false(error_is(error));
@@ -189,18 +176,4 @@ static void a_merge_changes_and_adds(void **state)
     assert_string_equal(error_message(&error), "the queue 'b' has another parent already");
     error_release(&error);
     queue_table_free(table);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_new_table_is_the_root),
-        cmocka_unit_test(added_queues_have_the_defaults),
-        cmocka_unit_test(queues_of_traces_are_added_once_under_the_root),
-        cmocka_unit_test(an_array_is_read_field_by_field),
-        cmocka_unit_test(nonsense_is_refused_with_its_place),
-        cmocka_unit_test(what_was_written_reads_back),
-        cmocka_unit_test(a_merge_changes_and_adds),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

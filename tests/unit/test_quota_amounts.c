@@ -1,11 +1,6 @@
 /* What quota policies measure: what is in dispute between a preemptor and a unit, and that one of
  * the smallest amount, a MiB, counts. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/quota/amounts.h"
 #include "tests/support/quota_case.h"
@@ -21,9 +16,8 @@ static void check_disputed(const int64_t *ask, const int64_t *unit, bool gpu, bo
     assert_int_equal(amount_is_disputed(&taking, RESOURCE_MEMORY), memory);
 }
 
-static void what_both_use_is_disputed(void **state)
+TEST(what_both_use_is_disputed)
 {
-    (void)state;
     check_disputed(AMOUNTS(1, 1, 1), AMOUNTS(1, 1, 1), true, true, true);
     check_disputed(AMOUNTS(1, 0, 1), AMOUNTS(1, 1, 0), true, false, false);
     /* A unit of one resource alone is something, whichever it is: of the others it has none to lose. */
@@ -32,9 +26,8 @@ static void what_both_use_is_disputed(void **state)
     check_disputed(AMOUNTS(1, 1, 1), AMOUNTS(0, 0, 1), false, false, true);
 }
 
-static void of_a_unit_of_nothing_all_that_is_asked_is(void **state)
+TEST(of_a_unit_of_nothing_all_that_is_asked_is)
 {
-    (void)state;
     check_disputed(AMOUNTS(1, 0, 1), AMOUNTS(0, 0, 0), true, false, true);
     check_disputed(AMOUNTS(0, 2, 0), AMOUNTS(0, 0, 0), false, true, false);
 }
@@ -42,9 +35,8 @@ static void of_a_unit_of_nothing_all_that_is_asked_is(void **state)
 /* Memory alone. */
 #define MIB(n) ((const int64_t[QUEUE_SUM_COUNT]){0, 0, (n)})
 
-static void a_mib_beyond_a_quota_is_too_much(void **state)
+TEST(a_mib_beyond_a_quota_is_too_much)
 {
-    (void)state;
     struct quota_case c;
     quota_case_init(&c, &quota_limits, 4);
     queue_id a = quota_case_add(&c, "a", QUEUE_ROOT, 4);
@@ -58,9 +50,8 @@ static void a_mib_beyond_a_quota_is_too_much(void **state)
 }
 
 /* Two queues divide the 2^20 MiB evenly. */
-static void a_mib_beyond_a_share_is_too_much(void **state)
+TEST(a_mib_beyond_a_share_is_too_much)
 {
-    (void)state;
     enum { HALF = 512 * 1024 };
     struct quota_case c;
     quota_case_init(&c, &quota_proportion, 4);
@@ -81,9 +72,8 @@ static void a_mib_beyond_a_share_is_too_much(void **state)
 }
 
 /* Something of nothing is a share of 1: a's is larger than b's half, though it holds no GPU. */
-static void a_mib_of_nothing_deserved_is_all_of_it(void **state)
+TEST(a_mib_of_nothing_deserved_is_all_of_it)
 {
-    (void)state;
     struct quota_case c;
     quota_case_init(&c, &quota_capacity, 8);
     queue_id a = quota_case_add(&c, "a", QUEUE_ROOT, 4), b = quota_case_add(&c, "b", QUEUE_ROOT, 4);
@@ -100,9 +90,8 @@ static void a_mib_of_nothing_deserved_is_all_of_it(void **state)
 #define FIRM(n) ((const int64_t[QUEUE_SUM_COUNT]){(n)*1000, 0, 0, (n)*1000})
 
 /* a holds 2 of the 4 GPUs it deserves, b 3: a's share is the smaller, though its limit, 2, is reached. */
-static void a_limit_says_nothing_of_what_is_deserved(void **state)
+TEST(a_limit_says_nothing_of_what_is_deserved)
 {
-    (void)state;
     struct quota_case c;
     quota_case_init(&c, &quota_capacity, 16);
     queue_id a = quota_case_add(&c, "a", QUEUE_ROOT, 4), b = quota_case_add(&c, "b", QUEUE_ROOT, 4);
@@ -121,9 +110,8 @@ static void a_limit_says_nothing_of_what_is_deserved(void **state)
 }
 
 /* v holds no CPU of the 5 that are kept for it; that does not protect its GPUs. */
-static void a_guarantee_spares_what_would_be_taken_alone(void **state)
+TEST(a_guarantee_spares_what_would_be_taken_alone)
 {
-    (void)state;
     struct quota_case c;
     quota_case_init(&c, &quota_capacity, 8);
     queue_id g = quota_case_add(&c, "g", QUEUE_ROOT, 4), v = quota_case_add(&c, "v", QUEUE_ROOT, 2);
@@ -135,18 +123,4 @@ static void a_guarantee_spares_what_would_be_taken_alone(void **state)
     assert_true(quota_case_may_take(&c, g, GPUS(1), v, GPUS(2)));
     assert_false(quota_case_may_take(&c, g, GPUS(1), v, GPUS(3))); /* less than 1 GPU is left */
     quota_case_release(&c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_both_use_is_disputed),
-        cmocka_unit_test(of_a_unit_of_nothing_all_that_is_asked_is),
-        cmocka_unit_test(a_mib_beyond_a_quota_is_too_much),
-        cmocka_unit_test(a_mib_beyond_a_share_is_too_much),
-        cmocka_unit_test(a_mib_of_nothing_deserved_is_all_of_it),
-        cmocka_unit_test(a_guarantee_spares_what_would_be_taken_alone),
-        cmocka_unit_test(a_limit_says_nothing_of_what_is_deserved),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

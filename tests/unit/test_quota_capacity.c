@@ -1,10 +1,5 @@
 /* capacity: shares of what is deserved, guarantees, and who may take from whom. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/quota/guarantee.h"
 #include "tests/support/quota_case.h"
@@ -14,9 +9,8 @@ static void guarantee(struct quota_case *c, queue_id queue, int64_t gpus)
     quota_case_spec(c, queue)->guarantee[RESOURCE_GPU] = gpus * 1000;
 }
 
-static void the_smaller_share_of_the_deserved_goes_first(void **state)
+TEST(the_smaller_share_of_the_deserved_goes_first)
 {
-    (void)state;
     struct quota_case c;
     quota_case_init(&c, &quota_capacity, 16);
     queue_id a = quota_case_add(&c, "a", QUEUE_ROOT, 4), b = quota_case_add(&c, "b", QUEUE_ROOT, 8);
@@ -39,9 +33,8 @@ static void the_smaller_share_of_the_deserved_goes_first(void **state)
 
 /* What was taken back must not be taken again: b lost its one large job to a's small one and holds the smaller share
  * now, but that job would take it over what it deserves. */
-static void who_stays_within_the_deserved_goes_first(void **state)
+TEST(who_stays_within_the_deserved_goes_first)
 {
-    (void)state;
     struct quota_case c;
     quota_case_init(&c, &quota_capacity, 12);
     queue_id a = quota_case_add(&c, "a", QUEUE_ROOT, 4), b = quota_case_add(&c, "b", QUEUE_ROOT, 8);
@@ -57,9 +50,8 @@ static void who_stays_within_the_deserved_goes_first(void **state)
     quota_case_release(&c);
 }
 
-static void guarantees_stay_free_while_idle(void **state)
+TEST(guarantees_stay_free_while_idle)
 {
-    (void)state;
     struct quota_case c;
     quota_case_init(&c, &quota_capacity, 16);
     queue_id a = quota_case_add(&c, "a", QUEUE_ROOT, 4), b = quota_case_add(&c, "b", QUEUE_ROOT, 4);
@@ -78,9 +70,8 @@ static void guarantees_stay_free_while_idle(void **state)
     quota_case_release(&c);
 }
 
-static void within_its_guarantee_a_queue_is_never_held_up(void **state)
+TEST(within_its_guarantee_a_queue_is_never_held_up)
 {
-    (void)state;
     struct quota_case c;
     quota_case_init(&c, &quota_capacity, 8);
     queue_id a = quota_case_add(&c, "a", QUEUE_ROOT, 4), b = quota_case_add(&c, "b", QUEUE_ROOT, 4);
@@ -93,9 +84,8 @@ static void within_its_guarantee_a_queue_is_never_held_up(void **state)
     quota_case_release(&c);
 }
 
-static void a_guarantee_is_kept_within_the_limit_of_the_parent(void **state)
+TEST(a_guarantee_is_kept_within_the_limit_of_the_parent)
 {
-    (void)state;
     struct quota_case c;
     quota_case_init(&c, &quota_capacity, 16);
     queue_id org = quota_case_add(&c, "org", QUEUE_ROOT, 8);
@@ -109,9 +99,8 @@ static void a_guarantee_is_kept_within_the_limit_of_the_parent(void **state)
     quota_case_release(&c);
 }
 
-static void more_capacity_is_news(void **state)
+TEST(more_capacity_is_news)
 {
-    (void)state;
     struct quota_case c;
     quota_case_init(&c, &quota_capacity, 8);
     queue_id a = quota_case_add(&c, "a", QUEUE_ROOT, 4);
@@ -128,9 +117,8 @@ static void more_capacity_is_news(void **state)
     quota_case_release(&c);
 }
 
-static void reclaim_is_for_what_stays_within_the_deserved(void **state)
+TEST(reclaim_is_for_what_stays_within_the_deserved)
 {
-    (void)state;
     struct quota_case c;
     quota_case_init(&c, &quota_capacity, 16);
     queue_id a = quota_case_add(&c, "a", QUEUE_ROOT, 4), b = quota_case_add(&c, "b", QUEUE_ROOT, 8);
@@ -154,9 +142,8 @@ static void reclaim_is_for_what_stays_within_the_deserved(void **state)
     quota_case_release(&c);
 }
 
-static void no_victim_breaks_its_guarantee(void **state)
+TEST(no_victim_breaks_its_guarantee)
 {
-    (void)state;
     struct quota_case c;
     quota_case_init(&c, &quota_capacity, 16);
     queue_id a = quota_case_add(&c, "a", QUEUE_ROOT, 8), org = quota_case_add(&c, "org", QUEUE_ROOT, 4);
@@ -174,9 +161,8 @@ static void no_victim_breaks_its_guarantee(void **state)
     quota_case_release(&c);
 }
 
-static void limits_and_firm_quota_hold_at_every_level(void **state)
+TEST(limits_and_firm_quota_hold_at_every_level)
 {
-    (void)state;
     struct quota_case c;
     quota_case_init(&c, &quota_capacity, 16);
     queue_id org = quota_case_add(&c, "org", QUEUE_ROOT, 0);
@@ -201,9 +187,8 @@ static void limits_and_firm_quota_hold_at_every_level(void **state)
 }
 
 /* The preemptor's own queue is short, but the one above has all that it deserves: only siblings give. */
-static void every_level_below_the_common_one_is_asked(void **state)
+TEST(every_level_below_the_common_one_is_asked)
 {
-    (void)state;
     struct quota_case c;
     quota_case_init(&c, &quota_capacity, 16);
     queue_id org = quota_case_add(&c, "org", QUEUE_ROOT, 6), b = quota_case_add(&c, "b", QUEUE_ROOT, 4);
@@ -214,21 +199,4 @@ static void every_level_below_the_common_one_is_asked(void **state)
     assert_true(quota_case_may_take(&c, a, GPUS(2), s, GPUS(2)));
     assert_false(quota_case_may_take(&c, a, GPUS(2), b, GPUS(2)));
     quota_case_release(&c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_smaller_share_of_the_deserved_goes_first),
-        cmocka_unit_test(who_stays_within_the_deserved_goes_first),
-        cmocka_unit_test(guarantees_stay_free_while_idle),
-        cmocka_unit_test(within_its_guarantee_a_queue_is_never_held_up),
-        cmocka_unit_test(a_guarantee_is_kept_within_the_limit_of_the_parent),
-        cmocka_unit_test(more_capacity_is_news),
-        cmocka_unit_test(reclaim_is_for_what_stays_within_the_deserved),
-        cmocka_unit_test(no_victim_breaks_its_guarantee),
-        cmocka_unit_test(limits_and_firm_quota_hold_at_every_level),
-        cmocka_unit_test(every_level_below_the_common_one_is_asked),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* cells: which cells stay where they are, and what a cell must not stand on. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/quota/cells_index.h"
 #include "tests/support/json_text.h"
@@ -77,9 +72,8 @@ static void assert_known(struct quota_case *c, queue_id queue)
 }
 
 /* Cells move between two questions, and a queue comes; who looks for himself sees that a GPU has another keeper. */
-static void what_is_known_of_cells_follows_them(void **state)
+TEST(what_is_known_of_cells_follows_them)
 {
-    (void)state;
     struct quota_case c;
     open_case(&c);
     queue_id a = quota_case_add(&c, "a", QUEUE_ROOT, 6), b = quota_case_add(&c, "b", QUEUE_ROOT, 4);
@@ -108,9 +102,8 @@ static void what_is_known_of_cells_follows_them(void **state)
 
 /* At first b has the small node, a and c the halves of the large one.  c's half is in use; that makes nothing of a's,
  * in front of it, in use, so that it goes where nobody is busy. */
-static void what_lies_behind_a_cell_does_not_keep_it(void **state)
+TEST(what_lies_behind_a_cell_does_not_keep_it)
 {
-    (void)state;
     struct quota_case c;
     open_case(&c);
     queue_id a = quota_case_add(&c, "a", QUEUE_ROOT, 4), b = quota_case_add(&c, "b", QUEUE_ROOT, 4);
@@ -130,9 +123,8 @@ static void what_lies_behind_a_cell_does_not_keep_it(void **state)
 }
 
 /* Both halves of the large node would be split off alike; in the first somebody would have to go. */
-static void of_places_alike_the_idle_one_is_taken(void **state)
+TEST(of_places_alike_the_idle_one_is_taken)
 {
-    (void)state;
     struct quota_case c;
     open_case(&c);
     queue_id a = quota_case_add(&c, "a", QUEUE_ROOT, 4), b = quota_case_add(&c, "b", QUEUE_ROOT, 4);
@@ -146,9 +138,8 @@ static void of_places_alike_the_idle_one_is_taken(void **state)
 
 /* Guaranteed jobs that were there before the quotas, of a and of b beside it: the four GPUs that are a's cannot be put
  * around both. */
-static void no_cell_stands_on_a_guaranteed_job_of_another(void **state)
+TEST(no_cell_stands_on_a_guaranteed_job_of_another)
 {
-    (void)state;
     struct quota_case c;
     open_case(&c);
     queue_id a = quota_case_add(&c, "a", QUEUE_ROOT, 4), b = quota_case_add(&c, "b", QUEUE_ROOT, 1);
@@ -183,9 +174,8 @@ static void assign_pairs(struct quota_case *c, const uint32_t busy[3], queue_id 
 
 /* Of places that cost alike the first is taken: behind the last place that cost nothing, for none is left before it;
  * of all when that cost something. */
-static void of_places_that_cost_alike_the_first_is_taken(void **state)
+TEST(of_places_that_cost_alike_the_first_is_taken)
 {
-    (void)state;
     struct quota_case c;
     queue_id a, b;
     assign_pairs(&c, (const uint32_t[]){2, 1, 2}, &a, &b);
@@ -200,16 +190,4 @@ static void of_places_that_cost_alike_the_first_is_taken(void **state)
     assert_int_equal(kept_by(&c, a, 1), 0x3);
     assert_int_equal(kept_by(&c, b, 0), 0x3);
     quota_case_release(&c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_known_of_cells_follows_them),
-        cmocka_unit_test(what_lies_behind_a_cell_does_not_keep_it),
-        cmocka_unit_test(of_places_alike_the_idle_one_is_taken),
-        cmocka_unit_test(no_cell_stands_on_a_guaranteed_job_of_another),
-        cmocka_unit_test(of_places_that_cost_alike_the_first_is_taken),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* cohort: the formulas of lending worked by hand, the order, and who may be evicted for whom. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/quota/cohort_tree.h"
 #include "policies/quota/quota_config.h"
@@ -48,9 +43,8 @@ static int64_t usage(const struct org *org, queue_id queue)
 }
 
 /* A job of the root itself has no queue above from which to reclaim: it read past the tree. */
-static void the_root_reclaims_nothing(void **state)
+TEST(the_root_reclaims_nothing)
 {
-    (void)state;
     struct org org;
     setup(&org);
     quota_case_ready(&org.c);
@@ -60,9 +54,8 @@ static void the_root_reclaims_nothing(void **state)
     quota_case_release(&org.c);
 }
 
-static void idle_quota_of_the_whole_tree_is_available(void **state)
+TEST(idle_quota_of_the_whole_tree_is_available)
 {
-    (void)state;
     struct org org;
     setup(&org);
     quota_case_ready(&org.c);
@@ -79,9 +72,8 @@ static void idle_quota_of_the_whole_tree_is_available(void **state)
     quota_case_release(&org.c);
 }
 
-static void a_lending_limit_keeps_the_rest_at_home(void **state)
+TEST(a_lending_limit_keeps_the_rest_at_home)
 {
-    (void)state;
     struct org org;
     setup(&org);
     quota_case_spec(&org.c, org.big)->lending_limit[RESOURCE_GPU] = 3000;
@@ -99,9 +91,8 @@ static void a_lending_limit_keeps_the_rest_at_home(void **state)
     quota_case_release(&org.c);
 }
 
-static void a_borrowing_limit_binds_where_it_stands(void **state)
+TEST(a_borrowing_limit_binds_where_it_stands)
 {
-    (void)state;
     struct org org;
     setup(&org);
     quota_case_spec(&org.c, org.a)->borrowing_limit[RESOURCE_GPU] = 1000;
@@ -115,9 +106,8 @@ static void a_borrowing_limit_binds_where_it_stands(void **state)
     quota_case_release(&org.c);
 }
 
-static void a_queue_under_no_cohort_borrows_from_nobody(void **state)
+TEST(a_queue_under_no_cohort_borrows_from_nobody)
 {
-    (void)state;
     struct quota_case c;
     quota_case_init(&c, &quota_cohort, 16);
     c.config.reclaim_within_cohort = RECLAIM_ANY;
@@ -130,9 +120,8 @@ static void a_queue_under_no_cohort_borrows_from_nobody(void **state)
     quota_case_release(&c);
 }
 
-static void what_is_not_under_quota_is_free(void **state)
+TEST(what_is_not_under_quota_is_free)
 {
-    (void)state;
     struct org org;
     setup(&org);
     quota_case_spec(&org.c, org.b)->deserved[RESOURCE_CPU] = 8000;
@@ -149,9 +138,8 @@ static void what_is_not_under_quota_is_free(void **state)
     quota_case_release(&org.c);
 }
 
-static void classical_who_does_not_borrow_goes_first(void **state)
+TEST(classical_who_does_not_borrow_goes_first)
 {
-    (void)state;
     struct org org;
     setup(&org);
     quota_case_ready(&org.c);
@@ -165,9 +153,8 @@ static void classical_who_does_not_borrow_goes_first(void **state)
     quota_case_release(&org.c);
 }
 
-static void fair_sharing_goes_by_weighted_share_with_the_job(void **state)
+TEST(fair_sharing_goes_by_weighted_share_with_the_job)
 {
-    (void)state;
     struct org org;
     setup(&org);
     org.c.config.fair_sharing = true;
@@ -191,9 +178,8 @@ static void fair_sharing_goes_by_weighted_share_with_the_job(void **state)
     quota_case_release(&org.c);
 }
 
-static void the_dominant_resource_counts(void **state)
+TEST(the_dominant_resource_counts)
 {
-    (void)state;
     struct org org;
     setup(&org);
     org.c.config.fair_sharing = true;
@@ -216,9 +202,8 @@ static void b_borrows(struct org *org)
     quota_case_spec(&org->c, org->far)->lending_limit[RESOURCE_GPU] = 0;
 }
 
-static void classical_reclaim_is_for_what_fits_the_quota(void **state)
+TEST(classical_reclaim_is_for_what_fits_the_quota)
 {
-    (void)state;
     struct org org;
     b_borrows(&org);
     quota_case_ready(&org.c);
@@ -238,9 +223,8 @@ static void classical_reclaim_is_for_what_fits_the_quota(void **state)
     quota_case_release(&org.c);
 }
 
-static void reclaim_obeys_the_cohort_policy(void **state)
+TEST(reclaim_obeys_the_cohort_policy)
 {
-    (void)state;
     struct org org;
     b_borrows(&org);
     quota_case_ready(&org.c);
@@ -257,9 +241,8 @@ static void reclaim_obeys_the_cohort_policy(void **state)
     quota_case_release(&org.c);
 }
 
-static void borrow_within_cohort_takes_lower_priorities_up_to_a_bound(void **state)
+TEST(borrow_within_cohort_takes_lower_priorities_up_to_a_bound)
 {
-    (void)state;
     struct org org;
     b_borrows(&org);
     quota_case_spec(&org.c, org.far)->lending_limit[RESOURCE_GPU] = QUOTA_UNLIMITED;
@@ -283,9 +266,8 @@ static void borrow_within_cohort_takes_lower_priorities_up_to_a_bound(void **sta
 }
 
 /* The preemptor borrows itself, but its cohort does not: from other cohorts it takes what is its cohort's. */
-static void a_cohort_within_its_quota_has_the_advantage(void **state)
+TEST(a_cohort_within_its_quota_has_the_advantage)
 {
-    (void)state;
     struct org org;
     setup(&org);
     quota_case_ready(&org.c);
@@ -300,9 +282,8 @@ static void a_cohort_within_its_quota_has_the_advantage(void **state)
 }
 
 /* A borrower inside a cohort that lends is safe from other cohorts. */
-static void no_cohort_below_the_common_one_may_be_within_its_quota(void **state)
+TEST(no_cohort_below_the_common_one_may_be_within_its_quota)
 {
-    (void)state;
     struct org org;
     setup(&org);
     quota_case_ready(&org.c);
@@ -313,9 +294,8 @@ static void no_cohort_below_the_common_one_may_be_within_its_quota(void **state)
     quota_case_release(&org.c);
 }
 
-static void fair_strategies(void **state)
+TEST(fair_strategies)
 {
-    (void)state;
     struct org org;
     setup(&org);
     org.c.config.fair_sharing = true;
@@ -338,9 +318,8 @@ static void fair_strategies(void **state)
 }
 
 /* Kueue's issue 14543: a plan was good until a victim of the preemptor's own queue was given back. */
-static void shares_are_looked_at_again_after_trimming(void **state)
+TEST(shares_are_looked_at_again_after_trimming)
 {
-    (void)state;
     struct org org;
     setup(&org);
     org.c.config.fair_sharing = true;
@@ -353,9 +332,8 @@ static void shares_are_looked_at_again_after_trimming(void **state)
     quota_case_release(&org.c);
 }
 
-static void a_changed_quota_is_noticed_once(void **state)
+TEST(a_changed_quota_is_noticed_once)
 {
-    (void)state;
     struct org org;
     setup(&org);
     quota_case_ready(&org.c);
@@ -379,9 +357,8 @@ static int compare_jobs(struct org *org, int32_t priority_a, time_ns submit_a, i
 }
 
 /* Whatever the queues use: both stay within what is theirs. */
-static void equals_go_by_priority_and_then_by_age(void **state)
+TEST(equals_go_by_priority_and_then_by_age)
 {
-    (void)state;
     struct org org;
     setup(&org);
     quota_case_ready(&org.c);
@@ -399,29 +376,4 @@ static void equals_go_by_priority_and_then_by_age(void **state)
         assert_true(compare_jobs(&org, 60, 1, 50, 9) > 0);
     }
     quota_case_release(&org.c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equals_go_by_priority_and_then_by_age),
-        cmocka_unit_test(the_root_reclaims_nothing),
-        cmocka_unit_test(idle_quota_of_the_whole_tree_is_available),
-        cmocka_unit_test(a_lending_limit_keeps_the_rest_at_home),
-        cmocka_unit_test(a_borrowing_limit_binds_where_it_stands),
-        cmocka_unit_test(a_queue_under_no_cohort_borrows_from_nobody),
-        cmocka_unit_test(what_is_not_under_quota_is_free),
-        cmocka_unit_test(classical_who_does_not_borrow_goes_first),
-        cmocka_unit_test(fair_sharing_goes_by_weighted_share_with_the_job),
-        cmocka_unit_test(the_dominant_resource_counts),
-        cmocka_unit_test(classical_reclaim_is_for_what_fits_the_quota),
-        cmocka_unit_test(reclaim_obeys_the_cohort_policy),
-        cmocka_unit_test(borrow_within_cohort_takes_lower_priorities_up_to_a_bound),
-        cmocka_unit_test(a_cohort_within_its_quota_has_the_advantage),
-        cmocka_unit_test(no_cohort_below_the_common_one_may_be_within_its_quota),
-        cmocka_unit_test(fair_strategies),
-        cmocka_unit_test(shares_are_looked_at_again_after_trimming),
-        cmocka_unit_test(a_changed_quota_is_noticed_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

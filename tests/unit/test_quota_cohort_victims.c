@@ -1,11 +1,6 @@
 /* policies/quota/cohort.c: the queue that loses a victim first.  Without fair sharing it is the queue that would be
  * selected last; with fair sharing, the queue with the larger share now, whatever the requests. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "policies/quota/quotas.h"
@@ -22,9 +17,8 @@ static int victims(struct quota_case *c, queue_id a, const int64_t *ask_a, queue
                                            (struct contender){.queue = b, .ask = ask_b, .leaf = b}));
 }
 
-static void who_would_go_last_loses_first(void **state)
+TEST(who_would_go_last_loses_first)
 {
-    (void)state;
     struct random_stream stream;
     random_stream_init(&stream, 1, "victims", 0);
     for (int round = 0; round < 300; round++) {
@@ -46,9 +40,8 @@ static void who_would_go_last_loses_first(void **state)
 }
 
 /* Both deserve 4 of 16 and hold 5 and 6: the second has the larger share, however much the first asks. */
-static void the_larger_share_loses_first(void **state)
+TEST(the_larger_share_loses_first)
 {
-    (void)state;
     struct quota_case c;
     quota_case_init(&c, &quota_cohort, 16);
     c.config.fair_sharing = true;
@@ -61,13 +54,4 @@ static void the_larger_share_loses_first(void **state)
     assert_int_equal(victims(&c, a, GPUS(8), b, GPUS(1)), 1);
     assert_int_equal(victims(&c, b, GPUS(1), a, GPUS(8)), -1);
     quota_case_release(&c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_would_go_last_loses_first),
-        cmocka_unit_test(the_larger_share_loses_first),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* drf: the paper's example, scaling in the tree, and reclaim down to even shares. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/quota_case.h"
 
@@ -20,9 +15,8 @@ static void ready(struct quota_case *c)
 }
 
 /* NSDI'11, section 4.1, with 9 GPUs for its CPUs and 18 CPUs for its GB: 3 tasks of <1, 4> and 2 of <3, 1>. */
-static void the_example_of_the_paper(void **state)
+TEST(the_example_of_the_paper)
 {
-    (void)state;
     struct quota_case c;
     quota_case_init(&c, &quota_drf, 9);
     c.capacity[RESOURCE_CPU] = 18 * 1000;
@@ -40,9 +34,8 @@ static void the_example_of_the_paper(void **state)
     quota_case_release(&c);
 }
 
-static void weights_scale_the_share(void **state)
+TEST(weights_scale_the_share)
 {
-    (void)state;
     struct quota_case c;
     quota_case_init(&c, &quota_drf, 12);
     queue_id a = quota_case_add(&c, "a", QUEUE_ROOT, 0), b = quota_case_add(&c, "b", QUEUE_ROOT, 0);
@@ -62,9 +55,8 @@ static void weights_scale_the_share(void **state)
 }
 
 /* SoCC'13: what one child holds of a resource must not starve its sibling that asks another. */
-static void children_count_by_the_smallest_share_among_them(void **state)
+TEST(children_count_by_the_smallest_share_among_them)
 {
-    (void)state;
     struct quota_case c;
     quota_case_init(&c, &quota_drf, 10);
     c.capacity[RESOURCE_CPU] = 10 * 1000;
@@ -81,9 +73,8 @@ static void children_count_by_the_smallest_share_among_them(void **state)
     quota_case_release(&c);
 }
 
-static void the_saturated_count_in_full_and_go_last(void **state)
+TEST(the_saturated_count_in_full_and_go_last)
 {
-    (void)state;
     struct quota_case c;
     quota_case_init(&c, &quota_drf, 10);
     queue_id org = quota_case_add(&c, "org", QUEUE_ROOT, 0), b = quota_case_add(&c, "b", QUEUE_ROOT, 0);
@@ -105,9 +96,8 @@ static void the_saturated_count_in_full_and_go_last(void **state)
     quota_case_release(&c);
 }
 
-static void reclaim_evens_out_and_stops_there(void **state)
+TEST(reclaim_evens_out_and_stops_there)
 {
-    (void)state;
     struct quota_case c;
     quota_case_init(&c, &quota_drf, 8);
     queue_id a = quota_case_add(&c, "a", QUEUE_ROOT, 0), b = quota_case_add(&c, "b", QUEUE_ROOT, 0);
@@ -124,16 +114,4 @@ static void reclaim_evens_out_and_stops_there(void **state)
     quota_case_charge(&c, a, GPUS(1));
     assert_false(quota_case_is_valid(&c, a, GPUS(4), b));
     quota_case_release(&c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_example_of_the_paper),
-        cmocka_unit_test(weights_scale_the_share),
-        cmocka_unit_test(children_count_by_the_smallest_share_among_them),
-        cmocka_unit_test(the_saturated_count_in_full_and_go_last),
-        cmocka_unit_test(reclaim_evens_out_and_stops_there),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

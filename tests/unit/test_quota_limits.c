@@ -1,17 +1,11 @@
 /* limits: fixed quotas at every level, and the order by what is used of them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/quota/amounts.h"
 #include "tests/support/quota_case.h"
 
-static void a_queue_holds_no_more_than_its_own_however_idle_the_others(void **state)
+TEST(a_queue_holds_no_more_than_its_own_however_idle_the_others)
 {
-    (void)state;
     struct quota_case c;
     quota_case_init(&c, &quota_limits, 16);
     queue_id a = quota_case_add(&c, "a", QUEUE_ROOT, 4), b = quota_case_add(&c, "b", QUEUE_ROOT, 8);
@@ -26,9 +20,8 @@ static void a_queue_holds_no_more_than_its_own_however_idle_the_others(void **st
     quota_case_release(&c);
 }
 
-static void every_level_counts_and_only_what_is_asked(void **state)
+TEST(every_level_counts_and_only_what_is_asked)
 {
-    (void)state;
     struct quota_case c;
     quota_case_init(&c, &quota_limits, 16);
     queue_id org = quota_case_add(&c, "org", QUEUE_ROOT, 5);
@@ -44,9 +37,8 @@ static void every_level_counts_and_only_what_is_asked(void **state)
     quota_case_release(&c);
 }
 
-static void an_inner_queue_of_zero_is_bounded_by_its_children(void **state)
+TEST(an_inner_queue_of_zero_is_bounded_by_its_children)
 {
-    (void)state;
     struct quota_case c;
     quota_case_init(&c, &quota_limits, 16);
     queue_id org = quota_case_add(&c, "org", QUEUE_ROOT, 0);
@@ -58,9 +50,8 @@ static void an_inner_queue_of_zero_is_bounded_by_its_children(void **state)
     quota_case_release(&c);
 }
 
-static void the_least_used_quota_goes_first_then_the_older_queue(void **state)
+TEST(the_least_used_quota_goes_first_then_the_older_queue)
 {
-    (void)state;
     struct quota_case c;
     quota_case_init(&c, &quota_limits, 16);
     queue_id a = quota_case_add(&c, "a", QUEUE_ROOT, 2), b = quota_case_add(&c, "b", QUEUE_ROOT, 8);
@@ -76,25 +67,12 @@ static void the_least_used_quota_goes_first_then_the_older_queue(void **state)
     quota_case_release(&c);
 }
 
-static void ratios_are_totally_ordered(void **state)
+TEST(ratios_are_totally_ordered)
 {
-    (void)state;
     const struct ratio rising[] = {{0, 5}, {1, 1000}, {333, 1000}, {1, 3}, {7, 7}, {3, 0}};
     for (size_t i = 0; i < sizeof rising / sizeof *rising; i++)
         for (size_t j = 0; j < sizeof rising / sizeof *rising; j++)
             assert_int_equal(ratio_compare(rising[i], rising[j]), (i > j) - (i < j));
     assert_int_equal(ratio_compare((struct ratio){0, 0}, RATIO_ZERO), 0);
     assert_int_equal(ratio_compare((struct ratio){1, 0}, (struct ratio){2, 0}), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_queue_holds_no_more_than_its_own_however_idle_the_others),
-        cmocka_unit_test(every_level_counts_and_only_what_is_asked),
-        cmocka_unit_test(an_inner_queue_of_zero_is_bounded_by_its_children),
-        cmocka_unit_test(the_least_used_quota_goes_first_then_the_older_queue),
-        cmocka_unit_test(ratios_are_totally_ordered),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

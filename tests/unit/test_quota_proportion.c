@@ -1,10 +1,5 @@
 /* proportion: divisions worked by hand, the order, and who may take from whom. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/quota_case.h"
 
@@ -21,9 +16,8 @@ static int64_t share(struct quota_case *c, queue_id queue)
     return queue_tree_share(&c->tree, queue, RESOURCE_GPU);
 }
 
-static void what_one_does_not_ask_goes_to_the_others_by_weight(void **state)
+TEST(what_one_does_not_ask_goes_to_the_others_by_weight)
 {
-    (void)state;
     struct quota_case c;
     quota_case_init(&c, &quota_proportion, 12);
     queue_id a = add(&c, "a", 0, 3, 0), b = add(&c, "b", 0, 2, 0), d = add(&c, "d", 0, 1, 0);
@@ -38,9 +32,8 @@ static void what_one_does_not_ask_goes_to_the_others_by_weight(void **state)
 }
 
 /* Not to the lowest id, which says nothing. */
-static void the_odd_milli_is_the_oldest_queue_s(void **state)
+TEST(the_odd_milli_is_the_oldest_queue_s)
 {
-    (void)state;
     struct quota_case c;
     quota_case_init(&c, &quota_proportion, 1);
     queue_id a = add(&c, "a", 0, 1, 0), b = add(&c, "b", 0, 1, 0), d = add(&c, "d", 0, 1, 0);
@@ -55,9 +48,8 @@ static void the_odd_milli_is_the_oldest_queue_s(void **state)
     quota_case_release(&c);
 }
 
-static void guarantees_and_limits_bound_the_water(void **state)
+TEST(guarantees_and_limits_bound_the_water)
 {
-    (void)state;
     struct quota_case c;
     quota_case_init(&c, &quota_proportion, 12);
     queue_id a = add(&c, "a", 0, 1, 8), b = add(&c, "b", 0, 1, 0), d = add(&c, "d", 0, 1, 0);
@@ -72,9 +64,8 @@ static void guarantees_and_limits_bound_the_water(void **state)
     quota_case_release(&c);
 }
 
-static void of_weight_0_it_is_the_guarantee_and_the_tree_passes_shares_down(void **state)
+TEST(of_weight_0_it_is_the_guarantee_and_the_tree_passes_shares_down)
 {
-    (void)state;
     struct quota_case c;
     quota_case_init(&c, &quota_proportion, 12);
     queue_id org = add(&c, "org", 0, 1, 0), b = add(&c, "b", 0, 1, 0);
@@ -100,9 +91,8 @@ static void thirds(struct quota_case *c, queue_id q[3])
         quota_case_demand(c, q[i], GPUS(20));
 }
 
-static void the_overused_go_last(void **state)
+TEST(the_overused_go_last)
 {
-    (void)state;
     struct quota_case c;
     queue_id q[3];
     thirds(&c, q);
@@ -123,9 +113,8 @@ static void the_overused_go_last(void **state)
 }
 
 /* Volcano's issues 377 and 561: the tenth GPU must not go round between queues of 3 1/3 each. */
-static void two_queues_do_not_take_one_gpu_in_turn(void **state)
+TEST(two_queues_do_not_take_one_gpu_in_turn)
 {
-    (void)state;
     struct quota_case c;
     queue_id q[3];
     thirds(&c, q);
@@ -145,9 +134,8 @@ static void two_queues_do_not_take_one_gpu_in_turn(void **state)
     quota_case_release(&c);
 }
 
-static void guarantees_hold_against_borrowers_and_reclaimers(void **state)
+TEST(guarantees_hold_against_borrowers_and_reclaimers)
 {
-    (void)state;
     struct quota_case c;
     quota_case_init(&c, &quota_proportion, 10);
     queue_id a = add(&c, "a", 0, 1, 5), b = add(&c, "b", 0, 4, 0);
@@ -160,18 +148,4 @@ static void guarantees_hold_against_borrowers_and_reclaimers(void **state)
     assert_true(quota_case_may_take(&c, b, GPUS(5), a, GPUS(3)));
     assert_false(quota_case_may_take(&c, b, GPUS(5), a, GPUS(4)));
     quota_case_release(&c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_odd_milli_is_the_oldest_queue_s),
-        cmocka_unit_test(what_one_does_not_ask_goes_to_the_others_by_weight),
-        cmocka_unit_test(guarantees_and_limits_bound_the_water),
-        cmocka_unit_test(of_weight_0_it_is_the_guarantee_and_the_tree_passes_shares_down),
-        cmocka_unit_test(the_overused_go_last),
-        cmocka_unit_test(two_queues_do_not_take_one_gpu_in_turn),
-        cmocka_unit_test(guarantees_hold_against_borrowers_and_reclaimers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

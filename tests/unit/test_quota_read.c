@@ -1,12 +1,7 @@
 /* tests/unit/test_quota_read.c -- "quota" as a name and as an object, and every way to get it wrong. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/quota/quota_config.h"
 #include "policies/quota/quota_read.h"
@@ -36,9 +31,8 @@ static struct error read_text(const char *text, struct reading *reading)
     return error;
 }
 
-static void a_name_is_enough(void **state)
+TEST(a_name_is_enough)
 {
-    (void)state;
     struct reading r;
     assert_false(error_is(read_text("{}", &r)));
     assert_ptr_equal(r.policy, &quota_none);
@@ -50,9 +44,8 @@ static void a_name_is_enough(void **state)
     assert_ptr_equal(r.policy, &quota_none);
 }
 
-static void every_field_is_read(void **state)
+TEST(every_field_is_read)
 {
-    (void)state;
     struct reading r;
     struct error error =
         read_text("{'quota': {'policy': 'cohort', 'firm_needs_quota': true, 'saturation_multiplier': 1.25, "
@@ -76,9 +69,8 @@ static void every_field_is_read(void **state)
     assert_int_equal(r.config.strategies[1], STRATEGY_NONE);
 }
 
-static void strategies_keep_their_order(void **state)
+TEST(strategies_keep_their_order)
 {
-    (void)state;
     struct reading r;
     const char *text = "{'quota': {'strategies': ['initial_share', 'final_share']}}";
     assert_false(error_is(read_text(text, &r)));
@@ -86,9 +78,8 @@ static void strategies_keep_their_order(void **state)
     assert_int_equal(r.config.strategies[1], STRATEGY_FINAL_SHARE);
 }
 
-static void bad_fields_are_refused(void **state)
+TEST(bad_fields_are_refused)
 {
-    (void)state;
     static const struct {
         const char *text, *message;
     } cases[] = {
@@ -115,15 +106,4 @@ static void bad_fields_are_refused(void **state)
             fail_msg("%s: '%s' does not say '%s'", text, error_message(&error), cases[i].message);
         error_release(&error);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_name_is_enough),
-        cmocka_unit_test(every_field_is_read),
-        cmocka_unit_test(strategies_keep_their_order),
-        cmocka_unit_test(bad_fields_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

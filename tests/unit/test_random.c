@@ -1,10 +1,5 @@
 /* tests/unit/test_random.c -- the generator against its published vectors, and its streams. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_randist.h>
 #include <math.h>
@@ -16,9 +11,8 @@
 /* All of these are exact repetitions: a seed either passes for ever or never. */
 static const uint64_t seed = 20171009;
 
-static void test_published_vectors(void **state)
+TEST(test_published_vectors)
 {
-    (void)state;
     /* Random123 1.14, tests/kat_vectors, lines "philox4x32 10" */
     static const struct {
         uint32_t counter[4], key[2], expected[4];
@@ -38,16 +32,14 @@ static void test_published_vectors(void **state)
     }
 }
 
-static void test_a_stream_is_small(void **state)
+TEST(test_a_stream_is_small)
 {
-    (void)state;
     assert_in_range(sizeof(struct random_stream), 1, 80);
 }
 
 /* The draws of a stream are the blocks of its key in the order of the counter. */
-static void test_draws_are_the_blocks_in_order(void **state)
+TEST(test_draws_are_the_blocks_in_order)
 {
-    (void)state;
     struct random_stream stream;
     random_stream_init(&stream, seed, "blocks", 3);
     uint32_t counter[4];
@@ -63,9 +55,8 @@ static void test_draws_are_the_blocks_in_order(void **state)
     }
 }
 
-static void test_the_counter_carries(void **state)
+TEST(test_the_counter_carries)
 {
-    (void)state;
     struct random_stream stream;
     random_stream_init(&stream, seed, "carry", 0);
     stream.state.counter[0] = UINT32_MAX;
@@ -89,9 +80,8 @@ static void init_streams(struct random_stream streams[STREAMS])
 
 /* The n-th draw is the same whether the streams are read one by one or in turns, and
  * whether it was reached by words of 32 bits alone or through a distribution. */
-static void test_draws_depend_on_nothing_else(void **state)
+TEST(test_draws_depend_on_nothing_else)
 {
-    (void)state;
     static unsigned long alone[STREAMS][DRAWS];
     struct random_stream streams[STREAMS];
     init_streams(streams);
@@ -109,9 +99,8 @@ static void test_draws_depend_on_nothing_else(void **state)
     assert_int_equal(gsl_rng_get(random_gsl(&streams[0])), alone[0][4]);
 }
 
-static void test_streams_differ(void **state)
+TEST(test_streams_differ)
 {
-    (void)state;
     struct random_stream streams[STREAMS];
     init_streams(streams);
     uint64_t firsts[STREAMS];
@@ -128,9 +117,8 @@ static void test_streams_differ(void **state)
 }
 
 /* Neighbouring entities are uncorrelated: |r| < 4 / sqrt(n). */
-static void test_neighbours_are_uncorrelated(void **state)
+TEST(test_neighbours_are_uncorrelated)
 {
-    (void)state;
     const int n = 100000;
     struct random_stream streams[3];
     for (uint64_t i = 0; i < 3; i++)
@@ -187,9 +175,8 @@ static void check_uniform(double draw(struct random_stream *))
     assert_true(p > 1e-4 && p < 1 - 1e-4); /* too even is as wrong as too uneven */
 }
 
-static void test_uniform_is_uniform(void **state)
+TEST(test_uniform_is_uniform)
 {
-    (void)state;
     check_uniform(own_uniform);
     check_uniform(gsl_uniform);
 }
@@ -203,9 +190,8 @@ static void force_words(struct random_stream *stream, uint32_t word)
     stream->state.used = 0;
 }
 
-static void test_uniform_is_open(void **state)
+TEST(test_uniform_is_open)
 {
-    (void)state;
     struct random_stream stream;
     force_words(&stream, 0);
     assert_true(random_uniform(&stream) == 0x1p-53);
@@ -215,9 +201,8 @@ static void test_uniform_is_open(void **state)
     assert_true(gsl_rng_uniform(random_gsl(&stream)) == 1 - 0x1p-53);
 }
 
-static void test_below_is_unbiased(void **state)
+TEST(test_below_is_unbiased)
 {
-    (void)state;
     enum { N = 300000 };
     struct random_stream stream;
     random_stream_init(&stream, seed, "below", 0);
@@ -244,9 +229,8 @@ static void test_below_is_unbiased(void **state)
 }
 
 /* Kolmogorov-Smirnov by hundredths of the exponential distribution. */
-static void test_gsl_distributions_work(void **state)
+TEST(test_gsl_distributions_work)
 {
-    (void)state;
     enum { N = 400000, CELLS = 100 };
     const double mean_s = 3600;
     static int counts[CELLS];
@@ -270,9 +254,8 @@ static void test_gsl_distributions_work(void **state)
     assert_true(distance * sqrt(N) < 2.23); /* level 1e-4 of the limit law: 2 exp(-2 x^2) */
 }
 
-static void test_gsl_can_seed_and_name_it(void **state)
+TEST(test_gsl_can_seed_and_name_it)
 {
-    (void)state;
     struct random_stream stream;
     random_stream_init(&stream, seed, "named", 0);
     gsl_rng *rng = random_gsl(&stream);
@@ -288,33 +271,12 @@ static void test_gsl_can_seed_and_name_it(void **state)
 }
 
 /* Known answers, so that the fingerprints of old records stay comparable. */
-static void test_hash_is_the_published_one(void **state)
+TEST(test_hash_is_the_published_one)
 {
-    (void)state;
     char hex[33];
     hash_hex("", 0, hex); /* XXH3_128bits of nothing: xxhsum -H128 /dev/null */
     assert_string_equal(hex, "99aa06d3014798d86001c324468d497f");
     assert_true(hash_bytes("", 0, 0) == UINT64_C(0x2d06800538d394c2)); /* xxhsum -H3 /dev/null */
     assert_true(hash_bytes("a", 1, 0) != hash_bytes("a", 1, 1));
     assert_true(hash_mix(1, 2) != hash_mix(2, 3));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_published_vectors),
-        cmocka_unit_test(test_a_stream_is_small),
-        cmocka_unit_test(test_draws_are_the_blocks_in_order),
-        cmocka_unit_test(test_the_counter_carries),
-        cmocka_unit_test(test_draws_depend_on_nothing_else),
-        cmocka_unit_test(test_streams_differ),
-        cmocka_unit_test(test_neighbours_are_uncorrelated),
-        cmocka_unit_test(test_uniform_is_uniform),
-        cmocka_unit_test(test_uniform_is_open),
-        cmocka_unit_test(test_below_is_unbiased),
-        cmocka_unit_test(test_gsl_distributions_work),
-        cmocka_unit_test(test_gsl_can_seed_and_name_it),
-        cmocka_unit_test(test_hash_is_the_published_one),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

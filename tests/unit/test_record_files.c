@@ -1,15 +1,9 @@
 /* tests/unit/test_record_files.c -- a record written, read back, broken and refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/input.h"
 #include "reports/record_read.h"
@@ -184,9 +178,8 @@ static void write_record(const struct fake_run *run, struct buffer *result)
     metrics_free(metrics);
 }
 
-static void rows_and_metrics_come_back(void **state)
+TEST_WITH(rows_and_metrics_come_back, make_folder, remove_folder)
 {
-    (void)state;
     for (int is_nasty = 0; is_nasty < 2; is_nasty++) {
         struct fake_run run = usual;
         run.queue_names = is_nasty ? nasty_names : NULL;
@@ -219,9 +212,8 @@ static void give_job(const struct record_sink *sink, struct job_row row)
     ok(sink->on_job(sink->self, &row));
 }
 
-static void rows_come_together_too(void **state)
+TEST_WITH(rows_come_together_too, make_folder, remove_folder)
 {
-    (void)state;
     struct rows apart = {0}, together = {0};
     struct record_sink sink = rows_sink(&apart);
     write_record(&usual, NULL);
@@ -233,9 +225,8 @@ static void rows_come_together_too(void **state)
     same(&apart.samples, &together.samples);
 }
 
-static void extreme_rows_come_back(void **state)
+TEST_WITH(extreme_rows_come_back, make_folder, remove_folder)
 {
-    (void)state;
     struct job_row job = {.id = 4294967294u,
                           .name = "x",
                           .queue = "q",
@@ -415,9 +406,8 @@ static void check_lines(const char *name, const char *const *lines)
     input_close(input);
 }
 
-static void what_is_discarded_never_appears(void **state)
+TEST_WITH(what_is_discarded_never_appears, make_folder, remove_folder)
 {
-    (void)state;
     write_record(&usual, NULL);
     struct stat before, after;
     assert_int_equal(stat(path_of(RECORD_JOBS_FILE), &before), 0);
@@ -485,9 +475,8 @@ static void check_refused(enum error_kind kind, const char *piece, const char *o
     check_refused_by(record_read_together, kind, piece, other);
 }
 
-static void an_edited_field_is_named_with_its_place(void **state)
+TEST_WITH(an_edited_field_is_named_with_its_place, make_folder, remove_folder)
 {
-    (void)state;
     static const struct {
         const char *file, *from, *to, *place, *what;
     } cases[] = {
@@ -542,9 +531,8 @@ static const char *const filled_jobs[] = {
 };
 
 /* Whatever a field repeats: it is empty only where there is no value. */
-static void every_field_is_filled(void **state)
+TEST_WITH(every_field_is_filled, make_folder, remove_folder)
 {
-    (void)state;
     static const char *const attempts[] = {"7,8,1,n0:0,1,ended,,0,0,0,,,9",
                                            "7,8,0,\"n0:0,2\",1.5,ended,,1,1,0,leaf,12.500000001,9", NULL};
     write_some();
@@ -589,17 +577,15 @@ static void every_field_is_filled(void **state)
     }
 }
 
-static void columns_are_found_by_name(void **state)
+TEST_WITH(columns_are_found_by_name, make_folder, remove_folder)
 {
-    (void)state;
     write_record(&usual, NULL);
     edit(RECORD_ATTEMPTS_FILE, "why,reason,attempt,", "reason,why,attempt,"); /* now every row has them swapped */
     check_refused(ERROR_DATA, "attempts.csv.zst:2:", "why");
 }
 
-static void a_truncated_file_is_refused(void **state)
+TEST_WITH(a_truncated_file_is_refused, make_folder, remove_folder)
 {
-    (void)state;
     static const char *const names[] = {RECORD_JOBS_FILE, RECORD_ATTEMPTS_FILE, RECORD_TIMELINE_FILE};
     for (size_t i = 0; i < 3; i++) {
         write_record(&usual, NULL);
@@ -610,9 +596,8 @@ static void a_truncated_file_is_refused(void **state)
     }
 }
 
-static void a_missing_file_is_named(void **state)
+TEST_WITH(a_missing_file_is_named, make_folder, remove_folder)
 {
-    (void)state;
     static const char *const names[] = {RESULT_FILE, RECORD_JOBS_FILE, RECORD_ATTEMPTS_FILE, RECORD_TIMELINE_FILE};
     for (size_t i = 0; i < 4; i++) {
         write_record(&usual, NULL);
@@ -628,30 +613,12 @@ static struct error refuse(void *self, const struct job_row *row)
     return error_new(ERROR_INTERNAL, "no more, please");
 }
 
-static void the_sink_s_error_comes_out(void **state)
+TEST_WITH(the_sink_s_error_comes_out, make_folder, remove_folder)
 {
-    (void)state;
     write_record(&usual, NULL);
     struct record_sink sink = {.on_job = refuse};
     struct error error = record_read(folder, &sink);
     assert_int_equal(error.kind, ERROR_INTERNAL);
     assert_string_equal(error_message(&error), "no more, please");
     error_release(&error);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(rows_and_metrics_come_back, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(rows_come_together_too, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(extreme_rows_come_back, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(every_field_is_filled, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(what_is_discarded_never_appears, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(an_edited_field_is_named_with_its_place, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(columns_are_found_by_name, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(a_truncated_file_is_refused, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(a_missing_file_is_named, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(the_sink_s_error_comes_out, make_folder, remove_folder),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

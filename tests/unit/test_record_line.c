@@ -1,10 +1,5 @@
 /* tests/unit/test_record_line.c -- fields of a line have the digits that base/buffer.h gives. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "sim/record/record_line.h"
@@ -80,9 +75,8 @@ static void check(struct buffer *expected, struct line_time *time, int64_t value
     }
 }
 
-static void test_digits(void **state)
+TEST(test_digits)
 {
-    (void)state;
     struct buffer expected = {0};
     struct line_time time = {0};
     struct random_stream stream;
@@ -98,9 +92,8 @@ static void test_digits(void **state)
 }
 
 /* Every number of up to four digits at each of its two places: the products that stand for quotients. */
-static void test_eight(void **state)
+TEST(test_eight)
 {
-    (void)state;
     for (uint32_t low = 0; low < 10000; low++) {
         uint64_t digits = line_eight((9999 - low) * 10000 + low);
         uint32_t value = 0;
@@ -112,23 +105,12 @@ static void test_eight(void **state)
     }
 }
 
-static void test_never(void **state)
+TEST(test_never)
 {
-    (void)state;
     struct line_time time = {0};
     char text[LINE_NUMBER_CHARS_MAX];
     assert_ptr_equal(line_moment(text, &time, TIME_NEVER), text + 1);
     assert_memory_equal(text, ",", 1);
     assert_ptr_equal(line_moment(text, &time, TIME_NS_PER_S), text + 2);
     assert_memory_equal(text, "1,", 2);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_digits),
-        cmocka_unit_test(test_eight),
-        cmocka_unit_test(test_never),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* How long it takes to cut a GPU: sums by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "sim/engine/recut_costs.h"
 
@@ -25,9 +20,8 @@ static struct recut_costs costs(void)
     return costs;
 }
 
-static void test_driver(void **state)
+TEST(test_driver)
 {
-    (void)state;
     const struct recut_costs c = costs();
     assert_int_equal(recut_duration(&c, &empty, &two, 1, 0), SECONDS(4));
     assert_int_equal(recut_duration(&c, &two, &empty, 1, 0), SECONDS(2));
@@ -36,9 +30,8 @@ static void test_driver(void **state)
 }
 
 /* Between the two, spread over them, and the same again for the same cut of a run. */
-static void test_mode(void **state)
+TEST(test_mode)
 {
-    (void)state;
     const struct recut_costs c = costs();
     time_ns sum = 0;
     for (uint64_t nth = 0; nth < 1000; nth++) {
@@ -53,20 +46,12 @@ static void test_mode(void **state)
     assert_true(recut_duration(&c, &whole, &two, 7, 0) != recut_duration(&c, &whole, &two, 8, 0));
 }
 
-static void test_operator(void **state)
+TEST(test_operator)
 {
-    (void)state;
     struct recut_costs c = costs();
     c.path = RECUT_BY_OPERATOR;
     for (uint64_t nth = 0; nth < 100; nth++) {
         const time_ns duration = recut_duration(&c, &two, &other, 1, nth);
         assert_true(duration >= SECONDS(180) && duration <= SECONDS(300));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_driver), cmocka_unit_test(test_mode),
-                                       cmocka_unit_test(test_operator)};
-    return cmocka_run_group_tests_name("recut costs", tests, NULL, NULL);
 }

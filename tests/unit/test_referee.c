@@ -1,11 +1,5 @@
 /* tests/unit/test_referee.c -- decisions that make no sense are told from those that do, one table of each. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "sim/referee/referee.h"
 #include "tests/support/wire_lines.h"
@@ -227,9 +221,8 @@ static const struct story stories[] = {
      NULL},
 };
 
-static void what_cannot_be_is_told_from_what_can(void **state)
+TEST(what_cannot_be_is_told_from_what_can)
 {
-    (void)state;
     for (size_t s = 0; s < sizeof stories / sizeof stories[0]; s++) {
         struct court court;
         open_court(&court);
@@ -245,9 +238,8 @@ static void what_cannot_be_is_told_from_what_can(void **state)
 }
 
 /* A decision that was refused has booked nothing: another may have the space. */
-static void what_was_refused_leaves_no_trace(void **state)
+TEST(what_was_refused_leaves_no_trace)
 {
-    (void)state;
     struct court court;
     open_court(&court);
     assert_null(verdict(&court, JOB(0, "{'count':2,'gpus':4}")));
@@ -258,9 +250,8 @@ static void what_was_refused_leaves_no_trace(void **state)
     close_court(&court);
 }
 
-static void it_counts_and_knows_why(void **state)
+TEST(it_counts_and_knows_why)
 {
-    (void)state;
     struct court court;
     struct sched_counts counts = {0};
     open_court(&court);
@@ -283,14 +274,4 @@ static void it_counts_and_knows_why(void **state)
     assert_int_equal(counts.pending_jobs, 1);
     assert_int_equal(counts.reserved_jobs, 0);
     close_court(&court);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_cannot_be_is_told_from_what_can),
-        cmocka_unit_test(what_was_refused_leaves_no_trace),
-        cmocka_unit_test(it_counts_and_knows_why),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

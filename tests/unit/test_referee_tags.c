@@ -1,11 +1,5 @@
 /* A program outside is held to rules of tags: of the job, of other jobs, of jobs that stay and jobs that leave. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "sim/referee/referee.h"
 #include "tests/support/wire_lines.h"
@@ -111,9 +105,8 @@ static const struct story stories[] = {
     {{JOB(0, WISH("anti_affinity", 4, "rack")), JOB(1, DB), START(1, 0, "n0"), START(2, 1, "n0")}, NULL},
 };
 
-static void rules_of_tags_bind(void **state)
+TEST(rules_of_tags_bind)
 {
-    (void)state;
     for (size_t s = 0; s < sizeof stories / sizeof stories[0]; s++) {
         struct court court;
         open_court(&court);
@@ -129,9 +122,8 @@ static void rules_of_tags_bind(void **state)
 }
 
 /* A START that a rule forbids has booked nothing: neither the space nor the nearness. */
-static void what_a_rule_forbids_leaves_no_trace(void **state)
+TEST(what_a_rule_forbids_leaves_no_trace)
 {
-    (void)state;
     struct court court;
     open_court(&court);
     assert_null(verdict(&court, JOB(0, DB)));
@@ -143,13 +135,4 @@ static void what_a_rule_forbids_leaves_no_trace(void **state)
     assert_null(verdict(&court, START(2, 1, "n2")));
     assert_null(verdict(&court, START(3, 2, "n2")));
     close_court(&court);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rules_of_tags_bind),
-        cmocka_unit_test(what_a_rule_forbids_leaves_no_trace),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/mem.h"
 #include "base/random.h"
@@ -74,9 +68,8 @@ static size_t take_left(struct service_load *load, time_ns first, uint32_t *runn
 }
 
 /* As many replicas run in each interval as the plain computation over all requests says. */
-static void test_replicas_are_those_of_the_rule(void **state)
+TEST(test_replicas_are_those_of_the_rule)
 {
-    (void)state;
     enum { REQUESTS = 900 };
     struct asked requests[REQUESTS];
     for (uint64_t seed = 1; seed <= 40; seed++) {
@@ -121,18 +114,16 @@ static void check(const char *path, const char *format, uint64_t requests, uint6
     assert_true(facts.job_count > 0);
 }
 
-static void test_samples(void **state)
+TEST(test_samples)
 {
-    (void)state;
     check("workloads/samples/azure_llm.csv", "azure-llm", 5, 126956, 10236);
     check("workloads/samples/burstgpt.csv", "burstgpt", 3, 3100, 790);
     check("workloads/samples/mooncake.jsonl", "mooncake", 3, 9858, 820);
 }
 
 /* Sums as awk makes them of the files. */
-static void test_azure(void **state)
+TEST(test_azure)
 {
-    (void)state;
     const char *code = trace_real("azure-llm/AzureLLMInferenceTrace_code.csv.zst");
     if (code == NULL)
         skip();
@@ -140,9 +131,8 @@ static void test_azure(void **state)
     check(trace_real("azure-llm/AzureLLMInferenceTrace_conv.csv.zst"), "azure-llm", 19366, 22361870, 4088665);
 }
 
-static void test_replicas_as_jobs(void **state)
+TEST(test_replicas_as_jobs)
 {
-    (void)state;
     struct workload_spec spec = {.format = "azure-llm", .service = service_plan_default()};
     spec.service.keep = 0;
     spec.service.gpus = 4;
@@ -170,15 +160,4 @@ static void test_replicas_as_jobs(void **state)
                        &spec, NULL, 3, 1, "sorted by time");
     trace_case_refused("TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:00:10,1,x\n", &spec, NULL, 2, 23,
                        "GeneratedTokens");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_replicas_are_those_of_the_rule),
-        cmocka_unit_test(test_samples),
-        cmocka_unit_test(test_azure),
-        cmocka_unit_test(test_replicas_as_jobs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

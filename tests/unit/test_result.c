@@ -1,15 +1,9 @@
 /* tests/unit/test_result.c -- result.json: valid, stable, readable again. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <jansson.h>
 
 #include "reports/result.h"
@@ -65,9 +59,8 @@ static double number_at(json_t *root, const char *const *path)
     return json_number_value(root);
 }
 
-static void it_is_json_and_holds_what_was_given(void **state)
+TEST(it_is_json_and_holds_what_was_given)
 {
-    (void)state;
     struct metrics *metrics = make_metrics(2000);
     struct buffer text = {0};
     result_text(&manifest, metrics, &(struct result_host){.system = "<here>", .wall_s = 1.5}, &text);
@@ -99,9 +92,8 @@ static void it_is_json_and_holds_what_was_given(void **state)
     metrics_free(metrics);
 }
 
-static void keys_stand_in_their_order(void **state)
+TEST(keys_stand_in_their_order)
 {
-    (void)state;
     static const char *const order[] = {"schema_version", "manifest", "facts", "metrics", "by", "host"};
     struct metrics *metrics = make_metrics(200);
     struct buffer text = {0};
@@ -116,9 +108,8 @@ static void keys_stand_in_their_order(void **state)
     metrics_free(metrics);
 }
 
-static void only_host_depends_on_the_host(void **state)
+TEST(only_host_depends_on_the_host)
 {
-    (void)state;
     struct metrics *metrics = make_metrics(500), *again = make_metrics(500);
     struct buffer here = {0}, there = {0};
     result_text(&manifest, metrics, &(struct result_host){.system = "A", .wall_s = 1}, &here);
@@ -140,9 +131,8 @@ static void ok(struct error error)
         fail_msg("%s", error_message(&error));
 }
 
-static void what_is_written_is_read(void **state)
+TEST(what_is_written_is_read)
 {
-    (void)state;
     char folder[] = "/tmp/windtunnel-test-XXXXXX", path[64];
     assert_non_null(mkdtemp(folder));
     struct metrics *metrics = make_metrics(500);
@@ -181,22 +171,11 @@ static void what_is_written_is_read(void **state)
     assert_int_equal(rmdir(folder), 0);
 }
 
-static void a_folder_that_is_not_there_is_an_error(void **state)
+TEST(a_folder_that_is_not_there_is_an_error)
 {
-    (void)state;
     struct metrics *metrics = make_metrics(50);
     struct error error = result_write("/nonexistent/folder", &manifest, metrics, NULL);
     assert_int_equal(error.kind, ERROR_IO);
     error_release(&error);
     metrics_free(metrics);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_is_json_and_holds_what_was_given),    cmocka_unit_test(keys_stand_in_their_order),
-        cmocka_unit_test(only_host_depends_on_the_host),          cmocka_unit_test(what_is_written_is_read),
-        cmocka_unit_test(a_folder_that_is_not_there_is_an_error),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,8 @@
 /* tests/unit/test_run_show.c -- a run as a page and as text: nothing escapes, nothing is fetched, nothing is lost
  * without gnuplot, no line is wider than a screen. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "reports/run_figures.h"
 #include "reports/run_show.h"
@@ -119,9 +114,8 @@ static const struct fake_run nasty_run = {.jobs = 3000,
                                           .rejected_every = 300,
                                           .queue_names = nasty_names};
 
-static void nasty_names_stay_text(void **state)
+TEST(nasty_names_stay_text)
 {
-    (void)state;
     const struct run_show options = {
         .title = "<script>t", .cluster = "<script>c", .policy = "<script>p", .arguments = arguments};
     struct buffer page = {0};
@@ -136,9 +130,8 @@ static void nasty_names_stay_text(void **state)
     buffer_release(&page);
 }
 
-static void without_gnuplot_the_tables_stand_alone(void **state)
+TEST(without_gnuplot_the_tables_stand_alone)
 {
-    (void)state;
     struct buffer page = {0};
     write_run(metrics_of(&nasty_run), (struct run_show){0}, &no_gnuplot, true, &page);
     check_harmless(&page);
@@ -150,9 +143,8 @@ static void without_gnuplot_the_tables_stand_alone(void **state)
 }
 
 /* With a row for each class that declares it and one for all; else there is no section. */
-static void communication_has_a_section_if_declared(void **state)
+TEST(communication_has_a_section_if_declared)
 {
-    (void)state;
     static const char *const classes[] = {"talks <b>", "plans", "odd", "silent"};
     struct fake_run run = nasty_run;
     run.workload_classes = classes;
@@ -179,9 +171,8 @@ static void communication_has_a_section_if_declared(void **state)
     buffer_release(&page);
 }
 
-static void many_queues_do_not_swell_it(void **state)
+TEST(many_queues_do_not_swell_it)
 {
-    (void)state;
     struct fake_run run = {.jobs = 60000, .gpus = 512, .queues = 20000, .seed = 8, .load = 0.9};
     struct buffer page = {0};
     make_page(&run, NULL, &page);
@@ -191,9 +182,8 @@ static void many_queues_do_not_swell_it(void **state)
     buffer_release(&page);
 }
 
-static void a_run_without_jobs_is_shown(void **state)
+TEST(a_run_without_jobs_is_shown)
 {
-    (void)state;
     struct buffer page = {0}, text = {0};
     write_run(metrics_of_nothing(), (struct run_show){0}, NULL, true, &page);
     write_run(metrics_of_nothing(), (struct run_show){0}, NULL, false, &text);
@@ -218,9 +208,8 @@ static void check_lines(struct buffer *table)
             fail_msg("%zu columns: %.*s", view_width(line), (int)line.length, line.at);
 }
 
-static void no_line_is_wider_than_a_screen(void **state)
+TEST(no_line_is_wider_than_a_screen)
 {
-    (void)state;
     static const char *const names[] = {
         "a-queue-with-a-name-that-goes-on-and-on-until-nobody-can-read-it-any-more-and-further",
         "\x1b]0;title\x07",
@@ -274,9 +263,8 @@ static void overlay(const struct run_line *lines, size_t count, const struct plo
 
 /* Without gnuplot the tables hold all: a column for each run, in each figure, and the name as text.  The same run twice
  * has the same numbers in both columns. */
-static void each_run_has_its_column(void **state)
+TEST(each_run_has_its_column)
 {
-    (void)state;
     struct metrics *metrics = side_of(3000, 0.9);
     const struct run_line lines[] = {{"plain", metrics, run_line_colour(0)},
                                      {"<script>\xe2\x80\xae", metrics, run_line_colour(1)}};
@@ -303,9 +291,8 @@ static void each_run_has_its_column(void **state)
 }
 
 /* A drawing has a line for each run, in its colour; one that ended at once has none, and hides no other. */
-static void each_run_has_its_line(void **state)
+TEST(each_run_has_its_line)
 {
-    (void)state;
     struct metrics *metrics[RUN_LINES_MAX];
     struct run_line lines[RUN_LINES_MAX];
     struct buffer out = {0};
@@ -329,19 +316,4 @@ static void each_run_has_its_line(void **state)
     buffer_release(&out);
     for (size_t i = 0; i < RUN_LINES_MAX; i++)
         metrics_free(metrics[i]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nasty_names_stay_text),
-        cmocka_unit_test(without_gnuplot_the_tables_stand_alone),
-        cmocka_unit_test(communication_has_a_section_if_declared),
-        cmocka_unit_test(many_queues_do_not_swell_it),
-        cmocka_unit_test(a_run_without_jobs_is_shown),
-        cmocka_unit_test(no_line_is_wider_than_a_screen),
-        cmocka_unit_test(each_run_has_its_column),
-        cmocka_unit_test(each_run_has_its_line),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

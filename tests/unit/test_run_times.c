@@ -1,12 +1,7 @@
 /* policies/state/run_times.h and policies/estimate/history.c: whose runs predict a job's, what counts as a run, and
  * when a prediction is made.  What is predicted is read from the planned start of a job that waits for another's end.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/estimate/estimates.h"
 #include "policies/policy_config.h"
@@ -72,10 +67,9 @@ static struct job limited(struct job job, time_ns limit, time_ns estimate)
     return job;
 }
 
-static void the_mean_of_the_last_two(void **state)
+TEST(the_mean_of_the_last_two)
 {
     uint64_t last[3] = {0};
-    (void)state;
     assert_true(estimate_history.state_size <= sizeof last);
     assert_true(estimate_history.predict(last) == TIME_NEVER);
     estimate_history.note_run(last, SECONDS(10));
@@ -90,10 +84,9 @@ static void the_mean_of_the_last_two(void **state)
 }
 
 /* The user's that ask the same, all the user's, what is declared; the limit bounds each. */
-static void whose_runs_are_asked(void **state)
+TEST(whose_runs_are_asked)
 {
     struct world w;
-    (void)state;
     open_world(&w, planning);
     assert_true(run(&w, limited(job_of(&w, 1, 4), SECONDS(500), TIME_NEVER), SECONDS(10)) == SECONDS(500));
     assert_true(run(&w, limited(job_of(&w, 1, 4), SECONDS(500), SECONDS(400)), SECONDS(30)) == SECONDS(10));
@@ -110,10 +103,9 @@ static void whose_runs_are_asked(void **state)
 }
 
 /* Who declares nothing, and is new, is as everybody is. */
-static void without_anything_declared(void **state)
+TEST(without_anything_declared)
 {
     struct world w;
-    (void)state;
     open_world(&w, planning);
     assert_true(run(&w, job_of(&w, 1, 4), SECONDS(10)) == TIME_NEVER);
     assert_true(run(&w, job_of(&w, 2, 4), SECONDS(30)) == SECONDS(10));
@@ -148,10 +140,9 @@ static time_ns ran_after(struct world *world, enum evict_end how, time_ns interv
     return ((const time_ns *)times->states)[0]; /* the latest run of everybody that asks so */
 }
 
-static void what_is_kept_of_an_attempt(void **state)
+TEST(what_is_kept_of_an_attempt)
 {
     struct world w;
-    (void)state;
     open_world(&w, planning);
     assert_true(ran_after(&w, EVICT_SAVED, 0, 0) == SECONDS(107));
     assert_true(ran_after(&w, EVICT_LOST, 0, 0) == SECONDS(7));
@@ -163,11 +154,10 @@ static void what_is_kept_of_an_attempt(void **state)
 }
 
 /* However it ends it held its space so long; what never ran teaches nothing, nor what is tried again. */
-static void which_ends_count(void **state)
+TEST(which_ends_count)
 {
     static const enum job_end ends[] = {JOB_END_COMPLETED, JOB_END_FAILED, JOB_END_CANCELLED, JOB_END_LIMIT};
     struct world w;
-    (void)state;
     open_world(&w, planning);
     for (uint32_t e = 0; e < 4; e++) {
         struct job job = job_of(&w, e, 4);
@@ -195,10 +185,9 @@ static void which_ends_count(void **state)
 }
 
 /* Made when it first comes to wait, and kept: across the ends of others and its own eviction. */
-static void a_prediction_stands(void **state)
+TEST(a_prediction_stands)
 {
     struct world w;
-    (void)state;
     open_world(&w, planning);
     run(&w, job_of(&w, 1, 4), SECONDS(10));
     struct job runs = limited(job_of(&w, 2, 4), SECONDS(500), TIME_NEVER);
@@ -229,10 +218,9 @@ static void a_prediction_stands(void **state)
 }
 
 /* Running since 60 s when the scheduler came, of a user whose runs it knows. */
-static void an_adopted_job(void **state)
+TEST(an_adopted_job)
 {
     struct world w;
-    (void)state;
     open_world(&w, planning);
     run(&w, job_of(&w, 1, 4), SECONDS(100));
     struct job job = job_of(&w, 1, 4), head = job_of(&w, 2, 4);
@@ -249,12 +237,11 @@ static void an_adopted_job(void **state)
 }
 
 /* Where nothing is learned, or nothing plans, nothing is kept. */
-static void others_keep_nothing(void **state)
+TEST(others_keep_nothing)
 {
     static const char *const policies[] = {"{'estimate': 'declared', 'backfill': {'policy': 'conservative'}}",
                                            "{'estimate': 'limit', 'backfill': {'policy': 'conservative'}}",
                                            "{'estimate': 'history'}"};
-    (void)state;
     for (size_t p = 0; p < 3; p++) {
         struct world w;
         open_world(&w, policies[p]);
@@ -265,19 +252,4 @@ static void others_keep_nothing(void **state)
         assert_null(w.c.sched->run_times.slots);
         sched_case_close(&w.c);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_mean_of_the_last_two),
-        cmocka_unit_test(whose_runs_are_asked),
-        cmocka_unit_test(without_anything_declared),
-        cmocka_unit_test(what_is_kept_of_an_attempt),
-        cmocka_unit_test(which_ends_count),
-        cmocka_unit_test(a_prediction_stands),
-        cmocka_unit_test(an_adopted_job),
-        cmocka_unit_test(others_keep_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/buffer.h"
 #include "tests/support/trace_case.h"
@@ -16,9 +11,8 @@
 
 static const struct workload_spec sacct = {.format = "sacct", .gpus_per_node = 8};
 
-static void test_a_job(void **state)
+TEST(test_a_job)
 {
-    (void)state;
     struct trace_case read =
         trace_case_read(HEADER "12|ann|lab|1000|1000|1030|1090|5|COMPLETED|2|"
                                "cpu=8,gres/gpu=16,gres/gpu:h100=16,mem=4G,node=2|cpu=8,gres/gpu=16,node=2\n"
@@ -49,9 +43,8 @@ static void test_a_job(void **state)
 }
 
 /* With -D each attempt has a row; a requeue moves the submission, so the rows of other jobs stand between. */
-static void test_attempts(void **state)
+TEST(test_attempts)
 {
-    (void)state;
     struct trace_case read = trace_case_read(HEADER "1|u|a|100|100|110|150|5|REQUEUED|1|" GPUS8 "|" GPUS8 "\n"
                                                     "2|u|a|101|101|160|170|5|NODE_FAIL|1|" GPUS8 "|" GPUS8 "\n"
                                                     "3|u|a|102|102|160|165|5|PREEMPTED|1|" GPUS8 "|" GPUS8 "\n"
@@ -73,9 +66,8 @@ static void test_attempts(void **state)
     trace_case_release(&read);
 }
 
-static void test_rows_that_are_no_jobs(void **state)
+TEST(test_rows_that_are_no_jobs)
 {
-    (void)state;
     struct trace_case read = trace_case_read(HEADER "1|u|a|100|100|110|150|5|COMPLETED|1|" GPUS8 "|" GPUS8 "\n"
                                                     "1.batch||a|110|110|110|150||COMPLETED|1||cpu=1\n"
                                                     "1.0||a|110|110|110|150||COMPLETED|1||cpu=1\n"
@@ -95,9 +87,8 @@ static void test_rows_that_are_no_jobs(void **state)
     id "|u|a|2026-11-26T06:11:29|2026-11-26T06:11:29|2026-11-26T06:11:30|2026-11-26T06:11:31|5|COMPLETED|1|"           \
        "gres/gpu=1|gres/gpu=1\n"
 
-static void test_arrays_and_dates(void **state)
+TEST(test_arrays_and_dates)
 {
-    (void)state;
     struct workload_spec spec = sacct;
     spec.zone = (struct zone){.is_given = true, .offset = S(3600)};
     struct trace_case read = trace_case_read(HEADER ROW("6_0") ROW("6_1") ROW("7+0") ROW("7+1"), &spec, NULL);
@@ -113,9 +104,8 @@ static void test_arrays_and_dates(void **state)
     id "|u|a|" submit "|" submit "|" start "|" end "|" limit "|" how "|1|gres/gpu=" gpus "|gres/gpu=" gpus "\n"
 
 /* Components that stand next to each other are groups of one job, which runs as long as the longest. */
-static void test_heterogeneous(void **state)
+TEST(test_heterogeneous)
 {
-    (void)state;
     struct trace_case read = trace_case_read(HEADER PART("6", "99", "100", "110", "5", "COMPLETED", "1")
                                              /* submitted first, eligible last, started last, longest */
                                              "7+0|ann|lab|100|100|130|150|5|COMPLETED|2|cpu=8,gres/gpu=16|cpu=8\n"
@@ -149,9 +139,8 @@ static void test_heterogeneous(void **state)
 }
 
 /* What job_source_next lends ends with the next call, so groups are looked at while they are lent. */
-static void test_groups(void **state)
+TEST(test_groups)
 {
-    (void)state;
     struct trace_case read = trace_case_read(HEADER PART("7+0", "100", "100", "110", "5", "COMPLETED", "1")
                                                  PART("7+1", "100", "100", "110", "5", "COMPLETED", "4")
                                                      PART("7+2", "100", "100", "110", "5", "COMPLETED", "4"),
@@ -169,9 +158,8 @@ static void test_groups(void **state)
 }
 
 /* A component far from the others is a job of its own, for nothing tells how many there are. */
-static void test_components_apart(void **state)
+TEST(test_components_apart)
 {
-    (void)state;
     struct trace_case read = trace_case_read(HEADER PART("7+0", "100", "100", "110", "5", "COMPLETED", "1")
                                                  PART("8", "100", "100", "110", "5", "COMPLETED", "2")
                                                      PART("7+1", "100", "100", "110", "5", "COMPLETED", "3")
@@ -186,9 +174,8 @@ static void test_components_apart(void **state)
 }
 
 /* A requeue is of the whole, and moves the submission of all components. */
-static void test_heterogeneous_attempts(void **state)
+TEST(test_heterogeneous_attempts)
 {
-    (void)state;
     struct workload_spec spec = sacct;
     spec.attempts = ATTEMPTS_REPLAYED;
     struct trace_case read = trace_case_read(
@@ -211,9 +198,8 @@ static void test_heterogeneous_attempts(void **state)
     trace_case_release(&read);
 }
 
-static void test_bad_components(void **state)
+TEST(test_bad_components)
 {
-    (void)state;
     struct buffer text = {0};
     struct workload_spec spec = sacct;
     buffer_string(&text, HEADER);
@@ -236,9 +222,8 @@ static void test_bad_components(void **state)
     trace_case_release(&read);
 }
 
-static void test_bad_rows(void **state)
+TEST(test_bad_rows)
 {
-    (void)state;
     trace_case_refused(HEADER "1|u|a|yesterday|100|110|150|5|COMPLETED|1|cpu=1|cpu=1\n", &sacct, NULL, 2, 7,
                        "'Submit'");
     trace_case_refused(HEADER "1|u|a|100|100|110|109|5|COMPLETED|1|cpu=1|cpu=1\n", &sacct, NULL, 2, 19, "'End'");
@@ -252,30 +237,11 @@ static void test_bad_rows(void **state)
 }
 
 /* Made by Slurm 22.05 (tests/cli/sacct_slurm.sh); the numbers are those of its job completion plug-in. */
-static void test_sample(void **state)
+TEST(test_sample)
 {
-    (void)state;
     const struct workload_spec spec = {.trace = "workloads/samples/sacct.txt", .gpus_per_node = 8};
     struct workload_facts facts = trace_real_read(&spec, NULL);
     assert_string_equal(facts.format, "sacct");
     assert_int_equal(facts.job_count, 20); /* three of them of two components, one of which was requeued */
     assert_int_equal(facts.skipped.count, 26);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_job),
-        cmocka_unit_test(test_attempts),
-        cmocka_unit_test(test_rows_that_are_no_jobs),
-        cmocka_unit_test(test_arrays_and_dates),
-        cmocka_unit_test(test_heterogeneous),
-        cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_components_apart),
-        cmocka_unit_test(test_heterogeneous_attempts),
-        cmocka_unit_test(test_bad_components),
-        cmocka_unit_test(test_bad_rows),
-        cmocka_unit_test(test_sample),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,8 @@
 /* tests/unit/test_sacct_times.c -- dates of sacct around changes of clocks, GPUs of exclusive jobs, and texts with the
  * separator. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/buffer.h"
 #include "tests/support/trace_case.h"
@@ -43,9 +38,8 @@ static void check(const char *text, const char *zone, time_ns wait, time_ns run_
     trace_case_release(&read);
 }
 
-static void test_named_zones(void **state)
+TEST(test_named_zones)
 {
-    (void)state;
     if (access("/usr/share/zoneinfo/Europe/Berlin", R_OK) != 0)
         skip();
     /* The order tells which hour is meant. */
@@ -63,9 +57,8 @@ static void test_named_zones(void **state)
           "Europe/Berlin", S(4200), S(7200)); /* it was suspended, say: the order alone */
 }
 
-static void test_guesses_are_counted(void **state)
+TEST(test_guesses_are_counted)
 {
-    (void)state;
     if (access("/usr/share/zoneinfo/Europe/Berlin", R_OK) != 0)
         skip();
     const struct workload_spec spec = spec_in("Europe/Berlin");
@@ -78,9 +71,8 @@ static void test_guesses_are_counted(void **state)
     trace_case_release(&read);
 }
 
-static void test_a_zone_is_asked_for(void **state)
+TEST(test_a_zone_is_asked_for)
 {
-    (void)state;
     static const char *const asked[] = {
         HEADER "1|" NIGHT("02:40") "|" NIGHT("02:50") "|" NIGHT("02:10") GPU,
         HEADER "1|" NIGHT("02:55") "|" NIGHT("02:05") "|" NIGHT("02:45") GPU,
@@ -107,9 +99,8 @@ static void test_a_zone_is_asked_for(void **state)
     }
 }
 
-static void test_impossible_times(void **state)
+TEST(test_impossible_times)
 {
-    (void)state;
     const struct workload_spec utc = spec_in("0h");
     trace_case_refused(HEADER "1|200|100|300" GPU, &utc, NULL, 2, 3, "'Submit' must be no later than 'Start'");
     trace_case_refused(HEADER "1|100|200|150" GPU, &utc, NULL, 2, 11, "'End' must be no earlier than 'Start'");
@@ -121,9 +112,8 @@ static void test_impossible_times(void **state)
 }
 
 /* What an exclusive job was given is what it held. */
-static void test_exclusive_jobs(void **state)
+TEST(test_exclusive_jobs)
 {
-    (void)state;
     const struct workload_spec spec = spec_in(NULL);
     struct trace_case read = trace_case_read(
         "JobID|Submit|Start|End|State|NNodes|ReqTRES|AllocTRES\n"
@@ -142,9 +132,8 @@ static void test_exclusive_jobs(void **state)
     trace_case_release(&read);
 }
 
-static void test_texts_with_separators(void **state)
+TEST(test_texts_with_separators)
 {
-    (void)state;
     const struct workload_spec spec = spec_in(NULL);
     struct trace_case read = trace_case_read("JobID|Submit|JobName|Comment|Start|End|State|ReqTRES\n"
                                              "1|0|a||b|c|5|10|COMPLETED|gres/gpu=2\n"
@@ -172,12 +161,4 @@ static int release(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_named_zones),         cmocka_unit_test(test_guesses_are_counted),
-        cmocka_unit_test(test_a_zone_is_asked_for), cmocka_unit_test(test_impossible_times),
-        cmocka_unit_test(test_exclusive_jobs),      cmocka_unit_test(test_texts_with_separators),
-    };
-    return cmocka_run_group_tests(tests, NULL, release);
-}
+TEST_GROUP(NULL, release)

@@ -1,11 +1,7 @@
 /* policies/sched.h: hand-made situations, each of which went wrong once. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/lawful.h"
 #include "tests/support/sched_case.h"
@@ -24,9 +20,8 @@ static struct cluster *two_models(void)
     "'grace_s': 30, 'min_runtime_s': " min_runtime ", 'attempts_per_cycle': " attempts "}}"
 
 /* Spread puts a flat job's members on both nodes in turn: several pieces of one victim on one node. */
-static void test_victim_with_two_pieces_on_a_node(void **state)
+TEST(test_victim_with_two_pieces_on_a_node)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(2, 4), queue_table_new(),
                     PREEMPTING("\"priority\"", "skip", "none", "worst_fit", "0", "4"));
@@ -44,9 +39,8 @@ static void test_victim_with_two_pieces_on_a_node(void **state)
 }
 
 /* The victim keeps its GPUs when its eviction is refused, although somebody had reserved them. */
-static void test_refused_eviction(void **state)
+TEST(test_refused_eviction)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(),
                     PREEMPTING("\"priority\"", "skip", "none", "best_fit", "0", "4"));
@@ -68,9 +62,8 @@ static void test_refused_eviction(void **state)
 
 /* A full queue's job whose kind was found not to fit by another queue: evicting one of its own would make room on
  * the node, but not in the queue. */
-static void test_plans_keep_limits(void **state)
+TEST(test_plans_keep_limits)
 {
-    (void)state;
     struct sched_case c;
     struct queue_table *queues = queue_table_new();
     queue_id a = queue_table_add(queues, TEXT("a"), QUEUE_ROOT), b = queue_table_add(queues, TEXT("b"), QUEUE_ROOT);
@@ -96,9 +89,8 @@ static void test_plans_keep_limits(void **state)
 }
 
 /* The only victim starts in the same cycle: the preemptor must be looked at again when it has run long enough. */
-static void test_wakes_for_one_that_starts(void **state)
+TEST(test_wakes_for_one_that_starts)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(2, 4), queue_table_new(),
                     PREEMPTING("\"priority\"", "skip", "none", "best_fit", "100", "4"));
@@ -121,9 +113,8 @@ static void test_wakes_for_one_that_starts(void **state)
 }
 
 /* Two possible victims are slow to start and are told to run at once: the one that is ripe first counts. */
-static void test_wakes_for_the_first_of_two_that_start(void **state)
+TEST(test_wakes_for_the_first_of_two_that_start)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(),
                     PREEMPTING("\"priority\"", "skip", "none", "best_fit", "100", "4"));
@@ -147,9 +138,8 @@ static void test_wakes_for_the_first_of_two_that_start(void **state)
 }
 
 /* One plan a cycle: it asks to be called again for the rest. */
-static void test_wakes_for_the_rest(void **state)
+TEST(test_wakes_for_the_rest)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(2, 4), queue_table_new(),
                     PREEMPTING("\"priority\"", "skip", "none", "best_fit", "0", "1"));
@@ -168,9 +158,8 @@ static void test_wakes_for_the_rest(void **state)
 }
 
 /* Two alike: the second is planned in the same cycle, or a cycle is asked for. */
-static void test_plans_for_two_alike(void **state)
+TEST(test_plans_for_two_alike)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(2, 4), queue_table_new(),
                     PREEMPTING("\"priority\"", "skip", "none", "best_fit", "0", "4"));
@@ -186,9 +175,8 @@ static void test_plans_for_two_alike(void **state)
 
 /* Memory of a GPU is a larger share on one model than on another: a victim that asks little on the large ones
  * holds most of a small one. */
-static void test_plans_with_memory(void **state)
+TEST(test_plans_with_memory)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, two_models(), queue_table_new(),
                     PREEMPTING("\"priority\"", "skip", "none", "first_fit", "0", "4"));
@@ -207,9 +195,8 @@ static void test_plans_with_memory(void **state)
 }
 
 /* In a strict line the next may go as soon as the first has its reservation. */
-static void test_strict_goes_on_after_a_plan(void **state)
+TEST(test_strict_goes_on_after_a_plan)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(2, 4), queue_table_new(),
                     PREEMPTING("\"priority\"", "strict", "none", "best_fit", "0", "4"));
@@ -227,9 +214,8 @@ static void test_strict_goes_on_after_a_plan(void **state)
 }
 
 /* Behind a head that nothing can be done for, nobody evicts his way past it. */
-static void test_strict_is_not_overtaken_by_plans(void **state)
+TEST(test_strict_is_not_overtaken_by_plans)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(2, 4), queue_table_new(),
                     PREEMPTING("\"priority\"", "strict", "none", "best_fit", "0", "4"));
@@ -249,9 +235,8 @@ static void test_strict_is_not_overtaken_by_plans(void **state)
     sched_case_close(&c);
 }
 
-static void test_counts_held_jobs(void **state)
+TEST(test_counts_held_jobs)
 {
-    (void)state;
     struct sched_case c;
     struct sched_counts counts;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(), "{}");
@@ -268,9 +253,8 @@ static void test_counts_held_jobs(void **state)
 }
 
 /* A node is cordoned, so the whole tree holds more than there is: that is nobody's loan to the root's own jobs. */
-static void test_root_takes_nothing_back(void **state)
+TEST(test_root_takes_nothing_back)
 {
-    (void)state;
     struct sched_case c;
     struct queue_table *queues = queue_table_new();
     queue_id a = queue_table_add(queues, TEXT("a"), QUEUE_ROOT);
@@ -292,9 +276,8 @@ static void test_root_takes_nothing_back(void **state)
 }
 
 /* Nodes without GPUs have no model that a request for GPU memory could be measured by. */
-static void test_gpu_memory_without_gpus(void **state)
+TEST(test_gpu_memory_without_gpus)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(2, 0), queue_table_new(), "{}");
     struct job job = sched_case_job(0, 1, 0, 50);
@@ -307,9 +290,8 @@ static void test_gpu_memory_without_gpus(void **state)
 }
 
 /* More CPU-only members on a node than 16 bits count. */
-static void test_many_members_on_a_node(void **state)
+TEST(test_many_members_on_a_node)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(), "{}");
     uint64_t empty = sched_hash(c.sched);
@@ -328,9 +310,8 @@ static void test_many_members_on_a_node(void **state)
 }
 
 /* Group 0 takes either model, group 1 only the first: an empty cluster holds both. */
-static void test_groups_leave_each_other_room(void **state)
+TEST(test_groups_leave_each_other_room)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, two_models(), queue_table_new(), "{}");
     struct job job = sched_case_job(0, 1, 4, 50);
@@ -348,9 +329,8 @@ static void test_groups_leave_each_other_room(void **state)
 }
 
 /* What is kept free from a borrower is there for an owner who asks the same, in the cycle after. */
-static void test_headroom_closes_the_borrower_alone(void **state)
+TEST(test_headroom_closes_the_borrower_alone)
 {
-    (void)state;
     struct sched_case c;
     struct queue_table *queues = queue_table_new();
     queue_id borrower = queue_table_add(queues, TEXT("borrower"), QUEUE_ROOT);
@@ -375,9 +355,8 @@ static void test_headroom_closes_the_borrower_alone(void **state)
 }
 
 /* What a job leaves counts for its team though nobody else of its queue waits: the team goes first then. */
-static void test_contest_sees_queues_without_waiters(void **state)
+TEST(test_contest_sees_queues_without_waiters)
 {
-    (void)state;
     struct sched_case c;
     struct queue_table *queues = queue_table_new();
     queue_id team = queue_table_add(queues, TEXT("a"), QUEUE_ROOT);
@@ -401,28 +380,4 @@ static void test_contest_sees_queues_without_waiters(void **state)
     assert_int_equal(sched_case_count(&c, DECISION_START), 2);
     assert_int_equal(c.decisions[0].job, 3); /* now the team holds nothing, the other queue 2 */
     sched_case_close(&c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_victim_with_two_pieces_on_a_node),
-        cmocka_unit_test(test_refused_eviction),
-        cmocka_unit_test(test_plans_keep_limits),
-        cmocka_unit_test(test_wakes_for_one_that_starts),
-        cmocka_unit_test(test_wakes_for_the_first_of_two_that_start),
-        cmocka_unit_test(test_wakes_for_the_rest),
-        cmocka_unit_test(test_plans_for_two_alike),
-        cmocka_unit_test(test_plans_with_memory),
-        cmocka_unit_test(test_strict_goes_on_after_a_plan),
-        cmocka_unit_test(test_strict_is_not_overtaken_by_plans),
-        cmocka_unit_test(test_counts_held_jobs),
-        cmocka_unit_test(test_root_takes_nothing_back),
-        cmocka_unit_test(test_gpu_memory_without_gpus),
-        cmocka_unit_test(test_many_members_on_a_node),
-        cmocka_unit_test(test_groups_leave_each_other_room),
-        cmocka_unit_test(test_headroom_closes_the_borrower_alone),
-        cmocka_unit_test(test_contest_sees_queues_without_waiters),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

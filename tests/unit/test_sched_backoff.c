@@ -1,11 +1,6 @@
 /* policies/eviction/attempts.c, retry_queue.c: when a plan that came to nothing is tried again, counted in plans tried.
  * All in one cluster that somebody fills; facts that change nothing else stand for whatever else happens. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/sched_case.h"
 
@@ -61,9 +56,8 @@ static uint32_t changes_until_tried(struct sched_case *c, time_ns now, uint32_t 
 }
 
 /* After 2 changes, then 4, and so on up to 4096. */
-static void twice_as_many_changes_each_time(void **state)
+TEST(twice_as_many_changes_each_time)
 {
-    (void)state;
     struct sched_case c;
     setup(&c, PREEMPTING("none", "skip", AT_ONCE));
     sched_case_submit(&c, sched_case_job(1, 1, 4, 10), SECONDS(1));
@@ -76,9 +70,8 @@ static void twice_as_many_changes_each_time(void **state)
 }
 
 /* Cycles without changes try nothing, whatever the time. */
-static void time_alone_tries_nothing(void **state)
+TEST(time_alone_tries_nothing)
 {
-    (void)state;
     struct sched_case c;
     setup(&c, PREEMPTING("none", "skip", AT_ONCE));
     sched_case_submit(&c, sched_case_job(1, 1, 4, 10), SECONDS(1));
@@ -90,9 +83,8 @@ static void time_alone_tries_nothing(void **state)
 
 /* Six plans in a row failed: the next waits for 64 changes.  One of its kind starts: half of that is forgotten, and the
  * fourth in a row waits for 16. */
-static void a_start_halves_it(void **state)
+TEST(a_start_halves_it)
 {
-    (void)state;
     struct sched_case c;
     setup(&c, PREEMPTING("none", "skip", AT_ONCE));
     sched_case_submit(&c, sched_case_job(1, 1, 4, 20), SECONDS(1));
@@ -110,9 +102,8 @@ static void a_start_halves_it(void **state)
 }
 
 /* The class queue sleeps, and wakes with another head, who may take job 0's place. */
-static void a_new_head_wakes_with_its_class_queue(void **state)
+TEST(a_new_head_wakes_with_its_class_queue)
 {
-    (void)state;
     struct sched_case c;
     setup(&c, PREEMPTING("none", "skip", AT_ONCE));
     sched_case_submit(&c, sched_case_job(1, 1, 4, 20), SECONDS(1));
@@ -135,9 +126,8 @@ static void a_new_head_wakes_with_its_class_queue(void **state)
 }
 
 /* One plan a cycle, three class queues: the others go on in the next, at once. */
-static void the_budget_is_per_cycle(void **state)
+TEST(the_budget_is_per_cycle)
 {
-    (void)state;
     struct sched_case c;
     setup(&c, PREEMPTING("none", "skip", AT_ONCE ", \"attempts_per_cycle\": 1"));
     for (job_id id = 1; id <= 3; id++)
@@ -153,9 +143,8 @@ static void the_budget_is_per_cycle(void **state)
 }
 
 /* All class queues that are due are tried in one cycle when the budget lets them, each once. */
-static void each_lane_once_a_cycle(void **state)
+TEST(each_lane_once_a_cycle)
 {
-    (void)state;
     struct sched_case c;
     setup(&c, PREEMPTING("none", "skip", AT_ONCE ", \"attempts_per_cycle\": 10"));
     for (job_id id = 1; id <= 6; id++)
@@ -169,9 +158,8 @@ static void each_lane_once_a_cycle(void **state)
 }
 
 /* Nobody is evicted for a head that has waited less than the delay. */
-static void patience_comes_first(void **state)
+TEST(patience_comes_first)
 {
-    (void)state;
     struct sched_case c;
     setup(&c, PREEMPTING("none", "skip", AT_ONCE ", \"delay_s\": 50"));
     sched_case_submit(&c, sched_case_job(1, 1, 4, 95), SECONDS(10));
@@ -189,9 +177,8 @@ static void patience_comes_first(void **state)
 
 /* The head would be patient at 90 s and goes away; who is behind it in the class queue has waited longer, and is at 60
  * s. */
-static void the_next_head_has_its_own_patience(void **state)
+TEST(the_next_head_has_its_own_patience)
 {
-    (void)state;
     struct sched_case c;
     setup(&c, PREEMPTING("none", "skip", AT_ONCE ", \"delay_s\": 50"));
     sched_case_submit(&c, sched_case_job(1, 1, 4, 95), SECONDS(10));
@@ -209,9 +196,8 @@ static void the_next_head_has_its_own_patience(void **state)
 
 /* Ten victims of one GPU each, ripe at 1000, 1100, ... 1900 s; all must go.  The first six plans look again when the
  * next is ripe; then only when the last is. */
-static void who_fails_often_waits_for_the_last(void **state)
+TEST(who_fails_often_waits_for_the_last)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 10), queue_table_new(),
                     PREEMPTING("none", "skip", "\"min_runtime_s\": 1000"));
@@ -233,9 +219,8 @@ static void who_fails_often_waits_for_the_last(void **state)
 
 /* The victim's START is not confirmed: when it is, the plan is tried at once, though the back-off of 2 changes is not
  * over; and no START of long ago counts. */
-static void a_start_told_ends_the_wait(void **state)
+TEST(a_start_told_ends_the_wait)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(), PREEMPTING("none", "skip", AT_ONCE));
     sched_case_submit(&c, sched_case_job(1, 1, 4, 10), 0);
@@ -254,9 +239,8 @@ static void a_start_told_ends_the_wait(void **state)
 
 /* In its queue there is nobody whom the head may evict: no plan before the queue's jobs change.  Then one, when the
  * back-off that ran on meanwhile lets it. */
-static void nobody_is_nobody_until_they_change(void **state)
+TEST(nobody_is_nobody_until_they_change)
 {
-    (void)state;
     struct sched_case c;
     setup(&c, PREEMPTING("fairshare", "skip", AT_ONCE));
     sched_case_submit(&c, sched_case_job(1, 1, 4, 10), SECONDS(1));
@@ -271,9 +255,8 @@ static void nobody_is_nobody_until_they_change(void **state)
 }
 
 /* Another head is another question: nobody was found for job 1 alone. */
-static void nobody_for_one_is_somebody_for_another(void **state)
+TEST(nobody_for_one_is_somebody_for_another)
 {
-    (void)state;
     struct sched_case c;
     setup(&c, PREEMPTING("fairshare", "skip", AT_ONCE));
     sched_case_submit(&c, sched_case_job(1, 1, 4, 10), SECONDS(1));
@@ -289,9 +272,8 @@ static void nobody_for_one_is_somebody_for_another(void **state)
 }
 
 /* No plan is made where no set of evictions lets the job fit: a job that stays for ever holds a part of the node. */
-static void no_plan_for_what_never_fits(void **state)
+TEST(no_plan_for_what_never_fits)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(), PREEMPTING("none", "skip", AT_ONCE));
     struct job firm = sched_case_job(0, 1, 1, 50);
@@ -310,9 +292,8 @@ static void no_plan_for_what_never_fits(void **state)
 
 /* Ranks that move are computed anew every 5 minutes, and all plans are void then.  A class queue that had no jobs at
  * the time knows that too when it has some again. */
-static void who_comes_to_an_empty_lane_is_tried(void **state)
+TEST(who_comes_to_an_empty_lane_is_tried)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(),
                     "{'order': ['priority', 'srtf'], 'blocking': 'skip', 'preemption': {'policy': 'kill', "
@@ -345,9 +326,8 @@ static void who_comes_to_an_empty_lane_is_tried(void **state)
 
 /* 8 GPUs of a node are kept for owners, `lends` runs on 8.  A borrower asks 8: its victim has run for 100 s, so that
  * 800 GPU-s are lost, which a wait of 800 s is worth at a ratio of 1/8.  Before that no plan is tried. */
-static void no_plan_before_the_wait_is_worth_it(void **state)
+TEST(no_plan_before_the_wait_is_worth_it)
 {
-    (void)state;
     struct sched_case c;
     struct queue_table *queues = queue_table_new();
     queue_id lends = queue_table_add(queues, TEXT("lends"), QUEUE_ROOT),
@@ -373,26 +353,4 @@ static void no_plan_before_the_wait_is_worth_it(void **state)
         sched_case_cycle(&c, SECONDS(at));
     assert_int_not_equal(tried(&c), 0);
     sched_case_close(&c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(twice_as_many_changes_each_time),
-        cmocka_unit_test(time_alone_tries_nothing),
-        cmocka_unit_test(a_start_halves_it),
-        cmocka_unit_test(a_new_head_wakes_with_its_class_queue),
-        cmocka_unit_test(the_budget_is_per_cycle),
-        cmocka_unit_test(each_lane_once_a_cycle),
-        cmocka_unit_test(patience_comes_first),
-        cmocka_unit_test(the_next_head_has_its_own_patience),
-        cmocka_unit_test(who_fails_often_waits_for_the_last),
-        cmocka_unit_test(a_start_told_ends_the_wait),
-        cmocka_unit_test(nobody_is_nobody_until_they_change),
-        cmocka_unit_test(nobody_for_one_is_somebody_for_another),
-        cmocka_unit_test(no_plan_for_what_never_fits),
-        cmocka_unit_test(who_comes_to_an_empty_lane_is_tried),
-        cmocka_unit_test(no_plan_before_the_wait_is_worth_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
 /* policies/state/candidates.c and preemption_cost.c against what they stand for: what an eviction throws away, counted
  * from the job's start and its saves one by one; and the first instant at which a wait is worth that, found by trying.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "policies/allocate/allocate.h"
@@ -156,9 +151,8 @@ static void check_queue(struct fixture *f)
     assert_lawful(sched_check(f->sched));
 }
 
-static void what_an_eviction_throws_away(void **state)
+TEST(what_an_eviction_throws_away)
 {
-    (void)state;
     struct fixture f;
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         setup(&f, seed);
@@ -182,9 +176,8 @@ static void what_an_eviction_throws_away(void **state)
 }
 
 /* Who ends leaves the floor too low, which is no harm; looked at anew it has risen.  Who changes has it found anew. */
-static void a_floor_is_found_again(void **state)
+TEST(a_floor_is_found_again)
 {
-    (void)state;
     struct fixture f;
     setup(&f, 1); /* all are killed */
     for (job_id id = 0; id < 2; id++) {
@@ -208,9 +201,8 @@ static void a_floor_is_found_again(void **state)
 }
 
 /* Evicted twice, a job is spared for good. */
-static void the_spent_have_no_floor(void **state)
+TEST(the_spent_have_no_floor)
 {
-    (void)state;
     struct fixture f;
     setup(&f, 1);
     struct job job = sched_case_job(0, 1, 8, 50);
@@ -228,9 +220,8 @@ static void the_spent_have_no_floor(void **state)
 }
 
 /* 2 of 3 members can go for nothing; of 1e6 GPUs for 100 years there are more milli-GPU ns than 63 bits hold. */
-static void surplus_and_large_losses(void **state)
+TEST(surplus_and_large_losses)
 {
-    (void)state;
     struct fixture f;
     setup(&f, 1);
     struct job job = sched_case_job(0, 3, 8, 50);
@@ -253,9 +244,8 @@ static void surplus_and_large_losses(void **state)
 }
 
 /* Beyond the largest number of GPU-ns, GPU time stays there. */
-static void gpu_time_has_an_end(void **state)
+TEST(gpu_time_has_an_end)
 {
-    (void)state;
     const time_ns year = 365 * 86400 * TIME_NS_PER_S;
     const struct job_facts facts = {.attained_gpu_ns = 200 * year, .rate_milli = 1000 * 1000};
     assert_int_equal(gpu_time(year, 1000), year);
@@ -265,14 +255,4 @@ static void gpu_time_has_an_end(void **state)
     assert_int_equal(attained_gpu_ns(&facts, 92 * year / 1000), 292 * year);
     assert_int_equal(attained_gpu_ns(&facts, 93 * year / 1000), INT64_MAX);
     assert_int_equal(attained_gpu_ns(&facts, year), INT64_MAX);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_an_eviction_throws_away), cmocka_unit_test(a_floor_is_found_again),
-        cmocka_unit_test(the_spent_have_no_floor),      cmocka_unit_test(surplus_and_large_losses),
-        cmocka_unit_test(gpu_time_has_an_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

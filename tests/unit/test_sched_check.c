@@ -1,11 +1,6 @@
 /* policies/cycle/check.c, retry_queue_check.c, candidates_check: each book is broken in turn, and that is noticed.  The
  * other tests ask sched_check whether the scheduler keeps its books; here it is asked whether it would tell. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/allocate/allocate.h"
 #include "policies/eviction/plan_scratch.h"
@@ -115,9 +110,8 @@ static void teardown(struct fixture *f)
         NOTICED(f, word, -1);                                                                                          \
     } while (0)
 
-static void the_scene_is_rich(void **state)
+TEST(the_scene_is_rich)
 {
-    (void)state;
     struct fixture f;
     setup(&f);
     assert_int_equal(f.sched->claims.count, 1);
@@ -132,9 +126,8 @@ static void the_scene_is_rich(void **state)
     teardown(&f);
 }
 
-static void what_jobs_are_called(void **state)
+TEST(what_jobs_are_called)
 {
-    (void)state;
     struct fixture f;
     setup(&f);
     NOTICED(&f, job_at(&f, OLD)->state, -1);
@@ -165,9 +158,8 @@ static void what_jobs_are_called(void **state)
     teardown(&f);
 }
 
-static void what_waits_where(void **state)
+TEST(what_waits_where)
 {
-    (void)state;
     struct fixture f;
     setup(&f);
     struct pending *pending = &f.sched->pending;
@@ -198,9 +190,8 @@ static void what_waits_where(void **state)
     teardown(&f);
 }
 
-static void what_is_held(void **state)
+TEST(what_is_held)
 {
-    (void)state;
     struct fixture f;
     setup(&f);
     struct ledger *ledger = f.sched->ledger;
@@ -234,9 +225,8 @@ static void what_is_held(void **state)
     teardown(&f);
 }
 
-static void who_is_on_which_list(void **state)
+TEST(who_is_on_which_list)
 {
-    (void)state;
     struct fixture f;
     setup(&f);
     NOTICED_BOTH(&f, f.sched->lists.held_count);
@@ -256,9 +246,8 @@ static void who_is_on_which_list(void **state)
     teardown(&f);
 }
 
-static void what_victims_cards_say(void **state)
+TEST(what_victims_cards_say)
 {
-    (void)state;
     struct fixture f;
     setup(&f);
     struct victim_candidate *candidate = candidates_get(f.sched, job_table_find(&f.sched->jobs, OLD));
@@ -280,9 +269,8 @@ static void what_victims_cards_say(void **state)
     teardown(&f);
 }
 
-static void who_will_be_woken(void **state)
+TEST(who_will_be_woken)
 {
-    (void)state;
     struct fixture f;
     setup(&f);
     uint32_t class_queue = job_at(&f, WAITS)->class_queue;
@@ -306,9 +294,8 @@ static void who_will_be_woken(void **state)
 
 /* Nothing is told for a day, while ranks are computed anew every 5 minutes and with them every plan is void: who sleeps
  * again and again is not kept once for each time. */
-static void sleepers_do_not_pile_up(void **state)
+TEST(sleepers_do_not_pile_up)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(),
                     "{'order': ['srtf'], 'blocking': 'skip', 'preemption': {'policy': 'kill', 'min_runtime_s': 0}}");
@@ -324,15 +311,4 @@ static void sleepers_do_not_pile_up(void **state)
         assert_in_range(c.sched->retry_queues[k].by_change.count, 0, 16);
     assert_int_equal(c.sched->retry_queues[PLAN_PREEMPT].is_used, true);
     sched_case_close(&c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_scene_is_rich),    cmocka_unit_test(what_jobs_are_called),
-        cmocka_unit_test(what_waits_where),     cmocka_unit_test(what_is_held),
-        cmocka_unit_test(who_is_on_which_list), cmocka_unit_test(what_victims_cards_say),
-        cmocka_unit_test(who_will_be_woken),    cmocka_unit_test(sleepers_do_not_pile_up),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 /* policies/sched.h: what a live system tells the scheduler, and what must come of it at once. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/sched_case.h"
 
@@ -14,9 +10,8 @@
     "'kill', 'min_runtime_s': 0}}"
 
 /* It failed and is tried again: it waits, and starts in the next cycle. */
-static void test_retried_job_waits_again(void **state)
+TEST(test_retried_job_waits_again)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(), "{}");
     sched_case_submit(&c, sched_case_job(0, 1, 4, 50), 0);
@@ -31,9 +26,8 @@ static void test_retried_job_waits_again(void **state)
 }
 
 /* The world could not start it: it holds nothing, waits, and is decided again. */
-static void test_refused_start_waits_again(void **state)
+TEST(test_refused_start_waits_again)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(), "{}");
     sched_case_submit(&c, sched_case_job(0, 2, 2, 50), 0);
@@ -49,9 +43,8 @@ static void test_refused_start_waits_again(void **state)
 }
 
 /* Somebody else evicts it: what it holds counts as being released, and it is no victim any more. */
-static void test_leaving_counts_as_releasing(void **state)
+TEST(test_leaving_counts_as_releasing)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(), EVICTING);
     sched_case_submit(&c, sched_case_job(0, 1, 4, 10), 0);
@@ -69,9 +62,8 @@ static void test_leaving_counts_as_releasing(void **state)
 }
 
 /* A growth is a START of a part, the first START of a job is not. */
-static void test_growth_is_partial(void **state)
+TEST(test_growth_is_partial)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(), "{}");
     struct job job = sched_case_job(1, 2, 2, 50);
@@ -90,9 +82,8 @@ static void test_growth_is_partial(void **state)
 }
 
 /* An eviction is one of a part if the job keeps something. */
-static void test_shrink_is_partial(void **state)
+TEST(test_shrink_is_partial)
 {
-    (void)state;
     for (uint16_t gpus = 2; gpus <= 4; gpus += 2) {
         struct sched_case c;
         sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(), EVICTING);
@@ -111,9 +102,8 @@ static void test_shrink_is_partial(void **state)
 }
 
 /* Two preemptors wait for a victim each, on two nodes; only who waits for the refused one loses its reservation. */
-static void test_refused_eviction_spares_other_claims(void **state)
+TEST(test_refused_eviction_spares_other_claims)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(2, 4), queue_table_new(), EVICTING);
     sched_case_submit(&c, sched_case_job(0, 1, 4, 10), 0);
@@ -139,9 +129,8 @@ static void test_refused_eviction_spares_other_claims(void **state)
 }
 
 /* Released while it still waits for another job: it is not held again when that one has ended. */
-static void test_released_before_its_turn(void **state)
+TEST(test_released_before_its_turn)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(), "{}");
     struct job job = sched_case_job(1, 1, 4, 50);
@@ -164,9 +153,8 @@ static void test_released_before_its_turn(void **state)
 }
 
 /* It waits for the success of a job that fails: it is rejected, and waits no more. */
-static void test_hopeless_job_counts_no_more(void **state)
+TEST(test_hopeless_job_counts_no_more)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(), "{}");
     struct job job = sched_case_job(1, 1, 4, 50);
@@ -185,9 +173,8 @@ static void test_hopeless_job_counts_no_more(void **state)
     sched_case_close(&c);
 }
 
-static void test_released_counts_once(void **state)
+TEST(test_released_counts_once)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(), "{}");
     struct job job = sched_case_job(0, 1, 4, 50);
@@ -205,9 +192,8 @@ static void test_released_counts_once(void **state)
 
 /* Half of a gang is lost with its node: when its grace (60 s unless a policy says so) is over, the
  * rest goes, and the decision says from where. */
-static void test_stale_gang_goes_whole(void **state)
+TEST(test_stale_gang_goes_whole)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(2, 4), queue_table_new(), "{'actions': ['allocate', 'stale_gang']}");
     sched_case_submit(&c, sched_case_job(0, 2, 4, 50), 0);
@@ -225,9 +211,8 @@ static void test_stale_gang_goes_whole(void **state)
 }
 
 /* What an ended job asked is asked no more: of 6 GPUs two queues deserve 3 each, not 2 as with a third one. */
-static void test_ended_job_asks_nothing(void **state)
+TEST(test_ended_job_asks_nothing)
 {
-    (void)state;
     struct sched_case c;
     struct queue_table *queues = queue_table_new();
     queue_id gone = queue_table_add(queues, TEXT("gone"), QUEUE_ROOT),
@@ -257,9 +242,8 @@ static void test_ended_job_asks_nothing(void **state)
 }
 
 /* It is said to leave, but waits for another to end: nothing of it is there. */
-static void test_leaving_of_one_that_waits_is_nothing(void **state)
+TEST(test_leaving_of_one_that_waits_is_nothing)
 {
-    (void)state;
     struct sched_case c;
     struct job_after after = {.job = 0, .kind = AFTER_ANY};
     struct job waiting = sched_case_job(1, 1, 4, 50);
@@ -278,23 +262,4 @@ static void test_leaving_of_one_that_waits_is_nothing(void **state)
     assert_int_equal(sched_case_count(&c, DECISION_START), 1);
     assert_int_equal(sched_case_counts(&c).pending_jobs, 0);
     sched_case_close(&c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_retried_job_waits_again),
-        cmocka_unit_test(test_refused_start_waits_again),
-        cmocka_unit_test(test_leaving_counts_as_releasing),
-        cmocka_unit_test(test_leaving_of_one_that_waits_is_nothing),
-        cmocka_unit_test(test_growth_is_partial),
-        cmocka_unit_test(test_shrink_is_partial),
-        cmocka_unit_test(test_refused_eviction_spares_other_claims),
-        cmocka_unit_test(test_released_before_its_turn),
-        cmocka_unit_test(test_hopeless_job_counts_no_more),
-        cmocka_unit_test(test_released_counts_once),
-        cmocka_unit_test(test_stale_gang_goes_whole),
-        cmocka_unit_test(test_ended_job_asks_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* policies/reservation/overtake.c, planned_start.c: backfill beside what else holds space back. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/backfill/backfills.h"
 #include "tests/support/sched_case.h"
@@ -17,9 +12,8 @@ static struct job limited(job_id id, uint16_t gpus, int32_t priority, int64_t li
 }
 
 /* Of 5 free GPUs 2 are kept: of three short jobs behind a head that waits, of 1, 2 and 2 GPUs, two may overtake. */
-static void overtakers_leave_the_headroom(void **state)
+TEST(overtakers_leave_the_headroom)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 8), queue_table_new(),
                     "{'order': ['fifo'], 'backfill': {'policy': 'easy'}, 'headroom': {'gpus': 2}}");
@@ -37,9 +31,8 @@ static void overtakers_leave_the_headroom(void **state)
 
 /* Job 1 is promised 3 of 4 GPUs at 5,001 s and will have them for 1,000 s: the head, which needs all, whole or in
  * halves, cannot start before, and who ends at 5,502 s delays nobody. */
-static void what_is_promised_will_be_used(void **state)
+TEST(what_is_promised_will_be_used)
 {
-    (void)state;
     for (int halves = 0; halves < 2; halves++) {
         struct sched_case c;
         sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(),
@@ -65,9 +58,8 @@ static void what_is_promised_will_be_used(void **state)
 }
 
 /* A pass every 30 s: what comes in between waits for the next, which wakes the scheduler once and not again in vain. */
-static void slurm_looks_every_interval(void **state)
+TEST(slurm_looks_every_interval)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(),
                     "{'order': ['fifo'], 'backfill': {'policy': 'slurm', 'interval_s': 30, 'resolution_s': 0}}");
@@ -97,9 +89,8 @@ static struct job with_cpus(struct job job, uint32_t cpus)
 
 /* Job 1 is promised all CPUs of job 0, which has 300 s to leave, and runs for 1,000 s then: job 2 needs them too and
  * comes after it.  GPUs there are for all of them. */
-static void claimed_cpus_are_nobody_elses(void **state)
+TEST(claimed_cpus_are_nobody_elses)
 {
-    (void)state;
     struct sched_case c;
     struct cluster *cluster = cluster_uniform_new(1, 4);
     cluster->types[0].cpu_milli = 8000;
@@ -121,9 +112,8 @@ static void claimed_cpus_are_nobody_elses(void **state)
 }
 
 /* Of jobs that name no user nothing is counted. */
-static void nobody_is_no_user(void **state)
+TEST(nobody_is_no_user)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(),
                     "{'order': ['fifo'], 'backfill': {'policy': 'slurm', 'per_user': 1}}");
@@ -192,9 +182,8 @@ static struct sched_counts counts_when(enum meanwhile meanwhile)
 
 /* A start after the promised one is counted, unless the order has put somebody before the head since: then nothing
  * is promised to it any more.  Nor is anything to who comes in the place of the head when that is cancelled. */
-static void late_starts_are_counted(void **state)
+TEST(late_starts_are_counted)
 {
-    (void)state;
     static const uint64_t promised[] = {[NOTHING_COMES] = 1, [WAITS_BEFORE] = 1, [IS_ADOPTED] = 1};
     for (enum meanwhile meanwhile = NOTHING_COMES; meanwhile <= IS_ADOPTED; meanwhile++) {
         const struct sched_counts counts = counts_when(meanwhile);
@@ -204,9 +193,8 @@ static void late_starts_are_counted(void **state)
 }
 
 /* In steps of 60 s: what ends in 100 s is planned to end in 120 s, 50 s count as 60 s, and 121 s are too long. */
-static void slurm_plans_in_multiples(void **state)
+TEST(slurm_plans_in_multiples)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(),
                     "{'order': ['fifo'], 'backfill': {'policy': 'slurm', 'interval_s': 0, 'resolution_s': 60}}");
@@ -227,9 +215,8 @@ static void slurm_plans_in_multiples(void **state)
 
 /* Source: slurm.conf(5), SchedulerParameters: bf_max_job_test, bf_interval, bf_resolution, bf_window, bf_max_job_user.
  */
-static void slurm_has_slurms_defaults(void **state)
+TEST(slurm_has_slurms_defaults)
 {
-    (void)state;
     const struct backfill_config *config = &backfill_slurm.defaults;
     assert_int_equal(config->depth, 500);
     assert_int_equal(config->interval, SECONDS(30));
@@ -242,9 +229,8 @@ static const char conservative[] = "{'order': ['fifo'], 'backfill': {'policy': '
 
 /* Shares are planned in the ledger, where the promise of job 3 counts again once it was looked at and stayed as it is,
  * or was moved: in both, all GPUs are its own before the newcomer would end. */
-static void a_promise_that_was_looked_at_counts_again(void **state)
+TEST(a_promise_that_was_looked_at_counts_again)
 {
-    (void)state;
     for (int moves = 0; moves < 2; moves++) {
         struct sched_case c;
         sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(), conservative);
@@ -271,9 +257,8 @@ static void a_promise_that_was_looked_at_counts_again(void **state)
 /* Job 2 is promised the node of job 0 at 101 s.  Whatever is seen in the instant in which the promise is made, or
  * later, excuses a late start: that a node is cordoned, or that job 0 stays longer, when that is looked at, when it
  * ends, or when job 2 starts elsewhere.  A promise that is made anew counts. */
-static void what_comes_with_the_promise_excuses_it(void **state)
+TEST(what_comes_with_the_promise_excuses_it)
 {
-    (void)state;
     enum { NOBODY = 2 };
     static const struct {
         int cordoned;               /* the node of that job */
@@ -309,9 +294,8 @@ static void what_comes_with_the_promise_excuses_it(void **state)
 
 /* Under easy the head starts before the pass would see that job 0 stays longer, on the node of job 1, which ends
  * early. */
-static void what_stays_longer_excuses_the_head(void **state)
+TEST(what_stays_longer_excuses_the_head)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(2, 5), queue_table_new(),
                     "{'order': ['fifo'], 'backfill': {'policy': 'easy'}}");
@@ -331,9 +315,8 @@ static void what_stays_longer_excuses_the_head(void **state)
 
 /* A promise is kept once: job 1, which starts in time, fails and starts again at once, was promised one start.  That
  * it may not be evicted makes no difference. */
-static void a_promise_is_kept_once(void **state)
+TEST(a_promise_is_kept_once)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(), conservative);
     struct job firm = limited(1, 4, 50, 100);
@@ -355,9 +338,8 @@ static void a_promise_is_kept_once(void **state)
 }
 
 /* What ends early leaves too little for jobs 2 and 3 before job 0 has ended too: they wait for resources still. */
-static void who_cannot_move_up_waits_for_resources(void **state)
+TEST(who_cannot_move_up_waits_for_resources)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(), conservative);
     sched_case_submit(&c, limited(0, 3, 50, 200), 0);
@@ -380,9 +362,8 @@ static void who_cannot_move_up_waits_for_resources(void **state)
 
 /* Another quarter of what has been planned, at least a second, until that is ahead: the same wherever the cycles fall.
  */
-static void what_outlives_its_plan_is_given_a_quarter(void **state)
+TEST(what_outlives_its_plan_is_given_a_quarter)
 {
-    (void)state;
     static const struct {
         int64_t limit_s;
         time_ns now, end;
@@ -408,9 +389,8 @@ static void what_outlives_its_plan_is_given_a_quarter(void **state)
 }
 
 /* Job 0 stays on node 0 beyond its 100 s, until 125 s by the next plan: its end counts, not that of job 1 before it. */
-static void what_outlives_its_plan_keeps_its_node(void **state)
+TEST(what_outlives_its_plan_keeps_its_node)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(2, 4), queue_table_new(), conservative);
     sched_case_submit(&c, limited(0, 4, 50, 100), 0);
@@ -429,9 +409,8 @@ static void what_outlives_its_plan_keeps_its_node(void **state)
 /* One node of 2 GPUs: job 0 has one until 10 s, job 1 the other until 4 s.  Job 2 asks both for 10 s and is promised
  * 10 s; job 3 asks one for 5 s and is promised 4 s, before it.  Job 0 ends at 1 s.  In the order of promises job 3
  * goes first: it starts at once, and job 2 moves up to its end. */
-static void promises_move_up_in_their_order(void **state)
+TEST(promises_move_up_in_their_order)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 2), queue_table_new(), conservative);
     sched_case_submit(&c, limited(0, 1, 50, 10), 0);
@@ -449,9 +428,8 @@ static void promises_move_up_in_their_order(void **state)
 }
 
 /* Job 1 may outlive its 50 s, which moves what is promised behind it: the end is looked at, not the promise alone. */
-static void a_planned_end_wakes_the_scheduler(void **state)
+TEST(a_planned_end_wakes_the_scheduler)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(), conservative);
     sched_case_submit(&c, limited(0, 3, 50, 100), 0);
@@ -464,9 +442,8 @@ static void a_planned_end_wakes_the_scheduler(void **state)
 }
 
 /* In the very instant in which its plan ends nobody has been told that it has: it ends in the next. */
-static void what_has_not_ended_ends_in_the_next_instant(void **state)
+TEST(what_has_not_ended_ends_in_the_next_instant)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(),
                     "{'order': ['fifo'], 'backfill': {'policy': 'easy'}}");
@@ -484,9 +461,8 @@ static void what_has_not_ended_ends_in_the_next_instant(void **state)
 }
 
 /* A promise without an end is in the way of every job that comes, in the same cycle or later; none overtakes it. */
-static void a_promise_without_end_is_remembered(void **state)
+TEST(a_promise_without_end_is_remembered)
 {
-    (void)state;
     for (int64_t came_s = 0; came_s <= 10; came_s += 10) {
         struct sched_case c;
         sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(), conservative);
@@ -506,9 +482,8 @@ static void a_promise_without_end_is_remembered(void **state)
 }
 
 /* The first pass may be at 0 s: what comes after it wakes the scheduler for the next. */
-static void slurm_counts_the_interval_from_the_start(void **state)
+TEST(slurm_counts_the_interval_from_the_start)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(),
                     "{'order': ['fifo'], 'backfill': {'policy': 'slurm', 'interval_s': 30, 'resolution_s': 0}}");
@@ -523,9 +498,8 @@ static void slurm_counts_the_interval_from_the_start(void **state)
 }
 
 /* A promise on a node that takes nothing new is made anew elsewhere; when the node is back it moves up there. */
-static void a_promise_leaves_a_node_that_is_cordoned(void **state)
+TEST(a_promise_leaves_a_node_that_is_cordoned)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(2, 4), queue_table_new(), conservative);
     sched_case_submit(&c, limited(0, 4, 50, 100), 0);
@@ -544,32 +518,4 @@ static void a_promise_leaves_a_node_that_is_cordoned(void **state)
     assert_int_equal(sched_case_counts(&c).late_starts, 0);
     assert_int_equal(sched_case_counts(&c).promised_starts, 1);
     sched_case_close(&c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(overtakers_leave_the_headroom),
-        cmocka_unit_test(what_is_promised_will_be_used),
-        cmocka_unit_test(slurm_looks_every_interval),
-        cmocka_unit_test(claimed_cpus_are_nobody_elses),
-        cmocka_unit_test(nobody_is_no_user),
-        cmocka_unit_test(late_starts_are_counted),
-        cmocka_unit_test(slurm_plans_in_multiples),
-        cmocka_unit_test(slurm_has_slurms_defaults),
-        cmocka_unit_test(a_promise_that_was_looked_at_counts_again),
-        cmocka_unit_test(what_comes_with_the_promise_excuses_it),
-        cmocka_unit_test(what_stays_longer_excuses_the_head),
-        cmocka_unit_test(a_promise_is_kept_once),
-        cmocka_unit_test(who_cannot_move_up_waits_for_resources),
-        cmocka_unit_test(what_outlives_its_plan_is_given_a_quarter),
-        cmocka_unit_test(a_promise_leaves_a_node_that_is_cordoned),
-        cmocka_unit_test(what_outlives_its_plan_keeps_its_node),
-        cmocka_unit_test(promises_move_up_in_their_order),
-        cmocka_unit_test(a_planned_end_wakes_the_scheduler),
-        cmocka_unit_test(what_has_not_ended_ends_in_the_next_instant),
-        cmocka_unit_test(a_promise_without_end_is_remembered),
-        cmocka_unit_test(slurm_counts_the_interval_from_the_start),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

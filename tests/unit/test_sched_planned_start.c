@@ -1,11 +1,6 @@
 /* policies/reservation/planned_start.c: when and where a job is planned start, by the profile alone or in the ledger.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/sched_case.h"
 
@@ -29,9 +24,8 @@ static const char firm_on_one_node[] = "{'order': ['fifo'], 'backfill': {'policy
 enum wish { ANYWHERE, FIRM, IN_ONE_RACK, SET_IN_ONE_RACK };
 
 /* Half of each node is free at 100 s, all of node 1 at 200 s: who must have one node, or one rack, waits for that. */
-static void what_is_asked_of_topology_is_waited_for(void **state)
+TEST(what_is_asked_of_topology_is_waited_for)
 {
-    (void)state;
     static const struct {
         int64_t limit_s;
         struct piece piece;
@@ -63,9 +57,8 @@ static void what_is_asked_of_topology_is_waited_for(void **state)
 }
 
 /* At 100 s node 1 is free, and has 1 GPU; node 0 has 3, but takes one task only, which ends at 200 s. */
-static void tasks_are_counted(void **state)
+TEST(tasks_are_counted)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c,
                     sched_case_cluster("{'pools': [{'nodes': 1, 'gpus_per_node': 4, 'max_tasks': 1},{'nodes': 1, "
@@ -80,9 +73,8 @@ static void tasks_are_counted(void **state)
 }
 
 /* The gang will have node 1 to itself, though half of node 0 is free: job 2 may stay there for longer. */
-static void a_forecast_is_where_the_placement_puts_it(void **state)
+TEST(a_forecast_is_where_the_placement_puts_it)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(2, 4), queue_table_new(),
                     "{'order': ['fifo'], 'backfill': {'policy': 'conservative'}, 'placement': 'pack'}");
@@ -100,9 +92,8 @@ static void a_forecast_is_where_the_placement_puts_it(void **state)
 
 /* Jobs 1 and 2 need 4 of 8 CPUs one after the other, so that 4 are free all the time: a job that may be evicted is
  * planned by the profile, which knows. */
-static void who_is_not_firm_is_planned_exactly(void **state)
+TEST(who_is_not_firm_is_planned_exactly)
 {
-    (void)state;
     struct sched_case c;
     struct cluster *cluster = cluster_uniform_new(1, 4);
     cluster->types[0].cpu_milli = 8000;
@@ -147,17 +138,15 @@ static void check_needs(const uint16_t runs[2], const uint16_t waits[2], int64_t
 
 /* At 100 s both that wait take all of the GPU but the 100 that stay; or the second takes what 600 leave, long before
  * the first. */
-static void needs_of_one_gpu_are_summed(void **state)
+TEST(needs_of_one_gpu_are_summed)
 {
-    (void)state;
     check_needs((const uint16_t[]){600, 100}, (const uint16_t[]){450, 450}, 100, 100);
     check_needs((const uint16_t[]){200, 600}, (const uint16_t[]){500, 400}, 200, 100);
 }
 
 /* Job 1 has room when job 0 ends, at 100 s: at the end of the window, or a second behind it. */
-static void the_window_has_its_end(void **state)
+TEST(the_window_has_its_end)
 {
-    (void)state;
     static const char *const policies[] = {
         "{'order': ['fifo'], 'backfill': {'policy': 'slurm', 'resolution_s': 0, 'window_s': 100}}",
         "{'order': ['fifo'], 'backfill': {'policy': 'slurm', 'resolution_s': 0, 'window_s': 99}}"};
@@ -176,9 +165,8 @@ static void the_window_has_its_end(void **state)
 
 /* Job 1, of half a GPU, was promised 100 s and starts at 10 s: what it was promised is nobody's any more, and job 2,
  * which needs both GPUs for longer than until then, follows its end. */
-static void a_share_that_moved_up_leaves_nothing(void **state)
+TEST(a_share_that_moved_up_leaves_nothing)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 2), queue_table_new(), conservative);
     sched_case_submit(&c, limited(0, 2, 100), 0);
@@ -195,9 +183,8 @@ static void a_share_that_moved_up_leaves_nothing(void **state)
 
 /* Job 1, of three quarters of the only GPU, was promised 100 s and would run beyond that from 10 s on: its own promise
  * is not in its way. */
-static void a_share_is_not_in_its_own_way(void **state)
+TEST(a_share_is_not_in_its_own_way)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 1), queue_table_new(), conservative);
     sched_case_submit(&c, limited(0, 1, 100), 0);
@@ -207,19 +194,4 @@ static void a_share_is_not_in_its_own_way(void **state)
     sched_job_ended(c.sched, 0, JOB_END_COMPLETED, false, SECONDS(10));
     assert_int_equal(sched_case_start(&c, SECONDS(10)), 1);
     sched_case_close(&c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_asked_of_topology_is_waited_for),
-        cmocka_unit_test(tasks_are_counted),
-        cmocka_unit_test(a_forecast_is_where_the_placement_puts_it),
-        cmocka_unit_test(who_is_not_firm_is_planned_exactly),
-        cmocka_unit_test(needs_of_one_gpu_are_summed),
-        cmocka_unit_test(the_window_has_its_end),
-        cmocka_unit_test(a_share_that_moved_up_leaves_nothing),
-        cmocka_unit_test(a_share_is_not_in_its_own_way),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 /* policies/eviction/plan.c, node_search.c, headroom.c: a plan after another in one cycle, nodes with more victims than
  * are looked at, and a consolidation that must not be sought node by node. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/sched_case.h"
 
@@ -47,9 +42,8 @@ static void setup_full(struct sched_case *c, const char *policy)
 
 /* Inference takes 4 GPUs by a plan, and in the same cycle 4 more are freed: everybody goes once.  The preemptor gets
  * the node that loses less, whose three jobs are young, and job 0 goes for nobody. */
-static void what_a_plan_takes_is_freed_again_at_once(void **state)
+TEST(what_a_plan_takes_is_freed_again_at_once)
 {
-    (void)state;
     struct sched_case c;
     setup_full(&c, KEEPING_FOUR("preempt", "\"min_runtime_s\": 0"));
     struct job preemptor = sched_case_job(4, 1, 4, 90);
@@ -65,9 +59,8 @@ static void what_a_plan_takes_is_freed_again_at_once(void **state)
 
 /* A consolidation tries to move everybody, and there is nowhere to go.  Then the headroom is freed: by job 0 alone,
  * for the others are too young for that, and what the plan wanted of them is nothing to it. */
-static void what_a_failed_plan_took_stays(void **state)
+TEST(what_a_failed_plan_took_stays)
 {
-    (void)state;
     struct sched_case c;
     setup_full(&c, KEEPING_FOUR("consolidation", "'min_runtime_s': 100, 'search': 'ordered'}, "
                                                  "'defrag': {'policy': 'consolidation', 'moves_per_plan': -1"));
@@ -83,9 +76,8 @@ static void what_a_failed_plan_took_stays(void **state)
 
 /* Of 16 GPUs 15 hold 17 shares each, and the last two.  A job that asks all 16 needs 257 to go: one more than are
  * looked at on a node.  When one of them has ended, the 256 go. */
-static void no_more_than_256_leave_a_node(void **state)
+TEST(no_more_than_256_leave_a_node)
 {
-    (void)state;
     enum { SHARES = 257 };
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 16), queue_table_new(),
@@ -134,20 +126,8 @@ static size_t moved_for_four(const char *policy)
     return moved;
 }
 
-static void who_moves_is_sought_in_the_order_told(void **state)
+TEST(who_moves_is_sought_in_the_order_told)
 {
-    (void)state;
     assert_int_equal(moved_for_four(MOVING_ONE("node")), 1);
     assert_int_equal(moved_for_four(MOVING_ONE("ordered")), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_a_plan_takes_is_freed_again_at_once),
-        cmocka_unit_test(what_a_failed_plan_took_stays),
-        cmocka_unit_test(no_more_than_256_leave_a_node),
-        cmocka_unit_test(who_moves_is_sought_in_the_order_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

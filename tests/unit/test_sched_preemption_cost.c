@@ -1,11 +1,6 @@
 /* policies/eviction/preemption_cost.c: the first instant at which a wait is worth the preemption cost, against one
  * found by trying; when a plan is tried again; and before which time none is tried. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "policies/allocate/allocate.h"
@@ -88,9 +83,8 @@ static time_ns first_worth(struct fixture *f, time_ns first, int64_t loss, int64
     return first;
 }
 
-static void who_waits_long_enough(void **state)
+TEST(who_waits_long_enough)
 {
-    (void)state;
     struct fixture f;
     setup(&f);
     for (int round = 0; round < 3000; round++) {
@@ -126,9 +120,8 @@ static void who_waits_long_enough(void **state)
 }
 
 /* 8 GPUs for 125 s at a ratio of 1/1000 are one GPU-second; at 100 years more than 63 bits hold. */
-static void what_a_wait_is_worth(void **state)
+TEST(what_a_wait_is_worth)
 {
-    (void)state;
     struct fixture f;
     setup(&f);
     set_waited(&f, SECONDS(125));
@@ -147,9 +140,8 @@ static void what_a_wait_is_worth(void **state)
 
 /* After an eighth of the wait, a second at least; before as long again, a minute at least; between them when it may be
  * worth it, or a victim is ripe. */
-static void a_dear_plan_is_looked_at_again(void **state)
+TEST(a_dear_plan_is_looked_at_again)
 {
-    (void)state;
     static const struct {
         int64_t waited, worth, ripe, expected; /* s; from now on; -1: never */
     } rows[] = {
@@ -171,9 +163,8 @@ static void a_dear_plan_is_looked_at_again(void **state)
 
 /* ---- What is lost at the least ---- */
 
-static void the_least_that_is_lost(void **state)
+TEST(the_least_that_is_lost)
 {
-    (void)state;
     static const struct {
         int64_t interval, duration, restart, grace; /* s */
         bool is_elastic, is_told;
@@ -212,9 +203,8 @@ static void the_least_that_is_lost(void **state)
 }
 
 /* The shortest protection of all queues, and never longer than the policy's. */
-static void the_shortest_protection_counts(void **state)
+TEST(the_shortest_protection_counts)
 {
-    (void)state;
     static const struct {
         int64_t own, other, expected; /* s; -1: not said */
     } rows[] = {{-1, -1, 700}, {800, -1, 700}, {600, -1, 600}, {600, 500, 500}, {0, 500, 0}};
@@ -251,9 +241,8 @@ static void teardown_earliest(struct fixture *f)
     teardown(f);
 }
 
-static void no_plan_before_it_is_worth(void **state)
+TEST(no_plan_before_it_is_worth)
 {
-    (void)state;
     static const struct {
         int64_t free, coming, must_free; /* GPUs */
     } rows[] = {{0, 0, 8},  {5, 0, 8},  {10, 0, 8}, {11, 0, 7}, {14, 3, 1},
@@ -268,9 +257,8 @@ static void no_plan_before_it_is_worth(void **state)
     }
 }
 
-static void some_plans_may_be_worth_it_at_once(void **state)
+TEST(some_plans_may_be_worth_it_at_once)
 {
-    (void)state;
     struct fixture f;
     setup_earliest(&f, 0, 0);
     struct job_group *group =
@@ -297,18 +285,4 @@ static void some_plans_may_be_worth_it_at_once(void **state)
     f.sched->eviction->least_loss = INT64_MAX / 1000; /* as good as never, and no overflow */
     assert_true(preemption_cost_earliest(f.sched, f.preemptor) > SECONDS(INT64_C(1000000)));
     teardown_earliest(&f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_waits_long_enough),
-        cmocka_unit_test(what_a_wait_is_worth),
-        cmocka_unit_test(a_dear_plan_is_looked_at_again),
-        cmocka_unit_test(the_least_that_is_lost),
-        cmocka_unit_test(the_shortest_protection_counts),
-        cmocka_unit_test(no_plan_before_it_is_worth),
-        cmocka_unit_test(some_plans_may_be_worth_it_at_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* policies/sched.h: what is promised while it still leaves: to whom, for how long, and what is waited for meanwhile. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/sched_case.h"
 
@@ -34,9 +29,8 @@ static void setup_short_gang(struct sched_case *c)
 }
 
 /* The promise is broken: it has been short since 10 s all the same. */
-static void patience_outlasts_a_promise(void **state)
+TEST(patience_outlasts_a_promise)
 {
-    (void)state;
     struct sched_case c;
     setup_short_gang(&c);
     node_id lost = NODE_NONE;
@@ -55,9 +49,8 @@ static void patience_outlasts_a_promise(void **state)
 }
 
 /* Beyond its patience it waits for what it was promised, which will be told: no cycle is asked for meanwhile. */
-static void no_wake_for_what_will_be_told(void **state)
+TEST(no_wake_for_what_will_be_told)
 {
-    (void)state;
     struct sched_case c;
     setup_short_gang(&c);
     sched_case_cycle(&c, SECONDS(80));
@@ -71,9 +64,8 @@ static void no_wake_for_what_will_be_told(void **state)
     "\"preemption\": {\"policy\": \"checkpoint\", \"delay_s\": " delay "}}"
 
 /* What comes is promised to a borrower only where nobody's patience is asked for. */
-static void borrowers_are_promised_nothing_within_a_delay(void **state)
+TEST(borrowers_are_promised_nothing_within_a_delay)
 {
-    (void)state;
     for (int delayed = 0; delayed < 2; delayed++) {
         struct sched_case c;
         struct queue_table *queues = queue_table_new();
@@ -91,14 +83,4 @@ static void borrowers_are_promised_nothing_within_a_delay(void **state)
         assert_int_equal(sched_why(c.sched, 1) == REASON_RESERVED, !delayed);
         sched_case_close(&c);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(patience_outlasts_a_promise),
-        cmocka_unit_test(no_wake_for_what_will_be_told),
-        cmocka_unit_test(borrowers_are_promised_nothing_within_a_delay),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 /* policies/reservation/reserve.c: for how long planned starts of a queue selection stand, and whom they hold up. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/explain.h"
 #include "tests/support/sched_case.h"
@@ -43,9 +37,8 @@ static void open_with_gang(struct sched_case *c, const char *policy)
     "{'order': ['fifo'], 'blocking': 'skip', 'quota': 'fairshare', "                                                   \
     "'backfill': {'policy': 'easy'" backfill "}}"
 
-static void who_waits_for_a_forecast_goes_when_it_falls(void **state)
+TEST(who_waits_for_a_forecast_goes_when_it_falls)
 {
-    (void)state;
     struct sched_case c;
     open_with_gang(&c, POLICY(", \"interval_s\": 500"));
     sched_case_submit(&c, job_of(2, OTHER, 1, 0), SECONDS(1));
@@ -65,9 +58,8 @@ static void who_waits_for_a_forecast_goes_when_it_falls(void **state)
 }
 
 /* The gang's planned start was on node 0, which is cordoned: it falls, and the pass in the same cycle finds none. */
-static void a_forecast_falls_with_its_node(void **state)
+TEST(a_forecast_falls_with_its_node)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(2, 4), two_queues(4, 4), POLICY(""));
     sched_case_submit(&c, job_of(0, OTHER, 3, 1000), 0);
@@ -113,9 +105,8 @@ static void check_interval(int64_t first_s)
     sched_case_close(&c);
 }
 
-static void passes_keep_their_interval(void **state)
+TEST(passes_keep_their_interval)
 {
-    (void)state;
     check_interval(0);
     check_interval(1);
 }
@@ -132,9 +123,8 @@ static void open_promised(struct sched_case *c)
 
 /* `other` is promised all 4 GPUs; a job of the owner that comes later, within what he deserves, does not wait for
  * that. */
-static void owners_do_not_wait_for_borrowers(void **state)
+TEST(owners_do_not_wait_for_borrowers)
 {
-    (void)state;
     struct sched_case c;
     open_promised(&c);
     sched_case_submit(&c, job_of(2, OTHER, 1, 0), SECONDS(2));
@@ -148,9 +138,8 @@ static void owners_do_not_wait_for_borrowers(void **state)
 }
 
 /* The GPU that is free is kept from job 2 for job 1, which goes before it, and not from the owner's gang. */
-static void an_explanation_looks_at_who_is_held_up(void **state)
+TEST(an_explanation_looks_at_who_is_held_up)
 {
-    (void)state;
     struct sched_case c;
     open_promised(&c);
     struct job gang = job_of(3, OWNER, 1, 0);
@@ -168,9 +157,8 @@ static void an_explanation_looks_at_who_is_held_up(void **state)
 }
 
 /* Of a class queue whose head would be in the way the first that would not goes, however many are before it. */
-static void the_shorter_go_before_the_head_of_their_class_queue(void **state)
+TEST(the_shorter_go_before_the_head_of_their_class_queue)
 {
-    (void)state;
     struct sched_case c;
     open_with_gang(&c, POLICY(""));
     sched_case_submit(&c, job_of(2, OTHER, 1, 0), SECONDS(1));
@@ -184,9 +172,8 @@ static void the_shorter_go_before_the_head_of_their_class_queue(void **state)
 
 /* There is room for job 2, of the owner who may take back what is lent, but a planned start is in front: nobody is
  * evicted for him. */
-static void nobody_is_evicted_for_who_waits_for_a_planned_start(void **state)
+TEST(nobody_is_evicted_for_who_waits_for_a_planned_start)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), two_queues(4, 0),
                     "{'order': ['fifo'], 'blocking': 'skip', 'quota': 'fairshare', 'backfill': {'policy': 'easy'}, "
@@ -207,9 +194,8 @@ static void nobody_is_evicted_for_who_waits_for_a_planned_start(void **state)
 }
 
 /* Inference that goes before all queues is held up by no planned start. */
-static void inference_first_waits_for_no_planned_start(void **state)
+TEST(inference_first_waits_for_no_planned_start)
 {
-    (void)state;
     struct sched_case c;
     open_with_gang(&c, "{'order': ['fifo'], 'blocking': 'skip', 'quota': 'fairshare', 'inference_first': true, "
                        "'backfill': {'policy': 'easy'}}");
@@ -223,9 +209,8 @@ static void inference_first_waits_for_no_planned_start(void **state)
 
 /* Of 40 jobs, which would end every 100 s, one ends early and 22, or 30, others must have left: that is so at 2,200 s,
  * or 3,000 s. */
-static void the_end_that_suffices_is_found(void **state)
+TEST(the_end_that_suffices_is_found)
 {
-    (void)state;
     for (uint32_t others = 22; others <= 30; others += 8) {
         struct sched_case c;
         sched_case_open(&c, cluster_uniform_new(5, 8), two_queues(40, 0), POLICY(""));
@@ -245,20 +230,4 @@ static void the_end_that_suffices_is_found(void **state)
         assert_int_equal(c.decisions[0].job, 42);
         sched_case_close(&c);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_waits_for_a_forecast_goes_when_it_falls),
-        cmocka_unit_test(a_forecast_falls_with_its_node),
-        cmocka_unit_test(passes_keep_their_interval),
-        cmocka_unit_test(owners_do_not_wait_for_borrowers),
-        cmocka_unit_test(an_explanation_looks_at_who_is_held_up),
-        cmocka_unit_test(the_shorter_go_before_the_head_of_their_class_queue),
-        cmocka_unit_test(nobody_is_evicted_for_who_waits_for_a_planned_start),
-        cmocka_unit_test(inference_first_waits_for_no_planned_start),
-        cmocka_unit_test(the_end_that_suffices_is_found),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

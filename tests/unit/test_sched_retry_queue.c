@@ -1,11 +1,6 @@
 /* policies/state/retry_queue.c, attempts.c: who is woken, and by what; how many class queues are looked at meanwhile;
  * which plans are not even counted as tried. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/allocate/allocate.h"
 #include "policies/state/sched_state.h"
@@ -43,9 +38,8 @@ static uint32_t changes_until_tried(struct sched_case *c, time_ns now, uint32_t 
 
 /* Six class queues: four are tried in the first cycle, as preemption_config.h says by default, the others in the next.
  */
-static void four_plans_a_cycle_unless_told_otherwise(void **state)
+TEST(four_plans_a_cycle_unless_told_otherwise)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 6), queue_table_new(),
                     WITH(PRIORITY, "preempt", "none", "\"min_runtime_s\": 0"));
@@ -64,9 +58,8 @@ static void four_plans_a_cycle_unless_told_otherwise(void **state)
 
 /* Two nodes of 4 are half full.  For a head of 4, patient at 90 s, somebody would move; it goes away, and who is
  * behind it in the class queue is patient at 60 s. */
-static void a_consolidation_waits_for_the_head_there_is(void **state)
+TEST(a_consolidation_waits_for_the_head_there_is)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(2, 4), queue_table_new(),
                     WITH(PRIORITY, "consolidation", "none",
@@ -114,9 +107,8 @@ static void setup_dear(struct sched_case *c)
 }
 
 /* Ranks that move are computed anew every 300 s.  They may make a good plan of a dear one, whatever was noted of it. */
-static void new_ranks_end_a_wait_for_worth(void **state)
+TEST(new_ranks_end_a_wait_for_worth)
 {
-    (void)state;
     struct sched_case c;
     setup_dear(&c);
     sched_case_cycle(&c, SECONDS(1000)); /* all ranks are as of now */
@@ -132,9 +124,8 @@ static void new_ranks_end_a_wait_for_worth(void **state)
 /* Five plans in a row failed, and the next may be tried after 32 changes or when the victim is ripe, at 100 s.  Then
  * one comes to something; its class queue has no jobs for a while, and who comes to it finds the 32 changes not over.
  */
-static void a_lane_keeps_its_back_off_while_it_is_empty(void **state)
+TEST(a_lane_keeps_its_back_off_while_it_is_empty)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(),
                     WITH(PRIORITY, "preempt", "none", "\"min_runtime_s\": 100"));
@@ -157,9 +148,8 @@ static void a_lane_keeps_its_back_off_while_it_is_empty(void **state)
 }
 
 /* Who waits for a START to be confirmed sleeps until one is: no cycle looks at the class queue before. */
-static void no_look_before_the_start_is_told(void **state)
+TEST(no_look_before_the_start_is_told)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(),
                     WITH(PRIORITY, "preempt", "none", "\"min_runtime_s\": 0"));
@@ -180,9 +170,8 @@ static void no_look_before_the_start_is_told(void **state)
 /* `poor` deserves nothing and may take nothing back, so that its job can only wait for what leaves.  Of a job without
  * GPUs nothing comes: no plan; then one, for what half of the GPUs leave, and it comes to something when the other
  * half does. */
-static void nothing_to_wait_for_is_no_plan(void **state)
+TEST(nothing_to_wait_for_is_no_plan)
 {
-    (void)state;
     struct sched_case c;
     struct queue_table *queues = queue_table_new();
     queue_id rich = queue_table_add(queues, TEXT("rich"), QUEUE_ROOT),
@@ -209,17 +198,4 @@ static void nothing_to_wait_for_is_no_plan(void **state)
     assert_int_not_equal(changes_until_tried(&c, SECONDS(3), 200), 0);
     assert_int_equal(sched_case_count(&c, DECISION_RESERVE), 1);
     sched_case_close(&c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(four_plans_a_cycle_unless_told_otherwise),
-        cmocka_unit_test(a_consolidation_waits_for_the_head_there_is),
-        cmocka_unit_test(new_ranks_end_a_wait_for_worth),
-        cmocka_unit_test(a_lane_keeps_its_back_off_while_it_is_empty),
-        cmocka_unit_test(no_look_before_the_start_is_told),
-        cmocka_unit_test(nothing_to_wait_for_is_no_plan),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

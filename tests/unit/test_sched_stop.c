@@ -1,11 +1,6 @@
 /* tests/unit/test_sched_stop.c -- sched_stop_at: a cycle that is told to stop starts no more jobs; what it has decided
  * stands, and nothing that it knows is wrong afterwards. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/placement/placement.h"
 #include "policies/policy_config.h"
@@ -13,9 +8,8 @@
 
 static const char fifo[] = "{\"order\": [\"fifo\"]}";
 
-static void a_stopped_cycle_starts_nothing(void **state)
+TEST(a_stopped_cycle_starts_nothing)
 {
-    (void)state;
     struct sched_case c;
     volatile int stop = 0;
     sched_case_open(&c, cluster_uniform_new(2, 4), queue_table_new(), fifo);
@@ -33,9 +27,8 @@ static void a_stopped_cycle_starts_nothing(void **state)
     sched_case_close(&c);
 }
 
-static void no_flag_is_no_stop(void **state)
+TEST(no_flag_is_no_stop)
 {
-    (void)state;
     struct sched_case c;
     volatile int stop = 1;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(), fifo);
@@ -48,9 +41,8 @@ static void no_flag_is_no_stop(void **state)
 
 /* Jobs of many members whose requests differ are placed in the empty cluster when they come, to see whether they ever
  * fit: a stop proves nothing. */
-static void a_stop_rejects_nobody(void **state)
+TEST(a_stop_rejects_nobody)
 {
-    (void)state;
     static const struct job_group more = {.request = {.gpus = 2}, .count = 128, .min_count = 128};
     struct sched_case c;
     volatile int stop = 1;
@@ -82,9 +74,8 @@ static const struct placement_policy raising = {
     .name = "raising", .version = 1, .summary = "of this test", .score = score_and_raise, .looks_at_nodes = true};
 
 /* The placement ends soon, not with the job's last member, and takes nothing. */
-static void a_placement_is_left(void **state)
+TEST(a_placement_is_left)
 {
-    (void)state;
     struct error error = ERROR_OK;
     struct sched_case c = {.cluster = cluster_uniform_new(MEMBERS / 8, 8), .queues = queue_table_new()};
     struct policy_config config = sched_case_policy(fifo);
@@ -97,15 +88,4 @@ static void a_placement_is_left(void **state)
     assert_int_equal(sched_case_count(&c, DECISION_START), 0);
     assert_in_range(scored, RAISED_AT, RAISED_AT + (PLACEMENT_LOOK + 1) * MEMBERS / 8);
     sched_case_close(&c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_stopped_cycle_starts_nothing),
-        cmocka_unit_test(no_flag_is_no_stop),
-        cmocka_unit_test(a_stop_rejects_nobody),
-        cmocka_unit_test(a_placement_is_left),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

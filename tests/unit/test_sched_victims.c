@@ -1,11 +1,6 @@
 /* policies/eviction/node_search.c, headroom.c, eligible.c: victims that are shares, nodes that are not up, elements
  * that run already. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/sched_case.h"
 
@@ -23,9 +18,8 @@ static struct job share(job_id id, uint32_t count, uint16_t milli, int32_t prior
 
 /* Two nodes of a GPU; on one 700 and 200 thousandths are used, on the other 600.  A member of 500 finds room where 600
  * go, not where 700 do; one of 400 is there already. */
-static void the_cheapest_share_goes(void **state)
+TEST(the_cheapest_share_goes)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(2, 1), queue_table_new(), BY_NODE(""));
     sched_case_submit(&c, share(0, 1, 700, 10), 0);
@@ -43,9 +37,8 @@ static void the_cheapest_share_goes(void **state)
 }
 
 /* Three members of 400: two share a GPU, the third has 200 left beside 400 and 400, and must have one of them gone. */
-static void shares_add_up_on_a_node(void **state)
+TEST(shares_add_up_on_a_node)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 2), queue_table_new(), BY_NODE(""));
     for (job_id id = 0; id < 4; id++) {
@@ -61,9 +54,8 @@ static void shares_add_up_on_a_node(void **state)
 }
 
 /* A member that asks all the memory of a GPU asks a whole one; one that asks more fits nowhere. */
-static void all_the_memory_is_a_whole_gpu(void **state)
+TEST(all_the_memory_is_a_whole_gpu)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 1), queue_table_new(), BY_NODE(""));
     struct job preemptor = sched_case_job(1, 1, 0, 90);
@@ -83,9 +75,8 @@ static void all_the_memory_is_a_whole_gpu(void **state)
 
 /* One whole node is kept for inference.  The only one that is empty is cordoned, so another is emptied, where that
  * takes least; once that is on its way, nobody else goes. */
-static void a_cordoned_node_is_no_headroom(void **state)
+TEST(a_cordoned_node_is_no_headroom)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(3, 4), queue_table_new(), BY_NODE("'headroom': {'whole_nodes': 1}, "));
     sched_case_submit(&c, sched_case_job(0, 1, 4, 50), 0);
@@ -105,9 +96,8 @@ static void a_cordoned_node_is_no_headroom(void **state)
 }
 
 /* The same while something leaves: half of another node, whose other half has to go too. */
-static void a_cordoned_node_is_none_later_either(void **state)
+TEST(a_cordoned_node_is_none_later_either)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(3, 4), queue_table_new(), BY_NODE("'headroom': {'whole_nodes': 1}, "));
     sched_case_submit(&c, sched_case_job(0, 1, 2, 50), 0);
@@ -124,9 +114,8 @@ static void a_cordoned_node_is_none_later_either(void **state)
 
 /* Two elements of an array run already, of three that may; the third starts, the fourth waits until one of them ends.
  */
-static void adopted_elements_count(void **state)
+TEST(adopted_elements_count)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 8), queue_table_new(), "{}");
     for (job_id id = 0; id < 4; id++) {
@@ -151,9 +140,8 @@ static void adopted_elements_count(void **state)
 }
 
 /* A promise is given up after just 50 s, which is when a cycle is asked for. */
-static void a_promise_ends_on_the_dot(void **state)
+TEST(a_promise_ends_on_the_dot)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(), BY_NODE("\"reservation_expiry_s\": 50, "));
     sched_case_submit(&c, sched_case_job(0, 1, 4, 10), 0);
@@ -167,18 +155,4 @@ static void a_promise_ends_on_the_dot(void **state)
     sched_case_cycle(&c, SECONDS(51));
     assert_int_equal(sched_case_count(&c, DECISION_RELEASE), 1);
     sched_case_close(&c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_cheapest_share_goes),
-        cmocka_unit_test(shares_add_up_on_a_node),
-        cmocka_unit_test(all_the_memory_is_a_whole_gpu),
-        cmocka_unit_test(a_cordoned_node_is_no_headroom),
-        cmocka_unit_test(a_cordoned_node_is_none_later_either),
-        cmocka_unit_test(adopted_elements_count),
-        cmocka_unit_test(a_promise_ends_on_the_dot),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* policies/sched.h: what waiting is counted as, why a job waits, and how much work and how many wake-ups that costs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/sched_case.h"
 
@@ -13,9 +8,8 @@
     "{'policy': 'kill', 'min_runtime_s': 100}}"
 
 /* Limits of 10, 100 and 70 s.  The second waits for 50 s and runs for 10: 90 s are left, more than 70. */
-static void waiting_is_no_run_time(void **state)
+TEST(waiting_is_no_run_time)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 1), queue_table_new(), "{'order': ['srtf'], 'blocking': 'skip'}");
     static const int64_t limits_s[] = {10, 100, 70};
@@ -41,9 +35,8 @@ static void waiting_is_no_run_time(void **state)
 
 /* What ran before the scheduler came counts at once, not only when the ranks are next refreshed: 499 s are left of the
  * first, 999 s of the second, so that the second is last and goes. */
-static void what_was_adopted_has_run(void **state)
+TEST(what_was_adopted_has_run)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 2), queue_table_new(),
                     "{'order': ['priority', 'srtf'], 'blocking': 'skip', 'preemption': {'policy': 'kill', "
@@ -65,9 +58,8 @@ static void what_was_adopted_has_run(void **state)
 }
 
 /* Two of an array that may have one run when the scheduler comes: a third starts when both have ended, not before. */
-static void adopted_elements_count_whatever_the_limit(void **state)
+TEST(adopted_elements_count_whatever_the_limit)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(), "{}");
     for (job_id id = 0; id < 4; id++) {
@@ -92,9 +84,8 @@ static void adopted_elements_count_whatever_the_limit(void **state)
 }
 
 /* Released by its submitter, an element may still be one too many of its array: that is then why it waits. */
-static void who_is_held_twice_is_told_why(void **state)
+TEST(who_is_held_twice_is_told_why)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 2), queue_table_new(), "{}");
     struct job first = sched_case_job(0, 1, 1, 50), second = sched_case_job(1, 1, 1, 50);
@@ -114,9 +105,8 @@ static void who_is_held_twice_is_told_why(void **state)
 }
 
 /* The first 1 of 2: that job 1 did not fail, as the second says, is nobody's business. */
-static void only_so_many_dependencies_count(void **state)
+TEST(only_so_many_dependencies_count)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 2), queue_table_new(), "{}");
     const struct job_after after[] = {{0, AFTER_OK}, {1, AFTER_NOT_OK}};
@@ -137,9 +127,8 @@ static void only_so_many_dependencies_count(void **state)
 }
 
 /* A cycle is asked for when ranks that move are due to be computed again, and only while somebody waits. */
-static void moving_ranks_are_computed_every_five_minutes(void **state)
+TEST(moving_ranks_are_computed_every_five_minutes)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 1), queue_table_new(), "{'order': ['srtf'], 'blocking': 'skip'}");
     sched_case_submit(&c, sched_case_job(0, 1, 1, 50), 0);
@@ -155,9 +144,8 @@ static void moving_ranks_are_computed_every_five_minutes(void **state)
 
 /* The head waits for a victim that is ripe at 100 s.  A job behind it in a strict line has no turn, though the
  * back-off of its plan is over: nothing is tried, and no cycle is asked for, before that. */
-static void a_strict_line_sleeps_until_its_head_may_go_on(void **state)
+TEST(a_strict_line_sleeps_until_its_head_may_go_on)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(2, 4), queue_table_new(), STRICT_PREEMPTING);
     struct job firm = sched_case_job(0, 1, 4, 50);
@@ -184,18 +172,4 @@ static void a_strict_line_sleeps_until_its_head_may_go_on(void **state)
     assert_int_equal(c.decisions[0].job, 1);
     assert_int_equal(c.decisions[0].for_job, 3);
     sched_case_close(&c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(waiting_is_no_run_time),
-        cmocka_unit_test(what_was_adopted_has_run),
-        cmocka_unit_test(who_is_held_twice_is_told_why),
-        cmocka_unit_test(adopted_elements_count_whatever_the_limit),
-        cmocka_unit_test(only_so_many_dependencies_count),
-        cmocka_unit_test(moving_ranks_are_computed_every_five_minutes),
-        cmocka_unit_test(a_strict_line_sleeps_until_its_head_may_go_on),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 /* Warm-up and batch means of hand-made series. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <gsl/gsl_randist.h>
 
 #include "base/random.h"
@@ -21,9 +17,8 @@ static void fill_noise(double *values, size_t count, double mean)
         values[i] = mean + gsl_ran_gaussian(random_gsl(&chance), 1);
 }
 
-static void test_a_step_at_the_front_is_the_warmup(void **state)
+TEST(test_a_step_at_the_front_is_the_warmup)
 {
-    (void)state;
     double values[COUNT];
     bool is_found;
     fill_noise(values, COUNT, 10);
@@ -42,9 +37,8 @@ static void test_a_step_at_the_front_is_the_warmup(void **state)
 }
 
 /* The last place where it can be told: just before the middle. */
-static void test_a_warmup_of_nearly_half(void **state)
+TEST(test_a_warmup_of_nearly_half)
 {
-    (void)state;
     double values[COUNT];
     bool is_found;
     fill_noise(values, COUNT, 10);
@@ -58,9 +52,8 @@ static void test_a_warmup_of_nearly_half(void **state)
 }
 
 /* A value that still grows at the end: the least of the statistic is at its limit. */
-static void test_a_trend_is_no_warmup(void **state)
+TEST(test_a_trend_is_no_warmup)
 {
-    (void)state;
     double values[COUNT];
     bool is_found;
     for (size_t i = 0; i < COUNT; i++)
@@ -74,9 +67,8 @@ static void test_a_trend_is_no_warmup(void **state)
     assert_true(mean.of.p == 1);
 }
 
-static void test_batches_that_depend_on_each_other_give_no_interval(void **state)
+TEST(test_batches_that_depend_on_each_other_give_no_interval)
 {
-    (void)state;
     double values[COUNT];
     for (size_t i = 0; i < COUNT; i++)
         values[i] = sin(2 * M_PI * (double)i / COUNT);
@@ -87,9 +79,8 @@ static void test_batches_that_depend_on_each_other_give_no_interval(void **state
     assert_true(fabs(mean.of.mean) < 1e-9 && mean.of.low == -INFINITY && mean.of.high == INFINITY);
 }
 
-static void test_degenerate_series(void **state)
+TEST(test_degenerate_series)
 {
-    (void)state;
     double values[COUNT];
     bool is_found;
     fill_noise(values, COUNT, 0);
@@ -111,16 +102,4 @@ static void test_degenerate_series(void **state)
     mean = series_steady_mean(values, COUNT, 0.95);
     assert_int_equal(mean.of.state, INFERENCE_NOT_FINITE);
     assert_false(isnan(mean.of.mean) || isnan(mean.of.low) || isnan(mean.of.high));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_step_at_the_front_is_the_warmup),
-        cmocka_unit_test(test_a_warmup_of_nearly_half),
-        cmocka_unit_test(test_a_trend_is_no_warmup),
-        cmocka_unit_test(test_batches_that_depend_on_each_other_give_no_interval),
-        cmocka_unit_test(test_degenerate_series),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

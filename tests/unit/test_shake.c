@@ -1,13 +1,7 @@
 /* tests/unit/test_shake.c -- a shaken trace: how far jobs move, what stays, what depends on the seed. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/mem.h"
 #include "workloads/readers/shake.h"
@@ -36,9 +30,8 @@ static void make(struct held *held)
     }
 }
 
-static void arrivals_move_within_bounds(void **state)
+TEST(arrivals_move_within_bounds)
 {
-    (void)state;
     struct held held;
     size_t later = 0, earlier = 0;
     double sum_s = 0, squares = 0;
@@ -67,9 +60,8 @@ static void arrivals_move_within_bounds(void **state)
     held_release(&held);
 }
 
-static void dependencies_stay_in_order(void **state)
+TEST(dependencies_stay_in_order)
 {
-    (void)state;
     struct held held;
     make(&held);
     shake_jobs(&held, &plan, 0, 5, &arena);
@@ -78,9 +70,8 @@ static void dependencies_stay_in_order(void **state)
     held_release(&held);
 }
 
-static void run_times_keep_their_mean_and_limits(void **state)
+TEST(run_times_keep_their_mean_and_limits)
 {
-    (void)state;
     struct held held;
     double sum_s = 0, logs = 0;
     size_t count = 0;
@@ -103,9 +94,8 @@ static void run_times_keep_their_mean_and_limits(void **state)
 }
 
 /* A run time above its limit is a job that its limit ended: it may be so again. */
-static void a_run_time_above_its_limit_is_left_there(void **state)
+TEST(a_run_time_above_its_limit_is_left_there)
 {
-    (void)state;
     struct held held = {0};
     struct job job = {.limit = 10 * TIME_NS_PER_S, .deadline = TIME_NEVER};
     struct job_truth truth = {.duration = 1000 * TIME_NS_PER_S};
@@ -117,9 +107,8 @@ static void a_run_time_above_its_limit_is_left_there(void **state)
 }
 
 /* As the run time, whose factor is theirs; a job that stands twice in the list has its own failures each time. */
-static void failed_attempts_have_the_factor_of_the_run_time(void **state)
+TEST(failed_attempts_have_the_factor_of_the_run_time)
 {
-    (void)state;
     struct held held = {0};
     struct job job = {.limit = TIME_NEVER, .deadline = TIME_NEVER};
     struct job_failures *failures = arena_alloc(&arena, sizeof *failures + 2 * sizeof failures->work[0]);
@@ -155,9 +144,8 @@ static bool is_equal(const struct held *a, const struct held *b, bool by_run_tim
     return true;
 }
 
-static void seeds_and_parts(void **state)
+TEST(seeds_and_parts)
 {
-    (void)state;
     struct held plain, same, other, arrivals, run_times, again;
     make(&plain);
     make(&same);
@@ -184,15 +172,7 @@ static void seeds_and_parts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arrivals_move_within_bounds),
-        cmocka_unit_test(dependencies_stay_in_order),
-        cmocka_unit_test(run_times_keep_their_mean_and_limits),
-        cmocka_unit_test(a_run_time_above_its_limit_is_left_there),
-        cmocka_unit_test(failed_attempts_have_the_factor_of_the_run_time),
-        cmocka_unit_test(seeds_and_parts),
-    };
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    const int failed = test_run();
     arena_release(&arena);
     return failed;
 }

@@ -1,12 +1,7 @@
 /* What sharing policies make of what is asked, case by case, and whose it is. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/sharing/sharings.h"
 #include "tests/support/sched_case.h"
@@ -61,10 +56,9 @@ static struct request map(const struct fixture *f, const struct sharing_policy *
     return map_as(f, policy, NULL, (struct asked){request, class, 0});
 }
 
-static void test_whole(void **state)
+TEST(test_whole)
 {
     struct fixture f;
-    (void)state;
     open_fixture(&f, one_model);
     assert_int_equal(map(&f, &sharing_whole, (struct request){.gpu_milli = 1}, 0).gpus, 1);
     assert_int_equal(map(&f, &sharing_whole, (struct request){.mig = 1 + MIG_3G}, 0).gpus, 1);
@@ -78,7 +72,7 @@ static void test_whole(void **state)
 }
 
 /* The smallest instance with the compute and the memory; seven sevenths are a whole GPU. */
-static void test_mig(void **state)
+TEST(test_mig)
 {
     static const struct {
         uint16_t milli;
@@ -88,7 +82,6 @@ static void test_mig(void **state)
                 {429, 0, MIG_4G},     {571, 0, MIG_4G}, {572, 0, -1},     {0, 9, MIG_1G},   {0, 10, MIG_1G_2MEM},
                 {0, 19, MIG_1G_2MEM}, {0, 20, MIG_3G},  {0, 39, MIG_3G},  {0, 40, -1}};
     struct fixture f;
-    (void)state;
     open_fixture(&f, one_model);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct request got =
@@ -102,12 +95,11 @@ static void test_mig(void **state)
 }
 
 /* Seven of the smallest instances fit one GPU, as shares too. */
-static void test_mps(void **state)
+TEST(test_mps)
 {
     static const uint16_t milli[] = {
         [MIG_1G] = 142, [MIG_1G_ME] = 142, [MIG_1G_2MEM] = 250, [MIG_2G] = 285, [MIG_3G] = 500, [MIG_4G] = 571};
     struct fixture f;
-    (void)state;
     open_fixture(&f, one_model);
     for (uint8_t p = 0; p < MIG_7G; p++) {
         const struct request got = map(&f, &sharing_mps, (struct request){.mig = (uint8_t)(p + 1)}, JOB_INFERENCE);
@@ -124,10 +116,9 @@ static void test_mps(void **state)
     close_fixture(&f);
 }
 
-static void test_timeslice(void **state)
+TEST(test_timeslice)
 {
     struct fixture f;
-    (void)state;
     open_fixture(&f, one_model);
     const struct request whole = {.gpus = 1}, two = {.gpus = 2};
     const struct request got = map(&f, &sharing_timeslice, whole, JOB_INTERACTIVE);
@@ -152,11 +143,10 @@ static void test_timeslice(void **state)
     close_fixture(&f);
 }
 
-static void test_trust(void **state)
+TEST(test_trust)
 {
     const struct request share = {.gpu_milli = 142};
     struct fixture f;
-    (void)state;
     open_fixture(&f, one_model);
     assert_int_equal(map(&f, &sharing_trust, share, JOB_INFERENCE).mig, 1 + MIG_1G);
     assert_int_equal(map(&f, &sharing_trust, share, JOB_TRAINING).share, SHARE_MPS);
@@ -170,13 +160,12 @@ static void test_trust(void **state)
 
 /* A service keeps the nodes that its share could be on: if only a part of the cluster is partitioned, it runs under
  * MPS. */
-static void test_trust_keeps_nodes(void **state)
+TEST(test_trust_keeps_nodes)
 {
     static const char cut[] = "'gpus_layout': [['1g.10gb', '1g.10gb', '2g.20gb'], ['1g.10gb', '3g.40gb']]}";
     const struct request share = {.gpu_milli = 142}, instance = {.mig = 1 + MIG_1G};
     char text[400];
     struct fixture f;
-    (void)state;
     snprintf(text, sizeof text,
              "{'pools': [{'name': 'a', 'nodes': 1, 'gpus_per_node': 2, 'gpu_model': 'h100-80gb', %s]}", cut);
     open_fixture(&f, text);
@@ -194,7 +183,7 @@ static void test_trust_keeps_nodes(void **state)
 }
 
 /* Where there is nothing to share, trust changes nothing; GPUs that cannot be partitioned are shared under MPS. */
-static void test_trust_does_no_harm(void **state)
+TEST(test_trust_does_no_harm)
 {
     static const struct asked kept[] = {{{.gpus = 1}, JOB_TRAINING, 0},           {{.gpus = 8}, JOB_TRAINING, 31},
                                         {{.gpus = 1}, JOB_INFERENCE, 0},          {{.gpus = 2}, JOB_INFERENCE, 3},
@@ -202,7 +191,6 @@ static void test_trust_does_no_harm(void **state)
                                         {{.cpu_milli = 4000}, JOB_INTERACTIVE, 0}};
     const struct request share = {.gpu_milli = 142};
     struct fixture f;
-    (void)state;
     open_fixture(&f, "{'pools': [{'name': 'a', 'nodes': 1, 'gpus_per_node': 8, 'gpu_model': 'v100-32gb'}]}");
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
         const struct request got = map_as(&f, &sharing_trust, NULL, kept[i]);
@@ -215,12 +203,11 @@ static void test_trust_does_no_harm(void **state)
 }
 
 /* Isolation says whose it is, apart from the kind; trust how far a team reaches. */
-static void test_domains(void **state)
+TEST(test_domains)
 {
     const struct asked share = {{.gpu_milli = 100}, JOB_TRAINING, 0}, whole = {{.gpus = 1}, JOB_TRAINING, 0},
                        instance = {{.mig = 1}, JOB_TRAINING, 0};
     struct fixture f;
-    (void)state;
     open_fixture(&f, one_model);
     for (uint8_t i = ISOLATION_PROCESS; i <= ISOLATION_NODE; i++) {
         const struct sharing_config config = {.trust = TRUST_PARENT, .isolation = i};
@@ -238,10 +225,9 @@ static void test_domains(void **state)
 }
 
 /* Memory that a small model has not is not asked of it, whatever is made of the part. */
-static void test_models(void **state)
+TEST(test_models)
 {
     struct fixture f;
-    (void)state;
     open_fixture(&f, "{'pools': [{'name': 'a', 'nodes': 1, 'gpus_per_node': 1, 'gpu_model': 'h100-80gb'}, "
                      "{'name': 'b', 'nodes': 1, 'gpus_per_node': 1, 'gpu_model': 'a100-40gb'}]}");
     const struct request large = {.gpu_memory_mib = 50 << 10}, small = {.gpu_memory_mib = 20 << 10};
@@ -251,18 +237,4 @@ static void test_models(void **state)
     assert_true(f.cluster->models[__builtin_ctzll(got.gpu_models)].memory_mib >= 50 << 10);
     assert_int_equal(map(&f, &sharing_whole, small, JOB_TRAINING).gpu_models, 0);
     close_fixture(&f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_whole),
-                                       cmocka_unit_test(test_mig),
-                                       cmocka_unit_test(test_mps),
-                                       cmocka_unit_test(test_timeslice),
-                                       cmocka_unit_test(test_trust),
-                                       cmocka_unit_test(test_domains),
-                                       cmocka_unit_test(test_models),
-                                       cmocka_unit_test(test_trust_keeps_nodes),
-                                       cmocka_unit_test(test_trust_does_no_harm)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
 /* tests/unit/test_show.c -- one document in three media: what is said stands in each, escaped; names are no markup. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "reports/show.h"
 #include "reports/view.h"
@@ -50,9 +45,8 @@ static bool has(struct buffer *text, const char *piece)
     return strstr(buffer_c_string(text), piece) != NULL;
 }
 
-static void text_has_titles_as_heads_and_notes_below(void **state)
+TEST(text_has_titles_as_heads_and_notes_below)
 {
-    (void)state;
     struct show *show = example_new();
     struct buffer out = {0};
     show_text(show, &out);
@@ -69,9 +63,8 @@ static void text_has_titles_as_heads_and_notes_below(void **state)
     show_free(show);
 }
 
-static void the_page_escapes_and_keeps_each_bit(void **state)
+TEST(the_page_escapes_and_keeps_each_bit)
 {
-    (void)state;
     struct show *show = example_new();
     struct buffer out = {0};
     show_page(show, NULL, &out);
@@ -92,9 +85,8 @@ static void the_page_escapes_and_keeps_each_bit(void **state)
     show_free(show);
 }
 
-static void markdown_has_rows_that_nothing_breaks(void **state)
+TEST(markdown_has_rows_that_nothing_breaks)
 {
-    (void)state;
     struct show *show = example_new();
     struct buffer out = {0};
     show_markdown(show, &out);
@@ -108,9 +100,8 @@ static void markdown_has_rows_that_nothing_breaks(void **state)
 }
 
 /* Lines are broken at blanks; of a wide table the heads are, and a long name stands above its row, whole. */
-static void nothing_is_wider_than_the_screen(void **state)
+TEST(nothing_is_wider_than_the_screen)
 {
-    (void)state;
     struct show *show = show_new(NULL);
     struct buffer out = {0}, *line = show_line(show, SHOW_NOTE);
     for (int i = 0; i < 100; i++)
@@ -133,9 +124,8 @@ static void nothing_is_wider_than_the_screen(void **state)
 }
 
 /* The table of a figure: at the times of the first series, from each series the value that holds there. */
-static void a_figure_has_its_data(void **state)
+TEST(a_figure_has_its_data)
 {
-    (void)state;
     static const double x[] = {1, 2, 3}, y[] = {10, 20, 30}, other_x[] = {1.5, 2.5}, other_y[] = {7, 8};
     static const struct plot_series series[] = {
         {.label = "one", .x = x, .y = y, .count = 3, .colour = PLOT_BLUE},
@@ -166,16 +156,4 @@ static void a_figure_has_its_data(void **state)
     assert_int_equal(out.length, 0);
     buffer_release(&out);
     show_free(show);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_has_titles_as_heads_and_notes_below),
-        cmocka_unit_test(the_page_escapes_and_keeps_each_bit),
-        cmocka_unit_test(markdown_has_rows_that_nothing_breaks),
-        cmocka_unit_test(nothing_is_wider_than_the_screen),
-        cmocka_unit_test(a_figure_has_its_data),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,8 @@
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/hash.h"
 #include "tests/support/json_text.h"
@@ -20,9 +14,8 @@
 
 static const struct workload_spec native = {.format = "native"};
 
-static void test_sorts_and_numbers(void **state)
+TEST(test_sorts_and_numbers)
 {
-    (void)state;
     struct trace_case read = trace_case_read(HEADER "10,30,1,1\nb,20,1,1\n30,20,1,1\n40,25,1,1\n", &native, NULL);
     static const int seconds[] = {0, 0, 5, 10};
     assert_int_equal(read.count, 4);
@@ -36,9 +29,8 @@ static void test_sorts_and_numbers(void **state)
     trace_case_release(&read);
 }
 
-static void test_window(void **state)
+TEST(test_window)
 {
-    (void)state;
     const char *text = HEADER "1,5,1,1\n2,10,1,1\n3,14.5,1,1\n4,20,1,1\n";
     struct workload_spec spec = native;
     spec.window_from = 10 * TIME_NS_PER_S;
@@ -59,9 +51,8 @@ static void test_window(void **state)
 }
 
 /* 100 s of 4 GPUs in 20 s of 10 GPUs are a load of 2. */
-static void test_load(void **state)
+TEST(test_load)
 {
-    (void)state;
     const char *text = HEADER "1,100,50,4\n2,104,10,16\n3,104,10,4\n4,120,0,1\n";
     struct cluster *cluster = cluster_uniform_new(5, 2);
     struct workload_spec spec = native;
@@ -90,9 +81,8 @@ static void test_load(void **state)
     cluster_free(cluster);
 }
 
-static void test_duration_scale_takes_limits_along(void **state)
+TEST(test_duration_scale_takes_limits_along)
 {
-    (void)state;
     struct workload_spec spec = native;
     spec.duration_scale = 3;
     struct trace_case read =
@@ -103,9 +93,8 @@ static void test_duration_scale_takes_limits_along(void **state)
     trace_case_release(&read);
 }
 
-static void test_pieces_count_by_the_cluster(void **state)
+TEST(test_pieces_count_by_the_cluster)
 {
-    (void)state;
     struct cluster *cluster = cluster_uniform_new(1, 1);
     uint32_t quarter_gb = cluster->models[0].memory_mib / 4 / 1024;
     char text[256];
@@ -165,9 +154,8 @@ static uint64_t long_trace_hash(const struct workload_spec *spec, const struct c
     return hash;
 }
 
-static void test_long_traces_stream_or_sort(void **state)
+TEST(test_long_traces_stream_or_sort)
 {
-    (void)state;
     char path[] = "/tmp/trace-long-XXXXXX";
     struct cluster *cluster = cluster_uniform_new(4, 8);
     struct workload_spec spec = native;
@@ -190,9 +178,8 @@ static void test_long_traces_stream_or_sort(void **state)
 
 /* ---- Formats, errors, synthesis ---------------------------------------------------------------- */
 
-static void test_unknown_formats(void **state)
+TEST(test_unknown_formats)
 {
-    (void)state;
     struct workload_spec spec = {.format = NULL};
     struct workload_spec odd = {.format = "slurm", .trace = "workloads/samples/native.csv"};
     struct job_source *source;
@@ -203,9 +190,8 @@ static void test_unknown_formats(void **state)
     error_release(&error);
 }
 
-static void test_missing_file_and_folder(void **state)
+TEST(test_missing_file_and_folder)
 {
-    (void)state;
     const char *const paths[] = {"workloads/samples/no-such-file.csv", "workloads/samples"};
     for (int i = 0; i < 2; i++) {
         struct workload_spec spec = {.trace = paths[i]};
@@ -217,18 +203,16 @@ static void test_missing_file_and_folder(void **state)
     }
 }
 
-static void test_names_of_formats_agree(void **state)
+TEST(test_names_of_formats_agree)
 {
-    (void)state;
     size_t count = 0;
     for (; trace_format_names[count] != NULL; count++)
         assert_string_equal(trace_format_names[count], trace_formats[count]->name);
     assert_null(trace_formats[count]);
 }
 
-static void test_synthesized_source(void **state)
+TEST(test_synthesized_source)
 {
-    (void)state;
     static const char json[] = "{'synth': {'jobs': 5000, 'load_whole_gpu': 0.5, 'classes': [{'share': 1, "
                                "'sizes': [{'gpus': 2, 'nodes': 1}], 'run_time': {'distribution': 'constant', "
                                "'mean': 60}}]}}";
@@ -265,21 +249,4 @@ static void test_synthesized_source(void **state)
     workload_release(&spec);
     json_doc_free(doc);
     cluster_free(cluster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sorts_and_numbers),
-        cmocka_unit_test(test_window),
-        cmocka_unit_test(test_load),
-        cmocka_unit_test(test_duration_scale_takes_limits_along),
-        cmocka_unit_test(test_pieces_count_by_the_cluster),
-        cmocka_unit_test(test_long_traces_stream_or_sort),
-        cmocka_unit_test(test_unknown_formats),
-        cmocka_unit_test(test_missing_file_and_folder),
-        cmocka_unit_test(test_names_of_formats_agree),
-        cmocka_unit_test(test_synthesized_source),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

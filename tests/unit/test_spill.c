@@ -1,14 +1,8 @@
 /* Sorting jobs by way of a file gives the same jobs, in the same order, as sorting in memory
  * (workloads/readers/held.h). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "tests/support/scratch.h"
@@ -124,9 +118,8 @@ static void sort_both(uint32_t count, size_t run_bytes, uint64_t seed)
     arena_release(&passing);
 }
 
-static void test_runs_of_any_length(void **state)
+TEST(test_runs_of_any_length)
 {
-    (void)state;
     static const size_t run_bytes[] = {1, 1000, 20000, 0};
     for (uint64_t seed = 1; seed <= 10; seed++)
         for (size_t r = 0; r < sizeof run_bytes / sizeof run_bytes[0]; r++)
@@ -135,9 +128,8 @@ static void test_runs_of_any_length(void **state)
     sort_both(1, 1, 1);
 }
 
-static void test_no_folder(void **state)
+TEST(test_no_folder)
 {
-    (void)state;
     const struct job job = job_default();
     const struct job_truth truth = {.duration = 1};
     struct spill *spill = spill_new(1);
@@ -187,19 +179,10 @@ static void read_long_trace(uint64_t sorted_begin)
     job_source_close(source);
 }
 
-static void test_a_long_trace(void **state)
+TEST(test_a_long_trace)
 {
-    (void)state;
     read_long_trace(0);
     read_long_trace(265000);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_runs_of_any_length),
-        cmocka_unit_test(test_no_folder),
-        cmocka_unit_test(test_a_long_trace),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+TEST_GROUP(scratch_make, scratch_remove)

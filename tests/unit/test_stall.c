@@ -1,20 +1,14 @@
 /* The guard against runs that never end: what it counts, what begins the counts anew, and that legal runs do not trip
  * it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "sim/engine/stall.h"
 #include "tests/support/run.h"
 
 #define S(seconds) ((time_ns)(seconds)*TIME_NS_PER_S)
 
-static void test_cycles(void **state)
+TEST(test_cycles)
 {
-    (void)state;
     struct stall stall = {.limit = 3};
     assert_false(stall_cycle(&stall, 1, 5, true));
     assert_false(stall_cycle(&stall, 1, 6, true));
@@ -25,9 +19,8 @@ static void test_cycles(void **state)
     assert_int_equal(stall.since, 9);
 }
 
-static void test_time_counts_while_something_comes(void **state)
+TEST(test_time_counts_while_something_comes)
 {
-    (void)state;
     struct stall stall = {.limit = 2};
     for (int cycle = 0; cycle < 100; cycle++)
         assert_false(stall_cycle(&stall, 1, S(60) * cycle, true));
@@ -41,9 +34,8 @@ static void test_time_counts_while_something_comes(void **state)
     assert_true(stall_cycle(&stall, 1, S(60) - 1, true));
 }
 
-static void test_evictions(void **state)
+TEST(test_evictions)
 {
-    (void)state;
     struct stall stall = {.limit = 2};
     for (int cycle = 0; cycle < 100; cycle++) { /* each saves a minute */
         stall_eviction(&stall, S(60));
@@ -58,9 +50,8 @@ static void test_evictions(void **state)
     assert_int_equal(stall.evictions, 0);
 }
 
-static void test_no_limit(void **state)
+TEST(test_no_limit)
 {
-    (void)state;
     struct stall stall = {0};
     for (int cycle = 0; cycle < 1000; cycle++) {
         stall_eviction(&stall, 0);
@@ -69,9 +60,8 @@ static void test_no_limit(void **state)
 }
 
 /* Jobs submitted, started and ended at one instant, far more of them than steps are allowed. */
-static void test_one_instant(void **state)
+TEST(test_one_instant)
 {
-    (void)state;
     enum { JOBS = 2000 };
     static struct run_job jobs[JOBS];
     struct cluster *cluster = cluster_uniform_new(1, 8);
@@ -83,14 +73,4 @@ static void test_one_instant(void **state)
     assert_int_equal(log->result.finished, JOBS);
     run_log_free(log);
     cluster_free(cluster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cycles),      cmocka_unit_test(test_time_counts_while_something_comes),
-        cmocka_unit_test(test_evictions),   cmocka_unit_test(test_no_limit),
-        cmocka_unit_test(test_one_instant),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

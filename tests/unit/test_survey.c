@@ -1,12 +1,5 @@
 /* A survey of one reading in the order of the file is that of the sorted stream; its quantiles are those of sorting. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <inttypes.h>
 
 #include "base/random.h"
@@ -66,9 +59,8 @@ static struct buffer survey_of(const char *path, bool is_scanned)
     return out;
 }
 
-static void test_one_reading_tells_the_same(void **state)
+TEST(test_one_reading_tells_the_same)
 {
-    (void)state;
     static const struct {
         const char *name;
         uint32_t percent;
@@ -94,9 +86,8 @@ static void test_one_reading_tells_the_same(void **state)
 }
 
 /* Nothing is kept of a trace that is read for its facts. */
-static void test_no_job_can_be_taken(void **state)
+TEST(test_no_job_can_be_taken)
 {
-    (void)state;
     uint32_t durations[JOBS_MAX];
     struct random_stream stream;
     struct job_source *source;
@@ -115,11 +106,4 @@ static void test_no_job_can_be_taken(void **state)
     job_source_close(source);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_reading_tells_the_same),
-        cmocka_unit_test(test_no_job_can_be_taken),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+TEST_GROUP(scratch_make, scratch_remove)

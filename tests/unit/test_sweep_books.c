@@ -1,11 +1,6 @@
 /* tests/unit/test_sweep_books.c -- what became of a run is read as it was kept: a result wins over failures, the last
  * failure counts, two results that differ are an error, and what is no file of this sweep does not count. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -58,9 +53,8 @@ static void assert_fails(struct error error, enum error_kind kind, const char *p
     error_release(&error);
 }
 
-static void test_states(void **state)
+TEST_WITH(test_states, set_up, scratch_remove)
 {
-    (void)state;
     struct sweep_books books;
     struct buffer path = {0}, text = {0};
     static const enum run_state states[RUNS] = {RUN_DONE, RUN_DONE, RUN_CRASH, RUN_MISSING, RUN_TIMEOUT, RUN_DONE};
@@ -91,18 +85,16 @@ static void test_states(void **state)
     sweep_books_release(&books);
 }
 
-static void test_two_results(void **state)
+TEST_WITH(test_two_results, set_up, scratch_remove)
 {
-    (void)state;
     keep(3, RUN_DONE, "same");
     keep(3, RUN_DONE, "same");
     assert_fails(sweep_books_keep(scratch_path(""), &plan, 3, RUN_DONE, TEXT("other")), ERROR_DATA,
                  "run 3 was made twice with different results");
 }
 
-static void test_wrong_files(void **state)
+TEST_WITH(test_wrong_files, set_up, scratch_remove)
 {
-    (void)state;
     struct sweep_books books;
     struct buffer path = {0}, text = {0};
     static const char *const wrong[] = {"", "timeout", "done: x", "missing: x", "timeout:"};
@@ -121,22 +113,10 @@ static void test_wrong_files(void **state)
     buffer_release(&text);
 }
 
-static void test_no_folder(void **state)
+TEST_WITH(test_no_folder, set_up, scratch_remove)
 {
-    (void)state;
     struct sweep_books books;
     assert_int_equal(rmdir(scratch_path(SWEEP_RUNS_FOLDER)), 0);
     assert_fails(sweep_books_read(&books, &plan, scratch_path("")), ERROR_IO, "runs");
     assert_fails(sweep_books_keep(scratch_path(""), &plan, 0, RUN_DONE, TEXT("x")), ERROR_IO, runs[0].key);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_states, set_up, scratch_remove),
-        cmocka_unit_test_setup_teardown(test_two_results, set_up, scratch_remove),
-        cmocka_unit_test_setup_teardown(test_wrong_files, set_up, scratch_remove),
-        cmocka_unit_test_setup_teardown(test_no_folder, set_up, scratch_remove),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

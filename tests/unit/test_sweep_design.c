@@ -1,11 +1,6 @@
 /* tests/unit/test_sweep_design.c -- a factorial has every combination once, a Latin hypercube one point in each stratum
  * of each factor, and a draw depends on nothing but its seed, factor and number of points. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <math.h>
 #include <string.h>
 
@@ -13,12 +8,11 @@
 
 enum { POINTS = 101, FACTORS = 6, SEEDS = 30 };
 
-static void test_factorial(void **state)
+TEST(test_factorial)
 {
     const size_t counts[] = {2, 3, 1, 4};
     uint32_t out[24 * 4];
     bool seen[24] = {0};
-    (void)state;
     assert_int_equal(sweep_design_factorial_count(counts, 4, 1000), 24);
     sweep_design_factorial(counts, 4, out);
     for (size_t c = 0; c < 24; c++) {
@@ -31,10 +25,9 @@ static void test_factorial(void **state)
     }
 }
 
-static void test_factorial_bounds(void **state)
+TEST(test_factorial_bounds)
 {
     const size_t counts[] = {1000, 1000, 1000};
-    (void)state;
     assert_int_equal(sweep_design_factorial_count(counts, 2, 1000000), 1000000);
     assert_int_equal(sweep_design_factorial_count(counts, 3, 1000000), 0);
     assert_int_equal(sweep_design_factorial_count(counts, 0, 10), 1);
@@ -42,9 +35,8 @@ static void test_factorial_bounds(void **state)
     assert_int_equal(sweep_design_factorial_count(huge, 2, SIZE_MAX), 0);
 }
 
-static void test_latin(void **state)
+TEST(test_latin)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < SEEDS; seed++)
         for (size_t f = 0; f < FACTORS; f++) {
             uint32_t strata[POINTS];
@@ -61,10 +53,9 @@ static void test_latin(void **state)
         }
 }
 
-static void test_draws(void **state)
+TEST(test_draws)
 {
     uint32_t one[POINTS], again[POINTS], other[POINTS];
-    (void)state;
     sweep_design_strata(7, 2, POINTS, one);
     sweep_design_strata(7, 2, POINTS, again);
     assert_memory_equal(one, again, sizeof one);
@@ -74,13 +65,12 @@ static void test_draws(void **state)
     assert_memory_not_equal(one, other, sizeof one);
 }
 
-static void test_ranges(void **state)
+TEST(test_ranges)
 {
     const struct sweep_range linear = {.low = 10, .high = 20}, log = {.low = 1, .high = 10000, .is_log = true},
                              integers = {.low = 3, .high = 6, .is_integer = true},
                              log_integers = {.low = 1, .high = 1000, .is_log = true, .is_integer = true};
     size_t counts[7] = {0};
-    (void)state;
     assert_true(sweep_range_at(&linear, 0.25) == 12.5);
     assert_true(sweep_range_at(&log, 0.5) == 100);
     assert_true(sweep_range_at(&log_integers, 1.0 / 3) == 10);
@@ -93,13 +83,4 @@ static void test_ranges(void **state)
         assert_int_equal(counts[n], 1000);
     const struct sweep_range odd = {.low = 1.0 / 3, .high = 2.0 / 3}; /* rounding does not leave the range */
     assert_true(sweep_range_at(&odd, 1e-12) >= odd.low && sweep_range_at(&odd, 1 - 1e-12) <= odd.high);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_factorial), cmocka_unit_test(test_factorial_bounds), cmocka_unit_test(test_latin),
-        cmocka_unit_test(test_draws),     cmocka_unit_test(test_ranges),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 /* tests/unit/test_sweep_effects.c -- shares of variance agree with a published analysis and with sums made by hand;
  * means of slices are means of what is in them; the front is what nothing beats. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,13 +28,12 @@ static const double teeth[6][10] = {
     {23.6, 18.5, 33.9, 25.5, 26.4, 32.5, 26.7, 21.5, 23.3, 29.5},
 };
 
-static void test_published(void **state)
+TEST(test_published)
 {
     const size_t counts[] = {2, 3};
     const struct sweep_squares_table table = {
         .level_counts = counts, .factor_count = 2, .seed_count = 10, .values = &teeth[0][0]};
     struct sweep_squares squares;
-    (void)state;
     sweep_squares_of(&table, &squares);
     assert_int_equal(squares.part_count, 3);
     assert_near(squares.parts[0].squares, 205.4, 0.05);
@@ -55,13 +49,12 @@ static void test_published(void **state)
 }
 
 /* Effects put in by hand come out again, and the seeds' too; nothing is left. */
-static void test_made(void **state)
+TEST(test_made)
 {
     const size_t counts[] = {2, 2, 3};
     const double seeds[] = {-1, 0.25, 0.75};
     double values[12 * 3];
     struct sweep_squares squares;
-    (void)state;
     for (size_t c = 0; c < 12; c++)
         for (size_t s = 0; s < 3; s++) {
             const double a = c / 6 == 0 ? -2 : 2, b = c / 3 % 2 == 0 ? -1 : 1, third[] = {-3, 0, 3};
@@ -79,12 +72,11 @@ static void test_made(void **state)
     sweep_squares_release(&squares);
 }
 
-static void test_constant(void **state)
+TEST(test_constant)
 {
     const size_t counts[] = {3};
     double values[9];
     struct sweep_squares squares;
-    (void)state;
     for (size_t i = 0; i < 9; i++)
         values[i] = 1.0 / 3 + (i % 2 == 0 ? 1e-16 : 0); /* rounding is no effect */
     const struct sweep_squares_table table = {
@@ -138,11 +130,10 @@ static double *cell(struct made *made, size_t combination, size_t seed, size_t c
     return &made->cells[(seed * COMBINATIONS + combination) * 2 + column];
 }
 
-static void test_slices(void **state)
+TEST(test_slices)
 {
     struct made made;
     struct sweep_slice slice = sweep_slice_all();
-    (void)state;
     make(&made, 1);
     slice.level[1] = 3;
     struct inference mean = sweep_slice_mean(&made.results, 0, &slice, 0.95);
@@ -165,11 +156,10 @@ static void test_slices(void **state)
     assert_true(isnan(mean.mean) && mean.state == INFERENCE_TOO_FEW);
 }
 
-static void test_squares_need_all(void **state)
+TEST(test_squares_need_all)
 {
     struct made made;
     struct sweep_squares squares;
-    (void)state;
     make(&made, 2);
     assert_true(sweep_squares_read(&made.results, 0, &squares));
     double sum = squares.seeds + squares.rest;
@@ -194,9 +184,8 @@ static bool beats(const struct made *made, size_t one, size_t other)
     return cost <= 0 && goodput >= 0 && (cost < 0 || goodput > 0);
 }
 
-static void test_front(void **state)
+TEST(test_front)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 200; seed++) {
         struct made made;
         size_t front[COMBINATIONS];
@@ -217,14 +206,4 @@ static void test_front(void **state)
             assert_int_equal(is_front[c], !is_beaten);
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_published),        cmocka_unit_test(test_made),
-        cmocka_unit_test(test_constant),         cmocka_unit_test(test_slices),
-        cmocka_unit_test(test_squares_need_all), cmocka_unit_test(test_front),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 /* tests/unit/test_sweep_file.c -- the file of a sweep: factors, designs, exclusions and seeds as they are meant; what
  * is wrong is told with its place. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,9 +38,8 @@ static void assert_combinations(const struct sweep_file *file, const char *expec
     buffer_release(&text);
 }
 
-static void test_factorial(void **state)
+TEST(test_factorial)
 {
-    (void)state;
     struct sweep_file file =
         read_good("{'$comment': 'x', 'scenario': 'a.json', 'set': {'world.end': '2d'},"
                   " 'factors': [{'name': 'policy', 'path': 'policy.preset', 'values': ['fifo', 'kai']},"
@@ -64,9 +58,8 @@ static void test_factorial(void **state)
     sweep_file_release(&file);
 }
 
-static void test_nothing_varies(void **state)
+TEST(test_nothing_varies)
 {
-    (void)state;
     struct sweep_file file = read_good("{'scenario': '/x/a.json', 'seeds': [5, 3]}");
     assert_int_equal(file.combination_count, 1);
     assert_string_equal(file.scenario, "/x/a.json");
@@ -75,10 +68,9 @@ static void test_nothing_varies(void **state)
     sweep_file_release(&file);
 }
 
-static void test_named_levels(void **state)
+TEST(test_named_levels)
 {
     struct buffer expected = {0};
-    (void)state;
     struct sweep_file file =
         read_good("{'scenario': 'a.json', 'factors': [{'name': 'size', 'levels': {"
                   "'0.25': {'cluster.pools.h100.nodes': 2, 'workload.load_gpus': 16}, 'own': {'cluster': 'mine.json', "
@@ -98,9 +90,8 @@ static void test_named_levels(void **state)
     sweep_file_release(&file);
 }
 
-static void test_exclude(void **state)
+TEST(test_exclude)
 {
-    (void)state;
     struct sweep_file file =
         read_good("{'scenario': 'a.json', 'factors': [{'name': 'p', 'path': 'x', 'values': ['a', 'b']},"
                   "                                   {'name': 'n', 'path': 'y', 'values': [1, 2, 3]}],"
@@ -110,12 +101,11 @@ static void test_exclude(void **state)
 }
 
 /* One point in each stratum of each factor, for ranges as for lists. */
-static void test_latin(void **state)
+TEST(test_latin)
 {
     enum { POINTS = 40 };
     size_t counts[3] = {0};
     bool seen[POINTS] = {0};
-    (void)state;
     struct sweep_file file = read_good("{'scenario': 'a.json', 'design': {'kind': 'latin_hypercube', 'points': 40},"
                                        " 'factors': [{'name': 'f', 'path': 'x', 'range': [0, 40]},"
                                        "             {'name': 'i', 'path': 'y', 'range': [1, 3], 'integer': true},"
@@ -159,9 +149,8 @@ static void assert_refused(const char *quoted, const char *place, const char *me
 
 #define WITH(factors) "{'scenario': 'a.json',\n 'factors': [" factors "]}"
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
-    (void)state;
     assert_refused("{'factors': []}", ":1:1", "'scenario' is missing");
     assert_refused("{'scenario': 'a', 'factor': []}", ":1:19", "unknown key 'factor'");
     assert_refused(WITH("{'path': 'x'}"), ":2:14", "a factor has 'values', 'levels' or 'range', and just one of them");
@@ -183,9 +172,8 @@ static void test_refused(void **state)
 #define EXCLUDE(entry)                                                                                                 \
     WITH("{'path': 'load', 'values': [1, 2]}, {'path': 'p', 'values': ['fifo', 'kai']}], 'exclude': [" entry)
 
-static void test_refused_exclude(void **state)
+TEST(test_refused_exclude)
 {
-    (void)state;
     assert_refused(EXCLUDE("{'laod': 1}"), ":2:106", "unknown key 'laod'");
     assert_refused(EXCLUDE("{'p': 'fivo'}"), ":2:111", "the factor 'p' has no level 'fivo'");
     assert_refused(EXCLUDE("{'p': {'min': 1}}"), ":2:111", "the level 'fifo' of 'p' is no number");
@@ -193,22 +181,20 @@ static void test_refused_exclude(void **state)
     assert_refused(EXCLUDE("{'load': [1, 2]}"), ":2:104", "'exclude' leaves no combination");
 }
 
-static void test_refused_ranges(void **state)
+TEST(test_refused_ranges)
 {
 #define RANGE(range)                                                                                                   \
     "{'scenario': 'a', 'design': {'kind': 'latin_hypercube', 'points': 2},\n 'factors': [{'path': 'x', " range "}]}"
-    (void)state;
     assert_refused(RANGE("'range': [2, 1]"), ":2:37", "the first number of a range must be below the second");
     assert_refused(RANGE("'range': [0, 1], 'scale': 'log'"), ":2:38", "a logarithmic range must begin above 0");
     assert_refused(RANGE("'range': [1, 2.5], 'integer': true"), ":2:37", "the ends of a range of integers must be");
     assert_refused(RANGE("'range': [1]"), ":2:37", "a range is [LOW, HIGH]");
 }
 
-static void test_too_many(void **state)
+TEST(test_too_many)
 {
     struct buffer text = {0};
     struct sweep_file file;
-    (void)state;
     buffer_string(&text, "{'scenario': 'a', 'factors': [");
     for (int f = 0; f < 6; f++) {
         buffer_format(&text, "%s{'path': 'x%d', 'values': [", f > 0 ? ", " : "", f);
@@ -223,14 +209,4 @@ static void test_too_many(void **state)
     buffer_release(&text);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_factorial),       cmocka_unit_test(test_nothing_varies),
-        cmocka_unit_test(test_named_levels),    cmocka_unit_test(test_exclude),
-        cmocka_unit_test(test_latin),           cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_refused_exclude), cmocka_unit_test(test_refused_ranges),
-        cmocka_unit_test(test_too_many),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+TEST_GROUP(scratch_make, scratch_remove)

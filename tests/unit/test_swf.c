@@ -1,19 +1,13 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/trace_case.h"
 
 static const struct workload_spec swf = {.format = "swf"};
 
 /* job submit wait run procs cpu mem procs_asked time_asked mem_asked status user ... queue ... */
-static void test_fields(void **state)
+TEST(test_fields)
 {
-    (void)state;
     struct trace_case read = trace_case_read("; Version: 2.2\n"
                                              " 5  10 3  600 8 -1 -1 16  900 -1 1  3 1 -1  1 -1 -1 -1\n"
                                              "; in the middle\n"
@@ -41,9 +35,8 @@ static void test_fields(void **state)
     trace_case_release(&read);
 }
 
-static void test_jobs_that_never_ran_are_counted(void **state)
+TEST(test_jobs_that_never_ran_are_counted)
 {
-    (void)state;
     struct trace_case read = trace_case_read("1 0 -1 -1 8 -1 -1 8 900 -1 5 1 1 -1 1 -1 -1 -1\n"
                                              "2 0 -1 10 0 -1 -1 -1 900 -1 1 1 1 -1 1 -1 -1 -1\n"
                                              "3 0 -1 10 1 -1 -1 1 900 -1 2 1 1 -1 1 -1 -1 -1\n" /* a part of a job */
@@ -57,9 +50,8 @@ static void test_jobs_that_never_ran_are_counted(void **state)
 }
 
 /* A list of nodes in the column of GPUs, the name of the queue, and a request of PBS. */
-static void test_metacentrum(void **state)
+TEST(test_metacentrum)
 {
-    (void)state;
     struct trace_case read = trace_case_read(
         "Version: 2.2\n"
         "Computer: a cluster 7\n"
@@ -79,9 +71,8 @@ static void test_metacentrum(void **state)
 }
 
 /* The columns of AleaNG: GPUs apart, processors are CPUs, memory is per node. */
-static void test_a_column_of_gpus(void **state)
+TEST(test_a_column_of_gpus)
 {
-    (void)state;
     const struct workload_spec spec = {.format = NULL};
     struct trace_case read =
         trace_case_read("3 120 30 3600 16 -1 -1 16 7200 2097152 1 u7 2 -1 1 -1 -1 -1 8 -1 normal:2x8\n"
@@ -118,9 +109,8 @@ static void check_gpus(double per_gpu, const char *processors, uint32_t gpus)
     trace_case_release(&read);
 }
 
-static void test_processors_become_gpus_rounded_up(void **state)
+TEST(test_processors_become_gpus_rounded_up)
 {
-    (void)state;
     check_gpus(1, "7", 7);
     check_gpus(0, "7", 7); /* a spec made by hand */
     check_gpus(16, "16", 1);
@@ -128,9 +118,8 @@ static void test_processors_become_gpus_rounded_up(void **state)
     check_gpus(0.5, "3", 6);
 }
 
-static void test_bad_lines(void **state)
+TEST(test_bad_lines)
 {
-    (void)state;
     trace_case_refused("1 0 -1\n", &swf, NULL, 1, 0, "18 fields, got 3");
     trace_case_refused("1 x -1 5 8 -1 -1 8 900 -1 5 1 1 -1 1 -1 -1 -1\n", &swf, NULL, 1, 3, "submit");
     trace_case_refused("1 0 -1 -5 8 -1 -1 8 900 -1 5 1 1 -1 1 -1 -1 -1\n", &swf, NULL, 1, 8, "run time");
@@ -154,36 +143,19 @@ static void check_real(const char *name, uint64_t count)
     cluster_free(cluster);
 }
 
-static void test_real_traces(void **state)
+TEST(test_real_traces)
 {
-    (void)state;
     check_real("swf/NASA-iPSC-1993-3.1-cln.swf.zst", 18239);
     check_real("swf/LCG-2005.swf.zst", 188041);
     check_real("swf/lublin_256.swf.zst", 10000);
 }
 
-static void test_sample(void **state)
+TEST(test_sample)
 {
-    (void)state;
     struct workload_spec spec = {.trace = "workloads/samples/small.swf"};
     struct cluster *cluster = cluster_uniform_new(10, 8);
     struct workload_facts facts = trace_real_read(&spec, cluster);
     assert_int_equal(facts.job_count, 9);
     assert_int_equal(facts.skipped.count, 3);
     cluster_free(cluster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fields),
-        cmocka_unit_test(test_metacentrum),
-        cmocka_unit_test(test_jobs_that_never_ran_are_counted),
-        cmocka_unit_test(test_a_column_of_gpus),
-        cmocka_unit_test(test_processors_become_gpus_rounded_up),
-        cmocka_unit_test(test_bad_lines),
-        cmocka_unit_test(test_sample),
-        cmocka_unit_test(test_real_traces),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,5 @@
 /* Tags and rules of them in JSON lines and in cases: what is refused, where, and with which hint. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "sim/cases/case.h"
 #include "tests/support/case_error.h"
@@ -62,9 +55,8 @@ static const struct refused_text lines[] = {
      "did you mean 'rack'?"},
 };
 
-static void bad_lines_are_refused_at_their_place(void **state)
+TEST(bad_lines_are_refused_at_their_place)
 {
-    (void)state;
     struct cluster *cluster = racks();
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         struct marked marked = unmark(lines[i].text);
@@ -77,9 +69,8 @@ static void bad_lines_are_refused_at_their_place(void **state)
     cluster_free(cluster);
 }
 
-static void good_lines_are_understood(void **state)
+TEST(good_lines_are_understood)
 {
-    (void)state;
     struct cluster *cluster = racks();
     struct trace_case read =
         trace_case_read(LINE ", 'tags': ['web']}\n" LINE ", 'tags': ['db', 'web'], 'affinity': [{'tag': 'web', "
@@ -128,9 +119,8 @@ static const struct refused_text cases[] = {
      "'affinity' must hold at most 4, got 5", NULL},
 };
 
-static void bad_cases_are_refused_at_their_place(void **state)
+TEST(bad_cases_are_refused_at_their_place)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct marked marked = unmark(cases[i].text);
         const char *text = buffer_c_string(&marked.text);
@@ -148,14 +138,4 @@ static void bad_cases_are_refused_at_their_place(void **state)
         buffer_release(&place);
         buffer_release(&marked.text);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bad_lines_are_refused_at_their_place),
-        cmocka_unit_test(good_lines_are_understood),
-        cmocka_unit_test(bad_cases_are_refused_at_their_place),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

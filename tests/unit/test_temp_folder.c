@@ -1,14 +1,9 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/temp_folder.h"
 #include "tests/support/scratch.h"
@@ -36,9 +31,8 @@ static void leave_one(const char *kind)
 }
 
 /* What ended processes left of this kind goes; that of other kinds, of living processes and of other names stays. */
-static void test_only_what_was_left_is_cleaned(void **state)
+TEST(test_only_what_was_left_is_cleaned)
 {
-    (void)state;
     char own[PATH_MAX];
     leave_one("plot");
     leave_one("plot");
@@ -57,9 +51,8 @@ static void test_only_what_was_left_is_cleaned(void **state)
     assert_int_equal(rmdir(own), 0);
 }
 
-static void test_no_parent(void **state)
+TEST(test_no_parent)
 {
-    (void)state;
     char path[PATH_MAX], longest[PATH_MAX];
     struct error error = temp_folder_make(path, "/nowhere", "plot");
     assert_int_equal(error.kind, ERROR_IO);
@@ -72,9 +65,4 @@ static void test_no_parent(void **state)
     temp_folder_clean("/nowhere", "plot", on_remove);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_only_what_was_left_is_cleaned),
-                                       cmocka_unit_test(test_no_parent)};
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+TEST_GROUP(scratch_make, scratch_remove)

@@ -1,10 +1,5 @@
 /* tests/unit/test_text.c -- pieces of text and the numbers in them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -19,9 +14,8 @@ static const char *const no_numbers[] = {
     "e5", ".", ".5", "5.", "1.e5", "1.2.3", "NaN",   "INFINITY", "1e5.5", "1 2", "\xd9\xa1", "1\t", "1d",  "0b1", "-e1",
 };
 
-static void test_of_equal_is_trim(void **state)
+TEST(test_of_equal_is_trim)
 {
-    (void)state;
     assert_int_equal(text_of(NULL).length, 0);
     assert_int_equal(text_of("gang").length, 4);
     assert_true(text_equal(TEXT("ab"), TEXT("ab")));
@@ -48,9 +42,8 @@ static void assert_cut(const char *line, size_t count, const char *const *pieces
     assert_false(text_cut(&rest, ',', &piece));
 }
 
-static void test_cut(void **state)
+TEST(test_cut)
 {
-    (void)state;
     assert_cut("a,,b", 3, (const char *[]){"a", "", "b"});
     assert_cut("", 1, (const char *[]){""});
     assert_cut(",", 2, (const char *[]){"", ""});
@@ -58,9 +51,8 @@ static void test_cut(void **state)
     assert_cut("a,b,", 3, (const char *[]){"a", "b", ""});
 }
 
-static void test_int64(void **state)
+TEST(test_int64)
 {
-    (void)state;
     int64_t value = 5;
     assert_true(text_to_int64(TEXT("0"), 0, 0, &value));
     assert_int_equal(value, 0);
@@ -94,9 +86,8 @@ static void assert_scaled(const char *number, int64_t scale, int64_t expected)
         fail_msg("'%s' times %" PRId64 " gave %" PRId64, number, scale, value);
 }
 
-static void test_scaled(void **state)
+TEST(test_scaled)
 {
-    (void)state;
     assert_scaled("123.45", 1000, 123450);
     assert_scaled("0.25", 1000, 250);
     assert_scaled("-1e3", 1000, -1000000);
@@ -122,9 +113,8 @@ static void test_scaled(void **state)
     assert_scaled("-9223372036854775808", 1, INT64_MIN);
 }
 
-static void test_scaled_refuses(void **state)
+TEST(test_scaled_refuses)
 {
-    (void)state;
     static const char *const too_large[] = {
         "9223372036.854775808",   "-9223372036.854775809", "99999999999", "1e10", "1e18446744073709551616", "1e400",
         "1e99999999999999999999",
@@ -141,9 +131,8 @@ static void test_scaled_refuses(void **state)
 }
 
 /* Any value printed with its point moved about reads back exactly, at every scale. */
-static void test_scaled_reads_back_what_was_printed(void **state)
+TEST(test_scaled_reads_back_what_was_printed)
 {
-    (void)state;
     const uint64_t seed = 20171009;
     print_message("seed %" PRIu64 "\n", seed);
     struct random_stream stream;
@@ -196,9 +185,8 @@ static bool plain_int64(const char *at, size_t length, int64_t low, int64_t high
 }
 
 /* 1 to 20 characters in memory of their own, so that a sanitizer sees a byte read beyond them.  Most are digits. */
-static void test_numbers_of_all_lengths(void **state)
+TEST(test_numbers_of_all_lengths)
 {
-    (void)state;
     static const char others[] = "-+./:;e \x00\x2f\x3a\x7f\x80\xb0\xb9\xff";
     const uint64_t seed = 271828;
     const int64_t billion = 1000000000;
@@ -237,9 +225,8 @@ static void assert_double(const char *number, double expected)
         fail_msg("'%s' gave %.17g", number, value);
 }
 
-static void test_double(void **state)
+TEST(test_double)
 {
-    (void)state;
     assert_double("0", 0.0);
     assert_double("-0", -0.0);
     assert_double("0.1", 0.1);
@@ -265,9 +252,8 @@ static void test_double(void **state)
     assert_true(value == 5);
 }
 
-static void test_double_agrees_with_the_c_library(void **state)
+TEST(test_double_agrees_with_the_c_library)
 {
-    (void)state;
     const uint64_t seed = 314159;
     print_message("seed %" PRIu64 "\n", seed);
     struct random_stream stream;
@@ -289,9 +275,8 @@ static void test_double_agrees_with_the_c_library(void **state)
 }
 
 /* A piece ends where it says, even when digits follow in the same line. */
-static void test_numbers_end_with_their_piece(void **state)
+TEST(test_numbers_end_with_their_piece)
 {
-    (void)state;
     struct text piece = {"12.345678", 4};
     int64_t integer;
     double real;
@@ -304,9 +289,8 @@ static void test_numbers_end_with_their_piece(void **state)
     assert_int_equal(integer, 12);
 }
 
-static void test_nearest(void **state)
+TEST(test_nearest)
 {
-    (void)state;
     static const char *const names[] = {"nodes", "gpus", "gpu_model", "queue", "fifo", NULL};
     assert_string_equal(text_nearest(TEXT("node"), names), "nodes");
     assert_string_equal(text_nearest(TEXT("noeds"), names), "nodes"); /* a swap is one edit */
@@ -326,9 +310,8 @@ static void test_nearest(void **state)
     assert_null(text_nearest((struct text){longest, 65}, long_names));
 }
 
-static void test_utf8(void **state)
+TEST(test_utf8)
 {
-    (void)state;
     /* RFC 3629: the ends of each range, and what lies just outside */
     static const struct {
         const char *bytes;
@@ -360,23 +343,4 @@ static void test_utf8(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         assert_int_equal(text_utf8_bytes(text_of(cases[i].bytes)), cases[i].expected);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_of_equal_is_trim),
-        cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_int64),
-        cmocka_unit_test(test_scaled),
-        cmocka_unit_test(test_scaled_refuses),
-        cmocka_unit_test(test_scaled_reads_back_what_was_printed),
-        cmocka_unit_test(test_double),
-        cmocka_unit_test(test_double_agrees_with_the_c_library),
-        cmocka_unit_test(test_numbers_of_all_lengths),
-        cmocka_unit_test(test_numbers_end_with_their_piece),
-        cmocka_unit_test(test_nearest),
-        cmocka_unit_test(test_utf8),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* tests/unit/test_time.c -- seconds, durations and dates become nanoseconds. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <math.h>
 #include <stdio.h>
 #include <time.h>
@@ -41,9 +36,8 @@ static void assert_refused(bool parse(struct text, time_ns *), const char *c_str
     assert_int_equal(t, -7);
 }
 
-static void test_from_seconds_rounds_to_microseconds(void **state)
+TEST(test_from_seconds_rounds_to_microseconds)
 {
-    (void)state;
     assert_int_equal(time_from_seconds(0), 0);
     assert_int_equal(time_from_seconds(1), TIME_NS_PER_S);
     assert_int_equal(time_from_seconds(-1.5), -1500 * TIME_NS_PER_MS);
@@ -57,9 +51,8 @@ static void test_from_seconds_rounds_to_microseconds(void **state)
     assert_int_equal(time_from_seconds(nextafter(1234.5, 0)), time_from_seconds(1234.5));
 }
 
-static void test_from_seconds_clamps(void **state)
+TEST(test_from_seconds_clamps)
 {
-    (void)state;
     const time_ns most = TIME_NS_MAX / 1000 * 1000; /* still a whole microsecond */
     static const double large[] = {2.4e9, 1e18, 1e300, INFINITY};
     for (size_t i = 0; i < sizeof large / sizeof large[0]; i++) {
@@ -69,16 +62,14 @@ static void test_from_seconds_clamps(void **state)
     assert_int_equal(time_from_seconds(2e9), INT64_C(2000000000) * TIME_NS_PER_S);
 }
 
-static void test_to_seconds(void **state)
+TEST(test_to_seconds)
 {
-    (void)state;
     assert_true(time_to_seconds(1500 * TIME_NS_PER_MS) == 1.5);
     assert_true(time_to_seconds(-1) == -1e-9);
 }
 
-static void test_parse_seconds_is_exact(void **state)
+TEST(test_parse_seconds_is_exact)
 {
-    (void)state;
     assert_seconds("66.0", 66 * TIME_NS_PER_S);
     assert_seconds("1e3", 1000 * TIME_NS_PER_S);
     assert_seconds("-1", -TIME_NS_PER_S);
@@ -91,9 +82,8 @@ static void test_parse_seconds_is_exact(void **state)
     assert_seconds("-2305843009.213693951", -TIME_NS_MAX);
 }
 
-static void test_parse_seconds_refuses(void **state)
+TEST(test_parse_seconds_refuses)
 {
-    (void)state;
     static const char *const bad[] = {
         "",    " 1",  "1 ",   "1s",  "abc",          "0x10",          "nan",
         "inf", "1,5", "1e19", "--1", "2305843009.3", "-2305843009.3", "1e400",
@@ -102,9 +92,8 @@ static void test_parse_seconds_refuses(void **state)
         assert_refused(time_parse_seconds, bad[i]);
 }
 
-static void test_parse_duration(void **state)
+TEST(test_parse_duration)
 {
-    (void)state;
     assert_duration("90s", 90 * TIME_NS_PER_S);
     assert_duration("15m", 900 * TIME_NS_PER_S);
     assert_duration("36h", 129600 * TIME_NS_PER_S);
@@ -121,9 +110,8 @@ static void test_parse_duration(void **state)
     assert_duration("26687d", 26687 * (86400 * TIME_NS_PER_S));
 }
 
-static void test_parse_duration_refuses(void **state)
+TEST(test_parse_duration_refuses)
 {
-    (void)state;
     static const char *const bad[] = {
         "",   "s",     "1 s",  "-1s", "-1",     "-0",   "1S",         "1y",
         "1x", "1.5.h", "1e9w", "1sm", "26688d", "1min", "999999999w", "h1",
@@ -134,9 +122,8 @@ static void test_parse_duration_refuses(void **state)
     assert_false(time_parse_duration((struct text){NULL, 0}, &t));
 }
 
-static void test_parse_date_forms(void **state)
+TEST(test_parse_date_forms)
 {
-    (void)state;
     assert_date("1970-01-01", 0);
     assert_date("1970-01-01 00:00:01", TIME_NS_PER_S);
     assert_date("1969-12-31T23:59:59Z", -TIME_NS_PER_S);
@@ -149,9 +136,8 @@ static void test_parse_date_forms(void **state)
     assert_date("2017-10-09 07:01:55.1234567899", INT64_C(1507532515123456789));
 }
 
-static void test_parse_date_refuses(void **state)
+TEST(test_parse_date_refuses)
 {
-    (void)state;
     static const char *const bad[] = {
         "",
         "2017",
@@ -188,9 +174,8 @@ static void test_parse_date_refuses(void **state)
 }
 
 /* Every day that a time can hold, against the C library. */
-static void test_parse_date_agrees_with_the_c_library(void **state)
+TEST(test_parse_date_agrees_with_the_c_library)
 {
-    (void)state;
     const int64_t day_s = 86400;
     const int64_t days_max = TIME_NS_MAX / TIME_NS_PER_S / day_s;
     for (int64_t day = -days_max + 1; day < days_max; day++) {
@@ -201,21 +186,4 @@ static void test_parse_date_agrees_with_the_c_library(void **state)
         assert_int_equal(strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S", &parts), 19);
         assert_date(date, expected_s * TIME_NS_PER_S);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_from_seconds_rounds_to_microseconds),
-        cmocka_unit_test(test_from_seconds_clamps),
-        cmocka_unit_test(test_to_seconds),
-        cmocka_unit_test(test_parse_seconds_is_exact),
-        cmocka_unit_test(test_parse_seconds_refuses),
-        cmocka_unit_test(test_parse_duration),
-        cmocka_unit_test(test_parse_duration_refuses),
-        cmocka_unit_test(test_parse_date_forms),
-        cmocka_unit_test(test_parse_date_refuses),
-        cmocka_unit_test(test_parse_date_agrees_with_the_c_library),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

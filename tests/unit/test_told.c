@@ -1,11 +1,5 @@
 /* policies/sched.h: facts that break a precondition are counted, and change nothing. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/sched_case.h"
 #include "tests/support/state_text.h"
@@ -47,9 +41,8 @@ static void expect_refused(struct sched_case *c, struct buffer *before, enum wro
         buffer_release(&before_);                                                                                      \
     } while (0)
 
-static void unknown_ids_are_refused(void **state)
+TEST(unknown_ids_are_refused)
 {
-    (void)state;
     struct sched_case c;
     const struct members nowhere = {0, NODES};
     open_mixed(&c);
@@ -68,9 +61,8 @@ static void unknown_ids_are_refused(void **state)
     sched_case_close(&c);
 }
 
-static void time_does_not_go_back(void **state)
+TEST(time_does_not_go_back)
 {
-    (void)state;
     struct sched_case c;
     const struct decision *decisions;
     time_ns wake_at;
@@ -86,9 +78,8 @@ static void time_does_not_go_back(void **state)
     sched_case_close(&c);
 }
 
-static void jobs_are_new_and_valid(void **state)
+TEST(jobs_are_new_and_valid)
 {
-    (void)state;
     struct sched_case c;
     open_mixed(&c);
     struct job job = sched_case_job(0, 1, 1, 50);
@@ -137,9 +128,8 @@ static void jobs_are_new_and_valid(void **state)
     sched_case_close(&c);
 }
 
-static void adopted_pieces_are_free_and_fit(void **state)
+TEST(adopted_pieces_are_free_and_fit)
 {
-    (void)state;
     struct sched_case c;
     open_mixed(&c); /* job 0 has node 0 or 1 */
     const node_id free = c.decisions[0].pieces[0].node == 0 ? 1 : 0;
@@ -173,9 +163,8 @@ static void adopted_pieces_are_free_and_fit(void **state)
     sched_case_close(&c);
 }
 
-static void queues_only_grow(void **state)
+TEST(queues_only_grow)
 {
-    (void)state;
     struct sched_case c;
     struct queue_table *queues = queue_table_new(), *fewer = queue_table_new(), *other = queue_table_new();
     queue_table_add(queues, text_of("a"), QUEUE_ROOT);
@@ -195,14 +184,4 @@ static void queues_only_grow(void **state)
     sched_case_close(&c);
     queue_table_free(fewer);
     queue_table_free(other);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unknown_ids_are_refused), cmocka_unit_test(time_does_not_go_back),
-        cmocka_unit_test(jobs_are_new_and_valid),  cmocka_unit_test(adopted_pieces_are_free_and_fit),
-        cmocka_unit_test(queues_only_grow),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

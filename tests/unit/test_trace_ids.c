@@ -1,15 +1,9 @@
 /* Lines of a trace that name each other: dependencies and arrays, through sorting, windows and errors; and the sets and
  * topologies of JSON lines. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/trace_case.h"
 #include "topologies/cluster.h"
@@ -28,9 +22,8 @@ static void check_after(const struct job *job, uint32_t count, const struct job_
     }
 }
 
-static void test_dependencies(void **state)
+TEST(test_dependencies)
 {
-    (void)state;
     struct trace_case read = trace_case_read(HEADER "17,0,1,1,,,\n"
                                                     "a:b,0,1,1,17,,\n"
                                                     "18,0,1,1,ok:17; not_ok:a:b ;any:17,,\n"
@@ -45,9 +38,8 @@ static void test_dependencies(void **state)
 }
 
 /* Ids are given by submission, dependencies follow. */
-static void test_sorted(void **state)
+TEST(test_sorted)
 {
-    (void)state;
     struct trace_case read = trace_case_read(HEADER "late,30,1,1,,,\n"
                                                     "early,10,1,1,,,\n"
                                                     "middle,20,1,1,ok:early,,\n"
@@ -59,9 +51,8 @@ static void test_sorted(void **state)
 }
 
 /* Jobs before the window are over; the others are numbered without them. */
-static void test_window(void **state)
+TEST(test_window)
 {
-    (void)state;
     struct workload_spec spec = native;
     spec.window_from = 10 * TIME_NS_PER_S;
     spec.window_to = 20 * TIME_NS_PER_S;
@@ -72,9 +63,8 @@ static void test_window(void **state)
     trace_case_release(&read);
 }
 
-static void test_refused_dependencies(void **state)
+TEST(test_refused_dependencies)
 {
-    (void)state;
     trace_case_refused(HEADER "1,0,1,1,2,,\n2,0,1,1,,,\n", &native, NULL, 2, 9,
                        "no job stands before this one with the id \"2\"");
     trace_case_refused(HEADER "1,0,1,1,1,,\n", &native, NULL, 2, 9, "no job stands before");
@@ -95,9 +85,8 @@ static void test_refused_dependencies(void **state)
     trace_case_refused(text, &native, NULL, 3, 9, "at most 64");
 }
 
-static void test_arrays_and_times(void **state)
+TEST(test_arrays_and_times)
 {
-    (void)state;
     struct trace_case read = trace_case_read("job_id,submit_s,duration_s,gpus,array,array_max,estimate_s,deadline_s\n"
                                              "1,100,1,1,sweep,2,50,400\n2,100,1,1,7,,,\n3,110,1,1,sweep,2,,\n",
                                              &native, NULL);
@@ -115,9 +104,8 @@ static void test_arrays_and_times(void **state)
 }
 
 /* A trace too long to be held is read twice, and means the same both times. */
-static void test_streamed(void **state)
+TEST(test_streamed)
 {
-    (void)state;
     enum { JOBS = (1 << 18) + 10 }; /* more than workloads/readers/source.c holds */
     char path[] = "/tmp/windtunnel-ids-XXXXXX";
     int handle = mkstemp(path);
@@ -145,9 +133,8 @@ static void test_streamed(void **state)
 
 /* ---- JSON lines -------------------------------------------------------------------------------- */
 
-static void test_sets(void **state)
+TEST(test_sets)
 {
-    (void)state;
     struct cluster *cluster = cluster_uniform_new(4, 8);
     struct trace_case read = trace_case_read(
         "{'job_id': 1, " MUST ", 'gpus': 1}\n"
@@ -182,9 +169,8 @@ static void test_sets(void **state)
     cluster_free(cluster);
 }
 
-static void test_slices(void **state)
+TEST(test_slices)
 {
-    (void)state;
     struct cluster *cluster = cluster_uniform_new(4, 8);
     struct trace_case read =
         trace_case_read("{'job_id': 1, " MUST ", 'groups': [{'gpus': 4, 'count': 6, 'slice_members': 3, "
@@ -201,9 +187,8 @@ static void test_slices(void **state)
     cluster_free(cluster);
 }
 
-static void test_refused_sets(void **state)
+TEST(test_refused_sets)
 {
-    (void)state;
     static const struct {
         const char *members, *says;
     } cases[] = {
@@ -250,30 +235,12 @@ static void test_refused_sets(void **state)
     cluster_free(cluster);
 }
 
-static void test_samples(void **state)
+TEST(test_samples)
 {
-    (void)state;
     struct cluster *cluster = cluster_uniform_new(10, 8);
     struct workload_spec csv = {.trace = "workloads/samples/workflow.csv"},
                          json = {.trace = "workloads/samples/workflow.jsonl"};
     assert_int_equal(trace_real_read(&csv, cluster).job_count, 9);
     assert_int_equal(trace_real_read(&json, cluster).job_count, 4);
     cluster_free(cluster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dependencies),
-        cmocka_unit_test(test_sorted),
-        cmocka_unit_test(test_window),
-        cmocka_unit_test(test_refused_dependencies),
-        cmocka_unit_test(test_arrays_and_times),
-        cmocka_unit_test(test_streamed),
-        cmocka_unit_test(test_sets),
-        cmocka_unit_test(test_slices),
-        cmocka_unit_test(test_refused_sets),
-        cmocka_unit_test(test_samples),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
 /* tests/unit/test_training.c -- step times of training plans by hand, laws at random, and plans that are refused. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/random.h"
 #include "tests/support/json_text.h"
@@ -50,9 +45,8 @@ static void check_near(double is, double should)
 /* ---- the model ---- */
 
 /* 72 B s L h^2 (1 + s/6h + V/12hL), equation 3 of Megatron-LM; 12 L h^2 + 2 V h parameters. */
-static void flops_and_parameters(void **state)
+TEST(flops_and_parameters)
 {
-    (void)state;
     const struct training_plan gpt = plan_of("{'layers': 96, 'hidden': 12288, 'sequence': 4096, 'vocabulary': 131072,"
                                              " 'batch': 1152, 'tp': 8, 'pp': 6, 'gpus': 2304}");
     const double h = 12288, layers = 96, s = 4096, v = 131072;
@@ -77,9 +71,8 @@ static void flops_and_parameters(void **state)
 
 /* ---- a step ---- */
 
-static void one_gpu_only_computes(void **state)
+TEST(one_gpu_only_computes)
 {
-    (void)state;
     const struct training_plan plan =
         plan_of("{'layers': 24, 'hidden': 2048, 'sequence': 2048, 'vocabulary': 50000, 'batch': 8}");
     const struct training_time time = time_of(&plan, 50e9, 1);
@@ -89,9 +82,8 @@ static void one_gpu_only_computes(void **state)
 }
 
 /* TP 8, PP 2, DP 4 on 8 nodes: each term by hand. */
-static void terms_of_a_step(void **state)
+TEST(terms_of_a_step)
 {
-    (void)state;
     const struct training_plan plan = plan_of("{'layers': 32, 'hidden': 8192, 'sequence': 4096, 'vocabulary': 32000,"
                                               " 'tp': 8, 'pp': 2, 'dp': 4, 'batch': 64, 'virtual_stages': 4}");
     const struct training_time time = time_of(&plan, 50e9, 1);
@@ -114,9 +106,8 @@ static void terms_of_a_step(void **state)
     check_near(slow.dp_s, 2 * (14e-6 + 3 * 4e-6) + 3 / 4.0 * 6 * parameters / 0.483e9 - 0.9 * slow.compute_s);
 }
 
-static void groups_stand_packed(void **state)
+TEST(groups_stand_packed)
 {
-    (void)state;
     struct training_plan plan = plan_of("{'layers': 32, 'hidden': 4096, 'sequence': 4096, 'vocabulary': 32000,"
                                         " 'tp': 2, 'dp': 16, 'ep': 4, 'experts': 8, 'batch': 64, 'pp': 2}");
     struct training_links links = training_links_packed(&plan, h100(), 50e9, 1);
@@ -135,9 +126,8 @@ static void groups_stand_packed(void **state)
     assert_int_equal(links.pp.domain_count, 1);
 }
 
-static void spilled_tensor_parallelism_is_slow(void **state)
+TEST(spilled_tensor_parallelism_is_slow)
 {
-    (void)state;
     const struct training_plan plan = plan_of("{'layers': 84, 'hidden': 8192, 'sequence': 4096, 'vocabulary': 131072,"
                                               " 'tp': 8, 'pp': 2, 'dp': 48, 'batch': 384}");
     const double network = 40e9 / 0.966; /* 40 GB/s reached */
@@ -171,9 +161,8 @@ static struct training_plan random_plan(struct random_stream *random)
 }
 
 /* MFU is between 0 and the share of the peak that compute reaches; less network never speeds a step up. */
-static void mfu_stays_in_its_bounds(void **state)
+TEST(mfu_stays_in_its_bounds)
 {
-    (void)state;
     struct random_stream random;
     struct training_complaint why;
     for (uint64_t seed = 0; seed < 10000; seed++) {
@@ -193,9 +182,8 @@ static void mfu_stays_in_its_bounds(void **state)
 
 /* ---- refusals ---- */
 
-static void bad_plans_are_refused(void **state)
+TEST(bad_plans_are_refused)
 {
-    (void)state;
     static const struct {
         const char *members, *why;
     } cases[] = {
@@ -237,9 +225,8 @@ static void bad_plans_are_refused(void **state)
     error_release(&error);
 }
 
-static void a_refusal_has_its_place(void **state)
+TEST(a_refusal_has_its_place)
 {
-    (void)state;
     struct training_plan plan;
     struct error error = read_plan("{'layers': 32, 'hidden': 4096,\n 'sequence': 4096, 'vocabulary': 32000,\n"
                                    " 'batch': 64, 'dp': 7}",
@@ -250,27 +237,10 @@ static void a_refusal_has_its_place(void **state)
     error_release(&error);
 }
 
-static void peaks(void **state)
+TEST(peaks)
 {
-    (void)state;
     assert_true(training_peak_tflops(h100(), TRAINING_BF16) == 989.4);
     assert_true(training_peak_tflops(h100(), TRAINING_FP8) == 2 * 989.4);
     assert_true(training_peak_tflops(collective_system_find(TEXT("a100")), TRAINING_BF16) == 312);
     assert_true(training_peak_tflops(collective_system_find(TEXT("a100")), TRAINING_FP8) == 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(flops_and_parameters),
-        cmocka_unit_test(one_gpu_only_computes),
-        cmocka_unit_test(terms_of_a_step),
-        cmocka_unit_test(groups_stand_packed),
-        cmocka_unit_test(mfu_stays_in_its_bounds),
-        cmocka_unit_test(spilled_tensor_parallelism_is_slow),
-        cmocka_unit_test(bad_plans_are_refused),
-        cmocka_unit_test(a_refusal_has_its_place),
-        cmocka_unit_test(peaks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

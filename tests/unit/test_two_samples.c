@@ -1,10 +1,5 @@
 /* reports/statistics/two_samples.h: tests by hand, by another computation and by published critical values. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -53,11 +48,10 @@ static double naive_ad(const double *a, size_t n, const double *b, size_t m)
     return sum / ((double)n * (double)m);
 }
 
-static void test_two_samples_agree_with_the_definitions(void **state)
+TEST(test_two_samples_agree_with_the_definitions)
 {
     enum { MOST = 300 };
     struct random_stream stream;
-    (void)state;
     random_stream_init(&stream, 1, "samples", 0);
     for (int round = 0; round < 200; round++) {
         double a[MOST], b[MOST];
@@ -80,10 +74,9 @@ static void test_two_samples_agree_with_the_definitions(void **state)
 
 /* Scholz and Stephens 1987 give A^2 in two versions; this one is compared with SciPy's anderson_ksamp(midrank=True),
  * whose statistic is (A^2 - 1) / sigma. */
-static void test_equal_samples_have_no_distance(void **state)
+TEST(test_equal_samples_have_no_distance)
 {
     const double a[] = {1, 2, 2, 3, 5};
-    (void)state;
     assert_true(two_samples_ks(a, 5, a, 5) <= 0);
     assert_true(two_samples_ad(a, 5, a, 5) <= 1e-12);
     assert_true(two_samples_ks_p(0, 5, 5) >= 1);
@@ -91,13 +84,12 @@ static void test_equal_samples_have_no_distance(void **state)
 }
 
 /* Asymptotic critical values.  KS: Smirnov 1948; AD of a known distribution: Stephens, JASA 69, 1974, case 0. */
-static void test_p_values_meet_published_critical_values(void **state)
+TEST(test_p_values_meet_published_critical_values)
 {
     static const struct {
         double x, p;
     } ks[] = {{1.2239, 0.10}, {1.3581, 0.05}, {1.6276, 0.01}, {1.9495, 0.001}},
       ad[] = {{1.610, 0.15}, {1.933, 0.10}, {2.492, 0.05}, {3.070, 0.025}, {3.857, 0.01}};
-    (void)state;
     for (size_t i = 0; i < sizeof ks / sizeof *ks; i++)
         assert_true(fabs(two_samples_ks_p(ks[i].x / sqrt(5000), 10000, 10000) / ks[i].p - 1) < 0.01);
     for (size_t i = 0; i < sizeof ad / sizeof *ad; i++)
@@ -105,11 +97,10 @@ static void test_p_values_meet_published_critical_values(void **state)
     assert_true(two_samples_ad_p(1e9) <= 0);
 }
 
-static void test_sequences(void **state)
+TEST(test_sequences)
 {
     const double regular[] = {0, 10, 20, 30, 40, 50, 60, 70, 80}, pairs[] = {0, 1, 20, 21, 40, 41, 60, 61, 80};
     const double wave[] = {1, -1, 1, -1, 1, -1};
-    (void)state;
     assert_true(fabs(sequence_burstiness(1)) < 1e-12 && sequence_burstiness(0) < -0.999);
     assert_true(fabs(sequence_dispersion(regular, 9, 10)) < 1e-12);
     assert_true(fabs(sequence_dispersion(pairs, 9, 10) - 1) < 1e-12); /* 2 0 2 0 ...: mean 1, variance 1 */
@@ -117,15 +108,4 @@ static void test_sequences(void **state)
     assert_true(fabs(sequence_correlation(wave, 6, 1) + 1) < 1e-12);
     assert_true(fabs(sequence_correlation(wave, 6, 2) - 1) < 1e-12);
     assert_true(isnan(sequence_correlation(wave, 6, 5)));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_samples_agree_with_the_definitions),
-        cmocka_unit_test(test_equal_samples_have_no_distance),
-        cmocka_unit_test(test_p_values_meet_published_critical_values),
-        cmocka_unit_test(test_sequences),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,7 @@
 /* tests/unit/test_values.c -- the values of a run are those of its result.json, to the last bit. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "reports/values.h"
 #include "tests/support/fake_run.h"
@@ -70,9 +64,8 @@ static void assert_same(const struct values *a, const struct values *b)
     }
 }
 
-static void run_and_text_agree(void **state)
+TEST(run_and_text_agree)
 {
-    (void)state;
     struct metrics *metrics = make_metrics();
     struct buffer text = {0};
     struct values of_run, of_text;
@@ -90,9 +83,8 @@ static void run_and_text_agree(void **state)
     metrics_free(metrics);
 }
 
-static void folder_and_text_agree(void **state)
+TEST(folder_and_text_agree)
 {
-    (void)state;
     struct metrics *metrics = make_metrics();
     struct buffer text = {0};
     struct values of_folder, of_text;
@@ -111,9 +103,8 @@ static void folder_and_text_agree(void **state)
 }
 
 /* Each value is the one that its selector names; every cut is there. */
-static void each_is_what_it_says(void **state)
+TEST(each_is_what_it_says)
 {
-    (void)state;
     struct metrics *metrics = make_metrics();
     struct values values;
     size_t whole = 0, of_percent = 0, of_tenants = 0;
@@ -165,9 +156,8 @@ static void refuse(const char *from, const char *to, const char *message)
     metrics_free(metrics);
 }
 
-static void bad_text_is_refused(void **state)
+TEST(bad_text_is_refused)
 {
-    (void)state;
     refuse("\"allocation_ratio\"", "\"allocation_rate\"", "this program knows no metric 'allocation_rate'");
     refuse("\"a/b\": \"org\"", "\"a/b\": \"plain\"", "there is no queue 'plain' before this one");
     refuse("\"a/b\": \"org\"", "\"a/b\": 1", "'a/b' must be a string");
@@ -177,13 +167,4 @@ static void bad_text_is_refused(void **state)
     refuse("\"schema_version\": 3", "\"schema_version\": 2", "run the scenario again");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(run_and_text_agree),
-        cmocka_unit_test(folder_and_text_agree),
-        cmocka_unit_test(each_is_what_it_says),
-        cmocka_unit_test(bad_text_is_refused),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+TEST_GROUP(scratch_make, scratch_remove)

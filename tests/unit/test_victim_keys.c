@@ -1,12 +1,7 @@
 /* tests/unit/test_victim_keys.c -- who is taken first by each key, and the reader of "preemption". */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/preemption/preemption_read.h"
 #include "policies/preemption/preemptions.h"
@@ -21,9 +16,8 @@ static void assert_first(const struct victim_key *key, struct victim_view a, str
 }
 
 /* Only the one fact differs; the others must not matter. */
-static void each_key_asks_its_question(void **state)
+TEST(each_key_asks_its_question)
 {
-    (void)state;
     struct victim_view a = {0}, b = {.is_over_quota = true};
     assert_first(&victim_borrowers, b, a);
     b = (struct victim_view){.is_surplus = true};
@@ -49,18 +43,16 @@ static void each_key_asks_its_question(void **state)
     assert_first(&victim_order, b, a);
 }
 
-static void priorities_go_up_from_the_most_negative(void **state)
+TEST(priorities_go_up_from_the_most_negative)
 {
-    (void)state;
     static const int32_t priorities[] = {INT32_MIN, -1, 0, 50, INT32_MAX};
     for (size_t i = 1; i < sizeof priorities / sizeof *priorities; i++)
         assert_first(&victim_priority, (struct victim_view){.priority = priorities[i - 1]},
                      (struct victim_view){.priority = priorities[i]});
 }
 
-static void latency_is_spared(void **state)
+TEST(latency_is_spared)
 {
-    (void)state;
     struct victim_view training = {.class = JOB_TRAINING};
     struct victim_view interactive = {.class = JOB_INTERACTIVE};
     struct victim_view inference = {.class = JOB_INFERENCE};
@@ -68,9 +60,8 @@ static void latency_is_spared(void **state)
     assert_first(&victim_class, interactive, inference);
 }
 
-static void the_policies_differ_in_who_evicts_and_how(void **state)
+TEST(the_policies_differ_in_who_evicts_and_how)
 {
-    (void)state;
     assert_false(preemption_none.evicts);
     assert_true(preemption_checkpoint.evicts && !preemption_checkpoint.is_kill);
     assert_true(preemption_kill.evicts && preemption_kill.is_kill);
@@ -121,9 +112,8 @@ static struct error read_text(const char *text, struct reading *reading)
     return error;
 }
 
-static void every_field_is_read(void **state)
+TEST(every_field_is_read)
 {
-    (void)state;
     struct reading r;
     struct error error =
         read_text("{'preemption': {'policy': 'kill', 'victims': ['queue', 'class', 'cost'], 'search': 'ordered', "
@@ -154,9 +144,8 @@ static void every_field_is_read(void **state)
     assert_same(&r.config, &want);
 }
 
-static void one_minimum_run_time_sets_both(void **state)
+TEST(one_minimum_run_time_sets_both)
 {
-    (void)state;
     struct reading r;
     assert_false(error_is(read_text("{'preemption': {'min_runtime_s': 7}}", &r)));
     assert_int_equal(r.config.preempt_min_runtime, 7 * S);
@@ -167,9 +156,8 @@ static void one_minimum_run_time_sets_both(void **state)
     assert_int_equal(r.config.reclaim_min_runtime, 9 * S);
 }
 
-static void absent_fields_stay_and_victims_are_replaced(void **state)
+TEST(absent_fields_stay_and_victims_are_replaced)
 {
-    (void)state;
     struct reading r;
     struct preemption_config otherwise = preemption_config_default();
     assert_false(error_is(read_text("{}", &r)));
@@ -189,9 +177,8 @@ static void absent_fields_stay_and_victims_are_replaced(void **state)
     assert_ptr_equal(r.config.victims[0], &victim_oldest);
 }
 
-static void bad_fields_are_refused(void **state)
+TEST(bad_fields_are_refused)
 {
-    (void)state;
     static const struct {
         const char *text, *message;
     } cases[] = {
@@ -219,19 +206,4 @@ static void bad_fields_are_refused(void **state)
             fail_msg("%s: '%s' does not say '%s'", text, error_message(&error), cases[i].message);
         error_release(&error);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_key_asks_its_question),
-        cmocka_unit_test(priorities_go_up_from_the_most_negative),
-        cmocka_unit_test(latency_is_spared),
-        cmocka_unit_test(the_policies_differ_in_who_evicts_and_how),
-        cmocka_unit_test(every_field_is_read),
-        cmocka_unit_test(one_minimum_run_time_sets_both),
-        cmocka_unit_test(absent_fields_stay_and_victims_are_replaced),
-        cmocka_unit_test(bad_fields_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
 /* tests/unit/test_view.c -- numbers for people, and names that would spoil a terminal. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "reports/view.h"
 
@@ -18,9 +13,8 @@ static void check_view(void (*view)(struct buffer *, double), double value, cons
     buffer_release(&out);
 }
 
-static void numbers_are_written_as_people_do(void **state)
+TEST(numbers_are_written_as_people_do)
 {
-    (void)state;
     check_view(view_count, 0, "0");
     check_view(view_count, 999, "999");
     check_view(view_count, 1000, "1,000");
@@ -42,9 +36,8 @@ static void numbers_are_written_as_people_do(void **state)
     check_view(view_percent, NAN, "\xe2\x80\x93");
 }
 
-static void durations_have_two_units(void **state)
+TEST(durations_have_two_units)
 {
-    (void)state;
     check_view(view_duration, 0, "0 s");
     check_view(view_duration, 0.049, "0 s");
     check_view(view_duration, 4.25, "4.2 s");
@@ -58,9 +51,8 @@ static void durations_have_two_units(void **state)
     check_view(view_duration, NAN, "\xe2\x80\x93");
 }
 
-static void names_are_cut_and_cleaned(void **state)
+TEST(names_are_cut_and_cleaned)
 {
-    (void)state;
     static const struct {
         const char *name, *expected;
         size_t width;
@@ -93,19 +85,10 @@ static void names_are_cut_and_cleaned(void **state)
     }
 }
 
-static void sentences_hold_numbers(void **state)
+TEST(sentences_hold_numbers)
 {
-    (void)state;
     struct buffer out = {0};
     view_words(&out, "%g jobs, %a GPU h, %fx, %e, %E, %G of %s", 1234.0, 0.42, 1.5, 0.873, 725.0, -4.2, "100 %");
     assert_string_equal(buffer_c_string(&out), "1,234 jobs, 0.42 GPU h, 1.50x, 87.3 %, 12m 05s, -4.2 s of 100 %");
     buffer_release(&out);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_are_written_as_people_do), cmocka_unit_test(durations_have_two_units),
-        cmocka_unit_test(names_are_cut_and_cleaned), cmocka_unit_test(sentences_hold_numbers)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* Warm nodes by hand: what the scheduler remembers of starts, and which node it prefers for them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/jobs/warm.h"
 #include "tests/support/run.h"
@@ -13,11 +8,10 @@
 
 enum { GB = 1000000000 };
 
-static void the_last_nodes_are_remembered(void **state)
+TEST(the_last_nodes_are_remembered)
 {
     struct warm warm = {0};
     const struct job_objects both = {.count = 2, .of = {{5, 10}, {6, 20}}}, one = {.count = 1, .of = {{6, 20}}};
-    (void)state;
     warm_open(&warm);
     warm_know(&warm, 0, &both);
     warm_know(&warm, 2, &one);
@@ -40,10 +34,9 @@ static void the_last_nodes_are_remembered(void **state)
     warm_release(&warm);
 }
 
-static void old_objects_give_way(void **state)
+TEST(old_objects_give_way)
 {
     struct warm warm = {0};
-    (void)state;
     warm_open(&warm);
     for (uint32_t i = 0; i <= WARM_WAYS; i++) {
         const struct job_objects objects = {.count = 1, .of = {{7 + i * WARM_SETS, 1}}};
@@ -93,10 +86,9 @@ static time_ns second_start(int32_t weight, uint16_t kept, int64_t *pulled)
 }
 
 /* Node 0 has 4 GPUs less than node 1 free, half a node: the weight must be above 500. */
-static void warmth_is_weighed_against_packing(void **state)
+TEST(warmth_is_weighed_against_packing)
 {
     int64_t pulled;
-    (void)state;
     for (int32_t weight = 0; weight <= 500; weight += 250) {
         assert_int_equal(second_start(weight, 4, &pulled), S(5));
         assert_int_equal(pulled, INT64_C(40) * GB);
@@ -106,12 +98,4 @@ static void warmth_is_weighed_against_packing(void **state)
     assert_int_equal(second_start(1000, 4, &pulled), 0);
     assert_int_equal(second_start(250, 2, &pulled), S(5)); /* a quarter of a node apart */
     assert_int_equal(second_start(251, 2, &pulled), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_last_nodes_are_remembered),
-                                       cmocka_unit_test(old_objects_give_way),
-                                       cmocka_unit_test(warmth_is_weighed_against_packing)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,6 @@
 /* tests/unit/test_wire.c -- every kind of line reads and writes as the same bytes; bad ones are refused with their
  * place. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/json_text.h"
 #include "tests/support/wire_lines.h"
@@ -27,7 +20,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void the_header_is_written_as_it_was_read(void **state)
+TEST_WITH(the_header_is_written_as_it_was_read, set_up, tear_down)
 {
     struct wire_lines *fixture = *state;
     struct buffer out = {0};
@@ -49,7 +42,7 @@ static void the_header_is_written_as_it_was_read(void **state)
     assert_int_equal(queue->created, -3 * TIME_NS_PER_S);
 }
 
-static void every_kind_of_line_comes_back(void **state)
+TEST_WITH(every_kind_of_line_comes_back, set_up, tear_down)
 {
     struct wire_lines *fixture = *state;
     bool has_fact[FACT_COUNT] = {false}, has_decision[DECISION_NOTIFY + 1] = {false};
@@ -76,7 +69,7 @@ static void every_kind_of_line_comes_back(void **state)
         assert_true(has_decision[kind]);
 }
 
-static void a_job_means_what_it_says(void **state)
+TEST_WITH(a_job_means_what_it_says, set_up, tear_down)
 {
     struct wire_lines *fixture = *state;
     struct wire_line line;
@@ -105,7 +98,7 @@ static void a_job_means_what_it_says(void **state)
 }
 
 /* They count for the minimum, and what is left is the job. */
-static void members_that_have_succeeded_are_left_out(void **state)
+TEST_WITH(members_that_have_succeeded_are_left_out, set_up, tear_down)
 {
     struct wire_lines *fixture = *state;
     struct wire_line line;
@@ -126,7 +119,7 @@ static void members_that_have_succeeded_are_left_out(void **state)
     buffer_release(&out);
 }
 
-static void queues_that_change_are_changed(void **state)
+TEST_WITH(queues_that_change_are_changed, set_up, tear_down)
 {
     struct wire_lines *fixture = *state;
     struct wire_line line;
@@ -186,7 +179,7 @@ static const struct bad bads[] = {
     {"{'queues_changed':1,'queues':[{'name':'a'}]}", "error: events:5:31: the queue 'a' has another parent already"},
 };
 
-static void bad_lines_are_refused_with_their_place(void **state)
+TEST_WITH(bad_lines_are_refused_with_their_place, set_up, tear_down)
 {
     struct wire_lines *fixture = *state;
     for (size_t i = 0; i < sizeof bads / sizeof bads[0]; i++) {
@@ -202,7 +195,7 @@ static void bad_lines_are_refused_with_their_place(void **state)
     }
 }
 
-static void only_what_is_awaited_may_come(void **state)
+TEST_WITH(only_what_is_awaited_may_come, set_up, tear_down)
 {
     struct wire_lines *fixture = *state;
     struct wire_line line;
@@ -219,9 +212,8 @@ static void only_what_is_awaited_may_come(void **state)
     assert_int_equal(line.kind, WIRE_ANSWER);
 }
 
-static void other_headers_are_refused(void **state)
+TEST(other_headers_are_refused)
 {
-    (void)state;
     struct json_doc *doc;
     struct error error = wire_lines_header_parse(&doc, "{'cycle':1}");
     assert_string_equal(error_message(&error), "the first line is no header of events");
@@ -239,19 +231,4 @@ static void other_headers_are_refused(void **state)
     assert_null(header.queues);
     error_release(&error);
     json_doc_free(doc);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_header_is_written_as_it_was_read, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(every_kind_of_line_comes_back, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_job_means_what_it_says, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(members_that_have_succeeded_are_left_out, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(queues_that_change_are_changed, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(bad_lines_are_refused_with_their_place, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(only_what_is_awaited_may_come, set_up, tear_down),
-        cmocka_unit_test(other_headers_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

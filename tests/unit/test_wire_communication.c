@@ -1,12 +1,5 @@
 /* Jobs that declare what they exchange, on the wire: fitted to their GPUs, and refused where they do not fit. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/json_text.h"
 #include "tests/support/wire_lines.h"
@@ -38,7 +31,7 @@ static const struct job *read_job(struct wire_lines *wire, const char *text, str
     return line->fact.job;
 }
 
-static void a_plan_is_filled_for_its_job(void **state)
+TEST_WITH(a_plan_is_filled_for_its_job, set_up, tear_down)
 {
     static const struct {
         const char *line;
@@ -66,7 +59,7 @@ static void a_plan_is_filled_for_its_job(void **state)
     }
 }
 
-static void sensitivities_come_back(void **state)
+TEST_WITH(sensitivities_come_back, set_up, tear_down)
 {
     static const char *const lines[] = {
         JOB("'sensitivity':'skewed'", "{'gpus':8}") "\n",
@@ -88,7 +81,7 @@ static void sensitivities_come_back(void **state)
     assert_null(read_job(wire, JOB("'plan':null", "{'gpus':8}"), &line)->communication);
 }
 
-static void bad_ones_are_refused_with_their_place(void **state)
+TEST_WITH(bad_ones_are_refused_with_their_place, set_up, tear_down)
 {
     static const struct {
         const char *line, *report; /* how it begins */
@@ -114,14 +107,4 @@ static void bad_ones_are_refused_with_their_place(void **state)
         error_release(&error);
         wire_forget(wire->wire);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_plan_is_filled_for_its_job, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(sensitivities_come_back, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(bad_ones_are_refused_with_their_place, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

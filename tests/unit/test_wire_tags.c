@@ -1,12 +1,5 @@
 /* Jobs with tags and rules of them on the wire: written as read, and meaning what they say. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "policies/wire.h"
 #include "tests/support/json_text.h"
@@ -59,7 +52,7 @@ static const struct job *read_job(struct fixture *fixture, const char *text, str
     return line->fact.job;
 }
 
-static void tags_and_rules_come_back(void **state)
+TEST_WITH(tags_and_rules_come_back, set_up, tear_down)
 {
     static const char *const lines[] = {
         JOB("'tags':[0]"),
@@ -81,7 +74,7 @@ static void tags_and_rules_come_back(void **state)
     }
 }
 
-static void a_rule_means_what_it_says(void **state)
+TEST_WITH(a_rule_means_what_it_says, set_up, tear_down)
 {
     struct fixture *fixture = *state;
     struct wire_line line;
@@ -120,7 +113,7 @@ static const struct bad bads[] = {
      "error: events:5:88: no such job can be: it must be near a tag, and apart from the same tag"},
 };
 
-static void bad_ones_are_refused_with_their_place(void **state)
+TEST_WITH(bad_ones_are_refused_with_their_place, set_up, tear_down)
 {
     struct fixture *fixture = *state;
     for (size_t i = 0; i < sizeof bads / sizeof bads[0]; i++) {
@@ -134,14 +127,4 @@ static void bad_ones_are_refused_with_their_place(void **state)
         error_release(&error);
         wire_forget(fixture->wire);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(tags_and_rules_come_back, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_rule_means_what_it_says, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(bad_ones_are_refused_with_their_place, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* tests/unit/test_worker_pool.c -- tasks over processes: results, all kinds of failure, a stop, nothing left behind. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <dirent.h>
 #include <errno.h>
 #include <signal.h>
@@ -118,10 +113,9 @@ static struct error write_square(void *self, size_t index, struct buffer *out)
     return ERROR_OK;
 }
 
-static void test_results(void **state)
+TEST(test_results)
 {
     static const size_t worker_counts[] = {1, 2, 7, 300};
-    (void)state;
     for (size_t w = 0; w < sizeof worker_counts / sizeof *worker_counts; w++) {
         struct kept kept = {0};
         run(&kept, write_square, TASKS_MAX, worker_counts[w]);
@@ -138,10 +132,9 @@ static void test_results(void **state)
     }
 }
 
-static void test_no_task(void **state)
+TEST(test_no_task)
 {
     struct kept kept = {0};
-    (void)state;
     run(&kept, write_square, 0, 2);
     assert_int_equal(kept.call_count, 0);
 }
@@ -155,10 +148,9 @@ static struct error write_much(void *self, size_t index, struct buffer *out)
     return ERROR_OK;
 }
 
-static void test_much(void **state)
+TEST(test_much)
 {
     struct kept kept = {0};
-    (void)state;
     run(&kept, write_much, 6, 3);
     for (size_t i = 0; i < 6; i++) {
         struct buffer expected = {0};
@@ -181,10 +173,9 @@ static struct error touch(void *self, size_t index, struct buffer *out)
     return ERROR_OK;
 }
 
-static void test_memory_is_apart(void **state)
+TEST(test_memory_is_apart)
 {
     struct kept kept = {0};
-    (void)state;
     run(&kept, touch, 3, 1);
     assert_string_equal(kept.bytes[2], "3");
     assert_int_equal(touched, 0);
@@ -199,10 +190,9 @@ static struct error read_input(void *self, size_t index, struct buffer *out)
     return ERROR_OK;
 }
 
-static void test_input_is_empty(void **state)
+TEST(test_input_is_empty)
 {
     struct kept kept = {0};
-    (void)state;
     run(&kept, read_input, 1, 1);
     assert_string_equal(kept.bytes[0], "-1");
     forget(&kept);
@@ -262,9 +252,8 @@ static struct error fail_somehow(void *self, size_t index, struct buffer *out)
     return ERROR_OK;
 }
 
-static void test_failures(void **state)
+TEST(test_failures)
 {
-    (void)state;
     for (size_t workers = 1; workers <= 4; workers++) {
         struct kept kept = {0};
         run(&kept, fail_somehow, FAILURE_COUNT, workers);
@@ -294,10 +283,9 @@ static struct error talk(void *self, size_t index, struct buffer *out)
     return ERROR_OK;
 }
 
-static void test_talk(void **state)
+TEST(test_talk)
 {
     struct kept kept = {0};
-    (void)state;
     run(&kept, talk, 2, 2);
     assert_int_equal(strlen(kept.said[0]), WORKER_SAID_BYTES_MAX);
     assert_string_equal(kept.bytes[0], "7");
@@ -316,10 +304,9 @@ static struct error leave_process(void *self, size_t index, struct buffer *out)
     return ERROR_OK;
 }
 
-static void test_process_left(void **state)
+TEST(test_process_left)
 {
     struct kept kept = {0};
-    (void)state;
     alarm(10);
     run(&kept, leave_process, 1, 1);
     alarm(0);
@@ -336,10 +323,9 @@ static struct error wait_or_square(void *self, size_t index, struct buffer *out)
     return write_square(self, index, out);
 }
 
-static void test_stop(void **state)
+TEST(test_stop)
 {
     struct kept kept = {.stop_after = 5};
-    (void)state;
     alarm(10); /* those that wait are not waited for */
     run(&kept, wait_or_square, 50, 3);
     alarm(0);
@@ -361,10 +347,9 @@ static struct error raise_term(void *self, size_t index, struct buffer *out)
     return write_square(self, index, out);
 }
 
-static void test_signal_of_a_child(void **state)
+TEST(test_signal_of_a_child)
 {
     struct kept kept = {0};
-    (void)state;
     signal(SIGTERM, on_signal);
     run(&kept, raise_term, 3, 2);
     signal(SIGTERM, SIG_DFL);
@@ -394,10 +379,9 @@ static struct error write_slot(void *self, size_t index, struct buffer *out)
     return index == 5 ? error_new(ERROR_DATA, "bad") : ERROR_OK;
 }
 
-static void test_slots(void **state)
+TEST(test_slots)
 {
     struct kept kept = {0};
-    (void)state;
     slot_of_child = SIZE_MAX;
     const struct worker_pool pool = {
         .task_count = 6, .worker_count = 3, .on_start = take_slot, .run = write_slot, .on_done = keep, .self = &kept};
@@ -419,10 +403,9 @@ static void test_slots(void **state)
     forget(&kept);
 }
 
-static void test_no_fork(void **state)
+TEST(test_no_fork)
 {
     struct kept kept = {0};
-    (void)state;
     forks_before_failure = 0;
     run(&kept, write_square, 3, 2);
     forks_before_failure = -1;
@@ -433,10 +416,9 @@ static void test_no_fork(void **state)
 }
 
 /* Where another one runs, the task waits for its end. */
-static void test_fork_again(void **state)
+TEST(test_fork_again)
 {
     struct kept kept = {0};
-    (void)state;
     forks_before_failure = 1;
     fails_once = true;
     run(&kept, write_square, 5, 2);
@@ -445,18 +427,4 @@ static void test_fork_again(void **state)
     for (size_t i = 0; i < 5; i++)
         assert_null(kept.failure[i]);
     forget(&kept);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_results),        cmocka_unit_test(test_no_task),
-        cmocka_unit_test(test_much),           cmocka_unit_test(test_memory_is_apart),
-        cmocka_unit_test(test_input_is_empty), cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_talk),           cmocka_unit_test(test_process_left),
-        cmocka_unit_test(test_stop),           cmocka_unit_test(test_signal_of_a_child),
-        cmocka_unit_test(test_slots),          cmocka_unit_test(test_no_fork),
-        cmocka_unit_test(test_fork_again),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/support/json_text.h"
 #include "workloads/readers/source.h"
@@ -48,9 +42,8 @@ static void refused(const char *json, const char *place, const char *says)
     workload_release(&spec);
 }
 
-static void test_defaults(void **state)
+TEST(test_defaults)
 {
-    (void)state;
     struct workload_spec spec = spec_good("{'trace': 'jobs.csv.zst'}");
     assert_string_equal(spec.trace, "base/folder/jobs.csv.zst");
     assert_null(spec.format);
@@ -62,9 +55,8 @@ static void test_defaults(void **state)
     workload_release(&spec);
 }
 
-static void test_everything_of_a_trace(void **state)
+TEST(test_everything_of_a_trace)
 {
-    (void)state;
     struct workload_spec spec =
         spec_good("{'trace': '/a/b.swf', 'format': 'swf', 'load': 0.9, 'window': ['2017-10-01', "
                   "'2017-10-15 12:00:00'], 'duration_scale': 2, 'processors_per_gpu': 16, 'gpus_per_node': 4, "
@@ -87,9 +79,8 @@ static void test_everything_of_a_trace(void **state)
     workload_release(&spec);
 }
 
-static void test_bad_traces(void **state)
+TEST(test_bad_traces)
 {
-    (void)state;
     refused("{}", "w.json:1", "either 'trace', 'synth', 'model' or 'merge'");
     refused("{'trace': 'a', 'synth': {}}", "w.json:1", "either 'trace', 'synth', 'model' or 'merge'");
     refused("{\n"
@@ -109,9 +100,8 @@ static void test_bad_traces(void **state)
     refused("{'trace': 'a', 'tz_offset': '30h'}", "w.json:1:29", "26 hours");
 }
 
-static void test_fill(void **state)
+TEST(test_fill)
 {
-    (void)state;
     struct workload_spec spec = spec_good("{'trace': 'a', 'fill': {'load': 1.3}}");
     assert_true(spec.fill.load == 1.3 && spec.fill.interval == TIME_NS_PER_S && spec.load == 0);
     workload_release(&spec);
@@ -142,9 +132,8 @@ static void test_fill(void **state)
 #define HEAD                 "'duration': '14d', 'load_whole_gpu': 1.2,"
 #define CLASS(more)          "{'share': 1, " SIZES ", " RUN_TIME more "}"
 
-static void test_synth_defaults(void **state)
+TEST(test_synth_defaults)
 {
-    (void)state;
     struct workload_spec spec = spec_good(SYNTH(HEAD, CLASS("")));
     assert_null(spec.trace);
     const struct synth_spec *synth = spec.synth;
@@ -163,9 +152,8 @@ static void test_synth_defaults(void **state)
     workload_release(&spec);
 }
 
-static void test_synth_everything(void **state)
+TEST(test_synth_everything)
 {
-    (void)state;
     struct workload_spec spec = spec_good(SYNTH(
         "'jobs': 7, 'load_whole_gpu': 0.5, 'tenants': {'organisations': 2, 'teams': 4, 'projects': 9, "
         "'zipf_exponent': 0.5},",
@@ -203,9 +191,8 @@ static void test_synth_everything(void **state)
     workload_release(&spec);
 }
 
-static void test_bad_synths(void **state)
+TEST(test_bad_synths)
 {
-    (void)state;
     refused("{'load': 0.9, 'synth': {}}", "w.json:1:10", "synth.load_whole_gpu");
     refused("{'window': [1, 2], 'synth': {}}", "w.json:1:12", "belongs to a trace");
     refused(SYNTH("'load_whole_gpu': 1,", CLASS("")), "w.json:1:11", "must end");
@@ -234,9 +221,8 @@ static void test_bad_synths(void **state)
             "/arrivals/burst", "fit into a day");
 }
 
-static void test_bad_run_times(void **state)
+TEST(test_bad_run_times)
 {
-    (void)state;
     static const struct {
         const char *run_time, *says;
     } cases[] = {
@@ -255,15 +241,4 @@ static void test_bad_run_times(void **state)
                  cases[i].run_time);
         refused(json, "/synth/classes/0/run_time", cases[i].says);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),       cmocka_unit_test(test_everything_of_a_trace),
-        cmocka_unit_test(test_bad_traces),     cmocka_unit_test(test_fill),
-        cmocka_unit_test(test_synth_defaults), cmocka_unit_test(test_synth_everything),
-        cmocka_unit_test(test_bad_synths),     cmocka_unit_test(test_bad_run_times),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

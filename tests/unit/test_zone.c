@@ -1,14 +1,9 @@
 /* tests/unit/test_zone.c -- zones by name: the hours of some zones as the C library reads them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "base/buffer.h"
 #include "base/mem.h"
@@ -63,9 +58,8 @@ static void check_zone(const char *name)
     arena_release(&arena);
 }
 
-static void test_as_the_c_library(void **state)
+TEST(test_as_the_c_library)
 {
-    (void)state;
     if (access("/usr/share/zoneinfo/Europe/Berlin", R_OK) != 0)
         skip();
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -77,9 +71,8 @@ static struct zone_moments of(const char *date, const struct zone *zone)
     return zone_moments(text_of(date), zone);
 }
 
-static void test_hours_that_come_twice_or_never(void **state)
+TEST(test_hours_that_come_twice_or_never)
 {
-    (void)state;
     struct arena arena = {0};
     struct zone berlin;
     if (access("/usr/share/zoneinfo/Europe/Berlin", R_OK) != 0)
@@ -98,9 +91,8 @@ static void test_hours_that_come_twice_or_never(void **state)
     arena_release(&arena);
 }
 
-static void test_what_is_no_zone(void **state)
+TEST(test_what_is_no_zone)
 {
-    (void)state;
     static const char *const bad[] = {"",
                                       "/etc/passwd",
                                       "../../../etc/passwd",
@@ -128,9 +120,8 @@ static void test_what_is_no_zone(void **state)
 }
 
 /* Files of the tz database that are cut off or changed: an error or a zone, never a crash. */
-static void test_damaged_files(void **state)
+TEST(test_damaged_files)
 {
-    (void)state;
     FILE *file = fopen("/usr/share/zoneinfo/Europe/Berlin", "rb");
     static unsigned char bytes[1 << 16];
     if (file == NULL)
@@ -174,11 +165,10 @@ static bool is_changing(int64_t hour)
 }
 
 /* Spans of whole hours, of up to three weeks: is one of their hours of such a night? */
-static void test_nights_on_which_clocks_may_change(void **state)
+TEST(test_nights_on_which_clocks_may_change)
 {
     const time_ns hour = 3600 * TIME_NS_PER_S;
     uint32_t seen = 0;
-    (void)state;
     for (int64_t from = 0; from < 60 * 366 * 24; from += test_is_full() ? 1 : 13) {
         const int64_t length = 1 + from % 504;
         bool is_expected = false;
@@ -189,16 +179,4 @@ static void test_nights_on_which_clocks_may_change(void **state)
         seen += is_expected;
     }
     assert_true(seen > 100);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_as_the_c_library),
-        cmocka_unit_test(test_hours_that_come_twice_or_never),
-        cmocka_unit_test(test_what_is_no_zone),
-        cmocka_unit_test(test_damaged_files),
-        cmocka_unit_test(test_nights_on_which_clocks_may_change),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
